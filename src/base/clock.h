@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * clock.h: the clocks behind a record. Ticks come from the CPU's counter, or where that is forbidden or
+ * unsteady, from CLOCK_MONOTONIC in ns. Signal handlers may call all of it; errno stays.
+ */
+#ifndef PROBITY_BASE_CLOCK_H
+#define PROBITY_BASE_CLOCK_H
+
+#include <stdint.h>
+
+/* One moment on all clocks; known to ± width_ns / 2. */
+struct probity_clock_moment {
+    uint64_t ticks, raw_ns, monotonic_ns, realtime_ns;
+    uint32_t width_ns;
+};
+
+/* An enum probity_clock_kind: the CPU's counter where it is usable and not refused by the caller. */
+uint32_t probity_clock_choose(int refuse_counter);
+
+uint64_t probity_clock_ticks(uint32_t kind);
+
+/* The best of `tries` readings: the one with the narrowest bracket of ticks. rate may be 0 (width then is in ticks). */
+void probity_clock_moment(uint32_t kind, uint64_t rate, int tries,
+                          struct probity_clock_moment *ret_moment);
+
+/* ns per tick × 2^32 between two moments, by CLOCK_MONOTONIC_RAW; 0 where they are too close. */
+uint64_t probity_clock_rate(const struct probity_clock_moment *first,
+                            const struct probity_clock_moment *last);
+
+/* CPU time of the calling thread, ns, and a tick at which it was so. */
+struct probity_clock_cpu {
+    uint64_t tick, cpu_ns;
+};
+
+/* Reads once more when the bracket took bracket_ticks_max or longer: the thread was switched out in it. */
+void probity_clock_cpu(uint32_t kind, uint64_t bracket_ticks_max,
+                       struct probity_clock_cpu *ret_cpu);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * os_linux.c: os.h on Linux, by direct system calls where libc's wrapper would do more than asked.
+ */
+#include "base/os.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
+enum {
+    CLOSE_RANGE_OWN_TABLE = 2, /* CLOSE_RANGE_UNSHARE */
+    FS_FLAG_NO_COPY_ON_WRITE = 0x00800000 /* FS_NOCOW_FL of linux/fs.h, which clashes with sys/mount.h */
+};
+#define FS_GET_FLAGS _IOR('f', 1, long)
+#define FS_SET_FLAGS _IOW('f', 2, long)
+
+uint32_t probity_os_thread_id(void)
+{
+    return (uint32_t)syscall(SYS_gettid);
+}
+
+void probity_os_signals_block(struct probity_os_signals *ret_before)
+{
+    uint64_t all = ~UINT64_C(0);
+    int before = errno;
+
+    ret_before->set = 0;
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &ret_before->set, sizeof all);
+    errno = before;
+}
+
+void probity_os_signals_restore(const struct probity_os_signals *before)
+{
+    int saved = errno;
+
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before->set, NULL, sizeof before->set);
+    errno = saved;
+}
+
+void probity_os_wait(const uint32_t *word, uint32_t value, int64_t timeout_ns)
+{
+    int before = errno;
+    struct timespec timeout = {timeout_ns / 1000000000, timeout_ns % 1000000000};
+
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, timeout_ns < 0 ? NULL : &timeout, NULL, 0);
+    errno = before;
+}
+
+void probity_os_wake(const uint32_t *word, int threads)
+{
+    int before = errno;
+
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, threads, NULL, NULL, 0);
+    errno = before;
+}
+
+/* 0 free, 1 taken, 2 taken and waited for. Acquire pairs with the release in probity_os_unlock. */
+void probity_os_lock(uint32_t *word)
+{
+    uint32_t expected = 0;
+
+    if (__atomic_compare_exchange_n(word, &expected, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        return;
+    while (__atomic_exchange_n(word, 2, __ATOMIC_ACQUIRE) != 0)
+        probity_os_wait(word, 2, -1);
+}
+
+void probity_os_unlock(uint32_t *word)
+{
+    if (__atomic_exchange_n(word, 0, __ATOMIC_RELEASE) == 2)
+        probity_os_wake(word, 1);
+}
+
+int probity_os_thread_exists(uint32_t pid, uint32_t tid)
+{
+    int before = errno;
+    int gone = syscall(SYS_tgkill, (int)pid, (int)tid, 0) != 0 && errno == ESRCH;
+
+    errno = before;
+    return !gone;
+}
+
+static int membarrier(int command)
+{
+    int before = errno;
+    long result = syscall(SYS_membarrier, command, 0, 0);
+
+    errno = before;
+    return result < 0 ? -1 : 0;
+}
+
+int probity_os_barrier_ready(void)
+{
+    return membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+}
+
+int probity_os_barrier(void)
+{
+    return membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+}
+
+int probity_os_own_descriptors(unsigned first)
+{
+    int before = errno;
+    long result = syscall(SYS_close_range, first, ~0u, CLOSE_RANGE_OWN_TABLE);
+
+    errno = before;
+    return result < 0 ? -1 : 0;
+}
+
+int probity_os_populate(void *at, size_t bytes)
+{
+    int before = errno, result = madvise(at, bytes, MADV_POPULATE_WRITE);
+
+    /* Kernels before 5.14 do not know the advice: the pages exist by fallocate; touch them. */
+    if (result != 0 && errno == EINVAL) {
+        for (size_t offset = 0; offset < bytes; offset += 4096)
+            ((volatile char *)at)[offset] = 0;
+        result = 0;
+    }
+    errno = before;
+    return result;
+}
+
+int probity_os_is_privileged(void)
+{
+    return getauxval(AT_SECURE) != 0;
+}
+
+int probity_os_random(void *bytes, size_t count)
+{
+    int before = errno;
+    int result = getrandom(bytes, count, GRND_NONBLOCK) == (ssize_t)count ? 0 : -1;
+
+    errno = before;
+    return result;
+}
+
+long probity_os_read_file(const char *path, void *bytes, size_t room)
+{
+    int before = errno, descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    size_t used = 0;
+    ssize_t got = descriptor < 0 ? -1 : 1;
+
+    while (got > 0 && used < room) {
+        got = read(descriptor, (char *)bytes + used, room - used);
+        used += got > 0 ? (size_t)got : 0;
+    }
+    if (descriptor >= 0)
+        close(descriptor);
+    errno = before;
+    return got < 0 ? -1 : (long)used;
+}
+
+/* The name in field 2 may hold anything: fields count from its last parenthesis. */
+uint64_t probity_os_process_start(uint32_t pid)
+{
+    char path[40], text[1024];
+
+    snprintf(path, sizeof path, "/proc/%u/stat", pid);
+    long bytes = probity_os_read_file(path, text, sizeof text - 1);
+    if (bytes <= 0)
+        return 0;
+    text[bytes] = 0;
+    const char *at = strrchr(text, ')');
+    if (at == NULL || at[1] != ' ' || at[2] == 'Z' || at[2] == 'X')
+        return 0;
+    for (int field = 2; field < 22 && at != NULL; field++)
+        at = strchr(at + 1, ' ');
+    uint64_t start = 0;
+    for (at = at != NULL ? at + 1 : ""; *at >= '0' && *at <= '9'; at++)
+        start = start * 10 + (uint64_t)(*at - '0');
+    return start;
+}
+
+static int hex_value(char digit)
+{
+    return digit >= '0' && digit <= '9' ? digit - '0' : (digit | 32) - 'a' + 10;
+}
+
+void probity_os_boot_id(uint8_t ret_boot[16])
+{
+    char text[37];
+    long bytes = probity_os_read_file("/proc/sys/kernel/random/boot_id", text, sizeof text);
+    int digits = 0;
+
+    memset(ret_boot, 0, 16);
+    for (long i = 0; i < bytes && digits < 32; i++) {
+        if (text[i] == '-' || text[i] == '\n')
+            continue;
+        ret_boot[digits / 2] = (uint8_t)(ret_boot[digits / 2] << 4 | (hex_value(text[i]) & 15));
+        digits++;
+    }
+}
+
+void probity_os_no_copy_on_write(int descriptor)
+{
+    int before = errno;
+    long flags = 0;
+
+    if (ioctl(descriptor, FS_GET_FLAGS, &flags) == 0) {
+        flags |= FS_FLAG_NO_COPY_ON_WRITE;
+        ioctl(descriptor, FS_SET_FLAGS, &flags);
+    }
+    errno = before;
+}

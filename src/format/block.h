@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * block.h: blocks of the trace file and their fixed payloads, as doc/trace-format.md lays them down.
+ * Pure functions on memory, no I/O; used by the writer and by the reader.
+ */
+#ifndef PROBITY_FORMAT_BLOCK_H
+#define PROBITY_FORMAT_BLOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    PROBITY_FILE_HEADER_BYTES = 16,
+    PROBITY_FORMAT_MAJOR = 1,
+    PROBITY_FORMAT_MINOR = 0,
+    PROBITY_BLOCK_HEADER_BYTES = 24,
+    PROBITY_BLOCK_PAYLOAD_MAX = 16 << 20,
+    PROBITY_ANCHOR_BYTES = 40,
+    PROBITY_INFO_FIXED_BYTES = 128,
+    PROBITY_DATA_FIXED_BYTES = 72,
+    PROBITY_SYNC_BYTES = 112
+};
+
+enum probity_block_type {
+    PROBITY_BLOCK_INFO = 1,
+    PROBITY_BLOCK_DATA = 2,
+    PROBITY_BLOCK_SYNC = 3,
+    PROBITY_BLOCK_END = 4
+};
+
+enum probity_clock_kind {
+    PROBITY_CLOCK_TSC = 1,
+    PROBITY_CLOCK_CNTVCT = 2,
+    PROBITY_CLOCK_MONOTONIC_NS = 3
+};
+
+enum { PROBITY_INFO_CPU_TIME = 1, PROBITY_INFO_WALL_TIME = 2 };
+enum { PROBITY_DATA_CPU_KNOWN = 1, PROBITY_DATA_HAS_EVENTS = 2, PROBITY_DATA_LATE = 4 };
+enum { PROBITY_END_STOPPED = 1, PROBITY_END_EXIT = 2, PROBITY_END_RECOVERED = 3 };
+
+enum probity_info_tag {
+    PROBITY_TAG_PROGRAM = 1,
+    PROBITY_TAG_COMMAND = 2,
+    PROBITY_TAG_HOST = 3,
+    PROBITY_TAG_KERNEL = 4,
+    PROBITY_TAG_CPU = 5,
+    PROBITY_TAG_SPOOL = 6,
+    PROBITY_TAG_LIBRARY = 7,
+    PROBITY_TAG_DIRECTORY = 8,
+    PROBITY_TAG_CSV = 9,
+    PROBITY_TAG_COUNT = 10 /* one more than the last */
+};
+
+struct probity_anchor {
+    uint64_t ticks, raw_ns, monotonic_ns, realtime_ns;
+    uint32_t width_ns;
+};
+
+struct probity_text {
+    const char *bytes; /* not ended by a zero; NULL: absent */
+    size_t length;
+};
+
+struct probity_info {
+    uint8_t session[16], boot[16];
+    uint32_t pid, parent_pid;
+    uint64_t process_start;
+    uint32_t clock, flags;
+    uint64_t rate;
+    struct probity_anchor anchor;
+    uint32_t mode, chunk_words;
+    uint64_t gap_ticks;
+    uint32_t cpu_clock_ns;
+    struct probity_text text[PROBITY_TAG_COUNT]; /* by tag; when decoded, they point into the payload */
+};
+
+struct probity_data {
+    uint32_t thread, tid;
+    uint64_t chunk;
+    uint32_t first_word, end_word, records, flags;
+    uint64_t first_tick, last_tick, cpu_ns, rate;
+    uint32_t holes;
+};
+
+struct probity_totals {
+    uint64_t records;
+    uint64_t dropped_full, dropped_memory, dropped_write;
+    uint64_t stalls, stall_ticks, unmeasured_ticks_max;
+    uint32_t threads;
+};
+
+struct probity_sync {
+    struct probity_anchor anchor;
+    uint64_t watermark;
+    struct probity_totals totals;
+    uint32_t reason; /* END only */
+};
+
+struct probity_block_header {
+    uint32_t payload_bytes, checksum;
+    uint16_t type;
+    uint64_t serial;
+};
+
+/* The file's first 16 bytes. */
+void probity_file_header_put(uint8_t bytes[PROBITY_FILE_HEADER_BYTES]);
+
+/* Returns 0, PROBITY_ERROR_FORMAT or PROBITY_ERROR_VERSION (other major version). */
+int probity_file_header_check(const uint8_t bytes[PROBITY_FILE_HEADER_BYTES]);
+
+/* Fills in the header in front of a payload that already lies at block + 24, checksum included. */
+void probity_block_seal(uint8_t *block, uint16_t type, uint64_t serial, uint32_t payload_bytes);
+
+/* Reads a header. Returns 0, or PROBITY_ERROR_DAMAGED where magic or length cannot be right. */
+int probity_block_header_get(const uint8_t bytes[PROBITY_BLOCK_HEADER_BYTES],
+                             struct probity_block_header *ret_header);
+
+/* Whether the checksum of a whole block (header and payload) holds: 1 or 0. */
+int probity_block_is_whole(const uint8_t *block, const struct probity_block_header *header);
+
+/* INFO. put: returns the payload's bytes, at most room; 0 where room is too small. Texts are cut to 65,535 bytes.
+ * get: returns 0 or PROBITY_ERROR_DAMAGED; texts point into payload. */
+size_t probity_info_put(uint8_t *payload, size_t room, const struct probity_info *info);
+int probity_info_get(const uint8_t *payload, size_t bytes, struct probity_info *ret_info);
+
+/* DATA's fixed part; the stream follows behind PROBITY_DATA_FIXED_BYTES. get as above: also refuses a first tick
+ * behind the last, and words out of order. */
+void probity_data_put(uint8_t *payload, const struct probity_data *data);
+int probity_data_get(const uint8_t *payload, size_t bytes, struct probity_data *ret_data);
+
+/* SYNC and END. */
+void probity_sync_put(uint8_t payload[PROBITY_SYNC_BYTES], const struct probity_sync *sync);
+int probity_sync_get(const uint8_t *payload, size_t bytes, struct probity_sync *ret_sync);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stream.c: the rarer halves of the packed stream; the common record is inline in stream.h. Pure functions.
+ */
+#include "format/stream.h"
+
+#include <string.h>
+
+#include "probity.h"
+
+struct probity_packer probity_packer_start(uint8_t *at, uint64_t first_tick, uint64_t *table)
+{
+    memset(table, 0, PROBITY_STREAM_TABLE * sizeof *table);
+    return (struct probity_packer){at, first_tick, 0, table};
+}
+
+struct probity_packer probity_pack_cpu(struct probity_packer packer, int64_t off)
+{
+    packer.at = probity_num_put(packer.at, 1); /* no time passes */
+    packer.at = probity_num_put(packer.at, PROBITY_STREAM_CPU);
+    packer.at = probity_num_put(packer.at, (uint64_t)off << 1 ^ (uint64_t)(off >> 63));
+    return packer;
+}
+
+struct probity_packer probity_pack_event(struct probity_packer packer, uint64_t tick, uint64_t kind,
+                                         const void *payload, size_t length)
+{
+    packer.at = probity_num_put(packer.at, (tick - packer.tick) << 1 | 1);
+    packer.tick = tick;
+    packer.at = probity_num_put(packer.at, PROBITY_STREAM_EVENT);
+    packer.at = probity_num_put(packer.at, kind);
+    packer.at = probity_num_put(packer.at, length);
+    memcpy(packer.at, payload, length);
+    packer.at += length;
+    return packer;
+}
+
+void probity_unpacker_init(struct probity_unpacker *unpacker, const uint8_t *stream, size_t bytes,
+                           uint64_t first_tick)
+{
+    memset(unpacker, 0, sizeof *unpacker);
+    unpacker->at = stream;
+    unpacker->end = stream + bytes;
+    unpacker->tick = first_tick;
+}
+
+static const uint8_t *get_event(const uint8_t *at, const uint8_t *end,
+                                struct probity_record *ret_record)
+{
+    uint64_t length = 0;
+
+    at = probity_num_get(at, end, &ret_record->kind);
+    if (at != NULL)
+        at = probity_num_get(at, end, &length);
+    if (at == NULL || length > PROBITY_EVENT_BYTES_MAX || length > (size_t)(end - at) ||
+        ret_record->kind == PROBITY_EVENT_HIT)
+        return NULL;
+    ret_record->payload = at;
+    ret_record->payload_bytes = (size_t)length;
+    return at + length;
+}
+
+/* Anything but a predicted hit: an unpredicted hit, changes of CPU time in front of a record, an event. */
+int probity_unpack_rare(struct probity_unpacker *unpacker, struct probity_record *ret_record)
+{
+    const uint8_t *end = unpacker->end;
+
+    while (unpacker->at != end) {
+        uint64_t delta, zigzag;
+        uint64_t code = unpacker->table[probity_stream_slot(unpacker->previous)];
+        const uint8_t *at = probity_num_get(unpacker->at, end, &delta);
+        if (at != NULL && (delta & 1))
+            at = probity_num_get(at, end, &code);
+        if (at == NULL || (code < PROBITY_STREAM_CODE_FIRST && !(delta & 1)))
+            return PROBITY_ERROR_DAMAGED;
+        unpacker->tick += delta >> 1;
+        ret_record->tick = unpacker->tick;
+        ret_record->off = unpacker->off;
+        if (code >= PROBITY_STREAM_CODE_FIRST) {
+            unpacker->table[probity_stream_slot(unpacker->previous)] = code;
+            unpacker->previous = code;
+            unpacker->at = at;
+            ret_record->kind = PROBITY_EVENT_HIT;
+            ret_record->code = code - PROBITY_STREAM_CODE_FIRST;
+            return 1;
+        }
+        if (code == PROBITY_STREAM_EVENT) {
+            at = get_event(at, end, ret_record);
+            unpacker->at = at != NULL ? at : unpacker->at;
+            return at != NULL ? 1 : PROBITY_ERROR_DAMAGED;
+        }
+        at = code == PROBITY_STREAM_CPU ? probity_num_get(at, end, &zigzag) : NULL;
+        if (at == NULL)
+            return PROBITY_ERROR_DAMAGED;
+        unpacker->off += zigzag >> 1 ^ -(zigzag & 1);
+        unpacker->at = at;
+    }
+    return 0;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stream.h: the packed stream of records inside a DATA block (doc/trace-format.md, "Stream"):
+ * packer for the writer, unpacker for the reader. Pure functions on memory.
+ */
+#ifndef PROBITY_FORMAT_STREAM_H
+#define PROBITY_FORMAT_STREAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/num.h"
+
+enum {
+    PROBITY_STREAM_TABLE = 256,
+    PROBITY_STREAM_CODE_FIRST = 16, /* codes below are not hits */
+    PROBITY_STREAM_CPU = 1,
+    PROBITY_STREAM_EVENT = 2,
+    PROBITY_EVENT_BYTES_MAX = 2040
+};
+
+enum probity_event_kind {
+    PROBITY_EVENT_HIT = 0, /* in struct probity_record only: a hit, not an event of the format */
+    PROBITY_EVENT_THREAD_NAME = 1,
+    PROBITY_EVENT_PROBE_NAME = 2,
+    PROBITY_EVENT_SITE = 3,
+    PROBITY_EVENT_STALL = 4
+};
+
+static inline unsigned probity_stream_slot(uint64_t code)
+{
+    return (uint32_t)code * 2654435761u >> 24;
+}
+
+/* Packs. The caller guarantees room: 2 * (9 + 8) bytes for a hit, 3 * 17 for CPU, 4 * 17 + length for an event.
+ * Passed by value where it is not inline, so that the hot loop keeps it in registers. */
+struct probity_packer {
+    uint8_t *at;
+    uint64_t tick;     /* of the record before */
+    uint64_t previous; /* code */
+    uint64_t *table;   /* PROBITY_STREAM_TABLE codes */
+};
+
+/* Starts a stream at `at`; clears the table, which the caller keeps. */
+struct probity_packer probity_packer_start(uint8_t *at, uint64_t first_tick, uint64_t *table);
+
+/* A hit of stream code (16 + 2 * probe, or 16 + 2 * site + 1) at tick, which is not before the previous record. */
+static inline void probity_pack_hit(struct probity_packer *packer, uint64_t tick, uint64_t code)
+{
+    uint64_t *expected = &packer->table[probity_stream_slot(packer->previous)];
+    uint64_t delta = tick - packer->tick;
+
+    packer->tick = tick;
+    packer->previous = code;
+    if (__builtin_expect(*expected == code, 1)) {
+        packer->at = probity_num_put(packer->at, delta << 1);
+        return;
+    }
+    packer->at = probity_num_put(packer->at, delta << 1 | 1);
+    packer->at = probity_num_put(packer->at, code);
+    *expected = code;
+}
+
+/* The thread was off the CPU for `off` ticks more (may be negative). */
+struct probity_packer probity_pack_cpu(struct probity_packer packer, int64_t off);
+
+struct probity_packer probity_pack_event(struct probity_packer packer, uint64_t tick, uint64_t kind,
+                                         const void *payload, size_t length);
+
+/* One record out of a stream. */
+struct probity_record {
+    uint64_t tick;
+    uint64_t off;     /* d of the format: ticks off the CPU since first tick; signed, modulo 2^64 */
+    uint64_t kind;    /* an enum probity_event_kind; unknown kinds are passed through */
+    uint64_t code;    /* hits: 2 * probe number, or 2 * site number + 1 */
+    const uint8_t *payload; /* events; points into the stream */
+    size_t payload_bytes;
+};
+
+struct probity_unpacker {
+    const uint8_t *at, *end;
+    uint64_t tick, off, previous;
+    uint64_t table[PROBITY_STREAM_TABLE];
+};
+
+void probity_unpacker_init(struct probity_unpacker *unpacker, const uint8_t *stream, size_t bytes,
+                           uint64_t first_tick);
+
+/* The next record. Returns 1, 0 at the end of the stream, or PROBITY_ERROR_DAMAGED. */
+int probity_unpack_rare(struct probity_unpacker *unpacker, struct probity_record *ret_record);
+
+static inline int probity_unpack(struct probity_unpacker *unpacker, struct probity_record *ret_record)
+{
+    uint64_t delta;
+
+    if (unpacker->at == unpacker->end)
+        return 0;
+    const uint8_t *at = probity_num_get(unpacker->at, unpacker->end, &delta);
+    uint64_t code = unpacker->table[probity_stream_slot(unpacker->previous)];
+    if (__builtin_expect(at == NULL || (delta & 1) || code < PROBITY_STREAM_CODE_FIRST, 0))
+        return probity_unpack_rare(unpacker, ret_record);
+    unpacker->at = at;
+    unpacker->previous = code;
+    unpacker->tick += delta >> 1;
+    ret_record->tick = unpacker->tick;
+    ret_record->off = unpacker->off;
+    ret_record->kind = PROBITY_EVENT_HIT;
+    ret_record->code = code - PROBITY_STREAM_CODE_FIRST;
+    return 1;
+}
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * layout.h: the bytes of the spool (doc/spool.md), shared by the producing half (runtime), the writing
+ * thread and readers of dead and live spools. Offsets are pinned below; the document is normative.
+ */
+#ifndef PROBITY_SPOOL_LAYOUT_H
+#define PROBITY_SPOOL_LAYOUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define PROBITY_SPOOL_MAGIC "PBSPOOL1"
+
+enum {
+    PROBITY_SPOOL_VERSION = 1,
+    PROBITY_SPOOL_HEADER_BYTES = 4096,
+    PROBITY_SPOOL_ANCHORS = 8,
+    PROBITY_CHUNK_WORDS_MIN = 512, /* a page */
+    PROBITY_CHUNK_WORDS_MAX = 65536,
+    PROBITY_SPOOL_SEGMENTS_MAX = 1024
+};
+
+enum probity_spool_state {
+    PROBITY_SPOOL_MAKING = 0,
+    PROBITY_SPOOL_RECORDING = 1,
+    PROBITY_SPOOL_CLOSED = 2
+};
+
+enum probity_chunk_state { PROBITY_CHUNK_FREE = 0, PROBITY_CHUNK_OPEN = 1, PROBITY_CHUNK_FULL = 2 };
+
+enum { PROBITY_CHUNK_CPU_KNOWN = 1 };
+
+struct probity_spool_anchor {
+    uint64_t ticks, raw_ns, monotonic_ns, realtime_ns;
+    uint32_t width_ns, reserved;
+};
+
+struct probity_spool_header {
+    char magic[8];
+    uint32_t version, segment;
+    uint8_t session[16], boot[16];
+    uint32_t pid, chunk_words;
+    uint64_t process_start;
+    uint32_t chunks, state, segments, locked;
+    uint64_t committed;
+    uint64_t dropped_full, dropped_memory, dropped_write;
+    uint64_t stalls, stall_ticks, unmeasured_ticks_max, threads;
+    uint64_t rate;
+    uint64_t anchors;
+    struct probity_spool_anchor anchor[PROBITY_SPOOL_ANCHORS];
+};
+
+_Static_assert(offsetof(struct probity_spool_header, pid) == 48, "doc/spool.md");
+_Static_assert(offsetof(struct probity_spool_header, chunks) == 64, "doc/spool.md");
+_Static_assert(offsetof(struct probity_spool_header, committed) == 80, "doc/spool.md");
+_Static_assert(offsetof(struct probity_spool_header, rate) == 144, "doc/spool.md");
+_Static_assert(offsetof(struct probity_spool_header, anchor) == 160, "doc/spool.md");
+_Static_assert(sizeof(struct probity_spool_header) == 480, "doc/spool.md");
+
+struct probity_chunk_header {
+    uint32_t state, thread, tid, used;
+    uint64_t serial, base_tick, cpu_ns;
+    uint32_t drained, flags;
+    uint64_t reserved[2];
+};
+
+_Static_assert(sizeof(struct probity_chunk_header) == 64, "doc/spool.md");
+_Static_assert(offsetof(struct probity_chunk_header, drained) == 40, "doc/spool.md");
+
+/* Words: bits 0 to 23 code, 24 to 63 tick. */
+enum probity_word_kind {
+    PROBITY_WORD_PENDING = 1,
+    PROBITY_WORD_PAD = 2,
+    PROBITY_WORD_CPU = 3,
+    PROBITY_WORD_HIT = 4,
+    PROBITY_WORD_EVENT = 5
+};
+
+#define PROBITY_WORD_CODE_BITS 24
+#define PROBITY_WORD_CODE_MASK UINT64_C(0xffffff)
+#define PROBITY_WORD_CODE_FIRST 4096u
+
+static inline uint64_t probity_word(uint64_t tick, uint32_t code)
+{
+    return tick << PROBITY_WORD_CODE_BITS | code;
+}
+
+static inline uint32_t probity_word_special(enum probity_word_kind kind, uint32_t words)
+{
+    return (uint32_t)kind | words << 4;
+}
+
+/* Where things lie in a segment. Windows of twice a chunk's size, the chunk in the upper half: see struct probity_thread. The
+ * lower halves are never touched and have no pages. */
+static inline size_t probity_spool_window_bytes(uint32_t chunk_words)
+{
+    return (size_t)chunk_words * 16;
+}
+
+static inline size_t probity_spool_windows_offset(uint32_t chunks, uint32_t chunk_words)
+{
+    size_t window = probity_spool_window_bytes(chunk_words);
+    size_t headers =
+        PROBITY_SPOOL_HEADER_BYTES + (size_t)chunks * sizeof(struct probity_chunk_header);
+
+    return (headers + window - 1) / window * window;
+}
+
+static inline size_t probity_spool_words_offset(uint32_t chunks, uint32_t chunk_words,
+                                                uint32_t chunk)
+{
+    return probity_spool_windows_offset(chunks, chunk_words) +
+           chunk * probity_spool_window_bytes(chunk_words) + (size_t)chunk_words * 8;
+}
+
+static inline size_t probity_spool_segment_bytes(uint32_t chunks, uint32_t chunk_words)
+{
+    return probity_spool_words_offset(chunks, chunk_words, chunks - 1) + (size_t)chunk_words * 8;
+}
+
+static inline struct probity_chunk_header *probity_spool_chunk(void *segment, uint32_t chunk)
+{
+    return (struct probity_chunk_header *)((char *)segment + PROBITY_SPOOL_HEADER_BYTES) + chunk;
+}
+
+static inline uint64_t *probity_spool_words(void *segment, uint32_t chunks, uint32_t chunk_words,
+                                            uint32_t chunk)
+{
+    return (uint64_t *)((char *)segment + probity_spool_words_offset(chunks, chunk_words, chunk));
+}
+
+#endif

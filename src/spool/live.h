@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * live.h: the spool of this process while it records: segments, threads' states, clock. Shared by the threads that probe
+ * (src/runtime/) and the one that writes (src/writer/). Lies in memory that a forked child sees as zeroes.
+ */
+#ifndef PROBITY_SPOOL_LIVE_H
+#define PROBITY_SPOOL_LIVE_H
+
+#include "base/clock.h"
+#include "probity.h"
+#include "spool/pool.h"
+
+/* One thread's state. Owned by the thread; the writer reads cursor, chunk, in_use and tid. */
+struct probity_slot {
+    struct probity_thread hot; /* the inline probe's part; valid_bit is 0 where it must not be used */
+    uint32_t chunk;            /* PROBITY_POOL_NONE: none */
+    uint32_t in_use;           /* 0: free; stored last when a thread takes the slot */
+    uint32_t thread, tid;
+    uint32_t session, unused;  /* which of the process's recordings the slot belongs to */
+    uint64_t measured_tick, measured_cpu_ns; /* last reading of the CPU clock */
+    uint64_t credit_tick, credit;            /* ticks that may go into readings that find nothing */
+    uint64_t unmeasured;                     /* ticks of gaps passed over since the last reading */
+    uint64_t reserved[4];
+};
+
+_Static_assert(sizeof(struct probity_slot) == 128, "two cache lines, no sharing between threads");
+
+struct probity_live {
+    struct probity_spool_header *header; /* segment 0 */
+    struct probity_slot *slot;           /* PROBITY_LIMIT_THREADS of them, untouched ones cost nothing */
+    uint32_t slots;                      /* in use at most */
+    uint32_t pid, clock, mode;
+    uint32_t anchor_busy; /* 1: a thread is taking one */
+    uint32_t failed;      /* an enum probity_error once the trace cannot be written; nothing is recorded then */
+    uint64_t anchor_tick; /* of the newest anchor */
+    uint64_t anchor_ticks_min; /* between two */
+    struct probity_clock_moment first, newest;
+    struct probity_pool pool;
+};
+
+/* Fills a free chunk's header and zeroes its words: everything but state. */
+void probity_live_chunk_prepare(struct probity_live *live, uint32_t chunk,
+                                const struct probity_slot *slot, int cpu_known);
+
+/* Hands over the slot's chunk, of which `used` words are in use; the slot then has none. Owner with signals blocked, or anyone
+ * once the owner is dead or shut out. Returns how many chunks are full. */
+uint32_t probity_live_chunk_release(struct probity_live *live, struct probity_slot *slot);
+
+/* Takes an anchor into the spool, unless one was taken lately (force: in any case); refines the rate. Any
+ * thread, signal handlers too. */
+void probity_live_anchor(struct probity_live *live, uint64_t tick, int force);
+
+#endif
