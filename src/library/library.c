@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * library.c: where the parts of the library meet: the public control functions, and what happens at load and at exit. The constructor
+ * runs before the program's own, the destructor behind them; nothing depends on either for safety.
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/os.h"
+#include "output/csv.h"
+#include "probity.h"
+#include "runtime/declare.h"
+#include "runtime/record.h"
+#include "runtime/session.h"
+#include "runtime/thread.h"
+
+/* Before every constructor and behind every destructor of default priority. */
+enum { FIRST_PRIORITY = 101 };
+
+/* A closed trace becomes the CSV that was asked for; on failure the trace stays. */
+static int make_csv(const char *trace_path, const char *csv_path)
+{
+    int result = probity_csv_write_file(trace_path, csv_path);
+
+    if (result == 0)
+        unlink(trace_path);
+    return result;
+}
+
+static void lock(struct probity_session *session, struct probity_os_signals *ret_before)
+{
+    probity_os_signals_block(ret_before);
+    probity_os_lock(&session->lock);
+}
+
+static void unlock(struct probity_session *session, const struct probity_os_signals *before)
+{
+    probity_os_unlock(&session->lock);
+    probity_os_signals_restore(before);
+}
+
+static int stop(uint32_t reason)
+{
+    struct probity_session *session = probity_session_recording();
+
+    return session != NULL ? probity_session_stop(session, reason) : PROBITY_ERROR_STATE;
+}
+
+__attribute__((constructor(FIRST_PRIORITY))) static void at_load(void)
+{
+    struct probity_os_signals before;
+
+    probity_session_when_closed = make_csv;
+    probity_thread_watch_exits();
+    struct probity_session *session = probity_session_get();
+    if (session == NULL)
+        return;
+    lock(session, &before);
+    probity_session_start_if_asked(session, 1);
+    unlock(session, &before);
+}
+
+__attribute__((destructor(FIRST_PRIORITY))) static void at_exit(void)
+{
+    stop(PROBITY_END_EXIT);
+}
+
+PROBITY_API int probity_start(const struct probity_options *options)
+{
+    struct probity_session *session = probity_session_get();
+    struct probity_os_signals before;
+    int result = PROBITY_ERROR_STATE;
+    const char *what;
+
+    if (session == NULL)
+        return PROBITY_ERROR_MEMORY;
+    lock(session, &before);
+    if (session->state == PROBITY_SESSION_NONE || session->state == PROBITY_SESSION_ENDED) {
+        result = probity_settings_read(options, &session->wanted, &what);
+        if (result == 0)
+            result = probity_session_start(session, &session->wanted, 1);
+        else
+            probity_session_complain(what, "value not understood or out of range");
+    }
+    unlock(session, &before);
+    return result;
+}
+
+PROBITY_API int probity_flush(void)
+{
+    struct probity_os_signals before;
+    int result;
+
+    probity_os_signals_block(&before);
+    struct probity_session *session = probity_session_recording();
+    session = session != NULL ? probity_session_enter() : NULL;
+    if (session == NULL) {
+        probity_os_signals_restore(&before);
+        return PROBITY_ERROR_STATE;
+    }
+    probity_os_lock(&session->lock);
+    result = probity_session_need_writer(session);
+    probity_os_unlock(&session->lock);
+    if (result == 0)
+        result = probity_writer_flush(&session->writer);
+    probity_session_leave(session);
+    probity_os_signals_restore(&before);
+    return result;
+}
+
+PROBITY_API int probity_stop(void)
+{
+    return stop(PROBITY_END_STOPPED);
+}
+
+PROBITY_API int probity_is_recording(void)
+{
+    return probity_session_recording() != NULL;
+}
+
+PROBITY_API const char *probity_trace_path(void)
+{
+    struct probity_session *session = probity_session_recording();
+
+    return session != NULL ? session->trace_path : NULL;
+}
+
+PROBITY_API int probity_thread_set_name(const char *name)
+{
+    if (name == NULL)
+        return PROBITY_ERROR_ARGUMENT;
+    return probity_record_event_here(PROBITY_EVENT_THREAD_NAME, name,
+                                     strnlen(name, PROBITY_LIMIT_NAME));
+}
+
+PROBITY_API int probity_probe_set_name(uint32_t id, const char *name)
+{
+    uint8_t payload[4 + PROBITY_LIMIT_NAME];
+    struct probity_session *session = probity_session_get();
+    struct probity_os_signals before;
+
+    if (name == NULL)
+        return PROBITY_ERROR_ARGUMENT;
+    if (session == NULL)
+        return PROBITY_ERROR_MEMORY;
+    size_t length = strnlen(name, PROBITY_LIMIT_NAME);
+    memcpy(payload, &id, 4);
+    memcpy(payload + 4, name, length);
+    probity_os_signals_block(&before);
+    probity_os_lock(&session->declare_lock);
+    int result = probity_declare(PROBITY_EVENT_PROBE_NAME, payload, 4 + length);
+    probity_os_unlock(&session->declare_lock);
+    probity_os_signals_restore(&before);
+    if (result == 0)
+        probity_record_event_here(PROBITY_EVENT_PROBE_NAME, payload, 4 + length);
+    return result;
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * record.c: everything a probe does when it does not take the one-word path of probity.h. A signal may arrive at
+ * any instruction, and its handler may probe: words are reserved by one instruction, and only a change of chunk
+ * blocks signals.
+ */
+#include "runtime/record.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/os.h"
+#include "base/scale.h"
+#include "runtime/thread.h"
+
+PROBITY_API int probity_active = 1;
+
+#if PROBITY_HAS_FAST_PATH
+static uint64_t reserve(struct probity_slot *slot, uint64_t bytes)
+{
+    return probity_reserve(&slot->hot, bytes);
+}
+#else
+static uint64_t reserve(struct probity_slot *slot, uint64_t bytes)
+{
+    return __atomic_fetch_add(&slot->hot.cursor, bytes, __ATOMIC_RELAXED);
+}
+#endif
+
+/* Relaxed: one aligned store, whole or absent. */
+static void store_word(uint64_t at, uint64_t word)
+{
+    __atomic_store_n((uint64_t *)at, word, __ATOMIC_RELAXED);
+}
+
+/* Release: the record's other words are stored before its head. Pairs with load_word in src/spool/drain.c. */
+static void store_head(uint64_t at, uint64_t word)
+{
+    __atomic_store_n((uint64_t *)at, word, __ATOMIC_RELEASE);
+}
+
+/* Waits for the writer, signals open, and records how long. */
+static void wait_for_chunk(struct probity_session *session, uint64_t *stalled_since)
+{
+    enum { LOOK_AGAIN_NS = 10000000 };
+    struct probity_pool *pool = &session->live.pool;
+    uint32_t freed = __atomic_load_n(&pool->freed, __ATOMIC_SEQ_CST);
+
+    if (*stalled_since == 0)
+        *stalled_since = probity_clock_ticks(session->live.clock);
+    __atomic_add_fetch(&pool->waiters, 1, __ATOMIC_SEQ_CST);
+    probity_writer_notify(&session->writer);
+    if (__atomic_load_n(&pool->free_chunks, __ATOMIC_SEQ_CST) == 0)
+        probity_os_wait(&pool->freed, freed, LOOK_AGAIN_NS);
+    __atomic_sub_fetch(&pool->waiters, 1, __ATOMIC_SEQ_CST);
+}
+
+static void record_stall(struct probity_session *session, struct probity_slot *slot, uint64_t since)
+{
+    struct probity_spool_header *header = session->live.header;
+    uint64_t ticks = probity_clock_ticks(session->live.clock) - since;
+
+    __atomic_add_fetch(&header->stalls, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&header->stall_ticks, ticks, __ATOMIC_RELAXED);
+    probity_record_event(session, slot, PROBITY_EVENT_STALL, &ticks, sizeof ticks);
+}
+
+/* Gets the thread a chunk. Returns 1, or 0 where the record is dropped. */
+static int change_chunk(struct probity_session *session, struct probity_slot *slot)
+{
+    uint64_t stalled_since = 0;
+    int result = 0;
+
+    while (result == 0) {
+        struct probity_os_signals before;
+        probity_os_signals_block(&before);
+        if (probity_session_enter() != NULL) {
+            result = probity_thread_need_chunk(session, slot);
+            probity_session_leave(session);
+        } else {
+            result = -1;
+        }
+        probity_os_signals_restore(&before);
+        if (result == 0)
+            wait_for_chunk(session, &stalled_since);
+    }
+    if (result > 0 && stalled_since != 0)
+        record_stall(session, slot, stalled_since);
+    return result > 0;
+}
+
+/* Reserves `words` words in one piece. Returns their address, or 0 where the record is dropped. The address alone tells
+ * whether it is in a chunk (struct probity_thread). */
+static uint64_t reserve_words(struct probity_session *session, struct probity_slot *slot,
+                              uint32_t words)
+{
+    uint64_t chunk_bytes = (uint64_t)session->live.pool.chunk_words * 8;
+
+    for (;;) {
+        uint64_t at = slot->chunk != PROBITY_POOL_NONE ? reserve(slot, 8 * (uint64_t)words) : 0;
+        uint64_t last = at + 8 * (uint64_t)(words - 1);
+        if (at & last & chunk_bytes)
+            return at;
+        /* The end of the chunk is ours, and too short: it must not look like a hole. */
+        if (at & chunk_bytes) {
+            uint32_t left = (uint32_t)(chunk_bytes - (at & (chunk_bytes - 1))) / 8;
+            store_word(at, probity_word(slot->hot.last_tick,
+                                        probity_word_special(PROBITY_WORD_PAD, left)));
+        }
+        if (!change_chunk(session, slot))
+            return 0;
+    }
+}
+
+/* A pending head keeps a reader from taking the other words for records of their own. */
+static void store_pending(uint64_t at, uint64_t tick, uint32_t words)
+{
+    store_word(at, probity_word(tick, probity_word_special(PROBITY_WORD_PENDING, words)));
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+/* What a probe records: a short hit's code, or code 0 and a wide hit's number. */
+struct hit {
+    uint32_t code;
+    uint64_t number;
+};
+
+enum { CPU_WORDS = 3, WIDE_WORDS = 2 };
+
+static void store_hit(uint64_t at, uint64_t tick, struct hit hit)
+{
+    if (hit.code != 0) {
+        store_word(at, probity_word(tick, hit.code));
+        return;
+    }
+    store_pending(at, tick, WIDE_WORDS);
+    store_word(at + 8, hit.number);
+    store_head(at, probity_word(tick, probity_word_special(PROBITY_WORD_HIT, WIDE_WORDS)));
+}
+
+/* The CPU record in front of the hit that found the gap, both in one reservation. */
+static void record_measured_hit(struct probity_session *session, struct probity_slot *slot,
+                                struct hit hit, uint64_t tick)
+{
+    uint32_t words = hit.code != 0 ? 1 : WIDE_WORDS;
+    uint64_t at = reserve_words(session, slot, CPU_WORDS + words);
+
+    if (at == 0)
+        return;
+    store_pending(at, slot->measured_tick, CPU_WORDS);
+    store_word(at + 8, slot->measured_tick);
+    store_word(at + 16, slot->measured_cpu_ns);
+    store_head(at, probity_word(slot->measured_tick,
+                                probity_word_special(PROBITY_WORD_CPU, CPU_WORDS)));
+    store_hit(at + CPU_WORDS * 8, tick, hit);
+}
+
+static void note_unmeasured(struct probity_session *session, struct probity_slot *slot, uint64_t gap)
+{
+    uint64_t *most = &session->live.header->unmeasured_ticks_max;
+
+    slot->unmeasured += gap;
+    if (slot->unmeasured > __atomic_load_n(most, __ATOMIC_RELAXED))
+        __atomic_store_n(most, slot->unmeasured, __ATOMIC_RELAXED);
+}
+
+/* Whether a reading of the CPU clock is due after this gap: always where it can be paid for. */
+static int is_measure_due(struct probity_session *session, struct probity_slot *slot, uint64_t tick,
+                          uint64_t gap)
+{
+    enum { CREDIT_COSTS_MAX = 64 };
+    uint64_t elapsed = tick - slot->credit_tick, most = session->cpu_cost_ticks * CREDIT_COSTS_MAX;
+
+    /* Rounded up: a gap as long as all this must be measured, or a word's tick could be misread. */
+    if (gap >> 32 != 0 || elapsed >> 32 != 0) {
+        slot->credit = most;
+    } else {
+        slot->credit += elapsed * session->budget >> 16;
+        slot->credit = slot->credit < most ? slot->credit : most;
+    }
+    slot->credit_tick = tick;
+    return slot->credit >= session->cpu_cost_ticks;
+}
+
+/* Stores a hit into the word or words reserved at `at`. After a gap the thread may have been off the CPU; then these words stay
+ * empty until the records that stand for them are stored, so that the writer does not pass them. */
+static void finish_hit(struct probity_session *session, struct probity_slot *slot, struct hit hit,
+                       uint64_t at, uint64_t tick)
+{
+    enum { IN_VAIN_NS = 500 };
+    uint64_t gap = tick - slot->hot.last_tick;
+
+    if ((int64_t)gap < 0) /* a signal handler probed after we read the clock */
+        gap = 0;
+    else
+        slot->hot.last_tick = tick;
+    if (gap < slot->hot.gap_ticks) {
+        store_hit(at, tick, hit);
+        return;
+    }
+    if (!is_measure_due(session, slot, tick, gap)) {
+        note_unmeasured(session, slot, gap);
+        store_hit(at, tick, hit);
+        return;
+    }
+    int64_t off_ns = probity_thread_measure(session, slot);
+    if (off_ns < IN_VAIN_NS)
+        slot->credit -= session->cpu_cost_ticks;
+    record_measured_hit(session, slot, hit, tick);
+    store_head(at, probity_word(tick, probity_word_special(PROBITY_WORD_PAD,
+                                                           hit.code != 0 ? 1 : WIDE_WORDS)));
+}
+
+PROBITY_API void probity_probe_gap(uint32_t code, uint64_t at, uint64_t tick)
+{
+    struct probity_session *session = probity_session_recording();
+    struct probity_slot *slot = probity_thread_slot();
+    struct hit hit = {code, 0};
+    int before = errno;
+
+    if (session != NULL && slot != NULL)
+        finish_hit(session, slot, hit, at, tick);
+    else /* stopped since the word was reserved: it is still ours */
+        store_hit(at, tick, hit);
+    errno = before;
+}
+
+/* The calling thread's slot, where anything is recorded; it gets one where it has none. */
+static struct probity_slot *slot_here(struct probity_session **ret_session)
+{
+    struct probity_os_signals before;
+    struct probity_slot *slot = probity_thread_slot();
+
+    *ret_session = probity_session_recording();
+    if (*ret_session != NULL && slot != NULL && slot->session == (*ret_session)->number)
+        return slot;
+    probity_os_signals_block(&before);
+    *ret_session = probity_session_enter();
+    slot = NULL;
+    if (*ret_session != NULL) {
+        slot = probity_thread_register(*ret_session);
+        probity_session_leave(*ret_session);
+    } else {
+        probity_thread_forget();
+    }
+    probity_os_signals_restore(&before);
+    return slot;
+}
+
+static void record_hit(struct hit hit)
+{
+    struct probity_session *session;
+    int before = errno;
+    struct probity_slot *slot = slot_here(&session);
+    uint64_t at = slot != NULL ? reserve_words(session, slot, hit.code != 0 ? 1 : WIDE_WORDS) : 0;
+
+    if (at != 0)
+        finish_hit(session, slot, hit, at, probity_clock_ticks(session->live.clock));
+    errno = before;
+}
+
+PROBITY_API void probity_probe_slow(uint32_t code)
+{
+    record_hit((struct hit){code, 0});
+}
+
+PROBITY_API void probity_probe_wide(uint32_t id)
+{
+    if (__atomic_load_n(&probity_active, __ATOMIC_RELAXED))
+        record_hit((struct hit){0, 2 * (uint64_t)id});
+}
+
+int probity_record_event(struct probity_session *session, struct probity_slot *slot, uint32_t kind,
+                         const void *payload, size_t bytes)
+{
+    enum { HEAD_WORDS = 3, WORDS_MAX = 255 };
+    size_t room = (WORDS_MAX - HEAD_WORDS) * 8, used = bytes < room ? bytes : room;
+    uint32_t words = HEAD_WORDS + (uint32_t)(used + 7) / 8;
+    uint64_t at = reserve_words(session, slot, words);
+
+    if (at == 0)
+        return PROBITY_ERROR_LIMIT;
+    uint64_t tick = probity_clock_ticks(session->live.clock);
+    store_pending(at, tick, words);
+    store_word(at + 8, tick);
+    store_word(at + 16, kind | (uint64_t)used << 16);
+    for (size_t i = 0; i < used; i += 8) {
+        uint64_t word = 0;
+        memcpy(&word, (const char *)payload + i, used - i < 8 ? used - i : 8);
+        store_word(at + 24 + i, word);
+    }
+    store_head(at, probity_word(tick, probity_word_special(PROBITY_WORD_EVENT, words)));
+    return 0;
+}
+
+int probity_record_event_here(uint32_t kind, const void *payload, size_t bytes)
+{
+    struct probity_session *session;
+    int before = errno, result = PROBITY_ERROR_STATE;
+    struct probity_slot *slot =
+        __atomic_load_n(&probity_active, __ATOMIC_RELAXED) ? slot_here(&session) : NULL;
+
+    if (slot != NULL)
+        result = probity_record_event(session, slot, kind, payload, bytes);
+    errno = before;
+    return result;
+}

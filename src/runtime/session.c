@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * session.c: starts and ends a recording. Every step that can fail comes before the first probe may store, and is undone when
+ * a later one fails: the program then goes on without recording, after one line on stderr.
+ */
+#include "runtime/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/os.h"
+#include "base/scale.h"
+#include "runtime/trace_file.h"
+#include "spool/segment.h"
+
+enum {
+    FIRST_TRIES = 20,        /* readings for an anchor that all else rests on */
+    CALIBRATE_NS = 1000000,  /* what a first estimate of the rate needs, at least */
+    ANCHOR_NS = 100000000,
+    MEASURE_NS = 10000000
+};
+
+probity_session_closed *probity_session_when_closed;
+
+/* The mapping. A forked child inherits the address, and finds zeroes there. */
+static struct probity_session *session_at;
+
+/* Survives a fork: what the child of a recording process goes on with. */
+static struct probity_settings inherited;
+static int inherited_records;
+
+void probity_session_complain(const char *what, const char *why)
+{
+    char line[512];
+    int before = errno;
+    int length = snprintf(line, sizeof line, "probity: %s: %s; not recording\n", what, why);
+
+    if (length > 0 && write(STDERR_FILENO, line, (size_t)length < sizeof line ? (size_t)length
+                                                                              : sizeof line - 1) < 0)
+        errno = before;
+    errno = before;
+}
+
+struct probity_session *probity_session_get(void)
+{
+    struct probity_session *old = __atomic_load_n(&session_at, __ATOMIC_ACQUIRE);
+    size_t slots = PROBITY_LIMIT_THREADS * sizeof(struct probity_slot);
+    size_t head = (sizeof *old + 4095) & ~(size_t)4095;
+
+    if (old != NULL && __atomic_load_n(&old->is_made, __ATOMIC_ACQUIRE))
+        return old;
+    char *at = mmap(NULL, head + slots, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED)
+        return NULL;
+    if (madvise(at, head + slots, MADV_WIPEONFORK) != 0) {
+        munmap(at, head + slots);
+        return NULL;
+    }
+    struct probity_session *session = (struct probity_session *)at;
+    session->live.slot = (struct probity_slot *)(at + head);
+    session->is_made = 1;
+    /* A wiped mapping is left alone: threads of the child still point into it, and must go on to find zeroes. */
+    if (__atomic_compare_exchange_n(&session_at, &old, session, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return session;
+    munmap(at, head + slots);
+    return old;
+}
+
+struct probity_session *probity_session_recording(void)
+{
+    struct probity_session *session = __atomic_load_n(&session_at, __ATOMIC_ACQUIRE);
+
+    return session != NULL && session->is_made &&
+                   __atomic_load_n(&session->state, __ATOMIC_ACQUIRE) == PROBITY_SESSION_RECORDING
+               ? session
+               : NULL;
+}
+
+/* The price of reading the CPU clock, without which the budget means nothing. */
+static uint64_t cpu_clock_cost(uint32_t clock)
+{
+    enum { TRIES = 7 };
+    uint64_t least = UINT64_MAX;
+
+    for (int i = 0; i < TRIES; i++) {
+        struct timespec unused;
+        uint64_t first = probity_clock_ticks(clock);
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &unused);
+        uint64_t cost = probity_clock_ticks(clock) - first;
+        least = cost < least ? cost : least;
+    }
+    return least;
+}
+
+static void header_fill(struct probity_session *session, struct probity_spool_header *ret_header)
+{
+    memset(ret_header, 0, sizeof *ret_header);
+    memcpy(ret_header->magic, PROBITY_SPOOL_MAGIC, sizeof ret_header->magic);
+    ret_header->version = PROBITY_SPOOL_VERSION;
+    memcpy(ret_header->session, session->id, 16);
+    probity_os_boot_id(ret_header->boot);
+    ret_header->pid = session->live.pid;
+    ret_header->chunk_words = session->settings.chunk_words;
+    ret_header->process_start = probity_os_process_start(session->live.pid);
+    ret_header->chunks = session->settings.segment_chunks;
+    ret_header->segments = 1;
+}
+
+/* "DIRECTORY/[.probity-]SESSION.0" */
+static void spool_name(struct probity_session *session, const char *directory, const char *prefix)
+{
+    char *at = session->spool_path;
+    size_t room = sizeof session->spool_path;
+    int length = snprintf(at, room - 40, "%s/%s", directory, prefix);
+
+    if (length < 0 || (size_t)length >= room - 40)
+        length = 0; /* too long: the open fails */
+    for (int i = 0; i < 16; i++)
+        length += snprintf(at + length, room - (size_t)length, "%02x", session->id[i]);
+    snprintf(at + length, room - (size_t)length, ".0");
+}
+
+static int spool_make(struct probity_session *session, const struct probity_spool_header *header,
+                      void **ret_segment)
+{
+    const char *wanted = session->settings.spool_directory;
+    int result = probity_segment_directory(wanted[0] != 0 ? wanted : NULL, session->scratch[0],
+                                           sizeof session->scratch[0]);
+
+    if (result == 0) {
+        spool_name(session, session->scratch[0], "");
+        result = probity_segment_make(session->spool_path, header, ret_segment);
+    }
+    if (result == 0 || wanted[0] != 0)
+        return result;
+    /* No usable tmpfs: beside the trace. */
+    snprintf(session->scratch[0], sizeof session->scratch[0], "%s", session->trace_path);
+    char *slash = strrchr(session->scratch[0], '/');
+    if (slash == NULL)
+        return result;
+    *slash = 0;
+    spool_name(session, session->scratch[0], ".probity-");
+    return probity_segment_make(session->spool_path, header, ret_segment);
+}
+
+/* Clock, spool, pool. The pages' own making takes about the time that a first estimate of the rate needs. */
+static int live_make(struct probity_session *session)
+{
+    struct probity_live *live = &session->live;
+    struct probity_spool_header header;
+    struct probity_clock_moment moment;
+    void *segment;
+
+    header_fill(session, &header);
+    probity_clock_moment(live->clock, 0, FIRST_TRIES, &live->first);
+    int result = spool_make(session, &header, &segment);
+    if (result != 0)
+        return result;
+    do
+        probity_clock_moment(live->clock, 0, FIRST_TRIES, &moment);
+    while (moment.raw_ns - live->first.raw_ns < CALIBRATE_NS);
+    live->header = segment;
+    live->header->rate = probity_clock_rate(&live->first, &moment);
+    live->first.width_ns = (uint32_t)probity_ns_of_ticks(live->first.width_ns, live->header->rate);
+    live->newest = live->first;
+    live->anchor_tick = live->first.ticks;
+    live->pool.chunks_per_segment = header.chunks;
+    live->pool.chunk_words = header.chunk_words;
+    live->mode = (uint32_t)session->settings.mode;
+    return probity_pool_add(&live->pool, segment);
+}
+
+/* All times of the gap rule, in ticks. */
+static void rules_make(struct probity_session *session)
+{
+    uint64_t rate = session->live.header->rate;
+    uint64_t gap_ns = session->settings.cpu_gap_ns;
+
+    /* Without CPU time a gap matters only where a word's 40 bits of tick could be misread. */
+    session->gap_ticks = session->settings.cpu_time ? probity_ticks_of_ns((int64_t)gap_ns, rate)
+                                                    : UINT64_C(1) << 38;
+    session->cpu_cost_ticks = cpu_clock_cost(session->live.clock);
+    session->measure_ticks_max = probity_ticks_of_ns(MEASURE_NS, rate);
+    session->budget = session->settings.cpu_budget_permille * 65536 / 1000;
+    session->live.anchor_ticks_min = probity_ticks_of_ns(ANCHOR_NS, rate);
+    session->writer_threshold = session->settings.segment_chunks / 4;
+}
+
+static void undo(struct probity_session *session, int descriptor)
+{
+    if (descriptor >= 0) {
+        close(descriptor);
+        unlink(session->trace_path);
+    }
+    if (session->live.header != NULL) {
+        unlink(session->spool_path);
+        munmap(session->live.header, probity_spool_segment_bytes(session->settings.segment_chunks,
+                                                                 session->settings.chunk_words));
+        session->live.header = NULL;
+    }
+    memset(&session->live.pool, 0, sizeof session->live.pool);
+    __atomic_store_n(&probity_active, 0, __ATOMIC_RELAXED);
+    session->state = PROBITY_SESSION_ENDED;
+}
+
+static void writer_prepare(struct probity_session *session, uint64_t trace_bytes)
+{
+    memset(&session->writer, 0, sizeof session->writer);
+    session->writer.live = &session->live;
+    session->writer.trace_path = session->trace_path;
+    session->writer.spool_path = session->spool_path;
+    session->writer.trace_bytes = trace_bytes;
+    session->failure_is_told = 0;
+}
+
+static int files_make(struct probity_session *session, int is_child, int *ret_descriptor)
+{
+    uint64_t trace_bytes = 0;
+    int result = probity_trace_file_make(session, is_child, ret_descriptor);
+
+    if (result != 0) {
+        probity_session_complain(session->scratch[0], strerror(errno));
+        return result;
+    }
+    result = live_make(session);
+    if (result != 0) {
+        probity_session_complain(session->spool_path, probity_error_text(result));
+        return result;
+    }
+    rules_make(session);
+    result = probity_trace_file_begin(session, *ret_descriptor, &trace_bytes);
+    if (result != 0)
+        probity_session_complain(session->trace_path, probity_error_text(result));
+    session->live.header->committed = trace_bytes;
+    writer_prepare(session, trace_bytes);
+    return result;
+}
+
+int probity_session_start(struct probity_session *session, const struct probity_settings *settings,
+                          int is_main)
+{
+    struct probity_live *live = &session->live;
+    int descriptor = -1, is_child = inherited_records && !is_main;
+    uint32_t slots = live->slots;
+    struct probity_slot *slot = live->slot;
+
+    memset(live, 0, sizeof *live);
+    live->slot = slot;
+    live->slots = slots;
+    session->settings = *settings;
+    session->threads = 0;
+    session->number++;
+    live->pid = (uint32_t)getpid();
+    live->clock = probity_clock_choose(settings->refuse_counter);
+    if (probity_os_random(session->id, sizeof session->id) != 0)
+        return PROBITY_ERROR_SYSTEM;
+    int result = files_make(session, is_child, &descriptor);
+    if (result != 0) {
+        undo(session, descriptor);
+        return result;
+    }
+    close(descriptor);
+    probity_os_barrier_ready();
+    live->header->state = PROBITY_SPOOL_RECORDING;
+    inherited = *settings;
+    inherited_records = 1;
+    __atomic_store_n(&session->state, PROBITY_SESSION_RECORDING, __ATOMIC_RELEASE);
+    __atomic_store_n(&probity_active, 1, __ATOMIC_RELEASE);
+    if (is_main && probity_session_need_writer(session) != 0)
+        errno = 0; /* tried again when the first chunk is full */
+    return 0;
+}
+
+int probity_session_start_if_asked(struct probity_session *session, int is_main)
+{
+    struct probity_settings *settings = &session->wanted;
+    const char *what;
+
+    if (session->state == PROBITY_SESSION_RECORDING)
+        return 0;
+    if (session->state != PROBITY_SESSION_NONE)
+        return PROBITY_ERROR_STATE;
+    if (inherited_records)
+        return probity_session_start(session, &inherited, is_main);
+    if (probity_settings_read(NULL, settings, &what) != 0) {
+        probity_session_complain(what, "value not understood or out of range");
+    } else if (settings->is_asked_for) {
+        return probity_session_start(session, settings, is_main);
+    }
+    session->state = PROBITY_SESSION_ENDED;
+    __atomic_store_n(&probity_active, 0, __ATOMIC_RELAXED);
+    return PROBITY_ERROR_STATE;
+}
+
+int probity_session_grow(struct probity_session *session)
+{
+    struct probity_pool *pool = &session->live.pool;
+    struct probity_spool_header header;
+    void *segment;
+
+    if (pool->segments >= session->settings.segments_max)
+        return PROBITY_ERROR_LIMIT;
+    int result = probity_segment_path(session->spool_path, pool->segments, session->scratch[0],
+                                      sizeof session->scratch[0]);
+    if (result != 0)
+        return result;
+    header_fill(session, &header);
+    header.segment = pool->segments;
+    header.state = PROBITY_SPOOL_RECORDING;
+    result = probity_segment_make(session->scratch[0], &header, &segment);
+    if (result == 0) {
+        __atomic_store_n(&session->live.header->segments, pool->segments + 1, __ATOMIC_RELEASE);
+        result = probity_pool_add(pool, segment);
+    }
+    return result;
+}
+
+int probity_session_need_writer(struct probity_session *session)
+{
+    if (session->writer.state != PROBITY_WRITER_NONE)
+        return 0;
+    return probity_writer_start(&session->writer);
+}
+
+/* From here on no thread reserves: each finds no valid bit. The barrier makes every reservation made before visible. */
+static void shut_out(struct probity_session *session)
+{
+    enum { LEAVE_TRIES = 1000, LEAVE_NS = 1000000 };
+    struct probity_live *live = &session->live;
+    uint32_t never = 0;
+
+    __atomic_store_n(&probity_active, 0, __ATOMIC_SEQ_CST);
+    for (uint32_t i = 0; i < __atomic_load_n(&live->slots, __ATOMIC_ACQUIRE); i++)
+        __atomic_store_n(&live->slot[i].hot.valid_bit, 0, __ATOMIC_SEQ_CST);
+    probity_os_barrier();
+    __atomic_add_fetch(&live->pool.freed, 1, __ATOMIC_SEQ_CST);
+    probity_os_wake(&live->pool.freed, INT32_MAX);
+    for (int i = 0; i < LEAVE_TRIES && __atomic_load_n(&session->busy, __ATOMIC_SEQ_CST) != 0; i++)
+        probity_os_wait(&never, 0, LEAVE_NS);
+}
+
+/* The writer gave up: what is in the spool stays there for `probity recover`; probes are off. Says so once. */
+static int has_failed(struct probity_session *session)
+{
+    if (!__atomic_load_n(&session->live.failed, __ATOMIC_RELAXED))
+        return 0;
+    __atomic_store_n(&probity_active, 0, __ATOMIC_RELAXED);
+    if (__atomic_exchange_n(&session->failure_is_told, 1, __ATOMIC_RELAXED) == 0)
+        probity_session_complain(session->trace_path, "cannot be written further (run 'probity recover' on it)");
+    return 1;
+}
+
+struct probity_session *probity_session_enter(void)
+{
+    struct probity_session *session = probity_session_get();
+
+    if (session == NULL)
+        return NULL;
+    if (__atomic_load_n(&session->state, __ATOMIC_ACQUIRE) == PROBITY_SESSION_NONE) {
+        probity_os_lock(&session->lock);
+        probity_session_start_if_asked(session, 0);
+        probity_os_unlock(&session->lock);
+    }
+    /* Sequentially consistent, as in shut_out: either stop sees us busy, or we see it stopped. */
+    __atomic_add_fetch(&session->busy, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&session->state, __ATOMIC_SEQ_CST) == PROBITY_SESSION_RECORDING &&
+        !has_failed(session))
+        return session;
+    probity_session_leave(session);
+    return NULL;
+}
+
+void probity_session_leave(struct probity_session *session)
+{
+    __atomic_sub_fetch(&session->busy, 1, __ATOMIC_SEQ_CST);
+}
+
+/* The trace holds everything: the spool's files go, and their memory. Their addresses stay, because a thread that was preempted
+ * inside a probe may still store there. */
+static void spool_remove(struct probity_session *session)
+{
+    struct probity_pool *pool = &session->live.pool;
+    size_t bytes = probity_spool_segment_bytes(pool->chunks_per_segment, pool->chunk_words);
+
+    __atomic_store_n(&session->live.header->state, PROBITY_SPOOL_CLOSED, __ATOMIC_RELEASE);
+    for (uint32_t i = pool->segments; i-- > 0;) {
+        if (probity_segment_path(session->spool_path, i, session->scratch[0],
+                                 sizeof session->scratch[0]) == 0)
+            unlink(session->scratch[0]);
+        mmap(pool->segment[i].at, bytes, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+        munmap(pool->segment[i].chunk, pool->chunks_per_segment * sizeof *pool->segment[i].chunk);
+    }
+}
+
+static int trace_end(struct probity_session *session, uint32_t reason)
+{
+    int result = session->writer.state == PROBITY_WRITER_NONE
+                     ? probity_writer_run_here(&session->writer, reason)
+                     : probity_writer_stop(&session->writer, reason);
+
+    for (uint32_t i = 0; i < session->live.slots; i++)
+        session->live.slot[i].chunk = PROBITY_POOL_NONE;
+    if (result == 0) {
+        spool_remove(session);
+        return 0;
+    }
+    __atomic_store_n(&session->live.failed, 1, __ATOMIC_RELAXED);
+    has_failed(session);
+    return result;
+}
+
+int probity_session_stop(struct probity_session *session, uint32_t reason)
+{
+    uint32_t expected = PROBITY_SESSION_RECORDING;
+
+    if (!__atomic_compare_exchange_n(&session->state, &expected, PROBITY_SESSION_ENDING, 0,
+                                     __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+        return PROBITY_ERROR_STATE;
+    inherited_records = 0;
+    shut_out(session);
+    int result = trace_end(session, reason);
+    if (result == 0 && session->csv_path[0] != 0 && probity_session_when_closed != NULL)
+        result = probity_session_when_closed(session->trace_path, session->csv_path);
+    __atomic_store_n(&session->state, PROBITY_SESSION_ENDED, __ATOMIC_RELEASE);
+    return result;
+}

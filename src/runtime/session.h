@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * session.h: one recording of one process. All of it lies in one mapping that a forked child sees as zeroes
+ * (MADV_WIPEONFORK): a child that probes finds no session, and makes its own. So there is nothing to do at fork.
+ */
+#ifndef PROBITY_RUNTIME_SESSION_H
+#define PROBITY_RUNTIME_SESSION_H
+
+#include "format/block.h"
+#include "runtime/settings.h"
+#include "spool/live.h"
+#include "writer/writer.h"
+
+enum probity_session_state {
+    PROBITY_SESSION_NONE = 0,
+    PROBITY_SESSION_RECORDING = 1,
+    PROBITY_SESSION_ENDING = 2, /* stop is at work */
+    PROBITY_SESSION_ENDED = 3   /* stopped, or never started */
+};
+
+struct probity_session {
+    uint32_t is_made; /* 1: the mapping holds a session (and was not wiped) */
+    uint32_t lock;    /* for start, stop, new segments, new threads; hold with signals blocked */
+    uint32_t declare_lock; /* for src/runtime/declare.c; taken before lock where both are */
+    uint32_t state;   /* an enum probity_session_state */
+    uint32_t busy;    /* threads in a slow path; stop waits for them */
+    uint32_t failure_is_told;
+    uint32_t number;  /* of recordings started in this process */
+    uint32_t threads; /* numbers given out */
+    uint64_t gap_ticks, cpu_cost_ticks; /* the gap rule; what a reading of the CPU clock costs */
+    uint64_t measure_ticks_max; /* CPU time is read at least so often, at a change of chunk */
+    uint32_t budget; /* share of time for readings in vain, × 2^16 */
+    uint32_t writer_threshold; /* full chunks at which the writer is woken */
+    struct probity_settings settings, wanted;
+    struct probity_live live;
+    struct probity_writer writer;
+    uint8_t id[16];
+    char trace_path[PROBITY_LIMIT_PATH], csv_path[PROBITY_LIMIT_PATH], spool_path[PROBITY_LIMIT_PATH];
+    char scratch[3][PROBITY_LIMIT_PATH]; /* at start; a thread that probes may have a small stack */
+};
+
+/* What is done with a closed trace that is to become a CSV; set by src/library/. */
+typedef int probity_session_closed(const char *trace_path, const char *csv_path);
+extern probity_session_closed *probity_session_when_closed;
+
+/* The session of this process, made if it is missing. NULL where there is no memory. Signals blocked. */
+struct probity_session *probity_session_get(void);
+
+/* Enters a slow path: the session if it records, else NULL; it stays until left. Starts it where the environment asks for it.
+ * Signals blocked. */
+struct probity_session *probity_session_enter(void);
+void probity_session_leave(struct probity_session *session);
+
+/* The session if it records, else NULL. Makes nothing. Any thread, signal handlers too. */
+struct probity_session *probity_session_recording(void);
+
+/* Starts recording. is_main: in a constructor or at the program's wish, where a thread may be made. Lock held. */
+int probity_session_start(struct probity_session *session, const struct probity_settings *settings,
+                          int is_main);
+
+/* The first probe without a session: starts one if the environment asks, or if the parent of this forked child records. Lock
+ * held. Returns 0 where it records now. */
+int probity_session_start_if_asked(struct probity_session *session, int is_main);
+
+/* Ends recording with an END reason. Not under the lock. PROBITY_ERROR_STATE where another thread does so already. */
+int probity_session_stop(struct probity_session *session, uint32_t reason);
+
+/* The one line on stderr: "probity: WHAT: WHY; not recording". */
+void probity_session_complain(const char *what, const char *why);
+
+/* One more segment. Lock held. Returns 0 or an error. */
+int probity_session_grow(struct probity_session *session);
+
+/* The writing thread, if there is none yet. Lock held. */
+int probity_session_need_writer(struct probity_session *session);
+
+#endif

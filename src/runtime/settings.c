@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * settings.c: defaults, options, environment, in this order; then limits. A setting out of its range is an error, never
+ * silently another value.
+ */
+#include "runtime/settings.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/os.h"
+#include "spool/layout.h"
+
+enum {
+    CHUNK_RECORDS_DEFAULT = 4096,
+    SPOOL_RECORDS_DEFAULT = 1 << 19,
+    SPOOL_RECORDS_MAX = 1 << 27,
+    CHUNKS_MIN = 8,
+    CHUNK_RECORDS_MIN = 64, /* what the ancestor's programs may ask for; rounded up to a page */
+    CPU_GAP_NS_DEFAULT = 1500,
+    CPU_BUDGET_DEFAULT = 15
+};
+#define SPOOL_BYTES_MAX_DEFAULT (UINT64_C(512) << 20)
+
+/* The numbers before they are checked. */
+struct wanted {
+    uint64_t chunk_records, spool_records, spool_bytes_max, cpu_gap_ns, cpu_budget_permille;
+};
+
+static int is_on(int option, int by_default)
+{
+    return option == PROBITY_DEFAULT ? by_default : option == PROBITY_ON;
+}
+
+static uint64_t or_default(uint64_t option, uint64_t by_default)
+{
+    return option != 0 ? option : by_default;
+}
+
+static int text_copy(char *ret_text, size_t room, const char *text)
+{
+    size_t length = strlen(text);
+
+    if (length >= room)
+        return 0;
+    memcpy(ret_text, text, length + 1);
+    return 1;
+}
+
+static const char *apply_options(const struct probity_options *options,
+                                 struct probity_settings *settings, struct wanted *ret_wanted)
+{
+    if (options->struct_bytes != 0 && options->struct_bytes != sizeof *options)
+        return "options: struct_bytes";
+    if (!text_copy(settings->out, sizeof settings->out,
+                   options->out != NULL && options->out[0] != 0 ? options->out : "%n.%p.probity"))
+        return "options: out";
+    if (options->mode < 0 || options->mode > PROBITY_MODE_RING)
+        return "options: mode";
+    settings->mode = options->mode != 0 ? options->mode : PROBITY_MODE_BLOCK;
+    settings->wall_time = is_on(options->wall_time, 1);
+    settings->cpu_time = is_on(options->cpu_time, 1);
+    settings->overwrite = is_on(options->overwrite, 0);
+    ret_wanted->chunk_records = or_default(options->chunk_records, CHUNK_RECORDS_DEFAULT);
+    ret_wanted->spool_records = or_default(options->spool_records, SPOOL_RECORDS_DEFAULT);
+    ret_wanted->spool_bytes_max = or_default(options->spool_bytes_max, SPOOL_BYTES_MAX_DEFAULT);
+    ret_wanted->cpu_gap_ns = or_default(options->cpu_gap_ns, CPU_GAP_NS_DEFAULT);
+    ret_wanted->cpu_budget_permille = or_default(options->cpu_budget_permille, CPU_BUDGET_DEFAULT);
+    return NULL;
+}
+
+static int get_switch(const char *name, int *value)
+{
+    const char *text = getenv(name);
+
+    if (text == NULL || text[0] == 0)
+        return 1;
+    if ((text[0] != '0' && text[0] != '1') || text[1] != 0)
+        return 0;
+    *value = text[0] == '1';
+    return 1;
+}
+
+static int get_number(const char *name, uint64_t *value)
+{
+    const char *text = getenv(name);
+    char *end;
+
+    if (text == NULL || text[0] == 0)
+        return 1;
+    if (text[0] < '0' || text[0] > '9')
+        return 0;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    if (errno != 0 || *end != 0)
+        return 0;
+    *value = number;
+    return 1;
+}
+
+static int get_mode(struct probity_settings *settings)
+{
+    static const char *const name[] = {"", "block", "drop", "ring"};
+    const char *text = getenv("PROBITY_MODE");
+
+    if (text == NULL || text[0] == 0)
+        return 1;
+    for (int mode = PROBITY_MODE_BLOCK; mode <= PROBITY_MODE_RING; mode++) {
+        if (strcmp(text, name[mode]) == 0) {
+            settings->mode = mode;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static const char *apply_paths(struct probity_settings *settings)
+{
+    const char *out = getenv("PROBITY_OUT"), *directory = getenv("PROBITY_SPOOL_DIR");
+    const char *clock = getenv("PROBITY_CLOCK");
+
+    settings->is_asked_for = out != NULL && out[0] != 0;
+    if (settings->is_asked_for && !text_copy(settings->out, sizeof settings->out, out))
+        return "PROBITY_OUT";
+    if (directory != NULL &&
+        !text_copy(settings->spool_directory, sizeof settings->spool_directory, directory))
+        return "PROBITY_SPOOL_DIR";
+    settings->refuse_counter = clock != NULL && strcmp(clock, "monotonic") == 0;
+    if (clock != NULL && !settings->refuse_counter && strcmp(clock, "counter") != 0 && clock[0] != 0)
+        return "PROBITY_CLOCK";
+    return NULL;
+}
+
+static const char *apply_environment(struct probity_settings *settings, struct wanted *wanted)
+{
+    const char *what = apply_paths(settings);
+
+    if (what != NULL)
+        return what;
+    if (!get_mode(settings))
+        return "PROBITY_MODE";
+    if (!get_switch("PROBITY_WALL_TIME", &settings->wall_time))
+        return "PROBITY_WALL_TIME";
+    if (!get_switch("PROBITY_CPU_TIME", &settings->cpu_time))
+        return "PROBITY_CPU_TIME";
+    if (!get_switch("PROBITY_OVERWRITE", &settings->overwrite))
+        return "PROBITY_OVERWRITE";
+    if (!get_number("PROBITY_CHUNK_RECORDS", &wanted->chunk_records))
+        return "PROBITY_CHUNK_RECORDS";
+    if (!get_number("PROBITY_SPOOL_RECORDS", &wanted->spool_records))
+        return "PROBITY_SPOOL_RECORDS";
+    if (!get_number("PROBITY_SPOOL_BYTES_MAX", &wanted->spool_bytes_max))
+        return "PROBITY_SPOOL_BYTES_MAX";
+    if (!get_number("PROBITY_CPU_GAP_NS", &wanted->cpu_gap_ns))
+        return "PROBITY_CPU_GAP_NS";
+    if (!get_number("PROBITY_CPU_BUDGET_PERMILLE", &wanted->cpu_budget_permille))
+        return "PROBITY_CPU_BUDGET_PERMILLE";
+    return NULL;
+}
+
+/* Returns NULL, or the name of the setting that is out of range. */
+static const char *check(const struct wanted *wanted, struct probity_settings *settings)
+{
+    if (wanted->chunk_records < CHUNK_RECORDS_MIN ||
+        wanted->chunk_records > PROBITY_CHUNK_WORDS_MAX)
+        return "PROBITY_CHUNK_RECORDS";
+    settings->chunk_words = PROBITY_CHUNK_WORDS_MIN;
+    while (settings->chunk_words < wanted->chunk_records)
+        settings->chunk_words *= 2;
+    if (wanted->spool_records < CHUNKS_MIN * wanted->chunk_records ||
+        wanted->spool_records > SPOOL_RECORDS_MAX)
+        return "PROBITY_SPOOL_RECORDS";
+    settings->segment_chunks = (uint32_t)(wanted->spool_records / settings->chunk_words);
+    if (settings->segment_chunks < CHUNKS_MIN)
+        settings->segment_chunks = CHUNKS_MIN;
+    uint64_t segments =
+        wanted->spool_bytes_max /
+        probity_spool_segment_bytes(settings->segment_chunks, settings->chunk_words);
+    if (wanted->spool_bytes_max < 8 * wanted->spool_records)
+        return "PROBITY_SPOOL_BYTES_MAX";
+    settings->segments_max =
+        segments < 1 ? 1 : segments > PROBITY_LIMIT_SEGMENTS ? PROBITY_LIMIT_SEGMENTS : (uint32_t)segments;
+    if (wanted->cpu_gap_ns < 200 || wanted->cpu_gap_ns > 1000000)
+        return "PROBITY_CPU_GAP_NS";
+    settings->cpu_gap_ns = (uint32_t)wanted->cpu_gap_ns;
+    if (wanted->cpu_budget_permille < 1 || wanted->cpu_budget_permille > 1000)
+        return "PROBITY_CPU_BUDGET_PERMILLE";
+    settings->cpu_budget_permille = (uint32_t)wanted->cpu_budget_permille;
+    return NULL;
+}
+
+int probity_settings_read(const struct probity_options *options,
+                          struct probity_settings *ret_settings, const char **ret_what)
+{
+    static const struct probity_options none;
+    struct wanted wanted;
+
+    memset(ret_settings, 0, sizeof *ret_settings);
+    *ret_what = apply_options(options != NULL ? options : &none, ret_settings, &wanted);
+    /* Who runs a set-uid program must not choose where it writes. */
+    if (*ret_what == NULL && !probity_os_is_privileged())
+        *ret_what = apply_environment(ret_settings, &wanted);
+    if (*ret_what == NULL)
+        *ret_what = check(&wanted, ret_settings);
+    return *ret_what == NULL ? 0 : PROBITY_ERROR_ARGUMENT;
+}

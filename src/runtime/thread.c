@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * thread.c: threads come and go by the thousand, with or without their destructors being run: a slot is free when its thread
+ * said so, or when the kernel says that there is no such thread.
+ */
+#include "runtime/thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "base/os.h"
+#include "base/scale.h"
+#include "runtime/declare.h"
+#include "runtime/record.h"
+
+PROBITY_API __thread struct probity_thread *probity_thread_self
+    __attribute__((tls_model("initial-exec")));
+
+/* The slot, also where the inline probe must not use it (no CPU counter). Valid while in_use. */
+static __thread struct probity_slot *own_slot __attribute__((tls_model("initial-exec")));
+
+static pthread_key_t exit_key;
+static int exit_key_is_made;
+
+struct probity_slot *probity_thread_slot(void)
+{
+    struct probity_slot *slot = own_slot;
+
+    /* In a forked child, the parent's slot reads as zeroes. */
+    return slot != NULL && __atomic_load_n(&slot->in_use, __ATOMIC_RELAXED) ? slot : NULL;
+}
+
+void probity_thread_forget(void)
+{
+    probity_thread_self = NULL;
+}
+
+static void slot_give_up(struct probity_session *session, struct probity_slot *slot)
+{
+    if (session != NULL && slot->chunk != PROBITY_POOL_NONE &&
+        probity_live_chunk_release(&session->live, slot) >= session->writer_threshold)
+        probity_writer_notify(&session->writer);
+    slot->hot.valid_bit = 0;
+    __atomic_store_n(&slot->in_use, 0, __ATOMIC_RELEASE);
+}
+
+/* Runs when a thread ends by return, pthread_exit or cancellation. Probes in destructors that come later find no slot and
+ * begin anew. */
+static void thread_ends(void *unused)
+{
+    struct probity_os_signals before;
+
+    (void)unused;
+    probity_os_signals_block(&before);
+    struct probity_slot *slot = probity_thread_slot();
+    probity_thread_self = NULL;
+    own_slot = NULL;
+    if (slot != NULL) {
+        struct probity_session *session = probity_session_recording();
+        session = session != NULL ? probity_session_enter() : NULL;
+        if (session != NULL)
+            probity_os_lock(&session->lock);
+        slot_give_up(session, slot);
+        if (session != NULL) {
+            probity_os_unlock(&session->lock);
+            probity_session_leave(session);
+        }
+    }
+    probity_os_signals_restore(&before);
+}
+
+void probity_thread_watch_exits(void)
+{
+    exit_key_is_made = pthread_key_create(&exit_key, thread_ends) == 0;
+}
+
+/* A free slot; on the way, one that bears our own thread id: its thread is dead, since the kernel gave the id to us. */
+static struct probity_slot *slot_find(struct probity_session *session, uint32_t tid)
+{
+    struct probity_live *live = &session->live;
+    struct probity_slot *found = NULL;
+
+    for (uint32_t i = 0; i < live->slots; i++) {
+        struct probity_slot *slot = &live->slot[i];
+        if (slot->in_use && slot->tid == tid)
+            slot_give_up(session, slot);
+        if (!slot->in_use && found == NULL)
+            found = slot;
+    }
+    if (found == NULL && live->slots < PROBITY_LIMIT_THREADS) {
+        found = &live->slot[live->slots];
+        __atomic_store_n(&live->slots, live->slots + 1, __ATOMIC_RELEASE);
+    }
+    return found;
+}
+
+/* A slot that the thread kept over a stop and a new start gets a new number and no chunk, as a new one does. */
+static void slot_begin(struct probity_session *session, struct probity_slot *slot, uint32_t tid)
+{
+    struct probity_live *live = &session->live;
+
+    memset(slot, 0, sizeof *slot);
+    slot->chunk = PROBITY_POOL_NONE;
+    slot->session = session->number;
+    slot->thread = session->threads++;
+    slot->tid = tid;
+    slot->hot.gap_ticks = session->gap_ticks;
+    probity_thread_measure(session, slot);
+    slot->hot.last_tick = slot->measured_tick;
+    slot->credit_tick = slot->measured_tick;
+    slot->credit = session->cpu_cost_ticks * 16;
+    __atomic_add_fetch(&live->header->threads, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->in_use, 1, __ATOMIC_RELEASE);
+}
+
+struct probity_slot *probity_thread_register(struct probity_session *session)
+{
+    uint32_t tid = probity_os_thread_id();
+    int before = errno, is_first;
+    char name[16];
+
+    probity_os_lock(&session->lock);
+    struct probity_slot *slot = slot_find(session, tid);
+    is_first = session->threads == 0;
+    if (slot != NULL)
+        slot_begin(session, slot, tid);
+    probity_os_unlock(&session->lock);
+    if (slot == NULL) {
+        __atomic_add_fetch(&session->live.header->dropped_memory, 1, __ATOMIC_RELAXED);
+        return NULL;
+    }
+    own_slot = slot;
+    probity_thread_self =
+        session->live.clock != PROBITY_CLOCK_MONOTONIC_NS && PROBITY_HAS_FAST_PATH ? &slot->hot : NULL;
+    if (exit_key_is_made)
+        pthread_setspecific(exit_key, slot);
+    if (is_first)
+        probity_declare_all(session, slot);
+    if (prctl(PR_GET_NAME, name) == 0)
+        probity_record_event(session, slot, PROBITY_EVENT_THREAD_NAME, name,
+                             strnlen(name, sizeof name));
+    errno = before;
+    return slot;
+}
+
+int64_t probity_thread_measure(struct probity_session *session, struct probity_slot *slot)
+{
+    struct probity_live *live = &session->live;
+    struct probity_clock_cpu now;
+
+    if (!session->settings.cpu_time) {
+        slot->measured_tick = probity_clock_ticks(live->clock);
+        return 0;
+    }
+    probity_clock_cpu(live->clock, session->gap_ticks, &now);
+    uint64_t elapsed_ns = probity_ns_of_ticks(now.tick - slot->measured_tick, live->header->rate);
+    int64_t off_ns = (int64_t)(elapsed_ns - (now.cpu_ns - slot->measured_cpu_ns));
+    slot->measured_tick = now.tick;
+    slot->measured_cpu_ns = now.cpu_ns;
+    slot->unmeasured = 0;
+    probity_live_anchor(live, now.tick, 0);
+    return off_ns;
+}
+
+/* A chunk, or a new segment where threads rather than a slow writer have used up the others. */
+static uint32_t take_chunk(struct probity_session *session)
+{
+    struct probity_pool *pool = &session->live.pool;
+    uint32_t chunk = probity_pool_take(pool);
+
+    if (chunk != PROBITY_POOL_NONE)
+        return chunk;
+    probity_os_lock(&session->lock);
+    chunk = probity_pool_take(pool);
+    uint32_t total = pool->segments * pool->chunks_per_segment;
+    uint32_t open = __atomic_load_n(&pool->open_chunks, __ATOMIC_RELAXED);
+    if (chunk == PROBITY_POOL_NONE && open >= total / 2 && probity_session_grow(session) == 0)
+        chunk = probity_pool_take(pool);
+    probity_os_unlock(&session->lock);
+    return chunk;
+}
+
+static void hand_over(struct probity_session *session, struct probity_slot *slot)
+{
+    uint32_t full = probity_live_chunk_release(&session->live, slot);
+
+    if (session->writer.state == PROBITY_WRITER_NONE) {
+        probity_os_lock(&session->lock);
+        probity_session_need_writer(session);
+        probity_os_unlock(&session->lock);
+    }
+    if (full >= session->writer_threshold)
+        probity_writer_notify(&session->writer);
+}
+
+int probity_thread_need_chunk(struct probity_session *session, struct probity_slot *slot)
+{
+    struct probity_live *live = &session->live;
+    uint64_t chunk_bytes = (uint64_t)live->pool.chunk_words * 8;
+
+    if (slot->chunk != PROBITY_POOL_NONE) {
+        if (slot->hot.cursor & chunk_bytes)
+            return 1; /* a signal handler got here first */
+        hand_over(session, slot);
+    }
+    uint32_t chunk = take_chunk(session);
+    if (chunk == PROBITY_POOL_NONE) {
+        uint32_t open = __atomic_load_n(&live->pool.open_chunks, __ATOMIC_RELAXED);
+        /* Where all chunks are open, no writer can free one. */
+        if (live->mode == PROBITY_MODE_BLOCK &&
+            open < live->pool.segments * live->pool.chunks_per_segment)
+            return 0;
+        __atomic_add_fetch(open < live->pool.chunks_per_segment * live->pool.segments
+                               ? &live->header->dropped_full
+                               : &live->header->dropped_memory,
+                           1, __ATOMIC_RELAXED);
+        return -1;
+    }
+    uint64_t now = probity_clock_ticks(live->clock);
+    if (now - slot->measured_tick >= session->measure_ticks_max)
+        probity_thread_measure(session, slot);
+    probity_live_anchor(live, now, 0);
+    probity_live_chunk_prepare(live, chunk, slot, session->settings.cpu_time);
+    __atomic_store_n(&slot->hot.cursor, (uint64_t)probity_pool_words(&live->pool, chunk),
+                     __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->chunk, chunk, __ATOMIC_RELEASE);
+    if (live->clock != PROBITY_CLOCK_MONOTONIC_NS)
+        __atomic_store_n(&slot->hot.valid_bit, chunk_bytes, __ATOMIC_RELAXED);
+    return 1;
+}

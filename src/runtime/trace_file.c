@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * trace_file.c: from the name's template to a file with its first block.
+ */
+#include "runtime/trace_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/os.h"
+#include "writer/append.h"
+
+enum { NAME_TRIES = 100 };
+
+/* A path being put together; too long a one is remembered as such. */
+struct path {
+    char *text;
+    size_t room, length;
+    int is_cut;
+};
+
+static void path_add(struct path *path, const char *text, size_t length)
+{
+    if (path->length + length >= path->room) {
+        path->is_cut = 1;
+        return;
+    }
+    memcpy(path->text + path->length, text, length);
+    path->length += length;
+    path->text[path->length] = 0;
+}
+
+static void path_add_number(struct path *path, uint32_t number)
+{
+    char digits[12];
+    int length = snprintf(digits, sizeof digits, "%u", number);
+
+    path_add(path, digits, (size_t)length);
+}
+
+/* Absolute: the program may change its directory before the writer opens the file again. */
+static void path_begin(struct path *path, const char *template)
+{
+    if (template[0] == '/' || getcwd(path->text, path->room - 1) == NULL)
+        return;
+    path->length = strlen(path->text);
+    path_add(path, "/", 1);
+}
+
+/* Expands %p, %n and %%. Returns whether the process id is in it. */
+static int path_expand(struct path *path, const char *template, uint32_t pid)
+{
+    const char *program = program_invocation_short_name;
+    int has_pid = 0;
+
+    path_begin(path, template);
+    for (const char *at = template; *at != 0; at++) {
+        if (at[0] == '%' && at[1] == 'p') {
+            path_add_number(path, pid);
+            has_pid = 1;
+            at++;
+        } else if (at[0] == '%' && at[1] == 'n') {
+            path_add(path, program, strlen(program));
+            at++;
+        } else {
+            at += at[0] == '%' && at[1] == '%';
+            path_add(path, at, 1);
+        }
+    }
+    return has_pid;
+}
+
+static size_t extension_length(const struct path *path)
+{
+    const char *slash = strrchr(path->text, '/'), *dot = strrchr(path->text, '.');
+
+    return dot != NULL && dot != path->text && (slash == NULL || dot > slash + 1)
+               ? path->length - (size_t)(dot - path->text)
+               : 0;
+}
+
+/* x.probity becomes x.123.probity, and at a further try x.123.2.probity. */
+static void path_insert(struct path *path, char *extension, uint32_t pid, int try)
+{
+    size_t length = extension_length(path);
+
+    memcpy(extension, path->text + path->length - length, length);
+    path->length -= length;
+    path_add(path, ".", 1);
+    path_add_number(path, pid);
+    if (try > 1) {
+        path_add(path, ".", 1);
+        path_add_number(path, (uint32_t)try);
+    }
+    path_add(path, extension, length);
+}
+
+static int is_csv(const struct path *path)
+{
+    return path->length > 4 && memcmp(path->text + path->length - 4, ".csv", 4) == 0;
+}
+
+/* Both names must be free: the CSV's, and that of the trace that it is made from. */
+static int try_names(struct probity_session *session, const struct path *path, int *ret_descriptor)
+{
+    int overwrite = session->settings.overwrite;
+    struct stat status;
+    struct path trace = {session->trace_path, sizeof session->trace_path, 0, 0};
+
+    session->csv_path[0] = 0;
+    path_add(&trace, path->text, path->length);
+    if (is_csv(path)) {
+        snprintf(session->csv_path, sizeof session->csv_path, "%s", path->text);
+        path_add(&trace, ".probity", 8);
+        if (!overwrite && lstat(session->csv_path, &status) == 0)
+            return PROBITY_ERROR_EXISTS;
+    }
+    if (path->is_cut || trace.is_cut)
+        return PROBITY_ERROR_ARGUMENT;
+    if (overwrite && lstat(trace.text, &status) == 0 && S_ISREG(status.st_mode))
+        unlink(trace.text);
+    *ret_descriptor =
+        open(trace.text, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (*ret_descriptor >= 0)
+        return 0;
+    return errno == EEXIST ? PROBITY_ERROR_EXISTS : PROBITY_ERROR_OPEN;
+}
+
+int probity_trace_file_make(struct probity_session *session, int is_child, int *ret_descriptor)
+{
+    char *text = session->scratch[0];
+    int result = PROBITY_ERROR_EXISTS;
+
+    for (int try = 0; try < NAME_TRIES && result == PROBITY_ERROR_EXISTS; try++) {
+        struct path path = {text, PROBITY_LIMIT_PATH, 0, 0};
+        int has_pid = path_expand(&path, session->settings.out, session->live.pid);
+        if (path.length == 0)
+            return PROBITY_ERROR_ARGUMENT;
+        if (!path.is_cut && (try > 1 || (!has_pid && (try > 0 || is_child))))
+            path_insert(&path, session->scratch[1], session->live.pid, try);
+        result = try_names(session, &path, ret_descriptor);
+    }
+    return result;
+}
+
+/* What it takes to put the INFO block; too much for a small stack. */
+struct facts {
+    char program[PROBITY_LIMIT_PATH], command[PROBITY_LIMIT_PATH], directory[PROBITY_LIMIT_PATH];
+    char cpu[2048];
+    struct utsname system;
+    uint8_t bytes[PROBITY_FILE_HEADER_BYTES + PROBITY_BLOCK_HEADER_BYTES + PROBITY_INFO_FIXED_BYTES +
+                  6 * PROBITY_LIMIT_PATH];
+};
+
+static struct probity_text text_of(const char *text)
+{
+    return (struct probity_text){text[0] != 0 ? text : NULL, strlen(text)};
+}
+
+static struct probity_text cpu_model(char *text, size_t room)
+{
+    long bytes = probity_os_read_file("/proc/cpuinfo", text, room - 1);
+
+    text[bytes > 0 ? bytes : 0] = 0;
+    const char *at = strstr(text, "model name");
+    at = at != NULL ? strchr(at, ':') : NULL;
+    if (at == NULL || at[1] != ' ')
+        return (struct probity_text){NULL, 0};
+    return (struct probity_text){at + 2, strcspn(at + 2, "\n")};
+}
+
+static void facts_fill(struct facts *facts, struct probity_session *session,
+                       struct probity_info *ret_info)
+{
+    struct probity_text *text = ret_info->text;
+    ssize_t length = readlink("/proc/self/exe", facts->program, sizeof facts->program - 1);
+    long bytes = probity_os_read_file("/proc/self/cmdline", facts->command, sizeof facts->command);
+
+    facts->program[length > 0 ? length : 0] = 0;
+    text[PROBITY_TAG_PROGRAM] = text_of(facts->program);
+    /* The last argument's own zero does not separate anything. */
+    if (bytes > 1)
+        text[PROBITY_TAG_COMMAND] = (struct probity_text){
+            facts->command, (size_t)bytes - (facts->command[bytes - 1] == 0)};
+    if (uname(&facts->system) == 0) {
+        text[PROBITY_TAG_HOST] = text_of(facts->system.nodename);
+        text[PROBITY_TAG_KERNEL] = text_of(facts->system.release);
+    }
+    text[PROBITY_TAG_CPU] = cpu_model(facts->cpu, sizeof facts->cpu);
+    text[PROBITY_TAG_SPOOL] = text_of(session->spool_path);
+    text[PROBITY_TAG_LIBRARY] = text_of(probity_version());
+    if (getcwd(facts->directory, sizeof facts->directory) != NULL)
+        text[PROBITY_TAG_DIRECTORY] = text_of(facts->directory);
+    text[PROBITY_TAG_CSV] = text_of(session->csv_path);
+}
+
+static void info_fill(struct probity_session *session, struct probity_info *ret_info)
+{
+    struct probity_live *live = &session->live;
+    const struct probity_clock_moment *first = &live->first;
+
+    memcpy(ret_info->session, session->id, 16);
+    memcpy(ret_info->boot, live->header->boot, 16);
+    ret_info->pid = live->pid;
+    ret_info->parent_pid = (uint32_t)getppid();
+    ret_info->process_start = live->header->process_start;
+    ret_info->clock = live->clock;
+    ret_info->flags = (session->settings.cpu_time ? PROBITY_INFO_CPU_TIME : 0) |
+                      (session->settings.wall_time ? PROBITY_INFO_WALL_TIME : 0);
+    ret_info->rate = live->header->rate;
+    ret_info->anchor = (struct probity_anchor){first->ticks, first->raw_ns, first->monotonic_ns,
+                                               first->realtime_ns, first->width_ns};
+    ret_info->mode = live->mode - PROBITY_MODE_BLOCK;
+    ret_info->chunk_words = live->pool.chunk_words;
+    ret_info->gap_ticks = session->gap_ticks;
+    ret_info->cpu_clock_ns =
+        (uint32_t)(session->cpu_cost_ticks * live->header->rate >> 32);
+}
+
+int probity_trace_file_begin(struct probity_session *session, int descriptor, uint64_t *ret_bytes)
+{
+    struct probity_append append = {descriptor, 0};
+    struct probity_info info = {0};
+    struct facts *facts = mmap(NULL, sizeof *facts, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (facts == MAP_FAILED)
+        return PROBITY_ERROR_MEMORY;
+    uint8_t *block = facts->bytes + PROBITY_FILE_HEADER_BYTES;
+    uint8_t *payload = block + PROBITY_BLOCK_HEADER_BYTES;
+    facts_fill(facts, session, &info);
+    info_fill(session, &info);
+    size_t room = sizeof facts->bytes - (size_t)(payload - facts->bytes);
+    size_t used = probity_info_put(payload, room, &info);
+    probity_file_header_put(facts->bytes);
+    probity_block_seal(block, PROBITY_BLOCK_INFO, 0, (uint32_t)used);
+    int result = probity_append_bytes(&append, facts->bytes, (size_t)(payload - facts->bytes) + used);
+    munmap(facts, sizeof *facts);
+    *ret_bytes = append.committed;
+    return result;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * append.c: write(2) until all is there, or back to where it was.
+ */
+#include "writer/append.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "probity.h"
+
+static int is_within_limit(uint64_t bytes)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+           bytes <= limit.rlim_cur;
+}
+
+int probity_append_bytes(struct probity_append *append, const void *bytes, size_t count)
+{
+    const char *at = bytes;
+    size_t left = count;
+
+    if (!is_within_limit(append->committed + count))
+        return PROBITY_ERROR_WRITE;
+    while (left > 0) {
+        ssize_t written = pwrite(append->descriptor, at, left,
+                                 (off_t)(append->committed + (count - left)));
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0) {
+            /* A cut that fails too leaves a torn block, which readers pass over. */
+            if (ftruncate(append->descriptor, (off_t)append->committed) != 0)
+                return PROBITY_ERROR_WRITE;
+            return PROBITY_ERROR_WRITE;
+        }
+        at += written;
+        left -= (size_t)written;
+    }
+    append->committed += count;
+    return 0;
+}

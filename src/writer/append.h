@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * append.h: blocks onto the end of a trace file, each whole or not at all. One user at a time.
+ */
+#ifndef PROBITY_WRITER_APPEND_H
+#define PROBITY_WRITER_APPEND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct probity_append {
+    int descriptor;
+    uint64_t committed; /* bytes of whole blocks in the file */
+};
+
+/* Appends count bytes. On failure the file is cut back to what it was. Returns 0 or PROBITY_ERROR_WRITE. A file size limit
+ * is seen before the kernel would raise SIGXFSZ. */
+int probity_append_bytes(struct probity_append *append, const void *bytes, size_t count);
+
+#endif

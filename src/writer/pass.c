@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pass.c: drain, gather, write, and only then let go: a chunk's words stay in the spool until write(2) has
+ * returned, so that a kill at any point leaves each record in the file, in the spool, or (covered by its block's chunk
+ * and words) in both.
+ */
+#include "writer/pass.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/os.h"
+#include "base/scale.h"
+
+enum {
+    COMMITS = 1024,
+    HOLE_WAIT_NS = 1000000000,      /* how long a hole in a full chunk may take to fill */
+    WATERMARK_MARGIN_NS = 100000    /* store buffers drain in far less */
+};
+
+static size_t batch_room(const struct probity_pass *pass)
+{
+    enum { SYNC_ROOM = 4096 };
+
+    return PROBITY_LIMIT_BATCH_BYTES + probity_drain_room(pass->live->pool.chunk_words) + SYNC_ROOM;
+}
+
+static size_t scratch_bytes(const struct probity_pass *pass)
+{
+    return (size_t)pass->live->pool.chunk_words * sizeof(struct probity_drain_entry);
+}
+
+int probity_pass_init(struct probity_pass *pass, struct probity_live *live)
+{
+    struct probity_append append = pass->append;
+
+    memset(pass, 0, sizeof *pass);
+    pass->live = live;
+    pass->append = append;
+    pass->waiting = PROBITY_POOL_NONE;
+    pass->block_serial = 1; /* INFO is block 0 */
+    pass->synced_bytes = append.committed;
+    size_t commits = COMMITS * sizeof *pass->commit;
+    uint8_t *at = mmap(NULL, scratch_bytes(pass) + commits + batch_room(pass), PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED)
+        return PROBITY_ERROR_MEMORY;
+    pass->scratch.entries = (struct probity_drain_entry *)at;
+    pass->scratch.capacity = live->pool.chunk_words;
+    pass->commit = (struct probity_pass_commit *)(at + scratch_bytes(pass));
+    pass->batch = at + scratch_bytes(pass) + commits;
+    return 0;
+}
+
+void probity_pass_release(struct probity_pass *pass)
+{
+    munmap(pass->scratch.entries,
+           scratch_bytes(pass) + COMMITS * sizeof *pass->commit + batch_room(pass));
+}
+
+/* Writes what is gathered, and lets go of it. doc/spool.md, "Order of the writer's stores". */
+static int batch_write(struct probity_pass *pass)
+{
+    struct probity_pool *pool = &pass->live->pool;
+
+    if (pass->batch_bytes > 0) {
+        int result = probity_append_bytes(&pass->append, pass->batch, pass->batch_bytes);
+        if (result != 0)
+            return result;
+    }
+    for (uint32_t i = 0; i < pass->commits; i++) {
+        struct probity_pass_commit *commit = &pass->commit[i];
+        struct probity_chunk_header *header = probity_pool_header(pool, commit->chunk);
+        __atomic_store_n(&header->drained, commit->end, __ATOMIC_RELEASE);
+        if (commit->is_done && !probity_pool_private(pool, commit->chunk)->is_held)
+            probity_pool_free(pool, commit->chunk);
+    }
+    __atomic_store_n(&pass->live->header->committed, pass->append.committed, __ATOMIC_RELEASE);
+    pass->batch_bytes = 0;
+    pass->commits = 0;
+    return 0;
+}
+
+/* Where a chunk that cannot be drained to its end holds the watermark back. */
+static void hold_watermark(struct probity_pass *pass, uint64_t tick)
+{
+    if (tick < pass->watermark)
+        pass->watermark = tick;
+}
+
+/* Drains one chunk up to `end` words into the batch. Returns its output's end, or an error. */
+static int chunk_drain(struct probity_pass *pass, uint32_t chunk, uint32_t end, int stop_at_hole,
+                       struct probity_drain_output *ret_output)
+{
+    struct probity_pool *pool = &pass->live->pool;
+    const struct probity_chunk_header *header = probity_pool_header(pool, chunk);
+    struct probity_drain_input input = {
+        .words = probity_pool_words(pool, chunk),
+        .end = end,
+        .first = header->drained,
+        .thread = header->thread,
+        .tid = header->tid,
+        .chunk = header->serial,
+        .base_tick = header->base_tick,
+        .cpu_ns = header->cpu_ns,
+        .rate = __atomic_load_n(&pass->live->header->rate, __ATOMIC_RELAXED),
+        .cpu_known = header->flags & PROBITY_CHUNK_CPU_KNOWN,
+        .stop_at_hole = stop_at_hole,
+    };
+
+    if (pass->commits == COMMITS || pass->batch_bytes >= PROBITY_LIMIT_BATCH_BYTES) {
+        int result = batch_write(pass);
+        if (result != 0)
+            return result;
+    }
+    probity_drain_chunk(&input, &pass->scratch, pass->block_serial, pass->batch + pass->batch_bytes,
+                        ret_output);
+    return 0;
+}
+
+static void chunk_commit(struct probity_pass *pass, uint32_t chunk, int is_done,
+                         const struct probity_drain_output *output)
+{
+    if (output->records > 0) {
+        pass->batch_bytes += output->block_bytes;
+        pass->block_serial++;
+        pass->records += output->records;
+    }
+    pass->commit[pass->commits++] = (struct probity_pass_commit){chunk, output->end, is_done};
+}
+
+/* A full chunk: all of it, or if a probe in it is still at work, it waits. last: nothing is waited for. */
+static int full_drain(struct probity_pass *pass, uint32_t chunk, int last)
+{
+    struct probity_pool_chunk *own = probity_pool_private(&pass->live->pool, chunk);
+    uint32_t used = probity_pool_header(&pass->live->pool, chunk)->used;
+    uint64_t now = probity_clock_ticks(pass->live->clock);
+    struct probity_drain_output output;
+
+    int result = chunk_drain(pass, chunk, used, 1, &output);
+    if (result != 0)
+        return result;
+    if (output.end < used) {
+        uint64_t patience = probity_ticks_of_ns(HOLE_WAIT_NS, pass->live->header->rate);
+        own->waits_since = own->waits_since != 0 ? own->waits_since : now;
+        if (!last && now - own->waits_since < patience) {
+            hold_watermark(pass, probity_pool_header(&pass->live->pool, chunk)->base_tick);
+            own->next = pass->waiting;
+            pass->waiting = chunk;
+            return 0;
+        }
+        /* The probe was left by a jump out of a signal handler, most likely. Should it still store, it must find
+         * its own chunk, and nobody else's: the chunk is never used again. */
+        result = chunk_drain(pass, chunk, used, 0, &output);
+        own->is_held = result == 0;
+        output.end = used;
+    }
+    if (result == 0) {
+        own->waits_since = 0;
+        chunk_commit(pass, chunk, 1, &output);
+    }
+    return result;
+}
+
+static int list_drain(struct probity_pass *pass, uint32_t chunk, int last)
+{
+    int result = 0;
+
+    while (chunk != PROBITY_POOL_NONE && result == 0) {
+        uint32_t next = probity_pool_private(&pass->live->pool, chunk)->next;
+        result = full_drain(pass, chunk, last);
+        chunk = next;
+    }
+    return result;
+}
+
+static int drain_lists(struct probity_pass *pass, int last)
+{
+    uint32_t waiting = pass->waiting;
+
+    pass->waiting = PROBITY_POOL_NONE;
+    int result = list_drain(pass, waiting, last);
+    return result != 0 ? result : list_drain(pass, probity_pool_collect(&pass->live->pool), last);
+}
+
+int probity_pass_full(struct probity_pass *pass)
+{
+    int result = drain_lists(pass, 0);
+
+    return result != 0 ? result : batch_write(pass);
+}
+
+/* What an open chunk holds by now. Its owner may store on, or hand it over meanwhile: only we free it. */
+static int open_drain(struct probity_pass *pass, struct probity_slot *slot)
+{
+    struct probity_pool *pool = &pass->live->pool;
+    uint32_t chunk = __atomic_load_n(&slot->chunk, __ATOMIC_RELAXED);
+    struct probity_drain_output output;
+
+    if (chunk == PROBITY_POOL_NONE)
+        return 0;
+    struct probity_chunk_header *header = probity_pool_header(pool, chunk);
+    if (__atomic_load_n(&header->state, __ATOMIC_ACQUIRE) != PROBITY_CHUNK_OPEN)
+        return 0;
+    uint64_t start = (uint64_t)probity_pool_words(pool, chunk);
+    uint64_t stored = (__atomic_load_n(&slot->hot.cursor, __ATOMIC_ACQUIRE) - start) / 8;
+    uint32_t reserved = stored < pool->chunk_words ? (uint32_t)stored : pool->chunk_words;
+    if (reserved <= header->drained)
+        return 0;
+    int result = chunk_drain(pass, chunk, reserved, 1, &output);
+    if (result != 0)
+        return result;
+    if (output.end < reserved)
+        hold_watermark(pass, output.records > 0 ? output.last_tick : header->base_tick);
+    if (output.end > header->drained)
+        chunk_commit(pass, chunk, 0, &output);
+    return 0;
+}
+
+/* A thread that went without its destructor (a raw exit, a kill by tgkill) left its chunk open. */
+static void reap_thread(struct probity_live *live, struct probity_slot *slot)
+{
+    if (probity_os_thread_exists(live->pid, slot->tid))
+        return;
+    if (slot->chunk != PROBITY_POOL_NONE)
+        probity_live_chunk_release(live, slot);
+    __atomic_store_n(&slot->in_use, 0, __ATOMIC_RELEASE);
+}
+
+static void sync_fill(struct probity_pass *pass, struct probity_sync *ret_sync)
+{
+    struct probity_spool_header *header = pass->live->header;
+    const struct probity_clock_moment *newest = &pass->live->newest;
+
+    probity_live_anchor(pass->live, 0, 1);
+    ret_sync->anchor = (struct probity_anchor){newest->ticks, newest->raw_ns, newest->monotonic_ns,
+                                               newest->realtime_ns, newest->width_ns};
+    ret_sync->watermark = pass->watermark;
+    ret_sync->totals = (struct probity_totals){
+        .records = pass->records,
+        .dropped_full = __atomic_load_n(&header->dropped_full, __ATOMIC_RELAXED),
+        .dropped_memory = __atomic_load_n(&header->dropped_memory, __ATOMIC_RELAXED),
+        .dropped_write = __atomic_load_n(&header->dropped_write, __ATOMIC_RELAXED),
+        .stalls = __atomic_load_n(&header->stalls, __ATOMIC_RELAXED),
+        .stall_ticks = __atomic_load_n(&header->stall_ticks, __ATOMIC_RELAXED),
+        .unmeasured_ticks_max = __atomic_load_n(&header->unmeasured_ticks_max, __ATOMIC_RELAXED),
+        .threads = (uint32_t)__atomic_load_n(&header->threads, __ATOMIC_RELAXED),
+    };
+}
+
+static int sync_write(struct probity_pass *pass, uint16_t type, uint32_t reason)
+{
+    struct probity_sync sync = {.reason = reason};
+    uint8_t *block = pass->batch + pass->batch_bytes;
+
+    sync_fill(pass, &sync);
+    sync.reason = reason;
+    probity_sync_put(block + PROBITY_BLOCK_HEADER_BYTES, &sync);
+    probity_block_seal(block, type, pass->block_serial++, PROBITY_SYNC_BYTES);
+    pass->batch_bytes += PROBITY_BLOCK_HEADER_BYTES + PROBITY_SYNC_BYTES;
+    return batch_write(pass);
+}
+
+/* The order makes the watermark true: first its time, then the open chunks up to their cursors, then the full ones. A chunk that
+ * was open at the first step and is full at the last is drained in both. */
+int probity_pass_all(struct probity_pass *pass, int last)
+{
+    struct probity_live *live = pass->live;
+    uint64_t rate = live->header->rate;
+    uint64_t before = pass->watermark;
+
+    pass->watermark = probity_clock_ticks(live->clock) - probity_ticks_of_ns(WATERMARK_MARGIN_NS, rate);
+    uint32_t slots = __atomic_load_n(&live->slots, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < slots; i++) {
+        struct probity_slot *slot = &live->slot[i];
+        if (!__atomic_load_n(&slot->in_use, __ATOMIC_ACQUIRE))
+            continue;
+        int result = open_drain(pass, slot);
+        if (result != 0)
+            return result;
+        reap_thread(live, slot);
+    }
+    int result = drain_lists(pass, last);
+    if (pass->watermark < before)
+        pass->watermark = before;
+    if (result != 0 || (pass->batch_bytes == 0 && pass->append.committed == pass->synced_bytes))
+        return result != 0 ? result : batch_write(pass);
+    result = sync_write(pass, PROBITY_BLOCK_SYNC, 0);
+    pass->synced_bytes = pass->append.committed;
+    return result;
+}
+
+int probity_pass_end(struct probity_pass *pass, uint32_t reason)
+{
+    return sync_write(pass, PROBITY_BLOCK_END, reason);
+}
+
+/* A chunk whose owner may still store into it must not be given to another thread. */
+static void forget_chunk(struct probity_pass *pass, uint32_t chunk)
+{
+    struct probity_pool *pool = &pass->live->pool;
+    uint32_t used = probity_pool_header(pool, chunk)->used;
+    struct probity_drain_output output;
+
+    if (chunk_drain(pass, chunk, used, 1, &output) == 0 && output.end >= used)
+        probity_pool_free(pool, chunk);
+    else
+        probity_pool_private(pool, chunk)->is_held = 1;
+}
+
+void probity_pass_forget(struct probity_pass *pass)
+{
+    struct probity_pool *pool = &pass->live->pool;
+    uint32_t total = pool->segments * pool->chunks_per_segment;
+    uint32_t *tail = &pass->waiting;
+
+    while (*tail != PROBITY_POOL_NONE)
+        tail = &probity_pool_private(pool, *tail)->next;
+    *tail = probity_pool_collect(pool);
+    uint32_t full = __atomic_load_n(&pool->full_chunks, __ATOMIC_RELAXED);
+    uint32_t excess = full > total / 4 * 3 ? full - total / 4 * 3 : 0;
+    for (; excess > 0 && pass->waiting != PROBITY_POOL_NONE; excess--) {
+        uint32_t oldest = pass->waiting;
+        pass->waiting = probity_pool_private(pool, oldest)->next;
+        forget_chunk(pass, oldest);
+    }
+}

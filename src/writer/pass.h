@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pass.h: one pass of the writer over a live spool: full chunks, and now and then what open ones hold, become blocks
+ * of the trace. One thread at a time (the writing thread, or at exit whoever takes its place).
+ */
+#ifndef PROBITY_WRITER_PASS_H
+#define PROBITY_WRITER_PASS_H
+
+#include "format/block.h"
+#include "spool/drain.h"
+#include "spool/live.h"
+#include "writer/append.h"
+
+/* What is to be done to a chunk once its block is in the file. */
+struct probity_pass_commit {
+    uint32_t chunk, end;
+    int is_done; /* nothing more will come: it becomes free */
+};
+
+struct probity_pass {
+    struct probity_live *live;
+    struct probity_append append;
+    uint64_t block_serial, records;
+    uint64_t watermark;
+    uint32_t waiting; /* list of full chunks with a hole in them */
+    uint64_t synced_bytes; /* where the last SYNC ended */
+    uint8_t *batch;
+    size_t batch_bytes;
+    struct probity_pass_commit *commit;
+    uint32_t commits;
+    struct probity_drain_scratch scratch;
+};
+
+/* Batch, commits and scratch, in one mapping. append must be set. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_pass_init(struct probity_pass *pass, struct probity_live *live);
+void probity_pass_release(struct probity_pass *pass);
+
+/* Drains the full chunks. Returns 0 or PROBITY_ERROR_WRITE. */
+int probity_pass_full(struct probity_pass *pass);
+
+/* Drains open chunks as far as they are stored, then the full ones, and moves the watermark: then writes a SYNC if anything came.
+ * last: also what waits for a hole. */
+int probity_pass_all(struct probity_pass *pass, int last);
+
+/* Ends the trace: an END block with this reason. */
+int probity_pass_end(struct probity_pass *pass, uint32_t reason);
+
+/* Ring mode: forgets the oldest full chunks while more than three quarters of all are full. */
+void probity_pass_forget(struct probity_pass *pass);
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * writer.c: sleeps until a quarter of the chunks is full or a time is up, then makes a pass. It never touches what the
+ * program owns; when the trace cannot be written it says so in live->failed and recording ends.
+ */
+#include "writer/writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/os.h"
+#include "base/scale.h"
+#include "writer/pass.h"
+
+enum {
+    TICK_NS = 200000000,      /* open chunks are drained, and the watermark moves, so often */
+    IDLE_NS = 1000000000,     /* nothing came: look less often */
+    SETTLE_TRIES = 200,       /* at the end: wait for probes that are at work, */
+    SETTLE_NS = 500000        /* so long each time */
+};
+
+static void lock_spool(struct probity_writer *writer, int *ret_descriptor)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int descriptor = open(writer->spool_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+
+    if (descriptor >= 0 && fcntl(descriptor, F_SETLK, &whole) == 0)
+        __atomic_store_n(&writer->live->header->locked, 1, __ATOMIC_RELEASE);
+    *ret_descriptor = descriptor;
+}
+
+static int open_trace(struct probity_writer *writer, struct probity_append *ret_append)
+{
+    ret_append->descriptor = open(writer->trace_path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+    ret_append->committed = writer->trace_bytes;
+    return ret_append->descriptor >= 0 ? 0 : PROBITY_ERROR_OPEN;
+}
+
+/* All is lost but what is in the spool: probes stop, waiting threads go on. */
+static void fail(struct probity_writer *writer, int error)
+{
+    struct probity_live *live = writer->live;
+
+    writer->result = error;
+    __atomic_store_n(&live->failed, 1, __ATOMIC_SEQ_CST);
+    __atomic_add_fetch(&live->pool.freed, 1, __ATOMIC_SEQ_CST);
+    probity_os_wake(&live->pool.freed, INT32_MAX);
+}
+
+/* The thread is idle until there is something to do. Returns 1 where a whole pass is due. */
+static int sleep_until_work(struct probity_writer *writer, uint64_t *next_all, int64_t interval_ns)
+{
+    struct probity_live *live = writer->live;
+    uint64_t rate = live->header->rate, now = probity_clock_ticks(live->clock);
+    uint32_t seen = __atomic_load_n(&writer->wake, __ATOMIC_ACQUIRE);
+    uint32_t quarter = live->pool.segments * live->pool.chunks_per_segment / 4;
+
+    if (__atomic_load_n(&live->pool.full_chunks, __ATOMIC_RELAXED) < quarter &&
+        (int64_t)(*next_all - now) > 0 &&
+        __atomic_load_n(&writer->flush_asked, __ATOMIC_ACQUIRE) == writer->flush_done &&
+        !__atomic_load_n(&writer->end_reason, __ATOMIC_ACQUIRE)) {
+        __atomic_store_n(&writer->sleeps, 1, __ATOMIC_SEQ_CST);
+        probity_os_wait(&writer->wake, seen, (int64_t)probity_ns_of_ticks(*next_all - now, rate));
+        __atomic_store_n(&writer->sleeps, 0, __ATOMIC_SEQ_CST);
+        now = probity_clock_ticks(live->clock);
+    }
+    if ((int64_t)(*next_all - now) > 0)
+        return 0;
+    *next_all = now + probity_ticks_of_ns(interval_ns, rate);
+    return 1;
+}
+
+static int pass_once(struct probity_writer *writer, struct probity_pass *pass, int all)
+{
+    uint32_t asked = __atomic_load_n(&writer->flush_asked, __ATOMIC_ACQUIRE);
+    int is_flush = asked != writer->flush_done, result = 0;
+
+    if (writer->live->mode == PROBITY_MODE_RING && !is_flush)
+        probity_pass_forget(pass);
+    else if (all || is_flush)
+        result = probity_pass_all(pass, 0);
+    else
+        result = probity_pass_full(pass);
+    if (result != 0)
+        fail(writer, result);
+    if (is_flush) {
+        __atomic_store_n(&writer->flush_done, asked, __ATOMIC_RELEASE);
+        probity_os_wake(&writer->flush_done, INT32_MAX);
+    }
+    return result;
+}
+
+/* Whether a thread still stores into what it has reserved. All are shut out by now. */
+static int is_settled(struct probity_live *live)
+{
+    for (uint32_t i = 0; i < live->slots; i++) {
+        struct probity_slot *slot = &live->slot[i];
+        if (!__atomic_load_n(&slot->in_use, __ATOMIC_ACQUIRE) || slot->chunk == PROBITY_POOL_NONE)
+            continue;
+        struct probity_chunk_header *header = probity_pool_header(&live->pool, slot->chunk);
+        uint64_t start = (uint64_t)probity_pool_words(&live->pool, slot->chunk);
+        uint64_t used = (__atomic_load_n(&slot->hot.cursor, __ATOMIC_ACQUIRE) - start) / 8;
+        uint64_t *words = (uint64_t *)start;
+        uint32_t end = used < live->pool.chunk_words ? (uint32_t)used : live->pool.chunk_words;
+        for (uint32_t at = header->drained; at < end; at++) {
+            uint64_t word = __atomic_load_n(&words[at], __ATOMIC_ACQUIRE);
+            if (word == 0)
+                return 0;
+            if ((word & PROBITY_WORD_CODE_MASK) < PROBITY_WORD_CODE_FIRST && (word >> 4 & 255) > 0)
+                at += (uint32_t)(word >> 4 & 255) - 1;
+        }
+    }
+    return 1;
+}
+
+static int end_trace(struct probity_writer *writer, struct probity_pass *pass)
+{
+    uint32_t never = 0;
+
+    for (int i = 0; i < SETTLE_TRIES && !is_settled(writer->live); i++)
+        probity_os_wait(&never, 0, SETTLE_NS);
+    int result = probity_pass_all(pass, 1);
+    if (result == 0)
+        result = probity_pass_end(pass, writer->end_reason);
+    return result;
+}
+
+static void run(struct probity_writer *writer, struct probity_pass *pass)
+{
+    uint64_t next_all = probity_clock_ticks(writer->live->clock);
+    int64_t interval_ns = TICK_NS;
+
+    while (!__atomic_load_n(&writer->end_reason, __ATOMIC_ACQUIRE)) {
+        uint64_t committed = pass->append.committed;
+        int all = sleep_until_work(writer, &next_all, interval_ns);
+        if (pass_once(writer, pass, all) != 0)
+            return;
+        if (all)
+            interval_ns = pass->append.committed == committed ? IDLE_NS : TICK_NS;
+    }
+    writer->result = end_trace(writer, pass);
+}
+
+/* Opens, runs until the end, closes. Says through `state` when the files are held. */
+static int serve(struct probity_writer *writer, int is_here)
+{
+    struct probity_pass pass = {0};
+    int spool = -1, result = open_trace(writer, &pass.append);
+
+    if (result == 0 && !is_here)
+        lock_spool(writer, &spool);
+    if (result == 0)
+        result = probity_pass_init(&pass, writer->live);
+    writer->result = result;
+    if (result == 0) {
+        if (is_here) {
+            writer->result = end_trace(writer, &pass);
+        } else {
+            __atomic_store_n(&writer->state, PROBITY_WRITER_RUNS, __ATOMIC_RELEASE);
+            probity_os_wake(&writer->state, INT32_MAX);
+            run(writer, &pass);
+        }
+        probity_pass_release(&pass);
+    }
+    if (pass.append.descriptor >= 0)
+        close(pass.append.descriptor);
+    if (spool >= 0)
+        close(spool);
+    return writer->result;
+}
+
+static void *thread_main(void *argument)
+{
+    struct probity_writer *writer = argument;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    probity_os_own_descriptors(3); /* the sanitizer reports on the standard ones */
+#else
+    probity_os_own_descriptors(0);
+#endif
+    prctl(PR_SET_NAME, "probity-writer");
+    serve(writer, 0);
+    __atomic_store_n(&writer->state, PROBITY_WRITER_ENDED, __ATOMIC_RELEASE);
+    probity_os_wake(&writer->state, INT32_MAX);
+    /* Whoever waits for a flush learns from result. */
+    __atomic_store_n(&writer->flush_done, writer->flush_asked, __ATOMIC_RELEASE);
+    probity_os_wake(&writer->flush_done, INT32_MAX);
+    return NULL;
+}
+
+int probity_writer_start(struct probity_writer *writer)
+{
+    sigset_t all, before;
+
+    writer->state = PROBITY_WRITER_STARTING;
+    writer->result = 0;
+    /* By libc's means, which leave out the signals by which libc itself speaks to all threads (setuid). */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&writer->thread, NULL, thread_main, writer);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error != 0) {
+        writer->state = PROBITY_WRITER_NONE;
+        return PROBITY_ERROR_SYSTEM;
+    }
+    while (__atomic_load_n(&writer->state, __ATOMIC_ACQUIRE) == PROBITY_WRITER_STARTING)
+        probity_os_wait(&writer->state, PROBITY_WRITER_STARTING, -1);
+    if (writer->result == 0)
+        return 0;
+    pthread_join(writer->thread, NULL);
+    writer->state = PROBITY_WRITER_NONE;
+    return writer->result;
+}
+
+void probity_writer_notify(struct probity_writer *writer)
+{
+    __atomic_add_fetch(&writer->wake, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&writer->sleeps, __ATOMIC_SEQ_CST) != 0)
+        probity_os_wake(&writer->wake, 1);
+}
+
+int probity_writer_flush(struct probity_writer *writer)
+{
+    uint32_t mine = __atomic_add_fetch(&writer->flush_asked, 1, __ATOMIC_SEQ_CST);
+
+    probity_writer_notify(writer);
+    for (;;) {
+        uint32_t done = __atomic_load_n(&writer->flush_done, __ATOMIC_ACQUIRE);
+        if ((int32_t)(done - mine) >= 0)
+            return writer->result;
+        if (__atomic_load_n(&writer->state, __ATOMIC_ACQUIRE) == PROBITY_WRITER_ENDED)
+            return writer->result;
+        probity_os_wait(&writer->flush_done, done, 100000000);
+    }
+}
+
+int probity_writer_stop(struct probity_writer *writer, uint32_t reason)
+{
+    __atomic_store_n(&writer->end_reason, reason, __ATOMIC_SEQ_CST);
+    probity_writer_notify(writer);
+    pthread_join(writer->thread, NULL);
+    return writer->result;
+}
+
+int probity_writer_run_here(struct probity_writer *writer, uint32_t reason)
+{
+    writer->end_reason = reason;
+    return serve(writer, 1);
+}
