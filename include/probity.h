@@ -156,7 +156,11 @@ PROBITY_API void probity_probe_gap(uint32_t code, uint64_t slot, uint64_t tick) 
 PROBITY_API void probity_probe_wide(uint32_t id) __attribute__((cold));
 PROBITY_API void probity_site_slow(struct probity_site *site) __attribute__((cold));
 
+#ifdef __cplusplus
+#define PROBITY_VOLATILE(address) reinterpret_cast<volatile uint64_t *>(address)
+#else
 #define PROBITY_VOLATILE(address) ((volatile uint64_t *)(address))
+#endif
 #define PROBITY_CODE_FIRST 4096u
 #define PROBITY_SHORT_ID_MAX ((0xffffffu - PROBITY_CODE_FIRST) / 2u)
 

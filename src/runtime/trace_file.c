@@ -132,6 +132,15 @@ static int try_names(struct probity_session *session, const struct path *path, i
     return errno == EEXIST ? PROBITY_ERROR_EXISTS : PROBITY_ERROR_OPEN;
 }
 
+static void tell_name(const struct probity_session *session)
+{
+    const char *path = session->csv_path[0] != 0 ? session->csv_path : session->trace_path;
+    int before = errno;
+
+    if (dprintf(STDERR_FILENO, "probity: the name asked for is taken; recording to %s\n", path) < 0)
+        errno = before;
+}
+
 int probity_trace_file_make(struct probity_session *session, int is_child, int *ret_descriptor)
 {
     char *text = session->scratch[0];
@@ -145,6 +154,8 @@ int probity_trace_file_make(struct probity_session *session, int is_child, int *
         if (!path.is_cut && (try > 1 || (!has_pid && (try > 0 || is_child))))
             path_insert(&path, session->scratch[1], session->live.pid, try);
         result = try_names(session, &path, ret_descriptor);
+        if (result == 0 && try > 0)
+            tell_name(session);
     }
     return result;
 }

@@ -271,7 +271,8 @@ void probity_drain_chunk(const struct probity_drain_input *input, struct probity
                                          .tid = input->tid,
                                          .chunk = input->chunk,
                                          .first_word = input->first,
-                                         .flags = input->cpu_known ? PROBITY_DATA_CPU_KNOWN : 0,
+                                         .flags = (input->cpu_known ? PROBITY_DATA_CPU_KNOWN : 0) |
+                                                  (input->is_late ? PROBITY_DATA_LATE : 0),
                                          .rate = input->rate};
     packing.tolerance = probity_ticks_of_ns(CPU_TOLERANCE_NS, input->rate);
     memset(ret_output, 0, sizeof *ret_output);

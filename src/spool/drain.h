@@ -20,6 +20,7 @@ struct probity_drain_input {
     uint64_t chunk;        /* serial */
     uint64_t base_tick, cpu_ns, rate;
     int cpu_known;
+    int is_late;      /* marks the block so */
     int stop_at_hole; /* 1: a hole ends the drain (open chunk); 0: holes are skipped and counted */
 };
 

@@ -28,7 +28,7 @@ enum probity_spool_state {
 
 enum probity_chunk_state { PROBITY_CHUNK_FREE = 0, PROBITY_CHUNK_OPEN = 1, PROBITY_CHUNK_FULL = 2 };
 
-enum { PROBITY_CHUNK_CPU_KNOWN = 1 };
+enum { PROBITY_CHUNK_CPU_KNOWN = 1, PROBITY_CHUNK_HELD = 2 };
 
 struct probity_spool_anchor {
     uint64_t ticks, raw_ns, monotonic_ns, realtime_ns;

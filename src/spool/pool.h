@@ -19,7 +19,6 @@
 /* What only the process needs to know of a chunk. */
 struct probity_pool_chunk {
     uint32_t next;        /* in a list */
-    uint32_t is_held;     /* written although a hole was left: never used again */
     uint64_t waits_since; /* tick since which the writer waits for a hole; 0: it does not */
 };
 

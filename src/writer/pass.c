@@ -38,6 +38,7 @@ int probity_pass_init(struct probity_pass *pass, struct probity_live *live)
     pass->live = live;
     pass->append = append;
     pass->waiting = PROBITY_POOL_NONE;
+    pass->held = PROBITY_POOL_NONE;
     pass->block_serial = 1; /* INFO is block 0 */
     pass->synced_bytes = append.committed;
     size_t commits = COMMITS * sizeof *pass->commit;
@@ -71,8 +72,10 @@ static int batch_write(struct probity_pass *pass)
     for (uint32_t i = 0; i < pass->commits; i++) {
         struct probity_pass_commit *commit = &pass->commit[i];
         struct probity_chunk_header *header = probity_pool_header(pool, commit->chunk);
+        if (commit->then == PROBITY_PASS_HOLD)
+            header->flags |= PROBITY_CHUNK_HELD;
         __atomic_store_n(&header->drained, commit->end, __ATOMIC_RELEASE);
-        if (commit->is_done && !probity_pool_private(pool, commit->chunk)->is_held)
+        if (commit->then == PROBITY_PASS_FREE)
             probity_pool_free(pool, commit->chunk);
     }
     __atomic_store_n(&pass->live->header->committed, pass->append.committed, __ATOMIC_RELEASE);
@@ -105,6 +108,7 @@ static int chunk_drain(struct probity_pass *pass, uint32_t chunk, uint32_t end, 
         .cpu_ns = header->cpu_ns,
         .rate = __atomic_load_n(&pass->live->header->rate, __ATOMIC_RELAXED),
         .cpu_known = header->flags & PROBITY_CHUNK_CPU_KNOWN,
+        .is_late = (header->flags & PROBITY_CHUNK_HELD) != 0,
         .stop_at_hole = stop_at_hole,
     };
 
@@ -118,7 +122,7 @@ static int chunk_drain(struct probity_pass *pass, uint32_t chunk, uint32_t end, 
     return 0;
 }
 
-static void chunk_commit(struct probity_pass *pass, uint32_t chunk, int is_done,
+static void chunk_commit(struct probity_pass *pass, uint32_t chunk, enum probity_pass_then then,
                          const struct probity_drain_output *output)
 {
     if (output->records > 0) {
@@ -126,7 +130,80 @@ static void chunk_commit(struct probity_pass *pass, uint32_t chunk, int is_done,
         pass->block_serial++;
         pass->records += output->records;
     }
-    pass->commit[pass->commits++] = (struct probity_pass_commit){chunk, output->end, is_done};
+    pass->commit[pass->commits++] = (struct probity_pass_commit){chunk, output->end, then};
+}
+
+/* The probe was left by a jump out of a signal handler, most likely. Should it still store, it must find its own chunk, and
+ * nobody else's. */
+static int hold_chunk(struct probity_pass *pass, uint32_t chunk, uint32_t used, uint32_t hole)
+{
+    struct probity_pool_chunk *own = probity_pool_private(&pass->live->pool, chunk);
+    struct probity_drain_output output;
+    int result = chunk_drain(pass, chunk, used, 0, &output);
+
+    if (result != 0)
+        return result;
+    own->waits_since = 0;
+    own->next = pass->held;
+    pass->held = chunk;
+    output.end = hole;
+    chunk_commit(pass, chunk, PROBITY_PASS_HOLD, &output);
+    return 0;
+}
+
+/* Words of the record at word `at`; 0 where there is still none. */
+static uint32_t stored_words(const struct probity_pool *pool, uint32_t chunk, uint32_t at)
+{
+    uint64_t head = __atomic_load_n(&probity_pool_words(pool, chunk)[at], __ATOMIC_ACQUIRE);
+
+    if ((head & PROBITY_WORD_CODE_MASK) >= PROBITY_WORD_CODE_FIRST)
+        return 1;
+    return (head & 15) == PROBITY_WORD_PENDING ? 0 : (uint32_t)(head >> 4) & 255;
+}
+
+/* The first hole from word `at` on; used where there is none. */
+static uint32_t next_hole(const struct probity_pool *pool, uint32_t chunk, uint32_t at, uint32_t used)
+{
+    while (at < used) {
+        uint32_t words = stored_words(pool, chunk, at);
+        if (words == 0)
+            return at;
+        at += words;
+    }
+    return used;
+}
+
+/* Holes that were filled after all: late blocks. A chunk without holes is free again. */
+static int held_drain(struct probity_pass *pass)
+{
+    struct probity_pool *pool = &pass->live->pool;
+    uint32_t chunk = pass->held;
+
+    pass->held = PROBITY_POOL_NONE;
+    while (chunk != PROBITY_POOL_NONE) {
+        struct probity_pool_chunk *own = probity_pool_private(pool, chunk);
+        uint32_t next = own->next, hole = probity_pool_header(pool, chunk)->drained;
+        uint32_t words = stored_words(pool, chunk, hole);
+        struct probity_drain_output output;
+        if (words == 0) {
+            own->next = pass->held;
+            pass->held = chunk;
+        } else {
+            int result = chunk_drain(pass, chunk, hole + words, 1, &output);
+            if (result != 0)
+                return result;
+            uint32_t used = probity_pool_header(pool, chunk)->used;
+            output.end = next_hole(pool, chunk, hole + words, used);
+            chunk_commit(pass, chunk,
+                         output.end < used ? PROBITY_PASS_HOLD : PROBITY_PASS_FREE, &output);
+            if (output.end < used) {
+                own->next = pass->held;
+                pass->held = chunk;
+            }
+        }
+        chunk = next;
+    }
+    return 0;
 }
 
 /* A full chunk: all of it, or if a probe in it is still at work, it waits. last: nothing is waited for. */
@@ -149,17 +226,11 @@ static int full_drain(struct probity_pass *pass, uint32_t chunk, int last)
             pass->waiting = chunk;
             return 0;
         }
-        /* The probe was left by a jump out of a signal handler, most likely. Should it still store, it must find
-         * its own chunk, and nobody else's: the chunk is never used again. */
-        result = chunk_drain(pass, chunk, used, 0, &output);
-        own->is_held = result == 0;
-        output.end = used;
+        return hold_chunk(pass, chunk, used, output.end);
     }
-    if (result == 0) {
-        own->waits_since = 0;
-        chunk_commit(pass, chunk, 1, &output);
-    }
-    return result;
+    own->waits_since = 0;
+    chunk_commit(pass, chunk, PROBITY_PASS_FREE, &output);
+    return 0;
 }
 
 static int list_drain(struct probity_pass *pass, uint32_t chunk, int last)
@@ -213,7 +284,7 @@ static int open_drain(struct probity_pass *pass, struct probity_slot *slot)
     if (output.end < reserved)
         hold_watermark(pass, output.records > 0 ? output.last_tick : header->base_tick);
     if (output.end > header->drained)
-        chunk_commit(pass, chunk, 0, &output);
+        chunk_commit(pass, chunk, PROBITY_PASS_KEEP, &output);
     return 0;
 }
 
@@ -281,6 +352,8 @@ int probity_pass_all(struct probity_pass *pass, int last)
         reap_thread(live, slot);
     }
     int result = drain_lists(pass, last);
+    if (result == 0)
+        result = held_drain(pass);
     if (pass->watermark < before)
         pass->watermark = before;
     if (result != 0 || (pass->batch_bytes == 0 && pass->append.committed == pass->synced_bytes))
@@ -304,8 +377,6 @@ static void forget_chunk(struct probity_pass *pass, uint32_t chunk)
 
     if (chunk_drain(pass, chunk, used, 1, &output) == 0 && output.end >= used)
         probity_pool_free(pool, chunk);
-    else
-        probity_pool_private(pool, chunk)->is_held = 1;
 }
 
 void probity_pass_forget(struct probity_pass *pass)

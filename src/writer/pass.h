@@ -12,9 +12,15 @@
 #include "writer/append.h"
 
 /* What is to be done to a chunk once its block is in the file. */
+enum probity_pass_then {
+    PROBITY_PASS_KEEP, /* more may come */
+    PROBITY_PASS_FREE, /* nothing more will come */
+    PROBITY_PASS_HOLD  /* one record may still come, into the hole at `end` */
+};
+
 struct probity_pass_commit {
     uint32_t chunk, end;
-    int is_done; /* nothing more will come: it becomes free */
+    enum probity_pass_then then;
 };
 
 struct probity_pass {
@@ -23,6 +29,7 @@ struct probity_pass {
     uint64_t block_serial, records;
     uint64_t watermark;
     uint32_t waiting; /* list of full chunks with a hole in them */
+    uint32_t held;    /* list of chunks that were written although a hole was left */
     uint64_t synced_bytes; /* where the last SYNC ended */
     uint8_t *batch;
     size_t batch_bytes;
