@@ -351,7 +351,10 @@ int probity_pass_all(struct probity_pass *pass, int last)
             return result;
         reap_thread(live, slot);
     }
-    int result = drain_lists(pass, last);
+    /* What is drained must be noted before a chunk can be seen a second time, full. */
+    int result = batch_write(pass);
+    if (result == 0)
+        result = drain_lists(pass, last);
     if (result == 0)
         result = held_drain(pass);
     if (pass->watermark < before)
