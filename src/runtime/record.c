@@ -260,8 +260,20 @@ static void record_hit(struct hit hit)
     errno = before;
 }
 
+/* The inline probe reserved a word that it may not use. Where recording has ended, that word must not look like one that a probe is
+ * about to fill. */
+static void give_back(void)
+{
+    struct probity_slot *slot = probity_thread_slot();
+
+    if (probity_thread_self != NULL && slot != NULL &&
+        __atomic_load_n(&slot->hot.valid_bit, __ATOMIC_RELAXED) == 0)
+        reserve(slot, (uint64_t)-8);
+}
+
 PROBITY_API void probity_probe_slow(uint32_t code)
 {
+    give_back();
     record_hit((struct hit){code, 0});
 }
 

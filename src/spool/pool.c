@@ -113,5 +113,5 @@ void probity_pool_free(struct probity_pool *pool, uint32_t chunk)
     /* Sequentially consistent with the waiter's own pair (waiters, then freed): one of both sees the other. */
     __atomic_add_fetch(&pool->freed, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&pool->waiters, __ATOMIC_SEQ_CST) != 0)
-        probity_os_wake(&pool->freed, INT32_MAX);
+        probity_os_wake(&pool->freed, 1);
 }
