@@ -3,7 +3,7 @@
  * library.c: where the parts of the library meet: the public control functions, and what happens at load and at exit. The constructor
  * runs before the program's own, the destructor behind them; nothing depends on either for safety.
  */
-#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -51,8 +51,14 @@ __attribute__((constructor(FIRST_PRIORITY))) static void at_load(void)
 {
     struct probity_os_signals before;
 
+    const char *out = probity_os_is_privileged() ? NULL : getenv("PROBITY_OUT");
+
     probity_session_when_closed = make_csv;
     probity_thread_watch_exits();
+    if (out == NULL || out[0] == 0) {
+        probity_active = 0;
+        return;
+    }
     struct probity_session *session = probity_session_get();
     if (session == NULL)
         return;

@@ -60,12 +60,13 @@ static void thread_ends(void *unused)
     if (slot != NULL) {
         struct probity_session *session = probity_session_recording();
         session = session != NULL ? probity_session_enter() : NULL;
-        if (session != NULL)
-            probity_os_lock(&session->lock);
-        slot_give_up(session, slot);
         if (session != NULL) {
-            probity_os_unlock(&session->lock);
+            probity_os_lock(&session->live.slots_lock);
+            slot_give_up(session, slot);
+            probity_os_unlock(&session->live.slots_lock);
             probity_session_leave(session);
+        } else {
+            slot_give_up(NULL, slot);
         }
     }
     probity_os_signals_restore(&before);
@@ -121,12 +122,12 @@ struct probity_slot *probity_thread_register(struct probity_session *session)
     int before = errno, is_first;
     char name[16];
 
-    probity_os_lock(&session->lock);
+    probity_os_lock(&session->live.slots_lock);
     struct probity_slot *slot = slot_find(session, tid);
     is_first = session->threads == 0;
     if (slot != NULL)
         slot_begin(session, slot, tid);
-    probity_os_unlock(&session->lock);
+    probity_os_unlock(&session->live.slots_lock);
     if (slot == NULL) {
         __atomic_add_fetch(&session->live.header->dropped_memory, 1, __ATOMIC_RELAXED);
         return NULL;
@@ -208,9 +209,10 @@ int probity_thread_need_chunk(struct probity_session *session, struct probity_sl
     uint32_t chunk = take_chunk(session);
     if (chunk == PROBITY_POOL_NONE) {
         uint32_t open = __atomic_load_n(&live->pool.open_chunks, __ATOMIC_RELAXED);
-        /* Where all chunks are open, no writer can free one. */
+        /* Where all chunks are open, or no thread can be made to write, waiting would not end. */
         if (live->mode == PROBITY_MODE_BLOCK &&
-            open < live->pool.segments * live->pool.chunks_per_segment)
+            open < live->pool.segments * live->pool.chunks_per_segment &&
+            __atomic_load_n(&session->writer.state, __ATOMIC_RELAXED) == PROBITY_WRITER_RUNS)
             return 0;
         __atomic_add_fetch(open < live->pool.chunks_per_segment * live->pool.segments
                                ? &live->header->dropped_full

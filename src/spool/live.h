@@ -29,6 +29,7 @@ struct probity_live {
     struct probity_spool_header *header; /* segment 0 */
     struct probity_slot *slot;           /* PROBITY_LIMIT_THREADS of them, untouched ones cost nothing */
     uint32_t slots;                      /* in use at most */
+    uint32_t slots_lock;                 /* to take a slot or to free it; hold with signals blocked */
     uint32_t pid, clock, mode;
     uint32_t anchor_busy; /* 1: a thread is taking one */
     uint32_t failed;      /* an enum probity_error once the trace cannot be written; nothing is recorded then */

@@ -288,14 +288,18 @@ static int open_drain(struct probity_pass *pass, struct probity_slot *slot)
     return 0;
 }
 
-/* A thread that went without its destructor (a raw exit, a kill by tgkill) left its chunk open. */
+/* A thread that went without its destructor (a raw exit, a late probe) left its chunk open. */
 static void reap_thread(struct probity_live *live, struct probity_slot *slot)
 {
     if (probity_os_thread_exists(live->pid, slot->tid))
         return;
-    if (slot->chunk != PROBITY_POOL_NONE)
-        probity_live_chunk_release(live, slot);
-    __atomic_store_n(&slot->in_use, 0, __ATOMIC_RELEASE);
+    probity_os_lock(&live->slots_lock);
+    if (slot->in_use && !probity_os_thread_exists(live->pid, slot->tid)) {
+        if (slot->chunk != PROBITY_POOL_NONE)
+            probity_live_chunk_release(live, slot);
+        __atomic_store_n(&slot->in_use, 0, __ATOMIC_RELEASE);
+    }
+    probity_os_unlock(&live->slots_lock);
 }
 
 static void sync_fill(struct probity_pass *pass, struct probity_sync *ret_sync)

@@ -120,9 +120,10 @@ static int is_settled(struct probity_live *live)
         uint32_t end = used < live->pool.chunk_words ? (uint32_t)used : live->pool.chunk_words;
         for (uint32_t at = header->drained; at < end; at++) {
             uint64_t word = __atomic_load_n(&words[at], __ATOMIC_ACQUIRE);
-            if (word == 0)
+            int is_long = (word & PROBITY_WORD_CODE_MASK) < PROBITY_WORD_CODE_FIRST;
+            if (word == 0 || (is_long && (word & 15) == PROBITY_WORD_PENDING))
                 return 0;
-            if ((word & PROBITY_WORD_CODE_MASK) < PROBITY_WORD_CODE_FIRST && (word >> 4 & 255) > 0)
+            if (is_long && (word >> 4 & 255) > 0)
                 at += (uint32_t)(word >> 4 & 255) - 1;
         }
     }
