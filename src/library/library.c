@@ -56,7 +56,7 @@ __attribute__((constructor(FIRST_PRIORITY))) static void at_load(void)
     probity_session_when_closed = make_csv;
     probity_thread_watch_exits();
     if (out == NULL || out[0] == 0) {
-        probity_active = 0;
+        probity_active = probity_is_recording(); /* a still earlier constructor may have started it */
         return;
     }
     struct probity_session *session = probity_session_get();

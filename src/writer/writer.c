@@ -23,6 +23,16 @@ enum {
     SETTLE_NS = 500000        /* so long each time */
 };
 
+/* A sanitizer reports on the standard descriptors; else not even those are kept open behind the program's back. */
+#if defined(__has_feature)
+#define IS_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IS_SANITIZED 1
+#else
+#define IS_SANITIZED 0
+#endif
+enum { FIRST_OWN_DESCRIPTOR = IS_SANITIZED ? 3 : 0 };
+
 /* Not one of the standard three, which the table of this thread lacks: a message of libc's would go into the file. */
 static int open_high(const char *path, int flags)
 {
@@ -190,11 +200,7 @@ static void *thread_main(void *argument)
 {
     struct probity_writer *writer = argument;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    probity_os_own_descriptors(3); /* the sanitizer reports on the standard ones */
-#else
-    probity_os_own_descriptors(0);
-#endif
+    probity_os_own_descriptors(FIRST_OWN_DESCRIPTOR);
     prctl(PR_SET_NAME, "probity-writer");
     serve(writer, 0);
     __atomic_store_n(&writer->state, PROBITY_WRITER_ENDED, __ATOMIC_RELEASE);
