@@ -168,7 +168,6 @@ static int live_make(struct probity_session *session)
     live->header = segment;
     live->header->rate = probity_clock_rate(&live->first, &moment);
     live->first.width_ns = (uint32_t)probity_ns_of_ticks(live->first.width_ns, live->header->rate);
-    live->newest = live->first;
     live->anchor_tick = live->first.ticks;
     live->pool.chunks_per_segment = header.chunks;
     live->pool.chunk_words = header.chunk_words;

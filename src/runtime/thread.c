@@ -156,12 +156,12 @@ int64_t probity_thread_measure(struct probity_session *session, struct probity_s
         return 0;
     }
     probity_clock_cpu(live->clock, session->gap_ticks, &now);
-    uint64_t elapsed_ns = probity_ns_of_ticks(now.tick - slot->measured_tick, live->header->rate);
+    uint64_t elapsed_ns = probity_ns_of_ticks(now.tick - slot->measured_tick, probity_live_rate(live));
     int64_t off_ns = (int64_t)(elapsed_ns - (now.cpu_ns - slot->measured_cpu_ns));
     slot->measured_tick = now.tick;
     slot->measured_cpu_ns = now.cpu_ns;
     slot->unmeasured = 0;
-    probity_live_anchor(live, now.tick, 0);
+    probity_live_anchor(live, now.tick);
     return off_ns;
 }
 
@@ -223,7 +223,7 @@ int probity_thread_need_chunk(struct probity_session *session, struct probity_sl
     uint64_t now = probity_clock_ticks(live->clock);
     if (now - slot->measured_tick >= session->measure_ticks_max)
         probity_thread_measure(session, slot);
-    probity_live_anchor(live, now, 0);
+    probity_live_anchor(live, now);
     probity_live_chunk_prepare(live, chunk, slot, session->settings.cpu_time);
     __atomic_store_n(&slot->hot.cursor, (uint64_t)probity_pool_words(&live->pool, chunk),
                      __ATOMIC_RELAXED);

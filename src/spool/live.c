@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "base/os.h"
+
 void probity_live_chunk_prepare(struct probity_live *live, uint32_t chunk,
                                 const struct probity_slot *slot, int cpu_known)
 {
@@ -56,22 +58,41 @@ static void anchor_store(struct probity_spool_header *header,
     __atomic_store_n(&header->anchors, number + 1, __ATOMIC_RELEASE);
 }
 
-void probity_live_anchor(struct probity_live *live, uint64_t tick, int force)
+/* anchor_busy is held. */
+static void anchor_take(struct probity_live *live, struct probity_clock_moment *ret_moment)
 {
     enum { TRIES = 5 };
-    struct probity_spool_header *header = live->header;
 
-    if (!force && tick - __atomic_load_n(&live->anchor_tick, __ATOMIC_RELAXED) <
-                      live->anchor_ticks_min)
+    probity_clock_moment(live->clock, probity_live_rate(live), TRIES, ret_moment);
+    uint64_t rate = probity_clock_rate(&live->first, ret_moment);
+    if (rate != 0)
+        __atomic_store_n(&live->header->rate, rate, __ATOMIC_RELAXED);
+    anchor_store(live->header, ret_moment);
+    __atomic_store_n(&live->anchor_tick, ret_moment->ticks, __ATOMIC_RELAXED);
+}
+
+void probity_live_anchor(struct probity_live *live, uint64_t tick)
+{
+    struct probity_clock_moment moment;
+
+    int64_t age = (int64_t)(tick - __atomic_load_n(&live->anchor_tick, __ATOMIC_RELAXED));
+
+    if (age < (int64_t)live->anchor_ticks_min)
         return;
     /* Only one takes it; who comes second has one that is as fresh. */
     if (__atomic_exchange_n(&live->anchor_busy, 1, __ATOMIC_ACQUIRE) != 0)
         return;
-    probity_clock_moment(live->clock, header->rate, TRIES, &live->newest);
-    uint64_t rate = probity_clock_rate(&live->first, &live->newest);
-    if (rate != 0)
-        __atomic_store_n(&header->rate, rate, __ATOMIC_RELAXED);
-    anchor_store(header, &live->newest);
-    __atomic_store_n(&live->anchor_tick, live->newest.ticks, __ATOMIC_RELAXED);
+    anchor_take(live, &moment);
+    __atomic_store_n(&live->anchor_busy, 0, __ATOMIC_RELEASE);
+}
+
+void probity_live_anchor_now(struct probity_live *live, struct probity_clock_moment *ret_moment)
+{
+    enum { LOOK_AGAIN_NS = 20000 };
+    uint32_t never = 0;
+
+    while (__atomic_exchange_n(&live->anchor_busy, 1, __ATOMIC_ACQUIRE) != 0)
+        probity_os_wait(&never, 0, LOOK_AGAIN_NS);
+    anchor_take(live, ret_moment);
     __atomic_store_n(&live->anchor_busy, 0, __ATOMIC_RELEASE);
 }

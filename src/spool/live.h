@@ -35,7 +35,7 @@ struct probity_live {
     uint32_t failed;      /* an enum probity_error once the trace cannot be written; nothing is recorded then */
     uint64_t anchor_tick; /* of the newest anchor */
     uint64_t anchor_ticks_min; /* between two */
-    struct probity_clock_moment first, newest;
+    struct probity_clock_moment first;
     struct probity_pool pool;
 };
 
@@ -47,8 +47,17 @@ void probity_live_chunk_prepare(struct probity_live *live, uint32_t chunk,
  * once the owner is dead or shut out. Returns how many chunks are full. */
 uint32_t probity_live_chunk_release(struct probity_live *live, struct probity_slot *slot);
 
-/* Takes an anchor into the spool, unless one was taken lately (force: in any case); refines the rate. Any
+/* Newest estimate of the rate: ns per tick × 2^32. */
+static inline uint64_t probity_live_rate(const struct probity_live *live)
+{
+    return __atomic_load_n(&live->header->rate, __ATOMIC_RELAXED);
+}
+
+/* Takes an anchor into the spool, unless one was taken lately or another thread is at it; refines the rate. Any
  * thread, signal handlers too. */
-void probity_live_anchor(struct probity_live *live, uint64_t tick, int force);
+void probity_live_anchor(struct probity_live *live, uint64_t tick);
+
+/* Takes one in any case. The writer only. */
+void probity_live_anchor_now(struct probity_live *live, struct probity_clock_moment *ret_moment);
 
 #endif

@@ -106,7 +106,7 @@ static int chunk_drain(struct probity_pass *pass, uint32_t chunk, uint32_t end, 
         .chunk = header->serial,
         .base_tick = header->base_tick,
         .cpu_ns = header->cpu_ns,
-        .rate = __atomic_load_n(&pass->live->header->rate, __ATOMIC_RELAXED),
+        .rate = probity_live_rate(pass->live),
         .cpu_known = header->flags & PROBITY_CHUNK_CPU_KNOWN,
         .is_late = (header->flags & PROBITY_CHUNK_HELD) != 0,
         .stop_at_hole = stop_at_hole,
@@ -218,7 +218,7 @@ static int full_drain(struct probity_pass *pass, uint32_t chunk, int last)
     if (result != 0)
         return result;
     if (output.end < used) {
-        uint64_t patience = probity_ticks_of_ns(HOLE_WAIT_NS, pass->live->header->rate);
+        uint64_t patience = probity_ticks_of_ns(HOLE_WAIT_NS, probity_live_rate(pass->live));
         own->waits_since = own->waits_since != 0 ? own->waits_since : now;
         if (!last && now - own->waits_since < patience) {
             hold_watermark(pass, probity_pool_header(&pass->live->pool, chunk)->base_tick);
@@ -305,11 +305,11 @@ static void reap_thread(struct probity_live *live, struct probity_slot *slot)
 static void sync_fill(struct probity_pass *pass, struct probity_sync *ret_sync)
 {
     struct probity_spool_header *header = pass->live->header;
-    const struct probity_clock_moment *newest = &pass->live->newest;
+    struct probity_clock_moment now;
 
-    probity_live_anchor(pass->live, 0, 1);
-    ret_sync->anchor = (struct probity_anchor){newest->ticks, newest->raw_ns, newest->monotonic_ns,
-                                               newest->realtime_ns, newest->width_ns};
+    probity_live_anchor_now(pass->live, &now);
+    ret_sync->anchor = (struct probity_anchor){now.ticks, now.raw_ns, now.monotonic_ns,
+                                               now.realtime_ns, now.width_ns};
     ret_sync->watermark = pass->watermark;
     ret_sync->totals = (struct probity_totals){
         .records = pass->records,
@@ -341,7 +341,7 @@ static int sync_write(struct probity_pass *pass, uint16_t type, uint32_t reason)
 int probity_pass_all(struct probity_pass *pass, int last)
 {
     struct probity_live *live = pass->live;
-    uint64_t rate = live->header->rate;
+    uint64_t rate = probity_live_rate(live);
     uint64_t before = pass->watermark;
 
     pass->watermark = probity_clock_ticks(live->clock) - probity_ticks_of_ns(WATERMARK_MARGIN_NS, rate);

@@ -77,7 +77,7 @@ static void fail(struct probity_writer *writer, int error)
 static int sleep_until_work(struct probity_writer *writer, uint64_t *next_all, int64_t interval_ns)
 {
     struct probity_live *live = writer->live;
-    uint64_t rate = live->header->rate, now = probity_clock_ticks(live->clock);
+    uint64_t rate = probity_live_rate(live), now = probity_clock_ticks(live->clock);
     uint32_t seen = __atomic_load_n(&writer->wake, __ATOMIC_ACQUIRE);
     uint32_t quarter = live->pool.segments * live->pool.chunks_per_segment / 4;
 

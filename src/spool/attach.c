@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * attach.c: finds, checks and maps the segments of a spool (doc/spool.md) in whatever process wants to read it:
+ * a tool, or the program itself while it makes its CSV.
+ */
+#include "spool/attach.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/os.h"
+#include "probity.h"
+
+const struct probity_spool_header *probity_attach_header(const struct probity_attach *attach)
+{
+    return attach->segments[0].map;
+}
+
+/* Opens a segment's file: a regular one of this user (or, for root, of anybody). */
+static int segment_open(const char *path, int writable, size_t *ret_bytes)
+{
+    int flags = (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    int file = open(path, flags);
+    struct stat status;
+
+    if (file < 0)
+        return PROBITY_ERROR_OPEN;
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) ||
+        (status.st_uid != geteuid() && geteuid() != 0) ||
+        status.st_size < PROBITY_SPOOL_HEADER_BYTES) {
+        close(file);
+        return PROBITY_ERROR_FORMAT;
+    }
+    *ret_bytes = (size_t)status.st_size;
+    return file;
+}
+
+/* Maps an open segment. Its length is held against its header before anything else is believed. */
+static int segment_map(int file, size_t bytes, const uint8_t session[16], uint32_t number,
+                       uint32_t chunk_words, struct probity_attach_segment *ret_segment)
+{
+    struct probity_spool_header header;
+    void *map = mmap(NULL, bytes, PROT_READ, MAP_SHARED, file, 0);
+
+    if (map == MAP_FAILED)
+        return PROBITY_ERROR_SYSTEM;
+    memcpy(&header, map, sizeof header);
+    int error = 0;
+    if (memcmp(header.magic, PROBITY_SPOOL_MAGIC, sizeof header.magic) != 0)
+        error = PROBITY_ERROR_FORMAT;
+    else if (header.version != PROBITY_SPOOL_VERSION)
+        error = PROBITY_ERROR_VERSION;
+    else if (memcmp(header.session, session, 16) != 0)
+        error = PROBITY_ERROR_FORMAT;
+    else if (header.segment != number || header.chunk_words < PROBITY_CHUNK_WORDS_MIN ||
+             header.chunk_words > PROBITY_CHUNK_WORDS_MAX || header.chunk_words % 8 != 0 ||
+             (chunk_words != 0 && header.chunk_words != chunk_words) ||
+             probity_spool_segment_bytes(header.chunks, header.chunk_words) > bytes)
+        error = PROBITY_ERROR_DAMAGED;
+    if (error != 0) {
+        munmap(map, bytes);
+        return error;
+    }
+    *ret_segment = (struct probity_attach_segment){map, bytes, header.chunks};
+    return 0;
+}
+
+/* Path of segment `number`: segment 0's with another last number. Returns 0 or PROBITY_ERROR_FORMAT. */
+static int segment_path(const char *path, uint32_t number, char *ret_path, size_t room)
+{
+    const char *dot = strrchr(path, '.');
+
+    if (dot == NULL || strcmp(dot, ".0") != 0)
+        return PROBITY_ERROR_FORMAT;
+    int length = snprintf(ret_path, room, "%.*s.%u", (int)(dot - path), path, number);
+    return length > 0 && (size_t)length < room ? 0 : PROBITY_ERROR_FORMAT;
+}
+
+/* Further segments. One that is missing or unfit ends the list: its records cannot be had. */
+static int map_further(struct probity_attach *attach, const uint8_t session[16], uint32_t count)
+{
+    size_t room = strlen(attach->path) + 16;
+    char *path = malloc(room);
+
+    if (path == NULL)
+        return PROBITY_ERROR_MEMORY;
+    for (uint32_t number = 1; number < count; number++) {
+        size_t bytes;
+        int file = segment_path(attach->path, number, path, room) == 0
+                       ? segment_open(path, 0, &bytes)
+                       : -1;
+        if (file < 0)
+            break;
+        struct probity_attach_segment *segment = &attach->segments[attach->segment_count];
+        if (segment_map(file, bytes, session, number, attach->chunk_words, segment) == 0) {
+            attach->chunk_count += segment->chunks;
+            attach->segment_count++;
+        }
+        close(file);
+    }
+    free(path);
+    return 0;
+}
+
+int probity_attach_open(const char *path, const uint8_t session[16], int writable,
+                        struct probity_attach *ret_attach)
+{
+    struct probity_attach attach = {.file = -1};
+    size_t bytes = 0;
+
+    attach.file = segment_open(path, writable, &bytes);
+    if (attach.file < 0)
+        return attach.file;
+    attach.path = strdup(path);
+    attach.segments = calloc(PROBITY_SPOOL_SEGMENTS_MAX, sizeof *attach.segments);
+    int error = attach.path == NULL || attach.segments == NULL ? PROBITY_ERROR_MEMORY : 0;
+    if (error == 0)
+        error = segment_map(attach.file, bytes, session, 0, 0, &attach.segments[0]);
+    if (error == 0) {
+        struct probity_spool_header *header = attach.segments[0].map;
+        uint32_t count = __atomic_load_n(&header->segments, __ATOMIC_ACQUIRE);
+        attach.segment_count = 1;
+        attach.chunk_words = header->chunk_words;
+        attach.chunk_count = attach.segments[0].chunks;
+        count = count < PROBITY_SPOOL_SEGMENTS_MAX ? count : PROBITY_SPOOL_SEGMENTS_MAX;
+        error = map_further(&attach, session, count);
+    }
+    if (error != 0) {
+        probity_attach_close(&attach);
+        return error;
+    }
+    *ret_attach = attach;
+    return 0;
+}
+
+void probity_attach_close(struct probity_attach *attach)
+{
+    for (uint32_t i = 0; i < attach->segment_count; i++)
+        munmap(attach->segments[i].map, attach->segments[i].bytes);
+    if (attach->file >= 0)
+        close(attach->file);
+    free(attach->segments);
+    free(attach->path);
+    *attach = (struct probity_attach){.file = -1};
+}
+
+int probity_attach_is_alive(const struct probity_attach *attach)
+{
+    const struct probity_spool_header *header = probity_attach_header(attach);
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    if (__atomic_load_n(&header->state, __ATOMIC_ACQUIRE) == PROBITY_SPOOL_CLOSED)
+        return 0;
+    if (fcntl(attach->file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK)
+        return 1;
+    if (__atomic_load_n(&header->locked, __ATOMIC_ACQUIRE) != 0)
+        return 0;
+    return header->process_start != 0 && probity_os_process_start(header->pid) == header->process_start;
+}
+
+/* Chunk `index` of all segments: its header and words. */
+static const struct probity_chunk_header *chunk_at(const struct probity_attach *attach,
+                                                   uint64_t index, const uint64_t **ret_words)
+{
+    const struct probity_attach_segment *segment = attach->segments;
+
+    while (index >= segment->chunks) {
+        index -= segment->chunks;
+        segment++;
+    }
+    *ret_words = probity_spool_words(segment->map, segment->chunks, attach->chunk_words,
+                                     (uint32_t)index);
+    return probity_spool_chunk(segment->map, (uint32_t)index);
+}
+
+int probity_attach_chunk(const struct probity_attach *attach, uint64_t index,
+                         struct probity_attach_chunk *ret_chunk)
+{
+    const uint64_t *words;
+    const struct probity_chunk_header *header = chunk_at(attach, index, &words);
+    /* Acquire: pairs with the owner's release of open and of full: the fields are there. */
+    uint32_t state = __atomic_load_n(&header->state, __ATOMIC_ACQUIRE);
+
+    if (state != PROBITY_CHUNK_OPEN && state != PROBITY_CHUNK_FULL)
+        return 0;
+    struct probity_attach_chunk chunk = {
+        .state = state,
+        .thread = header->thread,
+        .tid = header->tid,
+        .end = attach->chunk_words,
+        .drained = __atomic_load_n(&header->drained, __ATOMIC_RELAXED),
+        .serial = __atomic_load_n(&header->serial, __ATOMIC_RELAXED),
+        .base_tick = header->base_tick,
+        .cpu_ns = header->cpu_ns,
+        .cpu_known = (header->flags & PROBITY_CHUNK_CPU_KNOWN) != 0,
+        .words = words};
+    uint32_t used = __atomic_load_n(&header->used, __ATOMIC_RELAXED);
+    if (state == PROBITY_CHUNK_FULL && used < chunk.end)
+        chunk.end = used;
+    if (chunk.drained > chunk.end)
+        chunk.drained = chunk.end;
+    *ret_chunk = chunk;
+    return 1;
+}
+
+int probity_attach_chunk_stands(const struct probity_attach *attach, uint64_t index,
+                                const struct probity_attach_chunk *chunk)
+{
+    const uint64_t *words;
+    const struct probity_chunk_header *header = chunk_at(attach, index, &words);
+
+    /* Acquire: the words were loaded before; pairs with the owner that zeroes only what is free. */
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return __atomic_load_n(&header->state, __ATOMIC_ACQUIRE) != PROBITY_CHUNK_FREE &&
+           __atomic_load_n(&header->serial, __ATOMIC_RELAXED) == chunk->serial;
+}
+
+int probity_attach_lock(const struct probity_attach *attach)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    return fcntl(attach->file, F_SETLK, &lock) == 0 ? 0 : PROBITY_ERROR_STATE;
+}
+
+int probity_attach_retire(const struct probity_attach *attach)
+{
+    uint32_t closed = PROBITY_SPOOL_CLOSED;
+    size_t room = strlen(attach->path) + 16;
+    char *path = malloc(room);
+    ssize_t put = pwrite(attach->file, &closed, sizeof closed,
+                         offsetof(struct probity_spool_header, state));
+
+    for (uint32_t number = attach->segment_count; path != NULL && number-- > 1;) {
+        if (segment_path(attach->path, number, path, room) == 0)
+            unlink(path);
+    }
+    free(path);
+    /* Segment 0 last: while it is there, another recover finds the rest. */
+    return put == (ssize_t)sizeof closed && unlink(attach->path) == 0 ? 0 : PROBITY_ERROR_WRITE;
+}
