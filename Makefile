@@ -1,0 +1,232 @@
+# Probity is built with plain GNU make. All outputs go under $(BUILD); nothing is run while this file is
+# read, so that `make setup` works on a machine without a compiler. `make help` lists the targets.
+
+BUILD   ?= build
+PREFIX  ?= /usr/local
+DESTDIR ?=
+BINDIR  ?= $(PREFIX)/bin
+LIBDIR  ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+MANDIR  ?= $(PREFIX)/share/man
+DATADIR ?= $(PREFIX)/share
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+ifeq ($(origin CXX),default)
+CXX := g++
+endif
+ifeq ($(origin AR),default)
+AR := ar
+endif
+OBJCOPY ?= objcopy
+
+VERSION := 0.1.0
+SONAME  := libprobity.so.0
+SHARED  := libprobity.so.$(VERSION)
+
+# CFLAGS, CXXFLAGS, LDFLAGS are the builder's; SANITIZE=address,undefined or thread makes a checked build.
+SANITIZE ?=
+# WERROR= builds with a compiler that knows more warnings.
+WERROR ?= -Werror
+WARNINGS := -Wall -Wextra -Wpedantic -Wshadow $(WERROR)
+OPTIMIZE := $(if $(SANITIZE),-O1 -fno-omit-frame-pointer,-O2)
+SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
+COMMON := $(OPTIMIZE) -g $(WARNINGS) -pthread -D_GNU_SOURCE $(SANITIZE_FLAGS) -MMD -MP
+C_FLAGS   = -std=gnu11 $(COMMON) $(CFLAGS)
+CXX_FLAGS = -std=gnu++17 $(COMMON) $(CXXFLAGS)
+LINK_FLAGS = -pthread $(SANITIZE_FLAGS) $(LDFLAGS)
+# -fexceptions: a thread that is cancelled or thrown through must unwind across library frames.
+SRC_FLAGS := -Isrc -Iinclude -fPIC -fvisibility=hidden -fexceptions
+
+LIB_SRC := $(wildcard src/base/*.c src/format/*.c src/spool/*.c src/runtime/*.c src/writer/*.c \
+             src/reader/*.c src/logger/*.c src/library/*.c src/output/csv*.c)
+TOOL_SRC := $(filter-out $(LIB_SRC),$(wildcard src/analysis/*.c src/output/*.c))
+CLI_SRC := $(wildcard src/cli/*.c)
+
+OBJ      := $(BUILD)/obj
+LIB_OBJ  := $(LIB_SRC:%.c=$(OBJ)/%.o)
+TOOL_OBJ := $(TOOL_SRC:%.c=$(OBJ)/%.o)
+CLI_OBJ  := $(CLI_SRC:%.c=$(OBJ)/%.o)
+STATIC_LIB := $(BUILD)/lib/libprobity.a
+SHARED_LIB := $(BUILD)/lib/$(SHARED)
+TOOL       := $(BUILD)/bin/probity
+RPATH      := -Wl,-rpath,$(abspath $(BUILD)/lib)
+
+EXAMPLE_SRC := $(wildcard examples/*.c examples/*.cc)
+EXAMPLES    := $(addprefix $(BUILD)/examples/,$(notdir $(basename $(EXAMPLE_SRC))))
+HTTPD_SRC   := $(wildcard examples/httpd/*.c)
+HTTPD_OBJ   := $(HTTPD_SRC:%.c=$(OBJ)/%.o)
+HTTPD_PLAIN_OBJ := $(HTTPD_SRC:%.c=$(OBJ)/plain/%.o)
+HTTPD       := $(if $(HTTPD_SRC),$(BUILD)/examples/httpd $(BUILD)/examples/httpd-plain)
+
+BENCH_COMMON := $(wildcard bench/common*.c)
+BENCH_SRC    := $(filter-out $(BENCH_COMMON),$(wildcard bench/*.c bench/*.cc))
+BENCH_COMMON_OBJ := $(BENCH_COMMON:%.c=$(OBJ)/%.o)
+BENCHES      := $(addprefix $(BUILD)/bench/,$(notdir $(basename $(BENCH_SRC))))
+
+UNIT_SRC := $(wildcard tests/unit/test_*.c)
+UNIT_COMMON := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
+UNIT_COMMON_OBJ := $(UNIT_COMMON:%.c=$(OBJ)/%.o)
+UNITS    := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%)
+# plugin*.c are loaded with dlopen(); *_internal.c use what the library does not offer.
+PLUGIN_SRC  := $(wildcard tests/programs/plugin*.c)
+PROGRAM_SRC := $(filter-out $(PLUGIN_SRC),$(wildcard tests/programs/*.c tests/programs/*.cc))
+PROGRAM_NAMES := $(notdir $(basename $(PROGRAM_SRC)))
+PROGRAMS := $(addprefix $(BUILD)/tests/programs/,$(PROGRAM_NAMES) \
+              $(addsuffix .shared,$(filter-out %_internal,$(PROGRAM_NAMES))) \
+              $(PLUGIN_SRC:tests/programs/%.c=%.so))
+
+EXAMPLE_FLAGS := -Iinclude
+BENCH_FLAGS   := -Iinclude -Isrc -Ibench
+TEST_FLAGS    := -Iinclude -Isrc -Itests
+
+# Says in short what is done; V=1 shows the commands.
+say = $(if $(V),,@echo '  $(1) $@' && )
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.SECONDARY:
+FORCE:
+
+.PHONY: all lib tool examples bench-programs test-programs setup test demo bench install uninstall \
+        clean help FORCE
+
+all: lib tool examples bench-programs ## Build libraries, tool, examples and benchmarks
+lib: $(STATIC_LIB) $(SHARED_LIB) ## Build the static and the shared library
+tool: $(if $(CLI_SRC),$(TOOL)) ## Build the command-line tool (needs libjansson)
+examples: $(EXAMPLES) $(HTTPD) ## Build the example programs
+bench-programs: $(BENCHES)
+test-programs: $(UNITS) $(PROGRAMS) ## Build the unit tests and the programs that tests run
+
+# A build with other compilers or flags in the same directory starts afresh.
+FLAGS_LINE = $(CC) $(CXX) $(C_FLAGS) $(CXX_FLAGS) $(LINK_FLAGS) $(SRC_FLAGS)
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(FLAGS_LINE)' | cmp -s - $@ || echo '$(FLAGS_LINE)' > $@
+
+# ---- Compiling ------------------------------------------------------------------------------------
+
+$(OBJ)/src/%.o: src/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC  )$(CC) $(C_FLAGS) $(SRC_FLAGS) -c -o $@ $<
+
+$(OBJ)/plain/examples/%.o: examples/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC  )$(CC) $(C_FLAGS) $(EXAMPLE_FLAGS) -DPROBITY_DISABLE -c -o $@ $<
+
+# $(1) folder, $(2) its flags.
+define compile_rules
+$(OBJ)/$(1)/%.o: $(1)/%.c $(BUILD)/flags
+	@mkdir -p $$(@D)
+	$$(call say,CC  )$$(CC) $$(C_FLAGS) $(2) -c -o $$@ $$<
+$(OBJ)/$(1)/%.o: $(1)/%.cc $(BUILD)/flags
+	@mkdir -p $$(@D)
+	$$(call say,CXX )$$(CXX) $$(CXX_FLAGS) $(2) -c -o $$@ $$<
+endef
+$(eval $(call compile_rules,examples,$(EXAMPLE_FLAGS)))
+$(eval $(call compile_rules,bench,$(BENCH_FLAGS)))
+$(eval $(call compile_rules,tests,$(TEST_FLAGS)))
+
+# ---- Linking --------------------------------------------------------------------------------------
+
+# One object: constructor and exit handler come with any symbol, and what is hidden stays hidden.
+$(STATIC_LIB): $(LIB_OBJ)
+	@mkdir -p $(@D)
+	@rm -f $@ $(OBJ)/probity.o
+	@$(CC) -nostdlib -r -o $(OBJ)/probity.o $^
+	@$(OBJCOPY) --localize-hidden $(OBJ)/probity.o
+	$(call say,AR  )$(AR) rcs $@ $(OBJ)/probity.o
+
+# nodelete: threads and exit handlers of the library outlive a dlclose() of whatever brought it in.
+# A sanitizer's runtime is in the program, so only an unchecked build can refuse undefined symbols.
+$(SHARED_LIB): $(LIB_OBJ) src/libprobity.map
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) -shared $(LINK_FLAGS) -Wl,-soname,$(SONAME) -Wl,--version-script=src/libprobity.map \
+	    $(if $(SANITIZE),,-Wl,-z,defs) -Wl,-z,nodelete -o $@ $(LIB_OBJ)
+	@ln -sf $(SHARED) $(@D)/$(SONAME)
+	@ln -sf $(SONAME) $(@D)/libprobity.so
+
+$(TOOL): $(CLI_OBJ) $(TOOL_OBJ) $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(LINK_FLAGS) -o $@ $^ -ljansson $(LDLIBS)
+
+# Programs link with CXX where their source is C++. $(1) program, $(2) source.
+linker = $(if $(filter %.cc,$(1)),$(CXX),$(CC))
+
+# $(1) source, $(2) program, $(3) further objects, $(4) libraries, $(5) prerequisites
+define program_rule
+$(2): $(OBJ)/$(basename $(1)).o $(3) $(5)
+	@mkdir -p $$(@D)
+	$$(call say,LINK)$$(call linker,$(1)) $$(LINK_FLAGS) -o $$@ $(OBJ)/$(basename $(1)).o $(3) $(4) $$(LDLIBS)
+endef
+program_name = $(notdir $(basename $(1)))
+# The archive is one object without internal names, and is left out where its names are there already.
+internal_objects = $(if $(filter %_internal,$(basename $(1))),$(LIB_OBJ))
+
+$(foreach s,$(EXAMPLE_SRC),$(eval $(call program_rule,$(s),\
+    $(BUILD)/examples/$(call program_name,$(s)),,$(STATIC_LIB),$(STATIC_LIB))))
+$(foreach s,$(BENCH_SRC),$(eval $(call program_rule,$(s),\
+    $(BUILD)/bench/$(call program_name,$(s)),$(BENCH_COMMON_OBJ),$(STATIC_LIB) -lm,$(STATIC_LIB))))
+$(foreach s,$(PROGRAM_SRC),$(eval $(call program_rule,$(s),\
+    $(BUILD)/tests/programs/$(call program_name,$(s)),$(call internal_objects,$(s)),\
+    $(STATIC_LIB) -lm -ldl,$(STATIC_LIB))))
+$(foreach s,$(PROGRAM_SRC),$(eval $(call program_rule,$(s),\
+    $(BUILD)/tests/programs/$(call program_name,$(s)).shared,,\
+    -L$(BUILD)/lib $(RPATH) -lprobity -lm -ldl,$(SHARED_LIB))))
+
+$(BUILD)/examples/httpd: $(HTTPD_OBJ) $(STATIC_LIB)
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(LINK_FLAGS) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/examples/httpd-plain: $(HTTPD_PLAIN_OBJ)
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(LINK_FLAGS) -o $@ $^ $(LDLIBS)
+
+# A unit test may name linker flags of its own in a comment: "link-flags: -Wl,--wrap=write".
+$(BUILD)/tests/unit/%: $(OBJ)/tests/unit/%.o $(UNIT_COMMON_OBJ) $(TOOL_OBJ) $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(LINK_FLAGS) $$(sed -n 's,.*link-flags: *\(.*[^ */]\).*,\1,p' tests/unit/$*.c) \
+	    -o $@ $^ -lcmocka -ljansson -lm $(LDLIBS)
+
+$(BUILD)/tests/programs/plugin%.so: tests/programs/plugin%.c $(SHARED_LIB) $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC  )$(CC) $(C_FLAGS) $(TEST_FLAGS) -MF $(OBJ)/plugin$*.d -fPIC -shared $(LINK_FLAGS) -o $@ $< \
+	    -L$(BUILD)/lib $(RPATH) -lprobity
+
+-include $(LIB_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HTTPD_OBJ:.o=.d) \
+    $(HTTPD_PLAIN_OBJ:.o=.d) $(BENCH_COMMON_OBJ:.o=.d) $(UNIT_COMMON_OBJ:.o=.d) \
+    $(patsubst %,$(OBJ)/%.d,$(basename $(EXAMPLE_SRC) $(BENCH_SRC) $(UNIT_SRC) $(PROGRAM_SRC))) \
+    $(PLUGIN_SRC:tests/programs/%.c=$(OBJ)/%.d)
+
+# ---- Running --------------------------------------------------------------------------------------
+
+setup: ## Install with apt what is missing (Debian 12; as root or with sudo)
+	@tools/setup.sh
+
+# Setup comes first whatever -j says: before it there may be no compiler.
+test: ## Install what is missing, build all variants, run all tests
+	@tools/setup.sh
+	@BUILD='$(BUILD)' tools/test.sh
+
+demo: ## Install what is missing, build, trace a web server under load
+	@tools/setup.sh
+	@$(MAKE) all
+	@tools/demo.sh $(BUILD)
+
+bench: ## Install what is missing, build, run the benchmarks
+	@tools/setup.sh
+	@$(MAKE) all
+	@bench/run.sh $(BUILD)
+
+clean: ## Remove the build directory and those of the variants
+	rm -rf $(BUILD) $(BUILD)-clang $(BUILD)-asan $(BUILD)-tsan
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{ printf "  make %-16s %s\n", $$1, $$2 }' Makefile packaging/install.mk
+	@echo "  Variables: BUILD CC CXX CFLAGS CXXFLAGS LDFLAGS WERROR SANITIZE V PREFIX DESTDIR LIBDIR"
+
+# ---- Installing -----------------------------------------------------------------------------------
+
+include packaging/install.mk

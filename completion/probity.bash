@@ -1,0 +1,44 @@
+# Completion of probity(1) for bash.
+
+_probity_record() {
+    local i
+    for ((i = 2; i < COMP_CWORD; i++)); do
+        if [[ ${COMP_WORDS[i]} == -- ]]; then
+            mapfile -t COMPREPLY < <(compgen -c -f -- "$1")
+            return
+        fi
+    done
+    case $2 in
+        -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$1") ;;
+        --mode) mapfile -t COMPREPLY < <(compgen -W 'block drop ring' -- "$1") ;;
+        *) mapfile -t COMPREPLY < <(compgen -c -W '-o --output -f --force --mode -h --help --' -- "$1") ;;
+    esac
+}
+
+_probity() {
+    local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} options=
+    COMPREPLY=()
+    if ((COMP_CWORD == 1)); then
+        mapfile -t COMPREPLY < <(compgen -W \
+            'record csv info check recover help --help --version' -- "$word")
+        return
+    fi
+    # Bash cuts --mode=ring at the equals sign.
+    if [[ $word == = ]]; then
+        word=
+    elif [[ $previous == = ]]; then
+        previous=${COMP_WORDS[COMP_CWORD - 2]}
+    fi
+    case ${COMP_WORDS[1]} in
+        record) _probity_record "$word" "$previous"; return ;;
+        csv) options='-o --output -f --force --header --columns --from --to --tid --probe -h --help' ;;
+        info) options='--json -h --help' ;;
+        check | recover) options='-h --help' ;;
+    esac
+    if [[ $word == -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
+    else
+        mapfile -t COMPREPLY < <(compgen -f -- "$word")
+    fi
+}
+complete -o filenames -o bashdefault -F _probity probity

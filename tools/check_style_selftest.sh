@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# Gives the style check small trees with one fault each: every fault must be found, and a clean tree
+# must pass. Exit status 1 when a rule has gone blind or cries wolf.
+set -eu
+shopt -s lastpipe # the cases count in this shell, though their input is piped
+check=$(cd "$(dirname "$0")" && pwd)/check_style.sh
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+failed=0
+cases=0
+
+fresh_tree() {
+    rm -rf "${root:?}"/*
+    mkdir -p "$root"/src/{base,runtime,reader,cli} "$root"/include
+}
+
+# $1 what the check must say, $2 file; its text comes from stdin.
+expect_fault() {
+    cases=$((cases + 1))
+    fresh_tree
+    cat > "$root/$2"
+    if "$check" "$root" > "$root/out" 2>&1 || ! grep -qF -- "$1" "$root/out"; then
+        echo "self-test: not found in $2: '$1'; the check said:" >&2
+        cat "$root/out" >&2
+        failed=1
+    fi
+}
+
+expect_clean() {
+    cases=$((cases + 1))
+    fresh_tree
+    cat > "$root/$1"
+    if ! "$check" "$root" > "$root/out" 2>&1; then
+        echo "self-test: a clean $1 is refused:" >&2
+        cat "$root/out" >&2
+        failed=1
+    fi
+}
+
+# $1 a statement: a C file with it in a function.
+body() {
+    printf '/* A file. */\nint f(int a)\n{\n%s\n}\n' "$1"
+}
+
+repeat() {
+    local i
+    for ((i = 0; i < $1; i++)); do echo "$2"; done
+}
+
+body "$(repeat 69 '    a++;')" | expect_fault "function of 71 lines" src/base/a.c
+body "$(repeat 68 '    a++;')" | expect_clean src/base/a.c
+{ echo '/* A file. */'; repeat 800 'extern int a;'; } |
+    expect_fault "file of 801 lines" src/base/a.c
+body "    a += $(repeat 60 1+ | tr -d '\n')1;" | expect_fault "columns, at most 100" src/base/a.c
+body "$(printf '\ta++;')" | expect_fault "tab" src/base/a.c
+body "    a++; " | expect_fault "space at the end" src/base/a.c
+body "    if (a) { for (;;) { while (a) { if (a) { a++; } } } }" |
+    expect_fault "nesting of 4" src/base/a.c
+body "    for (;;) for (;;) if (a) while (a) a++;" | expect_fault "nesting of 4" src/base/a.c
+body "    for (;;) { for (;;) { if (a) switch (a) { case 1: a++; } } }" |
+    expect_fault "nesting of 4" src/base/a.c
+body "    for (;;) { switch (a) { case 1: if (a) { f((struct s){a}); } else if (a) { a++; } } }" |
+    expect_clean src/base/a.c
+body "    do { if (a) { int b[] = { 1, 2 }; a = b[0]; } } while (a);" | expect_clean src/base/a.c
+body "    strcpy(a, a);" | expect_fault "banned: " src/cli/a.c
+body "    gmtime (a);" | expect_fault "banned: " src/base/a.c
+body "    exit(1);" | expect_fault "banned: " src/base/a.c
+body "    exit(1); snprintf(a); fprintf(a); localtime_r(a); /* strcpy(a) */ f(\"abort()\");" |
+    expect_clean src/cli/a.c
+body "    _exit(1); probity_exit(a);" | expect_clean src/base/a.c
+printf '/* A file. */\n#ifdef __linux__\n#endif\n' |
+    expect_fault "outside the seam" src/reader/a.c
+printf '/* A file. */\n#if defined(A) && \\\n    defined(__x86_64__)\n#endif\n' |
+    expect_fault "outside the seam" src/reader/a.c
+printf '/* A file. */\n#ifdef __linux__\n#endif\n' | expect_clean src/base/os_linux.c
+printf '/* A file. */\n#include "runtime/session.h"\n' |
+    expect_fault "reader/ may not include runtime/" src/reader/a.c
+printf '/* A file. */\n#include "reader/trace.h"\n' |
+    expect_fault "runtime/ may not include reader/" src/runtime/a.c
+printf '/* A file. */\n#include "cli/command.h"\n' |
+    expect_fault "base/ may not include cli/" src/base/a.h
+printf '/* A file. */\n\nPROBITY_API int f(void);\n' | expect_fault "without a comment" include/a.h
+printf '/* A file. */\n\n/* Two. */\nPROBITY_API int f(void);\nPROBITY_API int g(int);\n' |
+    expect_clean include/a.h
+printf 'int a;\n' | expect_fault "opens with a paragraph" src/base/a.c
+printf '/* A file. */\nint f(void) {\n%s\n}\n' "$(repeat 70 '    a++;')" |
+    expect_fault "function of 72 lines" src/base/a.c
+body "    /* TO""DO: more */" | expect_fault "left-over marker" src/base/a.c
+echo "# FIX""ME" | expect_fault "left-over marker" src/base/a.sh
+echo "see /wor""k/here" | expect_fault "path of one machine" a.md
+
+[ "$failed" -eq 0 ] && echo "self-test: $cases cases"
+exit "$failed"

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Compares what the libraries of a build offer with what the headers promise:
+#   - the shared library exports exactly the names that include/ declares with visibility "default";
+#   - every global name in the static library begins with probity_ or alexta_ (it shares the name
+#     space of other people's programs);
+#   - file-scope mutable state is in src/runtime only (STYLE: nobody else may have any).
+# Usage: tools/check_symbols.sh BUILD, of a build without sanitizers. Exit status 1 when something
+# differs.
+set -eu
+build=${1:?usage: check_symbols.sh BUILD}
+compiler=${CC:-gcc}
+failed=0
+
+complain() {
+    echo "symbols: $1" >&2
+    failed=1
+}
+
+# Preprocessed, one declaration a line; of those with the attribute, the declared name.
+declared_names() {
+    local header
+    for header in include/*.h; do
+        "$compiler" -E -P -Iinclude -x c "$header"
+    done | tr '\n' ' ' | tr ';{}' '[\n*]' |
+        sed -n 's/__attribute__ *((visibility("default")))/&/p' |
+        sed 's/__attribute__ *(([^()]*\(([^()]*)\)\{0,1\}[^()]*))//g' |
+        grep -oE '(probity|alexta)_[a-z_A-Z0-9]+ *(\(|$|=)' | sed 's/[ (=]*$//' | sort -u
+}
+
+exported_names() {
+    nm -D --defined-only "$build/lib/libprobity.so" |
+        awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort -u
+}
+
+stray_names() {
+    nm -g --defined-only "$build/lib/libprobity.a" 2> /dev/null |
+        awk 'NF == 3 && $3 !~ /^(probity|alexta)_/ && $3 !~ /^(__|DW\.)/ { print $3 }' | sort -u
+}
+
+# Of each object whose source still exists: names in writable sections.
+mutable_state() {
+    local object source
+    find "$build/obj/src" -name '*.o' ! -path '*/src/runtime/*' | while read -r object; do
+        source=${object#"$build/obj/"}
+        [ -e "${source%.o}.c" ] || continue
+        objdump -t "$object" | awk -v source="${source%.o}.c" '
+            $4 ~ /^\.(data|bss|tdata|tbss)/ && $4 !~ /^\.data\.rel\.ro/ && $NF !~ /^\./ {
+                print source ": " $NF }'
+    done
+}
+
+declared=$(declared_names)
+[ -n "$declared" ] || complain "found no public declaration in include/: the check itself is broken"
+difference=$(diff <(echo "$declared") <(exported_names) | grep '^[<>]' || true)
+[ -z "$difference" ] || complain "declared (<) and exported (>) differ: ${difference//$'\n'/, }"
+
+stray=$(stray_names)
+[ -z "$stray" ] || complain "without prefix in libprobity.a: ${stray//$'\n'/, }"
+
+state=$(mutable_state)
+[ -z "$state" ] || complain "mutable state outside src/runtime: ${state//$'\n'/, }"
+
+[ "$failed" -eq 0 ] && echo "symbols: $(wc -l <<< "$declared") public names, all exported"
+exit "$failed"

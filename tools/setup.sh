@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Installs with apt what building, testing and the demonstration need and the machine does not have.
+# Does nothing, and quickly, when all is there. Written for Debian 12; needs root or sudo only to
+# install.
+set -eu
+
+# Each line: what it is for, then the packages.
+wanted() {
+    cat <<'LIST'
+build        gcc g++ libc6-dev binutils libjansson-dev
+variants     clang libclang-rt-14-dev
+tests        libcmocka-dev pkg-config cmake mandoc shellcheck strace procps
+aarch64      gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
+demo         wrk curl
+LIST
+}
+
+if ! command -v dpkg-query > /dev/null || ! command -v apt-get > /dev/null; then
+    echo "setup: this is not a Debian system; these packages, under its own names, are needed:" >&2
+    wanted >&2
+    exit 0
+fi
+
+missing=()
+for package in $(wanted | sed 's/^[a-z0-9]* *//'); do
+    if [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null)" != installed ]; then
+        missing+=("$package")
+    fi
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+echo "setup: installing ${missing[*]}"
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+    if ! command -v sudo > /dev/null; then
+        echo "setup: neither root nor sudo; as root run: apt-get install ${missing[*]}" >&2
+        exit 1
+    fi
+    as_root=(sudo)
+fi
+export DEBIAN_FRONTEND=noninteractive
+"${as_root[@]}" apt-get update -q
+"${as_root[@]}" apt-get install -q -y --no-install-recommends "${missing[@]}"
