@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * queue.h: readable connections on their way from the listener to the workers; first in, first out.
+ *
+ * A connection is in the queue at most once: the listener watches it with EPOLLONESHOT, and only
+ * the worker that took it has it watched again. With room for every connection a push never waits.
+ */
+#ifndef HTTPD_QUEUE_H
+#define HTTPD_QUEUE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct connection;
+
+struct queue {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct connection **items;
+    size_t capacity;
+    size_t first;
+    size_t count;
+    bool closed;
+};
+
+/* Returns 0, or -1 when there is no memory. */
+int queue_init(size_t capacity, struct queue *ret_queue);
+void queue_release(struct queue *queue);
+
+void queue_push(struct queue *queue, struct connection *connection);
+
+/* The oldest item; waits for one. NULL when the queue is closed and empty: work is over. */
+struct connection *queue_pop(struct queue *queue);
+
+/* What is queued is still handed out; nothing may be pushed any more. */
+void queue_close(struct queue *queue);
+
+#endif
