@@ -33,6 +33,7 @@ static struct probity_session *session_at;
 /* Survives a fork: what the child of a recording process goes on with. */
 static struct probity_settings inherited;
 static int inherited_records;
+static int inherited_stop; /* probity_stop() holds for children too */
 
 void probity_session_complain(const char *what, const char *why)
 {
@@ -188,7 +189,7 @@ static void rules_make(struct probity_session *session)
     session->measure_ticks_max = probity_ticks_of_ns(MEASURE_NS, rate);
     session->budget = session->settings.cpu_budget_permille * 65536 / 1000;
     session->live.anchor_ticks_min = probity_ticks_of_ns(ANCHOR_NS, rate);
-    session->writer_threshold = session->settings.segment_chunks / 4;
+    session->writer_threshold = probity_live_chunks_to_wake(&session->live);
 }
 
 static void undo(struct probity_session *session, int descriptor)
@@ -224,7 +225,9 @@ static int files_make(struct probity_session *session, int is_child, int *ret_de
     int result = probity_trace_file_make(session, is_child, ret_descriptor);
 
     if (result != 0) {
-        probity_session_complain(session->scratch[0], strerror(errno));
+        probity_session_complain(session->scratch[0], result == PROBITY_ERROR_OPEN
+                                                          ? strerror(errno)
+                                                          : probity_error_text(result));
         return result;
     }
     result = live_make(session);
@@ -239,6 +242,16 @@ static int files_make(struct probity_session *session, int is_child, int *ret_de
     session->live.header->committed = trace_bytes;
     writer_prepare(session, trace_bytes);
     return result;
+}
+
+/* Random; where the kernel has none yet, at least never the same twice in a boot. */
+static void session_name(struct probity_session *session)
+{
+    uint64_t word[2] = {probity_clock_ticks(session->live.clock),
+                        (uint64_t)session->live.pid << 32 | session->number};
+
+    if (probity_os_random(session->id, sizeof session->id) != 0)
+        memcpy(session->id, word, sizeof word);
 }
 
 int probity_session_start(struct probity_session *session, const struct probity_settings *settings,
@@ -257,8 +270,7 @@ int probity_session_start(struct probity_session *session, const struct probity_
     session->number++;
     live->pid = (uint32_t)getpid();
     live->clock = probity_clock_choose(settings->refuse_counter);
-    if (probity_os_random(session->id, sizeof session->id) != 0)
-        return PROBITY_ERROR_SYSTEM;
+    session_name(session);
     int result = files_make(session, is_child, &descriptor);
     if (result != 0) {
         undo(session, descriptor);
@@ -269,6 +281,7 @@ int probity_session_start(struct probity_session *session, const struct probity_
     live->header->state = PROBITY_SPOOL_RECORDING;
     inherited = *settings;
     inherited_records = 1;
+    inherited_stop = 0;
     __atomic_store_n(&session->state, PROBITY_SESSION_RECORDING, __ATOMIC_RELEASE);
     __atomic_store_n(&probity_active, 1, __ATOMIC_RELEASE);
     if (is_main && probity_session_need_writer(session) != 0)
@@ -287,6 +300,10 @@ int probity_session_start_if_asked(struct probity_session *session, int is_main)
         return PROBITY_ERROR_STATE;
     if (inherited_records)
         return probity_session_start(session, &inherited, is_main);
+    if (inherited_stop) {
+        session->state = PROBITY_SESSION_ENDED;
+        return PROBITY_ERROR_STATE;
+    }
     if (probity_settings_read(NULL, settings, &what) != 0) {
         probity_session_complain(what, "value not understood or out of range");
     } else if (settings->is_asked_for) {
@@ -423,6 +440,7 @@ int probity_session_stop(struct probity_session *session, uint32_t reason)
                                      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         return PROBITY_ERROR_STATE;
     inherited_records = 0;
+    inherited_stop = 1;
     shut_out(session);
     int result = trace_end(session, reason);
     if (result == 0 && session->csv_path[0] != 0 && probity_session_when_closed != NULL)
