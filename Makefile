@@ -148,7 +148,9 @@ $(SHARED_LIB): $(LIB_OBJ) src/libprobity.map
 	@ln -sf $(SHARED) $(@D)/$(SONAME)
 	@ln -sf $(SONAME) $(@D)/libprobity.so
 
-$(TOOL): $(CLI_OBJ) $(TOOL_OBJ) $(LIB_OBJ)
+# Without what records: the tool must not trace itself when PROBITY_OUT is set.
+$(TOOL): $(CLI_OBJ) $(TOOL_OBJ) $(filter-out $(OBJ)/src/runtime/% $(OBJ)/src/library/% \
+           $(OBJ)/src/writer/writer.o,$(LIB_OBJ))
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK_FLAGS) -o $@ $^ -ljansson $(LDLIBS)
 

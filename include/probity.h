@@ -84,7 +84,7 @@ struct probity_options {
                               * left the CPU: 200 to 1,000,000; default 1,500 */
     uint32_t cpu_budget_permille; /* PROBITY_CPU_BUDGET_PERMILLE: how much of its time a thread may
                               * spend on readings of its CPU clock that find that it had not left the
-                              * CPU: 1 to 1000; default 15 */
+                              * CPU: 1 to 1000; default 8 */
 };
 
 /* Starts recording. Optional: with PROBITY_OUT set, the constructor of the library or the first probe does it.

@@ -19,7 +19,7 @@ static inline uint64_t probity_ns_of_ticks(uint64_t ticks, uint64_t rate)
 /* 0 where rate is 0. */
 static inline uint64_t probity_ticks_of_ns(int64_t ns, uint64_t rate)
 {
-    return rate != 0 ? (uint64_t)(((probity_wide)ns << 32) / (probity_wide)rate) : 0;
+    return rate != 0 ? (uint64_t)((probity_wide)ns * ((probity_wide)1 << 32) / (probity_wide)rate) : 0;
 }
 
 #endif

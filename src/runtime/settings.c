@@ -20,7 +20,7 @@ enum {
     CHUNKS_MIN = 8,
     CHUNK_RECORDS_MIN = 64, /* what the ancestor's programs may ask for; rounded up to a page */
     CPU_GAP_NS_DEFAULT = 1500,
-    CPU_BUDGET_DEFAULT = 15
+    CPU_BUDGET_DEFAULT = 8
 };
 #define SPOOL_BYTES_MAX_DEFAULT (UINT64_C(512) << 20)
 
@@ -175,9 +175,10 @@ static const char *check(const struct wanted *wanted, struct probity_settings *s
     settings->segment_chunks = (uint32_t)(wanted->spool_records / settings->chunk_words);
     if (settings->segment_chunks < CHUNKS_MIN)
         settings->segment_chunks = CHUNKS_MIN;
-    uint64_t segments =
-        wanted->spool_bytes_max /
-        probity_spool_segment_bytes(settings->segment_chunks, settings->chunk_words);
+    /* What a chunk takes; the holes between chunks take nothing. */
+    uint64_t chunk_bytes = settings->chunk_words * 8 + sizeof(struct probity_chunk_header);
+    uint64_t segments = wanted->spool_bytes_max /
+                        (PROBITY_SPOOL_HEADER_BYTES + settings->segment_chunks * chunk_bytes);
     if (wanted->spool_bytes_max < 8 * wanted->spool_records)
         return "PROBITY_SPOOL_BYTES_MAX";
     settings->segments_max =
