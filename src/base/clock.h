@@ -14,8 +14,15 @@ struct probity_clock_moment {
     uint32_t width_ns;
 };
 
-/* An enum probity_clock_kind: the CPU's counter where it is usable and not refused by the caller. */
+/* With the kind in one number: clocks are read by system calls, because libc would use the counter, which is forbidden. */
+enum { PROBITY_CLOCK_BY_CALL = 0x100 };
+
+/* An enum probity_clock_kind: the CPU's counter where it is usable and not refused by the caller; perhaps with
+ * PROBITY_CLOCK_BY_CALL. */
 uint32_t probity_clock_choose(int refuse_counter);
+
+/* Whether ticks of this kind are the CPU's counter: 1 or 0. */
+int probity_clock_is_counter(uint32_t kind);
 
 uint64_t probity_clock_ticks(uint32_t kind);
 

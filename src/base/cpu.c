@@ -49,14 +49,17 @@ uint32_t probity_cpu_crc32c(uint32_t crc, const uint8_t *bytes, size_t count)
                                             : crc32c_portable(crc, bytes, count);
 }
 
+int probity_cpu_counter_is_forbidden(void)
+{
+    int permission = 0;
+
+    return prctl(PR_GET_TSC, &permission) == 0 && permission == PR_TSC_SIGSEGV;
+}
+
 int probity_cpu_counter_is_usable(void)
 {
     unsigned a, b, c, d;
-    int permission = 0;
 
-    /* A process may be forbidden to read the counter (PR_SET_TSC); rdtsc then is SIGSEGV. */
-    if (prctl(PR_GET_TSC, &permission) == 0 && permission == PR_TSC_SIGSEGV)
-        return 0;
     return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d >> 8 & 1); /* invariant TSC */
 }
 
@@ -75,6 +78,11 @@ uint64_t probity_cpu_counter(void)
 uint32_t probity_cpu_crc32c(uint32_t crc, const uint8_t *bytes, size_t count)
 {
     return crc32c_portable(crc, bytes, count);
+}
+
+int probity_cpu_counter_is_forbidden(void)
+{
+    return 0;
 }
 
 int probity_cpu_counter_is_usable(void)
@@ -99,6 +107,11 @@ uint64_t probity_cpu_counter(void)
 uint32_t probity_cpu_crc32c(uint32_t crc, const uint8_t *bytes, size_t count)
 {
     return crc32c_portable(crc, bytes, count);
+}
+
+int probity_cpu_counter_is_forbidden(void)
+{
+    return 0;
 }
 
 int probity_cpu_counter_is_usable(void)

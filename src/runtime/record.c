@@ -78,6 +78,9 @@ static int change_chunk(struct probity_session *session, struct probity_slot *sl
             result = probity_thread_need_chunk(session, slot);
             probity_session_leave(session);
         } else {
+            /* Else the cursor would go on, and come to the next thread's chunk. */
+            __atomic_store_n(&slot->hot.valid_bit, 0, __ATOMIC_RELAXED);
+            probity_thread_forget();
             result = -1;
         }
         probity_os_signals_restore(&before);
@@ -207,6 +210,10 @@ static void finish_hit(struct probity_session *session, struct probity_slot *slo
     int64_t off_ns = probity_thread_measure(session, slot);
     if (off_ns < IN_VAIN_NS)
         slot->credit -= session->cpu_cost_ticks;
+    /* Switched out since the clock was read: the reading does not hold for that moment. The probe is still at work, so this
+     * moment is as good. */
+    if ((int64_t)(slot->measured_tick - tick) >= (int64_t)slot->hot.gap_ticks)
+        slot->hot.last_tick = tick = slot->measured_tick;
     record_measured_hit(session, slot, hit, tick);
     store_head(at, probity_word(tick, probity_word_special(PROBITY_WORD_PAD,
                                                            hit.code != 0 ? 1 : WIDE_WORDS)));

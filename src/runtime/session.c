@@ -134,10 +134,9 @@ static int spool_make(struct probity_session *session, const struct probity_spoo
     int result = probity_segment_directory(wanted[0] != 0 ? wanted : NULL, session->scratch[0],
                                            sizeof session->scratch[0]);
 
-    if (result == 0) {
-        spool_name(session, session->scratch[0], "");
+    spool_name(session, session->scratch[0], "");
+    if (result == 0)
         result = probity_segment_make(session->spool_path, header, ret_segment);
-    }
     if (result == 0 || wanted[0] != 0)
         return result;
     /* No usable tmpfs: beside the trace. */
@@ -339,12 +338,13 @@ int probity_session_grow(struct probity_session *session)
 
 int probity_session_need_writer(struct probity_session *session)
 {
-    if (session->writer.state != PROBITY_WRITER_NONE)
+    if (__atomic_load_n(&session->writer.state, __ATOMIC_ACQUIRE) != PROBITY_WRITER_NONE)
         return 0;
     return probity_writer_start(&session->writer);
 }
 
-/* From here on no thread reserves: each finds no valid bit. The barrier makes every reservation made before visible. */
+/* From here on no thread reserves: each finds no valid bit. First those in a slow path leave it, since they may set theirs;
+ * the barrier makes every reservation made before visible. */
 static void shut_out(struct probity_session *session)
 {
     enum { LEAVE_TRIES = 1000, LEAVE_NS = 1000000 };
@@ -352,13 +352,13 @@ static void shut_out(struct probity_session *session)
     uint32_t never = 0;
 
     __atomic_store_n(&probity_active, 0, __ATOMIC_SEQ_CST);
-    for (uint32_t i = 0; i < __atomic_load_n(&live->slots, __ATOMIC_ACQUIRE); i++)
-        __atomic_store_n(&live->slot[i].hot.valid_bit, 0, __ATOMIC_SEQ_CST);
-    probity_os_barrier();
     __atomic_add_fetch(&live->pool.freed, 1, __ATOMIC_SEQ_CST);
     probity_os_wake(&live->pool.freed, INT32_MAX);
     for (int i = 0; i < LEAVE_TRIES && __atomic_load_n(&session->busy, __ATOMIC_SEQ_CST) != 0; i++)
         probity_os_wait(&never, 0, LEAVE_NS);
+    for (uint32_t i = 0; i < __atomic_load_n(&live->slots, __ATOMIC_ACQUIRE); i++)
+        __atomic_store_n(&live->slot[i].hot.valid_bit, 0, __ATOMIC_SEQ_CST);
+    probity_os_barrier();
 }
 
 /* The writer gave up: what is in the spool stays there for `probity recover`; probes are off. Says so once. */
@@ -417,7 +417,7 @@ static void spool_remove(struct probity_session *session)
 
 static int trace_end(struct probity_session *session, uint32_t reason)
 {
-    int result = session->writer.state == PROBITY_WRITER_NONE
+    int result = __atomic_load_n(&session->writer.state, __ATOMIC_ACQUIRE) == PROBITY_WRITER_NONE
                      ? probity_writer_run_here(&session->writer, reason)
                      : probity_writer_stop(&session->writer, reason);
 

@@ -102,11 +102,15 @@ static void slot_begin(struct probity_session *session, struct probity_slot *slo
 {
     struct probity_live *live = &session->live;
 
-    memset(slot, 0, sizeof *slot);
-    slot->chunk = PROBITY_POOL_NONE;
+    /* Field by field: the writer and the end of a session look at slots at any time. */
+    __atomic_store_n(&slot->hot.cursor, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->hot.valid_bit, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->chunk, PROBITY_POOL_NONE, __ATOMIC_RELAXED);
+    slot->measured_tick = 0;
+    slot->measured_cpu_ns = 0;
     slot->session = session->number;
     slot->thread = session->threads++;
-    slot->tid = tid;
+    __atomic_store_n(&slot->tid, tid, __ATOMIC_RELAXED);
     slot->hot.gap_ticks = session->gap_ticks;
     probity_thread_measure(session, slot);
     slot->hot.last_tick = slot->measured_tick;
@@ -134,7 +138,7 @@ struct probity_slot *probity_thread_register(struct probity_session *session)
     }
     own_slot = slot;
     probity_thread_self =
-        session->live.clock != PROBITY_CLOCK_MONOTONIC_NS && PROBITY_HAS_FAST_PATH ? &slot->hot : NULL;
+        PROBITY_HAS_FAST_PATH && probity_clock_is_counter(session->live.clock) ? &slot->hot : NULL;
     if (exit_key_is_made)
         pthread_setspecific(exit_key, slot);
     if (is_first)
@@ -187,13 +191,24 @@ static void hand_over(struct probity_session *session, struct probity_slot *slot
 {
     uint32_t full = probity_live_chunk_release(&session->live, slot);
 
-    if (session->writer.state == PROBITY_WRITER_NONE) {
+    if (__atomic_load_n(&session->writer.state, __ATOMIC_ACQUIRE) == PROBITY_WRITER_NONE) {
         probity_os_lock(&session->lock);
         probity_session_need_writer(session);
         probity_os_unlock(&session->lock);
     }
     if (full >= session->writer_threshold)
         probity_writer_notify(&session->writer);
+}
+
+/* In a ring the writer makes room at once, unless it is taking a snapshot. */
+static int may_wait(const struct probity_session *session)
+{
+    const struct probity_writer *writer = &session->writer;
+
+    if (session->live.mode == PROBITY_MODE_RING)
+        return __atomic_load_n(&writer->flush_asked, __ATOMIC_RELAXED) ==
+               __atomic_load_n(&writer->flush_done, __ATOMIC_RELAXED);
+    return session->live.mode == PROBITY_MODE_BLOCK;
 }
 
 int probity_thread_need_chunk(struct probity_session *session, struct probity_slot *slot)
@@ -210,7 +225,7 @@ int probity_thread_need_chunk(struct probity_session *session, struct probity_sl
     if (chunk == PROBITY_POOL_NONE) {
         uint32_t open = __atomic_load_n(&live->pool.open_chunks, __ATOMIC_RELAXED);
         /* Where all chunks are open, or no thread can be made to write, waiting would not end. */
-        if (live->mode == PROBITY_MODE_BLOCK &&
+        if (may_wait(session) &&
             open < live->pool.segments * live->pool.chunks_per_segment &&
             __atomic_load_n(&session->writer.state, __ATOMIC_RELAXED) == PROBITY_WRITER_RUNS)
             return 0;
@@ -228,7 +243,7 @@ int probity_thread_need_chunk(struct probity_session *session, struct probity_sl
     __atomic_store_n(&slot->hot.cursor, (uint64_t)probity_pool_words(&live->pool, chunk),
                      __ATOMIC_RELAXED);
     __atomic_store_n(&slot->chunk, chunk, __ATOMIC_RELEASE);
-    if (live->clock != PROBITY_CLOCK_MONOTONIC_NS)
+    if (probity_clock_is_counter(live->clock))
         __atomic_store_n(&slot->hot.valid_bit, chunk_bytes, __ATOMIC_RELAXED);
     return 1;
 }

@@ -221,7 +221,7 @@ static void info_fill(struct probity_session *session, struct probity_info *ret_
     ret_info->pid = live->pid;
     ret_info->parent_pid = (uint32_t)getppid();
     ret_info->process_start = live->header->process_start;
-    ret_info->clock = live->clock;
+    ret_info->clock = live->clock & ~(uint32_t)PROBITY_CLOCK_BY_CALL;
     ret_info->flags = (session->settings.cpu_time ? PROBITY_INFO_CPU_TIME : 0) |
                       (session->settings.wall_time ? PROBITY_INFO_WALL_TIME : 0);
     ret_info->rate = live->header->rate;

@@ -60,4 +60,12 @@ void probity_live_anchor(struct probity_live *live, uint64_t tick);
 /* Takes one in any case. The writer only. */
 void probity_live_anchor_now(struct probity_live *live, struct probity_clock_moment *ret_moment);
 
+/* So many full chunks give the writer work: a quarter of all, or in a ring, what is above three quarters. */
+static inline uint32_t probity_live_chunks_to_wake(const struct probity_live *live)
+{
+    uint32_t total = live->pool.segments * live->pool.chunks_per_segment;
+
+    return live->mode == PROBITY_MODE_RING ? total / 4 * 3 + 1 : total / 4;
+}
+
 #endif

@@ -115,3 +115,17 @@ void probity_pool_free(struct probity_pool *pool, uint32_t chunk)
     if (__atomic_load_n(&pool->waiters, __ATOMIC_SEQ_CST) != 0)
         probity_os_wake(&pool->freed, 1);
 }
+
+void probity_pool_wait_begins(struct probity_pool *pool, uint32_t chunk, uint64_t tick)
+{
+    probity_pool_private(pool, chunk)->waits_since = tick;
+    __atomic_sub_fetch(&pool->full_chunks, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&pool->open_chunks, 1, __ATOMIC_RELAXED);
+}
+
+void probity_pool_wait_ends(struct probity_pool *pool, uint32_t chunk)
+{
+    probity_pool_private(pool, chunk)->waits_since = 0;
+    __atomic_sub_fetch(&pool->open_chunks, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&pool->full_chunks, 1, __ATOMIC_RELAXED);
+}

@@ -50,6 +50,11 @@ uint32_t probity_pool_hand_over(struct probity_pool *pool, uint32_t chunk);
 /* All full chunks, oldest first, linked by `next`; NONE where there are none. */
 uint32_t probity_pool_collect(struct probity_pool *pool);
 
+/* A full chunk with a hole in it counts as open while the writer waits for the hole (tick: since when), because no writing
+ * makes it free: else threads would wait for it, and the writer would not sleep. */
+void probity_pool_wait_begins(struct probity_pool *pool, uint32_t chunk, uint64_t tick);
+void probity_pool_wait_ends(struct probity_pool *pool, uint32_t chunk);
+
 /* Makes a drained chunk free again and wakes who waits. */
 void probity_pool_free(struct probity_pool *pool, uint32_t chunk);
 

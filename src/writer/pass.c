@@ -75,8 +75,11 @@ static int batch_write(struct probity_pass *pass)
         if (commit->then == PROBITY_PASS_HOLD)
             header->flags |= PROBITY_CHUNK_HELD;
         __atomic_store_n(&header->drained, commit->end, __ATOMIC_RELEASE);
-        if (commit->then == PROBITY_PASS_FREE)
-            probity_pool_free(pool, commit->chunk);
+        if (commit->then != PROBITY_PASS_FREE)
+            continue;
+        if (probity_pool_private(pool, commit->chunk)->waits_since != 0)
+            probity_pool_wait_ends(pool, commit->chunk);
+        probity_pool_free(pool, commit->chunk);
     }
     __atomic_store_n(&pass->live->header->committed, pass->append.committed, __ATOMIC_RELEASE);
     pass->batch_bytes = 0;
@@ -143,7 +146,6 @@ static int hold_chunk(struct probity_pass *pass, uint32_t chunk, uint32_t used, 
 
     if (result != 0)
         return result;
-    own->waits_since = 0;
     own->next = pass->held;
     pass->held = chunk;
     output.end = hole;
@@ -219,7 +221,8 @@ static int full_drain(struct probity_pass *pass, uint32_t chunk, int last)
         return result;
     if (output.end < used) {
         uint64_t patience = probity_ticks_of_ns(HOLE_WAIT_NS, probity_live_rate(pass->live));
-        own->waits_since = own->waits_since != 0 ? own->waits_since : now;
+        if (own->waits_since == 0)
+            probity_pool_wait_begins(&pass->live->pool, chunk, now);
         if (!last && now - own->waits_since < patience) {
             hold_watermark(pass, probity_pool_header(&pass->live->pool, chunk)->base_tick);
             own->next = pass->waiting;
@@ -228,7 +231,6 @@ static int full_drain(struct probity_pass *pass, uint32_t chunk, int last)
         }
         return hold_chunk(pass, chunk, used, output.end);
     }
-    own->waits_since = 0;
     chunk_commit(pass, chunk, PROBITY_PASS_FREE, &output);
     return 0;
 }
@@ -291,7 +293,7 @@ static int open_drain(struct probity_pass *pass, struct probity_slot *slot)
 /* A thread that went without its destructor (a raw exit, a late probe) left its chunk open. */
 static void reap_thread(struct probity_live *live, struct probity_slot *slot)
 {
-    if (probity_os_thread_exists(live->pid, slot->tid))
+    if (probity_os_thread_exists(live->pid, __atomic_load_n(&slot->tid, __ATOMIC_RELAXED)))
         return;
     probity_os_lock(&live->slots_lock);
     if (slot->in_use && !probity_os_thread_exists(live->pid, slot->tid)) {

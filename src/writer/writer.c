@@ -79,9 +79,9 @@ static int sleep_until_work(struct probity_writer *writer, uint64_t *next_all, i
     struct probity_live *live = writer->live;
     uint64_t rate = probity_live_rate(live), now = probity_clock_ticks(live->clock);
     uint32_t seen = __atomic_load_n(&writer->wake, __ATOMIC_ACQUIRE);
-    uint32_t quarter = live->pool.segments * live->pool.chunks_per_segment / 4;
+    uint32_t enough = probity_live_chunks_to_wake(live);
 
-    if (__atomic_load_n(&live->pool.full_chunks, __ATOMIC_RELAXED) < quarter &&
+    if (__atomic_load_n(&live->pool.full_chunks, __ATOMIC_RELAXED) < enough &&
         (int64_t)(*next_all - now) > 0 &&
         __atomic_load_n(&writer->flush_asked, __ATOMIC_ACQUIRE) == writer->flush_done &&
         !__atomic_load_n(&writer->end_reason, __ATOMIC_ACQUIRE)) {
@@ -215,7 +215,7 @@ int probity_writer_start(struct probity_writer *writer)
 {
     sigset_t all, before;
 
-    writer->state = PROBITY_WRITER_STARTING;
+    __atomic_store_n(&writer->state, PROBITY_WRITER_STARTING, __ATOMIC_RELEASE);
     writer->result = 0;
     /* By libc's means, which leave out the signals by which libc itself speaks to all threads (setuid). */
     sigfillset(&all);
@@ -223,7 +223,7 @@ int probity_writer_start(struct probity_writer *writer)
     int error = pthread_create(&writer->thread, NULL, thread_main, writer);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error != 0) {
-        writer->state = PROBITY_WRITER_NONE;
+        __atomic_store_n(&writer->state, PROBITY_WRITER_NONE, __ATOMIC_RELEASE);
         return PROBITY_ERROR_SYSTEM;
     }
     while (__atomic_load_n(&writer->state, __ATOMIC_ACQUIRE) == PROBITY_WRITER_STARTING)
@@ -231,7 +231,7 @@ int probity_writer_start(struct probity_writer *writer)
     if (writer->result == 0)
         return 0;
     pthread_join(writer->thread, NULL);
-    writer->state = PROBITY_WRITER_NONE;
+    __atomic_store_n(&writer->state, PROBITY_WRITER_NONE, __ATOMIC_RELEASE);
     return writer->result;
 }
 
