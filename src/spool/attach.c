@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * attach.c: finds, checks and maps the segments of a spool (doc/spool.md) in whatever process wants to read it:
- * a tool, or the program itself while it makes its CSV.
+ * attach.c: finds, checks and maps the segments of a spool (doc/spool.md) in whatever process
+ * wants to read it: a tool, or the program itself while it makes its CSV.
  */
 #include "spool/attach.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,6 +15,7 @@
 
 #include "base/os.h"
 #include "probity.h"
+#include "spool/segment.h"
 
 const struct probity_spool_header *probity_attach_header(const struct probity_attach *attach)
 {
@@ -41,9 +41,38 @@ static int segment_open(const char *path, int writable, size_t *ret_bytes)
     return file;
 }
 
+/* What a segment must agree with. */
+struct expected {
+    const uint8_t *session, *boot;
+    uint32_t number;
+    uint32_t chunk_words, chunks; /* 0: segment 0 itself */
+};
+
+static int header_check(const struct probity_spool_header *header, size_t bytes,
+                        const struct expected *expected)
+{
+    uint32_t words = header->chunk_words;
+
+    if (memcmp(header->magic, PROBITY_SPOOL_MAGIC, sizeof header->magic) != 0)
+        return PROBITY_ERROR_FORMAT;
+    if (header->version != PROBITY_SPOOL_VERSION)
+        return PROBITY_ERROR_VERSION;
+    if (memcmp(header->session, expected->session, 16) != 0 ||
+        memcmp(header->boot, expected->boot, 16) != 0)
+        return PROBITY_ERROR_FORMAT;
+    if (header->segment != expected->number || header->chunks == 0 ||
+        words < PROBITY_CHUNK_WORDS_MIN || words > PROBITY_CHUNK_WORDS_MAX ||
+        (words & (words - 1)) != 0 ||
+        (expected->chunks != 0 &&
+         (words != expected->chunk_words || header->chunks != expected->chunks)) ||
+        probity_spool_segment_bytes(header->chunks, words) > bytes)
+        return PROBITY_ERROR_DAMAGED;
+    return 0;
+}
+
 /* Maps an open segment. Its length is held against its header before anything else is believed. */
-static int segment_map(int file, size_t bytes, const uint8_t session[16], uint32_t number,
-                       uint32_t chunk_words, struct probity_attach_segment *ret_segment)
+static int segment_map(int file, size_t bytes, const struct expected *expected,
+                       struct probity_attach_segment *ret_segment)
 {
     struct probity_spool_header header;
     void *map = mmap(NULL, bytes, PROT_READ, MAP_SHARED, file, 0);
@@ -51,18 +80,7 @@ static int segment_map(int file, size_t bytes, const uint8_t session[16], uint32
     if (map == MAP_FAILED)
         return PROBITY_ERROR_SYSTEM;
     memcpy(&header, map, sizeof header);
-    int error = 0;
-    if (memcmp(header.magic, PROBITY_SPOOL_MAGIC, sizeof header.magic) != 0)
-        error = PROBITY_ERROR_FORMAT;
-    else if (header.version != PROBITY_SPOOL_VERSION)
-        error = PROBITY_ERROR_VERSION;
-    else if (memcmp(header.session, session, 16) != 0)
-        error = PROBITY_ERROR_FORMAT;
-    else if (header.segment != number || header.chunk_words < PROBITY_CHUNK_WORDS_MIN ||
-             header.chunk_words > PROBITY_CHUNK_WORDS_MAX || header.chunk_words % 8 != 0 ||
-             (chunk_words != 0 && header.chunk_words != chunk_words) ||
-             probity_spool_segment_bytes(header.chunks, header.chunk_words) > bytes)
-        error = PROBITY_ERROR_DAMAGED;
+    int error = header_check(&header, bytes, expected);
     if (error != 0) {
         munmap(map, bytes);
         return error;
@@ -71,19 +89,8 @@ static int segment_map(int file, size_t bytes, const uint8_t session[16], uint32
     return 0;
 }
 
-/* Path of segment `number`: segment 0's with another last number. Returns 0 or PROBITY_ERROR_FORMAT. */
-static int segment_path(const char *path, uint32_t number, char *ret_path, size_t room)
-{
-    const char *dot = strrchr(path, '.');
-
-    if (dot == NULL || strcmp(dot, ".0") != 0)
-        return PROBITY_ERROR_FORMAT;
-    int length = snprintf(ret_path, room, "%.*s.%u", (int)(dot - path), path, number);
-    return length > 0 && (size_t)length < room ? 0 : PROBITY_ERROR_FORMAT;
-}
-
 /* Further segments. One that is missing or unfit ends the list: its records cannot be had. */
-static int map_further(struct probity_attach *attach, const uint8_t session[16], uint32_t count)
+static int map_further(struct probity_attach *attach, struct expected expected, uint32_t count)
 {
     size_t room = strlen(attach->path) + 16;
     char *path = malloc(room);
@@ -92,13 +99,14 @@ static int map_further(struct probity_attach *attach, const uint8_t session[16],
         return PROBITY_ERROR_MEMORY;
     for (uint32_t number = 1; number < count; number++) {
         size_t bytes;
-        int file = segment_path(attach->path, number, path, room) == 0
+        int file = probity_segment_path(attach->path, number, path, room) == 0
                        ? segment_open(path, 0, &bytes)
                        : -1;
         if (file < 0)
             break;
         struct probity_attach_segment *segment = &attach->segments[attach->segment_count];
-        if (segment_map(file, bytes, session, number, attach->chunk_words, segment) == 0) {
+        expected.number = number;
+        if (segment_map(file, bytes, &expected, segment) == 0) {
             attach->chunk_count += segment->chunks;
             attach->segment_count++;
         }
@@ -108,9 +116,10 @@ static int map_further(struct probity_attach *attach, const uint8_t session[16],
     return 0;
 }
 
-int probity_attach_open(const char *path, const uint8_t session[16], int writable,
-                        struct probity_attach *ret_attach)
+int probity_attach_open(const char *path, const uint8_t session[16], const uint8_t boot[16],
+                        int writable, struct probity_attach *ret_attach)
 {
+    struct expected expected = {.session = session, .boot = boot};
     struct probity_attach attach = {.file = -1};
     size_t bytes = 0;
 
@@ -121,15 +130,15 @@ int probity_attach_open(const char *path, const uint8_t session[16], int writabl
     attach.segments = calloc(PROBITY_SPOOL_SEGMENTS_MAX, sizeof *attach.segments);
     int error = attach.path == NULL || attach.segments == NULL ? PROBITY_ERROR_MEMORY : 0;
     if (error == 0)
-        error = segment_map(attach.file, bytes, session, 0, 0, &attach.segments[0]);
+        error = segment_map(attach.file, bytes, &expected, &attach.segments[0]);
     if (error == 0) {
         struct probity_spool_header *header = attach.segments[0].map;
         uint32_t count = __atomic_load_n(&header->segments, __ATOMIC_ACQUIRE);
         attach.segment_count = 1;
-        attach.chunk_words = header->chunk_words;
-        attach.chunk_count = attach.segments[0].chunks;
+        attach.chunk_words = expected.chunk_words = header->chunk_words;
+        attach.chunk_count = expected.chunks = attach.segments[0].chunks;
         count = count < PROBITY_SPOOL_SEGMENTS_MAX ? count : PROBITY_SPOOL_SEGMENTS_MAX;
-        error = map_further(&attach, session, count);
+        error = map_further(&attach, expected, count);
     }
     if (error != 0) {
         probity_attach_close(&attach);
@@ -161,7 +170,8 @@ int probity_attach_is_alive(const struct probity_attach *attach)
         return 1;
     if (__atomic_load_n(&header->locked, __ATOMIC_ACQUIRE) != 0)
         return 0;
-    return header->process_start != 0 && probity_os_process_start(header->pid) == header->process_start;
+    return header->process_start != 0 &&
+           probity_os_process_start(header->pid) == header->process_start;
 }
 
 /* Chunk `index` of all segments: its header and words. */
@@ -189,6 +199,10 @@ int probity_attach_chunk(const struct probity_attach *attach, uint64_t index,
 
     if (state != PROBITY_CHUNK_OPEN && state != PROBITY_CHUNK_FULL)
         return 0;
+    /* Flags before drained, against the writer's order: a chunk that is being marked held then
+     * looks as if it were not, and the block that is in the file already takes its words away.
+     * Acquire keeps the order. */
+    uint32_t flags = __atomic_load_n(&header->flags, __ATOMIC_ACQUIRE);
     struct probity_attach_chunk chunk = {
         .state = state,
         .thread = header->thread,
@@ -198,7 +212,8 @@ int probity_attach_chunk(const struct probity_attach *attach, uint64_t index,
         .serial = __atomic_load_n(&header->serial, __ATOMIC_RELAXED),
         .base_tick = header->base_tick,
         .cpu_ns = header->cpu_ns,
-        .cpu_known = (header->flags & PROBITY_CHUNK_CPU_KNOWN) != 0,
+        .cpu_known = (flags & PROBITY_CHUNK_CPU_KNOWN) != 0,
+        .is_held = (flags & PROBITY_CHUNK_HELD) != 0,
         .words = words};
     uint32_t used = __atomic_load_n(&header->used, __ATOMIC_RELAXED);
     if (state == PROBITY_CHUNK_FULL && used < chunk.end)
@@ -237,7 +252,7 @@ int probity_attach_retire(const struct probity_attach *attach)
                          offsetof(struct probity_spool_header, state));
 
     for (uint32_t number = attach->segment_count; path != NULL && number-- > 1;) {
-        if (segment_path(attach->path, number, path, room) == 0)
+        if (probity_segment_path(attach->path, number, path, room) == 0)
             unlink(path);
     }
     free(path);

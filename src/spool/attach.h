@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * attach.h: a spool seen from outside: mapped for reading, its owner alive or dead. Every field is hostile: what
- * was checked once is kept in struct probity_attach and never read from the mapping again.
+ * attach.h: a spool seen from outside: mapped for reading, its owner alive or dead. Every field is
+ * hostile: what was checked once is kept in struct probity_attach and never read from the mapping
+ * again.
  */
 #ifndef PROBITY_SPOOL_ATTACH_H
 #define PROBITY_SPOOL_ATTACH_H
@@ -32,15 +33,16 @@ struct probity_attach_chunk {
     uint32_t drained; /* at most end */
     uint64_t serial, base_tick, cpu_ns;
     int cpu_known;
+    int is_held; /* all words but those of the record at drained are in the trace */
     const uint64_t *words; /* in the mapping */
 };
 
-/* Maps the spool whose segment 0 is at path. session is that of the trace. writable: the lock can be taken and the
- * state stored (recover). Returns 0; PROBITY_ERROR_OPEN where there is no such file (errno set);
- * PROBITY_ERROR_FORMAT, PROBITY_ERROR_VERSION, PROBITY_ERROR_DAMAGED where it is not this trace's spool;
- * PROBITY_ERROR_MEMORY, PROBITY_ERROR_SYSTEM. */
-int probity_attach_open(const char *path, const uint8_t session[16], int writable,
-                        struct probity_attach *ret_attach);
+/* Maps the spool whose segment 0 is at path. session and boot are those of the trace. writable:
+ * the lock can be taken and the state stored (recover). Returns 0; PROBITY_ERROR_OPEN where there
+ * is no such file (errno set); PROBITY_ERROR_FORMAT, PROBITY_ERROR_VERSION, PROBITY_ERROR_DAMAGED
+ * where it is not this trace's spool; PROBITY_ERROR_MEMORY, PROBITY_ERROR_SYSTEM. */
+int probity_attach_open(const char *path, const uint8_t session[16], const uint8_t boot[16],
+                        int writable, struct probity_attach *ret_attach);
 
 /* Segment 0's header. Its fields may change at any time in a live spool: load each once. */
 const struct probity_spool_header *probity_attach_header(const struct probity_attach *attach);
@@ -52,15 +54,17 @@ int probity_attach_is_alive(const struct probity_attach *attach);
 int probity_attach_chunk(const struct probity_attach *attach, uint64_t index,
                          struct probity_attach_chunk *ret_chunk);
 
-/* Whether the chunk still is what was returned: 1 or 0 (freed or used anew since). Call it behind the reading of
- * words. */
+/* Whether the chunk still is what was returned: 1 or 0 (freed or used anew since). Call it behind
+ * the reading of words. */
 int probity_attach_chunk_stands(const struct probity_attach *attach, uint64_t index,
                                 const struct probity_attach_chunk *chunk);
 
-/* Takes the writer's lock. Returns 0, or PROBITY_ERROR_STATE where another holds it. Needs writable. */
+/* Takes the writer's lock. Returns 0, or PROBITY_ERROR_STATE where another holds it. Needs
+ * writable. */
 int probity_attach_lock(const struct probity_attach *attach);
 
-/* Marks the spool closed and removes its files. Needs the lock. Returns 0 or PROBITY_ERROR_WRITE. */
+/* Marks the spool closed and removes its files. Needs the lock. Returns 0 or PROBITY_ERROR_WRITE.
+ */
 int probity_attach_retire(const struct probity_attach *attach);
 
 /* Unmaps; releases the lock. */

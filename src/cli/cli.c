@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cli.c: messages, paths, progress and output files of the subcommands.
+ */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+/* One line, so that scripts and logs can rely on it; in front of it, no half progress line. */
+static void print_line(const struct cli_command *command, const char *format, va_list arguments)
+{
+    cli_progress_end();
+    fprintf(stderr, "probity %s: ", command->name);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+}
+
+int cli_fail(const struct cli_command *command, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    print_line(command, format, arguments);
+    va_end(arguments);
+    return CLI_FAILURE;
+}
+
+int cli_fail_usage(const struct cli_command *command, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    print_line(command, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "Try 'probity %s --help'.\n", command->name);
+    return CLI_USAGE;
+}
+
+void cli_warn(const struct cli_command *command, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    print_line(command, format, arguments);
+    va_end(arguments);
+}
+
+/* All help has one shape; only what differs stands in the table of commands. */
+int cli_print_help(const struct cli_command *command)
+{
+    printf("Usage: probity %s %s\n\n%s.\n\n%s", command->name, command->usage, command->summary,
+           command->help);
+    fputs("\nExit status: 0 done; 1 failure; 2 wrong call; 3 the input is damaged or incomplete.\n",
+          stdout);
+    return CLI_OK;
+}
+
+/* Each text names the thing and, where there is one, the remedy. */
+int cli_fail_trace(const struct cli_command *command, const char *path, int error, int error_number)
+{
+    switch (error) {
+    case PROBITY_ERROR_OPEN:
+        return cli_fail(command, "cannot open '%s': %s", path, strerror(error_number));
+    case PROBITY_ERROR_READ:
+        return cli_fail(command, "cannot read '%s': %s", path, strerror(error_number));
+    case PROBITY_ERROR_WRITE:
+        return cli_fail(command, "cannot write '%s': %s; make room and run it again", path,
+                        strerror(error_number));
+    case PROBITY_ERROR_FORMAT:
+        return cli_fail(command, "'%s' is not a Probity trace; name a file that PROBITY_OUT or "
+                                 "`probity record` made", path);
+    case PROBITY_ERROR_VERSION:
+        return cli_fail(command, "'%s' was made by another version of Probity; read it with that "
+                                 "version (this one is %s)", path, probity_version());
+    case PROBITY_ERROR_DAMAGED:
+        return cli_fail(command, "'%s': the first block is damaged or missing, so nothing can be "
+                                 "read; take another copy of the file", path);
+    default:
+        return cli_fail(command, "'%s': %s", path, probity_error_text(error));
+    }
+}
+
+/* ---- Traces ------------------------------------------------------------------------------------
+ */
+
+/* A program that is to leave NAME.csv records into NAME.csv.probity: the user knows the former. */
+char *cli_trace_path(const char *name)
+{
+    static const char suffix[] = ".probity";
+    size_t length = strlen(name);
+    char *path = malloc(length + sizeof suffix);
+
+    if (path == NULL)
+        return NULL;
+    memcpy(path, name, length + 1);
+    if (length > 4 && strcmp(name + length - 4, ".csv") == 0)
+        memcpy(path + length, suffix, sizeof suffix);
+    return path;
+}
+
+char **cli_trace_paths(char **names, size_t count)
+{
+    char **paths = calloc(count + 1, sizeof *paths);
+
+    for (size_t i = 0; paths != NULL && i < count; i++) {
+        paths[i] = cli_trace_path(names[i]);
+        if (paths[i] == NULL) {
+            cli_paths_free(paths, i);
+            return NULL;
+        }
+    }
+    return paths;
+}
+
+void cli_paths_free(char **paths, size_t count)
+{
+    for (size_t i = 0; paths != NULL && i < count; i++)
+        free(paths[i]);
+    free(paths);
+}
+
+int cli_open_reader(const struct cli_command *command, char **paths, size_t count,
+                    struct probity_reader_options *options, struct probity_reader **ret_reader)
+{
+    size_t failed = 0;
+    struct rlimit files;
+
+    /* Each trace keeps a file open; a program with many forked children leaves many traces. */
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+    signal(SIGXFSZ, SIG_IGN); /* a limit of file size then is an error of write, and told */
+    options->progress = cli_progress;
+    options->progress_context = (void *)(uintptr_t)command;
+    const char *const *names = (const char *const *)paths;
+    int error = probity_reader_open(names, count, options, &failed, ret_reader);
+    return error == 0 ? CLI_OK : cli_fail_trace(command, paths[failed], error, errno);
+}
+
+/* Behind the output: damage that is found only when a block is opened counts too. */
+int cli_judge_traces(const struct cli_command *command, const struct probity_reader *reader)
+{
+    int status = CLI_OK;
+    char why[256];
+
+    for (size_t i = 0; i < probity_reader_traces(reader); i++) {
+        const struct probity_trace_facts *facts = probity_reader_facts(reader, i);
+        if (!probity_trace_is_damaged(facts) && facts->state != PROBITY_TRACE_UNFINISHED)
+            continue;
+        probity_trace_is_complete(facts, why, sizeof why);
+        cli_warn(command, "'%s' is not complete: %s", facts->path, why);
+        status = CLI_DAMAGED;
+    }
+    return status;
+}
+
+/* ---- Progress ----------------------------------------------------------------------------------
+ */
+
+enum { PROGRESS_AFTER_MS = 1000, PROGRESS_EVERY_MS = 200 };
+
+/* The one line of progress on the terminal belongs to the process. */
+static struct {
+    int64_t start_ms, last_ms;
+    int is_shown;
+} progress;
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Called for every few blocks: the clock decides whether there is anything to show. */
+void cli_progress(void *context, uint64_t done, uint64_t total)
+{
+    const struct cli_command *command = context;
+    int64_t now = now_ms();
+
+    if (progress.start_ms == 0)
+        progress.start_ms = progress.last_ms = now;
+    if (now - progress.start_ms < PROGRESS_AFTER_MS || now - progress.last_ms < PROGRESS_EVERY_MS ||
+        total == 0 || !isatty(STDERR_FILENO))
+        return;
+    progress.last_ms = now;
+    progress.is_shown = 1;
+    fprintf(stderr, "\rprobity %s: %3u %%", command->name,
+            (unsigned)((double)done / (double)total * 100));
+    fflush(stderr);
+}
+
+void cli_progress_end(void)
+{
+    if (progress.is_shown)
+        fputs("\r\033[K", stderr);
+    progress.is_shown = 0;
+}
+
+/* ---- Output ------------------------------------------------------------------------------------
+ */
+
+int cli_output_open(const struct cli_command *command, const char *path, int force,
+                    struct cli_output *ret_output)
+{
+    static const char suffix[] = ".tmp";
+    struct cli_output output = {.descriptor = STDOUT_FILENO};
+
+    if (path != NULL && strcmp(path, "-") != 0) {
+        size_t length = strlen(path);
+        if (!force && access(path, F_OK) == 0)
+            return cli_fail(command, "'%s' exists; use -f to replace it", path);
+        output.path = path;
+        output.temporary = malloc(length + sizeof suffix);
+        if (output.temporary == NULL)
+            return cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+        memcpy(output.temporary, path, length);
+        memcpy(output.temporary + length, suffix, sizeof suffix);
+        output.descriptor = open(output.temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        if (output.descriptor < 0) {
+            cli_fail(command, "cannot write '%s': %s", output.temporary, strerror(errno));
+            free(output.temporary);
+            return CLI_FAILURE;
+        }
+    }
+    *ret_output = output;
+    return CLI_OK;
+}
+
+/* The temporary name becomes the true one only when all bytes have arrived. */
+int cli_output_close(const struct cli_command *command, struct cli_output *output, int keep)
+{
+    int status = CLI_OK;
+
+    if (output->path == NULL) {
+        if (keep && close(STDOUT_FILENO) != 0 && errno != EBADF)
+            status = cli_fail(command, "cannot write to standard output: %s", strerror(errno));
+        return status;
+    }
+    if (close(output->descriptor) != 0 && keep) {
+        status = cli_fail(command, "cannot write '%s': %s", output->path, strerror(errno));
+        keep = 0;
+    }
+    if (keep && rename(output->temporary, output->path) != 0) {
+        status = cli_fail(command, "cannot rename '%s' to '%s': %s", output->temporary,
+                          output->path, strerror(errno));
+        keep = 0;
+    }
+    if (!keep)
+        unlink(output->temporary);
+    free(output->temporary);
+    output->temporary = NULL;
+    return status;
+}

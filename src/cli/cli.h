@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cli.h: what the subcommands of `probity` share.
+ */
+#ifndef PROBITY_CLI_CLI_H
+#define PROBITY_CLI_CLI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "reader/reader.h"
+
+/* What `probity` exits with. */
+enum cli_status {
+    CLI_OK = 0,
+    CLI_FAILURE = 1,
+    CLI_USAGE = 2,
+    CLI_DAMAGED = 3 /* the input is damaged or incomplete; what could be read was treated */
+};
+
+/* One row of the table of subcommands. argv[0] is the subcommand's name. */
+struct cli_command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *summary, *usage, *help;
+};
+
+extern const struct cli_command cli_command_record, cli_command_csv, cli_command_info,
+    cli_command_check, cli_command_recover;
+
+/* "probity CMD: TEXT" on stderr, one line. Returns CLI_FAILURE. */
+int cli_fail(const struct cli_command *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The same for a wrong call, with a pointer to --help. Returns CLI_USAGE. */
+int cli_fail_usage(const struct cli_command *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* A line without consequence for the status. */
+void cli_warn(const struct cli_command *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The --help of a command, on stdout. Returns CLI_OK. */
+int cli_print_help(const struct cli_command *command);
+
+/* "'PATH': TEXT. REMEDY" for an error of the reader or the writer; error_number is errno for OPEN,
+ * READ, WRITE. */
+int cli_fail_trace(const struct cli_command *command, const char *path, int error,
+                   int error_number);
+
+/* Where a name ends in .csv, the trace beside it (NAME.csv.probity) is meant. malloc'ed; NULL: no
+ * memory. */
+char *cli_trace_path(const char *name);
+
+/* Paths of all operands, as above. Returns NULL without memory. Free with cli_paths_free(). */
+char **cli_trace_paths(char **names, size_t count);
+void cli_paths_free(char **paths, size_t count);
+
+/* Opens a reader on operands, or says why not. Returns CLI_OK or CLI_FAILURE. */
+int cli_open_reader(const struct cli_command *command, char **paths, size_t count,
+                    struct probity_reader_options *options, struct probity_reader **ret_reader);
+
+/* Warns of each trace that is damaged. Returns CLI_DAMAGED or CLI_OK. */
+int cli_judge_traces(const struct cli_command *command, const struct probity_reader *reader);
+
+/* A progress line on stderr, where that is a terminal and the work takes more than a second. */
+void cli_progress(void *command, uint64_t done, uint64_t total);
+void cli_progress_end(void);
+
+/* Where output goes to: a new file under a temporary name, or stdout. */
+struct cli_output {
+    int descriptor;
+    const char *path; /* NULL: stdout */
+    char *temporary;
+};
+
+/* path NULL or "-": stdout. Refuses an existing file unless force. Returns CLI_OK or CLI_FAILURE.
+ */
+int cli_output_open(const struct cli_command *command, const char *path, int force,
+                    struct cli_output *ret_output);
+
+/* keep: gives the file its name; else removes it. Returns CLI_OK, or CLI_FAILURE where the output
+ * is not whole. */
+int cli_output_close(const struct cli_command *command, struct cli_output *output, int keep);
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * filter.c: parsing of lists and times, and the test that each hit goes through where a filter is
+ * set.
+ */
+#include "cli/filter.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Numbers first: they are found by bisection, names one by one. */
+static int compare_items(const void *left, const void *right)
+{
+    const struct cli_filter_item *a = left, *b = right;
+
+    if ((a->name == NULL) != (b->name == NULL))
+        return a->name == NULL ? -1 : 1;
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+static int add_item(struct cli_filter *filter, struct cli_filter_item item)
+{
+    struct cli_filter_item *items =
+        realloc(filter->items, (filter->count + 1) * sizeof *filter->items);
+
+    if (items == NULL)
+        return PROBITY_ERROR_MEMORY;
+    filter->items = items;
+    items[filter->count++] = item;
+    filter->numbers += item.name == NULL;
+    return 0;
+}
+
+/* Signs and spaces, which strtoull() would take, are none. */
+static int is_number(const char *text, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        if (!isdigit((unsigned char)text[i]))
+            return 0;
+    }
+    return bytes > 0;
+}
+
+int cli_filter_parse(const struct cli_command *command, struct cli_filter *filter, const char *text,
+                     int allow_names)
+{
+    for (;;) {
+        size_t bytes = strcspn(text, ",");
+        struct cli_filter_item item = {0};
+        if (is_number(text, bytes)) {
+            item.number = strtoull(text, NULL, 10);
+            if (bytes > 10 || item.number > UINT32_MAX)
+                return cli_fail_usage(command, "'%.*s' is not below 2^32", (int)bytes, text);
+        } else if (allow_names && bytes > 0) {
+            item.name = text;
+            item.name_bytes = bytes;
+        } else {
+            return cli_fail_usage(command, "'%.*s' is no number", (int)bytes, text);
+        }
+        if (add_item(filter, item) != 0)
+            return cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+        if (text[bytes] == '\0')
+            break;
+        text += bytes + 1;
+    }
+    qsort(filter->items, filter->count, sizeof *filter->items, compare_items);
+    return CLI_OK;
+}
+
+int cli_filter_passes(struct cli_filter *filter, uint64_t number, const char *name,
+                      size_t name_bytes)
+{
+    struct cli_filter_item wanted = {.number = number};
+
+    if (filter->count == 0)
+        return 1;
+    if (filter->numbers > 0) {
+        struct cli_filter_item *found = bsearch(&wanted, filter->items, filter->numbers,
+                                                sizeof wanted, compare_items);
+        if (found != NULL) {
+            found->is_seen = 1;
+            return 1;
+        }
+    }
+    for (size_t i = filter->numbers; name != NULL && i < filter->count; i++) {
+        struct cli_filter_item *item = &filter->items[i];
+        if (item->name_bytes == name_bytes && memcmp(item->name, name, name_bytes) == 0) {
+            item->is_seen = 1;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+int cli_filter_tell_unseen(const struct cli_command *command, const struct cli_filter *filter,
+                           const char *noun)
+{
+    for (size_t i = 0; i < filter->count; i++) {
+        const struct cli_filter_item *item = &filter->items[i];
+        if (item->is_seen)
+            continue;
+        if (item->name != NULL)
+            cli_warn(command, "no hit of %s '%.*s' here; `probity csv` without filters shows which "
+                     "there are", noun, (int)item->name_bytes, item->name);
+        else
+            cli_warn(command, "no hit of %s %" PRIu64 " here; `probity csv` without filters shows "
+                     "which there are", noun, item->number);
+        return 1;
+    }
+    return 0;
+}
+
+void cli_filter_release(struct cli_filter *filter)
+{
+    free(filter->items);
+    *filter = (struct cli_filter){0};
+}
+
+/* A decimal fraction times scale, without the rounding of floating point. Returns its end or NULL.
+ */
+static const char *parse_decimal(const char *text, uint64_t scale, uint64_t *ret_value)
+{
+    char *end;
+
+    if (!isdigit((unsigned char)*text))
+        return NULL;
+    errno = 0;
+    uint64_t whole = strtoull(text, &end, 10), fraction = 0;
+    if (errno != 0 || whole > UINT64_MAX / 4 / scale)
+        return NULL;
+    *ret_value = whole * scale;
+    const char *at = end;
+    for (at += *at == '.'; isdigit((unsigned char)*at); at++) {
+        scale /= 10; /* digits below a nanosecond count as nothing */
+        fraction += (uint64_t)(*at - '0') * scale;
+    }
+    *ret_value += fraction;
+    return at;
+}
+
+int cli_parse_time(const char *text, uint64_t start_ns, uint64_t *ret_ns)
+{
+    static const struct {
+        const char *unit;
+        uint64_t ns;
+    } units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {"", 1000000000}};
+    int is_absolute = *text == '@';
+    uint64_t value = 0;
+
+    text += is_absolute;
+    size_t digits = strspn(text, "0123456789.");
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcmp(text + digits, units[i].unit) != 0)
+            continue;
+        if (parse_decimal(text, units[i].ns, &value) != text + digits)
+            return -1;
+        *ret_ns = value + (is_absolute ? 0 : start_ns);
+        return 0;
+    }
+    return -1;
+}

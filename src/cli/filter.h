@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * filter.h: lists of numbers and names given as options, and times.
+ */
+#ifndef PROBITY_CLI_FILTER_H
+#define PROBITY_CLI_FILTER_H
+
+#include "cli/cli.h"
+
+struct cli_filter_item {
+    uint64_t number;
+    const char *name; /* NULL: a number */
+    size_t name_bytes;
+    int is_seen;
+};
+
+/* Sorted: numbers first. Empty: everything passes. */
+struct cli_filter {
+    struct cli_filter_item *items;
+    size_t count, numbers;
+};
+
+/* Adds the items of "1,2,name". The text must stay. Returns CLI_OK or CLI_USAGE. */
+int cli_filter_parse(const struct cli_command *command, struct cli_filter *filter, const char *text,
+                     int allow_names);
+
+/* Whether a number (UINT64_MAX: none) or a name (may be NULL) passes; remembers that it was seen.
+ */
+int cli_filter_passes(struct cli_filter *filter, uint64_t number, const char *name,
+                      size_t name_bytes);
+
+/* One line for what was asked for and never seen. Returns whether there was any. */
+int cli_filter_tell_unseen(const struct cli_command *command, const struct cli_filter *filter,
+                           const char *noun);
+
+void cli_filter_release(struct cli_filter *filter);
+
+#define CLI_TIME_HELP \
+    "a time is seconds since the beginning, or with a unit (5ms), or @SECONDS since 1970"
+
+/* "1.5", "20ms", "@1700000000.5" to CLOCK_REALTIME in ns. Exact to the ns. Returns 0 or -1. */
+int cli_parse_time(const char *text, uint64_t start_ns, uint64_t *ret_ns);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * info.c: `probity info`: what traces hold, how exact they are, and whether they are complete.
+ */
+#include "output/info.h"
+
+#include <getopt.h>
+#include <stdio.h>
+
+#include "cli/cli.h"
+
+static int print_facts(const struct probity_reader *reader, int as_json)
+{
+    int error = 0;
+
+    cli_progress_end();
+    if (as_json) {
+        error = probity_info_json(stdout, reader);
+        return error == 0 ? CLI_OK : cli_fail(&cli_command_info, "%s", probity_error_text(error));
+    }
+    for (size_t i = 0; i < probity_reader_traces(reader); i++) {
+        if (i > 0)
+            fputc('\n', stdout);
+        probity_info_text(stdout, probity_reader_facts(reader, i));
+    }
+    return CLI_OK;
+}
+
+/* "Complete" is told only when every checksum was verified: hence the survey. */
+static int run_on(char **names, size_t count, int as_json)
+{
+    struct probity_reader_options options = {.survey = 1};
+    struct probity_reader *reader;
+    char **paths = cli_trace_paths(names, count);
+
+    if (paths == NULL)
+        return cli_fail(&cli_command_info, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    int status = cli_open_reader(&cli_command_info, paths, count, &options, &reader);
+    if (status == CLI_OK) {
+        status = print_facts(reader, as_json);
+        for (size_t i = 0; status == CLI_OK && i < count; i++) {
+            if (probity_trace_is_damaged(probity_reader_facts(reader, i)))
+                status = CLI_DAMAGED;
+        }
+        probity_reader_close(reader);
+    }
+    cli_paths_free(paths, count);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct option long_options[] = {{"json", no_argument, NULL, 'j'},
+                                                 {"help", no_argument, NULL, 'h'},
+                                                 {NULL, 0, NULL, 0}};
+    int option, as_json = 0;
+
+    while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
+        switch (option) {
+        case 'j': as_json = 1; break;
+        case 'h': return cli_print_help(&cli_command_info);
+        default: return cli_fail_usage(&cli_command_info, "wrong option");
+        }
+    }
+    if (optind == argc)
+        return cli_fail_usage(&cli_command_info, "no trace given");
+    return run_on(argv + optind, (size_t)(argc - optind), as_json);
+}
+
+const struct cli_command cli_command_info = {
+    "info", run, "Say what is in a trace, how exact it is, and whether it is complete",
+    "[--json] TRACE...",
+    "Program, host, threads, counts, times and their error bounds, bytes per record,\n"
+    "completeness and why. Every checksum is verified.\n\n"
+    "      --json   an array with an object for each trace\n"
+    "  -h, --help   this text\n"};

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * main.c: the table of subcommands, and what is common to all of them: help, version, a checked
+ * stdout.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+static const struct cli_command *const commands[] = {
+    &cli_command_record, &cli_command_csv,     &cli_command_info,
+    &cli_command_check,  &cli_command_recover,
+};
+
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static const struct cli_command *find_command(const char *name)
+{
+    for (size_t i = 0; i < COMMANDS; i++) {
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    }
+    return NULL;
+}
+
+static void print_overview(FILE *stream)
+{
+    fputs("Usage: probity COMMAND [OPTION]... [ARGUMENT]...\n"
+          "       probity COMMAND --help | --help | --version\n\n"
+          "Records probes of a program and turns their records into answers.\n\n", stream);
+    for (size_t i = 0; i < COMMANDS; i++)
+        fprintf(stream, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
+    fputs("\nA TRACE may be live, killed, closed, copied, cut or damaged. NAME.csv stands for the\n"
+          "trace NAME.csv.probity beside it.\n\n"
+          "Exit status: 0 done; 1 failure; 2 wrong call; 3 the input is damaged or incomplete,\n"
+          "and what could be read was treated. `record` passes on the status of its program.\n",
+          stream);
+}
+
+/* What went to stdio must have arrived: a full disk is not success. */
+static int check_stdout(int status)
+{
+    int failed = ferror(stdout);
+
+    errno = 0;
+    if ((fclose(stdout) != 0 && errno != EBADF) || failed) {
+        fprintf(stderr, "probity: cannot write to standard output: %s\n",
+                errno != 0 ? strerror(errno) : "output error");
+        return CLI_FAILURE;
+    }
+    return status;
+}
+
+/* `probity help CMD` is the same as `probity CMD --help`. */
+static int help(int argc, char **argv)
+{
+    const struct cli_command *command = argc > 1 ? find_command(argv[1]) : NULL;
+
+    if (argc > 1 && command == NULL) {
+        fprintf(stderr, "probity: no command '%s'; 'probity --help' lists them\n", argv[1]);
+        return CLI_USAGE;
+    }
+    if (command != NULL)
+        return cli_print_help(command);
+    print_overview(stdout);
+    return CLI_OK;
+}
+
+/* Options of `probity` itself come first; behind a command they are the command's. */
+static int run(int argc, char **argv)
+{
+    const char *name = argv[1];
+
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
+        return help(argc - 1, argv + 1);
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0 || strcmp(name, "version") == 0) {
+        printf("probity %s\n", probity_version());
+        return CLI_OK;
+    }
+    const struct cli_command *command = find_command(name);
+    if (command == NULL) {
+        fprintf(stderr, "probity: no command '%s'; 'probity --help' lists them\n", name);
+        return CLI_USAGE;
+    }
+    int status = command->run(argc - 1, argv + 1);
+    cli_progress_end();
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_overview(stderr);
+        return CLI_USAGE;
+    }
+    return check_stdout(run(argc, argv));
+}

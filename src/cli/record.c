@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * record.c: `probity record`: runs a program with recording switched on, and leaves a whole trace
+ * behind however it ends. Signals are taken synchronously, so that there is no handler and no
+ * state for one.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/cli_recover.h"
+
+enum { STATUS_NOT_EXECUTABLE = 126, STATUS_NOT_FOUND = 127, STATUS_SIGNAL = 128 };
+
+struct record_call {
+    const char *out, *mode;
+    int force;
+    char **program;
+};
+
+/* What became of the program. */
+struct outcome {
+    int status;      /* to exit with */
+    int exec_failed;
+    pid_t pid;
+};
+
+/* ---- Paths -------------------------------------------------------------------------------------
+ */
+
+/* Absolute, with the working directory's percent signs doubled, for PROBITY_OUT. malloc'ed, NULL
+ * on failure. */
+static char *absolute_pattern(const char *out)
+{
+    char directory[PATH_MAX];
+    size_t used = 0;
+
+    if (*out == '/')
+        return strdup(out);
+    if (getcwd(directory, sizeof directory) == NULL)
+        return NULL;
+    char *pattern = malloc(2 * strlen(directory) + strlen(out) + 2);
+    if (pattern == NULL)
+        return NULL;
+    for (const char *at = directory; *at != '\0'; at++) {
+        if (*at == '%')
+            pattern[used++] = '%';
+        pattern[used++] = *at;
+    }
+    pattern[used++] = '/';
+    memcpy(pattern + used, out, strlen(out) + 1);
+    return pattern;
+}
+
+/* What the library makes of the pattern in the process pid: %p, %n and %%. malloc'ed. */
+static char *expand_pattern(const char *pattern, const char *program, pid_t pid)
+{
+    const char *slash = strrchr(program, '/'), *name = slash != NULL ? slash + 1 : program;
+    char *path = NULL;
+    size_t bytes;
+    FILE *stream = open_memstream(&path, &bytes);
+
+    if (stream == NULL)
+        return NULL;
+    for (const char *at = pattern; *at != '\0'; at++) {
+        if (at[0] != '%' || at[1] == '\0') {
+            fputc(*at, stream);
+            continue;
+        }
+        at++;
+        if (*at == 'p')
+            fprintf(stream, "%ld", (long)pid);
+        else if (*at == 'n')
+            fputs(name, stream);
+        else
+            fputc(*at, stream);
+    }
+    return fclose(stream) == 0 ? path : NULL;
+}
+
+/* Refuses what is there, or removes it. Patterns with %p name what cannot be there yet. */
+static int clear_output(const struct record_call *call)
+{
+    if (call->out == NULL || strchr(call->out, '%') != NULL)
+        return CLI_OK;
+    char *trace = cli_trace_path(call->out);
+    if (trace == NULL)
+        return cli_fail(&cli_command_record, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    const char *existing = access(trace, F_OK) == 0       ? trace
+                           : access(call->out, F_OK) == 0 ? call->out
+                                                          : NULL;
+    int status = CLI_OK;
+    if (existing != NULL && !call->force)
+        status = cli_fail(&cli_command_record,
+                          "'%s' exists; use -f to replace it, or -o for another", existing);
+    else if (existing != NULL && ((unlink(trace) != 0 && errno != ENOENT) ||
+                                  (unlink(call->out) != 0 && errno != ENOENT)))
+        status = cli_fail(&cli_command_record, "cannot remove '%s': %s", existing, strerror(errno));
+    free(trace);
+    return status;
+}
+
+/* ---- Running -----------------------------------------------------------------------------------
+ */
+
+static _Noreturn void run_program(const struct record_call *call, const char *pattern,
+                                  const sigset_t *signals_before, int report)
+{
+    sigprocmask(SIG_SETMASK, signals_before, NULL);
+    if (setenv("PROBITY_OUT", pattern, 1) == 0 &&
+        (call->mode == NULL || setenv("PROBITY_MODE", call->mode, 1) == 0))
+        execvp(call->program[0], call->program);
+    int error_number = errno;
+    ssize_t put = write(report, &error_number, sizeof error_number);
+    _exit(put > 0 && error_number == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE);
+}
+
+/* Waits for the program; passes SIGTERM and SIGHUP on to it. SIGINT and SIGQUIT come to both from
+ * the terminal: the program decides what they do. */
+static int wait_for(pid_t pid, const sigset_t *signals)
+{
+    int status, number;
+
+    for (;;) {
+        pid_t ended = waitpid(pid, &status, WNOHANG);
+        if (ended == pid)
+            break;
+        if (ended < 0 && errno != EINTR)
+            return CLI_FAILURE;
+        number = sigwaitinfo(signals, NULL);
+        if (number == SIGTERM || number == SIGHUP)
+            kill(pid, number);
+    }
+    return WIFSIGNALED(status) ? STATUS_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* The pipe tells a program that could not be run from one that exits with 126 or 127. */
+static void tell_exec_failure(const struct record_call *call, int report, struct outcome *outcome)
+{
+    int error_number;
+
+    if (read(report, &error_number, sizeof error_number) != (ssize_t)sizeof error_number)
+        return; /* closed by exec: the program runs */
+    outcome->exec_failed = 1;
+    cli_fail(&cli_command_record, "cannot run '%s': %s", call->program[0], strerror(error_number));
+}
+
+static int run_and_wait(const struct record_call *call, const char *pattern,
+                        struct outcome *ret_outcome)
+{
+    static const int taken[] = {SIGCHLD, SIGTERM, SIGHUP, SIGINT, SIGQUIT};
+    sigset_t signals, before;
+    int report[2];
+
+    sigemptyset(&signals);
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        sigaddset(&signals, taken[i]);
+    if (pipe2(report, O_CLOEXEC) != 0)
+        return cli_fail(&cli_command_record, "cannot make a pipe: %s", strerror(errno));
+    signal(SIGCHLD, SIG_DFL); /* whoever ignores it would take the status away */
+    sigprocmask(SIG_BLOCK, &signals, &before);
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0)
+        run_program(call, pattern, &before, report[1]);
+    close(report[1]);
+    if (pid < 0) {
+        close(report[0]);
+        return cli_fail(&cli_command_record, "cannot start a process: %s", strerror(errno));
+    }
+    *ret_outcome = (struct outcome){.pid = pid};
+    tell_exec_failure(call, report[0], ret_outcome);
+    close(report[0]);
+    ret_outcome->status = wait_for(pid, &signals);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return CLI_OK;
+}
+
+/* ---- Afterwards --------------------------------------------------------------------------------
+ */
+
+/* A program that was killed leaves a spool: folds it in. Says what went wrong, never changes the
+ * status. */
+static void conclude(const char *out)
+{
+    struct probity_recover_result result;
+    char *trace = cli_trace_path(out);
+
+    if (trace != NULL && access(trace, F_OK) == 0)
+        cli_recover_trace(&cli_command_record, trace, &result);
+    else if (trace != NULL && access(out, F_OK) != 0)
+        cli_warn(&cli_command_record,
+                 "no trace '%s' appeared: does the program use Probity, and may it write there?",
+                 trace);
+    free(trace);
+}
+
+/* The status is the program's, whatever becomes of its trace: that is told on stderr. */
+static int record(const struct record_call *call)
+{
+    struct outcome outcome = {0};
+    int status = clear_output(call);
+
+    if (status != CLI_OK)
+        return status;
+    char *pattern = absolute_pattern(call->out != NULL ? call->out : "%n.%p.probity");
+    if (pattern == NULL)
+        return cli_fail(&cli_command_record, "cannot tell the working directory: %s",
+                        strerror(errno));
+    status = run_and_wait(call, pattern, &outcome);
+    if (status == CLI_OK) {
+        char *out = expand_pattern(pattern, call->program[0], outcome.pid);
+        if (out != NULL && !outcome.exec_failed)
+            conclude(out);
+        free(out);
+        status = outcome.status;
+    }
+    free(pattern);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct option long_options[] = {{"output", required_argument, NULL, 'o'},
+                                                 {"force", no_argument, NULL, 'f'},
+                                                 {"mode", required_argument, NULL, 'm'},
+                                                 {"help", no_argument, NULL, 'h'},
+                                                 {NULL, 0, NULL, 0}};
+    struct record_call call = {0};
+    int option;
+
+    while ((option = getopt_long(argc, argv, "+o:fh", long_options, NULL)) != -1) {
+        switch (option) {
+        case 'o': call.out = optarg; break;
+        case 'f': call.force = 1; break;
+        case 'm': call.mode = optarg; break;
+        case 'h': return cli_print_help(&cli_command_record);
+        default: return cli_fail_usage(&cli_command_record, "wrong option");
+        }
+    }
+    if (call.mode != NULL && strcmp(call.mode, "block") != 0 && strcmp(call.mode, "drop") != 0 &&
+        strcmp(call.mode, "ring") != 0)
+        return cli_fail_usage(&cli_command_record, "no mode '%s'; there are block, drop and ring",
+                              call.mode);
+    if (optind == argc)
+        return cli_fail_usage(&cli_command_record, "no program given");
+    if (call.out != NULL && *call.out == '\0')
+        return cli_fail_usage(&cli_command_record, "-o needs a name");
+    call.program = argv + optind;
+    return record(&call);
+}
+
+const struct cli_command cli_command_record = {
+    "record", run, "Run a program and record its probes",
+    "[OPTION]... [--] PROGRAM [ARGUMENT]...",
+    "Sets PROBITY_OUT for the program, waits for it, and passes on its exit status: 128 + N\n"
+    "where signal N ended it, 127 where it is not found, 126 where it cannot be run. SIGTERM and\n"
+    "SIGHUP are passed on. Where the program was killed, its last records are taken from the\n"
+    "spool.\n\n"
+    "  -o, --output TRACE   default %n.%p.probity (%n program, %p process id) in this directory;\n"
+    "                       a name that ends in .csv becomes a CSV when the program ends\n"
+    "  -f, --force          remove TRACE first where it exists\n"
+    "      --mode MODE      when the writer cannot keep up: block (default), drop or ring\n"
+    "  -h, --help           this text\n"};

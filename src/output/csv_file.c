@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * csv_file.c: one trace to one CSV file. Runs in the tool, and in the traced program when it ends.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "output/csv.h"
+
+/* Returns 0, or the first error of either side. */
+static int copy_events(struct probity_reader *reader, int file)
+{
+    const struct probity_event *event;
+    struct probity_csv *csv;
+    int error = probity_csv_open(file, NULL, &csv);
+
+    if (error != 0)
+        return error;
+    while (error == 0 && (error = probity_reader_next(reader, &event)) > 0)
+        error = probity_csv_put(csv, event);
+    if (error == 0)
+        error = probity_csv_flush(csv);
+    probity_csv_close(csv);
+    return error;
+}
+
+/* Writes under the temporary name, then renames. */
+static int write_by_way_of(struct probity_reader *reader, const char *temporary, const char *path)
+{
+    int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW;
+    int file = open(temporary, flags, 0666);
+
+    if (file < 0)
+        return PROBITY_ERROR_OPEN;
+    int error = copy_events(reader, file);
+    int kept_errno = errno;
+    if (close(file) != 0 && error == 0) { /* some file systems tell of a full disk only here */
+        error = PROBITY_ERROR_WRITE;
+        kept_errno = errno;
+    }
+    if (error == 0 && rename(temporary, path) != 0) {
+        error = PROBITY_ERROR_WRITE;
+        kept_errno = errno;
+    }
+    if (error != 0)
+        unlink(temporary);
+    errno = kept_errno;
+    return error;
+}
+
+int probity_csv_write_file(const char *trace_path, const char *csv_path)
+{
+    static const char suffix[] = ".tmp";
+    struct probity_reader *reader;
+    size_t length = strlen(csv_path);
+    char *temporary = malloc(length + sizeof suffix);
+
+    if (temporary == NULL)
+        return PROBITY_ERROR_MEMORY;
+    memcpy(temporary, csv_path, length);
+    memcpy(temporary + length, suffix, sizeof suffix);
+    int error = probity_reader_open(&trace_path, 1, NULL, NULL, &reader);
+    if (error == 0) {
+        error = write_by_way_of(reader, temporary, csv_path);
+        const struct probity_trace_facts *facts = probity_reader_facts(reader, 0);
+        if (error == 0 &&
+            (probity_trace_is_damaged(facts) || facts->state == PROBITY_TRACE_UNFINISHED))
+            error = PROBITY_ERROR_DAMAGED;
+        probity_reader_close(reader);
+    }
+    free(temporary);
+    return error;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * info_json.c: the facts of traces, for programs. Linked into the tool only: needs libjansson.
+ */
+#include <jansson.h>
+
+#include "output/info.h"
+
+/* JSON has no unsigned 64 bits. Nothing that is counted comes near. */
+static json_t *integer(uint64_t value)
+{
+    return json_integer((json_int_t)(value > INT64_MAX ? INT64_MAX : value));
+}
+
+/* A string of the traced program, null where it has none. Bytes that are no UTF-8 are replaced. */
+static json_t *string(const struct probity_text *text)
+{
+    if (text->bytes == NULL)
+        return json_null();
+    json_t *value = json_stringn(text->bytes, text->length);
+    if (value != NULL)
+        return value;
+    char plain[1024];
+    size_t length = text->length < sizeof plain ? text->length : sizeof plain;
+    for (size_t i = 0; i < length; i++)
+        plain[i] = (unsigned char)text->bytes[i] < 0x80 ? text->bytes[i] : '?';
+    return json_stringn(plain, length);
+}
+
+/* The command line: one string for each argument. */
+static json_t *arguments(const struct probity_text *text)
+{
+    json_t *list = json_array();
+    size_t start = 0;
+
+    for (size_t i = 0; text->bytes != NULL && i < text->length; i++) {
+        if (text->bytes[i] != '\0' && i + 1 < text->length)
+            continue;
+        size_t end = text->bytes[i] == '\0' ? i : i + 1;
+        struct probity_text argument = {text->bytes + start, end - start};
+        json_array_append_new(list, string(&argument));
+        start = i + 1;
+    }
+    return list;
+}
+
+static json_t *program_of(const struct probity_trace_facts *facts)
+{
+    const struct probity_info *info = &facts->info;
+    json_t *object = json_object();
+
+    json_object_set_new(object, "name", string(&info->text[PROBITY_TAG_PROGRAM]));
+    json_object_set_new(object, "arguments", arguments(&info->text[PROBITY_TAG_COMMAND]));
+    json_object_set_new(object, "directory", string(&info->text[PROBITY_TAG_DIRECTORY]));
+    json_object_set_new(object, "pid", integer(info->pid));
+    json_object_set_new(object, "parent_pid", integer(info->parent_pid));
+    json_object_set_new(object, "host", string(&info->text[PROBITY_TAG_HOST]));
+    json_object_set_new(object, "kernel", string(&info->text[PROBITY_TAG_KERNEL]));
+    json_object_set_new(object, "cpu", string(&info->text[PROBITY_TAG_CPU]));
+    json_object_set_new(object, "library", string(&info->text[PROBITY_TAG_LIBRARY]));
+    return object;
+}
+
+/* Names say what was dropped and why: they are read by programs, and must not need this file. */
+static json_t *counts_of(const struct probity_trace_facts *facts)
+{
+    const struct probity_totals *totals = &facts->totals;
+    json_t *object = json_object();
+
+    json_object_set_new(object, "threads", integer(facts->threads));
+    json_object_set_new(object, "records", integer(facts->records + facts->spool_records));
+    json_object_set_new(object, "records_in_file", integer(facts->records));
+    json_object_set_new(object, "records_in_spool", integer(facts->spool_records));
+    json_object_set_new(object, "records_missing", integer(facts->totals_records_missing));
+    json_object_set_new(object, "dropped_no_free_chunk", integer(totals->dropped_full));
+    json_object_set_new(object, "dropped_no_memory_or_limit", integer(totals->dropped_memory));
+    json_object_set_new(object, "dropped_not_writable", integer(totals->dropped_write));
+    json_object_set_new(object, "stalls", integer(totals->stalls));
+    json_object_set_new(object, "stall_ns",
+                        integer(probity_trace_ns_of_ticks(facts, totals->stall_ticks)));
+    json_object_set_new(object, "holes", integer(facts->holes));
+    json_object_set_new(object, "late_blocks", integer(facts->late_blocks));
+    json_object_set_new(object, "blocks", integer(facts->blocks));
+    json_object_set_new(object, "file_bytes", integer(facts->file_bytes));
+    json_object_set_new(object, "damaged_places", integer(facts->damages));
+    json_object_set_new(object, "damaged_bytes", integer(facts->damaged_bytes));
+    json_object_set_new(object, "cut_bytes", integer(facts->cut_bytes));
+    json_object_set_new(object, "bytes_per_record",
+                        facts->records > 0
+                            ? json_real((double)facts->file_bytes / (double)facts->records)
+                            : json_null());
+    return object;
+}
+
+/* Times are ns since 1970. What is not known is null, not 0. */
+static json_t *times_of(const struct probity_trace_facts *facts)
+{
+    const struct probity_info *info = &facts->info;
+    int has_records = facts->records + facts->spool_records > 0;
+    int has_wall = (info->flags & PROBITY_INFO_WALL_TIME) != 0;
+    int has_cpu = (info->flags & PROBITY_INFO_CPU_TIME) != 0;
+    json_t *object = json_object();
+
+    json_object_set_new(object, "clock_kind", integer(info->clock));
+    json_object_set_new(object, "ns_per_tick", json_real((double)info->rate / 4294967296.0));
+    json_object_set_new(object, "wall_recorded", json_boolean(has_wall));
+    json_object_set_new(object, "wall_bound_ns", integer(facts->clock_bound_ns));
+    json_object_set_new(object, "wall_steps", integer(facts->clock_steps));
+    json_object_set_new(object, "cpu_recorded", json_boolean(has_cpu));
+    json_object_set_new(object, "cpu_bound_ns",
+                        has_cpu ? integer(facts->cpu_bound_ns) : json_null());
+    json_object_set_new(object, "started_ns", integer(info->anchor.realtime_ns));
+    json_object_set_new(object, "first_ns",
+                        has_records ? integer(facts->first_wall_ns) : json_null());
+    json_object_set_new(object, "last_ns",
+                        has_records ? integer(facts->last_wall_ns) : json_null());
+    return object;
+}
+
+static json_t *trace_of(const struct probity_trace_facts *facts)
+{
+    static const char *const states[] = {"", "closed", "live", "killed", "unfinished"};
+    static const char *const modes[] = {"block", "drop", "ring"};
+    json_t *object = json_object();
+    char why[256];
+    int complete = probity_trace_is_complete(facts, why, sizeof why);
+    struct probity_text path = {facts->path, 0};
+
+    while (path.bytes[path.length] != '\0')
+        path.length++;
+    json_object_set_new(object, "trace", string(&path));
+    json_object_set_new(object, "state", json_string(states[facts->state]));
+    json_object_set_new(object, "complete", json_boolean(complete));
+    json_object_set_new(object, "why", json_string(why));
+    json_object_set_new(object, "mode",
+                        json_string(facts->info.mode < 3 ? modes[facts->info.mode] : "unknown"));
+    json_object_set_new(object, "program", program_of(facts));
+    json_object_set_new(object, "counts", counts_of(facts));
+    json_object_set_new(object, "times", times_of(facts));
+    return object;
+}
+
+int probity_info_json(FILE *stream, const struct probity_reader *reader)
+{
+    json_t *list = json_array();
+    int error = list != NULL ? 0 : PROBITY_ERROR_MEMORY;
+
+    for (size_t i = 0; error == 0 && i < probity_reader_traces(reader); i++) {
+        if (json_array_append_new(list, trace_of(probity_reader_facts(reader, i))) != 0)
+            error = PROBITY_ERROR_MEMORY;
+    }
+    if (error == 0 &&
+        (json_dumpf(list, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) != 0 ||
+         fputc('\n', stream) == EOF))
+        error = PROBITY_ERROR_WRITE;
+    json_decref(list);
+    return error;
+}

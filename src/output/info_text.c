@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * info_text.c: the facts of a trace, for people.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <time.h>
+
+#include "output/info.h"
+
+enum { NAME_COLUMNS = 14 };
+
+static void put_line(FILE *stream, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void put_line(FILE *stream, const char *name, const char *format, ...)
+{
+    va_list arguments;
+
+    fprintf(stream, "%-*s", NAME_COLUMNS, name);
+    va_start(arguments, format);
+    vfprintf(stream, format, arguments);
+    va_end(arguments);
+    fputc('\n', stream);
+}
+
+/* A string of the traced program: what is not printable must not reach a terminal. */
+static void put_string(FILE *stream, const char *name, const struct probity_text *text)
+{
+    if (text->bytes == NULL)
+        return;
+    fprintf(stream, "%-*s", NAME_COLUMNS, name);
+    for (size_t i = 0; i < text->length; i++) {
+        unsigned char byte = (unsigned char)text->bytes[i];
+        if (byte == 0 && i + 1 == text->length)
+            break;
+        fputc(byte == 0 ? ' ' : byte < 0x20 || byte == 0x7f ? '?' : byte, stream);
+    }
+    fputc('\n', stream);
+}
+
+/* UTC: traces of several machines are held against each other. */
+static void put_time(FILE *stream, const char *name, uint64_t ns)
+{
+    time_t seconds = (time_t)(ns / 1000000000);
+    struct tm parts;
+    char text[64];
+
+    if (gmtime_r(&seconds, &parts) == NULL ||
+        strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts) == 0)
+        return;
+    put_line(stream, name, "%s.%09u UTC", text, (unsigned)(ns % 1000000000));
+}
+
+static const char *clock_name(uint32_t clock)
+{
+    switch (clock) {
+    case PROBITY_CLOCK_TSC: return "x86 time stamp counter";
+    case PROBITY_CLOCK_CNTVCT: return "AArch64 CNTVCT_EL0";
+    case PROBITY_CLOCK_MONOTONIC_NS: return "CLOCK_MONOTONIC";
+    default: return "unknown";
+    }
+}
+
+static void put_clocks(FILE *stream, const struct probity_trace_facts *facts)
+{
+    const struct probity_info *info = &facts->info;
+
+    put_line(stream, "clock", "%s, %.6f ns a tick", clock_name(info->clock),
+             (double)info->rate / 4294967296.0);
+    if (info->flags & PROBITY_INFO_WALL_TIME)
+        put_line(stream, "wall time", "known to +- %" PRIu64 " ns at its anchors; set %" PRIu64
+                 " times while recording", facts->clock_bound_ns, facts->clock_steps);
+    else
+        put_line(stream, "wall time", "not recorded");
+    if (info->flags & PROBITY_INFO_CPU_TIME)
+        put_line(stream, "CPU time", "known to +- %" PRIu64 " ns; reading the clock costs %" PRIu32
+                 " ns", facts->cpu_bound_ns, info->cpu_clock_ns);
+    else
+        put_line(stream, "CPU time", "not recorded");
+}
+
+/* All causes of loss are shown even at 0: that they are 0 is the news. */
+static void put_counts(FILE *stream, const struct probity_trace_facts *facts)
+{
+    const struct probity_totals *totals = &facts->totals;
+    uint64_t dropped = totals->dropped_full + totals->dropped_memory + totals->dropped_write;
+
+    put_line(stream, "threads", "%" PRIu64, facts->threads);
+    if (facts->spool_records > 0)
+        put_line(stream, "records", "%" PRIu64 " in the file, %" PRIu64 " in the spool",
+                 facts->records, facts->spool_records);
+    else
+        put_line(stream, "records", "%" PRIu64, facts->records);
+    put_line(stream, "dropped", "%" PRIu64 " (no free chunk %" PRIu64 ", memory or limit %" PRIu64
+             ", not writable %" PRIu64 ")", dropped, totals->dropped_full, totals->dropped_memory,
+             totals->dropped_write);
+    put_line(stream, "stalls", "%" PRIu64 ", %.6f s in all", totals->stalls,
+             (double)probity_trace_ns_of_ticks(facts, totals->stall_ticks) / 1e9);
+    put_line(stream, "holes", "%" PRIu64, facts->holes);
+    put_line(stream, "late blocks", "%" PRIu64, facts->late_blocks);
+    put_line(stream, "file", "%" PRIu64 " bytes, %" PRIu64 " blocks", facts->file_bytes,
+             facts->blocks);
+    if (facts->records > 0)
+        put_line(stream, "per record", "%.2f bytes",
+                 (double)facts->file_bytes / (double)facts->records);
+}
+
+void probity_info_text(FILE *stream, const struct probity_trace_facts *facts)
+{
+    static const char *const states[] = {"", "closed", "live", "killed", "unfinished"};
+    static const char *const modes[] = {"block", "drop", "ring"};
+    const struct probity_info *info = &facts->info;
+    char why[256];
+    int complete = probity_trace_is_complete(facts, why, sizeof why);
+
+    put_line(stream, "trace", "%s", facts->path);
+    put_line(stream, "state", "%s", states[facts->state]);
+    put_line(stream, "complete", "%s: %s", complete ? "yes" : "NO", why);
+    put_string(stream, "program", &info->text[PROBITY_TAG_PROGRAM]);
+    put_string(stream, "command", &info->text[PROBITY_TAG_COMMAND]);
+    put_string(stream, "directory", &info->text[PROBITY_TAG_DIRECTORY]);
+    put_line(stream, "process", "%" PRIu32 ", child of %" PRIu32, info->pid, info->parent_pid);
+    put_string(stream, "host", &info->text[PROBITY_TAG_HOST]);
+    put_string(stream, "kernel", &info->text[PROBITY_TAG_KERNEL]);
+    put_string(stream, "CPU", &info->text[PROBITY_TAG_CPU]);
+    put_string(stream, "library", &info->text[PROBITY_TAG_LIBRARY]);
+    put_line(stream, "mode", "%s", info->mode < 3 ? modes[info->mode] : "unknown");
+    put_clocks(stream, facts);
+    put_time(stream, "started", info->anchor.realtime_ns);
+    if (facts->records + facts->spool_records > 0) {
+        put_time(stream, "first record", facts->first_wall_ns);
+        put_time(stream, "last record", facts->last_wall_ns);
+        put_line(stream, "duration", "%.9f s",
+                 (double)(int64_t)(facts->last_wall_ns - facts->first_wall_ns) / 1e9);
+    }
+    put_counts(stream, facts);
+}

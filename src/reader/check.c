@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * check.c: reads a trace as strictly as doc/trace-format.md allows: what the merge skips in
+ * silence is a fault here.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "probity.h"
+#include "reader/file.h"
+#include "reader/reader.h"
+#include "reader/scan.h"
+#include "reader/threads.h"
+#include "spool/layout.h"
+
+/* Where a thread's newest block ended, by slot. */
+struct thread_place {
+    uint64_t chunk;
+    uint32_t end_word;
+};
+
+struct check {
+    struct probity_check_result result;
+    const struct probity_check_listener *listener;
+    uint64_t offset; /* of the block at hand */
+    struct probity_threads threads;
+    struct thread_place *places;
+    size_t place_capacity;
+    uint64_t watermark, anchor_ticks;
+    struct probity_totals totals;
+    int has_info, has_end;
+};
+
+static void fault(struct check *check, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void fault(struct check *check, const char *format, ...)
+{
+    char text[256];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    check->result.faults++;
+    check->listener->report(check->listener->context, check->offset, text);
+}
+
+/* The words of a chunk come once each and in order. A late block fills a hole that was passed
+ * before. */
+static int check_words(struct check *check, const struct probity_data *data)
+{
+    uint32_t slot;
+    int error = probity_threads_slot(&check->threads, 0, data->thread, data->tid, &slot);
+
+    if (error != 0)
+        return error;
+    if (slot >= check->place_capacity) {
+        size_t capacity = 2 * ((size_t)slot + 32);
+        struct thread_place *places = realloc(check->places, capacity * sizeof *places);
+        if (places == NULL)
+            return PROBITY_ERROR_MEMORY;
+        memset(places + check->place_capacity, 0,
+               (capacity - check->place_capacity) * sizeof *places);
+        check->places = places;
+        check->place_capacity = capacity;
+    }
+    if (check->threads.seen[slot].tid != data->tid)
+        fault(check, "thread %" PRIu32 " has thread id %" PRIu32 ", before it had %" PRIu32,
+              data->thread, data->tid, check->threads.seen[slot].tid);
+    struct thread_place *place = &check->places[slot];
+    if (data->flags & PROBITY_DATA_LATE)
+        return 0;
+    if (place->chunk == data->chunk && data->first_word < place->end_word)
+        fault(check, "words %" PRIu32 " to %" PRIu32 " of chunk %" PRIu64 " are there twice",
+              data->first_word, place->end_word, data->chunk);
+    *place = (struct thread_place){data->chunk, data->end_word};
+    return 0;
+}
+
+static void check_stream(struct check *check, const struct probity_data *data,
+                         const uint8_t *stream, size_t bytes)
+{
+    struct probity_unpacker unpacker;
+    struct probity_record record = {0};
+    uint64_t records = 0, before = data->first_tick;
+    int got;
+
+    probity_unpacker_init(&unpacker, stream, bytes, data->first_tick);
+    while ((got = probity_unpack(&unpacker, &record)) > 0) {
+        if (record.tick < before)
+            fault(check, "record %" PRIu64 " is older than the one before", records);
+        if (record.kind == PROBITY_EVENT_HIT && record.code >> 33 != 0)
+            fault(check, "record %" PRIu64 ": probe number beyond 2^32", records);
+        before = record.tick;
+        records++;
+    }
+    check->result.records += records;
+    if (got < 0)
+        fault(check, "the stream does not decode behind record %" PRIu64, records);
+    if (records != data->records)
+        fault(check, "%" PRIu64 " records in the stream, %" PRIu32 " in its header", records,
+              data->records);
+    if (records > 0 && before != data->last_tick)
+        fault(check, "last tick is %" PRIu64 ", the header says %" PRIu64, before, data->last_tick);
+}
+
+static int check_data(struct check *check, const struct probity_scan_item *item)
+{
+    struct probity_data data;
+
+    if (probity_data_get(item->payload, item->header.payload_bytes, &data) != 0) {
+        fault(check, "DATA block whose fixed part makes no sense");
+        return 0;
+    }
+    if (data.first_tick < check->watermark && !(data.flags & PROBITY_DATA_LATE))
+        fault(check, "first tick %" PRIu64 " is older than the watermark %" PRIu64, data.first_tick,
+              check->watermark);
+    if (data.end_word > PROBITY_CHUNK_WORDS_MAX)
+        fault(check, "word %" PRIu32 " is beyond any chunk", data.end_word);
+    check_stream(check, &data, item->payload + PROBITY_DATA_FIXED_BYTES,
+                 item->header.payload_bytes - PROBITY_DATA_FIXED_BYTES);
+    return check_words(check, &data);
+}
+
+/* Totals only grow, and the count of records is that of the blocks before. */
+static void check_totals(struct check *check, const struct probity_totals *now)
+{
+    const struct probity_totals *before = &check->totals;
+
+    if (now->records != check->result.records)
+        fault(check, "%" PRIu64 " records in the blocks before, the total says %" PRIu64,
+              check->result.records, now->records);
+    if (now->dropped_full < before->dropped_full || now->dropped_memory < before->dropped_memory ||
+        now->dropped_write < before->dropped_write || now->stalls < before->stalls ||
+        now->stall_ticks < before->stall_ticks ||
+        now->unmeasured_ticks_max < before->unmeasured_ticks_max || now->threads < before->threads)
+        fault(check, "a total is smaller than before");
+    check->totals = *now;
+}
+
+static void check_sync(struct check *check, const struct probity_scan_item *item)
+{
+    struct probity_sync sync;
+
+    if (probity_sync_get(item->payload, item->header.payload_bytes, &sync) != 0) {
+        fault(check, "SYNC or END block that is too short");
+        return;
+    }
+    if (sync.anchor.ticks < check->anchor_ticks)
+        fault(check, "anchor at tick %" PRIu64 " is older than the one before", sync.anchor.ticks);
+    if (sync.watermark < check->watermark)
+        fault(check, "watermark %" PRIu64 " is older than the one before", sync.watermark);
+    check_totals(check, &sync.totals);
+    check->anchor_ticks = sync.anchor.ticks;
+    check->watermark = sync.watermark;
+    if (item->header.type == PROBITY_BLOCK_END)
+        check->has_end = 1;
+}
+
+static int check_info(struct check *check, const struct probity_scan_item *item)
+{
+    struct probity_info info;
+
+    if (check->has_info)
+        fault(check, "a second INFO block");
+    else if (probity_info_get(item->payload, item->header.payload_bytes, &info) != 0)
+        return PROBITY_ERROR_DAMAGED;
+    else
+        check->anchor_ticks = info.anchor.ticks;
+    check->has_info = 1;
+    return 0;
+}
+
+static int check_item(struct check *check, const struct probity_scan_item *item)
+{
+    check->offset = item->offset;
+    if (item->kind == PROBITY_SCAN_CUT) {
+        check->result.cut_offset = item->offset;
+        check->result.cut_bytes = item->bytes;
+        return check->has_info ? 0 : PROBITY_ERROR_DAMAGED;
+    }
+    if (item->kind == PROBITY_SCAN_DAMAGE) {
+        fault(check, "%s: %" PRIu64 " bytes",
+              check->has_end ? "bytes behind the END block" : item->why, item->bytes);
+        return check->has_info ? 0 : PROBITY_ERROR_DAMAGED;
+    }
+    if (!check->has_info && item->header.type != PROBITY_BLOCK_INFO)
+        return PROBITY_ERROR_DAMAGED;
+    check->result.blocks++;
+    if (check->has_end)
+        fault(check, "a block behind END");
+    switch (item->header.type) {
+    case PROBITY_BLOCK_INFO: return check_info(check, item);
+    case PROBITY_BLOCK_DATA: return check_data(check, item);
+    case PROBITY_BLOCK_SYNC:
+    case PROBITY_BLOCK_END: check_sync(check, item); return 0;
+    default: return 0;
+    }
+}
+
+static int check_blocks(struct check *check, int file)
+{
+    struct probity_scan scan;
+    struct probity_scan_item item;
+    int64_t size = probity_file_size(file);
+
+    if (size < 0)
+        return (int)size;
+    check->result.bytes = (uint64_t)size;
+    int got = probity_scan_init(&scan, file, (uint64_t)size, 1);
+    if (got == 0) {
+        while ((got = probity_scan_next(&scan, &item)) > 0) {
+            got = check_item(check, &item);
+            if (got < 0)
+                break;
+            if (check->listener->progress != NULL)
+                check->listener->progress(check->listener->context, item.offset, scan.size);
+        }
+    }
+    probity_scan_release(&scan);
+    if (got == 0 && !check->has_info)
+        got = PROBITY_ERROR_DAMAGED;
+    return got;
+}
+
+int probity_check_file(const char *path, const struct probity_check_listener *listener,
+                       struct probity_check_result *ret_result)
+{
+    struct check check = {.listener = listener};
+    int file = -1;
+    int error = probity_file_open(path, &file);
+
+    if (error != 0)
+        return error;
+    error = check_blocks(&check, file);
+    close(file);
+    probity_threads_release(&check.threads);
+    free(check.places);
+    if (error == 0) {
+        check.result.has_end = check.has_end;
+        *ret_result = check.result;
+    }
+    return error;
+}

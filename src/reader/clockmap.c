@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * clockmap.c: anchors and the lines between them. Pure memory.
+ */
+#include "reader/clockmap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "probity.h"
+
+#define STEP_NS INT64_C(10000000) /* the format's limit between slewing and setting */
+
+/* Whether CLOCK_REALTIME was set between two anchors. */
+static int is_step(const struct probity_anchor *a, const struct probity_anchor *b)
+{
+    int64_t apart =
+        (int64_t)(b->realtime_ns - a->realtime_ns - (b->monotonic_ns - a->monotonic_ns));
+
+    return apart > STEP_NS || apart < -STEP_NS;
+}
+
+int probity_clockmap_add(struct probity_clockmap *map, const struct probity_anchor *anchor)
+{
+    if (map->count > 0 && anchor->ticks <= map->anchors[map->count - 1].ticks)
+        return 0;
+    if (map->count == map->capacity) {
+        size_t capacity = map->capacity > 0 ? 2 * map->capacity : 8;
+        struct probity_anchor *anchors = realloc(map->anchors, capacity * sizeof *anchors);
+        if (anchors == NULL)
+            return PROBITY_ERROR_MEMORY;
+        map->anchors = anchors;
+        map->capacity = capacity;
+    }
+    if (map->count > 0 && is_step(&map->anchors[map->count - 1], anchor))
+        map->steps++;
+    map->anchors[map->count++] = *anchor;
+    map->line.span = 0; /* the last line no longer goes on for ever */
+    return 0;
+}
+
+void probity_clockmap_forget(struct probity_clockmap *map, uint64_t tick)
+{
+    size_t keep = 0;
+
+    while (map->count - keep > 2 && map->anchors[keep + 1].ticks <= tick)
+        keep++;
+    if (keep == 0)
+        return;
+    map->count -= keep;
+    memmove(map->anchors, map->anchors + keep, map->count * sizeof *map->anchors);
+}
+
+void probity_clockmap_release(struct probity_clockmap *map)
+{
+    free(map->anchors);
+    map->anchors = NULL;
+    map->count = map->capacity = 0;
+}
+
+/* The line through anchors a and b, rounded so that it is exact below 2^32 ticks. Where the clock
+ * was set in between, it goes on from a at the pace of CLOCK_MONOTONIC. */
+static void line_through(struct probity_clock_line *line, const struct probity_anchor *a,
+                         const struct probity_anchor *b)
+{
+    uint64_t ticks = b->ticks - a->ticks;
+    int64_t ns = (int64_t)(is_step(a, b) ? b->monotonic_ns - a->monotonic_ns
+                                         : b->realtime_ns - a->realtime_ns);
+
+    ns = ns > 0 ? ns : 0;
+    line->whole = (uint64_t)ns / ticks;
+    probity_clock_product rest = (probity_clock_product)((uint64_t)ns % ticks) << 64;
+    line->fraction = (uint64_t)((rest + ticks - 1) / ticks);
+}
+
+/* `ticks` before the first anchor, rounded down like all others. */
+static uint64_t wall_before(const struct probity_clockmap *map, uint64_t ticks)
+{
+    const struct probity_anchor *a = &map->anchors[0], *b = a + 1;
+    probity_clock_product divisor = (probity_clock_product)1 << 32, ns = map->nominal_rate;
+
+    if (map->count > 1) {
+        int64_t pair_ns = (int64_t)(is_step(a, b) ? b->monotonic_ns - a->monotonic_ns
+                                                  : b->realtime_ns - a->realtime_ns);
+        ns = pair_ns > 0 ? (probity_clock_product)pair_ns : 0;
+        divisor = b->ticks - a->ticks;
+    }
+    return a->realtime_ns - (uint64_t)((ticks * ns + divisor - 1) / divisor);
+}
+
+uint64_t probity_clockmap_seek(struct probity_clockmap *map, uint64_t tick)
+{
+    const struct probity_anchor *anchors = map->anchors;
+    struct probity_clock_line *line = &map->line;
+    size_t low = 0, high = map->count;
+
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (anchors[middle].ticks <= tick)
+            low = middle;
+        else
+            high = middle;
+    }
+    size_t first = low; /* the anchor that the line starts from */
+    if (map->count == 1) {
+        line->whole = map->nominal_rate >> 32;
+        line->fraction = map->nominal_rate << 32;
+    } else if (low + 1 < map->count) {
+        line_through(line, &anchors[low], &anchors[low + 1]);
+    } else {
+        /* Behind the last: the nearest pair's line goes on, but from behind a step. */
+        line_through(line, &anchors[low - 1], &anchors[low]);
+        first = is_step(&anchors[low - 1], &anchors[low]) ? low : low - 1;
+    }
+    line->start = anchors[first].ticks;
+    line->base_ns = anchors[first].realtime_ns;
+    if (tick < line->start) {
+        line->span = 0; /* rarely: records precede the first anchor */
+        return wall_before(map, line->start - tick);
+    }
+    line->span =
+        low + 1 < map->count ? anchors[low + 1].ticks - line->start : UINT64_MAX - line->start;
+    return line->base_ns + probity_clock_line_at(line, tick - line->start);
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * merge.c: the merge and the making of events. Per event: one unpacked record, two multiplications
+ * for its times, and a heap step where another block comes first.
+ */
+#include "reader/merge.h"
+
+#include <stdlib.h>
+
+#include "base/scale.h"
+#include "probity.h"
+
+/* ---- The heap of open blocks -------------------------------------------------------------------
+ */
+
+/* Equal times keep the order of trace, thread and block. */
+static int is_tie_before(const struct probity_open_block *a, const struct probity_open_block *b)
+{
+    if (a->trace->number != b->trace->number)
+        return a->trace->number < b->trace->number;
+    if (a->data.thread != b->data.thread)
+        return a->data.thread < b->data.thread;
+    return a->order < b->order;
+}
+
+static inline int is_before(const struct probity_open_entry *a, const struct probity_open_entry *b)
+{
+    if (__builtin_expect(a->key != b->key, 1))
+        return a->key < b->key;
+    return is_tie_before(a->block, b->block);
+}
+
+/* Puts an entry into the place of the first, and finds where it belongs. */
+static void heap_replace_first(struct probity_merge *merge, struct probity_open_entry entry)
+{
+    struct probity_open_entry *open = merge->open;
+    size_t count = merge->open_count, at = 0, child;
+
+    while ((child = 2 * at + 1) < count) {
+        child += child + 1 < count && is_before(&open[child + 1], &open[child]);
+        if (!is_before(&open[child], &entry))
+            break;
+        open[at] = open[child];
+        at = child;
+    }
+    open[at] = entry;
+}
+
+static int heap_push(struct probity_merge *merge, struct probity_open_entry entry)
+{
+    if (merge->open_count == merge->open_capacity) {
+        size_t capacity = merge->open_capacity > 0 ? 2 * merge->open_capacity : 64;
+        struct probity_open_entry *open = realloc(merge->open, capacity * sizeof *open);
+        if (open == NULL)
+            return PROBITY_ERROR_MEMORY;
+        merge->open = open;
+        merge->open_capacity = capacity;
+    }
+    size_t at = merge->open_count++;
+    for (; at > 0 && is_before(&entry, &merge->open[(at - 1) / 2]); at = (at - 1) / 2)
+        merge->open[at] = merge->open[(at - 1) / 2];
+    merge->open[at] = entry;
+    return 0;
+}
+
+static void heap_remove_first(struct probity_merge *merge)
+{
+    struct probity_open_entry last = merge->open[--merge->open_count];
+
+    if (merge->open_count > 0)
+        heap_replace_first(merge, last);
+}
+
+/* ---- How far the merge may go ------------------------------------------------------------------
+ */
+
+/* Moves the front that is least far. */
+static int advance_front(struct probity_merge *merge)
+{
+    struct probity_trace *least = NULL;
+    uint64_t least_key = 0;
+
+    for (size_t i = 0; i < merge->trace_count; i++) {
+        struct probity_trace *trace = &merge->traces[i];
+        if (trace->is_done)
+            continue;
+        uint64_t key = probity_trace_key(trace, trace->safe_tick);
+        if (least == NULL || key < least_key) {
+            least = trace;
+            least_key = key;
+        }
+    }
+    int error = least != NULL ? probity_trace_advance(least, &merge->queue) : 0;
+    if (merge->progress != NULL && least != NULL)
+        merge->progress(merge->progress_context, least->scan.offset, least->facts.file_bytes);
+    merge->all_done = 1;
+    merge->safe = UINT64_MAX;
+    for (size_t i = 0; error == 0 && i < merge->trace_count; i++) {
+        struct probity_trace *trace = &merge->traces[i];
+        if (trace->is_done)
+            continue;
+        uint64_t key = probity_trace_key(trace, trace->safe_tick);
+        merge->all_done = 0;
+        merge->safe = key < merge->safe ? key : merge->safe;
+    }
+    return error;
+}
+
+static int open_first_waiting(struct probity_merge *merge)
+{
+    struct probity_waiting waiting = probity_queue_pop(&merge->queue);
+    struct probity_open_block *block;
+    int got = probity_open_block_load(merge, &waiting, &block);
+
+    if (got <= 0)
+        return got;
+    uint64_t key = probity_trace_key(block->trace, block->record.tick);
+    return heap_push(merge, (struct probity_open_entry){key, block});
+}
+
+static void set_limit(struct probity_merge *merge)
+{
+    uint64_t limit = merge->safe;
+
+    for (size_t i = 1; i < 3 && i < merge->open_count; i++)
+        limit = merge->open[i].key < limit ? merge->open[i].key : limit;
+    if (merge->queue.count > 0 && merge->queue.items[0].key < limit)
+        limit = merge->queue.items[0].key;
+    merge->limit = limit;
+}
+
+/* Makes sure that open[0] holds the next event. Returns 1, 0 where there is none left, or an
+ * error. */
+static int settle(struct probity_merge *merge)
+{
+    for (;;) {
+        uint64_t first = merge->open_count > 0 ? merge->open[0].key : UINT64_MAX;
+        int is_waiting = merge->queue.count > 0 && merge->queue.items[0].key <= first;
+        int is_empty = merge->open_count == 0 && !is_waiting;
+        int error = 0;
+
+        if (is_waiting)
+            first = merge->queue.items[0].key;
+        if (is_empty && merge->all_done)
+            return 0;
+        if (!merge->all_done && (is_empty || first >= merge->safe))
+            error = advance_front(merge);
+        else if (is_waiting)
+            error = open_first_waiting(merge);
+        else
+            break;
+        if (error < 0)
+            return error;
+    }
+    set_limit(merge);
+    return 1;
+}
+
+/* ---- Events ------------------------------------------------------------------------------------
+ */
+
+/* What stays the same within a block. */
+static void start_event(struct probity_merge *merge, struct probity_open_block *block)
+{
+    struct probity_event *event = &merge->event;
+
+    event->trace = block->trace->number;
+    event->thread = block->data.thread;
+    event->tid = block->data.tid;
+    event->pid = block->trace->facts.info.pid;
+    event->thread_slot = block->slot;
+    event->cpu_known = (block->data.flags & PROBITY_DATA_CPU_KNOWN) != 0;
+    event->wall_known = (block->trace->facts.info.flags & PROBITY_INFO_WALL_TIME) != 0;
+    event->late = (block->data.flags & PROBITY_DATA_LATE) != 0;
+    event->name = NULL;
+    event->name_bytes = 0;
+    event->payload = NULL;
+    event->payload_bytes = 0;
+    block->trace->emitted_tick = block->record.tick;
+}
+
+static void name_event(struct probity_trace *trace, struct probity_event *event, uint64_t code)
+{
+    const struct probity_name *name = probity_names_find(&trace->names, code);
+
+    event->name = name != NULL ? name->bytes : NULL;
+    event->name_bytes = name != NULL ? name->length : 0;
+}
+
+/* Keeps the names that an event declares. */
+static int take_declaration(struct probity_trace *trace, const struct probity_record *record)
+{
+    const uint8_t *payload = record->payload;
+    size_t bytes = record->payload_bytes;
+
+    if (record->kind == PROBITY_EVENT_PROBE_NAME && bytes >= 4) {
+        trace->has_probe_names = 1;
+        return probity_names_set(&trace->names, 2 * (uint64_t)probity_get_u32(payload), payload + 4,
+                                 bytes - 4);
+    }
+    if (record->kind == PROBITY_EVENT_SITE && bytes >= 10) {
+        size_t length = probity_get_u16(payload + 8);
+        length = length < bytes - 10 ? length : bytes - 10;
+        return probity_names_set(&trace->names, 2 * (uint64_t)probity_get_u32(payload) + 1,
+                                 payload + 10, length);
+    }
+    return 0;
+}
+
+static int fill_rare(struct probity_merge *merge, struct probity_open_block *block)
+{
+    struct probity_event *event = &merge->event;
+    const struct probity_record *record = &block->record;
+
+    event->id = 0;
+    event->is_site = 0;
+    event->name = NULL;
+    event->payload = record->payload;
+    event->payload_bytes = record->payload_bytes;
+    return take_declaration(block->trace, record);
+}
+
+/* The event of open[0]. Returns 1 or an error. */
+static inline int fill_event(struct probity_merge *merge, struct probity_open_block *block)
+{
+    struct probity_event *event = &merge->event;
+    const struct probity_record *record = &block->record;
+    struct probity_trace *trace = block->trace;
+    struct probity_thread_seen *seen = &merge->threads.seen[block->slot];
+
+    event->tick = record->tick;
+    event->wall_ns = probity_clockmap_wall(&trace->clock, record->tick);
+    event->kind = (uint32_t)record->kind;
+    if (event->cpu_known) {
+        uint64_t on = record->tick - block->data.first_tick - record->off;
+        uint64_t cpu_ns = block->data.cpu_ns + probity_ns_of_ticks(on, block->data.rate);
+        cpu_ns = (int64_t)cpu_ns > 0 ? cpu_ns : 0;
+        /* Never back: neighbouring readings of the CPU clock have errors of their own. */
+        event->cpu_ns = cpu_ns > seen->cpu_ns ? cpu_ns : seen->cpu_ns;
+    }
+    if (__builtin_expect(record->kind != PROBITY_EVENT_HIT, 0))
+        return fill_rare(merge, block) == 0 ? 1 : PROBITY_ERROR_MEMORY;
+    if (event->cpu_known)
+        seen->cpu_ns = event->cpu_ns;
+    event->id = (uint32_t)(record->code >> 1);
+    event->is_site = (int)(record->code & 1);
+    event->name = NULL;
+    if (event->is_site || trace->has_probe_names)
+        name_event(trace, event, record->code);
+    return 1;
+}
+
+/* 1: give it out; 0: not in the range; -1: nothing behind it is in the range either. */
+static int range_judge(const struct probity_merge *merge)
+{
+    uint64_t wall_ns = merge->event.wall_ns;
+
+    if (merge->to_ns != 0 && wall_ns >= merge->to_ns)
+        return merge->may_stop_early ? -1 : 0;
+    return wall_ns >= merge->from_ns;
+}
+
+/* Steps from the record that was given out to the next event. Returns 1, 0 at the end, or an
+ * error. */
+static inline int step(struct probity_merge *merge)
+{
+    if (__builtin_expect(merge->running, 1)) {
+        struct probity_open_block *block = merge->open[0].block;
+        if (__builtin_expect(probity_open_block_step(block), 1)) {
+            uint64_t key = probity_trace_key(block->trace, block->record.tick);
+            if (key < merge->limit) {
+                merge->open[0].key = key;
+                return fill_event(merge, block);
+            }
+            heap_replace_first(merge, (struct probity_open_entry){key, block});
+        } else {
+            heap_remove_first(merge);
+            probity_open_block_recycle(merge, block);
+        }
+        merge->running = 0;
+    }
+    int got = settle(merge);
+    if (got <= 0)
+        return got;
+    merge->running = 1;
+    start_event(merge, merge->open[0].block);
+    return fill_event(merge, merge->open[0].block);
+}
+
+int probity_merge_next(struct probity_merge *merge, const struct probity_event **ret_event)
+{
+    for (;;) {
+        int got = step(merge);
+        if (got <= 0)
+            return got;
+        if (__builtin_expect((merge->from_ns | merge->to_ns) != 0, 0)) {
+            int judged = range_judge(merge);
+            if (judged < 0)
+                return 0;
+            if (judged == 0)
+                continue;
+        }
+        *ret_event = &merge->event;
+        return 1;
+    }
+}
+
+void probity_merge_release(struct probity_merge *merge)
+{
+    struct probity_open_block *block;
+
+    for (size_t i = 0; i < merge->open_count; i++)
+        probity_open_block_recycle(merge, merge->open[i].block);
+    while ((block = merge->free_blocks) != NULL) {
+        merge->free_blocks = block->next_free;
+        free(block->bytes);
+        free(block);
+    }
+    free(merge->open);
+    probity_queue_release(&merge->queue);
+    probity_threads_release(&merge->threads);
+}

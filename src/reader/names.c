@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * names.c: a small hash table from hit codes to names. Its size is bounded by the declarations in
+ * the trace.
+ */
+#include "reader/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "probity.h"
+
+static size_t place_of(const struct probity_names *names, uint64_t key)
+{
+    size_t mask = names->capacity - 1;
+    size_t place = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+
+    while (names->places[place].key != 0 && names->places[place].key != key)
+        place = (place + 1) & mask;
+    return place;
+}
+
+static int grow(struct probity_names *names)
+{
+    struct probity_names larger = {NULL, names->count,
+                                   names->capacity > 0 ? 2 * names->capacity : 64};
+
+    larger.places = calloc(larger.capacity, sizeof *larger.places);
+    if (larger.places == NULL)
+        return PROBITY_ERROR_MEMORY;
+    for (size_t i = 0; i < names->capacity; i++) {
+        if (names->places[i].key != 0)
+            larger.places[place_of(&larger, names->places[i].key)] = names->places[i];
+    }
+    free(names->places);
+    *names = larger;
+    return 0;
+}
+
+int probity_names_set(struct probity_names *names, uint64_t code, const uint8_t *bytes,
+                      size_t length)
+{
+    if (2 * names->count >= names->capacity && grow(names) != 0)
+        return PROBITY_ERROR_MEMORY;
+    struct probity_name *name = &names->places[place_of(names, code + 1)];
+    if (name->key != 0 && (code & 1)) /* users of the reader may remember a site's name */
+        return 0;
+    char *copy = malloc(length + 1);
+    if (copy == NULL)
+        return PROBITY_ERROR_MEMORY;
+    memcpy(copy, bytes, length);
+    copy[length] = '\0';
+    free(name->bytes);
+    names->count += name->key == 0;
+    *name = (struct probity_name){code + 1, copy, (uint32_t)length};
+    return 0;
+}
+
+const struct probity_name *probity_names_find(const struct probity_names *names, uint64_t code)
+{
+    if (names->count == 0)
+        return NULL;
+    const struct probity_name *name = &names->places[place_of(names, code + 1)];
+    return name->key != 0 ? name : NULL;
+}
+
+void probity_names_release(struct probity_names *names)
+{
+    for (size_t i = 0; i < names->capacity; i++)
+        free(names->places[i].bytes);
+    free(names->places);
+    *names = (struct probity_names){0};
+}

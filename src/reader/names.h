@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * names.h: the names that a trace has declared so far, of probes and of sites.
+ */
+#ifndef PROBITY_READER_NAMES_H
+#define PROBITY_READER_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct probity_name {
+    uint64_t key; /* stream code without its offset, + 1; 0: empty place */
+    char *bytes;
+    uint32_t length;
+};
+
+/* A hash table with open addressing; at most half full. */
+struct probity_names {
+    struct probity_name *places;
+    size_t count, capacity; /* capacity: a power of two, or 0 */
+};
+
+/* Declares the name of a hit code. A site keeps its first name, a probe gets its newest. Copies.
+ * Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_names_set(struct probity_names *names, uint64_t code, const uint8_t *bytes,
+                      size_t length);
+
+/* NULL where there is none. Valid until the next set. */
+const struct probity_name *probity_names_find(const struct probity_names *names, uint64_t code);
+
+void probity_names_release(struct probity_names *names);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * open_block.c: DATA blocks whose records are being given out: loading from the file or from the
+ * spool's rest, and recycling of their memory.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "probity.h"
+#include "reader/file.h"
+#include "reader/merge.h"
+
+enum { BYTES_KEPT_MAX = 256 << 10 }; /* larger buffers are not kept for the next block */
+
+/* Blocks this far outside the time range are skipped unread; nearer ones are decided record by
+ * record. */
+#define RANGE_SLACK_NS UINT64_C(1000000000)
+
+static void note_damage(struct probity_trace *trace, uint64_t offset, uint64_t bytes)
+{
+    if (trace->facts.damages++ == 0)
+        trace->facts.damage_offset = offset;
+    trace->facts.damaged_bytes += bytes;
+}
+
+static struct probity_open_block *take_free(struct probity_merge *merge)
+{
+    struct probity_open_block *block = merge->free_blocks;
+
+    if (block == NULL)
+        return calloc(1, sizeof *block);
+    merge->free_blocks = block->next_free;
+    return block;
+}
+
+void probity_open_block_recycle(struct probity_merge *merge, struct probity_open_block *block)
+{
+    if (block->capacity > BYTES_KEPT_MAX) {
+        free(block->bytes);
+        block->bytes = NULL;
+        block->capacity = 0;
+    }
+    block->next_free = merge->free_blocks;
+    merge->free_blocks = block;
+}
+
+static int reserve(struct probity_open_block *block, size_t bytes)
+{
+    if (bytes <= block->capacity)
+        return 0;
+    uint8_t *grown = realloc(block->bytes, bytes);
+    if (grown == NULL)
+        return PROBITY_ERROR_MEMORY;
+    block->bytes = grown;
+    block->capacity = bytes;
+    return 0;
+}
+
+/* Returns 1 with the whole block in memory, 0 where it is damaged, or an error. */
+static int load_from_file(struct probity_open_block *block, const struct probity_waiting *waiting)
+{
+    struct probity_trace *trace = block->trace;
+    struct probity_block_header header;
+
+    if (reserve(block, waiting->bytes) != 0)
+        return PROBITY_ERROR_MEMORY;
+    ssize_t got = probity_file_read(trace->file, block->bytes, waiting->bytes, waiting->offset);
+    if (got < 0)
+        return (int)got;
+    if ((size_t)got < waiting->bytes || probity_block_header_get(block->bytes, &header) != 0 ||
+        header.payload_bytes + (size_t)PROBITY_BLOCK_HEADER_BYTES != waiting->bytes ||
+        !probity_block_is_whole(block->bytes, &header)) {
+        note_damage(trace, waiting->offset, waiting->bytes);
+        return 0;
+    }
+    return 1;
+}
+
+static int load_from_spool(struct probity_open_block *block, const struct probity_waiting *waiting)
+{
+    struct probity_rest *rest = &block->trace->rest;
+    struct probity_drain_output output;
+
+    probity_rest_pack(rest, (size_t)waiting->offset, 0, &output);
+    if (output.records == 0)
+        return 0;
+    if (reserve(block, output.block_bytes) != 0)
+        return PROBITY_ERROR_MEMORY;
+    memcpy(block->bytes, rest->block, output.block_bytes);
+    return 1;
+}
+
+static int is_outside_range(const struct probity_merge *merge, struct probity_open_block *block)
+{
+    struct probity_clockmap *clock = &block->trace->clock;
+
+    if ((merge->from_ns == 0 && merge->to_ns == 0) || (block->data.flags & PROBITY_DATA_HAS_EVENTS))
+        return 0;
+    return probity_clockmap_wall(clock, block->data.last_tick) + RANGE_SLACK_NS < merge->from_ns ||
+           probity_clockmap_wall(clock, block->data.first_tick) > merge->to_ns + RANGE_SLACK_NS;
+}
+
+/* Reads the fixed part and finds the thread. Returns as probity_open_block_load(). */
+static int start_stream(struct probity_merge *merge, struct probity_open_block *block,
+                        const struct probity_waiting *waiting)
+{
+    int is_in_file = waiting->bytes != 0;
+    const uint8_t *payload = block->bytes + PROBITY_BLOCK_HEADER_BYTES;
+    size_t bytes = probity_get_u32(block->bytes + 4);
+
+    if (probity_data_get(payload, bytes, &block->data) != 0) {
+        note_damage(block->trace, waiting->offset, bytes + PROBITY_BLOCK_HEADER_BYTES);
+        return 0;
+    }
+    if (is_outside_range(merge, block))
+        return 0;
+    int error = probity_threads_slot(&merge->threads, block->trace->number, block->data.thread,
+                                     block->data.tid, &block->slot);
+    if (error != 0)
+        return error;
+    probity_unpacker_init(&block->unpacker, payload + PROBITY_DATA_FIXED_BYTES,
+                          bytes - PROBITY_DATA_FIXED_BYTES, block->data.first_tick);
+    block->taken = 0;
+    block->horizon = block->trace->horizon;
+    block->order = is_in_file ? waiting->offset : UINT64_C(1) << 63 | block->data.chunk;
+    return probity_open_block_step(block);
+}
+
+int probity_open_block_load(struct probity_merge *merge, const struct probity_waiting *waiting,
+                            struct probity_open_block **ret_block)
+{
+    struct probity_open_block *block = take_free(merge);
+
+    if (block == NULL)
+        return PROBITY_ERROR_MEMORY;
+    block->trace = &merge->traces[waiting->trace];
+    int got = waiting->bytes != 0 ? load_from_file(block, waiting)
+                                  : load_from_spool(block, waiting);
+    if (got > 0)
+        got = start_stream(merge, block, waiting);
+    if (got > 0)
+        *ret_block = block;
+    else
+        probity_open_block_recycle(merge, block);
+    return got;
+}
+
+int probity_open_block_step(struct probity_open_block *block)
+{
+    int got = probity_unpack(&block->unpacker, &block->record);
+
+    if (__builtin_expect(got > 0, 1)) {
+        block->taken++;
+        return block->record.tick <= block->horizon;
+    }
+    if (got < 0 || block->taken != block->data.records) {
+        uint64_t left = (uint64_t)(block->unpacker.end - block->unpacker.at);
+        note_damage(block->trace, 0, left);
+    }
+    return 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * queue.c: a binary heap; the earliest key is items[0].
+ */
+#include "reader/queue.h"
+
+#include <stdlib.h>
+
+#include "probity.h"
+
+int probity_queue_push(struct probity_queue *queue, const struct probity_waiting *item)
+{
+    if (queue->count == queue->capacity) {
+        size_t capacity = queue->capacity > 0 ? 2 * queue->capacity : 64;
+        struct probity_waiting *items = realloc(queue->items, capacity * sizeof *items);
+        if (items == NULL)
+            return PROBITY_ERROR_MEMORY;
+        queue->items = items;
+        queue->capacity = capacity;
+    }
+    size_t at = queue->count++;
+    for (; at > 0 && queue->items[(at - 1) / 2].key > item->key; at = (at - 1) / 2)
+        queue->items[at] = queue->items[(at - 1) / 2];
+    queue->items[at] = *item;
+    return 0;
+}
+
+struct probity_waiting probity_queue_pop(struct probity_queue *queue)
+{
+    struct probity_waiting first = queue->items[0], last = queue->items[--queue->count];
+    size_t at = 0, child;
+
+    while ((child = 2 * at + 1) < queue->count) {
+        child += child + 1 < queue->count && queue->items[child + 1].key < queue->items[child].key;
+        if (last.key <= queue->items[child].key)
+            break;
+        queue->items[at] = queue->items[child];
+        at = child;
+    }
+    queue->items[at] = last;
+    return first;
+}
+
+void probity_queue_release(struct probity_queue *queue)
+{
+    free(queue->items);
+    *queue = (struct probity_queue){0};
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * reader.c: the public half of the reader: opens traces, decides how they share time, and says
+ * whether they are complete. Runs in tools, and in the traced program while it makes its CSV.
+ */
+#include "reader/reader.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reader/merge.h"
+#include "reader/trace.h"
+
+struct probity_reader {
+    struct probity_merge merge;
+    struct probity_trace *traces;
+    size_t count;
+};
+
+/* Traces of one boot share the CPU's counter; others have only the wall clock in common. */
+static int is_by_wall(const struct probity_reader *reader)
+{
+    const struct probity_info *first = &reader->traces[0].facts.info;
+
+    for (size_t i = 1; i < reader->count; i++) {
+        const struct probity_info *info = &reader->traces[i].facts.info;
+        if (info->clock != first->clock || memcmp(info->boot, first->boot, 16) != 0 ||
+            (info->clock != PROBITY_CLOCK_TSC && info->clock != PROBITY_CLOCK_CNTVCT))
+            return 1;
+    }
+    return 0;
+}
+
+static void prepare_merge(struct probity_reader *reader,
+                          const struct probity_reader_options *options)
+{
+    struct probity_merge *merge = &reader->merge;
+
+    merge->traces = reader->traces;
+    merge->trace_count = reader->count;
+    merge->by_wall = is_by_wall(reader);
+    merge->may_stop_early = 1;
+    for (size_t i = 0; i < reader->count; i++) {
+        reader->traces[i].by_wall = merge->by_wall;
+        if (reader->traces[i].facts.clock_steps > 0 || reader->count > 1)
+            merge->may_stop_early = 0;
+    }
+    merge->progress = options->progress;
+    merge->progress_context = options->progress_context;
+    probity_reader_set_range(reader, options->from_ns, options->to_ns);
+}
+
+int probity_reader_open(const char *const *paths, size_t count,
+                        const struct probity_reader_options *options, size_t *ret_failed,
+                        struct probity_reader **ret_reader)
+{
+    static const struct probity_reader_options defaults;
+    struct probity_reader *reader = calloc(1, sizeof *reader);
+    int error = 0;
+
+    if (reader == NULL || count == 0 || count > PROBITY_READER_TRACES_MAX) {
+        free(reader);
+        return reader == NULL ? PROBITY_ERROR_MEMORY : PROBITY_ERROR_ARGUMENT;
+    }
+    options = options != NULL ? options : &defaults;
+    reader->traces = calloc(count, sizeof *reader->traces);
+    if (reader->traces == NULL)
+        error = PROBITY_ERROR_MEMORY;
+    for (size_t i = 0; error == 0 && i < count; i++) {
+        error = probity_trace_open(paths[i], (uint32_t)i, options, &reader->traces[i]);
+        reader->count += error == 0;
+        if (error != 0 && ret_failed != NULL)
+            *ret_failed = i;
+    }
+    if (error != 0) {
+        probity_reader_close(reader);
+        return error;
+    }
+    prepare_merge(reader, options);
+    *ret_reader = reader;
+    return 0;
+}
+
+void probity_reader_set_range(struct probity_reader *reader, uint64_t from_ns, uint64_t to_ns)
+{
+    reader->merge.from_ns = from_ns;
+    reader->merge.to_ns = to_ns != 0 || from_ns == 0 ? to_ns : UINT64_MAX - 2000000000;
+}
+
+int probity_reader_next(struct probity_reader *reader, const struct probity_event **ret_event)
+{
+    return probity_merge_next(&reader->merge, ret_event);
+}
+
+size_t probity_reader_traces(const struct probity_reader *reader)
+{
+    return reader->count;
+}
+
+const struct probity_trace_facts *probity_reader_facts(const struct probity_reader *reader,
+                                                       size_t trace)
+{
+    return &reader->traces[trace].facts;
+}
+
+void probity_reader_close(struct probity_reader *reader)
+{
+    probity_merge_release(&reader->merge);
+    for (size_t i = 0; i < reader->count; i++)
+        probity_trace_release(&reader->traces[i]);
+    free(reader->traces);
+    free(reader);
+}
+
+int probity_trace_is_damaged(const struct probity_trace_facts *facts)
+{
+    return facts->damages > 0 || facts->cut_bytes > 0 || facts->is_short ||
+           facts->totals_records_missing > 0;
+}
+
+/* Damage and loss, worst first. Returns whether there is any. */
+static int tell_loss(const struct probity_trace_facts *facts, char *ret_why, size_t bytes)
+{
+    const struct probity_totals *totals = &facts->totals;
+    uint64_t dropped = totals->dropped_full + totals->dropped_memory + totals->dropped_write;
+
+    if (facts->damages > 0)
+        snprintf(ret_why, bytes, "damaged in %" PRIu64 " place(s), the first at byte %" PRIu64
+                 "; %" PRIu64 " bytes skipped", facts->damages, facts->damage_offset,
+                 facts->damaged_bytes);
+    else if (facts->is_short)
+        snprintf(ret_why, bytes, "shorter than its program wrote: a copy made while it ran");
+    else if (facts->cut_bytes > 0)
+        snprintf(ret_why, bytes, "cut: the last %" PRIu64 " bytes are no whole block",
+                 facts->cut_bytes);
+    else if (facts->totals_records_missing > 0)
+        snprintf(ret_why, bytes, "%" PRIu64 " records that were written are not in the file",
+                 facts->totals_records_missing);
+    else if (facts->state == PROBITY_TRACE_UNFINISHED)
+        snprintf(ret_why, bytes, "no END block and no spool on this machine: the last records may "
+                                 "be missing");
+    else if (dropped > 0)
+        snprintf(ret_why, bytes, "%" PRIu64 " records dropped: %" PRIu64 " no free chunk, %" PRIu64
+                 " no memory or a limit, %" PRIu64 " not writable", dropped, totals->dropped_full,
+                 totals->dropped_memory, totals->dropped_write);
+    else
+        return 0;
+    return 1;
+}
+
+int probity_trace_is_complete(const struct probity_trace_facts *facts, char *ret_why, size_t bytes)
+{
+    static const char *const reasons[] = {"closed", "closed by the program", "closed at exit",
+                                          "recovered from the spool"};
+
+    if (tell_loss(facts, ret_why, bytes))
+        return 0;
+    if (facts->info.mode == 2)
+        snprintf(ret_why, bytes, "ring mode keeps the newest records only; of these, all are here");
+    else if (facts->state == PROBITY_TRACE_LIVE)
+        snprintf(ret_why, bytes, "still recording: everything up to now");
+    else if (facts->state == PROBITY_TRACE_KILLED)
+        snprintf(ret_why, bytes, "the program died; the last records are read from its spool");
+    else
+        snprintf(ret_why, bytes, "%s", reasons[facts->end_reason <= 3 ? facts->end_reason : 0]);
+    return 1;
+}

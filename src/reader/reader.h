@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * reader.h: traces to events in time order. The only header of this folder for output/ and cli/.
+ *
+ * A reader takes one or several traces, in whatever state their programs left them: closed, live,
+ * killed, copied, cut or damaged. What a trace without END still has in its spool is read with it.
+ * The view is that of the moment of opening: what a live program records later is not in it.
+ *
+ *     file ──► front (block headers) ──► waiting blocks ──► open blocks ──► events
+ *     spool ─────────────────────────────────┘   by first tick     by next tick
+ *
+ * Memory is bounded by what lies between two watermarks and by the blocks open at one time, not by
+ * the size of the trace. Depends on libc only. A reader belongs to one thread at a time.
+ */
+#ifndef PROBITY_READER_READER_H
+#define PROBITY_READER_READER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/block.h"
+#include "format/stream.h"
+#include "probity.h"
+
+enum { PROBITY_READER_TRACES_MAX = 65535 };
+
+enum probity_trace_state {
+    PROBITY_TRACE_CLOSED = 1,    /* ends with an END block */
+    PROBITY_TRACE_LIVE = 2,      /* its program is recording */
+    PROBITY_TRACE_KILLED = 3,    /* no END; what the file lacks is read from the spool */
+    PROBITY_TRACE_UNFINISHED = 4 /* no END and no spool: the last records may be missing */
+};
+
+/* What is known of one trace. Counts cover the file; those of the spool stand apart. */
+struct probity_trace_facts {
+    const char *path;
+    enum probity_trace_state state;
+    struct probity_info info; /* its texts belong to the reader */
+    uint64_t file_bytes, blocks, data_blocks, late_blocks;
+    uint64_t records, holes;
+    uint64_t spool_records, spool_chunks;
+    uint64_t first_tick, last_tick;       /* of records; 0 without records */
+    uint64_t first_wall_ns, last_wall_ns;
+    uint64_t threads;
+    struct probity_totals totals; /* the newest there are */
+    uint64_t totals_records_missing; /* counted by the writer, but not in the file */
+    uint64_t clock_bound_ns;         /* wall time is known to +- this, at the anchors */
+    uint64_t cpu_bound_ns;           /* CPU time is known to this */
+    uint64_t clock_steps;            /* how often CLOCK_REALTIME was set */
+    uint64_t damages, damaged_bytes, damage_offset; /* offset: of the first */
+    uint64_t cut_bytes;  /* of a last block that is not whole */
+    uint64_t late_records_unordered; /* late blocks beyond what is kept: not in time order */
+    uint32_t end_reason; /* PROBITY_END_STOPPED ..., 0 without END */
+    int is_short;        /* the file is shorter than its program wrote: a copy made while it ran */
+};
+
+/* One event. Valid until the next call. */
+struct probity_event {
+    uint64_t tick;
+    uint64_t wall_ns; /* CLOCK_REALTIME, ns since 1970; there even where it is not wanted */
+    uint64_t cpu_ns;  /* CPU time of the thread, where cpu_known */
+    uint32_t trace;   /* place of the path in the list given to open */
+    uint32_t thread;  /* number within the trace */
+    uint32_t thread_slot; /* dense number of (trace, thread) within this reader */
+    uint32_t tid, pid;
+    uint32_t kind;    /* an enum probity_event_kind */
+    uint32_t id;      /* hits: probe number, or site number where is_site */
+    int is_site, cpu_known, wall_known, late;
+    const char *name; /* hits: name of site or probe, NULL without */
+    size_t name_bytes;
+    const uint8_t *payload; /* kinds other than hits */
+    size_t payload_bytes;
+};
+
+struct probity_reader_options {
+    uint64_t from_ns, to_ns; /* CLOCK_REALTIME: events in [from, to); both 0: all */
+    int survey;              /* 1: verify every checksum at opening */
+    /* Called now and then during long work; may be NULL. done and total are bytes. */
+    void (*progress)(void *context, uint64_t done, uint64_t total);
+    void *progress_context;
+};
+
+struct probity_reader;
+
+/* Opens traces. options may be NULL. On failure *ret_failed (may be NULL) is the place of the path
+ * to blame. Returns 0; PROBITY_ERROR_OPEN with errno set; PROBITY_ERROR_READ with errno set;
+ * PROBITY_ERROR_FORMAT; PROBITY_ERROR_VERSION; PROBITY_ERROR_DAMAGED when not even INFO can be
+ * read; PROBITY_ERROR_MEMORY; PROBITY_ERROR_ARGUMENT. */
+int probity_reader_open(const char *const *paths, size_t count,
+                        const struct probity_reader_options *options, size_t *ret_failed,
+                        struct probity_reader **ret_reader);
+
+/* Returns 1 with the next event in time order, 0 at the end, or an error (READ, MEMORY), after
+ * which the reader can only be closed. Damage is no error here: it is skipped and counted. */
+int probity_reader_next(struct probity_reader *reader, const struct probity_event **ret_event);
+
+/* Sets another time range; only before the first next. */
+void probity_reader_set_range(struct probity_reader *reader, uint64_t from_ns, uint64_t to_ns);
+
+size_t probity_reader_traces(const struct probity_reader *reader);
+
+/* Facts of trace number `trace`; damages grow while events are read. Valid until close. */
+const struct probity_trace_facts *probity_reader_facts(const struct probity_reader *reader,
+                                                       size_t trace);
+
+/* Whether a trace holds everything that its program recorded: 1 or 0; and in words, why or why not
+ * (cut to `bytes`, always ended by a zero). */
+int probity_trace_is_complete(const struct probity_trace_facts *facts, char *ret_why, size_t bytes);
+
+/* Whether what was read is damaged or known to be incomplete because of damage: 1 or 0. */
+int probity_trace_is_damaged(const struct probity_trace_facts *facts);
+
+/* Ticks of a trace in ns, by its nominal rate. */
+uint64_t probity_trace_ns_of_ticks(const struct probity_trace_facts *facts, uint64_t ticks);
+
+void probity_reader_close(struct probity_reader *reader);
+
+struct probity_check_result {
+    uint64_t faults, blocks, records, bytes;
+    uint64_t cut_offset, cut_bytes; /* a last block that is not whole; no fault in a live trace */
+    int has_end;
+};
+
+/* Whom probity_check_file() tells: of each fault with its offset in the file; of its progress (may
+ * be NULL). */
+struct probity_check_listener {
+    void (*report)(void *context, uint64_t offset, const char *text);
+    void (*progress)(void *context, uint64_t done, uint64_t total);
+    void *context;
+};
+
+/* Verifies a file up to its size at opening: every block, every stream, order and counts. Returns
+ * 0, or an error as probity_reader_open(). */
+int probity_check_file(const char *path, const struct probity_check_listener *listener,
+                       struct probity_check_result *ret_result);
+
+#endif

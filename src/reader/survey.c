@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * survey.c: the first pass over a trace, block headers only unless told otherwise. It finds what
+ * the merge must know beforehand (blocks that come late, words that are in the file already) and
+ * what `info` tells.
+ */
+#include <stdlib.h>
+
+#include "probity.h"
+#include "reader/threads.h"
+#include "reader/trace.h"
+
+enum {
+    LATE_KEPT_MAX = 65536, /* further late blocks are handed on where they stand */
+    PROGRESS_BLOCKS = 4096
+};
+
+struct survey {
+    struct probity_trace *trace;
+    struct probity_trace_facts *facts;
+    struct probity_threads threads;
+    struct probity_clockmap clock;
+    uint64_t watermark; /* the newest */
+    int has_records, first_is_new, ended;
+};
+
+static void note_damage(struct survey *survey, uint64_t offset, uint64_t bytes)
+{
+    struct probity_trace_facts *facts = survey->facts;
+
+    if (facts->damages++ == 0)
+        facts->damage_offset = offset;
+    facts->damaged_bytes += bytes;
+}
+
+static int take_anchor(struct survey *survey, const struct probity_anchor *anchor)
+{
+    struct probity_trace_facts *facts = survey->facts;
+    uint64_t bound = ((uint64_t)anchor->width_ns + 1) / 2;
+    int error = probity_clockmap_add(&survey->clock, anchor);
+
+    facts->clock_bound_ns = bound > facts->clock_bound_ns ? bound : facts->clock_bound_ns;
+    if (error == 0 && survey->first_is_new) {
+        facts->first_wall_ns = probity_clockmap_wall(&survey->clock, facts->first_tick);
+        survey->first_is_new = 0;
+    }
+    probity_clockmap_forget(&survey->clock, anchor->ticks);
+    return error;
+}
+
+static void take_span(struct survey *survey, uint64_t first_tick, uint64_t last_tick)
+{
+    struct probity_trace_facts *facts = survey->facts;
+
+    if (!survey->has_records || first_tick < facts->first_tick) {
+        facts->first_tick = first_tick;
+        survey->first_is_new = 1;
+    }
+    if (!survey->has_records || last_tick > facts->last_tick)
+        facts->last_tick = last_tick;
+    survey->has_records = 1;
+}
+
+static int take_late(struct survey *survey, const struct probity_scan_item *item,
+                     const struct probity_data *data)
+{
+    struct probity_trace *trace = survey->trace;
+
+    survey->facts->late_blocks++;
+    if (trace->late_kept == LATE_KEPT_MAX) {
+        survey->facts->late_records_unordered += data->records;
+        return 0;
+    }
+    trace->late_kept++;
+    return probity_waiting_list_add(
+        &trace->extras, &(struct probity_waiting){data->first_tick, data->first_tick, item->offset,
+                                                  (uint32_t)item->bytes, trace->number});
+}
+
+static int take_data(struct survey *survey, struct probity_scan *scan,
+                     const struct probity_scan_item *item)
+{
+    struct probity_trace *trace = survey->trace;
+    struct probity_trace_facts *facts = survey->facts;
+    struct probity_data data;
+    uint32_t slot;
+
+    if (probity_data_get(item->payload, item->header.payload_bytes, &data) != 0) {
+        note_damage(survey, item->offset, item->bytes);
+        return 0;
+    }
+    facts->data_blocks++;
+    facts->records += data.records;
+    facts->holes += data.holes;
+    if (data.records > 0)
+        take_span(survey, data.first_tick, data.last_tick);
+    int error = probity_threads_slot(&survey->threads, 0, data.thread, data.tid, &slot);
+    /* Older than a watermark without being marked: late all the same. */
+    if (error == 0 && ((data.flags & PROBITY_DATA_LATE) || data.first_tick < survey->watermark))
+        error = take_late(survey, item, &data);
+    if (error != 0 || !trace->has_rest ||
+        !probity_rest_overlaps(&trace->rest, &data))
+        return error;
+    /* Only a block whose records can be had takes them from the spool. */
+    int whole = probity_scan_verify(scan, item);
+    if (whole == 1)
+        probity_rest_cover(&trace->rest, &data);
+    return whole < 0 ? whole : 0;
+}
+
+static int take_sync(struct survey *survey, const struct probity_scan_item *item)
+{
+    struct probity_trace_facts *facts = survey->facts;
+    struct probity_sync sync;
+
+    if (probity_sync_get(item->payload, item->header.payload_bytes, &sync) != 0) {
+        note_damage(survey, item->offset, item->bytes);
+        return 0;
+    }
+    facts->totals = sync.totals;
+    survey->watermark = sync.watermark > survey->watermark ? sync.watermark : survey->watermark;
+    facts->totals_records_missing =
+        sync.totals.records > facts->records ? sync.totals.records - facts->records : 0;
+    if (item->header.type == PROBITY_BLOCK_END) {
+        facts->end_reason = sync.reason;
+        survey->ended = 1;
+    }
+    return take_anchor(survey, &sync.anchor);
+}
+
+static int take_item(struct survey *survey, struct probity_scan *scan,
+                     const struct probity_scan_item *item)
+{
+    struct probity_trace_facts *facts = survey->facts;
+
+    if (item->kind == PROBITY_SCAN_CUT) {
+        facts->cut_bytes = item->bytes;
+        return 0;
+    }
+    if (item->kind == PROBITY_SCAN_DAMAGE || survey->ended) {
+        note_damage(survey, item->offset, item->bytes);
+        return 0;
+    }
+    facts->blocks++;
+    if (item->header.type == PROBITY_BLOCK_DATA)
+        return take_data(survey, scan, item);
+    if (item->header.type == PROBITY_BLOCK_SYNC || item->header.type == PROBITY_BLOCK_END)
+        return take_sync(survey, item);
+    return 0;
+}
+
+/* A chunk of the spool is packed once here, because only its records tell when it begins: a probe
+ * may have read its clock before the chunk was opened. */
+static int take_chunk(struct survey *survey, size_t index)
+{
+    struct probity_trace *trace = survey->trace;
+    struct probity_trace_facts *facts = survey->facts;
+    const uint8_t *payload = trace->rest.block + PROBITY_BLOCK_HEADER_BYTES;
+    struct probity_drain_output output;
+    struct probity_data data;
+    uint32_t slot;
+
+    probity_rest_pack(&trace->rest, index, 0, &output);
+    facts->holes += trace->rest.is_alive ? 0 : output.holes;
+    if (output.records == 0 ||
+        probity_data_get(payload, output.block_bytes - PROBITY_BLOCK_HEADER_BYTES, &data) != 0)
+        return 0;
+    facts->spool_chunks++;
+    facts->spool_records += output.records;
+    take_span(survey, data.first_tick, data.last_tick);
+    int error = probity_threads_slot(&survey->threads, 0, data.thread, data.tid, &slot);
+    return error != 0
+               ? error
+               : probity_waiting_list_add(
+                     &trace->extras, &(struct probity_waiting){data.first_tick, data.first_tick,
+                                                               index, 0, trace->number});
+}
+
+/* What is in the spool counts with the file; its counters are newer than those of the last SYNC. */
+static int take_rest(struct survey *survey)
+{
+    struct probity_trace *trace = survey->trace;
+    struct probity_totals *totals = &survey->facts->totals;
+    const struct probity_spool_header *header = &trace->rest.header;
+    int error = 0;
+
+    totals->dropped_full = header->dropped_full;
+    totals->dropped_memory = header->dropped_memory;
+    totals->dropped_write = header->dropped_write;
+    totals->stalls = header->stalls;
+    totals->stall_ticks = header->stall_ticks;
+    totals->unmeasured_ticks_max = header->unmeasured_ticks_max;
+    totals->threads = (uint32_t)header->threads;
+    for (size_t i = 0; error == 0 && i < trace->rest.anchor_count; i++)
+        error = take_anchor(survey, &trace->rest.anchors[i]);
+    for (size_t i = 0; error == 0 && i < trace->rest.count; i++)
+        error = take_chunk(survey, i);
+    return error;
+}
+
+static int compare_ticks(const void *left, const void *right)
+{
+    const struct probity_waiting *a = left, *b = right;
+
+    return a->tick < b->tick ? -1 : a->tick > b->tick;
+}
+
+static void conclude(struct survey *survey)
+{
+    struct probity_trace *trace = survey->trace;
+    struct probity_trace_facts *facts = survey->facts;
+    const struct probity_info *info = &facts->info;
+
+    if (survey->first_is_new)
+        facts->first_wall_ns = probity_clockmap_wall(&survey->clock, facts->first_tick);
+    if (survey->has_records)
+        facts->last_wall_ns = probity_clockmap_wall(&survey->clock, facts->last_tick);
+    facts->clock_steps = survey->clock.steps;
+    facts->threads = survey->threads.count;
+    if (info->flags & PROBITY_INFO_CPU_TIME) {
+        uint64_t ticks = facts->totals.unmeasured_ticks_max;
+        ticks = ticks > info->gap_ticks ? ticks : info->gap_ticks;
+        facts->cpu_bound_ns = probity_trace_ns_of_ticks(facts, ticks);
+    }
+    if (trace->extras.count > 1)
+        qsort(trace->extras.items, trace->extras.count, sizeof *trace->extras.items,
+              compare_ticks);
+}
+
+static void judge_state(struct survey *survey)
+{
+    struct probity_trace *trace = survey->trace;
+    struct probity_trace_facts *facts = survey->facts;
+
+    if (survey->ended)
+        facts->state = PROBITY_TRACE_CLOSED;
+    else if (!trace->has_rest)
+        facts->state = PROBITY_TRACE_UNFINISHED;
+    else
+        facts->state = trace->rest.is_alive ? PROBITY_TRACE_LIVE : PROBITY_TRACE_KILLED;
+    /* A torn block at the end of a file that has its spool loses nothing: the words are there
+     * still. */
+    if (trace->has_rest && !survey->ended) {
+        facts->is_short = trace->rest.header.committed > facts->file_bytes;
+        facts->cut_bytes = facts->is_short ? facts->cut_bytes : 0;
+    }
+}
+
+static int walk(struct survey *survey, struct probity_scan *scan,
+                const struct probity_reader_options *options)
+{
+    struct probity_scan_item item;
+    uint64_t items = 0;
+    int got;
+
+    while ((got = probity_scan_next(scan, &item)) > 0) {
+        got = take_item(survey, scan, &item);
+        if (got < 0)
+            return got;
+        if (options->progress != NULL && ++items % PROGRESS_BLOCKS == 0)
+            options->progress(options->progress_context, item.offset, scan->size);
+    }
+    return got;
+}
+
+int probity_trace_survey(struct probity_trace *trace, const struct probity_reader_options *options)
+{
+    struct survey survey = {.trace = trace, .facts = &trace->facts};
+    struct probity_scan scan;
+    int error = probity_scan_init(&scan, trace->file, trace->facts.file_bytes, options->survey);
+
+    survey.clock.nominal_rate = trace->facts.info.rate;
+    if (error == 0)
+        error = take_anchor(&survey, &trace->facts.info.anchor);
+    if (error == 0)
+        error = walk(&survey, &scan, options);
+    if (error == 0)
+        judge_state(&survey);
+    if (error == 0 && survey.ended && trace->has_rest) {
+        probity_rest_release(&trace->rest); /* END: all is in the file */
+        trace->has_rest = 0;
+        trace->horizon = UINT64_MAX;
+    }
+    if (error == 0 && trace->has_rest)
+        error = take_rest(&survey);
+    if (error == 0)
+        conclude(&survey);
+    probity_scan_release(&scan);
+    probity_threads_release(&survey.threads);
+    probity_clockmap_release(&survey.clock);
+    return error;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * threads.c: a hash table from (trace, thread) to a dense slot.
+ */
+#include "reader/threads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "probity.h"
+
+static size_t place_of(const struct probity_threads *threads, uint32_t trace, uint32_t thread)
+{
+    size_t mask = threads->capacity - 1;
+    uint64_t key = (uint64_t)trace << 32 | thread;
+    size_t place = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+
+    for (uint32_t slot; (slot = threads->places[place]) != 0; place = (place + 1) & mask) {
+        const struct probity_thread_seen *seen = &threads->seen[slot - 1];
+        if (seen->trace == trace && seen->thread == thread)
+            break;
+    }
+    return place;
+}
+
+static int grow(struct probity_threads *threads)
+{
+    size_t capacity = threads->capacity > 0 ? 2 * threads->capacity : 64;
+    if (capacity / 2 >= UINT32_MAX)
+        return PROBITY_ERROR_LIMIT;
+    uint32_t *places = calloc(capacity, sizeof *places);
+    struct probity_thread_seen *seen = realloc(threads->seen, capacity / 2 * sizeof *seen);
+
+    if (seen != NULL)
+        threads->seen = seen;
+    if (places == NULL || seen == NULL) {
+        free(places);
+        return PROBITY_ERROR_MEMORY;
+    }
+    free(threads->places);
+    threads->places = places;
+    threads->capacity = capacity;
+    for (uint32_t slot = 0; slot < threads->count; slot++)
+        places[place_of(threads, seen[slot].trace, seen[slot].thread)] = slot + 1;
+    return 0;
+}
+
+int probity_threads_slot(struct probity_threads *threads, uint32_t trace, uint32_t thread,
+                         uint32_t tid, uint32_t *ret_slot)
+{
+    if (2 * threads->count >= threads->capacity) {
+        int error = grow(threads);
+        if (error != 0)
+            return error;
+    }
+    size_t place = place_of(threads, trace, thread);
+    if (threads->places[place] == 0) {
+        threads->seen[threads->count] = (struct probity_thread_seen){0, trace, thread, tid};
+        threads->places[place] = (uint32_t)++threads->count;
+    }
+    *ret_slot = threads->places[place] - 1;
+    return 0;
+}
+
+void probity_threads_release(struct probity_threads *threads)
+{
+    free(threads->seen);
+    free(threads->places);
+    *threads = (struct probity_threads){0};
+}

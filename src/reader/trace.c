@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * trace.c: opening one trace, and the front: it goes from SYNC to SYNC, and hands the blocks in
+ * between to the merge together with how far the merge may go.
+ */
+#include "reader/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/scale.h"
+#include "probity.h"
+#include "reader/file.h"
+
+int probity_waiting_list_add(struct probity_waiting_list *list, const struct probity_waiting *item)
+{
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity > 0 ? 2 * list->capacity : 64;
+        struct probity_waiting *items = realloc(list->items, capacity * sizeof *items);
+        if (items == NULL)
+            return PROBITY_ERROR_MEMORY;
+        list->items = items;
+        list->capacity = capacity;
+    }
+    list->items[list->count++] = *item;
+    return 0;
+}
+
+uint64_t probity_trace_ns_of_ticks(const struct probity_trace_facts *facts, uint64_t ticks)
+{
+    return ticks > INT64_MAX ? UINT64_MAX : probity_ns_of_ticks(ticks, facts->info.rate);
+}
+
+/* The first block. Without it nothing can be said of the others. */
+static int read_info(struct probity_trace *trace)
+{
+    struct probity_scan scan;
+    struct probity_scan_item item;
+    int got = probity_scan_init(&scan, trace->file, trace->facts.file_bytes, 0);
+
+    if (got == 0)
+        got = probity_scan_next(&scan, &item);
+    if (got >= 0 && (got == 0 || item.kind != PROBITY_SCAN_BLOCK ||
+                     item.header.type != PROBITY_BLOCK_INFO))
+        got = PROBITY_ERROR_DAMAGED;
+    if (got > 0) {
+        trace->info_bytes = malloc((size_t)item.header.payload_bytes + 1);
+        got = trace->info_bytes == NULL ? PROBITY_ERROR_MEMORY : 0;
+    }
+    if (got == 0) {
+        memcpy(trace->info_bytes, item.payload, item.header.payload_bytes);
+        got = probity_info_get(trace->info_bytes, item.header.payload_bytes, &trace->facts.info);
+    }
+    probity_scan_release(&scan);
+    return got;
+}
+
+/* The spool named in INFO. That there is none is no error: its program may have closed the trace,
+ * or the trace is a copy on another machine. */
+static int take_spool(struct probity_trace *trace)
+{
+    const struct probity_text *text = &trace->facts.info.text[PROBITY_TAG_SPOOL];
+
+    if (text->bytes == NULL || text->length == 0 || memchr(text->bytes, 0, text->length) != NULL)
+        return 0;
+    char *path = strndup(text->bytes, text->length);
+    if (path == NULL)
+        return PROBITY_ERROR_MEMORY;
+    uint64_t now = probity_clock_ticks(trace->facts.info.clock);
+    int error = probity_rest_take(path, &trace->facts.info, &trace->rest);
+    free(path);
+    trace->has_rest = error == 0;
+    if (error == 0 && trace->rest.is_alive)
+        trace->horizon = now;
+    return error == PROBITY_ERROR_MEMORY ? error : 0;
+}
+
+static int measure(struct probity_trace *trace)
+{
+    int64_t size = probity_file_size(trace->file);
+
+    if (size < 0)
+        return (int)size;
+    trace->facts.file_bytes = (uint64_t)size;
+    return 0;
+}
+
+static int start(struct probity_trace *trace, const struct probity_reader_options *options)
+{
+    int error = measure(trace);
+
+    if (error == 0)
+        error = read_info(trace);
+    if (error == 0)
+        error = take_spool(trace);
+    /* Measured again: what the writer took out of the spool before it was looked at is in the file
+     * now. */
+    if (error == 0)
+        error = measure(trace);
+    if (error == 0)
+        error = probity_trace_survey(trace, options);
+    if (error == 0)
+        error = probity_scan_init(&trace->scan, trace->file, trace->facts.file_bytes, 0);
+    trace->clock.nominal_rate = trace->has_rest ? trace->rest.rate : trace->facts.info.rate;
+    if (error == 0)
+        error = probity_clockmap_add(&trace->clock, &trace->facts.info.anchor);
+    return error;
+}
+
+int probity_trace_open(const char *path, uint32_t number,
+                       const struct probity_reader_options *options,
+                       struct probity_trace *ret_trace)
+{
+    struct probity_trace trace = {.number = number, .file = -1, .horizon = UINT64_MAX};
+    int error = probity_file_open(path, &trace.file);
+
+    if (error != 0)
+        return error;
+    trace.path = strdup(path);
+    trace.facts.path = trace.path;
+    error = trace.path == NULL ? PROBITY_ERROR_MEMORY : start(&trace, options);
+    if (error != 0)
+        probity_trace_release(&trace);
+    else
+        *ret_trace = trace;
+    return error;
+}
+
+void probity_trace_release(struct probity_trace *trace)
+{
+    if (trace->has_rest)
+        probity_rest_release(&trace->rest);
+    probity_scan_release(&trace->scan);
+    probity_clockmap_release(&trace->clock);
+    probity_names_release(&trace->names);
+    free(trace->pending.items);
+    free(trace->extras.items);
+    free(trace->info_bytes);
+    free(trace->path);
+    if (trace->file >= 0)
+        close(trace->file);
+    memset(trace, 0, sizeof *trace);
+    trace->file = -1;
+}
+
+/* Hands on what may open before the front's new place. */
+static int flush(struct probity_trace *trace, struct probity_queue *queue)
+{
+    struct probity_waiting_list *pending = &trace->pending, *extras = &trace->extras;
+    int error = 0;
+
+    for (size_t i = 0; error == 0 && i < pending->count; i++) {
+        pending->items[i].key = probity_trace_key(trace, pending->items[i].tick);
+        error = probity_queue_push(queue, &pending->items[i]);
+    }
+    pending->count = 0;
+    for (; error == 0 && extras->next < extras->count; extras->next++) {
+        struct probity_waiting *extra = &extras->items[extras->next];
+        if (extra->tick > trace->safe_tick && !trace->is_done)
+            break;
+        extra->key = probity_trace_key(trace, extra->tick);
+        error = probity_queue_push(queue, extra);
+    }
+    return error;
+}
+
+static int pass_data(struct probity_trace *trace, const struct probity_scan_item *item)
+{
+    struct probity_data data;
+
+    if (probity_data_get(item->payload, item->header.payload_bytes, &data) != 0)
+        return 0;
+    if (((data.flags & PROBITY_DATA_LATE) || data.first_tick < trace->watermark) &&
+        trace->late_passed < trace->late_kept) {
+        trace->late_passed++; /* handed on by time already */
+        return 0;
+    }
+    return probity_waiting_list_add(
+        &trace->pending, &(struct probity_waiting){0, data.first_tick, item->offset,
+                                                   (uint32_t)item->bytes, trace->number});
+}
+
+/* Records before the watermark have all been seen, and those before the anchor have their final
+ * wall time. */
+static int pass_sync(struct probity_trace *trace, const struct probity_scan_item *item)
+{
+    struct probity_sync sync;
+
+    if (probity_sync_get(item->payload, item->header.payload_bytes, &sync) != 0)
+        return 0;
+    if (trace->clock.count > 16)
+        probity_clockmap_forget(&trace->clock, trace->emitted_tick);
+    int error = probity_clockmap_add(&trace->clock, &sync.anchor);
+    trace->watermark = sync.watermark > trace->watermark ? sync.watermark : trace->watermark;
+    uint64_t safe = trace->clock.anchors[trace->clock.count - 1].ticks;
+    safe = sync.watermark < safe ? sync.watermark : safe;
+    trace->safe_tick = safe > trace->safe_tick ? safe : trace->safe_tick;
+    return error;
+}
+
+static int finish(struct probity_trace *trace)
+{
+    int error = 0;
+
+    for (size_t i = 0; error == 0 && trace->has_rest && i < trace->rest.anchor_count; i++)
+        error = probity_clockmap_add(&trace->clock, &trace->rest.anchors[i]);
+    trace->is_done = 1;
+    return error;
+}
+
+int probity_trace_advance(struct probity_trace *trace, struct probity_queue *queue)
+{
+    struct probity_scan_item item;
+    int got, is_sync = 0, error = 0;
+
+    do {
+        got = probity_scan_next(&trace->scan, &item);
+        if (got < 0)
+            return got;
+        if (got == 0 || item.kind != PROBITY_SCAN_BLOCK)
+            continue;
+        is_sync = item.header.type == PROBITY_BLOCK_SYNC || item.header.type == PROBITY_BLOCK_END;
+        if (is_sync)
+            error = pass_sync(trace, &item);
+        else if (item.header.type == PROBITY_BLOCK_DATA)
+            error = pass_data(trace, &item);
+    } while (error == 0 && got > 0 && !is_sync);
+    if (error == 0 && (got == 0 || item.header.type == PROBITY_BLOCK_END))
+        error = finish(trace);
+    return error == 0 ? flush(trace, queue) : error;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * trace.h: one trace of a reader: its file, its spool's rest, its clock and names, and the front
+ * that walks its block headers ahead of the merge.
+ */
+#ifndef PROBITY_READER_TRACE_H
+#define PROBITY_READER_TRACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "reader/clockmap.h"
+#include "reader/names.h"
+#include "reader/queue.h"
+#include "reader/reader.h"
+#include "reader/rest.h"
+#include "reader/scan.h"
+
+/* Blocks that wait to be handed to the merge. */
+struct probity_waiting_list {
+    struct probity_waiting *items;
+    size_t count, capacity, next;
+};
+
+struct probity_trace {
+    uint32_t number;
+    int file, has_rest, by_wall;
+    char *path;
+    uint8_t *info_bytes;
+    struct probity_trace_facts facts;
+    struct probity_rest rest;
+    struct probity_scan scan; /* the front */
+    struct probity_clockmap clock;
+    struct probity_names names;
+    int has_probe_names;
+    struct probity_waiting_list pending; /* read by the front since the last SYNC */
+    struct probity_waiting_list extras;  /* late blocks and spool chunks, by tick */
+    size_t late_kept, late_passed;
+    uint64_t watermark; /* the newest that the front has passed */
+    uint64_t safe_tick; /* no record before it is still to come from the front */
+    uint64_t emitted_tick;
+    int is_done;        /* the front is at the end */
+    /* Newest tick to be shown. Of a live trace: that of the moment before its spool was looked at.
+     * Chunks that were opened behind the eye that went over them would leave gaps in what is
+     * newer. */
+    uint64_t horizon;
+};
+
+/* Opens and surveys a trace. Returns as probity_reader_open(). */
+int probity_trace_open(const char *path, uint32_t number,
+                       const struct probity_reader_options *options,
+                       struct probity_trace *ret_trace);
+
+/* Moves the front to the next SYNC or the end, and pushes the blocks that may open by then.
+ * Returns 0 or an error. */
+int probity_trace_advance(struct probity_trace *trace, struct probity_queue *queue);
+
+/* Time of the merge at a tick: ticks, or wall time where the traces do not share a counter. */
+static inline uint64_t probity_trace_key(struct probity_trace *trace, uint64_t tick)
+{
+    return trace->by_wall ? probity_clockmap_wall(&trace->clock, tick) : tick;
+}
+
+void probity_trace_release(struct probity_trace *trace);
+
+/* Appends. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_waiting_list_add(struct probity_waiting_list *list, const struct probity_waiting *item);
+
+/* In survey.c: reads the file once and fills facts, the late blocks and what the file takes from
+ * the rest. */
+int probity_trace_survey(struct probity_trace *trace, const struct probity_reader_options *options);
+
+#endif

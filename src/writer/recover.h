@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * recover.h: folds the spool of a dead program into its trace. May be interrupted at any point and
+ * run again: the result is the same.
+ */
+#ifndef PROBITY_WRITER_RECOVER_H
+#define PROBITY_WRITER_RECOVER_H
+
+#include <stdint.h>
+
+struct probity_recover_result {
+    int was_closed;          /* the trace had its END block already */
+    int has_spool;           /* a spool was found; 0: nothing could be added */
+    uint64_t records, holes; /* taken from the spool */
+    int is_short; /* the file is shorter than its program wrote: a copy, and not the trace itself */
+    uint64_t torn_bytes;     /* of a block that was being written at the end; cut off */
+    char csv_path[4096];     /* what INFO asks for; empty: no CSV. The caller makes it */
+};
+
+/* Returns 0; PROBITY_ERROR_STATE where the program still runs or another recover is at it;
+ * PROBITY_ERROR_WRITE (errno set; the trace is as before, the spool stays); PROBITY_ERROR_OPEN,
+ * READ (errno set), FORMAT, VERSION, DAMAGED (no INFO, or is_short: nothing is changed, the
+ * spool is for the trace itself), MEMORY. */
+int probity_recover(const char *trace_path, struct probity_recover_result *ret_result);
+
+#endif
