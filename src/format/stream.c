@@ -77,6 +77,8 @@ int probity_unpack_rare(struct probity_unpacker *unpacker, struct probity_record
         ret_record->tick = unpacker->tick;
         ret_record->off = unpacker->off;
         if (code >= PROBITY_STREAM_CODE_FIRST) {
+            if (code - PROBITY_STREAM_CODE_FIRST > PROBITY_STREAM_CODE_MAX)
+                return PROBITY_ERROR_DAMAGED;
             unpacker->table[probity_stream_slot(unpacker->previous)] = code;
             unpacker->previous = code;
             unpacker->at = at;

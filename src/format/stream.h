@@ -27,6 +27,9 @@ enum probity_event_kind {
     PROBITY_EVENT_STALL = 4
 };
 
+/* Of a hit, without PROBITY_STREAM_CODE_FIRST: twice a number of 32 bits, plus one for a site. */
+#define PROBITY_STREAM_CODE_MAX ((UINT64_C(1) << 33) - 1)
+
 static inline unsigned probity_stream_slot(uint64_t code)
 {
     return (uint32_t)code * 2654435761u >> 24;

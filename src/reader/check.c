@@ -82,6 +82,19 @@ static int check_words(struct check *check, const struct probity_data *data)
     return 0;
 }
 
+/* Number, line, and three texts with their lengths; more may follow. */
+static int is_site_whole(const struct probity_record *record)
+{
+    size_t at = 8;
+
+    for (int text = 0; text < 3; text++) {
+        if (record->payload_bytes < at + 2)
+            return 0;
+        at += 2 + (size_t)probity_get_u16(record->payload + at);
+    }
+    return at <= record->payload_bytes;
+}
+
 static void check_stream(struct check *check, const struct probity_data *data,
                          const uint8_t *stream, size_t bytes)
 {
@@ -94,8 +107,8 @@ static void check_stream(struct check *check, const struct probity_data *data,
     while ((got = probity_unpack(&unpacker, &record)) > 0) {
         if (record.tick < before)
             fault(check, "record %" PRIu64 " is older than the one before", records);
-        if (record.kind == PROBITY_EVENT_HIT && record.code >> 33 != 0)
-            fault(check, "record %" PRIu64 ": probe number beyond 2^32", records);
+        if (record.kind == PROBITY_EVENT_SITE && !is_site_whole(&record))
+            fault(check, "record %" PRIu64 ": a site's text leaves its event", records);
         before = record.tick;
         records++;
     }

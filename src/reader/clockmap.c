@@ -17,7 +17,7 @@ static int is_step(const struct probity_anchor *a, const struct probity_anchor *
     int64_t apart =
         (int64_t)(b->realtime_ns - a->realtime_ns - (b->monotonic_ns - a->monotonic_ns));
 
-    return apart > STEP_NS || apart < -STEP_NS;
+    return apart > STEP_NS || apart < -STEP_NS || b->realtime_ns < a->realtime_ns;
 }
 
 int probity_clockmap_add(struct probity_clockmap *map, const struct probity_anchor *anchor)

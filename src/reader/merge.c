@@ -230,7 +230,7 @@ static inline int fill_event(struct probity_merge *merge, struct probity_open_bl
 
     event->tick = record->tick;
     event->wall_ns = probity_clockmap_wall(&trace->clock, record->tick);
-    event->kind = (uint32_t)record->kind;
+    event->kind = record->kind <= UINT32_MAX ? (uint32_t)record->kind : UINT32_MAX;
     if (event->cpu_known) {
         uint64_t on = record->tick - block->data.first_tick - record->off;
         uint64_t cpu_ns = block->data.cpu_ns + probity_ns_of_ticks(on, block->data.rate);

@@ -159,6 +159,24 @@ static void record_measured_hit(struct probity_session *session, struct probity_
     store_hit(at + CPU_WORDS * 8, tick, hit);
 }
 
+/* Records the hit elsewhere than in the words reserved at `at` before its clock was read, and turns these into padding last. The
+ * writer must know (pass.c, slot_drain): its tick is older than the new words. */
+static void move_hit(struct probity_session *session, struct probity_slot *slot, struct hit hit,
+                     uint64_t at, uint64_t tick)
+{
+    uint32_t moves = slot->moves, words = hit.code != 0 ? 1 : WIDE_WORDS;
+    int is_outermost = !(moves & 1); /* else a signal handler's, inside a move of an older hit */
+
+    if (is_outermost) {
+        __atomic_store_n(&slot->moving_tick, tick, __ATOMIC_RELAXED);
+        __atomic_store_n(&slot->moves, moves + 1, __ATOMIC_RELEASE);
+    }
+    record_measured_hit(session, slot, hit, tick);
+    store_head(at, probity_word(tick, probity_word_special(PROBITY_WORD_PAD, words)));
+    if (is_outermost)
+        __atomic_store_n(&slot->moves, moves + 2, __ATOMIC_RELEASE);
+}
+
 static void note_unmeasured(struct probity_session *session, struct probity_slot *slot, uint64_t gap)
 {
     uint64_t *most = &session->live.header->unmeasured_ticks_max;
@@ -214,9 +232,7 @@ static void finish_hit(struct probity_session *session, struct probity_slot *slo
      * moment is as good. */
     if ((int64_t)(slot->measured_tick - tick) >= (int64_t)slot->hot.gap_ticks)
         slot->hot.last_tick = tick = slot->measured_tick;
-    record_measured_hit(session, slot, hit, tick);
-    store_head(at, probity_word(tick, probity_word_special(PROBITY_WORD_PAD,
-                                                           hit.code != 0 ? 1 : WIDE_WORDS)));
+    move_hit(session, slot, hit, at, tick);
 }
 
 PROBITY_API void probity_probe_gap(uint32_t code, uint64_t at, uint64_t tick)

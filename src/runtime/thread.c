@@ -106,6 +106,7 @@ static void slot_begin(struct probity_session *session, struct probity_slot *slo
     __atomic_store_n(&slot->hot.cursor, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->hot.valid_bit, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->chunk, PROBITY_POOL_NONE, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->moves, 0, __ATOMIC_RELAXED);
     slot->measured_tick = 0;
     slot->measured_cpu_ns = 0;
     slot->session = session->number;

@@ -16,11 +16,13 @@ struct probity_slot {
     uint32_t chunk;            /* PROBITY_POOL_NONE: none */
     uint32_t in_use;           /* 0: free; stored last when a thread takes the slot */
     uint32_t thread, tid;
-    uint32_t session, unused;  /* which of the process's recordings the slot belongs to */
+    uint32_t session;          /* which of the process's recordings the slot belongs to */
+    uint32_t moves;            /* odd while a hit goes to other words than those reserved for it */
+    uint64_t moving_tick;      /* its tick */
     uint64_t measured_tick, measured_cpu_ns; /* last reading of the CPU clock */
     uint64_t credit_tick, credit;            /* ticks that may go into readings that find nothing */
     uint64_t unmeasured;                     /* ticks of gaps passed over since the last reading */
-    uint64_t reserved[4];
+    uint64_t reserved[3];
 };
 
 _Static_assert(sizeof(struct probity_slot) == 128, "two cache lines, no sharing between threads");

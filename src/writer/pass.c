@@ -290,6 +290,23 @@ static int open_drain(struct probity_pass *pass, struct probity_slot *slot)
     return 0;
 }
 
+/* An open chunk, and what its cursor does not tell: a hit on its way to other words may be older than the watermark, and in none of the
+ * chunks that this pass sees. Pairs with move_hit in src/runtime/record.c. */
+static int slot_drain(struct probity_pass *pass, struct probity_slot *slot, uint64_t watermark_before)
+{
+    uint32_t moves = __atomic_load_n(&slot->moves, __ATOMIC_ACQUIRE);
+    int result = open_drain(pass, slot);
+    uint32_t moves_now = __atomic_load_n(&slot->moves, __ATOMIC_ACQUIRE);
+
+    uint64_t moving = __atomic_load_n(&slot->moving_tick, __ATOMIC_RELAXED);
+    uint64_t patience = probity_ticks_of_ns(HOLE_WAIT_NS, probity_live_rate(pass->live));
+    if ((moves_now & 1) && probity_clock_ticks(pass->live->clock) - moving < patience)
+        hold_watermark(pass, moving); /* older: left by a jump out of a signal handler */
+    else if (moves_now != moves)
+        hold_watermark(pass, watermark_before);
+    return result;
+}
+
 /* A thread that went without its destructor (a raw exit, a late probe) left its chunk open. */
 static void reap_thread(struct probity_live *live, struct probity_slot *slot)
 {
@@ -352,15 +369,17 @@ int probity_pass_all(struct probity_pass *pass, int last)
         struct probity_slot *slot = &live->slot[i];
         if (!__atomic_load_n(&slot->in_use, __ATOMIC_ACQUIRE))
             continue;
-        int result = open_drain(pass, slot);
+        int result = slot_drain(pass, slot, before);
         if (result != 0)
             return result;
         reap_thread(live, slot);
     }
-    /* What is drained must be noted before a chunk can be seen a second time, full. */
+    /* What is drained must be noted before a chunk can be seen a second time, full or held. */
     int result = batch_write(pass);
     if (result == 0)
         result = drain_lists(pass, last);
+    if (result == 0 && pass->held != PROBITY_POOL_NONE)
+        result = batch_write(pass);
     if (result == 0)
         result = held_drain(pass);
     if (pass->watermark < before)

@@ -64,8 +64,9 @@ check_bads() {
     done
 }
 
-# Both decoders on a real trace. $1 what, $2 trace, $3 "near" where records come from a spool: there
-# the second decoder is exact, and the reader's CPU time is as near as a writer's (100 ns, rounded).
+# Both decoders on a real trace. $1 what, $2 trace, $3 "near" where records come from a spool:
+# there the second decoder is exact, and the reader's CPU time is as near as a writer's (100 ns,
+# rounded).
 check_real() {
     run reader "$PROBITY" csv "$2"
     expect "$1: $(cat reader.err): status of csv" 0 "$status"

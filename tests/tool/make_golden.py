@@ -263,7 +263,7 @@ def wall_ns(anchors, tick):
     place = max([n for n, at in enumerate(anchors) if at[0] <= tick], default=0)
     pair = min(place, len(anchors) - 2)
     ticks, monotonic, realtime = (b - a for a, b in zip(anchors[pair], anchors[pair + 1]))
-    rise = monotonic if abs(realtime - monotonic) > 10**7 else realtime
+    rise = monotonic if realtime < 0 or abs(realtime - monotonic) > 10**7 else realtime
     return floor(anchors[place][2] + Fraction((tick - anchors[place][0]) * rise, ticks))
 
 
