@@ -260,7 +260,7 @@ static uint64_t wall_time(uint64_t tick) {
     const Anchor *from = &a[i + 1 < anchors.n ? i : i - 1];
     Wide span = from[1].tick - from->tick, real = (int64_t)(from[1].real - from->real);
     Wide mono = (int64_t)(from[1].mono - from->mono);
-    if (real < 0 || real - mono > 10000000 || mono - real > 10000000) real = mono;  /* the clock was set */
+    if (real < 0 || real - mono > 10000000 || mono - real > 10000000) real = mono;  /* it was set */
     Wide rise = ((Wide)tick - (Wide)a[i].tick) * real;
     return a[i].real + (uint64_t)(rise / span - (rise % span < 0));  /* rounded down */
 }

@@ -5,12 +5,13 @@
  *     PROBITY_PROBE(7);               a hit of probe number 7
  *     PROBITY_PROBE_NAMED("parse");   a hit of the site named "parse"
  *
- * Nothing needs to be started: with PROBITY_OUT in the environment the first probe starts recording;
- * without it, and without probity_start(), a probe is a predicted branch. Every record whose store has
- * retired survives the process, however it ends (doc/spool.md). The tool `probity` reads the result.
+ * Nothing needs to be started: with PROBITY_OUT in the environment the first probe starts
+ * recording; without it, and without probity_start(), a probe is a predicted branch. Every record
+ * whose store has retired survives the process, however it ends (doc/spool.md). The tool `probity`
+ * reads the result.
  *
- * With PROBITY_DISABLE defined before the include, probes vanish and do not evaluate their arguments.
- * C11 and C++17 with GNU extensions (gcc, clang), Linux, x86-64 and AArch64.
+ * With PROBITY_DISABLE defined before the include, probes vanish and do not evaluate their
+ * arguments. C11 and C++17 with GNU extensions (gcc, clang), Linux, x86-64 and AArch64.
  *
  * In this file: errors, the probe macros, control functions, and last the inline record path.
  */
@@ -66,56 +67,67 @@ enum probity_switch { PROBITY_DEFAULT = 0, PROBITY_ON = 1, PROBITY_OFF = 2 };
 /* Options for probity_start(). Zero a struct and set what differs; 0 or NULL means the default.
  * Where the environment names a setting, the environment wins (but not in set-uid programs). */
 struct probity_options {
-    size_t struct_bytes;     /* sizeof(struct probity_options); 0 is taken as this version's */
-    const char *out;         /* PROBITY_OUT: trace, or CSV where it ends in .csv; %p pid, %n program,
-                              * %% a percent sign. Default "%n.%p.probity". Copied */
-    int mode;                /* PROBITY_MODE=block|drop|ring: an enum probity_mode */
-    int wall_time;           /* PROBITY_WALL_TIME=1|0: an enum probity_switch; default on */
-    int cpu_time;            /* PROBITY_CPU_TIME=1|0: likewise */
-    int overwrite;           /* PROBITY_OVERWRITE=1|0: likewise; default off: where the file exists, the
-                              * process id is put into the name */
-    uint32_t chunk_records;  /* PROBITY_CHUNK_RECORDS: a thread's own array, in short records of 8
-                              * bytes: 64 to 65,536, rounded up to a power of two from 512 on; default
-                              * 4,096 */
-    uint32_t spool_records;  /* PROBITY_SPOOL_RECORDS: the global array (one segment), likewise: at
-                              * least 8 chunks, at most 2^27; default 524,288 (4 MiB) */
-    uint64_t spool_bytes_max; /* PROBITY_SPOOL_BYTES_MAX: all segments together; default 512 MiB */
-    uint32_t cpu_gap_ns;     /* PROBITY_CPU_GAP_NS: a thread that probes again within this time has not
-                              * left the CPU: 200 to 1,000,000; default 1,500 */
-    uint32_t cpu_budget_permille; /* PROBITY_CPU_BUDGET_PERMILLE: how much of its time a thread may
-                              * spend on readings of its CPU clock that find that it had not left the
-                              * CPU: 1 to 1000; default 8 */
+    /* sizeof(struct probity_options); 0 is taken as this version's. */
+    size_t struct_bytes;
+    /* PROBITY_OUT: a trace, or a CSV where it ends in .csv; %p is the process id, %n the program's
+     * name, %% a percent sign. Default "%n.%p.probity". Copied. */
+    const char *out;
+    /* PROBITY_MODE=block|drop|ring: an enum probity_mode. */
+    int mode;
+    /* PROBITY_WALL_TIME=1|0: an enum probity_switch; default on. */
+    int wall_time;
+    /* PROBITY_CPU_TIME=1|0: likewise. */
+    int cpu_time;
+    /* PROBITY_OVERWRITE=1|0: likewise; default off: where the file exists, the process id is put
+     * into the name. */
+    int overwrite;
+    /* PROBITY_CHUNK_RECORDS: a thread's own array, in short records of 8 bytes: 64 to 65,536,
+     * rounded up to a power of two from 512 on; default 4,096. */
+    uint32_t chunk_records;
+    /* PROBITY_SPOOL_RECORDS: the global array (one segment), likewise: at least 8 chunks, at most
+     * 2^27; default 524,288 (4 MiB). */
+    uint32_t spool_records;
+    /* PROBITY_SPOOL_BYTES_MAX: all segments together; default 512 MiB. */
+    uint64_t spool_bytes_max;
+    /* PROBITY_CPU_GAP_NS: a thread that probes again within this time has not left the CPU: 200 to
+     * 1,000,000; default 1,500. */
+    uint32_t cpu_gap_ns;
+    /* PROBITY_CPU_BUDGET_PERMILLE: how much of its time a thread may spend on readings of its CPU
+     * clock that find that it had not left the CPU: 1 to 1000; default 8. */
+    uint32_t cpu_budget_permille;
 };
 
-/* Starts recording. Optional: with PROBITY_OUT set, the constructor of the library or the first probe does it.
- * options may be NULL. Returns 0; PROBITY_ERROR_STATE when already recording; another error when it
- * cannot (one line on stderr says why): the program goes on without recording.
- * Any thread; not from a signal handler. */
+/* Starts recording. Optional: with PROBITY_OUT set, the constructor of the library or the first
+ * probe does it. options may be NULL. Returns 0; PROBITY_ERROR_STATE when already recording;
+ * another error when it cannot (one line on stderr says why): the program goes on without
+ * recording. Any thread; not from a signal handler. */
 PROBITY_API int probity_start(const struct probity_options *options);
 
-/* Writes all records that threads have stored so far into the trace, and waits for it. In ring mode this is the
- * snapshot. Not needed for safety. Returns 0, PROBITY_ERROR_STATE when not recording,
+/* Writes all records that threads have stored so far into the trace, and waits for it. In ring mode
+ * this is the snapshot. Not needed for safety. Returns 0, PROBITY_ERROR_STATE when not recording,
  * PROBITY_ERROR_WRITE when the trace cannot be written. Any thread; not from a signal handler. */
 PROBITY_API int probity_flush(void);
 
-/* Ends recording: all is written, the trace is closed, the spool removed (and the CSV made, where one
- * was asked for). Probes then are off until probity_start(). Exit does the same by itself. Returns as probity_flush().
- * Any thread; not from a signal handler. */
+/* Ends recording: all is written, the trace is closed, the spool removed (and the CSV made, where
+ * one was asked for). Probes then are off until probity_start(). Exit does the same by itself.
+ * Returns as probity_flush(). Any thread; not from a signal handler. */
 PROBITY_API int probity_stop(void);
 
 /* 1 while recording, else 0. Any thread, signal handlers too. */
 PROBITY_API int probity_is_recording(void);
 
-/* Path of the trace that is being recorded, or NULL. The string stays valid until the next start in this
- * process; a fork child that has not probed yet gets NULL. Any thread. */
+/* Path of the trace that is being recorded, or NULL. The string stays valid until the next start in
+ * this process; a fork child that has not probed yet gets NULL. Any thread. */
 PROBITY_API const char *probity_trace_path(void);
 
-/* Names the calling thread in the trace, from here on. At most 255 bytes are kept; copied. Without it the kernel's
- * name of the thread is used. Returns 0, PROBITY_ERROR_ARGUMENT, PROBITY_ERROR_STATE when not recording. Any thread, signal handlers too. */
+/* Names the calling thread in the trace, from here on. At most 255 bytes are kept; copied. Without
+ * it the kernel's name of the thread is used. Returns 0, PROBITY_ERROR_ARGUMENT,
+ * PROBITY_ERROR_STATE when not recording. Any thread, signal handlers too. */
 PROBITY_API int probity_thread_set_name(const char *name);
 
-/* Names probe number id, in this recording and in later ones of this process and its forked children. At most 255 bytes are
- * kept; copied. Returns 0 (also while nothing is recorded), PROBITY_ERROR_ARGUMENT or _MEMORY. Any thread; not from a signal handler. */
+/* Names probe number id, in this recording and in later ones of this process and its forked
+ * children. At most 255 bytes are kept; copied. Returns 0 (also while nothing is recorded),
+ * PROBITY_ERROR_ARGUMENT or _MEMORY. Any thread; not from a signal handler. */
 PROBITY_API int probity_probe_set_name(uint32_t id, const char *name);
 
 /* What a named probe is, known to the compiler. Made by PROBITY_PROBE_NAMED; not for direct use. */
@@ -127,14 +139,15 @@ struct probity_site {
     uint32_t code; /* 0 until the first hit registers the site */
 };
 
-/* ---- The record path -------------------------------------------------------------------------- */
+/* ---- The record path ------------------------------------------------------------------------ */
 
 /* Per-thread state that the inline probe touches. It lies in memory that reads as zero in a forked
- * child: valid_bit = 0 makes the next probe leave by the slow path, which gives the child its own trace.
+ * child: valid_bit = 0 makes the next probe leave by the slow path, which gives the child its own
+ * trace.
  *
- * Chunks lie in the upper half of windows of twice their size: an address with the bit set is in a chunk, and one that
- * ran over the end is not. So the reserved address alone tells whether it may be used, even when a signal
- * handler changes the chunk between the two instructions. */
+ * Chunks lie in the upper half of windows of twice their size: an address with the bit set is in a
+ * chunk, and one that ran over the end is not. So the reserved address alone tells whether it may
+ * be used, even when a signal handler changes the chunk between the two instructions. */
 struct probity_thread {
     uint64_t cursor;    /* address of the next free word of this thread's chunk */
     uint64_t valid_bit; /* bytes of a chunk, a power of two; 0: leave by the slow path */
@@ -149,10 +162,11 @@ extern PROBITY_API int probity_active;
 extern PROBITY_API __thread struct probity_thread *probity_thread_self
     __attribute__((tls_model("initial-exec")));
 
-/* The cold half: no state yet, chunk full, or the thread may have left the CPU. All are safe in signal handlers
- * and leave errno alone. Not for direct use. */
+/* The cold half: no state yet, chunk full, or the thread may have left the CPU. All are safe in
+ * signal handlers and leave errno alone. Not for direct use. */
 PROBITY_API void probity_probe_slow(uint32_t code) __attribute__((cold));
-PROBITY_API void probity_probe_gap(uint32_t code, uint64_t slot, uint64_t tick) __attribute__((cold));
+PROBITY_API void probity_probe_gap(uint32_t code, uint64_t slot, uint64_t tick)
+    __attribute__((cold));
 PROBITY_API void probity_probe_wide(uint32_t id) __attribute__((cold));
 PROBITY_API void probity_site_slow(struct probity_site *site) __attribute__((cold));
 
@@ -167,7 +181,8 @@ PROBITY_API void probity_site_slow(struct probity_site *site) __attribute__((col
 #if defined(__x86_64__)
 #define PROBITY_HAS_FAST_PATH 1
 
-/* One instruction without lock: atomic against this thread's signal handlers, and no other thread adds. */
+/* One instruction without lock: atomic against this thread's signal handlers, and no other thread
+ * adds. */
 static inline uint64_t probity_reserve(struct probity_thread *self, uint64_t bytes)
 {
     __asm__ volatile("xaddq %0, %1" : "+r"(bytes), "+m"(self->cursor) : : "cc");
@@ -201,8 +216,8 @@ static inline uint64_t probity_ticks(void)
 #define PROBITY_HAS_FAST_PATH 0
 #endif
 
-/* Records a hit: about 20 instructions and three predicted branches beside the clock's own, all hidden
- * behind it. The word is reserved before the clock is read (doc/spool.md, "Reserving"). */
+/* Records a hit: about 20 instructions and three predicted branches beside the clock's own, all
+ * hidden behind it. The word is reserved before the clock is read (doc/spool.md, "Reserving"). */
 static inline __attribute__((always_inline)) void probity_hit(uint32_t code)
 {
 #if PROBITY_HAS_FAST_PATH
@@ -214,8 +229,8 @@ static inline __attribute__((always_inline)) void probity_hit(uint32_t code)
         return;
     }
     uint64_t slot = probity_reserve(self, 8);
-    /* Volatile: stays behind the reservation. Pairs with the end of a session, which clears valid_bit and then, behind
-     * a process-wide barrier, reads cursor. */
+    /* Volatile: stays behind the reservation. Pairs with the end of a session, which clears
+     * valid_bit and then, behind a process-wide barrier, reads cursor. */
     uint64_t valid_bit = __atomic_load_n(PROBITY_VOLATILE(&self->valid_bit), __ATOMIC_RELAXED);
     if (__builtin_expect((slot & valid_bit) == 0, 0)) {
         probity_probe_slow(code);
@@ -227,7 +242,8 @@ static inline __attribute__((always_inline)) void probity_hit(uint32_t code)
         return;
     }
     self->last_tick = tick;
-    /* Relaxed: one aligned store is whole or absent; pairs with the consumer's load in src/spool/. */
+    /* Relaxed: one aligned store is whole or absent; pairs with the consumer's load in
+     * src/spool/. */
     __atomic_store_n(PROBITY_VOLATILE(slot), tick << 24 | code, __ATOMIC_RELAXED);
 #else
     if (__atomic_load_n(&probity_active, __ATOMIC_RELAXED))
@@ -235,7 +251,8 @@ static inline __attribute__((always_inline)) void probity_hit(uint32_t code)
 #endif
 }
 
-/* Records a hit of probe number id, 0 to 2^32 - 1. Any thread, signal handlers too; errno is untouched. */
+/* Records a hit of probe number id, 0 to 2^32 - 1. Any thread, signal handlers too; errno is
+ * untouched. */
 static inline __attribute__((always_inline)) void probity_probe(uint32_t id)
 {
     if (__builtin_expect(id <= PROBITY_SHORT_ID_MAX, 1))
@@ -269,7 +286,8 @@ static inline __attribute__((always_inline)) void probity_probe_site(struct prob
 /* A hit of probe number id (uint32_t). A statement. */
 #define PROBITY_PROBE(id) probity_probe(PROBITY_CAST(uint32_t, id))
 
-/* A hit of the site with this name, a string literal. A statement. File, line and function come from the compiler. */
+/* A hit of the site with this name, a string literal. A statement. File, line and function come
+ * from the compiler. */
 #define PROBITY_PROBE_NAMED(name)                                                                  \
     do {                                                                                           \
         static struct probity_site probity_site_here = {"" name, __FILE__, __func__, __LINE__, 0}; \

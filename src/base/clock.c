@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * clock.c: brackets: a clock is read between two readings of the counter, and the narrowest bracket wins.
+ * clock.c: brackets: a clock is read between two readings of the counter, and the narrowest bracket
+ * wins.
  */
 #include "base/clock.h"
 
@@ -42,11 +43,12 @@ int probity_clock_is_counter(uint32_t kind)
 
 uint64_t probity_clock_ticks(uint32_t kind)
 {
-    return probity_clock_is_counter(kind) ? probity_cpu_counter() : read_clock(kind, CLOCK_MONOTONIC);
+    return probity_clock_is_counter(kind) ? probity_cpu_counter()
+                                          : read_clock(kind, CLOCK_MONOTONIC);
 }
 
-/* All three clocks share one bracket, whose middle is the moment: half of it is the error of each. REALTIME stands in
- * the middle, because it is the one that people read. */
+/* All three clocks share one bracket, whose middle is the moment: half of it is the error of each.
+ * REALTIME stands in the middle, because it is the one that people read. */
 void probity_clock_moment(uint32_t kind, uint64_t rate, int tries,
                           struct probity_clock_moment *ret_moment)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * clock.h: the clocks behind a record. Ticks come from the CPU's counter, or where that is forbidden or
- * unsteady, from CLOCK_MONOTONIC in ns. Signal handlers may call all of it; errno stays.
+ * clock.h: the clocks behind a record. Ticks come from the CPU's counter, or where that is
+ * forbidden or unsteady, from CLOCK_MONOTONIC in ns. Signal handlers may call all of it; errno
+ * stays.
  */
 #ifndef PROBITY_BASE_CLOCK_H
 #define PROBITY_BASE_CLOCK_H
@@ -14,11 +15,12 @@ struct probity_clock_moment {
     uint32_t width_ns;
 };
 
-/* With the kind in one number: clocks are read by system calls, because libc would use the counter, which is forbidden. */
+/* With the kind in one number: clocks are read by system calls, because libc would use the counter,
+ * which is forbidden. */
 enum { PROBITY_CLOCK_BY_CALL = 0x100 };
 
-/* An enum probity_clock_kind: the CPU's counter where it is usable and not refused by the caller; perhaps with
- * PROBITY_CLOCK_BY_CALL. */
+/* An enum probity_clock_kind: the CPU's counter where it is usable and not refused by the caller;
+ * perhaps with PROBITY_CLOCK_BY_CALL. */
 uint32_t probity_clock_choose(int refuse_counter);
 
 /* Whether ticks of this kind are the CPU's counter: 1 or 0. */
@@ -26,7 +28,8 @@ int probity_clock_is_counter(uint32_t kind);
 
 uint64_t probity_clock_ticks(uint32_t kind);
 
-/* The best of `tries` readings: the one with the narrowest bracket of ticks. rate may be 0 (width then is in ticks). */
+/* The best of `tries` readings: the one with the narrowest bracket of ticks. rate may be 0 (width
+ * then is in ticks). */
 void probity_clock_moment(uint32_t kind, uint64_t rate, int tries,
                           struct probity_clock_moment *ret_moment);
 
@@ -39,7 +42,8 @@ struct probity_clock_cpu {
     uint64_t tick, cpu_ns;
 };
 
-/* Reads once more when the bracket took bracket_ticks_max or longer: the thread was switched out in it. */
+/* Reads once more when the bracket took bracket_ticks_max or longer: the thread was switched out in
+ * it. */
 void probity_clock_cpu(uint32_t kind, uint64_t bracket_ticks_max,
                        struct probity_clock_cpu *ret_cpu);
 

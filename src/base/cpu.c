@@ -9,7 +9,8 @@
 
 #include "base/bytes.h"
 
-/* Portable form: four bits at a time, so that the table is 16 words and needs no initialisation at run time. */
+/* Portable form: four bits at a time, so that the table is 16 words and needs no initialisation at
+ * run time. */
 static uint32_t crc32c_portable(uint32_t crc, const uint8_t *bytes, size_t count)
 {
     static const uint32_t table[16] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu.h: the seam to the processor. What differs between CPUs stands in cpu.c and in the record path of
- * probity.h, nowhere else.
+ * cpu.h: the seam to the processor. What differs between CPUs stands in cpu.c and in the record
+ * path of probity.h, nowhere else.
  */
 #ifndef PROBITY_BASE_CPU_H
 #define PROBITY_BASE_CPU_H
@@ -12,7 +12,8 @@
 /* CRC-32C without initial and final XOR. Uses the CPU's instruction where it has one. */
 uint32_t probity_cpu_crc32c(uint32_t crc, const uint8_t *bytes, size_t count);
 
-/* Whether reading the counter kills this thread (PR_SET_TSC): then libc's clocks, which read it too, do as well. */
+/* Whether reading the counter kills this thread (PR_SET_TSC): then libc's clocks, which read it
+ * too, do as well. */
 int probity_cpu_counter_is_forbidden(void);
 
 /* Whether user code may read the CPU's counter and it runs at one rate on all cores: 1 or 0. */

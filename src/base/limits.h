@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * limits.h: every limit of the runtime, with its reason. Reaching one is counted and written into the trace.
+ * limits.h: every limit of the runtime, with its reason. Reaching one is counted and written into
+ * the trace.
  */
 #ifndef PROBITY_BASE_LIMITS_H
 #define PROBITY_BASE_LIMITS_H
 
 enum {
-    /* Threads alive at once: their state is one reserved range of 128 bytes each, touched as needed. */
+    /* Threads alive at once: their state is one reserved range of 128 bytes each, touched as
+     * needed. */
     PROBITY_LIMIT_THREADS = 32768,
     /* Paths are held in fixed arrays, because nothing may be allocated when they are needed. */
     PROBITY_LIMIT_PATH = 4096,
@@ -15,7 +17,8 @@ enum {
     PROBITY_LIMIT_SITES = 65536,
     /* Chunks in one spool: 32 bits hold their number plus one beside a tag against reuse. */
     PROBITY_LIMIT_SEGMENTS = 1024,
-    /* Packed bytes gathered before one write: large enough to hide the call, small enough to stay in cache. */
+    /* Packed bytes gathered before one write: large enough to hide the call, small enough to stay
+     * in cache. */
     PROBITY_LIMIT_BATCH_BYTES = 256 * 1024
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * num.h: the variable-length number of doc/trace-format.md. The count of trailing zero bits of the first
- * byte says how many bytes follow, so that both directions are a few instructions without a loop.
+ * num.h: the variable-length number of doc/trace-format.md. The count of trailing zero bits of the
+ * first byte says how many bytes follow, so that both directions are a few instructions without a
+ * loop.
  */
 #ifndef PROBITY_BASE_NUM_H
 #define PROBITY_BASE_NUM_H
@@ -13,7 +14,8 @@ enum {
     PROBITY_NUM_SLACK = 8 /* a put may scribble so many bytes behind the number's end */
 };
 
-/* Puts value at `at`, where PROBITY_NUM_BYTES_MAX + PROBITY_NUM_SLACK bytes are writable. Returns the end. */
+/* Puts value at `at`, where PROBITY_NUM_BYTES_MAX + PROBITY_NUM_SLACK bytes are writable. Returns
+ * the end. */
 static inline uint8_t *probity_num_put(uint8_t *at, uint64_t value)
 {
     unsigned bits = 64u - (unsigned)__builtin_clzll(value | 1);
@@ -29,7 +31,8 @@ static inline uint8_t *probity_num_put(uint8_t *at, uint64_t value)
     return at + bytes;
 }
 
-/* Gets the number at `at`, before `end`. Returns the end of the number, or NULL where it is cut off. */
+/* Gets the number at `at`, before `end`. Returns the end of the number, or NULL where it is cut
+ * off. */
 static inline const uint8_t *probity_num_get(const uint8_t *at, const uint8_t *end,
                                              uint64_t *ret_value)
 {

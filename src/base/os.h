@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * os.h: the seam to the operating system: what libc has no portable name for. All of it may be called in a signal
- * handler, leaves errno alone, and returns 0 or more on success, -1 on failure, unless it says otherwise.
+ * os.h: the seam to the operating system: what libc has no portable name for. All of it may be
+ * called in a signal handler, leaves errno alone, and returns 0 or more on success, -1 on failure,
+ * unless it says otherwise.
  */
 #ifndef PROBITY_BASE_OS_H
 #define PROBITY_BASE_OS_H
@@ -19,18 +20,21 @@ struct probity_os_signals {
 void probity_os_signals_block(struct probity_os_signals *ret_before);
 void probity_os_signals_restore(const struct probity_os_signals *before);
 
-/* Sleeps until *word differs from value, a wake, or the time is up (timeout_ns < 0: without limit). */
+/* Sleeps until *word differs from value, a wake, or the time is up (timeout_ns < 0: without
+ * limit). */
 void probity_os_wait(const uint32_t *word, uint32_t value, int64_t timeout_ns);
 void probity_os_wake(const uint32_t *word, int threads);
 
-/* A lock of one word, zero when free, which sleeps when it is taken. Hold it with signals blocked. */
+/* A lock of one word, zero when free, which sleeps when it is taken. Hold it with signals
+ * blocked. */
 void probity_os_lock(uint32_t *word);
 void probity_os_unlock(uint32_t *word);
 
 /* Whether the thread is still there: 1, or 0. */
 int probity_os_thread_exists(uint32_t pid, uint32_t tid);
 
-/* Every thread of the process passes a full memory barrier before this returns. ready: once per process. */
+/* Every thread of the process passes a full memory barrier before this returns. ready: once per
+ * process. */
 int probity_os_barrier_ready(void);
 int probity_os_barrier(void);
 
@@ -40,7 +44,8 @@ int probity_os_own_descriptors(unsigned first);
 /* Touches all pages for writing: fails instead of raising SIGBUS where the file system is full. */
 int probity_os_populate(void *at, size_t bytes);
 
-/* 1 where the process runs with more rights than its user (set-uid): its environment is not to be trusted. */
+/* 1 where the process runs with more rights than its user (set-uid): its environment is not to be
+ * trusted. */
 int probity_os_is_privileged(void);
 
 /* Fills with random bytes; never blocks for long. */

@@ -27,7 +27,8 @@
 
 enum {
     CLOSE_RANGE_OWN_TABLE = 2, /* CLOSE_RANGE_UNSHARE */
-    FS_FLAG_NO_COPY_ON_WRITE = 0x00800000 /* FS_NOCOW_FL of linux/fs.h, which clashes with sys/mount.h */
+    FS_FLAG_NO_COPY_ON_WRITE =
+        0x00800000 /* FS_NOCOW_FL of linux/fs.h, which clashes with sys/mount.h */
 };
 #define FS_GET_FLAGS _IOR('f', 1, long)
 #define FS_SET_FLAGS _IOW('f', 2, long)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * scale.h: ticks to nanoseconds and back, at a rate of ns per tick × 2^32. Products take 128 bits: a run of years
- * neither wraps nor loses a nanosecond.
+ * scale.h: ticks to nanoseconds and back, at a rate of ns per tick × 2^32. Products take 128 bits:
+ * a run of years neither wraps nor loses a nanosecond.
  */
 #ifndef PROBITY_BASE_SCALE_H
 #define PROBITY_BASE_SCALE_H
@@ -19,7 +19,8 @@ static inline uint64_t probity_ns_of_ticks(uint64_t ticks, uint64_t rate)
 /* 0 where rate is 0. */
 static inline uint64_t probity_ticks_of_ns(int64_t ns, uint64_t rate)
 {
-    return rate != 0 ? (uint64_t)((probity_wide)ns * ((probity_wide)1 << 32) / (probity_wide)rate) : 0;
+    return rate != 0 ? (uint64_t)((probity_wide)ns * ((probity_wide)1 << 32) / (probity_wide)rate)
+                     : 0;
 }
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * block.c: blocks and their fixed payloads, put and got field by field (doc/trace-format.md). Pure functions.
+ * block.c: blocks and their fixed payloads, put and got field by field (doc/trace-format.md). Pure
+ * functions.
  */
 #include "format/block.h"
 
@@ -10,7 +11,8 @@
 #include "base/checksum.h"
 #include "probity.h"
 
-static const uint8_t file_magic[12] = {0x89, 'P', 'R', 'O', 'B', 'I', 'T', 'Y', '\r', '\n', 0x1a, '\n'};
+static const uint8_t file_magic[12] = {0x89, 'P', 'R',  'O',  'B',  'I',
+                                       'T',  'Y', '\r', '\n', 0x1a, '\n'};
 static const uint8_t block_magic[4] = {'P', 'B', 'L', 'K'};
 
 void probity_file_header_put(uint8_t bytes[PROBITY_FILE_HEADER_BYTES])
@@ -27,7 +29,8 @@ int probity_file_header_check(const uint8_t bytes[PROBITY_FILE_HEADER_BYTES])
     return probity_get_u16(bytes + 12) == PROBITY_FORMAT_MAJOR ? 0 : PROBITY_ERROR_VERSION;
 }
 
-/* The checksum covers its own place as zero, so that it stands in the header and protects all of it. */
+/* The checksum covers its own place as zero, so that it stands in the header and protects all of
+ * it. */
 static uint32_t block_checksum(const uint8_t *block, uint32_t payload_bytes)
 {
     static const uint8_t zero[4];

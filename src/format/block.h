@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * block.h: blocks of the trace file and their fixed payloads, as doc/trace-format.md lays them down.
- * Pure functions on memory, no I/O; used by the writer and by the reader.
+ * block.h: blocks of the trace file and their fixed payloads, as doc/trace-format.md lays them
+ * down. Pure functions on memory, no I/O; used by the writer and by the reader.
  */
 #ifndef PROBITY_FORMAT_BLOCK_H
 #define PROBITY_FORMAT_BLOCK_H
@@ -71,7 +71,8 @@ struct probity_info {
     uint32_t mode, chunk_words;
     uint64_t gap_ticks;
     uint32_t cpu_clock_ns;
-    struct probity_text text[PROBITY_TAG_COUNT]; /* by tag; when decoded, they point into the payload */
+    struct probity_text
+        text[PROBITY_TAG_COUNT]; /* by tag; when decoded, they point into the payload */
 };
 
 struct probity_data {
@@ -118,13 +119,13 @@ int probity_block_header_get(const uint8_t bytes[PROBITY_BLOCK_HEADER_BYTES],
 /* Whether the checksum of a whole block (header and payload) holds: 1 or 0. */
 int probity_block_is_whole(const uint8_t *block, const struct probity_block_header *header);
 
-/* INFO. put: returns the payload's bytes, at most room; 0 where room is too small. Texts are cut to 65,535 bytes.
- * get: returns 0 or PROBITY_ERROR_DAMAGED; texts point into payload. */
+/* INFO. put: returns the payload's bytes, at most room; 0 where room is too small. Texts are cut to
+ * 65,535 bytes. get: returns 0 or PROBITY_ERROR_DAMAGED; texts point into payload. */
 size_t probity_info_put(uint8_t *payload, size_t room, const struct probity_info *info);
 int probity_info_get(const uint8_t *payload, size_t bytes, struct probity_info *ret_info);
 
-/* DATA's fixed part; the stream follows behind PROBITY_DATA_FIXED_BYTES. get as above: also refuses a first tick
- * behind the last, and words out of order. */
+/* DATA's fixed part; the stream follows behind PROBITY_DATA_FIXED_BYTES. get as above: also refuses
+ * a first tick behind the last, and words out of order. */
 void probity_data_put(uint8_t *payload, const struct probity_data *data);
 int probity_data_get(const uint8_t *payload, size_t bytes, struct probity_data *ret_data);
 

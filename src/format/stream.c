@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * stream.c: the rarer halves of the packed stream; the common record is inline in stream.h. Pure functions.
+ * stream.c: the rarer halves of the packed stream; the common record is inline in stream.h. Pure
+ * functions.
  */
 #include "format/stream.h"
 
@@ -60,7 +61,8 @@ static const uint8_t *get_event(const uint8_t *at, const uint8_t *end,
     return at + length;
 }
 
-/* Anything but a predicted hit: an unpredicted hit, changes of CPU time in front of a record, an event. */
+/* Anything but a predicted hit: an unpredicted hit, changes of CPU time in front of a record, an
+ * event. */
 int probity_unpack_rare(struct probity_unpacker *unpacker, struct probity_record *ret_record)
 {
     const uint8_t *end = unpacker->end;

@@ -35,8 +35,9 @@ static inline unsigned probity_stream_slot(uint64_t code)
     return (uint32_t)code * 2654435761u >> 24;
 }
 
-/* Packs. The caller guarantees room: 2 * (9 + 8) bytes for a hit, 3 * 17 for CPU, 4 * 17 + length for an event.
- * Passed by value where it is not inline, so that the hot loop keeps it in registers. */
+/* Packs. The caller guarantees room: 2 * (9 + 8) bytes for a hit, 3 * 17 for CPU, 4 * 17 + length
+ * for an event. Passed by value where it is not inline, so that the hot loop keeps it in
+ * registers. */
 struct probity_packer {
     uint8_t *at;
     uint64_t tick;     /* of the record before */
@@ -47,7 +48,8 @@ struct probity_packer {
 /* Starts a stream at `at`; clears the table, which the caller keeps. */
 struct probity_packer probity_packer_start(uint8_t *at, uint64_t first_tick, uint64_t *table);
 
-/* A hit of stream code (16 + 2 * probe, or 16 + 2 * site + 1) at tick, which is not before the previous record. */
+/* A hit of stream code (16 + 2 * probe, or 16 + 2 * site + 1) at tick, which is not before the
+ * previous record. */
 static inline void probity_pack_hit(struct probity_packer *packer, uint64_t tick, uint64_t code)
 {
     uint64_t *expected = &packer->table[probity_stream_slot(packer->previous)];
@@ -92,7 +94,8 @@ void probity_unpacker_init(struct probity_unpacker *unpacker, const uint8_t *str
 /* The next record. Returns 1, 0 at the end of the stream, or PROBITY_ERROR_DAMAGED. */
 int probity_unpack_rare(struct probity_unpacker *unpacker, struct probity_record *ret_record);
 
-static inline int probity_unpack(struct probity_unpacker *unpacker, struct probity_record *ret_record)
+static inline int probity_unpack(struct probity_unpacker *unpacker,
+                                 struct probity_record *ret_record)
 {
     uint64_t delta;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * library.c: where the parts of the library meet: the public control functions, and what happens at load and at exit. The constructor
- * runs before the program's own, the destructor behind them; nothing depends on either for safety.
+ * library.c: where the parts of the library meet: the public control functions, and what happens at
+ * load and at exit. The constructor runs before the program's own, the destructor behind them;
+ * nothing depends on either for safety.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +57,8 @@ __attribute__((constructor(FIRST_PRIORITY))) static void at_load(void)
     probity_session_when_closed = make_csv;
     probity_thread_watch_exits();
     if (out == NULL || out[0] == 0) {
-        probity_active = probity_is_recording(); /* a still earlier constructor may have started it */
+        probity_active =
+            probity_is_recording(); /* a still earlier constructor may have started it */
         return;
     }
     struct probity_session *session = probity_session_get();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * declare.c: an append-only list in memory that is never given back. Appended to under the session's declare_lock, walked without: an
- * entry is linked by one store, so that a child forked in between finds it or does not.
+ * declare.c: an append-only list in memory that is never given back. Appended to under the
+ * session's declare_lock, walked without: an entry is linked by one store, so that a child forked
+ * in between finds it or does not.
  */
 #include "runtime/declare.h"
 
@@ -32,7 +33,8 @@ static void *arena_take(size_t bytes)
 {
     bytes = (bytes + 15) & ~(size_t)15;
     if (bytes > arena_left) {
-        void *at = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        void *at =
+            mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (at == MAP_FAILED)
             return NULL;
         arena_at = at;
@@ -76,7 +78,8 @@ static uint8_t *put_text(uint8_t *at, const char *text)
     return at + 2 + length;
 }
 
-/* Declares the site unless another thread did; returns its number, or UINT32_MAX. declare_lock held. */
+/* Declares the site unless another thread did; returns its number, or UINT32_MAX. declare_lock
+ * held. */
 static uint32_t site_number(struct probity_site *site)
 {
     uint8_t payload[8 + 3 * (2 + PROBITY_LIMIT_NAME)];

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * declare.h: what a trace must know by name: sites and probes. Copies are kept for the process's life, because strings in a library
- * that is unloaded are gone, and because each further recording (a forked child's, a new start) needs them.
+ * declare.h: what a trace must know by name: sites and probes. Copies are kept for the process's
+ * life, because strings in a library that is unloaded are gone, and because each further recording
+ * (a forked child's, a new start) needs them.
  */
 #ifndef PROBITY_RUNTIME_DECLARE_H
 #define PROBITY_RUNTIME_DECLARE_H
 
 #include "runtime/session.h"
 
-/* Keeps a declaration (an event's kind and payload). session->declare_lock held. Returns 0 or PROBITY_ERROR_MEMORY, _LIMIT. */
+/* Keeps a declaration (an event's kind and payload). session->declare_lock held. Returns 0 or
+ * PROBITY_ERROR_MEMORY, _LIMIT. */
 int probity_declare(uint32_t kind, const void *payload, size_t bytes);
 
 /* Records all declarations so far, oldest first, as events of this thread. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * record.c: everything a probe does when it does not take the one-word path of probity.h. A signal may arrive at
- * any instruction, and its handler may probe: words are reserved by one instruction, and only a change of chunk
- * blocks signals.
+ * record.c: everything a probe does when it does not take the one-word path of probity.h. A signal
+ * may arrive at any instruction, and its handler may probe: words are reserved by one instruction,
+ * and only a change of chunk blocks signals.
  */
 #include "runtime/record.h"
 
@@ -33,7 +33,8 @@ static void store_word(uint64_t at, uint64_t word)
     __atomic_store_n((uint64_t *)at, word, __ATOMIC_RELAXED);
 }
 
-/* Release: the record's other words are stored before its head. Pairs with load_word in src/spool/drain.c. */
+/* Release: the record's other words are stored before its head. Pairs with load_word in
+ * src/spool/drain.c. */
 static void store_head(uint64_t at, uint64_t word)
 {
     __atomic_store_n((uint64_t *)at, word, __ATOMIC_RELEASE);
@@ -92,8 +93,8 @@ static int change_chunk(struct probity_session *session, struct probity_slot *sl
     return result > 0;
 }
 
-/* Reserves `words` words in one piece. Returns their address, or 0 where the record is dropped. The address alone tells
- * whether it is in a chunk (struct probity_thread). */
+/* Reserves `words` words in one piece. Returns their address, or 0 where the record is dropped. The
+ * address alone tells whether it is in a chunk (struct probity_thread). */
 static uint64_t reserve_words(struct probity_session *session, struct probity_slot *slot,
                               uint32_t words)
 {
@@ -159,8 +160,9 @@ static void record_measured_hit(struct probity_session *session, struct probity_
     store_hit(at + CPU_WORDS * 8, tick, hit);
 }
 
-/* Records the hit elsewhere than in the words reserved at `at` before its clock was read, and turns these into padding last. The
- * writer must know (pass.c, slot_drain): its tick is older than the new words. */
+/* Records the hit elsewhere than in the words reserved at `at` before its clock was read, and turns
+ * these into padding last. The writer must know (pass.c, slot_drain): its tick is older than the
+ * new words. */
 static void move_hit(struct probity_session *session, struct probity_slot *slot, struct hit hit,
                      uint64_t at, uint64_t tick)
 {
@@ -177,7 +179,8 @@ static void move_hit(struct probity_session *session, struct probity_slot *slot,
         __atomic_store_n(&slot->moves, moves + 2, __ATOMIC_RELEASE);
 }
 
-static void note_unmeasured(struct probity_session *session, struct probity_slot *slot, uint64_t gap)
+static void note_unmeasured(struct probity_session *session, struct probity_slot *slot,
+                            uint64_t gap)
 {
     uint64_t *most = &session->live.header->unmeasured_ticks_max;
 
@@ -204,8 +207,9 @@ static int is_measure_due(struct probity_session *session, struct probity_slot *
     return slot->credit >= session->cpu_cost_ticks;
 }
 
-/* Stores a hit into the word or words reserved at `at`. After a gap the thread may have been off the CPU; then these words stay
- * empty until the records that stand for them are stored, so that the writer does not pass them. */
+/* Stores a hit into the word or words reserved at `at`. After a gap the thread may have been off
+ * the CPU; then these words stay empty until the records that stand for them are stored, so that
+ * the writer does not pass them. */
 static void finish_hit(struct probity_session *session, struct probity_slot *slot, struct hit hit,
                        uint64_t at, uint64_t tick)
 {
@@ -228,8 +232,8 @@ static void finish_hit(struct probity_session *session, struct probity_slot *slo
     int64_t off_ns = probity_thread_measure(session, slot);
     if (off_ns < IN_VAIN_NS)
         slot->credit -= session->cpu_cost_ticks;
-    /* Switched out since the clock was read: the reading does not hold for that moment. The probe is still at work, so this
-     * moment is as good. */
+    /* Switched out since the clock was read: the reading does not hold for that moment. The probe
+     * is still at work, so this moment is as good. */
     if ((int64_t)(slot->measured_tick - tick) >= (int64_t)slot->hot.gap_ticks)
         slot->hot.last_tick = tick = slot->measured_tick;
     move_hit(session, slot, hit, at, tick);
@@ -283,8 +287,8 @@ static void record_hit(struct hit hit)
     errno = before;
 }
 
-/* The inline probe reserved a word that it may not use. Where recording has ended, that word must not look like one that a probe is
- * about to fill. */
+/* The inline probe reserved a word that it may not use. Where recording has ended, that word must
+ * not look like one that a probe is about to fill. */
 static void give_back(void)
 {
     struct probity_slot *slot = probity_thread_slot();

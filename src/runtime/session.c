@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * session.c: starts and ends a recording. Every step that can fail comes before the first probe may store, and is undone when
- * a later one fails: the program then goes on without recording, after one line on stderr.
+ * session.c: starts and ends a recording. Every step that can fail comes before the first probe may
+ * store, and is undone when a later one fails: the program then goes on without recording, after
+ * one line on stderr.
  */
 #include "runtime/session.h"
 
@@ -41,8 +42,8 @@ void probity_session_complain(const char *what, const char *why)
     int before = errno;
     int length = snprintf(line, sizeof line, "probity: %s: %s; not recording\n", what, why);
 
-    if (length > 0 && write(STDERR_FILENO, line, (size_t)length < sizeof line ? (size_t)length
-                                                                              : sizeof line - 1) < 0)
+    if (length > 0 && write(STDERR_FILENO, line,
+                            (size_t)length < sizeof line ? (size_t)length : sizeof line - 1) < 0)
         errno = before;
     errno = before;
 }
@@ -66,8 +67,10 @@ struct probity_session *probity_session_get(void)
     struct probity_session *session = (struct probity_session *)at;
     session->live.slot = (struct probity_slot *)(at + head);
     session->is_made = 1;
-    /* A wiped mapping is left alone: threads of the child still point into it, and must go on to find zeroes. */
-    if (__atomic_compare_exchange_n(&session_at, &old, session, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    /* A wiped mapping is left alone: threads of the child still point into it, and must go on to
+     * find zeroes. */
+    if (__atomic_compare_exchange_n(&session_at, &old, session, 0, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE))
         return session;
     munmap(at, head + slots);
     return old;
@@ -149,7 +152,8 @@ static int spool_make(struct probity_session *session, const struct probity_spoo
     return probity_segment_make(session->spool_path, header, ret_segment);
 }
 
-/* Clock, spool, pool. The pages' own making takes about the time that a first estimate of the rate needs. */
+/* Clock, spool, pool. The pages' own making takes about the time that a first estimate of the rate
+ * needs. */
 static int live_make(struct probity_session *session)
 {
     struct probity_live *live = &session->live;
@@ -343,8 +347,8 @@ int probity_session_need_writer(struct probity_session *session)
     return probity_writer_start(&session->writer);
 }
 
-/* From here on no thread reserves: each finds no valid bit. First those in a slow path leave it, since they may set theirs;
- * the barrier makes every reservation made before visible. */
+/* From here on no thread reserves: each finds no valid bit. First those in a slow path leave it,
+ * since they may set theirs; the barrier makes every reservation made before visible. */
 static void shut_out(struct probity_session *session)
 {
     enum { LEAVE_TRIES = 1000, LEAVE_NS = 1000000 };
@@ -361,14 +365,16 @@ static void shut_out(struct probity_session *session)
     probity_os_barrier();
 }
 
-/* The writer gave up: what is in the spool stays there for `probity recover`; probes are off. Says so once. */
+/* The writer gave up: what is in the spool stays there for `probity recover`; probes are off. Says
+ * so once. */
 static int has_failed(struct probity_session *session)
 {
     if (!__atomic_load_n(&session->live.failed, __ATOMIC_RELAXED))
         return 0;
     __atomic_store_n(&probity_active, 0, __ATOMIC_RELAXED);
     if (__atomic_exchange_n(&session->failure_is_told, 1, __ATOMIC_RELAXED) == 0)
-        probity_session_complain(session->trace_path, "cannot be written further (run 'probity recover' on it)");
+        probity_session_complain(session->trace_path,
+                                 "cannot be written further (run 'probity recover' on it)");
     return 1;
 }
 
@@ -397,8 +403,8 @@ void probity_session_leave(struct probity_session *session)
     __atomic_sub_fetch(&session->busy, 1, __ATOMIC_SEQ_CST);
 }
 
-/* The trace holds everything: the spool's files go, and their memory. Their addresses stay, because a thread that was preempted
- * inside a probe may still store there. */
+/* The trace holds everything: the spool's files go, and their memory. Their addresses stay, because
+ * a thread that was preempted inside a probe may still store there. */
 static void spool_remove(struct probity_session *session)
 {
     struct probity_pool *pool = &session->live.pool;

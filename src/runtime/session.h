@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * session.h: one recording of one process. All of it lies in one mapping that a forked child sees as zeroes
- * (MADV_WIPEONFORK): a child that probes finds no session, and makes its own. So there is nothing to do at fork.
+ * session.h: one recording of one process. All of it lies in one mapping that a forked child sees
+ * as zeroes (MADV_WIPEONFORK): a child that probes finds no session, and makes its own. So there is
+ * nothing to do at fork.
  */
 #ifndef PROBITY_RUNTIME_SESSION_H
 #define PROBITY_RUNTIME_SESSION_H
@@ -35,7 +36,8 @@ struct probity_session {
     struct probity_live live;
     struct probity_writer writer;
     uint8_t id[16];
-    char trace_path[PROBITY_LIMIT_PATH], csv_path[PROBITY_LIMIT_PATH], spool_path[PROBITY_LIMIT_PATH];
+    char trace_path[PROBITY_LIMIT_PATH], csv_path[PROBITY_LIMIT_PATH],
+        spool_path[PROBITY_LIMIT_PATH];
     char scratch[3][PROBITY_LIMIT_PATH]; /* at start; a thread that probes may have a small stack */
 };
 
@@ -43,26 +45,29 @@ struct probity_session {
 typedef int probity_session_closed(const char *trace_path, const char *csv_path);
 extern probity_session_closed *probity_session_when_closed;
 
-/* The session of this process, made if it is missing. NULL where there is no memory. Signals blocked. */
+/* The session of this process, made if it is missing. NULL where there is no memory. Signals
+ * blocked. */
 struct probity_session *probity_session_get(void);
 
-/* Enters a slow path: the session if it records, else NULL; it stays until left. Starts it where the environment asks for it.
- * Signals blocked. */
+/* Enters a slow path: the session if it records, else NULL; it stays until left. Starts it where
+ * the environment asks for it. Signals blocked. */
 struct probity_session *probity_session_enter(void);
 void probity_session_leave(struct probity_session *session);
 
 /* The session if it records, else NULL. Makes nothing. Any thread, signal handlers too. */
 struct probity_session *probity_session_recording(void);
 
-/* Starts recording. is_main: in a constructor or at the program's wish, where a thread may be made. Lock held. */
+/* Starts recording. is_main: in a constructor or at the program's wish, where a thread may be made.
+ * Lock held. */
 int probity_session_start(struct probity_session *session, const struct probity_settings *settings,
                           int is_main);
 
-/* The first probe without a session: starts one if the environment asks, or if the parent of this forked child records. Lock
- * held. Returns 0 where it records now. */
+/* The first probe without a session: starts one if the environment asks, or if the parent of this
+ * forked child records. Lock held. Returns 0 where it records now. */
 int probity_session_start_if_asked(struct probity_session *session, int is_main);
 
-/* Ends recording with an END reason. Not under the lock. PROBITY_ERROR_STATE where another thread does so already. */
+/* Ends recording with an END reason. Not under the lock. PROBITY_ERROR_STATE where another thread
+ * does so already. */
 int probity_session_stop(struct probity_session *session, uint32_t reason);
 
 /* The one line on stderr: "probity: WHAT: WHY; not recording". */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * settings.c: defaults, options, environment, in this order; then limits. A setting out of its range is an error, never
- * silently another value.
+ * settings.c: defaults, options, environment, in this order; then limits. A setting out of its
+ * range is an error, never silently another value.
  */
 #include "runtime/settings.h"
 
@@ -128,7 +128,8 @@ static const char *apply_paths(struct probity_settings *settings)
         !text_copy(settings->spool_directory, sizeof settings->spool_directory, directory))
         return "PROBITY_SPOOL_DIR";
     settings->refuse_counter = clock != NULL && strcmp(clock, "monotonic") == 0;
-    if (clock != NULL && !settings->refuse_counter && strcmp(clock, "counter") != 0 && clock[0] != 0)
+    if (clock != NULL && !settings->refuse_counter && strcmp(clock, "counter") != 0 &&
+        clock[0] != 0)
         return "PROBITY_CLOCK";
     return NULL;
 }
@@ -181,8 +182,9 @@ static const char *check(const struct wanted *wanted, struct probity_settings *s
                         (PROBITY_SPOOL_HEADER_BYTES + settings->segment_chunks * chunk_bytes);
     if (wanted->spool_bytes_max < 8 * wanted->spool_records)
         return "PROBITY_SPOOL_BYTES_MAX";
-    settings->segments_max =
-        segments < 1 ? 1 : segments > PROBITY_LIMIT_SEGMENTS ? PROBITY_LIMIT_SEGMENTS : (uint32_t)segments;
+    settings->segments_max = segments < 1                        ? 1
+                             : segments > PROBITY_LIMIT_SEGMENTS ? PROBITY_LIMIT_SEGMENTS
+                                                                 : (uint32_t)segments;
     if (wanted->cpu_gap_ns < 200 || wanted->cpu_gap_ns > 1000000)
         return "PROBITY_CPU_GAP_NS";
     settings->cpu_gap_ns = (uint32_t)wanted->cpu_gap_ns;

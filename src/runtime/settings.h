@@ -18,8 +18,8 @@ struct probity_settings {
     uint32_t cpu_gap_ns, cpu_budget_permille;
 };
 
-/* Options (NULL: none), then the environment over them. Returns 0, or PROBITY_ERROR_ARGUMENT and in ret_what the name of the
- * setting at fault (static). */
+/* Options (NULL: none), then the environment over them. Returns 0, or PROBITY_ERROR_ARGUMENT and in
+ * ret_what the name of the setting at fault (static). */
 int probity_settings_read(const struct probity_options *options,
                           struct probity_settings *ret_settings, const char **ret_what);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread.c: threads come and go by the thousand, with or without their destructors being run: a slot is free when its thread
- * said so, or when the kernel says that there is no such thread.
+ * thread.c: threads come and go by the thousand, with or without their destructors being run: a
+ * slot is free when its thread said so, or when the kernel says that there is no such thread.
  */
 #include "runtime/thread.h"
 
@@ -46,8 +46,8 @@ static void slot_give_up(struct probity_session *session, struct probity_slot *s
     __atomic_store_n(&slot->in_use, 0, __ATOMIC_RELEASE);
 }
 
-/* Runs when a thread ends by return, pthread_exit or cancellation. Probes in destructors that come later find no slot and
- * begin anew. */
+/* Runs when a thread ends by return, pthread_exit or cancellation. Probes in destructors that come
+ * later find no slot and begin anew. */
 static void thread_ends(void *unused)
 {
     struct probity_os_signals before;
@@ -77,7 +77,8 @@ void probity_thread_watch_exits(void)
     exit_key_is_made = pthread_key_create(&exit_key, thread_ends) == 0;
 }
 
-/* A free slot; on the way, one that bears our own thread id: its thread is dead, since the kernel gave the id to us. */
+/* A free slot; on the way, one that bears our own thread id: its thread is dead, since the kernel
+ * gave the id to us. */
 static struct probity_slot *slot_find(struct probity_session *session, uint32_t tid)
 {
     struct probity_live *live = &session->live;
@@ -97,7 +98,8 @@ static struct probity_slot *slot_find(struct probity_session *session, uint32_t 
     return found;
 }
 
-/* A slot that the thread kept over a stop and a new start gets a new number and no chunk, as a new one does. */
+/* A slot that the thread kept over a stop and a new start gets a new number and no chunk, as a new
+ * one does. */
 static void slot_begin(struct probity_session *session, struct probity_slot *slot, uint32_t tid)
 {
     struct probity_live *live = &session->live;
@@ -161,7 +163,8 @@ int64_t probity_thread_measure(struct probity_session *session, struct probity_s
         return 0;
     }
     probity_clock_cpu(live->clock, session->gap_ticks, &now);
-    uint64_t elapsed_ns = probity_ns_of_ticks(now.tick - slot->measured_tick, probity_live_rate(live));
+    uint64_t elapsed_ns =
+        probity_ns_of_ticks(now.tick - slot->measured_tick, probity_live_rate(live));
     int64_t off_ns = (int64_t)(elapsed_ns - (now.cpu_ns - slot->measured_cpu_ns));
     slot->measured_tick = now.tick;
     slot->measured_cpu_ns = now.cpu_ns;

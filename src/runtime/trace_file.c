@@ -165,8 +165,8 @@ struct facts {
     char program[PROBITY_LIMIT_PATH], command[PROBITY_LIMIT_PATH], directory[PROBITY_LIMIT_PATH];
     char cpu[2048];
     struct utsname system;
-    uint8_t bytes[PROBITY_FILE_HEADER_BYTES + PROBITY_BLOCK_HEADER_BYTES + PROBITY_INFO_FIXED_BYTES +
-                  6 * PROBITY_LIMIT_PATH];
+    uint8_t bytes[PROBITY_FILE_HEADER_BYTES + PROBITY_BLOCK_HEADER_BYTES +
+                  PROBITY_INFO_FIXED_BYTES + 6 * PROBITY_LIMIT_PATH];
 };
 
 static struct probity_text text_of(const char *text)
@@ -251,7 +251,8 @@ int probity_trace_file_begin(struct probity_session *session, int descriptor, ui
     size_t used = probity_info_put(payload, room, &info);
     probity_file_header_put(facts->bytes);
     probity_block_seal(block, PROBITY_BLOCK_INFO, 0, (uint32_t)used);
-    int result = probity_append_bytes(&append, facts->bytes, (size_t)(payload - facts->bytes) + used);
+    int result =
+        probity_append_bytes(&append, facts->bytes, (size_t)(payload - facts->bytes) + used);
     munmap(facts, sizeof *facts);
     *ret_bytes = append.committed;
     return result;

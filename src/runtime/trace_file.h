@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * trace_file.h: names and makes the trace of a session: file header and INFO block. Under the session's lock.
+ * trace_file.h: names and makes the trace of a session: file header and INFO block. Under the
+ * session's lock.
  */
 #ifndef PROBITY_RUNTIME_TRACE_FILE_H
 #define PROBITY_RUNTIME_TRACE_FILE_H
 
 #include "runtime/session.h"
 
-/* Makes the file for session->settings.out, is_child: with the process id in its name where the template has none.
- * Sets trace_path and csv_path. Nothing is overwritten unless the settings say so: a taken name gets the process id.
- * Returns 0 or PROBITY_ERROR_ARGUMENT (name too long), _OPEN, _EXISTS; ret_descriptor is the caller's. */
+/* Makes the file for session->settings.out, is_child: with the process id in its name where the
+ * template has none. Sets trace_path and csv_path. Nothing is overwritten unless the settings say
+ * so: a taken name gets the process id. Returns 0 or PROBITY_ERROR_ARGUMENT (name too long), _OPEN,
+ * _EXISTS; ret_descriptor is the caller's. */
 int probity_trace_file_make(struct probity_session *session, int is_child, int *ret_descriptor);
 
 /* Writes file header and INFO. Returns 0 or PROBITY_ERROR_WRITE; ret_bytes: the file's bytes. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * drain.c: walks the words of a chunk, gives each its full tick and CPU time, and packs them. Records are in order but where
- * a signal handler probed inside a probe: so the first pass packs as it walks, and only
- * a chunk in which time steps back is walked again, sorted and packed. Pure functions on memory;
- * trusts no word.
+ * drain.c: walks the words of a chunk, gives each its full tick and CPU time, and packs them.
+ * Records are in order but where a signal handler probed inside a probe: so the first pass packs as
+ * it walks, and only a chunk in which time steps back is walked again, sorted and packed. Pure
+ * functions on memory; trusts no word.
  */
 #include "spool/drain.h"
 
@@ -52,7 +52,8 @@ static void take_cpu_record(struct walk *walk, uint64_t tick, uint64_t cpu_ns)
     walk->off = tick - input->base_tick - on;
 }
 
-/* A long record at walk->at. Returns 1 with a step, 0 where there is nothing to put out, -1 to stop. */
+/* A long record at walk->at. Returns 1 with a step, 0 where there is nothing to put out, -1 to
+ * stop. */
 static int step_long(struct walk *walk, uint64_t head, struct step *ret_step)
 {
     const struct probity_drain_input *input = walk->input;
@@ -143,12 +144,14 @@ static struct probity_packer packing_start(struct packing *packing,
     struct probity_data *data = &packing->data;
 
     data->first_tick = first_tick;
-    data->cpu_ns = input->cpu_ns + probity_ns_of_ticks(first_tick - input->base_tick - off, input->rate);
+    data->cpu_ns =
+        input->cpu_ns + probity_ns_of_ticks(first_tick - input->base_tick - off, input->rate);
     packing->off = off;
     return probity_packer_start(stream_of(packing->block), first_tick, packing->table);
 }
 
-static struct probity_packer pack_off(struct packing *packing, struct probity_packer packer, uint64_t off)
+static struct probity_packer pack_off(struct packing *packing, struct probity_packer packer,
+                                      uint64_t off)
 {
     int64_t change = (int64_t)(off - packing->off);
 
@@ -249,7 +252,8 @@ static int pack_in_order(struct packing *packing, struct walk *walk, struct step
     return 1;
 }
 
-/* Walks over what is in the trace already. Returns 1 with the first record behind, 0 where there is none. */
+/* Walks over what is in the trace already. Returns 1 with the first record behind, 0 where there is
+ * none. */
 static int walk_to_first(struct walk *walk, struct step *ret_step)
 {
     while (walk_next(walk, ret_step)) {
@@ -259,8 +263,9 @@ static int walk_to_first(struct walk *walk, struct step *ret_step)
     return 0;
 }
 
-void probity_drain_chunk(const struct probity_drain_input *input, struct probity_drain_scratch *scratch,
-                         uint64_t block_serial, uint8_t *block, struct probity_drain_output *ret_output)
+void probity_drain_chunk(const struct probity_drain_input *input,
+                         struct probity_drain_scratch *scratch, uint64_t block_serial,
+                         uint8_t *block, struct probity_drain_output *ret_output)
 {
     struct walk start = {input, input->base_tick, 0, 0, 0, 0}, walk = start;
     struct packing packing = {.block = block};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * drain.h: the consuming half of the spool: the words of one chunk become one DATA block. The writing thread, `recover`
- * and the reader of a live or dead spool all come through here, so that a record reads the same however
- * it was saved. No I/O; takes any bytes.
+ * drain.h: the consuming half of the spool: the words of one chunk become one DATA block. The
+ * writing thread, `recover` and the reader of a live or dead spool all come through here, so that a
+ * record reads the same however it was saved. No I/O; takes any bytes.
  */
 #ifndef PROBITY_SPOOL_DRAIN_H
 #define PROBITY_SPOOL_DRAIN_H
@@ -54,8 +54,10 @@ struct probity_drain_entry {
     uint32_t word;  /* event: its head */
 };
 
-/* Packs a sealed DATA block (serial as given) into block, which has probity_drain_room(end - first) bytes. */
-void probity_drain_chunk(const struct probity_drain_input *input, struct probity_drain_scratch *scratch,
-                         uint64_t block_serial, uint8_t *block, struct probity_drain_output *ret_output);
+/* Packs a sealed DATA block (serial as given) into block, which has probity_drain_room(end - first)
+ * bytes. */
+void probity_drain_chunk(const struct probity_drain_input *input,
+                         struct probity_drain_scratch *scratch, uint64_t block_serial,
+                         uint8_t *block, struct probity_drain_output *ret_output);
 
 #endif

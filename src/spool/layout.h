@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * layout.h: the bytes of the spool (doc/spool.md), shared by the producing half (runtime), the writing
- * thread and readers of dead and live spools. Offsets are pinned below; the document is normative.
+ * layout.h: the bytes of the spool (doc/spool.md), shared by the producing half (runtime), the
+ * writing thread and readers of dead and live spools. Offsets are pinned below; the document is
+ * normative.
  */
 #ifndef PROBITY_SPOOL_LAYOUT_H
 #define PROBITY_SPOOL_LAYOUT_H
@@ -90,8 +91,8 @@ static inline uint32_t probity_word_special(enum probity_word_kind kind, uint32_
     return (uint32_t)kind | words << 4;
 }
 
-/* Where things lie in a segment. Windows of twice a chunk's size, the chunk in the upper half: see struct probity_thread. The
- * lower halves are never touched and have no pages. */
+/* Where things lie in a segment. Windows of twice a chunk's size, the chunk in the upper half: see
+ * struct probity_thread. The lower halves are never touched and have no pages. */
 static inline size_t probity_spool_window_bytes(uint32_t chunk_words)
 {
     return (size_t)chunk_words * 16;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * live.c: what a chunk goes through at its owner's side, and the anchors. Slow paths: once a chunk, ten times a
- * second.
+ * live.c: what a chunk goes through at its owner's side, and the anchors. Slow paths: once a chunk,
+ * ten times a second.
  */
 #include "spool/live.h"
 
@@ -15,7 +15,8 @@ void probity_live_chunk_prepare(struct probity_live *live, uint32_t chunk,
     struct probity_pool *pool = &live->pool;
     struct probity_chunk_header *header = probity_pool_header(pool, chunk);
 
-    /* Zero words are what a reader takes as "nothing here"; this also brings the chunk into this core's cache. */
+    /* Zero words are what a reader takes as "nothing here"; this also brings the chunk into this
+     * core's cache. */
     memset(probity_pool_words(pool, chunk), 0, (size_t)pool->chunk_words * 8);
     header->thread = slot->thread;
     header->tid = slot->tid;

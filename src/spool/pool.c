@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * pool.c: the two stacks of chunks. A stack's head carries a tag that changes with each operation, so that a chunk
- * that went and came back meanwhile is not mistaken for one that stayed.
+ * pool.c: the two stacks of chunks. A stack's head carries a tag that changes with each operation,
+ * so that a chunk that went and came back meanwhile is not mistaken for one that stayed.
  */
 #include "spool/pool.h"
 
@@ -53,7 +53,8 @@ int probity_pool_add(struct probity_pool *pool, void *segment)
         return PROBITY_ERROR_MEMORY;
     pool->segment[number] = (struct probity_pool_segment){segment, chunk};
     __atomic_store_n(&pool->segments, number + 1, __ATOMIC_RELEASE);
-    /* The lowest chunk on top: a program of few threads touches few of them, and they stay in cache. */
+    /* The lowest chunk on top: a program of few threads touches few of them, and they stay in
+     * cache. */
     for (uint32_t i = 0; i + 1 < count; i++)
         chunk[i].next = number * count + i + 1;
     push(pool, &pool->free_list, number * count, number * count + count - 1);
@@ -89,8 +90,8 @@ uint32_t probity_pool_collect(struct probity_pool *pool)
     uint64_t old = __atomic_load_n(&pool->full_list, __ATOMIC_ACQUIRE);
     uint32_t oldest = PROBITY_POOL_NONE;
 
-    while (!__atomic_compare_exchange_n(&pool->full_list, &old, head_with(old, PROBITY_POOL_NONE), 1,
-                                        __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
+    while (!__atomic_compare_exchange_n(&pool->full_list, &old, head_with(old, PROBITY_POOL_NONE),
+                                        1, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
         ;
     for (uint32_t chunk = (uint32_t)old - 1; chunk != PROBITY_POOL_NONE;) {
         struct probity_pool_chunk *own = probity_pool_private(pool, chunk);
@@ -110,7 +111,8 @@ void probity_pool_free(struct probity_pool *pool, uint32_t chunk)
     __atomic_sub_fetch(&pool->full_chunks, 1, __ATOMIC_RELAXED);
     __atomic_add_fetch(&pool->free_chunks, 1, __ATOMIC_RELAXED);
     push(pool, &pool->free_list, chunk, chunk);
-    /* Sequentially consistent with the waiter's own pair (waiters, then freed): one of both sees the other. */
+    /* Sequentially consistent with the waiter's own pair (waiters, then freed): one of both sees
+     * the other. */
     __atomic_add_fetch(&pool->freed, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&pool->waiters, __ATOMIC_SEQ_CST) != 0)
         probity_os_wake(&pool->freed, 1);

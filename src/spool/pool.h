@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * pool.h: the chunks of a live spool, as its own process sees them: who is free, who is full. The truth for a later
- * reader is the state in each chunk's header; the lists here only make it quick to find, and are private memory.
+ * pool.h: the chunks of a live spool, as its own process sees them: who is free, who is full. The
+ * truth for a later reader is the state in each chunk's header; the lists here only make it quick
+ * to find, and are private memory.
  *
- *     free ──probity_pool_take──► open (a thread's) ──probity_pool_hand_over──► full ──writer──► free
+ *     free ──probity_pool_take──► open (a thread's) ──probity_pool_hand_over──► full ──writer──►
+ * free
  *
- * Threads take and hand over; only the one who holds the drain lock (the writer) frees. No locks: a stack with a tag against
- * reuse each way. Any thread, with signals blocked.
+ * Threads take and hand over; only the one who holds the drain lock (the writer) frees. No locks:
+ * a stack with a tag against reuse each way. Any thread, with signals blocked.
  */
 #ifndef PROBITY_SPOOL_POOL_H
 #define PROBITY_SPOOL_POOL_H
@@ -38,20 +40,23 @@ struct probity_pool {
     uint32_t waiters; /* threads that wait for it */
 };
 
-/* Adds a mapped segment; its chunks become free. Called under the session's lock. 0, or PROBITY_ERROR_MEMORY. */
+/* Adds a mapped segment; its chunks become free. Called under the session's lock. 0, or
+ * PROBITY_ERROR_MEMORY. */
 int probity_pool_add(struct probity_pool *pool, void *segment);
 
 /* Takes a free chunk, or PROBITY_POOL_NONE. Its words are not yet zero, its header not set. */
 uint32_t probity_pool_take(struct probity_pool *pool);
 
-/* Hands a chunk to the writer: its header's used must be set; stores the state. Returns how many are full now. */
+/* Hands a chunk to the writer: its header's used must be set; stores the state. Returns how many
+ * are full now. */
 uint32_t probity_pool_hand_over(struct probity_pool *pool, uint32_t chunk);
 
 /* All full chunks, oldest first, linked by `next`; NONE where there are none. */
 uint32_t probity_pool_collect(struct probity_pool *pool);
 
-/* A full chunk with a hole in it counts as open while the writer waits for the hole (tick: since when), because no writing
- * makes it free: else threads would wait for it, and the writer would not sleep. */
+/* A full chunk with a hole in it counts as open while the writer waits for the hole (tick: since
+ * when), because no writing makes it free: else threads would wait for it, and the writer would not
+ * sleep. */
 void probity_pool_wait_begins(struct probity_pool *pool, uint32_t chunk, uint64_t tick);
 void probity_pool_wait_ends(struct probity_pool *pool, uint32_t chunk);
 

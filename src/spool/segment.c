@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * segment.c: makes the spool's files. All that can fail with a signal later (a sparse page on a full file
- * system is SIGBUS, a size over the limit is SIGXFSZ) is made to fail here with an error.
+ * segment.c: makes the spool's files. All that can fail with a signal later (a sparse page on a
+ * full file system is SIGBUS, a size over the limit is SIGXFSZ) is made to fail here with an error.
  */
 #include "spool/segment.h"
 
@@ -26,8 +26,9 @@ int probity_segment_directory(const char *wanted, char *ret_directory, size_t ro
                      : snprintf(ret_directory, room, "/dev/shm/probity-%u", (unsigned)geteuid());
 
     if (length > 0 && (size_t)length < room &&
-        (mkdir(ret_directory, 0700) == 0 || errno == EEXIST) && lstat(ret_directory, &status) == 0 &&
-        S_ISDIR(status.st_mode) && status.st_uid == geteuid() && (status.st_mode & 022) == 0)
+        (mkdir(ret_directory, 0700) == 0 || errno == EEXIST) &&
+        lstat(ret_directory, &status) == 0 && S_ISDIR(status.st_mode) &&
+        status.st_uid == geteuid() && (status.st_mode & 022) == 0)
         result = 0;
     errno = before;
     return result;
@@ -63,7 +64,8 @@ static int allocate(int descriptor, uint32_t chunks, uint32_t words)
     return result;
 }
 
-/* Maps the file at a multiple of a window's size: reserves more, and gives back what is not needed. */
+/* Maps the file at a multiple of a window's size: reserves more, and gives back what is not
+ * needed. */
 static char *map_aligned(int descriptor, size_t bytes, size_t window)
 {
     char *wide = mmap(NULL, bytes + window, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
@@ -71,7 +73,8 @@ static char *map_aligned(int descriptor, size_t bytes, size_t window)
     if (wide == MAP_FAILED)
         return NULL;
     size_t before = (window - (uintptr_t)wide % window) % window;
-    char *at = mmap(wide + before, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor, 0);
+    char *at =
+        mmap(wide + before, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor, 0);
     if (at == MAP_FAILED) {
         munmap(wide, bytes + window);
         return NULL;

@@ -10,9 +10,9 @@
 
 #include "spool/layout.h"
 
-/* Finds a directory for the spool: wanted (may be NULL), else /dev/shm/probity-UID, which is made where it is
- * missing. Writes it to ret_directory. Returns 0, or PROBITY_ERROR_OPEN where it cannot be made, is not a
- * directory of this user, or is open to others. */
+/* Finds a directory for the spool: wanted (may be NULL), else /dev/shm/probity-UID, which is made
+ * where it is missing. Writes it to ret_directory. Returns 0, or PROBITY_ERROR_OPEN where it cannot
+ * be made, is not a directory of this user, or is open to others. */
 int probity_segment_directory(const char *wanted, char *ret_directory, size_t room);
 
 /* Path of segment `number` of a spool whose segment 0 has `path` (ends in ".0"). Returns 0, or
@@ -20,8 +20,9 @@ int probity_segment_directory(const char *wanted, char *ret_directory, size_t ro
 int probity_segment_path(const char *path, uint32_t number, char *ret_path, size_t room);
 
 /* Makes, fills and maps a segment: header set but for state, all chunks free, every page present.
- * Returns 0, PROBITY_ERROR_OPEN, PROBITY_ERROR_LIMIT (RLIMIT_FSIZE), PROBITY_ERROR_MEMORY (no room); then
- * nothing is left behind. The mapping is shared, not inherited by fork, not in core files. */
+ * Returns 0, PROBITY_ERROR_OPEN, PROBITY_ERROR_LIMIT (RLIMIT_FSIZE), PROBITY_ERROR_MEMORY (no
+ * room); then nothing is left behind. The mapping is shared, not inherited by fork, not in core
+ * files. */
 int probity_segment_make(const char *path, const struct probity_spool_header *header,
                          void **ret_segment);
 

@@ -13,8 +13,8 @@ struct probity_append {
     uint64_t committed; /* bytes of whole blocks in the file */
 };
 
-/* Appends count bytes. On failure the file is cut back to what it was. Returns 0 or PROBITY_ERROR_WRITE. A file size limit
- * is seen before the kernel would raise SIGXFSZ. */
+/* Appends count bytes. On failure the file is cut back to what it was. Returns 0 or
+ * PROBITY_ERROR_WRITE. A file size limit is seen before the kernel would raise SIGXFSZ. */
 int probity_append_bytes(struct probity_append *append, const void *bytes, size_t count);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * pass.c: drain, gather, write, and only then let go: a chunk's words stay in the spool until write(2) has
- * returned, so that a kill at any point leaves each record in the file, in the spool, or (covered by its block's chunk
- * and words) in both.
+ * pass.c: drain, gather, write, and only then let go: a chunk's words stay in the spool until
+ * write(2) has returned, so that a kill at any point leaves each record in the file, in the spool,
+ * or (covered by its block's chunk and words) in both.
  */
 #include "writer/pass.h"
 
@@ -42,8 +42,8 @@ int probity_pass_init(struct probity_pass *pass, struct probity_live *live)
     pass->block_serial = 1; /* INFO is block 0 */
     pass->synced_bytes = append.committed;
     size_t commits = COMMITS * sizeof *pass->commit;
-    uint8_t *at = mmap(NULL, scratch_bytes(pass) + commits + batch_room(pass), PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint8_t *at = mmap(NULL, scratch_bytes(pass) + commits + batch_room(pass),
+                       PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED)
         return PROBITY_ERROR_MEMORY;
     pass->scratch.entries = (struct probity_drain_entry *)at;
@@ -136,8 +136,8 @@ static void chunk_commit(struct probity_pass *pass, uint32_t chunk, enum probity
     pass->commit[pass->commits++] = (struct probity_pass_commit){chunk, output->end, then};
 }
 
-/* The probe was left by a jump out of a signal handler, most likely. Should it still store, it must find its own chunk, and
- * nobody else's. */
+/* The probe was left by a jump out of a signal handler, most likely. Should it still store, it must
+ * find its own chunk, and nobody else's. */
 static int hold_chunk(struct probity_pass *pass, uint32_t chunk, uint32_t used, uint32_t hole)
 {
     struct probity_pool_chunk *own = probity_pool_private(&pass->live->pool, chunk);
@@ -164,7 +164,8 @@ static uint32_t stored_words(const struct probity_pool *pool, uint32_t chunk, ui
 }
 
 /* The first hole from word `at` on; used where there is none. */
-static uint32_t next_hole(const struct probity_pool *pool, uint32_t chunk, uint32_t at, uint32_t used)
+static uint32_t next_hole(const struct probity_pool *pool, uint32_t chunk, uint32_t at,
+                          uint32_t used)
 {
     while (at < used) {
         uint32_t words = stored_words(pool, chunk, at);
@@ -208,7 +209,8 @@ static int held_drain(struct probity_pass *pass)
     return 0;
 }
 
-/* A full chunk: all of it, or if a probe in it is still at work, it waits. last: nothing is waited for. */
+/* A full chunk: all of it, or if a probe in it is still at work, it waits. last: nothing is waited
+ * for. */
 static int full_drain(struct probity_pass *pass, uint32_t chunk, int last)
 {
     struct probity_pool_chunk *own = probity_pool_private(&pass->live->pool, chunk);
@@ -263,7 +265,8 @@ int probity_pass_full(struct probity_pass *pass)
     return result != 0 ? result : batch_write(pass);
 }
 
-/* What an open chunk holds by now. Its owner may store on, or hand it over meanwhile: only we free it. */
+/* What an open chunk holds by now. Its owner may store on, or hand it over meanwhile: only we free
+ * it. */
 static int open_drain(struct probity_pass *pass, struct probity_slot *slot)
 {
     struct probity_pool *pool = &pass->live->pool;
@@ -290,9 +293,11 @@ static int open_drain(struct probity_pass *pass, struct probity_slot *slot)
     return 0;
 }
 
-/* An open chunk, and what its cursor does not tell: a hit on its way to other words may be older than the watermark, and in none of the
- * chunks that this pass sees. Pairs with move_hit in src/runtime/record.c. */
-static int slot_drain(struct probity_pass *pass, struct probity_slot *slot, uint64_t watermark_before)
+/* An open chunk, and what its cursor does not tell: a hit on its way to other words may be older
+ * than the watermark, and in none of the chunks that this pass sees. Pairs with move_hit in
+ * src/runtime/record.c. */
+static int slot_drain(struct probity_pass *pass, struct probity_slot *slot,
+                      uint64_t watermark_before)
 {
     uint32_t moves = __atomic_load_n(&slot->moves, __ATOMIC_ACQUIRE);
     int result = open_drain(pass, slot);
@@ -355,15 +360,17 @@ static int sync_write(struct probity_pass *pass, uint16_t type, uint32_t reason)
     return batch_write(pass);
 }
 
-/* The order makes the watermark true: first its time, then the open chunks up to their cursors, then the full ones. A chunk that
- * was open at the first step and is full at the last is drained in both. */
+/* The order makes the watermark true: first its time, then the open chunks up to their cursors,
+ * then the full ones. A chunk that was open at the first step and is full at the last is drained in
+ * both. */
 int probity_pass_all(struct probity_pass *pass, int last)
 {
     struct probity_live *live = pass->live;
     uint64_t rate = probity_live_rate(live);
     uint64_t before = pass->watermark;
 
-    pass->watermark = probity_clock_ticks(live->clock) - probity_ticks_of_ns(WATERMARK_MARGIN_NS, rate);
+    pass->watermark =
+        probity_clock_ticks(live->clock) - probity_ticks_of_ns(WATERMARK_MARGIN_NS, rate);
     uint32_t slots = __atomic_load_n(&live->slots, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < slots; i++) {
         struct probity_slot *slot = &live->slot[i];

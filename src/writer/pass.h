@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * pass.h: one pass of the writer over a live spool: full chunks, and now and then what open ones hold, become blocks
- * of the trace. One thread at a time (the writing thread, or at exit whoever takes its place).
+ * pass.h: one pass of the writer over a live spool: full chunks, and now and then what open ones
+ * hold, become blocks of the trace. One thread at a time (the writing thread, or at exit whoever
+ * takes its place).
  */
 #ifndef PROBITY_WRITER_PASS_H
 #define PROBITY_WRITER_PASS_H
@@ -38,15 +39,16 @@ struct probity_pass {
     struct probity_drain_scratch scratch;
 };
 
-/* Batch, commits and scratch, in one mapping. append must be set. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Batch, commits and scratch, in one mapping. append must be set. Returns 0 or
+ * PROBITY_ERROR_MEMORY. */
 int probity_pass_init(struct probity_pass *pass, struct probity_live *live);
 void probity_pass_release(struct probity_pass *pass);
 
 /* Drains the full chunks. Returns 0 or PROBITY_ERROR_WRITE. */
 int probity_pass_full(struct probity_pass *pass);
 
-/* Drains open chunks as far as they are stored, then the full ones, and moves the watermark: then writes a SYNC if anything came.
- * last: also what waits for a hole. */
+/* Drains open chunks as far as they are stored, then the full ones, and moves the watermark: then
+ * writes a SYNC if anything came. last: also what waits for a hole. */
 int probity_pass_all(struct probity_pass *pass, int last);
 
 /* Ends the trace: an END block with this reason. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * writer.c: sleeps until a quarter of the chunks is full or a time is up, then makes a pass. It never touches what the
- * program owns; when the trace cannot be written it says so in live->failed and recording ends.
+ * writer.c: sleeps until a quarter of the chunks is full or a time is up, then makes a pass. It
+ * never touches what the program owns; when the trace cannot be written it says so in live->failed
+ * and recording ends.
  */
 #include "writer/writer.h"
 
@@ -23,7 +24,8 @@ enum {
     SETTLE_NS = 500000        /* so long each time */
 };
 
-/* A sanitizer reports on the standard descriptors; else not even those are kept open behind the program's back. */
+/* A sanitizer reports on the standard descriptors; else not even those are kept open behind the
+ * program's back. */
 #if defined(__has_feature)
 #define IS_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
 #elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -33,7 +35,8 @@ enum {
 #endif
 enum { FIRST_OWN_DESCRIPTOR = IS_SANITIZED ? 3 : 0 };
 
-/* Not one of the standard three, which the table of this thread lacks: a message of libc's would go into the file. */
+/* Not one of the standard three, which the table of this thread lacks: a message of libc's would go
+ * into the file. */
 static int open_high(const char *path, int flags)
 {
     enum { FIRST = 3 };
@@ -217,7 +220,8 @@ int probity_writer_start(struct probity_writer *writer)
 
     __atomic_store_n(&writer->state, PROBITY_WRITER_STARTING, __ATOMIC_RELEASE);
     writer->result = 0;
-    /* By libc's means, which leave out the signals by which libc itself speaks to all threads (setuid). */
+    /* By libc's means, which leave out the signals by which libc itself speaks to all threads
+     * (setuid). */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int error = pthread_create(&writer->thread, NULL, thread_main, writer);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * writer.h: the writing thread: the seed's own, moved off the program's threads. It has all signals blocked and a table of file
- * descriptors of its own, so that nothing that the program does to its descriptors or signals reaches it.
+ * writer.h: the writing thread: the seed's own, moved off the program's threads. It has all signals
+ * blocked and a table of file descriptors of its own, so that nothing that the program does to its
+ * descriptors or signals reaches it.
  */
 #ifndef PROBITY_WRITER_WRITER_H
 #define PROBITY_WRITER_WRITER_H
@@ -30,7 +31,8 @@ struct probity_writer {
     pthread_t thread;
 };
 
-/* Starts the thread and waits until it holds its files. Returns 0, or an error: then there is no thread. */
+/* Starts the thread and waits until it holds its files. Returns 0, or an error: then there is no
+ * thread. */
 int probity_writer_start(struct probity_writer *writer);
 
 /* Chunks are full: wakes the writer if it sleeps. Any thread, signal handlers too. */
