@@ -96,7 +96,7 @@ uint32_t probity_pool_collect(struct probity_pool *pool)
     for (uint32_t chunk = (uint32_t)old - 1; chunk != PROBITY_POOL_NONE;) {
         struct probity_pool_chunk *own = probity_pool_private(pool, chunk);
         uint32_t next = own->next;
-        own->next = oldest;
+        probity_pool_link(pool, chunk, oldest);
         oldest = chunk;
         chunk = next;
     }

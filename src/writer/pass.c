@@ -140,13 +140,12 @@ static void chunk_commit(struct probity_pass *pass, uint32_t chunk, enum probity
  * find its own chunk, and nobody else's. */
 static int hold_chunk(struct probity_pass *pass, uint32_t chunk, uint32_t used, uint32_t hole)
 {
-    struct probity_pool_chunk *own = probity_pool_private(&pass->live->pool, chunk);
     struct probity_drain_output output;
     int result = chunk_drain(pass, chunk, used, 0, &output);
 
     if (result != 0)
         return result;
-    own->next = pass->held;
+    probity_pool_link(&pass->live->pool, chunk, pass->held);
     pass->held = chunk;
     output.end = hole;
     chunk_commit(pass, chunk, PROBITY_PASS_HOLD, &output);
@@ -184,12 +183,12 @@ static int held_drain(struct probity_pass *pass)
 
     pass->held = PROBITY_POOL_NONE;
     while (chunk != PROBITY_POOL_NONE) {
-        struct probity_pool_chunk *own = probity_pool_private(pool, chunk);
-        uint32_t next = own->next, hole = probity_pool_header(pool, chunk)->drained;
+        uint32_t next = probity_pool_private(pool, chunk)->next;
+        uint32_t hole = probity_pool_header(pool, chunk)->drained;
         uint32_t words = stored_words(pool, chunk, hole);
         struct probity_drain_output output;
         if (words == 0) {
-            own->next = pass->held;
+            probity_pool_link(&pass->live->pool, chunk, pass->held);
             pass->held = chunk;
         } else {
             int result = chunk_drain(pass, chunk, hole + words, 1, &output);
@@ -200,7 +199,7 @@ static int held_drain(struct probity_pass *pass)
             chunk_commit(pass, chunk,
                          output.end < used ? PROBITY_PASS_HOLD : PROBITY_PASS_FREE, &output);
             if (output.end < used) {
-                own->next = pass->held;
+                probity_pool_link(&pass->live->pool, chunk, pass->held);
                 pass->held = chunk;
             }
         }
@@ -227,7 +226,7 @@ static int full_drain(struct probity_pass *pass, uint32_t chunk, int last)
             probity_pool_wait_begins(&pass->live->pool, chunk, now);
         if (!last && now - own->waits_since < patience) {
             hold_watermark(pass, probity_pool_header(&pass->live->pool, chunk)->base_tick);
-            own->next = pass->waiting;
+            probity_pool_link(&pass->live->pool, chunk, pass->waiting);
             pass->waiting = chunk;
             return 0;
         }
@@ -422,7 +421,7 @@ void probity_pass_forget(struct probity_pass *pass)
 
     while (*tail != PROBITY_POOL_NONE)
         tail = &probity_pool_private(pool, *tail)->next;
-    *tail = probity_pool_collect(pool);
+    __atomic_store_n(tail, probity_pool_collect(pool), __ATOMIC_RELAXED);
     uint32_t full = __atomic_load_n(&pool->full_chunks, __ATOMIC_RELAXED);
     uint32_t excess = full > total / 4 * 3 ? full - total / 4 * 3 : 0;
     for (; excess > 0 && pass->waiting != PROBITY_POOL_NONE; excess--) {
