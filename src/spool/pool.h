@@ -83,7 +83,8 @@ static inline struct probity_pool_chunk *probity_pool_private(const struct probi
     return &pool->segment[chunk / pool->chunks_per_segment].chunk[chunk % pool->chunks_per_segment];
 }
 
-/* Atomic, because a thread that lost a race for the chunk may still look at its old link; it then fails to take it. */
+/* Atomic: a thread that lost the race for a chunk may still look at its old link, and then fails to
+ * take it. */
 static inline void probity_pool_link(struct probity_pool *pool, uint32_t chunk, uint32_t next)
 {
     __atomic_store_n(&probity_pool_private(pool, chunk)->next, next, __ATOMIC_RELAXED);

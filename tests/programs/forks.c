@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * forks.c: processes that come from one that records. Each has its own trace; all lines of what
+ * must be in them go to stdout, each written by the process itself.
+ *
+ *     forks HOW
+ */
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "programs/hits.h"
+
+enum { HITS = 5000, THREADS = 3, CHILDREN = 4 };
+
+static void expect_now(uint32_t stream, uint64_t count)
+{
+    hits_expect(getpid(), stream, count);
+    fflush(stdout);
+}
+
+static void wait_for_all(void)
+{
+    while (wait(NULL) > 0)
+        ;
+}
+
+/* Parent and children record on, before and after; children end in both ways. */
+static void fork_plain(void)
+{
+    hits_make(0, 0, HITS);
+    for (uint32_t i = 1; i <= CHILDREN; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            hits_make(i, 0, HITS * i);
+            expect_now(i, HITS * i);
+            if (i % 2 == 0)
+                _exit(0);
+            exit(0);
+        }
+        hits_make(0, (uint64_t)i * HITS, HITS);
+    }
+    expect_now(0, HITS * (1 + CHILDREN));
+    wait_for_all();
+}
+
+/* Generations: each forks before it ends. */
+static void fork_chain(void)
+{
+    for (uint32_t generation = 0; generation < 5; generation++) {
+        hits_make(generation, 0, HITS);
+        expect_now(generation, HITS);
+        if (fork() != 0) {
+            wait_for_all();
+            return;
+        }
+    }
+}
+
+static void *record_and_fork(void *argument)
+{
+    uint32_t stream = (uint32_t)(uintptr_t)argument;
+
+    for (uint32_t round = 0; round < 20; round++) {
+        hits_make(stream, (uint64_t)round * HITS, HITS);
+        pid_t child = fork();
+        if (child == 0) {
+            hits_make(10 + stream, 0, 100);
+            hits_expect(getpid(), 10 + stream, 100);
+            fflush(stdout);
+            _exit(0);
+        }
+        waitpid(child, NULL, 0);
+    }
+    return NULL;
+}
+
+/* All threads fork while the others are inside probes and changes of chunk. */
+static void fork_from_threads(void)
+{
+    pthread_t thread[THREADS];
+
+    for (uint32_t i = 0; i < THREADS; i++) {
+        int result = pthread_create(&thread[i], NULL, record_and_fork, (void *)(uintptr_t)i);
+        hits_need(result == 0, "thread");
+    }
+    for (uint32_t i = 0; i < THREADS; i++) {
+        pthread_join(thread[i], NULL);
+        expect_now(i, 20 * HITS);
+    }
+}
+
+/* The child of vfork lives in the parent's memory until it execs. */
+static void fork_with_exec(void)
+{
+    char *const arguments[] = {(char *)"forks", (char *)"leaf", NULL};
+
+    hits_make(0, 0, HITS);
+    pid_t child = vfork();
+    if (child == 0) {
+        PROBITY_PROBE(hits_id(0, HITS));
+        execv("/proc/self/exe", arguments);
+        _exit(1);
+    }
+    hits_make(0, HITS + 1, HITS);
+    wait_for_all();
+    expect_now(0, 2 * HITS + 1);
+}
+
+static void leaf(void)
+{
+    hits_make(5, 0, HITS);
+    expect_now(5, HITS);
+}
+
+/* fork by a system call that libc does not see. */
+static void fork_raw(void)
+{
+    hits_make(0, 0, HITS);
+    if (syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL) == 0) {
+        pid_t pid = (pid_t)syscall(SYS_getpid);
+        hits_make(1, 0, HITS);
+        hits_expect(pid, 1, HITS);
+        fflush(stdout);
+        _exit(0);
+    }
+    hits_make(0, HITS, HITS);
+    wait_for_all();
+    expect_now(0, 2 * HITS);
+}
+
+/* Parent and child take turns: whoever has the byte makes a hit and passes it on. */
+static void take_turns(int from, int to, uint32_t stream)
+{
+    char byte = 0;
+
+    for (uint64_t i = 0; i < HITS; i++) {
+        if (i > 0 || stream != 0)
+            hits_need(read(from, &byte, 1) == 1, "read");
+        PROBITY_PROBE(hits_id(stream, i));
+        hits_need(write(to, &byte, 1) == 1, "write");
+    }
+    expect_now(stream, HITS);
+}
+
+static void fork_in_turns(void)
+{
+    int there[2], back[2];
+
+    hits_need(pipe(there) == 0 && pipe(back) == 0, "pipe");
+    if (fork() == 0) {
+        take_turns(there[0], back[1], 1);
+        _exit(0);
+    }
+    take_turns(back[0], there[1], 0);
+    wait_for_all();
+}
+
+/* The child does not record: it must leave nothing. */
+static void fork_silent(void)
+{
+    hits_make(0, 0, HITS);
+    if (fork() == 0)
+        exit(0);
+    wait_for_all();
+    expect_now(0, HITS);
+}
+
+/* Stopped is stopped, for children too. */
+static void fork_stopped(void)
+{
+    hits_make(0, 0, HITS);
+    expect_now(0, HITS);
+    probity_stop();
+    if (fork() == 0) {
+        hits_make(1, 0, HITS);
+        _exit(0);
+    }
+    wait_for_all();
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } ways[] = {{"plain", fork_plain},   {"chain", fork_chain},   {"threads", fork_from_threads},
+                {"vfork", fork_with_exec}, {"leaf", leaf},          {"raw", fork_raw},
+                {"silent", fork_silent}, {"stopped", fork_stopped}, {"turns", fork_in_turns}};
+
+    for (size_t i = 0; i < sizeof ways / sizeof *ways && argc > 1; i++) {
+        if (strcmp(argv[1], ways[i].name) == 0) {
+            ways[i].run();
+            return 0;
+        }
+    }
+    return 2;
+}

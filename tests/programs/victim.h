@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * victim.h: what victim.c counts in memory that outlives it, for kill_rounds.c to compare with.
+ */
+#ifndef PROBITY_TESTS_VICTIM_H
+#define PROBITY_TESTS_VICTIM_H
+
+#include "programs/hits.h"
+
+enum { VICTIM_THREADS_MAX = 16, VICTIM_TRUTH_BYTES = 4096 };
+
+/* A cache line each. */
+struct victim_truth {
+    uint64_t hits, stream, unused[6];
+};
+
+#endif

@@ -1,0 +1,62 @@
+# What the scripts of this folder share. Sourced; they get PROBITY (the tool) and BUILD from
+# tools/test.sh.
+set -eu
+PROGRAMS=$BUILD/tests/programs
+WORK=$(mktemp -d /tmp/probity-test.XXXXXX)
+SPOOL=$(mktemp -d /dev/shm/probity-test.XXXXXX)
+export PROBITY_SPOOL_DIR=$SPOOL
+unset PROBITY_OUT
+failures=0
+trap 'rm -rf "$WORK" "$SPOOL"' EXIT
+cd "$WORK"
+
+fail() {
+    echo "FAILED: $*" >&2
+    failures=$((failures + 1))
+}
+
+# $1 what, $2 expected, $3 found
+expect() {
+    [ "$2" = "$3" ] || fail "$1: expected '$2', found '$3'"
+}
+
+# Files "expected" (what the program says it recorded) and the traces named here must tell the
+# same, hit by hit. $1 what; CHECK: options of check_hits
+same_hits() {
+    local what=$1
+    shift
+    # shellcheck disable=SC2086
+    "$PROBITY" csv "$@" > csv.out 2> csv.err || true
+    # shellcheck disable=SC2086
+    "$PROGRAMS/check_hits" ${CHECK:-} < csv.out > found 2> faults || fail "$what: $(cat faults)"
+    sort -n -k1,1 -k2,2 expected > expected.sorted
+    if ! cmp -s expected.sorted found; then
+        fail "$what: expected hits (<) and found hits (>): $(diff expected.sorted found | head -n 10)"
+        head -n 5 csv.err >&2
+    fi
+    [ -s found ] || fail "$what: nothing was recorded"
+}
+
+# No file of a spool may be left.
+no_leftovers() {
+    local left
+    left=$(find "$SPOOL" -mindepth 1 | head -n 3)
+    [ -z "$left" ] || fail "$1: left in the spool's folder: $left"
+}
+
+# $1 what: one line at most on stderr (file "errors")
+quiet() {
+    [ "$(wc -l < errors)" -le 1 ] || fail "$1: more than one line on stderr: $(cat errors)"
+}
+
+fresh() {
+    rm -rf "${WORK:?}"/* "${SPOOL:?}"/*
+}
+
+finish() {
+    if [ "$failures" -gt 0 ]; then
+        echo "$failures failures" >&2
+        exit 1
+    fi
+    echo "all hits found"
+}

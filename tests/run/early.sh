@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Before main, behind it, and in libraries that come and go.
+# variants: clang
+. "$(dirname "$0")/common.bash"
+
+for program in early early.shared; do
+    fresh
+    PROBITY_OUT=$WORK/trace "$PROGRAMS/$program" > expected
+    same_hits "$program" trace
+    expect "$program: hits" "0 1200" "$(cut -d' ' -f2- expected)"
+    no_leftovers "$program"
+done
+
+# The loader has the library of its own, or gets it with the plugin, or records with both.
+fresh
+PROBITY_OUT=$WORK/trace "$PROGRAMS/loader.shared" "$PROGRAMS/plugin_hits.so" 20 > expected
+"$PROBITY" csv trace > all.csv
+grep -v "plugin's own name" all.csv > numbers.csv || true
+"$PROGRAMS/check_hits" < numbers.csv > found || fail "plugin: hits"
+cmp found expected || fail "plugin: counts"
+expect "plugin: named hits" 200 "$(grep -c "plugin's own name" all.csv)"
+
+# A program that knows nothing of Probity.
+fresh
+cat > host.c <<'END'
+#include <dlfcn.h>
+#include <stdint.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+    (void)argc;
+    for (int i = 0; i < 10; i++) {
+        void *plugin = dlopen(argv[1], RTLD_NOW);
+        void *symbol = plugin ? dlsym(plugin, "plugin_make") : 0;
+        void (*make)(uint32_t, uint64_t, uint64_t);
+        if (!symbol)
+            return 1;
+        memcpy(&make, &symbol, sizeof make);
+        make(1, (uint64_t)i * 105, 100);
+        dlclose(plugin);
+    }
+    return 0;
+}
+END
+${CC:-gcc} -o host host.c -ldl
+PROBITY_OUT=$WORK/trace ./host "$PROGRAMS/plugin_hits.so" || fail "host: status $?"
+expect "host: hits" 1150 "$("$PROBITY" csv trace | wc -l)"
+no_leftovers host
+finish

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Parents and children both complete, each in its own trace, all on one time line.
+# variants: asan clang
+. "$(dirname "$0")/common.bash"
+# Children that are still at work disturb the search for leaks.
+export ASAN_OPTIONS=detect_leaks=0
+
+# $1 program, $2 way, $3 number of traces
+forks() {
+    fresh
+    PROBITY_OUT=$WORK/trace "$PROGRAMS/$1" "$2" > expected || fail "$1 $2: status $?"
+    same_hits "$1 $2" trace*
+    expect "$1 $2: traces" "$3" "$(find . -name 'trace*' | wc -l)"
+}
+
+for program in forks forks.shared; do
+    forks $program plain 5
+    forks $program chain 5
+    # One time line: two processes that take turns come out in turns.
+    forks $program turns 2
+    awk -F, '$1 == last { bad = 1 } { last = $1 } END { exit bad }' csv.out || fail "not in turns"
+    forks $program threads 61
+    forks $program vfork 2
+    forks $program raw 2
+    forks $program silent 1
+    no_leftovers silent
+    forks $program stopped 1
+done
+
+# The process id in the name is each process's own.
+fresh
+PROBITY_OUT=$WORK/%n.%p.trace "$PROGRAMS/forks" plain > expected
+for trace in forks.*.trace; do
+    pid=${trace#forks.}
+    "$PROBITY" csv "$trace" | awk -F, -v pid="${pid%.trace}" '$1 != pid { exit 1 }' ||
+        fail "$trace holds another process"
+done
+same_hits "names" forks.*.trace
+finish

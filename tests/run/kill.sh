@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# SIGKILL at random moments, at least 200 times: what was counted outside of the victim is in its
+# trace.
+. "$(dirname "$0")/common.bash"
+
+seed=${SEED:-$RANDOM}
+echo "seed $seed"
+"$PROGRAMS/kill_rounds" "$PROBITY" "$PROGRAMS/victim" "${ROUNDS:-170}" "$seed" ||
+    fail "static, seed $seed"
+fresh
+"$PROGRAMS/kill_rounds" "$PROBITY" "$PROGRAMS/victim.shared" 40 "$seed" || fail "shared, seed $seed"
+finish

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Probes in signal handlers: storms, nested handlers, handlers that fill chunks inside a probe,
+# and handlers that jump out.
+# variants: clang
+. "$(dirname "$0")/common.bash"
+
+# $1 program, $2 how, $3 milliseconds, $4 threads
+signals() {
+    local status=0
+    fresh
+    PROBITY_OUT=$WORK/trace timeout 60 "$PROGRAMS/$1" "$2" "$3" "$4" > expected 2> errors ||
+        status=$?
+    expect "$1 $2: status" 0 "$status"
+}
+
+for program in signals signals.shared; do
+    for chunk in 512 4096; do
+        export PROBITY_CHUNK_RECORDS=$chunk PROBITY_SPOOL_RECORDS=$((chunk * 32))
+        signals $program storm 100 2
+        same_hits "$program storm" trace
+        no_leftovers storm
+        PROBITY_CPU_TIME=0 signals $program storm 60 1
+        same_hits "$program storm without CPU time" trace
+        PROBITY_CLOCK=monotonic signals $program storm 60 1
+        same_hits "$program storm with clock_gettime" trace
+    done
+    unset PROBITY_CHUNK_RECORDS PROBITY_SPOOL_RECORDS
+    signals $program first 100 1
+    same_hits "$program first" trace
+    # Each handler fills more than a chunk, often inside an interrupted probe.
+    signals $program burst 100 1
+    same_hits "$program burst" trace
+done
+
+# A handler that jumps out leaves a probe behind that never stores, or one whose hit was not yet
+# counted and is made again. The program is neither blocked nor short of a hit.
+signals signals jump 300 1
+CHECK=-r same_hits "jump" trace
+no_leftovers jump
+finish

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Single-steps the record path: the spool is read after every instruction, and a signal is
+# delivered at every instruction.
+# variants: clang
+# timeout: 200
+. "$(dirname "$0")/common.bash"
+
+if [ "$(uname -m)" != x86_64 ]; then
+    echo "the stepper knows the registers of x86-64 only"
+    exit 77
+fi
+cd "$OLDPWD" || exit
+sources="tests/tool/stepper.c src/spool/drain.c src/format/block.c src/format/stream.c
+    src/base/checksum.c src/base/cpu.c"
+# shellcheck disable=SC2086
+${CC:-gcc} -std=gnu11 -O2 -g -Wall -Wextra -pthread -D_GNU_SOURCE -Iinclude -Isrc -Itests \
+    -o "$WORK/stepper" $sources "$BUILD/lib/libprobity.a"
+cd "$WORK" || exit
+
+step() {
+    timeout 100 ./stepper "$@" > output 2>&1 || fail "$*: $(tail -n 2 output)"
+    cat output
+    rm -f trace
+    rm -rf "${SPOOL:?}"/*
+}
+
+if ! ./stepper look fast > output 2>&1 && grep -q PTRACE output; then
+    echo "no ptrace here"
+    exit 77
+fi
+rm -f trace "$SPOOL"/*
+
+for scenario in fast gap change gap_change wide wide_change wide_gap_change first; do
+    step look $scenario
+done
+for scenario in fast gap wide change gap_change wide_change wide_gap_change; do
+    step signal $scenario 1 3
+done
+step signal first 13 3
+step signal fast 1 1000
+step signal gap 1 1000
+# A handler that uses up several chunks.
+step signal change 3 5000
+step signal gap_change 5 5000
+# The writer gives up waiting for the interrupted probe, whose record then comes late.
+step signal fast 11 5000 1300
+step signal wide_change 7 5000
+finish

@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stepper.c: single-steps a child through its probes and looks at every instruction.
+ *
+ *     stepper look SCENARIO
+ *         reads the child's spool after each instruction, as a reader of a dead spool would:
+ *         each hit that is over is there once, the one at work may be, and no other
+ *     stepper signal SCENARIO STRIDE HITS [MILLISECONDS]
+ *         interrupts the probes at every STRIDE-th of the instructions that they execute, by a
+ *         signal whose handler makes HITS hits (and then takes so long), and checks at the end that
+ *         the trace holds all
+ *
+ * Both run in the working directory, with PROBITY_SPOOL_DIR set; the library is linked in and
+ * used by the child only. x86-64.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "format/block.h"
+#include "format/stream.h"
+#include "programs/hits.h"
+#include "spool/drain.h"
+
+enum { PROBES = 4, IDS_MAX = 1 << 20, STEPS_MAX = 2000000, NEAR_END = 2, PLACES_MAX = 1 << 14 };
+
+/* The handler's hits, and where they are counted among all. */
+enum { HANDLER_STREAM = 8, HANDLER_PLACE = IDS_MAX / 2 };
+
+/* Between parent and child. The child says what it has begun and what it has finished. */
+struct shared {
+    uint64_t begun, finished; /* ids, counted */
+    uint64_t handled;         /* hits of the handler */
+    uint32_t phase;           /* 0 getting ready, 1 at the probes, 2 behind them */
+    uint32_t rounds, round;
+};
+
+struct scenario {
+    const char *name;
+    int is_first;    /* the thread's very first probe */
+    int near_end;    /* so many words are left in the chunk: 0: many */
+    int wide;
+    struct probity_options options;
+};
+
+#define SMALL .chunk_records = 512, .spool_records = 8192
+#define ALWAYS_GAP .cpu_gap_ns = 200, .cpu_budget_permille = 1000
+static const struct scenario scenarios[] = {
+    {"fast", 0, 0, 0, {.cpu_time = PROBITY_OFF, SMALL}},
+    {"gap", 0, 0, 0, {ALWAYS_GAP, SMALL}},
+    {"change", 0, NEAR_END, 0, {.cpu_time = PROBITY_OFF, SMALL}},
+    {"gap_change", 0, NEAR_END + 1, 0, {ALWAYS_GAP, SMALL}},
+    {"wide", 0, 0, 1, {.cpu_time = PROBITY_OFF, SMALL}},
+    {"wide_change", 0, NEAR_END + 1, 1, {.cpu_time = PROBITY_OFF, SMALL}},
+    {"wide_gap_change", 0, NEAR_END + 2, 1, {ALWAYS_GAP, SMALL}},
+    {"first", 1, 0, 0, {ALWAYS_GAP, SMALL}},
+};
+
+static struct shared *shared;
+static uint64_t handler_hits = 3, handler_ms;
+
+static void need(int condition, const char *what)
+{
+    if (condition)
+        return;
+    perror(what);
+    exit(99);
+}
+
+static void fail(const char *what, uint64_t a, uint64_t b)
+{
+    printf("FAILED: %s: %llu, %llu\n", what, (unsigned long long)a, (unsigned long long)b);
+    exit(1);
+}
+
+/* ---- The child
+ * --------------------------------------------------------------------------------- */
+
+static uint32_t id_of(const struct scenario *scenario, uint64_t number)
+{
+    return (scenario->wide ? 1u << 31 : 0) | (uint32_t)number;
+}
+
+static void make_one(const struct scenario *scenario)
+{
+    uint32_t id = id_of(scenario, shared->begun);
+
+    __atomic_store_n(&shared->begun, shared->begun + 1, __ATOMIC_SEQ_CST);
+    PROBITY_PROBE(id);
+    __atomic_store_n(&shared->finished, shared->finished + 1, __ATOMIC_SEQ_CST);
+}
+
+static void on_signal(int number)
+{
+    (void)number;
+    for (uint64_t i = 0; i < handler_hits; i++)
+        PROBITY_PROBE(hits_id(HANDLER_STREAM, shared->handled++));
+    if (handler_ms > 0)
+        usleep((useconds_t)handler_ms * 1000);
+}
+
+/* Probes until only so many words are left in this thread's chunk. */
+static void fill_chunk(const struct scenario *scenario)
+{
+    for (int tries = 0; tries < 1200; tries++) {
+        uint64_t bytes = probity_thread_self != NULL ? probity_thread_self->valid_bit : 0;
+        uint64_t left = bytes != 0 ? bytes - (probity_thread_self->cursor & (bytes - 1)) : 0;
+        uint64_t wanted = 8 * (uint64_t)scenario->near_end;
+        if (bytes != 0 && (left == wanted || left == wanted - 8))
+            return;
+        make_one(scenario);
+    }
+}
+
+static void run_child(const struct scenario *scenario, int is_ring)
+{
+    struct probity_options options = scenario->options;
+
+    options.mode = is_ring ? PROBITY_MODE_RING : PROBITY_MODE_BLOCK;
+    options.out = "trace";
+    need(probity_start(&options) == 0, "start");
+    signal(SIGUSR1, on_signal);
+    do {
+        if (!scenario->is_first)
+            make_one(scenario);
+        if (scenario->near_end > 0)
+            fill_chunk(scenario);
+        __atomic_store_n(&shared->phase, 1, __ATOMIC_SEQ_CST);
+        raise(SIGSTOP);
+        for (int i = 0; i < PROBES; i++)
+            make_one(scenario);
+        __atomic_store_n(&shared->phase, 2, __ATOMIC_SEQ_CST);
+        raise(SIGSTOP);
+    } while (++shared->round < shared->rounds);
+    if (!is_ring)
+        need(probity_stop() == 0, "stop");
+    _exit(0);
+}
+
+static pid_t start_child(const struct scenario *scenario, int is_ring)
+{
+    pid_t child = fork();
+
+    if (child != 0)
+        return child;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    need(ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0, "PTRACE_TRACEME");
+    run_child(scenario, is_ring);
+    return 0;
+}
+
+/* ---- The parent
+ * -------------------------------------------------------------------------------- */
+
+/* Lets the child go on to its next stop. Returns the signal that stopped it, 0 where it ended. */
+static int go_on(pid_t child, enum __ptrace_request how, int signal_number)
+{
+    int status;
+
+    need(ptrace(how, child, NULL, (void *)(intptr_t)signal_number) == 0, "ptrace");
+    need(waitpid(child, &status, 0) == child, "waitpid");
+    if (WIFEXITED(status)) {
+        if (WEXITSTATUS(status) != 0)
+            fail("the child's exit status", 0, (uint64_t)WEXITSTATUS(status));
+        return 0;
+    }
+    if (!WIFSTOPPED(status))
+        fail("the child died of signal", 0, (uint64_t)WTERMSIG(status));
+    return WSTOPSIG(status);
+}
+
+static void wait_for_phase(pid_t child, uint32_t phase)
+{
+    int signal_number;
+
+    while ((signal_number = go_on(child, PTRACE_CONT, 0)) != SIGSTOP) {
+        if (signal_number != SIGTRAP && signal_number != SIGUSR1)
+            fail("unexpected stop by signal", SIGSTOP, (uint64_t)signal_number);
+    }
+    if (shared->phase != phase)
+        fail("phase", phase, shared->phase);
+}
+
+/* The child's segment 0, found in the folder. */
+static void *map_spool(void)
+{
+    const char *folder = getenv("PROBITY_SPOOL_DIR");
+    DIR *list = opendir(folder);
+    struct dirent *entry;
+    struct stat status;
+    int file = -1;
+
+    need(list != NULL, "PROBITY_SPOOL_DIR");
+    while ((entry = readdir(list)) != NULL) {
+        if (strstr(entry->d_name, ".0") != NULL)
+            file = openat(dirfd(list), entry->d_name, O_RDONLY);
+    }
+    closedir(list);
+    need(file >= 0 && fstat(file, &status) == 0, "segment 0");
+    void *map = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, file, 0);
+    need(map != MAP_FAILED, "mmap");
+    close(file);
+    return map;
+}
+
+static uint8_t seen[IDS_MAX];
+
+/* Counts the hits of a DATA block. Returns the number that were the scenario's own. */
+static uint64_t count_block(const uint8_t *block, const struct scenario *scenario, uint64_t limit)
+{
+    const uint8_t *payload = block + PROBITY_BLOCK_HEADER_BYTES;
+    struct probity_block_header header;
+    struct probity_data data;
+    struct probity_unpacker unpacker;
+    struct probity_record record;
+    uint64_t own = 0;
+    int got;
+
+    if (probity_block_header_get(block, &header) != 0 || !probity_block_is_whole(block, &header) ||
+        probity_data_get(payload, header.payload_bytes, &data) != 0)
+        fail("a block is not whole", 0, 0);
+    probity_unpacker_init(&unpacker, payload + PROBITY_DATA_FIXED_BYTES,
+                          header.payload_bytes - PROBITY_DATA_FIXED_BYTES, data.first_tick);
+    while ((got = probity_unpack(&unpacker, &record)) > 0) {
+        if (record.kind != PROBITY_EVENT_HIT)
+            continue;
+        uint64_t id = record.code / 2, number = id & 0x7fffffff;
+        if (id >> HITS_SEQUENCE_BITS == HANDLER_STREAM)
+            number = HANDLER_PLACE + (id & HITS_SEQUENCE_MASK);
+        else if ((id >> 31 != 0) != (scenario->wide != 0) || number >= limit)
+            fail("invented hit", limit, id);
+        else
+            own++;
+        if (number >= IDS_MAX || seen[number]++ != 0)
+            fail("hit found twice", number, 0);
+    }
+    if (got < 0)
+        fail("a stream is damaged", 0, 0);
+    return own;
+}
+
+static const uint8_t *drain(void *segment, uint32_t chunk)
+{
+    static struct probity_drain_entry entries[PROBITY_CHUNK_WORDS_MAX];
+    static uint8_t block[1 << 20];
+    struct probity_spool_header *spool = segment;
+    struct probity_drain_scratch scratch = {entries, PROBITY_CHUNK_WORDS_MAX};
+    const struct probity_chunk_header *header = probity_spool_chunk(segment, chunk);
+    struct probity_drain_output output;
+    struct probity_drain_input input = {
+        .words = probity_spool_words(segment, spool->chunks, spool->chunk_words, chunk),
+        .end = header->state == PROBITY_CHUNK_FULL ? header->used : spool->chunk_words,
+        .thread = header->thread,
+        .tid = header->tid,
+        .chunk = header->serial,
+        .base_tick = header->base_tick,
+        .cpu_ns = header->cpu_ns,
+        .rate = spool->rate,
+        .cpu_known = header->flags & PROBITY_CHUNK_CPU_KNOWN};
+
+    if (header->state == PROBITY_CHUNK_FREE)
+        return NULL;
+    probity_drain_chunk(&input, &scratch, 1, block, &output);
+    return output.records > 0 ? block : NULL;
+}
+
+/* What a reader finds now: all that is finished, and at most one hit more. */
+static void look(void *segment, const struct scenario *scenario)
+{
+    uint64_t begun = shared->begun, finished = shared->finished, found = 0;
+    struct probity_spool_header *spool = segment;
+
+    memset(seen, 0, begun < IDS_MAX ? begun + 1 : IDS_MAX);
+    for (uint32_t chunk = 0; chunk < spool->chunks; chunk++) {
+        const uint8_t *block = drain(segment, chunk);
+        if (block != NULL)
+            found += count_block(block, scenario, begun);
+    }
+    if (found < finished || found > begun)
+        fail("hits found between finished and begun", finished, found);
+    for (uint64_t i = 0; i < finished; i++) {
+        if (!seen[i])
+            fail("a finished hit is missing", i, finished);
+    }
+}
+
+static int look_at_every_instruction(const struct scenario *scenario)
+{
+    pid_t child = start_child(scenario, 1);
+    uint64_t steps = 0;
+    int status;
+
+    shared->rounds = 1;
+    need(waitpid(child, &status, 0) == child && WIFSTOPPED(status), "first stop");
+    void *segment = map_spool();
+    do {
+        int signal_number = go_on(child, PTRACE_SINGLESTEP, 0);
+        if (signal_number != SIGTRAP && signal_number != SIGSTOP)
+            fail("stop by signal", SIGTRAP, (uint64_t)signal_number);
+        look(segment, scenario);
+    } while (shared->phase == 1 && ++steps < STEPS_MAX);
+    kill(child, SIGKILL);
+    waitpid(child, &status, 0);
+    printf("%s: looked %llu times\n", scenario->name, (unsigned long long)steps);
+    return shared->finished < PROBES;
+}
+
+/* ---- Signals
+ * ----------------------------------------------------------------------------------- */
+
+/* All blocks of the closed trace. */
+static uint64_t count_trace(const struct scenario *scenario)
+{
+    struct stat status;
+    int file = open("trace", O_RDONLY);
+
+    need(file >= 0 && fstat(file, &status) == 0, "trace");
+    const uint8_t *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+    need(bytes != MAP_FAILED, "mmap");
+    close(file);
+    uint64_t own = 0;
+    for (off_t at = PROBITY_FILE_HEADER_BYTES; at < status.st_size;) {
+        struct probity_block_header header;
+        if (probity_block_header_get(bytes + at, &header) != 0)
+            fail("block header", (uint64_t)at, 0);
+        if (header.type == PROBITY_BLOCK_DATA)
+            own += count_block(bytes + at, scenario, shared->begun);
+        at += PROBITY_BLOCK_HEADER_BYTES + (off_t)header.payload_bytes;
+    }
+    munmap((void *)(uintptr_t)bytes, (size_t)status.st_size);
+    return own;
+}
+
+static void check_trace(const struct scenario *scenario)
+{
+    memset(seen, 0, sizeof seen);
+    uint64_t own = count_trace(scenario), handled = 0;
+
+    for (uint64_t i = 0; i < shared->handled; i++)
+        handled += seen[HANDLER_PLACE + i];
+    if (own != shared->finished)
+        fail("hits made and found", shared->finished, own);
+    if (handled != shared->handled)
+        fail("hits of the handler made and found", shared->handled, handled);
+    unlink("trace");
+}
+
+/* Addresses of the instructions that the probes execute, each once. */
+static uint64_t places[PLACES_MAX], place_count;
+
+static uint64_t register_of(pid_t child, size_t offset)
+{
+    return (uint64_t)ptrace(PTRACE_PEEKUSER, child, offset, NULL);
+}
+
+static void add_place(uint64_t place)
+{
+    static uint8_t is_known[1 << 16];
+    uint64_t slot = place * UINT64_C(0x9e3779b97f4a7c15) >> 48;
+
+    /* Two that meet in a slot: the second is searched for. */
+    for (uint64_t i = 0; is_known[slot] && i < place_count; i++) {
+        if (places[i] == place)
+            return;
+    }
+    is_known[slot] = 1;
+    if (place_count < PLACES_MAX)
+        places[place_count++] = place;
+}
+
+static void find_places(const struct scenario *scenario)
+{
+    int status;
+
+    shared->rounds = 1;
+    pid_t child = start_child(scenario, 0);
+    need(waitpid(child, &status, 0) == child && WIFSTOPPED(status), "first stop");
+    while (shared->phase == 1) {
+        add_place(register_of(child, offsetof(struct user, regs.rip)));
+        go_on(child, PTRACE_SINGLESTEP, 0);
+    }
+    while (go_on(child, PTRACE_CONT, 0) != 0)
+        ;
+    check_trace(scenario);
+}
+
+/* A breakpoint of the CPU's own: the code stays as it is. */
+static void set_breakpoint(pid_t child, uint64_t place)
+{
+    size_t address = offsetof(struct user, u_debugreg[0]);
+    size_t control = offsetof(struct user, u_debugreg[7]);
+
+    need(ptrace(PTRACE_POKEUSER, child, address, place) == 0, "breakpoint");
+    need(ptrace(PTRACE_POKEUSER, child, control, place != 0) == 0, "breakpoint");
+}
+
+/* One round: on to the place, the signal, and on to the end of the probes. Returns 0 where they
+ * do not come to the place. */
+static int interrupt_at(pid_t child, uint64_t place)
+{
+    set_breakpoint(child, place);
+    int signal_number = go_on(child, PTRACE_CONT, 0), is_hit = signal_number == SIGTRAP;
+    if (is_hit) {
+        if (register_of(child, offsetof(struct user, regs.rip)) != place)
+            fail("place of the stop", place, register_of(child, offsetof(struct user, regs.rip)));
+        set_breakpoint(child, 0);
+        signal_number = go_on(child, PTRACE_CONT, SIGUSR1);
+        /* Where signals are blocked, it is delivered when they no longer are, and stops the
+         * child once more. */
+        while (signal_number == SIGUSR1)
+            signal_number = go_on(child, PTRACE_CONT, SIGUSR1);
+    } else {
+        set_breakpoint(child, 0);
+    }
+    if (shared->phase != 2 || signal_number != SIGSTOP)
+        fail("stop behind the probes", (uint64_t)signal_number, shared->phase);
+    return is_hit;
+}
+
+static int has_room(void)
+{
+    return shared->handled + handler_hits < HITS_SEQUENCE_MASK &&
+           shared->begun + 4000 < HANDLER_PLACE;
+}
+
+/* One child for many places, or for each where it is the very first probe that is interrupted. */
+static void interrupt_every(const struct scenario *scenario, uint64_t stride)
+{
+    uint64_t hits = 0, missed = 0;
+    int status;
+
+    find_places(scenario);
+    for (uint64_t i = 0; i < place_count;) {
+        memset(shared, 0, sizeof *shared);
+        shared->rounds = scenario->is_first ? 1 : UINT32_MAX;
+        pid_t child = start_child(scenario, 0);
+        need(waitpid(child, &status, 0) == child && WIFSTOPPED(status), "first stop");
+        for (;;) {
+            int is_hit = interrupt_at(child, places[i]);
+            hits += (uint64_t)is_hit;
+            missed += (uint64_t)!is_hit;
+            i += stride;
+            if (i >= place_count || scenario->is_first || !has_room())
+                break;
+            wait_for_phase(child, 1);
+        }
+        shared->rounds = 0;
+        while (go_on(child, PTRACE_CONT, 0) != 0)
+            ;
+        check_trace(scenario);
+    }
+    printf("%s: %llu instructions; interrupted at %llu, by %llu hits each; %llu not come to\n",
+           scenario->name, (unsigned long long)place_count, (unsigned long long)hits,
+           (unsigned long long)handler_hits, (unsigned long long)missed);
+    if (hits < missed)
+        fail("places come to", hits, missed);
+}
+
+int main(int argc, char **argv)
+{
+    cpu_set_t one;
+
+    need(argc > 2, "arguments");
+    /* Stop and go on one core need no other to wake up. */
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    sched_setaffinity(0, sizeof one, &one);
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    need(shared != MAP_FAILED, "mmap");
+    for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) {
+        if (strcmp(scenarios[i].name, argv[2]) != 0)
+            continue;
+        if (strcmp(argv[1], "look") == 0)
+            return look_at_every_instruction(&scenarios[i]);
+        handler_hits = hits_argument(argc, argv, 4, 3);
+        handler_ms = hits_argument(argc, argv, 5, 0);
+        interrupt_every(&scenarios[i], hits_argument(argc, argv, 3, 1));
+        return 0;
+    }
+    return 2;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_settings.c: defaults, options and environment: which wins, where the borders are, and what
+ * is at fault beyond them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "runtime/settings.h"
+#include "spool/layout.h"
+
+static const char *const names[] = {
+    "PROBITY_OUT",           "PROBITY_MODE",            "PROBITY_WALL_TIME",
+    "PROBITY_CPU_TIME",      "PROBITY_OVERWRITE",       "PROBITY_CHUNK_RECORDS",
+    "PROBITY_SPOOL_RECORDS", "PROBITY_SPOOL_BYTES_MAX", "PROBITY_CPU_GAP_NS",
+    "PROBITY_CLOCK",         "PROBITY_SPOOL_DIR",       "PROBITY_CPU_BUDGET_PERMILLE"};
+
+static struct probity_settings settings;
+static const char *what;
+
+static int clear(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        unsetenv(names[i]);
+    return 0;
+}
+
+static void defaults(void **state)
+{
+    (void)state;
+    assert_int_equal(probity_settings_read(NULL, &settings, &what), 0);
+    assert_string_equal(settings.out, "%n.%p.probity");
+    assert_int_equal(settings.mode, PROBITY_MODE_BLOCK);
+    assert_true(settings.wall_time && settings.cpu_time && !settings.overwrite);
+    assert_false(settings.is_asked_for);
+    assert_int_equal(settings.chunk_words, 4096);
+    assert_int_equal(settings.segment_chunks, 128);
+    assert_int_equal(settings.cpu_gap_ns, 1500);
+    assert_int_equal(settings.cpu_budget_permille, 8);
+}
+
+static void environment_wins(void **state)
+{
+    struct probity_options options = {.out = "option",
+                                      .mode = PROBITY_MODE_RING,
+                                      .cpu_time = PROBITY_OFF,
+                                      .chunk_records = 1024,
+                                      .cpu_gap_ns = 5000};
+
+    (void)state;
+    assert_int_equal(probity_settings_read(&options, &settings, &what), 0);
+    assert_string_equal(settings.out, "option");
+    assert_int_equal(settings.mode, PROBITY_MODE_RING);
+    assert_false(settings.cpu_time);
+    setenv("PROBITY_OUT", "environment", 1);
+    setenv("PROBITY_MODE", "drop", 1);
+    setenv("PROBITY_CPU_TIME", "1", 1);
+    setenv("PROBITY_CHUNK_RECORDS", "2048", 1);
+    assert_int_equal(probity_settings_read(&options, &settings, &what), 0);
+    assert_string_equal(settings.out, "environment");
+    assert_int_equal(settings.mode, PROBITY_MODE_DROP);
+    assert_true(settings.cpu_time && settings.is_asked_for);
+    assert_int_equal(settings.chunk_words, 2048);
+    assert_int_equal(settings.cpu_gap_ns, 5000);
+}
+
+/* Empty is as good as absent. */
+static void empty_is_unset(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        setenv(names[i], "", 1);
+    assert_int_equal(probity_settings_read(NULL, &settings, &what), 0);
+    assert_int_equal(settings.chunk_words, 4096);
+    assert_false(settings.is_asked_for);
+}
+
+static void refused_text(void **state)
+{
+    static const char *const bad[][2] = {
+        {"PROBITY_MODE", "Block"},         {"PROBITY_WALL_TIME", "2"},
+        {"PROBITY_CPU_TIME", "on"},        {"PROBITY_OVERWRITE", "01"},
+        {"PROBITY_CHUNK_RECORDS", "0x10"}, {"PROBITY_CHUNK_RECORDS", "-1"},
+        {"PROBITY_CHUNK_RECORDS", " 512"}, {"PROBITY_SPOOL_RECORDS", "1e6"},
+        {"PROBITY_CPU_GAP_NS", "1500ns"},  {"PROBITY_CLOCK", "tsc"},
+        {"PROBITY_SPOOL_BYTES_MAX", "99999999999999999999999999"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        setenv(bad[i][0], bad[i][1], 1);
+        assert_int_equal(probity_settings_read(NULL, &settings, &what), PROBITY_ERROR_ARGUMENT);
+        assert_string_equal(what, bad[i][0]);
+        unsetenv(bad[i][0]);
+    }
+}
+
+/* The last value that is taken, and the first that is not. */
+static void borders(void **state)
+{
+    static const struct {
+        const char *name, *good, *bad;
+    } border[] = {{"PROBITY_CHUNK_RECORDS", "64", "63"},
+                  {"PROBITY_CHUNK_RECORDS", "65536", "65537"},
+                  {"PROBITY_SPOOL_RECORDS", "32768", "32767"},
+                  {"PROBITY_SPOOL_RECORDS", "67108864", "134217729"},
+                  {"PROBITY_CPU_GAP_NS", "200", "199"},
+                  {"PROBITY_CPU_GAP_NS", "1000000", "1000001"},
+                  {"PROBITY_CPU_BUDGET_PERMILLE", "1", "0"},
+                  {"PROBITY_CPU_BUDGET_PERMILLE", "1000", "1001"},
+                  {"PROBITY_SPOOL_BYTES_MAX", "4194304", "4194303"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof border / sizeof *border; i++) {
+        setenv(border[i].name, border[i].good, 1);
+        assert_int_equal(probity_settings_read(NULL, &settings, &what), 0);
+        setenv(border[i].name, border[i].bad, 1);
+        assert_int_equal(probity_settings_read(NULL, &settings, &what), PROBITY_ERROR_ARGUMENT);
+        assert_string_equal(what, border[i].name);
+        unsetenv(border[i].name);
+    }
+}
+
+/* Rounded up to a power of two from a page on; at least eight chunks; never more than the whole
+ * may have. */
+static void sizes(void **state)
+{
+    (void)state;
+    for (uint32_t records = 64; records <= 65536; records += 61) {
+        struct probity_options options = {.chunk_records = records};
+        assert_int_equal(probity_settings_read(&options, &settings, &what), 0);
+        assert_true(settings.chunk_words >= records && settings.chunk_words >= 512);
+        assert_true(settings.chunk_words < 2 * records || settings.chunk_words == 512);
+        assert_int_equal(settings.chunk_words & (settings.chunk_words - 1), 0);
+        assert_true(settings.segment_chunks >= 8);
+        assert_true(settings.segments_max >= 1 && settings.segments_max <= PROBITY_LIMIT_SEGMENTS);
+    }
+}
+
+static void wrong_options(void **state)
+{
+    struct probity_options options = {.struct_bytes = 3};
+    char *path = malloc(PROBITY_LIMIT_PATH + 10);
+
+    (void)state;
+    assert_int_equal(probity_settings_read(&options, &settings, &what), PROBITY_ERROR_ARGUMENT);
+    options = (struct probity_options){.mode = 4};
+    assert_int_equal(probity_settings_read(&options, &settings, &what), PROBITY_ERROR_ARGUMENT);
+    memset(path, 'x', PROBITY_LIMIT_PATH + 9);
+    path[PROBITY_LIMIT_PATH + 9] = 0;
+    options = (struct probity_options){.out = path};
+    assert_int_equal(probity_settings_read(&options, &settings, &what), PROBITY_ERROR_ARGUMENT);
+    setenv("PROBITY_SPOOL_DIR", path, 1);
+    assert_int_equal(probity_settings_read(NULL, &settings, &what), PROBITY_ERROR_ARGUMENT);
+    assert_string_equal(what, "PROBITY_SPOOL_DIR");
+    free(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(defaults, clear),
+        cmocka_unit_test_setup(environment_wins, clear),
+        cmocka_unit_test_setup(empty_is_unset, clear),
+        cmocka_unit_test_setup(refused_text, clear),
+        cmocka_unit_test_setup(borders, clear),
+        cmocka_unit_test_setup(sizes, clear),
+        cmocka_unit_test_setup(wrong_options, clear),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
