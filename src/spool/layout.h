@@ -49,6 +49,8 @@ struct probity_spool_header {
     uint64_t rate;
     uint64_t anchors;
     struct probity_spool_anchor anchor[PROBITY_SPOOL_ANCHORS];
+    uint32_t failed, failed_errno;
+    uint64_t failed_tick;
 };
 
 _Static_assert(offsetof(struct probity_spool_header, pid) == 48, "doc/spool.md");
@@ -56,7 +58,8 @@ _Static_assert(offsetof(struct probity_spool_header, chunks) == 64, "doc/spool.m
 _Static_assert(offsetof(struct probity_spool_header, committed) == 80, "doc/spool.md");
 _Static_assert(offsetof(struct probity_spool_header, rate) == 144, "doc/spool.md");
 _Static_assert(offsetof(struct probity_spool_header, anchor) == 160, "doc/spool.md");
-_Static_assert(sizeof(struct probity_spool_header) == 480, "doc/spool.md");
+_Static_assert(offsetof(struct probity_spool_header, failed) == 480, "doc/spool.md");
+_Static_assert(sizeof(struct probity_spool_header) == 496, "doc/spool.md");
 
 struct probity_chunk_header {
     uint32_t state, thread, tid, used;
