@@ -25,25 +25,40 @@
 #define LOG_FILE_NAME "log.csv"
 #endif
 
-/* Hits that a thread gathers before it hands them on; 64 to 65,536. */
+/* Hits that a thread gathers before it hands them on. Taken as 64 at least and 65,536 at most. */
 #ifndef LOG_THREAD_ARRAY_SIZE
 #define LOG_THREAD_ARRAY_SIZE 4096
 #endif
 
-/* Hits that wait, of all threads together, for the thread that writes; at least eight times the
- * above. */
+/* Hits that wait, of all threads together, for the thread that writes. Taken as eight times the
+ * above at least and 134,217,728 at most. */
 #ifndef LOG_GLOBAL_ARRAY_SIZE
 #define LOG_GLOBAL_ARRAY_SIZE 524288
 #endif
 
-/* 0: no wallclock time in the log. */
+/* Wallclock time, CPU time: with the line taken out, or with 0, the log goes without, and the probe
+ * without its upkeep. */
 #ifndef LOG_WC_TIME
 #define LOG_WC_TIME 1
 #endif
-
-/* 0: no CPU time in the log, and no upkeep for it. */
 #ifndef LOG_CPU_TIME
 #define LOG_CPU_TIME 1
+#endif
+
+/* Without a value, a directive is on, as it was for the ancestor. */
+#if !defined(LOG_WC_TIME)
+#define PROBITY_LOG_WALL PROBITY_OFF
+#elif (1 - LOG_WC_TIME - 1) == 2 || LOG_WC_TIME + 0 != 0
+#define PROBITY_LOG_WALL PROBITY_ON
+#else
+#define PROBITY_LOG_WALL PROBITY_OFF
+#endif
+#if !defined(LOG_CPU_TIME)
+#define PROBITY_LOG_CPU PROBITY_OFF
+#elif (1 - LOG_CPU_TIME - 1) == 2 || LOG_CPU_TIME + 0 != 0
+#define PROBITY_LOG_CPU PROBITY_ON
+#else
+#define PROBITY_LOG_CPU PROBITY_OFF
 #endif
 
 #ifdef __cplusplus
@@ -54,26 +69,38 @@ extern "C" {
  * one line on stderr says why and the program goes on without a log. Not from a signal handler. */
 static inline void alexta_Initialize(void)
 {
+#ifndef PROBITY_DISABLE
+    const long chunk = LOG_THREAD_ARRAY_SIZE < 64      ? 64
+                       : LOG_THREAD_ARRAY_SIZE > 65536 ? 65536
+                                                       : LOG_THREAD_ARRAY_SIZE;
+    const long all = LOG_GLOBAL_ARRAY_SIZE < 8 * chunk   ? 8 * chunk
+                     : LOG_GLOBAL_ARRAY_SIZE > 134217728 ? 134217728
+                                                         : LOG_GLOBAL_ARRAY_SIZE;
     struct probity_options options = {
-        sizeof options,                            /* struct_bytes */
-        LOG_FILE_NAME,                             /* out */
-        PROBITY_MODE_DEFAULT,                      /* mode */
-        LOG_WC_TIME ? PROBITY_ON : PROBITY_OFF,    /* wall_time */
-        LOG_CPU_TIME ? PROBITY_ON : PROBITY_OFF,   /* cpu_time */
-        PROBITY_DEFAULT,                           /* overwrite */
-        LOG_THREAD_ARRAY_SIZE,                     /* chunk_records */
-        LOG_GLOBAL_ARRAY_SIZE,                     /* spool_records */
-        0, 0, 0,                                   /* defaults for the rest */
+        sizeof options,                     /* struct_bytes */
+        LOG_FILE_NAME,                      /* out */
+        PROBITY_MODE_DEFAULT,               /* mode */
+        PROBITY_LOG_WALL,                   /* wall_time */
+        PROBITY_LOG_CPU,                    /* cpu_time */
+        PROBITY_DEFAULT,                    /* overwrite */
+        PROBITY_CAST(uint32_t, chunk),      /* chunk_records */
+        PROBITY_CAST(uint32_t, all),        /* spool_records */
+        0, 0, 0,                            /* defaults for the rest */
     };
 
-    (void)probity_start(&options);
+    PROBITY_CAST(void, probity_start(&options));
+#endif
 }
 
 /* A hit of probe probeID. Any thread, signal handlers too. Nothing is recorded before Initialize(),
  * unless PROBITY_OUT is set. */
 static inline __attribute__((always_inline)) void alexta_LogEvent(unsigned int probeID)
 {
+#ifdef PROBITY_DISABLE
+    PROBITY_CAST(void, probeID);
+#else
     probity_probe(probeID);
+#endif
 }
 
 #ifdef __cplusplus

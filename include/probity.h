@@ -280,7 +280,7 @@ static inline __attribute__((always_inline)) void probity_probe_site(struct prob
 #endif
 
 #ifdef PROBITY_DISABLE
-#define PROBITY_PROBE(id) PROBITY_CAST(void, sizeof(id))
+#define PROBITY_PROBE(id) PROBITY_CAST(void, 0 ? PROBITY_CAST(uint32_t, id) : 0u)
 #define PROBITY_PROBE_NAMED(name) PROBITY_CAST(void, sizeof(name))
 #else
 /* A hit of probe number id (uint32_t). A statement. */

@@ -41,7 +41,8 @@ stray_names() {
 # Of each object whose source still exists: names in writable sections.
 mutable_state() {
     local object source
-    find "$build/obj/src" -name '*.o' ! -path '*/src/runtime/*' ! -path '*/src/cli/cli.o' | while read -r object; do
+    find "$build/obj/src" -name '*.o' ! -path '*/src/runtime/*' ! -path '*/src/cli/cli.o' |
+        while read -r object; do
         source=${object#"$build/obj/"}
         [ -e "${source%.o}.c" ] || continue
         objdump -t "$object" | awk -v source="${source%.o}.c" '

@@ -4,8 +4,11 @@
  * load and at exit. The constructor runs before the program's own, the destructor behind them;
  * nothing depends on either for safety.
  */
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/os.h"
@@ -22,10 +25,22 @@ enum { FIRST_PRIORITY = 101 };
 /* A closed trace becomes the CSV that was asked for; on failure the trace stays. */
 static int make_csv(const char *trace_path, const char *csv_path)
 {
-    int result = probity_csv_write_file(trace_path, csv_path);
+    const struct timespec now = {0, 0};
+    sigset_t size_limit, before;
 
+    /* A file size limit must end the CSV, not the program: the signal is held back and taken
+     * off. */
+    sigemptyset(&size_limit);
+    sigaddset(&size_limit, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &size_limit, &before);
+    int result = probity_csv_write_file(trace_path, csv_path);
     if (result == 0)
         unlink(trace_path);
+    else
+        probity_session_complain(csv_path, probity_error_text(result));
+    if (!sigismember(&before, SIGXFSZ))
+        sigtimedwait(&size_limit, NULL, &now);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     return result;
 }
 
@@ -65,7 +80,7 @@ __attribute__((constructor(FIRST_PRIORITY))) static void at_load(void)
     if (session == NULL)
         return;
     lock(session, &before);
-    probity_session_start_if_asked(session, 1);
+    session->is_by_environment = probity_session_start_if_asked(session, 1) == 0;
     unlock(session, &before);
 }
 
@@ -83,13 +98,14 @@ PROBITY_API int probity_start(const struct probity_options *options)
 
     if (session == NULL)
         return PROBITY_ERROR_MEMORY;
+    probity_session_make_way(session);
     lock(session, &before);
     if (session->state == PROBITY_SESSION_NONE || session->state == PROBITY_SESSION_ENDED) {
         result = probity_settings_read(options, &session->wanted, &what);
         if (result == 0)
             result = probity_session_start(session, &session->wanted, 1);
         else
-            probity_session_complain(what, "value not understood or out of range");
+            probity_session_complain_of_setting(what);
     }
     unlock(session, &before);
     return result;

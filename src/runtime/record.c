@@ -179,24 +179,35 @@ static void move_hit(struct probity_session *session, struct probity_slot *slot,
         __atomic_store_n(&slot->moves, moves + 2, __ATOMIC_RELEASE);
 }
 
-static void note_unmeasured(struct probity_session *session, struct probity_slot *slot,
-                            uint64_t gap)
+/* Probes share places: they only compete for readings. */
+static struct probity_slot_gaps *gaps_of(struct probity_slot *slot, struct hit hit)
 {
-    uint64_t *most = &session->live.header->unmeasured_ticks_max;
+    uint64_t number = hit.code != 0 ? hit.code : hit.number;
 
-    slot->unmeasured += gap;
-    if (slot->unmeasured > __atomic_load_n(most, __ATOMIC_RELAXED))
-        __atomic_store_n(most, slot->unmeasured, __ATOMIC_RELAXED);
+    return &slot->gaps[number / 2 % (sizeof slot->gaps / sizeof slot->gaps[0])];
 }
 
-/* Whether a reading of the CPU clock is due after this gap: always where it can be paid for. */
-static int is_measure_due(struct probity_session *session, struct probity_slot *slot, uint64_t tick,
-                          uint64_t gap)
+/* What a reading of the CPU clock must be worth: its price, and four times as much where gaps
+ * such as this one, in front of this probe, never were time off the CPU. A gap longer than usual is
+ * always worth its price. */
+static uint64_t price_of_reading(struct probity_session *session, struct probity_slot *slot,
+                                 struct hit hit, uint64_t gap)
+{
+    enum { SHIFT_MAX = 2 };
+    const struct probity_slot_gaps *gaps = gaps_of(slot, hit);
+    uint32_t shift = gap >> gaps->usual_log2 != 0 ? 0 : gaps->in_vain;
+
+    return session->cpu_cost_ticks << (shift < SHIFT_MAX ? shift : SHIFT_MAX);
+}
+
+/* The thread's account of ticks that it may spend on readings in vain. */
+static void credit_gap(struct probity_session *session, struct probity_slot *slot, uint64_t tick,
+                       uint64_t gap)
 {
     enum { CREDIT_COSTS_MAX = 64 };
     uint64_t elapsed = tick - slot->credit_tick, most = session->cpu_cost_ticks * CREDIT_COSTS_MAX;
 
-    /* Rounded up: a gap as long as all this must be measured, or a word's tick could be misread. */
+    /* A gap as long as this must be measured, or a word's tick could be misread. */
     if (gap >> 32 != 0 || elapsed >> 32 != 0) {
         slot->credit = most;
     } else {
@@ -204,7 +215,49 @@ static int is_measure_due(struct probity_session *session, struct probity_slot *
         slot->credit = slot->credit < most ? slot->credit : most;
     }
     slot->credit_tick = tick;
-    return slot->credit >= session->cpu_cost_ticks;
+}
+
+/* A reading found so much time off the CPU, of which as much as was passed over before may have
+ * been there all along: the error of the CPU times in between. */
+static void note_error(struct probity_session *session, int64_t off_ns, uint64_t unmeasured)
+{
+    uint64_t *most = &session->live.header->unmeasured_ticks_max;
+    uint64_t off = off_ns > 0 ? probity_ticks_of_ns(off_ns, probity_live_rate(&session->live)) : 0;
+    uint64_t error = off < unmeasured ? off : unmeasured;
+
+    if (error > __atomic_load_n(most, __ATOMIC_RELAXED))
+        __atomic_store_n(most, error, __ATOMIC_RELAXED);
+}
+
+/* A gap in vain makes gaps of its length usual, step by step also where they were longer before. */
+static void learn_gap(struct probity_slot_gaps *gaps, uint64_t gap)
+{
+    enum { IN_VAIN_MAX = 8 };
+    uint32_t log2 = 64u - (uint32_t)__builtin_clzll(gap | 1);
+
+    gaps->in_vain += gaps->in_vain < IN_VAIN_MAX;
+    if (log2 >= gaps->usual_log2)
+        gaps->usual_log2 = (uint8_t)(log2 < 63 ? log2 : 63);
+    else
+        gaps->usual_log2--;
+}
+
+/* Reads the CPU clock, and enters what it found. */
+static void measure_gap(struct probity_session *session, struct probity_slot *slot, struct hit hit,
+                        uint64_t gap, uint64_t price)
+{
+    enum { IN_VAIN_NS = 500 };
+    struct probity_slot_gaps *gaps = gaps_of(slot, hit);
+    uint64_t unmeasured = slot->unmeasured;
+    int64_t off_ns = probity_thread_measure(session, slot);
+
+    note_error(session, off_ns, unmeasured);
+    if (off_ns >= IN_VAIN_NS) {
+        gaps->in_vain = 0;
+        return;
+    }
+    learn_gap(gaps, gap);
+    slot->credit -= price;
 }
 
 /* Stores a hit into the word or words reserved at `at`. After a gap the thread may have been off
@@ -213,7 +266,6 @@ static int is_measure_due(struct probity_session *session, struct probity_slot *
 static void finish_hit(struct probity_session *session, struct probity_slot *slot, struct hit hit,
                        uint64_t at, uint64_t tick)
 {
-    enum { IN_VAIN_NS = 500 };
     uint64_t gap = tick - slot->hot.last_tick;
 
     if ((int64_t)gap < 0) /* a signal handler probed after we read the clock */
@@ -224,14 +276,14 @@ static void finish_hit(struct probity_session *session, struct probity_slot *slo
         store_hit(at, tick, hit);
         return;
     }
-    if (!is_measure_due(session, slot, tick, gap)) {
-        note_unmeasured(session, slot, gap);
+    credit_gap(session, slot, tick, gap);
+    uint64_t price = price_of_reading(session, slot, hit, gap);
+    if (slot->credit < price) {
+        slot->unmeasured += gap;
         store_hit(at, tick, hit);
         return;
     }
-    int64_t off_ns = probity_thread_measure(session, slot);
-    if (off_ns < IN_VAIN_NS)
-        slot->credit -= session->cpu_cost_ticks;
+    measure_gap(session, slot, hit, gap, price);
     /* Switched out since the clock was read: the reading does not hold for that moment. The probe
      * is still at work, so this moment is as good. */
     if ((int64_t)(slot->measured_tick - tick) >= (int64_t)slot->hot.gap_ticks)

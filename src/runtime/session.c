@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -38,14 +39,28 @@ static int inherited_stop; /* probity_stop() holds for children too */
 
 void probity_session_complain(const char *what, const char *why)
 {
+    static uint32_t is_told;
     char line[512];
     int before = errno;
+
+    if (__atomic_exchange_n(&is_told, 1, __ATOMIC_RELAXED) != 0)
+        return;
     int length = snprintf(line, sizeof line, "probity: %s: %s; not recording\n", what, why);
 
     if (length > 0 && write(STDERR_FILENO, line,
                             (size_t)length < sizeof line ? (size_t)length : sizeof line - 1) < 0)
         errno = before;
     errno = before;
+}
+
+void probity_session_complain_of_setting(const char *name)
+{
+    const char *value = strncmp(name, "PROBITY_", 8) == 0 ? getenv(name) : NULL;
+    char what[256];
+
+    snprintf(what, sizeof what, "%s%s%.*s", name, value != NULL ? "=" : "", 160,
+             value != NULL ? value : "");
+    probity_session_complain(what, "not understood or out of range (see man 3 probity)");
 }
 
 struct probity_session *probity_session_get(void)
@@ -130,10 +145,23 @@ static void spool_name(struct probity_session *session, const char *directory, c
     snprintf(at + length, room - (size_t)length, ".0");
 }
 
+/* The path is written into the trace, to be found from any directory. */
+static const char *absolute(struct probity_session *session, const char *path)
+{
+    char *at = session->scratch[2];
+    size_t room = sizeof session->scratch[2];
+
+    if (path[0] == 0 || path[0] == '/' || getcwd(at, room) == NULL)
+        return path;
+    size_t length = strlen(at);
+    int added = snprintf(at + length, room - length, "/%s", path);
+    return added > 0 && (size_t)added < room - length ? at : path;
+}
+
 static int spool_make(struct probity_session *session, const struct probity_spool_header *header,
                       void **ret_segment)
 {
-    const char *wanted = session->settings.spool_directory;
+    const char *wanted = absolute(session, session->settings.spool_directory);
     int result = probity_segment_directory(wanted[0] != 0 ? wanted : NULL, session->scratch[0],
                                            sizeof session->scratch[0]);
 
@@ -269,6 +297,7 @@ int probity_session_start(struct probity_session *session, const struct probity_
     live->slot = slot;
     live->slots = slots;
     session->settings = *settings;
+    session->is_by_environment = 0;
     session->threads = 0;
     session->number++;
     live->pid = (uint32_t)getpid();
@@ -308,7 +337,7 @@ int probity_session_start_if_asked(struct probity_session *session, int is_main)
         return PROBITY_ERROR_STATE;
     }
     if (probity_settings_read(NULL, settings, &what) != 0) {
-        probity_session_complain(what, "value not understood or out of range");
+        probity_session_complain_of_setting(what);
     } else if (settings->is_asked_for) {
         return probity_session_start(session, settings, is_main);
     }
@@ -433,7 +462,7 @@ static int trace_end(struct probity_session *session, uint32_t reason)
         spool_remove(session);
         return 0;
     }
-    __atomic_store_n(&session->live.failed, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&session->live.failed, 1, __ATOMIC_RELAXED); /* also where no file opened */
     has_failed(session);
     return result;
 }
@@ -453,4 +482,18 @@ int probity_session_stop(struct probity_session *session, uint32_t reason)
         result = probity_session_when_closed(session->trace_path, session->csv_path);
     __atomic_store_n(&session->state, PROBITY_SESSION_ENDED, __ATOMIC_RELEASE);
     return result;
+}
+
+void probity_session_make_way(struct probity_session *session)
+{
+    uint32_t expected = PROBITY_SESSION_RECORDING;
+
+    if (!session->is_by_environment || session->threads != 0 ||
+        !__atomic_compare_exchange_n(&session->state, &expected, PROBITY_SESSION_ENDING, 0,
+                                     __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+        return;
+    shut_out(session);
+    if (trace_end(session, PROBITY_END_STOPPED) == 0 && session->threads == 0)
+        unlink(session->trace_path);
+    __atomic_store_n(&session->state, PROBITY_SESSION_ENDED, __ATOMIC_RELEASE);
 }

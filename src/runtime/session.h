@@ -26,6 +26,7 @@ struct probity_session {
     uint32_t state;   /* an enum probity_session_state */
     uint32_t busy;    /* threads in a slow path; stop waits for them */
     uint32_t failure_is_told;
+    uint32_t is_by_environment; /* by the constructor: an explicit start may still replace it */
     uint32_t number;  /* of recordings started in this process */
     uint32_t threads; /* numbers given out */
     uint64_t gap_ticks, cpu_cost_ticks; /* the gap rule; what a reading of the CPU clock costs */
@@ -70,8 +71,17 @@ int probity_session_start_if_asked(struct probity_session *session, int is_main)
  * does so already. */
 int probity_session_stop(struct probity_session *session, uint32_t reason);
 
-/* The one line on stderr: "probity: WHAT: WHY; not recording". */
+/* Ends a recording that the constructor started and that holds nothing yet, and leaves nothing of
+ * it: an explicit start brings options of its own. Not under the lock. Does nothing to any
+ * other. */
+void probity_session_make_way(struct probity_session *session);
+
+/* The one line on stderr: "probity: WHAT: WHY; not recording". Only the first of a process is
+ * printed. */
 void probity_session_complain(const char *what, const char *why);
+
+/* The same for a setting, with its value where it is from the environment. */
+void probity_session_complain_of_setting(const char *name);
 
 /* One more segment. Lock held. Returns 0 or an error. */
 int probity_session_grow(struct probity_session *session);

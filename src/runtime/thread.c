@@ -109,6 +109,8 @@ static void slot_begin(struct probity_session *session, struct probity_slot *slo
     __atomic_store_n(&slot->hot.valid_bit, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->chunk, PROBITY_POOL_NONE, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->moves, 0, __ATOMIC_RELAXED);
+    memset(slot->gaps, 0, sizeof slot->gaps);
+    slot->unmeasured = 0;
     slot->measured_tick = 0;
     slot->measured_cpu_ns = 0;
     slot->session = session->number;

@@ -118,6 +118,8 @@ static int try_names(struct probity_session *session, const struct path *path, i
     if (is_csv(path)) {
         snprintf(session->csv_path, sizeof session->csv_path, "%s", path->text);
         path_add(&trace, ".probity", 8);
+        if (lstat(session->csv_path, &status) == 0 && !S_ISREG(status.st_mode))
+            return PROBITY_ERROR_ARGUMENT;
         if (!overwrite && lstat(session->csv_path, &status) == 0)
             return PROBITY_ERROR_EXISTS;
     }
@@ -129,7 +131,10 @@ static int try_names(struct probity_session *session, const struct path *path, i
         open(trace.text, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (*ret_descriptor >= 0)
         return 0;
-    return errno == EEXIST ? PROBITY_ERROR_EXISTS : PROBITY_ERROR_OPEN;
+    if (errno != EEXIST)
+        return PROBITY_ERROR_OPEN;
+    return lstat(trace.text, &status) == 0 && !S_ISREG(status.st_mode) ? PROBITY_ERROR_ARGUMENT
+                                                                       : PROBITY_ERROR_EXISTS;
 }
 
 static void tell_name(const struct probity_session *session)
@@ -236,7 +241,7 @@ static void info_fill(struct probity_session *session, struct probity_info *ret_
 
 int probity_trace_file_begin(struct probity_session *session, int descriptor, uint64_t *ret_bytes)
 {
-    struct probity_append append = {descriptor, 0};
+    struct probity_append append = {.descriptor = descriptor};
     struct probity_info info = {0};
     struct facts *facts = mmap(NULL, sizeof *facts, PROT_READ | PROT_WRITE,
                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -44,6 +44,21 @@ uint32_t probity_live_chunk_release(struct probity_live *live, struct probity_sl
     return probity_pool_hand_over(pool, chunk);
 }
 
+void probity_live_fail(struct probity_live *live, int system_error)
+{
+    struct probity_spool_header *header = live->header;
+
+    if (!header->failed) {
+        header->failed_errno = (uint32_t)system_error;
+        header->failed_tick = probity_clock_ticks(live->clock);
+        __atomic_store_n(&header->failed, 1, __ATOMIC_RELEASE);
+    }
+    __atomic_store_n(&live->failed, 1, __ATOMIC_SEQ_CST);
+    /* Who waits for a chunk need not wait any more. */
+    __atomic_add_fetch(&live->pool.freed, 1, __ATOMIC_SEQ_CST);
+    probity_os_wake(&live->pool.freed, INT32_MAX);
+}
+
 static void anchor_store(struct probity_spool_header *header,
                          const struct probity_clock_moment *moment)
 {

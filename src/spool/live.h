@@ -11,6 +11,12 @@
 #include "probity.h"
 #include "spool/pool.h"
 
+/* What readings of the CPU clock found in the gaps in front of a probe. */
+struct probity_slot_gaps {
+    uint8_t in_vain;    /* how often in a row the thread had not been off the CPU */
+    uint8_t usual_log2; /* gaps up to 2 to the power of this were so; in ticks */
+};
+
 /* One thread's state. Owned by the thread; the writer reads cursor, chunk, in_use and tid. */
 struct probity_slot {
     struct probity_thread
@@ -24,7 +30,7 @@ struct probity_slot {
     uint64_t measured_tick, measured_cpu_ns; /* last reading of the CPU clock */
     uint64_t credit_tick, credit;            /* ticks that may go into readings that find nothing */
     uint64_t unmeasured;                     /* ticks of gaps passed over since the last reading */
-    uint64_t reserved[3];
+    struct probity_slot_gaps gaps[12]; /* by probe; probes share places */
 };
 
 _Static_assert(sizeof(struct probity_slot) == 128, "two cache lines, no sharing between threads");
@@ -58,6 +64,9 @@ static inline uint64_t probity_live_rate(const struct probity_live *live)
 {
     return __atomic_load_n(&live->header->rate, __ATOMIC_RELAXED);
 }
+
+/* The trace cannot be written: recording ends, and the spool, which holds the rest, says so. */
+void probity_live_fail(struct probity_live *live, int system_error);
 
 /* Takes an anchor into the spool, unless one was taken lately or another thread is at it; refines
  * the rate. Any thread, signal handlers too. */

@@ -23,14 +23,17 @@ int probity_append_bytes(struct probity_append *append, const void *bytes, size_
     const char *at = bytes;
     size_t left = count;
 
-    if (!is_within_limit(append->committed + count))
+    if (!is_within_limit(append->committed + count)) {
+        append->error = EFBIG;
         return PROBITY_ERROR_WRITE;
+    }
     while (left > 0) {
         ssize_t written = pwrite(append->descriptor, at, left,
                                  (off_t)(append->committed + (count - left)));
         if (written < 0 && errno == EINTR)
             continue;
         if (written <= 0) {
+            append->error = written < 0 ? errno : EIO;
             /* A cut that fails too leaves a torn block, which readers pass over. */
             if (ftruncate(append->descriptor, (off_t)append->committed) != 0)
                 return PROBITY_ERROR_WRITE;

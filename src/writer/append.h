@@ -10,6 +10,7 @@
 
 struct probity_append {
     int descriptor;
+    int error;          /* the system's number for the last failure */
     uint64_t committed; /* bytes of whole blocks in the file */
 };
 

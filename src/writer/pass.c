@@ -175,37 +175,52 @@ static uint32_t next_hole(const struct probity_pool *pool, uint32_t chunk, uint3
     return used;
 }
 
+static void hold(struct probity_pass *pass, uint32_t chunk)
+{
+    probity_pool_link(&pass->live->pool, chunk, pass->held);
+    pass->held = chunk;
+}
+
+/* One held chunk: its first hole may have been filled, or will never be, since its thread is
+ * dead. */
+static int held_chunk_drain(struct probity_pass *pass, uint32_t chunk)
+{
+    struct probity_pool *pool = &pass->live->pool;
+    const struct probity_chunk_header *header = probity_pool_header(pool, chunk);
+    uint32_t hole = header->drained, words = stored_words(pool, chunk, hole);
+    struct probity_drain_output output = {.end = header->used};
+
+    if (words == 0) {
+        if (probity_os_thread_exists(pass->live->pid, header->tid))
+            hold(pass, chunk);
+        else
+            chunk_commit(pass, chunk, PROBITY_PASS_FREE, &output);
+        return 0;
+    }
+    int result = chunk_drain(pass, chunk, hole + words, 1, &output);
+    if (result != 0)
+        return result;
+    output.end = next_hole(pool, chunk, hole + words, header->used);
+    chunk_commit(pass, chunk, output.end < header->used ? PROBITY_PASS_HOLD : PROBITY_PASS_FREE,
+                 &output);
+    if (output.end < header->used)
+        hold(pass, chunk);
+    return 0;
+}
+
 /* Holes that were filled after all: late blocks. A chunk without holes is free again. */
 static int held_drain(struct probity_pass *pass)
 {
-    struct probity_pool *pool = &pass->live->pool;
     uint32_t chunk = pass->held;
+    int result = 0;
 
     pass->held = PROBITY_POOL_NONE;
-    while (chunk != PROBITY_POOL_NONE) {
-        uint32_t next = probity_pool_private(pool, chunk)->next;
-        uint32_t hole = probity_pool_header(pool, chunk)->drained;
-        uint32_t words = stored_words(pool, chunk, hole);
-        struct probity_drain_output output;
-        if (words == 0) {
-            probity_pool_link(&pass->live->pool, chunk, pass->held);
-            pass->held = chunk;
-        } else {
-            int result = chunk_drain(pass, chunk, hole + words, 1, &output);
-            if (result != 0)
-                return result;
-            uint32_t used = probity_pool_header(pool, chunk)->used;
-            output.end = next_hole(pool, chunk, hole + words, used);
-            chunk_commit(pass, chunk,
-                         output.end < used ? PROBITY_PASS_HOLD : PROBITY_PASS_FREE, &output);
-            if (output.end < used) {
-                probity_pool_link(&pass->live->pool, chunk, pass->held);
-                pass->held = chunk;
-            }
-        }
+    while (chunk != PROBITY_POOL_NONE && result == 0) {
+        uint32_t next = probity_pool_private(&pass->live->pool, chunk)->next;
+        result = held_chunk_drain(pass, chunk);
         chunk = next;
     }
-    return 0;
+    return result;
 }
 
 /* A full chunk: all of it, or if a probe in it is still at work, it waits. last: nothing is waited
@@ -402,15 +417,18 @@ int probity_pass_end(struct probity_pass *pass, uint32_t reason)
     return sync_write(pass, PROBITY_BLOCK_END, reason);
 }
 
-/* A chunk whose owner may still store into it must not be given to another thread. */
-static void forget_chunk(struct probity_pass *pass, uint32_t chunk)
+/* A chunk whose owner may still store into it must not be given to another thread. Returns whether
+ * it was let go of. */
+static int forget_chunk(struct probity_pass *pass, uint32_t chunk)
 {
     struct probity_pool *pool = &pass->live->pool;
     uint32_t used = probity_pool_header(pool, chunk)->used;
     struct probity_drain_output output;
 
-    if (chunk_drain(pass, chunk, used, 1, &output) == 0 && output.end >= used)
-        probity_pool_free(pool, chunk);
+    if (chunk_drain(pass, chunk, used, 1, &output) != 0 || output.end < used)
+        return 0;
+    probity_pool_free(pool, chunk);
+    return 1;
 }
 
 void probity_pass_forget(struct probity_pass *pass)
@@ -424,9 +442,13 @@ void probity_pass_forget(struct probity_pass *pass)
     __atomic_store_n(tail, probity_pool_collect(pool), __ATOMIC_RELAXED);
     uint32_t full = __atomic_load_n(&pool->full_chunks, __ATOMIC_RELAXED);
     uint32_t excess = full > total / 4 * 3 ? full - total / 4 * 3 : 0;
-    for (; excess > 0 && pass->waiting != PROBITY_POOL_NONE; excess--) {
-        uint32_t oldest = pass->waiting;
-        pass->waiting = probity_pool_private(pool, oldest)->next;
-        forget_chunk(pass, oldest);
+    tail = &pass->waiting;
+    for (; excess > 0 && *tail != PROBITY_POOL_NONE; excess--) {
+        struct probity_pool_chunk *own = probity_pool_private(pool, *tail);
+        uint32_t next = own->next;
+        if (forget_chunk(pass, *tail))
+            __atomic_store_n(tail, next, __ATOMIC_RELAXED);
+        else
+            tail = &own->next;
     }
 }

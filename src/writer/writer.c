@@ -65,17 +65,6 @@ static int open_trace(struct probity_writer *writer, struct probity_append *ret_
     return ret_append->descriptor >= 0 ? 0 : PROBITY_ERROR_OPEN;
 }
 
-/* All is lost but what is in the spool: probes stop, waiting threads go on. */
-static void fail(struct probity_writer *writer, int error)
-{
-    struct probity_live *live = writer->live;
-
-    writer->result = error;
-    __atomic_store_n(&live->failed, 1, __ATOMIC_SEQ_CST);
-    __atomic_add_fetch(&live->pool.freed, 1, __ATOMIC_SEQ_CST);
-    probity_os_wake(&live->pool.freed, INT32_MAX);
-}
-
 /* The thread is idle until there is something to do. Returns 1 where a whole pass is due. */
 static int sleep_until_work(struct probity_writer *writer, uint64_t *next_all, int64_t interval_ns)
 {
@@ -110,8 +99,10 @@ static int pass_once(struct probity_writer *writer, struct probity_pass *pass, i
         result = probity_pass_all(pass, 0);
     else
         result = probity_pass_full(pass);
-    if (result != 0)
-        fail(writer, result);
+    if (result != 0) {
+        writer->result = result;
+        probity_live_fail(writer->live, pass->append.error);
+    }
     if (is_flush) {
         __atomic_store_n(&writer->flush_done, asked, __ATOMIC_RELEASE);
         probity_os_wake(&writer->flush_done, INT32_MAX);
@@ -152,6 +143,8 @@ static int end_trace(struct probity_writer *writer, struct probity_pass *pass)
     int result = probity_pass_all(pass, 1);
     if (result == 0)
         result = probity_pass_end(pass, writer->end_reason);
+    if (result != 0)
+        probity_live_fail(writer->live, pass->append.error);
     return result;
 }
 
