@@ -291,6 +291,23 @@ static void finish_hit(struct probity_session *session, struct probity_slot *slo
     move_hit(session, slot, hit, at, tick);
 }
 
+/* Keeps an end of recording, and with it the next start, out of what the thread does until it
+ * leaves. Returns whether this recording goes on. Plain stores: the end's process-wide barrier
+ * makes them visible in time (shut_out). */
+static int slot_enter(struct probity_session *session, struct probity_slot *slot)
+{
+    __atomic_store_n(&slot->busy, slot->busy + 1, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return __atomic_load_n(&session->state, __ATOMIC_ACQUIRE) == PROBITY_SESSION_RECORDING &&
+           slot->session == session->number;
+}
+
+static void slot_leave(struct probity_slot *slot)
+{
+    /* It may have become 0 meanwhile: a signal handler began anew in the next recording. */
+    __atomic_store_n(&slot->busy, slot->busy - (slot->busy != 0), __ATOMIC_RELEASE);
+}
+
 PROBITY_API void probity_probe_gap(uint32_t code, uint64_t at, uint64_t tick)
 {
     struct probity_session *session = probity_session_recording();
@@ -298,10 +315,15 @@ PROBITY_API void probity_probe_gap(uint32_t code, uint64_t at, uint64_t tick)
     struct hit hit = {code, 0};
     int before = errno;
 
-    if (session != NULL && slot != NULL)
+    if (session == NULL || slot == NULL) {
+        store_hit(at, tick, hit); /* stopped since the word was reserved: it is still ours */
+        return;
+    }
+    if (slot_enter(session, slot))
         finish_hit(session, slot, hit, at, tick);
-    else /* stopped since the word was reserved: it is still ours */
+    else
         store_hit(at, tick, hit);
+    slot_leave(slot);
     errno = before;
 }
 
@@ -332,10 +354,14 @@ static void record_hit(struct hit hit)
     struct probity_session *session;
     int before = errno;
     struct probity_slot *slot = slot_here(&session);
-    uint64_t at = slot != NULL ? reserve_words(session, slot, hit.code != 0 ? 1 : WIDE_WORDS) : 0;
 
-    if (at != 0)
-        finish_hit(session, slot, hit, at, probity_clock_ticks(session->live.clock));
+    if (slot != NULL) {
+        uint32_t words = hit.code != 0 ? 1 : WIDE_WORDS;
+        uint64_t at = slot_enter(session, slot) ? reserve_words(session, slot, words) : 0;
+        if (at != 0)
+            finish_hit(session, slot, hit, at, probity_clock_ticks(session->live.clock));
+        slot_leave(slot);
+    }
     errno = before;
 }
 
@@ -392,8 +418,11 @@ int probity_record_event_here(uint32_t kind, const void *payload, size_t bytes)
     struct probity_slot *slot =
         __atomic_load_n(&probity_active, __ATOMIC_RELAXED) ? slot_here(&session) : NULL;
 
-    if (slot != NULL)
-        result = probity_record_event(session, slot, kind, payload, bytes);
+    if (slot != NULL) {
+        if (slot_enter(session, slot))
+            result = probity_record_event(session, slot, kind, payload, bytes);
+        slot_leave(slot);
+    }
     errno = before;
     return result;
 }

@@ -376,6 +376,22 @@ int probity_session_need_writer(struct probity_session *session)
     return probity_writer_start(&session->writer);
 }
 
+/* Whether a thread is in a slow path of this recording. */
+static int is_anyone_busy(struct probity_session *session)
+{
+    struct probity_live *live = &session->live;
+
+    if (__atomic_load_n(&session->busy, __ATOMIC_SEQ_CST) != 0)
+        return 1;
+    for (uint32_t i = 0; i < __atomic_load_n(&live->slots, __ATOMIC_ACQUIRE); i++) {
+        struct probity_slot *slot = &live->slot[i];
+        if (__atomic_load_n(&slot->in_use, __ATOMIC_ACQUIRE) &&
+            __atomic_load_n(&slot->busy, __ATOMIC_ACQUIRE) != 0)
+            return 1;
+    }
+    return 0;
+}
+
 /* From here on no thread reserves: each finds no valid bit. First those in a slow path leave it,
  * since they may set theirs; the barrier makes every reservation made before visible. */
 static void shut_out(struct probity_session *session)
@@ -387,7 +403,8 @@ static void shut_out(struct probity_session *session)
     __atomic_store_n(&probity_active, 0, __ATOMIC_SEQ_CST);
     __atomic_add_fetch(&live->pool.freed, 1, __ATOMIC_SEQ_CST);
     probity_os_wake(&live->pool.freed, INT32_MAX);
-    for (int i = 0; i < LEAVE_TRIES && __atomic_load_n(&session->busy, __ATOMIC_SEQ_CST) != 0; i++)
+    probity_os_barrier();
+    for (int i = 0; i < LEAVE_TRIES && is_anyone_busy(session); i++)
         probity_os_wait(&never, 0, LEAVE_NS);
     for (uint32_t i = 0; i < __atomic_load_n(&live->slots, __ATOMIC_ACQUIRE); i++)
         __atomic_store_n(&live->slot[i].hot.valid_bit, 0, __ATOMIC_SEQ_CST);

@@ -43,6 +43,7 @@ static void slot_give_up(struct probity_session *session, struct probity_slot *s
         probity_live_chunk_release(&session->live, slot) >= session->writer_threshold)
         probity_writer_notify(&session->writer);
     slot->hot.valid_bit = 0;
+    __atomic_store_n(&slot->busy, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->in_use, 0, __ATOMIC_RELEASE);
 }
 

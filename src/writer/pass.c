@@ -335,6 +335,7 @@ static void reap_thread(struct probity_live *live, struct probity_slot *slot)
     if (slot->in_use && !probity_os_thread_exists(live->pid, slot->tid)) {
         if (slot->chunk != PROBITY_POOL_NONE)
             probity_live_chunk_release(live, slot);
+        __atomic_store_n(&slot->busy, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&slot->in_use, 0, __ATOMIC_RELEASE);
     }
     probity_os_unlock(&live->slots_lock);
