@@ -29,6 +29,14 @@ _probity() {
     elif [[ $previous == = ]]; then
         previous=${COMP_WORDS[COMP_CWORD - 2]}
     fi
+    # A list: what is there already stays in front.
+    if [[ ${COMP_WORDS[1]} == csv && $previous == --columns ]]; then
+        local list=
+        [[ $word == *,* ]] && list=${word%,*},
+        mapfile -t COMPREPLY < <(compgen -P "$list" -W 'pid tid probe name cpu_s cpu_ns
+            wall_s wall_ns cpu wall tick thread' -- "${word##*,}")
+        return
+    fi
     case ${COMP_WORDS[1]} in
         record) _probity_record "$word" "$previous"; return ;;
         csv) options='-o --output -f --force --header --columns --from --to --tid --probe -h --help' ;;

@@ -54,15 +54,24 @@ static void judge_state(struct telling *telling, const struct probity_trace_fact
     }
 }
 
-/* What the reader of an "ok" must know of a trace that has no END yet. */
-static const char *note_of(const struct probity_trace_facts *facts)
+/* One line for the trace. Blocks may all be right and the recording not whole all the same. */
+static void print_verdict(const struct telling *telling, const struct probity_trace_facts *facts,
+                          const struct probity_check_result *result)
 {
-    switch (facts->state) {
-    case PROBITY_TRACE_LIVE: return "; still recording";
-    case PROBITY_TRACE_KILLED:
-        return "; its last records are in the spool: `probity recover` folds them in";
-    default: return "";
-    }
+    const char *verdict = facts->has_failed ? "INCOMPLETE" : "ok";
+    char why[256];
+
+    printf("%s: %s: %" PRIu64 " faults in %" PRIu64 " blocks, %" PRIu64 " records, %" PRIu64
+           " bytes", telling->path, telling->told > 0 ? "DAMAGED" : verdict, telling->told,
+           result->blocks, result->records, result->bytes);
+    if (facts->state == PROBITY_TRACE_LIVE && !facts->has_failed)
+        fputs("; still recording", stdout);
+    if (facts->state == PROBITY_TRACE_KILLED)
+        printf("; %" PRIu64 " more records in the spool: `probity recover` folds them in",
+               facts->spool_records);
+    if (facts->has_failed && !probity_trace_is_complete(facts, why, sizeof why))
+        printf("; %s", why);
+    fputc('\n', stdout);
 }
 
 /* The reader's view says in what state the trace is; the bytes are checked by themselves. */
@@ -87,10 +96,8 @@ static int check_one(const char *path)
         judge_state(&telling, facts, &result);
         if (telling.told > FAULTS_TOLD_MAX)
             printf("%s: %" PRIu64 " further faults\n", path, telling.told - FAULTS_TOLD_MAX);
-        printf("%s: %s: %" PRIu64 " faults in %" PRIu64 " blocks, %" PRIu64 " records, %" PRIu64
-               " bytes%s\n", path, telling.told > 0 ? "DAMAGED" : "ok", telling.told, result.blocks,
-               result.records, result.bytes, note_of(facts));
-        status = telling.told > 0 ? CLI_DAMAGED : CLI_OK;
+        print_verdict(&telling, facts, &result);
+        status = telling.told > 0 || facts->has_failed ? CLI_DAMAGED : CLI_OK;
     }
     probity_reader_close(reader);
     return status;
@@ -102,10 +109,10 @@ static int run(int argc, char **argv)
                                                  {NULL, 0, NULL, 0}};
     int option, status = CLI_OK;
 
-    while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
         if (option == 'h')
             return cli_print_help(&cli_command_check);
-        return cli_fail_usage(&cli_command_check, "wrong option");
+        return cli_fail_option(&cli_command_check, argv, option);
     }
     if (optind == argc)
         return cli_fail_usage(&cli_command_check, "no trace given");
@@ -125,4 +132,4 @@ const struct cli_command cli_command_check = {
     "Reads every block and every record, and holds order and counts against what the trace\n"
     "says of itself. One line for each fault, with its offset in the file, and one for each\n"
     "trace.\n\n"
-    "  -h, --help   this text\n"};
+    "  -h, --help   this text\n", NULL};

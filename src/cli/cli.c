@@ -6,12 +6,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <getopt.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -45,6 +47,20 @@ int cli_fail_usage(const struct cli_command *command, const char *format, ...)
     return CLI_USAGE;
 }
 
+int cli_fail_option(const struct cli_command *command, char **argv, int returned)
+{
+    const char *word = argv[optind - 1];
+    int is_long = strncmp(word, "--", 2) == 0;
+
+    if (returned == ':')
+        return cli_fail_usage(command, "option '%s' needs a value", word);
+    if (is_long && optopt == 0)
+        return cli_fail_usage(command, "no option '%s', or it is short for several", word);
+    if (is_long && strchr(word, '=') != NULL)
+        return cli_fail_usage(command, "option '%s' takes no value", word);
+    return cli_fail_usage(command, "no option '-%c'", optopt);
+}
+
 void cli_warn(const struct cli_command *command, const char *format, ...)
 {
     va_list arguments;
@@ -59,8 +75,10 @@ int cli_print_help(const struct cli_command *command)
 {
     printf("Usage: probity %s %s\n\n%s.\n\n%s", command->name, command->usage, command->summary,
            command->help);
-    fputs("\nExit status: 0 done; 1 failure; 2 wrong call; 3 the input is damaged or incomplete.\n",
-          stdout);
+    printf("\nExit status: %s.\n",
+           command->statuses != NULL
+               ? command->statuses
+               : "0 done; 1 failure; 2 wrong call; 3 the input is damaged or incomplete");
     return CLI_OK;
 }
 
@@ -92,18 +110,19 @@ int cli_fail_trace(const struct cli_command *command, const char *path, int erro
 /* ---- Traces ------------------------------------------------------------------------------------
  */
 
+#define TRACE_SUFFIX ".probity"
+
 /* A program that is to leave NAME.csv records into NAME.csv.probity: the user knows the former. */
 char *cli_trace_path(const char *name)
 {
-    static const char suffix[] = ".probity";
     size_t length = strlen(name);
-    char *path = malloc(length + sizeof suffix);
+    char *path = malloc(length + sizeof TRACE_SUFFIX);
 
     if (path == NULL)
         return NULL;
     memcpy(path, name, length + 1);
     if (length > 4 && strcmp(name + length - 4, ".csv") == 0)
-        memcpy(path + length, suffix, sizeof suffix);
+        memcpy(path + length, TRACE_SUFFIX, sizeof TRACE_SUFFIX);
     return path;
 }
 
@@ -128,6 +147,21 @@ void cli_paths_free(char **paths, size_t count)
     free(paths);
 }
 
+/* Whether the CSV stands that a trace of this name was to become: it is removed then. */
+static int is_csv_finished(const char *trace)
+{
+    size_t length = strlen(trace), suffix = sizeof TRACE_SUFFIX - 1;
+
+    if (length < suffix + 4 || strcmp(trace + length - suffix, TRACE_SUFFIX) != 0 ||
+        memcmp(trace + length - suffix - 4, ".csv", 4) != 0)
+        return 0;
+    char *csv = strndup(trace, length - suffix);
+    int is_there = csv != NULL && access(csv, F_OK) == 0;
+    free(csv);
+    errno = ENOENT;
+    return is_there;
+}
+
 int cli_open_reader(const struct cli_command *command, char **paths, size_t count,
                     struct probity_reader_options *options, struct probity_reader **ret_reader)
 {
@@ -144,7 +178,12 @@ int cli_open_reader(const struct cli_command *command, char **paths, size_t coun
     options->progress_context = (void *)(uintptr_t)command;
     const char *const *names = (const char *const *)paths;
     int error = probity_reader_open(names, count, options, &failed, ret_reader);
-    return error == 0 ? CLI_OK : cli_fail_trace(command, paths[failed], error, errno);
+    if (error == 0)
+        return CLI_OK;
+    if (error == PROBITY_ERROR_OPEN && errno == ENOENT && is_csv_finished(paths[failed]))
+        return cli_fail(command, "'%.*s' is a finished CSV; its trace is gone",
+                        (int)(strlen(paths[failed]) - sizeof TRACE_SUFFIX + 1), paths[failed]);
+    return cli_fail_trace(command, paths[failed], error, errno);
 }
 
 /* Behind the output: damage that is found only when a block is opened counts too. */
@@ -211,31 +250,67 @@ void cli_progress_end(void)
 /* ---- Output ------------------------------------------------------------------------------------
  */
 
+int cli_output_is_apart(const struct cli_command *command, const char *path, char **inputs,
+                        size_t count)
+{
+    struct stat output, input;
+
+    if (path == NULL || strcmp(path, "-") == 0 || stat(path, &output) != 0)
+        return CLI_OK;
+    for (size_t i = 0; i < count; i++) {
+        if (stat(inputs[i], &input) == 0 && input.st_dev == output.st_dev &&
+            input.st_ino == output.st_ino)
+            return cli_fail(command, "'%s' is the trace that is read; name another file", path);
+    }
+    return CLI_OK;
+}
+
+/* The new file, beside the one that it is to replace. */
+static int open_temporary(const struct cli_command *command, struct cli_output *output)
+{
+    static const char suffix[] = ".tmp";
+    size_t length = strlen(output->path);
+
+    output->temporary = malloc(length + sizeof suffix);
+    if (output->temporary == NULL)
+        return cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    memcpy(output->temporary, output->path, length);
+    memcpy(output->temporary + length, suffix, sizeof suffix);
+    output->descriptor = open(output->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (output->descriptor >= 0)
+        return CLI_OK;
+    cli_fail(command, "cannot write '%s': %s", output->temporary, strerror(errno));
+    free(output->temporary);
+    return CLI_FAILURE;
+}
+
+/* A pipe or a device is written to as it is: to replace it would destroy it. */
+static int open_special(const struct cli_command *command, struct cli_output *output)
+{
+    output->descriptor = open(output->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    return output->descriptor >= 0
+               ? CLI_OK
+               : cli_fail(command, "cannot write '%s': %s", output->path, strerror(errno));
+}
+
 int cli_output_open(const struct cli_command *command, const char *path, int force,
                     struct cli_output *ret_output)
 {
-    static const char suffix[] = ".tmp";
     struct cli_output output = {.descriptor = STDOUT_FILENO};
+    struct stat there;
+    int status = CLI_OK;
 
     if (path != NULL && strcmp(path, "-") != 0) {
-        size_t length = strlen(path);
-        if (!force && access(path, F_OK) == 0)
+        int exists = stat(path, &there) == 0;
+        if (!force && (exists || access(path, F_OK) == 0))
             return cli_fail(command, "'%s' exists; use -f to replace it", path);
         output.path = path;
-        output.temporary = malloc(length + sizeof suffix);
-        if (output.temporary == NULL)
-            return cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
-        memcpy(output.temporary, path, length);
-        memcpy(output.temporary + length, suffix, sizeof suffix);
-        output.descriptor = open(output.temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-        if (output.descriptor < 0) {
-            cli_fail(command, "cannot write '%s': %s", output.temporary, strerror(errno));
-            free(output.temporary);
-            return CLI_FAILURE;
-        }
+        status = exists && !S_ISREG(there.st_mode) ? open_special(command, &output)
+                                                   : open_temporary(command, &output);
     }
-    *ret_output = output;
-    return CLI_OK;
+    if (status == CLI_OK)
+        *ret_output = output;
+    return status;
 }
 
 /* The temporary name becomes the true one only when all bytes have arrived. */
@@ -252,12 +327,12 @@ int cli_output_close(const struct cli_command *command, struct cli_output *outpu
         status = cli_fail(command, "cannot write '%s': %s", output->path, strerror(errno));
         keep = 0;
     }
-    if (keep && rename(output->temporary, output->path) != 0) {
+    if (keep && output->temporary != NULL && rename(output->temporary, output->path) != 0) {
         status = cli_fail(command, "cannot rename '%s' to '%s': %s", output->temporary,
                           output->path, strerror(errno));
         keep = 0;
     }
-    if (!keep)
+    if (!keep && output->temporary != NULL)
         unlink(output->temporary);
     free(output->temporary);
     output->temporary = NULL;

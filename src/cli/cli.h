@@ -23,6 +23,7 @@ struct cli_command {
     const char *name;
     int (*run)(int argc, char **argv);
     const char *summary, *usage, *help;
+    const char *statuses; /* what --help says of the exit status; NULL: that of most commands */
 };
 
 extern const struct cli_command cli_command_record, cli_command_csv, cli_command_info,
@@ -35,6 +36,10 @@ int cli_fail(const struct cli_command *command, const char *format, ...)
 /* The same for a wrong call, with a pointer to --help. Returns CLI_USAGE. */
 int cli_fail_usage(const struct cli_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Names the option at which getopt_long() stopped; returned is what it returned. Returns CLI_USAGE.
+ */
+int cli_fail_option(const struct cli_command *command, char **argv, int returned);
 
 /* A line without consequence for the status. */
 void cli_warn(const struct cli_command *command, const char *format, ...)
@@ -67,12 +72,17 @@ int cli_judge_traces(const struct cli_command *command, const struct probity_rea
 void cli_progress(void *command, uint64_t done, uint64_t total);
 void cli_progress_end(void);
 
-/* Where output goes to: a new file under a temporary name, or stdout. */
+/* Where output goes to: a new file under a temporary name, what is there and no regular file (a
+ * pipe, a device), or stdout. */
 struct cli_output {
     int descriptor;
     const char *path; /* NULL: stdout */
-    char *temporary;
+    char *temporary;  /* NULL: written to directly */
 };
+
+/* Refuses an output that is one of the inputs. Returns CLI_OK or CLI_FAILURE. */
+int cli_output_is_apart(const struct cli_command *command, const char *path, char **inputs,
+                        size_t count);
 
 /* path NULL or "-": stdout. Refuses an existing file unless force. Returns CLI_OK or CLI_FAILURE.
  */

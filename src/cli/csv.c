@@ -40,7 +40,7 @@ static int parse_columns(struct csv_call *call, const char *text)
                           (int)strcspn(bad, ","), bad);
 }
 
-/* Returns CLI_OK, CLI_USAGE, or -1 where help was shown. */
+/* Returns CLI_OK, CLI_USAGE, -1 where help was shown, or -2 where there is no such option. */
 static int parse_option(struct csv_call *call, int option)
 {
     switch (option) {
@@ -53,7 +53,7 @@ static int parse_option(struct csv_call *call, int option)
     case 't': return cli_filter_parse(&cli_command_csv, &call->tids, optarg, 0);
     case 'p': return cli_filter_parse(&cli_command_csv, &call->probes, optarg, 1);
     case 'h': cli_print_help(&cli_command_csv); return -1;
-    default: return cli_fail_usage(&cli_command_csv, "wrong option");
+    default: return -2;
     }
 }
 
@@ -148,8 +148,10 @@ static int run_on(struct csv_call *call, char **paths, size_t count)
 {
     struct probity_reader_options options = {0};
     struct probity_reader *reader;
-    int status = cli_open_reader(&cli_command_csv, paths, count, &options, &reader);
+    int status = cli_output_is_apart(&cli_command_csv, call->out, paths, count);
 
+    if (status == CLI_OK)
+        status = cli_open_reader(&cli_command_csv, paths, count, &options, &reader);
     if (status != CLI_OK)
         return status;
     status = set_range(call, reader);
@@ -165,8 +167,11 @@ static int run(int argc, char **argv)
     int option, status = CLI_OK;
 
     while (status == CLI_OK &&
-           (option = getopt_long(argc, argv, "o:fh", long_options, NULL)) != -1)
+           (option = getopt_long(argc, argv, ":o:fh", long_options, NULL)) != -1) {
         status = parse_option(&call, option);
+        if (status == -2)
+            status = cli_fail_option(&cli_command_csv, argv, option);
+    }
     if (call.out != NULL && strcmp(call.out, "-") == 0)
         call.out = NULL;
     if (status == CLI_OK && optind == argc)
@@ -193,8 +198,8 @@ const struct cli_command cli_command_csv = {
     "      --header          the names of the columns first\n"
     "      --columns LIST    of pid, tid, probe, name, cpu_s, cpu_ns, wall_s, wall_ns, cpu, wall,\n"
     "                        tick, thread, with commas only\n"
-    "      --from T, --to T  hits from T on, and before T: seconds since the trace's beginning,\n"
+    "      --from T, --to T  hits from T on, and before T: seconds since recording began,\n"
     "                        or with a unit (ns, us, ms, s), or @SECONDS since 1970\n"
     "      --tid N,...       only these thread ids\n"
     "      --probe ID,...    only these probe numbers or names\n"
-    "  -h, --help            this text\n"};
+    "  -h, --help            this text\n", NULL};

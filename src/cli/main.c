@@ -4,6 +4,8 @@
  * stdout.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,10 +44,10 @@ static void print_overview(FILE *stream)
 /* What went to stdio must have arrived: a full disk is not success. */
 static int check_stdout(int status)
 {
-    int failed = ferror(stdout);
-
     errno = 0;
-    if ((fclose(stdout) != 0 && errno != EBADF) || failed) {
+    int failed = fflush(stdout) != 0 || ferror(stdout);
+    /* `csv` has closed it already, and looked. */
+    if (failed || (fclose(stdout) != 0 && errno != EBADF)) {
         fprintf(stderr, "probity: cannot write to standard output: %s\n",
                 errno != 0 ? strerror(errno) : "output error");
         return CLI_FAILURE;
@@ -89,8 +91,23 @@ static int run(int argc, char **argv)
     return status;
 }
 
+/* A file that is opened later must not get the number of a stream that the caller closed: messages
+ * would go into it. Standard output then refuses every byte. */
+static void fill_streams(void)
+{
+    for (int stream = 0; stream <= 2; stream++) {
+        if (fcntl(stream, F_GETFD) >= 0)
+            continue;
+        int filled = open("/dev/null", stream == 2 ? O_WRONLY : O_RDONLY);
+        if (filled < 0)
+            return;
+    }
+}
+
 int main(int argc, char **argv)
 {
+    fill_streams();
+    opterr = 0; /* the subcommands name a wrong option in a line of their own */
     if (argc < 2) {
         print_overview(stderr);
         return CLI_USAGE;

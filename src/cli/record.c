@@ -12,11 +12,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/cli_recover.h"
+#include "cli/cli_traces.h"
 
 enum { STATUS_NOT_EXECUTABLE = 126, STATUS_NOT_FOUND = 127, STATUS_SIGNAL = 128 };
 
@@ -86,6 +89,59 @@ static char *expand_pattern(const char *pattern, const char *program, pid_t pid)
     return fclose(stream) == 0 ? path : NULL;
 }
 
+/* A trace without its spool is worth nothing, and a spool without its trace is never found. */
+static int discard(const char *trace)
+{
+    struct probity_recover_result result;
+    int error = probity_recover_discard(trace, &result);
+
+    if (error == PROBITY_ERROR_STATE)
+        return cli_fail(&cli_command_record, "'%s' is still being recorded; use -o for another",
+                        trace);
+    return error == 0 ? CLI_OK : cli_fail_trace(&cli_command_record, trace, error, errno);
+}
+
+/* Removes one of the files that are in the way. */
+static int remove_old(const char *path, int is_trace)
+{
+    struct stat status;
+
+    if (lstat(path, &status) != 0)
+        return CLI_OK;
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
+        return cli_fail(&cli_command_record, "'%s' is no regular file; use -o for another", path);
+    if (is_trace && discard(path) != CLI_OK)
+        return CLI_FAILURE;
+    return unlink(path) == 0 ? CLI_OK
+                             : cli_fail(&cli_command_record, "cannot remove '%s': %s", path,
+                                        strerror(errno));
+}
+
+/* The library would say so too, but only when the program runs already. */
+static int check_folder(const struct record_call *call)
+{
+    const char *slash = call->out != NULL ? strrchr(call->out, '/') : NULL;
+    char *folder = slash == NULL        ? strdup(".")
+                   : slash == call->out ? strdup("/")
+                                        : strndup(call->out, (size_t)(slash - call->out));
+    struct stat status;
+    int result = CLI_OK;
+
+    if (folder == NULL)
+        return cli_fail(&cli_command_record, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    if (strchr(folder, '%') == NULL) {
+        int error = stat(folder, &status) != 0            ? errno
+                    : !S_ISDIR(status.st_mode)            ? ENOTDIR
+                    : access(folder, W_OK | X_OK) != 0    ? errno
+                                                          : 0;
+        if (error != 0)
+            result = cli_fail(&cli_command_record, "cannot write in '%s': %s", folder,
+                              strerror(error));
+    }
+    free(folder);
+    return result;
+}
+
 /* Refuses what is there, or removes it. Patterns with %p name what cannot be there yet. */
 static int clear_output(const struct record_call *call)
 {
@@ -101,9 +157,10 @@ static int clear_output(const struct record_call *call)
     if (existing != NULL && !call->force)
         status = cli_fail(&cli_command_record,
                           "'%s' exists; use -f to replace it, or -o for another", existing);
-    else if (existing != NULL && ((unlink(trace) != 0 && errno != ENOENT) ||
-                                  (unlink(call->out) != 0 && errno != ENOENT)))
-        status = cli_fail(&cli_command_record, "cannot remove '%s': %s", existing, strerror(errno));
+    else if (existing != NULL)
+        status = remove_old(trace, 1);
+    if (existing != NULL && status == CLI_OK && strcmp(trace, call->out) != 0)
+        status = remove_old(call->out, 0);
     free(trace);
     return status;
 }
@@ -187,30 +244,85 @@ static int run_and_wait(const struct record_call *call, const char *pattern,
 /* ---- Afterwards --------------------------------------------------------------------------------
  */
 
-/* A program that was killed leaves a spool: folds it in. Says what went wrong, never changes the
- * status. */
-static void conclude(const char *out)
+/* Whether a file was written to since the start. */
+static int is_file_new(const char *path, uint64_t start_ns)
 {
-    struct probity_recover_result result;
-    char *trace = cli_trace_path(out);
+    struct stat status;
 
-    if (trace != NULL && access(trace, F_OK) == 0)
-        cli_recover_trace(&cli_command_record, trace, &result);
-    else if (trace != NULL && access(out, F_OK) != 0)
+    if (stat(path, &status) != 0)
+        return 0;
+    return (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec +
+               20000000 >= start_ns; /* a file system's clock may lag by a tick of the kernel */
+}
+
+/* What is told of one trace that appeared. Returns whether it was begun after start_ns. */
+static int conclude_one(const char *path, const char *own, uint64_t start_ns)
+{
+    const char *paths[] = {path};
+    struct probity_reader *reader;
+    struct probity_recover_result result;
+
+    if (!is_file_new(path, start_ns) || probity_reader_open(paths, 1, NULL, NULL, &reader) != 0)
+        return 0;
+    const struct probity_trace_facts *facts = probity_reader_facts(reader, 0);
+    int is_new = facts->info.anchor.realtime_ns >= start_ns;
+    enum probity_trace_state state = facts->state;
+    probity_reader_close(reader);
+    /* Children may still be at work; the program itself is not. */
+    if (is_new && (state == PROBITY_TRACE_KILLED || strcmp(path, own) == 0)) {
+        if (cli_recover_trace(&cli_command_record, path, &result) == CLI_OK && result.has_failed)
+            cli_warn(&cli_command_record, "'%s' is not complete: recording ended when it could not "
+                     "be written; `probity info` says why", path);
+    }
+    return is_new;
+}
+
+/* Programs that were killed leave a spool: folds them in, those of children and of a script's
+ * programs too. Says what went wrong, never changes the status. */
+static void conclude(const char *pattern, const char *own_out, uint64_t start_ns)
+{
+    struct cli_names names = {NULL, 0};
+    char *own = cli_trace_path(own_out);
+    int appeared = 0, is_csv = own != NULL && strcmp(own, own_out) != 0;
+
+    if (own == NULL || cli_names_find(pattern, &names) != 0) {
+        free(own);
+        cli_fail(&cli_command_record, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+        return;
+    }
+    for (size_t i = 0; i < names.count; i++)
+        appeared += conclude_one(names.items[i], own, start_ns);
+    /* The trace of a finished CSV is gone. Of CSVs with other names, nothing is left that tells
+     * whose they are. */
+    if (appeared == 0 && is_csv && is_file_new(own_out, start_ns))
+        appeared = 1;
+    if (appeared == 0 && !(is_csv && strchr(pattern, '%') != NULL))
         cli_warn(&cli_command_record,
                  "no trace '%s' appeared: does the program use Probity, and may it write there?",
-                 trace);
-    free(trace);
+                 own);
+    cli_names_release(&names);
+    free(own);
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 /* The status is the program's, whatever becomes of its trace: that is told on stderr. */
 static int record(const struct record_call *call)
 {
     struct outcome outcome = {0};
-    int status = clear_output(call);
+    int status = check_folder(call);
 
+    if (status == CLI_OK)
+        status = clear_output(call);
     if (status != CLI_OK)
         return status;
+    uint64_t start_ns = now_ns();
     char *pattern = absolute_pattern(call->out != NULL ? call->out : "%n.%p.probity");
     if (pattern == NULL)
         return cli_fail(&cli_command_record, "cannot tell the working directory: %s",
@@ -219,7 +331,7 @@ static int record(const struct record_call *call)
     if (status == CLI_OK) {
         char *out = expand_pattern(pattern, call->program[0], outcome.pid);
         if (out != NULL && !outcome.exec_failed)
-            conclude(out);
+            conclude(pattern, out, start_ns);
         free(out);
         status = outcome.status;
     }
@@ -237,13 +349,13 @@ static int run(int argc, char **argv)
     struct record_call call = {0};
     int option;
 
-    while ((option = getopt_long(argc, argv, "+o:fh", long_options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "+:o:fh", long_options, NULL)) != -1) {
         switch (option) {
         case 'o': call.out = optarg; break;
         case 'f': call.force = 1; break;
         case 'm': call.mode = optarg; break;
         case 'h': return cli_print_help(&cli_command_record);
-        default: return cli_fail_usage(&cli_command_record, "wrong option");
+        default: return cli_fail_option(&cli_command_record, argv, option);
         }
     }
     if (call.mode != NULL && strcmp(call.mode, "block") != 0 && strcmp(call.mode, "drop") != 0 &&
@@ -269,4 +381,6 @@ const struct cli_command cli_command_record = {
     "                       a name that ends in .csv becomes a CSV when the program ends\n"
     "  -f, --force          remove TRACE first where it exists\n"
     "      --mode MODE      when the writer cannot keep up: block (default), drop or ring\n"
-    "  -h, --help           this text\n"};
+    "  -h, --help           this text\n",
+    "that of the program. Where it was not run: 1 failure; 2 wrong call;\n"
+    "126 cannot be run; 127 not found"};

@@ -14,6 +14,7 @@
 
 #include "cli/cli.h"
 #include "cli/cli_recover.h"
+#include "cli/cli_traces.h"
 #include "output/csv.h"
 
 /* The trace's own CSV. The trace goes only when all of it stands in the CSV. */
@@ -22,8 +23,8 @@ static int make_csv(const struct cli_command *command, const char *trace, const 
     int error = probity_csv_write_file(trace, csv);
 
     if (error == PROBITY_ERROR_DAMAGED) {
-        cli_warn(command, "'%s' holds what could be read of '%s', which is damaged and stays", csv,
-                 trace);
+        cli_warn(command,
+                 "'%s' holds what could be read of '%s', which is not whole and stays", csv, trace);
         return CLI_DAMAGED;
     }
     if (error != 0)
@@ -41,6 +42,8 @@ int cli_recover_trace(const struct cli_command *command, const char *trace,
     signal(SIGXFSZ, SIG_IGN); /* a limit of file size then is an error of write, told below */
     int error = probity_recover(trace, ret_result);
 
+    if (error == PROBITY_ERROR_STATE && ret_result->is_taken)
+        return cli_fail(command, "'%s' is being recovered by another process", trace);
     if (error == PROBITY_ERROR_STATE)
         return cli_fail(command,
                         "'%s' is still being recorded; wait for its program, or read it as it is "
@@ -72,11 +75,43 @@ static void tell(const char *trace, const struct probity_recover_result *result)
     const char *made = result->csv_path[0] != '\0' ? result->csv_path : trace;
 
     if (result->was_closed)
-        printf("%s: was complete already\n", made);
+        printf("%s: was closed already\n", made);
     else
         printf("%s: %" PRIu64 " records from the spool, %" PRIu64 " holes, %" PRIu64
                " bytes of a torn block cut off\n", made, result->records, result->holes,
                result->torn_bytes);
+}
+
+/* Folding in says nothing of the blocks that were there before. */
+static int verify(const char *trace)
+{
+    struct probity_reader_options options = {.survey = 1};
+    struct probity_reader *reader;
+    char *paths[] = {(char *)(uintptr_t)trace};
+    int status = cli_open_reader(&cli_command_recover, paths, 1, &options, &reader);
+
+    if (status != CLI_OK)
+        return status;
+    status = cli_judge_traces(&cli_command_recover, reader);
+    probity_reader_close(reader);
+    return status;
+}
+
+/* The trace of a finished CSV is gone. What later runs left, as the name was taken, is told. */
+static int tell_finished(const char *csv)
+{
+    struct cli_names names = {NULL, 0};
+
+    if (cli_names_find(csv, &names) != 0)
+        return cli_fail(&cli_command_recover, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    int status = CLI_OK;
+    for (size_t i = 0; i < names.count; i++)
+        status = cli_fail(&cli_command_recover, "'%s' is a finished CSV, but '%s' lies beside it; "
+                          "recover that", csv, names.items[i]);
+    if (names.count == 0)
+        printf("%s: a finished CSV, no trace beside it\n", csv);
+    cli_names_release(&names);
+    return status;
 }
 
 /* A NAME.csv whose trace is gone is complete: the trace is removed when the CSV stands. */
@@ -89,11 +124,13 @@ static int recover_one(const char *name)
         return cli_fail(&cli_command_recover, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
     int status = CLI_OK;
     if (strcmp(trace, name) != 0 && access(trace, F_OK) != 0 && access(name, F_OK) == 0) {
-        printf("%s: was complete already\n", name);
+        status = tell_finished(name);
     } else {
         status = cli_recover_trace(&cli_command_recover, trace, &result);
         if (status == CLI_OK)
             tell(trace, &result);
+        if (status == CLI_OK && result.csv_path[0] == '\0')
+            status = verify(trace);
     }
     free(trace);
     return status;
@@ -105,10 +142,10 @@ static int run(int argc, char **argv)
                                                  {NULL, 0, NULL, 0}};
     int option, status = CLI_OK;
 
-    while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
         if (option == 'h')
             return cli_print_help(&cli_command_recover);
-        return cli_fail_usage(&cli_command_recover, "wrong option");
+        return cli_fail_option(&cli_command_recover, argv, option);
     }
     if (optind == argc)
         return cli_fail_usage(&cli_command_recover, "no trace given");
@@ -124,4 +161,4 @@ const struct cli_command cli_command_recover = {
     "Appends what is still in the spool to the trace, closes it and removes the spool. Where\n"
     "the program was to leave a CSV (give NAME.csv), makes it and removes the trace. Running it\n"
     "twice, or again after an interruption, gives the same.\n\n"
-    "  -h, --help   this text\n"};
+    "  -h, --help   this text\n", NULL};

@@ -229,6 +229,15 @@ void probity_sync_put(uint8_t payload[PROBITY_SYNC_BYTES], const struct probity_
     probity_put_u32(payload + 108, sync->reason);
 }
 
+void probity_end_failed_put(uint8_t payload[PROBITY_END_FAILED_BYTES],
+                            const struct probity_sync *sync)
+{
+    probity_sync_put(payload, sync);
+    probity_put_u32(payload + 112, sync->failed_errno);
+    probity_put_u32(payload + 116, 0);
+    probity_put_u64(payload + 120, sync->failed_tick);
+}
+
 int probity_sync_get(const uint8_t *payload, size_t bytes, struct probity_sync *ret_sync)
 {
     struct probity_totals *totals = &ret_sync->totals;
@@ -246,5 +255,8 @@ int probity_sync_get(const uint8_t *payload, size_t bytes, struct probity_sync *
     totals->unmeasured_ticks_max = probity_get_u64(payload + 96);
     totals->threads = probity_get_u32(payload + 104);
     ret_sync->reason = probity_get_u32(payload + 108);
+    int has_cause = ret_sync->reason == PROBITY_END_FAILED && bytes >= PROBITY_END_FAILED_BYTES;
+    ret_sync->failed_errno = has_cause ? probity_get_u32(payload + 112) : 0;
+    ret_sync->failed_tick = has_cause ? probity_get_u64(payload + 120) : 0;
     return 0;
 }

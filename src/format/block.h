@@ -18,7 +18,8 @@ enum {
     PROBITY_ANCHOR_BYTES = 40,
     PROBITY_INFO_FIXED_BYTES = 128,
     PROBITY_DATA_FIXED_BYTES = 72,
-    PROBITY_SYNC_BYTES = 112
+    PROBITY_SYNC_BYTES = 112,
+    PROBITY_END_FAILED_BYTES = 128 /* of an END that tells why recording ended early */
 };
 
 enum probity_block_type {
@@ -36,7 +37,12 @@ enum probity_clock_kind {
 
 enum { PROBITY_INFO_CPU_TIME = 1, PROBITY_INFO_WALL_TIME = 2 };
 enum { PROBITY_DATA_CPU_KNOWN = 1, PROBITY_DATA_HAS_EVENTS = 2, PROBITY_DATA_LATE = 4 };
-enum { PROBITY_END_STOPPED = 1, PROBITY_END_EXIT = 2, PROBITY_END_RECOVERED = 3 };
+enum {
+    PROBITY_END_STOPPED = 1,
+    PROBITY_END_EXIT = 2,
+    PROBITY_END_RECOVERED = 3,
+    PROBITY_END_FAILED = 4 /* recovered; the trace could not be written and recording had ended */
+};
 
 enum probity_info_tag {
     PROBITY_TAG_PROGRAM = 1,
@@ -95,6 +101,8 @@ struct probity_sync {
     uint64_t watermark;
     struct probity_totals totals;
     uint32_t reason; /* END only */
+    uint32_t failed_errno; /* END with reason FAILED only, else 0 */
+    uint64_t failed_tick;
 };
 
 struct probity_block_header {
@@ -131,6 +139,9 @@ int probity_data_get(const uint8_t *payload, size_t bytes, struct probity_data *
 
 /* SYNC and END. */
 void probity_sync_put(uint8_t payload[PROBITY_SYNC_BYTES], const struct probity_sync *sync);
+/* What such an END has behind those bytes. */
+void probity_end_failed_put(uint8_t payload[PROBITY_END_FAILED_BYTES],
+                            const struct probity_sync *sync);
 int probity_sync_get(const uint8_t *payload, size_t bytes, struct probity_sync *ret_sync);
 
 #endif

@@ -9,6 +9,9 @@
 
 #include "reader/reader.h"
 
+/* The clock behind a kind, by name. */
+const char *probity_info_clock_name(uint32_t clock);
+
 /* Lines "name  value". */
 void probity_info_text(FILE *stream, const struct probity_trace_facts *facts);
 

@@ -3,6 +3,7 @@
  * info_json.c: the facts of traces, for programs. Linked into the tool only: needs libjansson.
  */
 #include <jansson.h>
+#include <string.h>
 
 #include "output/info.h"
 
@@ -68,6 +69,7 @@ static json_t *counts_of(const struct probity_trace_facts *facts)
     json_t *object = json_object();
 
     json_object_set_new(object, "threads", integer(facts->threads));
+    json_object_set_new(object, "hits", integer(facts->hits));
     json_object_set_new(object, "records", integer(facts->records + facts->spool_records));
     json_object_set_new(object, "records_in_file", integer(facts->records));
     json_object_set_new(object, "records_in_spool", integer(facts->spool_records));
@@ -96,11 +98,13 @@ static json_t *counts_of(const struct probity_trace_facts *facts)
 static json_t *times_of(const struct probity_trace_facts *facts)
 {
     const struct probity_info *info = &facts->info;
-    int has_records = facts->records + facts->spool_records > 0;
+    int has_hits = facts->hits > 0;
+    double duration_s = (double)(int64_t)(facts->last_wall_ns - facts->first_wall_ns) / 1e9;
     int has_wall = (info->flags & PROBITY_INFO_WALL_TIME) != 0;
     int has_cpu = (info->flags & PROBITY_INFO_CPU_TIME) != 0;
     json_t *object = json_object();
 
+    json_object_set_new(object, "clock", json_string(probity_info_clock_name(info->clock)));
     json_object_set_new(object, "clock_kind", integer(info->clock));
     json_object_set_new(object, "ns_per_tick", json_real((double)info->rate / 4294967296.0));
     json_object_set_new(object, "wall_recorded", json_boolean(has_wall));
@@ -109,12 +113,32 @@ static json_t *times_of(const struct probity_trace_facts *facts)
     json_object_set_new(object, "cpu_recorded", json_boolean(has_cpu));
     json_object_set_new(object, "cpu_bound_ns",
                         has_cpu ? integer(facts->cpu_bound_ns) : json_null());
+    json_object_set_new(object, "cpu_clock_cost_ns",
+                        has_cpu ? integer(info->cpu_clock_ns) : json_null());
     json_object_set_new(object, "started_ns", integer(info->anchor.realtime_ns));
     json_object_set_new(object, "first_ns",
-                        has_records ? integer(facts->first_wall_ns) : json_null());
+                        has_hits ? integer(facts->first_wall_ns) : json_null());
     json_object_set_new(object, "last_ns",
-                        has_records ? integer(facts->last_wall_ns) : json_null());
+                        has_hits ? integer(facts->last_wall_ns) : json_null());
+    json_object_set_new(object, "duration_s", has_hits ? json_real(duration_s) : json_null());
     return object;
+}
+
+static json_t *threads_of(const struct probity_trace_facts *facts)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < facts->thread_list_count; i++) {
+        const struct probity_thread_facts *thread = &facts->thread_list[i];
+        struct probity_text name = {thread->name, thread->name != NULL ? strlen(thread->name) : 0};
+        json_t *object = json_object();
+        json_object_set_new(object, "thread", integer(thread->thread));
+        json_object_set_new(object, "tid", integer(thread->tid));
+        json_object_set_new(object, "name", string(&name));
+        json_object_set_new(object, "hits", integer(thread->hits));
+        json_array_append_new(list, object);
+    }
+    return list;
 }
 
 static json_t *trace_of(const struct probity_trace_facts *facts)
@@ -137,6 +161,7 @@ static json_t *trace_of(const struct probity_trace_facts *facts)
     json_object_set_new(object, "program", program_of(facts));
     json_object_set_new(object, "counts", counts_of(facts));
     json_object_set_new(object, "times", times_of(facts));
+    json_object_set_new(object, "threads", threads_of(facts));
     return object;
 }
 

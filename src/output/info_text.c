@@ -52,7 +52,7 @@ static void put_time(FILE *stream, const char *name, uint64_t ns)
     put_line(stream, name, "%s.%09u UTC", text, (unsigned)(ns % 1000000000));
 }
 
-static const char *clock_name(uint32_t clock)
+const char *probity_info_clock_name(uint32_t clock)
 {
     switch (clock) {
     case PROBITY_CLOCK_TSC: return "x86 time stamp counter";
@@ -66,7 +66,7 @@ static void put_clocks(FILE *stream, const struct probity_trace_facts *facts)
 {
     const struct probity_info *info = &facts->info;
 
-    put_line(stream, "clock", "%s, %.6f ns a tick", clock_name(info->clock),
+    put_line(stream, "clock", "%s, %.6f ns a tick", probity_info_clock_name(info->clock),
              (double)info->rate / 4294967296.0);
     if (info->flags & PROBITY_INFO_WALL_TIME)
         put_line(stream, "wall time", "known to +- %" PRIu64 " ns at its anchors; set %" PRIu64
@@ -87,6 +87,7 @@ static void put_counts(FILE *stream, const struct probity_trace_facts *facts)
     uint64_t dropped = totals->dropped_full + totals->dropped_memory + totals->dropped_write;
 
     put_line(stream, "threads", "%" PRIu64, facts->threads);
+    put_line(stream, "hits", "%" PRIu64, facts->hits);
     if (facts->spool_records > 0)
         put_line(stream, "records", "%" PRIu64 " in the file, %" PRIu64 " in the spool",
                  facts->records, facts->spool_records);
@@ -128,9 +129,9 @@ void probity_info_text(FILE *stream, const struct probity_trace_facts *facts)
     put_line(stream, "mode", "%s", info->mode < 3 ? modes[info->mode] : "unknown");
     put_clocks(stream, facts);
     put_time(stream, "started", info->anchor.realtime_ns);
-    if (facts->records + facts->spool_records > 0) {
-        put_time(stream, "first record", facts->first_wall_ns);
-        put_time(stream, "last record", facts->last_wall_ns);
+    if (facts->hits > 0) {
+        put_time(stream, "first hit", facts->first_wall_ns);
+        put_time(stream, "last hit", facts->last_wall_ns);
         put_line(stream, "duration", "%.9f s",
                  (double)(int64_t)(facts->last_wall_ns - facts->first_wall_ns) / 1e9);
     }

@@ -10,6 +10,7 @@
 #include "probity.h"
 
 #define STEP_NS INT64_C(10000000) /* the format's limit between slewing and setting */
+#define JOIN_NS INT64_C(1000000)  /* nearer anchors of two traces would make too rough a rate */
 
 /* Whether CLOCK_REALTIME was set between two anchors. */
 static int is_step(const struct probity_anchor *a, const struct probity_anchor *b)
@@ -37,6 +38,52 @@ int probity_clockmap_add(struct probity_clockmap *map, const struct probity_anch
     map->anchors[map->count++] = *anchor;
     map->line.span = 0; /* the last line no longer goes on for ever */
     return 0;
+}
+
+static int compare_ticks(const void *left, const void *right)
+{
+    const struct probity_anchor *a = left, *b = right;
+
+    return a->ticks < b->ticks ? -1 : a->ticks > b->ticks;
+}
+
+/* Whether an anchor of another trace tells anything new. Where the clock was set, it does. */
+static int is_worth_joining(const struct probity_clockmap *map, const struct probity_anchor *anchor)
+{
+    if (map->count == 0)
+        return 1;
+    const struct probity_anchor *last = &map->anchors[map->count - 1];
+    int64_t apart_ns = (int64_t)(anchor->realtime_ns - last->realtime_ns);
+    int64_t passed_ns = (int64_t)(anchor->monotonic_ns - last->monotonic_ns);
+    int64_t step_ns = apart_ns - passed_ns;
+    return step_ns > STEP_NS || step_ns < -STEP_NS || (passed_ns >= JOIN_NS && apart_ns >= 0);
+}
+
+int probity_clockmap_join(struct probity_clockmap *map, struct probity_clockmap *const *sources,
+                          size_t count)
+{
+    struct probity_anchor *all;
+    size_t total = 0, used = 0;
+    int error = 0;
+
+    for (size_t i = 0; i < count; i++)
+        total += sources[i]->count;
+    all = malloc((total + 1) * sizeof *all);
+    if (all == NULL)
+        return PROBITY_ERROR_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        if (sources[i]->count > 0)
+            memcpy(all + used, sources[i]->anchors, sources[i]->count * sizeof *all);
+        used += sources[i]->count;
+    }
+    if (used > 1)
+        qsort(all, used, sizeof *all, compare_ticks);
+    for (size_t i = 0; error == 0 && i < used; i++) {
+        if (is_worth_joining(map, &all[i]))
+            error = probity_clockmap_add(map, &all[i]);
+    }
+    free(all);
+    return error;
 }
 
 void probity_clockmap_forget(struct probity_clockmap *map, uint64_t tick)

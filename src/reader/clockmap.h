@@ -29,6 +29,13 @@ struct probity_clockmap {
  * PROBITY_ERROR_MEMORY. */
 int probity_clockmap_add(struct probity_clockmap *map, const struct probity_anchor *anchor);
 
+/* Makes one map of those of several traces that share their ticks: their anchors in order of ticks,
+ * without those that tell nothing but the errors of reading clocks: that lie too near to the one
+ * before, or are earlier by less than a step. Returns 0 or PROBITY_ERROR_MEMORY; the sources stay.
+ */
+int probity_clockmap_join(struct probity_clockmap *map, struct probity_clockmap *const *sources,
+                          size_t count);
+
 /* Forgets anchors that no tick from `tick` on needs. */
 void probity_clockmap_forget(struct probity_clockmap *map, uint64_t tick);
 

@@ -229,7 +229,7 @@ static inline int fill_event(struct probity_merge *merge, struct probity_open_bl
     struct probity_thread_seen *seen = &merge->threads.seen[block->slot];
 
     event->tick = record->tick;
-    event->wall_ns = probity_clockmap_wall(&trace->clock, record->tick);
+    event->wall_ns = probity_clockmap_wall(trace->clock, record->tick);
     event->kind = record->kind <= UINT32_MAX ? (uint32_t)record->kind : UINT32_MAX;
     if (event->cpu_known) {
         uint64_t on = record->tick - block->data.first_tick - record->off;

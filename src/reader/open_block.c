@@ -92,7 +92,7 @@ static int load_from_spool(struct probity_open_block *block, const struct probit
 
 static int is_outside_range(const struct probity_merge *merge, struct probity_open_block *block)
 {
-    struct probity_clockmap *clock = &block->trace->clock;
+    struct probity_clockmap *clock = block->trace->clock;
 
     if ((merge->from_ns == 0 && merge->to_ns == 0) || (block->data.flags & PROBITY_DATA_HAS_EVENTS))
         return 0;

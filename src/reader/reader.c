@@ -17,17 +17,66 @@ struct probity_reader {
     struct probity_merge merge;
     struct probity_trace *traces;
     size_t count;
+    struct probity_clockmap *clocks; /* each for several traces; as many as traces */
 };
 
 /* Traces of one boot share the CPU's counter; others have only the wall clock in common. */
+static int do_share_ticks(const struct probity_trace *left, const struct probity_trace *right)
+{
+    const struct probity_info *a = &left->facts.info, *b = &right->facts.info;
+
+    return a->clock == b->clock && memcmp(a->boot, b->boot, 16) == 0 &&
+           (a->clock == PROBITY_CLOCK_TSC || a->clock == PROBITY_CLOCK_CNTVCT);
+}
+
+/* One conversion for all traces that share their ticks: each with anchors of its own would be some
+ * ns before or behind the others, and wall time would step back where they take turns. */
+static int share_clock(struct probity_reader *reader, size_t first,
+                       struct probity_clockmap **sources)
+{
+    struct probity_trace *traces = reader->traces;
+    struct probity_clockmap *clock = &reader->clocks[first];
+    size_t count = 0;
+
+    for (size_t i = first; i < reader->count; i++) {
+        if (traces[i].clock == &traces[i].own_clock && do_share_ticks(&traces[first], &traces[i]))
+            sources[count++] = &traces[i].surveyed;
+    }
+    if (count < 2)
+        return 0;
+    clock->nominal_rate = traces[first].own_clock.nominal_rate;
+    int error = probity_clockmap_join(clock, sources, count);
+    for (size_t i = reader->count; error == 0 && i-- > first;) {
+        if (traces[i].clock == &traces[i].own_clock && do_share_ticks(&traces[first], &traces[i]))
+            probity_trace_share_clock(&traces[i], clock);
+    }
+    return error;
+}
+
+static int share_clocks(struct probity_reader *reader)
+{
+    if (reader->count < 2)
+        return 0;
+    struct probity_clockmap **sources = calloc(reader->count, sizeof(struct probity_clockmap *));
+    int error = 0;
+
+    reader->clocks = calloc(reader->count, sizeof *reader->clocks);
+    if (sources == NULL || reader->clocks == NULL)
+        error = PROBITY_ERROR_MEMORY;
+    for (size_t i = 0; error == 0 && i < reader->count; i++) {
+        if (reader->traces[i].clock == &reader->traces[i].own_clock)
+            error = share_clock(reader, i, sources);
+    }
+    for (size_t i = 0; i < reader->count; i++)
+        probity_clockmap_release(&reader->traces[i].surveyed);
+    free(sources);
+    return error;
+}
+
 static int is_by_wall(const struct probity_reader *reader)
 {
-    const struct probity_info *first = &reader->traces[0].facts.info;
-
     for (size_t i = 1; i < reader->count; i++) {
-        const struct probity_info *info = &reader->traces[i].facts.info;
-        if (info->clock != first->clock || memcmp(info->boot, first->boot, 16) != 0 ||
-            (info->clock != PROBITY_CLOCK_TSC && info->clock != PROBITY_CLOCK_CNTVCT))
+        if (!do_share_ticks(&reader->traces[0], &reader->traces[i]))
             return 1;
     }
     return 0;
@@ -64,21 +113,24 @@ int probity_reader_open(const char *const *paths, size_t count,
         free(reader);
         return reader == NULL ? PROBITY_ERROR_MEMORY : PROBITY_ERROR_ARGUMENT;
     }
-    options = options != NULL ? options : &defaults;
+    struct probity_reader_options taken = options != NULL ? *options : defaults;
+    taken.one_of_many = count > 1;
     reader->traces = calloc(count, sizeof *reader->traces);
     if (reader->traces == NULL)
         error = PROBITY_ERROR_MEMORY;
     for (size_t i = 0; error == 0 && i < count; i++) {
-        error = probity_trace_open(paths[i], (uint32_t)i, options, &reader->traces[i]);
+        error = probity_trace_open(paths[i], (uint32_t)i, &taken, &reader->traces[i]);
         reader->count += error == 0;
         if (error != 0 && ret_failed != NULL)
             *ret_failed = i;
     }
+    if (error == 0)
+        error = share_clocks(reader);
     if (error != 0) {
         probity_reader_close(reader);
         return error;
     }
-    prepare_merge(reader, options);
+    prepare_merge(reader, &taken);
     *ret_reader = reader;
     return 0;
 }
@@ -110,6 +162,9 @@ void probity_reader_close(struct probity_reader *reader)
     probity_merge_release(&reader->merge);
     for (size_t i = 0; i < reader->count; i++)
         probity_trace_release(&reader->traces[i]);
+    for (size_t i = 0; reader->clocks != NULL && i < reader->count; i++)
+        probity_clockmap_release(&reader->clocks[i]);
+    free(reader->clocks);
     free(reader->traces);
     free(reader);
 }
@@ -117,7 +172,16 @@ void probity_reader_close(struct probity_reader *reader)
 int probity_trace_is_damaged(const struct probity_trace_facts *facts)
 {
     return facts->damages > 0 || facts->cut_bytes > 0 || facts->is_short ||
-           facts->totals_records_missing > 0;
+           facts->totals_records_missing > 0 || facts->has_failed;
+}
+
+/* The cause is not known where the tool of another version recovered the trace. */
+static void tell_failure(const struct probity_trace_facts *facts, char *ret_why, size_t bytes)
+{
+    const char *cause = facts->failed_errno != 0 ? strerror(facts->failed_errno) : "cause unknown";
+
+    snprintf(ret_why, bytes, "recording ended when the trace could not be written (%s), after "
+             "%.3f s", cause, (double)facts->failed_after_ns / 1e9);
 }
 
 /* Damage and loss, worst first. Returns whether there is any. */
@@ -135,6 +199,8 @@ static int tell_loss(const struct probity_trace_facts *facts, char *ret_why, siz
     else if (facts->cut_bytes > 0)
         snprintf(ret_why, bytes, "cut: the last %" PRIu64 " bytes are no whole block",
                  facts->cut_bytes);
+    else if (facts->has_failed)
+        tell_failure(facts, ret_why, bytes);
     else if (facts->totals_records_missing > 0)
         snprintf(ret_why, bytes, "%" PRIu64 " records that were written are not in the file",
                  facts->totals_records_missing);
@@ -153,7 +219,7 @@ static int tell_loss(const struct probity_trace_facts *facts, char *ret_why, siz
 int probity_trace_is_complete(const struct probity_trace_facts *facts, char *ret_why, size_t bytes)
 {
     static const char *const reasons[] = {"closed", "closed by the program", "closed at exit",
-                                          "recovered from the spool"};
+                                          "recovered from the spool", "recovered"};
 
     if (tell_loss(facts, ret_why, bytes))
         return 0;
@@ -164,6 +230,6 @@ int probity_trace_is_complete(const struct probity_trace_facts *facts, char *ret
     else if (facts->state == PROBITY_TRACE_KILLED)
         snprintf(ret_why, bytes, "the program died; the last records are read from its spool");
     else
-        snprintf(ret_why, bytes, "%s", reasons[facts->end_reason <= 3 ? facts->end_reason : 0]);
+        snprintf(ret_why, bytes, "%s", reasons[facts->end_reason <= 4 ? facts->end_reason : 0]);
     return 1;
 }

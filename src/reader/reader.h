@@ -10,7 +10,8 @@
  *     spool ─────────────────────────────────┘   by first tick     by next tick
  *
  * Memory is bounded by what lies between two watermarks and by the blocks open at one time, not by
- * the size of the trace. Depends on libc only. A reader belongs to one thread at a time.
+ * the size of the trace; of several traces all anchors are kept while they are opened, and at most
+ * one a millisecond later. Depends on libc only. A reader belongs to one thread at a time.
  */
 #ifndef PROBITY_READER_READER_H
 #define PROBITY_READER_READER_H
@@ -31,6 +32,13 @@ enum probity_trace_state {
     PROBITY_TRACE_UNFINISHED = 4 /* no END and no spool: the last records may be missing */
 };
 
+/* A thread of a trace, as a survey found it. */
+struct probity_thread_facts {
+    uint32_t thread, tid;
+    uint64_t hits;
+    char *name; /* ended by a zero; NULL without */
+};
+
 /* What is known of one trace. Counts cover the file; those of the spool stand apart. */
 struct probity_trace_facts {
     const char *path;
@@ -39,9 +47,12 @@ struct probity_trace_facts {
     uint64_t file_bytes, blocks, data_blocks, late_blocks;
     uint64_t records, holes;
     uint64_t spool_records, spool_chunks;
-    uint64_t first_tick, last_tick;       /* of records; 0 without records */
+    uint64_t hits;                  /* in file and spool; only of a survey */
+    uint64_t first_tick, last_tick; /* of a survey: of hits, else of records; 0 without any */
     uint64_t first_wall_ns, last_wall_ns;
     uint64_t threads;
+    const struct probity_thread_facts *thread_list; /* only of a survey */
+    size_t thread_list_count;
     struct probity_totals totals; /* the newest there are */
     uint64_t totals_records_missing; /* counted by the writer, but not in the file */
     uint64_t clock_bound_ns;         /* wall time is known to +- this, at the anchors */
@@ -51,6 +62,9 @@ struct probity_trace_facts {
     uint64_t cut_bytes;  /* of a last block that is not whole */
     uint64_t late_records_unordered; /* late blocks beyond what is kept: not in time order */
     uint32_t end_reason; /* PROBITY_END_STOPPED ..., 0 without END */
+    int has_failed;      /* the trace could not be written, and recording ended there */
+    int failed_errno;    /* why, 0 where it is not known */
+    uint64_t failed_after_ns; /* since the beginning; 0 where it is not known */
     int is_short;        /* the file is shorter than its program wrote: a copy made while it ran */
 };
 
@@ -74,7 +88,8 @@ struct probity_event {
 
 struct probity_reader_options {
     uint64_t from_ns, to_ns; /* CLOCK_REALTIME: events in [from, to); both 0: all */
-    int survey;              /* 1: verify every checksum at opening */
+    int survey;      /* 1: verify every checksum and count hits at opening */
+    int one_of_many; /* the reader's own: keep the anchors, they are joined with others */
     /* Called now and then during long work; may be NULL. done and total are bytes. */
     void (*progress)(void *context, uint64_t done, uint64_t total);
     void *progress_context;
@@ -107,7 +122,8 @@ const struct probity_trace_facts *probity_reader_facts(const struct probity_read
  * (cut to `bytes`, always ended by a zero). */
 int probity_trace_is_complete(const struct probity_trace_facts *facts, char *ret_why, size_t bytes);
 
-/* Whether what was read is damaged or known to be incomplete because of damage: 1 or 0. */
+/* Whether what was read is damaged or known to be incomplete because of damage or of a failure to
+ * write it: 1 or 0. */
 int probity_trace_is_damaged(const struct probity_trace_facts *facts);
 
 /* Ticks of a trace in ns, by its nominal rate. */

@@ -20,8 +20,10 @@ struct survey {
     struct probity_trace_facts *facts;
     struct probity_threads threads;
     struct probity_clockmap clock;
+    int is_joined; /* the clock's anchors are kept to be joined with those of other traces */
     uint64_t watermark; /* the newest */
     int has_records, first_is_new, ended;
+    int is_counting; /* decodes what must be decoded to tell hits from events */
 };
 
 static void note_damage(struct survey *survey, uint64_t offset, uint64_t bytes)
@@ -33,6 +35,8 @@ static void note_damage(struct survey *survey, uint64_t offset, uint64_t bytes)
     facts->damaged_bytes += bytes;
 }
 
+/* The pairs around the first and the newest record stay, so that their times are those that the
+ * merge will tell. */
 static int take_anchor(struct survey *survey, const struct probity_anchor *anchor)
 {
     struct probity_trace_facts *facts = survey->facts;
@@ -40,12 +44,17 @@ static int take_anchor(struct survey *survey, const struct probity_anchor *ancho
     int error = probity_clockmap_add(&survey->clock, anchor);
 
     facts->clock_bound_ns = bound > facts->clock_bound_ns ? bound : facts->clock_bound_ns;
-    if (error == 0 && survey->first_is_new) {
+    if (error != 0 || survey->is_joined)
+        return error;
+    if (survey->first_is_new && survey->clock.count > 1 && anchor->ticks > facts->first_tick) {
         facts->first_wall_ns = probity_clockmap_wall(&survey->clock, facts->first_tick);
         survey->first_is_new = 0;
     }
-    probity_clockmap_forget(&survey->clock, anchor->ticks);
-    return error;
+    uint64_t needed = survey->has_records ? facts->last_tick : anchor->ticks;
+    if (survey->first_is_new && facts->first_tick < needed)
+        needed = facts->first_tick;
+    probity_clockmap_forget(&survey->clock, needed < anchor->ticks ? needed : anchor->ticks);
+    return 0;
 }
 
 static void take_span(struct survey *survey, uint64_t first_tick, uint64_t last_tick)
@@ -59,6 +68,24 @@ static void take_span(struct survey *survey, uint64_t first_tick, uint64_t last_
     if (!survey->has_records || last_tick > facts->last_tick)
         facts->last_tick = last_tick;
     survey->has_records = 1;
+}
+
+/* Where hits are counted the span is theirs, as nothing else is shown of a trace. */
+static int take_records(struct survey *survey, const struct probity_data *data,
+                        const uint8_t *payload, size_t bytes)
+{
+    struct probity_tally *tally = &survey->trace->tally;
+    uint32_t slot;
+    int error = probity_threads_slot(&survey->threads, 0, data->thread, data->tid, &slot);
+
+    if (error == 0 && !survey->is_counting && data->records > 0)
+        take_span(survey, data->first_tick, data->last_tick);
+    if (error != 0 || !survey->is_counting)
+        return error;
+    error = probity_tally_add(tally, slot, data, payload, bytes);
+    if (tally->hits > 0)
+        take_span(survey, tally->first_tick, tally->last_tick);
+    return error;
 }
 
 static int take_late(struct survey *survey, const struct probity_scan_item *item,
@@ -83,7 +110,6 @@ static int take_data(struct survey *survey, struct probity_scan *scan,
     struct probity_trace *trace = survey->trace;
     struct probity_trace_facts *facts = survey->facts;
     struct probity_data data;
-    uint32_t slot;
 
     if (probity_data_get(item->payload, item->header.payload_bytes, &data) != 0) {
         note_damage(survey, item->offset, item->bytes);
@@ -92,9 +118,7 @@ static int take_data(struct survey *survey, struct probity_scan *scan,
     facts->data_blocks++;
     facts->records += data.records;
     facts->holes += data.holes;
-    if (data.records > 0)
-        take_span(survey, data.first_tick, data.last_tick);
-    int error = probity_threads_slot(&survey->threads, 0, data.thread, data.tid, &slot);
+    int error = take_records(survey, &data, item->payload, item->header.payload_bytes);
     /* Older than a watermark without being marked: late all the same. */
     if (error == 0 && ((data.flags & PROBITY_DATA_LATE) || data.first_tick < survey->watermark))
         error = take_late(survey, item, &data);
@@ -106,6 +130,17 @@ static int take_data(struct survey *survey, struct probity_scan *scan,
     if (whole == 1)
         probity_rest_cover(&trace->rest, &data);
     return whole < 0 ? whole : 0;
+}
+
+/* Recording ended before its program did. */
+static void take_failure(struct survey *survey, uint32_t system_error, uint64_t tick)
+{
+    struct probity_trace_facts *facts = survey->facts;
+    uint64_t start = facts->info.anchor.ticks;
+
+    facts->has_failed = 1;
+    facts->failed_errno = system_error <= INT32_MAX ? (int)system_error : 0;
+    facts->failed_after_ns = tick > start ? probity_trace_ns_of_ticks(facts, tick - start) : 0;
 }
 
 static int take_sync(struct survey *survey, const struct probity_scan_item *item)
@@ -123,6 +158,8 @@ static int take_sync(struct survey *survey, const struct probity_scan_item *item
         sync.totals.records > facts->records ? sync.totals.records - facts->records : 0;
     if (item->header.type == PROBITY_BLOCK_END) {
         facts->end_reason = sync.reason;
+        if (sync.reason == PROBITY_END_FAILED)
+            take_failure(survey, sync.failed_errno, sync.failed_tick);
         survey->ended = 1;
     }
     return take_anchor(survey, &sync.anchor);
@@ -158,7 +195,6 @@ static int take_chunk(struct survey *survey, size_t index)
     const uint8_t *payload = trace->rest.block + PROBITY_BLOCK_HEADER_BYTES;
     struct probity_drain_output output;
     struct probity_data data;
-    uint32_t slot;
 
     probity_rest_pack(&trace->rest, index, 0, &output);
     facts->holes += trace->rest.is_alive ? 0 : output.holes;
@@ -167,8 +203,8 @@ static int take_chunk(struct survey *survey, size_t index)
         return 0;
     facts->spool_chunks++;
     facts->spool_records += output.records;
-    take_span(survey, data.first_tick, data.last_tick);
-    int error = probity_threads_slot(&survey->threads, 0, data.thread, data.tid, &slot);
+    int error =
+        take_records(survey, &data, payload, output.block_bytes - PROBITY_BLOCK_HEADER_BYTES);
     return error != 0
                ? error
                : probity_waiting_list_add(
@@ -191,6 +227,8 @@ static int take_rest(struct survey *survey)
     totals->stall_ticks = header->stall_ticks;
     totals->unmeasured_ticks_max = header->unmeasured_ticks_max;
     totals->threads = (uint32_t)header->threads;
+    if (header->failed)
+        take_failure(survey, header->failed_errno, header->failed_tick);
     for (size_t i = 0; error == 0 && i < trace->rest.anchor_count; i++)
         error = take_anchor(survey, &trace->rest.anchors[i]);
     for (size_t i = 0; error == 0 && i < trace->rest.count; i++)
@@ -211,12 +249,17 @@ static void conclude(struct survey *survey)
     struct probity_trace_facts *facts = survey->facts;
     const struct probity_info *info = &facts->info;
 
+    survey->clock.nominal_rate = trace->has_rest ? trace->rest.rate : info->rate;
+    survey->clock.line.span = 0;
     if (survey->first_is_new)
         facts->first_wall_ns = probity_clockmap_wall(&survey->clock, facts->first_tick);
     if (survey->has_records)
         facts->last_wall_ns = probity_clockmap_wall(&survey->clock, facts->last_tick);
     facts->clock_steps = survey->clock.steps;
     facts->threads = survey->threads.count;
+    facts->hits = trace->tally.hits;
+    facts->thread_list = trace->tally.threads;
+    facts->thread_list_count = trace->tally.count;
     if (info->flags & PROBITY_INFO_CPU_TIME) {
         uint64_t ticks = facts->totals.unmeasured_ticks_max;
         ticks = ticks > info->gap_ticks ? ticks : info->gap_ticks;
@@ -265,7 +308,10 @@ static int walk(struct survey *survey, struct probity_scan *scan,
 
 int probity_trace_survey(struct probity_trace *trace, const struct probity_reader_options *options)
 {
-    struct survey survey = {.trace = trace, .facts = &trace->facts};
+    struct survey survey = {.trace = trace,
+                            .facts = &trace->facts,
+                            .is_joined = options->one_of_many,
+                            .is_counting = options->survey};
     struct probity_scan scan;
     int error = probity_scan_init(&scan, trace->file, trace->facts.file_bytes, options->survey);
 
@@ -287,6 +333,9 @@ int probity_trace_survey(struct probity_trace *trace, const struct probity_reade
         conclude(&survey);
     probity_scan_release(&scan);
     probity_threads_release(&survey.threads);
-    probity_clockmap_release(&survey.clock);
+    if (error == 0 && survey.is_joined)
+        trace->surveyed = survey.clock;
+    else
+        probity_clockmap_release(&survey.clock);
     return error;
 }

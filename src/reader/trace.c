@@ -103,10 +103,21 @@ static int start(struct probity_trace *trace, const struct probity_reader_option
         error = probity_trace_survey(trace, options);
     if (error == 0)
         error = probity_scan_init(&trace->scan, trace->file, trace->facts.file_bytes, 0);
-    trace->clock.nominal_rate = trace->has_rest ? trace->rest.rate : trace->facts.info.rate;
+    trace->own_clock.nominal_rate = trace->has_rest ? trace->rest.rate : trace->facts.info.rate;
     if (error == 0)
-        error = probity_clockmap_add(&trace->clock, &trace->facts.info.anchor);
+        error = probity_clockmap_add(&trace->own_clock, &trace->facts.info.anchor);
     return error;
+}
+
+void probity_trace_share_clock(struct probity_trace *trace, struct probity_clockmap *clock)
+{
+    struct probity_trace_facts *facts = &trace->facts;
+
+    trace->clock = clock;
+    if (facts->first_tick == 0 && facts->last_tick == 0)
+        return;
+    facts->first_wall_ns = probity_clockmap_wall(clock, facts->first_tick);
+    facts->last_wall_ns = probity_clockmap_wall(clock, facts->last_tick);
 }
 
 int probity_trace_open(const char *path, uint32_t number,
@@ -125,6 +136,8 @@ int probity_trace_open(const char *path, uint32_t number,
         probity_trace_release(&trace);
     else
         *ret_trace = trace;
+    if (error == 0)
+        ret_trace->clock = &ret_trace->own_clock;
     return error;
 }
 
@@ -133,8 +146,10 @@ void probity_trace_release(struct probity_trace *trace)
     if (trace->has_rest)
         probity_rest_release(&trace->rest);
     probity_scan_release(&trace->scan);
-    probity_clockmap_release(&trace->clock);
+    probity_clockmap_release(&trace->own_clock);
+    probity_clockmap_release(&trace->surveyed);
     probity_names_release(&trace->names);
+    probity_tally_release(&trace->tally);
     free(trace->pending.items);
     free(trace->extras.items);
     free(trace->info_bytes);
@@ -190,11 +205,11 @@ static int pass_sync(struct probity_trace *trace, const struct probity_scan_item
 
     if (probity_sync_get(item->payload, item->header.payload_bytes, &sync) != 0)
         return 0;
-    if (trace->clock.count > 16)
-        probity_clockmap_forget(&trace->clock, trace->emitted_tick);
-    int error = probity_clockmap_add(&trace->clock, &sync.anchor);
+    if (trace->own_clock.count > 16)
+        probity_clockmap_forget(&trace->own_clock, trace->emitted_tick);
+    int error = probity_clockmap_add(&trace->own_clock, &sync.anchor);
     trace->watermark = sync.watermark > trace->watermark ? sync.watermark : trace->watermark;
-    uint64_t safe = trace->clock.anchors[trace->clock.count - 1].ticks;
+    uint64_t safe = trace->own_clock.anchors[trace->own_clock.count - 1].ticks;
     safe = sync.watermark < safe ? sync.watermark : safe;
     trace->safe_tick = safe > trace->safe_tick ? safe : trace->safe_tick;
     return error;
@@ -205,7 +220,7 @@ static int finish(struct probity_trace *trace)
     int error = 0;
 
     for (size_t i = 0; error == 0 && trace->has_rest && i < trace->rest.anchor_count; i++)
-        error = probity_clockmap_add(&trace->clock, &trace->rest.anchors[i]);
+        error = probity_clockmap_add(&trace->own_clock, &trace->rest.anchors[i]);
     trace->is_done = 1;
     return error;
 }

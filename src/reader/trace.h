@@ -15,6 +15,7 @@
 #include "reader/reader.h"
 #include "reader/rest.h"
 #include "reader/scan.h"
+#include "reader/tally.h"
 
 /* Blocks that wait to be handed to the merge. */
 struct probity_waiting_list {
@@ -30,8 +31,11 @@ struct probity_trace {
     struct probity_trace_facts facts;
     struct probity_rest rest;
     struct probity_scan scan; /* the front */
-    struct probity_clockmap clock;
+    struct probity_clockmap own_clock; /* filled as the front goes on */
+    struct probity_clockmap *clock;    /* own_clock, or one for all traces that share their ticks */
+    struct probity_clockmap surveyed;  /* all anchors; kept only until traces are joined */
     struct probity_names names;
+    struct probity_tally tally; /* of a survey */
     int has_probe_names;
     struct probity_waiting_list pending; /* read by the front since the last SYNC */
     struct probity_waiting_list extras;  /* late blocks and spool chunks, by tick */
@@ -51,6 +55,10 @@ int probity_trace_open(const char *path, uint32_t number,
                        const struct probity_reader_options *options,
                        struct probity_trace *ret_trace);
 
+/* Converts by `clock` from now on: an anchor read later adds nothing to it. Sets the facts' times.
+ */
+void probity_trace_share_clock(struct probity_trace *trace, struct probity_clockmap *clock);
+
 /* Moves the front to the next SYNC or the end, and pushes the blocks that may open by then.
  * Returns 0 or an error. */
 int probity_trace_advance(struct probity_trace *trace, struct probity_queue *queue);
@@ -58,7 +66,7 @@ int probity_trace_advance(struct probity_trace *trace, struct probity_queue *que
 /* Time of the merge at a tick: ticks, or wall time where the traces do not share a counter. */
 static inline uint64_t probity_trace_key(struct probity_trace *trace, uint64_t tick)
 {
-    return trace->by_wall ? probity_clockmap_wall(&trace->clock, tick) : tick;
+    return trace->by_wall ? probity_clockmap_wall(trace->clock, tick) : tick;
 }
 
 void probity_trace_release(struct probity_trace *trace);

@@ -159,6 +159,14 @@ void probity_attach_close(struct probity_attach *attach)
     *attach = (struct probity_attach){.file = -1};
 }
 
+int probity_attach_has_process(const struct probity_attach *attach)
+{
+    const struct probity_spool_header *header = probity_attach_header(attach);
+
+    return header->process_start != 0 &&
+           probity_os_process_start(header->pid) == header->process_start;
+}
+
 int probity_attach_is_alive(const struct probity_attach *attach)
 {
     const struct probity_spool_header *header = probity_attach_header(attach);
@@ -170,8 +178,7 @@ int probity_attach_is_alive(const struct probity_attach *attach)
         return 1;
     if (__atomic_load_n(&header->locked, __ATOMIC_ACQUIRE) != 0)
         return 0;
-    return header->process_start != 0 &&
-           probity_os_process_start(header->pid) == header->process_start;
+    return probity_attach_has_process(attach);
 }
 
 /* Chunk `index` of all segments: its header and words. */

@@ -50,6 +50,10 @@ const struct probity_spool_header *probity_attach_header(const struct probity_at
 /* Whether the program that owns the spool still runs: 1 or 0. */
 int probity_attach_is_alive(const struct probity_attach *attach);
 
+/* Whether the process that made the spool exists: 1 or 0. Where the spool is alive and its process
+ * is not, another tool folds it. */
+int probity_attach_has_process(const struct probity_attach *attach);
+
 /* Chunk number index, 0 to chunk_count - 1. Returns 1, or 0 where it is free or makes no sense. */
 int probity_attach_chunk(const struct probity_attach *attach, uint64_t index,
                          struct probity_attach_chunk *ret_chunk);

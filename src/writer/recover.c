@@ -102,6 +102,7 @@ static int take_spool(struct recovery *recovery)
     if (probity_attach_is_alive(&attach) || probity_attach_lock(&attach) != 0 ||
         probity_attach_is_alive(&attach))
         error = PROBITY_ERROR_STATE;
+    recovery->result->is_taken = error != 0 && !probity_attach_has_process(&attach);
     if (error == 0)
         error = probity_rest_adopt(&attach, &recovery->info, &recovery->rest);
     if (error != 0)
@@ -210,11 +211,18 @@ static int append_chunk(struct recovery *recovery, size_t index)
 
 static int append_sync(struct recovery *recovery, const struct probity_sync *sync, uint16_t type)
 {
-    uint8_t block[PROBITY_BLOCK_HEADER_BYTES + PROBITY_SYNC_BYTES];
+    uint8_t block[PROBITY_BLOCK_HEADER_BYTES + PROBITY_END_FAILED_BYTES];
+    uint8_t *payload = block + PROBITY_BLOCK_HEADER_BYTES;
+    uint32_t bytes = PROBITY_SYNC_BYTES;
 
-    probity_sync_put(block + PROBITY_BLOCK_HEADER_BYTES, sync);
-    probity_block_seal(block, type, recovery->serial, PROBITY_SYNC_BYTES);
-    return append(recovery, block, sizeof block);
+    if (sync->reason == PROBITY_END_FAILED) {
+        probity_end_failed_put(payload, sync);
+        bytes = PROBITY_END_FAILED_BYTES;
+    } else {
+        probity_sync_put(payload, sync);
+    }
+    probity_block_seal(block, type, recovery->serial, bytes);
+    return append(recovery, block, PROBITY_BLOCK_HEADER_BYTES + bytes);
 }
 
 /* Anchors that only the spool has, then END with the spool's counters. */
@@ -236,7 +244,10 @@ static int append_end(struct recovery *recovery)
         error = append_sync(recovery, &sync, PROBITY_BLOCK_SYNC);
     }
     sync.watermark = recovery->last_tick > sync.watermark ? recovery->last_tick : sync.watermark;
-    sync.reason = PROBITY_END_RECOVERED;
+    sync.reason = header->failed ? PROBITY_END_FAILED : PROBITY_END_RECOVERED;
+    sync.failed_errno = header->failed_errno;
+    sync.failed_tick = header->failed_tick;
+    recovery->result->has_failed = header->failed != 0;
     return error == 0 ? append_sync(recovery, &sync, PROBITY_BLOCK_END) : error;
 }
 
@@ -288,18 +299,40 @@ static int recover(struct recovery *recovery, const char *path)
     return error;
 }
 
+static void release(struct recovery *recovery)
+{
+    int kept_errno = errno;
+
+    if (recovery->has_rest)
+        probity_rest_release(&recovery->rest);
+    if (recovery->file >= 0)
+        close(recovery->file);
+    free(recovery->info_bytes);
+    errno = kept_errno;
+}
+
+int probity_recover_discard(const char *trace_path, struct probity_recover_result *ret_result)
+{
+    struct recovery recovery = {.file = -1, .result = ret_result};
+
+    memset(ret_result, 0, sizeof *ret_result);
+    int error = open_trace(&recovery, trace_path);
+    if (error == 0)
+        error = take_spool(&recovery);
+    else if (error != PROBITY_ERROR_OPEN && error != PROBITY_ERROR_READ)
+        error = 0; /* no trace, so it has no spool */
+    if (error == 0 && recovery.has_rest)
+        error = probity_attach_retire(&recovery.rest.attach);
+    release(&recovery);
+    return error;
+}
+
 int probity_recover(const char *trace_path, struct probity_recover_result *ret_result)
 {
     struct recovery recovery = {.file = -1, .result = ret_result};
 
     memset(ret_result, 0, sizeof *ret_result);
     int error = recover(&recovery, trace_path);
-    int kept_errno = errno;
-    if (recovery.has_rest)
-        probity_rest_release(&recovery.rest);
-    if (recovery.file >= 0)
-        close(recovery.file);
-    free(recovery.info_bytes);
-    errno = kept_errno;
+    release(&recovery);
     return error;
 }

@@ -13,6 +13,8 @@ struct probity_recover_result {
     int has_spool;           /* a spool was found; 0: nothing could be added */
     uint64_t records, holes; /* taken from the spool */
     int is_short; /* the file is shorter than its program wrote: a copy, and not the trace itself */
+    int is_taken;            /* with PROBITY_ERROR_STATE: by another recover, not by its program */
+    int has_failed;          /* recording had ended early: the trace could not be written */
     uint64_t torn_bytes;     /* of a block that was being written at the end; cut off */
     char csv_path[4096];     /* what INFO asks for; empty: no CSV. The caller makes it */
 };
@@ -22,5 +24,10 @@ struct probity_recover_result {
  * READ (errno set), FORMAT, VERSION, DAMAGED (no INFO, or is_short: nothing is changed, the
  * spool is for the trace itself), MEMORY. */
 int probity_recover(const char *trace_path, struct probity_recover_result *ret_result);
+
+/* Removes the spool of a trace that is to be thrown away. The trace stays. Returns 0, also where
+ * there is no spool or the file is no trace; PROBITY_ERROR_STATE as above; PROBITY_ERROR_OPEN,
+ * READ, WRITE (errno set), MEMORY. */
+int probity_recover_discard(const char *trace_path, struct probity_recover_result *ret_result);
 
 #endif

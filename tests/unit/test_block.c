@@ -151,7 +151,8 @@ static void data_there_and_back(void **state)
 
 static void sync_there_and_back(void **state)
 {
-    struct probity_sync sync = {{1, 2, 3, 4, 5}, 6, {7, 8, 9, 10, 11, 12, 13, 14}, 3}, got;
+    struct probity_sync sync = {{1, 2, 3, 4, 5}, 6, {7, 8, 9, 10, 11, 12, 13, 14}, 3, 0, 0},
+                         got;
     uint8_t payload[PROBITY_SYNC_BYTES];
 
     (void)state;
@@ -169,12 +170,27 @@ static void sync_there_and_back(void **state)
         assert_int_equal(probity_sync_get(payload, cut, &got), PROBITY_ERROR_DAMAGED);
 }
 
+static void end_of_a_failed_recording(void **state)
+{
+    struct probity_sync sync = {.reason = PROBITY_END_FAILED, .failed_errno = 28, .failed_tick = 9};
+    struct probity_sync got = {0};
+    uint8_t payload[PROBITY_END_FAILED_BYTES];
+
+    (void)state;
+    probity_end_failed_put(payload, &sync);
+    assert_int_equal(probity_sync_get(payload, sizeof payload, &got), 0);
+    assert_true(got.failed_errno == 28 && got.failed_tick == 9);
+    assert_int_equal(probity_sync_get(payload, PROBITY_SYNC_BYTES, &got), 0);
+    assert_true(got.reason == PROBITY_END_FAILED && got.failed_errno == 0 && got.failed_tick == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(file_header),         cmocka_unit_test(block_header),
         cmocka_unit_test(info_there_and_back), cmocka_unit_test(info_of_strange_strings),
         cmocka_unit_test(data_there_and_back), cmocka_unit_test(sync_there_and_back),
+        cmocka_unit_test(end_of_a_failed_recording),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -253,6 +253,29 @@ static void traces_of_one_boot_merge_by_ticks_others_by_wall_time(void **state)
     unlink(other.path);
 }
 
+/* The second trace's anchors are behind those of the first by what two readings may err. */
+static void wall_time_does_not_step_back_between_traces(void **state)
+{
+    const struct probity_info info = make_info(NULL);
+    const char *paths[] = {make.path, other.path};
+    const struct probity_event *event;
+    struct probity_reader *reader;
+    uint64_t before_ns = 0, first_ns = 0;
+    (void)state;
+    make_pair(info.boot, (uint64_t)0 - 140);
+    assert_int_equal(probity_reader_open(paths, 2, NULL, NULL, &reader), 0);
+    while (probity_reader_next(reader, &event) > 0) {
+        assert_true(event->wall_ns >= before_ns);
+        before_ns = event->wall_ns;
+        first_ns = first_ns != 0 ? first_ns : event->wall_ns;
+    }
+    assert_int_equal(probity_reader_facts(reader, 0)->first_wall_ns, first_ns);
+    assert_int_equal(probity_reader_facts(reader, 1)->last_wall_ns, before_ns);
+    probity_reader_close(reader);
+    unlink(make.path);
+    unlink(other.path);
+}
+
 static void what_is_no_trace_is_refused(void **state)
 {
     const char *path = make.path;
@@ -328,6 +351,7 @@ int main(void)
         cmocka_unit_test(names_are_in_force_from_their_declaration_on),
         cmocka_unit_test(a_time_range_takes_from_and_leaves_to),
         cmocka_unit_test(traces_of_one_boot_merge_by_ticks_others_by_wall_time),
+        cmocka_unit_test(wall_time_does_not_step_back_between_traces),
         cmocka_unit_test(what_is_no_trace_is_refused),
         cmocka_unit_test(without_end_and_spool_a_trace_is_not_complete),
         cmocka_unit_test(many_blocks_pass_through),

@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# The tool's own promises: outputs that are no files, names that are taken, scripts, several traces
+# on one time line, and recordings that ended because the trace could not be written.
+# variants: asan
+. "$(dirname "$0")/common.bash"
+HELLO=$BUILD/examples/hello
+
+# $1 what, $2 status, $3 word that the output or the messages must hold; then the tool's arguments
+gives() {
+    local what=$1 expected=$2 word=$3 status=0
+    shift 3
+    "$PROBITY" "$@" > output 2> errors || status=$?
+    expect "$what: status" "$expected" "$status"
+    [ -z "$word" ] || cat output errors | grep -qF -- "$word" ||
+        fail "$what: no '$word' in: $(cat output errors)"
+}
+
+# Wall time of the lines of csv.out never steps back.
+in_wall_order() {
+    sort -c -s -t, -k6,6n -k7,7n csv.out 2> errors || fail "$1: wall time steps back: $(cat errors)"
+}
+
+# First and last hit: `info` and `csv` say the same. $1 trace
+same_times() {
+    "$PROBITY" csv "$1" | awk -F, 'NR == 1 { printf "%d.%09d ", $6, $7 }
+        { last = sprintf("%d.%09d", $6, $7) } END { print last }' > csv.times
+    "$PROBITY" info --json "$1" | tr -d ' ,"' | awk -F: '
+        $1 == "first_ns" || $1 == "last_ns" { $0 = $2; n = length($0) - 9
+            printf "%s.%s%s", substr($0, 1, n), substr($0, n + 1), i++ ? "\n" : " " }' > info.times
+    expect "times of $1" "$(cat csv.times)" "$(cat info.times)"
+}
+
+PROBITY_OUT=$WORK/trace "$PROGRAMS/forks" turns > expected
+PROBITY_OUT=$WORK/many "$PROGRAMS/forks" threads > expected
+"$PROBITY" csv trace* many* > csv.out
+in_wall_order "several traces"
+for trace in trace* many*; do
+    same_times "$trace"
+done
+hits=$("$PROBITY" csv trace* | wc -l)
+told=$("$PROBITY" info trace* | awk '$1 == "hits" { n += $2 } END { print n }')
+expect "hits in info" "$hits" "$told"
+gives "one trace is missing" 1 '"trace"' info --json none trace
+
+# What the output may be.
+fresh
+PROBITY_OUT=$WORK/trace "$HELLO"
+ln -s trace link
+gives "input as output" 1 "is the trace" csv -f -o trace trace
+gives "input as output, by a link" 1 "is the trace" csv -f -o link trace
+mkfifo pipe
+gives "record to a pipe" 1 "no regular file" record -f -o pipe "$HELLO"
+[ -p pipe ] || fail "record replaced a pipe"
+gives "folder of record" 1 "'none'" record -o none/trace "$HELLO"
+for command in info check csv; do
+    status=0
+    "$PROBITY" $command trace >&- 2> errors || status=$?
+    expect "$command: stdout closed" 1 "$status"
+done
+for command in record csv info check recover; do
+    gives "$command: unknown option" 2 "no option '--sundial'" $command --sundial trace
+    expect "$command: lines" 2 "$(wc -l < errors)"
+done
+
+# A name that is in use, and one that a killed program left.
+fresh
+PROBITY_OUT=$WORK/killed "$PROGRAMS/ends" kill 2 3000 > expected 2> errors || true
+gives "check of a killed trace" 0 "more records in the spool" check killed
+gives "record over a killed trace" 0 "" record -f -o killed "$HELLO"
+no_leftovers "record over a killed trace"
+
+# A script's programs, of which one is killed.
+fresh
+cat > script.sh << END
+#!/bin/sh
+"$HELLO"
+"$PROGRAMS/ends" kill 2 3000 > expected 2> errors
+exit 4
+END
+chmod +x script.sh
+gives "script" 4 "" record ./script.sh
+grep -q "no trace" errors && fail "script: $(cat errors)"
+expect "script: traces" 2 "$(find . -name '*.probity' | wc -l)"
+no_leftovers "script"
+same_hits "script" ends.*.probity
+
+# A finished CSV, and what a later run left beside it.
+fresh
+PROBITY_OUT=$WORK/run.csv "$HELLO"
+gives "finished CSV" 0 "a finished CSV, no trace" recover run.csv
+gives "finished CSV is no trace" 1 "is a finished CSV" info run.csv
+PROBITY_OUT=$WORK/run.csv "$PROGRAMS/ends" kill 2 3000 > expected 2> errors || true
+gives "CSV with a sibling" 1 ".csv.probity' lies beside it" recover run.csv
+
+# The program's status is passed on, so that the trace is not whole is told.
+fresh
+PROBITY_SPOOL_RECORDS=65536 PROBITY_CHUNK_RECORDS=1024 "$PROBITY" record -o failed \
+    prlimit --fsize=3000000 "$PROGRAMS/hostile" go_on 4000000 > output 2> errors || true
+grep -q "'.*failed' is not complete" errors || fail "record does not tell: $(cat errors)"
+gives "record of what failed" 3 "recording ended" info failed
+no_leftovers "record of what failed"
+
+# What could not be written to its end is never called complete, and loses nothing that it claims.
+incomplete() {
+    local command
+    for command in info check csv; do
+        gives "$1: $command" 3 "recording ended when the trace could not be written" $command failed
+    done
+    "$PROBITY" info --json failed > output || true
+    grep -q '"complete": false' output || fail "$1: JSON says complete"
+    "$PROBITY" csv failed > csv.out 2> errors || true
+    expect "$1: hits" "$("$PROBITY" info failed | awk '$1 == "hits" { print $2 }')" \
+        "$(wc -l < csv.out)"
+    [ "$(wc -l < csv.out)" -lt 12000000 ] || fail "$1: all hits are there, the limit was too high"
+    "$PROGRAMS/check_hits" < csv.out > found || fail "$1: what is left is not a beginning"
+}
+
+fresh
+PROBITY_OUT=$WORK/failed PROBITY_SPOOL_RECORDS=65536 PROBITY_CHUNK_RECORDS=1024 \
+    prlimit --fsize=3000000 "$PROGRAMS/hostile" go_on 4000000 > output 2> errors || true
+incomplete "failed"
+before=$(wc -l < csv.out)
+gives "failed: recover" 3 "recording ended" recover failed
+incomplete "failed and recovered"
+expect "failed: hits after recover" "$before" "$(wc -l < csv.out)"
+no_leftovers "failed and recovered"
+finish
