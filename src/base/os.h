@@ -13,9 +13,11 @@
 
 uint32_t probity_os_thread_id(void);
 
-/* Blocks every signal of the calling thread, those of libc itself included; keeps the old set. */
+/* Blocks every signal of the calling thread, those of libc itself included, and cancellation; keeps
+ * the old state. */
 struct probity_os_signals {
     uint64_t set;
+    int cancel;
 };
 void probity_os_signals_block(struct probity_os_signals *ret_before);
 void probity_os_signals_restore(const struct probity_os_signals *before);
@@ -37,6 +39,9 @@ int probity_os_thread_exists(uint32_t pid, uint32_t tid);
  * process. */
 int probity_os_barrier_ready(void);
 int probity_os_barrier(void);
+
+/* One line to standard error. A reader that is gone does not end the process by SIGPIPE. */
+void probity_os_say(const char *line, size_t length);
 
 /* Gives the calling thread a table of file descriptors of its own, empty from `first` on. */
 int probity_os_own_descriptors(unsigned first);

@@ -8,12 +8,15 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,6 +29,7 @@
 #endif
 
 enum {
+    DESCRIPTORS_MAX = 65536, /* to close one by one */
     CLOSE_RANGE_OWN_TABLE = 2, /* CLOSE_RANGE_UNSHARE */
     FS_FLAG_NO_COPY_ON_WRITE =
         0x00800000 /* FS_NOCOW_FL of linux/fs.h, which clashes with sys/mount.h */
@@ -45,6 +49,8 @@ void probity_os_signals_block(struct probity_os_signals *ret_before)
 
     ret_before->set = 0;
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &ret_before->set, sizeof all);
+    /* An open or a write under a lock must not be where a cancelled thread ends. */
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &ret_before->cancel);
     errno = before;
 }
 
@@ -52,6 +58,7 @@ void probity_os_signals_restore(const struct probity_os_signals *before)
 {
     int saved = errno;
 
+    pthread_setcancelstate(before->cancel, NULL);
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before->set, NULL, sizeof before->set);
     errno = saved;
 }
@@ -118,11 +125,36 @@ int probity_os_barrier(void)
     return membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 }
 
+void probity_os_say(const char *line, size_t length)
+{
+    const struct timespec now = {0, 0};
+    sigset_t pipe, before, pending;
+    int saved = errno;
+
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &pipe, &before);
+    if (write(STDERR_FILENO, line, length) < 0 && errno == EPIPE && !sigismember(&pending, SIGPIPE))
+        sigtimedwait(&pipe, NULL, &now);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = saved;
+}
+
 int probity_os_own_descriptors(unsigned first)
 {
     int before = errno;
     long result = syscall(SYS_close_range, first, ~0u, CLOSE_RANGE_OWN_TABLE);
+    struct rlimit limit;
 
+    /* Kernels before 5.9, and filters that do not know the call: the long way. */
+    if (result < 0 && syscall(SYS_unshare, CLONE_FILES) == 0 &&
+        getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        rlim_t end = limit.rlim_cur < DESCRIPTORS_MAX ? limit.rlim_cur : DESCRIPTORS_MAX;
+        for (unsigned descriptor = first; descriptor < end; descriptor++)
+            close((int)descriptor);
+        result = 0;
+    }
     errno = before;
     return result < 0 ? -1 : 0;
 }

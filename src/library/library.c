@@ -4,6 +4,7 @@
  * load and at exit. The constructor runs before the program's own, the destructor behind them;
  * nothing depends on either for safety.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -59,14 +60,22 @@ static void unlock(struct probity_session *session, const struct probity_os_sign
 static int stop(uint32_t reason)
 {
     struct probity_session *session = probity_session_recording();
+    int cancel, before = errno;
 
-    return session != NULL ? probity_session_stop(session, reason) : PROBITY_ERROR_STATE;
+    if (session == NULL)
+        return PROBITY_ERROR_STATE;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    int result = probity_session_stop(session, reason);
+    pthread_setcancelstate(cancel, NULL);
+    errno = before;
+    return result;
 }
 
 __attribute__((constructor(FIRST_PRIORITY))) static void at_load(void)
 {
     struct probity_os_signals before;
 
+    int saved = errno;
     const char *out = probity_os_is_privileged() ? NULL : getenv("PROBITY_OUT");
 
     probity_session_when_closed = make_csv;
@@ -82,18 +91,20 @@ __attribute__((constructor(FIRST_PRIORITY))) static void at_load(void)
     lock(session, &before);
     session->is_by_environment = probity_session_start_if_asked(session, 1) == 0;
     unlock(session, &before);
+    errno = saved;
 }
 
 __attribute__((destructor(FIRST_PRIORITY))) static void at_exit(void)
 {
     stop(PROBITY_END_EXIT);
+    probity_thread_unwatch_exits();
 }
 
 PROBITY_API int probity_start(const struct probity_options *options)
 {
     struct probity_session *session = probity_session_get();
     struct probity_os_signals before;
-    int result = PROBITY_ERROR_STATE;
+    int result = PROBITY_ERROR_STATE, saved = errno;
     const char *what;
 
     if (session == NULL)
@@ -108,6 +119,7 @@ PROBITY_API int probity_start(const struct probity_options *options)
             probity_session_complain_of_setting(what);
     }
     unlock(session, &before);
+    errno = saved;
     return result;
 }
 

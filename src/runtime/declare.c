@@ -91,10 +91,12 @@ static uint32_t site_number(struct probity_site *site)
     uint8_t *end = put_text(payload + 8, site->name);
     end = put_text(end, site->file);
     end = put_text(end, site->function);
+    /* Counted first: a child forked in between must not give the number to another site. */
+    uint32_t number = site_numbers++;
     if (probity_declare(PROBITY_EVENT_SITE, payload, (size_t)(end - payload)) != 0)
         return UINT32_MAX;
     probity_record_event_here(PROBITY_EVENT_SITE, payload, (size_t)(end - payload));
-    return site_numbers++;
+    return number;
 }
 
 PROBITY_API void probity_site_slow(struct probity_site *site)

@@ -17,6 +17,7 @@
 
 #include "base/os.h"
 #include "base/scale.h"
+#include "runtime/thread.h"
 #include "runtime/trace_file.h"
 #include "spool/segment.h"
 
@@ -46,10 +47,8 @@ void probity_session_complain(const char *what, const char *why)
     if (__atomic_exchange_n(&is_told, 1, __ATOMIC_RELAXED) != 0)
         return;
     int length = snprintf(line, sizeof line, "probity: %s: %s; not recording\n", what, why);
-
-    if (length > 0 && write(STDERR_FILENO, line,
-                            (size_t)length < sizeof line ? (size_t)length : sizeof line - 1) < 0)
-        errno = before;
+    if (length > 0)
+        probity_os_say(line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1);
     errno = before;
 }
 
@@ -314,10 +313,12 @@ int probity_session_start(struct probity_session *session, const struct probity_
     inherited = *settings;
     inherited_records = 1;
     inherited_stop = 0;
-    __atomic_store_n(&session->state, PROBITY_SESSION_RECORDING, __ATOMIC_RELEASE);
+    __atomic_add_fetch(&session->busy, 1, __ATOMIC_SEQ_CST); /* an end waits for the writer */
     __atomic_store_n(&probity_active, 1, __ATOMIC_RELEASE);
-    if (is_main && probity_session_need_writer(session) != 0)
-        errno = 0; /* tried again when the first chunk is full */
+    __atomic_store_n(&session->state, PROBITY_SESSION_RECORDING, __ATOMIC_SEQ_CST);
+    if (is_main)
+        probity_session_need_writer(session); /* else tried again when the first chunk is full */
+    probity_session_leave(session);
     return 0;
 }
 
@@ -376,16 +377,18 @@ int probity_session_need_writer(struct probity_session *session)
     return probity_writer_start(&session->writer);
 }
 
-/* Whether a thread is in a slow path of this recording. */
+/* Whether another thread is in a slow path of this recording. The caller may be in one itself,
+ * where a signal handler exits. */
 static int is_anyone_busy(struct probity_session *session)
 {
+    const struct probity_slot *own = probity_thread_slot();
     struct probity_live *live = &session->live;
 
     if (__atomic_load_n(&session->busy, __ATOMIC_SEQ_CST) != 0)
         return 1;
     for (uint32_t i = 0; i < __atomic_load_n(&live->slots, __ATOMIC_ACQUIRE); i++) {
         struct probity_slot *slot = &live->slot[i];
-        if (__atomic_load_n(&slot->in_use, __ATOMIC_ACQUIRE) &&
+        if (slot != own && __atomic_load_n(&slot->in_use, __ATOMIC_ACQUIRE) &&
             __atomic_load_n(&slot->busy, __ATOMIC_ACQUIRE) != 0)
             return 1;
     }

@@ -66,9 +66,9 @@ static void thread_ends(void *unused)
             slot_give_up(session, slot);
             probity_os_unlock(&session->live.slots_lock);
             probity_session_leave(session);
-        } else {
+        } else if (slot->chunk == PROBITY_POOL_NONE) {
             slot_give_up(NULL, slot);
-        }
+        } /* else an end of recording is at work: it drains the chunks of slots in use */
     }
     probity_os_signals_restore(&before);
 }
@@ -76,6 +76,13 @@ static void thread_ends(void *unused)
 void probity_thread_watch_exits(void)
 {
     exit_key_is_made = pthread_key_create(&exit_key, thread_ends) == 0;
+}
+
+void probity_thread_unwatch_exits(void)
+{
+    if (exit_key_is_made)
+        pthread_key_delete(exit_key);
+    exit_key_is_made = 0;
 }
 
 /* A free slot; on the way, one that bears our own thread id: its thread is dead, since the kernel

@@ -31,4 +31,7 @@ int64_t probity_thread_measure(struct probity_session *session, struct probity_s
 /* Makes the key whose destructor tells that a thread ends. Once per process. */
 void probity_thread_watch_exits(void);
 
+/* Before this code may be unloaded: no destructor any more. */
+void probity_thread_unwatch_exits(void);
+
 #endif

@@ -137,13 +137,15 @@ static int try_names(struct probity_session *session, const struct path *path, i
                                                                        : PROBITY_ERROR_EXISTS;
 }
 
-static void tell_name(const struct probity_session *session)
+static void tell_name(struct probity_session *session)
 {
     const char *path = session->csv_path[0] != 0 ? session->csv_path : session->trace_path;
-    int before = errno;
+    size_t room = sizeof session->scratch[1];
+    int length = snprintf(session->scratch[1], room,
+                          "probity: the name asked for is taken; recording to %s\n", path);
 
-    if (dprintf(STDERR_FILENO, "probity: the name asked for is taken; recording to %s\n", path) < 0)
-        errno = before;
+    if (length > 0)
+        probity_os_say(session->scratch[1], (size_t)length < room ? (size_t)length : room - 1);
 }
 
 int probity_trace_file_make(struct probity_session *session, int is_child, int *ret_descriptor)

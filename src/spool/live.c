@@ -38,10 +38,14 @@ uint32_t probity_live_chunk_release(struct probity_live *live, struct probity_sl
     uint64_t used = (__atomic_load_n(&slot->hot.cursor, __ATOMIC_RELAXED) - start) / 8;
 
     __atomic_store_n(&slot->hot.valid_bit, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&slot->chunk, PROBITY_POOL_NONE, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->releasing, 1, __ATOMIC_RELAXED);
+    /* Release: who sees no chunk sees that one is being released. */
+    __atomic_store_n(&slot->chunk, PROBITY_POOL_NONE, __ATOMIC_RELEASE);
     probity_pool_header(pool, chunk)->used =
         used < pool->chunk_words ? (uint32_t)used : pool->chunk_words;
-    return probity_pool_hand_over(pool, chunk);
+    uint32_t full = probity_pool_hand_over(pool, chunk);
+    __atomic_store_n(&slot->releasing, 0, __ATOMIC_RELEASE);
+    return full;
 }
 
 void probity_live_fail(struct probity_live *live, int system_error)
@@ -74,11 +78,11 @@ static void anchor_store(struct probity_spool_header *header,
     __atomic_store_n(&header->anchors, number + 1, __ATOMIC_RELEASE);
 }
 
+enum { TRIES = 5 }; /* readings for an anchor */
+
 /* anchor_busy is held. */
 static void anchor_take(struct probity_live *live, struct probity_clock_moment *ret_moment)
 {
-    enum { TRIES = 5 };
-
     probity_clock_moment(live->clock, probity_live_rate(live), TRIES, ret_moment);
     uint64_t rate = probity_clock_rate(&live->first, ret_moment);
     if (rate != 0)
@@ -104,11 +108,17 @@ void probity_live_anchor(struct probity_live *live, uint64_t tick)
 
 void probity_live_anchor_now(struct probity_live *live, struct probity_clock_moment *ret_moment)
 {
-    enum { LOOK_AGAIN_NS = 20000 };
+    enum { LOOK_AGAIN_NS = 20000, LOOKS = 50 };
     uint32_t never = 0;
 
-    while (__atomic_exchange_n(&live->anchor_busy, 1, __ATOMIC_ACQUIRE) != 0)
+    /* Who took it may never give it back: stopped, or left by a jump out of a signal handler. */
+    for (int i = 0; __atomic_exchange_n(&live->anchor_busy, 1, __ATOMIC_ACQUIRE) != 0; i++) {
+        if (i == LOOKS) {
+            probity_clock_moment(live->clock, probity_live_rate(live), TRIES, ret_moment);
+            return;
+        }
         probity_os_wait(&never, 0, LOOK_AGAIN_NS);
+    }
     anchor_take(live, ret_moment);
     __atomic_store_n(&live->anchor_busy, 0, __ATOMIC_RELEASE);
 }

@@ -31,7 +31,8 @@ struct probity_slot {
     uint64_t credit_tick, credit;            /* ticks that may go into readings that find nothing */
     uint64_t unmeasured;                     /* ticks of gaps passed over since the last reading */
     uint32_t busy;                     /* the owner is in a slow path; an end of recording waits */
-    struct probity_slot_gaps gaps[10]; /* by probe; probes share places */
+    uint32_t releasing;                /* 1: its chunk is on the way to the writer */
+    struct probity_slot_gaps gaps[8];  /* by probe; probes share places */
 };
 
 _Static_assert(sizeof(struct probity_slot) == 128, "two cache lines, no sharing between threads");

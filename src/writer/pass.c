@@ -59,6 +59,23 @@ void probity_pass_release(struct probity_pass *pass)
            scratch_bytes(pass) + COMMITS * sizeof *pass->commit + batch_room(pass));
 }
 
+/* drained and flags by one store: a kill between them would make a reader take the words behind the
+ * hole for new. */
+static void drained_store(struct probity_chunk_header *header,
+                          const struct probity_pass_commit *commit)
+{
+    typedef uint64_t __attribute__((may_alias)) both;
+    uint32_t flags =
+        header->flags | (commit->then == PROBITY_PASS_HOLD ? (uint32_t)PROBITY_CHUNK_HELD : 0);
+
+    _Static_assert(offsetof(struct probity_chunk_header, drained) % 8 == 0 &&
+                       offsetof(struct probity_chunk_header, flags) ==
+                           offsetof(struct probity_chunk_header, drained) + 4,
+                   "one aligned word");
+    __atomic_store_n((both *)&header->drained, commit->end | (uint64_t)flags << 32,
+                     __ATOMIC_RELEASE);
+}
+
 /* Writes what is gathered, and lets go of it. doc/spool.md, "Order of the writer's stores". */
 static int batch_write(struct probity_pass *pass)
 {
@@ -72,9 +89,7 @@ static int batch_write(struct probity_pass *pass)
     for (uint32_t i = 0; i < pass->commits; i++) {
         struct probity_pass_commit *commit = &pass->commit[i];
         struct probity_chunk_header *header = probity_pool_header(pool, commit->chunk);
-        if (commit->then == PROBITY_PASS_HOLD)
-            header->flags |= PROBITY_CHUNK_HELD;
-        __atomic_store_n(&header->drained, commit->end, __ATOMIC_RELEASE);
+        drained_store(header, commit);
         if (commit->then != PROBITY_PASS_FREE)
             continue;
         if (probity_pool_private(pool, commit->chunk)->waits_since != 0)
@@ -284,7 +299,7 @@ int probity_pass_full(struct probity_pass *pass)
 static int open_drain(struct probity_pass *pass, struct probity_slot *slot)
 {
     struct probity_pool *pool = &pass->live->pool;
-    uint32_t chunk = __atomic_load_n(&slot->chunk, __ATOMIC_RELAXED);
+    uint32_t chunk = __atomic_load_n(&slot->chunk, __ATOMIC_ACQUIRE);
     struct probity_drain_output output;
 
     if (chunk == PROBITY_POOL_NONE)
@@ -315,6 +330,10 @@ static int slot_drain(struct probity_pass *pass, struct probity_slot *slot,
 {
     uint32_t moves = __atomic_load_n(&slot->moves, __ATOMIC_ACQUIRE);
     int result = open_drain(pass, slot);
+    /* On its way into the list of full ones: this pass may miss it. Pairs with
+     * probity_live_chunk_release. */
+    if (__atomic_load_n(&slot->releasing, __ATOMIC_ACQUIRE))
+        hold_watermark(pass, watermark_before);
     uint32_t moves_now = __atomic_load_n(&slot->moves, __ATOMIC_ACQUIRE);
 
     uint64_t moving = __atomic_load_n(&slot->moving_tick, __ATOMIC_RELAXED);

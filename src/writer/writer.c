@@ -140,6 +140,12 @@ static int end_trace(struct probity_writer *writer, struct probity_pass *pass)
 
     for (int i = 0; i < SETTLE_TRIES && !is_settled(writer->live); i++)
         probity_os_wait(&never, 0, SETTLE_NS);
+    /* All are full now: so a hole that no probe will fill ends nothing but itself. */
+    for (uint32_t i = 0; i < writer->live->slots; i++) {
+        struct probity_slot *slot = &writer->live->slot[i];
+        if (__atomic_load_n(&slot->in_use, __ATOMIC_ACQUIRE) && slot->chunk != PROBITY_POOL_NONE)
+            probity_live_chunk_release(writer->live, slot);
+    }
     int result = probity_pass_all(pass, 1);
     if (result == 0)
         result = probity_pass_end(pass, writer->end_reason);
@@ -196,9 +202,12 @@ static void *thread_main(void *argument)
 {
     struct probity_writer *writer = argument;
 
-    probity_os_own_descriptors(FIRST_OWN_DESCRIPTOR);
     prctl(PR_SET_NAME, "probity-writer");
-    serve(writer, 0);
+    /* In a shared table, what the program opens after closing our number would be written into. */
+    if (probity_os_own_descriptors(FIRST_OWN_DESCRIPTOR) == 0)
+        serve(writer, 0);
+    else
+        writer->result = PROBITY_ERROR_SYSTEM;
     __atomic_store_n(&writer->state, PROBITY_WRITER_ENDED, __ATOMIC_RELEASE);
     probity_os_wake(&writer->state, INT32_MAX);
     /* Whoever waits for a flush learns from result. */
@@ -209,6 +218,7 @@ static void *thread_main(void *argument)
 
 int probity_writer_start(struct probity_writer *writer)
 {
+    pthread_attr_t attributes;
     sigset_t all, before;
 
     __atomic_store_n(&writer->state, PROBITY_WRITER_STARTING, __ATOMIC_RELEASE);
@@ -217,7 +227,11 @@ int probity_writer_start(struct probity_writer *writer)
      * (setuid). */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&writer->thread, NULL, thread_main, writer);
+    /* Not with the real-time priority of a thread that happens to fill the first chunk. */
+    pthread_attr_init(&attributes);
+    pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
+    int error = pthread_create(&writer->thread, &attributes, thread_main, writer);
+    pthread_attr_destroy(&attributes);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error != 0) {
         __atomic_store_n(&writer->state, PROBITY_WRITER_NONE, __ATOMIC_RELEASE);

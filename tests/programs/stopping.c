@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stopping.c: hits that retired before the end of recording, at the hardest moments for it.
+ *     stopping ending   threads end while another stops: 16 threads, 50 hits each
+ *     stopping hole     a word reserved and never stored, as a jump out of a handler leaves it, then
+ *                       1,000 hits and a normal exit
+ *     stopping beside   start and stop in two threads at once, for 20,000 rounds
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "probity.h"
+
+enum { THREADS = 16, HITS = 50, BEHIND_HOLE = 1000, ROUNDS = 20000 };
+
+static atomic_int done;
+
+static void *record_and_end(void *argument)
+{
+    long spin = (long)(intptr_t)argument * 2000;
+
+    for (int i = 0; i < HITS; i++)
+        PROBITY_PROBE(7);
+    atomic_fetch_add(&done, 1);
+    for (volatile long i = 0; i < spin; i++)
+        ;
+    return NULL;
+}
+
+static int ending(void)
+{
+    pthread_attr_t detached;
+
+    pthread_attr_init(&detached);
+    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_t thread;
+        if (pthread_create(&thread, &detached, record_and_end, (void *)(intptr_t)i) != 0)
+            return 1;
+    }
+    while (atomic_load(&done) < THREADS)
+        ;
+    return probity_stop() != 0;
+}
+
+static int hole(void)
+{
+#if PROBITY_HAS_FAST_PATH
+    PROBITY_PROBE(1);
+    probity_reserve(probity_thread_self, 8);
+#endif
+    for (int i = 0; i < BEHIND_HOLE; i++)
+        PROBITY_PROBE(2);
+    return 0;
+}
+
+static void *stop_again_and_again(void *unused)
+{
+    (void)unused;
+    while (!atomic_load(&done))
+        probity_stop();
+    return NULL;
+}
+
+static int beside(void)
+{
+    struct probity_options options = {.out = "beside.probity",
+                                      .overwrite = PROBITY_ON,
+                                      .chunk_records = 512,
+                                      .spool_records = 4096};
+    pthread_t thread;
+
+    if (pthread_create(&thread, NULL, stop_again_and_again, NULL) != 0)
+        return 1;
+    for (int i = 0; i < ROUNDS; i++) {
+        probity_start(&options);
+        PROBITY_PROBE(3);
+    }
+    atomic_store(&done, 1);
+    return pthread_join(thread, NULL) != 0;
+}
+
+int main(int count, char **arguments)
+{
+    const char *way = count == 2 ? arguments[1] : "";
+
+    if (strcmp(way, "ending") == 0)
+        return ending();
+    if (strcmp(way, "hole") == 0)
+        return hole();
+    if (strcmp(way, "beside") == 0)
+        return beside();
+    fprintf(stderr, "usage: stopping ending|hole|beside\n");
+    return 2;
+}
