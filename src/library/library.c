@@ -111,7 +111,8 @@ PROBITY_API int probity_start(const struct probity_options *options)
         return PROBITY_ERROR_MEMORY;
     probity_session_make_way(session);
     lock(session, &before);
-    if (session->state == PROBITY_SESSION_NONE || session->state == PROBITY_SESSION_ENDED) {
+    uint32_t state = __atomic_load_n(&session->state, __ATOMIC_ACQUIRE);
+    if (state == PROBITY_SESSION_NONE || state == PROBITY_SESSION_ENDED) {
         result = probity_settings_read(options, &session->wanted, &what);
         if (result == 0)
             result = probity_session_start(session, &session->wanted, 1);

@@ -236,7 +236,7 @@ static void undo(struct probity_session *session, int descriptor)
     }
     memset(&session->live.pool, 0, sizeof session->live.pool);
     __atomic_store_n(&probity_active, 0, __ATOMIC_RELAXED);
-    session->state = PROBITY_SESSION_ENDED;
+    __atomic_store_n(&session->state, PROBITY_SESSION_ENDED, __ATOMIC_RELEASE);
 }
 
 static void writer_prepare(struct probity_session *session, uint64_t trace_bytes)
@@ -327,14 +327,14 @@ int probity_session_start_if_asked(struct probity_session *session, int is_main)
     struct probity_settings *settings = &session->wanted;
     const char *what;
 
-    if (session->state == PROBITY_SESSION_RECORDING)
-        return 0;
-    if (session->state != PROBITY_SESSION_NONE)
-        return PROBITY_ERROR_STATE;
+    uint32_t state = __atomic_load_n(&session->state, __ATOMIC_ACQUIRE);
+
+    if (state != PROBITY_SESSION_NONE)
+        return state == PROBITY_SESSION_RECORDING ? 0 : PROBITY_ERROR_STATE;
     if (inherited_records)
         return probity_session_start(session, &inherited, is_main);
     if (inherited_stop) {
-        session->state = PROBITY_SESSION_ENDED;
+        __atomic_store_n(&session->state, PROBITY_SESSION_ENDED, __ATOMIC_RELEASE);
         return PROBITY_ERROR_STATE;
     }
     if (probity_settings_read(NULL, settings, &what) != 0) {
@@ -342,7 +342,7 @@ int probity_session_start_if_asked(struct probity_session *session, int is_main)
     } else if (settings->is_asked_for) {
         return probity_session_start(session, settings, is_main);
     }
-    session->state = PROBITY_SESSION_ENDED;
+    __atomic_store_n(&session->state, PROBITY_SESSION_ENDED, __ATOMIC_RELEASE);
     __atomic_store_n(&probity_active, 0, __ATOMIC_RELAXED);
     return PROBITY_ERROR_STATE;
 }

@@ -42,7 +42,7 @@ static void slot_give_up(struct probity_session *session, struct probity_slot *s
     if (session != NULL && slot->chunk != PROBITY_POOL_NONE &&
         probity_live_chunk_release(&session->live, slot) >= session->writer_threshold)
         probity_writer_notify(&session->writer);
-    slot->hot.valid_bit = 0;
+    __atomic_store_n(&slot->hot.valid_bit, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->busy, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->in_use, 0, __ATOMIC_RELEASE);
 }
@@ -66,7 +66,7 @@ static void thread_ends(void *unused)
             slot_give_up(session, slot);
             probity_os_unlock(&session->live.slots_lock);
             probity_session_leave(session);
-        } else if (slot->chunk == PROBITY_POOL_NONE) {
+        } else if (__atomic_load_n(&slot->chunk, __ATOMIC_ACQUIRE) == PROBITY_POOL_NONE) {
             slot_give_up(NULL, slot);
         } /* else an end of recording is at work: it drains the chunks of slots in use */
     }

@@ -2,8 +2,8 @@
  *
  * stopping.c: hits that retired before the end of recording, at the hardest moments for it.
  *     stopping ending   threads end while another stops: 16 threads, 50 hits each
- *     stopping hole     a word reserved and never stored, as a jump out of a handler leaves it, then
- *                       1,000 hits and a normal exit
+ *     stopping hole     a word reserved and never stored, as a jump out of a handler leaves it,
+ *                       then 1,000 hits and a normal exit
  *     stopping beside   start and stop in two threads at once, for 20,000 rounds
  */
 #include <pthread.h>
