@@ -477,7 +477,7 @@ static int trace_end(struct probity_session *session, uint32_t reason)
                      : probity_writer_stop(&session->writer, reason);
 
     for (uint32_t i = 0; i < session->live.slots; i++)
-        session->live.slot[i].chunk = PROBITY_POOL_NONE;
+        __atomic_store_n(&session->live.slot[i].chunk, PROBITY_POOL_NONE, __ATOMIC_RELAXED);
     if (result == 0) {
         spool_remove(session);
         return 0;
