@@ -4,8 +4,8 @@
 # who tries it.
 set -eu
 build=$(cd "$1" && pwd)
-pairs=${2:-7}
-seconds=3
+pairs=20
+seconds=2
 directory=$(mktemp -d ./bench.httpd.XXXXXX)
 server=
 
