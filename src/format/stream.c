@@ -23,19 +23,6 @@ struct probity_packer probity_pack_cpu(struct probity_packer packer, int64_t off
     return packer;
 }
 
-struct probity_packer probity_pack_event(struct probity_packer packer, uint64_t tick, uint64_t kind,
-                                         const void *payload, size_t length)
-{
-    packer.at = probity_num_put(packer.at, (tick - packer.tick) << 1 | 1);
-    packer.tick = tick;
-    packer.at = probity_num_put(packer.at, PROBITY_STREAM_EVENT);
-    packer.at = probity_num_put(packer.at, kind);
-    packer.at = probity_num_put(packer.at, length);
-    memcpy(packer.at, payload, length);
-    packer.at += length;
-    return packer;
-}
-
 void probity_unpacker_init(struct probity_unpacker *unpacker, const uint8_t *stream, size_t bytes,
                            uint64_t first_tick)
 {

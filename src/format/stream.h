@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/num.h"
 
@@ -24,7 +25,52 @@ enum probity_event_kind {
     PROBITY_EVENT_THREAD_NAME = 1,
     PROBITY_EVENT_PROBE_NAME = 2,
     PROBITY_EVENT_SITE = 3,
-    PROBITY_EVENT_STALL = 4
+    PROBITY_EVENT_STALL = 4,
+    PROBITY_EVENT_FUNCTION = 5,
+    PROBITY_EVENT_FORMAT = 6,
+    PROBITY_EVENT_ENTER = 7,
+    PROBITY_EVENT_LEAVE = 8,
+    PROBITY_EVENT_MESSAGE = 9,
+    PROBITY_EVENT_PARAMETERS = 10,
+    PROBITY_EVENT_CHECKPOINT = 11,
+    PROBITY_EVENT_PAUSE = 12,
+    PROBITY_EVENT_RESUME = 13,
+    PROBITY_EVENT_LEVELS = 14,
+    PROBITY_EVENT_PROFILING = 15,
+    PROBITY_EVENT_UNWOUND = 16
+};
+
+/* Types of values, and what stands for a length (doc/trace-format.md, "Values"). */
+enum probity_value_type {
+    PROBITY_VALUE_BOOL = 1,
+    PROBITY_VALUE_CHAR = 2,
+    PROBITY_VALUE_I8 = 3,
+    PROBITY_VALUE_U8 = 4,
+    PROBITY_VALUE_I16 = 5,
+    PROBITY_VALUE_U16 = 6,
+    PROBITY_VALUE_I32 = 7,
+    PROBITY_VALUE_U32 = 8,
+    PROBITY_VALUE_I64 = 9,
+    PROBITY_VALUE_U64 = 10,
+    PROBITY_VALUE_I128 = 11,
+    PROBITY_VALUE_U128 = 12,
+    PROBITY_VALUE_FLOAT = 13,
+    PROBITY_VALUE_DOUBLE = 14,
+    PROBITY_VALUE_LONG_DOUBLE = 15,
+    PROBITY_VALUE_POINTER = 16,
+    PROBITY_VALUE_STRING = 17,
+    PROBITY_VALUE_WIDE_STRING = 18,
+    PROBITY_VALUE_BYTES = 19,
+    PROBITY_VALUE_LITERAL = 20,
+    PROBITY_VALUE_TEXT = 21,
+    PROBITY_VALUE_WIDE_CHAR = 22,
+    PROBITY_VALUE_COMPLEX = 23
+};
+
+enum {
+    PROBITY_VALUE_LENGTH_CUT = 0x8000,
+    PROBITY_VALUE_LENGTH_NULL = 0xffff,
+    PROBITY_VALUE_LENGTH_UNREADABLE = 0xfffe
 };
 
 /* Of a hit, without PROBITY_STREAM_CODE_FIRST: twice a number of 32 bits, plus one for a site. */
@@ -69,8 +115,32 @@ static inline void probity_pack_hit(struct probity_packer *packer, uint64_t tick
 /* The thread was off the CPU for `off` ticks more (may be negative). */
 struct probity_packer probity_pack_cpu(struct probity_packer packer, int64_t off);
 
-struct probity_packer probity_pack_event(struct probity_packer packer, uint64_t tick, uint64_t kind,
-                                         const void *payload, size_t length);
+/* All of an event but its payload: `length` bytes at packer->at are the caller's to fill. */
+static inline void probity_pack_event_head(struct probity_packer *packer, uint64_t tick,
+                                           uint64_t kind, size_t length)
+{
+    uint8_t *at = probity_num_put(packer->at, (tick - packer->tick) << 1 | 1);
+
+    packer->tick = tick;
+    if (__builtin_expect((kind | length) < 128, 1)) { /* numbers of one byte each */
+        at[0] = PROBITY_STREAM_EVENT << 1 | 1;
+        at[1] = (uint8_t)(kind << 1 | 1);
+        at[2] = (uint8_t)(length << 1 | 1);
+        packer->at = at + 3;
+        return;
+    }
+    at = probity_num_put(at, PROBITY_STREAM_EVENT);
+    at = probity_num_put(at, kind);
+    packer->at = probity_num_put(at, length);
+}
+
+static inline void probity_pack_event(struct probity_packer *packer, uint64_t tick, uint64_t kind,
+                                      const void *payload, size_t length)
+{
+    probity_pack_event_head(packer, tick, kind, length);
+    memcpy(packer->at, payload, length);
+    packer->at += length;
+}
 
 /* One record out of a stream. */
 struct probity_record {
