@@ -40,8 +40,9 @@ LINK_FLAGS = -pthread $(SANITIZE_FLAGS) $(LDFLAGS)
 SRC_FLAGS := -Isrc -Iinclude -fPIC -fvisibility=hidden -fexceptions
 
 LIB_SRC := $(wildcard src/base/*.c src/format/*.c src/spool/*.c src/runtime/*.c src/writer/*.c \
-             src/reader/*.c src/logger/*.c src/library/*.c src/output/csv*.c)
-TOOL_SRC := $(filter-out $(LIB_SRC),$(wildcard src/analysis/*.c src/output/*.c))
+             src/reader/*.c src/logger/*.c src/library/*.c src/output/csv*.c src/output/log*.c) \
+           src/output/text.c src/output/values.c src/output/report_text.c $(wildcard src/analysis/*.c)
+TOOL_SRC := $(filter-out $(LIB_SRC),$(wildcard src/analysis/*.c src/output/*.c src/symbols/*.c))
 CLI_SRC := $(wildcard src/cli/*.c)
 
 OBJ      := $(BUILD)/obj
@@ -95,7 +96,7 @@ FORCE:
 
 all: lib tool examples bench-programs ## Build libraries, tool, examples and benchmarks
 lib: $(STATIC_LIB) $(SHARED_LIB) ## Build the static and the shared library
-tool: $(if $(CLI_SRC),$(TOOL)) ## Build the command-line tool (needs libjansson)
+tool: $(if $(CLI_SRC),$(TOOL)) ## Build the command-line tool (needs libjansson and libdw)
 examples: $(EXAMPLES) $(HTTPD) ## Build the example programs
 bench-programs: $(BENCHES)
 test-programs: $(UNITS) $(PROGRAMS) ## Build the unit tests and the programs that tests run
@@ -144,7 +145,7 @@ $(STATIC_LIB): $(LIB_OBJ)
 $(SHARED_LIB): $(LIB_OBJ) src/libprobity.map
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) -shared $(LINK_FLAGS) -Wl,-soname,$(SONAME) -Wl,--version-script=src/libprobity.map \
-	    $(if $(SANITIZE),,-Wl,-z,defs) -Wl,-z,nodelete -o $@ $(LIB_OBJ)
+	    $(if $(SANITIZE),,-Wl,-z,defs) -Wl,-z,nodelete -Wl,-Bsymbolic-functions -o $@ $(LIB_OBJ)
 	@ln -sf $(SHARED) $(@D)/$(SONAME)
 	@ln -sf $(SONAME) $(@D)/libprobity.so
 
@@ -152,7 +153,7 @@ $(SHARED_LIB): $(LIB_OBJ) src/libprobity.map
 $(TOOL): $(CLI_OBJ) $(TOOL_OBJ) $(filter-out $(OBJ)/src/runtime/% $(OBJ)/src/library/% \
            $(OBJ)/src/writer/writer.o,$(LIB_OBJ))
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(LINK_FLAGS) -o $@ $^ -ljansson $(LDLIBS)
+	$(call say,LINK)$(CC) $(LINK_FLAGS) -o $@ $^ -ljansson -ldw -lelf $(LDLIBS)
 
 # Programs link with CXX where their source is C++. $(1) program, $(2) source.
 linker = $(if $(filter %.cc,$(1)),$(CXX),$(CC))
@@ -190,7 +191,7 @@ $(BUILD)/examples/httpd-plain: $(HTTPD_PLAIN_OBJ)
 $(BUILD)/tests/unit/%: $(OBJ)/tests/unit/%.o $(UNIT_COMMON_OBJ) $(TOOL_OBJ) $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK_FLAGS) $$(sed -n 's,.*link-flags: *\(.*[^ */]\).*,\1,p' tests/unit/$*.c) \
-	    -o $@ $^ -lcmocka -ljansson -lm $(LDLIBS)
+	    -o $@ $^ -lcmocka -ljansson -ldw -lelf -lm $(LDLIBS)
 
 $(BUILD)/tests/programs/plugin%.so: tests/programs/plugin%.c $(SHARED_LIB) $(BUILD)/flags
 	@mkdir -p $(@D)

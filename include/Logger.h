@@ -17,6 +17,8 @@
 #ifndef PROBITY_LOGGER_H
 #define PROBITY_LOGGER_H
 
+#include <string.h>
+
 #include "probity.h"
 
 /* Where the hits go; %p is the process id, %n the program's name. A name that does not end in .csv
@@ -76,18 +78,15 @@ static inline void alexta_Initialize(void)
     const long all = LOG_GLOBAL_ARRAY_SIZE < 8 * chunk   ? 8 * chunk
                      : LOG_GLOBAL_ARRAY_SIZE > 134217728 ? 134217728
                                                          : LOG_GLOBAL_ARRAY_SIZE;
-    struct probity_options options = {
-        sizeof options,                     /* struct_bytes */
-        LOG_FILE_NAME,                      /* out */
-        PROBITY_MODE_DEFAULT,               /* mode */
-        PROBITY_LOG_WALL,                   /* wall_time */
-        PROBITY_LOG_CPU,                    /* cpu_time */
-        PROBITY_DEFAULT,                    /* overwrite */
-        PROBITY_CAST(uint32_t, chunk),      /* chunk_records */
-        PROBITY_CAST(uint32_t, all),        /* spool_records */
-        0, 0, 0,                            /* defaults for the rest */
-    };
+    struct probity_options options;
 
+    memset(&options, 0, sizeof options);
+    options.struct_bytes = sizeof options;
+    options.out = LOG_FILE_NAME;
+    options.wall_time = PROBITY_LOG_WALL;
+    options.cpu_time = PROBITY_LOG_CPU;
+    options.chunk_records = PROBITY_CAST(uint32_t, chunk);
+    options.spool_records = PROBITY_CAST(uint32_t, all);
     PROBITY_CAST(void, probity_start(&options));
 #endif
 }

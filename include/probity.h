@@ -95,6 +95,20 @@ struct probity_options {
     /* PROBITY_CPU_BUDGET_PERMILLE: how much of its time a thread may spend on readings of its CPU
      * clock that find that it had not left the CPU: 1 to 1000; default 8. */
     uint32_t cpu_budget_permille;
+    /* PROBITY_PROFILE=1|0: an enum probity_switch; default off. On: function scopes are not
+     * recorded but counted and timed, per function and thread (profile mode). */
+    int profile;
+    /* PROBITY_THREADS=announced|all: likewise; default off. On: only threads that called
+     * probity_thread_announce() are recorded. */
+    int threads_announced;
+    /* PROBITY_LOG: where the program prints the log of its scopes and messages as it runs:
+     * "stderr", or the name of a file, which is added to, and in which %p, %n and %% are as in
+     * `out`. Default: nowhere. PROBITY_LOG without PROBITY_OUT removes the trace once its log is
+     * printed. Copied. */
+    const char *log;
+    /* PROBITY_SUMMARY: where, when recording ends, the calls and times of all functions are
+     * printed, as `probity report` does. As `log` in all else. */
+    const char *summary;
 };
 
 /* Starts recording. Optional: with PROBITY_OUT set, the constructor of the library or the first

@@ -13,7 +13,10 @@ enum {
     /* Paths are held in fixed arrays, because nothing may be allocated when they are needed. */
     PROBITY_LIMIT_PATH = 4096,
     PROBITY_LIMIT_NAME = 255,
-    /* Named sites in a process: their descriptors are kept for forked children. */
+    /* Signatures of templates are long; two of this, and three names, fit into an event. */
+    PROBITY_LIMIT_SIGNATURE = 600,
+    /* Named sites and, two for each, functions in a process; and formats. Their
+     * descriptors are kept for forked children. */
     PROBITY_LIMIT_SITES = 65536,
     /* Chunks in one spool: 32 bits hold their number plus one beside a tag against reuse. */
     PROBITY_LIMIT_SEGMENTS = 1024,

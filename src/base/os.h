@@ -53,6 +53,21 @@ int probity_os_populate(void *at, size_t bytes);
  * trusted. */
 int probity_os_is_privileged(void);
 
+/* How many bytes from `at` on can be read now, at least: up to the end of its page; 0 where not
+ * even the first can. The kernel is asked, so nothing faults; a page that another thread unmaps
+ * right after may. */
+size_t probity_os_readable_bytes(const void *at);
+
+/* The parts of the executable that are mapped, and readable, for as long as it runs. */
+struct probity_os_image {
+    uint32_t count;
+    uintptr_t start[8], end[8];
+};
+void probity_os_image_find(struct probity_os_image *ret_image);
+
+/* How many bytes from `at` on belong to it; 0 where `at` is elsewhere. */
+size_t probity_os_image_bytes(const struct probity_os_image *image, const void *at);
+
 /* Fills with random bytes; never blocks for long. */
 int probity_os_random(void *bytes, size_t count);
 

@@ -26,8 +26,9 @@ struct cli_command {
     const char *statuses; /* what --help says of the exit status; NULL: that of most commands */
 };
 
-extern const struct cli_command cli_command_record, cli_command_csv, cli_command_info,
-    cli_command_check, cli_command_recover;
+extern const struct cli_command cli_command_record, cli_command_csv, cli_command_log,
+    cli_command_report, cli_command_info, cli_command_check, cli_command_recover,
+    cli_command_level;
 
 /* "probity CMD: TEXT" on stderr, one line. Returns CLI_FAILURE. */
 int cli_fail(const struct cli_command *command, const char *format, ...)

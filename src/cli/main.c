@@ -12,8 +12,8 @@
 #include "cli/cli.h"
 
 static const struct cli_command *const commands[] = {
-    &cli_command_record, &cli_command_csv,     &cli_command_info,
-    &cli_command_check,  &cli_command_recover,
+    &cli_command_record, &cli_command_csv,   &cli_command_log,     &cli_command_report,
+    &cli_command_info,   &cli_command_check, &cli_command_recover, &cli_command_level,
 };
 
 enum { COMMANDS = sizeof commands / sizeof *commands };

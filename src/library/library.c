@@ -13,9 +13,12 @@
 #include <unistd.h>
 
 #include "base/os.h"
+#include "library/log_print.h"
+#include "library/summary.h"
 #include "output/csv.h"
 #include "probity.h"
 #include "runtime/declare.h"
+#include "runtime/levels.h"
 #include "runtime/record.h"
 #include "runtime/session.h"
 #include "runtime/thread.h"
@@ -71,18 +74,41 @@ static int stop(uint32_t reason)
     return result;
 }
 
+/* So that probity_level_get() tells them before a recording begins. */
+static void ask_for_levels(void)
+{
+    const char *text = probity_os_is_privileged() ? NULL : getenv("PROBITY_LEVEL");
+    int functions, parameters;
+
+    if (text != NULL && probity_settings_levels(text, &functions, &parameters))
+        probity_levels_ask(functions, parameters);
+}
+
+static int is_named(const char *variable)
+{
+    const char *value = probity_os_is_privileged() ? NULL : getenv(variable);
+
+    return value != NULL && value[0] != 0;
+}
+
 __attribute__((constructor(FIRST_PRIORITY))) static void at_load(void)
 {
     struct probity_os_signals before;
 
     int saved = errno;
-    const char *out = probity_os_is_privileged() ? NULL : getenv("PROBITY_OUT");
+    int is_asked_for = is_named("PROBITY_OUT") || is_named("PROBITY_LOG") ||
+                       is_named("PROBITY_SUMMARY");
 
     probity_session_when_closed = make_csv;
+    probity_session_print_log = probity_log_print;
+    probity_session_print_summary = probity_summary_print;
     probity_thread_watch_exits();
-    if (out == NULL || out[0] == 0) {
+    ask_for_levels();
+    if (!is_asked_for) {
         probity_active =
             probity_is_recording(); /* a still earlier constructor may have started it */
+        if (!probity_active)
+            probity_levels_end();
         return;
     }
     struct probity_session *session = probity_session_get();
@@ -114,6 +140,7 @@ PROBITY_API int probity_start(const struct probity_options *options)
     uint32_t state = __atomic_load_n(&session->state, __ATOMIC_ACQUIRE);
     if (state == PROBITY_SESSION_NONE || state == PROBITY_SESSION_ENDED) {
         result = probity_settings_read(options, &session->wanted, &what);
+        session->wanted.is_for_text = 0; /* a trace that is asked for stays */
         if (result == 0)
             result = probity_session_start(session, &session->wanted, 1);
         else

@@ -70,6 +70,7 @@ static json_t *counts_of(const struct probity_trace_facts *facts)
 
     json_object_set_new(object, "threads", integer(facts->threads));
     json_object_set_new(object, "hits", integer(facts->hits));
+    json_object_set_new(object, "scopes", integer(facts->enters));
     json_object_set_new(object, "records", integer(facts->records + facts->spool_records));
     json_object_set_new(object, "records_in_file", integer(facts->records));
     json_object_set_new(object, "records_in_spool", integer(facts->spool_records));
@@ -98,7 +99,7 @@ static json_t *counts_of(const struct probity_trace_facts *facts)
 static json_t *times_of(const struct probity_trace_facts *facts)
 {
     const struct probity_info *info = &facts->info;
-    int has_hits = facts->hits > 0;
+    int has_hits = facts->hits + facts->enters > 0;
     double duration_s = (double)(int64_t)(facts->last_wall_ns - facts->first_wall_ns) / 1e9;
     int has_wall = (info->flags & PROBITY_INFO_WALL_TIME) != 0;
     int has_cpu = (info->flags & PROBITY_INFO_CPU_TIME) != 0;
@@ -158,6 +159,8 @@ static json_t *trace_of(const struct probity_trace_facts *facts)
     json_object_set_new(object, "why", json_string(why));
     json_object_set_new(object, "mode",
                         json_string(facts->info.mode < 3 ? modes[facts->info.mode] : "unknown"));
+    json_object_set_new(object, "profile",
+                        json_boolean((facts->info.flags & PROBITY_INFO_PROFILE) != 0));
     json_object_set_new(object, "program", program_of(facts));
     json_object_set_new(object, "counts", counts_of(facts));
     json_object_set_new(object, "times", times_of(facts));

@@ -88,6 +88,8 @@ static void put_counts(FILE *stream, const struct probity_trace_facts *facts)
 
     put_line(stream, "threads", "%" PRIu64, facts->threads);
     put_line(stream, "hits", "%" PRIu64, facts->hits);
+    if (facts->enters > 0)
+        put_line(stream, "scopes", "%" PRIu64, facts->enters);
     if (facts->spool_records > 0)
         put_line(stream, "records", "%" PRIu64 " in the file, %" PRIu64 " in the spool",
                  facts->records, facts->spool_records);
@@ -126,12 +128,16 @@ void probity_info_text(FILE *stream, const struct probity_trace_facts *facts)
     put_string(stream, "kernel", &info->text[PROBITY_TAG_KERNEL]);
     put_string(stream, "CPU", &info->text[PROBITY_TAG_CPU]);
     put_string(stream, "library", &info->text[PROBITY_TAG_LIBRARY]);
-    put_line(stream, "mode", "%s", info->mode < 3 ? modes[info->mode] : "unknown");
+    put_line(stream, "mode", "%s%s", info->mode < 3 ? modes[info->mode] : "unknown",
+             info->flags & PROBITY_INFO_PROFILE
+                 ? "; profile: scopes are counted and timed, not recorded"
+                 : "");
     put_clocks(stream, facts);
     put_time(stream, "started", info->anchor.realtime_ns);
-    if (facts->hits > 0) {
-        put_time(stream, "first hit", facts->first_wall_ns);
-        put_time(stream, "last hit", facts->last_wall_ns);
+    if (facts->hits + facts->enters > 0) {
+        int is_of_hits = facts->enters == 0;
+        put_time(stream, is_of_hits ? "first hit" : "first record", facts->first_wall_ns);
+        put_time(stream, is_of_hits ? "last hit" : "last record", facts->last_wall_ns);
         put_line(stream, "duration", "%.9f s",
                  (double)(int64_t)(facts->last_wall_ns - facts->first_wall_ns) / 1e9);
     }

@@ -12,6 +12,7 @@
 
 #include "probity.h"
 #include "reader/file.h"
+#include "reader/functions.h"
 #include "reader/reader.h"
 #include "reader/scan.h"
 #include "reader/threads.h"
@@ -95,6 +96,35 @@ static int is_site_whole(const struct probity_record *record)
     return at <= record->payload_bytes;
 }
 
+/* Bytes that the fields of a kind take, before its values. */
+static size_t fixed_bytes(uint64_t kind)
+{
+    static const uint8_t bytes[PROBITY_EVENT_UNWOUND + 1] = {
+        [PROBITY_EVENT_PROBE_NAME] = 4,  [PROBITY_EVENT_STALL] = 8,
+        [PROBITY_EVENT_ENTER] = 8,       [PROBITY_EVENT_LEAVE] = 8,
+        [PROBITY_EVENT_MESSAGE] = 4,     [PROBITY_EVENT_PARAMETERS] = 4,
+        [PROBITY_EVENT_CHECKPOINT] = 16, [PROBITY_EVENT_LEVELS] = 3,
+        [PROBITY_EVENT_PROFILING] = 1,   [PROBITY_EVENT_UNWOUND] = 4};
+
+    return kind <= PROBITY_EVENT_UNWOUND ? bytes[kind] : 0;
+}
+
+static void check_event(struct check *check, const struct probity_record *record, uint64_t place)
+{
+    const uint8_t *payload = record->payload;
+    size_t bytes = record->payload_bytes;
+
+    if (bytes < fixed_bytes(record->kind))
+        fault(check, "record %" PRIu64 ": an event of kind %" PRIu64 " with %zu bytes", place,
+              record->kind, bytes);
+    if (record->kind == PROBITY_EVENT_SITE && !is_site_whole(record))
+        fault(check, "record %" PRIu64 ": a site's text leaves its event", place);
+    if (record->kind == PROBITY_EVENT_FUNCTION && !probity_function_is_whole(payload, bytes))
+        fault(check, "record %" PRIu64 ": a function's text leaves its event", place);
+    if (record->kind == PROBITY_EVENT_FORMAT && !probity_format_is_whole(payload, bytes))
+        fault(check, "record %" PRIu64 ": a format's values leave its event", place);
+}
+
 static void check_stream(struct check *check, const struct probity_data *data,
                          const uint8_t *stream, size_t bytes)
 {
@@ -107,8 +137,8 @@ static void check_stream(struct check *check, const struct probity_data *data,
     while ((got = probity_unpack(&unpacker, &record)) > 0) {
         if (record.tick < before)
             fault(check, "record %" PRIu64 " is older than the one before", records);
-        if (record.kind == PROBITY_EVENT_SITE && !is_site_whole(&record))
-            fault(check, "record %" PRIu64 ": a site's text leaves its event", records);
+        if (record.kind != PROBITY_EVENT_HIT)
+            check_event(check, &record, records);
         before = record.tick;
         records++;
     }
@@ -175,6 +205,27 @@ static void check_sync(struct check *check, const struct probity_scan_item *item
         check->has_end = 1;
 }
 
+/* Rows must fill the block; what they say of a moving program cannot be checked. */
+static void check_profile(struct check *check, const struct probity_scan_item *item)
+{
+    const uint8_t *at = item->payload, *end = at + item->header.payload_bytes;
+    struct probity_profile_part part;
+    struct probity_profile_row row;
+
+    if (probity_profile_part_get(at, item->header.payload_bytes, &part) != 0) {
+        fault(check, "PROFILE block that is too short");
+        return;
+    }
+    at += PROBITY_PROFILE_FIXED_BYTES;
+    for (uint32_t i = 0; i < part.rows; i++) {
+        at = probity_profile_row_get(at, end, &row);
+        if (at == NULL) {
+            fault(check, "PROFILE block whose row %" PRIu32 " makes no sense", i);
+            return;
+        }
+    }
+}
+
 static int check_info(struct check *check, const struct probity_scan_item *item)
 {
     struct probity_info info;
@@ -212,6 +263,7 @@ static int check_item(struct check *check, const struct probity_scan_item *item)
     case PROBITY_BLOCK_DATA: return check_data(check, item);
     case PROBITY_BLOCK_SYNC:
     case PROBITY_BLOCK_END: check_sync(check, item); return 0;
+    case PROBITY_BLOCK_PROFILE: check_profile(check, item); return 0;
     default: return 0;
     }
 }

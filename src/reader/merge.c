@@ -74,7 +74,7 @@ static void heap_remove_first(struct probity_merge *merge)
 /* ---- How far the merge may go ------------------------------------------------------------------
  */
 
-/* Moves the front that is least far. */
+/* Moves the front that is least far. Returns as probity_trace_advance(). */
 static int advance_front(struct probity_merge *merge)
 {
     struct probity_trace *least = NULL;
@@ -95,7 +95,7 @@ static int advance_front(struct probity_merge *merge)
         merge->progress(merge->progress_context, least->scan.offset, least->facts.file_bytes);
     merge->all_done = 1;
     merge->safe = UINT64_MAX;
-    for (size_t i = 0; error == 0 && i < merge->trace_count; i++) {
+    for (size_t i = 0; error >= 0 && i < merge->trace_count; i++) {
         struct probity_trace *trace = &merge->traces[i];
         if (trace->is_done)
             continue;
@@ -129,8 +129,8 @@ static void set_limit(struct probity_merge *merge)
     merge->limit = limit;
 }
 
-/* Makes sure that open[0] holds the next event. Returns 1, 0 where there is none left, or an
- * error. */
+/* Makes sure that open[0] holds the next event. Returns 1, 0 where there is none left,
+ * PROBITY_READER_WAITS where it has not come yet, or an error. */
 static int settle(struct probity_merge *merge)
 {
     for (;;) {
@@ -149,7 +149,7 @@ static int settle(struct probity_merge *merge)
             error = open_first_waiting(merge);
         else
             break;
-        if (error < 0)
+        if (error < 0 || (error == PROBITY_READER_WAITS && (is_empty || first >= merge->safe)))
             return error;
     }
     set_limit(merge);
@@ -172,22 +172,44 @@ static void start_event(struct probity_merge *merge, struct probity_open_block *
     event->cpu_known = (block->data.flags & PROBITY_DATA_CPU_KNOWN) != 0;
     event->wall_known = (block->trace->facts.info.flags & PROBITY_INFO_WALL_TIME) != 0;
     event->late = (block->data.flags & PROBITY_DATA_LATE) != 0;
+    event->cpu_ns = 0;
+    block->trace->emitted_tick = block->record.tick;
+}
+
+/* Whatever only some events have. */
+static void clear_event(struct probity_event *event)
+{
+    event->id = 0;
+    event->is_site = 0;
     event->name = NULL;
     event->name_bytes = 0;
     event->payload = NULL;
     event->payload_bytes = 0;
-    block->trace->emitted_tick = block->record.tick;
+    event->function = NULL;
+    event->format = NULL;
+    event->values = NULL;
+    event->value_bytes = 0;
+    event->entered_tick = 0;
+    event->entered_wall_ns = 0;
 }
 
-static void name_event(struct probity_trace *trace, struct probity_event *event, uint64_t code)
+/* A site's name; or the site is the enter or the leave of a function. */
+static inline void name_event(struct probity_trace *trace, struct probity_event *event,
+                              uint64_t code)
 {
     const struct probity_name *name = probity_names_find(&trace->names, code);
 
     event->name = name != NULL ? name->bytes : NULL;
     event->name_bytes = name != NULL ? name->length : 0;
+    if (name == NULL || name->function == NULL)
+        return;
+    event->function = name->function;
+    event->kind = event->id == name->function->number ? PROBITY_EVENT_ENTER : PROBITY_EVENT_LEAVE;
+    event->id = name->function->number;
+    event->is_site = 0;
 }
 
-/* Keeps the names that an event declares. */
+/* Keeps what an event declares. */
 static int take_declaration(struct probity_trace *trace, const struct probity_record *record)
 {
     const uint8_t *payload = record->payload;
@@ -204,20 +226,74 @@ static int take_declaration(struct probity_trace *trace, const struct probity_re
         return probity_names_set(&trace->names, 2 * (uint64_t)probity_get_u32(payload) + 1,
                                  payload + 10, length);
     }
+    if (record->kind == PROBITY_EVENT_FUNCTION)
+        return probity_functions_declare(&trace->functions, &trace->names, trace->number, payload,
+                                         bytes);
+    if (record->kind == PROBITY_EVENT_FORMAT)
+        return probity_functions_declare_format(&trace->functions, payload, bytes);
     return 0;
 }
 
-static int fill_rare(struct probity_merge *merge, struct probity_open_block *block)
+/* Either of its two sites will do. */
+static void find_function(struct probity_trace *trace, struct probity_event *event, uint32_t site)
+{
+    const struct probity_name *name = probity_names_find(&trace->names, 2 * (uint64_t)site + 1);
+
+    event->function = name != NULL ? name->function : NULL;
+    event->id = event->function != NULL ? event->function->number : site;
+}
+
+/* ENTER, LEAVE, MESSAGE, PARAMETERS and CHECKPOINT: number of a site, number of a format, tick,
+ * values, of which each kind has some. What a payload is too short for stays as cleared. */
+static void decode_values(struct probity_trace *trace, struct probity_event *event)
+{
+    const uint8_t *at = event->payload;
+    size_t left = event->payload_bytes;
+
+    if (event->kind != PROBITY_EVENT_MESSAGE && event->kind != PROBITY_EVENT_PARAMETERS) {
+        if (left < 4)
+            return;
+        find_function(trace, event, probity_get_u32(at));
+        at += 4;
+        left -= 4;
+    }
+    size_t fixed = event->kind == PROBITY_EVENT_CHECKPOINT ? 12 : 4;
+    if (left < fixed)
+        return;
+    event->format = probity_functions_format(&trace->functions, probity_get_u32(at));
+    if (event->kind == PROBITY_EVENT_CHECKPOINT) {
+        uint64_t entered = probity_get_u64(at + 4);
+        event->entered_tick = entered < event->tick ? entered : event->tick;
+        if (entered != 0)
+            event->entered_wall_ns = probity_clockmap_wall(trace->clock, event->entered_tick);
+    }
+    event->values = at + fixed;
+    event->value_bytes = left - fixed;
+}
+
+/* Scopes are timed by events too; those that only tell something are no moment of their thread. */
+static int is_of_scope(uint64_t kind)
+{
+    return kind >= PROBITY_EVENT_ENTER && kind <= PROBITY_EVENT_RESUME;
+}
+
+static int fill_rare(struct probity_merge *merge, struct probity_open_block *block,
+                     struct probity_thread_seen *seen)
 {
     struct probity_event *event = &merge->event;
     const struct probity_record *record = &block->record;
 
-    event->id = 0;
-    event->is_site = 0;
-    event->name = NULL;
+    clear_event(event);
     event->payload = record->payload;
     event->payload_bytes = record->payload_bytes;
-    return take_declaration(block->trace, record);
+    if (is_of_scope(record->kind) && event->cpu_known)
+        seen->cpu_ns = event->cpu_ns;
+    if (record->kind >= PROBITY_EVENT_ENTER && record->kind <= PROBITY_EVENT_CHECKPOINT)
+        decode_values(block->trace, event);
+    int error = take_declaration(block->trace, record);
+    if (record->kind == PROBITY_EVENT_FUNCTION && event->payload_bytes >= 4)
+        find_function(block->trace, event, probity_get_u32(event->payload));
+    return error;
 }
 
 /* The event of open[0]. Returns 1 or an error. */
@@ -239,12 +315,15 @@ static inline int fill_event(struct probity_merge *merge, struct probity_open_bl
         event->cpu_ns = cpu_ns > seen->cpu_ns ? cpu_ns : seen->cpu_ns;
     }
     if (__builtin_expect(record->kind != PROBITY_EVENT_HIT, 0))
-        return fill_rare(merge, block) == 0 ? 1 : PROBITY_ERROR_MEMORY;
+        return fill_rare(merge, block, seen) == 0 ? 1 : PROBITY_ERROR_MEMORY;
     if (event->cpu_known)
         seen->cpu_ns = event->cpu_ns;
+    if (__builtin_expect(event->payload != NULL, 0)) /* left by the event before */
+        clear_event(event);
     event->id = (uint32_t)(record->code >> 1);
     event->is_site = (int)(record->code & 1);
     event->name = NULL;
+    event->function = NULL;
     if (event->is_site || trace->has_probe_names)
         name_event(trace, event, record->code);
     return 1;
@@ -280,7 +359,7 @@ static inline int step(struct probity_merge *merge)
         merge->running = 0;
     }
     int got = settle(merge);
-    if (got <= 0)
+    if (got != 1)
         return got;
     merge->running = 1;
     start_event(merge, merge->open[0].block);
@@ -291,7 +370,7 @@ int probity_merge_next(struct probity_merge *merge, const struct probity_event *
 {
     for (;;) {
         int got = step(merge);
-        if (got <= 0)
+        if (__builtin_expect(got != 1, 0))
             return got;
         if (__builtin_expect((merge->from_ns | merge->to_ns) != 0, 0)) {
             int judged = range_judge(merge);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "probity.h"
+#include "reader/reader.h"
 
 static size_t place_of(const struct probity_names *names, uint64_t key)
 {
@@ -52,7 +53,21 @@ int probity_names_set(struct probity_names *names, uint64_t code, const uint8_t 
     copy[length] = '\0';
     free(name->bytes);
     names->count += name->key == 0;
-    *name = (struct probity_name){code + 1, copy, (uint32_t)length};
+    *name = (struct probity_name){code + 1, copy, NULL, (uint32_t)length};
+    return 0;
+}
+
+int probity_names_set_function(struct probity_names *names, uint64_t code,
+                               const struct probity_function *function)
+{
+    if (2 * names->count >= names->capacity && grow(names) != 0)
+        return PROBITY_ERROR_MEMORY;
+    struct probity_name *name = &names->places[place_of(names, code + 1)];
+    if (name->key != 0)
+        return 0;
+    *name = (struct probity_name){code + 1, (char *)(uintptr_t)function->name, function,
+                                  (uint32_t)strlen(function->name)};
+    names->count++;
     return 0;
 }
 
@@ -66,8 +81,10 @@ const struct probity_name *probity_names_find(const struct probity_names *names,
 
 void probity_names_release(struct probity_names *names)
 {
-    for (size_t i = 0; i < names->capacity; i++)
-        free(names->places[i].bytes);
+    for (size_t i = 0; i < names->capacity; i++) {
+        if (names->places[i].function == NULL)
+            free(names->places[i].bytes);
+    }
     free(names->places);
     *names = (struct probity_names){0};
 }

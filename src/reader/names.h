@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * names.h: the names that a trace has declared so far, of probes and of sites.
+ * names.h: the names that a trace has declared so far, of probes, sites
+ * and functions.
  */
 #ifndef PROBITY_READER_NAMES_H
 #define PROBITY_READER_NAMES_H
@@ -8,9 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct probity_function;
+
 struct probity_name {
     uint64_t key; /* stream code without its offset, + 1; 0: empty place */
-    char *bytes;
+    char *bytes;  /* the function's where there is one */
+    const struct probity_function *function; /* whose enter or leave a site is; NULL: neither */
     uint32_t length;
 };
 
@@ -24,6 +28,11 @@ struct probity_names {
  * Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_names_set(struct probity_names *names, uint64_t code, const uint8_t *bytes,
                       size_t length);
+
+/* Makes a site the enter or leave of a function, which stays as long as the table. A site that has
+ * a name keeps it. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_names_set_function(struct probity_names *names, uint64_t code,
+                               const struct probity_function *function);
 
 /* NULL where there is none. Valid until the next set. */
 const struct probity_name *probity_names_find(const struct probity_names *names, uint64_t code);

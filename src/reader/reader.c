@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "reader/merge.h"
+#include "reader/profile.h"
 #include "reader/trace.h"
 
 struct probity_reader {
@@ -167,6 +168,12 @@ void probity_reader_close(struct probity_reader *reader)
     free(reader->clocks);
     free(reader->traces);
     free(reader);
+}
+
+int probity_reader_profile(const struct probity_reader *reader, size_t trace,
+                           probity_profile_take *take, void *context)
+{
+    return probity_profile_read(&reader->traces[trace], take, context);
 }
 
 int probity_trace_is_damaged(const struct probity_trace_facts *facts)

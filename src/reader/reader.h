@@ -4,7 +4,8 @@
  *
  * A reader takes one or several traces, in whatever state their programs left them: closed, live,
  * killed, copied, cut or damaged. What a trace without END still has in its spool is read with it.
- * The view is that of the moment of opening: what a live program records later is not in it.
+ * The view is that of the moment of opening: what a live program records later is not in it, unless
+ * the reader follows it.
  *
  *     file ──► front (block headers) ──► waiting blocks ──► open blocks ──► events
  *     spool ─────────────────────────────────┘   by first tick     by next tick
@@ -20,10 +21,14 @@
 #include <stdint.h>
 
 #include "format/block.h"
+#include "format/profile.h"
 #include "format/stream.h"
 #include "probity.h"
 
 enum { PROBITY_READER_TRACES_MAX = 65535 };
+
+/* Of probity_reader_next(): no event yet. */
+enum { PROBITY_READER_WAITS = 2 };
 
 enum probity_trace_state {
     PROBITY_TRACE_CLOSED = 1,    /* ends with an END block */
@@ -47,8 +52,8 @@ struct probity_trace_facts {
     uint64_t file_bytes, blocks, data_blocks, late_blocks;
     uint64_t records, holes;
     uint64_t spool_records, spool_chunks;
-    uint64_t hits;                  /* in file and spool; only of a survey */
-    uint64_t first_tick, last_tick; /* of a survey: of hits, else of records; 0 without any */
+    uint64_t hits, enters;          /* in file and spool; only of a survey. enters: of scopes */
+    uint64_t first_tick, last_tick; /* of a survey: of hits and scopes, else of records; or 0 */
     uint64_t first_wall_ns, last_wall_ns;
     uint64_t threads;
     const struct probity_thread_facts *thread_list; /* only of a survey */
@@ -68,6 +73,28 @@ struct probity_trace_facts {
     int is_short;        /* the file is shorter than its program wrote: a copy made while it ran */
 };
 
+/* An instrumented function, as its trace declares it. Valid until the reader is closed; the same
+ * function of a trace is always at the same address. Texts are never NULL. */
+struct probity_function {
+    uint32_t trace, number; /* number: of the site that is its enter; the leave is one more */
+    uint32_t line, level;
+    int is_cxx, is_deferred;
+    const char *name, *file;
+    const char *signature; /* "": the compiler did not tell it (C) */
+    const char *returns;   /* its return type as written in the macro, may be "" */
+    const char *object;    /* path of its shared library; "": the executable */
+};
+
+/* What is recorded at one place in the source: types and texts of its values. Likewise. */
+struct probity_format {
+    uint32_t number, line;
+    size_t count;
+    const struct probity_format_value {
+        uint32_t type; /* an enum probity_value_type; others are not known */
+        const char *text;
+    } *values;
+};
+
 /* One event. Valid until the next call. */
 struct probity_event {
     uint64_t tick;
@@ -84,11 +111,21 @@ struct probity_event {
     size_t name_bytes;
     const uint8_t *payload; /* kinds other than hits */
     size_t payload_bytes;
+    /* ENTER, LEAVE and CHECKPOINT, also those that are a single word, and FUNCTION: the function;
+     * NULL where its declaration is lost, and then id tells the site number of its enter. */
+    const struct probity_function *function;
+    /* ENTER, LEAVE, MESSAGE, PARAMETERS, CHECKPOINT with values: how to read them, NULL without. */
+    const struct probity_format *format;
+    const uint8_t *values; /* the values' bytes, as doc/trace-format.md says */
+    size_t value_bytes;
+    uint64_t entered_tick; /* CHECKPOINT: 0, or when the scope was entered; not later than tick */
+    uint64_t entered_wall_ns; /* likewise, CLOCK_REALTIME */
 };
 
 struct probity_reader_options {
     uint64_t from_ns, to_ns; /* CLOCK_REALTIME: events in [from, to); both 0: all */
     int survey;      /* 1: verify every checksum and count hits at opening */
+    int follow;      /* 1: go on with what a live program records; one trace only */
     int one_of_many; /* the reader's own: keep the anchors, they are joined with others */
     /* Called now and then during long work; may be NULL. done and total are bytes. */
     void (*progress)(void *context, uint64_t done, uint64_t total);
@@ -106,7 +143,9 @@ int probity_reader_open(const char *const *paths, size_t count,
                         struct probity_reader **ret_reader);
 
 /* Returns 1 with the next event in time order, 0 at the end, or an error (READ, MEMORY), after
- * which the reader can only be closed. Damage is no error here: it is skipped and counted. */
+ * which the reader can only be closed. Damage is no error here: it is skipped and counted. A reader
+ * that follows a live trace returns PROBITY_READER_WAITS where there is nothing new: ask again
+ * later. The end comes behind all that the program recorded, also where it was killed. */
 int probity_reader_next(struct probity_reader *reader, const struct probity_event **ret_event);
 
 /* Sets another time range; only before the first next. */
@@ -130,6 +169,31 @@ int probity_trace_is_damaged(const struct probity_trace_facts *facts);
 uint64_t probity_trace_ns_of_ticks(const struct probity_trace_facts *facts, uint64_t ticks);
 
 void probity_reader_close(struct probity_reader *reader);
+
+/* What profile mode has counted of one function in one thread, or in several threads that followed
+ * each other. */
+struct probity_profiled {
+    const struct probity_function *function; /* NULL: not declared, or not yet read */
+    uint32_t trace, number;                  /* site number of its enter */
+    uint32_t thread, tid, pid; /* the latest of the threads */
+    uint32_t threads;
+    uint64_t calls;             /* with and without times */
+    uint64_t untimed, unwound;  /* of them */
+    uint64_t total_ns, self_ns, paused_ns;
+    uint64_t cpu_total_ns, cpu_self_ns; /* 0 where it is not known */
+    uint64_t durations_ns, min_ns, max_ns; /* of single calls; of recursive ones too */
+    const uint64_t *histogram;  /* PROBITY_PROFILE_BUCKETS of format/profile.h, in ticks */
+    uint64_t rate;              /* ns per tick * 2^32 */
+};
+
+/* Takes a row; returns 0 to go on, or an error, which ends it. */
+typedef int probity_profile_take(void *context, const struct probity_profiled *profiled);
+
+/* Hands out the profile of trace number `trace`: of a live or dead program that of this moment, of
+ * a closed trace the last that was written; nothing where there is none. Functions are known once
+ * probity_reader_next() has come to the end. Returns 0, READ, MEMORY, or what `take` returned. */
+int probity_reader_profile(const struct probity_reader *reader, size_t trace,
+                           probity_profile_take *take, void *context);
 
 struct probity_check_result {
     uint64_t faults, blocks, records, bytes;

@@ -70,7 +70,7 @@ static void take_span(struct survey *survey, uint64_t first_tick, uint64_t last_
     survey->has_records = 1;
 }
 
-/* Where hits are counted the span is theirs, as nothing else is shown of a trace. */
+/* Where hits are counted the span is theirs and that of scopes, as nothing else is shown. */
 static int take_records(struct survey *survey, const struct probity_data *data,
                         const uint8_t *payload, size_t bytes)
 {
@@ -83,7 +83,7 @@ static int take_records(struct survey *survey, const struct probity_data *data,
     if (error != 0 || !survey->is_counting)
         return error;
     error = probity_tally_add(tally, slot, data, payload, bytes);
-    if (tally->hits > 0)
+    if (tally->has_span)
         take_span(survey, tally->first_tick, tally->last_tick);
     return error;
 }
@@ -183,6 +183,8 @@ static int take_item(struct survey *survey, struct probity_scan *scan,
         return take_data(survey, scan, item);
     if (item->header.type == PROBITY_BLOCK_SYNC || item->header.type == PROBITY_BLOCK_END)
         return take_sync(survey, item);
+    if (item->header.type == PROBITY_BLOCK_PROFILE)
+        return probity_profile_parts_add(&survey->trace->profile, item);
     return 0;
 }
 
@@ -236,6 +238,60 @@ static int take_rest(struct survey *survey)
     return error;
 }
 
+/* ---- Counting once more, where the trace has functions -----------------------------------------
+ */
+
+static int count_block(struct survey *survey, const uint8_t *payload, size_t bytes)
+{
+    struct probity_data data;
+    uint32_t slot;
+
+    if (probity_data_get(payload, bytes, &data) != 0)
+        return 0;
+    int error = probity_threads_slot(&survey->threads, 0, data.thread, data.tid, &slot);
+    return error != 0 ? error
+                      : probity_tally_add(&survey->trace->tally, slot, &data, payload, bytes);
+}
+
+static int count_rest(struct survey *survey)
+{
+    struct probity_rest *rest = &survey->trace->rest;
+    struct probity_drain_output output;
+    int error = 0;
+
+    for (size_t i = 0; error == 0 && i < rest->count; i++) {
+        probity_rest_pack(rest, i, 0, &output);
+        if (output.records > 0)
+            error = count_block(survey, rest->block + PROBITY_BLOCK_HEADER_BYTES,
+                                output.block_bytes - PROBITY_BLOCK_HEADER_BYTES);
+    }
+    return error;
+}
+
+static int count_again(struct survey *survey, const struct probity_reader_options *options)
+{
+    struct probity_trace *trace = survey->trace;
+    struct probity_scan scan;
+    struct probity_scan_item item;
+    uint64_t items = 0;
+    int is_end = 0, got = probity_scan_init(&scan, trace->file, trace->facts.file_bytes, 1);
+
+    while (got >= 0 && !is_end && (got = probity_scan_next(&scan, &item)) > 0) {
+        is_end = item.kind == PROBITY_SCAN_BLOCK && item.header.type == PROBITY_BLOCK_END;
+        if (item.kind == PROBITY_SCAN_BLOCK && item.header.type == PROBITY_BLOCK_DATA)
+            got = count_block(survey, item.payload, item.header.payload_bytes);
+        if (options->progress != NULL && ++items % PROGRESS_BLOCKS == 0)
+            options->progress(options->progress_context, item.offset, scan.size);
+    }
+    probity_scan_release(&scan);
+    if (got >= 0 && trace->has_rest)
+        got = count_rest(survey);
+    return got < 0 ? got : 0;
+}
+
+/* ---- The end -----------------------------------------------------------------------------------
+ */
+
 static int compare_ticks(const void *left, const void *right)
 {
     const struct probity_waiting *a = left, *b = right;
@@ -258,6 +314,7 @@ static void conclude(struct survey *survey)
     facts->clock_steps = survey->clock.steps;
     facts->threads = survey->threads.count;
     facts->hits = trace->tally.hits;
+    facts->enters = trace->tally.enters;
     facts->thread_list = trace->tally.threads;
     facts->thread_list_count = trace->tally.count;
     if (info->flags & PROBITY_INFO_CPU_TIME) {
@@ -329,6 +386,8 @@ int probity_trace_survey(struct probity_trace *trace, const struct probity_reade
     }
     if (error == 0 && trace->has_rest)
         error = take_rest(&survey);
+    if (error == 0 && probity_tally_again(&trace->tally))
+        error = count_again(&survey, options);
     if (error == 0)
         conclude(&survey);
     probity_scan_release(&scan);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "probity.h"
 
 static struct probity_thread_facts *thread_at(struct probity_tally *tally, uint32_t slot,
@@ -42,30 +43,73 @@ static int take_name(struct probity_thread_facts *thread, const struct probity_r
 
 static void take_span(struct probity_tally *tally, uint64_t first_tick, uint64_t last_tick)
 {
-    if (tally->hits == 0 || first_tick < tally->first_tick)
+    if (!tally->has_span || first_tick < tally->first_tick)
         tally->first_tick = first_tick;
-    if (tally->hits == 0 || last_tick > tally->last_tick)
+    if (!tally->has_span || last_tick > tally->last_tick)
         tally->last_tick = last_tick;
+    tally->has_span = 1;
 }
 
-/* All records where there are events among them; else up to the first hit, which tells the span. */
-static int walk(struct probity_tally *tally, struct probity_thread_facts *thread,
-                const struct probity_data *data, struct probity_unpacker *unpacker)
+/* A hit, or what looks like one. */
+static void take_hit(struct probity_tally *tally, struct probity_thread_facts *thread,
+                     const struct probity_record *record)
 {
-    int has_events = (data->flags & PROBITY_DATA_HAS_EVENTS) != 0, error = 0;
+    const struct probity_name *name =
+        record->code & 1 ? probity_names_find(&tally->names, record->code) : NULL;
+
+    take_span(tally, record->tick, record->tick);
+    if (name != NULL) {
+        tally->enters += record->code == 2 * (uint64_t)name->function->number + 1;
+        return;
+    }
+    tally->hits++;
+    thread->hits++;
+}
+
+static int take_event(struct probity_tally *tally, struct probity_thread_facts *thread,
+                      const struct probity_record *record)
+{
+    switch (record->kind) {
+    case PROBITY_EVENT_THREAD_NAME: return take_name(thread, record);
+    case PROBITY_EVENT_FUNCTION:
+        return probity_functions_declare(&tally->functions, &tally->names, 0, record->payload,
+                                         record->payload_bytes);
+    case PROBITY_EVENT_ENTER: tally->enters++; break;
+    case PROBITY_EVENT_LEAVE: break;
+    case PROBITY_EVENT_CHECKPOINT: /* with a tick it opens a scope */
+        tally->enters += record->payload_bytes >= 16 && probity_get_u64(record->payload + 8) != 0;
+        break;
+    default: return 0;
+    }
+    take_span(tally, record->tick, record->tick);
+    return 0;
+}
+
+/* Without events, and without functions among the sites: up to the first hit, which tells the span.
+ */
+static void skim(struct probity_tally *tally, struct probity_thread_facts *thread,
+                 const struct probity_data *data, struct probity_unpacker *unpacker)
+{
     struct probity_record record;
 
+    if (probity_unpack(unpacker, &record) <= 0)
+        return;
+    take_span(tally, record.tick, data->last_tick);
+    tally->hits += data->records;
+    thread->hits += data->records;
+}
+
+static int walk(struct probity_tally *tally, struct probity_thread_facts *thread,
+                struct probity_unpacker *unpacker)
+{
+    struct probity_record record;
+    int error = 0;
+
     while (error == 0 && probity_unpack(unpacker, &record) > 0) {
-        if (record.kind == PROBITY_EVENT_HIT) {
-            uint64_t hits = has_events ? 1 : data->records;
-            take_span(tally, record.tick, has_events ? record.tick : data->last_tick);
-            tally->hits += hits;
-            thread->hits += hits;
-        } else if (record.kind == PROBITY_EVENT_THREAD_NAME) {
-            error = take_name(thread, &record);
-        }
-        if (!has_events)
-            break;
+        if (record.kind == PROBITY_EVENT_HIT)
+            take_hit(tally, thread, &record);
+        else
+            error = take_event(tally, thread, &record);
     }
     return error;
 }
@@ -80,7 +124,22 @@ int probity_tally_add(struct probity_tally *tally, uint32_t slot, const struct p
         return PROBITY_ERROR_MEMORY;
     probity_unpacker_init(&unpacker, payload + PROBITY_DATA_FIXED_BYTES,
                           bytes - PROBITY_DATA_FIXED_BYTES, data->first_tick);
-    return walk(tally, thread, data, &unpacker);
+    if (tally->is_again || (data->flags & PROBITY_DATA_HAS_EVENTS))
+        return walk(tally, thread, &unpacker);
+    skim(tally, thread, data, &unpacker);
+    return 0;
+}
+
+int probity_tally_again(struct probity_tally *tally)
+{
+    if (tally->is_again || tally->names.count == 0)
+        return 0;
+    for (size_t i = 0; i < tally->count; i++)
+        tally->threads[i].hits = 0;
+    tally->hits = tally->enters = tally->first_tick = tally->last_tick = 0;
+    tally->has_span = 0;
+    tally->is_again = 1;
+    return 1;
 }
 
 void probity_tally_release(struct probity_tally *tally)
@@ -88,5 +147,7 @@ void probity_tally_release(struct probity_tally *tally)
     for (size_t i = 0; i < tally->count; i++)
         free(tally->threads[i].name);
     free(tally->threads);
+    probity_names_release(&tally->names);
+    probity_functions_release(&tally->functions);
     *tally = (struct probity_tally){0};
 }

@@ -87,6 +87,19 @@ static int measure(struct probity_trace *trace)
     return 0;
 }
 
+int probity_trace_look(struct probity_trace *trace, const struct probity_reader_options *options)
+{
+    int error = take_spool(trace);
+
+    if (error == 0 && options->follow && trace->has_rest && trace->rest.is_alive)
+        probity_trace_follow(trace);
+    /* Measured again: what the writer took out of the spool before it was looked at is in the file
+     * now. */
+    if (error == 0)
+        error = measure(trace);
+    return error == 0 ? probity_trace_survey(trace, options) : error;
+}
+
 static int start(struct probity_trace *trace, const struct probity_reader_options *options)
 {
     int error = measure(trace);
@@ -94,15 +107,12 @@ static int start(struct probity_trace *trace, const struct probity_reader_option
     if (error == 0)
         error = read_info(trace);
     if (error == 0)
-        error = take_spool(trace);
-    /* Measured again: what the writer took out of the spool before it was looked at is in the file
-     * now. */
-    if (error == 0)
-        error = measure(trace);
-    if (error == 0)
-        error = probity_trace_survey(trace, options);
+        error = probity_trace_look(trace, options);
+    trace->is_followed = trace->is_followed && trace->facts.state == PROBITY_TRACE_LIVE;
     if (error == 0)
         error = probity_scan_init(&trace->scan, trace->file, trace->facts.file_bytes, 0);
+    if (trace->is_followed && trace->scan.size > trace->rest.header.committed)
+        trace->scan.size = trace->rest.header.committed;
     trace->own_clock.nominal_rate = trace->has_rest ? trace->rest.rate : trace->facts.info.rate;
     if (error == 0)
         error = probity_clockmap_add(&trace->own_clock, &trace->facts.info.anchor);
@@ -124,7 +134,8 @@ int probity_trace_open(const char *path, uint32_t number,
                        const struct probity_reader_options *options,
                        struct probity_trace *ret_trace)
 {
-    struct probity_trace trace = {.number = number, .file = -1, .horizon = UINT64_MAX};
+    struct probity_trace trace = {.number = number, .file = -1, .hint_file = -1,
+                                  .horizon = UINT64_MAX};
     int error = probity_file_open(path, &trace.file);
 
     if (error != 0)
@@ -149,15 +160,19 @@ void probity_trace_release(struct probity_trace *trace)
     probity_clockmap_release(&trace->own_clock);
     probity_clockmap_release(&trace->surveyed);
     probity_names_release(&trace->names);
+    probity_functions_release(&trace->functions);
     probity_tally_release(&trace->tally);
+    probity_profile_parts_release(&trace->profile);
     free(trace->pending.items);
     free(trace->extras.items);
     free(trace->info_bytes);
     free(trace->path);
     if (trace->file >= 0)
         close(trace->file);
+    if (trace->hint_file >= 0)
+        close(trace->hint_file);
     memset(trace, 0, sizeof *trace);
-    trace->file = -1;
+    trace->file = trace->hint_file = -1;
 }
 
 /* Hands on what may open before the front's new place. */
@@ -217,7 +232,7 @@ static int pass_sync(struct probity_trace *trace, const struct probity_scan_item
 
 static int finish(struct probity_trace *trace)
 {
-    int error = 0;
+    int error = trace->is_followed ? probity_trace_conclude(trace) : 0;
 
     for (size_t i = 0; error == 0 && trace->has_rest && i < trace->rest.anchor_count; i++)
         error = probity_clockmap_add(&trace->own_clock, &trace->rest.anchors[i]);
@@ -225,15 +240,23 @@ static int finish(struct probity_trace *trace)
     return error;
 }
 
+/* The front is at the end of what it may read. Returns 0 where it may go on, and 1 at the end. */
+static int go_on(struct probity_trace *trace)
+{
+    return trace->is_followed ? probity_trace_follow_on(trace) : 1;
+}
+
 int probity_trace_advance(struct probity_trace *trace, struct probity_queue *queue)
 {
     struct probity_scan_item item;
-    int got, is_sync = 0, error = 0;
+    int got, is_sync = 0, error = 0, ends = 0;
 
     do {
         got = probity_scan_next(&trace->scan, &item);
         if (got < 0)
             return got;
+        if (got == 0)
+            ends = go_on(trace);
         if (got == 0 || item.kind != PROBITY_SCAN_BLOCK)
             continue;
         is_sync = item.header.type == PROBITY_BLOCK_SYNC || item.header.type == PROBITY_BLOCK_END;
@@ -241,8 +264,12 @@ int probity_trace_advance(struct probity_trace *trace, struct probity_queue *que
             error = pass_sync(trace, &item);
         else if (item.header.type == PROBITY_BLOCK_DATA)
             error = pass_data(trace, &item);
-    } while (error == 0 && got > 0 && !is_sync);
-    if (error == 0 && (got == 0 || item.header.type == PROBITY_BLOCK_END))
+    } while (error == 0 && ends == 0 && !is_sync);
+    if (ends < 0)
+        return ends;
+    if (error == 0 && (ends == 1 || (is_sync && item.header.type == PROBITY_BLOCK_END)))
         error = finish(trace);
-    return error == 0 ? flush(trace, queue) : error;
+    if (error == 0)
+        error = flush(trace, queue);
+    return error == 0 && ends == PROBITY_READER_WAITS ? PROBITY_READER_WAITS : error;
 }

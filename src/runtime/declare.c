@@ -6,12 +6,14 @@
  */
 #include "runtime/declare.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "base/bytes.h"
 #include "base/os.h"
+#include "format/stream.h"
 #include "runtime/record.h"
 #include "runtime/thread.h"
 
@@ -27,7 +29,7 @@ struct declaration {
 static struct declaration *first_declaration, **last_link = &first_declaration;
 static uint8_t *arena_at;
 static size_t arena_left;
-static uint32_t site_numbers;
+static uint32_t site_numbers, format_numbers;
 
 static void *arena_take(size_t bytes)
 {
@@ -68,14 +70,23 @@ void probity_declare_all(struct probity_session *session, struct probity_slot *s
         probity_record_event(session, slot, entry->kind, entry->payload, entry->bytes);
 }
 
-static uint8_t *put_text(uint8_t *at, const char *text)
+static uint8_t *put_text_of(uint8_t *at, const char *text, size_t length)
 {
-    size_t length = text != NULL ? strnlen(text, PROBITY_LIMIT_NAME) : 0;
 
     probity_put_u16(at, (uint16_t)length);
     if (length > 0)
         memcpy(at + 2, text, length);
     return at + 2 + length;
+}
+
+static uint8_t *put_text(uint8_t *at, const char *text)
+{
+    return put_text_of(at, text, text != NULL ? strnlen(text, PROBITY_LIMIT_NAME) : 0);
+}
+
+static uint8_t *put_long_text(uint8_t *at, const char *text)
+{
+    return put_text_of(at, text, text != NULL ? strnlen(text, PROBITY_LIMIT_SIGNATURE) : 0);
 }
 
 /* Declares the site unless another thread did; returns its number, or UINT32_MAX. declare_lock
@@ -122,4 +133,181 @@ PROBITY_API void probity_site_slow(struct probity_site *site)
     probity_os_signals_restore(&before);
     if (code != 0)
         probity_hit(code);
+}
+
+/* ---- Functions and formats ---------------------------------------------------------------------
+ */
+
+/* The shared library that the descriptor lies in; "" where it is the executable. Takes the dynamic
+ * linker's lock, behind which constructors with scopes run: so no lock of ours may be held. */
+static const char *object_of(const void *at)
+{
+    Dl_info info;
+
+    struct probity_os_image image;
+
+    probity_os_image_find(&image);
+    if (probity_os_image_bytes(&image, at) > 0 || dladdr(at, &info) == 0 ||
+        info.dli_fname == NULL)
+        return "";
+    return info.dli_fname;
+}
+
+/* As site_number(); two numbers. */
+static uint32_t function_number(struct probity_site_function *function, const char *object)
+{
+    uint8_t payload[12 + 3 * (2 + PROBITY_LIMIT_NAME) + 2 * (2 + PROBITY_LIMIT_SIGNATURE)];
+
+    if (site_numbers + 2 > PROBITY_LIMIT_SITES)
+        return UINT32_MAX;
+    probity_put_u32(payload, site_numbers);
+    probity_put_u32(payload + 4, function->line);
+    payload[8] = function->level;
+    payload[9] = function->flags;
+    probity_put_u16(payload + 10, 0);
+    uint8_t *end = put_text(payload + 12, function->name);
+    end = put_text(end, function->file);
+    end = put_long_text(end, function->signature);
+    end = put_text(end, function->returns);
+    end = put_long_text(end, object);
+    uint32_t number = site_numbers;
+    site_numbers += 2;
+    if (probity_declare(PROBITY_EVENT_FUNCTION, payload, (size_t)(end - payload)) != 0)
+        return UINT32_MAX;
+    probity_record_event_here(PROBITY_EVENT_FUNCTION, payload, (size_t)(end - payload));
+    return number;
+}
+
+uint32_t probity_declare_function(struct probity_site_function *function)
+{
+    struct probity_os_signals before;
+    const char *object = object_of(function);
+    uint32_t code = 0;
+
+    probity_os_signals_block(&before);
+    struct probity_session *session = probity_session_enter();
+    if (session != NULL && probity_thread_may_record(session)) {
+        probity_os_lock(&session->declare_lock);
+        code = function->code;
+        uint32_t number = code == 0 ? function_number(function, object) : 0;
+        if (code == 0 && number != UINT32_MAX) {
+            code = PROBITY_CODE_FIRST + 2 * number + 1;
+            __atomic_store_n(&function->number, number + 1, __ATOMIC_RELAXED);
+        }
+        __atomic_store_n(&function->code, code, __ATOMIC_RELEASE);
+        probity_os_unlock(&session->declare_lock);
+        if (code == 0)
+            __atomic_add_fetch(&session->live.header->dropped_memory, 1, __ATOMIC_RELAXED);
+    }
+    if (session != NULL)
+        probity_session_leave(session);
+    probity_os_signals_restore(&before);
+    return code;
+}
+
+uint32_t probity_format_type(const struct probity_site_format *format, uint32_t value)
+{
+    const char *text = format->texts[value];
+    uint32_t type = format->types[value];
+
+    if (type < PROBITY_TYPE_ARRAY)
+        return type;
+    return text[0] == '"' || (text[0] == 'L' && text[1] == '"') ? PROBITY_VALUE_LITERAL
+                                                                : type - PROBITY_TYPE_ARRAY;
+}
+
+/* Where the text that begins at `at` ends: at a comma outside of parentheses and quotes, as the
+ * preprocessor sees it, or at the end. */
+static const char *argument_end(const char *at)
+{
+    int depth = 0;
+    char quote = 0;
+
+    for (; *at != 0; at++) {
+        if (quote != 0) {
+            if (*at == '\\' && at[1] != 0)
+                at++;
+            else if (*at == quote)
+                quote = 0;
+        } else if (*at == '"' || *at == '\'') {
+            quote = *at;
+        } else if (*at == ',' && depth == 0) {
+            break;
+        } else {
+            depth += (*at == '(') - (*at == ')');
+        }
+    }
+    return at;
+}
+
+/* The text of a value: as written, with macros unexpanded; a literal's as expanded, since it is the
+ * value. *source moves on behind it. */
+static uint8_t *put_value_text(uint8_t *at, const struct probity_site_format *format,
+                               uint32_t value, size_t most, const char **source)
+{
+    const char *text = format->texts[value];
+    size_t length = strnlen(text, most);
+
+    if (*source != NULL && **source == ',') {
+        const char *start = *source + 1, *end;
+        start += strspn(start, " ");
+        *source = end = argument_end(start);
+        if (probity_format_type(format, value) != PROBITY_VALUE_LITERAL) {
+            text = start;
+            length = (size_t)(end - start) < most ? (size_t)(end - start) : most;
+        }
+    }
+    return put_text_of(at, text, length);
+}
+
+static uint32_t format_number(const struct probity_site_format *format)
+{
+    enum { HEAD_BYTES = 10, VALUE_BYTES = 4 };
+    uint8_t payload[PROBITY_EVENT_ROOM];
+    size_t room = sizeof payload - HEAD_BYTES - (size_t)VALUE_BYTES * format->count;
+    const char *source = format->source;
+
+    if (format_numbers >= PROBITY_LIMIT_SITES)
+        return 0;
+    if (source != NULL)
+        source = argument_end(source); /* what stands for n */
+    probity_put_u32(payload, format_numbers + 1);
+    probity_put_u32(payload + 4, format->line);
+    probity_put_u16(payload + 8, (uint16_t)format->count);
+    uint8_t *at = payload + HEAD_BYTES;
+    for (uint32_t i = 0; i < format->count; i++) {
+        at[0] = (uint8_t)probity_format_type(format, i);
+        at[1] = 0;
+        at = put_value_text(at + 2, format, i, room / format->count, &source);
+    }
+    format_numbers++;
+    if (probity_declare(PROBITY_EVENT_FORMAT, payload, (size_t)(at - payload)) != 0)
+        return 0;
+    probity_record_event_here(PROBITY_EVENT_FORMAT, payload, (size_t)(at - payload));
+    return format_numbers;
+}
+
+uint32_t probity_declare_format(struct probity_site_format *format)
+{
+    struct probity_os_signals before;
+    uint32_t number = __atomic_load_n(&format->number, __ATOMIC_ACQUIRE);
+
+    if (number != 0)
+        return number;
+    probity_os_signals_block(&before);
+    struct probity_session *session = probity_session_enter();
+    if (session != NULL) {
+        probity_os_lock(&session->declare_lock);
+        number = format->number;
+        if (number == 0)
+            number = format_number(format);
+        /* Release: the declaration comes first, for whoever records with this number. */
+        __atomic_store_n(&format->number, number, __ATOMIC_RELEASE);
+        probity_os_unlock(&session->declare_lock);
+        if (number == 0)
+            __atomic_add_fetch(&session->live.header->dropped_memory, 1, __ATOMIC_RELAXED);
+        probity_session_leave(session);
+    }
+    probity_os_signals_restore(&before);
+    return number;
 }

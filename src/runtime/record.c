@@ -11,6 +11,7 @@
 
 #include "base/os.h"
 #include "base/scale.h"
+#include "probity_scope.h"
 #include "runtime/thread.h"
 
 PROBITY_API int probity_active = 1;
@@ -124,31 +125,61 @@ static void store_pending(uint64_t at, uint64_t tick, uint32_t words)
     __atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
-/* What a probe records: a short hit's code, or code 0 and a wide hit's number. */
-struct hit {
-    uint32_t code;
+/* What is recorded: a short hit's code; or code 0 and an event's kind and payload; or both 0 and a
+ * wide hit's number. */
+struct item {
+    uint32_t code, kind;
     uint64_t number;
+    const void *payload;
+    size_t bytes;
 };
 
 enum { CPU_WORDS = 3, WIDE_WORDS = 2 };
 
-static void store_hit(uint64_t at, uint64_t tick, struct hit hit)
+static uint32_t words_of(const struct item *item)
 {
-    if (hit.code != 0) {
-        store_word(at, probity_word(tick, hit.code));
+    if (item->code != 0)
+        return 1;
+    return item->kind != 0 ? PROBITY_EVENT_HEAD_WORDS + (uint32_t)(item->bytes + 7) / 8
+                           : WIDE_WORDS;
+}
+
+static void store_event(uint64_t at, uint64_t tick, const struct item *item)
+{
+    uint32_t words = words_of(item);
+
+    store_pending(at, tick, words);
+    store_word(at + 8, tick);
+    store_word(at + 16, item->kind | (uint64_t)item->bytes << 16);
+    for (size_t i = 0; i < item->bytes; i += 8) {
+        uint64_t word = 0;
+        memcpy(&word, (const char *)item->payload + i,
+               item->bytes - i < 8 ? item->bytes - i : 8);
+        store_word(at + 24 + i, word);
+    }
+    store_head(at, probity_word(tick, probity_word_special(PROBITY_WORD_EVENT, words)));
+}
+
+static void store_item(uint64_t at, uint64_t tick, const struct item *item)
+{
+    if (item->code != 0) {
+        store_word(at, probity_word(tick, item->code));
+        return;
+    }
+    if (item->kind != 0) {
+        store_event(at, tick, item);
         return;
     }
     store_pending(at, tick, WIDE_WORDS);
-    store_word(at + 8, hit.number);
+    store_word(at + 8, item->number);
     store_head(at, probity_word(tick, probity_word_special(PROBITY_WORD_HIT, WIDE_WORDS)));
 }
 
 /* The CPU record in front of the hit that found the gap, both in one reservation. */
 static void record_measured_hit(struct probity_session *session, struct probity_slot *slot,
-                                struct hit hit, uint64_t tick)
+                                const struct item *item, uint64_t tick)
 {
-    uint32_t words = hit.code != 0 ? 1 : WIDE_WORDS;
-    uint64_t at = reserve_words(session, slot, CPU_WORDS + words);
+    uint64_t at = reserve_words(session, slot, CPU_WORDS + words_of(item));
 
     if (at == 0)
         return;
@@ -157,32 +188,32 @@ static void record_measured_hit(struct probity_session *session, struct probity_
     store_word(at + 16, slot->measured_cpu_ns);
     store_head(at, probity_word(slot->measured_tick,
                                 probity_word_special(PROBITY_WORD_CPU, CPU_WORDS)));
-    store_hit(at + CPU_WORDS * 8, tick, hit);
+    store_item(at + CPU_WORDS * 8, tick, item);
 }
 
 /* Records the hit elsewhere than in the words reserved at `at` before its clock was read, and turns
  * these into padding last. The writer must know (pass.c, slot_drain): its tick is older than the
  * new words. */
-static void move_hit(struct probity_session *session, struct probity_slot *slot, struct hit hit,
-                     uint64_t at, uint64_t tick)
+static void move_hit(struct probity_session *session, struct probity_slot *slot,
+                     const struct item *item, uint64_t at, uint64_t tick)
 {
-    uint32_t moves = slot->moves, words = hit.code != 0 ? 1 : WIDE_WORDS;
+    uint32_t moves = slot->moves, words = words_of(item);
     int is_outermost = !(moves & 1); /* else a signal handler's, inside a move of an older hit */
 
     if (is_outermost) {
         __atomic_store_n(&slot->moving_tick, tick, __ATOMIC_RELAXED);
         __atomic_store_n(&slot->moves, moves + 1, __ATOMIC_RELEASE);
     }
-    record_measured_hit(session, slot, hit, tick);
+    record_measured_hit(session, slot, item, tick);
     store_head(at, probity_word(tick, probity_word_special(PROBITY_WORD_PAD, words)));
     if (is_outermost)
         __atomic_store_n(&slot->moves, moves + 2, __ATOMIC_RELEASE);
 }
 
 /* Probes share places: they only compete for readings. */
-static struct probity_slot_gaps *gaps_of(struct probity_slot *slot, struct hit hit)
+static struct probity_slot_gaps *gaps_of(struct probity_slot *slot, const struct item *item)
 {
-    uint64_t number = hit.code != 0 ? hit.code : hit.number;
+    uint64_t number = item->code != 0 ? item->code : item->number;
 
     return &slot->gaps[number / 2 % (sizeof slot->gaps / sizeof slot->gaps[0])];
 }
@@ -191,10 +222,10 @@ static struct probity_slot_gaps *gaps_of(struct probity_slot *slot, struct hit h
  * such as this one, in front of this probe, never were time off the CPU. A gap longer than usual is
  * always worth its price. */
 static uint64_t price_of_reading(struct probity_session *session, struct probity_slot *slot,
-                                 struct hit hit, uint64_t gap)
+                                 const struct item *item, uint64_t gap)
 {
     enum { SHIFT_MAX = 2 };
-    const struct probity_slot_gaps *gaps = gaps_of(slot, hit);
+    const struct probity_slot_gaps *gaps = gaps_of(slot, item);
     uint32_t shift = gap >> gaps->usual_log2 != 0 ? 0 : gaps->in_vain;
 
     return session->cpu_cost_ticks << (shift < SHIFT_MAX ? shift : SHIFT_MAX);
@@ -242,29 +273,46 @@ static void learn_gap(struct probity_slot_gaps *gaps, uint64_t gap)
         gaps->usual_log2--;
 }
 
-/* Reads the CPU clock, and enters what it found. */
-static void measure_gap(struct probity_session *session, struct probity_slot *slot, struct hit hit,
-                        uint64_t gap, uint64_t price)
+/* Reads the CPU clock, and enters what it found. Returns for how many ns the thread was off the
+ * CPU. */
+static int64_t measure_gap(struct probity_session *session, struct probity_slot *slot,
+                           const struct item *item, uint64_t gap, uint64_t price)
 {
     enum { IN_VAIN_NS = 500 };
-    struct probity_slot_gaps *gaps = gaps_of(slot, hit);
+    struct probity_slot_gaps *gaps = gaps_of(slot, item);
     uint64_t unmeasured = slot->unmeasured;
     int64_t off_ns = probity_thread_measure(session, slot);
 
     note_error(session, off_ns, unmeasured);
     if (off_ns >= IN_VAIN_NS) {
         gaps->in_vain = 0;
-        return;
+        return off_ns;
     }
     learn_gap(gaps, gap);
     slot->credit -= price;
+    return off_ns;
+}
+
+int64_t probity_record_gap(struct probity_session *session, struct probity_slot *slot,
+                           uint32_t number, uint64_t tick)
+{
+    const struct item place = {.number = 2 * (uint64_t)number};
+    uint64_t gap = tick - slot->hot.last_tick;
+
+    slot->hot.last_tick = tick;
+    credit_gap(session, slot, tick, gap);
+    uint64_t price = price_of_reading(session, slot, &place, gap);
+    if (slot->credit >= price)
+        return measure_gap(session, slot, &place, gap, price);
+    slot->unmeasured += gap;
+    return 0;
 }
 
 /* Stores a hit into the word or words reserved at `at`. After a gap the thread may have been off
  * the CPU; then these words stay empty until the records that stand for them are stored, so that
  * the writer does not pass them. */
-static void finish_hit(struct probity_session *session, struct probity_slot *slot, struct hit hit,
-                       uint64_t at, uint64_t tick)
+static void finish_hit(struct probity_session *session, struct probity_slot *slot,
+                       const struct item *item, uint64_t at, uint64_t tick)
 {
     uint64_t gap = tick - slot->hot.last_tick;
 
@@ -273,22 +321,22 @@ static void finish_hit(struct probity_session *session, struct probity_slot *slo
     else
         slot->hot.last_tick = tick;
     if (gap < slot->hot.gap_ticks) {
-        store_hit(at, tick, hit);
+        store_item(at, tick, item);
         return;
     }
     credit_gap(session, slot, tick, gap);
-    uint64_t price = price_of_reading(session, slot, hit, gap);
+    uint64_t price = price_of_reading(session, slot, item, gap);
     if (slot->credit < price) {
         slot->unmeasured += gap;
-        store_hit(at, tick, hit);
+        store_item(at, tick, item);
         return;
     }
-    measure_gap(session, slot, hit, gap, price);
+    measure_gap(session, slot, item, gap, price);
     /* Switched out since the clock was read: the reading does not hold for that moment. The probe
      * is still at work, so this moment is as good. */
     if ((int64_t)(slot->measured_tick - tick) >= (int64_t)slot->hot.gap_ticks)
         slot->hot.last_tick = tick = slot->measured_tick;
-    move_hit(session, slot, hit, at, tick);
+    move_hit(session, slot, item, at, tick);
 }
 
 /* Keeps an end of recording, and with it the next start, out of what the thread does until it
@@ -312,17 +360,17 @@ PROBITY_API void probity_probe_gap(uint32_t code, uint64_t at, uint64_t tick)
 {
     struct probity_session *session = probity_session_recording();
     struct probity_slot *slot = probity_thread_slot();
-    struct hit hit = {code, 0};
+    struct item item = {.code = code};
     int before = errno;
 
     if (session == NULL || slot == NULL) {
-        store_hit(at, tick, hit); /* stopped since the word was reserved: it is still ours */
+        store_item(at, tick, &item); /* stopped since the word was reserved: it is still ours */
         return;
     }
     if (slot_enter(session, slot))
-        finish_hit(session, slot, hit, at, tick);
+        finish_hit(session, slot, &item, at, tick);
     else
-        store_hit(at, tick, hit);
+        store_item(at, tick, &item);
     slot_leave(slot);
     errno = before;
 }
@@ -336,11 +384,14 @@ static struct probity_slot *slot_here(struct probity_session **ret_session)
     *ret_session = probity_session_recording();
     if (*ret_session != NULL && slot != NULL && slot->session == (*ret_session)->number)
         return slot;
+    if (*ret_session != NULL && !probity_thread_may_record(*ret_session))
+        return NULL;
     probity_os_signals_block(&before);
     *ret_session = probity_session_enter();
     slot = NULL;
     if (*ret_session != NULL) {
-        slot = probity_thread_register(*ret_session);
+        if (probity_thread_may_record(*ret_session))
+            slot = probity_thread_register(*ret_session);
         probity_session_leave(*ret_session);
     } else {
         probity_thread_forget();
@@ -349,65 +400,86 @@ static struct probity_slot *slot_here(struct probity_session **ret_session)
     return slot;
 }
 
-static void record_hit(struct hit hit)
+static void record_item(const struct item *item)
 {
     struct probity_session *session;
     int before = errno;
     struct probity_slot *slot = slot_here(&session);
 
     if (slot != NULL) {
-        uint32_t words = hit.code != 0 ? 1 : WIDE_WORDS;
-        uint64_t at = slot_enter(session, slot) ? reserve_words(session, slot, words) : 0;
+        uint64_t at =
+            slot_enter(session, slot) ? reserve_words(session, slot, words_of(item)) : 0;
         if (at != 0)
-            finish_hit(session, slot, hit, at, probity_clock_ticks(session->live.clock));
+            finish_hit(session, slot, item, at, probity_clock_ticks(session->live.clock));
         slot_leave(slot);
     }
     errno = before;
 }
 
+void probity_record_values(uint32_t kind, const void *payload, size_t bytes)
+{
+    struct item item = {.kind = kind, .number = 2 * (uint64_t)kind, .payload = payload,
+                        .bytes = bytes < PROBITY_EVENT_ROOM ? bytes : PROBITY_EVENT_ROOM};
+
+    if (__atomic_load_n(&probity_active, __ATOMIC_RELAXED))
+        record_item(&item);
+}
+
 /* The inline probe reserved a word that it may not use. Where recording has ended, that word must
  * not look like one that a probe is about to fill. */
-static void give_back(void)
+static void give_back(uint32_t words)
 {
     struct probity_slot *slot = probity_thread_slot();
 
     if (probity_thread_self != NULL && slot != NULL &&
         __atomic_load_n(&slot->hot.valid_bit, __ATOMIC_RELAXED) == 0)
-        reserve(slot, (uint64_t)-8);
+        reserve(slot, (uint64_t)-8 * words);
+}
+
+PROBITY_API void probity_event_refused(uint64_t at, uint32_t words)
+{
+    struct probity_slot *slot = probity_thread_slot();
+    uint64_t chunk_bytes =
+        slot != NULL ? __atomic_load_n(&slot->hot.valid_bit, __ATOMIC_RELAXED) : 0;
+
+    if (chunk_bytes == 0) {
+        give_back(words);
+        return;
+    }
+    if ((at & chunk_bytes) == 0)
+        return; /* all of it lies behind the chunk's end */
+    uint32_t left = (uint32_t)(chunk_bytes - (at & (chunk_bytes - 1))) / 8;
+    store_word(at, probity_word(slot->hot.last_tick,
+                                probity_word_special(PROBITY_WORD_PAD,
+                                                     left < words ? left : words)));
 }
 
 PROBITY_API void probity_probe_slow(uint32_t code)
 {
-    give_back();
-    record_hit((struct hit){code, 0});
+    struct item item = {.code = code};
+
+    give_back(1);
+    record_item(&item);
 }
 
 PROBITY_API void probity_probe_wide(uint32_t id)
 {
+    struct item item = {.number = 2 * (uint64_t)id};
+
     if (__atomic_load_n(&probity_active, __ATOMIC_RELAXED))
-        record_hit((struct hit){0, 2 * (uint64_t)id});
+        record_item(&item);
 }
 
 int probity_record_event(struct probity_session *session, struct probity_slot *slot, uint32_t kind,
                          const void *payload, size_t bytes)
 {
-    enum { HEAD_WORDS = 3, WORDS_MAX = 255 };
-    size_t room = (WORDS_MAX - HEAD_WORDS) * 8, used = bytes < room ? bytes : room;
-    uint32_t words = HEAD_WORDS + (uint32_t)(used + 7) / 8;
-    uint64_t at = reserve_words(session, slot, words);
+    struct item item = {.kind = kind, .payload = payload,
+                        .bytes = bytes < PROBITY_EVENT_ROOM ? bytes : PROBITY_EVENT_ROOM};
+    uint64_t at = reserve_words(session, slot, words_of(&item));
 
     if (at == 0)
         return PROBITY_ERROR_LIMIT;
-    uint64_t tick = probity_clock_ticks(session->live.clock);
-    store_pending(at, tick, words);
-    store_word(at + 8, tick);
-    store_word(at + 16, kind | (uint64_t)used << 16);
-    for (size_t i = 0; i < used; i += 8) {
-        uint64_t word = 0;
-        memcpy(&word, (const char *)payload + i, used - i < 8 ? used - i : 8);
-        store_word(at + 24 + i, word);
-    }
-    store_head(at, probity_word(tick, probity_word_special(PROBITY_WORD_EVENT, words)));
+    store_event(at, probity_clock_ticks(session->live.clock), &item);
     return 0;
 }
 
@@ -415,8 +487,10 @@ int probity_record_event_here(uint32_t kind, const void *payload, size_t bytes)
 {
     struct probity_session *session;
     int before = errno, result = PROBITY_ERROR_STATE;
-    struct probity_slot *slot =
-        __atomic_load_n(&probity_active, __ATOMIC_RELAXED) ? slot_here(&session) : NULL;
+    /* Also in profile mode, where probes are off. */
+    int is_on =
+        __atomic_load_n(&probity_active, __ATOMIC_RELAXED) || probity_session_recording() != NULL;
+    struct probity_slot *slot = is_on ? slot_here(&session) : NULL;
 
     if (slot != NULL) {
         if (slot_enter(session, slot))

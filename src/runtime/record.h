@@ -15,8 +15,19 @@
 int probity_record_event(struct probity_session *session, struct probity_slot *slot, uint32_t kind,
                          const void *payload, size_t bytes);
 
-/* The same for whoever calls: registers the thread where needed. PROBITY_ERROR_STATE when nothing
- * is recorded. */
+/* Records an event that stands in the program's own time, as a hit does: its CPU time is measured
+ * where it must be. The calling thread, signal handlers too. More than PROBITY_EVENT_ROOM bytes are
+ * cut. */
+void probity_record_values(uint32_t kind, const void *payload, size_t bytes);
+
+/* After a gap that ends at `tick`, in a slot that need not be one of the session's: reads the CPU
+ * clock where that is worth its price. Gaps of one number are alike. Returns for how many ns the
+ * thread is known to have been off the CPU; may be negative. */
+int64_t probity_record_gap(struct probity_session *session, struct probity_slot *slot,
+                           uint32_t number, uint64_t tick);
+
+/* Records an event for whoever calls: registers the thread where needed. PROBITY_ERROR_STATE when
+ * nothing is recorded. */
 int probity_record_event_here(uint32_t kind, const void *payload, size_t bytes);
 
 #endif

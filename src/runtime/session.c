@@ -17,6 +17,7 @@
 
 #include "base/os.h"
 #include "base/scale.h"
+#include "runtime/levels.h"
 #include "runtime/thread.h"
 #include "runtime/trace_file.h"
 #include "spool/segment.h"
@@ -29,6 +30,9 @@ enum {
 };
 
 probity_session_closed *probity_session_when_closed;
+probity_session_log *probity_session_print_log;
+probity_session_summary *probity_session_print_summary;
+void *probity_session_open_logs;
 
 /* The mapping. A forked child inherits the address, and finds zeroes there. */
 static struct probity_session *session_at;
@@ -222,6 +226,13 @@ static void rules_make(struct probity_session *session)
     session->writer_threshold = probity_live_chunks_to_wake(&session->live);
 }
 
+/* From here on no probe and no scope takes the slow path. */
+static void switch_off(void)
+{
+    __atomic_store_n(&probity_active, 0, __ATOMIC_SEQ_CST);
+    probity_levels_end();
+}
+
 static void undo(struct probity_session *session, int descriptor)
 {
     if (descriptor >= 0) {
@@ -235,17 +246,42 @@ static void undo(struct probity_session *session, int descriptor)
         session->live.header = NULL;
     }
     memset(&session->live.pool, 0, sizeof session->live.pool);
-    __atomic_store_n(&probity_active, 0, __ATOMIC_RELAXED);
+    switch_off();
     __atomic_store_n(&session->state, PROBITY_SESSION_ENDED, __ATOMIC_RELEASE);
 }
 
-static void writer_prepare(struct probity_session *session, uint64_t trace_bytes)
+static void trace_grown(void *owner, int is_closed)
+{
+    probity_session_print_log(owner, is_closed);
+}
+
+static void log_prepare(struct probity_session *session, int is_child)
+{
+    const char *wanted = session->settings.log, *summary = session->settings.summary;
+
+    session->log = NULL;
+    session->log_is_over = session->log_is_whole = 0;
+    if (probity_trace_file_expand(session, summary, is_child, session->summary_path) != 0)
+        session->summary_path[0] = 0;
+    if (wanted[0] == 0 || probity_session_print_log == NULL)
+        return;
+    session->writer.owner = session;
+    session->writer.grown = trace_grown;
+    session->writer.keeps_stderr = 1; /* for the log, or for what is wrong with it */
+    if (probity_trace_file_expand(session, wanted, is_child, session->log_path) != 0)
+        session->log_path[0] = 0;
+}
+
+static void writer_prepare(struct probity_session *session, int is_child, uint64_t trace_bytes)
 {
     memset(&session->writer, 0, sizeof session->writer);
     session->writer.live = &session->live;
     session->writer.trace_path = session->trace_path;
     session->writer.spool_path = session->spool_path;
     session->writer.trace_bytes = trace_bytes;
+    session->writer.change_levels = probity_levels_change;
+    session->writer.thread_numbers = &session->threads;
+    log_prepare(session, is_child);
     session->failure_is_told = 0;
 }
 
@@ -270,7 +306,7 @@ static int files_make(struct probity_session *session, int is_child, int *ret_de
     if (result != 0)
         probity_session_complain(session->trace_path, probity_error_text(result));
     session->live.header->committed = trace_bytes;
-    writer_prepare(session, trace_bytes);
+    writer_prepare(session, is_child, trace_bytes);
     return result;
 }
 
@@ -298,6 +334,8 @@ int probity_session_start(struct probity_session *session, const struct probity_
     session->settings = *settings;
     session->is_by_environment = 0;
     session->threads = 0;
+    session->is_declared = 0;
+    session->profile.is_untimed = 0;
     session->number++;
     live->pid = (uint32_t)getpid();
     live->clock = probity_clock_choose(settings->refuse_counter);
@@ -309,12 +347,15 @@ int probity_session_start(struct probity_session *session, const struct probity_
     }
     close(descriptor);
     probity_os_barrier_ready();
+    probity_os_image_find(&session->image);
+    probity_levels_begin(session);
     live->header->state = PROBITY_SPOOL_RECORDING;
     inherited = *settings;
     inherited_records = 1;
     inherited_stop = 0;
     __atomic_add_fetch(&session->busy, 1, __ATOMIC_SEQ_CST); /* an end waits for the writer */
-    __atomic_store_n(&probity_active, 1, __ATOMIC_RELEASE);
+    /* In profile mode, scopes only. */
+    __atomic_store_n(&probity_active, !settings->profile, __ATOMIC_RELEASE);
     __atomic_store_n(&session->state, PROBITY_SESSION_RECORDING, __ATOMIC_SEQ_CST);
     if (is_main)
         probity_session_need_writer(session); /* else tried again when the first chunk is full */
@@ -334,6 +375,7 @@ int probity_session_start_if_asked(struct probity_session *session, int is_main)
     if (inherited_records)
         return probity_session_start(session, &inherited, is_main);
     if (inherited_stop) {
+        switch_off();
         __atomic_store_n(&session->state, PROBITY_SESSION_ENDED, __ATOMIC_RELEASE);
         return PROBITY_ERROR_STATE;
     }
@@ -343,7 +385,7 @@ int probity_session_start_if_asked(struct probity_session *session, int is_main)
         return probity_session_start(session, settings, is_main);
     }
     __atomic_store_n(&session->state, PROBITY_SESSION_ENDED, __ATOMIC_RELEASE);
-    __atomic_store_n(&probity_active, 0, __ATOMIC_RELAXED);
+    switch_off();
     return PROBITY_ERROR_STATE;
 }
 
@@ -403,7 +445,7 @@ static void shut_out(struct probity_session *session)
     struct probity_live *live = &session->live;
     uint32_t never = 0;
 
-    __atomic_store_n(&probity_active, 0, __ATOMIC_SEQ_CST);
+    switch_off();
     __atomic_add_fetch(&live->pool.freed, 1, __ATOMIC_SEQ_CST);
     probity_os_wake(&live->pool.freed, INT32_MAX);
     probity_os_barrier();
@@ -411,6 +453,7 @@ static void shut_out(struct probity_session *session)
         probity_os_wait(&never, 0, LEAVE_NS);
     for (uint32_t i = 0; i < __atomic_load_n(&live->slots, __ATOMIC_ACQUIRE); i++)
         __atomic_store_n(&live->slot[i].hot.valid_bit, 0, __ATOMIC_SEQ_CST);
+    probity_profile_end(session);
     probity_os_barrier();
 }
 
@@ -420,7 +463,7 @@ static int has_failed(struct probity_session *session)
 {
     if (!__atomic_load_n(&session->live.failed, __ATOMIC_RELAXED))
         return 0;
-    __atomic_store_n(&probity_active, 0, __ATOMIC_RELAXED);
+    switch_off();
     if (__atomic_exchange_n(&session->failure_is_told, 1, __ATOMIC_RELAXED) == 0)
         probity_session_complain(session->trace_path,
                                  "cannot be written further (run 'probity recover' on it)");
@@ -487,6 +530,18 @@ static int trace_end(struct probity_session *session, uint32_t reason)
     return result;
 }
 
+/* A trace that was made only to be printed goes when that is done. */
+static void texts_end(struct probity_session *session)
+{
+    const struct probity_settings *settings = &session->settings;
+    int is_whole = settings->log[0] == 0 || session->log_is_whole;
+
+    if (settings->summary[0] != 0 && probity_session_print_summary != NULL)
+        is_whole &= probity_session_print_summary(session) == 0;
+    if (settings->is_for_text && is_whole)
+        unlink(session->trace_path);
+}
+
 int probity_session_stop(struct probity_session *session, uint32_t reason)
 {
     uint32_t expected = PROBITY_SESSION_RECORDING;
@@ -498,6 +553,8 @@ int probity_session_stop(struct probity_session *session, uint32_t reason)
     inherited_stop = 1;
     shut_out(session);
     int result = trace_end(session, reason);
+    if (result == 0)
+        texts_end(session);
     if (result == 0 && session->csv_path[0] != 0 && probity_session_when_closed != NULL)
         result = probity_session_when_closed(session->trace_path, session->csv_path);
     __atomic_store_n(&session->state, PROBITY_SESSION_ENDED, __ATOMIC_RELEASE);
@@ -508,12 +565,13 @@ void probity_session_make_way(struct probity_session *session)
 {
     uint32_t expected = PROBITY_SESSION_RECORDING;
 
-    if (!session->is_by_environment || session->threads != 0 ||
+    if (!session->is_by_environment ||
+        __atomic_load_n(&session->is_declared, __ATOMIC_ACQUIRE) ||
         !__atomic_compare_exchange_n(&session->state, &expected, PROBITY_SESSION_ENDING, 0,
                                      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         return;
     shut_out(session);
-    if (trace_end(session, PROBITY_END_STOPPED) == 0 && session->threads == 0)
+    if (trace_end(session, PROBITY_END_STOPPED) == 0 && !session->is_declared)
         unlink(session->trace_path);
     __atomic_store_n(&session->state, PROBITY_SESSION_ENDED, __ATOMIC_RELEASE);
 }

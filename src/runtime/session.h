@@ -7,7 +7,9 @@
 #ifndef PROBITY_RUNTIME_SESSION_H
 #define PROBITY_RUNTIME_SESSION_H
 
+#include "base/os.h"
 #include "format/block.h"
+#include "runtime/profile.h"
 #include "runtime/settings.h"
 #include "spool/live.h"
 #include "writer/writer.h"
@@ -29,22 +31,42 @@ struct probity_session {
     uint32_t is_by_environment; /* by the constructor: an explicit start may still replace it */
     uint32_t number;  /* of recordings started in this process */
     uint32_t threads; /* numbers given out */
+    uint32_t is_declared; /* 1: a thread has recorded what each recording begins with */
     uint64_t gap_ticks, cpu_cost_ticks; /* the gap rule; what a reading of the CPU clock costs */
     uint64_t measure_ticks_max; /* CPU time is read at least so often, at a change of chunk */
     uint32_t budget; /* share of time for readings in vain, × 2^16 */
     uint32_t writer_threshold; /* full chunks at which the writer is woken */
+    struct probity_profile_sets profile;
     struct probity_settings settings, wanted;
     struct probity_live live;
     struct probity_writer writer;
+    struct probity_os_image image; /* where texts need not be looked at before they are read */
     uint8_t id[16];
     char trace_path[PROBITY_LIMIT_PATH], csv_path[PROBITY_LIMIT_PATH],
         spool_path[PROBITY_LIMIT_PATH];
+    char log_path[PROBITY_LIMIT_PATH], summary_path[PROBITY_LIMIT_PATH]; /* "": too long */
+    void *log; /* of src/library/log_print.c: what it works with */
+    int log_is_over;  /* 1: no more is printed */
+    int log_is_whole; /* 1: all of the trace has been printed */
     char scratch[3][PROBITY_LIMIT_PATH]; /* at start; a thread that probes may have a small stack */
 };
 
 /* What is done with a closed trace that is to become a CSV; set by src/library/. */
 typedef int probity_session_closed(const char *trace_path, const char *csv_path);
 extern probity_session_closed *probity_session_when_closed;
+
+/* Prints the log of a session whose settings ask for one, as far as its trace goes by now;
+ * is_closed: to its end. In the thread that writes; set by src/library/. */
+typedef void probity_session_log(struct probity_session *session, int is_closed);
+extern probity_session_log *probity_session_print_log;
+
+/* Prints the summary of a closed trace. Returns 0 where it is printed; set by src/library/. */
+typedef int probity_session_summary(struct probity_session *session);
+extern probity_session_summary *probity_session_print_summary;
+
+/* The newest log that is open, also in a forked child, which cannot use it: there it is memory that
+ * a search for leaks must still find. */
+extern void *probity_session_open_logs;
 
 /* The session of this process, made if it is missing. NULL where there is no memory. Signals
  * blocked. */

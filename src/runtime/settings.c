@@ -6,6 +6,7 @@
 #include "runtime/settings.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,11 +50,38 @@ static int text_copy(char *ret_text, size_t room, const char *text)
     return 1;
 }
 
+/* A program that was built against an older header has a shorter struct: what it does not know is
+ * 0. Returns 0 where the size is that of no version. */
+static int options_copy(const struct probity_options *options, struct probity_options *ret_options)
+{
+    const size_t least = offsetof(struct probity_options, profile);
+    size_t bytes = options->struct_bytes != 0 ? options->struct_bytes : sizeof *options;
+
+    if (bytes < least || bytes > sizeof *options)
+        return 0;
+    memset(ret_options, 0, sizeof *ret_options);
+    memcpy(ret_options, options, bytes);
+    return 1;
+}
+
+/* What is for function scopes, and for the log. */
+static const char *apply_scope_options(const struct probity_options *options,
+                                       struct probity_settings *settings)
+{
+    settings->level_functions = settings->level_parameters = -1;
+    settings->profile = is_on(options->profile, 0);
+    settings->threads_announced = is_on(options->threads_announced, 0);
+    if (options->log != NULL && !text_copy(settings->log, sizeof settings->log, options->log))
+        return "options: log";
+    if (options->summary != NULL &&
+        !text_copy(settings->summary, sizeof settings->summary, options->summary))
+        return "options: summary";
+    return NULL;
+}
+
 static const char *apply_options(const struct probity_options *options,
                                  struct probity_settings *settings, struct wanted *ret_wanted)
 {
-    if (options->struct_bytes != 0 && options->struct_bytes != sizeof *options)
-        return "options: struct_bytes";
     if (!text_copy(settings->out, sizeof settings->out,
                    options->out != NULL && options->out[0] != 0 ? options->out : "%n.%p.probity"))
         return "options: out";
@@ -68,7 +96,7 @@ static const char *apply_options(const struct probity_options *options,
     ret_wanted->spool_bytes_max = or_default(options->spool_bytes_max, SPOOL_BYTES_MAX_DEFAULT);
     ret_wanted->cpu_gap_ns = or_default(options->cpu_gap_ns, CPU_GAP_NS_DEFAULT);
     ret_wanted->cpu_budget_permille = or_default(options->cpu_budget_permille, CPU_BUDGET_DEFAULT);
-    return NULL;
+    return apply_scope_options(options, settings);
 }
 
 static int get_switch(const char *name, int *value)
@@ -134,6 +162,57 @@ static const char *apply_paths(struct probity_settings *settings)
     return NULL;
 }
 
+static int is_level(char digit)
+{
+    return digit >= '0' && digit <= '0' + PROBITY_LEVEL_MAX;
+}
+
+int probity_settings_levels(const char *text, int *ret_functions, int *ret_parameters)
+{
+    int has_parameters = is_level(text[0]) && text[1] == ',';
+
+    if (!is_level(text[0]) || (has_parameters ? !is_level(text[2]) || text[3] != 0 : text[1] != 0))
+        return 0;
+    *ret_functions = text[0] - '0';
+    *ret_parameters = has_parameters ? text[2] - '0' : -1;
+    return 1;
+}
+
+/* What is printed needs a recording, if only for that. */
+static const char *apply_text_environment(struct probity_settings *settings)
+{
+    const char *log = getenv("PROBITY_LOG"), *summary = getenv("PROBITY_SUMMARY");
+
+    if (log != NULL && log[0] != 0 && !text_copy(settings->log, sizeof settings->log, log))
+        return "PROBITY_LOG";
+    if (summary != NULL && summary[0] != 0 &&
+        !text_copy(settings->summary, sizeof settings->summary, summary))
+        return "PROBITY_SUMMARY";
+    if ((log == NULL || log[0] == 0) && (summary == NULL || summary[0] == 0))
+        return NULL;
+    settings->is_for_text = !settings->is_asked_for;
+    settings->is_asked_for = 1;
+    return NULL;
+}
+
+/* Returns NULL, or the name of the variable at fault. */
+static const char *apply_scope_environment(struct probity_settings *settings)
+{
+    const char *levels = getenv("PROBITY_LEVEL"), *threads = getenv("PROBITY_THREADS");
+
+    if (levels != NULL && levels[0] != 0 &&
+        !probity_settings_levels(levels, &settings->level_functions, &settings->level_parameters))
+        return "PROBITY_LEVEL";
+    if (!get_switch("PROBITY_PROFILE", &settings->profile))
+        return "PROBITY_PROFILE";
+    if (threads != NULL && threads[0] != 0) {
+        settings->threads_announced = strcmp(threads, "announced") == 0;
+        if (!settings->threads_announced && strcmp(threads, "all") != 0)
+            return "PROBITY_THREADS";
+    }
+    return apply_text_environment(settings);
+}
+
 static const char *apply_environment(struct probity_settings *settings, struct wanted *wanted)
 {
     const char *what = apply_paths(settings);
@@ -158,7 +237,7 @@ static const char *apply_environment(struct probity_settings *settings, struct w
         return "PROBITY_CPU_GAP_NS";
     if (!get_number("PROBITY_CPU_BUDGET_PERMILLE", &wanted->cpu_budget_permille))
         return "PROBITY_CPU_BUDGET_PERMILLE";
-    return NULL;
+    return apply_scope_environment(settings);
 }
 
 /* Returns NULL, or the name of the setting that is out of range. */
@@ -197,11 +276,13 @@ static const char *check(const struct wanted *wanted, struct probity_settings *s
 int probity_settings_read(const struct probity_options *options,
                           struct probity_settings *ret_settings, const char **ret_what)
 {
-    static const struct probity_options none;
+    struct probity_options copy = {0};
     struct wanted wanted;
 
     memset(ret_settings, 0, sizeof *ret_settings);
-    *ret_what = apply_options(options != NULL ? options : &none, ret_settings, &wanted);
+    *ret_what = options != NULL && !options_copy(options, &copy) ? "options: struct_bytes" : NULL;
+    if (*ret_what == NULL)
+        *ret_what = apply_options(&copy, ret_settings, &wanted);
     /* Who runs a set-uid program must not choose where it writes. */
     if (*ret_what == NULL && !probity_os_is_privileged())
         *ret_what = apply_environment(ret_settings, &wanted);

@@ -13,6 +13,8 @@
 #include "base/os.h"
 #include "base/scale.h"
 #include "runtime/declare.h"
+#include "runtime/levels.h"
+#include "runtime/profile.h"
 #include "runtime/record.h"
 
 PROBITY_API __thread struct probity_thread *probity_thread_self
@@ -20,6 +22,9 @@ PROBITY_API __thread struct probity_thread *probity_thread_self
 
 /* The slot, also where the inline probe must not use it (no CPU counter). Valid while in_use. */
 static __thread struct probity_slot *own_slot __attribute__((tls_model("initial-exec")));
+
+/* A child's thread goes on as the one that forked it. */
+static __thread int is_announced __attribute__((tls_model("initial-exec")));
 
 static pthread_key_t exit_key;
 static int exit_key_is_made;
@@ -55,6 +60,7 @@ static void thread_ends(void *unused)
 
     (void)unused;
     probity_os_signals_block(&before);
+    probity_profile_thread_ends();
     struct probity_slot *slot = probity_thread_slot();
     probity_thread_self = NULL;
     own_slot = NULL;
@@ -71,6 +77,12 @@ static void thread_ends(void *unused)
         } /* else an end of recording is at work: it drains the chunks of slots in use */
     }
     probity_os_signals_restore(&before);
+}
+
+void probity_thread_watch_own_exit(void)
+{
+    if (exit_key_is_made)
+        pthread_setspecific(exit_key, &exit_key); /* anything but NULL */
 }
 
 void probity_thread_watch_exits(void)
@@ -141,26 +153,57 @@ struct probity_slot *probity_thread_register(struct probity_session *session)
 
     probity_os_lock(&session->live.slots_lock);
     struct probity_slot *slot = slot_find(session, tid);
-    is_first = session->threads == 0;
-    if (slot != NULL)
+    is_first = slot != NULL && !session->is_declared;
+    if (slot != NULL) {
         slot_begin(session, slot, tid);
+        __atomic_store_n(&session->is_declared, 1, __ATOMIC_RELEASE);
+    }
     probity_os_unlock(&session->live.slots_lock);
     if (slot == NULL) {
         __atomic_add_fetch(&session->live.header->dropped_memory, 1, __ATOMIC_RELAXED);
         return NULL;
     }
     own_slot = slot;
-    probity_thread_self =
-        PROBITY_HAS_FAST_PATH && probity_clock_is_counter(session->live.clock) ? &slot->hot : NULL;
-    if (exit_key_is_made)
-        pthread_setspecific(exit_key, slot);
-    if (is_first)
+    /* In profile mode probes are off: only what it declares is recorded of the thread. */
+    probity_thread_self = PROBITY_HAS_FAST_PATH && !session->settings.profile &&
+                                  probity_clock_is_counter(session->live.clock)
+                              ? &slot->hot
+                              : NULL;
+    probity_thread_watch_own_exit();
+    if (is_first) {
         probity_declare_all(session, slot);
+        probity_levels_record(session, slot);
+    }
     if (prctl(PR_GET_NAME, name) == 0)
         probity_record_event(session, slot, PROBITY_EVENT_THREAD_NAME, name,
                              strnlen(name, sizeof name));
     errno = before;
     return slot;
+}
+
+int probity_thread_may_record(const struct probity_session *session)
+{
+    return is_announced || !session->settings.threads_announced;
+}
+
+PROBITY_API void probity_thread_announce(void)
+{
+    struct probity_os_signals before;
+    int saved = errno;
+
+    is_announced = 1;
+    if (!__atomic_load_n(&probity_active, __ATOMIC_RELAXED))
+        return;
+    probity_os_signals_block(&before);
+    struct probity_session *session = probity_session_enter();
+    if (session != NULL) {
+        const struct probity_slot *slot = probity_thread_slot();
+        if (slot == NULL || slot->session != session->number)
+            probity_thread_register(session);
+        probity_session_leave(session);
+    }
+    probity_os_signals_restore(&before);
+    errno = saved;
 }
 
 int64_t probity_thread_measure(struct probity_session *session, struct probity_slot *slot)

@@ -12,6 +12,10 @@
  * Signals need not be blocked. */
 struct probity_slot *probity_thread_slot(void);
 
+/* Whether the calling thread is to be recorded: where only announced ones are, it is one. Signals
+ * need not be blocked. */
+int probity_thread_may_record(const struct probity_session *session);
+
 /* Gives the thread a slot and names it in the trace. NULL where the limit is reached, which is
  * counted. */
 struct probity_slot *probity_thread_register(struct probity_session *session);
@@ -27,6 +31,9 @@ int probity_thread_need_chunk(struct probity_session *session, struct probity_sl
 /* Reads the CPU clock into the slot. Returns for how many ns the thread was off the CPU since the
  * last reading. Signals need not be blocked. */
 int64_t probity_thread_measure(struct probity_session *session, struct probity_slot *slot);
+
+/* The calling thread's end is to be told. */
+void probity_thread_watch_own_exit(void);
 
 /* Makes the key whose destructor tells that a thread ends. Once per process. */
 void probity_thread_watch_exits(void);

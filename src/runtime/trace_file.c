@@ -167,6 +167,17 @@ int probity_trace_file_make(struct probity_session *session, int is_child, int *
     return result;
 }
 
+int probity_trace_file_expand(struct probity_session *session, const char *template, int is_child,
+                              char ret_path[PROBITY_LIMIT_PATH])
+{
+    struct path path = {ret_path, PROBITY_LIMIT_PATH, 0, 0};
+    int has_pid = path_expand(&path, template, session->live.pid);
+
+    if (is_child && !has_pid && !path.is_cut)
+        path_insert(&path, session->scratch[1], session->live.pid, 1);
+    return path.is_cut || path.length == 0 ? PROBITY_ERROR_ARGUMENT : 0;
+}
+
 /* What it takes to put the INFO block; too much for a small stack. */
 struct facts {
     char program[PROBITY_LIMIT_PATH], command[PROBITY_LIMIT_PATH], directory[PROBITY_LIMIT_PATH];
@@ -230,7 +241,8 @@ static void info_fill(struct probity_session *session, struct probity_info *ret_
     ret_info->process_start = live->header->process_start;
     ret_info->clock = live->clock & ~(uint32_t)PROBITY_CLOCK_BY_CALL;
     ret_info->flags = (session->settings.cpu_time ? PROBITY_INFO_CPU_TIME : 0) |
-                      (session->settings.wall_time ? PROBITY_INFO_WALL_TIME : 0);
+                      (session->settings.wall_time ? PROBITY_INFO_WALL_TIME : 0) |
+                      (session->settings.profile ? PROBITY_INFO_PROFILE : 0);
     ret_info->rate = live->header->rate;
     ret_info->anchor = (struct probity_anchor){first->ticks, first->raw_ns, first->monotonic_ns,
                                                first->realtime_ns, first->width_ns};

@@ -14,6 +14,11 @@
  * _EXISTS; ret_descriptor is the caller's. */
 int probity_trace_file_make(struct probity_session *session, int is_child, int *ret_descriptor);
 
+/* The absolute path that a template (%p, %n, %%) stands for; of a child, with its process id.
+ * Returns 0 or PROBITY_ERROR_ARGUMENT (too long). */
+int probity_trace_file_expand(struct probity_session *session, const char *template, int is_child,
+                              char ret_path[PROBITY_LIMIT_PATH]);
+
 /* Writes file header and INFO. Returns 0 or PROBITY_ERROR_WRITE; ret_bytes: the file's bytes. */
 int probity_trace_file_begin(struct probity_session *session, int descriptor, uint64_t *ret_bytes);
 

@@ -174,7 +174,10 @@ int probity_attach_is_alive(const struct probity_attach *attach)
 
     if (__atomic_load_n(&header->state, __ATOMIC_ACQUIRE) == PROBITY_SPOOL_CLOSED)
         return 0;
-    if (fcntl(attach->file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK)
+    /* On behalf of the open file, not of the process: the lock of a program that reads its own
+     * trace counts as any other's. */
+    int how = attach->is_locked ? F_GETLK : F_OFD_GETLK;
+    if (fcntl(attach->file, how, &lock) == 0 && lock.l_type != F_UNLCK)
         return 1;
     if (__atomic_load_n(&header->locked, __ATOMIC_ACQUIRE) != 0)
         return 0;
@@ -243,11 +246,23 @@ int probity_attach_chunk_stands(const struct probity_attach *attach, uint64_t in
            __atomic_load_n(&header->serial, __ATOMIC_RELAXED) == chunk->serial;
 }
 
-int probity_attach_lock(const struct probity_attach *attach)
+int probity_attach_cells(const struct probity_attach *attach, uint64_t index,
+                         struct probity_cells *ret_cells)
+{
+    const uint64_t *words;
+    const struct probity_chunk_header *header = chunk_at(attach, index, &words);
+
+    return probity_cells_get(header, words, attach->chunk_words, ret_cells);
+}
+
+int probity_attach_lock(struct probity_attach *attach)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
-    return fcntl(attach->file, F_SETLK, &lock) == 0 ? 0 : PROBITY_ERROR_STATE;
+    if (fcntl(attach->file, F_SETLK, &lock) != 0)
+        return PROBITY_ERROR_STATE;
+    attach->is_locked = 1;
+    return 0;
 }
 
 int probity_attach_retire(const struct probity_attach *attach)

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "spool/cells.h"
 #include "spool/layout.h"
 
 struct probity_attach_segment {
@@ -20,6 +21,7 @@ struct probity_attach_segment {
 
 struct probity_attach {
     int file; /* segment 0 */
+    int is_locked; /* by probity_attach_lock() */
     char *path;
     struct probity_attach_segment *segments;
     uint32_t segment_count, chunk_words;
@@ -63,9 +65,13 @@ int probity_attach_chunk(const struct probity_attach *attach, uint64_t index,
 int probity_attach_chunk_stands(const struct probity_attach *attach, uint64_t index,
                                 const struct probity_attach_chunk *chunk);
 
+/* What chunk number index holds of cells. Returns 1, or 0 where it is no chunk of cells. */
+int probity_attach_cells(const struct probity_attach *attach, uint64_t index,
+                         struct probity_cells *ret_cells);
+
 /* Takes the writer's lock. Returns 0, or PROBITY_ERROR_STATE where another holds it. Needs
  * writable. */
-int probity_attach_lock(const struct probity_attach *attach);
+int probity_attach_lock(struct probity_attach *attach);
 
 /* Marks the spool closed and removes its files. Needs the lock. Returns 0 or PROBITY_ERROR_WRITE.
  */

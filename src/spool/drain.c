@@ -162,17 +162,21 @@ static struct probity_packer pack_off(struct packing *packing, struct probity_pa
     return probity_pack_cpu(packer, change);
 }
 
-static struct probity_packer pack_event(struct packing *packing, struct probity_packer packer,
-                                        const struct probity_drain_input *input, uint64_t tick,
-                                        uint32_t word)
+static inline __attribute__((always_inline)) void
+pack_event(struct packing *packing, struct probity_packer *packer,
+           const struct probity_drain_input *input, uint64_t tick, uint32_t word)
 {
     uint64_t room = ((load_word(input, word) >> 4 & 255) - 3) * 8;
     uint64_t shape = load_word(input, word + 2);
     uint64_t kind = shape & 0xffff, length = shape >> 16 & 0xffff;
 
+    length = length < room ? length : room;
     packing->data.flags |= PROBITY_DATA_HAS_EVENTS;
-    return probity_pack_event(packer, tick, kind != 0 ? kind : UINT16_MAX, &input->words[word + 3],
-                              (size_t)(length < room ? length : room));
+    probity_pack_event_head(packer, tick, kind != 0 ? kind : UINT16_MAX, (size_t)length);
+    /* Whole words: the record has them, and there is room for what follows. */
+    for (uint64_t i = 0; i < length; i += 8)
+        memcpy(packer->at + i, &input->words[word + 3 + i / 8], 8);
+    packer->at += length;
 }
 
 static size_t packing_seal(struct packing *packing, const struct probity_packer *packer,
@@ -220,7 +224,7 @@ static struct probity_packer pack_sorted(struct packing *packing, struct walk *w
         if (entries[i].code != 0)
             probity_pack_hit(&packer, entries[i].tick, entries[i].code);
         else
-            packer = pack_event(packing, packer, input, entries[i].tick, entries[i].word);
+            pack_event(packing, &packer, input, entries[i].tick, entries[i].word);
     }
     return packer;
 }
@@ -244,7 +248,7 @@ static int pack_in_order(struct packing *packing, struct walk *walk, struct step
         if (__builtin_expect(step.code != 0, 1))
             probity_pack_hit(&packer, step.tick, step.code);
         else
-            packer = pack_event(packing, packer, input, step.tick, step.word);
+            pack_event(packing, &packer, input, step.tick, step.word);
         records++;
     } while (walk_next(walk, &step));
     packing->data.records = records;

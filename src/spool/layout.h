@@ -27,7 +27,12 @@ enum probity_spool_state {
     PROBITY_SPOOL_CLOSED = 2
 };
 
-enum probity_chunk_state { PROBITY_CHUNK_FREE = 0, PROBITY_CHUNK_OPEN = 1, PROBITY_CHUNK_FULL = 2 };
+enum probity_chunk_state {
+    PROBITY_CHUNK_FREE = 0,
+    PROBITY_CHUNK_OPEN = 1,
+    PROBITY_CHUNK_FULL = 2,
+    PROBITY_CHUNK_CELLS = 3 /* no records, but cells (src/spool/cells.h) */
+};
 
 enum { PROBITY_CHUNK_CPU_KNOWN = 1, PROBITY_CHUNK_HELD = 2 };
 
@@ -51,6 +56,10 @@ struct probity_spool_header {
     struct probity_spool_anchor anchor[PROBITY_SPOOL_ANCHORS];
     uint32_t failed, failed_errno;
     uint64_t failed_tick;
+    uint64_t level_request; /* src/spool/control.h */
+    uint32_t level_answered, levels;
+    uint64_t watermark;   /* what is older is in the trace, before `committed` */
+    uint64_t followed_ns; /* CLOCK_MONOTONIC up to which somebody reads along */
 };
 
 _Static_assert(offsetof(struct probity_spool_header, pid) == 48, "doc/spool.md");
@@ -59,13 +68,16 @@ _Static_assert(offsetof(struct probity_spool_header, committed) == 80, "doc/spoo
 _Static_assert(offsetof(struct probity_spool_header, rate) == 144, "doc/spool.md");
 _Static_assert(offsetof(struct probity_spool_header, anchor) == 160, "doc/spool.md");
 _Static_assert(offsetof(struct probity_spool_header, failed) == 480, "doc/spool.md");
-_Static_assert(sizeof(struct probity_spool_header) == 496, "doc/spool.md");
+_Static_assert(offsetof(struct probity_spool_header, level_request) == 496, "doc/spool.md");
+_Static_assert(offsetof(struct probity_spool_header, watermark) == 512, "doc/spool.md");
+_Static_assert(sizeof(struct probity_spool_header) == 528, "doc/spool.md");
 
 struct probity_chunk_header {
     uint32_t state, thread, tid, used;
     uint64_t serial, base_tick, cpu_ns;
     uint32_t drained, flags;
-    uint64_t reserved[2];
+    uint32_t set, threads; /* of a chunk of cells */
+    uint64_t reserved;
 };
 
 _Static_assert(sizeof(struct probity_chunk_header) == 64, "doc/spool.md");

@@ -432,6 +432,68 @@ int probity_pass_all(struct probity_pass *pass, int last)
     return result;
 }
 
+/* As any thread gets its number. */
+static void number_take(struct probity_pass *pass, uint32_t *thread_numbers)
+{
+    struct probity_live *live = pass->live;
+
+    probity_os_lock(&live->slots_lock);
+    pass->thread = (*thread_numbers)++;
+    probity_os_unlock(&live->slots_lock);
+    __atomic_add_fetch(&live->header->threads, 1, __ATOMIC_RELAXED);
+}
+
+/* No chunk stands behind this block: a serial of its own and one word make it look like one. */
+int probity_pass_levels(struct probity_pass *pass, uint64_t tick, uint32_t levels,
+                        uint32_t *thread_numbers)
+{
+    enum { ORIGIN_TOOL = 3 };
+    static const char name[] = "probity-writer";
+    struct probity_live *live = pass->live;
+    uint8_t *block = pass->batch + pass->batch_bytes;
+    uint8_t *payload = block + PROBITY_BLOCK_HEADER_BYTES;
+    const uint8_t event[] = {(uint8_t)levels, (uint8_t)(levels >> 8), ORIGIN_TOOL};
+    uint64_t table[PROBITY_STREAM_TABLE];
+    int is_first = !pass->has_thread;
+
+    if (is_first)
+        number_take(pass, thread_numbers);
+    pass->has_thread = 1;
+    struct probity_data data = {
+        .thread = pass->thread,
+        .tid = probity_os_thread_id(),
+        .chunk = __atomic_add_fetch(&live->pool.serial, 1, __ATOMIC_RELAXED),
+        .end_word = 1,
+        .records = 1 + (uint32_t)is_first,
+        .flags = PROBITY_DATA_HAS_EVENTS,
+        .first_tick = tick,
+        .last_tick = tick,
+        .rate = probity_live_rate(live)};
+    probity_data_put(payload, &data);
+    struct probity_packer packer =
+        probity_packer_start(payload + PROBITY_DATA_FIXED_BYTES, tick, table);
+    if (is_first)
+        probity_pack_event(&packer, tick, PROBITY_EVENT_THREAD_NAME, name, sizeof name - 1);
+    probity_pack_event(&packer, tick, PROBITY_EVENT_LEVELS, event, sizeof event);
+    probity_block_seal(block, PROBITY_BLOCK_DATA, pass->block_serial++,
+                       (uint32_t)(packer.at - payload));
+    pass->batch_bytes += (size_t)(packer.at - block);
+    pass->records += data.records;
+    return batch_write(pass);
+}
+
+uint8_t *probity_pass_room(struct probity_pass *pass)
+{
+    return batch_write(pass) == 0 ? pass->batch + PROBITY_BLOCK_HEADER_BYTES : NULL;
+}
+
+int probity_pass_block(struct probity_pass *pass, uint16_t type, uint32_t payload_bytes)
+{
+    probity_block_seal(pass->batch, type, pass->block_serial++, payload_bytes);
+    pass->batch_bytes = PROBITY_BLOCK_HEADER_BYTES + payload_bytes;
+    return batch_write(pass);
+}
+
 int probity_pass_end(struct probity_pass *pass, uint32_t reason)
 {
     return sync_write(pass, PROBITY_BLOCK_END, reason);

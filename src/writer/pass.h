@@ -37,6 +37,8 @@ struct probity_pass {
     struct probity_pass_commit *commit;
     uint32_t commits;
     struct probity_drain_scratch scratch;
+    uint32_t thread; /* number of the writing thread itself, once it has recorded something */
+    int has_thread;
 };
 
 /* Batch, commits and scratch, in one mapping. append must be set. Returns 0 or
@@ -50,6 +52,19 @@ int probity_pass_full(struct probity_pass *pass);
 /* Drains open chunks as far as they are stored, then the full ones, and moves the watermark: then
  * writes a SYNC if anything came. last: also what waits for a hole. */
 int probity_pass_all(struct probity_pass *pass, int last);
+
+/* Writes the event `levels` at this tick, not before the last SYNC, as a record of the writing
+ * thread, which takes its number from *thread_numbers the first time. Levels are as in
+ * src/spool/control.h. Returns 0 or PROBITY_ERROR_WRITE. */
+int probity_pass_levels(struct probity_pass *pass, uint64_t tick, uint32_t levels,
+                        uint32_t *thread_numbers);
+
+/* Room for the payload of a block of any type, at most PROBITY_LIMIT_BATCH_BYTES; what was gathered
+ * before is written. NULL where it cannot be. */
+uint8_t *probity_pass_room(struct probity_pass *pass);
+
+/* Writes the block whose payload lies there. Returns 0 or PROBITY_ERROR_WRITE. */
+int probity_pass_block(struct probity_pass *pass, uint16_t type, uint32_t payload_bytes);
 
 /* Ends the trace: an END block with this reason. */
 int probity_pass_end(struct probity_pass *pass, uint32_t reason);

@@ -23,13 +23,14 @@
 #include "reader/file.h"
 #include "reader/rest.h"
 #include "reader/scan.h"
+#include "writer/profile.h"
 
 struct recovery {
     int file;
     uint64_t size;        /* of the file as found */
     uint64_t end;         /* of its last valid block; the next block goes here */
     uint64_t serial;      /* of the next block */
-    uint8_t *info_bytes;
+    uint8_t *info_bytes, *profile_block;
     struct probity_info info;
     struct probity_rest rest;
     int has_rest, has_end;
@@ -251,6 +252,45 @@ static int append_end(struct recovery *recovery)
     return error == 0 ? append_sync(recovery, &sync, PROBITY_BLOCK_END) : error;
 }
 
+static uint8_t *profile_room(void *context)
+{
+    const struct recovery *recovery = context;
+
+    return recovery->profile_block + PROBITY_BLOCK_HEADER_BYTES;
+}
+
+static int put_profile(void *context, uint32_t payload_bytes)
+{
+    struct recovery *recovery = context;
+
+    probity_block_seal(recovery->profile_block, PROBITY_BLOCK_PROFILE, recovery->serial,
+                       payload_bytes);
+    return append(recovery, recovery->profile_block, PROBITY_BLOCK_HEADER_BYTES + payload_bytes);
+}
+
+/* What the program has counted is newer than any profile in the file. */
+static int append_profile(struct recovery *recovery)
+{
+    const struct probity_rest *rest = &recovery->rest;
+    struct probity_profile_sink sink = {.room = profile_room,
+                                        .put = put_profile,
+                                        .context = recovery,
+                                        .bytes = PROBITY_LIMIT_BATCH_BYTES,
+                                        .tick = recovery->last_tick,
+                                        .rate = rest->rate};
+    struct probity_cells cells;
+    int error = 0;
+
+    recovery->profile_block = malloc(PROBITY_BLOCK_HEADER_BYTES + sink.bytes);
+    if (recovery->profile_block == NULL)
+        return PROBITY_ERROR_MEMORY;
+    for (uint64_t i = 0; error == 0 && i < rest->attach.chunk_count; i++) {
+        if (probity_attach_cells(&rest->attach, i, &cells))
+            error = probity_profile_add(&sink, &cells);
+    }
+    return error == 0 ? probity_profile_finish(&sink) : error;
+}
+
 static int fold(struct recovery *recovery)
 {
     uint64_t start = recovery->end;
@@ -261,6 +301,8 @@ static int fold(struct recovery *recovery)
     recovery->result->torn_bytes = recovery->size - recovery->end;
     for (size_t i = 0; error == 0 && i < recovery->rest.count; i++)
         error = append_chunk(recovery, i);
+    if (error == 0)
+        error = append_profile(recovery);
     if (error == 0)
         error = append_end(recovery);
     if (error == 0 && fsync(recovery->file) != 0 && errno != EINVAL)
@@ -308,6 +350,7 @@ static void release(struct recovery *recovery)
     if (recovery->file >= 0)
         close(recovery->file);
     free(recovery->info_bytes);
+    free(recovery->profile_block);
     errno = kept_errno;
 }
 

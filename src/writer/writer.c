@@ -10,16 +10,20 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/os.h"
 #include "base/scale.h"
+#include "spool/control.h"
 #include "writer/pass.h"
+#include "writer/profile.h"
 
 enum {
     TICK_NS = 200000000,      /* open chunks are drained, and the watermark moves, so often */
     IDLE_NS = 1000000000,     /* nothing came: look less often */
+    FOLLOWED_NS = 100000000,  /* somebody reads along: what comes is to be seen soon */
     SETTLE_TRIES = 200,       /* at the end: wait for probes that are at work, */
     SETTLE_NS = 500000        /* so long each time */
 };
@@ -99,6 +103,8 @@ static int pass_once(struct probity_writer *writer, struct probity_pass *pass, i
         result = probity_pass_all(pass, 0);
     else
         result = probity_pass_full(pass);
+    if (result == 0 && is_flush)
+        result = probity_profile_write(pass);
     if (result != 0) {
         writer->result = result;
         probity_live_fail(writer->live, pass->append.error);
@@ -148,13 +154,66 @@ static int end_trace(struct probity_writer *writer, struct probity_pass *pass)
     }
     int result = probity_pass_all(pass, 1);
     if (result == 0)
+        result = probity_profile_write(pass);
+    if (result == 0)
         result = probity_pass_end(pass, writer->end_reason);
     if (result != 0)
         probity_live_fail(writer->live, pass->append.error);
     return result;
 }
 
-static void run(struct probity_writer *writer, struct probity_pass *pass)
+/* Answers `probity level`, and writes when the levels changed. The tick is older than the change:
+ * what is recorded under the new levels comes behind it. */
+static int answer_request(struct probity_writer *writer, struct probity_pass *pass)
+{
+    struct probity_live *live = writer->live;
+    uint32_t serial;
+    int functions, parameters, result = 0;
+
+    if (writer->change_levels == NULL ||
+        !probity_control_pending(live->header, &serial, &functions, &parameters))
+        return 0;
+    uint64_t tick = probity_clock_ticks(live->clock);
+    uint32_t levels = writer->change_levels(functions, parameters);
+    if (functions >= 0 || parameters >= 0)
+        result = probity_pass_levels(pass, tick, levels, writer->thread_numbers);
+    probity_control_answer(live->header, serial, levels);
+    if (result != 0) {
+        writer->result = result;
+        probity_live_fail(live, pass->append.error);
+    }
+    return result;
+}
+
+/* Whoever is told may have opened and closed the spool, which takes our lock off it: so it is taken
+ * anew. */
+static void tell_owner(struct probity_writer *writer, int spool, int is_closed)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    if (writer->grown == NULL)
+        return;
+    writer->grown(writer->owner, is_closed);
+    if (spool >= 0 && !is_closed)
+        fcntl(spool, F_SETLK, &whole);
+}
+
+/* Tells readers how far the trace goes, and decides when to look again. */
+static int64_t next_interval(struct probity_writer *writer, const struct probity_pass *pass,
+                             int is_idle)
+{
+    struct probity_spool_header *header = writer->live->header;
+    struct timespec now;
+
+    __atomic_store_n(&header->watermark, pass->watermark, __ATOMIC_RELEASE);
+    uint64_t followed_ns = __atomic_load_n(&header->followed_ns, __ATOMIC_RELAXED);
+    if (followed_ns != 0 && clock_gettime(CLOCK_MONOTONIC, &now) == 0 &&
+        (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec < followed_ns)
+        return FOLLOWED_NS;
+    return is_idle ? IDLE_NS : TICK_NS;
+}
+
+static void run(struct probity_writer *writer, struct probity_pass *pass, int spool)
 {
     uint64_t next_all = probity_clock_ticks(writer->live->clock);
     int64_t interval_ns = TICK_NS;
@@ -162,10 +221,15 @@ static void run(struct probity_writer *writer, struct probity_pass *pass)
     while (!__atomic_load_n(&writer->end_reason, __ATOMIC_ACQUIRE)) {
         uint64_t committed = pass->append.committed;
         int all = sleep_until_work(writer, &next_all, interval_ns);
-        if (pass_once(writer, pass, all) != 0)
+        uint64_t synced = pass->synced_bytes;
+        if (answer_request(writer, pass) != 0 || pass_once(writer, pass, all) != 0)
             return;
         if (all)
-            interval_ns = pass->append.committed == committed ? IDLE_NS : TICK_NS;
+            interval_ns = next_interval(writer, pass, pass->append.committed == committed);
+        /* Behind the first SYNC also when nothing came: what was too new for the last watermark is
+         * old enough now. */
+        if (pass->synced_bytes != synced || (all && synced != writer->trace_bytes))
+            tell_owner(writer, spool, 0);
     }
     writer->result = end_trace(writer, pass);
 }
@@ -187,8 +251,9 @@ static int serve(struct probity_writer *writer, int is_here)
         } else {
             __atomic_store_n(&writer->state, PROBITY_WRITER_RUNS, __ATOMIC_RELEASE);
             probity_os_wake(&writer->state, INT32_MAX);
-            run(writer, &pass);
+            run(writer, &pass, spool);
         }
+        tell_owner(writer, spool, 1);
         probity_pass_release(&pass);
     }
     if (pass.append.descriptor >= 0)
@@ -198,13 +263,24 @@ static int serve(struct probity_writer *writer, int is_here)
     return writer->result;
 }
 
+/* A table of its own, with nothing in it but what this thread writes to. */
+static int own_descriptors(int keeps_stderr)
+{
+    if (!keeps_stderr)
+        return probity_os_own_descriptors(FIRST_OWN_DESCRIPTOR);
+    int result = probity_os_own_descriptors(STDERR_FILENO + 1);
+    for (int i = 0; result == 0 && i < STDERR_FILENO && !IS_SANITIZED; i++)
+        close(i);
+    return result;
+}
+
 static void *thread_main(void *argument)
 {
     struct probity_writer *writer = argument;
 
     prctl(PR_SET_NAME, "probity-writer");
     /* In a shared table, what the program opens after closing our number would be written into. */
-    if (probity_os_own_descriptors(FIRST_OWN_DESCRIPTOR) == 0)
+    if (own_descriptors(writer->keeps_stderr) == 0)
         serve(writer, 0);
     else
         writer->result = PROBITY_ERROR_SYSTEM;

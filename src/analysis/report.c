@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * report.c: sums of calls. While events come, a call finds its row through the scope itself
+ * (of_function); the table of rows is looked into once for each function and thread. Functions of
+ * equal texts are put together only at the end.
+ */
+#include "analysis/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "probity.h"
+
+/* A row of a function; with threads kept apart, of a function and thread. */
+struct row_item {
+    struct probity_report_row row;
+    uint64_t key, slot;
+    struct row_item *next; /* all rows, newest first */
+};
+
+/* Threads come by slot of the reader, and from rows that were added: those are found by number. */
+struct thread_item {
+    struct probity_report_thread thread;
+    char *name;
+    struct thread_item *next;
+};
+
+struct probity_report {
+    struct probity_report_options options;
+    struct probity_scopes *scopes;
+    struct row_item **places; /* a hash table with open addressing; at most half full */
+    size_t row_count, capacity;
+    struct row_item *rows;
+    struct thread_item **slots; /* by slot; NULL: not seen yet */
+    uint32_t slot_count;
+    struct thread_item *threads;
+    struct probity_report_row *sorted; /* of finish: what the functions' rows point into */
+    size_t sorted_count;
+    struct probity_report_function *functions;
+    size_t function_count;
+    int error; /* of a listener, which cannot return it */
+};
+
+/* ---- Sums --------------------------------------------------------------------------------------
+ */
+
+/* Room for buckets [first, end). */
+static int reserve_buckets(struct probity_report_histogram *histogram, unsigned first, unsigned end)
+{
+    unsigned old_end = histogram->first + histogram->count;
+
+    if (histogram->count > 0) {
+        first = first < histogram->first ? first : histogram->first;
+        end = end > old_end ? end : old_end;
+    }
+    uint64_t *counts = calloc(end - first, sizeof *counts);
+    if (counts == NULL)
+        return PROBITY_ERROR_MEMORY;
+    if (histogram->count > 0)
+        memcpy(counts + (histogram->first - first), histogram->counts,
+               histogram->count * sizeof *counts);
+    free(histogram->counts);
+    *histogram = (struct probity_report_histogram){counts, first, end - first};
+    return 0;
+}
+
+static inline int add_duration(struct probity_report_sums *sums, uint64_t ns)
+{
+    struct probity_report_histogram *histogram = &sums->durations;
+    unsigned bucket = probity_histogram_bucket(ns);
+
+    if (__builtin_expect(bucket - histogram->first >= histogram->count, 0)) {
+        int error = reserve_buckets(histogram, bucket, bucket + 1);
+        if (error != 0)
+            return error;
+    }
+    histogram->counts[bucket - histogram->first]++;
+    sums->sum_ns += ns;
+    sums->min_ns = ns < sums->min_ns ? ns : sums->min_ns;
+    sums->max_ns = ns > sums->max_ns ? ns : sums->max_ns;
+    return 0;
+}
+
+static inline void add_time(struct probity_scope_time *to, struct probity_scope_time time)
+{
+    to->wall_ns += time.wall_ns;
+    to->cpu_ns += time.cpu_ns;
+}
+
+/* Buckets that no duration has are left out: whoever made the row need not have looked. */
+static int add_histogram(struct probity_report_histogram *to,
+                         const struct probity_report_histogram *from)
+{
+    unsigned first = from->first, count = from->count;
+    const uint64_t *counts = from->counts;
+
+    if (first > PROBITY_HISTOGRAM_BUCKETS || count > PROBITY_HISTOGRAM_BUCKETS - first)
+        return PROBITY_ERROR_ARGUMENT;
+    for (; count > 0 && counts[count - 1] == 0; count--)
+        ;
+    for (; count > 0 && counts[0] == 0; first++, counts++, count--)
+        ;
+    if (count == 0)
+        return 0;
+    if (to->count == 0 || first < to->first || first + count > to->first + to->count) {
+        int error = reserve_buckets(to, first, first + count);
+        if (error != 0)
+            return error;
+    }
+    for (unsigned i = 0; i < count; i++)
+        to->counts[first - to->first + i] += counts[i];
+    return 0;
+}
+
+static int add_sums(struct probity_report_sums *to, const struct probity_report_sums *from)
+{
+    to->calls += from->calls;
+    to->untimed += from->untimed;
+    to->repaired += from->repaired;
+    add_time(&to->total, from->total);
+    add_time(&to->self, from->self);
+    add_time(&to->paused, from->paused);
+    to->sum_ns += from->sum_ns;
+    to->min_ns = from->min_ns < to->min_ns ? from->min_ns : to->min_ns;
+    to->max_ns = from->max_ns > to->max_ns ? from->max_ns : to->max_ns;
+    return add_histogram(&to->durations, &from->durations);
+}
+
+uint64_t probity_report_quantile(const struct probity_report_sums *sums, unsigned per_mille)
+{
+    const struct probity_report_histogram *histogram = &sums->durations;
+    uint64_t total = 0, seen = 0;
+
+    for (unsigned i = 0; i < histogram->count; i++)
+        total += histogram->counts[i];
+    if (total == 0)
+        return 0;
+    /* The rank, from 1; in two steps, so that no count of calls is too large. */
+    uint64_t rank = total / 1000 * per_mille + (total % 1000 * per_mille + 999) / 1000;
+    rank = rank > 0 ? rank : 1;
+    unsigned i = 0;
+    for (; i < histogram->count - 1 && seen + histogram->counts[i] < rank; i++)
+        seen += histogram->counts[i];
+    uint64_t least = probity_histogram_least_ns(histogram->first + i);
+    uint64_t width = probity_histogram_least_ns(histogram->first + i + 1) - least;
+    double share = ((double)(rank - seen) - 0.5) / (double)histogram->counts[i];
+    uint64_t ns = least + (uint64_t)(share * (double)width);
+    ns = ns < sums->max_ns ? ns : sums->max_ns;
+    return ns > sums->min_ns ? ns : sums->min_ns;
+}
+
+/* ---- Rows and threads --------------------------------------------------------------------------
+ */
+
+static uint64_t key_of(const struct probity_function *function, uint32_t trace, uint32_t number)
+{
+    return function != NULL ? (uint64_t)(uintptr_t)function
+                            : UINT64_C(1) << 63 | (uint64_t)trace << 32 | number;
+}
+
+static size_t row_place(const struct probity_report *report, uint64_t key, uint64_t slot)
+{
+    size_t mask = report->capacity - 1;
+    uint64_t mixed = key ^ slot * UINT64_C(0xc2b2ae3d27d4eb4f);
+    size_t place = (size_t)(mixed * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+
+    while (report->places[place] != NULL &&
+           (report->places[place]->key != key || report->places[place]->slot != slot))
+        place = (place + 1) & mask;
+    return place;
+}
+
+static int grow_rows(struct probity_report *report)
+{
+    size_t capacity = report->capacity > 0 ? 2 * report->capacity : 64;
+    struct row_item **places = calloc(capacity, sizeof *places);
+
+    if (places == NULL)
+        return PROBITY_ERROR_MEMORY;
+    free(report->places);
+    report->places = places;
+    report->capacity = capacity;
+    for (struct row_item *item = report->rows; item != NULL; item = item->next)
+        places[row_place(report, item->key, item->slot)] = item;
+    return 0;
+}
+
+/* Finds or adds the row of what `like` tells; slot tells threads apart. NULL without memory. */
+static struct row_item *row_at(struct probity_report *report, const struct probity_report_row *like,
+                               uint64_t slot)
+{
+    uint64_t key = key_of(like->function, like->trace, like->number);
+
+    if (2 * report->row_count >= report->capacity && grow_rows(report) != 0)
+        return NULL;
+    struct row_item **place = &report->places[row_place(report, key, slot)];
+    if (*place != NULL)
+        return *place;
+    struct row_item *item = calloc(1, sizeof *item);
+    if (item == NULL)
+        return NULL;
+    item->row = (struct probity_report_row){like->function, like->trace, like->number, like->thread,
+                                            {.min_ns = UINT64_MAX}};
+    item->key = key;
+    item->slot = slot;
+    item->next = report->rows;
+    report->rows = item;
+    report->row_count++;
+    *place = item;
+    return item;
+}
+
+static struct thread_item *add_thread(struct probity_report *report,
+                                      const struct probity_report_thread *thread)
+{
+    struct thread_item *item = calloc(1, sizeof *item);
+
+    if (item == NULL)
+        return NULL;
+    item->thread = *thread;
+    item->thread.name = NULL;
+    item->next = report->threads;
+    report->threads = item;
+    return item;
+}
+
+static struct thread_item *thread_of_slot(struct probity_report *report,
+                                          const struct probity_event *event)
+{
+    uint32_t slot = event->thread_slot;
+
+    if (slot >= report->slot_count) {
+        size_t count = 2 * ((size_t)slot + 16);
+        struct thread_item **slots =
+            count <= UINT32_MAX ? realloc(report->slots, count * sizeof *slots) : NULL;
+        if (slots == NULL)
+            return NULL;
+        memset(slots + report->slot_count, 0, (count - report->slot_count) * sizeof *slots);
+        report->slots = slots;
+        report->slot_count = (uint32_t)count;
+    }
+    if (report->slots[slot] == NULL)
+        report->slots[slot] = add_thread(
+            report, &(struct probity_report_thread){event->trace, event->thread, event->tid,
+                                                    event->pid, NULL});
+    return report->slots[slot];
+}
+
+static int set_name(struct thread_item *item, const char *bytes, size_t length)
+{
+    char *name = strndup(bytes, length);
+
+    if (name == NULL)
+        return PROBITY_ERROR_MEMORY;
+    free(item->name);
+    item->name = name;
+    item->thread.name = name;
+    return 0;
+}
+
+/* ---- Events ------------------------------------------------------------------------------------
+ */
+
+static void on_opened(void *context, struct probity_scope *scope, const struct probity_event *event)
+{
+    struct probity_report *report = context;
+    struct probity_report_row like = {scope->function, scope->trace, scope->number, NULL, {0}};
+    uint64_t slot = 0;
+
+    if (__builtin_expect(*scope->of_function != NULL, 1))
+        return;
+    if (report->options.by_thread) {
+        const struct thread_item *thread = thread_of_slot(report, event);
+        slot = event->thread_slot;
+        like.thread = thread != NULL ? &thread->thread : NULL;
+        report->error = thread == NULL ? PROBITY_ERROR_MEMORY : report->error;
+    }
+    *scope->of_function = row_at(report, &like, slot);
+    if (*scope->of_function == NULL)
+        report->error = PROBITY_ERROR_MEMORY;
+}
+
+static void on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
+                      uint32_t thread_slot, const struct probity_event *event)
+{
+    struct probity_report *report = context;
+    struct row_item *item = *scope->of_function;
+
+    (void)thread_slot;
+    (void)event;
+    if (item == NULL || scope->enter_wall_ns < report->options.from_ns ||
+        scope->enter_wall_ns >= report->options.to_ns)
+        return;
+    struct probity_report_sums *sums = &item->row.sums;
+    sums->calls++;
+    sums->repaired += how != PROBITY_SCOPE_LEFT;
+    if (scope->is_untimed) {
+        sums->untimed++;
+        return;
+    }
+    if (scope->recursion == 0)
+        add_time(&sums->total, scope->total);
+    add_time(&sums->self, probity_scope_self(scope));
+    add_time(&sums->paused, scope->paused);
+    if (add_duration(sums, scope->total.wall_ns) != 0)
+        report->error = PROBITY_ERROR_MEMORY;
+}
+
+int probity_report_put(struct probity_report *report, const struct probity_event *event)
+{
+    const struct probity_scopes_listener listener = {on_opened, on_closed, report};
+    int error = probity_scopes_put(report->scopes, event, &listener);
+
+    if (__builtin_expect(event->kind == PROBITY_EVENT_THREAD_NAME, 0) &&
+        report->options.by_thread && error == 0) {
+        struct thread_item *item = thread_of_slot(report, event);
+        error = item != NULL ? set_name(item, (const char *)event->payload, event->payload_bytes)
+                             : PROBITY_ERROR_MEMORY;
+    }
+    return error != 0 ? error : report->error;
+}
+
+/* Rows of a profile come with threads of their own, told apart behind all slots of a reader. */
+int probity_report_add_row(struct probity_report *report, const struct probity_report_row *row)
+{
+    struct probity_report_row like = *row;
+    const struct probity_report_thread *wanted = row->thread;
+    uint64_t slot = 0;
+
+    like.thread = NULL;
+    if (report->options.by_thread) {
+        struct thread_item *item = report->threads;
+        while (item != NULL && (item->thread.trace != wanted->trace ||
+                                item->thread.thread != wanted->thread))
+            item = item->next;
+        item = item != NULL ? item : add_thread(report, wanted);
+        if (item == NULL || (wanted->name != NULL &&
+                             set_name(item, wanted->name, strlen(wanted->name)) != 0))
+            return PROBITY_ERROR_MEMORY;
+        like.thread = &item->thread;
+        slot = UINT64_C(1) << 63 | (uint64_t)wanted->trace << 32 | wanted->thread;
+    }
+    struct row_item *item = row_at(report, &like, slot);
+    return item != NULL ? add_sums(&item->row.sums, &row->sums) : PROBITY_ERROR_MEMORY;
+}
+
+/* ---- The end -----------------------------------------------------------------------------------
+ */
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+/* Orders functions by all that tells them apart for a user. Lost declarations have but a number. */
+static int compare_functions(const struct probity_report_row *a, const struct probity_report_row *b)
+{
+    const struct probity_function *left = a->function, *right = b->function;
+    int order;
+
+    if (left == NULL || right == NULL) {
+        order = (left == NULL) - (right == NULL);
+        order = order != 0 ? order : compare_numbers(a->trace, b->trace);
+        return order != 0 ? order : compare_numbers(a->number, b->number);
+    }
+    if (left == right)
+        return 0;
+    order = strcmp(left->name, right->name);
+    order = order != 0 ? order : strcmp(left->signature, right->signature);
+    order = order != 0 ? order : strcmp(left->file, right->file);
+    order = order != 0 ? order : compare_numbers(left->line, right->line);
+    return order != 0 ? order : strcmp(left->object, right->object);
+}
+
+static int compare_rows(const void *left, const void *right)
+{
+    const struct probity_report_row *a = left, *b = right;
+    int order = compare_functions(a, b);
+
+    if (order == 0 && a->thread != NULL && b->thread != NULL) {
+        order = compare_numbers(a->thread->trace, b->thread->trace);
+        order = order != 0 ? order : compare_numbers(a->thread->thread, b->thread->thread);
+    }
+    return order;
+}
+
+/* Rows without a call are left out: their calls were not in the time range. The histograms go with
+ * the copies. */
+static int collect_rows(struct probity_report *report)
+{
+    report->sorted = calloc(report->row_count + 1, sizeof *report->sorted);
+    report->functions = calloc(report->row_count + 1, sizeof *report->functions);
+    if (report->sorted == NULL || report->functions == NULL)
+        return PROBITY_ERROR_MEMORY;
+    for (struct row_item *item = report->rows; item != NULL; item = item->next) {
+        if (item->row.sums.calls == 0)
+            continue;
+        report->sorted[report->sorted_count++] = item->row;
+        item->row.sums.durations = (struct probity_report_histogram){0};
+    }
+    if (report->sorted_count > 1)
+        qsort(report->sorted, report->sorted_count, sizeof *report->sorted, compare_rows);
+    return 0;
+}
+
+/* Rows that differ in nothing that is shown become one. */
+static int join_rows(struct probity_report *report)
+{
+    struct probity_report_row *rows = report->sorted;
+    size_t kept = 0;
+    int error = 0;
+
+    for (size_t i = 0; error == 0 && i < report->sorted_count; i++) {
+        if (kept > 0 && compare_rows(&rows[kept - 1], &rows[i]) == 0) {
+            error = add_sums(&rows[kept - 1].sums, &rows[i].sums);
+            free(rows[i].sums.durations.counts);
+            rows[i].sums.durations = (struct probity_report_histogram){0};
+        } else if (kept++ != i) {
+            rows[kept - 1] = rows[i];
+            rows[i].sums.durations = (struct probity_report_histogram){0};
+        }
+    }
+    if (error == 0)
+        report->sorted_count = kept;
+    return error;
+}
+
+int probity_report_finish(struct probity_report *report)
+{
+    const struct probity_scopes_listener listener = {on_opened, on_closed, report};
+    struct probity_report_function *function = NULL;
+
+    probity_scopes_finish(report->scopes, &listener);
+    int error = report->error != 0 ? report->error : collect_rows(report);
+    if (error == 0)
+        error = join_rows(report);
+    for (size_t i = 0; error == 0 && i < report->sorted_count; i++) {
+        struct probity_report_row *row = &report->sorted[i];
+        if (i == 0 || compare_functions(row - 1, row) != 0) {
+            function = &report->functions[report->function_count++];
+            *function = (struct probity_report_function){
+                .function = row->function, .trace = row->trace, .number = row->number,
+                .signature = row->function != NULL ? row->function->signature : "",
+                .sums.min_ns = UINT64_MAX, .rows = row};
+        }
+        function->row_count += report->options.by_thread != 0;
+        error = add_sums(&function->sums, &row->sums);
+    }
+    return error;
+}
+
+struct probity_report_function *probity_report_functions(struct probity_report *report,
+                                                         size_t *ret_count)
+{
+    *ret_count = report->function_count;
+    return report->functions;
+}
+
+const struct probity_scopes_repairs *probity_report_repairs(const struct probity_report *report)
+{
+    return probity_scopes_repairs(report->scopes);
+}
+
+int probity_report_open(const struct probity_report_options *options,
+                        struct probity_report **ret_report)
+{
+    struct probity_report *report = calloc(1, sizeof *report);
+
+    if (report == NULL || probity_scopes_open(&report->scopes) != 0) {
+        free(report);
+        return PROBITY_ERROR_MEMORY;
+    }
+    if (options != NULL)
+        report->options = *options;
+    if (report->options.to_ns == 0)
+        report->options.to_ns = UINT64_MAX;
+    *ret_report = report;
+    return 0;
+}
+
+void probity_report_close(struct probity_report *report)
+{
+    struct row_item *row;
+    struct thread_item *thread;
+
+    for (size_t i = 0; i < report->function_count; i++)
+        free(report->functions[i].sums.durations.counts);
+    for (size_t i = 0; i < report->sorted_count; i++)
+        free(report->sorted[i].sums.durations.counts);
+    while ((row = report->rows) != NULL) {
+        report->rows = row->next;
+        free(row->row.sums.durations.counts);
+        free(row);
+    }
+    while ((thread = report->threads) != NULL) {
+        report->threads = thread->next;
+        free(thread->name);
+        free(thread);
+    }
+    probity_scopes_close(report->scopes);
+    free(report->places);
+    free(report->slots);
+    free(report->sorted);
+    free(report->functions);
+    free(report);
+}

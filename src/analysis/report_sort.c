@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * report_sort.c: what a report can be ordered by.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/report.h"
+
+static const char *const key_names[PROBITY_REPORT_KEYS] = {
+    "calls", "total", "self", "cpu-total", "cpu-self", "paused", "min",
+    "mean",  "p50",   "p90",  "p99",       "max",      "name"};
+
+const char *probity_report_key_name(enum probity_report_key key)
+{
+    return key_names[key];
+}
+
+enum probity_report_key probity_report_key_parse(const char *name)
+{
+    int key = 0;
+
+    while (key < PROBITY_REPORT_KEYS && strcmp(name, key_names[key]) != 0)
+        key++;
+    return (enum probity_report_key)key;
+}
+
+uint64_t probity_report_value(const struct probity_report_sums *sums, enum probity_report_key key)
+{
+    uint64_t timed = sums->calls - sums->untimed;
+
+    switch (key) {
+    case PROBITY_REPORT_CALLS: return sums->calls;
+    case PROBITY_REPORT_TOTAL: return sums->total.wall_ns;
+    case PROBITY_REPORT_SELF: return sums->self.wall_ns;
+    case PROBITY_REPORT_CPU_TOTAL: return sums->total.cpu_ns;
+    case PROBITY_REPORT_CPU_SELF: return sums->self.cpu_ns;
+    case PROBITY_REPORT_PAUSED: return sums->paused.wall_ns;
+    case PROBITY_REPORT_MIN: return timed > 0 ? sums->min_ns : 0;
+    case PROBITY_REPORT_MEAN: return timed > 0 ? sums->sum_ns / timed : 0;
+    case PROBITY_REPORT_P50: return probity_report_quantile(sums, 500);
+    case PROBITY_REPORT_P90: return probity_report_quantile(sums, 900);
+    case PROBITY_REPORT_P99: return probity_report_quantile(sums, 990);
+    case PROBITY_REPORT_MAX: return sums->max_ns;
+    default: return 0;
+    }
+}
+
+/* The value is worked out once for each item: a quantile walks over its histogram. */
+struct sort_item {
+    uint64_t value;
+    const char *name;
+    size_t place;
+};
+
+static int compare_items(const void *left, const void *right)
+{
+    const struct sort_item *a = left, *b = right;
+
+    if (a->value != b->value)
+        return a->value > b->value ? -1 : 1;
+    int order = strcmp(a->name, b->name);
+    return order != 0 ? order : a->place < b->place ? -1 : a->place > b->place;
+}
+
+/* Moves elements of `bytes` to the places that the items tell. Without memory they stay as they
+ * are. */
+static void arrange(void *elements, size_t bytes, const struct sort_item *items, size_t count)
+{
+    char *from = elements, *copy = malloc(count * bytes);
+
+    if (copy == NULL)
+        return;
+    for (size_t i = 0; i < count; i++)
+        memcpy(copy + i * bytes, from + items[i].place * bytes, bytes);
+    memcpy(elements, copy, count * bytes);
+    free(copy);
+}
+
+static void sort_rows(struct probity_report_function *function, enum probity_report_key key)
+{
+    struct sort_item *items = calloc(function->row_count + 1, sizeof *items);
+
+    if (items == NULL)
+        return;
+    for (size_t i = 0; i < function->row_count; i++)
+        items[i] = (struct sort_item){probity_report_value(&function->rows[i].sums, key), "", i};
+    qsort(items, function->row_count, sizeof *items, compare_items);
+    if (function->row_count > 0)
+        arrange(function->rows, sizeof *function->rows, items, function->row_count);
+    free(items);
+}
+
+void probity_report_sort(struct probity_report_function *functions, size_t count,
+                         enum probity_report_key key)
+{
+    struct sort_item *items = calloc(count + 1, sizeof *items);
+
+    if (items == NULL)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        const struct probity_function *function = functions[i].function;
+        items[i] = (struct sort_item){probity_report_value(&functions[i].sums, key),
+                                      function != NULL ? function->name : "~", i};
+        sort_rows(&functions[i], key);
+    }
+    qsort(items, count, sizeof *items, compare_items);
+    if (count > 0)
+        arrange(functions, sizeof *functions, items, count);
+    free(items);
+}

@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scopes.c: the stacks of open scopes. An enter costs one look into the thread's table of
+ * functions, a leave one comparison with the innermost scope; all else is repair.
+ *
+ *     thread: stack   | main | parse | token |           open, outermost first
+ *             closed  . parse . parse . token . token    siblings of what is open, oldest first
+ *
+ * `closed` is for deferred scopes: they turn out to have begun earlier than scopes that have closed
+ * already, which were their children then and not those of the scope around.
+ */
+#include "analysis/scopes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "probity.h"
+
+/* Small at first: there may be very many threads. */
+enum { CLOSED_FIRST = 4, CLOSED_MAX = 64, STACK_FIRST = 4, FUNCTIONS_FIRST = 8 };
+
+/* Threads without open scopes and without a record for so long are forgotten, once there are many:
+ * nothing tells that a thread has ended. */
+enum { THREADS_KEPT = 1024 };
+#define IDLE_NS UINT64_C(10000000000)
+
+/* A function in a thread. Stays where it is: open scopes point here. */
+struct function_use {
+    uint64_t key;
+    uint32_t active; /* how often it is on the stack */
+    void *user;
+    struct function_use *next; /* all of a thread */
+};
+
+struct open_scope {
+    struct probity_scope scope;
+    struct function_use *use;
+    struct probity_scope_time paused_at; /* where is_paused */
+};
+
+struct closed_scope {
+    uint32_t depth;
+    int is_counted; /* in the scope around it */
+    uint64_t enter_tick, enter_wall_ns, enter_cpu_ns, leave_cpu_ns;
+    struct probity_scope_time elapsed, total;
+};
+
+struct scope_thread {
+    struct open_scope *stack;
+    uint32_t depth, capacity;
+    struct probity_scope_time now; /* of its newest record; CPU only advances */
+    struct function_use **places;  /* a hash table with open addressing; at most half full */
+    size_t use_count, use_capacity;
+    struct function_use *uses;
+    struct closed_scope *closed; /* a ring */
+    uint32_t closed_first, closed_count, closed_capacity; /* capacity: a power of two, or 0 */
+};
+
+struct probity_scopes {
+    struct scope_thread **threads; /* by slot; NULL: not seen yet */
+    uint32_t thread_count;
+    size_t live_count, sweep_count; /* threads that are not NULL; when to look for idle ones */
+    struct probity_scopes_repairs repairs;
+    uint8_t is_off[PROBITY_READER_TRACES_MAX + 1]; /* profiling of the process */
+};
+
+static struct probity_scope_time time_less(struct probity_scope_time a, struct probity_scope_time b)
+{
+    return (struct probity_scope_time){a.wall_ns > b.wall_ns ? a.wall_ns - b.wall_ns : 0,
+                                       a.cpu_ns > b.cpu_ns ? a.cpu_ns - b.cpu_ns : 0};
+}
+
+static void time_add(struct probity_scope_time *to, struct probity_scope_time time)
+{
+    to->wall_ns += time.wall_ns;
+    to->cpu_ns += time.cpu_ns;
+}
+
+struct probity_scope_time probity_scope_self(const struct probity_scope *scope)
+{
+    return time_less(time_less(scope->elapsed, scope->children), scope->paused);
+}
+
+/* ---- Functions of a thread ---------------------------------------------------------------------
+ */
+
+/* Functions without declaration are told apart by number; no address has the highest bit. */
+static inline uint64_t key_of(const struct probity_function *function, uint32_t number)
+{
+    return function != NULL ? (uint64_t)(uintptr_t)function : UINT64_C(1) << 63 | number;
+}
+
+static inline size_t use_place(const struct scope_thread *thread, uint64_t key)
+{
+    size_t mask = thread->use_capacity - 1;
+    size_t place = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+
+    while (thread->places[place] != NULL && thread->places[place]->key != key)
+        place = (place + 1) & mask;
+    return place;
+}
+
+static int grow_uses(struct scope_thread *thread)
+{
+    size_t capacity = thread->use_capacity > 0 ? 2 * thread->use_capacity : FUNCTIONS_FIRST;
+    struct function_use **places = calloc(capacity, sizeof *places);
+
+    if (places == NULL)
+        return PROBITY_ERROR_MEMORY;
+    free(thread->places);
+    thread->places = places;
+    thread->use_capacity = capacity;
+    for (struct function_use *use = thread->uses; use != NULL; use = use->next)
+        places[use_place(thread, use->key)] = use;
+    return 0;
+}
+
+/* Finds or adds. NULL without memory. */
+static struct function_use *use_of(struct scope_thread *thread, uint64_t key)
+{
+    if (__builtin_expect(2 * thread->use_count >= thread->use_capacity, 0) &&
+        grow_uses(thread) != 0)
+        return NULL;
+    struct function_use **place = &thread->places[use_place(thread, key)];
+    if (__builtin_expect(*place != NULL, 1))
+        return *place;
+    struct function_use *use = calloc(1, sizeof *use);
+    if (use == NULL)
+        return NULL;
+    use->key = key;
+    use->next = thread->uses;
+    thread->uses = use;
+    thread->use_count++;
+    *place = use;
+    return use;
+}
+
+/* ---- Closed siblings ---------------------------------------------------------------------------
+ */
+
+static struct closed_scope *closed_at(struct scope_thread *thread, uint32_t index)
+{
+    return &thread->closed[(thread->closed_first + index) & (thread->closed_capacity - 1)];
+}
+
+/* Of a full ring that may not grow the oldest goes; likewise without memory. Returns 0 where there
+ * is no place at all. */
+static int make_place(struct scope_thread *thread)
+{
+    uint32_t capacity = thread->closed_capacity > 0 ? 2 * thread->closed_capacity : CLOSED_FIRST;
+    struct closed_scope *closed =
+        capacity <= CLOSED_MAX ? malloc(capacity * sizeof *closed) : NULL;
+
+    if (closed == NULL) {
+        thread->closed_first++;
+        thread->closed_count -= thread->closed_count > 0;
+        return thread->closed_capacity > 0;
+    }
+    for (uint32_t i = 0; i < thread->closed_count; i++)
+        closed[i] = *closed_at(thread, i);
+    free(thread->closed);
+    thread->closed = closed;
+    thread->closed_first = 0;
+    thread->closed_capacity = capacity;
+    return 1;
+}
+
+/* What was called by the scope that closes now is not the concern of any scope to come. That a
+ * function is deferred is known only when it comes to a checkpoint: so all are kept. */
+static inline void keep_closed(struct scope_thread *thread, const struct probity_scope *scope,
+                               int is_counted)
+{
+    while (thread->closed_count > 0 &&
+           closed_at(thread, thread->closed_count - 1)->depth > scope->depth)
+        thread->closed_count--;
+    if (__builtin_expect(thread->closed_count == thread->closed_capacity, 0) &&
+        !make_place(thread))
+        return;
+    thread->closed_count++;
+    struct closed_scope *closed = closed_at(thread, thread->closed_count - 1);
+    closed->depth = scope->depth;
+    closed->is_counted = is_counted;
+    closed->enter_tick = scope->enter_tick;
+    closed->enter_wall_ns = scope->enter_wall_ns;
+    closed->enter_cpu_ns = scope->enter_cpu_ns;
+    closed->leave_cpu_ns = thread->now.cpu_ns;
+    closed->elapsed = scope->elapsed;
+    closed->total = scope->total;
+}
+
+/* ---- Opening and closing -----------------------------------------------------------------------
+ */
+
+static int grow_stack(struct scope_thread *thread)
+{
+    uint32_t capacity = thread->capacity > 0 ? 2 * thread->capacity : STACK_FIRST;
+    struct open_scope *stack = capacity > thread->capacity
+                                   ? realloc(thread->stack, capacity * sizeof *stack)
+                                   : NULL;
+
+    if (stack == NULL)
+        return PROBITY_ERROR_MEMORY;
+    thread->stack = stack;
+    thread->capacity = capacity;
+    return 0;
+}
+
+/* Opens a scope at the moment of the event. NULL without memory. */
+static inline struct open_scope *push(struct probity_scopes *scopes, struct scope_thread *thread,
+                                      const struct probity_event *event)
+{
+    if (__builtin_expect(thread->depth == thread->capacity, 0) && grow_stack(thread) != 0)
+        return NULL;
+    struct function_use *use = use_of(thread, key_of(event->function, event->id));
+    if (use == NULL)
+        return NULL;
+    struct open_scope *open = &thread->stack[thread->depth];
+    struct probity_scope *scope = &open->scope;
+    const struct probity_scope_time none = {0, 0};
+    open->use = use;
+    /* One by one: a compiler makes a slow loop of a structure that is cleared as a whole. */
+    scope->function = event->function;
+    scope->trace = event->trace;
+    scope->number = event->id;
+    scope->depth = thread->depth;
+    scope->recursion = use->active;
+    scope->enter_tick = event->tick;
+    scope->enter_wall_ns = event->wall_ns;
+    scope->enter_cpu_ns = thread->now.cpu_ns;
+    scope->elapsed = scope->children = scope->paused = scope->total = none;
+    scope->is_paused = 0;
+    scope->is_untimed = scopes->is_off[event->trace];
+    scope->user = NULL;
+    scope->of_function = &use->user;
+    use->active++;
+    thread->depth++;
+    return open;
+}
+
+/* A scope that is called in a pause of its caller takes nothing from the caller's self time, which
+ * lacks the whole pause already. */
+static inline void add_to_caller(struct open_scope *caller, const struct probity_scope *scope)
+{
+    time_add(&caller->scope.children, scope->elapsed);
+    time_add(&caller->scope.total, scope->total);
+}
+
+static inline void close_top(struct probity_scopes *scopes, uint32_t slot,
+                             enum probity_scope_end how,
+                             const struct probity_scopes_listener *listener,
+                             const struct probity_event *event)
+{
+    struct scope_thread *thread = scopes->threads[slot];
+    struct open_scope *open = &thread->stack[thread->depth - 1];
+    struct open_scope *caller = thread->depth > 1 ? open - 1 : NULL;
+    struct probity_scope *scope = &open->scope;
+    struct probity_scope_time enter = {scope->enter_wall_ns, scope->enter_cpu_ns};
+
+    scope->elapsed = time_less(thread->now, enter);
+    if (scope->is_paused)
+        time_add(&scope->paused, time_less(thread->now, open->paused_at));
+    time_add(&scope->total, probity_scope_self(scope));
+    int is_counted = caller != NULL && !caller->scope.is_paused;
+    if (is_counted)
+        add_to_caller(caller, scope);
+    keep_closed(thread, scope, is_counted);
+    open->use->active--;
+    thread->depth--;
+    if (listener->closed != NULL)
+        listener->closed(listener->context, scope, how, slot, event);
+}
+
+static void unwind_to(struct probity_scopes *scopes, struct scope_thread *thread, uint32_t depth,
+                      const struct probity_scopes_listener *listener,
+                      const struct probity_event *event)
+{
+    while (thread->depth > depth) {
+        scopes->repairs.unwound++;
+        close_top(scopes, event->thread_slot, PROBITY_SCOPE_UNWOUND, listener, event);
+    }
+}
+
+static int enter(struct probity_scopes *scopes, struct scope_thread *thread,
+                 const struct probity_scopes_listener *listener, const struct probity_event *event)
+{
+    struct open_scope *open = push(scopes, thread, event);
+
+    if (open == NULL)
+        return PROBITY_ERROR_MEMORY;
+    if (listener->opened != NULL)
+        listener->opened(listener->context, &open->scope, event);
+    return 0;
+}
+
+/* A leave that is not that of the innermost scope. */
+static int leave_other(struct probity_scopes *scopes, struct scope_thread *thread, uint64_t key,
+                       const struct probity_scopes_listener *listener,
+                       const struct probity_event *event)
+{
+    struct function_use *use = use_of(thread, key);
+    uint32_t depth = thread->depth;
+
+    if (use == NULL)
+        return PROBITY_ERROR_MEMORY;
+    if (use->active == 0) {
+        scopes->repairs.orphans++;
+        return 0;
+    }
+    while (thread->stack[depth - 1].use != use)
+        depth--;
+    unwind_to(scopes, thread, depth, listener, event);
+    close_top(scopes, event->thread_slot, PROBITY_SCOPE_LEFT, listener, event);
+    return 0;
+}
+
+static inline int leave(struct probity_scopes *scopes, struct scope_thread *thread,
+                        const struct probity_scopes_listener *listener,
+                        const struct probity_event *event)
+{
+    uint64_t key = key_of(event->function, event->id);
+
+    if (__builtin_expect(
+            thread->depth == 0 || thread->stack[thread->depth - 1].use->key != key, 0))
+        return leave_other(scopes, thread, key, listener, event);
+    close_top(scopes, event->thread_slot, PROBITY_SCOPE_LEFT, listener, event);
+    return 0;
+}
+
+/* ---- Deferred scopes ---------------------------------------------------------------------------
+ */
+
+/* Moves scopes that have closed since `open` was entered from its caller to it. Returns the first
+ * of them, NULL without, and the last before it or NULL. */
+static const struct closed_scope *adopt(struct scope_thread *thread, struct open_scope *open,
+                                        const struct closed_scope **ret_before)
+{
+    struct open_scope *caller = open->scope.depth > 0 ? open - 1 : NULL;
+    struct closed_scope *first = NULL, *before = NULL;
+
+    for (uint32_t i = thread->closed_count; i > 0 && before == NULL; i--) {
+        struct closed_scope *closed = closed_at(thread, i - 1);
+        if (closed->depth != open->scope.depth)
+            break;
+        if (closed->enter_tick < open->scope.enter_tick) {
+            before = closed;
+            continue;
+        }
+        first = closed;
+        time_add(&open->scope.children, closed->elapsed);
+        time_add(&open->scope.total, closed->total);
+        if (closed->is_counted) {
+            caller->scope.children = time_less(caller->scope.children, closed->elapsed);
+            caller->scope.total = time_less(caller->scope.total, closed->total);
+        }
+        closed->is_counted = 1;
+        closed->depth++; /* so that it goes with its caller */
+    }
+    *ret_before = before;
+    return first;
+}
+
+/* CPU time at the enter was not recorded: it is that of the record behind it, less the wall time in
+ * between, and not before that of the record ahead of it. */
+static void date_back(struct scope_thread *thread, struct open_scope *open, uint64_t wall_ns)
+{
+    const struct closed_scope *before, *first = adopt(thread, open, &before);
+    struct probity_scope_time next = thread->now;
+    uint64_t least = open->scope.depth > 0 ? open[-1].scope.enter_cpu_ns : 0;
+
+    if (first != NULL)
+        next = (struct probity_scope_time){first->enter_wall_ns, first->enter_cpu_ns};
+    if (before != NULL && before->leave_cpu_ns > least)
+        least = before->leave_cpu_ns;
+    uint64_t ns = next.wall_ns > wall_ns ? next.wall_ns - wall_ns : 0;
+    uint64_t cpu_ns = next.cpu_ns > ns ? next.cpu_ns - ns : 0;
+    cpu_ns = cpu_ns > least ? cpu_ns : least;
+    open->scope.enter_wall_ns = wall_ns;
+    open->scope.enter_cpu_ns = cpu_ns < next.cpu_ns ? cpu_ns : next.cpu_ns;
+}
+
+static int open_deferred(struct probity_scopes *scopes, struct scope_thread *thread,
+                         const struct probity_scopes_listener *listener,
+                         const struct probity_event *event)
+{
+    uint32_t depth = thread->depth;
+
+    /* What was entered later and is still open was called by this scope, which runs again. */
+    while (depth > 0 && thread->stack[depth - 1].scope.enter_tick > event->entered_tick)
+        depth--;
+    unwind_to(scopes, thread, depth, listener, event);
+    struct open_scope *open = push(scopes, thread, event);
+    if (open == NULL)
+        return PROBITY_ERROR_MEMORY;
+    open->scope.enter_tick = event->entered_tick;
+    date_back(thread, open, event->entered_wall_ns);
+    if (listener->opened != NULL)
+        listener->opened(listener->context, &open->scope, event);
+    return 0;
+}
+
+/* ---- Events ------------------------------------------------------------------------------------
+ */
+
+static void pause_scope(struct probity_scopes *scopes, struct scope_thread *thread)
+{
+    struct open_scope *open = thread->depth > 0 ? &thread->stack[thread->depth - 1] : NULL;
+
+    if (open == NULL || open->scope.is_paused) {
+        scopes->repairs.pauses_unmatched++;
+        return;
+    }
+    open->scope.is_paused = 1;
+    open->paused_at = thread->now;
+}
+
+static void resume_scope(struct probity_scopes *scopes, struct scope_thread *thread)
+{
+    struct open_scope *open = thread->depth > 0 ? &thread->stack[thread->depth - 1] : NULL;
+
+    if (open == NULL || !open->scope.is_paused) {
+        scopes->repairs.resumes_unmatched++;
+        return;
+    }
+    open->scope.is_paused = 0;
+    time_add(&open->scope.paused, time_less(thread->now, open->paused_at));
+}
+
+static void take_unwound(struct probity_scopes *scopes, struct scope_thread *thread,
+                         const struct probity_scopes_listener *listener,
+                         const struct probity_event *event)
+{
+    uint32_t count = event->payload_bytes >= 4 ? probity_get_u32(event->payload) : 0;
+
+    unwind_to(scopes, thread, count < thread->depth ? thread->depth - count : 0, listener, event);
+}
+
+static void release_thread(struct scope_thread *thread)
+{
+    struct function_use *use;
+
+    while ((use = thread->uses) != NULL) {
+        thread->uses = use->next;
+        free(use);
+    }
+    free(thread->closed);
+    free(thread->places);
+    free(thread->stack);
+    free(thread);
+}
+
+static void sweep_threads(struct probity_scopes *scopes, uint64_t now_ns)
+{
+    for (uint32_t slot = 0; slot < scopes->thread_count; slot++) {
+        struct scope_thread *thread = scopes->threads[slot];
+        if (thread == NULL || thread->depth > 0 || now_ns < thread->now.wall_ns ||
+            now_ns - thread->now.wall_ns < IDLE_NS)
+            continue;
+        release_thread(thread);
+        scopes->threads[slot] = NULL;
+        scopes->live_count--;
+    }
+    scopes->sweep_count = 2 * scopes->live_count;
+    if (scopes->sweep_count < THREADS_KEPT)
+        scopes->sweep_count = THREADS_KEPT;
+}
+
+static struct scope_thread *add_thread(struct probity_scopes *scopes,
+                                       const struct probity_event *event)
+{
+    uint32_t slot = event->thread_slot;
+
+    if (slot >= scopes->thread_count) {
+        size_t count = 2 * ((size_t)slot + 16);
+        struct scope_thread **threads =
+            count <= UINT32_MAX ? realloc(scopes->threads, count * sizeof *threads) : NULL;
+        if (threads == NULL)
+            return NULL;
+        memset(threads + scopes->thread_count, 0,
+               (count - scopes->thread_count) * sizeof *threads);
+        scopes->threads = threads;
+        scopes->thread_count = (uint32_t)count;
+    }
+    if (scopes->live_count >= scopes->sweep_count)
+        sweep_threads(scopes, event->wall_ns);
+    scopes->threads[slot] = calloc(1, sizeof **scopes->threads);
+    scopes->live_count += scopes->threads[slot] != NULL;
+    return scopes->threads[slot];
+}
+
+static int put_rare(struct probity_scopes *scopes, struct scope_thread *thread,
+                    const struct probity_scopes_listener *listener,
+                    const struct probity_event *event)
+{
+    switch (event->kind) {
+    case PROBITY_EVENT_CHECKPOINT:
+        return event->entered_tick != 0 ? open_deferred(scopes, thread, listener, event) : 0;
+    case PROBITY_EVENT_PAUSE: pause_scope(scopes, thread); return 0;
+    case PROBITY_EVENT_RESUME: resume_scope(scopes, thread); return 0;
+    case PROBITY_EVENT_PROFILING:
+        if (event->payload_bytes > 0)
+            scopes->is_off[event->trace] = event->payload[0] == 0;
+        return 0;
+    case PROBITY_EVENT_UNWOUND: take_unwound(scopes, thread, listener, event); return 0;
+    default: return 0;
+    }
+}
+
+/* Others, declarations among them, are recorded without a look at the CPU clock: behind a sleep
+ * their CPU time is too high. */
+static inline int has_own_cpu_time(uint32_t kind)
+{
+    return kind == PROBITY_EVENT_HIT || kind == PROBITY_EVENT_UNWOUND ||
+           (kind >= PROBITY_EVENT_ENTER && kind <= PROBITY_EVENT_RESUME);
+}
+
+int probity_scopes_put(struct probity_scopes *scopes, const struct probity_event *event,
+                       const struct probity_scopes_listener *listener)
+{
+    uint32_t slot = event->thread_slot;
+    struct scope_thread *thread = slot < scopes->thread_count ? scopes->threads[slot] : NULL;
+
+    if (__builtin_expect(thread == NULL, 0)) {
+        thread = add_thread(scopes, event);
+        if (thread == NULL)
+            return PROBITY_ERROR_MEMORY;
+    }
+    thread->now.wall_ns = event->wall_ns;
+    if (event->cpu_known && event->cpu_ns > thread->now.cpu_ns && has_own_cpu_time(event->kind))
+        thread->now.cpu_ns = event->cpu_ns;
+    if (event->kind == PROBITY_EVENT_ENTER)
+        return enter(scopes, thread, listener, event);
+    if (event->kind == PROBITY_EVENT_LEAVE)
+        return leave(scopes, thread, listener, event);
+    return put_rare(scopes, thread, listener, event);
+}
+
+int probity_scopes_open(struct probity_scopes **ret_scopes)
+{
+    struct probity_scopes *scopes = calloc(1, sizeof *scopes);
+
+    if (scopes == NULL)
+        return PROBITY_ERROR_MEMORY;
+    *ret_scopes = scopes;
+    return 0;
+}
+
+void probity_scopes_finish(struct probity_scopes *scopes,
+                           const struct probity_scopes_listener *listener)
+{
+    for (uint32_t slot = 0; slot < scopes->thread_count; slot++) {
+        struct scope_thread *thread = scopes->threads[slot];
+        while (thread != NULL && thread->depth > 0) {
+            scopes->repairs.open++;
+            close_top(scopes, slot, PROBITY_SCOPE_OPEN, listener, NULL);
+        }
+    }
+}
+
+const struct probity_scope *probity_scopes_top(const struct probity_scopes *scopes,
+                                               uint32_t thread_slot)
+{
+    uint32_t depth = probity_scopes_depth(scopes, thread_slot);
+
+    return depth > 0 ? &scopes->threads[thread_slot]->stack[depth - 1].scope : NULL;
+}
+
+uint32_t probity_scopes_depth(const struct probity_scopes *scopes, uint32_t thread_slot)
+{
+    return thread_slot < scopes->thread_count && scopes->threads[thread_slot] != NULL
+               ? scopes->threads[thread_slot]->depth
+               : 0;
+}
+
+const struct probity_scopes_repairs *probity_scopes_repairs(const struct probity_scopes *scopes)
+{
+    return &scopes->repairs;
+}
+
+void probity_scopes_close(struct probity_scopes *scopes)
+{
+    for (uint32_t slot = 0; slot < scopes->thread_count; slot++) {
+        if (scopes->threads[slot] != NULL)
+            release_thread(scopes->threads[slot]);
+    }
+    free(scopes->threads);
+    free(scopes);
+}

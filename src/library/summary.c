@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * summary.c: the report of the trace that has just been closed, by the same reader and in the same
+ * form as `probity report`. Runs in the thread that ends the recording, at exit behind the
+ * program's own handlers.
+ */
+#include "library/summary.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/os.h"
+#include "library/text_file.h"
+#include "output/report_text.h"
+
+static void complain(const struct probity_session *session, const char *why)
+{
+    char line[1024];
+    int length = snprintf(line, sizeof line,
+                          "probity: summary '%.400s': %s; see `probity report '%.400s'`\n",
+                          session->settings.summary, why, session->trace_path);
+
+    if (length > 0)
+        probity_os_say(line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1);
+}
+
+static int print_report(FILE *stream, struct probity_reader *reader, struct probity_report *report)
+{
+    static const struct probity_report_layout layout;
+    int error = probity_report_read(report, reader);
+    size_t count;
+
+    if (error != 0)
+        return error;
+    struct probity_report_function *functions = probity_report_functions(report, &count);
+    probity_report_sort(functions, count, PROBITY_REPORT_SELF);
+    probity_report_text(stream, &layout, reader, functions, count, probity_report_repairs(report));
+    return ferror(stream) ? PROBITY_ERROR_WRITE : 0;
+}
+
+static int print_trace(FILE *stream, const char *trace_path)
+{
+    struct probity_reader *reader;
+    struct probity_report *report;
+    int error = probity_reader_open(&trace_path, 1, NULL, NULL, &reader);
+
+    if (error != 0)
+        return error;
+    error = probity_report_open(NULL, &report);
+    if (error == 0) {
+        error = print_report(stream, reader, report);
+        probity_report_close(report);
+    }
+    probity_reader_close(reader);
+    return error;
+}
+
+static int print_summary(const struct probity_session *session)
+{
+    int descriptor = probity_text_file_open(session->settings.summary, session->summary_path);
+    int own = descriptor == STDERR_FILENO ? dup(descriptor) : descriptor;
+    FILE *stream = own >= 0 ? fdopen(own, "w") : NULL;
+
+    if (stream == NULL) {
+        complain(session, strerror(errno));
+        if (own >= 0)
+            close(own);
+        return PROBITY_ERROR_OPEN;
+    }
+    int error = print_trace(stream, session->trace_path);
+    if (fclose(stream) != 0 && error == 0)
+        error = PROBITY_ERROR_WRITE;
+    if (error != 0)
+        complain(session, error == PROBITY_ERROR_WRITE ? strerror(errno)
+                                                       : probity_error_text(error));
+    return error;
+}
+
+/* A reader of the summary that is gone, or a file size limit, must not end the program: their
+ * signals are held back and taken off. */
+int probity_summary_print(struct probity_session *session)
+{
+    const struct timespec now = {0, 0};
+    sigset_t held, before;
+
+    sigemptyset(&held);
+    sigaddset(&held, SIGXFSZ);
+    sigaddset(&held, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &held, &before);
+    int error = print_summary(session);
+    if (sigismember(&before, SIGXFSZ))
+        sigdelset(&held, SIGXFSZ);
+    if (sigismember(&before, SIGPIPE))
+        sigdelset(&held, SIGPIPE);
+    while (sigtimedwait(&held, NULL, &now) > 0)
+        ;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
+}

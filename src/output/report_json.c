@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * report_json.c: a report as one JSON object. Functions are written one by one: a report of very
+ * many never is in memory twice.
+ */
+#include "output/report_json.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#include "probity.h"
+
+/* JSON has no unsigned 64 bits. Nothing that is summed up comes near. */
+static json_t *integer(uint64_t value)
+{
+    return json_integer((json_int_t)(value > INT64_MAX ? INT64_MAX : value));
+}
+
+/* A text of the traced program. Bytes that are no UTF-8 are replaced. */
+static json_t *string(const char *text)
+{
+    json_t *value = json_string(text);
+    char plain[2048];
+    size_t length = 0;
+
+    if (value != NULL)
+        return value;
+    for (; text[length] != '\0' && length < sizeof plain; length++)
+        plain[length] = (unsigned char)text[length] < 0x80 ? text[length] : '?';
+    return json_stringn(plain, length);
+}
+
+/* What no call has, is null. */
+static json_t *time_of(const struct probity_report_sums *sums, enum probity_report_key key,
+                       int is_known)
+{
+    return is_known ? integer(probity_report_value(sums, key)) : json_null();
+}
+
+static void put_sums(json_t *object, const struct probity_report_sums *sums, int is_cpu_known)
+{
+    int is_timed = sums->calls > sums->untimed, is_cpu = is_timed && is_cpu_known;
+
+    json_object_set_new(object, "calls", integer(sums->calls));
+    json_object_set_new(object, "calls_untimed", integer(sums->untimed));
+    json_object_set_new(object, "calls_repaired", integer(sums->repaired));
+    json_object_set_new(object, "total_ns", time_of(sums, PROBITY_REPORT_TOTAL, is_timed));
+    json_object_set_new(object, "self_ns", time_of(sums, PROBITY_REPORT_SELF, is_timed));
+    json_object_set_new(object, "paused_ns", time_of(sums, PROBITY_REPORT_PAUSED, is_timed));
+    json_object_set_new(object, "cpu_total_ns", time_of(sums, PROBITY_REPORT_CPU_TOTAL, is_cpu));
+    json_object_set_new(object, "cpu_self_ns", time_of(sums, PROBITY_REPORT_CPU_SELF, is_cpu));
+    json_object_set_new(object, "cpu_paused_ns",
+                        is_cpu ? integer(sums->paused.cpu_ns) : json_null());
+    json_object_set_new(object, "min_ns", time_of(sums, PROBITY_REPORT_MIN, is_timed));
+    json_object_set_new(object, "mean_ns", time_of(sums, PROBITY_REPORT_MEAN, is_timed));
+    json_object_set_new(object, "p50_ns", time_of(sums, PROBITY_REPORT_P50, is_timed));
+    json_object_set_new(object, "p90_ns", time_of(sums, PROBITY_REPORT_P90, is_timed));
+    json_object_set_new(object, "p99_ns", time_of(sums, PROBITY_REPORT_P99, is_timed));
+    json_object_set_new(object, "max_ns", time_of(sums, PROBITY_REPORT_MAX, is_timed));
+}
+
+/* The least duration and the number of calls of each bucket that has any. */
+static json_t *histogram_of(const struct probity_report_histogram *histogram)
+{
+    json_t *list = json_array();
+
+    for (unsigned i = 0; i < histogram->count; i++) {
+        if (histogram->counts[i] == 0)
+            continue;
+        json_t *bucket = json_array();
+        json_array_append_new(bucket, integer(probity_histogram_least_ns(histogram->first + i)));
+        json_array_append_new(bucket, integer(histogram->counts[i]));
+        json_array_append_new(list, bucket);
+    }
+    return list;
+}
+
+static json_t *thread_of(const struct probity_report_row *row, int is_cpu_known)
+{
+    const struct probity_report_thread *thread = row->thread;
+    json_t *object = json_object();
+
+    json_object_set_new(object, "pid", integer(thread->pid));
+    json_object_set_new(object, "tid", integer(thread->tid));
+    json_object_set_new(object, "thread", integer(thread->thread));
+    json_object_set_new(object, "name",
+                        thread->name != NULL ? string(thread->name) : json_null());
+    put_sums(object, &row->sums, is_cpu_known);
+    return object;
+}
+
+static json_t *function_of(const struct probity_report_function *entry, int is_cpu_known)
+{
+    const struct probity_function *function = entry->function;
+    json_t *object = json_object();
+    char lost[32];
+
+    snprintf(lost, sizeof lost, "site-%u", (unsigned)entry->number);
+    json_object_set_new(object, "name", string(function != NULL ? function->name : lost));
+    json_object_set_new(object, "declared", json_boolean(function != NULL));
+    if (function != NULL) {
+        json_object_set_new(object, "signature", string(entry->signature));
+        json_object_set_new(object, "returns", string(function->returns));
+        json_object_set_new(object, "file", string(function->file));
+        json_object_set_new(object, "line", integer(function->line));
+        json_object_set_new(object, "object", string(function->object));
+        json_object_set_new(object, "level", integer(function->level));
+    }
+    put_sums(object, &entry->sums, is_cpu_known);
+    json_object_set_new(object, "histogram", histogram_of(&entry->sums.durations));
+    if (entry->row_count > 0) {
+        json_t *threads = json_array();
+        for (size_t i = 0; i < entry->row_count; i++)
+            json_array_append_new(threads, thread_of(&entry->rows[i], is_cpu_known));
+        json_object_set_new(object, "threads", threads);
+    }
+    return object;
+}
+
+static json_t *traces_of(const struct probity_reader *reader, int *ret_is_cpu_known)
+{
+    static const char *const states[] = {"", "closed", "live", "killed", "unfinished"};
+    json_t *list = json_array();
+    char why[256];
+
+    for (size_t i = 0; i < probity_reader_traces(reader); i++) {
+        const struct probity_trace_facts *facts = probity_reader_facts(reader, i);
+        int complete = probity_trace_is_complete(facts, why, sizeof why);
+        json_t *object = json_object();
+        json_object_set_new(object, "trace", string(facts->path));
+        json_object_set_new(object, "pid", integer(facts->info.pid));
+        json_object_set_new(object, "state", json_string(states[facts->state]));
+        json_object_set_new(object, "complete", json_boolean(complete));
+        json_object_set_new(object, "why", string(why));
+        json_object_set_new(object, "wall_steps", integer(facts->clock_steps));
+        json_object_set_new(object, "stalls", integer(facts->totals.stalls));
+        json_object_set_new(object, "stall_ns", integer(probity_trace_ns_of_ticks(
+                                                    facts, facts->totals.stall_ticks)));
+        json_array_append_new(list, object);
+        *ret_is_cpu_known |= (facts->info.flags & PROBITY_INFO_CPU_TIME) != 0;
+    }
+    return list;
+}
+
+static json_t *repairs_of(const struct probity_scopes_repairs *repairs)
+{
+    json_t *object = json_object();
+
+    json_object_set_new(object, "unwound", integer(repairs->unwound));
+    json_object_set_new(object, "open", integer(repairs->open));
+    json_object_set_new(object, "orphans", integer(repairs->orphans));
+    json_object_set_new(object, "pauses_unmatched", integer(repairs->pauses_unmatched));
+    json_object_set_new(object, "resumes_unmatched", integer(repairs->resumes_unmatched));
+    return object;
+}
+
+/* Takes the value. Returns 0 or an error. */
+static int write_value(FILE *stream, const char *before, json_t *value)
+{
+    int error = value == NULL ? PROBITY_ERROR_MEMORY : 0;
+
+    if (error == 0 && (fputs(before, stream) == EOF || json_dumpf(value, stream, 0) != 0))
+        error = PROBITY_ERROR_WRITE;
+    json_decref(value);
+    return error;
+}
+
+int probity_report_json(FILE *stream, const struct probity_reader *reader,
+                        const struct probity_report_function *functions, size_t count,
+                        const struct probity_scopes_repairs *repairs)
+{
+    int is_cpu_known = 0;
+    int error = write_value(stream, "{\"traces\": ", traces_of(reader, &is_cpu_known));
+
+    if (error == 0)
+        error = write_value(stream, ",\n\"repairs\": ", repairs_of(repairs));
+    if (error == 0 && fputs(",\n\"functions\": [", stream) == EOF)
+        error = PROBITY_ERROR_WRITE;
+    for (size_t i = 0; error == 0 && i < count; i++)
+        error = write_value(stream, i > 0 ? ",\n" : "\n", function_of(&functions[i], is_cpu_known));
+    if (error == 0 && fputs("]}\n", stream) == EOF)
+        error = PROBITY_ERROR_WRITE;
+    return error;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * report_text.h: a report as a table, for people.
+ */
+#ifndef PROBITY_OUTPUT_REPORT_TEXT_H
+#define PROBITY_OUTPUT_REPORT_TEXT_H
+
+#include <stdio.h>
+
+#include "analysis/report.h"
+#include "reader/reader.h"
+
+struct probity_report_layout {
+    size_t limit;       /* functions to show; 0: all */
+    int has_signatures; /* instead of names, where they are known */
+    int has_places;     /* file and line behind each name */
+    int has_colour;
+};
+
+enum { PROBITY_REPORT_TIME_BYTES = 24 };
+
+/* "1.234 ms": four digits, 8 columns. Returns ret_text, of PROBITY_REPORT_TIME_BYTES. */
+const char *probity_report_time_text(uint64_t ns, char *ret_text);
+
+/* The table in the order of `functions`, then what was repaired and whether the traces are
+ * complete. Errors of writing stay in the stream. */
+void probity_report_text(FILE *stream, const struct probity_report_layout *layout,
+                         const struct probity_reader *reader,
+                         const struct probity_report_function *functions, size_t count,
+                         const struct probity_scopes_repairs *repairs);
+
+#endif

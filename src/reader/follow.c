@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * follow.c: a trace that is read while its program writes it. The front stops where the spool says
+ * that the file is accounted for, so that it never sees half a block; what is in the file and older
+ * than the newest watermark, of the file or of the spool, is shown. What else the spool holds is
+ * looked at only when its program is gone.
+ */
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "probity.h"
+#include "reader/file.h"
+#include "reader/trace.h"
+
+/* The writer of a trace that somebody follows looks at all chunks more often: it is told so for
+ * HINT_NS, every HINT_EVERY_NS. */
+enum { HINT_NS = 2000000000, HINT_EVERY_NS = 500000000 };
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+void probity_trace_follow(struct probity_trace *trace)
+{
+    struct probity_rest *rest = &trace->rest;
+
+    /* What is in the chunks now will be in the file. */
+    for (size_t i = 0; i < rest->count; i++)
+        free(rest->chunks[i].copy);
+    rest->count = 0;
+    trace->horizon = UINT64_MAX;
+    trace->is_followed = 1;
+}
+
+/* Opens the spool once more, to write to. Not in the program itself, whose lock that would take off
+ * in the end; where the spool is another user's, lines come later. */
+static void open_hint(struct probity_trace *trace)
+{
+    const struct probity_spool_header *header = probity_attach_header(&trace->rest.attach);
+    char path[32];
+
+    if (header->pid == (uint32_t)getpid())
+        return;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", trace->rest.attach.file);
+    trace->hint_file = open(path, O_WRONLY | O_CLOEXEC);
+}
+
+static void hint(struct probity_trace *trace)
+{
+    uint64_t now = now_ns(), until = now + HINT_NS;
+
+    if (now - trace->hinted_ns < HINT_EVERY_NS)
+        return;
+    if (trace->hinted_ns == 0)
+        open_hint(trace);
+    trace->hinted_ns = now;
+    if (trace->hint_file >= 0 &&
+        pwrite(trace->hint_file, &until, sizeof until,
+               offsetof(struct probity_spool_header, followed_ns)) != (ssize_t)sizeof until) {
+        close(trace->hint_file);
+        trace->hint_file = -1;
+    }
+}
+
+/* Late blocks that the front has passed were shown; the others it will meet again. */
+static void keep_extras_ahead(struct probity_trace *trace)
+{
+    struct probity_waiting_list *extras = &trace->extras;
+    size_t kept = 0;
+
+    trace->late_kept = trace->late_passed = 0;
+    for (size_t i = 0; i < extras->count; i++) {
+        int is_in_file = extras->items[i].bytes != 0;
+        if (is_in_file && extras->items[i].offset < trace->scan.offset)
+            continue;
+        trace->late_kept += is_in_file;
+        extras->items[kept++] = extras->items[i];
+    }
+    extras->count = kept;
+}
+
+int probity_trace_conclude(struct probity_trace *trace)
+{
+    static const struct probity_reader_options options = {.follow = 1};
+    struct probity_trace_facts facts = {.path = trace->facts.path, .info = trace->facts.info};
+
+    if (trace->hint_file >= 0)
+        close(trace->hint_file);
+    trace->hint_file = -1;
+    trace->hinted_ns = 0;
+    probity_rest_release(&trace->rest);
+    trace->has_rest = trace->is_followed = 0;
+    trace->horizon = UINT64_MAX;
+    trace->facts = facts;
+    trace->extras.count = trace->extras.next = 0;
+    trace->late_kept = trace->late_passed = 0;
+    int error = probity_trace_look(trace, &options);
+    if (error != 0)
+        return error;
+    keep_extras_ahead(trace);
+    trace->scan.ended = 0;
+    trace->scan.size = trace->facts.file_bytes;
+    if (trace->facts.state != PROBITY_TRACE_LIVE) {
+        trace->is_followed = 0;
+        return 0;
+    }
+    /* A tool that folds the spool holds its lock. */
+    if (trace->scan.size > trace->rest.header.committed)
+        trace->scan.size = trace->rest.header.committed;
+    return PROBITY_READER_WAITS;
+}
+
+int probity_trace_follow_on(struct probity_trace *trace)
+{
+    const struct probity_attach *attach = &trace->rest.attach;
+    const struct probity_spool_header *header = probity_attach_header(attach);
+    /* First whether it lives: what it wrote before it died is then seen. */
+    int is_alive = probity_attach_is_alive(attach);
+    uint64_t watermark = __atomic_load_n(&header->watermark, __ATOMIC_ACQUIRE);
+    uint64_t committed = __atomic_load_n(&header->committed, __ATOMIC_ACQUIRE);
+    int64_t size = probity_file_size(trace->file);
+
+    if (size < 0)
+        return (int)size;
+    committed = committed < (uint64_t)size ? committed : (uint64_t)size;
+    if (committed > trace->scan.size) {
+        trace->scan.size = trace->facts.file_bytes = committed;
+        trace->scan.ended = 0;
+        return 0;
+    }
+    if (!is_alive)
+        return probity_trace_conclude(trace);
+    /* What came behind the watermark of the last SYNC: nothing may have followed it. */
+    if (watermark > trace->safe_tick)
+        trace->safe_tick = watermark;
+    hint(trace);
+    return PROBITY_READER_WAITS;
+}

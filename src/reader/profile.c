@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * profile.c: finds the newest whole profile, and hands out its rows with names and in nanoseconds.
+ * A part that is missing or damaged makes its profile count for nothing: the one before stands.
+ */
+#include "reader/profile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/scale.h"
+#include "format/profile.h"
+#include "reader/trace.h"
+#include "spool/cells.h"
+
+int probity_profile_parts_add(struct probity_profile_parts *parts,
+                              const struct probity_scan_item *item)
+{
+    struct probity_profile_part part;
+
+    if (probity_profile_part_get(item->payload, item->header.payload_bytes, &part) != 0)
+        return 0;
+    if (part.part == 0)
+        parts->pending = 0;
+    if (part.part != parts->pending || (part.part > 0 && part.tick != parts->tick))
+        return 0;
+    parts->tick = part.tick;
+    if (parts->count + parts->pending == parts->capacity) {
+        size_t capacity = 2 * parts->capacity + 8;
+        struct probity_profile_place *places =
+            realloc(parts->places, capacity * sizeof *parts->places);
+        if (places == NULL)
+            return PROBITY_ERROR_MEMORY;
+        parts->places = places;
+        parts->capacity = capacity;
+    }
+    parts->places[parts->count + parts->pending++] =
+        (struct probity_profile_place){item->offset, item->bytes};
+    if (part.flags & PROBITY_PROFILE_LAST) {
+        memmove(parts->places, parts->places + parts->count,
+                parts->pending * sizeof *parts->places);
+        parts->count = parts->pending;
+        parts->pending = 0;
+    }
+    return 0;
+}
+
+void probity_profile_parts_release(struct probity_profile_parts *parts)
+{
+    free(parts->places);
+    *parts = (struct probity_profile_parts){0};
+}
+
+/* ---- Rows --------------------------------------------------------------------------------------
+ */
+
+struct reading {
+    const struct probity_trace *trace;
+    probity_profile_take *take;
+    void *context;
+    uint64_t rate;
+};
+
+/* Time on the CPU: readings of its clock are not exact, so never below 0 nor above the whole. */
+static uint64_t cpu_ns(uint64_t ticks, int64_t off, uint64_t rate)
+{
+    uint64_t most = off > 0 ? (uint64_t)off : 0;
+
+    return probity_ns_of_ticks(ticks - (most < ticks ? most : ticks), rate);
+}
+
+static int take_row(const struct reading *reading, const struct probity_profile_row *row)
+{
+    const struct probity_info *info = &reading->trace->facts.info;
+    const struct probity_name *name =
+        probity_names_find(&reading->trace->names, 2 * (uint64_t)row->site + 1);
+    uint64_t rate = reading->rate;
+    struct probity_profiled profiled = {
+        .function = name != NULL ? name->function : NULL,
+        .trace = reading->trace->number,
+        .number = row->site,
+        .thread = row->thread,
+        .tid = row->tid,
+        .pid = info->pid,
+        .threads = row->threads,
+        .calls = row->calls + row->untimed,
+        .untimed = row->untimed,
+        .unwound = row->unwound,
+        .total_ns = probity_ns_of_ticks(row->total, rate),
+        .self_ns = probity_ns_of_ticks(row->self, rate),
+        .paused_ns = probity_ns_of_ticks(row->paused, rate),
+        .durations_ns = probity_ns_of_ticks(row->durations, rate),
+        .min_ns = probity_ns_of_ticks(row->min, rate),
+        .max_ns = probity_ns_of_ticks(row->max, rate),
+        .histogram = row->histogram,
+        .rate = rate};
+
+    if (profiled.calls == 0)
+        return 0; /* entered, and not left yet */
+    if (info->flags & PROBITY_INFO_CPU_TIME) {
+        profiled.cpu_total_ns = cpu_ns(row->total, row->off_total, rate);
+        profiled.cpu_self_ns = cpu_ns(row->self, row->off_self, rate);
+    }
+    return reading->take(reading->context, &profiled);
+}
+
+static int read_cells(struct reading *reading)
+{
+    const struct probity_attach *attach = &reading->trace->rest.attach;
+    struct probity_profile_row row;
+    struct probity_cells cells;
+    int error = 0;
+
+    uint64_t rate = __atomic_load_n(&probity_attach_header(attach)->rate, __ATOMIC_RELAXED);
+    reading->rate = rate != 0 ? rate : reading->rate;
+    for (uint64_t i = 0; error == 0 && i < attach->chunk_count; i++) {
+        if (!probity_attach_cells(attach, i, &cells))
+            continue;
+        for (uint32_t cell = 0; error == 0 && cell < cells.count; cell++) {
+            probity_cells_row(&cells, cell, &row);
+            error = take_row(reading, &row);
+        }
+    }
+    return error;
+}
+
+/* A block whose checksum held when it was surveyed. Its rows end where one makes no sense. */
+static int read_rows(struct reading *reading, const uint8_t *payload, size_t bytes)
+{
+    const uint8_t *at = payload + PROBITY_PROFILE_FIXED_BYTES, *end = payload + bytes;
+    struct probity_profile_part part;
+    struct probity_profile_row row;
+    int error = 0;
+
+    if (probity_profile_part_get(payload, bytes, &part) != 0)
+        return 0;
+    reading->rate = part.rate != 0 ? part.rate : reading->rate;
+    for (uint32_t i = 0; error == 0 && at != NULL && i < part.rows; i++) {
+        at = probity_profile_row_get(at, end, &row);
+        error = at != NULL ? take_row(reading, &row) : 0;
+    }
+    return error;
+}
+
+static int read_block(struct reading *reading, const struct probity_profile_place *place)
+{
+    uint8_t *block = malloc(place->bytes);
+    size_t done = 0;
+    int error = 0;
+
+    if (block == NULL)
+        return PROBITY_ERROR_MEMORY;
+    while (error == 0 && done < place->bytes) {
+        ssize_t got = pread(reading->trace->file, block + done, place->bytes - done,
+                            (off_t)(place->offset + done));
+        if (got > 0)
+            done += (size_t)got;
+        else if (got == 0 || errno != EINTR)
+            error = PROBITY_ERROR_READ;
+    }
+    if (error == 0)
+        error = read_rows(reading, block + PROBITY_BLOCK_HEADER_BYTES,
+                          place->bytes - PROBITY_BLOCK_HEADER_BYTES);
+    free(block);
+    return error;
+}
+
+int probity_profile_read(const struct probity_trace *trace, probity_profile_take *take,
+                         void *context)
+{
+    struct reading reading = {trace, take, context, trace->facts.info.rate};
+    const struct probity_profile_parts *parts = &trace->profile;
+    int error = 0;
+
+    if (trace->has_rest && !trace->rest.is_closed)
+        return read_cells(&reading);
+    for (size_t i = 0; error == 0 && i < parts->count; i++)
+        error = read_block(&reading, &parts->places[i]);
+    return error;
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * profile.c: counts and times scopes. Two threads never store to one cell. A signal handler may run
+ * scopes between any two instructions: it finds a depth that keeps it off our frame, and what it
+ * adds is added by one instruction. Nothing is allocated but at the first scope of a thread or of a
+ * function.
+ */
+#include "runtime/profile.h"
+
+#include <errno.h>
+
+#include "base/cpu.h"
+#include "base/os.h"
+#include "base/scale.h"
+#include "probity_scope.h"
+#include "runtime/declare.h"
+#include "runtime/profile_set.h"
+#include "runtime/record.h"
+#include "runtime/thread.h"
+
+enum { IS_SLOW = PROBITY_PROFILE_IS_SLOW };
+
+
+#if PROBITY_HAS_FAST_PATH
+static inline uint64_t counter(void)
+{
+    return probity_ticks();
+}
+#else
+static inline uint64_t counter(void)
+{
+    return 0; /* fast_depth_max is always 0 */
+}
+#endif
+
+/* A reader may look at it at any time. */
+static inline void store(uint64_t *at, uint64_t value)
+{
+    __atomic_store_n(at, value, __ATOMIC_RELAXED);
+}
+
+/* What another thread may change: an end of recording, or whoever switches times off. */
+static inline uint32_t limit(const uint32_t *depth_max)
+{
+    return __atomic_load_n(depth_max, __ATOMIC_RELAXED);
+}
+
+/* ---- Frames ------------------------------------------------------------------------------------
+ */
+
+/* The thread may have been off the CPU. Returns the tick that holds for the reading. */
+static __attribute__((cold, noinline)) uint64_t find_gap(struct probity_profile_set *set,
+                                                         uint64_t tick)
+{
+    struct probity_session *session;
+    int before = errno;
+
+    /* Pairs with probity_profile_end, which ends the recording and then, behind a process-wide
+     * barrier, waits for who is busy. */
+    __atomic_store_n(&set->busy, set->busy + 1, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    session = probity_session_recording();
+    if (session != NULL && set->session == session->number &&
+        (int64_t)(tick - set->slot.hot.last_tick) > 0) {
+        int64_t off_ns = probity_record_gap(session, &set->slot, set->depth, tick);
+        set->off += probity_ticks_of_ns(off_ns, probity_live_rate(&session->live));
+        /* Switched out since the clock was read, as in finish_hit() of record.c. */
+        if ((int64_t)(set->slot.measured_tick - tick) >= (int64_t)set->slot.hot.gap_ticks)
+            tick = set->slot.measured_tick;
+    }
+    __atomic_store_n(&set->busy, set->busy - 1, __ATOMIC_RELEASE);
+    errno = before;
+    return tick;
+}
+
+static inline int is_gap(const struct probity_profile_set *set, uint64_t tick)
+{
+    return tick - set->slot.hot.last_tick >= set->slot.hot.gap_ticks;
+}
+
+/* The depth is stored first: a signal handler then uses frames above. */
+static inline void raise_depth(struct probity_profile_set *set, uint32_t depth)
+{
+    __atomic_store_n(&set->depth, depth + 1, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+static inline void lower_depth(struct probity_profile_set *set, uint32_t depth)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(&set->depth, depth, __ATOMIC_RELAXED);
+}
+
+/* The entry comes last: a jump out of a signal handler leaves a frame without times, not one with
+ * wrong ones. */
+static inline void open_frame(struct probity_profile_set *set, struct probity_profile_entry *entry,
+                              uint32_t depth, uint64_t tick)
+{
+    struct probity_profile_frame *frame = &set->frame[depth + 1];
+
+    set->slot.hot.last_tick = tick;
+    frame->enter_tick = tick;
+    __atomic_store_n(&frame->self_from, tick, __ATOMIC_RELAXED); /* not as one vector: slower */
+    frame->enter_off = set->off;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    frame->entry = (uintptr_t)entry;
+    if (__builtin_expect(entry->outermost - 1 >= depth, 1))
+        entry->outermost = (uint64_t)depth + 1;
+}
+
+/* The count comes first (doc/spool.md, "Cells"). Returns whether it was the outermost activation of
+ * its function. */
+static inline int add_times(struct probity_profile_frame *frame, uint32_t depth, uint64_t tick,
+                            uint64_t pauses)
+{
+    struct probity_profile_entry *entry = (struct probity_profile_entry *)frame->entry;
+    struct probity_cell *cell = entry->cell;
+    int is_outermost = entry->outermost == (uint64_t)depth + 1;
+    uint64_t total = tick - frame->enter_tick;
+
+    frame->entry = IS_SLOW;
+    probity_cpu_add(&frame[-1].self_from, total);
+    total -= pauses;
+    probity_cpu_add(&cell->calls, 1);
+    /* Of the call before: a store whose address hung on the clock just read would hold up the next
+     * reading by 8 ns. */
+    probity_cpu_add(&cell->histogram[probity_profile_bucket(cell->latest)], 1);
+    store(&cell->latest, total);
+    if (__builtin_expect(is_outermost, 1)) {
+        entry->outermost = 0;
+        probity_cpu_add(&cell->total, total);
+    }
+    probity_cpu_add(&cell->durations, total);
+    probity_cpu_add(&cell->self, tick - frame->self_from);
+    if (__builtin_expect(total < cell->min, 0))
+        store(&cell->min, total);
+    if (__builtin_expect(total > cell->max, 0))
+        store(&cell->max, total);
+    return is_outermost;
+}
+
+/* The same where the thread was off the CPU meanwhile, or paused: rare, as most scopes are
+ * short. */
+static __attribute__((noinline)) void close_rare(struct probity_profile_set *set, uint32_t depth,
+                                                 uint64_t tick)
+{
+    struct probity_profile_frame *frame = &set->frame[depth + 1], *caller = frame - 1;
+    struct probity_cell *cell = ((struct probity_profile_entry *)frame->entry)->cell;
+    uint64_t off = set->off - frame->enter_off;
+
+    set->slot.hot.last_tick = tick;
+    if (add_times(frame, depth, tick, frame->pauses))
+        probity_cpu_add(&cell->off_total, off - frame->pauses_off);
+    probity_cpu_add(&cell->off_self, off - frame->not_self_off);
+    probity_cpu_add(&caller->pauses, frame->pauses);
+    probity_cpu_add(&caller->not_self_off, off);
+    probity_cpu_add(&caller->pauses_off, frame->pauses_off);
+    frame->pauses = frame->not_self_off = frame->pauses_off = 0;
+    lower_depth(set, depth);
+}
+
+/* What was called in the pause is that function's, and not in the pause. */
+static void end_pause(struct probity_profile_set *set, uint32_t depth, uint64_t tick)
+{
+    struct probity_profile_frame *frame = &set->frame[depth + 1];
+    const struct probity_profile_pause *pause = &set->pause[depth + 1];
+    uint64_t paused = tick - frame->self_from - pause->self;
+    uint64_t off = set->off - frame->enter_off - frame->not_self_off - pause->self_off;
+
+    frame->entry -= IS_SLOW;
+    frame->self_from += paused;
+    frame->pauses += paused;
+    frame->not_self_off += off;
+    frame->pauses_off += off;
+    probity_cpu_add(&((struct probity_profile_entry *)frame->entry)->cell->paused, paused);
+}
+
+static void begin_pause(struct probity_profile_set *set, uint32_t depth, uint64_t tick)
+{
+    struct probity_profile_frame *frame = &set->frame[depth + 1];
+
+    set->pause[depth + 1] = (struct probity_profile_pause){
+        .self = tick - frame->self_from,
+        .self_off = set->off - frame->enter_off - frame->not_self_off};
+    frame->entry += IS_SLOW;
+}
+
+/* A scope without times: those of its callees are its caller's. */
+static void open_untimed(struct probity_profile_set *set, struct probity_profile_entry *entry,
+                         uint32_t depth)
+{
+    probity_cpu_add(&entry->cell->untimed, 1);
+    if (depth < limit(&set->depth_max))
+        set->frame[depth + 1] = (struct probity_profile_frame){.entry = IS_SLOW};
+}
+
+static void close_untimed(struct probity_profile_frame *frame)
+{
+    if (frame->enter_tick == 0) { /* else a jump left it half entered */
+        frame[-1].self_from += frame->self_from;
+        frame[-1].pauses += frame->pauses;
+        frame[-1].not_self_off += frame->not_self_off;
+        frame[-1].pauses_off += frame->pauses_off;
+    }
+    *frame = (struct probity_profile_frame){.entry = IS_SLOW};
+}
+
+/* Closes the frames from the innermost down to `depth`. */
+void probity_profile_close(struct probity_profile_set *set, uint32_t depth, uint64_t tick,
+                          int is_unwound)
+{
+    while (set->depth > depth) {
+        uint32_t at = set->depth - 1;
+        if (at >= limit(&set->depth_max)) {
+            lower_depth(set, at);
+            continue;
+        }
+        struct probity_profile_frame *frame = &set->frame[at + 1];
+        if (frame->entry <= IS_SLOW) {
+            close_untimed(frame);
+            lower_depth(set, at);
+            continue;
+        }
+        if (frame->entry & IS_SLOW)
+            end_pause(set, at, tick);
+        if (is_unwound)
+            probity_cpu_add(&((struct probity_profile_entry *)frame->entry)->cell->unwound, 1);
+        close_rare(set, at, tick);
+    }
+}
+
+/* ---- Scopes ------------------------------------------------------------------------------------
+ */
+
+static uint64_t entered(uint32_t depth)
+{
+    return PROBITY_SCOPE_PROFILED | (uint64_t)depth << 32;
+}
+
+/* The reading of the CPU clock is not this function's time. */
+static __attribute__((cold, noinline)) uint64_t
+enter_behind_gap(struct probity_profile_set *set, struct probity_profile_entry *entry,
+                 uint64_t tick)
+{
+    uint32_t depth = set->depth - 1;
+
+    find_gap(set, tick);
+    open_frame(set, entry, depth, probity_clock_ticks(set->clock));
+    return entered(depth);
+}
+
+/* Without a counter that all may read, or without times, or at a depth without a frame. */
+static uint64_t enter_any(struct probity_profile_set *set, struct probity_profile_entry *entry)
+{
+    uint32_t depth = set->depth;
+
+    raise_depth(set, depth);
+    if (limit(&set->is_untimed) || depth >= limit(&set->depth_max)) {
+        open_untimed(set, entry, depth);
+        return entered(depth);
+    }
+    uint64_t tick = probity_clock_ticks(set->clock);
+    if (is_gap(set, tick))
+        return enter_behind_gap(set, entry, tick);
+    open_frame(set, entry, depth, tick);
+    return entered(depth);
+}
+
+static __attribute__((cold, noinline)) uint64_t enter_slow(struct probity_site_function *function)
+{
+    struct probity_profile_set *set = probity_profile_own;
+    uint32_t number = __atomic_load_n(&function->number, __ATOMIC_RELAXED);
+    struct probity_os_signals before;
+    struct probity_profile_entry *entry = NULL;
+    int saved = errno;
+
+    if (set != NULL && limit(&set->depth_max) != 0 && number <= PROBITY_LIMIT_SITES &&
+        set->entry[number].cell != NULL)
+        return enter_any(set, &set->entry[number]);
+    if (number == 0)
+        probity_declare_function(function);
+    number = __atomic_load_n(&function->number, __ATOMIC_RELAXED);
+    probity_os_signals_block(&before);
+    struct probity_session *session = probity_session_enter();
+    if (session != NULL) {
+        int may_record = probity_thread_may_record(session);
+        set = may_record ? probity_profile_set_here(session) : NULL;
+        if (set != NULL)
+            entry = probity_profile_entry_here(session, set, number);
+        if (may_record && entry == NULL)
+            __atomic_add_fetch(&session->live.header->dropped_memory, 1, __ATOMIC_RELAXED);
+        probity_session_leave(session);
+    }
+    probity_os_signals_restore(&before);
+    errno = saved;
+    return entry != NULL ? enter_any(set, entry) : 0;
+}
+
+/* Calls stand at the end of a path only, here and in the leave: so no register need be saved. */
+uint64_t probity_profile_enter(struct probity_site_function *function)
+{
+    struct probity_profile_set *set = probity_profile_own;
+
+    if (__builtin_expect(set == NULL, 0))
+        return enter_slow(function);
+    uint32_t depth = set->depth;
+    struct probity_profile_entry *entry =
+        &set->entry[__atomic_load_n(&function->number, __ATOMIC_RELAXED)];
+    if (__builtin_expect(depth >= limit(&set->fast_depth_max) || entry->cell == NULL, 0))
+        return enter_slow(function);
+    raise_depth(set, depth);
+    uint64_t tick = counter();
+    if (__builtin_expect(is_gap(set, tick), 0))
+        return enter_behind_gap(set, entry, tick);
+    open_frame(set, entry, depth, tick);
+    return entered(depth);
+}
+
+static __attribute__((cold, noinline)) void leave_behind_gap(struct probity_profile_set *set,
+                                                             uint32_t depth, uint64_t tick)
+{
+    close_rare(set, depth, find_gap(set, tick));
+}
+
+static __attribute__((cold, noinline)) void leave_slow(uint32_t depth)
+{
+    struct probity_profile_set *set = probity_profile_own;
+
+    /* Entered in an earlier recording, or before a fork: what is open now was entered later and
+     * left again. */
+    if (set == NULL || set->depth <= depth)
+        return;
+    if (limit(&set->depth_max) == 0) {
+        lower_depth(set, depth);
+        return;
+    }
+    uint64_t tick = probity_clock_ticks(set->clock);
+    if (is_gap(set, tick))
+        tick = find_gap(set, tick);
+    probity_profile_close(set, depth + 1, tick, 1);
+    probity_profile_close(set, depth, tick, 0);
+}
+
+void probity_profile_leave(uint32_t depth)
+{
+    struct probity_profile_set *set = probity_profile_own;
+
+    if (__builtin_expect(set == NULL || set->depth != depth + 1 ||
+                             depth >= limit(&set->fast_depth_max),
+                         0)) {
+        leave_slow(depth);
+        return;
+    }
+    struct probity_profile_frame *frame = &set->frame[depth + 1];
+    if (__builtin_expect(frame->entry & IS_SLOW, 0)) {
+        leave_slow(depth);
+        return;
+    }
+    uint64_t tick = counter();
+    if (__builtin_expect(is_gap(set, tick), 0)) {
+        leave_behind_gap(set, depth, tick);
+        return;
+    }
+    if (__builtin_expect(((set->off - frame->enter_off) | frame->pauses) != 0, 0)) {
+        close_rare(set, depth, tick);
+        return;
+    }
+    set->slot.hot.last_tick = tick;
+    add_times(frame, depth, tick, 0);
+    lower_depth(set, depth);
+}
+
+void probity_profile_pause(int is_pause)
+{
+    struct probity_profile_set *set = probity_profile_own;
+
+    if (set == NULL || set->depth == 0 || set->depth > limit(&set->depth_max))
+        return;
+    uint32_t depth = set->depth - 1;
+    uintptr_t entry = set->frame[depth + 1].entry;
+    if (entry <= IS_SLOW || (entry & IS_SLOW) == (unsigned)is_pause)
+        return;
+    uint64_t tick = probity_clock_ticks(set->clock);
+    if (is_gap(set, tick))
+        tick = find_gap(set, tick);
+    set->slot.hot.last_tick = tick;
+    if (is_pause)
+        begin_pause(set, depth, tick);
+    else
+        end_pause(set, depth, tick);
+}
+

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * values.h: values of the program into the bytes of an event (doc/trace-format.md, "Values"), on
+ * the slow path: texts, whatever they point to, and what formatters make of user types.
+ */
+#ifndef PROBITY_RUNTIME_VALUES_H
+#define PROBITY_RUNTIME_VALUES_H
+
+#include "base/os.h"
+#include "probity_scope.h"
+
+/* A payload being filled. */
+struct probity_payload {
+    size_t used;
+    int is_full; /* something was cut: nothing more may follow */
+    const struct probity_os_image *image; /* texts in it are read unasked; NULL: none */
+    uint8_t bytes[PROBITY_EVENT_ROOM];
+};
+
+/* Appends bytes whole, or as far as there is room. */
+void probity_payload_put(struct probity_payload *payload, const void *bytes, size_t count);
+
+/* Appends a value of a format's type. Reads what it points to without ever faulting. */
+void probity_payload_put_value(struct probity_payload *payload, uint32_t type,
+                               const struct probity_value *value);
+
+#endif

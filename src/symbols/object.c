@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * object.c: opens a file with libdwfl, which finds debugging information that is stored apart, and
+ * indexes the functions in it once. A trace names the file, so it may name anything: only regular
+ * files are opened.
+ */
+#include "symbols/object.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static int add_entry(struct symbols_object *object, const char *name, Dwarf_Off offset)
+{
+    if (object->count == object->capacity) {
+        size_t capacity = object->capacity > 0 ? 2 * object->capacity : 256;
+        struct symbols_entry *entries = realloc(object->entries, capacity * sizeof *entries);
+        if (entries == NULL)
+            return -1;
+        object->entries = entries;
+        object->capacity = capacity;
+    }
+    object->entries[object->count++] = (struct symbols_entry){name, offset};
+    return 0;
+}
+
+/* Definitions only; what is inlined somewhere has its name in one abstract place. */
+static void index_unit(struct symbols_object *object, Dwarf_Die *unit)
+{
+    Dwarf_Die child;
+
+    if (dwarf_child(unit, &child) != 0)
+        return;
+    do {
+        Dwarf_Attribute attribute;
+        if (dwarf_tag(&child) != DW_TAG_subprogram || dwarf_hasattr(&child, DW_AT_declaration) ||
+            dwarf_attr(&child, DW_AT_name, &attribute) == NULL)
+            continue;
+        const char *name = dwarf_formstring(&attribute);
+        if (name != NULL && add_entry(object, name, dwarf_dieoffset(&child)) != 0)
+            return;
+    } while (dwarf_siblingof(&child, &child) == 0);
+}
+
+static int compare_entries(const void *left, const void *right)
+{
+    const struct symbols_entry *a = left, *b = right;
+
+    return strcmp(a->name, b->name);
+}
+
+/* What is split into .dwo files is in the units beside their skeletons. Types have units of their
+ * own, without functions. */
+static void index_object(struct symbols_object *object)
+{
+    Dwarf_CU *unit = NULL;
+    Dwarf_Half version;
+    uint8_t kind;
+    Dwarf_Die die, subdie;
+
+    while (dwarf_get_units(object->dwarf, unit, &unit, &version, &kind, &die, &subdie) == 0) {
+        if (kind == DW_UT_compile)
+            index_unit(object, &die);
+        else if (kind == DW_UT_skeleton && dwarf_tag(&subdie) != DW_TAG_invalid)
+            index_unit(object, &subdie);
+    }
+    if (object->count > 1)
+        qsort(object->entries, object->count, sizeof *object->entries, compare_entries);
+}
+
+/* To open a pipe would wait, and a device may do anything. */
+static int is_regular(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/* "Offline": from files alone, as nothing is known of where the program had them in memory. */
+static void load(struct symbols_object *object)
+{
+    static const Dwfl_Callbacks callbacks = {.find_debuginfo = dwfl_standard_find_debuginfo,
+                                             .section_address = dwfl_offline_section_address};
+    Dwarf_Addr bias;
+
+    object->session = dwfl_begin(&callbacks);
+    if (object->session == NULL)
+        return;
+    Dwfl_Module *module = dwfl_report_offline(object->session, "", object->path, -1);
+    dwfl_report_end(object->session, NULL, NULL);
+    if (module != NULL)
+        object->dwarf = dwfl_module_getdwarf(module, &bias);
+    if (object->dwarf != NULL)
+        index_object(object);
+}
+
+struct symbols_object *symbols_object_open(const char *path)
+{
+    struct symbols_object *object = calloc(1, sizeof *object);
+
+    if (object == NULL)
+        return NULL;
+    object->path = strdup(path);
+    if (object->path == NULL) {
+        free(object);
+        return NULL;
+    }
+    if (is_regular(path))
+        load(object);
+    return object;
+}
+
+void symbols_object_close(struct symbols_object *object)
+{
+    if (object->session != NULL)
+        dwfl_end(object->session);
+    free(object->entries);
+    free(object->path);
+    free(object);
+}
+
+/* Compilers name files as they were called with: by different paths in the trace and in DWARF. */
+static const char *last_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* Where a function is declared. Since DWARF 5 file 0 is the unit's own; older libdw refuse it. */
+static const char *file_of(Dwarf_Die *function)
+{
+    const char *path = dwarf_decl_file(function);
+    Dwarf_Attribute attribute;
+    Dwarf_Word number;
+    Dwarf_Die unit;
+
+    if (path == NULL && dwarf_attr(function, DW_AT_decl_file, &attribute) != NULL &&
+        dwarf_formudata(&attribute, &number) == 0 && number == 0 &&
+        dwarf_diecu(function, &unit, NULL, NULL) != NULL)
+        path = dwarf_diename(&unit);
+    return path;
+}
+
+/* Of the entries with this name, the first. */
+static size_t first_entry(const struct symbols_object *object, const char *name)
+{
+    size_t low = 0, high = object->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(object->entries[middle].name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The macro stands below the head of its function: static functions of one name in one file differ
+ * in that. */
+int symbols_object_find(const struct symbols_object *object, const char *name, const char *file,
+                        int line, Dwarf_Die *ret_function)
+{
+    int nearest = 0;
+
+    for (size_t i = first_entry(object, name);
+         i < object->count && strcmp(object->entries[i].name, name) == 0; i++) {
+        Dwarf_Die die;
+        int declared;
+        if (dwarf_offdie(object->dwarf, object->entries[i].offset, &die) == NULL)
+            continue;
+        const char *path = file_of(&die);
+        if (path == NULL || strcmp(last_name(path), last_name(file)) != 0 ||
+            dwarf_decl_line(&die, &declared) != 0 || declared > line || declared <= nearest)
+            continue;
+        nearest = declared;
+        *ret_function = die;
+    }
+    return nearest > 0;
+}
