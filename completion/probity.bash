@@ -20,7 +20,7 @@ _probity() {
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
         mapfile -t COMPREPLY < <(compgen -W \
-            'record csv info check recover help --help --version' -- "$word")
+            'record csv log report info check recover level help --help --version' -- "$word")
         return
     fi
     # Bash cuts --mode=ring at the equals sign.
@@ -37,10 +37,27 @@ _probity() {
             wall_s wall_ns cpu wall tick thread' -- "${word##*,}")
         return
     fi
+    if [[ ${COMP_WORDS[1]} == log && $previous == --time ]]; then
+        mapfile -t COMPREPLY < <(compgen -W 'none relative wall' -- "$word")
+        return
+    fi
+    if [[ ${COMP_WORDS[1]} == log && $previous == --color ]]; then
+        mapfile -t COMPREPLY < <(compgen -W 'auto always never' -- "$word")
+        return
+    fi
+    if [[ ${COMP_WORDS[1]} == report && $previous == --sort ]]; then
+        mapfile -t COMPREPLY < <(compgen -W 'calls total self cpu-total cpu-self paused min mean
+            p50 p90 p99 max name' -- "$word")
+        return
+    fi
     case ${COMP_WORDS[1]} in
         record) _probity_record "$word" "$previous"; return ;;
         csv) options='-o --output -f --force --header --columns --from --to --tid --probe -h --help' ;;
-        info) options='--json -h --help' ;;
+        log) options='-o --output -f --force --follow --function --level --depth --min-duration --tid
+            --from --to --by-thread --probes --time --color -h --help' ;;
+        report) options='-o --output -f --force --sort -n --limit --by-thread --signature --places
+            --from --to --tid --function --json -h --help' ;;
+        info | level) options='--json -h --help' ;;
         check | recover) options='-h --help' ;;
     esac
     if [[ $word == -* ]]; then

@@ -1,15 +1,18 @@
 # Completion of probity(1) for fish.
 
-set -l commands record csv info check recover help
+set -l commands record csv log report info check recover level help
 set -l none "not __fish_seen_subcommand_from $commands"
 set -l in __fish_seen_subcommand_from
 
 complete -c probity -n $none -f
 complete -c probity -n $none -a record -d 'run a program and record its probes'
 complete -c probity -n $none -a csv -d 'print one line per hit, in time order'
+complete -c probity -n $none -a log -d 'print what instrumented functions did'
+complete -c probity -n $none -a report -d 'say what the calls of each function took'
 complete -c probity -n $none -a info -d 'say what a trace holds and whether it is complete'
 complete -c probity -n $none -a check -d 'verify every byte of a trace'
 complete -c probity -n $none -a recover -d 'fold what a killed program left behind into its trace'
+complete -c probity -n $none -a level -d 'show or change the levels of a running program'
 complete -c probity -n $none -a help -d 'describe a command'
 complete -c probity -s h -l help -d 'describe the tool or the command'
 complete -c probity -n $none -l version -d 'print the version'
@@ -29,4 +32,35 @@ complete -c probity -n "$in csv" -l to -x -d 'only hits before this time'
 complete -c probity -n "$in csv" -l tid -x -d 'only these threads'
 complete -c probity -n "$in csv" -l probe -x -d 'only these probes'
 
+complete -c probity -n "$in log" -s o -l output -r -d 'write to a file'
+complete -c probity -n "$in log" -s f -l force -d 'replace the file'
+complete -c probity -n "$in log" -l follow -d 'go on until the program ends'
+complete -c probity -n "$in log" -l function -x -d 'only functions like this, and what they call'
+complete -c probity -n "$in log" -l level -x -a '0 1 2 3 4 5' -d 'only functions up to this level'
+complete -c probity -n "$in log" -l depth -x -d 'only so many scopes inside each other'
+complete -c probity -n "$in log" -l min-duration -x -d 'only scopes that lasted so long'
+complete -c probity -n "$in log" -l tid -x -d 'only these threads'
+complete -c probity -n "$in log" -l from -x -d 'only what happened from this time on'
+complete -c probity -n "$in log" -l to -x -d 'only what happened before this time'
+complete -c probity -n "$in log" -l by-thread -d 'one thread after another'
+complete -c probity -n "$in log" -l probes -d 'hits of probes too'
+complete -c probity -n "$in log" -l time -x -a 'none relative wall' -d 'time in front of each line'
+complete -c probity -n "$in log" -l color -x -a 'auto always never' -d 'colours'
+
+complete -c probity -n "$in report" -s o -l output -r -d 'write to a file'
+complete -c probity -n "$in report" -s f -l force -d 'replace the file'
+complete -c probity -n "$in report" -l sort -x -d 'the order' \
+    -a 'calls total self cpu-total cpu-self paused min mean p50 p90 p99 max name'
+complete -c probity -n "$in report" -s n -l limit -x -d 'the first functions only'
+complete -c probity -n "$in report" -l by-thread -d 'a line for each thread'
+complete -c probity -n "$in report" -l signature -d 'signatures instead of names'
+complete -c probity -n "$in report" -l places -d 'file and line of each function'
+complete -c probity -n "$in report" -l from -x -d 'only calls from this time on'
+complete -c probity -n "$in report" -l to -x -d 'only calls before this time'
+complete -c probity -n "$in report" -l tid -x -d 'only these threads'
+complete -c probity -n "$in report" -l function -x -d 'only functions like this'
+complete -c probity -n "$in report" -l json -d 'print JSON'
+
 complete -c probity -n "$in info" -l json -d 'print JSON'
+
+complete -c probity -n "$in level" -l json -d 'print JSON'
