@@ -19,7 +19,8 @@ typedef struct { void *p; size_t n; } List;
 typedef struct { uint64_t tick, mono, real; } Anchor;
 typedef struct { uint64_t tick, thread, order, tid, code, cpu; int has_cpu; } Hit;
 typedef struct { uint64_t first, end, late; } Words;
-/* Of a chunk ('c'): words in the trace. Site ('s'): name. Thread ('t'): CPU time shown, ns. */
+/* Of a chunk ('c'): words in the trace. Site ('s'): name, and ns = 1 where it is a scope's. Thread
+ * ('t'): CPU time shown. */
 typedef struct Item { struct Item *next; uint64_t key, ns; int kind; Bytes name; List words; } Item;
 
 static struct { const char *name; FILE *stream; uint8_t *p; size_t n; } file;  /* now being read */
@@ -87,6 +88,8 @@ static void add_anchor(const uint8_t *p) {  /* those in the spool may be in the 
 }
 static void add_event(uint64_t kind, Bytes b) {  /* only the names of sites matter here */
     const uint8_t *event = b.p;
+    if (kind == 5 && b.n >= 4)  /* hits of its two sites are scopes, and not printed */
+        find('s', get(b.p, 4))->ns = find('s', get(b.p, 4) + 1)->ns = 1;
     if (kind != 3) return;
     Item *site = find('s', take_int(&b, 4));
     take(&b, 4);  /* its line */
@@ -228,8 +231,8 @@ static const char *read_segment(uint64_t number, uint64_t *segments) {
     if (get(s + 68, 4) != 1) return NULL;  /* being made, or all is in the trace */
     for (const uint8_t *w = s + at + window / 2; n--; c += 64, w += window) {
         uint64_t state = get(c, 4), used = state == 2 ? get(c + 12, 4) : words;
-        if (state > 2 || used > words) say(c, "header of a chunk is wrong", 1);
-        else if (state) say(c, read_words(c, (Bytes){ w, used * 8, 0 }), 1);
+        if (state > 3 || used > words) say(c, "header of a chunk is wrong", 1);
+        else if (state % 3) say(c, read_words(c, (Bytes){ w, used * 8, 0 }), 1);
     }
     return NULL;
 }
@@ -280,10 +283,11 @@ static void print_hits(void) {
     const Hit *h = hits.p;
     for (size_t i = 0; i < hits.n; i++, h++) {
         Item *site = h->code & 1 ? find('s', h->code / 2) : NULL, *shown = find('t', h->thread);
+        if (h->has_cpu && (int64_t)h->cpu > (int64_t)shown->ns) shown->ns = h->cpu;
+        if (site && site->ns) continue;
         printf("%" PRIu64 ",%" PRIu64 ",", get(info + 32, 4), h->tid);
         if (site && site->name.p) print_name(site->name);
         else printf("%s%" PRIu64, site ? "site-" : "", h->code / 2);
-        if (h->has_cpu && (int64_t)h->cpu > (int64_t)shown->ns) shown->ns = h->cpu;
         print_time(h->has_cpu, shown->ns);
         print_time(info[52] >> 1 & 1, wall_time(h->tick));
         putchar('\n');
