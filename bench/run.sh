@@ -15,12 +15,14 @@ done
 command_of() {
     case $1 in
         cputime) echo "$build/bench/cputime" "$build/bin/probity" ;;
-        csv | httpd) echo "$bench/$1.sh" "$build" ;;
+        csv | httpd | self | log_report) echo "$bench/$1.sh" "$build" ;;
+        peers) echo "$bench/peers/run.sh" "$build" ;;
         *) echo "$build/bench/$1" ;;
     esac
 }
 
-all='burst sustained inside threads between off ancestor cputime memory csv httpd'
+all='burst sustained inside threads between off ancestor cputime memory csv httpd scope self
+log_report peers'
 machine=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
 system="$(nproc) CPUs, Linux $(uname -r), $(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release)"
 started="$(date -u +%Y-%m-%dT%H:%MZ)"
@@ -62,11 +64,11 @@ $1 == "note" {
 }
 $1 == "row" {
     if ($2 != before)
-        printf "\n%-10s %-45s %12s %-7s %-9s\n", $2, "", "", "", "target"
+        printf "\n%-10s %-56s %12s %-7s %-9s\n", $2, "", "", "", "target"
     before = $2
     result = verdict($4, $6)
     misses += result == "MISSED"
-    printf "%-10s %-45s %12.4g %-7s %-9s %s\n", "", $3, $4, $5, $6, result
+    printf "%-10s %-56s %12.4g %-7s %-9s %s\n", "", $3, $4, $5, $6, result
     printf "%s\n  {\"bench\": %s, \"what\": %s, \"value\": %s, \"unit\": %s, \"target\": %s, " \
         "\"result\": %s}", count++ ? "," : "", quoted($2), quoted($3), $4, quoted($5), quoted($6),
         quoted(result) >json

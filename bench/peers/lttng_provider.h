@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * lttng_provider.h: two tracepoints without fields. LTTng-UST includes this file several times and
+ * makes something else of it each time: hence the unusual guard.
+ */
+#undef LTTNG_UST_TRACEPOINT_PROVIDER
+#define LTTNG_UST_TRACEPOINT_PROVIDER peer
+
+#undef LTTNG_UST_TRACEPOINT_INCLUDE
+#define LTTNG_UST_TRACEPOINT_INCLUDE "./lttng_provider.h"
+
+#if !defined(PROBITY_BENCH_LTTNG_PROVIDER_H) || defined(LTTNG_UST_TRACEPOINT_HEADER_MULTI_READ)
+#define PROBITY_BENCH_LTTNG_PROVIDER_H
+
+#include <lttng/tracepoint.h>
+
+LTTNG_UST_TRACEPOINT_EVENT(peer, enter, LTTNG_UST_TP_ARGS(), LTTNG_UST_TP_FIELDS())
+LTTNG_UST_TRACEPOINT_EVENT(peer, leave, LTTNG_UST_TP_ARGS(), LTTNG_UST_TP_FIELDS())
+
+#endif
+
+#include <lttng/tracepoint-event.h>

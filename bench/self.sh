@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# self.sh BUILD_DIR: self times of `probity report` against the truth (self.c): with CPU time,
+# without, and in profile mode. What a scope adds to its own self time and to its caller's, and a
+# pause to the scope that it is in, is measured in the same run and taken off. Medians of many short
+# runs: what another program takes while no loop is timed would count as self time.
+set -eu
+build=$1
+runs=31
+trace=bench.self.$$.probity
+trap 'rm -f "$trace" "$trace".*' EXIT
+
+# Of one run: lines "WHAT <tab> UNIT <tab> TARGET <tab> VALUE".
+compare_run() {
+    "$build/bench/self" "$trace" >"$trace.truth"
+    "$build/bin/probity" report --json "$trace" >"$trace.report"
+    awk '
+        function field(key,    text) {
+            text = $0
+            if (!sub(".*\"" key "\": \"?", "", text))
+                return ""
+            sub(/[",}].*/, "", text)
+            return text
+        }
+        function say(what, unit, target, value) {
+            printf "%s\t%s\t%s\t%.6f\n", what, unit, target, value
+        }
+        function cost_of(name, times) { return (self[name] - truth[name] - read_ns[name]) / times }
+        function percent(found, expected) { return 100 * (found / expected - 1) }
+        NR == FNR {
+            names[++count] = $1
+            calls[$1] = $2; truth[$1] = $3; children[$1] = $4; pauses[$1] = $5; read_ns[$1] = $6
+            next
+        }
+        /^\{"name"/ {
+            name = field("name")
+            self[name] = field("self_ns"); total[name] = field("total_ns")
+            found[name] = field("calls")
+        }
+        END {
+            own = cost_of("cost_child", calls["cost_child"])
+            caller = cost_of("cost_parent", children["cost_parent"])
+            pause = cost_of("cost_pause", pauses["cost_pause"])
+            say("a scope adds to its self time", "ns", "", own)
+            say("a scope adds to its caller", "ns", "", caller)
+            say("a pause adds to its scope", "ns", "", pause)
+            for (i = 1; i <= count; i++) {
+                name = names[i]
+                if (name ~ /^cost_|^paused$/)
+                    continue
+                wrong += found[name] != calls[name]
+                cost = own * calls[name] + caller * children[name] + pause * pauses[name] + \
+                    read_ns[name]
+                all_truth += truth[name]
+                all_cost += cost
+                say(name ": self time, all in", "%", "", percent(self[name], truth[name]))
+                say(name ": self time, error", "%", "<= 1", percent(self[name] - cost, truth[name]))
+            }
+            say("total time, error", "%", "<= 1", percent(total["root"] - all_cost, all_truth))
+            say("functions with wrong calls", "", "= 0", wrong)
+        }' "$trace.truth" "$trace.report"
+}
+
+# $1 group
+compare() {
+    for _ in $(seq $runs); do
+        compare_run
+    done >"$trace.runs"
+    sort -s -t "$(printf '\t')" -k1,1 -k4,4n "$trace.runs" | awk -F '\t' -v group="$1" '
+        function row(    middle) {
+            middle = value[int((n + 1) / 2)]
+            if (target ~ /^<=/ && middle < 0)
+                middle = -middle
+            printf "row\tself\t%s: %s\t%.6g\t%s\t%s\n", group, what, middle, unit, target
+        }
+        $1 != what { if (n) row(); n = 0 }
+        { what = $1; unit = $2; target = $3; value[++n] = $4 }
+        END { row() }'
+}
+
+compare "wall and CPU"
+PROBITY_CPU_TIME=0 compare "wall only"
+PROBITY_CPU_TIME=0 PROBITY_PROFILE=1 compare "profile mode, wall only"
