@@ -44,7 +44,7 @@ in_zsh() {
 
 in_fish() {
     grep -E "^complete -c probity (-s|-n \"[$]in $1\")" completion/probity.fish |
-        grep -oE -- ' -[sl] [a-z]+' | sed 's/ -s /-/; s/ -l /--/' | sort -u
+        grep -oE -- ' -[sl] [a-z][a-z-]*' | sed 's/ -s /-/; s/ -l /--/' | sort -u
 }
 
 commands=$("$tool" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p')

@@ -21,8 +21,9 @@ allowed_includes() {
         reader/*) echo base format spool reader ;;
         analysis/*) echo base reader analysis ;;
         output/*) echo base reader analysis output ;;
-        library/*) echo base runtime output library ;;
-        cli/*) echo base reader analysis output writer cli ;;
+        library/*) echo base runtime analysis output library ;;
+        symbols/*) echo base reader symbols ;;
+        cli/*) echo base reader analysis output symbols writer cli ;;
     esac
 }
 

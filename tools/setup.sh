@@ -7,11 +7,12 @@ set -eu
 # Each line: what it is for, then the packages.
 wanted() {
     cat <<'LIST'
-build        gcc g++ libc6-dev binutils libjansson-dev
+build        gcc g++ libc6-dev binutils libjansson-dev libdw-dev
 variants     clang libclang-rt-14-dev
-tests        libcmocka-dev pkg-config cmake mandoc shellcheck strace procps
+tests        libcmocka-dev jq pkg-config cmake mandoc shellcheck strace procps valgrind
 aarch64      gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 demo         wrk curl
+bench        uftrace lttng-tools liblttng-ust-dev
 LIST
 }
 

@@ -481,7 +481,7 @@ def good_unknown():
     trace = Trace(minor=7, strings=[(999, "later"), (2, b"a\0b")], tail=b"more of INFO")
     trace.put(77, b"a block that nobody knows")
     trace.put(0, b"")
-    items = [Event(TICK, 1, b"known"), Event(TICK + 1, 5, b"event of another kind"),
+    items = [Event(TICK, 1, b"known"), Event(TICK + 1, 60, b"event of another kind"),
              Event(TICK + 2, 2**40, b""), Hit(TICK + 3, probe(1)),
              declare(TICK + 4, 0, "longer", b"what a later version says of a site"),
              Hit(TICK + 5, site(0)), Event(TICK + 6, 4, struct.pack("<QQ", 5, 6)),

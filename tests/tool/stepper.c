@@ -109,7 +109,8 @@ static void on_signal(int number)
         usleep((useconds_t)handler_ms * 1000);
 }
 
-/* Probes until only so many words are left in this thread's chunk. */
+/* Probes until only so many words are left in this thread's chunk. Where hits alone never come to
+ * that place, a name in between, of four words, shifts them. */
 static void fill_chunk(const struct scenario *scenario)
 {
     for (int tries = 0; tries < 1200; tries++) {
@@ -118,6 +119,8 @@ static void fill_chunk(const struct scenario *scenario)
         uint64_t wanted = 8 * (uint64_t)scenario->near_end;
         if (bytes != 0 && (left == wanted || left == wanted - 8))
             return;
+        if (tries % 100 == 99)
+            probity_thread_set_name("shift");
         make_one(scenario);
     }
 }

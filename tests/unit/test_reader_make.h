@@ -125,7 +125,7 @@ static inline void make_event(struct make *make, uint32_t thread, uint64_t tick,
     struct probity_packer packer =
         probity_packer_start(payload + PROBITY_DATA_FIXED_BYTES, tick, table);
 
-    packer = probity_pack_event(packer, tick, kind, bytes, length);
+    probity_pack_event(&packer, tick, kind, bytes, length);
     probity_data_put(payload, &(struct probity_data){
                                   .thread = thread, .tid = 100 + thread, .chunk = make->serial,
                                   .end_word = 3, .records = 1, .flags = PROBITY_DATA_HAS_EVENTS,

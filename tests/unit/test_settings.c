@@ -19,7 +19,9 @@ static const char *const names[] = {
     "PROBITY_OUT",           "PROBITY_MODE",            "PROBITY_WALL_TIME",
     "PROBITY_CPU_TIME",      "PROBITY_OVERWRITE",       "PROBITY_CHUNK_RECORDS",
     "PROBITY_SPOOL_RECORDS", "PROBITY_SPOOL_BYTES_MAX", "PROBITY_CPU_GAP_NS",
-    "PROBITY_CLOCK",         "PROBITY_SPOOL_DIR",       "PROBITY_CPU_BUDGET_PERMILLE"};
+    "PROBITY_CLOCK",         "PROBITY_SPOOL_DIR",       "PROBITY_CPU_BUDGET_PERMILLE",
+    "PROBITY_LEVEL",         "PROBITY_PROFILE",         "PROBITY_THREADS",
+    "PROBITY_LOG",           "PROBITY_SUMMARY"};
 
 static struct probity_settings settings;
 static const char *what;
@@ -44,6 +46,9 @@ static void defaults(void **state)
     assert_int_equal(settings.segment_chunks, 128);
     assert_int_equal(settings.cpu_gap_ns, 1500);
     assert_int_equal(settings.cpu_budget_permille, 8);
+    assert_int_equal(settings.level_functions, -1);
+    assert_int_equal(settings.level_parameters, -1);
+    assert_false(settings.profile || settings.threads_announced || settings.log[0] != 0);
 }
 
 static void environment_wins(void **state)
@@ -90,7 +95,12 @@ static void refused_text(void **state)
         {"PROBITY_CHUNK_RECORDS", "0x10"}, {"PROBITY_CHUNK_RECORDS", "-1"},
         {"PROBITY_CHUNK_RECORDS", " 512"}, {"PROBITY_SPOOL_RECORDS", "1e6"},
         {"PROBITY_CPU_GAP_NS", "1500ns"},  {"PROBITY_CLOCK", "tsc"},
-        {"PROBITY_SPOOL_BYTES_MAX", "99999999999999999999999999"}};
+        {"PROBITY_SPOOL_BYTES_MAX", "99999999999999999999999999"},
+        {"PROBITY_LEVEL", "6"},            {"PROBITY_LEVEL", "-1"},
+        {"PROBITY_LEVEL", "2,"},           {"PROBITY_LEVEL", ",2"},
+        {"PROBITY_LEVEL", "2,6"},          {"PROBITY_LEVEL", "2,3,4"},
+        {"PROBITY_LEVEL", "2 3"},          {"PROBITY_LEVEL", "05"},
+        {"PROBITY_PROFILE", "yes"},        {"PROBITY_THREADS", "some"}};
 
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -143,6 +153,57 @@ static void sizes(void **state)
     }
 }
 
+static void scopes(void **state)
+{
+    struct probity_options options = {
+        .profile = PROBITY_ON, .threads_announced = PROBITY_ON, .log = "option",
+        .summary = "sum"};
+
+    (void)state;
+    assert_int_equal(probity_settings_read(&options, &settings, &what), 0);
+    assert_true(settings.profile && settings.threads_announced);
+    assert_string_equal(settings.log, "option");
+    assert_string_equal(settings.summary, "sum");
+    assert_false(settings.is_asked_for);
+    setenv("PROBITY_SUMMARY", "%n.txt", 1);
+    setenv("PROBITY_PROFILE", "0", 1);
+    setenv("PROBITY_THREADS", "all", 1);
+    setenv("PROBITY_LOG", "stderr", 1);
+    setenv("PROBITY_LEVEL", "3", 1);
+    assert_int_equal(probity_settings_read(&options, &settings, &what), 0);
+    assert_false(settings.profile || settings.threads_announced);
+    assert_string_equal(settings.log, "stderr");
+    assert_string_equal(settings.summary, "%n.txt");
+    assert_true(settings.is_asked_for && settings.is_for_text);
+    assert_int_equal(settings.level_functions, 3);
+    assert_int_equal(settings.level_parameters, -1);
+    setenv("PROBITY_LEVEL", "0,5", 1);
+    setenv("PROBITY_THREADS", "announced", 1);
+    assert_int_equal(probity_settings_read(NULL, &settings, &what), 0);
+    assert_int_equal(settings.level_functions, 0);
+    assert_int_equal(settings.level_parameters, 5);
+    assert_true(settings.threads_announced);
+}
+
+/* A program that knows fewer options has a shorter struct; what lies behind it is not looked at. */
+static void older_struct(void **state)
+{
+    struct probity_options options = {.struct_bytes = offsetof(struct probity_options, profile),
+                                      .cpu_budget_permille = 9,
+                                      .profile = 77,
+                                      .threads_announced = 77};
+
+    (void)state;
+    assert_int_equal(probity_settings_read(&options, &settings, &what), 0);
+    assert_int_equal(settings.cpu_budget_permille, 9);
+    assert_false(settings.profile || settings.threads_announced);
+    options.struct_bytes -= 8;
+    assert_int_equal(probity_settings_read(&options, &settings, &what), PROBITY_ERROR_ARGUMENT);
+    assert_string_equal(what, "options: struct_bytes");
+    options.struct_bytes = sizeof options + 8;
+    assert_int_equal(probity_settings_read(&options, &settings, &what), PROBITY_ERROR_ARGUMENT);
+}
+
 static void wrong_options(void **state)
 {
     struct probity_options options = {.struct_bytes = 3};
@@ -159,6 +220,10 @@ static void wrong_options(void **state)
     setenv("PROBITY_SPOOL_DIR", path, 1);
     assert_int_equal(probity_settings_read(NULL, &settings, &what), PROBITY_ERROR_ARGUMENT);
     assert_string_equal(what, "PROBITY_SPOOL_DIR");
+    unsetenv("PROBITY_SPOOL_DIR");
+    setenv("PROBITY_LOG", path, 1);
+    assert_int_equal(probity_settings_read(NULL, &settings, &what), PROBITY_ERROR_ARGUMENT);
+    assert_string_equal(what, "PROBITY_LOG");
     free(path);
 }
 
@@ -171,6 +236,8 @@ int main(void)
         cmocka_unit_test_setup(refused_text, clear),
         cmocka_unit_test_setup(borders, clear),
         cmocka_unit_test_setup(sizes, clear),
+        cmocka_unit_test_setup(scopes, clear),
+        cmocka_unit_test_setup(older_struct, clear),
         cmocka_unit_test_setup(wrong_options, clear),
     };
 

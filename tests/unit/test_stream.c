@@ -79,8 +79,8 @@ static size_t pack(const struct sample *samples, int count, uint8_t *stream)
         if (sample->kind == PROBITY_EVENT_HIT)
             probity_pack_hit(&packer, sample->tick, PROBITY_STREAM_CODE_FIRST + sample->code);
         else
-            packer = probity_pack_event(packer, sample->tick, sample->kind, sample->payload,
-                                        sample->bytes);
+            probity_pack_event(&packer, sample->tick, sample->kind, sample->payload,
+                               sample->bytes);
     }
     return (size_t)(packer.at - stream);
 }

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * logged.c [steps STEPS | kill]: a few instrumented functions, for the test of `probity log`: types
+ * that only DWARF can tell, a deferred scope, and on request a step every 50 ms, each printed as it
+ * is made, or a kill in the third of nested calls.
+ */
+#define FN_INSTRUMENT
+#include "FnTrace.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct rect {
+    int left, top;
+};
+
+typedef int (*compare)(const void *, const void *);
+
+static int set_rect(struct rect *rect, int left, int top, const char *const names[2], compare order)
+{
+    int ret = 0;
+    FN_FUNC_PARAMS(int, ret, FN_1, 3, left, top, names[0]);
+    rect->left = left;
+    rect->top = top;
+    FN_OUTPUT("moved to ", left, ", ", top);
+    ret = order == NULL ? left + top : 0;
+    return ret;
+}
+
+static void dispatch(int message, const char *text)
+{
+    FN_ENTRY(FN_1);
+    if (message == 2)
+        FN_CHECKPOINT("WM_CREATE", FN_1, 2, message, text);
+}
+
+static void nest(unsigned depth)
+{
+    FN_FUNC(FN_VOID, FN_2);
+    if (depth == 0)
+        raise(SIGKILL);
+    else
+        nest(depth - 1);
+}
+
+static void step(int number)
+{
+    FN_FUNC_ARGS(FN_VOID, FN_VOID, FN_1, number);
+    printf("%d\n", number);
+    fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const names[2] = {"first", "second"};
+    struct rect rect;
+    int ret = 0;
+    FN_FUNC_PARAMS(int, ret, FN_1, 1, argc);
+
+    if (argc == 3 && strcmp(argv[1], "steps") == 0) {
+        for (int i = 0; i < atoi(argv[2]); i++) {
+            step(i);
+            usleep(50000);
+        }
+    } else {
+        set_rect(&rect, 3, 4, names, NULL);
+        for (int i = 0; i < 4; i++)
+            dispatch(i, "two\nlines");
+    }
+    if (argc == 2 && strcmp(argv[1], "kill") == 0)
+        nest(3);
+    return ret;
+}

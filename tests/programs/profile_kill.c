@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * profile_kill.c: kills profile.c at a random moment, round after round. What its threads had
+ * counted as returned is in the report, and of each function at most one call a thread more.
+ *
+ *     profile_kill TOOL VICTIM ROUNDS SEED    in an empty working directory
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "programs/profile.h"
+
+static struct profile_truth *truth;
+static uint64_t counted, found;
+
+static void start_and_kill(const char *victim, uint32_t threads)
+{
+    char count[12];
+    int status;
+    pid_t child = fork();
+
+    if (child == 0) {
+        snprintf(count, sizeof count, "%u", threads);
+        execl(victim, victim, "victim", count, (char *)NULL);
+        _exit(127);
+    }
+    while (__atomic_load_n(&truth->calls[0][PROFILE_LEAF], __ATOMIC_ACQUIRE) == 0)
+        profile_need(waitpid(child, &status, WNOHANG) == 0, "the victim lives");
+    struct timespec wait = {0, rand() % 20000000};
+    nanosleep(&wait, NULL);
+    kill(child, SIGKILL);
+    profile_need(waitpid(child, &status, 0) == child && WIFSIGNALED(status), "the victim is dead");
+}
+
+/* The thread's calls of each function, out of the report by thread. */
+static void compare(const char *name, uint32_t function, uint64_t got, uint32_t threads)
+{
+    uint64_t least = 0;
+
+    for (uint32_t i = 0; i < threads; i++)
+        least += truth->calls[i][function];
+    if (got < least || got > least + threads) {
+        fprintf(stderr, "%s: %llu returned in %u threads, %llu reported\n", name,
+                (unsigned long long)least, threads, (unsigned long long)got);
+        exit(1);
+    }
+    counted += least;
+    found += got;
+}
+
+static void check(const char *tool, uint32_t threads)
+{
+    char command[4096], line[8192];
+    uint32_t seen = 0;
+
+    snprintf(command, sizeof command, "'%s' report --json trace 2> errors", tool);
+    FILE *report = popen(command, "r");
+    profile_need(report != NULL, "popen");
+    while (fgets(line, sizeof line, report) != NULL) {
+        const char *calls = strstr(line, "\"calls\": ");
+        for (uint32_t f = 0; calls != NULL && f < PROFILE_FUNCTIONS; f++) {
+            char wanted[64];
+            snprintf(wanted, sizeof wanted, "{\"name\": \"%s\"", profile_names[f]);
+            if (strstr(line, wanted) != line)
+                continue;
+            compare(profile_names[f], f, strtoull(calls + 9, NULL, 10), threads);
+            seen++;
+        }
+    }
+    profile_need(pclose(report) >= 0 && seen == PROFILE_FUNCTIONS, "all functions are reported");
+}
+
+int main(int argc, char **argv)
+{
+    int file = open("truth", O_RDWR | O_CREAT, 0600);
+
+    profile_need(argc > 4 && file >= 0 && ftruncate(file, sizeof *truth) == 0, "truth");
+    truth = mmap(NULL, sizeof *truth, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    profile_need(truth != MAP_FAILED, "mmap");
+    setenv("PROBITY_OUT", "trace", 1);
+    setenv("PROBITY_PROFILE", "1", 1);
+    srand((unsigned)strtoul(argv[4], NULL, 10));
+    int rounds = (int)strtol(argv[3], NULL, 10);
+    for (int round = 0; round < rounds; round++) {
+        uint32_t threads = (uint32_t[]){1, 2, 8}[round % 3];
+        memset(truth, 0, sizeof *truth);
+        start_and_kill(argv[2], threads);
+        check(argv[1], threads);
+        profile_need(system("rm -f trace \"$PROBITY_SPOOL_DIR\"/*") == 0, "rm");
+    }
+    printf("%d kills: %llu calls counted, %llu found\n", rounds, (unsigned long long)counted,
+           (unsigned long long)found);
+    return 0;
+}

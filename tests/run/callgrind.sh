@@ -1,0 +1,157 @@
+#!/usr/bin/env bash
+# Call counts of `probity report` against valgrind's callgrind, of one and the same run, for two
+# real programs: the example web server, and the tool itself as it writes a CSV. A copy of their
+# sources is instrumented, every function of it, and compiled without inlining.
+# variants: gcc
+. "$(dirname "$0")/common.bash"
+tree=$(cd "$OLDPWD" && cd "$(dirname "$0")/../.." && pwd)
+CC=${CC:-gcc}
+command -v valgrind > /dev/null || exit 77
+command -v curl > /dev/null || exit 77
+
+# Copies folder $1 of the tree to ./$1. Throughout this tree a brace alone in the first column
+# begins the body of a function, and nothing else. What the tool calls a scope has another name in
+# the copy, which gets the program's own kind by FnTrace.h. The functions of error.c are left alone:
+# those of the program go before the library's own, which calls them while recording starts.
+instrument() {
+    local source
+    mkdir -p "$1"
+    for source in "$tree/$1"/*.[ch]; do
+        [ "$source" != "$tree/src/base/error.c" ] || { cp "$source" "$1" && continue; }
+        sed 's/^{$/{ FN_FUNC(, FN_1);/; s/always_inline/noinline/
+            s/\bstruct probity_scope\b/struct scope_of_tool/' \
+            "$source" > "$1/$(basename "$source")"
+    done
+}
+
+# $1 program, $2 further libraries, the rest: sources, instrumented
+build() {
+    local program=$1 libraries=$2 flags
+    shift 2
+    flags="-std=gnu11 -O0 -g -fno-inline -fexceptions -pthread -D_GNU_SOURCE -DFN_INSTRUMENT"
+    flags+=" -include $tree/include/FnTrace.h -I$tree/include"
+    # shellcheck disable=SC2016
+    printf '%s\n' "$@" | FLAGS="$flags" xargs -P 2 -n 4 bash -c '
+        for source in "$@"; do
+            $CC $FLAGS -I"$PWD/src" -c -o "${source%.c}.o" "$PWD/$source" || exit 255
+        done' -
+    # shellcheck disable=SC2086
+    "$CC" -pthread -o "$program" "${@/%.c/.o}" -L"$BUILD/lib" -Wl,-rpath,"$BUILD/lib" -lprobity \
+        $libraries
+}
+
+# Lines "FILE:FUNCTION CALLS" of a callgrind file, of functions below this folder. Names are given
+# once, by number; a called function is of the file that the call is in (fl, fi, fe) unless cfi or
+# cfl says something else.
+callgrind_counts() {
+    awk -v folder="$PWD/" '
+        function name_of(text, names,    number) {
+            number = text
+            sub(/\).*/, "", number)
+            if (sub(/^\([0-9]+\) /, "", text))
+                names[number] = text
+            return names[number]
+        }
+        /^f[lie]=/ { file = name_of(substr($0, 4), files); next }
+        /^fn=/ { name_of(substr($0, 4), functions); next }
+        /^cf[il]=/ { called_file = name_of(substr($0, 5), files); next }
+        /^cfn=/ { called = name_of(substr($0, 5), functions); next }
+        /^calls=/ {
+            from = called_file != "" ? called_file : file
+            split(substr($0, 7), part, " ")
+            sub(/\x27[0-9]+$/, "", called)
+            if (index(from, folder) == 1 && from !~ /\/base\/error\.c$/)
+                calls[substr(from, length(folder) + 1) ":" called] += part[1]
+            called_file = ""
+        }
+        END { for (key in calls) print key, calls[key] }' "$1" | LC_ALL=C sort
+}
+
+# The same of a trace: the report has one function a line.
+report_counts() {
+    "$PROBITY" report --json "$1" > report.json || fail "$1: no report"
+    awk -v folder="$PWD/" '
+        function field(key,    text) {
+            text = $0
+            sub(".*\"" key "\": \"?", "", text)
+            sub(/[",}].*/, "", text)
+            return text
+        }
+        /^\{"name"/ {
+            calls[substr(field("file"), length(folder) + 1) ":" field("name")] += field("calls")
+        }
+        END { for (key in calls) if (calls[key] > 0) print key, calls[key] }' report.json |
+        LC_ALL=C sort
+}
+
+# $1 what, $2 trace, $3 callgrind file, $4 least number of functions
+same_counts() {
+    callgrind_counts "$3" > counts.callgrind
+    report_counts "$2" > counts.report
+    cmp -s counts.callgrind counts.report ||
+        fail "$1: calls by callgrind (<) and report (>): $(diff counts.callgrind counts.report)"
+    echo "$1: $(wc -l < counts.report) functions, $(awk '{ n += $2 } END { print n }' \
+        counts.report) calls"
+    [ "$(wc -l < counts.report)" -ge "$4" ] || fail "$1: too few functions were called"
+}
+
+under_callgrind() {
+    exec timeout 120 valgrind --quiet --tool=callgrind --callgrind-out-file="$1" "${@:2}"
+}
+
+server_port() {
+    local port=''
+    for _ in $(seq 200); do
+        port=$(sed -n 's/^listening on 127.0.0.1://p' server.out)
+        [ -z "$port" ] || break
+        sleep 0.05
+    done
+    echo "$port"
+}
+
+check_server() {
+    local port server
+    instrument examples/httpd
+    build server "" examples/httpd/*.c || { fail "server: does not build"; return; }
+    mkdir -p root
+    seq 500 > root/page.html
+    PROBITY_OUT=server.probity under_callgrind server.callgrind ./server --root root --port 0 \
+        --threads 2 > server.out 2> server.err &
+    server=$!
+    port=$(server_port)
+    for _ in $(seq 10); do
+        curl -s "http://127.0.0.1:$port/page.html" "http://127.0.0.1:$port/none" \
+            "http://127.0.0.1:$port/" > curl.out || fail "server: no answer: $(cat server.err)"
+    done
+    curl -s -I "http://127.0.0.1:$port/page.html" > curl.out || fail "server: no answer to HEAD"
+    kill -TERM "$server"
+    wait "$server" || fail "server: $(cat server.err)"
+    same_counts "server" server.probity server.callgrind 40
+}
+
+# In a shell of its own, whose place valgrind takes.
+run_tool() {
+    (PROBITY_OUT=tool.probity under_callgrind tool.callgrind ./tool csv logger.probity)
+}
+
+check_tool() {
+    local folder sources=() source
+    PROBITY_OUT=logger.probity "$BUILD/examples/logger"
+    for folder in $(cd "$tree" && ls -d src/*/); do
+        folder=${folder%/}
+        [[ ! $folder =~ ^src/(runtime|library|logger)$ ]] || continue
+        instrument "$folder"
+        for source in "$folder"/*.c; do
+            [ "$source" = src/writer/writer.c ] || sources+=("$source")
+        done
+    done
+    build tool "-ljansson -ldw -lelf" "${sources[@]}" || { fail "tool: does not build"; return; }
+    run_tool > tool.csv || fail "tool: status $?"
+    "$PROBITY" csv logger.probity | cmp - tool.csv || fail "tool: not the CSV of the tool"
+    same_counts "tool" tool.probity tool.callgrind 60
+}
+
+export CC
+check_server
+check_tool
+finish

@@ -1,0 +1,181 @@
+#!/usr/bin/env bash
+# Levels: set by the program, by a translation unit, by the environment and by the tool, seen by
+# scopes and told by the trace; what the tool says where it cannot; a kill in between.
+# variants: asan tsan clang
+. "$(dirname "$0")/common.bash"
+
+told=$PROGRAMS/levels_told_internal
+
+run() {
+    local status=0
+    timeout 60 "$PROGRAMS/$program" "$@" > out 2> errors || status=$?
+    [ "$status" = 0 ] || fail "$program $*: status $status: $(head -n 2 errors)"
+}
+
+# $1 trace, the rest: the events expected, "F P ORIGIN", without their places
+tells() {
+    local trace=$1
+    shift
+    expect "$program: $trace tells" "$*" \
+        "$("$told" "$trace" | cut -d' ' -f1-3 | tr '\n' ' ' | sed 's/ $//')"
+}
+
+# A program that is asked from outside: $1 level to wait for, $2 how often
+start_waiting() {
+    PROBITY_OUT=$WORK/trace "$PROGRAMS/$program" wait "$1" "$2" > pid 2> errors &
+    waiting=$!
+    for ((i = 0; i < 500; i++)); do
+        [ ! -s pid ] || break
+        sleep 0.02
+    done
+    # With another thread's first record the spool has all that the tool looks for.
+    for ((i = 0; i < 500; i++)); do
+        "$PROBITY" level "$waiting" > before 2> /dev/null && break
+        sleep 0.02
+    done
+}
+
+# $1 expected line, the rest: arguments of `probity level`
+asked() {
+    local line=$1
+    shift
+    expect "level $*" "$line" "$("$PROBITY" level "$@" 2>&1)"
+}
+
+# $1 status, $2 part of the message, the rest: arguments
+refused() {
+    local status=0 wanted=$1 text=$2
+    shift 2
+    "$PROBITY" level "$@" > out 2> errors || status=$?
+    expect "level $*: status" "$wanted" "$status"
+    grep -qF -- "$text" errors || fail "level $*: expected '$text', found '$(cat errors)'"
+}
+
+for program in levels levels.shared; do
+    fresh
+    run api
+    tells trace 5 5 1 5 5 2 0 0 2 3 3 2 3 4 2 2 4 2
+    tells second 1 2 1
+
+    fresh
+    for levels in 0 5 2,4 4,1; do
+        parameters=${levels#*,}
+        [ "$levels" != "$parameters" ] || parameters=5
+        [ "$parameters" -ge "${levels%,*}" ] || parameters=${levels%,*}
+        PROBITY_OUT=$WORK/trace$levels PROBITY_LEVEL=$levels run show
+        pair="${levels%,*} $parameters"
+        printf '%s in force %s\nin force -1 -1\n' "$pair" "$pair" | diff - out > found ||
+            fail "$program PROBITY_LEVEL=$levels: $(cat found)"
+        tells "trace$levels" "$pair 1"
+    done
+    PROBITY_LEVEL=1,2 run show
+    expect "$program, not recording" "1 2 in force -1 -1" "$(head -n 1 out)"
+
+    fresh
+    PROBITY_OUT=$WORK/trace run default
+    expect "$program default" "2 3 in force 2 3" "$(head -n 1 out)"
+    tells trace 2 3 1
+    PROBITY_OUT=$WORK/other PROBITY_LEVEL=1 run default
+    expect "$program default and environment" "1 5 in force 1 5" "$(head -n 1 out)"
+
+    fresh
+    PROBITY_OUT=$WORK/trace run fork
+    tells trace 5 5 1 3 4 2
+    tells "$(find . -name 'trace.*')" 3 4 1 1 1 2
+    expect "$program fork: traces" 2 "$(find . -name 'trace*' | wc -l)"
+
+    fresh
+    PROBITY_OUT=$WORK/trace run flight 2000
+    expect "$program flight" "$(($(cat out) + 1))" "$("$told" trace | wc -l)"
+    "$PROBITY" check trace > /dev/null || fail "$program flight: damaged"
+    no_leftovers "$program flight"
+done
+
+# Of two threads, one is announced.
+for program in levels levels.shared; do
+    fresh
+    PROBITY_OUT=$WORK/trace PROBITY_THREADS=announced run announced 1000
+    expect "$program announced" "1000 1" \
+        "$("$PROBITY" csv --columns probe trace | sort | uniq -c | sed 's/^ *//')"
+    PROBITY_OUT=$WORK/other PROBITY_THREADS=all run announced 1000
+    expect "$program all" "2000" "$("$PROBITY" csv other | wc -l)"
+done
+
+# A hit's id is the level that its thread saw: none differs from what the trace tells by then.
+program=levels
+fresh
+start_waiting 1 3
+asked "$waiting: levels 5, 5" "$waiting"
+asked "$waiting: levels 2, 3" "$waiting" 2 3
+asked "$waiting: levels 4, 4" trace 4
+asked "{\"pid\": $waiting, \"functions\": 4, \"parameters\": 5}" --json "$waiting" - 5
+asked "$waiting: levels 1, 5" "$waiting" 1
+asked "$waiting: levels 0, 5" "$waiting" 0 -
+refused 2 "'6' is not a level" "$waiting" 6
+refused 2 "'x' is not a level" "$waiting" 1 x
+refused 2 "no process and no trace"
+refused 2 "too many arguments" "$waiting" 1 2 3
+asked "$waiting: levels 1, 5" "$waiting" 1
+asked "$waiting: levels 3, 5" "$waiting" 3
+
+# Several tools at a time wait for each other.
+for i in 1 2 3 4 5; do
+    "$PROBITY" level "$waiting" 3 "$((3 + i % 3))" > "asked$i" 2>&1 &
+    askers="${askers:-} $!"
+done
+# shellcheck disable=SC2086
+wait $askers
+for i in 1 2 3 4 5; do
+    expect "tool $i" "$waiting: levels 3, $((3 + i % 3))" "$(cat "asked$i")"
+done
+asked "$waiting: levels 1, 4" "$waiting" 1 4
+wait "$waiting" || fail "the program: $(cat errors)"
+"$told" trace > found
+expect "the writer's last event" "1 4 3 writer" "$(tail -n 1 found | cut -d' ' -f1-4)"
+expect "events" 14 "$(wc -l < found)"
+# A thread may have looked before a change and probe after it, once each; and the first hit.
+others=$("$told" trace x | sed -n 's/^other \([0-9]*\) .*/\1/p')
+[ "$others" -le 27 ] || fail "$others hits under other levels than the trace tells"
+"$PROBITY" check trace > /dev/null || fail "damaged: $("$PROBITY" check trace 2>&1)"
+refused 1 "no process $waiting" "$waiting" 1
+refused 1 "is closed" trace 1
+refused 1 "cannot open 'nowhere'" nowhere 1
+refused 1 "is not recording" $$ 1
+no_leftovers "after the tool"
+
+# Killed between a change and the next drain: the change is in the file, hits in the spool.
+fresh
+start_waiting 0 1
+asked "$waiting: levels 2, 5" "$waiting" 2
+kill -9 "$waiting"
+wait "$waiting" 2> /dev/null || true
+"$told" trace | cut -d' ' -f1-3 > found
+printf '5 5 1\n2 5 3\n' | cmp - found || fail "killed: $(cat found)"
+refused 1 "no process $waiting" "$waiting" 1
+refused 1 "does not record any more" trace 1
+"$PROBITY" recover trace > /dev/null
+expect "recovered" "2 5 3" "$("$told" trace | tail -n 1 | cut -d' ' -f1-3)"
+
+# Killed while it does not answer.
+fresh
+start_waiting 0 1
+kill -STOP "$waiting"
+"$PROBITY" level "$waiting" 2 > out 2> errors &
+asker=$!
+sleep 0.5
+kill -9 "$waiting"
+status=0
+wait "$asker" || status=$?
+expect "killed while asked" 1 "$status"
+grep -q "ended, or its recording did" errors || fail "killed while asked: $(cat errors)"
+wait "$waiting" 2> /dev/null || true
+
+# Stopped: no answer in time. When it goes on, it follows the wish.
+fresh
+start_waiting 2 1
+kill -STOP "$waiting"
+refused 1 "did not answer within 5 s" "$waiting" 2
+kill -CONT "$waiting"
+wait "$waiting" || fail "gone on: $(cat errors)"
+expect "gone on" "2 5 3" "$("$told" trace | tail -n 1 | cut -d' ' -f1-3)"
+finish

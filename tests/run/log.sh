@@ -1,0 +1,158 @@
+#!/usr/bin/env bash
+# `probity log`: the form of its lines and the signatures from DWARF, its filters, a killed program,
+# and a program that is followed until it ends, is killed, or the reader is interrupted.
+# variants: asan clang
+. "$(dirname "$0")/common.bash"
+
+# The log with thread ids and times made equal. $1...: arguments
+log() {
+    "$PROBITY" log "$@" 2> errors |
+        sed -E 's/^[0-9]+:/T:/; s/elapsed:\t.*/elapsed/; /^T: *\[thread /d'
+}
+
+# $1 what, the rest: arguments; the expected log is standard input
+shows() {
+    local what=$1
+    shift
+    log "$@" > found || true
+    cat > wanted
+    cmp -s wanted found || fail "$what: $(diff wanted found | head -n 12; head -n 2 errors)"
+}
+
+prototype='int set_rect(struct rect *rect, int left, int top, '
+prototype+='const char *const *names, compare order)'
+
+article() {
+    cat <<END
+T: int main(int argc, char **argv)
+T:   argc = 1
+T:   $prototype
+T:     left = 3
+T:     top = 4
+T:     names[0] = "first"
+T:     moved to 3, 4
+T:     elapsed
+T:   return (7)
+T:   void dispatch(int message, const char *text)
+T:     WM_CREATE
+T:       message = 2
+T:       text = "two\\nlines"
+T:     elapsed
+T:   leave;
+T:   elapsed
+T: return (0)
+END
+}
+
+# Waits until file $1 is there and has $2 lines that match $3.
+await() {
+    for ((i = 0; i < 400; i++)); do
+        [ ! -e "$1" ] || [ "$(grep -c -- "$3" "$1")" -lt "$2" ] || return 0
+        sleep 0.02
+    done
+    fail "$1: fewer than $2 lines with $3"
+}
+
+for program in logged logged.shared; do
+    PROBITY_OUT=$WORK/trace "$PROGRAMS/$program" || fail "$program: status $?"
+    article | shows "$program" trace
+    article | shows "$program by thread" --by-thread trace
+    shows "$program, one function" --function 'set_*' trace << END
+T: $prototype
+T:   left = 3
+T:   top = 4
+T:   names[0] = "first"
+T:   moved to 3, 4
+T:   elapsed
+T: return (7)
+END
+    log --min-duration 1h trace > found 2>&1 || true
+    grep -q 'a duration is' errors || fail "--min-duration 1h: $(cat errors)"
+    log --min-duration 3600s trace > found
+    expect "$program: scopes of an hour" 0 "$(wc -l < found)"
+    rm -f trace
+
+    status=0
+    PROBITY_OUT=$WORK/killed "$PROGRAMS/$program" kill 2> errors || status=$?
+    expect "$program kill" 137 "$status"
+    log killed > found
+    expect "$program kill: open scopes" 5 "$(grep -c 'still open' found)"
+    grep -qE '^T:         void nest\(unsigned int depth\)$' found ||
+        fail "no fourth nest(): $(cat found)"
+    grep -q '5 still open at the end' errors || fail "killed: $(cat errors)"
+    "$PROBITY" recover killed 2> errors || fail "recover: $(cat errors)"
+    rm -f killed
+done
+
+# Without its binary, a function is told by what the macro saw.
+cp "$PROGRAMS/logged" copy
+PROBITY_OUT=$WORK/trace ./copy
+rm copy
+expect "without binary" "T:   int set_rect" "$(log trace | grep set_rect)"
+
+# Terminals decide on colours, and NO_COLOR.
+"$PROBITY" log --color always trace | grep -q $'\033\[1mint main' || fail "no colour"
+"$PROBITY" log trace | grep -q $'\033' && fail "colour in a pipe"
+NO_COLOR=1 script -qec "'$PROBITY' log trace" /dev/null < /dev/null | grep -q $'\033' &&
+    fail "colour in spite of NO_COLOR"
+"$PROBITY" log --time relative trace | grep -qE '^0\.[0-9]{9} [0-9]+: int main' || fail "no time"
+"$PROBITY" log --time wall trace |
+    grep -qE '^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}\.[0-9]{9} [0-9]+: int main' ||
+    fail "no wall time"
+"$PROBITY" log -o file trace
+cmp -s file <("$PROBITY" log trace) || fail "-o file"
+"$PROBITY" log -o file trace 2> errors && fail "-o replaced a file"
+"$PROBITY" log --function nowhere trace 2> errors && fail "a function that is nowhere"
+quiet "a function that is nowhere"
+"$PROBITY" log trace > /dev/full 2> errors && fail "a full disk"
+quiet "a full disk"
+"$PROBITY" log --follow trace > found 2> errors || fail "--follow on a closed trace: $(cat errors)"
+expect "--follow on a closed trace" "$(wc -l < file)" "$(wc -l < found)"
+rm -f trace made found
+
+# Followed to its end: all of it, and lines come while it runs.
+PROBITY_OUT=$WORK/trace "$PROGRAMS/logged" steps 30 > made &
+running=$!
+await made 1 .
+"$PROBITY" log --follow trace > found 2> errors &
+following=$!
+await found 10 step
+kill -0 "$running" 2> /dev/null || fail "lines came only when the program had ended"
+wait "$running"
+wait "$following" || fail "--follow: status $?: $(cat errors)"
+"$PROBITY" log trace > file
+cmp -s file found || fail "followed log differs: $(diff file found | head -n 5)"
+expect "steps followed" 30 "$(grep -c 'number = ' found)"
+rm -f trace made found
+
+# Killed: what its spool still had comes too. Nothing that was printed before is missing.
+PROBITY_OUT=$WORK/trace "$PROGRAMS/logged" steps 1000 > made 2> errors &
+running=$!
+await made 1 .
+"$PROBITY" log --follow trace > found 2> errors &
+following=$!
+await found 5 step
+kill -KILL "$running"
+wait "$running" 2> /dev/null || true
+wait "$following" || fail "--follow of a killed program: status $?"
+expect "steps of a killed program" "$(tail -n 1 made)" \
+    "$(sed -n 's/.*number = //p' found | tail -n 1)"
+expect "steps of a killed program" "$(wc -l < made)" "$(grep -c 'number = ' found)"
+"$PROBITY" recover trace 2> errors || fail "recover: $(cat errors)"
+rm -f trace made found
+
+# Interrupted: whole lines, and nothing made up.
+PROBITY_OUT=$WORK/trace "$PROGRAMS/logged" steps 60 > made 2> errors &
+running=$!
+await made 1 .
+env --default-signal=INT "$PROBITY" log --follow trace > found 2> errors &
+following=$!
+await found 5 step
+kill -INT "$following"
+wait "$following" || fail "--follow interrupted: status $?: $(cat errors)"
+[ "$(tail -c 1 found | od -An -c | tr -d ' ')" = '\n' ] || fail "interrupted: half a line"
+grep -q 'still open' found errors && fail "interrupted: $(cat errors)"
+wait "$running"
+
+no_leftovers log
+finish

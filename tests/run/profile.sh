@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# Profile mode: what a report tells is what the program did, however its scopes, threads and
+# processes ended; trace and spool do not grow.
+# variants: asan clang
+. "$(dirname "$0")/common.bash"
+export PROBITY_PROFILE=1
+# Children that are still at work disturb the search for leaks.
+export ASAN_OPTIONS=detect_leaks=0
+P=$PROGRAMS/profile
+
+# Lines "NAME CALLS" of a report of the traces named.
+calls() {
+    "$PROBITY" report --json "$@" 2> report.err |
+        sed -n 's/^{"name": "\([^"]*\)".*"calls": \([0-9]*\),.*/\1 \2/p' | sort
+}
+
+# $1 what; the file "expected" against the traces behind it
+same_calls() {
+    local what=$1
+    shift
+    calls "$@" > found
+    # The threads of one program add up to one line, so do its processes.
+    awk 'NF > 0 && $1 != "path" { calls[$1] += $2 }
+         END { for (name in calls) print name, calls[name] }' expected | sort > expected.sorted
+    cmp -s expected.sorted found ||
+        fail "$what: expected (<) and found (>): $(diff expected.sorted found | head -n 10)"
+}
+
+# $1 program, $2 what, then its arguments
+case_of() {
+    local program=$1
+    shift
+    fresh
+    PROBITY_OUT=$WORK/trace "$program" "$@" > expected || fail "$*: status $?"
+    same_calls "$*" trace
+    "$PROBITY" check trace > check.out 2>&1 || fail "$*: $(cat check.out)"
+    no_leftovers "$*"
+}
+
+for program in "$P" "$P.shared"; do
+    case_of "$program" threads 1
+    case_of "$program" threads 8
+    case_of "$program" jumps
+    case_of "$program" ends
+    case_of "$program" signals
+    case_of "$program" deep
+    PROBITY_CHUNK_RECORDS=512 case_of "$program" threads 8
+    PROBITY_CPU_TIME=0 case_of "$program" threads 2
+    PROBITY_CLOCK=monotonic case_of "$program" threads 2
+done
+
+# Memory is bounded by the threads at one time: 1,000 one after the other fit where 64 and a few do.
+PROBITY_CHUNK_RECORDS=512 PROBITY_SPOOL_RECORDS=65536 PROBITY_SPOOL_BYTES_MAX=2097152 \
+    case_of "$P" churn 1000
+size=$(stat -c %s trace)
+PROBITY_CHUNK_RECORDS=512 PROBITY_SPOOL_RECORDS=65536 PROBITY_SPOOL_BYTES_MAX=2097152 \
+    case_of "$P" churn 300
+grown=$((size - $(stat -c %s trace)))
+[ "${grown#-}" -lt 2000 ] || fail "the trace grew by $grown bytes with 700 more threads"
+
+# $1 way: self times within 1 % of what was spun; asleep is off the CPU.
+are_self_times_right() {
+    local n='\([0-9]*\)'
+    case_of "$P" "$1"
+    "$PROBITY" report --json trace > report
+    sed -n 's/^{"name": "\([^"]*\)".*"self_ns": '"$n"', .*"cpu_self_ns": '"$n"',.*/\1 \2 \3/p' \
+        report > selves
+    awk 'NR == FNR { self[$1] = $2; cpu[$1] = $3; next }
+         NF == 3 { off = self[$1] / $3 - 1 }
+         NF == 3 && (off > 0.01 || off < -0.01) { print $0, self[$1]; bad = 1 }
+         END { exit bad || cpu["sleeps"] > self["sleeps"] / 10 }' selves expected > off
+}
+
+# A thread may lose its processor between a scope and what is spun in it: then once more.
+self_times() {
+    for _ in 1 2 3 4 5; do
+        if are_self_times_right "$1"; then return 0; fi
+    done
+    fail "$1: self times: $(cat off selves)"
+}
+
+self_times untimed
+expect "untimed calls" "$(printf '20\n10\n10\n10\n10')" "$("$PROBITY" report --json trace |
+    sed -n 's/.*"calls_untimed": \([0-9]*\),.*/\1/p' | sort -rn)"
+self_times times
+
+# Processes and recordings.
+fresh
+PROBITY_OUT=$WORK/trace "$P" forks > expected || fail "forks: status $?"
+sort -u expected > once
+mv once expected
+same_calls "forks" trace*
+expect "forks: traces" 2 "$(find . -name 'trace*' | wc -l)"
+fresh
+PROBITY_OUT=$WORK/trace "$P" restarts > expected 2> errors || fail "restarts: status $?"
+expect "first recording" "leaf 1
+restarting 1" "$(calls trace)"
+expect "second recording" "leaf 2" "$(calls trace.*)"
+
+# Live, killed, recovered: the same.
+fresh
+PROBITY_OUT=$WORK/trace "$P" live > expected &
+program=$!
+for _ in $(seq 200); do
+    grep -q path expected && break
+    sleep 0.05
+done
+same_calls "live" trace
+"$PROBITY" info trace > info.out
+{ kill -9 $program && wait $program; } 2> wait.err || true
+same_calls "killed" trace
+"$PROBITY" recover trace > recover.out 2>&1 || fail "recover: $(cat recover.out)"
+same_calls "recovered" trace
+"$PROBITY" check trace > check.out 2>&1 || fail "recovered: $(cat check.out)"
+no_leftovers "recovered"
+
+seed=${SEED:-$RANDOM}
+for program in "$P" "$P.shared"; do
+    fresh
+    "$PROGRAMS/profile_kill" "$PROBITY" "$program" "${ROUNDS:-60}" "$seed" ||
+        fail "killed at random, seed $seed"
+done
+finish

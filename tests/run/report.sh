@@ -1,0 +1,130 @@
+#!/usr/bin/env bash
+# `probity report` on calls of known number and shape: counts, times that must hold whatever the
+# machine does, repairs, filters, outputs; of a program that was killed, and of a damaged trace.
+# variants: clang asan
+. "$(dirname "$0")/common.bash"
+TREE=$PROGRAMS/tree
+
+# $1 what, $2 status; then arguments of report. Leaves "output" and "errors".
+report() {
+    local what=$1 expected=$2 status=0
+    shift 2
+    "$PROBITY" report "$@" > output 2> errors || status=$?
+    expect "$what: status ($(cat errors))" "$expected" "$status"
+}
+
+# Calls and names of the table's lines, in its order.
+calls() {
+    awk '/^$/ { exit } NR > 2 { printf "%s%s %s", n++ ? ", " : "", $1, $11 }' output
+}
+
+# $1 function, $2 member of its JSON
+member() {
+    grep -F "{\"name\": \"$1\"," output | grep -oE "\"$2\": [0-9]+" | head -n 1 | grep -oE '[0-9]+$'
+}
+
+# $1 what, $2 least, $3 found, $4 most
+between() {
+    if [ "$3" -lt "$2" ] || [ "$3" -gt "$4" ]; then
+        fail "$1: $3 is not in $2 to $4"
+    fi
+}
+
+PROBITY_OUT=$WORK/trace "$TREE"
+
+scopes=$("$PROBITY" info trace | awk '$1 == "scopes" { print $2 }')
+expect "scopes in info" 218 "$scopes"
+report "by name" 0 --sort name trace
+expect "calls" "5 deferred, 177 fibonacci, 12 jumping, 4 landing, 17 leaf, 1 main, 1 pausing, \
+1 thread_main" "$(calls)"
+grep -q '^12 calls have no times' output || fail "no word of calls without profiling"
+grep -q '^repaired: 12 left without' output || fail "no word of what longjmp left"
+grep -q '^trace: trace: complete: ' output || fail "no word of completeness"
+report "by calls" 0 --sort calls -n 2 trace
+expect "two functions" "177 fibonacci, 17 leaf" "$(calls)"
+grep -q '^6 more functions are not shown' output || fail "no word of what is not shown"
+
+report "JSON" 0 --json --by-thread trace
+if command -v python3 > /dev/null; then
+    python3 -c 'import json, sys; json.load(sys.stdin)' < output || fail "no JSON"
+fi
+tid=$(member thread_main tid)
+all=1000000000000
+between "pause" 30000000 "$(member pausing paused_ns)" $all
+between "self time of pausing" 10000000 "$(member pausing self_ns)" 29000000
+between "self time of deferred" 0 "$(member deferred self_ns)" $(($(member deferred total_ns) / 2))
+between "leaf" 17000000 "$(member leaf self_ns)" $all
+between "CPU time of leaf" 1 "$(member leaf cpu_self_ns)" "$(member leaf self_ns)"
+between "main around all" \
+    $(($(member pausing total_ns) + $(member deferred total_ns) + $(member fibonacci total_ns))) \
+    "$(member main total_ns)" $all
+expect "untimed" 9 "$(member jumping calls_untimed)"
+expect "threads of leaf" 2 "$(grep -F '{"name": "leaf",' output | grep -o '"tid"' | wc -l)"
+# The whole of a thread is the sum of the self times of what it ran: of main, all but untimed calls.
+expect "recursion" "$(member fibonacci total_ns)" "$(member fibonacci self_ns)"
+
+# Filters.
+report "function" 0 --function 'f*i' trace
+expect "functions f*i" "177 fibonacci" "$(calls)"
+report "no function" 0 --function none trace
+grep -q '^no calls' output || fail "no word that there are no calls"
+report "thread" 0 --tid "$tid" --sort name trace
+expect "functions of thread $tid" "7 leaf, 1 thread_main" "$(calls)"
+report "no thread" 1 --tid 1 trace
+report "to" 0 --to 0 trace
+grep -q '^no calls' output || fail "calls before the beginning"
+report "signatures" 0 --signature --sort name trace
+grep -q ' int fibonacci(int n)$' output || fail "no signature of fibonacci: $(cat output)"
+report "function by signature" 0 --function 'void leaf*' trace
+expect "void leaf" "17 leaf" "$(calls)"
+report "places" 0 --places trace
+grep -qE 'fibonacci  .*tree\.c:[0-9]+$' output || fail "no place of fibonacci"
+
+# Outputs.
+report "file" 0 -o table trace
+report "file that exists" 1 -o table trace
+report "file, replaced" 0 -f -o table trace
+expect "stdout with -o" "" "$(cat output)"
+grep -q fibonacci table || fail "no table in its file"
+report "input as output" 1 -f -o trace trace
+status=0
+"$PROBITY" report trace > /dev/full 2> errors || status=$?
+expect "full disk: status" 1 "$status"
+status=0
+"$PROBITY" report -f -o /dev/full trace 2> errors || status=$?
+expect "full disk, -o: status" 1 "$status"
+for wrong in "--sort none" "--limit -1" "--limit 1x" "--from x" "--nothing" ""; do
+    # shellcheck disable=SC2086
+    report "wrong: $wrong" 2 $wrong ${wrong:+trace}
+done
+if command -v script > /dev/null; then
+    script -qc "TERM=xterm '$PROBITY' report trace" /dev/null > output < /dev/null
+    grep -q $'\033' output || fail "no colour on a terminal"
+    NO_COLOR=1 script -qc "TERM=xterm '$PROBITY' report trace" /dev/null > output < /dev/null
+    ! grep -q $'\033' output || fail "colour despite NO_COLOR"
+fi
+
+# Two processes in one report.
+cp trace other
+report "two traces" 0 --sort name trace other
+expect "calls of two traces" "10 deferred, 354 fibonacci, 24 jumping, 8 landing, 34 leaf, 2 main, \
+2 pausing, 2 thread_main" "$(calls)"
+
+# A program that was killed ten calls deep: all is there, and open.
+status=0
+{ PROBITY_OUT=$WORK/killed "$TREE" kill || status=$?; } 2> /dev/null
+expect "kill: status" 137 "$status"
+report "killed" 0 --sort name killed
+expect "calls of the killed" "10 deep, 1 main" "$(calls)"
+grep -q '^repaired: 11 open when' output || fail "no word of what was open"
+
+# Cut in the middle: what is left is told, and that it is not all.
+bytes=$(stat -c %s trace)
+head -c $((bytes * 2 / 3)) trace > "$WORK/part"
+report "cut" 3 part
+grep -q 'NOT COMPLETE' output || fail "a cut trace is called complete"
+# A trace without scopes.
+PROBITY_OUT=$WORK/plain "$BUILD/examples/hello"
+report "plain" 0 plain
+grep -q '^no calls' output || fail "calls of a program without scopes"
+finish

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_control.c: requests for levels through a spool's header: made, answered, waited for in vain;
+ * several askers at a time; and by a tool that asks a writer which does not know them.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/os.h"
+#include "probity.h"
+#include "spool/control.h"
+#include "spool/segment.h"
+
+enum { SHORT_NS = 20000000, ASKERS = 4, ASKS = 50 };
+#define LONG_NS INT64_C(20000000000)
+
+/* The spool of this process, as its writer and as a tool see it. */
+static struct {
+    char path[64];
+    struct probity_spool_header *header;
+    struct probity_attach attach;
+    size_t bytes;
+    int is_over;
+} spool;
+
+static int set_up(void **state)
+{
+    struct probity_spool_header header = {.magic = PROBITY_SPOOL_MAGIC,
+                                          .version = PROBITY_SPOOL_VERSION,
+                                          .session = {1, 2, 3},
+                                          .chunk_words = PROBITY_CHUNK_WORDS_MIN,
+                                          .chunks = 8,
+                                          .segments = 1,
+                                          .state = PROBITY_SPOOL_RECORDING};
+    void *segment;
+
+    (void)state;
+    header.pid = (uint32_t)getpid();
+    header.process_start = probity_os_process_start(header.pid);
+    header.levels = probity_control_levels(5, 5);
+    snprintf(spool.path, sizeof spool.path, "/dev/shm/test_control.%u.0", header.pid);
+    unlink(spool.path);
+    spool.bytes = probity_spool_segment_bytes(header.chunks, header.chunk_words);
+    spool.is_over = 0;
+    if (probity_segment_make(spool.path, &header, &segment) != 0)
+        return -1;
+    spool.header = segment;
+    return probity_attach_open(spool.path, header.session, header.boot, 1, &spool.attach);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    probity_attach_close(&spool.attach);
+    munmap(spool.header, spool.bytes);
+    return unlink(spool.path);
+}
+
+/* As a writing thread does: the levels of functions and of parameters, nothing else. */
+static void *answer(void *argument)
+{
+    int functions = 5, parameters = 5;
+
+    while (!__atomic_load_n(&spool.is_over, __ATOMIC_ACQUIRE)) {
+        uint32_t serial;
+        int f, p;
+        if (!probity_control_pending(spool.header, &serial, &f, &p))
+            continue;
+        functions = f >= 0 ? f : functions;
+        parameters = p >= 0 ? p : parameters;
+        probity_control_answer(spool.header, serial, probity_control_levels(functions, parameters));
+    }
+    return argument;
+}
+
+static pthread_t start_answers(void)
+{
+    pthread_t thread;
+
+    assert_int_equal(pthread_create(&thread, NULL, answer, NULL), 0);
+    return thread;
+}
+
+static void end_answers(pthread_t thread)
+{
+    __atomic_store_n(&spool.is_over, 1, __ATOMIC_RELEASE);
+    pthread_join(thread, NULL);
+}
+
+static void asked_and_answered(void **state)
+{
+    pthread_t writer = start_answers();
+    int f = -1, p = -1;
+
+    (void)state;
+    assert_int_equal(probity_control_read(&spool.attach, &f, &p), 0);
+    assert_true(f == 5 && p == 5);
+    assert_int_equal(probity_control_ask(&spool.attach, 2, -1, LONG_NS, &f, &p), 0);
+    assert_true(f == 2 && p == 5);
+    assert_int_equal(probity_control_ask(&spool.attach, -1, 0, LONG_NS, &f, &p), 0);
+    assert_true(f == 2 && p == 0);
+    assert_int_equal(probity_control_ask(&spool.attach, -1, -1, LONG_NS, &f, &p), 0);
+    assert_true(f == 2 && p == 0);
+    end_answers(writer);
+    assert_int_equal(probity_control_read(&spool.attach, &f, &p), 0);
+    assert_true(f == 2 && p == 0);
+}
+
+static void serials_wrap(void **state)
+{
+    int f, p;
+
+    (void)state;
+    spool.header->level_request = UINT32_MAX - 1;
+    spool.header->level_answered = UINT32_MAX - 1;
+    pthread_t writer = start_answers();
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(probity_control_ask(&spool.attach, i, 5, LONG_NS, &f, &p), 0);
+    end_answers(writer);
+    assert_int_equal(spool.header->level_answered, 2);
+}
+
+/* A wish that was not answered stands; the next asker waits for it. */
+static void no_answer(void **state)
+{
+    uint32_t serial;
+    int f = 77, p = 77;
+
+    (void)state;
+    assert_int_equal(probity_control_ask(&spool.attach, 3, 4, SHORT_NS, &f, &p),
+                     PROBITY_ERROR_LIMIT);
+    assert_int_equal(probity_control_ask(&spool.attach, 1, 1, SHORT_NS, &f, &p),
+                     PROBITY_ERROR_LIMIT);
+    assert_int_equal(probity_control_pending(spool.header, &serial, &f, &p), 1);
+    assert_true(serial == 1 && f == 3 && p == 4);
+    probity_control_answer(spool.header, serial, probity_control_levels(3, 4));
+    assert_int_equal(probity_control_pending(spool.header, &serial, &f, &p), 0);
+}
+
+static void nobody_there(void **state)
+{
+    int f = 77, p = 77;
+
+    (void)state;
+    spool.header->failed = 1;
+    assert_int_equal(probity_control_ask(&spool.attach, 3, 4, LONG_NS, &f, &p),
+                     PROBITY_ERROR_STATE);
+    spool.header->failed = 0;
+    spool.header->state = PROBITY_SPOOL_CLOSED;
+    assert_int_equal(probity_control_ask(&spool.attach, 3, 4, LONG_NS, &f, &p),
+                     PROBITY_ERROR_STATE);
+    spool.header->state = PROBITY_SPOOL_RECORDING;
+    spool.header->locked = 1; /* and no lock: its writer is gone */
+    assert_int_equal(probity_control_ask(&spool.attach, 3, 4, LONG_NS, &f, &p),
+                     PROBITY_ERROR_STATE);
+    spool.header->levels = 0;
+    assert_int_equal(probity_control_ask(&spool.attach, 3, 4, LONG_NS, &f, &p),
+                     PROBITY_ERROR_VERSION);
+    assert_int_equal(probity_control_read(&spool.attach, &f, &p), PROBITY_ERROR_VERSION);
+}
+
+static void *ask_often(void *argument)
+{
+    uintptr_t number = (uintptr_t)argument, faults = 0;
+
+    for (int i = 0; i < ASKS; i++) {
+        int f, p;
+        if (probity_control_ask(&spool.attach, (int)number, -1, LONG_NS, &f, &p) != 0)
+            faults++;
+    }
+    return (void *)faults;
+}
+
+/* No request is lost, or taken for another. */
+static void several_at_a_time(void **state)
+{
+    pthread_t asker[ASKERS], writer = start_answers();
+    void *faults;
+
+    (void)state;
+    for (uintptr_t i = 0; i < ASKERS; i++)
+        assert_int_equal(pthread_create(&asker[i], NULL, ask_often, (void *)i), 0);
+    for (int i = 0; i < ASKERS; i++) {
+        pthread_join(asker[i], &faults);
+        assert_null(faults);
+    }
+    end_answers(writer);
+    assert_int_equal(spool.header->level_answered, ASKERS * ASKS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(asked_and_answered, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(serials_wrap, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(no_answer, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(nobody_there, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(several_at_a_time, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_scopes_make.h: blocks of enters, leaves and events, for tests of what scopes become.
+ */
+#ifndef TESTS_UNIT_TEST_SCOPES_MAKE_H
+#define TESTS_UNIT_TEST_SCOPES_MAKE_H
+
+#include "test_reader_make.h"
+
+#include "base/bytes.h"
+
+/* One record of a thread. Ticks count from MAKE_START; two make a nanosecond. */
+struct make_item {
+    uint64_t tick;
+    uint64_t kind; /* PROBITY_EVENT_HIT: of `code` */
+    uint64_t code;
+    const void *payload;
+    size_t bytes;
+};
+
+/* Enter and leave of the function whose first site is n, as single words. */
+#define ENTER(at, n) {.tick = (at), .code = 2 * (uint64_t)(n) + 1}
+#define LEAVE(at, n) {.tick = (at), .code = 2 * (uint64_t)(n) + 3}
+#define EVENT(at, what, bytes_, count) \
+    {.tick = (at), .kind = (what), .payload = (bytes_), .bytes = (count)}
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* A DATA block of one thread; it is on the CPU throughout, its CPU time being 1000 ns more than the
+ * wall time since MAKE_START. */
+static inline void make_items(struct make *make, uint32_t thread, const struct make_item *items,
+                              size_t count)
+{
+    uint64_t table[PROBITY_STREAM_TABLE], first = MAKE_START + items[0].tick;
+    uint8_t *payload = make_payload(make);
+    struct probity_packer packer =
+        probity_packer_start(payload + PROBITY_DATA_FIXED_BYTES, first, table);
+    struct probity_data data = {.thread = thread, .tid = 100 + thread, .chunk = make->serial,
+                                .end_word = (uint32_t)count, .records = (uint32_t)count,
+                                .flags = PROBITY_DATA_CPU_KNOWN, .first_tick = first,
+                                .last_tick = MAKE_START + items[count - 1].tick,
+                                .cpu_ns = 1000 + items[0].tick / 2, .rate = MAKE_RATE};
+
+    for (size_t i = 0; i < count; i++) {
+        uint64_t tick = MAKE_START + items[i].tick;
+        if (items[i].kind == PROBITY_EVENT_HIT) {
+            probity_pack_hit(&packer, tick, PROBITY_STREAM_CODE_FIRST + items[i].code);
+            continue;
+        }
+        probity_pack_event(&packer, tick, items[i].kind, items[i].payload, items[i].bytes);
+        data.flags |= PROBITY_DATA_HAS_EVENTS;
+    }
+    probity_data_put(payload, &data);
+    make->records += count;
+    make_block(make, PROBITY_BLOCK_DATA, (size_t)(packer.at - payload));
+}
+
+static inline uint8_t *make_text(uint8_t *at, const char *text)
+{
+    probity_put_u16(at, (uint16_t)strlen(text));
+    memcpy(at + 2, text, strlen(text));
+    return at + 2 + strlen(text);
+}
+
+/* The payload of a declaration. Returns its bytes. */
+static inline size_t make_function(uint8_t *at, uint32_t site, const char *name, int is_deferred)
+{
+    uint8_t *start = at;
+
+    probity_put_u32(at, site);
+    probity_put_u32(at + 4, 10 + site);
+    at[8] = 1;
+    at[9] = is_deferred ? 2 : 0;
+    at[10] = at[11] = 0;
+    at = make_text(at + 12, name);
+    at = make_text(at, "made.c");
+    at = make_text(at, "");
+    at = make_text(at, "int");
+    return (size_t)(make_text(at, "") - start);
+}
+
+/* Declares a function in a block of its own at the very beginning. */
+static inline void make_declare(struct make *make, uint32_t thread, uint32_t site, const char *name,
+                                int is_deferred)
+{
+    uint8_t payload[512];
+    size_t bytes = make_function(payload, site, name, is_deferred);
+
+    make_event(make, thread, MAKE_START, PROBITY_EVENT_FUNCTION, payload, bytes);
+}
+
+/* SYNC or END behind everything. */
+static inline void make_finish(struct make *make, const char *name)
+{
+    make_sync(make, PROBITY_BLOCK_END, make_anchor(MAKE_START + 2000000), MAKE_START + 2000000);
+    make_write(make, name);
+}
+
+#endif
