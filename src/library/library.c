@@ -6,15 +6,14 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/os.h"
 #include "library/log_print.h"
 #include "library/summary.h"
+#include "library/text_file.h"
 #include "output/csv.h"
 #include "probity.h"
 #include "runtime/declare.h"
@@ -29,22 +28,15 @@ enum { FIRST_PRIORITY = 101 };
 /* A closed trace becomes the CSV that was asked for; on failure the trace stays. */
 static int make_csv(const char *trace_path, const char *csv_path)
 {
-    const struct timespec now = {0, 0};
-    sigset_t size_limit, before;
+    struct probity_text_guard guard;
 
-    /* A file size limit must end the CSV, not the program: the signal is held back and taken
-     * off. */
-    sigemptyset(&size_limit);
-    sigaddset(&size_limit, SIGXFSZ);
-    pthread_sigmask(SIG_BLOCK, &size_limit, &before);
+    probity_text_guard_begin(&guard);
     int result = probity_csv_write_file(trace_path, csv_path);
     if (result == 0)
         unlink(trace_path);
     else
         probity_session_complain(csv_path, probity_error_text(result));
-    if (!sigismember(&before, SIGXFSZ))
-        sigtimedwait(&size_limit, NULL, &now);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    probity_text_guard_end(&guard);
     return result;
 }
 

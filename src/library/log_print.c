@@ -8,11 +8,9 @@
 #include "library/log_print.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/os.h"
@@ -121,23 +119,11 @@ static void print_further(struct probity_session *session, int is_closed)
     }
 }
 
-/* A reader of the log that is gone, or a file size limit, must end the log and not the program:
- * their signals are held back and taken off. */
 void probity_log_print(struct probity_session *session, int is_closed)
 {
-    const struct timespec now = {0, 0};
-    sigset_t held, before;
+    struct probity_text_guard guard;
 
-    sigemptyset(&held);
-    sigaddset(&held, SIGXFSZ);
-    sigaddset(&held, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &held, &before);
+    probity_text_guard_begin(&guard);
     print_further(session, is_closed);
-    if (sigismember(&before, SIGXFSZ))
-        sigdelset(&held, SIGXFSZ);
-    if (sigismember(&before, SIGPIPE))
-        sigdelset(&held, SIGPIPE);
-    while (sigtimedwait(&held, NULL, &now) > 0)
-        ;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    probity_text_guard_end(&guard);
 }

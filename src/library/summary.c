@@ -7,11 +7,8 @@
 #include "library/summary.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/os.h"
@@ -81,24 +78,12 @@ static int print_summary(const struct probity_session *session)
     return error;
 }
 
-/* A reader of the summary that is gone, or a file size limit, must not end the program: their
- * signals are held back and taken off. */
 int probity_summary_print(struct probity_session *session)
 {
-    const struct timespec now = {0, 0};
-    sigset_t held, before;
+    struct probity_text_guard guard;
 
-    sigemptyset(&held);
-    sigaddset(&held, SIGXFSZ);
-    sigaddset(&held, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &held, &before);
+    probity_text_guard_begin(&guard);
     int error = print_summary(session);
-    if (sigismember(&before, SIGXFSZ))
-        sigdelset(&held, SIGXFSZ);
-    if (sigismember(&before, SIGPIPE))
-        sigdelset(&held, SIGPIPE);
-    while (sigtimedwait(&held, NULL, &now) > 0)
-        ;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    probity_text_guard_end(&guard);
     return error;
 }

@@ -7,7 +7,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 int probity_text_file_open(const char *wanted, const char *path)
@@ -27,4 +29,27 @@ int probity_text_file_open(const char *wanted, const char *path)
     if (descriptor >= 0)
         fcntl(descriptor, F_SETFL, O_APPEND);
     return descriptor;
+}
+
+void probity_text_guard_begin(struct probity_text_guard *ret_guard)
+{
+    sigemptyset(&ret_guard->held);
+    sigaddset(&ret_guard->held, SIGXFSZ);
+    sigaddset(&ret_guard->held, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &ret_guard->held, &ret_guard->before);
+}
+
+void probity_text_guard_end(struct probity_text_guard *guard)
+{
+    static const int signals[] = {SIGXFSZ, SIGPIPE};
+    const struct timespec now = {0, 0};
+
+    /* Those that the program holds back itself are its own. */
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        if (sigismember(&guard->before, signals[i]))
+            sigdelset(&guard->held, signals[i]);
+    }
+    while (sigtimedwait(&guard->held, NULL, &now) > 0)
+        ;
+    pthread_sigmask(SIG_SETMASK, &guard->before, NULL);
 }
