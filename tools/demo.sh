@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # demo.sh BUILD_DIRECTORY: the example web server under full load from wrk, killed by SIGKILL in the
-# middle of it, and what its trace then tells. Run by `make demo`, after the build.
+# middle of it, and what its trace then tells; then the instrumented functions of a small program:
+# its log and its report. Run by `make demo`, after the build.
 #
 # How the loss is counted. The server keeps a scoreboard beside the trace: for each thread, how
 # often it did what a stage stands for, in a mapped file that Probity knows nothing of and that
@@ -179,6 +180,20 @@ END {
 }'
 }
 
+# Functions, in the words of the program itself: nothing here is typed by hand but the macros.
+functions() {
+    local trace=$demo/windows.probity
+    echo "\$ PROBITY_OUT=$trace $build/examples/windows"
+    PROBITY_OUT=$trace PROBITY_OVERWRITE=1 "$build/examples/windows"
+    echo
+    echo "\$ probity log $trace | head -n 24"
+    "$probity" log "$trace" >"$demo/windows.log"
+    head -n 24 "$demo/windows.log"
+    echo
+    echo "\$ probity report $trace"
+    "$probity" report "$trace"
+}
+
 [ -x "$probity" ] || fail "there is no $probity: build first (make)"
 command -v wrk >/dev/null || fail "wrk is missing (apt-get install wrk)"
 make_root
@@ -198,3 +213,5 @@ echo "\$ probity csv --header $trace | head -n 6"
 "$probity" csv --header "$trace" | head -n 6
 echo
 compare
+echo
+functions
