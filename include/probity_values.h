@@ -78,16 +78,24 @@ __extension__ typedef unsigned __int128 probity_u128;
 
 /* The comma turns an array into a pointer and keeps a struct a struct. */
 #define FN_X_TYPEOF(x) __typeof__((void)0, (x))
-#define FN_X_IS_ARRAY(x) (!__builtin_types_compatible_p(__typeof__(x), FN_X_TYPEOF(x)))
+#define FN_X_IS_ARRAY(x)                                                                           \
+    (!__builtin_types_compatible_p(__typeof__(x), FN_X_TYPEOF(x)) && !FN_X_IS_ATOMIC(x))
+#ifdef __clang__ /* where _Atomic is no qualifier that does not count */
+#define FN_X_IS_ATOMIC(x) __builtin_types_compatible_p(__typeof__(x), _Atomic(FN_X_TYPEOF(x)))
+#else
+#define FN_X_IS_ATOMIC(x) 0
+#endif
 
 #define FN_X_FORMATTER(x) _Generic((x), FN_USER_TYPES default: (struct probity_wide *)0)
 #define FN_X_IS_USER(x) _Generic(FN_X_FORMATTER(x), probity_formatter *: 1, default: 0)
 
 /* Of what has no branch of its own, only pointers and integers (enums of any size) can be shown:
- * their class, by the compiler's numbers. */
+ * classes 1 to 7, by the compiler's numbers. */
 #define FN_X_IS_SHOWN(x)                                                                           \
-    (FN_X_IS_USER(x) || _Generic((x), struct probity_bytes: 1, default: 0) ||                      \
-     (__builtin_classify_type(x) != 12 && __builtin_classify_type(x) != 13))
+    (FN_X_IS_USER(x) ||                                                                            \
+     _Generic((x), float: 1, double: 1, long double: 1, float _Complex: 1, double _Complex: 1,     \
+              struct probity_bytes: 1, default: 0) ||                                              \
+     (__builtin_classify_type(x) >= 1 && __builtin_classify_type(x) < 8))
 
 #define FN_X_TYPE(x)                                                                               \
     (FN_X_IS_USER(x)                                                                               \

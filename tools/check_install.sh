@@ -26,6 +26,20 @@ expect_five_hits() {
     checked=$((checked + 1))
 }
 
+# Runs a program that uses FnTrace.h; the installed tool prints its log. The signature is the
+# compiler's or the debugging information's, where either is there.
+expect_log() {
+    local expected
+    rm -f "$folder/trace.probity"
+    PROBITY_OUT=$folder/trace.probity "$1" || fail "$1 ended with status $?"
+    "$prefix/bin/probity" log "$folder/trace.probity" > "$folder/log"
+    expected='text = "outside"|total = 42|message 42|return (42)'
+    [ "$(grep -oF -f <(tr '|' '\n' <<< "$expected") "$folder/log" | tr '\n' '|')" = \
+        "$expected|" ] || fail "$1: the log is $(cat "$folder/log")"
+    grep -q 'int add' "$folder/log" || fail "$1: no 'int add' in $(cat "$folder/log")"
+    checked=$((checked + 1))
+}
+
 expect_man_pages() {
     local page
     for page in man/*.[13]; do
@@ -47,6 +61,25 @@ int main(void)
 }
 PROGRAM
     cp "$folder/user.c" "$folder/user.cc"
+    cat > "$folder/scopes.c" <<'PROGRAM'
+#define FN_INSTRUMENT
+#include <FnTrace.h>
+
+static int add(const char *text, int total)
+{
+    int result = 0;
+    FN_FUNC_PARAMS(int, result, FN_1, 2, text, total);
+    FN_OUTPUT("message ", total);
+    result = total;
+    return result;
+}
+
+int main(void)
+{
+    return add("outside", 42) == 42 ? 0 : 1;
+}
+PROGRAM
+    sed 's/(void)/()/' "$folder/scopes.c" > "$folder/scopes.cc"
 }
 
 build_with_pkg_config() {
@@ -59,6 +92,8 @@ build_with_pkg_config() {
     g++ "$version" -o "$folder/cc-shared" "$folder/user.cc" "${shared[@]}"
     gcc "$version" -static -o "$folder/c-static" "$folder/user.c" "${static[@]}"
     g++ "$version" -static -o "$folder/cc-static" "$folder/user.cc" "${static[@]}"
+    gcc -Wall -Wextra -Werror -o "$folder/scopes-c" "$folder/scopes.c" "${shared[@]}"
+    g++ -Wall -Wextra -Werror -o "$folder/scopes-cc" "$folder/scopes.cc" "${static[@]}"
 }
 
 build_with_cmake() {
@@ -75,6 +110,10 @@ add_executable(cmake-c-static user.c)
 target_link_libraries(cmake-c-static Probity::probity_static)
 add_executable(cmake-cc-static user.cc)
 target_link_libraries(cmake-cc-static Probity::probity_static)
+add_executable(scopes-c scopes.c)
+target_link_libraries(scopes-c Probity::probity_static)
+add_executable(scopes-cc scopes.cc)
+target_link_libraries(scopes-cc Probity::probity)
 PROJECT
     cmake -S "$folder" -B "$folder/cmake" -DCMAKE_PREFIX_PATH="$prefix"
     cmake --build "$folder/cmake"
@@ -96,6 +135,12 @@ done
 for program in c-static cc-static cmake/cmake-c cmake/cmake-cc cmake/cmake-c-static \
     cmake/cmake-cc-static; do
     expect_five_hits "$folder/$program"
+done
+for program in scopes-c scopes-cc cmake/scopes-c cmake/scopes-cc; do
+    LD_LIBRARY_PATH=$prefix/lib expect_log "$folder/$program"
+done
+for header in FnTrace.h probity_scope.h probity_values.h; do
+    [ -s "$prefix/include/$header" ] || fail "no $header"
 done
 
 make -s BUILD="$build" PREFIX=/usr DESTDIR="$folder/stage" install > /dev/null
