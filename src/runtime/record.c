@@ -333,9 +333,13 @@ static void finish_hit(struct probity_session *session, struct probity_slot *slo
     }
     measure_gap(session, slot, item, gap, price);
     /* Switched out since the clock was read: the reading does not hold for that moment. The probe
-     * is still at work, so this moment is as good. */
-    if ((int64_t)(slot->measured_tick - tick) >= (int64_t)slot->hot.gap_ticks)
-        slot->hot.last_tick = tick = slot->measured_tick;
+     * is still at work, so now is as good; but not the reading's own moment, which may be a signal
+     * handler's, between two of its records. What lies between the two counts for the next gap. */
+    uint64_t measured_tick = slot->measured_tick;
+    if ((int64_t)(measured_tick - tick) >= (int64_t)slot->hot.gap_ticks) {
+        slot->hot.last_tick = measured_tick;
+        tick = probity_clock_ticks(session->live.clock);
+    }
     move_hit(session, slot, item, at, tick);
 }
 
