@@ -335,6 +335,8 @@ int probity_session_start(struct probity_session *session, const struct probity_
     session->is_by_environment = 0;
     session->threads = 0;
     session->is_declared = 0;
+    __atomic_store_n(&session->announced_only, (uint32_t)settings->threads_announced,
+                     __ATOMIC_RELAXED);
     session->profile.is_untimed = 0;
     session->number++;
     live->pid = (uint32_t)getpid();

@@ -31,6 +31,7 @@ struct probity_session {
     uint32_t is_by_environment; /* by the constructor: an explicit start may still replace it */
     uint32_t number;  /* of recordings started in this process */
     uint32_t threads; /* numbers given out */
+    uint32_t announced_only; /* threads_announced, for who is in no slow path yet */
     uint32_t is_declared; /* 1: a thread has recorded what each recording begins with */
     uint64_t gap_ticks, cpu_cost_ticks; /* the gap rule; what a reading of the CPU clock costs */
     uint64_t measure_ticks_max; /* CPU time is read at least so often, at a change of chunk */

@@ -183,7 +183,7 @@ struct probity_slot *probity_thread_register(struct probity_session *session)
 
 int probity_thread_may_record(const struct probity_session *session)
 {
-    return is_announced || !session->settings.threads_announced;
+    return is_announced || !__atomic_load_n(&session->announced_only, __ATOMIC_RELAXED);
 }
 
 PROBITY_API void probity_thread_announce(void)
