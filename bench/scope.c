@@ -244,14 +244,17 @@ static void bench_sustained(const char *what, bench_window *window, uint64_t hit
 
     if (probity_flush() != 0)
         bench_fail("flush");
-    double wall_s = bench_wall_s();
+    double wall_s = bench_wall_s(), others_s = bench_process_cpu_s() - bench_thread_cpu_s();
     window(NULL, hits);
     if (probity_flush() != 0)
         bench_fail("flush");
     double ns = (bench_wall_s() - wall_s) * 1e9 / (double)hits;
+    others_s = bench_process_cpu_s() - bench_thread_cpu_s() - others_s;
     bench_interleave(&floor, 1, 10000, 300);
     snprintf(text, sizeof text, "%s, sustained / 2 floors", what);
     bench_row(text, ns / (2 * floor.median_ns), "x", "");
+    snprintf(text, sizeof text, "%s, sustained, CPU of the writer", what);
+    bench_row(text, others_s * 1e9 / (double)hits, "ns", "");
 }
 
 static void bench_profile(void)

@@ -25,8 +25,7 @@ static inline uint8_t *probity_num_put(uint8_t *at, uint64_t value)
         probity_put_u64(at + 1, value);
         return at + 9;
     }
-    unsigned bytes = (bits * 37 + 36) >> 8; /* = ceil(bits / 7) for 1 to 56 */
-    bytes += bytes * 7 < bits;
+    unsigned bytes = (bits * 9 + 64) >> 6; /* = ceil(bits / 7) for 1 to 56 */
     probity_put_u64(at, (value << 1 | 1) << (bytes - 1));
     return at + bytes;
 }

@@ -27,6 +27,11 @@ void probity_os_signals_restore(const struct probity_os_signals *before);
 void probity_os_wait(const uint32_t *word, uint32_t value, int64_t timeout_ns);
 void probity_os_wake(const uint32_t *word, int threads);
 
+/* The same where the word lies in a file that other processes map too; they may map it read-only
+ * to wake. */
+void probity_os_wait_shared(const uint32_t *word, uint32_t value, int64_t timeout_ns);
+void probity_os_wake_shared(const uint32_t *word, int threads);
+
 /* A lock of one word, zero when free, which sleeps when it is taken. Hold it with signals
  * blocked. */
 void probity_os_lock(uint32_t *word);
@@ -68,8 +73,18 @@ void probity_os_image_find(struct probity_os_image *ret_image);
 /* How many bytes from `at` on belong to it; 0 where `at` is elsewhere. */
 size_t probity_os_image_bytes(const struct probity_os_image *image, const void *at);
 
+/* The path of the shared library that `at` lies in; "" where it is in none. Holds while that is
+ * loaded. Takes no lock with glibc 2.35 or newer, else the dynamic linker's, behind which the
+ * program's constructors run: hold none of ours. */
+const char *probity_os_object_name(const void *at);
+
 /* Fills with random bytes; never blocks for long. */
 int probity_os_random(void *bytes, size_t count);
+
+/* Memory passes from thread to thread by means that a thread sanitizer in the program does not see:
+ * whoever takes it over tells that behind the moment when another let go of it. */
+void probity_os_memory_take(void *memory);
+void probity_os_memory_give(void *memory);
 
 /* Reads a small file (of /proc or /sys) whole. Returns the bytes read, or -1. Not zero-ended. */
 long probity_os_read_file(const char *path, void *bytes, size_t room);

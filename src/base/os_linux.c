@@ -4,6 +4,7 @@
  */
 #include "base/os.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
@@ -64,21 +65,41 @@ void probity_os_signals_restore(const struct probity_os_signals *before)
     errno = saved;
 }
 
-void probity_os_wait(const uint32_t *word, uint32_t value, int64_t timeout_ns)
+static void futex_wait(const uint32_t *word, int command, uint32_t value, int64_t timeout_ns)
 {
     int before = errno;
     struct timespec timeout = {timeout_ns / 1000000000, timeout_ns % 1000000000};
 
-    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, timeout_ns < 0 ? NULL : &timeout, NULL, 0);
+    syscall(SYS_futex, word, command, value, timeout_ns < 0 ? NULL : &timeout, NULL, 0);
     errno = before;
+}
+
+static void futex_wake(const uint32_t *word, int command, int threads)
+{
+    int before = errno;
+
+    syscall(SYS_futex, word, command, threads, NULL, NULL, 0);
+    errno = before;
+}
+
+void probity_os_wait(const uint32_t *word, uint32_t value, int64_t timeout_ns)
+{
+    futex_wait(word, FUTEX_WAIT_PRIVATE, value, timeout_ns);
 }
 
 void probity_os_wake(const uint32_t *word, int threads)
 {
-    int before = errno;
+    futex_wake(word, FUTEX_WAKE_PRIVATE, threads);
+}
 
-    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, threads, NULL, NULL, 0);
-    errno = before;
+void probity_os_wait_shared(const uint32_t *word, uint32_t value, int64_t timeout_ns)
+{
+    futex_wait(word, FUTEX_WAIT, value, timeout_ns);
+}
+
+void probity_os_wake_shared(const uint32_t *word, int threads)
+{
+    futex_wake(word, FUTEX_WAKE, threads);
 }
 
 /* 0 free, 1 taken, 2 taken and waited for. Acquire pairs with the release in probity_os_unlock. */
@@ -188,6 +209,22 @@ int probity_os_random(void *bytes, size_t count)
     return result;
 }
 
+/* There where the program has a thread sanitizer; the library is built without. */
+void __tsan_acquire(void *memory) __attribute__((weak));
+void __tsan_release(void *memory) __attribute__((weak));
+
+void probity_os_memory_take(void *memory)
+{
+    if (__tsan_acquire != NULL)
+        __tsan_acquire(memory);
+}
+
+void probity_os_memory_give(void *memory)
+{
+    if (__tsan_release != NULL)
+        __tsan_release(memory);
+}
+
 long probity_os_read_file(const char *path, void *bytes, size_t room)
 {
     int before = errno, descriptor = open(path, O_RDONLY | O_CLOEXEC);
@@ -267,19 +304,31 @@ static int is_readable(uintptr_t address)
            errno != EFAULT;
 }
 
+/* How far from its own addresses the image lies, by its program headers. A static one has no entry
+ * that says so; but the headers stand in the page with which the file begins. */
+static uintptr_t image_offset(const ElfW(Phdr) *header, size_t count)
+{
+    enum { PAGE = 4096 };
+    uintptr_t offset = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (header[i].p_type == PT_PHDR)
+            return (uintptr_t)header - header[i].p_vaddr;
+        if (header[i].p_type == PT_LOAD && header[i].p_offset == 0)
+            offset = (uintptr_t)header / PAGE * PAGE - header[i].p_vaddr;
+    }
+    return offset;
+}
+
 /* From the program headers that the kernel told. */
 void probity_os_image_find(struct probity_os_image *ret_image)
 {
     enum { PARTS_MAX = sizeof ret_image->start / sizeof ret_image->start[0] };
     const ElfW(Phdr) *header = (const ElfW(Phdr) *)getauxval(AT_PHDR);
     size_t count = header != NULL ? getauxval(AT_PHNUM) : 0;
-    uintptr_t offset = 0;
+    uintptr_t offset = image_offset(header, count);
     uint32_t found = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        if (header[i].p_type == PT_PHDR)
-            offset = (uintptr_t)header - header[i].p_vaddr;
-    }
     for (size_t i = 0; i < count && found < PARTS_MAX; i++) {
         if (header[i].p_type != PT_LOAD || !(header[i].p_flags & PF_R))
             continue;
@@ -287,6 +336,41 @@ void probity_os_image_find(struct probity_os_image *ret_image)
         ret_image->end[found++] = offset + header[i].p_vaddr + header[i].p_filesz;
     }
     ret_image->count = found;
+    /* What does not hold the headers themselves is not the image. */
+    if (probity_os_image_bytes(ret_image, header) == 0)
+        ret_image->count = 0;
+}
+
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+#pragma weak _dl_find_object /* of glibc 2.35 */
+static int object_find(const void *at, const char **ret_name)
+{
+    struct dl_find_object object;
+
+    if (_dl_find_object == NULL)
+        return 0;
+    if (_dl_find_object((void *)(uintptr_t)at, &object) == 0)
+        *ret_name = object.dlfo_link_map->l_name;
+    return 1;
+}
+#else
+static int object_find(const void *at, const char **ret_name)
+{
+    (void)at;
+    (void)ret_name;
+    return 0;
+}
+#endif
+
+const char *probity_os_object_name(const void *at)
+{
+    const char *name = "";
+    Dl_info info;
+
+    /* Without locks where there is such a thing. */
+    if (!object_find(at, &name) && dladdr(at, &info) != 0)
+        name = info.dli_fname;
+    return name != NULL ? name : "";
 }
 
 size_t probity_os_image_bytes(const struct probity_os_image *image, const void *at)

@@ -123,9 +123,8 @@ static inline void probity_pack_event_head(struct probity_packer *packer, uint64
 
     packer->tick = tick;
     if (__builtin_expect((kind | length) < 128, 1)) { /* numbers of one byte each */
-        at[0] = PROBITY_STREAM_EVENT << 1 | 1;
-        at[1] = (uint8_t)(kind << 1 | 1);
-        at[2] = (uint8_t)(length << 1 | 1);
+        probity_put_u32(at, (uint32_t)(PROBITY_STREAM_EVENT | kind << 8 | length << 16) << 1 |
+                                0x010101);
         packer->at = at + 3;
         return;
     }

@@ -12,12 +12,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/os.h"
 #include "probity.h"
 #include "reader/file.h"
 #include "reader/trace.h"
 
 /* The writer of a trace that somebody follows looks at all chunks more often: it is told so for
- * HINT_NS, every HINT_EVERY_NS. */
+ * HINT_NS, every HINT_EVERY_NS, and woken if it sleeps. */
 enum { HINT_NS = 2000000000, HINT_EVERY_NS = 500000000 };
 
 static uint64_t now_ns(void)
@@ -62,12 +63,15 @@ static void hint(struct probity_trace *trace)
     if (trace->hinted_ns == 0)
         open_hint(trace);
     trace->hinted_ns = now;
-    if (trace->hint_file >= 0 &&
-        pwrite(trace->hint_file, &until, sizeof until,
+    if (trace->hint_file < 0)
+        return;
+    if (pwrite(trace->hint_file, &until, sizeof until,
                offsetof(struct probity_spool_header, followed_ns)) != (ssize_t)sizeof until) {
         close(trace->hint_file);
         trace->hint_file = -1;
+        return;
     }
+    probity_os_wake_shared(&probity_attach_header(&trace->rest.attach)->wake, 1);
 }
 
 /* Late blocks that the front has passed were shown; the others it will meet again. */

@@ -12,32 +12,36 @@
 
 #include "base/scale.h"
 
-enum { CPU_TOLERANCE_NS = 100 }; /* below the noise of the CPU clock's own reading */
+enum {
+    CPU_TOLERANCE_NS = 100, /* below the noise of the CPU clock's own reading */
+    EVENT_HEAD_WORDS = 3    /* head, tick, kind and length */
+};
 
-/* Where the walk stands. */
+/* Where the walk stands. The hot loop keeps it in registers: so its address is given to nothing
+ * that is not inlined. */
 struct walk {
     const struct probity_drain_input *input;
-    uint64_t tick;     /* of the record before */
-    uint64_t off;      /* ticks off the CPU since base, modulo 2^64 */
-    uint32_t at;       /* word */
-    uint32_t zeros;    /* since the last record: holes if another follows */
+    const uint64_t *at, *end;
+    uint64_t tick;  /* of the record before */
+    uint64_t off;   /* ticks off the CPU since base, modulo 2^64 */
+    uint32_t zeros; /* since the last record: holes if another follows */
     uint32_t holes;
 };
 
 /* One record of the walk. */
 struct step {
-    uint64_t tick, code; /* code: of the stream; 0 for an event */
-    uint32_t word;       /* its head */
+    uint64_t tick, code;  /* code: of the stream; 0 for an event */
+    const uint64_t *head; /* its words reach up to where the walk stands */
 };
 
-static uint64_t load_word(const struct probity_drain_input *input, uint32_t at)
+static inline uint64_t load_word(const uint64_t *word)
 {
     /* Acquire: pairs with the release store of a long record's head in src/runtime/record.c. */
-    return __atomic_load_n(&input->words[at], __ATOMIC_ACQUIRE);
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
 /* The tick nearest to `near` that has the head's 40 bits. */
-static uint64_t full_tick(uint64_t word, uint64_t near)
+static inline uint64_t full_tick(uint64_t word, uint64_t near)
 {
     int64_t delta = (int64_t)((word & ~PROBITY_WORD_CODE_MASK) - (near << PROBITY_WORD_CODE_BITS));
 
@@ -52,59 +56,86 @@ static void take_cpu_record(struct walk *walk, uint64_t tick, uint64_t cpu_ns)
     walk->off = tick - input->base_tick - on;
 }
 
-/* A long record at walk->at. Returns 1 with a step, 0 where there is nothing to put out, -1 to
- * stop. */
-static int step_long(struct walk *walk, uint64_t head, struct step *ret_step)
+/* Words of the record with this head at walk->at; 0 where no writer made it. */
+static inline uint32_t words_of(const struct walk *walk, uint64_t head)
 {
-    const struct probity_drain_input *input = walk->input;
-    uint32_t kind = head & 15, words = (uint32_t)(head >> 4) & 255, at = walk->at;
+    uint32_t words = (uint32_t)(head >> 4) & 255;
 
-    if (kind == PROBITY_WORD_PENDING && input->stop_at_hole)
+    return words <= walk->end - walk->at ? words : 0;
+}
+
+/* A long record at walk->at that is no event. Returns 1 with a step, 0 where there is nothing to
+ * put out, -1 to stop. */
+static __attribute__((noinline)) int step_long(struct walk *walk, uint64_t head,
+                                               struct step *ret_step)
+{
+    const uint64_t *at = walk->at;
+    uint32_t kind = head & 15, words = words_of(walk, head);
+
+    if (kind == PROBITY_WORD_PENDING && walk->input->stop_at_hole)
         return -1;
-    if (words == 0 || words > input->end - at) {
-        walk->at = at + 1; /* no writer makes this */
+    if (words == 0) {
+        walk->at = at + 1;
         walk->holes++;
         return 0;
     }
     walk->at = at + words;
-    ret_step->word = at;
+    ret_step->head = at;
     ret_step->tick = full_tick(head, walk->tick);
     if (kind == PROBITY_WORD_HIT && words >= 2) {
-        ret_step->code = PROBITY_STREAM_CODE_FIRST + load_word(input, at + 1) % (UINT64_C(1) << 33);
-        return 1;
-    }
-    if (kind == PROBITY_WORD_EVENT && words >= 3) {
-        ret_step->tick = load_word(input, at + 1);
-        ret_step->code = 0;
+        ret_step->code = PROBITY_STREAM_CODE_FIRST + load_word(at + 1) % (UINT64_C(1) << 33);
+        walk->tick = ret_step->tick;
         return 1;
     }
     if (kind == PROBITY_WORD_CPU && words >= 3) {
-        walk->tick = load_word(input, at + 1);
-        take_cpu_record(walk, walk->tick, load_word(input, at + 2));
+        walk->tick = load_word(at + 1);
+        take_cpu_record(walk, walk->tick, load_word(at + 2));
     }
     walk->holes += kind == PROBITY_WORD_PENDING;
     return 0;
 }
 
-/* The next record from walk->at on. Returns 1, or 0 where the walk ends. */
-static inline int walk_next(struct walk *walk, struct step *ret_step)
+/* As step_long(), on copies: the walk stays in registers. */
+static inline int step_rare(struct walk *walk, uint64_t head, struct step *ret_step)
 {
-    const struct probity_drain_input *input = walk->input;
+    struct walk moved = *walk;
+    struct step step = {0, 0, NULL};
+    int found = step_long(&moved, head, &step);
 
-    while (walk->at < input->end) {
-        uint64_t word = load_word(input, walk->at);
+    *walk = moved;
+    *ret_step = step;
+    return found;
+}
+
+/* Whether an event with this head stands at walk->at; then it is the step. */
+static inline int step_event(struct walk *walk, uint64_t head, struct step *ret_step)
+{
+    uint32_t words = words_of(walk, head);
+
+    if ((head & 15) != PROBITY_WORD_EVENT || words < EVENT_HEAD_WORDS)
+        return 0;
+    walk->tick = load_word(walk->at + 1);
+    *ret_step = (struct step){walk->tick, 0, walk->at};
+    walk->at += words;
+    return 1;
+}
+
+/* The next record from walk->at on. Returns 1, or 0 where the walk ends. */
+static inline __attribute__((always_inline)) int walk_next(struct walk *walk, struct step *ret_step)
+{
+    while (walk->at < walk->end) {
+        uint64_t word = load_word(walk->at);
         uint32_t code = (uint32_t)(word & PROBITY_WORD_CODE_MASK);
         if (__builtin_expect(code >= PROBITY_WORD_CODE_FIRST, 1)) {
-            ret_step->tick = full_tick(word, walk->tick);
-            ret_step->code = code - PROBITY_WORD_CODE_FIRST + PROBITY_STREAM_CODE_FIRST;
-            ret_step->word = walk->at++;
-            walk->tick = ret_step->tick;
+            code += PROBITY_STREAM_CODE_FIRST - PROBITY_WORD_CODE_FIRST;
+            walk->tick = full_tick(word, walk->tick);
+            *ret_step = (struct step){walk->tick, code, walk->at++};
             walk->holes += walk->zeros;
             walk->zeros = 0;
             return 1;
         }
         if (word == 0) {
-            if (input->stop_at_hole)
+            if (walk->input->stop_at_hole)
                 return 0;
             walk->at++;
             walk->zeros++;
@@ -112,13 +143,11 @@ static inline int walk_next(struct walk *walk, struct step *ret_step)
         }
         walk->holes += walk->zeros;
         walk->zeros = 0;
-        int found = step_long(walk, word, ret_step);
-        if (found < 0)
-            return 0;
-        if (found > 0) {
-            walk->tick = ret_step->tick;
+        if (step_event(walk, word, ret_step))
             return 1;
-        }
+        int found = step_rare(walk, word, ret_step);
+        if (found != 0)
+            return found > 0;
     }
     return 0;
 }
@@ -162,20 +191,32 @@ static struct probity_packer pack_off(struct packing *packing, struct probity_pa
     return probity_pack_cpu(packer, change);
 }
 
-static inline __attribute__((always_inline)) void
-pack_event(struct packing *packing, struct probity_packer *packer,
-           const struct probity_drain_input *input, uint64_t tick, uint32_t word)
+/* Words as bytes, no word behind them; where there are few, without a loop. */
+static inline void copy_words(uint8_t *to, const uint64_t *from, const uint64_t *end)
 {
-    uint64_t room = ((load_word(input, word) >> 4 & 255) - 3) * 8;
-    uint64_t shape = load_word(input, word + 2);
+    size_t words = (size_t)(end - from);
+
+    if (words >= 2 && words <= 4) {
+        memcpy(to, from, 16);
+        memcpy(to + 8 * words - 16, end - 2, 16);
+        return;
+    }
+    for (; from < end; from++, to += 8)
+        memcpy(to, from, 8);
+}
+
+/* The event's words reach up to `end`. */
+static inline __attribute__((always_inline)) void
+pack_event(struct probity_packer *packer, uint64_t tick, const uint64_t *event, const uint64_t *end)
+{
+    const uint64_t *payload = event + EVENT_HEAD_WORDS;
+    uint64_t room = (uint64_t)(end - payload) * 8, shape = load_word(&event[2]);
     uint64_t kind = shape & 0xffff, length = shape >> 16 & 0xffff;
 
     length = length < room ? length : room;
-    packing->data.flags |= PROBITY_DATA_HAS_EVENTS;
     probity_pack_event_head(packer, tick, kind != 0 ? kind : UINT16_MAX, (size_t)length);
     /* Whole words: the record has them, and there is room for what follows. */
-    for (uint64_t i = 0; i < length; i += 8)
-        memcpy(packer->at + i, &input->words[word + 3 + i / 8], 8);
+    copy_words(packer->at, payload, end);
     packer->at += length;
 }
 
@@ -207,12 +248,14 @@ static struct probity_packer pack_sorted(struct packing *packing, struct walk *w
     const struct probity_drain_input *input = walk->input;
     struct probity_drain_entry *entries = scratch->entries;
     uint32_t count = 0;
-    struct step step;
+    struct step step = {0, 0, NULL};
 
     while (count < scratch->capacity && walk_next(walk, &step)) {
-        if (step.word >= input->first)
+        uint32_t word = (uint32_t)(step.head - input->words);
+        if (word >= input->first)
             entries[count++] =
-                (struct probity_drain_entry){step.tick, walk->off, step.code, step.word};
+                (struct probity_drain_entry){step.tick, walk->off, step.code, word,
+                                             (uint32_t)(walk->at - step.head)};
     }
     packing->data.records = count;
     if (count == 0)
@@ -221,37 +264,44 @@ static struct probity_packer pack_sorted(struct packing *packing, struct walk *w
     struct probity_packer packer = packing_start(packing, input, entries[0].tick, entries[0].off);
     for (uint32_t i = 0; i < count; i++) {
         packer = pack_off(packing, packer, entries[i].off);
-        if (entries[i].code != 0)
+        if (entries[i].code != 0) {
             probity_pack_hit(&packer, entries[i].tick, entries[i].code);
-        else
-            pack_event(packing, &packer, input, entries[i].tick, entries[i].word);
+            continue;
+        }
+        packing->data.flags |= PROBITY_DATA_HAS_EVENTS;
+        const uint64_t *event = input->words + entries[i].word;
+        pack_event(&packer, entries[i].tick, event, event + entries[i].words);
     }
     return packer;
 }
 
 /* The first way: packs while it walks. Returns 0 where a record is older than the one before. */
-static int pack_in_order(struct packing *packing, struct walk *walk, struct step step,
+static int pack_in_order(struct packing *packing, struct walk *ret_walk, struct step step,
                          struct probity_packer *ret_packer)
 {
-    const struct probity_drain_input *input = walk->input;
-    struct probity_packer packer = packing_start(packing, input, step.tick, walk->off);
-    uint64_t off = walk->off;
-    uint32_t records = 0;
+    struct walk walk = *ret_walk;
+    struct probity_packer packer = packing_start(packing, walk.input, step.tick, walk.off);
+    uint64_t off = walk.off;
+    uint32_t records = 0, events = 0;
 
     do {
         if (__builtin_expect(step.tick < packer.tick, 0))
             return 0;
-        if (__builtin_expect(walk->off != off, 0)) {
-            off = walk->off;
+        if (__builtin_expect(walk.off != off, 0)) {
+            off = walk.off;
             packer = pack_off(packing, packer, off);
         }
-        if (__builtin_expect(step.code != 0, 1))
-            probity_pack_hit(&packer, step.tick, step.code);
-        else
-            pack_event(packing, &packer, input, step.tick, step.word);
         records++;
-    } while (walk_next(walk, &step));
+        if (__builtin_expect(step.code != 0, 1)) {
+            probity_pack_hit(&packer, step.tick, step.code);
+            continue;
+        }
+        events++;
+        pack_event(&packer, step.tick, step.head, walk.at);
+    } while (walk_next(&walk, &step));
     packing->data.records = records;
+    packing->data.flags |= events > 0 ? PROBITY_DATA_HAS_EVENTS : 0;
+    *ret_walk = walk;
     *ret_packer = packer;
     return 1;
 }
@@ -261,20 +311,30 @@ static int pack_in_order(struct packing *packing, struct walk *walk, struct step
 static int walk_to_first(struct walk *walk, struct step *ret_step)
 {
     while (walk_next(walk, ret_step)) {
-        if (ret_step->word >= walk->input->first)
+        if (ret_step->head >= walk->input->words + walk->input->first)
             return 1;
     }
     return 0;
+}
+
+/* Zeros at the end may still become records. */
+static uint32_t words_walked(const struct walk *walk)
+{
+    return (uint32_t)(walk->at - walk->input->words) - walk->zeros;
 }
 
 void probity_drain_chunk(const struct probity_drain_input *input,
                          struct probity_drain_scratch *scratch, uint64_t block_serial,
                          uint8_t *block, struct probity_drain_output *ret_output)
 {
-    struct walk start = {input, input->base_tick, 0, 0, 0, 0}, walk = start;
+    struct walk start = {.input = input,
+                         .at = input->words,
+                         .end = input->words + input->end,
+                         .tick = input->base_tick};
+    struct walk walk = start;
     struct packing packing = {.block = block};
     struct probity_packer packer;
-    struct step step;
+    struct step step = {0, 0, NULL};
 
     packing.data = (struct probity_data){.thread = input->thread,
                                          .tid = input->tid,
@@ -288,16 +348,15 @@ void probity_drain_chunk(const struct probity_drain_input *input,
     if (walk_to_first(&walk, &step)) {
         if (!pack_in_order(&packing, &walk, step, &packer)) {
             walk = start;
-            packing.data.flags &= ~(uint32_t)PROBITY_DATA_HAS_EVENTS;
             packer = pack_sorted(&packing, &walk, scratch);
         }
         ret_output->records = packing.data.records;
-        packing.data.end_word = walk.at - walk.zeros;
+        packing.data.end_word = words_walked(&walk);
         packing.data.holes = walk.holes;
         ret_output->last_tick = packer.tick;
         if (packing.data.records > 0)
             ret_output->block_bytes = packing_seal(&packing, &packer, block_serial);
     }
-    ret_output->end = walk.at - walk.zeros;
+    ret_output->end = words_walked(&walk);
     ret_output->holes = walk.holes;
 }

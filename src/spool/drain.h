@@ -51,7 +51,7 @@ struct probity_drain_entry {
     uint64_t tick;
     uint64_t off;   /* ticks off the CPU since base, modulo 2^64 */
     uint64_t code;  /* hit: stream code; event: 0 */
-    uint32_t word;  /* event: its head */
+    uint32_t word, words; /* event: its head, and how many */
 };
 
 /* Packs a sealed DATA block (serial as given) into block, which has probity_drain_room(end - first)

@@ -60,6 +60,8 @@ struct probity_spool_header {
     uint32_t level_answered, levels;
     uint64_t watermark;   /* what is older is in the trace, before `committed` */
     uint64_t followed_ns; /* CLOCK_MONOTONIC up to which somebody reads along */
+    uint32_t wake;        /* futex of the writing thread: counts what there is to do */
+    uint32_t reserved;
 };
 
 _Static_assert(offsetof(struct probity_spool_header, pid) == 48, "doc/spool.md");
@@ -70,7 +72,8 @@ _Static_assert(offsetof(struct probity_spool_header, anchor) == 160, "doc/spool.
 _Static_assert(offsetof(struct probity_spool_header, failed) == 480, "doc/spool.md");
 _Static_assert(offsetof(struct probity_spool_header, level_request) == 496, "doc/spool.md");
 _Static_assert(offsetof(struct probity_spool_header, watermark) == 512, "doc/spool.md");
-_Static_assert(sizeof(struct probity_spool_header) == 528, "doc/spool.md");
+_Static_assert(offsetof(struct probity_spool_header, wake) == 528, "doc/spool.md");
+_Static_assert(sizeof(struct probity_spool_header) == 536, "doc/spool.md");
 
 struct probity_chunk_header {
     uint32_t state, thread, tid, used;

@@ -69,6 +69,7 @@ uint32_t probity_pool_take(struct probity_pool *pool)
     if (chunk != PROBITY_POOL_NONE) {
         __atomic_sub_fetch(&pool->free_chunks, 1, __ATOMIC_RELAXED);
         __atomic_add_fetch(&pool->open_chunks, 1, __ATOMIC_RELAXED);
+        probity_os_memory_take(probity_pool_header(pool, chunk));
     }
     return chunk;
 }
@@ -77,6 +78,7 @@ uint32_t probity_pool_hand_over(struct probity_pool *pool, uint32_t chunk)
 {
     struct probity_chunk_header *header = probity_pool_header(pool, chunk);
 
+    probity_os_memory_give(header);
     /* Release: used and all words. Pairs with the reader's and the writer's acquire of state. */
     __atomic_store_n(&header->state, PROBITY_CHUNK_FULL, __ATOMIC_RELEASE);
     __atomic_sub_fetch(&pool->open_chunks, 1, __ATOMIC_RELAXED);

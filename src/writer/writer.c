@@ -69,12 +69,23 @@ static int open_trace(struct probity_writer *writer, struct probity_append *ret_
     return ret_append->descriptor >= 0 ? 0 : PROBITY_ERROR_OPEN;
 }
 
-/* The thread is idle until there is something to do. Returns 1 where a whole pass is due. */
+static int is_followed(const struct probity_live *live)
+{
+    uint64_t until_ns = __atomic_load_n(&live->header->followed_ns, __ATOMIC_RELAXED);
+    struct timespec now;
+
+    return until_ns != 0 && clock_gettime(CLOCK_MONOTONIC, &now) == 0 &&
+           (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec < until_ns;
+}
+
+/* The thread is idle until there is something to do. Returns 1 where a whole pass is due: at its
+ * time, or since somebody has begun to read along. */
 static int sleep_until_work(struct probity_writer *writer, uint64_t *next_all, int64_t interval_ns)
 {
     struct probity_live *live = writer->live;
     uint64_t rate = probity_live_rate(live), now = probity_clock_ticks(live->clock);
-    uint32_t seen = __atomic_load_n(&writer->wake, __ATOMIC_ACQUIRE);
+    const uint32_t *wake = &live->header->wake;
+    uint32_t seen = __atomic_load_n(wake, __ATOMIC_ACQUIRE);
     uint32_t enough = probity_live_chunks_to_wake(live);
 
     if (__atomic_load_n(&live->pool.full_chunks, __ATOMIC_RELAXED) < enough &&
@@ -82,13 +93,14 @@ static int sleep_until_work(struct probity_writer *writer, uint64_t *next_all, i
         __atomic_load_n(&writer->flush_asked, __ATOMIC_ACQUIRE) == writer->flush_done &&
         !__atomic_load_n(&writer->end_reason, __ATOMIC_ACQUIRE)) {
         __atomic_store_n(&writer->sleeps, 1, __ATOMIC_SEQ_CST);
-        probity_os_wait(&writer->wake, seen, (int64_t)probity_ns_of_ticks(*next_all - now, rate));
+        probity_os_wait_shared(wake, seen, (int64_t)probity_ns_of_ticks(*next_all - now, rate));
         __atomic_store_n(&writer->sleeps, 0, __ATOMIC_SEQ_CST);
         now = probity_clock_ticks(live->clock);
     }
-    if ((int64_t)(*next_all - now) > 0)
+    int has_begun = interval_ns > FOLLOWED_NS && is_followed(live);
+    if ((int64_t)(*next_all - now) > 0 && !has_begun)
         return 0;
-    *next_all = now + probity_ticks_of_ns(interval_ns, rate);
+    *next_all = now + probity_ticks_of_ns(has_begun ? FOLLOWED_NS : interval_ns, rate);
     return 1;
 }
 
@@ -202,13 +214,8 @@ static void tell_owner(struct probity_writer *writer, int spool, int is_closed)
 static int64_t next_interval(struct probity_writer *writer, const struct probity_pass *pass,
                              int is_idle)
 {
-    struct probity_spool_header *header = writer->live->header;
-    struct timespec now;
-
-    __atomic_store_n(&header->watermark, pass->watermark, __ATOMIC_RELEASE);
-    uint64_t followed_ns = __atomic_load_n(&header->followed_ns, __ATOMIC_RELAXED);
-    if (followed_ns != 0 && clock_gettime(CLOCK_MONOTONIC, &now) == 0 &&
-        (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec < followed_ns)
+    __atomic_store_n(&writer->live->header->watermark, pass->watermark, __ATOMIC_RELEASE);
+    if (is_followed(writer->live))
         return FOLLOWED_NS;
     return is_idle ? IDLE_NS : TICK_NS;
 }
@@ -324,9 +331,11 @@ int probity_writer_start(struct probity_writer *writer)
 
 void probity_writer_notify(struct probity_writer *writer)
 {
-    __atomic_add_fetch(&writer->wake, 1, __ATOMIC_SEQ_CST);
+    uint32_t *wake = &writer->live->header->wake;
+
+    __atomic_add_fetch(wake, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&writer->sleeps, __ATOMIC_SEQ_CST) != 0)
-        probity_os_wake(&writer->wake, 1);
+        probity_os_wake_shared(wake, 1);
 }
 
 int probity_writer_flush(struct probity_writer *writer)

@@ -23,7 +23,6 @@ struct probity_writer {
     const char *trace_path, *spool_path; /* absolute; the owner keeps them while the writer runs */
     uint64_t trace_bytes;                /* of the file when the writer takes it over */
     uint32_t state;                      /* an enum probity_writer_state; futex */
-    uint32_t wake;                       /* futex: counts what there is to do */
     uint32_t sleeps;                     /* 1: the writer sleeps, and wants to be woken */
     uint32_t flush_asked, flush_done;    /* counts; the second is a futex */
     uint32_t end_reason;                 /* not 0: end the trace, with this reason */

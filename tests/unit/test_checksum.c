@@ -55,11 +55,31 @@ static void pieces(void **state)
     }
 }
 
+/* Long runs are taken in lanes; short ones are not. */
+static void long_runs(void **state)
+{
+    static uint8_t bytes[10000];
+    uint32_t random = 1;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        random = random * 1664525 + 1013904223;
+        bytes[i] = (uint8_t)(random >> 24);
+    }
+    for (size_t length = 3000; length < sizeof bytes; length += 97) {
+        uint32_t crc = 0;
+        for (size_t at = 1; at < length; at++)
+            crc = probity_checksum(crc, bytes + at, 1);
+        assert_int_equal(probity_checksum(0, bytes + 1, length - 1), crc);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(examples_of_rfc_3720),
         cmocka_unit_test(pieces),
+        cmocka_unit_test(long_runs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
