@@ -22,8 +22,9 @@
  * All macros are statements. They may be used by any thread and in signal handlers (where values
  * need no formatter), leave errno alone and never end the program. Arguments are evaluated once,
  * and only where they are recorded. C++, and C with -fexceptions, closes scopes on exceptions,
- * pthread_exit and cancellation; those that longjmp leaves are closed by the tool. C11 and C++17,
- * gcc and clang.
+ * pthread_exit and cancellation; those that longjmp leaves are closed by the tool. A C++ thread
+ * must not be cancelled asynchronously inside a scope, as inside any destructor. C11 and C++17, gcc
+ * and clang.
  */
 #ifndef FNTRACE_H
 #define FNTRACE_H
@@ -42,6 +43,11 @@
 
 #ifdef FN_INSTRUMENT
 
+#if defined(__cplusplus) && __cplusplus < 201703L
+#error "FnTrace.h needs C++17 or newer (-std=c++17)"
+#endif
+
+#include <errno.h>
 #include <stdio.h>
 
 #include "probity_values.h"
@@ -59,7 +65,7 @@
 #ifndef FN_PARAM_LEVEL_DEF
 #define FN_PARAM_LEVEL_DEF FN_FUNC_LEVEL_DEF
 #endif
-__attribute__((constructor)) static void fn_x_level_default(void)
+__attribute__((__constructor__)) static void fn_x_level_default(void)
 {
     probity_level_default(FN_FUNC_LEVEL_DEF, FN_PARAM_LEVEL_DEF);
 }
@@ -119,7 +125,8 @@ __attribute__((constructor)) static void fn_x_level_default(void)
 
 /* A message as printf() makes it, checked by the compiler. At most 1,023 bytes. */
 #define FN_PRINTF(...)                                                                             \
-    FN_X_IF_REPORTED(char fn_x_text[1024]; snprintf(fn_x_text, sizeof fn_x_text, __VA_ARGS__);     \
+    FN_X_IF_REPORTED(char fn_x_text[1024]; const int fn_x_errno = errno;                           \
+                     snprintf(fn_x_text, sizeof fn_x_text, __VA_ARGS__); errno = fn_x_errno;       \
                      FN_X_RECORD(FN_X_MESSAGE, 0, 0, ",text", 0, fn_x_text))
 
 /* Name and value of a variable. Recorded where the function's level is not above the level of
@@ -144,7 +151,8 @@ __attribute__((constructor)) static void fn_x_level_default(void)
         (void)fn_checkpoint_needs_FN_ENTRY;                                                        \
         if (probity_scope_is_on(level) &&                                                          \
             probity_scope_is_due(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, &fn_x_entered))              \
-            FN_X_RECORD(FN_X_CHECKPOINT, fn_scope_needs_FN_FUNC_or_FN_ENTRY.code, fn_x_entered,    \
+            FN_X_RECORD(FN_X_CHECKPOINT,                                                           \
+                        probity_scope_code(&fn_scope_needs_FN_FUNC_or_FN_ENTRY), fn_x_entered,     \
                         NULL, 0, label FN_X_TAIL(__VA_ARGS__))                                     \
     } while (0)
 
@@ -216,9 +224,11 @@ __attribute__((constructor)) static void fn_x_level_default(void)
     static struct probity_site_function fn_x_function = {                                          \
         __func__, __FILE__, FN_X_SIGNATURE, FN_X_TEXT(retType), __LINE__, (level_),                \
         FN_X_FLAGS | (flags_), 0, 0, 0};                                                           \
-    __attribute__((cleanup(probity_scope_leave))) struct probity_scope_here                        \
-        fn_scope_needs_FN_FUNC_or_FN_ENTRY = {&fn_x_function, 0, NULL, NULL, NULL, NULL,           \
-                                              PROBITY_AT_VALUE, 0, 0, 0};                          \
+    char fn_x_mark;                                                                                \
+    __attribute__((__cleanup__(probity_scope_leave))) struct probity_scope_here                    \
+        fn_scope_needs_FN_FUNC_or_FN_ENTRY = {                                                     \
+            &fn_x_function, 0, NULL, NULL, NULL, NULL, PROBITY_AT_VALUE, 0, 0, 0, 0,               \
+            PROBITY_NUMBER(&fn_x_mark)};                                                           \
     _Pragma("GCC diagnostic pop")                                                                  \
     enter(level_)
 
@@ -228,7 +238,7 @@ __attribute__((constructor)) static void fn_x_level_default(void)
 #define FN_X_ENTER_LATER(level) (void)0
 #define FN_X_ENTER_DEFERRED(level)                                                                 \
     if (probity_scope_is_on(level))                                                                \
-    fn_scope_needs_FN_FUNC_or_FN_ENTRY.entered = probity_scope_ticks()
+    probity_scope_defer(&fn_scope_needs_FN_FUNC_or_FN_ENTRY)
 
 #define FN_X_ENTER_VALUES(level, source, ...)                                                      \
     do {                                                                                           \
@@ -241,7 +251,7 @@ __attribute__((constructor)) static void fn_x_level_default(void)
 
 #define FN_X_IF_REPORTED(...)                                                                      \
     do {                                                                                           \
-        if (fn_scope_needs_FN_FUNC_or_FN_ENTRY.code > PROBITY_SCOPE_PROFILED) {                    \
+        if (probity_scope_is_reported(&fn_scope_needs_FN_FUNC_or_FN_ENTRY)) {                      \
             __VA_ARGS__                                                                            \
         }                                                                                          \
     } while (0)
@@ -284,7 +294,7 @@ __attribute__((constructor)) static void fn_x_level_default(void)
         static struct probity_site_format fn_x_format = {                                          \
             fn_x_types + 1, fn_x_texts + 1, source, sizeof fn_x_types - 1, __LINE__, 0};           \
         struct probity_event_room fn_x_room;                                                       \
-        uint32_t fn_x_number = __atomic_load_n(&fn_x_format.number, __ATOMIC_RELAXED);             \
+        uint32_t fn_x_number = probity_site_format_number(&fn_x_format);                           \
         uint8_t *fn_x_at = NULL;                                                                   \
         if ((1 FN_X_EACH(FN_X_AND_FIXED, __VA_ARGS__)) && __builtin_expect(fn_x_number != 0, 1))   \
             fn_x_at = probity_event_begin(&fn_x_room, (kind_),                                     \

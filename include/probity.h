@@ -178,11 +178,11 @@ extern PROBITY_API __thread struct probity_thread *probity_thread_self
 
 /* The cold half: no state yet, chunk full, or the thread may have left the CPU. All are safe in
  * signal handlers and leave errno alone. Not for direct use. */
-PROBITY_API void probity_probe_slow(uint32_t code) __attribute__((cold));
+PROBITY_API void probity_probe_slow(uint32_t code) __attribute__((__cold__));
 PROBITY_API void probity_probe_gap(uint32_t code, uint64_t slot, uint64_t tick)
-    __attribute__((cold));
-PROBITY_API void probity_probe_wide(uint32_t id) __attribute__((cold));
-PROBITY_API void probity_site_slow(struct probity_site *site) __attribute__((cold));
+    __attribute__((__cold__));
+PROBITY_API void probity_probe_wide(uint32_t id) __attribute__((__cold__));
+PROBITY_API void probity_site_slow(struct probity_site *site) __attribute__((__cold__));
 
 #ifdef __cplusplus
 #define PROBITY_VOLATILE(address) reinterpret_cast<volatile uint64_t *>(address)
@@ -232,7 +232,7 @@ static inline uint64_t probity_ticks(void)
 
 /* Records a hit: about 20 instructions and three predicted branches beside the clock's own, all
  * hidden behind it. The word is reserved before the clock is read (doc/spool.md, "Reserving"). */
-static inline __attribute__((always_inline)) void probity_hit(uint32_t code)
+static inline __attribute__((__always_inline__)) void probity_hit(uint32_t code)
 {
 #if PROBITY_HAS_FAST_PATH
     struct probity_thread *self = probity_thread_self;
@@ -267,7 +267,7 @@ static inline __attribute__((always_inline)) void probity_hit(uint32_t code)
 
 /* Records a hit of probe number id, 0 to 2^32 - 1. Any thread, signal handlers too; errno is
  * untouched. */
-static inline __attribute__((always_inline)) void probity_probe(uint32_t id)
+static inline __attribute__((__always_inline__)) void probity_probe(uint32_t id)
 {
     if (__builtin_expect(id <= PROBITY_SHORT_ID_MAX, 1))
         probity_hit(PROBITY_CODE_FIRST + 2u * id);
@@ -276,7 +276,7 @@ static inline __attribute__((always_inline)) void probity_probe(uint32_t id)
 }
 
 /* Records a hit of a named site. Likewise. */
-static inline __attribute__((always_inline)) void probity_probe_site(struct probity_site *site)
+static inline __attribute__((__always_inline__)) void probity_probe_site(struct probity_site *site)
 {
     uint32_t code = __atomic_load_n(&site->code, __ATOMIC_RELAXED);
 

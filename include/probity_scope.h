@@ -94,8 +94,10 @@ struct probity_scope_here {
     probity_formatter *ret_formatter;                      /* C, as ret_how */
     enum probity_value_how ret_how;
     uint32_t ret_bytes; /* where these bytes are what is recorded; else 0 */
-    uint32_t code;    /* of the enter; 0: not recorded; 1: profile mode */
-    uint32_t depth;   /* scopes of this thread around it */
+    uint32_t code;  /* of the enter; 0: not recorded; 1: profile mode */
+    uint32_t depth; /* scopes of this thread around it; in profile mode, of its set */
+    uint32_t place; /* in probity_scope_frame */
+    uintptr_t mark; /* address of a variable that lives as long as the scope */
 };
 
 enum { PROBITY_SCOPE_PROFILED = 1 };
@@ -114,26 +116,43 @@ extern PROBITY_API int probity_scope_param_level;
 /* Scopes of this thread that are open and recorded. */
 extern PROBITY_API __thread uint32_t probity_scope_depth __attribute__((tls_model("initial-exec")));
 
+/* Where open scopes are on the stack, the outermost ones: so that an enter finds what longjmp left
+ * behind, as frames below its own. Places at and above probity_scope_depth are 0, also for a signal
+ * handler between any two instructions. */
+struct probity_scope_frame {
+    uint64_t minus; /* 2^64 less the frame's address; 0: not known */
+    uint64_t key;   /* return address × 2^16, low bits of the scope's mark */
+};
+enum { PROBITY_SCOPE_FRAMES = 48 };
+extern PROBITY_API __thread struct probity_scope_frame probity_scope_frame[PROBITY_SCOPE_FRAMES]
+    __attribute__((tls_model("initial-exec")));
+
 /* ---- The cold half --------------------------------------------------------------------------- */
 
 /* Declares the function, or enters it in profile mode. Returns code | depth << 32. */
 PROBITY_API uint64_t probity_scope_enter_slow(struct probity_site_function *function)
-    __attribute__((cold));
+    __attribute__((__cold__));
+
+/* The scope at place - 1 seems to have been jumped over. Says so in the record; returns the place
+ * that is free. */
+PROBITY_API uint32_t probity_scope_jumped(uint32_t place, uint64_t minus, uint64_t key)
+    __attribute__((__cold__));
 
 /* Leaves a profiled scope, or one above which others were left without a record. */
-PROBITY_API void probity_scope_leave_slow(uint32_t code, uint32_t depth) __attribute__((cold));
+PROBITY_API void probity_scope_leave_slow(uint32_t code, uint32_t depth, uint32_t place)
+    __attribute__((__cold__));
 
 /* Records an event of `kind` with the values, declaring format (NULL: none) and function (code 0:
  * none) where they are not. site: code of the enter, or 0. entered: of a CHECKPOINT. */
 PROBITY_API void probity_values_slow(uint32_t kind, uint32_t code, uint64_t entered,
                                      struct probity_site_format *format,
-                                     const struct probity_value *values) __attribute__((cold));
+                                     const struct probity_value *values) __attribute__((__cold__));
 
 /* Pads what the inline path reserved and cannot use. */
-PROBITY_API void probity_event_refused(uint64_t slot, uint32_t words) __attribute__((cold));
+PROBITY_API void probity_event_refused(uint64_t slot, uint32_t words) __attribute__((__cold__));
 
 /* In profile mode: pauses the innermost scope (1), or ends its pause (0). */
-PROBITY_API void probity_scope_pause_slow(int is_pause) __attribute__((cold));
+PROBITY_API void probity_scope_pause_slow(int is_pause) __attribute__((__cold__));
 
 /* Time as records have it; for FN_ENTRY. */
 PROBITY_API uint64_t probity_scope_ticks(void);
@@ -151,6 +170,12 @@ enum {
 #define PROBITY_BYTES(address) ((uint8_t *)(address))
 #endif
 
+#ifdef __cplusplus
+#define PROBITY_NUMBER(pointer) reinterpret_cast<uintptr_t>(pointer)
+#else
+#define PROBITY_NUMBER(pointer) ((uintptr_t)(pointer))
+#endif
+
 /* Where the payload of an event goes to. */
 struct probity_event_room {
     uint64_t slot, tick;
@@ -160,7 +185,7 @@ struct probity_event_room {
 /* Reserves an event of `kind` with `bytes` bytes of payload, a constant. Returns the place for
  * them, or NULL: then nothing is reserved, and the slow path serves. Between this and
  * probity_event_publish() nothing but plain stores may happen. */
-static inline __attribute__((always_inline)) uint8_t *
+static inline __attribute__((__always_inline__)) uint8_t *
 probity_event_begin(struct probity_event_room *room, uint32_t kind, uint32_t bytes)
 {
 #if PROBITY_HAS_FAST_PATH
@@ -184,7 +209,14 @@ probity_event_begin(struct probity_event_room *room, uint32_t kind, uint32_t byt
     volatile uint64_t *head = PROBITY_VOLATILE(room->slot);
     /* A pending head keeps a reader from taking the other words for records of their own. */
     __atomic_store_n(head, room->tick << 24 | room->words << 4 | 1u, __ATOMIC_RELAXED);
+#ifdef __SANITIZE_THREAD__
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wtsan"
+#endif
     __atomic_thread_fence(__ATOMIC_RELEASE); /* costs nothing on x86 */
+#ifdef __SANITIZE_THREAD__
+#pragma GCC diagnostic pop
+#endif
     __atomic_store_n(head + 1, room->tick, __ATOMIC_RELAXED);
     __atomic_store_n(head + 2, kind | (uint64_t)bytes << 16, __ATOMIC_RELAXED);
     return PROBITY_BYTES(room->slot + 8 * PROBITY_EVENT_HEAD_WORDS);
@@ -197,7 +229,7 @@ probity_event_begin(struct probity_event_room *room, uint32_t kind, uint32_t byt
 }
 
 /* Release: the payload comes before the head. Pairs with load_word in src/spool/drain.c. */
-static inline __attribute__((always_inline)) void
+static inline __attribute__((__always_inline__)) void
 probity_event_publish(const struct probity_event_room *room)
 {
     __atomic_store_n(PROBITY_VOLATILE(room->slot), room->tick << 24 | room->words << 4 | 5u,
@@ -207,33 +239,101 @@ probity_event_publish(const struct probity_event_room *room)
 /* ---- Scopes, inline -------------------------------------------------------------------------- */
 
 /* Whether a scope of this level is to be recorded: a load and a predicted branch. */
-static inline __attribute__((always_inline)) int probity_scope_is_on(int level)
+static inline __attribute__((__always_inline__)) int probity_scope_is_on(int level)
 {
     return level <= __atomic_load_n(&probity_scope_level, __ATOMIC_RELAXED);
 }
 
+/* The macros expand to no plain words, which a program may have made macros of. */
+static inline __attribute__((__always_inline__)) uint32_t
+probity_scope_code(const struct probity_scope_here *scope)
+{
+    return scope->code;
+}
+
+static inline __attribute__((__always_inline__)) int
+probity_scope_is_reported(const struct probity_scope_here *scope)
+{
+    return scope->code > PROBITY_SCOPE_PROFILED;
+}
+
+static inline __attribute__((__always_inline__)) uint32_t
+probity_site_format_number(const struct probity_site_format *format)
+{
+    return __atomic_load_n(&format->number, __ATOMIC_RELAXED);
+}
+
+/* FN_ENTRY. */
+static inline __attribute__((__always_inline__)) void
+probity_scope_defer(struct probity_scope_here *scope)
+{
+    scope->entered = probity_scope_ticks();
+}
+
+/* Whether an open scope's frame is gone when one with `minus` and `key` begins: it lies below; or
+ * it is the same, but of another call, or of the very same scope. What is inlined into one function
+ * has one frame, one return address and marks of its own. */
+static inline __attribute__((__always_inline__)) int
+probity_scope_is_over(const struct probity_scope_frame *frame, uint64_t minus, uint64_t key)
+{
+    return frame->minus > minus ||
+           (frame->minus == minus &&
+            (frame->key == key || (frame->key ^ key) >> 16 != 0));
+}
+
+/* The scope takes its place: the depth first, so that a signal handler in between keeps off it. */
+static inline __attribute__((__always_inline__)) void probity_scope_take(uint32_t place,
+                                                                        uint64_t minus,
+                                                                        uint64_t key)
+{
+    __atomic_store_n(&probity_scope_depth, place + 1, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (__builtin_expect(place < PROBITY_SCOPE_FRAMES, 1)) {
+        probity_scope_frame[place].key = key;
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        __atomic_store_n(&probity_scope_frame[place].minus, minus, __ATOMIC_RELAXED);
+    }
+}
+
+static inline __attribute__((__always_inline__)) void probity_scope_free(uint32_t place)
+{
+    if (__builtin_expect(place < PROBITY_SCOPE_FRAMES, 1))
+        __atomic_store_n(&probity_scope_frame[place].minus, 0, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(&probity_scope_depth, place, __ATOMIC_RELAXED);
+}
+
 /* Readies a scope without recording it: its code, 0 where the slow path has entered or refused
  * it. */
-static inline __attribute__((always_inline)) uint32_t
+static inline __attribute__((__always_inline__)) uint32_t
 probity_scope_begin(struct probity_scope_here *scope)
 {
     uint32_t code = __atomic_load_n(&scope->function->code, __ATOMIC_RELAXED);
     int profiles = __atomic_load_n(&probity_scope_profiles, __ATOMIC_RELAXED);
+    uint64_t minus = 0 - (uint64_t)PROBITY_NUMBER(__builtin_frame_address(0));
+    uint64_t key = (uint64_t)PROBITY_NUMBER(__builtin_return_address(0)) << 16 |
+                   (scope->mark & 0xffff);
+    uint32_t place = probity_scope_depth;
 
+    if (place - 1 < PROBITY_SCOPE_FRAMES &&
+        __builtin_expect(probity_scope_is_over(&probity_scope_frame[place - 1], minus, key), 0))
+        place = probity_scope_jumped(place, minus, key);
+    scope->code = code;
+    scope->depth = scope->place = place;
     if (__builtin_expect(code == 0 || profiles, 0)) {
         uint64_t entered = probity_scope_enter_slow(scope->function);
         scope->code = (uint32_t)entered;
         scope->depth = (uint32_t)(entered >> 32);
+        if (scope->code != 0)
+            probity_scope_take(place, minus, key);
         return scope->code > PROBITY_SCOPE_PROFILED ? scope->code : 0;
     }
-    scope->code = code;
-    scope->depth = probity_scope_depth;
-    probity_scope_depth = scope->depth + 1;
+    probity_scope_take(place, minus, key);
     return code;
 }
 
 /* FN_FUNC: enters. About 25 instructions, hidden behind the clock's own. */
-static inline __attribute__((always_inline)) void
+static inline __attribute__((__always_inline__)) void
 probity_scope_enter(struct probity_scope_here *scope)
 {
     uint32_t code = probity_scope_begin(scope);
@@ -243,7 +343,7 @@ probity_scope_enter(struct probity_scope_here *scope)
 }
 
 /* Copies a value of 1, 2, 4, 8 or 16 bytes; the size is a constant. */
-static inline __attribute__((always_inline)) uint8_t *probity_put_bytes(uint8_t *at,
+static inline __attribute__((__always_inline__)) uint8_t *probity_put_bytes(uint8_t *at,
                                                                        const void *value,
                                                                        size_t bytes)
 {
@@ -253,12 +353,12 @@ static inline __attribute__((always_inline)) uint8_t *probity_put_bytes(uint8_t 
 
 /* What stands before the values in the payload of an event of `kind`: the function (7, 8, 11), the
  * format, and the tick of the enter (11). */
-static inline __attribute__((always_inline)) uint32_t probity_head_bytes(uint32_t kind)
+static inline __attribute__((__always_inline__)) uint32_t probity_head_bytes(uint32_t kind)
 {
     return kind == 11 ? 16 : kind == 7 || kind == 8 ? 8 : 4;
 }
 
-static inline __attribute__((always_inline)) uint8_t *
+static inline __attribute__((__always_inline__)) uint8_t *
 probity_put_head(uint8_t *at, uint32_t kind, uint32_t code, uint32_t format, uint64_t entered)
 {
     uint32_t number = (code - PROBITY_CODE_FIRST) / 2;
@@ -272,7 +372,7 @@ probity_put_head(uint8_t *at, uint32_t kind, uint32_t code, uint32_t format, uin
 }
 
 /* The leave with the value of the variable that FN_RETVAL named. */
-static inline __attribute__((always_inline)) void
+static inline __attribute__((__always_inline__)) void
 probity_scope_leave_value(struct probity_scope_here *scope)
 {
     struct probity_event_room room;
@@ -294,19 +394,18 @@ probity_scope_leave_value(struct probity_scope_here *scope)
 }
 
 /* Runs when the scope's variable goes out of scope, however that happens. */
-static inline __attribute__((always_inline)) void
+static inline __attribute__((__always_inline__)) void
 probity_scope_leave(struct probity_scope_here *scope)
 {
     if (scope->code == 0)
         return;
     if (__builtin_expect(scope->code == PROBITY_SCOPE_PROFILED ||
-                             probity_scope_depth != scope->depth + 1,
-                         0)) {
-        probity_scope_leave_slow(scope->code, scope->depth);
-        if (scope->code == PROBITY_SCOPE_PROFILED)
-            return;
-    }
-    probity_scope_depth = scope->depth;
+                             probity_scope_depth != scope->place + 1,
+                         0))
+        probity_scope_leave_slow(scope->code, scope->depth, scope->place);
+    probity_scope_free(scope->place);
+    if (scope->code == PROBITY_SCOPE_PROFILED)
+        return;
     if (scope->ret != NULL)
         probity_scope_leave_value(scope);
     else
@@ -314,7 +413,7 @@ probity_scope_leave(struct probity_scope_here *scope)
 }
 
 /* FN_RETVAL. */
-static inline __attribute__((always_inline)) void
+static inline __attribute__((__always_inline__)) void
 probity_scope_returns(struct probity_scope_here *scope, const void *ret,
                       struct probity_site_format *format, int is_fixed, uint32_t bytes,
                       struct probity_value (*describe)(const void *ret),
@@ -329,7 +428,7 @@ probity_scope_returns(struct probity_scope_here *scope, const void *ret,
 }
 
 /* FN_PARAM: in a function that is reported, and in one that only the level of parameters takes. */
-static inline __attribute__((always_inline)) int
+static inline __attribute__((__always_inline__)) int
 probity_scope_takes_parameters(const struct probity_scope_here *scope)
 {
     return scope->code > PROBITY_SCOPE_PROFILED ||
@@ -340,7 +439,7 @@ probity_scope_takes_parameters(const struct probity_scope_here *scope)
 
 /* FN_CHECKPOINT: whether it is to be recorded; at the first one, *ret_entered is when the function
  * was entered. */
-static inline __attribute__((always_inline)) int
+static inline __attribute__((__always_inline__)) int
 probity_scope_is_due(struct probity_scope_here *scope, uint64_t *ret_entered)
 {
     if (scope->code != 0 || scope->entered == 0)
@@ -350,7 +449,7 @@ probity_scope_is_due(struct probity_scope_here *scope, uint64_t *ret_entered)
 }
 
 /* FN_PAUSE (kind 12), FN_RESUME (13). */
-static inline __attribute__((always_inline)) void
+static inline __attribute__((__always_inline__)) void
 probity_scope_mark(const struct probity_scope_here *scope, uint32_t kind)
 {
     struct probity_event_room room;

@@ -162,7 +162,7 @@ __extension__ typedef unsigned __int128 probity_u128;
              default: (probity_formatter *)0)
 
 #define FN_X_VALUE(n, x)                                                                           \
-    {&n, FN_X_IS_ARRAY(x) ? sizeof(x) : sizeof(n), FN_X_FORMATTER_OF(x), FN_X_HOW(x)},
+    {&n, FN_X_IS_ARRAY(x) ? sizeof(__typeof__(x)) : sizeof(n), FN_X_FORMATTER_OF(x), FN_X_HOW(x)},
 
 #define FN_WIDE(text) ((const struct probity_wide *)(text))
 #define FN_BYTES(address, bytes) ((struct probity_bytes){(address), (bytes)})
@@ -170,6 +170,7 @@ __extension__ typedef unsigned __int128 probity_u128;
 #else /* ---- C++ ------------------------------------------------------------------------------ */
 
 #include <cwchar>
+#include <cxxabi.h>
 #include <memory>
 #include <ostream>
 #include <sstream>
@@ -288,7 +289,7 @@ template <class T> constexpr uint32_t size_of()
 }
 
 template <class T>
-inline __attribute__((always_inline)) uint8_t *store(uint8_t *at, const T &value)
+inline __attribute__((__always_inline__)) uint8_t *store(uint8_t *at, const T &value)
 {
     if constexpr (is_fixed(type_of<T>())) {
         std::decay_t<T> copy = value;
@@ -310,6 +311,10 @@ template <class T> size_t format(const void *value, char *text, size_t bytes)
         made.copy(text, bytes);
         return made.size();
 #if __cpp_exceptions
+#ifdef __GLIBCXX__
+    } catch (abi::__forced_unwind &) {
+        throw; /* the thread is cancelled: to stop that would end the program */
+#endif
     } catch (...) {
         static const char failed[] = "(operator<< threw)";
         memcpy(text, failed, bytes < sizeof failed - 1 ? bytes : sizeof failed - 1);

@@ -14,7 +14,8 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
 cat > "$folder/user.c" <<'PROGRAM'
-#include "probity.h"
+#define FN_INSTRUMENT
+#include "FnTrace.h"
 #include <pthread.h>
 
 static void *probe_often(void *unused)
@@ -25,12 +26,29 @@ static void *probe_often(void *unused)
     return NULL;
 }
 
-int main(void)
+/* Values that lie at odd places in a record. */
+static int scope(int a, char b, long c, double d, const char *text)
+{
+    char result = b;
+    FN_FUNC_PARAMS(int, result, FN_1, 4, b, a, c, d);
+    FN_OUTPUT("text ", b, text);
+    return result;
+}
+
+static void *enter_often(void *unused)
+{
+    for (int i = 0; i < 5000; i++)
+        scope(i, 'x', -i, i / 4.0, i % 2 != 0 ? "good" : (const char *)16);
+    return unused;
+}
+
+int main(int argc, char **argv)
 {
     pthread_t threads[3];
 
+    (void)argv;
     for (int i = 0; i < 3; i++)
-        pthread_create(&threads[i], NULL, probe_often, NULL);
+        pthread_create(&threads[i], NULL, argc > 1 ? enter_often : probe_often, NULL);
     for (int i = 0; i < 3; i++)
         pthread_join(threads[i], NULL);
     return 0;
@@ -50,5 +68,20 @@ for machine in armv8-a armv8.1-a; do
         echo "aarch64: $machine: $lines of 60000 hits in the trace" >&2
         exit 1
     fi
-    echo "aarch64: $machine: 60000 hits recorded and read"
+    rm -f "$folder/trace.probity"
+    PROBITY_OUT=$folder/trace.probity qemu-aarch64 "$folder/user" scopes
+    "$build/bin/probity" log "$folder/trace.probity" > "$folder/log"
+    returns=$(grep -cF "return ('x')" "$folder/log" || true)
+    texts=$(grep -cE 'text x(good|unreadable 0x10)' "$folder/log" || true)
+    values=$(grep -cE '(c = -4999|d = 1249\.75)$' "$folder/log" || true)
+    PROBITY_PROFILE=1 PROBITY_OUT=$folder/profile.probity qemu-aarch64 "$folder/user" scopes
+    calls=$("$build/bin/probity" report "$folder/profile.probity" |
+        awk '$NF == "scope" { print $1 }')
+    if [ "$returns $texts $values $calls" != "15000 15000 6 15000" ]; then
+        echo "aarch64: $machine: scopes: $returns returns, $texts texts, $values values," \
+            "$calls calls" >&2
+        exit 1
+    fi
+    rm -f "$folder/profile.probity"
+    echo "aarch64: $machine: 60000 hits and 15000 scopes recorded and read"
 done

@@ -25,7 +25,7 @@ declared_names() {
     done | tr '\n' ' ' | tr ';{}' '[\n*]' |
         sed -n 's/__attribute__ *((visibility("default")))/&/p' |
         sed 's/__attribute__ *(([^()]*\(([^()]*)\)\{0,1\}[^()]*))//g' |
-        grep -oE '(probity|alexta)_[a-z_A-Z0-9]+ *(\(|$|=)' | sed 's/[ (=]*$//' | sort -u
+        grep -oE '(probity|alexta)_[a-z_A-Z0-9]+ *(\(|$|=|\[)' | sed 's/[[ (=]*$//' | sort -u
 }
 
 exported_names() {

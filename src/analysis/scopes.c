@@ -49,6 +49,7 @@ struct scope_thread {
     struct open_scope *stack;
     uint32_t depth, capacity;
     struct probity_scope_time now; /* of its newest record; CPU only advances */
+    struct probity_scope_time before; /* of the record before that */
     struct function_use **places;  /* a hash table with open addressing; at most half full */
     size_t use_count, use_capacity;
     struct function_use *uses;
@@ -270,14 +271,20 @@ static inline void close_top(struct probity_scopes *scopes, uint32_t slot,
         listener->closed(listener->context, scope, how, slot, event);
 }
 
+/* What was jumped over went on at least until the record before, and nobody knows how much longer:
+ * the rest is the time of the scope that was jumped to. */
 static void unwind_to(struct probity_scopes *scopes, struct scope_thread *thread, uint32_t depth,
                       const struct probity_scopes_listener *listener,
                       const struct probity_event *event)
 {
+    struct probity_scope_time now = thread->now;
+
+    thread->now = thread->before;
     while (thread->depth > depth) {
         scopes->repairs.unwound++;
         close_top(scopes, event->thread_slot, PROBITY_SCOPE_UNWOUND, listener, event);
     }
+    thread->now = now;
 }
 
 static int enter(struct probity_scopes *scopes, struct scope_thread *thread,
@@ -524,6 +531,7 @@ int probity_scopes_put(struct probity_scopes *scopes, const struct probity_event
         if (thread == NULL)
             return PROBITY_ERROR_MEMORY;
     }
+    thread->before = thread->now;
     thread->now.wall_ns = event->wall_ns;
     if (event->cpu_known && event->cpu_ns > thread->now.cpu_ns && has_own_cpu_time(event->kind))
         thread->now.cpu_ns = event->cpu_ns;
@@ -562,6 +570,15 @@ const struct probity_scope *probity_scopes_top(const struct probity_scopes *scop
     uint32_t depth = probity_scopes_depth(scopes, thread_slot);
 
     return depth > 0 ? &scopes->threads[thread_slot]->stack[depth - 1].scope : NULL;
+}
+
+struct probity_scope *probity_scopes_at(const struct probity_scopes *scopes, uint32_t thread_slot,
+                                        uint32_t depth)
+{
+    const struct scope_thread *thread =
+        thread_slot < scopes->thread_count ? scopes->threads[thread_slot] : NULL;
+
+    return thread != NULL && depth < thread->depth ? &thread->stack[depth].scope : NULL;
 }
 
 uint32_t probity_scopes_depth(const struct probity_scopes *scopes, uint32_t thread_slot)

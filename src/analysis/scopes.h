@@ -76,6 +76,11 @@ void probity_scopes_finish(struct probity_scopes *scopes,
 const struct probity_scope *probity_scopes_top(const struct probity_scopes *scopes,
                                                uint32_t thread_slot);
 
+/* An open scope of a thread by its depth, NULL without; also while a listener is told, which may
+ * look at the callers of its scope and change their `user`. Valid until the next call. */
+struct probity_scope *probity_scopes_at(const struct probity_scopes *scopes, uint32_t thread_slot,
+                                        uint32_t depth);
+
 /* How many scopes of a thread are open. */
 uint32_t probity_scopes_depth(const struct probity_scopes *scopes, uint32_t thread_slot);
 

@@ -6,7 +6,7 @@
  */
 #include "runtime/declare.h"
 
-#include <dlfcn.h>
+#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -72,7 +72,6 @@ void probity_declare_all(struct probity_session *session, struct probity_slot *s
 
 static uint8_t *put_text_of(uint8_t *at, const char *text, size_t length)
 {
-
     probity_put_u16(at, (uint16_t)length);
     if (length > 0)
         memcpy(at + 2, text, length);
@@ -91,9 +90,9 @@ static uint8_t *put_long_text(uint8_t *at, const char *text)
 
 /* Declares the site unless another thread did; returns its number, or UINT32_MAX. declare_lock
  * held. */
-static uint32_t site_number(struct probity_site *site)
+static uint32_t site_number(struct probity_session *session, const struct probity_site *site)
 {
-    uint8_t payload[8 + 3 * (2 + PROBITY_LIMIT_NAME)];
+    uint8_t *payload = session->declaration;
 
     if (site_numbers >= PROBITY_LIMIT_SITES)
         return UINT32_MAX;
@@ -120,7 +119,7 @@ PROBITY_API void probity_site_slow(struct probity_site *site)
     if (session != NULL) {
         probity_os_lock(&session->declare_lock);
         code = site->code;
-        number = code == 0 ? site_number(site) : 0;
+        number = code == 0 ? site_number(session, site) : 0;
         if (code == 0 && number != UINT32_MAX)
             code = PROBITY_CODE_FIRST + 2 * number + 1;
         /* Release: the declaration comes first, for whoever probes with this code. */
@@ -138,26 +137,24 @@ PROBITY_API void probity_site_slow(struct probity_site *site)
 /* ---- Functions and formats ---------------------------------------------------------------------
  */
 
-/* The shared library that the descriptor lies in; "" where it is the executable. Takes the dynamic
- * linker's lock, behind which constructors with scopes run: so no lock of ours may be held. */
+/* The shared library that the descriptor lies in; "" where it is the executable. No lock of ours
+ * may be held. */
 static const char *object_of(const void *at)
 {
-    Dl_info info;
-
     struct probity_os_image image;
 
     probity_os_image_find(&image);
-    if (probity_os_image_bytes(&image, at) > 0 || dladdr(at, &info) == 0 ||
-        info.dli_fname == NULL)
-        return "";
-    return info.dli_fname;
+    return probity_os_image_bytes(&image, at) > 0 ? "" : probity_os_object_name(at);
 }
 
 /* As site_number(); two numbers. */
-static uint32_t function_number(struct probity_site_function *function, const char *object)
+static uint32_t function_number(struct probity_session *session,
+                                const struct probity_site_function *function, const char *object)
 {
-    uint8_t payload[12 + 3 * (2 + PROBITY_LIMIT_NAME) + 2 * (2 + PROBITY_LIMIT_SIGNATURE)];
+    uint8_t *payload = session->declaration;
 
+    _Static_assert(12 + 3 * (2 + PROBITY_LIMIT_NAME) + 2 * (2 + PROBITY_LIMIT_SIGNATURE) <=
+                       sizeof session->declaration, "all names have room");
     if (site_numbers + 2 > PROBITY_LIMIT_SITES)
         return UINT32_MAX;
     probity_put_u32(payload, site_numbers);
@@ -189,7 +186,7 @@ uint32_t probity_declare_function(struct probity_site_function *function)
     if (session != NULL && probity_thread_may_record(session)) {
         probity_os_lock(&session->declare_lock);
         code = function->code;
-        uint32_t number = code == 0 ? function_number(function, object) : 0;
+        uint32_t number = code == 0 ? function_number(session, function, object) : 0;
         if (code == 0 && number != UINT32_MAX) {
             code = PROBITY_CODE_FIRST + 2 * number + 1;
             __atomic_store_n(&function->number, number + 1, __ATOMIC_RELAXED);
@@ -216,10 +213,21 @@ uint32_t probity_format_type(const struct probity_site_format *format, uint32_t 
                                                                 : type - PROBITY_TYPE_ARRAY;
 }
 
+/* Whether a quoted text begins here: 1'000 is a number of C++, u8'a' is not. */
+static int is_quote(const char *start, const char *at)
+{
+    const char *word = at;
+
+    while (word > start && (isalnum((unsigned char)word[-1]) || word[-1] == '\''))
+        word--;
+    return *at == '"' || (*at == '\'' && (word == at || !isdigit((unsigned char)*word)));
+}
+
 /* Where the text that begins at `at` ends: at a comma outside of parentheses and quotes, as the
  * preprocessor sees it, or at the end. */
 static const char *argument_end(const char *at)
 {
+    const char *start = at;
     int depth = 0;
     char quote = 0;
 
@@ -229,7 +237,7 @@ static const char *argument_end(const char *at)
                 at++;
             else if (*at == quote)
                 quote = 0;
-        } else if (*at == '"' || *at == '\'') {
+        } else if (is_quote(start, at)) {
             quote = *at;
         } else if (*at == ',' && depth == 0) {
             break;
@@ -260,11 +268,13 @@ static uint8_t *put_value_text(uint8_t *at, const struct probity_site_format *fo
     return put_text_of(at, text, length);
 }
 
-static uint32_t format_number(const struct probity_site_format *format)
+static uint32_t format_number(struct probity_session *session,
+                              const struct probity_site_format *format)
 {
     enum { HEAD_BYTES = 10, VALUE_BYTES = 4 };
-    uint8_t payload[PROBITY_EVENT_ROOM];
-    size_t room = sizeof payload - HEAD_BYTES - (size_t)VALUE_BYTES * format->count;
+    uint8_t *payload = session->declaration;
+    size_t room =
+        sizeof session->declaration - HEAD_BYTES - (size_t)VALUE_BYTES * format->count;
     const char *source = format->source;
 
     if (format_numbers >= PROBITY_LIMIT_SITES)
@@ -300,7 +310,7 @@ uint32_t probity_declare_format(struct probity_site_format *format)
         probity_os_lock(&session->declare_lock);
         number = format->number;
         if (number == 0)
-            number = format_number(format);
+            number = format_number(session, format);
         /* Release: the declaration comes first, for whoever records with this number. */
         __atomic_store_n(&format->number, number, __ATOMIC_RELEASE);
         probity_os_unlock(&session->declare_lock);

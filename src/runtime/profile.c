@@ -334,11 +334,22 @@ static __attribute__((cold, noinline)) void leave_slow(uint32_t depth)
         lower_depth(set, depth);
         return;
     }
+    /* What was jumped over went on at least until the last enter or leave; the rest is the time of
+     * the scope that was jumped to. */
+    probity_profile_close(set, depth + 1, set->slot.hot.last_tick, 1);
     uint64_t tick = probity_clock_ticks(set->clock);
     if (is_gap(set, tick))
         tick = find_gap(set, tick);
-    probity_profile_close(set, depth + 1, tick, 1);
     probity_profile_close(set, depth, tick, 0);
+}
+
+void probity_profile_unwind(uint32_t count)
+{
+    struct probity_profile_set *set = probity_profile_own;
+
+    if (set != NULL && limit(&set->depth_max) != 0)
+        probity_profile_close(set, set->depth > count ? set->depth - count : 0,
+                              set->slot.hot.last_tick, 1);
 }
 
 void probity_profile_leave(uint32_t depth)

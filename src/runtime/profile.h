@@ -36,6 +36,9 @@ uint64_t probity_profile_enter(struct probity_site_function *function);
 /* Leaves the scope entered at this depth; those above it were left by a jump. Likewise. */
 void probity_profile_leave(uint32_t depth);
 
+/* The innermost scopes were left by a jump: they end at the thread's last enter or leave. */
+void probity_profile_unwind(uint32_t count);
+
 /* Pauses the innermost scope (1) or ends its pause (0). What changes nothing is passed over. */
 void probity_profile_pause(int is_pause);
 

@@ -463,7 +463,11 @@ PROBITY_API void probity_probe_slow(uint32_t code)
     struct item item = {.code = code};
 
     give_back(1);
-    record_item(&item);
+    /* A thread of an earlier recording still thinks that probes are on. */
+    if (__atomic_load_n(&probity_active, __ATOMIC_RELAXED))
+        record_item(&item);
+    else
+        probity_thread_forget();
 }
 
 PROBITY_API void probity_probe_wide(uint32_t id)

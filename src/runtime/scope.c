@@ -5,6 +5,10 @@
  * that are more than numbers. Runs in the traced thread; signal handlers too, but for formatters.
  */
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/auxv.h>
+#include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/os.h"
@@ -17,6 +21,8 @@
 #include "runtime/values.h"
 
 PROBITY_API __thread uint32_t probity_scope_depth __attribute__((tls_model("initial-exec")));
+PROBITY_API __thread struct probity_scope_frame probity_scope_frame[PROBITY_SCOPE_FRAMES]
+    __attribute__((tls_model("initial-exec")));
 
 static int is_profile_mode(void)
 {
@@ -35,7 +41,6 @@ static __attribute__((noinline)) uint64_t enter_first(struct probity_site_functi
     errno = before;
     if (code != 0 && is_profile_mode())
         return probity_profile_enter(function);
-    probity_scope_depth += code != 0;
     return code | (uint64_t)depth << 32;
 }
 
@@ -48,25 +53,89 @@ PROBITY_API uint64_t probity_scope_enter_slow(struct probity_site_function *func
     return enter_first(function);
 }
 
-static __attribute__((noinline)) void leave_others(uint32_t depth)
+/* The innermost `count` scopes were left without a record. */
+static __attribute__((noinline)) void tell_unwound(uint32_t count)
 {
     uint8_t payload[4];
-    uint32_t lost = probity_scope_depth - depth - 1;
     int before = errno;
 
-    if ((int32_t)lost > 0) {
-        probity_put_u32(payload, lost);
+    if (is_profile_mode()) {
+        probity_profile_unwind(count);
+    } else {
+        probity_put_u32(payload, count);
         probity_record_values(PROBITY_EVENT_UNWOUND, payload, sizeof payload);
-    } /* else the scope is another stack's, which went on in this thread */
+    }
     errno = before;
 }
 
-PROBITY_API void probity_scope_leave_slow(uint32_t code, uint32_t depth)
+static void free_places(uint32_t from)
 {
-    if (code == PROBITY_SCOPE_PROFILED)
-        probity_profile_leave(depth);
-    else
-        leave_others(depth);
+    for (uint32_t i = from; i < PROBITY_SCOPE_FRAMES && i < probity_scope_depth; i++)
+        __atomic_store_n(&probity_scope_frame[i].minus, 0, __ATOMIC_RELAXED);
+}
+
+/* Whether an address is on this thread's own stack: frames of coroutines, and of handlers with a
+ * stack of their own, do not compare. A thread's control block lies at the upper end of its stack,
+ * the program's name at that of the first thread. */
+static int is_on_own_stack(uint64_t address)
+{
+    const uint64_t most = UINT64_C(8) << 20;
+    uint64_t end = probity_os_thread_id() == (uint32_t)getpid()
+                       ? (uint64_t)getauxval(AT_EXECFN)
+                       : (uint64_t)(uintptr_t)pthread_self();
+
+    return address < end && end - address < most;
+}
+
+static int is_in_handler_with_own_stack(void)
+{
+    stack_t stack;
+
+    return sigaltstack(NULL, &stack) != 0 || (stack.ss_flags & SS_ONSTACK);
+}
+
+PROBITY_API uint32_t probity_scope_jumped(uint32_t place, uint64_t minus, uint64_t key)
+{
+    const struct probity_scope_frame *frame = probity_scope_frame;
+    uint32_t alive = place;
+    int before = errno;
+
+    int is_comparable = is_on_own_stack(0 - minus) && is_on_own_stack(0 - frame[place - 1].minus) &&
+                        !is_in_handler_with_own_stack();
+    errno = before;
+    /* What lies above a scope that is gone is gone too. */
+    for (uint32_t i = place; is_comparable && i > 0 && frame[i - 1].minus >= minus; i--) {
+        if (probity_scope_is_over(&frame[i - 1], minus, key))
+            alive = i - 1;
+    }
+    if (alive < place) {
+        tell_unwound(place - alive);
+        free_places(alive);
+        probity_scope_depth = alive;
+    }
+    return alive;
+}
+
+/* Scopes above the one that is left now. */
+static __attribute__((noinline)) void leave_others(uint32_t place)
+{
+    uint32_t lost = probity_scope_depth - place - 1;
+
+    /* Else the scope is another stack's, which went on in this thread. */
+    if ((int32_t)lost > 0) {
+        free_places(place + 1);
+        tell_unwound(lost);
+    }
+}
+
+PROBITY_API void probity_scope_leave_slow(uint32_t code, uint32_t depth, uint32_t place)
+{
+    if (code != PROBITY_SCOPE_PROFILED) {
+        leave_others(place);
+        return;
+    }
+    free_places(place + 1);
+    probity_profile_leave(depth);
 }
 
 PROBITY_API void probity_scope_pause_slow(int is_pause)

@@ -50,6 +50,7 @@ struct probity_session {
     int log_is_over;  /* 1: no more is printed */
     int log_is_whole; /* 1: all of the trace has been printed */
     char scratch[3][PROBITY_LIMIT_PATH]; /* at start; a thread that probes may have a small stack */
+    uint8_t declaration[2016]; /* being put together, as one event holds it; under declare_lock */
 };
 
 /* What is done with a closed trace that is to become a CSV; set by src/library/. */

@@ -49,6 +49,7 @@ static void slot_give_up(struct probity_session *session, struct probity_slot *s
         probity_writer_notify(&session->writer);
     __atomic_store_n(&slot->hot.valid_bit, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->busy, 0, __ATOMIC_RELAXED);
+    probity_os_memory_give(slot);
     __atomic_store_n(&slot->in_use, 0, __ATOMIC_RELEASE);
 }
 
@@ -124,6 +125,7 @@ static void slot_begin(struct probity_session *session, struct probity_slot *slo
 {
     struct probity_live *live = &session->live;
 
+    probity_os_memory_take(slot);
     /* Field by field: the writer and the end of a session look at slots at any time. */
     __atomic_store_n(&slot->hot.cursor, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->hot.valid_bit, 0, __ATOMIC_RELAXED);

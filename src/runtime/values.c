@@ -137,10 +137,35 @@ static void put_bytes(struct probity_payload *payload, const struct probity_valu
         put_counted(payload, bytes.at, got, 1, got < bytes.count);
 }
 
+/* Formatters of this thread that are at work, and where on its stack the outermost stands. */
+static __thread uint32_t formatters_open __attribute__((tls_model("initial-exec")));
+static __thread uintptr_t formatter_first __attribute__((tls_model("initial-exec")));
+
+/* A formatter may run scopes, and those may show values of its own type: without end. */
+static size_t make_text(const struct probity_value *value, char *text, size_t bytes)
+{
+    enum { OPEN_MAX = 3 };
+    static const char refused[] = "(inside its own formatter)";
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    /* One that does not enclose this was left by longjmp. */
+    uint32_t open = here < formatter_first ? formatters_open : 0;
+
+    if (open == OPEN_MAX) {
+        memcpy(text, refused, sizeof refused);
+        return sizeof refused - 1;
+    }
+    if (open == 0)
+        formatter_first = here;
+    formatters_open = open + 1;
+    size_t length = value->format(value->at, text, bytes);
+    formatters_open = open;
+    return length;
+}
+
 static void put_made_text(struct probity_payload *payload, const struct probity_value *value)
 {
     char text[TEXT_BYTES_MAX + 1];
-    size_t length = value->format(value->at, text, sizeof text);
+    size_t length = make_text(value, text, sizeof text);
 
     put_counted(payload, text, length < TEXT_BYTES_MAX ? length : TEXT_BYTES_MAX, 1,
                 length > TEXT_BYTES_MAX);

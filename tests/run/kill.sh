@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SIGKILL at random moments, at least 200 times: what was counted outside of the victim is in its
-# trace.
+# trace; hits, and nested scopes with values.
 . "$(dirname "$0")/common.bash"
 
 seed=${SEED:-$RANDOM}
@@ -9,4 +9,6 @@ echo "seed $seed"
     fail "static, seed $seed"
 fresh
 "$PROGRAMS/kill_rounds" "$PROBITY" "$PROGRAMS/victim.shared" 40 "$seed" || fail "shared, seed $seed"
+fresh
+"$PROGRAMS/kill_scopes" "$PROBITY" "${ROUNDS:-170}" "$seed" || fail "scopes, seed $seed"
 finish

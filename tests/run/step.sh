@@ -10,8 +10,8 @@ if [ "$(uname -m)" != x86_64 ]; then
     exit 77
 fi
 cd "$OLDPWD" || exit
-sources="tests/tool/stepper.c src/spool/drain.c src/format/block.c src/format/stream.c
-    src/base/checksum.c src/base/cpu.c"
+sources="tests/tool/stepper.c tests/tool/stepper_scopes.c src/spool/drain.c src/spool/cells.c
+    src/format/block.c src/format/stream.c src/format/profile.c src/base/checksum.c src/base/cpu.c"
 # shellcheck disable=SC2086
 ${CC:-gcc} -std=gnu11 -O2 -g -Wall -Wextra -pthread -D_GNU_SOURCE -Iinclude -Isrc -Itests \
     -o "$WORK/stepper" $sources "$BUILD/lib/libprobity.a"
@@ -45,4 +45,23 @@ step signal gap_change 5 5000
 # The writer gives up waiting for the interrupted probe, whose record then comes late.
 step signal fast 11 5000 1300
 step signal wide_change 7 5000
+
+# Function scopes, with values and without; and in profile mode.
+scopes="plain plain_gap_change params params_gap params_change params_gap_change text
+    text_gap_change message message_gap_change checkpoint checkpoint_change checkpoint_gap
+    pause_gap_change params_first profile profile_gap profile_first"
+for scenario in $scopes; do
+    step look "$scenario"
+done
+for scenario in plain params params_gap params_change message checkpoint checkpoint_change profile \
+    profile_gap; do
+    step signal $scenario 1 3
+done
+for scenario in plain_gap_change params_gap_change text text_gap_change message_gap_change \
+    checkpoint_gap pause_gap_change; do
+    step signal $scenario 3 3
+done
+step signal params_first 29 3
+step signal profile_first 29 3
+step signal params_change 11 500
 finish

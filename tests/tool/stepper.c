@@ -30,7 +30,10 @@
 #include "format/block.h"
 #include "format/stream.h"
 #include "programs/hits.h"
+#include "format/profile.h"
+#include "spool/cells.h"
 #include "spool/drain.h"
+#include "tool/stepper_scopes.h"
 
 enum { PROBES = 4, IDS_MAX = 1 << 20, STEPS_MAX = 2000000, NEAR_END = 2, PLACES_MAX = 1 << 14 };
 
@@ -39,7 +42,8 @@ enum { HANDLER_STREAM = 8, HANDLER_PLACE = IDS_MAX / 2 };
 
 /* Between parent and child. The child says what it has begun and what it has finished. */
 struct shared {
-    uint64_t begun, finished; /* ids, counted */
+    uint64_t begun, finished; /* ids, or records of scopes, counted */
+    uint64_t scopes;
     uint64_t handled;         /* hits of the handler */
     uint32_t phase;           /* 0 getting ready, 1 at the probes, 2 behind them */
     uint32_t rounds, round;
@@ -50,24 +54,46 @@ struct scenario {
     int is_first;    /* the thread's very first probe */
     int near_end;    /* so many words are left in the chunk: 0: many */
     int wide;
+    enum scopes_kind scopes; /* these in place of hits; the handler's scopes too */
     struct probity_options options;
 };
 
 #define SMALL .chunk_records = 512, .spool_records = 8192
+#define MANY .chunk_records = 512, .spool_records = 65536
 #define ALWAYS_GAP .cpu_gap_ns = 200, .cpu_budget_permille = 1000
 static const struct scenario scenarios[] = {
-    {"fast", 0, 0, 0, {.cpu_time = PROBITY_OFF, SMALL}},
-    {"gap", 0, 0, 0, {ALWAYS_GAP, SMALL}},
-    {"change", 0, NEAR_END, 0, {.cpu_time = PROBITY_OFF, SMALL}},
-    {"gap_change", 0, NEAR_END + 1, 0, {ALWAYS_GAP, SMALL}},
-    {"wide", 0, 0, 1, {.cpu_time = PROBITY_OFF, SMALL}},
-    {"wide_change", 0, NEAR_END + 1, 1, {.cpu_time = PROBITY_OFF, SMALL}},
-    {"wide_gap_change", 0, NEAR_END + 2, 1, {ALWAYS_GAP, SMALL}},
-    {"first", 1, 0, 0, {ALWAYS_GAP, SMALL}},
+    {"fast", 0, 0, 0, SCOPES_NONE, {.cpu_time = PROBITY_OFF, SMALL}},
+    {"gap", 0, 0, 0, SCOPES_NONE, {ALWAYS_GAP, SMALL}},
+    {"change", 0, NEAR_END, 0, SCOPES_NONE, {.cpu_time = PROBITY_OFF, SMALL}},
+    {"gap_change", 0, NEAR_END + 1, 0, SCOPES_NONE, {ALWAYS_GAP, SMALL}},
+    {"wide", 0, 0, 1, SCOPES_NONE, {.cpu_time = PROBITY_OFF, SMALL}},
+    {"wide_change", 0, NEAR_END + 1, 1, SCOPES_NONE, {.cpu_time = PROBITY_OFF, SMALL}},
+    {"wide_gap_change", 0, NEAR_END + 2, 1, SCOPES_NONE, {ALWAYS_GAP, SMALL}},
+    {"first", 1, 0, 0, SCOPES_NONE, {ALWAYS_GAP, SMALL}},
+    {"plain", 0, 0, 0, SCOPES_PLAIN, {.cpu_time = PROBITY_OFF, MANY}},
+    {"plain_gap_change", 0, NEAR_END + 1, 0, SCOPES_PLAIN, {ALWAYS_GAP, MANY}},
+    {"params", 0, 0, 0, SCOPES_PARAMETERS, {.cpu_time = PROBITY_OFF, MANY}},
+    {"params_gap", 0, 0, 0, SCOPES_PARAMETERS, {ALWAYS_GAP, MANY}},
+    {"params_change", 0, NEAR_END + 2, 0, SCOPES_PARAMETERS, {.cpu_time = PROBITY_OFF, MANY}},
+    {"params_gap_change", 0, NEAR_END + 3, 0, SCOPES_PARAMETERS, {ALWAYS_GAP, MANY}},
+    {"text", 0, 0, 0, SCOPES_TEXT, {.cpu_time = PROBITY_OFF, MANY}},
+    {"text_gap_change", 0, NEAR_END + 14, 0, SCOPES_TEXT, {ALWAYS_GAP, MANY}},
+    {"message", 0, 0, 0, SCOPES_MESSAGE, {.cpu_time = PROBITY_OFF, MANY}},
+    {"message_gap_change", 0, NEAR_END + 2, 0, SCOPES_MESSAGE, {ALWAYS_GAP, MANY}},
+    {"checkpoint", 0, 0, 0, SCOPES_CHECKPOINT, {.cpu_time = PROBITY_OFF, MANY}},
+    {"checkpoint_change", 0, NEAR_END + 3, 0, SCOPES_CHECKPOINT, {.cpu_time = PROBITY_OFF, MANY}},
+    {"checkpoint_gap", 0, 0, 0, SCOPES_CHECKPOINT, {ALWAYS_GAP, MANY}},
+    {"pause_gap_change", 0, NEAR_END, 0, SCOPES_PAUSE, {ALWAYS_GAP, MANY}},
+    {"params_first", 1, 0, 0, SCOPES_PARAMETERS, {ALWAYS_GAP, MANY}},
+    {"profile", 0, 0, 0, SCOPES_PROFILE, {.cpu_time = PROBITY_OFF, MANY}},
+    {"profile_gap", 0, 0, 0, SCOPES_PROFILE, {ALWAYS_GAP, MANY}},
+    {"profile_first", 1, 0, 0, SCOPES_PROFILE, {ALWAYS_GAP, MANY}},
 };
 
 static struct shared *shared;
 static uint64_t handler_hits = 3, handler_ms;
+static int handler_scopes;
+static uint64_t handler_calls; /* found, in profile mode */
 
 static void need(int condition, const char *what)
 {
@@ -91,38 +117,58 @@ static uint32_t id_of(const struct scenario *scenario, uint64_t number)
     return (scenario->wide ? 1u << 31 : 0) | (uint32_t)number;
 }
 
+static void one_begins(void)
+{
+    __atomic_store_n(&shared->begun, shared->begun + 1, __ATOMIC_SEQ_CST);
+}
+
+static void one_ends(void)
+{
+    __atomic_store_n(&shared->finished, shared->finished + 1, __ATOMIC_SEQ_CST);
+}
+
 static void make_one(const struct scenario *scenario)
 {
+    if (scenario->scopes != SCOPES_NONE) {
+        scopes_run(scenario->scopes, (uint32_t)shared->scopes++, one_begins, one_ends);
+        return;
+    }
     uint32_t id = id_of(scenario, shared->begun);
-
-    __atomic_store_n(&shared->begun, shared->begun + 1, __ATOMIC_SEQ_CST);
+    one_begins();
     PROBITY_PROBE(id);
-    __atomic_store_n(&shared->finished, shared->finished + 1, __ATOMIC_SEQ_CST);
+    one_ends();
 }
 
 static void on_signal(int number)
 {
     (void)number;
-    for (uint64_t i = 0; i < handler_hits; i++)
-        PROBITY_PROBE(hits_id(HANDLER_STREAM, shared->handled++));
+    for (uint64_t i = 0; i < handler_hits; i++) {
+        if (handler_scopes)
+            scopes_handle((uint32_t)shared->handled++);
+        else
+            PROBITY_PROBE(hits_id(HANDLER_STREAM, shared->handled++));
+    }
     if (handler_ms > 0)
         usleep((useconds_t)handler_ms * 1000);
 }
 
 /* Probes until only so many words are left in this thread's chunk. Where hits alone never come to
- * that place, a name in between, of four words, shifts them. */
+ * that place, a name in between, of four to six words, shifts them. */
 static void fill_chunk(const struct scenario *scenario)
 {
+    int shift_every = scenario->scopes != SCOPES_NONE ? 7 : 100;
+
     for (int tries = 0; tries < 1200; tries++) {
         uint64_t bytes = probity_thread_self != NULL ? probity_thread_self->valid_bit : 0;
         uint64_t left = bytes != 0 ? bytes - (probity_thread_self->cursor & (bytes - 1)) : 0;
         uint64_t wanted = 8 * (uint64_t)scenario->near_end;
-        if (bytes != 0 && (left == wanted || left == wanted - 8))
+        if (left > 0 && left <= wanted && (left + 8 >= wanted || scenario->scopes != SCOPES_NONE))
             return;
-        if (tries % 100 == 99)
-            probity_thread_set_name("shift");
+        if (tries % shift_every == shift_every - 1)
+            probity_thread_set_name("a name of several words" + tries / shift_every % 3 * 8);
         make_one(scenario);
     }
+    need(0, "the end of a chunk was not come to");
 }
 
 static void run_child(const struct scenario *scenario, int is_ring)
@@ -131,6 +177,8 @@ static void run_child(const struct scenario *scenario, int is_ring)
 
     options.mode = is_ring ? PROBITY_MODE_RING : PROBITY_MODE_BLOCK;
     options.out = "trace";
+    options.profile = scenario->scopes == SCOPES_PROFILE;
+    handler_scopes = scenario->scopes != SCOPES_NONE;
     need(probity_start(&options) == 0, "start");
     signal(SIGUSR1, on_signal);
     do {
@@ -217,6 +265,27 @@ static void *map_spool(void)
 }
 
 static uint8_t seen[IDS_MAX];
+static uint32_t scope_hits[4]; /* of scopes_number() */
+
+/* Where the record is counted in `seen`; -1: it is none that is counted. */
+static int64_t place_of(const struct scenario *scenario, const struct probity_record *record,
+                        uint64_t limit)
+{
+    if (scenario->scopes != SCOPES_NONE) {
+        int64_t number = scopes_number(scenario->scopes, record, scope_hits);
+        if (number == -2 || (number < SCOPES_HANDLER && number >= (int64_t)limit))
+            fail("invented or torn record", record->kind, (uint64_t)number);
+        return number >= SCOPES_HANDLER ? number - SCOPES_HANDLER + HANDLER_PLACE : number;
+    }
+    if (record->kind != PROBITY_EVENT_HIT)
+        return -1;
+    uint64_t id = record->code / 2, number = id & 0x7fffffff;
+    if (id >> HITS_SEQUENCE_BITS == HANDLER_STREAM)
+        return HANDLER_PLACE + (int64_t)(id & HITS_SEQUENCE_MASK);
+    if ((id >> 31 != 0) != (scenario->wide != 0) || number >= limit)
+        fail("invented hit", limit, id);
+    return (int64_t)number;
+}
 
 /* Counts the hits of a DATA block. Returns the number that were the scenario's own. */
 static uint64_t count_block(const uint8_t *block, const struct scenario *scenario, uint64_t limit)
@@ -235,17 +304,12 @@ static uint64_t count_block(const uint8_t *block, const struct scenario *scenari
     probity_unpacker_init(&unpacker, payload + PROBITY_DATA_FIXED_BYTES,
                           header.payload_bytes - PROBITY_DATA_FIXED_BYTES, data.first_tick);
     while ((got = probity_unpack(&unpacker, &record)) > 0) {
-        if (record.kind != PROBITY_EVENT_HIT)
+        int64_t place = place_of(scenario, &record, limit);
+        if (place < 0)
             continue;
-        uint64_t id = record.code / 2, number = id & 0x7fffffff;
-        if (id >> HITS_SEQUENCE_BITS == HANDLER_STREAM)
-            number = HANDLER_PLACE + (id & HITS_SEQUENCE_MASK);
-        else if ((id >> 31 != 0) != (scenario->wide != 0) || number >= limit)
-            fail("invented hit", limit, id);
-        else
-            own++;
-        if (number >= IDS_MAX || seen[number]++ != 0)
-            fail("hit found twice", number, 0);
+        own += place < HANDLER_PLACE;
+        if (place >= IDS_MAX || seen[place]++ != 0)
+            fail("hit found twice", (uint64_t)place, 0);
     }
     if (got < 0)
         fail("a stream is damaged", 0, 0);
@@ -271,10 +335,48 @@ static const uint8_t *drain(void *segment, uint32_t chunk)
         .rate = spool->rate,
         .cpu_known = header->flags & PROBITY_CHUNK_CPU_KNOWN};
 
-    if (header->state == PROBITY_CHUNK_FREE)
+    if (header->state != PROBITY_CHUNK_OPEN && header->state != PROBITY_CHUNK_FULL)
         return NULL;
     probity_drain_chunk(&input, &scratch, 1, block, &output);
     return output.records > 0 ? block : NULL;
+}
+
+/* A row of the profile. The function of the handler is declared second, mostly. */
+static uint64_t count_row(const struct probity_profile_row *row, int is_over)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < PROBITY_PROFILE_BUCKETS; i++)
+        sum += row->histogram[i];
+    if (sum > row->calls || sum + !is_over < row->calls)
+        fail("calls, and in the histogram", row->calls, sum);
+    if (row->untimed != 0 || row->unwound != 0 || row->self > row->total + !is_over * row->max)
+        fail("self and total time", row->self, row->total);
+    if (row->site != 0)
+        handler_calls += row->calls;
+    return row->site == 0 ? row->calls : 0;
+}
+
+/* The calls that the cells of the spool count now. */
+static void look_at_cells(const struct probity_spool_header *spool, void *segment)
+{
+    uint64_t begun = shared->begun, finished = shared->finished, found = 0;
+    struct probity_profile_row row;
+    struct probity_cells cells;
+
+    for (uint32_t chunk = 0; chunk < spool->chunks; chunk++) {
+        if (!probity_cells_get(probity_spool_chunk(segment, chunk),
+                               probity_spool_words(segment, spool->chunks, spool->chunk_words,
+                                                   chunk),
+                               spool->chunk_words, &cells))
+            continue;
+        for (uint32_t i = 0; i < cells.count; i++) {
+            probity_cells_row(&cells, i, &row);
+            found += count_row(&row, 0);
+        }
+    }
+    if (found < finished || found > begun)
+        fail("calls counted between finished and begun", finished, found);
 }
 
 /* What a reader finds now: all that is finished, and at most one hit more. */
@@ -283,6 +385,11 @@ static void look(void *segment, const struct scenario *scenario)
     uint64_t begun = shared->begun, finished = shared->finished, found = 0;
     struct probity_spool_header *spool = segment;
 
+    if (scenario->scopes == SCOPES_PROFILE) {
+        look_at_cells(spool, segment);
+        return;
+    }
+    memset(scope_hits, 0, sizeof scope_hits);
     memset(seen, 0, begun < IDS_MAX ? begun + 1 : IDS_MAX);
     for (uint32_t chunk = 0; chunk < spool->chunks; chunk++) {
         const uint8_t *block = drain(segment, chunk);
@@ -315,11 +422,30 @@ static int look_at_every_instruction(const struct scenario *scenario)
     kill(child, SIGKILL);
     waitpid(child, &status, 0);
     printf("%s: looked %llu times\n", scenario->name, (unsigned long long)steps);
-    return shared->finished < PROBES;
+    return shared->phase != 2;
 }
 
 /* ---- Signals
  * ----------------------------------------------------------------------------------- */
+
+/* A PROFILE block. */
+static uint64_t count_profile(const uint8_t *payload, size_t bytes)
+{
+    const uint8_t *at = payload + PROBITY_PROFILE_FIXED_BYTES;
+    struct probity_profile_part part;
+    struct probity_profile_row row;
+    uint64_t own = 0;
+
+    if (probity_profile_part_get(payload, bytes, &part) != 0)
+        fail("a profile is damaged", 0, 0);
+    for (uint32_t i = 0; i < part.rows; i++) {
+        at = probity_profile_row_get(at, payload + bytes, &row);
+        if (at == NULL)
+            fail("a row is damaged", i, part.rows);
+        own += count_row(&row, 1);
+    }
+    return own;
+}
 
 /* All blocks of the closed trace. */
 static uint64_t count_trace(const struct scenario *scenario)
@@ -336,8 +462,10 @@ static uint64_t count_trace(const struct scenario *scenario)
         struct probity_block_header header;
         if (probity_block_header_get(bytes + at, &header) != 0)
             fail("block header", (uint64_t)at, 0);
-        if (header.type == PROBITY_BLOCK_DATA)
+        if (header.type == PROBITY_BLOCK_DATA && scenario->scopes != SCOPES_PROFILE)
             own += count_block(bytes + at, scenario, shared->begun);
+        if (header.type == PROBITY_BLOCK_PROFILE)
+            own += count_profile(bytes + at + PROBITY_BLOCK_HEADER_BYTES, header.payload_bytes);
         at += PROBITY_BLOCK_HEADER_BYTES + (off_t)header.payload_bytes;
     }
     munmap((void *)(uintptr_t)bytes, (size_t)status.st_size);
@@ -347,14 +475,24 @@ static uint64_t count_trace(const struct scenario *scenario)
 static void check_trace(const struct scenario *scenario)
 {
     memset(seen, 0, sizeof seen);
-    uint64_t own = count_trace(scenario), handled = 0;
+    memset(scope_hits, 0, sizeof scope_hits);
+    handler_calls = 0;
+    uint64_t own = count_trace(scenario), handled = handler_calls;
+    uint64_t records = scenario->scopes != SCOPES_NONE ? 2 : 1;
 
-    for (uint64_t i = 0; i < shared->handled; i++)
+    for (uint64_t i = 0; i < shared->handled * records; i++)
         handled += seen[HANDLER_PLACE + i];
+    if (scenario->scopes == SCOPES_PROFILE)
+        records = 1;
+    /* Where the handler came before the first scope was declared, its own is the first. */
+    if (scenario->is_first && scenario->scopes == SCOPES_PROFILE && own == shared->handled) {
+        own = handled;
+        handled = shared->handled;
+    }
     if (own != shared->finished)
         fail("hits made and found", shared->finished, own);
-    if (handled != shared->handled)
-        fail("hits of the handler made and found", shared->handled, handled);
+    if (handled != shared->handled * records)
+        fail("hits of the handler made and found", shared->handled * records, handled);
     unlink("trace");
 }
 
@@ -432,7 +570,7 @@ static int interrupt_at(pid_t child, uint64_t place)
 
 static int has_room(void)
 {
-    return shared->handled + handler_hits < HITS_SEQUENCE_MASK &&
+    return 2 * (shared->handled + handler_hits) < HITS_SEQUENCE_MASK &&
            shared->begun + 4000 < HANDLER_PLACE;
 }
 
