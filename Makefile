@@ -37,11 +37,16 @@ C_FLAGS   = -std=gnu11 $(COMMON) $(CFLAGS)
 CXX_FLAGS = -std=gnu++17 $(COMMON) $(CXXFLAGS)
 LINK_FLAGS = -pthread $(SANITIZE_FLAGS) $(LDFLAGS)
 # -fexceptions: a thread that is cancelled or thrown through must unwind across library frames.
-SRC_FLAGS := -Isrc -Iinclude -fPIC -fvisibility=hidden -fexceptions
+# -fno-plt: a function bound at its first call takes 3 KiB of stack more, which a signal handler may
+# not have.
+SRC_FLAGS := -Isrc -Iinclude -fPIC -fvisibility=hidden -fexceptions -fno-plt
 
+# What needs libm is the tool's alone.
+TOOL_ANALYSIS := $(wildcard src/analysis/compare*.c) src/analysis/statistics.c
 LIB_SRC := $(wildcard src/base/*.c src/format/*.c src/spool/*.c src/runtime/*.c src/writer/*.c \
              src/reader/*.c src/logger/*.c src/library/*.c src/output/csv*.c src/output/log*.c) \
-           src/output/text.c src/output/values.c src/output/report_text.c $(wildcard src/analysis/*.c)
+           src/output/text.c src/output/values.c src/output/report_text.c \
+           $(filter-out $(TOOL_ANALYSIS),$(wildcard src/analysis/*.c))
 TOOL_SRC := $(filter-out $(LIB_SRC),$(wildcard src/analysis/*.c src/output/*.c src/symbols/*.c))
 CLI_SRC := $(wildcard src/cli/*.c)
 
@@ -153,7 +158,7 @@ $(SHARED_LIB): $(LIB_OBJ) src/libprobity.map
 $(TOOL): $(CLI_OBJ) $(TOOL_OBJ) $(filter-out $(OBJ)/src/runtime/% $(OBJ)/src/library/% \
            $(OBJ)/src/writer/writer.o,$(LIB_OBJ))
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(LINK_FLAGS) -o $@ $^ -ljansson -ldw -lelf $(LDLIBS)
+	$(call say,LINK)$(CC) $(LINK_FLAGS) -o $@ $^ -ljansson -ldw -lelf -lm $(LDLIBS)
 
 # Programs link with CXX where their source is C++. $(1) program, $(2) source.
 linker = $(if $(filter %.cc,$(1)),$(CXX),$(CC))

@@ -20,7 +20,7 @@ _probity() {
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
         mapfile -t COMPREPLY < <(compgen -W \
-            'record csv log report info check recover level help --help --version' -- "$word")
+            'record csv log report info check recover level tree threads diff help --help --version' -- "$word")
         return
     fi
     # Bash cuts --mode=ring at the equals sign.
@@ -46,8 +46,42 @@ _probity() {
         return
     fi
     if [[ ${COMP_WORDS[1]} == report && $previous == --sort ]]; then
-        mapfile -t COMPREPLY < <(compgen -W 'calls total self cpu-total cpu-self paused min mean
-            p50 p90 p99 max name' -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W 'calls total self cpu-total cpu-self off-total off-self
+            paused elapsed parallelism min mean p50 p90 p99 max name' -- "$word")
+        return
+    fi
+    if [[ ${COMP_WORDS[1]} == report && $previous == --columns ]]; then
+        local keys=
+        [[ $word == *,* ]] && keys=${word%,*},
+        mapfile -t COMPREPLY < <(compgen -P "$keys" -W 'calls total self cpu-total cpu-self
+            off-total off-self paused elapsed parallelism min mean p50 p90 p99 max' \
+            -- "${word##*,}")
+        return
+    fi
+    if [[ ${COMP_WORDS[1]} == tree && $previous == --sort ]]; then
+        mapfile -t COMPREPLY < <(compgen -W 'calls total self cpu-total cpu-self off-total off-self
+            paused name' -- "$word")
+        return
+    fi
+    if [[ ${COMP_WORDS[1]} == tree && $previous == --value ]]; then
+        mapfile -t COMPREPLY < <(compgen -W 'wall cpu off-cpu calls' -- "$word")
+        return
+    fi
+    if [[ ${COMP_WORDS[1]} == threads && $previous == --sort ]]; then
+        mapfile -t COMPREPLY < <(compgen -W 'first last lifetime cpu off-cpu records hits scopes tid
+            name' -- "$word")
+        return
+    fi
+    if [[ ${COMP_WORDS[1]} == diff && $previous == --sort ]]; then
+        mapfile -t COMPREPLY < <(compgen -W 'impact change name calls self total cpu mean median
+            p99' -- "$word")
+        return
+    fi
+    if [[ ${COMP_WORDS[1]} == diff && $previous == --statistic ]]; then
+        local list=
+        [[ $word == *,* ]] && list=${word%,*},
+        mapfile -t COMPREPLY < <(compgen -P "$list" -W 'calls self total cpu mean median p99' \
+            -- "${word##*,}")
         return
     fi
     case ${COMP_WORDS[1]} in
@@ -56,8 +90,14 @@ _probity() {
         log) options='-o --output -f --force --follow --function --level --depth --min-duration --tid
             --from --to --by-thread --probes --time --color -h --help' ;;
         report) options='-o --output -f --force --sort -n --limit --by-thread --signature --places
-            --from --to --tid --function --json -h --help' ;;
+            --from --to --tid --function --json --csv --wide --columns -h --help' ;;
+        tree) options='-o --output -f --force --by-thread --depth --min-percent --function --callers
+            --callees --fold-recursion --sort --places --from --to --tid --json --csv --folded
+            --value -h --help' ;;
+        threads) options='-o --output -f --force --sort --from --to --tid --json --csv -h --help' ;;
         info | level) options='--json -h --help' ;;
+        diff) options='-o --output -f --force --statistic --function --changed --tolerance --fail-on
+            --sort -n --limit --from --to --json --csv -h --help' ;;
         check | recover) options='-h --help' ;;
     esac
     if [[ $word == -* ]]; then

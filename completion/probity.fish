@@ -1,6 +1,6 @@
 # Completion of probity(1) for fish.
 
-set -l commands record csv log report info check recover level help
+set -l commands record csv log report info check recover level tree threads diff help
 set -l none "not __fish_seen_subcommand_from $commands"
 set -l in __fish_seen_subcommand_from
 
@@ -13,6 +13,9 @@ complete -c probity -n $none -a info -d 'say what a trace holds and whether it i
 complete -c probity -n $none -a check -d 'verify every byte of a trace'
 complete -c probity -n $none -a recover -d 'fold what a killed program left behind into its trace'
 complete -c probity -n $none -a level -d 'show or change the levels of a running program'
+complete -c probity -n $none -a diff -d 'compare runs of a program before and after a change'
+complete -c probity -n $none -a tree -d 'show who called whom, with times along each path'
+complete -c probity -n $none -a threads -d 'say what each thread and process did'
 complete -c probity -n $none -a help -d 'describe a command'
 complete -c probity -s h -l help -d 'describe the tool or the command'
 complete -c probity -n $none -l version -d 'print the version'
@@ -50,7 +53,13 @@ complete -c probity -n "$in log" -l color -x -a 'auto always never' -d 'colours'
 complete -c probity -n "$in report" -s o -l output -r -d 'write to a file'
 complete -c probity -n "$in report" -s f -l force -d 'replace the file'
 complete -c probity -n "$in report" -l sort -x -d 'the order' \
-    -a 'calls total self cpu-total cpu-self paused min mean p50 p90 p99 max name'
+    -a 'calls total self cpu-total cpu-self off-total off-self paused elapsed parallelism min mean p50
+        p90 p99 max name'
+complete -c probity -n "$in report" -l wide -d 'all columns'
+complete -c probity -n "$in report" -l columns -x -d 'the columns, in order' \
+    -a "(__fish_append , calls total self cpu-total cpu-self off-total off-self paused elapsed \
+        parallelism min mean p50 p90 p99 max)"
+complete -c probity -n "$in report" -l csv -d 'print CSV'
 complete -c probity -n "$in report" -s n -l limit -x -d 'the first functions only'
 complete -c probity -n "$in report" -l by-thread -d 'a line for each thread'
 complete -c probity -n "$in report" -l signature -d 'signatures instead of names'
@@ -61,6 +70,52 @@ complete -c probity -n "$in report" -l tid -x -d 'only these threads'
 complete -c probity -n "$in report" -l function -x -d 'only functions like this'
 complete -c probity -n "$in report" -l json -d 'print JSON'
 
+complete -c probity -n "$in tree" -s o -l output -r -d 'write to a file'
+complete -c probity -n "$in tree" -s f -l force -d 'replace the file'
+complete -c probity -n "$in tree" -l by-thread -d 'a tree for each thread'
+complete -c probity -n "$in tree" -l depth -x -d 'so many levels of functions only'
+complete -c probity -n "$in tree" -l min-percent -x -d 'nothing below this share'
+complete -c probity -n "$in tree" -l function -x -d 'what happened below functions like this'
+complete -c probity -n "$in tree" -l callers -x -d 'who called functions like this'
+complete -c probity -n "$in tree" -l callees -x -d 'what functions like this called'
+complete -c probity -n "$in tree" -l fold-recursion -d 'a function that calls itself is one node'
+complete -c probity -n "$in tree" -l sort -x -d 'the order' \
+    -a 'calls total self cpu-total cpu-self off-total off-self paused name'
+complete -c probity -n "$in tree" -l places -d 'file and line of each function'
+complete -c probity -n "$in tree" -l from -x -d 'only calls from this time on'
+complete -c probity -n "$in tree" -l to -x -d 'only calls before this time'
+complete -c probity -n "$in tree" -l tid -x -d 'only these threads'
+complete -c probity -n "$in tree" -l json -d 'print JSON'
+complete -c probity -n "$in tree" -l csv -d 'print CSV'
+complete -c probity -n "$in tree" -l folded -d 'print folded stacks'
+complete -c probity -n "$in tree" -l value -x -d 'what folded stacks tell' -a 'wall cpu off-cpu calls'
+
+complete -c probity -n "$in threads" -s o -l output -r -d 'write to a file'
+complete -c probity -n "$in threads" -s f -l force -d 'replace the file'
+complete -c probity -n "$in threads" -l sort -x -d 'the order' \
+    -a 'first last lifetime cpu off-cpu records hits scopes tid name'
+complete -c probity -n "$in threads" -l from -x -d 'only records from this time on'
+complete -c probity -n "$in threads" -l to -x -d 'only records before this time'
+complete -c probity -n "$in threads" -l tid -x -d 'only these threads'
+complete -c probity -n "$in threads" -l json -d 'print JSON'
+complete -c probity -n "$in threads" -l csv -d 'print CSV'
+
 complete -c probity -n "$in info" -l json -d 'print JSON'
 
 complete -c probity -n "$in level" -l json -d 'print JSON'
+
+complete -c probity -n "$in diff" -s o -l output -r -d 'write to a file'
+complete -c probity -n "$in diff" -s f -l force -d 'replace the file'
+complete -c probity -n "$in diff" -l statistic -x -d 'only these' \
+    -a "(__fish_append , calls self total cpu mean median p99)"
+complete -c probity -n "$in diff" -l function -x -d 'only functions like this'
+complete -c probity -n "$in diff" -l changed -d 'only changes that are established'
+complete -c probity -n "$in diff" -l tolerance -x -d 'differences within it are the same'
+complete -c probity -n "$in diff" -l fail-on -x -d 'exit with 4 where this is established'
+complete -c probity -n "$in diff" -l sort -x -d 'the order' \
+    -a 'impact change name calls self total cpu mean median p99'
+complete -c probity -n "$in diff" -s n -l limit -x -d 'the first functions only'
+complete -c probity -n "$in diff" -l from -x -d 'only calls from this time on'
+complete -c probity -n "$in diff" -l to -x -d 'only calls before this time'
+complete -c probity -n "$in diff" -l json -d 'print JSON'
+complete -c probity -n "$in diff" -l csv -d 'print CSV'

@@ -9,12 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/elapsed.h"
+#include "analysis/same_function.h"
 #include "probity.h"
+
+/* A function in all threads. */
+struct function_item {
+    struct probity_same_function same;
+    struct probity_elapsed elapsed;
+};
 
 /* A row of a function; with threads kept apart, of a function and thread. */
 struct row_item {
     struct probity_report_row row;
     uint64_t key, slot;
+    struct function_item *function;
     struct row_item *next; /* all rows, newest first */
 };
 
@@ -31,6 +40,7 @@ struct probity_report {
     struct row_item **places; /* a hash table with open addressing; at most half full */
     size_t row_count, capacity;
     struct row_item *rows;
+    struct probity_same_functions same; /* of struct function_item */
     struct thread_item **slots; /* by slot; NULL: not seen yet */
     uint32_t slot_count;
     struct thread_item *threads;
@@ -38,6 +48,8 @@ struct probity_report {
     size_t sorted_count;
     struct probity_report_function *functions;
     size_t function_count;
+    uint64_t rows_repaired; /* of rows from elsewhere: of other scopes than these */
+    struct probity_scopes_repairs repairs; /* of finish */
     int error; /* of a listener, which cannot return it */
 };
 
@@ -117,6 +129,7 @@ static int add_sums(struct probity_report_sums *to, const struct probity_report_
     to->calls += from->calls;
     to->untimed += from->untimed;
     to->repaired += from->repaired;
+    to->profiled += from->profiled;
     add_time(&to->total, from->total);
     add_time(&to->self, from->self);
     add_time(&to->paused, from->paused);
@@ -185,6 +198,21 @@ static int grow_rows(struct probity_report *report)
     return 0;
 }
 
+/* Finds or adds. NULL without memory. */
+static struct function_item *function_at(struct probity_report *report,
+                                         const struct probity_report_row *like)
+{
+    const struct probity_function_key key = {like->function, like->trace, like->number};
+    struct function_item *item =
+        (struct function_item *)probity_same_function_at(&report->same, &key);
+
+    if (item == NULL || key.function == NULL || !key.function->is_deferred ||
+        item->elapsed.past != NULL)
+        return item;
+    item->elapsed.past = calloc(1, sizeof *item->elapsed.past);
+    return item->elapsed.past != NULL ? item : NULL;
+}
+
 /* Finds or adds the row of what `like` tells; slot tells threads apart. NULL without memory. */
 static struct row_item *row_at(struct probity_report *report, const struct probity_report_row *like,
                                uint64_t slot)
@@ -196,9 +224,11 @@ static struct row_item *row_at(struct probity_report *report, const struct probi
     struct row_item **place = &report->places[row_place(report, key, slot)];
     if (*place != NULL)
         return *place;
-    struct row_item *item = calloc(1, sizeof *item);
+    struct function_item *function = function_at(report, like);
+    struct row_item *item = function != NULL ? calloc(1, sizeof *item) : NULL;
     if (item == NULL)
         return NULL;
+    item->function = function;
     item->row = (struct probity_report_row){like->function, like->trace, like->number, like->thread,
                                             {.min_ns = UINT64_MAX}};
     item->key = key;
@@ -261,14 +291,13 @@ static int set_name(struct thread_item *item, const char *bytes, size_t length)
 /* ---- Events ------------------------------------------------------------------------------------
  */
 
-static void on_opened(void *context, struct probity_scope *scope, const struct probity_event *event)
+/* Finds the row once for each function and thread. */
+static struct row_item *add_row(struct probity_report *report, struct probity_scope *scope,
+                                const struct probity_event *event)
 {
-    struct probity_report *report = context;
     struct probity_report_row like = {scope->function, scope->trace, scope->number, NULL, {0}};
     uint64_t slot = 0;
 
-    if (__builtin_expect(*scope->of_function != NULL, 1))
-        return;
     if (report->options.by_thread) {
         const struct thread_item *thread = thread_of_slot(report, event);
         slot = event->thread_slot;
@@ -278,6 +307,62 @@ static void on_opened(void *context, struct probity_scope *scope, const struct p
     *scope->of_function = row_at(report, &like, slot);
     if (*scope->of_function == NULL)
         report->error = PROBITY_ERROR_MEMORY;
+    return *scope->of_function;
+}
+
+static inline int is_in_range(const struct probity_report *report,
+                              const struct probity_scope *scope)
+{
+    return scope->enter_wall_ns >= report->options.from_ns &&
+           scope->enter_wall_ns < report->options.to_ns;
+}
+
+/* Elapsed time is that of the calls whose times make the total. */
+static inline int has_total(const struct probity_report *report, const struct probity_scope *scope)
+{
+    return scope->recursion == 0 && !scope->is_untimed && is_in_range(report, scope);
+}
+
+static void on_opened(void *context, struct probity_scope *scope, const struct probity_event *event)
+{
+    struct probity_report *report = context;
+    struct row_item *item = *scope->of_function;
+
+    if (__builtin_expect(item == NULL, 0) && (item = add_row(report, scope, event)) == NULL)
+        return;
+    if (!has_total(report, scope))
+        return;
+    if (__builtin_expect(event->kind == PROBITY_EVENT_ENTER, 1))
+        probity_elapsed_enter(&item->function->elapsed, event->wall_ns);
+    else
+        probity_elapsed_enter_back(&item->function->elapsed, scope->enter_wall_ns);
+}
+
+/* Elapsed time of a function goes on or rests, as its thread pauses. */
+static void switch_elapsed(struct probity_report *report, const struct probity_scope *scope,
+                           int goes_on, uint64_t now_ns)
+{
+    struct row_item *item = *scope->of_function;
+
+    if (item == NULL || !has_total(report, scope))
+        return;
+    if (goes_on)
+        probity_elapsed_enter(&item->function->elapsed, now_ns);
+    else
+        probity_elapsed_leave(&item->function->elapsed, now_ns);
+}
+
+/* A pause is in no time of the callers either, as far as they are not called in a pause
+ * themselves. */
+static void switch_callers(struct probity_report *report, uint32_t slot, uint32_t depth,
+                           int goes_on, uint64_t now_ns)
+{
+    while (depth-- > 0) {
+        const struct probity_scope *caller = probity_scopes_at(report->scopes, slot, depth);
+        if (caller->is_paused)
+            return;
+        switch_elapsed(report, caller, goes_on, now_ns);
+    }
 }
 
 static void on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
@@ -285,11 +370,12 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
 {
     struct probity_report *report = context;
     struct row_item *item = *scope->of_function;
+    uint64_t end_ns = scope->enter_wall_ns + scope->elapsed.wall_ns;
 
-    (void)thread_slot;
     (void)event;
-    if (item == NULL || scope->enter_wall_ns < report->options.from_ns ||
-        scope->enter_wall_ns >= report->options.to_ns)
+    if (__builtin_expect(scope->is_paused, 0))
+        switch_callers(report, thread_slot, scope->depth, 1, end_ns);
+    if (item == NULL || !is_in_range(report, scope))
         return;
     struct probity_report_sums *sums = &item->row.sums;
     sums->calls++;
@@ -298,18 +384,48 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
         sums->untimed++;
         return;
     }
-    if (scope->recursion == 0)
+    if (scope->recursion == 0) {
         add_time(&sums->total, scope->total);
+        if (__builtin_expect(!scope->is_paused, 1))
+            probity_elapsed_leave(&item->function->elapsed, end_ns);
+    }
     add_time(&sums->self, probity_scope_self(scope));
     add_time(&sums->paused, scope->paused);
     if (add_duration(sums, scope->total.wall_ns) != 0)
         report->error = PROBITY_ERROR_MEMORY;
 }
 
+static int is_top_paused(const struct probity_report *report, uint32_t slot)
+{
+    const struct probity_scope *top = probity_scopes_top(report->scopes, slot);
+
+    return top != NULL && top->is_paused;
+}
+
+/* A pause without effect changes nothing. */
+static int put_pause(struct probity_report *report, const struct probity_event *event,
+                     const struct probity_scopes_listener *listener)
+{
+    uint32_t slot = event->thread_slot;
+    int was_paused = is_top_paused(report, slot);
+    int error = probity_scopes_put(report->scopes, event, listener);
+    int is_paused = is_top_paused(report, slot);
+
+    if (error == 0 && was_paused != is_paused) {
+        const struct probity_scope *top = probity_scopes_top(report->scopes, slot);
+        switch_elapsed(report, top, !is_paused, event->wall_ns);
+        switch_callers(report, slot, top->depth, !is_paused, event->wall_ns);
+    }
+    return error;
+}
+
 int probity_report_put(struct probity_report *report, const struct probity_event *event)
 {
     const struct probity_scopes_listener listener = {on_opened, on_closed, report};
-    int error = probity_scopes_put(report->scopes, event, &listener);
+    int is_pause = event->kind == PROBITY_EVENT_PAUSE || event->kind == PROBITY_EVENT_RESUME;
+    int error = __builtin_expect(is_pause, 0)
+                    ? put_pause(report, event, &listener)
+                    : probity_scopes_put(report->scopes, event, &listener);
 
     if (__builtin_expect(event->kind == PROBITY_EVENT_THREAD_NAME, 0) &&
         report->options.by_thread && error == 0) {
@@ -341,7 +457,11 @@ int probity_report_add_row(struct probity_report *report, const struct probity_r
         slot = UINT64_C(1) << 63 | (uint64_t)wanted->trace << 32 | wanted->thread;
     }
     struct row_item *item = row_at(report, &like, slot);
-    return item != NULL ? add_sums(&item->row.sums, &row->sums) : PROBITY_ERROR_MEMORY;
+    report->rows_repaired += row->sums.repaired;
+    if (item == NULL)
+        return PROBITY_ERROR_MEMORY;
+    item->row.sums.profiled += row->sums.calls;
+    return add_sums(&item->row.sums, &row->sums);
 }
 
 /* ---- The end -----------------------------------------------------------------------------------
@@ -352,24 +472,12 @@ static int compare_numbers(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-/* Orders functions by all that tells them apart for a user. Lost declarations have but a number. */
 static int compare_functions(const struct probity_report_row *a, const struct probity_report_row *b)
 {
-    const struct probity_function *left = a->function, *right = b->function;
-    int order;
+    const struct probity_function_key left = {a->function, a->trace, a->number};
+    const struct probity_function_key right = {b->function, b->trace, b->number};
 
-    if (left == NULL || right == NULL) {
-        order = (left == NULL) - (right == NULL);
-        order = order != 0 ? order : compare_numbers(a->trace, b->trace);
-        return order != 0 ? order : compare_numbers(a->number, b->number);
-    }
-    if (left == right)
-        return 0;
-    order = strcmp(left->name, right->name);
-    order = order != 0 ? order : strcmp(left->signature, right->signature);
-    order = order != 0 ? order : strcmp(left->file, right->file);
-    order = order != 0 ? order : compare_numbers(left->line, right->line);
-    return order != 0 ? order : strcmp(left->object, right->object);
+    return probity_function_compare(&left, &right);
 }
 
 static int compare_rows(const void *left, const void *right)
@@ -425,12 +533,31 @@ static int join_rows(struct probity_report *report)
     return error;
 }
 
+/* Of a thread alone it is the total: a thread is inside once at a time. */
+static int set_elapsed(struct probity_report *report)
+{
+    for (size_t i = 0; i < report->sorted_count; i++)
+        report->sorted[i].sums.elapsed_ns = report->sorted[i].sums.total.wall_ns;
+    for (size_t i = 0; i < report->function_count; i++) {
+        struct probity_report_function *function = &report->functions[i];
+        const struct probity_report_row like = {function->function, function->trace,
+                                                function->number, NULL, {0}};
+        const struct function_item *item = function_at(report, &like);
+        if (item == NULL)
+            return PROBITY_ERROR_MEMORY;
+        function->sums.elapsed_ns = item->elapsed.sum_ns;
+    }
+    return 0;
+}
+
 int probity_report_finish(struct probity_report *report)
 {
     const struct probity_scopes_listener listener = {on_opened, on_closed, report};
     struct probity_report_function *function = NULL;
 
     probity_scopes_finish(report->scopes, &listener);
+    report->repairs = *probity_scopes_repairs(report->scopes);
+    report->repairs.unwound += report->rows_repaired;
     int error = report->error != 0 ? report->error : collect_rows(report);
     if (error == 0)
         error = join_rows(report);
@@ -446,7 +573,7 @@ int probity_report_finish(struct probity_report *report)
         function->row_count += report->options.by_thread != 0;
         error = add_sums(&function->sums, &row->sums);
     }
-    return error;
+    return error == 0 ? set_elapsed(report) : error;
 }
 
 struct probity_report_function *probity_report_functions(struct probity_report *report,
@@ -458,7 +585,7 @@ struct probity_report_function *probity_report_functions(struct probity_report *
 
 const struct probity_scopes_repairs *probity_report_repairs(const struct probity_report *report)
 {
-    return probity_scopes_repairs(report->scopes);
+    return &report->repairs;
 }
 
 int probity_report_open(const struct probity_report_options *options,
@@ -474,6 +601,7 @@ int probity_report_open(const struct probity_report_options *options,
         report->options = *options;
     if (report->options.to_ns == 0)
         report->options.to_ns = UINT64_MAX;
+    report->same.item_bytes = sizeof(struct function_item);
     *ret_report = report;
     return 0;
 }
@@ -497,6 +625,9 @@ void probity_report_close(struct probity_report *report)
         free(thread->name);
         free(thread);
     }
+    for (struct probity_same_function *same = report->same.items; same != NULL; same = same->next)
+        free(((struct function_item *)same)->elapsed.past);
+    probity_same_functions_release(&report->same);
     probity_scopes_close(report->scopes);
     free(report->places);
     free(report->slots);

@@ -28,8 +28,10 @@ struct probity_report_sums {
     uint64_t calls;    /* all; those entered while profiling was off have no times */
     uint64_t untimed;  /* of them */
     uint64_t repaired; /* of them: closed by repair, not by their leave */
+    uint64_t profiled; /* of them: summed up elsewhere, and when they were is not known */
     struct probity_scope_time total; /* of recursive calls only the outermost counts */
     struct probity_scope_time self, paused;
+    uint64_t elapsed_ns; /* how long at least one thread was inside; where profiled is 0 */
     uint64_t sum_ns, min_ns, max_ns; /* of durations; min is UINT64_MAX without any */
     struct probity_report_histogram durations;
 };
@@ -90,6 +92,7 @@ int probity_report_finish(struct probity_report *report);
 struct probity_report_function *probity_report_functions(struct probity_report *report,
                                                          size_t *ret_count);
 
+/* Behind finish. */
 const struct probity_scopes_repairs *probity_report_repairs(const struct probity_report *report);
 
 /* The duration that so many per mille of the calls do not exceed, between the bounds of its bucket
@@ -103,7 +106,11 @@ enum probity_report_key {
     PROBITY_REPORT_SELF,
     PROBITY_REPORT_CPU_TOTAL,
     PROBITY_REPORT_CPU_SELF,
+    PROBITY_REPORT_OFF_TOTAL, /* off the CPU: wall less CPU time */
+    PROBITY_REPORT_OFF_SELF,
     PROBITY_REPORT_PAUSED,
+    PROBITY_REPORT_ELAPSED,
+    PROBITY_REPORT_PARALLELISM, /* total by elapsed, in thousandths */
     PROBITY_REPORT_MIN,
     PROBITY_REPORT_MEAN,
     PROBITY_REPORT_P50,
@@ -120,8 +127,13 @@ const char *probity_report_key_name(enum probity_report_key key);
 /* PROBITY_REPORT_KEYS where there is none of this name. */
 enum probity_report_key probity_report_key_parse(const char *name);
 
-/* Calls, or ns; of times that no call has, 0. */
+/* Calls, or ns, or thousandths; of times that no call has, 0. */
 uint64_t probity_report_value(const struct probity_report_sums *sums, enum probity_report_key key);
+
+/* Whether the value says something: not of times where no call has any, of CPU times where CPU time
+ * is not known, or of elapsed time where calls have no time of day. */
+int probity_report_is_known(const struct probity_report_sums *sums, enum probity_report_key key,
+                            int is_cpu_known);
 
 /* Sorts functions, and the rows of each: largest first, names ascending. */
 void probity_report_sort(struct probity_report_function *functions, size_t count,

@@ -8,8 +8,9 @@
 #include "analysis/report.h"
 
 static const char *const key_names[PROBITY_REPORT_KEYS] = {
-    "calls", "total", "self", "cpu-total", "cpu-self", "paused", "min",
-    "mean",  "p50",   "p90",  "p99",       "max",      "name"};
+    "calls",   "total",       "self", "cpu-total", "cpu-self", "off-total", "off-self", "paused",
+    "elapsed", "parallelism", "min",  "mean",      "p50",      "p90",       "p99",      "max",
+    "name"};
 
 const char *probity_report_key_name(enum probity_report_key key)
 {
@@ -25,6 +26,22 @@ enum probity_report_key probity_report_key_parse(const char *name)
     return (enum probity_report_key)key;
 }
 
+static uint64_t less(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+/* In thousandths; in two steps, so that no time is too long. */
+static uint64_t parallelism_of(const struct probity_report_sums *sums)
+{
+    uint64_t sum_ns = sums->total.wall_ns, elapsed_ns = sums->elapsed_ns;
+
+    if (elapsed_ns == 0)
+        return 0;
+    return sum_ns / elapsed_ns * 1000 +
+           (uint64_t)((double)(sum_ns % elapsed_ns) * 1000 / (double)elapsed_ns + 0.5);
+}
+
 uint64_t probity_report_value(const struct probity_report_sums *sums, enum probity_report_key key)
 {
     uint64_t timed = sums->calls - sums->untimed;
@@ -35,6 +52,10 @@ uint64_t probity_report_value(const struct probity_report_sums *sums, enum probi
     case PROBITY_REPORT_SELF: return sums->self.wall_ns;
     case PROBITY_REPORT_CPU_TOTAL: return sums->total.cpu_ns;
     case PROBITY_REPORT_CPU_SELF: return sums->self.cpu_ns;
+    case PROBITY_REPORT_OFF_TOTAL: return less(sums->total.wall_ns, sums->total.cpu_ns);
+    case PROBITY_REPORT_OFF_SELF: return less(sums->self.wall_ns, sums->self.cpu_ns);
+    case PROBITY_REPORT_ELAPSED: return sums->elapsed_ns;
+    case PROBITY_REPORT_PARALLELISM: return parallelism_of(sums);
     case PROBITY_REPORT_PAUSED: return sums->paused.wall_ns;
     case PROBITY_REPORT_MIN: return timed > 0 ? sums->min_ns : 0;
     case PROBITY_REPORT_MEAN: return timed > 0 ? sums->sum_ns / timed : 0;
@@ -43,6 +64,22 @@ uint64_t probity_report_value(const struct probity_report_sums *sums, enum probi
     case PROBITY_REPORT_P99: return probity_report_quantile(sums, 990);
     case PROBITY_REPORT_MAX: return sums->max_ns;
     default: return 0;
+    }
+}
+
+int probity_report_is_known(const struct probity_report_sums *sums, enum probity_report_key key,
+                            int is_cpu_known)
+{
+    switch (key) {
+    case PROBITY_REPORT_CALLS: return 1;
+    case PROBITY_REPORT_CPU_TOTAL:
+    case PROBITY_REPORT_CPU_SELF:
+    case PROBITY_REPORT_OFF_TOTAL:
+    case PROBITY_REPORT_OFF_SELF: return is_cpu_known && sums->calls > sums->untimed;
+    case PROBITY_REPORT_ELAPSED: return sums->profiled == 0 && sums->calls > sums->untimed;
+    case PROBITY_REPORT_PARALLELISM:
+        return sums->profiled == 0 && sums->calls > sums->untimed && sums->elapsed_ns > 0;
+    default: return sums->calls > sums->untimed;
     }
 }
 

@@ -15,7 +15,8 @@ enum cli_status {
     CLI_OK = 0,
     CLI_FAILURE = 1,
     CLI_USAGE = 2,
-    CLI_DAMAGED = 3 /* the input is damaged or incomplete; what could be read was treated */
+    CLI_DAMAGED = 3, /* the input is damaged or incomplete; what could be read was treated */
+    CLI_LIMIT = 4    /* diff: a change beyond a limit is established */
 };
 
 /* One row of the table of subcommands. argv[0] is the subcommand's name. */
@@ -28,7 +29,7 @@ struct cli_command {
 
 extern const struct cli_command cli_command_record, cli_command_csv, cli_command_log,
     cli_command_report, cli_command_info, cli_command_check, cli_command_recover,
-    cli_command_level;
+    cli_command_level, cli_command_tree, cli_command_threads, cli_command_diff;
 
 /* "probity CMD: TEXT" on stderr, one line. Returns CLI_FAILURE. */
 int cli_fail(const struct cli_command *command, const char *format, ...)

@@ -103,11 +103,11 @@ int cli_filter_tell_unseen(const struct cli_command *command, const struct cli_f
         if (item->is_seen)
             continue;
         if (item->name != NULL)
-            cli_warn(command, "no hit of %s '%.*s' here; `probity csv` without filters shows which "
-                     "there are", noun, (int)item->name_bytes, item->name);
+            cli_warn(command, "nothing of %s '%.*s' here; `probity %s` without filters shows which "
+                     "there are", noun, (int)item->name_bytes, item->name, command->name);
         else
-            cli_warn(command, "no hit of %s %" PRIu64 " here; `probity csv` without filters shows "
-                     "which there are", noun, item->number);
+            cli_warn(command, "nothing of %s %" PRIu64 " here; `probity %s` without filters shows "
+                     "which there are", noun, item->number, command->name);
         return 1;
     }
     return 0;
@@ -158,6 +158,8 @@ int cli_parse_time(const char *text, uint64_t start_ns, uint64_t *ret_ns)
         if (parse_decimal(text, units[i].ns, &value) != text + digits)
             return -1;
         *ret_ns = value + (is_absolute ? 0 : start_ns);
+        if (*ret_ns < value)
+            *ret_ns = UINT64_MAX;
         return 0;
     }
     return -1;

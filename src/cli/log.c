@@ -60,7 +60,7 @@ static int parse_number(const char *option, const char *text, uint32_t most, uin
 static int parse_level(struct log_call *call, const char *text)
 {
     uint32_t level;
-    int status = parse_number("--level", text, 255, &level);
+    int status = parse_number("--level", text, 5, &level);
 
     if (status == CLI_OK)
         call->log.level_max = (int)level;
@@ -244,6 +244,17 @@ static void tell_counts(const struct log_call *call, const struct probity_log_co
                  "to hold back", counts->held_shown);
 }
 
+/* Without a word, an empty log would look like a program that did nothing. */
+static void tell_profiled(const struct log_call *call)
+{
+    for (size_t i = 0; i < probity_reader_traces(call->reader); i++) {
+        const struct probity_trace_facts *facts = probity_reader_facts(call->reader, i);
+        if (facts->info.flags & PROBITY_INFO_PROFILE)
+            cli_warn(ME, "'%s': in profile mode scopes are counted, not recorded: see `probity "
+                     "report`", facts->path);
+    }
+}
+
 static int fail_copy(const struct log_call *call, int error, int error_number)
 {
     if (error == PROBITY_ERROR_WRITE && call->out == NULL)
@@ -262,6 +273,7 @@ static int judge(struct log_call *call, const struct probity_log_counts *counts)
     int status = CLI_OK;
 
     tell_counts(call, counts);
+    tell_profiled(call);
     if (cli_filter_tell_unseen(ME, &call->tids, "thread id"))
         status = CLI_FAILURE;
     if (call->log.function_count > 0 && counts->named == 0) {
@@ -390,8 +402,8 @@ const struct cli_command cli_command_log = {
     "      --follow            of a program that runs: go on until it ends, or Ctrl-C\n"
     "      --function PATTERN  only functions of this name, with * and ?, and what they call;\n"
     "                          may be given several times\n"
-    "      --level N           only functions declared up to this level\n"
-    "      --depth N           only N scopes inside each other\n"
+    "      --level N           only functions declared up to this level, 0 to 5\n"
+    "      --depth N           only N scopes inside each other; 0: all\n"
     "      --min-duration T    only scopes that lasted at least T: seconds, or with a unit (5ms)\n"
     "      --tid N,...         only these thread ids\n"
     "      --from T, --to T    what happened from T on, and before T: seconds since recording\n"

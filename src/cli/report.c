@@ -14,13 +14,15 @@
 #include "analysis/profiled.h"
 #include "cli/cli.h"
 #include "cli/filter.h"
+#include "output/report_csv.h"
 #include "output/report_json.h"
 #include "output/report_text.h"
+#include "output/text.h"
 #include "symbols/symbols.h"
 
 struct report_call {
     const char *out, *from, *to, *pattern;
-    int force, as_json;
+    int force, as_json, as_csv;
     enum probity_report_key key;
     struct probity_report_layout layout;
     struct probity_report_options options;
@@ -34,15 +36,41 @@ static const struct option long_options[] = {
     {"signature", no_argument, NULL, 'S'},    {"places", no_argument, NULL, 'P'},
     {"from", required_argument, NULL, 'F'},   {"to", required_argument, NULL, 'T'},
     {"tid", required_argument, NULL, 't'},    {"function", required_argument, NULL, 'u'},
+    {"csv", no_argument, NULL, 'c'},          {"wide", no_argument, NULL, 'w'},
+    {"columns", required_argument, NULL, 'C'},
     {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+
+#define KEYS \
+    "calls, total, self, cpu-total, cpu-self, off-total, off-self, paused, elapsed, parallelism, " \
+    "min, mean, p50, p90, p99, max"
 
 static int parse_key(struct report_call *call, const char *text)
 {
     call->key = probity_report_key_parse(text);
     if (call->key != PROBITY_REPORT_KEYS)
         return CLI_OK;
-    return cli_fail_usage(&cli_command_report, "no order '%s'; there are calls, total, self, "
-                          "cpu-total, cpu-self, paused, min, mean, p50, p90, p99, max, name", text);
+    return cli_fail_usage(&cli_command_report, "no order '%s'; there are " KEYS ", name", text);
+}
+
+static int parse_columns(struct report_call *call, const char *text)
+{
+    char name[16];
+
+    call->layout.column_count = 0;
+    for (;; text++) {
+        size_t bytes = strcspn(text, ",");
+        snprintf(name, sizeof name, "%.*s", (int)bytes, text);
+        enum probity_report_key key = probity_report_key_parse(name);
+        if (key >= PROBITY_REPORT_NAME || bytes >= sizeof name)
+            return cli_fail_usage(&cli_command_report, "no column '%.*s'; there are " KEYS,
+                                  (int)bytes, text);
+        if (call->layout.column_count == PROBITY_REPORT_KEYS)
+            return cli_fail_usage(&cli_command_report, "--columns: too many");
+        call->layout.columns[call->layout.column_count++] = key;
+        text += bytes;
+        if (*text == '\0')
+            return CLI_OK;
+    }
 }
 
 static int parse_limit(struct report_call *call, const char *text)
@@ -65,6 +93,9 @@ static int parse_option(struct report_call *call, int option)
     case 's': return parse_key(call, optarg);
     case 'n': return parse_limit(call, optarg);
     case 'j': call->as_json = 1; return CLI_OK;
+    case 'c': call->as_csv = 1; return CLI_OK;
+    case 'w': call->layout.is_wide = 1; return CLI_OK;
+    case 'C': return parse_columns(call, optarg);
     case 'b': call->options.by_thread = 1; return CLI_OK;
     case 'S': call->layout.has_signatures = 1; return CLI_OK;
     case 'P': call->layout.has_places = 1; return CLI_OK;
@@ -158,16 +189,31 @@ static void find_signatures(struct symbols *symbols, const struct probity_reader
     }
 }
 
-/* Leaves the functions whose name or signature is like the pattern. */
+/* Name, with its classes and without, or signature. */
+static int is_like(const char *pattern, const struct probity_report_function *entry)
+{
+    const struct probity_function *function = entry->function;
+    size_t bytes;
+
+    if (function == NULL)
+        return 0;
+    if (fnmatch(pattern, function->name, 0) == 0 || fnmatch(pattern, entry->signature, 0) == 0)
+        return 1;
+    const char *from = probity_text_qualified(function->signature, function->name, &bytes);
+    char *qualified = strndup(from, bytes);
+    int is_found = qualified != NULL && fnmatch(pattern, qualified, 0) == 0;
+    free(qualified);
+    return is_found;
+}
+
+/* Leaves the functions that are like the pattern. */
 static size_t keep_matching(const char *pattern, struct probity_report_function *functions,
                             size_t count)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < count; i++) {
-        const struct probity_function *function = functions[i].function;
-        if (function == NULL || (fnmatch(pattern, function->name, 0) != 0 &&
-                                 fnmatch(pattern, functions[i].signature, 0) != 0))
+        if (!is_like(pattern, &functions[i]))
             continue;
         struct probity_report_function other = functions[kept];
         functions[kept++] = functions[i];
@@ -189,12 +235,16 @@ static int print_functions(struct report_call *call, FILE *stream,
     if (call->pattern != NULL)
         count = keep_matching(call->pattern, functions, count);
     probity_report_sort(functions, count, call->key);
-    if (!call->as_json) {
+    if (!call->as_json && !call->as_csv) {
         probity_report_text(stream, &call->layout, reader, functions, count, repairs);
         return ferror(stream) ? PROBITY_ERROR_WRITE : 0;
     }
     if (call->layout.limit > 0 && call->layout.limit < count)
         count = call->layout.limit;
+    if (call->as_csv) {
+        probity_report_csv(stream, reader, functions, count);
+        return ferror(stream) ? PROBITY_ERROR_WRITE : 0;
+    }
     return probity_report_json(stream, reader, functions, count, repairs);
 }
 
@@ -202,7 +252,8 @@ static int print_functions(struct report_call *call, FILE *stream,
 static int print_report(struct report_call *call, FILE *stream, const struct probity_reader *reader,
                         struct probity_report *report)
 {
-    int is_needed = call->as_json || call->layout.has_signatures || call->pattern != NULL;
+    int is_needed = call->as_json || call->as_csv || call->layout.has_signatures ||
+                    call->pattern != NULL;
     struct symbols *symbols = is_needed ? symbols_open() : NULL;
     int error = print_functions(call, stream, reader, report, symbols);
 
@@ -260,6 +311,17 @@ static int tell_unseen(const struct report_call *call)
     return 0;
 }
 
+/* Counts that a range was to leave out must not look as if it had. */
+static void tell_whole(const struct report_call *call, const struct probity_reader *reader)
+{
+    for (size_t i = 0; i < probity_reader_traces(reader); i++) {
+        const struct probity_trace_facts *facts = probity_reader_facts(reader, i);
+        if ((call->from != NULL || call->to != NULL) && facts->info.flags & PROBITY_INFO_PROFILE)
+            cli_warn(&cli_command_report, "'%s': counted in profile mode, which keeps no times of "
+                     "day: --from and --to leave out nothing of it", facts->path);
+    }
+}
+
 static int report_on(struct report_call *call, struct probity_reader *reader)
 {
     struct probity_report *report;
@@ -275,6 +337,7 @@ static int report_on(struct report_call *call, struct probity_reader *reader)
                                 error_number);
     if (status == CLI_OK)
         status = write_report(call, reader, report);
+    tell_whole(call, reader);
     if (status == CLI_OK && tell_unseen(call))
         status = CLI_FAILURE;
     probity_report_close(report);
@@ -315,6 +378,8 @@ static int run(int argc, char **argv)
         call.out = NULL;
     if (status == CLI_OK && optind == argc)
         status = cli_fail_usage(&cli_command_report, "no trace given");
+    if (status == CLI_OK && call.as_json && call.as_csv)
+        status = cli_fail_usage(&cli_command_report, "--json and --csv exclude each other");
     if (status == CLI_OK) {
         size_t count = (size_t)(argc - optind);
         char **paths = cli_trace_paths(argv + optind, count);
@@ -333,8 +398,12 @@ const struct cli_command cli_command_report = {
     "Calls; total time, and self time, which is without callees and pauses; minimum, mean,\n"
     "median, 99th percentile and maximum of one call. What was repaired, and whether the traces\n"
     "are complete, stands at the end.\n\n"
-    "      --sort KEY          calls, total, self (default), cpu-total, cpu-self, paused, min,\n"
-    "                          mean, p50, p90, p99, max, name\n"
+    "      --sort KEY          calls, total, self (default), cpu-total, cpu-self, off-total,\n"
+    "                          off-self, paused, elapsed, parallelism, min, mean, p50, p90, p99,\n"
+    "                          max, name\n"
+    "      --wide              all columns: time off the CPU, elapsed time over all threads, how\n"
+    "                          many threads at once, pauses\n"
+    "      --columns KEY,...   these columns, in this order\n"
     "  -n, --limit N           the first N functions only\n"
     "      --by-thread         a line for each thread below each function\n"
     "      --signature         signatures instead of names, where they are known\n"
@@ -344,6 +413,7 @@ const struct cli_command cli_command_report = {
     "      --tid N,...         only these thread ids\n"
     "      --function PATTERN  only functions whose name or signature is like it: * ? [a-z]\n"
     "      --json              one object; times are ns\n"
+    "      --csv               a line of names, then one for each function; times are ns\n"
     "  -o, --output FILE       write to FILE (default: standard output, also '-')\n"
     "  -f, --force             replace FILE where it exists\n"
     "  -h, --help              this text\n", NULL};

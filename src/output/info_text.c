@@ -4,11 +4,13 @@
  */
 #include <inttypes.h>
 #include <stdarg.h>
+#include <string.h>
 #include <time.h>
 
 #include "output/info.h"
+#include "output/text.h"
 
-enum { NAME_COLUMNS = 14 };
+enum { NAME_COLUMNS = 14, PART_BYTES = 1024 };
 
 static void put_line(FILE *stream, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -24,17 +26,34 @@ static void put_line(FILE *stream, const char *name, const char *format, ...)
     fputc('\n', stream);
 }
 
-/* A string of the traced program: what is not printable must not reach a terminal. */
+/* Part by part: each byte may become four. */
+static void put_argument(FILE *stream, const char *text, size_t bytes)
+{
+    char safe[4 * PART_BYTES];
+
+    while (bytes > 0) {
+        size_t part = bytes > PART_BYTES ? probity_text_whole(text, PART_BYTES) : bytes;
+        const char *end = probity_text_put(safe, safe + sizeof safe, text, part, '\0');
+        fwrite(safe, 1, (size_t)(end - safe), stream);
+        text += part;
+        bytes -= part;
+    }
+}
+
+/* A string of the traced program, or several with zeros between them: what is not printable must
+ * not reach a terminal. */
 static void put_string(FILE *stream, const char *name, const struct probity_text *text)
 {
     if (text->bytes == NULL)
         return;
     fprintf(stream, "%-*s", NAME_COLUMNS, name);
-    for (size_t i = 0; i < text->length; i++) {
-        unsigned char byte = (unsigned char)text->bytes[i];
-        if (byte == 0 && i + 1 == text->length)
-            break;
-        fputc(byte == 0 ? ' ' : byte < 0x20 || byte == 0x7f ? '?' : byte, stream);
+    for (size_t at = 0; at < text->length; at++) {
+        const char *argument = (const char *)text->bytes + at;
+        size_t bytes = strnlen(argument, text->length - at);
+        if (at > 0)
+            fputc(' ', stream);
+        put_argument(stream, argument, bytes);
+        at += bytes;
     }
     fputc('\n', stream);
 }

@@ -56,16 +56,20 @@ static char *put_signature(char *at, const char *end, const struct probity_log_o
     return probity_text_put(at, end, signature, strlen(signature), '\0');
 }
 
-/* Patterns are held against the name with and without its class. */
-static int is_named(const struct probity_log_options *options, const char *name)
+/* Patterns are held against the name with and without its classes and namespaces. */
+static int is_named(const struct probity_log_options *options,
+                    const struct probity_function *function)
 {
-    const char *last = name, *colons;
+    char qualified[PROBITY_EVENT_BYTES_MAX + 1];
+    size_t bytes;
+    const char *from = probity_text_qualified(function->signature, function->name, &bytes);
 
-    while ((colons = strstr(last, "::")) != NULL)
-        last = colons + 2;
+    bytes = bytes < sizeof qualified ? bytes : sizeof qualified - 1;
+    memcpy(qualified, from, bytes);
+    qualified[bytes] = '\0';
     for (size_t i = 0; i < options->function_count; i++) {
         const char *pattern = options->functions[i];
-        if (fnmatch(pattern, name, 0) == 0 || fnmatch(pattern, last, 0) == 0)
+        if (fnmatch(pattern, function->name, 0) == 0 || fnmatch(pattern, qualified, 0) == 0)
             return 1;
     }
     return 0;
@@ -95,7 +99,7 @@ const struct log_name *log_names_make(struct log_names *names,
                               .text = fitting != NULL ? fitting : text,
                               .bytes = (uint32_t)bytes,
                               .is_wanted = (int64_t)function->level <= options->level_max,
-                              .is_named = (uint8_t)is_named(options, function->name)};
+                              .is_named = (uint8_t)is_named(options, function)};
     names->count++;
     return name;
 }

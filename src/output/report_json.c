@@ -8,6 +8,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "output/report_text.h"
 #include "probity.h"
 
 /* JSON has no unsigned 64 bits. Nothing that is summed up comes near. */
@@ -30,33 +31,54 @@ static json_t *string(const char *text)
     return json_stringn(plain, length);
 }
 
-/* What no call has, is null. */
-static json_t *time_of(const struct probity_report_sums *sums, enum probity_report_key key,
-                       int is_known)
+struct member {
+    const char *name;
+    enum probity_report_key key;
+};
+
+static json_t *value_of(enum probity_report_key key, uint64_t value)
 {
-    return is_known ? integer(probity_report_value(sums, key)) : json_null();
+    return key == PROBITY_REPORT_PARALLELISM ? json_real((double)value / 1000) : integer(value);
+}
+
+/* What is not known, is null. */
+static void put_times(json_t *object, const struct probity_report_sums *sums,
+                      const struct member *members, size_t count, int is_cpu_known)
+{
+    for (size_t i = 0; i < count; i++) {
+        int is_known = probity_report_is_known(sums, members[i].key, is_cpu_known);
+        uint64_t value = probity_report_value(sums, members[i].key);
+        json_object_set_new(object, members[i].name,
+                            is_known ? value_of(members[i].key, value) : json_null());
+    }
 }
 
 static void put_sums(json_t *object, const struct probity_report_sums *sums, int is_cpu_known)
 {
-    int is_timed = sums->calls > sums->untimed, is_cpu = is_timed && is_cpu_known;
+    static const struct member times[] = {{"total_ns", PROBITY_REPORT_TOTAL},
+                                          {"self_ns", PROBITY_REPORT_SELF},
+                                          {"paused_ns", PROBITY_REPORT_PAUSED},
+                                          {"cpu_total_ns", PROBITY_REPORT_CPU_TOTAL},
+                                          {"cpu_self_ns", PROBITY_REPORT_CPU_SELF}};
+    static const struct member more[] = {{"off_cpu_total_ns", PROBITY_REPORT_OFF_TOTAL},
+                                         {"off_cpu_self_ns", PROBITY_REPORT_OFF_SELF},
+                                         {"elapsed_ns", PROBITY_REPORT_ELAPSED},
+                                         {"parallelism", PROBITY_REPORT_PARALLELISM},
+                                         {"min_ns", PROBITY_REPORT_MIN},
+                                         {"mean_ns", PROBITY_REPORT_MEAN},
+                                         {"p50_ns", PROBITY_REPORT_P50},
+                                         {"p90_ns", PROBITY_REPORT_P90},
+                                         {"p99_ns", PROBITY_REPORT_P99},
+                                         {"max_ns", PROBITY_REPORT_MAX}};
+    int has_cpu = is_cpu_known && sums->calls > sums->untimed;
 
     json_object_set_new(object, "calls", integer(sums->calls));
     json_object_set_new(object, "calls_untimed", integer(sums->untimed));
     json_object_set_new(object, "calls_repaired", integer(sums->repaired));
-    json_object_set_new(object, "total_ns", time_of(sums, PROBITY_REPORT_TOTAL, is_timed));
-    json_object_set_new(object, "self_ns", time_of(sums, PROBITY_REPORT_SELF, is_timed));
-    json_object_set_new(object, "paused_ns", time_of(sums, PROBITY_REPORT_PAUSED, is_timed));
-    json_object_set_new(object, "cpu_total_ns", time_of(sums, PROBITY_REPORT_CPU_TOTAL, is_cpu));
-    json_object_set_new(object, "cpu_self_ns", time_of(sums, PROBITY_REPORT_CPU_SELF, is_cpu));
+    put_times(object, sums, times, sizeof times / sizeof *times, is_cpu_known);
     json_object_set_new(object, "cpu_paused_ns",
-                        is_cpu ? integer(sums->paused.cpu_ns) : json_null());
-    json_object_set_new(object, "min_ns", time_of(sums, PROBITY_REPORT_MIN, is_timed));
-    json_object_set_new(object, "mean_ns", time_of(sums, PROBITY_REPORT_MEAN, is_timed));
-    json_object_set_new(object, "p50_ns", time_of(sums, PROBITY_REPORT_P50, is_timed));
-    json_object_set_new(object, "p90_ns", time_of(sums, PROBITY_REPORT_P90, is_timed));
-    json_object_set_new(object, "p99_ns", time_of(sums, PROBITY_REPORT_P99, is_timed));
-    json_object_set_new(object, "max_ns", time_of(sums, PROBITY_REPORT_MAX, is_timed));
+                        has_cpu ? integer(sums->paused.cpu_ns) : json_null());
+    put_times(object, sums, more, sizeof more / sizeof *more, is_cpu_known);
 }
 
 /* The least duration and the number of calls of each bucket that has any. */
@@ -117,7 +139,7 @@ static json_t *function_of(const struct probity_report_function *entry, int is_c
     return object;
 }
 
-static json_t *traces_of(const struct probity_reader *reader, int *ret_is_cpu_known)
+static json_t *traces_of(const struct probity_reader *reader)
 {
     static const char *const states[] = {"", "closed", "live", "killed", "unfinished"};
     json_t *list = json_array();
@@ -137,7 +159,6 @@ static json_t *traces_of(const struct probity_reader *reader, int *ret_is_cpu_kn
         json_object_set_new(object, "stall_ns", integer(probity_trace_ns_of_ticks(
                                                     facts, facts->totals.stall_ticks)));
         json_array_append_new(list, object);
-        *ret_is_cpu_known |= (facts->info.flags & PROBITY_INFO_CPU_TIME) != 0;
     }
     return list;
 }
@@ -159,21 +180,39 @@ static int write_value(FILE *stream, const char *before, json_t *value)
 {
     int error = value == NULL ? PROBITY_ERROR_MEMORY : 0;
 
-    if (error == 0 && (fputs(before, stream) == EOF || json_dumpf(value, stream, 0) != 0))
+    if (error == 0 && (fputs(before, stream) == EOF ||
+                       json_dumpf(value, stream, JSON_REAL_PRECISION(15)) != 0))
         error = PROBITY_ERROR_WRITE;
     json_decref(value);
     return error;
+}
+
+int probity_report_json_string(FILE *stream, const char *text)
+{
+    json_t *value = string(text);
+    int error = value == NULL ? PROBITY_ERROR_MEMORY : 0;
+
+    if (error == 0)
+        json_dumpf(value, stream, JSON_ENCODE_ANY);
+    json_decref(value);
+    return error;
+}
+
+int probity_report_json_head(FILE *stream, const struct probity_reader *reader,
+                             const struct probity_scopes_repairs *repairs)
+{
+    int error = write_value(stream, "{\"traces\": ", traces_of(reader));
+
+    return error == 0 ? write_value(stream, ",\n\"repairs\": ", repairs_of(repairs)) : error;
 }
 
 int probity_report_json(FILE *stream, const struct probity_reader *reader,
                         const struct probity_report_function *functions, size_t count,
                         const struct probity_scopes_repairs *repairs)
 {
-    int is_cpu_known = 0;
-    int error = write_value(stream, "{\"traces\": ", traces_of(reader, &is_cpu_known));
+    int is_cpu_known = probity_report_has_cpu(reader);
+    int error = probity_report_json_head(stream, reader, repairs);
 
-    if (error == 0)
-        error = write_value(stream, ",\n\"repairs\": ", repairs_of(repairs));
     if (error == 0 && fputs(",\n\"functions\": [", stream) == EOF)
         error = PROBITY_ERROR_WRITE;
     for (size_t i = 0; error == 0 && i < count; i++)

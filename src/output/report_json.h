@@ -10,6 +10,14 @@
 #include "analysis/report.h"
 #include "reader/reader.h"
 
+/* A text of the traced program, with quotes. Errors of writing stay in the stream. Returns 0 or
+ * PROBITY_ERROR_MEMORY. */
+int probity_report_json_string(FILE *stream, const char *text);
+
+/* What such objects begin with: {"traces": ..., "repairs": ... Returns as below. */
+int probity_report_json_head(FILE *stream, const struct probity_reader *reader,
+                             const struct probity_scopes_repairs *repairs);
+
 /* One object: the traces, what was repaired, and `functions` in their order. Times are ns. Returns
  * 0, PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE. */
 int probity_report_json(FILE *stream, const struct probity_reader *reader,

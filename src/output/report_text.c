@@ -6,16 +6,77 @@
 #include "output/report_text.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { CALLS_COLUMNS = 9, TIME_COLUMNS = 8 };
+#include "output/text.h"
 
-static const enum probity_report_key columns[] = {
-    PROBITY_REPORT_TOTAL, PROBITY_REPORT_SELF, PROBITY_REPORT_CPU_TOTAL, PROBITY_REPORT_CPU_SELF,
-    PROBITY_REPORT_MIN,   PROBITY_REPORT_MEAN, PROBITY_REPORT_P50,       PROBITY_REPORT_P99,
+enum { CALLS_COLUMNS = 9, TIME_COLUMNS = 8, PART_BYTES = 256 };
+
+static const enum probity_report_key usual_columns[] = {
+    PROBITY_REPORT_CALLS,    PROBITY_REPORT_TOTAL, PROBITY_REPORT_SELF, PROBITY_REPORT_CPU_TOTAL,
+    PROBITY_REPORT_CPU_SELF, PROBITY_REPORT_MIN,   PROBITY_REPORT_MEAN, PROBITY_REPORT_P50,
+    PROBITY_REPORT_P99,      PROBITY_REPORT_MAX};
+
+static const enum probity_report_key all_columns[] = {
+    PROBITY_REPORT_CALLS,     PROBITY_REPORT_TOTAL,       PROBITY_REPORT_SELF,
+    PROBITY_REPORT_PAUSED,    PROBITY_REPORT_CPU_TOTAL,   PROBITY_REPORT_CPU_SELF,
+    PROBITY_REPORT_OFF_TOTAL, PROBITY_REPORT_OFF_SELF,    PROBITY_REPORT_ELAPSED,
+    PROBITY_REPORT_PARALLELISM, PROBITY_REPORT_MIN,       PROBITY_REPORT_MEAN,
+    PROBITY_REPORT_P50,       PROBITY_REPORT_P90,         PROBITY_REPORT_P99,
     PROBITY_REPORT_MAX};
 
-enum { COLUMNS = sizeof columns / sizeof *columns };
+struct columns {
+    const enum probity_report_key *keys;
+    size_t count;
+};
+
+/* What stands above neighbours of one group, and above one of it that has no neighbour. */
+enum group { GROUP_CALLS, GROUP_WALL, GROUP_CPU, GROUP_OFF, GROUP_THREADS, GROUP_CALL };
+
+static const struct {
+    const char *title, *narrow;
+} groups[] = {{"", ""},
+              {"wall time", "wall"},
+              {"CPU time", "CPU"},
+              {"off the CPU", "off CPU"},
+              {"all threads", "threads"},
+              {"wall time of one call", "a call"}};
+
+static const struct {
+    enum group group;
+    const char *name;
+} heads[PROBITY_REPORT_KEYS] = {
+    [PROBITY_REPORT_CALLS] = {GROUP_CALLS, "calls"},
+    [PROBITY_REPORT_TOTAL] = {GROUP_WALL, "total"},
+    [PROBITY_REPORT_SELF] = {GROUP_WALL, "self"},
+    [PROBITY_REPORT_PAUSED] = {GROUP_WALL, "paused"},
+    [PROBITY_REPORT_CPU_TOTAL] = {GROUP_CPU, "total"},
+    [PROBITY_REPORT_CPU_SELF] = {GROUP_CPU, "self"},
+    [PROBITY_REPORT_OFF_TOTAL] = {GROUP_OFF, "total"},
+    [PROBITY_REPORT_OFF_SELF] = {GROUP_OFF, "self"},
+    [PROBITY_REPORT_ELAPSED] = {GROUP_THREADS, "elapsed"},
+    [PROBITY_REPORT_PARALLELISM] = {GROUP_THREADS, "at once"},
+    [PROBITY_REPORT_MIN] = {GROUP_CALL, "min"},
+    [PROBITY_REPORT_MEAN] = {GROUP_CALL, "mean"},
+    [PROBITY_REPORT_P50] = {GROUP_CALL, "p50"},
+    [PROBITY_REPORT_P90] = {GROUP_CALL, "p90"},
+    [PROBITY_REPORT_P99] = {GROUP_CALL, "p99"},
+    [PROBITY_REPORT_MAX] = {GROUP_CALL, "max"}};
+
+static struct columns columns_of(const struct probity_report_layout *layout)
+{
+    if (layout->column_count > 0)
+        return (struct columns){layout->columns, layout->column_count};
+    if (layout->is_wide)
+        return (struct columns){all_columns, sizeof all_columns / sizeof *all_columns};
+    return (struct columns){usual_columns, sizeof usual_columns / sizeof *usual_columns};
+}
+
+static int width_of(enum probity_report_key key)
+{
+    return key == PROBITY_REPORT_CALLS ? CALLS_COLUMNS : TIME_COLUMNS;
+}
 
 const char *probity_report_time_text(uint64_t ns, char *ret_text)
 {
@@ -46,16 +107,21 @@ const char *probity_report_time_text(uint64_t ns, char *ret_text)
     return ret_text;
 }
 
-/* A text of the traced program: what is not printable must not reach a terminal. */
-static void put_safe(FILE *stream, const char *text)
+/* Part by part: each byte may become four, and the stack may be that of a thread of the program. */
+void probity_report_put_safe(FILE *stream, const char *text, size_t bytes)
 {
-    for (; *text != '\0'; text++) {
-        unsigned char byte = (unsigned char)*text;
-        fputc(byte < 0x20 || byte == 0x7f ? '?' : byte, stream);
+    char safe[4 * PART_BYTES];
+
+    while (bytes > 0) {
+        size_t part = bytes > PART_BYTES ? probity_text_whole(text, PART_BYTES) : bytes;
+        const char *end = probity_text_put(safe, safe + sizeof safe, text, part, '\0');
+        fwrite(safe, 1, (size_t)(end - safe), stream);
+        text += part;
+        bytes -= part;
     }
 }
 
-static int has_cpu(const struct probity_reader *reader)
+int probity_report_has_cpu(const struct probity_reader *reader)
 {
     for (size_t i = 0; i < probity_reader_traces(reader); i++) {
         if (probity_reader_facts(reader, i)->info.flags & PROBITY_INFO_CPU_TIME)
@@ -64,51 +130,131 @@ static int has_cpu(const struct probity_reader *reader)
     return 0;
 }
 
-static void put_head(FILE *stream, const struct probity_report_layout *layout)
+/* A title stands above the middle of its group, more to the right, as the names do. */
+static void put_titles(FILE *stream, struct columns columns)
+{
+    int at = 0, end = 0; /* columns written, and those of the groups so far */
+
+    for (size_t i = 0, next; i < columns.count; i = next) {
+        enum group group = heads[columns.keys[i]].group;
+        int width = 0, count = 0;
+        for (next = i; next < columns.count && heads[columns.keys[next]].group == group; next++) {
+            width += width_of(columns.keys[next]);
+            count++;
+        }
+        const char *title = groups[group].title;
+        title = (int)strlen(title) + count / 2 < width ? title : groups[group].narrow;
+        end += width;
+        if (*title == '\0')
+            continue;
+        fprintf(stream, "%*s", end - count / 2 - at, title);
+        at = end - count / 2;
+    }
+}
+
+static void put_head(FILE *stream, const struct probity_report_layout *layout,
+                     struct columns columns)
 {
     const char *start = layout->has_colour ? "\033[1m" : "";
     const char *end = layout->has_colour ? "\033[0m" : "";
 
-    fprintf(stream, "%s%*s%*s%*s%s\n", start, CALLS_COLUMNS + 2 * TIME_COLUMNS - 1, "wall time",
-            2 * TIME_COLUMNS, "CPU time", 5 * TIME_COLUMNS - 1, "wall time of one call", end);
-    fprintf(stream, "%s%*s", start, CALLS_COLUMNS, "calls");
-    for (int i = 0; i < COLUMNS; i++) {
-        const char *name = probity_report_key_name(columns[i]);
-        fprintf(stream, "%*s", TIME_COLUMNS, strncmp(name, "cpu-", 4) == 0 ? name + 4 : name);
-    }
+    fputs(start, stream);
+    put_titles(stream, columns);
+    fprintf(stream, "%s\n%s", end, start);
+    for (size_t i = 0; i < columns.count; i++)
+        fprintf(stream, "%*s", width_of(columns.keys[i]), heads[columns.keys[i]].name);
     fprintf(stream, "  function%s\n", end);
 }
 
 /* What is not known is no time of 0. */
-static void put_sums(FILE *stream, const struct probity_report_sums *sums, int is_cpu_known)
+static void put_sums(FILE *stream, const struct probity_report_sums *sums, struct columns columns,
+                     int is_cpu_known)
 {
     char text[PROBITY_REPORT_TIME_BYTES];
 
-    fprintf(stream, "%*" PRIu64, CALLS_COLUMNS, sums->calls);
-    for (int i = 0; i < COLUMNS; i++) {
-        enum probity_report_key key = columns[i];
-        int is_cpu = key == PROBITY_REPORT_CPU_TOTAL || key == PROBITY_REPORT_CPU_SELF;
-        int is_known = sums->calls > sums->untimed && (is_cpu_known || !is_cpu);
-        fprintf(stream, "%*s", TIME_COLUMNS,
-                is_known ? probity_report_time_text(probity_report_value(sums, key), text) : "-");
+    for (size_t i = 0; i < columns.count; i++) {
+        enum probity_report_key key = columns.keys[i];
+        uint64_t value = probity_report_value(sums, key);
+        if (!probity_report_is_known(sums, key, is_cpu_known))
+            fprintf(stream, "%*s", width_of(key), "-");
+        else if (key == PROBITY_REPORT_CALLS)
+            fprintf(stream, "%*" PRIu64, CALLS_COLUMNS, value);
+        else if (key == PROBITY_REPORT_PARALLELISM)
+            fprintf(stream, "%*.2f", TIME_COLUMNS, (double)value / 1000);
+        else
+            fprintf(stream, "%*s", TIME_COLUMNS, probity_report_time_text(value, text));
     }
     fputs("  ", stream);
 }
 
+/* ---- Names --------------------------------------------------------------------------------------
+ */
+
+struct label {
+    const char *text;
+    size_t bytes, index;
+};
+
+static struct label label_of(const struct probity_report_function *entry)
+{
+    struct label label = {.text = ""};
+
+    if (entry->function != NULL)
+        label.text = probity_text_qualified(entry->function->signature, entry->function->name,
+                                            &label.bytes);
+    return label;
+}
+
+static int compare_labels(const void *left, const void *right)
+{
+    const struct label *a = left, *b = right;
+    int order = memcmp(a->text, b->text, a->bytes < b->bytes ? a->bytes : b->bytes);
+
+    return order != 0 ? order : (a->bytes > b->bytes) - (a->bytes < b->bytes);
+}
+
+/* Which functions share their name with another one, by index; NULL where memory is short: then
+ * they stay alike. */
+static char *find_namesakes(const struct probity_report_function *functions, size_t count)
+{
+    struct label *labels = calloc(count + 1, sizeof *labels);
+    char *are_namesakes = calloc(count + 1, 1);
+
+    for (size_t i = 0; labels != NULL && i < count; i++) {
+        labels[i] = label_of(&functions[i]);
+        labels[i].index = i;
+    }
+    if (labels != NULL)
+        qsort(labels, count, sizeof *labels, compare_labels);
+    for (size_t i = 1; labels != NULL && are_namesakes != NULL && i < count; i++) {
+        if (compare_labels(&labels[i - 1], &labels[i]) == 0)
+            are_namesakes[labels[i - 1].index] = are_namesakes[labels[i].index] = 1;
+    }
+    free(labels);
+    return are_namesakes;
+}
+
+/* Namesakes are told apart by what the compiler said of them, else by where they are. */
 static void put_function(FILE *stream, const struct probity_report_layout *layout,
-                         const struct probity_report_function *entry)
+                         const struct probity_report_function *entry, int is_namesake)
 {
     const struct probity_function *function = entry->function;
+    const char *signature = layout->has_signatures ? entry->signature : "";
 
     if (function == NULL) {
         fprintf(stream, "site-%" PRIu32, entry->number);
         return;
     }
-    put_safe(stream, layout->has_signatures && *entry->signature != '\0' ? entry->signature
-                                                                         : function->name);
-    if (layout->has_places) {
+    if (is_namesake && *signature == '\0')
+        signature = function->signature;
+    struct label label = label_of(entry);
+    if (*signature != '\0')
+        probity_report_put_safe(stream, signature, strlen(signature));
+    else
+        probity_report_put_safe(stream, label.text, label.bytes);
+    if (layout->has_places || (is_namesake && function->signature[0] == '\0')) {
         fputs("  ", stream);
-        put_safe(stream, function->file);
+        probity_report_put_safe(stream, function->file, strlen(function->file));
         fprintf(stream, ":%" PRIu32, function->line);
     }
 }
@@ -121,7 +267,7 @@ static void put_thread(FILE *stream, const struct probity_report_thread *thread,
     fprintf(stream, "%" PRIu32, thread->tid);
     if (thread->name != NULL) {
         fputc(' ', stream);
-        put_safe(stream, thread->name);
+        probity_report_put_safe(stream, thread->name, strlen(thread->name));
     }
 }
 
@@ -143,19 +289,18 @@ static void put_repairs(FILE *stream, const struct probity_scopes_repairs *repai
     }
 }
 
-static void put_traces(FILE *stream, const struct probity_report_layout *layout,
-                       const struct probity_reader *reader)
+static void put_traces(FILE *stream, int has_colour, const struct probity_reader *reader)
 {
     char why[256];
 
     for (size_t i = 0; i < probity_reader_traces(reader); i++) {
         const struct probity_trace_facts *facts = probity_reader_facts(reader, i);
         int is_complete = probity_trace_is_complete(facts, why, sizeof why);
-        const char *colour = !layout->has_colour ? "" : is_complete ? "\033[32m" : "\033[1;31m";
+        const char *colour = !has_colour ? "" : is_complete ? "\033[32m" : "\033[1;31m";
         fputs("trace: ", stream);
-        put_safe(stream, facts->path);
+        probity_report_put_safe(stream, facts->path, strlen(facts->path));
         fprintf(stream, ": %s%s%s: %s\n", colour, is_complete ? "complete" : "NOT COMPLETE",
-                layout->has_colour ? "\033[0m" : "", why);
+                has_colour ? "\033[0m" : "", why);
         if (facts->totals.stalls > 0)
             fprintf(stream, "trace: threads waited %" PRIu64 " times for a free chunk, %.6f s in "
                     "all; these waits are in the wall times\n", facts->totals.stalls,
@@ -164,6 +309,13 @@ static void put_traces(FILE *stream, const struct probity_report_layout *layout,
             fprintf(stream, "trace: its wall clock was set %" PRIu64 " times: calls across that "
                     "moment have wrong times\n", facts->clock_steps);
     }
+}
+
+void probity_report_foot(FILE *stream, int has_colour, const struct probity_reader *reader,
+                         const struct probity_scopes_repairs *repairs)
+{
+    put_repairs(stream, repairs);
+    put_traces(stream, has_colour, reader);
 }
 
 static uint64_t untimed_of(const struct probity_report_function *functions, size_t count)
@@ -181,27 +333,31 @@ void probity_report_text(FILE *stream, const struct probity_report_layout *layou
                          const struct probity_scopes_repairs *repairs)
 {
     size_t shown = layout->limit > 0 && layout->limit < count ? layout->limit : count;
-    int is_cpu_known = has_cpu(reader), has_pids = probity_reader_traces(reader) > 1;
+    int is_cpu_known = probity_report_has_cpu(reader), has_pids = probity_reader_traces(reader) > 1;
     uint64_t untimed = untimed_of(functions, count);
+    struct columns columns = columns_of(layout);
+    char *are_namesakes = find_namesakes(functions, count);
 
-    put_head(stream, layout);
+    put_head(stream, layout, columns);
     for (size_t i = 0; i < shown; i++) {
-        put_sums(stream, &functions[i].sums, is_cpu_known);
-        put_function(stream, layout, &functions[i]);
+        put_sums(stream, &functions[i].sums, columns, is_cpu_known);
+        put_function(stream, layout, &functions[i],
+                     are_namesakes != NULL && are_namesakes[i]);
         fputc('\n', stream);
         for (size_t j = 0; j < functions[i].row_count; j++) {
-            put_sums(stream, &functions[i].rows[j].sums, is_cpu_known);
+            put_sums(stream, &functions[i].rows[j].sums, columns, is_cpu_known);
             put_thread(stream, functions[i].rows[j].thread, has_pids);
             fputc('\n', stream);
         }
     }
+    free(are_namesakes);
     fputc('\n', stream);
     if (count == 0)
         fputs("no calls\n", stream);
     if (shown < count)
         fprintf(stream, "%zu more functions are not shown\n", count - shown);
     if (untimed > 0)
-        fprintf(stream, "%" PRIu64 " calls have no times: profiling was off\n", untimed);
-    put_repairs(stream, repairs);
-    put_traces(stream, layout, reader);
+        fprintf(stream, "%" PRIu64 " calls have no times: profiling was off, or they were too "
+                "deep\n", untimed);
+    probity_report_foot(stream, layout->has_colour, reader, repairs);
 }

@@ -15,12 +15,25 @@ struct probity_report_layout {
     int has_signatures; /* instead of names, where they are known */
     int has_places;     /* file and line behind each name */
     int has_colour;
+    int is_wide;        /* all columns */
+    enum probity_report_key columns[PROBITY_REPORT_KEYS]; /* in their order; else the usual */
+    size_t column_count;
 };
 
 enum { PROBITY_REPORT_TIME_BYTES = 24 };
 
 /* "1.234 ms": four digits, 8 columns. Returns ret_text, of PROBITY_REPORT_TIME_BYTES. */
 const char *probity_report_time_text(uint64_t ns, char *ret_text);
+
+/* A text of the traced program: what is not printable must not reach a terminal. */
+void probity_report_put_safe(FILE *stream, const char *text, size_t bytes);
+
+/* Whether a trace has CPU times. */
+int probity_report_has_cpu(const struct probity_reader *reader);
+
+/* What was repaired and whether the traces are complete, a line for each. */
+void probity_report_foot(FILE *stream, int has_colour, const struct probity_reader *reader,
+                         const struct probity_scopes_repairs *repairs);
 
 /* The table in the order of `functions`, then what was repaired and whether the traces are
  * complete. Errors of writing stay in the stream. */

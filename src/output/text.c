@@ -156,6 +156,58 @@ size_t probity_text_whole(const char *text, size_t bytes)
     return bytes;
 }
 
+/* ---- Names ------------------------------------------------------------------------------------
+ */
+
+static int is_word(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+           c == '_' || c == '$' || (unsigned char)c >= 0x80;
+}
+
+/* The name as a whole word in front of parameters. NULL: it is nowhere. */
+static const char *find_name(const char *signature, const char *name, size_t bytes)
+{
+    const char *found = strstr(signature, name);
+
+    while (found != NULL &&
+           (found[bytes] != '(' || (found > signature && is_word(found[-1]) && is_word(*name))))
+        found = strstr(found + 1, name);
+    return found;
+}
+
+/* Arguments of templates, and of functions around it, belong to the name, blanks and all. */
+static const char *qualifiers_of(const char *signature, const char *name)
+{
+    size_t depth = 0;
+
+    for (; name > signature; name--) {
+        char before = name[-1];
+        if (before == '>' || before == ')' || before == '}')
+            depth++;
+        else if (depth > 0)
+            depth -= before == '<' || before == '(' || before == '{';
+        else if (!is_word(before) && before != ':')
+            break;
+    }
+    return name;
+}
+
+const char *probity_text_qualified(const char *signature, const char *name, size_t *ret_bytes)
+{
+    size_t bytes = strlen(name);
+    const char *found = bytes > 0 ? find_name(signature, name, bytes) : NULL;
+
+    if (found == NULL && strstr(signature, "<lambda") != NULL) {
+        const char *arguments = strstr(signature, " [with ");
+        *ret_bytes = arguments != NULL ? (size_t)(arguments - signature) : strlen(signature);
+        return signature;
+    }
+    const char *from = found != NULL ? qualifiers_of(signature, found) : name;
+    *ret_bytes = bytes + (found != NULL ? (size_t)(found - from) : 0);
+    return from;
+}
+
 /* ---- Literals ----------------------------------------------------------------------------------
  */
 

@@ -33,6 +33,10 @@ char *probity_text_put_wide(char *at, const char *end, const uint8_t *characters
  * probity_text_put() does. */
 char *probity_text_put_literal(char *at, const char *end, const char *source);
 
+/* Where a signature of C++ has the function's name with its classes and namespaces; of a lambda,
+ * which has no name, the function around it. Without any: the name. Returns its beginning. */
+const char *probity_text_qualified(const char *signature, const char *name, size_t *ret_bytes);
+
 /* Length without the beginning of a character of UTF-8 that the end cuts off. */
 size_t probity_text_whole(const char *text, size_t bytes);
 

@@ -154,5 +154,24 @@ wait "$following" || fail "--follow interrupted: status $?: $(cat errors)"
 grep -q 'still open' found errors && fail "interrupted: $(cat errors)"
 wait "$running"
 
+# C++: names with their classes, and without. Levels are those that a scope can have.
+rm -f trace
+PROBITY_OUT=$WORK/trace "$BUILD/examples/windows_cxx" > /dev/null
+for pattern in 'Window::~Window' 'Window::~*' '~Window'; do
+    log --function "$pattern" trace > found
+    expect "--function $pattern" 1 "$(grep -c '^T: Window::~Window()$' found)"
+done
+expect "--function of another class" 0 "$(log --function 'Other::~Window' trace | wc -l)"
+status=0
+"$PROBITY" log --level 6 trace > /dev/null 2> errors || status=$?
+expect "--level 6" 2 "$status"
+log --tid 1 trace > /dev/null
+grep -q 'probity log. without filters' errors || fail "--tid 1: $(cat errors)"
+# Profile mode leaves nothing to print, and says so.
+PROBITY_PROFILE=1 PROBITY_OUT=$WORK/profile "$PROGRAMS/logged" > /dev/null
+log profile > found
+grep -q 'counted, not recorded' errors || fail "profile mode: $(cat errors)"
+rm -f trace profile
+
 no_leftovers log
 finish

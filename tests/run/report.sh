@@ -127,4 +127,17 @@ grep -q 'NOT COMPLETE' output || fail "a cut trace is called complete"
 PROBITY_OUT=$WORK/plain "$BUILD/examples/hello"
 report "plain" 0 plain
 grep -q '^no calls' output || fail "calls of a program without scopes"
+
+# C++: names with their classes, of which any part may be asked for.
+PROBITY_OUT=$WORK/classes "$BUILD/examples/windows_cxx" > /dev/null
+for pattern in 'Window::~Window' '~Window' 'Window::~*'; do
+    report "function $pattern" 0 --function "$pattern" classes
+    expect "function $pattern" "1 Window::~Window" "$(calls)"
+done
+
+# What profile mode has counted, no range divides.
+PROBITY_PROFILE=1 PROBITY_OUT=$WORK/counted "$BUILD/examples/windows_cxx" > /dev/null
+report "range in profile mode" 0 --from 1000 counted
+grep -q 'leave out nothing' errors || fail "no word of --from in profile mode"
+grep -q ' Window::~Window$' output || fail "no counts in profile mode: $(cat output)"
 finish

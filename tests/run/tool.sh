@@ -123,5 +123,12 @@ before=$(wc -l < csv.out)
 gives "failed: recover" 3 "recording ended" recover failed
 incomplete "failed and recovered"
 expect "failed: hits after recover" "$before" "$(wc -l < csv.out)"
+
+# What a terminal would obey is shown as an escape.
+PROBITY_OUT=$WORK/named "$BUILD/examples/hello" $'\033[31m\302\233\377 x' > /dev/null
+"$PROBITY" info named > out || fail "info: status $?"
+grep -qF 'hello \033[31m\u009b\377 x' out || fail "command line: $(grep ^command out | od -An -c)"
+rm -f named out
+
 no_leftovers "failed and recovered"
 finish

@@ -209,8 +209,8 @@ static void rows_from_elsewhere_are_added(void **state)
     const struct probity_report_thread thread = {.thread = 7, .tid = 107, .pid = 77, .name = "t"};
     struct probity_report_row row = {
         &function, 0, 0, &thread,
-        {.calls = 3, .total = {300, 30}, .self = {200, 20}, .sum_ns = 300, .min_ns = 96,
-         .max_ns = 110, .durations = {counts, 0, PROBITY_HISTOGRAM_BUCKETS}}};
+        {.calls = 3, .repaired = 1, .total = {300, 30}, .self = {200, 20}, .sum_ns = 300,
+         .min_ns = 96, .max_ns = 110, .durations = {counts, 0, PROBITY_HISTOGRAM_BUCKETS}}};
     struct probity_report *report;
     size_t count;
 
@@ -230,6 +230,8 @@ static void rows_from_elsewhere_are_added(void **state)
     assert_string_equal(functions->rows[0].thread->name, "t");
     assert_int_equal(functions->sums.calls % 3, 0);
     assert_int_equal(functions->sums.max_ns, 150);
+    assert_int_equal(probity_report_repairs(report)->unwound, functions->sums.repaired);
+    assert_true(functions->sums.repaired > 0);
     assert_int_equal(functions->sums.durations.first, 20);
     assert_int_equal(functions->sums.durations.counts[0], 5);
     probity_report_close(report);
@@ -301,9 +303,10 @@ static void the_table_is_as_ever(void **state)
         "               wall time        CPU time                  wall time of one call\n"
         "    calls   total    self   total    self     min    mean     p50     p99     max"
         "  function\n"
-        "        1 494.0us 494.0us 494.0us 494.0us 494.0us 494.0us 494.0us 494.0us 494.0us  c?\n"
-        "        2 499.0us 2.500us 499.0us 2.500us     0ns 249.5us     0ns 491.5us 499.0us  a\n"
+        "        2 499.0us 496.5us 499.0us 496.5us     0ns 249.5us     0ns 491.5us 499.0us  a\n"
         "        2 2.500us 2.500us 2.500us 2.500us 1.000us 1.250us 1.000us 1.408us 1.500us  b\n"
+        "        1     0ns     0ns     0ns     0ns     0ns     0ns     0ns     0ns     0ns  "
+        "c\\033\n"
         "\n"
         "repaired: 1 left without a record of it (longjmp, or records are missing)\n"
         "repaired: 1 open when their thread's records end\n"
@@ -313,8 +316,8 @@ static void the_table_is_as_ever(void **state)
         "               wall time        CPU time                  wall time of one call\n"
         "    calls   total    self   total    self     min    mean     p50     p99     max"
         "  function\n"
-        "        1 494.0us 494.0us 494.0us 494.0us 494.0us 494.0us 494.0us 494.0us 494.0us  "
-        "c?  made.c:40\n"
+        "        2 499.0us 496.5us 499.0us 496.5us     0ns 249.5us     0ns 491.5us 499.0us  "
+        "a  made.c:20\n"
         "\n"
         "2 more functions are not shown\n"
         "repaired: 1 left without a record of it (longjmp, or records are missing)\n"
@@ -344,22 +347,30 @@ static void the_json_is_as_ever(void **state)
         "\"file\": \"made.c\", \"line\": 20, \"object\": \"\", \"level\": 1, \"calls\": 1, "
         "\"calls_untimed\": 0, \"calls_repaired\": 1, \"total_ns\": 2000, \"self_ns\": 1000, "
         "\"paused_ns\": 0, \"cpu_total_ns\": 2000, \"cpu_self_ns\": 1000, \"cpu_paused_ns\": 0, "
+        "\"off_cpu_total_ns\": 0, \"off_cpu_self_ns\": 0, \"elapsed_ns\": 2000, "
+        "\"parallelism\": 1.0, "
         "\"min_ns\": 2000, \"mean_ns\": 2000, \"p50_ns\": 2000, \"p90_ns\": 2000, "
         "\"p99_ns\": 2000, \"max_ns\": 2000, \"histogram\": [[1792, 1]], \"threads\": [{"
         "\"pid\": 77, \"tid\": 101, \"thread\": 1, \"name\": \"main\", \"calls\": 1, "
         "\"calls_untimed\": 0, \"calls_repaired\": 1, \"total_ns\": 2000, \"self_ns\": 1000, "
         "\"paused_ns\": 0, \"cpu_total_ns\": 2000, \"cpu_self_ns\": 1000, \"cpu_paused_ns\": 0, "
+        "\"off_cpu_total_ns\": 0, \"off_cpu_self_ns\": 0, \"elapsed_ns\": 2000, "
+        "\"parallelism\": 1.0, "
         "\"min_ns\": 2000, \"mean_ns\": 2000, \"p50_ns\": 2000, \"p90_ns\": 2000, "
         "\"p99_ns\": 2000, \"max_ns\": 2000}]},\n"
         "{\"name\": \"b\", \"declared\": true, \"signature\": \"\", \"returns\": \"int\", "
         "\"file\": \"made.c\", \"line\": 30, \"object\": \"\", \"level\": 1, \"calls\": 1, "
         "\"calls_untimed\": 0, \"calls_repaired\": 0, \"total_ns\": 1000, \"self_ns\": 1000, "
         "\"paused_ns\": 0, \"cpu_total_ns\": 1000, \"cpu_self_ns\": 1000, \"cpu_paused_ns\": 0, "
+        "\"off_cpu_total_ns\": 0, \"off_cpu_self_ns\": 0, \"elapsed_ns\": 1000, "
+        "\"parallelism\": 1.0, "
         "\"min_ns\": 1000, \"mean_ns\": 1000, \"p50_ns\": 1000, \"p90_ns\": 1000, "
         "\"p99_ns\": 1000, \"max_ns\": 1000, \"histogram\": [[896, 1]], \"threads\": [{"
         "\"pid\": 77, \"tid\": 101, \"thread\": 1, \"name\": \"main\", \"calls\": 1, "
         "\"calls_untimed\": 0, \"calls_repaired\": 0, \"total_ns\": 1000, \"self_ns\": 1000, "
         "\"paused_ns\": 0, \"cpu_total_ns\": 1000, \"cpu_self_ns\": 1000, \"cpu_paused_ns\": 0, "
+        "\"off_cpu_total_ns\": 0, \"off_cpu_self_ns\": 0, \"elapsed_ns\": 1000, "
+        "\"parallelism\": 1.0, "
         "\"min_ns\": 1000, \"mean_ns\": 1000, \"p50_ns\": 1000, \"p90_ns\": 1000, "
         "\"p99_ns\": 1000, \"max_ns\": 1000}]}]}\n");
     free(text);

@@ -38,6 +38,41 @@ static const char *shown(uint32_t type, const char *source, enum probity_value_s
     return text;
 }
 
+/* The name in a signature of C++. Static: valid until the next call. */
+static const char *qualified(const char *signature, const char *name)
+{
+    static char text[256];
+    size_t bytes;
+    const char *from = probity_text_qualified(signature, name, &bytes);
+
+    snprintf(text, sizeof text, "%.*s", (int)bytes, from);
+    return text;
+}
+
+static void names_have_their_classes(void **state)
+{
+    static const char *const names[][3] = {
+        {"int main(int, char**)", "main", "main"},
+        {"virtual void Der::f()", "f", "Der::f"},
+        {"T Box<T>::get() const [with T = double]", "get", "Box<T>::get"},
+        {"Box<T>::~Box() [with T = double]", "~Box", "Box<T>::~Box"},
+        {"bool Box<T>::operator<(const Box<T>&) const [with T = int]", "operator<",
+         "Box<T>::operator<"},
+        {"Box<T>::operator bool() const [with T = int]", "operator bool",
+         "Box<T>::operator bool"},
+        {"const char *(anonymous namespace)::ff::f(f)", "f", "(anonymous namespace)::ff::f"},
+        {"int& {anonymous}::Map<int, char>::at(int)", "at", "{anonymous}::Map<int, char>::at"},
+        {"main(int, char**)::<lambda(auto)> [with auto:1 = int]", "operator()",
+         "main(int, char**)::<lambda(auto)>"},
+        {"auto main()::(anonymous class)::operator()(int) const", "operator()",
+         "main()::(anonymous class)::operator()"},
+        {"", "plain", "plain"}, {"int other(void)", "plain", "plain"}, {"(", "", ""}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_string_equal(qualified(names[i][0], names[i][1]), names[i][2]);
+}
+
 #define QUOTED(type, ...)                                                                          \
     shown(PROBITY_VALUE_##type, "x", PROBITY_VALUE_QUOTED, (uint8_t[]){__VA_ARGS__},               \
           sizeof((uint8_t[]){__VA_ARGS__}))
@@ -252,6 +287,7 @@ static void random_bytes_are_shown_safely(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_have_their_classes),
         cmocka_unit_test(integers_are_decimal),
         cmocka_unit_test(floating_point_has_the_digits_it_needs),
         cmocka_unit_test(characters_are_quoted_in_parameters_only),

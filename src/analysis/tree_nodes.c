@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tree_nodes.c: nodes live in chunks and never move: scopes point to them.
+ */
+#include "analysis/tree_nodes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "probity.h"
+
+enum { CHUNK_NODES = 1024 };
+
+struct tree_chunk {
+    struct tree_chunk *next;
+    struct probity_tree_node nodes[CHUNK_NODES];
+};
+
+/* A child is known by its function, and above functions by its thread. */
+static inline const void *key_of(const struct probity_tree_node *node)
+{
+    return node->function != NULL ? (const void *)node->function : (const void *)node->thread;
+}
+
+static size_t place_of(const struct probity_tree_nodes *nodes,
+                       const struct probity_tree_node *parent, const void *key)
+{
+    uint64_t mixed = (uint64_t)(uintptr_t)parent * UINT64_C(0xc2b2ae3d27d4eb4f) ^
+                     (uint64_t)(uintptr_t)key;
+    size_t mask = nodes->capacity - 1;
+    size_t place = (size_t)(mixed * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+
+    while (nodes->places[place] != NULL && (nodes->places[place]->parent != parent ||
+                                            key_of(nodes->places[place]) != key))
+        place = (place + 1) & mask;
+    return place;
+}
+
+static int grow_table(struct probity_tree_nodes *nodes)
+{
+    size_t old_capacity = nodes->capacity, capacity = old_capacity > 0 ? 2 * old_capacity : 256;
+    struct probity_tree_node **old = nodes->places, **places = calloc(capacity, sizeof *places);
+
+    if (places == NULL)
+        return PROBITY_ERROR_MEMORY;
+    nodes->places = places;
+    nodes->capacity = capacity;
+    for (size_t i = 0; i < old_capacity; i++) {
+        if (old[i] != NULL)
+            places[place_of(nodes, old[i]->parent, key_of(old[i]))] = old[i];
+    }
+    free(old);
+    return 0;
+}
+
+static struct probity_tree_node *new_node(struct probity_tree_nodes *nodes)
+{
+    if (nodes->chunks == NULL || nodes->chunk_used == CHUNK_NODES) {
+        struct tree_chunk *chunk = calloc(1, sizeof *chunk);
+        if (chunk == NULL)
+            return NULL;
+        chunk->next = nodes->chunks;
+        nodes->chunks = chunk;
+        nodes->chunk_used = 0;
+    }
+    return &nodes->chunks->nodes[nodes->chunk_used++];
+}
+
+struct probity_tree_node *probity_tree_find(const struct probity_tree_nodes *nodes,
+                                            const struct probity_tree_node *parent,
+                                            const void *key)
+{
+    return nodes->capacity > 0 ? nodes->places[place_of(nodes, parent, key)] : NULL;
+}
+
+struct probity_tree_node *probity_tree_child(struct probity_tree_nodes *nodes,
+                                             struct probity_tree_node *parent,
+                                             const struct probity_same_function *function,
+                                             const struct probity_tree_thread *thread)
+{
+    const void *key = function != NULL ? (const void *)function : (const void *)thread;
+
+    if (2 * nodes->count >= nodes->capacity && grow_table(nodes) != 0)
+        return NULL;
+    struct probity_tree_node **place = &nodes->places[place_of(nodes, parent, key)];
+    if (*place != NULL)
+        return *place;
+    struct probity_tree_node *node = new_node(nodes);
+    if (node == NULL)
+        return NULL;
+    node->function = function;
+    node->thread = thread;
+    node->parent = parent;
+    node->outermost = parent->outermost != NULL ? parent->outermost
+                      : function != NULL        ? node
+                                                : NULL;
+    node->next = parent->child;
+    parent->child = node;
+    nodes->count++;
+    *place = node;
+    return node;
+}
+
+static void add_time(struct probity_scope_time *to, struct probity_scope_time time)
+{
+    to->wall_ns += time.wall_ns;
+    to->cpu_ns += time.cpu_ns;
+}
+
+void probity_tree_sums_add(struct probity_tree_sums *to, const struct probity_tree_sums *from)
+{
+    to->calls += from->calls;
+    to->untimed += from->untimed;
+    to->repaired += from->repaired;
+    add_time(&to->total, from->total);
+    add_time(&to->self, from->self);
+    add_time(&to->paused, from->paused);
+}
+
+void probity_tree_nodes_release(struct probity_tree_nodes *nodes)
+{
+    struct tree_chunk *chunk;
+
+    while ((chunk = nodes->chunks) != NULL) {
+        nodes->chunks = chunk->next;
+        free(chunk);
+    }
+    free(nodes->places);
+    *nodes = (struct probity_tree_nodes){0};
+}
+
+struct probity_tree_node *probity_tree_next(const struct probity_tree_node *node,
+                                            const struct probity_tree_node *top, size_t *depth)
+{
+    if (node->child != NULL) {
+        ++*depth;
+        return node->child;
+    }
+    while (node != top && node->next == NULL) {
+        node = node->parent;
+        --*depth;
+    }
+    return node != top ? node->next : NULL;
+}
+
+/* The mark is `recent`, which nobody looks into once a tree is finished. */
+static void mark_called(struct probity_tree_nodes *nodes)
+{
+    size_t depth = 0;
+
+    for (struct probity_tree_node *node = &nodes->root; node != NULL;
+         node = probity_tree_next(node, &nodes->root, &depth))
+        node->recent = NULL;
+    depth = 0;
+    for (struct probity_tree_node *node = &nodes->root; node != NULL;
+         node = probity_tree_next(node, &nodes->root, &depth)) {
+        struct probity_tree_node *up = node->sums.calls > 0 ? node : NULL;
+        for (; up != NULL && up->recent == NULL; up = up->parent)
+            up->recent = node;
+    }
+}
+
+static void sum_children(struct probity_tree_node *node)
+{
+    node->sums = (struct probity_tree_sums){0};
+    for (const struct probity_tree_node *child = node->child; child != NULL; child = child->next) {
+        node->sums.calls += child->sums.calls;
+        node->sums.untimed += child->sums.untimed;
+        add_time(&node->sums.total, child->sums.total);
+    }
+}
+
+/* Takes children without a mark out of their list. */
+static void drop_unmarked(struct probity_tree_node *node)
+{
+    struct probity_tree_node **link = &node->child;
+
+    while (*link != NULL) {
+        if ((*link)->recent != NULL)
+            link = &(*link)->next;
+        else
+            *link = (*link)->next;
+    }
+}
+
+void probity_tree_tidy(struct probity_tree_nodes *nodes)
+{
+    size_t depth = 0;
+
+    mark_called(nodes);
+    for (struct probity_tree_node *node = &nodes->root; node != NULL;
+         node = probity_tree_next(node, &nodes->root, &depth))
+        drop_unmarked(node);
+    for (struct probity_tree_node *node = nodes->root.child; node != NULL; node = node->next) {
+        if (node->function == NULL)
+            sum_children(node);
+    }
+    sum_children(&nodes->root);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * answer.c: traces in, an answer out; the parts that do not depend on the question.
+ */
+#include "cli/answer.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int cli_answer_option(struct cli_answer *answer, int option, const char *value)
+{
+    switch (option) {
+    case 'o': answer->out = strcmp(value, "-") == 0 ? NULL : value; return CLI_OK;
+    case 'f': answer->force = 1; return CLI_OK;
+    case 'F': answer->from = value; return CLI_OK;
+    case 'T': answer->to = value; return CLI_OK;
+    case 't': return cli_filter_parse(answer->command, &answer->tids, value, 0);
+    case 'h': cli_print_help(answer->command); return -1;
+    default: return -2;
+    }
+}
+
+/* All events are read whatever the range: what begins in it may end behind it. */
+static int find_range(const struct cli_answer *answer, const struct probity_reader *reader,
+                      uint64_t *ret_from_ns, uint64_t *ret_to_ns)
+{
+    uint64_t start_ns = UINT64_MAX;
+
+    for (size_t i = 0; i < probity_reader_traces(reader); i++) {
+        uint64_t trace_ns = probity_reader_facts(reader, i)->info.anchor.realtime_ns;
+        start_ns = trace_ns < start_ns ? trace_ns : start_ns;
+    }
+    if (answer->from != NULL && cli_parse_time(answer->from, start_ns, ret_from_ns) != 0)
+        return cli_fail_usage(answer->command, "--from %s: " CLI_TIME_HELP, answer->from);
+    if (answer->to != NULL && cli_parse_time(answer->to, start_ns, ret_to_ns) != 0)
+        return cli_fail_usage(answer->command, "--to %s: " CLI_TIME_HELP, answer->to);
+    return CLI_OK;
+}
+
+/* Whether profiling is on concerns all threads, whoever switched it. */
+static int take_events(struct cli_answer *answer, struct probity_reader *reader)
+{
+    const struct probity_event *event;
+    int got, error = 0;
+
+    while (error == 0 && (got = probity_reader_next(reader, &event)) > 0) {
+        if (answer->tids.count > 0 && event->kind != PROBITY_EVENT_PROFILING &&
+            !cli_filter_passes(&answer->tids, event->tid, NULL, 0))
+            continue;
+        error = answer->steps->put(answer->context, event);
+    }
+    if (error == 0)
+        error = got < 0 ? got : answer->steps->finish(answer->context, reader);
+    return error;
+}
+
+static int is_coloured(const struct cli_answer *answer)
+{
+    const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
+
+    return answer->out == NULL && (none == NULL || *none == '\0') && isatty(STDOUT_FILENO) &&
+           (terminal == NULL || strcmp(terminal, "dumb") != 0);
+}
+
+static int print_to(struct cli_answer *answer, const struct probity_reader *reader,
+                    int descriptor)
+{
+    int copy = answer->out != NULL ? dup(descriptor) : -1;
+    FILE *stream = answer->out == NULL ? stdout : copy >= 0 ? fdopen(copy, "w") : NULL;
+
+    if (stream == NULL)
+        return PROBITY_ERROR_MEMORY;
+    int error = answer->steps->print(answer->context, stream, reader, is_coloured(answer));
+    if (error == 0 && ferror(stream))
+        error = PROBITY_ERROR_WRITE;
+    if (answer->out != NULL && fclose(stream) != 0 && error == 0)
+        error = PROBITY_ERROR_WRITE;
+    return error;
+}
+
+/* Standard output is looked at for all commands when it is closed. */
+static int write_answer(struct cli_answer *answer, const struct probity_reader *reader)
+{
+    struct cli_output output;
+    int status = cli_output_open(answer->command, answer->out, answer->force, &output);
+
+    if (status != CLI_OK)
+        return status;
+    int error = print_to(answer, reader, output.descriptor);
+    if (error == PROBITY_ERROR_WRITE && answer->out == NULL)
+        return CLI_FAILURE;
+    if (error != 0)
+        status = cli_fail_trace(answer->command,
+                                error == PROBITY_ERROR_WRITE
+                                    ? answer->out
+                                    : probity_reader_facts(reader, 0)->path,
+                                error, errno);
+    int closed = answer->out == NULL
+                     ? CLI_OK
+                     : cli_output_close(answer->command, &output, status == CLI_OK);
+    return status == CLI_OK ? closed : status;
+}
+
+/* Whether a thread that was asked for is in no trace. */
+static int tell_unseen(const struct cli_answer *answer)
+{
+    for (size_t i = 0; i < answer->tids.count; i++) {
+        if (answer->tids.items[i].is_seen)
+            continue;
+        cli_warn(answer->command, "no record of thread id %" PRIu64 " here; `probity threads` "
+                 "shows which there are", answer->tids.items[i].number);
+        return 1;
+    }
+    return 0;
+}
+
+static int answer_from(struct cli_answer *answer, struct probity_reader *reader)
+{
+    uint64_t from_ns = 0, to_ns = 0;
+    int status = find_range(answer, reader, &from_ns, &to_ns);
+
+    if (status != CLI_OK)
+        return status;
+    int error = answer->steps->open(answer->context, from_ns, to_ns);
+    if (error == 0)
+        error = take_events(answer, reader);
+    int error_number = errno;
+    cli_progress_end();
+    if (error != 0)
+        status = cli_fail_trace(answer->command, probity_reader_facts(reader, 0)->path, error,
+                                error_number);
+    if (status == CLI_OK)
+        status = write_answer(answer, reader);
+    if (status == CLI_OK && tell_unseen(answer))
+        status = CLI_FAILURE;
+    int judged = cli_judge_traces(answer->command, reader);
+    return status == CLI_OK ? judged : status;
+}
+
+static int run_on(struct cli_answer *answer, char **paths, size_t count)
+{
+    struct probity_reader_options options = {0};
+    struct probity_reader *reader;
+    int status = cli_output_is_apart(answer->command, answer->out, paths, count);
+
+    if (status == CLI_OK)
+        status = cli_open_reader(answer->command, paths, count, &options, &reader);
+    if (status != CLI_OK)
+        return status;
+    status = answer_from(answer, reader);
+    probity_reader_close(reader);
+    return status;
+}
+
+int cli_answer_run(struct cli_answer *answer, char **names, size_t count)
+{
+    if (count == 0)
+        return cli_fail_usage(answer->command, "no trace given");
+    char **paths = cli_trace_paths(names, count);
+    int status = paths != NULL ? run_on(answer, paths, count)
+                               : cli_fail(answer->command, "%s",
+                                          probity_error_text(PROBITY_ERROR_MEMORY));
+
+    cli_paths_free(paths, count);
+    return status;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * answer.h: what commands that read traces once and then print an answer have in common: the
+ * options for output, range and threads, and the way from operands to exit status.
+ */
+#ifndef PROBITY_CLI_ANSWER_H
+#define PROBITY_CLI_ANSWER_H
+
+#include <stdio.h>
+
+#include "cli/cli.h"
+#include "cli/filter.h"
+
+/* What a command does in between. Each returns 0 or an error of probity_reader_next(). */
+struct cli_answer_steps {
+    /* Before the first event; from_ns and to_ns are 0 without a range. */
+    int (*open)(void *context, uint64_t from_ns, uint64_t to_ns);
+    int (*put)(void *context, const struct probity_event *event);
+    int (*finish)(void *context, const struct probity_reader *reader);
+    int (*print)(void *context, FILE *stream, const struct probity_reader *reader, int has_colour);
+};
+
+struct cli_answer {
+    const struct cli_command *command;
+    const struct cli_answer_steps *steps;
+    void *context;
+    const char *out, *from, *to;
+    int force;
+    struct cli_filter tids;
+};
+
+/* Rows of a table of long options: -o, -f, -h and those without a letter of their own. */
+#define CLI_ANSWER_OPTIONS                                                                         \
+    {"output", required_argument, NULL, 'o'}, {"force", no_argument, NULL, 'f'},                   \
+    {"from", required_argument, NULL, 'F'}, {"to", required_argument, NULL, 'T'},                  \
+    {"tid", required_argument, NULL, 't'}, {"help", no_argument, NULL, 'h'}
+
+/* Returns CLI_OK, CLI_USAGE, -1 where help was shown, or -2 where it is not one of these. */
+int cli_answer_option(struct cli_answer *answer, int option, const char *value);
+
+/* Reads the traces and prints. Returns an exit status. */
+int cli_answer_run(struct cli_answer *answer, char **names, size_t count);
+
+#endif

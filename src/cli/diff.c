@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * diff.c: `probity diff`: runs of a program before and after a change.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analysis/compare.h"
+#include "base/histogram.h"
+#include "cli/cli.h"
+#include "cli/filter.h"
+#include "output/diff_csv.h"
+#include "output/diff_json.h"
+#include "output/diff_text.h"
+
+enum diff_form { FORM_TEXT, FORM_JSON, FORM_CSV };
+
+struct diff_call {
+    const char *out, *from, *to;
+    int force, order;
+    enum diff_form form;
+    struct probity_diff_layout layout;
+    struct probity_compare_options options;
+    struct probity_compare_limit limits[PROBITY_COMPARE_LIMITS_MAX];
+    int is_damaged;
+};
+
+static const struct option long_options[] = {
+    {"output", required_argument, NULL, 'o'},    {"force", no_argument, NULL, 'f'},
+    {"sort", required_argument, NULL, 's'},      {"limit", required_argument, NULL, 'n'},
+    {"json", no_argument, NULL, 'j'},            {"csv", no_argument, NULL, 'c'},
+    {"changed", no_argument, NULL, 'C'},         {"statistic", required_argument, NULL, 'S'},
+    {"from", required_argument, NULL, 'F'},      {"to", required_argument, NULL, 'T'},
+    {"tolerance", required_argument, NULL, 't'}, {"fail-on", required_argument, NULL, 'x'},
+    {"function", required_argument, NULL, 'u'},  {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0}};
+
+static int parse_order(struct diff_call *call, const char *text)
+{
+    static const char *const orders[] = {"impact", "change", "name"};
+
+    call->order = (int)probity_compare_statistic_parse(text);
+    for (int i = 0; i < 3; i++)
+        call->order = strcmp(text, orders[i]) == 0 ? PROBITY_COMPARE_STATISTICS + i : call->order;
+    if (call->order != PROBITY_COMPARE_STATISTICS || strcmp(text, orders[0]) == 0)
+        return CLI_OK;
+    return cli_fail_usage(&cli_command_diff, "no order '%s'; there are impact, change, name, "
+                          "calls, self, total, cpu, mean, median, p99", text);
+}
+
+static int parse_number(struct diff_call *call, const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+
+    if (digits == 0 || digits > 9 || text[digits] != '\0')
+        return cli_fail_usage(&cli_command_diff, "--limit %s: a number of functions, or 0 for all",
+                              text);
+    call->layout.limit = strtoul(text, NULL, 10);
+    return CLI_OK;
+}
+
+static int parse_statistics(struct diff_call *call, const char *text)
+{
+    while (*text != '\0') {
+        size_t length = strcspn(text, ",");
+        char name[16] = "";
+        memcpy(name, text, length < sizeof name ? length : 0);
+        enum probity_compare_statistic statistic = probity_compare_statistic_parse(name);
+        if (statistic == PROBITY_COMPARE_STATISTICS)
+            return cli_fail_usage(&cli_command_diff, "no statistic '%.*s'; there are calls, self, "
+                                  "total, cpu, mean, median, p99", (int)length, text);
+        call->options.statistics |= 1u << statistic;
+        text += text[length] == ',' ? length + 1 : length;
+    }
+    return call->options.statistics != 0
+               ? CLI_OK
+               : cli_fail_usage(&cli_command_diff, "--statistic names none");
+}
+
+/* A decimal number with an optional sign and an optional percent sign. Returns 0 or -1. */
+static int parse_percent(const char *text, double *ret_percent)
+{
+    size_t sign = *text == '+' || *text == '-';
+    size_t length = sign + strspn(text + sign, "0123456789.");
+    char *end = NULL;
+
+    if (length == sign || strcmp(text + length + (text[length] == '%'), "") != 0)
+        return -1;
+    *ret_percent = strtod(text, &end);
+    return end == text + length && *ret_percent > -100 && *ret_percent < 1e6 ? 0 : -1;
+}
+
+static int parse_tolerance(struct diff_call *call, const char *text)
+{
+    if (parse_percent(text, &call->options.tolerance_percent) == 0 &&
+        call->options.tolerance_percent > 0)
+        return CLI_OK;
+    return cli_fail_usage(&cli_command_diff, "--tolerance %s: percent, more than 0", text);
+}
+
+static int parse_limit(struct diff_call *call, const char *text)
+{
+    struct probity_compare_limit limit = {.text = text};
+    size_t length = strcspn(text, "<>");
+    char name[16] = "";
+
+    if (call->options.limit_count == PROBITY_COMPARE_LIMITS_MAX)
+        return cli_fail_usage(&cli_command_diff, "--fail-on: at most %d of them",
+                              PROBITY_COMPARE_LIMITS_MAX);
+    memcpy(name, text, length < sizeof name ? length : 0);
+    limit.statistic = probity_compare_statistic_parse(name);
+    limit.is_below = text[length] == '<';
+    if (text[length] == '\0' || limit.statistic == PROBITY_COMPARE_STATISTICS ||
+        parse_percent(text + length + 1, &limit.percent) != 0)
+        return cli_fail_usage(&cli_command_diff, "--fail-on %s: calls, self, total, cpu, mean, "
+                              "median or p99, then > or <, then percent: 'p99>+5%%'", text);
+    call->limits[call->options.limit_count++] = limit;
+    call->options.limits = call->limits;
+    return CLI_OK;
+}
+
+/* Returns CLI_OK, CLI_USAGE, -1 where help was shown, or -2 where there is no such option. */
+static int parse_option(struct diff_call *call, int option)
+{
+    switch (option) {
+    case 'o': call->out = optarg; return CLI_OK;
+    case 'f': call->force = 1; return CLI_OK;
+    case 's': return parse_order(call, optarg);
+    case 'n': return parse_number(call, optarg);
+    case 'j': call->form = FORM_JSON; return CLI_OK;
+    case 'c': call->form = FORM_CSV; return CLI_OK;
+    case 'C': call->layout.is_changed_only = 1; return CLI_OK;
+    case 'S': return parse_statistics(call, optarg);
+    case 'F': call->from = optarg; return CLI_OK;
+    case 'T': call->to = optarg; return CLI_OK;
+    case 't': return parse_tolerance(call, optarg);
+    case 'x': return parse_limit(call, optarg);
+    case 'u': call->options.pattern = optarg; return CLI_OK;
+    case 'h': cli_print_help(&cli_command_diff); return -1;
+    default: return -2;
+    }
+}
+
+/* ---- Reading -----------------------------------------------------------------------------------
+ */
+
+/* Times of day differ from run to run: each has its own beginning. */
+static int set_range(const struct diff_call *call, const struct probity_reader *reader,
+                     struct probity_report_options *options)
+{
+    uint64_t start_ns = probity_reader_facts(reader, 0)->info.anchor.realtime_ns;
+
+    if (call->from != NULL && cli_parse_time(call->from, start_ns, &options->from_ns) != 0)
+        return cli_fail_usage(&cli_command_diff, "--from %s: " CLI_TIME_HELP, call->from);
+    if (call->to != NULL && cli_parse_time(call->to, start_ns, &options->to_ns) != 0)
+        return cli_fail_usage(&cli_command_diff, "--to %s: " CLI_TIME_HELP, call->to);
+    return CLI_OK;
+}
+
+/* The run is added behind its events: only then is all known of how complete it is. */
+static int add_run(struct probity_compare *compare, int side, struct probity_reader *reader,
+                   struct probity_report *report)
+{
+    const struct probity_trace_facts *facts = probity_reader_facts(reader, 0);
+    int error = probity_report_read(report, reader), error_number = errno;
+
+    if (error == 0)
+        error = probity_compare_add_run(compare, side, facts);
+    if (error == 0)
+        error = probity_compare_add_report(compare, report,
+                                           (facts->info.flags & PROBITY_INFO_CPU_TIME) != 0);
+    return error == 0 ? CLI_OK
+                      : cli_fail_trace(&cli_command_diff, facts->path, error, error_number);
+}
+
+static int read_run(struct diff_call *call, struct probity_compare *compare, int side, char **path)
+{
+    struct probity_reader_options options = {0};
+    struct probity_report_options range = {0};
+    struct probity_reader *reader;
+    struct probity_report *report;
+    int status = cli_open_reader(&cli_command_diff, path, 1, &options, &reader);
+
+    if (status != CLI_OK)
+        return status;
+    status = set_range(call, reader, &range);
+    if (status == CLI_OK && probity_report_open(&range, &report) != 0)
+        status = cli_fail(&cli_command_diff, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    else if (status == CLI_OK) {
+        status = add_run(compare, side, reader, report);
+        probity_report_close(report);
+    }
+    cli_progress_end();
+    if (status == CLI_OK && cli_judge_traces(&cli_command_diff, reader) != CLI_OK)
+        call->is_damaged = 1;
+    probity_reader_close(reader);
+    return status;
+}
+
+/* One run twice would look like two that agree. */
+static int refuse_twice(char **paths, size_t count)
+{
+    struct stat one, other;
+
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (stat(paths[i], &one) == 0 && stat(paths[j], &other) == 0 &&
+                one.st_dev == other.st_dev && one.st_ino == other.st_ino)
+                return cli_fail_usage(&cli_command_diff, "'%s' is there twice: a run counts once",
+                                      paths[i]);
+        }
+    }
+    return CLI_OK;
+}
+
+/* ---- Writing -----------------------------------------------------------------------------------
+ */
+
+static int is_coloured(const struct diff_call *call)
+{
+    const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
+
+    return call->out == NULL && (none == NULL || *none == '\0') && isatty(STDOUT_FILENO) &&
+           (terminal == NULL || strcmp(terminal, "dumb") != 0);
+}
+
+static int print_diff(const struct diff_call *call, FILE *stream,
+                      const struct probity_compare *compare)
+{
+    if (call->form == FORM_JSON)
+        return probity_diff_json(stream, &call->layout, compare);
+    if (call->form == FORM_CSV)
+        probity_diff_csv(stream, &call->layout, compare);
+    else
+        probity_diff_text(stream, &call->layout, compare);
+    return ferror(stream) ? PROBITY_ERROR_WRITE : 0;
+}
+
+/* Standard output is looked at for all commands when it is closed. */
+static int write_diff(const struct diff_call *call, const struct probity_compare *compare)
+{
+    struct cli_output output;
+    int status = cli_output_open(&cli_command_diff, call->out, call->force, &output);
+
+    if (status != CLI_OK)
+        return status;
+    int copy = call->out != NULL ? dup(output.descriptor) : -1;
+    FILE *stream = call->out == NULL ? stdout : copy >= 0 ? fdopen(copy, "w") : NULL;
+    int error = stream != NULL ? print_diff(call, stream, compare) : PROBITY_ERROR_MEMORY;
+    if (call->out != NULL && stream != NULL && fclose(stream) != 0 && error == 0)
+        error = PROBITY_ERROR_WRITE;
+    if (error == PROBITY_ERROR_WRITE && call->out == NULL)
+        return CLI_FAILURE;
+    if (error == PROBITY_ERROR_WRITE)
+        status = cli_fail_trace(&cli_command_diff, call->out, error, errno);
+    else if (error != 0)
+        status = cli_fail(&cli_command_diff, "%s", probity_error_text(error));
+    int closed = call->out == NULL ? CLI_OK
+                                   : cli_output_close(&cli_command_diff, &output, status == CLI_OK);
+    return status == CLI_OK ? closed : status;
+}
+
+static int judge_limits(const struct probity_compare *compare)
+{
+    size_t count, base, other, least = probity_compare_limit_runs(compare);
+    const struct probity_compare_row *rows = probity_compare_rows(compare, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].exceeds != 0)
+            return CLI_LIMIT;
+    }
+    probity_compare_runs(compare, PROBITY_COMPARE_BASE, &base);
+    probity_compare_runs(compare, PROBITY_COMPARE_NEW, &other);
+    if (probity_compare_limit_tests(compare) > 0 && (base < other ? base : other) < least)
+        cli_warn(&cli_command_diff, "--fail-on: from so few runs nothing can be established; "
+                 "%zu a side are needed at least", least);
+    return CLI_OK;
+}
+
+static int diff_runs(struct diff_call *call, struct probity_compare *compare, char **paths,
+                     size_t base_count, size_t count)
+{
+    int status = CLI_OK;
+
+    for (size_t i = 0; status == CLI_OK && i < count; i++)
+        status = read_run(call, compare, i < base_count ? PROBITY_COMPARE_BASE
+                                                        : PROBITY_COMPARE_NEW, &paths[i]);
+    if (status == CLI_OK && probity_compare_finish(compare) != 0)
+        status = cli_fail(&cli_command_diff, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    if (status != CLI_OK)
+        return status;
+    probity_compare_sort(compare, call->order);
+    call->layout.has_colour = is_coloured(call);
+    status = write_diff(call, compare);
+    int judged = status == CLI_OK ? judge_limits(compare) : CLI_OK;
+    if (status == CLI_OK && call->is_damaged)
+        return CLI_DAMAGED;
+    return status == CLI_OK ? judged : status;
+}
+
+static int run_on(struct diff_call *call, char **paths, size_t base_count, size_t count)
+{
+    struct probity_compare *compare;
+    int status = cli_output_is_apart(&cli_command_diff, call->out, paths, count);
+
+    if (status == CLI_OK)
+        status = refuse_twice(paths, base_count);
+    if (status == CLI_OK)
+        status = refuse_twice(paths + base_count, count - base_count);
+    if (status != CLI_OK)
+        return status;
+    if (probity_compare_open(&call->options, &compare) != 0)
+        return cli_fail(&cli_command_diff, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    status = diff_runs(call, compare, paths, base_count, count);
+    probity_compare_close(compare);
+    return status;
+}
+
+/* Operands before and behind the "--" that getopt_long() must not see. */
+static int split_and_run(struct diff_call *call, char **base, size_t base_count, char **other,
+                         size_t other_count)
+{
+    size_t count = base_count + other_count;
+    char **names = calloc(count + 1, sizeof *names), **paths = NULL;
+
+    if (names != NULL) {
+        memcpy(names, base, base_count * sizeof *names);
+        memcpy(names + base_count, other, other_count * sizeof *names);
+        paths = cli_trace_paths(names, count);
+    }
+    int status = paths != NULL ? run_on(call, paths, base_count, count)
+                               : cli_fail(&cli_command_diff, "%s",
+                                          probity_error_text(PROBITY_ERROR_MEMORY));
+    cli_paths_free(paths, count);
+    free(names);
+    return status;
+}
+
+/* The widest bucket, relative to its least value, of durations that have neighbours. */
+static double quantile_error(void)
+{
+    unsigned bucket = probity_histogram_bucket(UINT64_C(1) << 30);
+
+    return (double)probity_histogram_least_ns(bucket + 1) /
+               (double)probity_histogram_least_ns(bucket) - 1;
+}
+
+static int run(int argc, char **argv)
+{
+    struct diff_call call = {.order = PROBITY_COMPARE_BY_IMPACT,
+                             .options = {.confidence = 0.95, .tolerance_percent = 2,
+                                         .quantile_error = quantile_error()}};
+    int option, status = CLI_OK, cut = argc;
+
+    for (int i = argc - 1; i > 0 && cut == argc; i--)
+        cut = strcmp(argv[i], "--") == 0 ? i : argc;
+    while (status == CLI_OK &&
+           (option = getopt_long(cut, argv, ":o:fn:h", long_options, NULL)) != -1) {
+        status = parse_option(&call, option);
+        if (status == -2)
+            status = cli_fail_option(&cli_command_diff, argv, option);
+    }
+    if (call.out != NULL && strcmp(call.out, "-") == 0)
+        call.out = NULL;
+    if (status == CLI_OK && cut == argc)
+        status = cli_fail_usage(&cli_command_diff, "no '--' between the runs of the base and the "
+                                "new ones");
+    if (status == CLI_OK && (optind == cut || cut + 1 == argc))
+        status = cli_fail_usage(&cli_command_diff, "no trace %s the '--'",
+                                optind == cut ? "before" : "behind");
+    if (status == CLI_OK)
+        status = split_and_run(&call, argv + optind, (size_t)(cut - optind), argv + cut + 1,
+                               (size_t)(argc - cut - 1));
+    return status < 0 ? CLI_OK : status;
+}
+
+const struct cli_command cli_command_diff = {
+    "diff", run, "Compare runs of a program before and after a change",
+    "[OPTION]... BASE... -- NEW...",
+    "Each trace is one run. For each function: calls, self and total time, CPU time, mean, median\n"
+    "and 99th percentile of a call: the medians over runs, their ratio with an interval, and\n"
+    "whether it is the same, faster, slower, or cannot be told from so many runs.\n\n"
+    "      --statistic LIST    only these: calls, self, total, cpu, mean, median, p99\n"
+    "      --function PATTERN  only functions whose name or signature is like it: * ? [a-z]\n"
+    "      --changed           only changes that are established\n"
+    "      --tolerance P       differences within P percent are the same (default: 2)\n"
+    "      --fail-on CHANGE    exit with 4 where a change beyond it is established for any\n"
+    "                          function: 'p99>+5%', 'calls<0%'; may be repeated\n"
+    "      --sort KEY          impact (change of self time; default), change, name, a statistic\n"
+    "  -n, --limit N           the first N functions only\n"
+    "      --from T, --to T    calls that begin from T on, and before T: seconds since the\n"
+    "                          beginning of the run, or with a unit (ns, us, ms, s)\n"
+    "      --json              one object, with the values of all runs; times are ns\n"
+    "      --csv               one line for each function and statistic; times are ns\n"
+    "  -o, --output FILE       write to FILE (default: standard output, also '-')\n"
+    "  -f, --force             replace FILE where it exists\n"
+    "  -h, --help              this text\n",
+    "0 done; 1 failure; 2 wrong call; 3 the input is damaged or incomplete;\n"
+    "4 a change beyond --fail-on is established"};

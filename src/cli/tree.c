@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tree.c: `probity tree`: who called whom, and what it took.
+ */
+#include <fnmatch.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/tree.h"
+#include "cli/answer.h"
+#include "output/tree_csv.h"
+#include "output/tree_json.h"
+#include "output/text.h"
+#include "output/tree_text.h"
+
+enum tree_form { FORM_TEXT, FORM_JSON, FORM_CSV, FORM_FOLDED };
+
+struct tree_call {
+    struct cli_answer answer;
+    struct probity_tree_options options;
+    struct probity_tree_limits limits;
+    struct probity_tree_layout layout;
+    struct probity_tree *tree;
+    enum tree_form form;
+    enum probity_tree_key key, value;
+    enum probity_tree_view view;
+    const char *pattern; /* NULL: the whole tree */
+    int is_found;        /* a function of that name */
+    uint64_t profiled;
+    size_t pruned;
+};
+
+static const struct option long_options[] = {
+    CLI_ANSWER_OPTIONS,
+    {"by-thread", no_argument, NULL, 'b'},
+    {"depth", required_argument, NULL, 'd'},
+    {"min-percent", required_argument, NULL, 'm'},
+    {"function", required_argument, NULL, 'u'},
+    {"callers", required_argument, NULL, 'r'},
+    {"callees", required_argument, NULL, 'e'},
+    {"fold-recursion", no_argument, NULL, 'R'},
+    {"places", no_argument, NULL, 'P'},
+    {"sort", required_argument, NULL, 's'},
+    {"json", no_argument, NULL, 'j'},
+    {"csv", no_argument, NULL, 'c'},
+    {"folded", no_argument, NULL, 'l'},
+    {"value", required_argument, NULL, 'v'},
+    {NULL, 0, NULL, 0}};
+
+/* ---- Options -----------------------------------------------------------------------------------
+ */
+
+static int parse_key(struct tree_call *call, const char *text)
+{
+    call->key = probity_tree_key_parse(text);
+    if (call->key != PROBITY_TREE_KEYS)
+        return CLI_OK;
+    return cli_fail_usage(&cli_command_tree, "no order '%s'; there are calls, total, self, "
+                          "cpu-total, cpu-self, off-total, off-self, paused, name", text);
+}
+
+static int parse_value(struct tree_call *call, const char *text)
+{
+    static const struct {
+        const char *name;
+        enum probity_tree_key key;
+    } values[] = {{"wall", PROBITY_TREE_SELF},
+                  {"cpu", PROBITY_TREE_CPU_SELF},
+                  {"off-cpu", PROBITY_TREE_OFF_SELF},
+                  {"calls", PROBITY_TREE_CALLS}};
+
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        if (strcmp(text, values[i].name) != 0)
+            continue;
+        call->value = values[i].key;
+        return CLI_OK;
+    }
+    return cli_fail_usage(&cli_command_tree, "no value '%s'; there are wall, cpu, off-cpu, calls",
+                          text);
+}
+
+static int parse_depth(struct tree_call *call, const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+
+    if (digits == 0 || digits > 9 || text[digits] != '\0')
+        return cli_fail_usage(&cli_command_tree, "--depth %s: a number of levels, or 0 for all",
+                              text);
+    call->limits.depth = strtoul(text, NULL, 10);
+    return CLI_OK;
+}
+
+static int parse_percent(struct tree_call *call, const char *text)
+{
+    char *end;
+    double percent = strtod(text, &end);
+
+    if (strspn(text, "0123456789.") != strlen(text) || end == text || *end != '\0' ||
+        percent > 100)
+        return cli_fail_usage(&cli_command_tree, "--min-percent %s: a number from 0 to 100", text);
+    call->limits.share_min = percent / 100;
+    return CLI_OK;
+}
+
+static int parse_view(struct tree_call *call, enum probity_tree_view view, const char *pattern)
+{
+    if (call->pattern != NULL)
+        return cli_fail_usage(&cli_command_tree, "--function, --callers and --callees exclude each "
+                              "other");
+    call->view = view;
+    call->pattern = pattern;
+    return CLI_OK;
+}
+
+static int set_form(struct tree_call *call, enum tree_form form)
+{
+    if (call->form != FORM_TEXT && call->form != form)
+        return cli_fail_usage(&cli_command_tree, "--json, --csv and --folded exclude each other");
+    call->form = form;
+    return CLI_OK;
+}
+
+static int parse_option(struct tree_call *call, int option)
+{
+    switch (option) {
+    case 'b': call->options.by_thread = 1; return CLI_OK;
+    case 'd': return parse_depth(call, optarg);
+    case 'm': return parse_percent(call, optarg);
+    case 'u': return parse_view(call, PROBITY_TREE_BELOW, optarg);
+    case 'r': return parse_view(call, PROBITY_TREE_CALLERS, optarg);
+    case 'e': return parse_view(call, PROBITY_TREE_CALLEES, optarg);
+    case 'R': call->options.fold_recursion = 1; return CLI_OK;
+    case 'P': call->layout.has_places = 1; return CLI_OK;
+    case 's': return parse_key(call, optarg);
+    case 'j': return set_form(call, FORM_JSON);
+    case 'c': return set_form(call, FORM_CSV);
+    case 'l': return set_form(call, FORM_FOLDED);
+    case 'v': return parse_value(call, optarg);
+    default: return cli_answer_option(&call->answer, option, optarg);
+    }
+}
+
+/* ---- Steps -------------------------------------------------------------------------------------
+ */
+
+static int open_tree(void *context, uint64_t from_ns, uint64_t to_ns)
+{
+    struct tree_call *call = context;
+
+    call->options.from_ns = from_ns;
+    call->options.to_ns = to_ns;
+    return probity_tree_open(&call->options, &call->tree);
+}
+
+static int put_event(void *context, const struct probity_event *event)
+{
+    struct tree_call *call = context;
+
+    return probity_tree_put(call->tree, event);
+}
+
+static int count_profiled(void *context, const struct probity_profiled *profiled)
+{
+    struct tree_call *call = context;
+
+    call->profiled += profiled->calls;
+    return 0;
+}
+
+/* With its classes and namespaces. */
+static int is_like_qualified(const char *pattern, const struct probity_function *function)
+{
+    size_t bytes;
+    const char *from = probity_text_qualified(function->signature, function->name, &bytes);
+    char *name = strndup(from, bytes);
+    int is_found = name != NULL && fnmatch(pattern, name, 0) == 0;
+
+    free(name);
+    return is_found;
+}
+
+static int is_like(void *context, const struct probity_function *function)
+{
+    struct tree_call *call = context;
+
+    int is_found = fnmatch(call->pattern, function->name, 0) == 0 ||
+                   fnmatch(call->pattern, function->signature, 0) == 0 ||
+                   is_like_qualified(call->pattern, function);
+
+    call->is_found |= is_found;
+    return is_found;
+}
+
+static int finish_tree(void *context, const struct probity_reader *reader)
+{
+    struct tree_call *call = context;
+    int error = probity_tree_finish(call->tree);
+
+    for (size_t i = 0; error == 0 && i < probity_reader_traces(reader); i++)
+        error = probity_reader_profile(reader, i, count_profiled, call);
+    if (error == 0 && call->pattern != NULL)
+        error = probity_tree_view(call->tree, call->view, is_like, call);
+    if (error != 0)
+        return error;
+    call->pruned = probity_tree_prune(call->tree, &call->limits);
+    return probity_tree_sort(call->tree, call->key);
+}
+
+/* Whoever has set no locale may have no font for more than ASCII. */
+static int is_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = getenv(names[i]);
+        if (value != NULL && *value != '\0')
+            return strstr(value, "UTF-8") != NULL || strstr(value, "utf8") != NULL;
+    }
+    return 0;
+}
+
+static int print_tree(void *context, FILE *stream, const struct probity_reader *reader,
+                      int has_colour)
+{
+    struct tree_call *call = context;
+    const struct probity_tree_answer answer = {
+        reader, probity_tree_root(call->tree), probity_tree_repairs(call->tree),
+        probity_tree_lost(call->tree), call->profiled, call->pruned};
+
+    switch (call->form) {
+    case FORM_JSON: return probity_tree_json(stream, &answer);
+    case FORM_CSV: return probity_tree_csv(stream, &answer);
+    case FORM_FOLDED: return probity_tree_folded(stream, &answer, call->value);
+    default: break;
+    }
+    call->layout.has_colour = has_colour;
+    call->layout.has_lines = is_utf8();
+    probity_tree_text(stream, &call->layout, &answer);
+    return 0;
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct cli_answer_steps steps = {open_tree, put_event, finish_tree, print_tree};
+    struct tree_call call = {.answer = {.command = &cli_command_tree, .steps = &steps},
+                             .key = PROBITY_TREE_TOTAL, .value = PROBITY_TREE_SELF};
+    int option, status = CLI_OK;
+
+    call.answer.context = &call;
+    while (status == CLI_OK &&
+           (option = getopt_long(argc, argv, ":o:fh", long_options, NULL)) != -1) {
+        status = parse_option(&call, option);
+        if (status == -2)
+            status = cli_fail_option(&cli_command_tree, argv, option);
+    }
+    if (status == CLI_OK)
+        status = cli_answer_run(&call.answer, argv + optind, (size_t)(argc - optind));
+    if (status == CLI_OK && call.pattern != NULL && !call.is_found) {
+        cli_warn(&cli_command_tree, "no call of a function like '%s' here; `probity report` shows "
+                 "which there are", call.pattern);
+        status = CLI_FAILURE;
+    }
+    if (call.tree != NULL)
+        probity_tree_close(call.tree);
+    cli_filter_release(&call.answer.tids);
+    return status < 0 ? CLI_OK : status;
+}
+
+const struct cli_command cli_command_tree = {
+    "tree", run, "Show who called whom, with times along each path",
+    "[OPTION]... TRACE...",
+    "A line for each path of calls, merged over threads: calls, total and self time, and the\n"
+    "share of the outermost function's total.\n\n"
+    "      --by-thread          a tree for each thread\n"
+    "      --depth N            so many levels of functions only\n"
+    "      --min-percent P      nothing below so much of the outermost function's total\n"
+    "      --function PATTERN   what happened below functions like this: * ? [a-z]\n"
+    "      --callers PATTERN    upside down: who called functions like this, from where\n"
+    "      --callees PATTERN    what functions like this called themselves, one level\n"
+    "      --fold-recursion     a function that calls itself is one node\n"
+    "      --sort KEY           calls, total (default), self, cpu-total, cpu-self, off-total,\n"
+    "                           off-self, paused, name\n"
+    "      --places             file and line of each function\n"
+    "      --from T, --to T     calls that begin from T on, and before T: seconds since recording\n"
+    "                           began, or with a unit (ns, us, ms, s), or @SECONDS since 1970\n"
+    "      --tid N,...          only these thread ids\n"
+    "      --json               one object, nodes inside nodes; times are ns\n"
+    "      --csv                a line of names, then one for each node; times are ns\n"
+    "      --folded             lines 'a;b;c VALUE', which tools for flame graphs read\n"
+    "      --value WHAT         of --folded: wall (default), cpu, off-cpu: self time in ns; calls\n"
+    "  -o, --output FILE        write to FILE (default: standard output, also '-')\n"
+    "  -f, --force              replace FILE where it exists\n"
+    "  -h, --help               this text\n", NULL};

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * diff_text.c: the table of a comparison. One line for each statistic of each function.
+ */
+#include "output/diff_text.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "output/report_text.h"
+
+enum { CHANGE_BYTES = 32, VERDICT_COLUMNS = 26 };
+
+/* A text of the traced program: what is not printable must not reach a terminal. */
+static void put_safe(FILE *stream, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        unsigned char byte = (unsigned char)*text;
+        fputc(byte < 0x20 || byte == 0x7f ? '?' : byte, stream);
+    }
+}
+
+static void put_value(FILE *stream, int statistic, double value)
+{
+    char text[PROBITY_REPORT_TIME_BYTES];
+
+    if (isnan(value))
+        fprintf(stream, "%9s", "-");
+    else if (statistic != PROBITY_COMPARE_CALLS)
+        fprintf(stream, "%9s", probity_report_time_text((uint64_t)(value + 0.5), text));
+    else
+        fprintf(stream, "%9.*f", value > floor(value) ? 1 : 0, value);
+}
+
+/* A ratio as a change in percent; without digits behind the point where it is large. */
+static const char *change_text(double ratio, char *ret_text)
+{
+    double percent = 100 * (ratio - 1);
+
+    if (isnan(ratio))
+        snprintf(ret_text, CHANGE_BYTES, "-");
+    else
+        snprintf(ret_text, CHANGE_BYTES, "%+.*f%%", fabs(percent) < 1000 ? 1 : 0, percent);
+    return ret_text;
+}
+
+static const char *verdict_text(const struct probity_compare_result *result, int statistic,
+                                char *ret_text)
+{
+    const char *name = probity_compare_verdict_name(result->verdict,
+                                                    (enum probity_compare_statistic)statistic);
+
+    if (result->verdict == PROBITY_COMPARE_UNKNOWN && result->runs_needed > 0)
+        snprintf(ret_text, CHANGE_BYTES, "%s: ~%zu runs", name, result->runs_needed);
+    else
+        snprintf(ret_text, CHANGE_BYTES, "%s", name);
+    return ret_text;
+}
+
+static const char *colour_of(const struct probity_diff_layout *layout,
+                             enum probity_compare_verdict verdict)
+{
+    if (!layout->has_colour)
+        return "";
+    return verdict == PROBITY_COMPARE_MORE ? "\033[1;31m"
+         : verdict == PROBITY_COMPARE_LESS ? "\033[32m" : "";
+}
+
+static void put_result(FILE *stream, const struct probity_diff_layout *layout, int statistic,
+                       const struct probity_compare_result *result)
+{
+    char change[CHANGE_BYTES], low[CHANGE_BYTES], high[CHANGE_BYTES], verdict[CHANGE_BYTES];
+    const char *colour = colour_of(layout, result->verdict);
+
+    put_value(stream, statistic, result->median[PROBITY_COMPARE_BASE]);
+    put_value(stream, statistic, result->median[PROBITY_COMPARE_NEW]);
+    fprintf(stream, "%9s%9s%9s", change_text(result->ratio, change),
+            result->has_interval ? change_text(result->low, low) : "-",
+            result->has_interval ? change_text(result->high, high) : "-");
+    if (result->is_tested)
+        fprintf(stream, "%9.2g", result->p_adjusted);
+    else
+        fprintf(stream, "%9s", "-");
+    fprintf(stream, "  %s%-*s%s%-6s", colour, VERDICT_COLUMNS,
+            verdict_text(result, statistic, verdict), *colour != '\0' ? "\033[0m" : "",
+            probity_compare_statistic_name((enum probity_compare_statistic)statistic));
+}
+
+/* Namesakes are told apart by where they are. */
+static void put_name(FILE *stream, const struct probity_compare *compare,
+                     const struct probity_compare_row *row)
+{
+    size_t count, namesakes = 0;
+    const struct probity_compare_row *rows = probity_compare_rows(compare, &count);
+
+    fputs("  ", stream);
+    put_safe(stream, row->name);
+    for (size_t i = 0; i < count; i++)
+        namesakes += strcmp(rows[i].name, row->name) == 0;
+    if (namesakes < 2)
+        return;
+    fputs("  ", stream);
+    put_safe(stream, row->file);
+    fprintf(stream, ":%u", (unsigned)row->line);
+}
+
+int probity_diff_is_shown(const struct probity_diff_layout *layout,
+                          const struct probity_compare *compare,
+                          const struct probity_compare_row *row, int statistic)
+{
+    unsigned chosen = probity_compare_settings(compare)->statistics;
+    enum probity_compare_verdict verdict = row->results[statistic].verdict;
+
+    if (chosen != 0 && (chosen >> statistic & 1) == 0)
+        return 0;
+    return !layout->is_changed_only ||
+           (verdict != PROBITY_COMPARE_SAME && verdict != PROBITY_COMPARE_UNKNOWN);
+}
+
+static void put_head(FILE *stream, const struct probity_diff_layout *layout,
+                     const struct probity_compare *compare)
+{
+    const struct probity_compare_options *options = probity_compare_settings(compare);
+    const char *start = layout->has_colour ? "\033[1m" : "";
+    const char *end = layout->has_colour ? "\033[0m" : "";
+    size_t base, other;
+
+    probity_compare_runs(compare, PROBITY_COMPARE_BASE, &base);
+    probity_compare_runs(compare, PROBITY_COMPARE_NEW, &other);
+    fprintf(stream, "base: %zu runs, new: %zu runs; medians over runs; %g%% intervals of each "
+            "line; same: within %g%%\n", base, other, 100 * options->confidence,
+            options->tolerance_percent);
+    fprintf(stream, "p: rank-sum test, for %zu tests after Benjamini and Hochberg, a change up to "
+            "%.2g; ~N runs: so many a side could tell\n\n", probity_compare_tests(compare),
+            1 - options->confidence);
+    fprintf(stream, "%s%9s%9s%9s%9s%9s%9s  %-*s%-6s  function%s\n", start, "base", "new",
+            "change", "from", "to", "p", VERDICT_COLUMNS, "verdict", "of", end);
+}
+
+/* Returns how many functions with any line were left out. */
+static size_t put_rows(FILE *stream, const struct probity_diff_layout *layout,
+                       const struct probity_compare *compare)
+{
+    size_t count, shown = 0, left = 0;
+    const struct probity_compare_row *rows = probity_compare_rows(compare, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        int lines = 0, is_left = layout->limit > 0 && shown >= layout->limit;
+        for (int j = 0; j < PROBITY_COMPARE_STATISTICS; j++) {
+            if (!probity_diff_is_shown(layout, compare, &rows[i], j))
+                continue;
+            lines++;
+            if (is_left)
+                continue;
+            put_result(stream, layout, j, &rows[i].results[j]);
+            put_name(stream, compare, &rows[i]);
+            fputc('\n', stream);
+        }
+        shown += lines > 0 && !is_left;
+        left += lines > 0 && is_left;
+    }
+    fputc('\n', stream);
+    if (count == 0)
+        fputs("no calls\n", stream);
+    else if (shown == 0)
+        fputs("no change is established\n", stream);
+    return left;
+}
+
+static void put_error(FILE *stream, const struct probity_compare *compare)
+{
+    const struct probity_compare_options *options = probity_compare_settings(compare);
+
+    if (100 * options->quantile_error > options->tolerance_percent)
+        fprintf(stream, "median and p99 of a run are known to %.2g%%: a smaller change of them "
+                "cannot be ruled out\n", 100 * options->quantile_error);
+}
+
+static void put_differences(FILE *stream, const struct probity_compare *compare)
+{
+    size_t count;
+    const struct probity_compare_difference *differences =
+        probity_compare_differences(compare, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        fprintf(stream, "runs differ in %s: ", differences[i].what);
+        for (int j = 0; j < 2; j++) {
+            fputs(j > 0 ? ", '" : "'", stream);
+            put_safe(stream, differences[i].texts[j]);
+            fputs("' in ", stream);
+            put_safe(stream, differences[i].paths[j]);
+        }
+        fputc('\n', stream);
+    }
+}
+
+static void put_runs(FILE *stream, const struct probity_compare *compare)
+{
+    size_t count, complete = 0, all = 0;
+
+    for (int side = 0; side < PROBITY_COMPARE_SIDES; side++) {
+        const struct probity_compare_run *runs = probity_compare_runs(compare, side, &count);
+        all += count;
+        for (size_t i = 0; i < count; i++) {
+            complete += runs[i].is_complete != 0;
+            if (runs[i].is_complete)
+                continue;
+            fputs("trace: ", stream);
+            put_safe(stream, runs[i].path);
+            fprintf(stream, ": NOT COMPLETE: %s\n", runs[i].why);
+        }
+    }
+    fprintf(stream, "traces: %zu of %zu complete\n", complete, all);
+}
+
+static void put_limits(FILE *stream, const struct probity_compare *compare)
+{
+    const struct probity_compare_options *options = probity_compare_settings(compare);
+    size_t count;
+    const struct probity_compare_row *rows = probity_compare_rows(compare, &count);
+    char change[CHANGE_BYTES];
+
+    for (size_t i = 0; i < options->limit_count; i++) {
+        const struct probity_compare_limit *limit = &options->limits[i];
+        size_t beyond = 0;
+        fprintf(stream, "limit %s: ", limit->text);
+        for (size_t j = 0; j < count; j++) {
+            if ((rows[j].exceeds >> i & 1) == 0)
+                continue;
+            fputs(beyond++ > 0 ? ", " : "exceeded by ", stream);
+            put_safe(stream, rows[j].name);
+            fprintf(stream, " (%s)",
+                    change_text(rows[j].results[limit->statistic].ratio, change));
+        }
+        fputs(beyond > 0 ? "\n" : "no change beyond it is established\n", stream);
+    }
+}
+
+void probity_diff_text(FILE *stream, const struct probity_diff_layout *layout,
+                       const struct probity_compare *compare)
+{
+    size_t base, other, least = probity_compare_least_runs(compare);
+
+    probity_compare_runs(compare, PROBITY_COMPARE_BASE, &base);
+    probity_compare_runs(compare, PROBITY_COMPARE_NEW, &other);
+    put_head(stream, layout, compare);
+    size_t left = put_rows(stream, layout, compare);
+    if (left > 0)
+        fprintf(stream, "%zu more functions are not shown\n", left);
+    if ((base < other ? base : other) < least)
+        fprintf(stream, "nothing can be told from so few runs: %zu a side are the least\n", least);
+    put_error(stream, compare);
+    put_differences(stream, compare);
+    put_runs(stream, compare);
+    put_limits(stream, compare);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tree_csv.c: trees line by line. What stands above a node is kept in a list by depth.
+ */
+#include "output/tree_csv.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/report_csv.h"
+#include "output/report_text.h"
+#include "probity.h"
+
+static void put_times(FILE *stream, const struct probity_tree_node *node, int is_cpu_known)
+{
+    static const struct {
+        enum probity_tree_key key;
+        int is_cpu;
+    } times[] = {{PROBITY_TREE_TOTAL, 0},     {PROBITY_TREE_SELF, 0},
+                 {PROBITY_TREE_PAUSED, 0},    {PROBITY_TREE_CPU_TOTAL, 1},
+                 {PROBITY_TREE_CPU_SELF, 1},  {PROBITY_TREE_OFF_TOTAL, 1},
+                 {PROBITY_TREE_OFF_SELF, 1}};
+    const struct probity_tree_sums *sums = &node->sums;
+    int is_timed = sums->calls > sums->untimed;
+    double share = probity_tree_share(node);
+
+    fprintf(stream, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, sums->calls, sums->untimed,
+            sums->repaired);
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        fputc(',', stream);
+        if (is_timed && (is_cpu_known || !times[i].is_cpu))
+            fprintf(stream, "%" PRIu64, probity_tree_value(sums, times[i].key));
+    }
+    fputc(',', stream);
+    if (is_timed && share >= 0)
+        fprintf(stream, "%.6f", share);
+    fputc('\n', stream);
+}
+
+/* Threads have no line: each line tells its thread. */
+static void put_node(FILE *stream, const struct probity_tree_node *node,
+                     const struct probity_tree_thread *thread)
+{
+    const struct probity_function *function = node->function->key.function;
+    char lost[32];
+
+    if (thread != NULL) {
+        fprintf(stream, "%" PRIu32 ",%" PRIu32 ",", thread->pid, thread->tid);
+        probity_report_csv_field(stream, thread->name != NULL ? thread->name : "");
+    } else {
+        fputs(",,", stream);
+    }
+    fputc(',', stream);
+    probity_report_csv_field(stream, probity_tree_name(node, lost));
+    fputc(',', stream);
+    if (function != NULL) {
+        probity_report_csv_field(stream, function->file);
+        fprintf(stream, ",%" PRIu32, function->line);
+    } else {
+        fputc(',', stream);
+    }
+}
+
+/* Numbers of the nodes above, by depth. */
+struct numbers {
+    size_t *items, capacity;
+};
+
+static int set_number(struct numbers *numbers, size_t depth, size_t number)
+{
+    if (depth >= numbers->capacity) {
+        size_t capacity = 2 * depth + 64;
+        size_t *items = realloc(numbers->items, capacity * sizeof *items);
+        if (items == NULL)
+            return PROBITY_ERROR_MEMORY;
+        numbers->items = items;
+        numbers->capacity = capacity;
+    }
+    numbers->items[depth] = number;
+    return 0;
+}
+
+int probity_tree_csv(FILE *stream, const struct probity_tree_answer *answer)
+{
+    int is_cpu_known = probity_report_has_cpu(answer->reader);
+    const struct probity_tree_thread *thread = NULL;
+    const struct probity_tree_node *node = answer->root;
+    struct numbers numbers = {NULL, 0};
+    size_t depth = 0, count = 0;
+    int error = set_number(&numbers, 0, 0);
+
+    fputs("node,caller,depth,pid,tid,thread,function,file,line,calls,calls_untimed,calls_repaired,"
+          "total_ns,self_ns,paused_ns,cpu_total_ns,cpu_self_ns,off_cpu_total_ns,off_cpu_self_ns,"
+          "share\n", stream);
+    while (error == 0 && (node = probity_tree_next(node, answer->root, &depth)) != NULL) {
+        if (node->function == NULL) {
+            thread = node->thread;
+            error = set_number(&numbers, depth, 0);
+            continue;
+        }
+        error = set_number(&numbers, depth, ++count);
+        if (error != 0)
+            break;
+        fprintf(stream, "%zu,%zu,%zu,", count, numbers.items[depth - 1],
+                depth - (thread != NULL ? 1 : 0));
+        put_node(stream, node, thread);
+        put_times(stream, node, is_cpu_known);
+    }
+    free(numbers.items);
+    return error;
+}
+
+/* ---- Folded stacks -----------------------------------------------------------------------------
+ */
+
+/* The stack as text, and where each of its levels ends. */
+struct stack {
+    char *text;
+    size_t capacity;
+    struct numbers ends;
+};
+
+/* A semicolon ends a level, and a line ends a stack. */
+static int push(struct stack *stack, size_t depth, const char *name, size_t bytes)
+{
+    size_t start = depth > 1 ? stack->ends.items[depth - 1] : 0, need = start + bytes + 2;
+
+    if (need > stack->capacity) {
+        char *text = realloc(stack->text, 2 * need);
+        if (text == NULL)
+            return PROBITY_ERROR_MEMORY;
+        stack->text = text;
+        stack->capacity = 2 * need;
+    }
+    char *at = stack->text + start;
+    if (start > 0)
+        *at++ = ';';
+    for (size_t i = 0; i < bytes; i++)
+        at[i] = name[i] == ';' ? ':' : (unsigned char)name[i] < 0x20 || name[i] == 0x7f ? '?'
+                                                                                        : name[i];
+    at[bytes] = '\0';
+    return set_number(&stack->ends, depth, (size_t)(at + bytes - stack->text));
+}
+
+static uint64_t folded_value(const struct probity_tree_node *node, enum probity_tree_key key)
+{
+    struct probity_tree_sums sums = node->sums;
+
+    if (key == PROBITY_TREE_CALLS)
+        return sums.calls;
+    sums.self.wall_ns += node->pruned.wall_ns;
+    sums.self.cpu_ns += node->pruned.cpu_ns;
+    return probity_tree_value(&sums, key);
+}
+
+static int push_node(struct stack *stack, const struct probity_tree_node *node, size_t depth)
+{
+    const struct probity_tree_thread *thread = node->thread;
+    char text[96];
+    size_t bytes;
+
+    if (node->function != NULL) {
+        const char *name = probity_tree_label(node, text, &bytes);
+        return push(stack, depth, name, bytes);
+    }
+    snprintf(text, sizeof text, "%.60s-%" PRIu32, thread->name != NULL ? thread->name : "thread",
+             thread->tid);
+    return push(stack, depth, text, strlen(text));
+}
+
+int probity_tree_folded(FILE *stream, const struct probity_tree_answer *answer,
+                        enum probity_tree_key key)
+{
+    const struct probity_tree_node *node = answer->root;
+    struct stack stack = {0};
+    size_t depth = 0;
+    int error = 0;
+
+    while (error == 0 && (node = probity_tree_next(node, answer->root, &depth)) != NULL) {
+        uint64_t value = node->function != NULL ? folded_value(node, key) : 0;
+        error = push_node(&stack, node, depth);
+        if (error == 0 && value > 0)
+            fprintf(stream, "%s %" PRIu64 "\n", stack.text, value);
+    }
+    free(stack.text);
+    free(stack.ends.items);
+    return error;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * varied.c: functions that take known amounts of work, one of them more by so many percent. Prints
+ * nothing. The amount is counted, not timed: what the machine does to it is to be seen.
+ *
+ *     varied PERCENT [ROUNDS]
+ */
+#include <stdint.h>
+#include <stdlib.h>
+
+#define FN_INSTRUMENT
+#include <FnTrace.h>
+
+#define NOINLINE __attribute__((noinline))
+
+enum { ROUNDS = 100, UNIT = 2000, MORE_CALLS_EACH = 4 };
+
+static volatile uint64_t result;
+
+/* Not instrumented. Each step needs the one before, so that steps have one price. */
+static NOINLINE void work(int steps)
+{
+    uint64_t value = 1;
+
+    for (int i = 0; i < steps; i++)
+        value = value * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    result = value;
+}
+
+static NOINLINE void brief(int round)
+{
+    FN_FUNC(FN_VOID, FN_1);
+    work(UNIT + round % 7 * UNIT / 20);
+}
+
+static NOINLINE void steady(int round)
+{
+    FN_FUNC(FN_VOID, FN_1);
+    work(10 * UNIT + round % 5 * UNIT / 2);
+    for (int i = 0; i < MORE_CALLS_EACH; i++)
+        brief(round + i);
+}
+
+static NOINLINE void slowed(int round, int percent)
+{
+    FN_FUNC(FN_VOID, FN_1);
+    work((10 * UNIT + round % 5 * UNIT / 2) / 100 * (100 + percent));
+}
+
+/* Only where something is slowed. */
+static NOINLINE void added(void)
+{
+    FN_FUNC(FN_VOID, FN_1);
+    work(UNIT);
+}
+
+int main(int argc, char **argv)
+{
+    int percent = argc > 1 ? atoi(argv[1]) : 0, rounds = argc > 2 ? atoi(argv[2]) : ROUNDS;
+    FN_FUNC(int, FN_1);
+
+    for (int round = 0; round < rounds; round++) {
+        steady(round);
+        slowed(round, percent);
+    }
+    if (percent != 0)
+        added();
+    return 0;
+}

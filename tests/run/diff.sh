@@ -1,0 +1,226 @@
+#!/usr/bin/env bash
+# `probity diff`: its numbers against those of `probity report` put together with awk, its verdicts
+# on a program of which one function was slowed down, how often it errs on runs of known
+# distribution, limits, outputs, wrong calls, and traces that are not complete.
+# variants: clang asan
+BENCH=$(cd "$(dirname "$0")/../../bench" && pwd)
+. "$(dirname "$0")/common.bash"
+VARIED=$PROGRAMS/varied
+RUNS=10
+
+# $1 what, $2 status; then arguments of diff. Leaves "output" and "errors".
+compare() {
+    local what=$1 expected=$2 status=0
+    shift 2
+    "$PROBITY" diff "$@" > output 2> errors || status=$?
+    expect "$what: status ($(cat errors))" "$expected" "$status"
+}
+
+# $1 function, $2 statistic: column 14 of the CSV, the verdict; or column $3
+cell() {
+    awk -F , -v name="$1" -v of="$2" -v column="${3:-14}" \
+        '$1 == name && $4 == of { print $column }' output
+}
+
+# Runs take turns, as the manual says.
+for i in $(seq $RUNS); do
+    PROBITY_OUT=$WORK/base.$i "$VARIED" 0 40
+    PROBITY_OUT=$WORK/new.$i "$VARIED" 40 40
+done
+
+# ---- Numbers: all values of all runs from the reports, then medians, ratios, ranks by awk ----
+
+for side in base new; do
+    for i in $(seq $RUNS); do
+        "$PROBITY" report --json "$side.$i" | awk -v side=$side '
+            /"name"/ {
+                match($0, /"name": "[^"]*"/)
+                name = substr($0, RSTART + 9, RLENGTH - 10)
+                split("calls self total cpu median p99", of, " ")
+                split("calls self_ns total_ns cpu_self_ns p50_ns p99_ns", key, " ")
+                for (k = 1; k <= 6; k++) {
+                    match($0, "\"" key[k] "\": [0-9]+")
+                    text = substr($0, RSTART, RLENGTH)
+                    sub(/.*: /, "", text)
+                    print side, name, of[k], text
+                }
+            }'
+    done
+done > values
+compare "CSV" 0 --csv --sort name base.* -- new.*
+awk -v runs=$RUNS '
+    function ordered(list, n,    i, j, kept) {
+        for (i = 2; i <= n; i++) {
+            kept = list[i]
+            for (j = i - 1; j > 0 && list[j] > kept; j--)
+                list[j + 1] = list[j]
+            list[j + 1] = kept
+        }
+    }
+    function middle(list, n) { # of a list in order
+        return n % 2 ? list[(n + 1) / 2] : (list[n / 2] + list[n / 2 + 1]) / 2
+    }
+    function differs(found, expected) {
+        return found - expected > 1e-6 * expected || expected - found > 1e-6 * expected
+    }
+    function check(what, found, expected) {
+        checked++
+        if (differs(found, expected))
+            print $1, $4, what ": expected", expected ", found", found
+    }
+    # How many choices of k of the ranks up to n have the sum s: of all, and of those up to u.
+    function probability(u,    n, k, s, ways, all, below) {
+        ways[0, 0] = 1
+        for (n = 1; n <= 2 * runs; n++)
+            for (k = n < runs ? n : runs; k >= 1; k--)
+                for (s = 2 * runs * runs; s >= n; s--)
+                    ways[k, s] += ways[k - 1, s - n]
+        for (s = 0; s <= 2 * runs * runs; s++) {
+            all += ways[runs, s]
+            below += s - runs * (runs + 1) / 2 <= u ? ways[runs, s] : 0
+        }
+        return below / all
+    }
+    FILENAME == "values" { value[$1, $2, $3, ++count[$1, $2, $3]] = $4; next }
+    FNR == 1 { split("", seen); next }
+    {
+        n = count["base", $1, $4]
+        if (n != runs || count["new", $1, $4] != runs)
+            next
+        split("", base); split("", other); split("", ratios)
+        pairs = u = ties = 0
+        for (i = 1; i <= n; i++) {
+            base[i] = value["base", $1, $4, i]
+            other[i] = value["new", $1, $4, i]
+        }
+        for (i = 1; i <= n; i++)
+            for (j = 1; j <= n; j++) {
+                a = base[i] > 0 ? base[i] : 0.5
+                b = other[j] > 0 ? other[j] : 0.5
+                ratios[++pairs] = log(b / a)
+                u += other[j] > base[i]
+                ties += other[j] == base[i] || (i != j && (base[i] == base[j] || \
+                    other[i] == other[j]))
+            }
+        ordered(base, n); ordered(other, n); ordered(ratios, pairs)
+        check("base", $7, middle(base, n))
+        check("new", $8, middle(other, n))
+        check("ratio", $9, exp(middle(ratios, pairs)))
+        check("low", $10, exp(ratios[24])) # the critical value of 10 and 10 is 23
+        check("high", $11, exp(ratios[77]))
+        if (ties == 0) {
+            u = u < n * n - u ? u : n * n - u
+            p = u in known ? known[u] : known[u] = probability(u)
+            check("p", $12, 2 * p < 1 ? 2 * p : 1)
+        }
+    }
+    END { print checked + 0 > "checked" }' values FS=, output > faults
+[ ! -s faults ] || fail "numbers: $(head -n 5 faults)"
+[ "$(cat checked)" -ge 100 ] || fail "only $(cat checked) numbers were compared"
+
+# Benjamini and Hochberg: p times tests by rank, made monotonous from the end.
+awk -F , 'NR > 1 && $12 != "" { print $12, $13 }' output | sort -g -r > tests
+awk 'NR == FNR { tests++; next }
+     { p = $1 * tests / (tests - FNR + 1); least = FNR == 1 || p < least ? p : least
+       if (least - $2 > 1e-9 || $2 - least > 1e-9) print $1, $2, least }' tests tests > faults
+[ ! -s faults ] || fail "adjusted p: $(head -n 3 faults)"
+
+# ---- Verdicts on the real program ----
+
+expect "calls of slowed" same "$(cell slowed calls)"
+expect "median of slowed" slower "$(cell slowed median)"
+expect "CPU time of slowed" slower "$(cell slowed cpu)"
+expect "added" added "$(cell added calls)"
+expect "calls of brief" "160" "$(cell brief calls 7)"
+compare "text" 0 --sort impact base.* -- new.*
+grep -q '^base: 10 runs, new: 10 runs;' output || fail "no word of the runs"
+grep -q "^runs differ in command line: '.*varied 0 40' in base.1, '.*varied 40 40' in new.1" \
+    output || fail "no word of another command line: $(tail -n 3 output)"
+grep -q '^traces: 20 of 20 complete' output || fail "no word of completeness"
+! grep -q $'\033' output || fail "colours into a file"
+compare "gone" 0 --csv new.* -- base.*
+expect "gone" gone "$(cell added self)"
+expect "faster" faster "$(cell slowed median)"
+
+# ---- Limits ----
+
+compare "limit that is exceeded" 4 --fail-on 'cpu>+5%' --statistic cpu base.* -- new.*
+grep -q '^limit cpu>+5%: exceeded by slowed (+' output || fail "no word of the limit"
+compare "limit that is not" 0 --fail-on 'median>+500%' base.* -- new.*
+compare "below" 4 --fail-on 'cpu<-5%' --function slowed new.* -- base.*
+compare "of several, one" 4 --fail-on 'calls>0%' --fail-on 'p99>1000' --fail-on 'cpu>+5' \
+    --function slowed --json base.* -- new.*
+grep -q '{"limit": "calls>0%", "exceeded_by": \[\]}' output || fail "limits in JSON"
+compare "not the slow one" 0 --fail-on 'calls>+5%' base.* -- new.*
+compare "too few runs" 0 --fail-on 'median>+5%' base.1 base.2 -- new.1 new.2
+grep -q 'needed at least' errors || fail "no warning that a limit cannot be established"
+
+# ---- One run a side ----
+
+compare "one run" 0 base.1 -- new.1
+grep -q '^nothing can be told from so few runs: 4 a side' output || fail "no word of too few runs"
+! grep -qE ' (slower|faster|same) ' output || fail "a verdict on one run"
+grep -qE 'cannot tell: ~[0-9]+ runs +cpu +slowed' output || fail "no number of runs"
+
+# ---- Error rates, in short; bench/diff.sh has more repetitions ----
+
+bash "$BENCH/diff.sh" "$BUILD" 20 > rates
+awk -F '\t' '{ split($6, target, " ") }
+    target[1] == "<=" && $4 > 2 * target[2] || target[1] == ">=" && $4 < target[2] { print $3, $4 }
+    END { if (NR != 6) print NR " rows" }' rates > faults
+[ ! -s faults ] || fail "error rates: $(cat faults)"
+
+# ---- Outputs and wrong calls ----
+
+compare "JSON" 0 --json base.* -- new.*
+if command -v python3 > /dev/null; then
+    python3 - << 'END' || fail "JSON is not as it should be"
+import json
+d = json.load(open("output"))
+assert len(d["base"]) == len(d["new"]) == 10 and d["base"][0]["complete"]
+assert d["differences"][0]["what"] == "command line"
+one = [f for f in d["functions"] if f["name"] == "slowed"][0]["statistics"]
+assert one["calls"]["base"] == [40] * 10 and len(one["self"]["new"]) == 10
+END
+fi
+compare "file" 0 -o table base.* -- new.*
+grep -q slowed table || fail "no table in its file"
+compare "file that exists" 1 -o table base.* -- new.*
+compare "file, replaced" 0 -f -o table base.* -- new.*
+compare "input as output" 1 -f -o base.1 base.1 -- new.1
+compare "function, statistics, limit" 0 --csv --function 's*' --statistic self,p50 -n 1 \
+    --sort name base.* -- new.*
+expect "lines" "slowed self slowed median " \
+    "$(awk -F , 'NR > 1 { printf "%s %s ", $1, $4 }' output)"
+compare "changes only" 0 --csv --changed --function steady --statistic calls base.* -- new.*
+expect "no change" 1 "$(wc -l < output)"
+compare "times" 0 --csv --from 100s base.* -- new.*
+expect "no calls" 1 "$(wc -l < output)"
+compare "options behind operands" 0 base.1 --csv -- new.1
+compare "the same on both sides" 0 base.1 -- base.1
+compare "twice on one side" 2 base.1 base.1 -- new.1
+compare "no such trace" 1 base.1 -- none
+status=0
+"$PROBITY" diff base.1 -- new.1 > /dev/full 2> errors || status=$?
+expect "full disk: status" 1 "$status"
+for wrong in "--sort none" "--limit x" "--from x" "--nothing" "--statistic none" "--statistic ," \
+    "--tolerance 0" "--tolerance x" "--fail-on p99" "--fail-on x>5" "--fail-on p99>x" \
+    "--fail-on p99<-100"; do
+    # shellcheck disable=SC2086
+    compare "wrong: $wrong" 2 $wrong base.1 -- new.1
+done
+compare "no separator" 2 base.1 new.1
+compare "no base" 2 -- new.1
+compare "no new" 2 base.1 --
+
+# ---- Cut in the middle: what is left is compared, and told ----
+
+bytes=$(stat -c %s new.1)
+head -c $((bytes * 2 / 3)) new.1 > part
+compare "cut" 3 base.1 -- part
+grep -q '^trace: part: NOT COMPLETE: ' output || fail "a cut trace is called complete"
+grep -q '^traces: 1 of 2 complete' output || fail "no count of complete traces"
+PROBITY_OUT=$WORK/plain "$BUILD/examples/hello"
+compare "no scopes" 0 plain -- plain
+grep -q '^no calls' output || fail "calls of a program without scopes"
+finish

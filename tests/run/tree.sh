@@ -1,0 +1,269 @@
+#!/usr/bin/env bash
+# `probity tree`, `threads`, and what `report` says of all threads together: every number against
+# one that awk makes of the lines of `probity log` and `probity csv`; filters, outputs, limits.
+# variants: clang asan
+. "$(dirname "$0")/common.bash"
+
+# $1 what, $2 status, $3 command; then its arguments. Leaves "output" and "errors".
+tool() {
+    local what=$1 expected=$2 status=0
+    shift 2
+    "$PROBITY" "$@" > output 2> errors || status=$?
+    expect "$what: status ($(cat errors))" "$expected" "$status"
+}
+
+# Calls as the log of a trace tells them: "TID ENTER LEAVE TIMED NAME", ns; and the pauses in the
+# file "pauses": "TID FROM TO".
+calls_of() {
+    : > pauses
+    "$PROBITY" log --time=relative "$1" 2> /dev/null | awk '
+        function put(tid, indent) {
+            print tid + 0, enter[tid, indent], ns, timed[tid, indent], name[tid, indent]
+        }
+        {
+            split($1, time, ".")
+            ns = time[1] * 1000000000 + time[2]
+            tid = $2
+            text = $0
+            sub(/^[^:]*: /, "", text)
+            indent = match(text, /[^ ]/) - 1
+            text = substr(text, indent + 1)
+        }
+        # What was jumped over is inside its callers, whatever time the log gives it.
+        text ~ /^elapsed:/ { next }
+        text ~ /^leave; \(unwound\)/ { jumped[tid, ++jumps[tid]] = indent; next }
+        { for (; jumps[tid] > 0; jumps[tid]--) put(tid, jumped[tid, jumps[tid]]) }
+        text ~ /^\[profiling off\]/ { is_off = 1; next }
+        text ~ /^\[profiling on\]/ { is_off = 0; next }
+        text ~ /^pause;/ { paused[tid] = ns; next }
+        text ~ /^resume;/ { print tid + 0, paused[tid], ns > "pauses"; next }
+        text ~ /^(leave;|return \()/ {
+            put(tid, indent)
+            next
+        }
+        text ~ /^[a-z_]+ [*a-z_]+\(.*\)$/ {
+            enter[tid, indent] = ns
+            timed[tid, indent] = !is_off
+            sub(/\(.*/, "", text)
+            sub(/.*[ *]/, "", text)
+            name[tid, indent] = text
+        }'
+}
+
+# Of such calls, sorted by thread and enter, longest first: "path NAME;NAME CALLS TOTAL SELF" and
+# "function NAME CALLS TOTAL SELF ELAPSED". Calls contain each other by time alone.
+sums_of() {
+    sort -k1,1n -k2,2n -k3,3nr | awk '
+        function less_pauses(tid, from, to,    i, ns) {
+            ns = to - from
+            for (i = 1; i <= pauses; i++)
+                if (pause_tid[i] == tid && pause_from[i] >= from && pause_to[i] <= to)
+                    ns -= pause_to[i] - pause_from[i]
+            return ns
+        }
+        function stretch(name, tid, from, to,    i) {
+            for (i = 1; i <= pauses; i++)
+                if (pause_tid[i] == tid && pause_from[i] >= from && pause_to[i] <= to) {
+                    print "stretch", name, from, pause_from[i]
+                    from = pause_to[i]
+                }
+            print "stretch", name, from, to
+        }
+        BEGIN {
+            while ((getline line < "pauses") > 0) {
+                split(line, field, " ")
+                pauses++
+                pause_tid[pauses] = field[1]
+                pause_from[pauses] = field[2]
+                pause_to[pauses] = field[3]
+            }
+        }
+        {
+            if ($1 != tid) { depth = 0; tid = $1 }
+            while (depth > 0 && ends[depth] < $3) depth--
+            lasted = less_pauses($1, $2, $3)
+            total = $4 ? lasted : 0
+            path = (depth > 0 ? paths[depth] ";" : "") $5
+            if (depth > 0 && timed[depth]) {
+                self[paths[depth]] -= lasted
+                own[names[depth]] -= lasted
+            }
+            is_outermost = 1
+            for (i = 1; i <= depth; i++) if (names[i] == $5) is_outermost = 0
+            depth++
+            ends[depth] = $3; timed[depth] = $4; paths[depth] = path; names[depth] = $5
+            calls[path]++; totals[path] += total; self[path] += total
+            count[$5]++; own[$5] += total
+            if (is_outermost) sums[$5] += total
+            if (is_outermost && $4) stretch($5, $1, $2, $3)
+        }
+        END {
+            for (path in calls) print "path", path, calls[path], totals[path], self[path]
+            for (name in count) print "function", name, count[name], sums[name], own[name]
+        }' | sort -k1,1 -k2,2 -k3,3n | awk '
+        $1 == "stretch" {
+            if ($2 != name || $3 > end) { name = $2; begin = end = $3 }
+            if ($4 > end) { elapsed[name] += $4 - end; end = $4 }
+            next
+        }
+        { lines[++n] = $0 }
+        END {
+            for (i = 1; i <= n; i++) {
+                split(lines[i], field, " ")
+                print lines[i] (field[1] == "function" ? " " elapsed[field[2]] + 0 : "")
+            }
+        }' | sort
+}
+
+# Paths of the CSV of a tree, as above.
+paths_of_csv() {
+    awk -F , 'NR > 1 { path[$1] = ($2 > 0 ? path[$2] ";" : "") $7
+                       print "path", path[$1], $10, $13 + 0, $14 + 0 }' | sort
+}
+
+# When a scope ended that was left by longjmp() is decided elsewhere: such times, and the self times
+# of the callers, are not compared.
+without_jumps() {
+    awk '$2 ~ /landing|jumping/ { print $1, $2, $3; next } { print }'
+}
+
+# $1 trace, $2 what
+compare_with_log() {
+    calls_of "$1" > calls
+    sums_of < calls > expected
+    [ "$(grep -c '^path' expected)" -gt 3 ] || fail "$2: nothing in the log"
+    tool "$2: csv" 0 tree --csv "$1"
+    diff <(grep '^path' expected | without_jumps) \
+        <(paths_of_csv < output | without_jumps) > difference ||
+        fail "$2: paths, awk (<) and tree (>): $(head -n 6 difference)"
+    tool "$2: folded" 0 tree --folded "$1"
+    diff <(awk '$1 == "path" && $5 > 0 && !/landing/ { print $2, $5 }' expected) \
+        <(grep -v landing output | sort) > difference ||
+        fail "$2: folded: $(head -n 6 difference)"
+    tool "$2: folded calls" 0 tree --folded --value calls "$1"
+    diff <(awk '$1 == "path" { print $2, $3 }' expected) <(sort output) > difference ||
+        fail "$2: folded calls: $(head -n 6 difference)"
+    tool "$2: report" 0 report --csv "$1"
+    sed 's/"[^"]*"//g' output | awk -F , 'NR > 1 {
+        print "function", $1, $8, $11 + 0, $12 + 0, $18 + 0
+        if ($18 > 0 && ($11 / $18 - $19 > 0.0006 || $19 - $11 / $18 > 0.0006))
+            print "parallelism of", $1, "is not", $19 }' | sort > found
+    diff <(grep '^function' expected | without_jumps) <(without_jumps < found) > difference ||
+        fail "$2: functions, awk (<) and report (>): $(head -n 6 difference)"
+    tool "$2: callers" 0 tree --csv --callers '*' --depth 1 "$1"
+    diff <(awk '$1 == "function" { print "root", $2, $3, $4, $5 }' expected | without_jumps) \
+        <(awk -F , 'NR > 1 { print "root", $7, $10, $13 + 0, $14 + 0 }' output | sort |
+            without_jumps) > difference ||
+        fail "$2: roots of callers, awk (<): $(head -n 6 difference)"
+}
+
+PROBITY_OUT=$WORK/shapes "$PROGRAMS/tree"
+PROBITY_OUT=$WORK/parallel "$PROGRAMS/parallel"
+compare_with_log shapes "calls of all shapes"
+compare_with_log parallel "threads"
+work=$(awk '$1 == "function" && $2 == "work" { print ($4 > 1.2 * $6) }' expected)
+expect "threads are in work() at once" 1 "$work"
+
+# Times on and off the CPU add up; by thread the same as together.
+tool "by thread" 0 tree --csv --by-thread parallel
+awk -F , 'NR > 1 { path[$1] = ($2 > 0 ? path[$2] ";" : "") $7
+    calls[path[$1]] += $10; total[path[$1]] += $13; self[path[$1]] += $14
+    if ($16 <= $13 && $16 + $18 != $13) print "off the CPU: " $0 > "wrong" }
+    END { for (i in calls) print "path", i, calls[i], total[i], self[i] }' output | sort > found
+diff <(grep '^path' expected) found > difference || fail "by thread: $(head -n 5 difference)"
+[ ! -s wrong ] || fail "$(head -n 3 wrong)"
+expect "threads with trees" 5 "$(awk -F , 'NR > 1 && !seen[$5]++ { n++ } END { print n }' output)"
+
+# Views. work() calls itself once in the rounds 0, 5, 10, 15 (of 4 threads), and naps in 7 of 20
+# rounds and in the call that round 5 makes.
+tool "below" 0 tree --csv --function work parallel
+expect "below work" "work 80;work;nap 28;work;work 16;work;work;nap 4" "$(paths_of_csv < output |
+    awk '{ printf "%s%s %s", n++ ? ";" : "", $2, $3 }')"
+tool "callers" 0 tree --csv --callers nap parallel
+expect "callers of nap" "nap 36;nap;thread_main 4;nap;work 32;nap;work;thread_main 28;\
+nap;work;work 4;nap;work;work;thread_main 4" \
+    "$(paths_of_csv < output | awk '{ printf "%s%s %s", n++ ? ";" : "", $2, $3 }')"
+expect "total of callers" "$(awk '$1 == "function" && $2 == "nap" { print $4 }' expected)" \
+    "$(awk -F , '$7 == "nap" { print $13 }' output)"
+tool "callees" 0 tree --csv --callees work parallel
+expect "callees of work" "work 96;work;nap 32;work;work 16" "$(paths_of_csv < output |
+    awk '{ printf "%s%s %s", n++ ? ";" : "", $2, $3 }')"
+tool "folded recursion" 0 tree --csv --fold-recursion --function work parallel
+expect "one node of work" "work 96;work;nap 32" "$(paths_of_csv < output |
+    awk '{ printf "%s%s %s", n++ ? ";" : "", $2, $3 }')"
+expect "its total" "$(awk '$1 == "function" && $2 == "work" { print $4 }' expected)" \
+    "$(awk -F , '$7 == "work" { print $13 }' output)"
+tool "depth" 0 tree --depth 2 --folded parallel
+expect "time of what is cut stays" "$(awk '$1 == "path" && $2 == "thread_main" { print $4 }' \
+    expected)" "$(awk '$1 ~ /^thread_main/ { sum += $2 } END { print sum }' output)"
+tool "percent" 0 tree --min-percent 99.9 parallel
+grep -q ' nodes are not shown$' output || fail "no word of what is not shown"
+tool "text" 0 tree --sort calls parallel
+grep -qE '^ +80 .* (├─|\|-|`-|└─) work$' output || fail "no work in: $(cat output)"
+grep -q '^trace: parallel: complete: ' output || fail "no word of completeness"
+for command in tree threads report; do
+    tool "$command: JSON" 0 "$command" --json shapes
+    if command -v python3 > /dev/null; then
+        python3 -c 'import json, sys; json.load(sys.stdin)' < output || fail "$command: no JSON"
+    fi
+    rm -f table
+    tool "$command: file" 0 "$command" -o table shapes
+    tool "$command: file that exists" 1 "$command" -o table shapes
+    tool "$command: replaced" 0 "$command" -f -o table shapes
+    tool "$command: input as output" 1 "$command" -f -o shapes shapes
+    status=0
+    "$PROBITY" "$command" shapes > /dev/full 2> errors || status=$?
+    expect "$command: full disk" 1 "$status"
+    tool "$command: no thread" 1 "$command" --tid 1 shapes
+    tool "$command: before all" 0 "$command" --to 0 shapes
+    tool "$command: no trace" 2 "$command"
+    tool "$command: two forms" 2 "$command" --json --csv shapes
+    head -c $(($(stat -c %s parallel) * 2 / 3)) parallel > part
+    tool "$command: cut" 3 "$command" part
+    grep -q 'NOT COMPLETE' output || fail "$command: a cut trace is called complete"
+done
+tool "no such function" 1 tree --function nobody shapes
+for wrong in "--sort none" "--depth x" "--min-percent 101" "--value none" \
+    "--callers a --callees b"; do
+    # shellcheck disable=SC2086
+    tool "wrong: $wrong" 2 tree $wrong shapes
+done
+tool "all columns" 0 report --wide parallel
+grep -q ' elapsed at once ' output || fail "no elapsed time in: $(head -n 2 output)"
+tool "columns" 0 report --columns calls,parallelism,p99 --sort parallelism parallel
+expect "names of columns" "calls at once p99 function" "$(sed -n 2p output | xargs)"
+tool "wrong column" 2 report --columns calls,name parallel
+
+# Threads: hits from the CSV with their CPU time, scopes from the log.
+tool "threads" 0 threads --csv parallel
+cp output threads
+"$PROBITY" csv --columns tid,wall_ns,cpu_ns parallel | awk -F , '
+    { hits[$1]++ } END { for (tid in hits) print tid, hits[tid] }' | sort > expected
+awk -F , 'NR > 1 && $12 > 0 { print $2, $12 }' threads | sort > found
+cmp -s expected found || fail "hits: $(diff expected found)"
+calls_of parallel | awk '{ scopes[$1]++
+        if (!($1 in first) || $2 < first[$1]) first[$1] = $2
+        if ($3 > last[$1]) last[$1] = $3 }
+    END { for (tid in scopes) printf "%d %d %d %d\n", tid, scopes[tid], last[tid] - first[tid],
+        2 * scopes[tid] }' | sort > expected
+awk -F , 'NR > 1 { print $2, $13, $6, $11 - $12 }' threads | sort > found
+cmp -s expected found || fail "scopes, time, records, awk (<): $(diff expected found)"
+awk -F , 'NR > 1 { sum += $10; if ($8 + $9 != $6 && $8 < $6) print "time: " $0
+    if ($7 != $6) print "outermost scope: " $0 }
+    END { if (sum < 0.99999 || sum > 1.00001) print "shares: " sum }' threads > wrong
+[ ! -s wrong ] || fail "$(head -n 3 wrong)"
+# Of a program with hits alone, CPU time is that between the first hit and the last.
+PROBITY_OUT=$WORK/hits "$BUILD/examples/hello" > /dev/null
+tool "threads of hits" 0 threads --csv hits
+cp output threads
+"$PROBITY" csv --columns tid,wall_ns,cpu_ns hits | awk -F , '
+    !($1 in n) { wall[$1] = $2; cpu[$1] = $3 }
+    { n[$1]++; end[$1] = $2; cpu_end[$1] = $3 }
+    END { for (tid in n) printf "%d %d %d %d\n", tid, n[tid], cpu_end[tid] - cpu[tid],
+        n[tid] }' | sort > expected
+awk -F , 'NR > 1 { print $2, $12, $8, $11 }' threads | sort > found
+cmp -s expected found || fail "CPU of hits, awk (<): $(diff expected found)"
+tool "order" 0 threads --sort cpu --csv parallel
+awk -F , 'NR > 2 && $8 > last { print } NR > 1 { last = $8 }' output > wrong
+[ ! -s wrong ] || fail "not in the order of CPU time"
+finish
