@@ -60,7 +60,7 @@ static __attribute__((cold, noinline)) uint64_t find_gap(struct probity_profile_
     __atomic_store_n(&set->busy, set->busy + 1, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     session = probity_session_recording();
-    if (session != NULL && set->session == session->number &&
+    if (session != NULL && set->session == probity_session_number(session) &&
         (int64_t)(tick - set->slot.hot.last_tick) > 0) {
         int64_t off_ns = probity_record_gap(session, &set->slot, set->depth, tick);
         set->off += probity_ticks_of_ns(off_ns, probity_live_rate(&session->live));

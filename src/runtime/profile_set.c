@@ -113,7 +113,7 @@ static uint32_t thread_number(struct probity_session *session)
 {
     const struct probity_slot *slot = probity_thread_slot();
 
-    if (slot != NULL && slot->session == session->number)
+    if (slot != NULL && slot->session == probity_session_number(session))
         return slot->thread;
     probity_os_lock(&session->live.slots_lock);
     uint32_t number = session->threads++;

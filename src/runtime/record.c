@@ -351,7 +351,7 @@ static int slot_enter(struct probity_session *session, struct probity_slot *slot
     __atomic_store_n(&slot->busy, slot->busy + 1, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     return __atomic_load_n(&session->state, __ATOMIC_ACQUIRE) == PROBITY_SESSION_RECORDING &&
-           slot->session == session->number;
+           slot->session == probity_session_number(session);
 }
 
 static void slot_leave(struct probity_slot *slot)
@@ -386,7 +386,8 @@ static struct probity_slot *slot_here(struct probity_session **ret_session)
     struct probity_slot *slot = probity_thread_slot();
 
     *ret_session = probity_session_recording();
-    if (*ret_session != NULL && slot != NULL && slot->session == (*ret_session)->number)
+    if (*ret_session != NULL && slot != NULL &&
+        slot->session == probity_session_number(*ret_session))
         return slot;
     if (*ret_session != NULL && !probity_thread_may_record(*ret_session))
         return NULL;

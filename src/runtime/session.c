@@ -338,7 +338,7 @@ int probity_session_start(struct probity_session *session, const struct probity_
     __atomic_store_n(&session->announced_only, (uint32_t)settings->threads_announced,
                      __ATOMIC_RELAXED);
     session->profile.is_untimed = 0;
-    session->number++;
+    __atomic_store_n(&session->number, session->number + 1, __ATOMIC_RELAXED);
     live->pid = (uint32_t)getpid();
     live->clock = probity_clock_choose(settings->refuse_counter);
     session_name(session);

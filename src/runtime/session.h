@@ -53,6 +53,13 @@ struct probity_session {
     uint8_t declaration[2016]; /* being put together, as one event holds it; under declare_lock */
 };
 
+/* Which of the process's recordings it is; another may begin at any moment for who is in no slow
+ * path. */
+static inline uint32_t probity_session_number(const struct probity_session *session)
+{
+    return __atomic_load_n(&session->number, __ATOMIC_RELAXED);
+}
+
 /* What is done with a closed trace that is to become a CSV; set by src/library/. */
 typedef int probity_session_closed(const char *trace_path, const char *csv_path);
 extern probity_session_closed *probity_session_when_closed;

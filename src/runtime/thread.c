@@ -200,7 +200,7 @@ PROBITY_API void probity_thread_announce(void)
     struct probity_session *session = probity_session_enter();
     if (session != NULL) {
         const struct probity_slot *slot = probity_thread_slot();
-        if (slot == NULL || slot->session != session->number)
+        if (slot == NULL || slot->session != probity_session_number(session))
             probity_thread_register(session);
         probity_session_leave(session);
     }
