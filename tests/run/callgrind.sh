@@ -145,7 +145,8 @@ check_tool() {
             [ "$source" = src/writer/writer.c ] || sources+=("$source")
         done
     done
-    build tool "-ljansson -lm -ldw -lelf" "${sources[@]}" || { fail "tool: does not build"; return; }
+    build tool "-ljansson -lm -ldw -lelf" "${sources[@]}" ||
+        { fail "tool: does not build"; return; }
     run_tool > tool.csv || fail "tool: status $?"
     "$PROBITY" csv logger.probity | cmp - tool.csv || fail "tool: not the CSV of the tool"
     same_counts "tool" tool.probity tool.callgrind 60
