@@ -20,7 +20,7 @@ _probity() {
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
         mapfile -t COMPREPLY < <(compgen -W \
-            'record csv log report info check recover level tree threads diff help --help --version' -- "$word")
+            'record csv log report info check recover level tree threads blocks diff help --help --version' -- "$word")
         return
     fi
     # Bash cuts --mode=ring at the equals sign.
@@ -72,6 +72,11 @@ _probity() {
             name' -- "$word")
         return
     fi
+    if [[ ${COMP_WORDS[1]} == blocks && $previous == --sort ]]; then
+        mapfile -t COMPREPLY < <(compgen -W 'total calls probability cpu off-cpu min mean p50 p90
+            p99 max name' -- "$word")
+        return
+    fi
     if [[ ${COMP_WORDS[1]} == diff && $previous == --sort ]]; then
         mapfile -t COMPREPLY < <(compgen -W 'impact change name calls self total cpu mean median
             p99' -- "$word")
@@ -95,6 +100,8 @@ _probity() {
             --callees --fold-recursion --sort --places --from --to --tid --json --csv --folded
             --value -h --help' ;;
         threads) options='-o --output -f --force --sort --from --to --tid --json --csv -h --help' ;;
+        blocks) options='-o --output -f --force --sort -n --limit --probe --from --to --tid --json
+            --csv -h --help' ;;
         info | level) options='--json -h --help' ;;
         diff) options='-o --output -f --force --statistic --function --changed --tolerance --fail-on
             --sort -n --limit --from --to --json --csv -h --help' ;;

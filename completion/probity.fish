@@ -1,6 +1,6 @@
 # Completion of probity(1) for fish.
 
-set -l commands record csv log report info check recover level tree threads diff help
+set -l commands record csv log report info check recover level tree threads blocks diff help
 set -l none "not __fish_seen_subcommand_from $commands"
 set -l in __fish_seen_subcommand_from
 
@@ -16,6 +16,7 @@ complete -c probity -n $none -a level -d 'show or change the levels of a running
 complete -c probity -n $none -a diff -d 'compare runs of a program before and after a change'
 complete -c probity -n $none -a tree -d 'show who called whom, with times along each path'
 complete -c probity -n $none -a threads -d 'say what each thread and process did'
+complete -c probity -n $none -a blocks -d 'say what the program took from probe to probe'
 complete -c probity -n $none -a help -d 'describe a command'
 complete -c probity -s h -l help -d 'describe the tool or the command'
 complete -c probity -n $none -l version -d 'print the version'
@@ -99,6 +100,18 @@ complete -c probity -n "$in threads" -l to -x -d 'only records before this time'
 complete -c probity -n "$in threads" -l tid -x -d 'only these threads'
 complete -c probity -n "$in threads" -l json -d 'print JSON'
 complete -c probity -n "$in threads" -l csv -d 'print CSV'
+
+complete -c probity -n "$in blocks" -s o -l output -r -d 'write to a file'
+complete -c probity -n "$in blocks" -s f -l force -d 'replace the file'
+complete -c probity -n "$in blocks" -l sort -x -d 'the order' \
+    -a 'total calls probability cpu off-cpu min mean p50 p90 p99 max name'
+complete -c probity -n "$in blocks" -s n -l limit -x -d 'so many blocks only'
+complete -c probity -n "$in blocks" -l probe -x -d 'from one of these probes to the next'
+complete -c probity -n "$in blocks" -l from -x -d 'only hits from this time on'
+complete -c probity -n "$in blocks" -l to -x -d 'only hits before this time'
+complete -c probity -n "$in blocks" -l tid -x -d 'only these threads'
+complete -c probity -n "$in blocks" -l json -d 'print JSON'
+complete -c probity -n "$in blocks" -l csv -d 'print CSV'
 
 complete -c probity -n "$in info" -l json -d 'print JSON'
 

@@ -198,10 +198,15 @@ int probity_report_json_string(FILE *stream, const char *text)
     return error;
 }
 
+int probity_report_json_traces(FILE *stream, const struct probity_reader *reader)
+{
+    return write_value(stream, "{\"traces\": ", traces_of(reader));
+}
+
 int probity_report_json_head(FILE *stream, const struct probity_reader *reader,
                              const struct probity_scopes_repairs *repairs)
 {
-    int error = write_value(stream, "{\"traces\": ", traces_of(reader));
+    int error = probity_report_json_traces(stream, reader);
 
     return error == 0 ? write_value(stream, ",\n\"repairs\": ", repairs_of(repairs)) : error;
 }

@@ -14,7 +14,10 @@
  * PROBITY_ERROR_MEMORY. */
 int probity_report_json_string(FILE *stream, const char *text);
 
-/* What such objects begin with: {"traces": ..., "repairs": ... Returns as below. */
+/* What such objects begin with: {"traces": ... without what was repaired. Returns as below. */
+int probity_report_json_traces(FILE *stream, const struct probity_reader *reader);
+
+/* Likewise: {"traces": ..., "repairs": ... */
 int probity_report_json_head(FILE *stream, const struct probity_reader *reader,
                              const struct probity_scopes_repairs *repairs);
 

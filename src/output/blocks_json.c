@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * blocks_json.c: blocks as one JSON object.
+ */
+#include "output/blocks_json.h"
+
+#include <inttypes.h>
+
+#include "output/report_json.h"
+#include "probity.h"
+
+/* A number of a probe is a text as well: a site may be called 1. */
+static int put_probe(FILE *stream, const char *what, const struct probity_blocks_probe *probe)
+{
+    fprintf(stream, "\"%s\": ", what);
+    int error = probity_report_json_string(stream, probe->text);
+    fprintf(stream, ", \"%s_is_site\": %s, \"%s_name\": ", what,
+            probe->is_site ? "true" : "false", what);
+    if (error == 0 && probe->name != NULL)
+        error = probity_report_json_string(stream, probe->name);
+    else
+        fputs("null", stream);
+    fputs(", ", stream);
+    return error;
+}
+
+static int put_pair(FILE *stream, const struct probity_blocks_pair *pair)
+{
+    static const struct {
+        const char *name;
+        enum probity_blocks_key key;
+    } times[] = {{"min_ns", PROBITY_BLOCKS_MIN}, {"mean_ns", PROBITY_BLOCKS_MEAN},
+                 {"p50_ns", PROBITY_BLOCKS_P50}, {"p90_ns", PROBITY_BLOCKS_P90},
+                 {"p99_ns", PROBITY_BLOCKS_P99}, {"max_ns", PROBITY_BLOCKS_MAX}};
+    int error = put_probe(stream, "from", pair->from);
+
+    if (error == 0)
+        error = put_probe(stream, "to", pair->to);
+    fprintf(stream, "\"calls\": %" PRIu64 ", \"probability\": %.6f, \"wall_ns\": %" PRIu64,
+            pair->calls, (double)probity_blocks_value(pair, PROBITY_BLOCKS_PROBABILITY) / 1e6,
+            pair->wall_ns);
+    if (pair->cpu_calls > 0)
+        fprintf(stream, ", \"cpu_ns\": %" PRIu64 ", \"off_cpu_ns\": %" PRIu64, pair->cpu_ns,
+                probity_blocks_value(pair, PROBITY_BLOCKS_OFF));
+    else
+        fputs(", \"cpu_ns\": null, \"off_cpu_ns\": null", stream);
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        fprintf(stream, ", \"%s\": %" PRIu64, times[i].name,
+                probity_blocks_value(pair, times[i].key));
+    fprintf(stream, ", \"max_at_ns\": %" PRIu64 ", \"max_pid\": %" PRIu32 ", \"max_tid\": %" PRIu32,
+            pair->max_at_ns, pair->max_pid, pair->max_tid);
+    return error;
+}
+
+int probity_blocks_json(FILE *stream, const struct probity_blocks_answer *answer)
+{
+    size_t shown = probity_blocks_shown(answer);
+    int error = probity_report_json_traces(stream, answer->reader);
+
+    fputs(",\n\"blocks\": [", stream);
+    for (size_t i = 0; error == 0 && i < shown; i++) {
+        fputs(i > 0 ? ",\n{" : "\n{", stream);
+        error = put_pair(stream, answer->pairs[i]);
+        fputc('}', stream);
+    }
+    fputs("]}\n", stream);
+    return error == 0 && ferror(stream) ? PROBITY_ERROR_WRITE : error;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * blocks_text.h: blocks as a table, for people.
+ */
+#ifndef PROBITY_OUTPUT_BLOCKS_TEXT_H
+#define PROBITY_OUTPUT_BLOCKS_TEXT_H
+
+#include <stdio.h>
+
+#include "analysis/blocks.h"
+
+/* Blocks in their order, and whose traces they are of, for all ways to print them. */
+struct probity_blocks_answer {
+    const struct probity_reader *reader;
+    const struct probity_blocks_pair *const *pairs;
+    size_t count;
+    size_t limit; /* of blocks to show; 0: all */
+};
+
+/* How many of the blocks are to be shown. */
+size_t probity_blocks_shown(const struct probity_blocks_answer *answer);
+
+/* A line for each block, then whether the traces are complete. Errors of writing stay in the
+ * stream. */
+void probity_blocks_text(FILE *stream, int has_colour, const struct probity_blocks_answer *answer);
+
+#endif

@@ -1,0 +1,214 @@
+#!/usr/bin/env bash
+# `probity blocks`: every number against one that awk makes of the lines of `probity csv`, and
+# percentiles against sorted times; filters, orders, outputs.
+# variants: clang asan
+. "$(dirname "$0")/common.bash"
+
+# $1 what, $2 status, $3 command; then its arguments. Leaves "output" and "errors".
+tool() {
+    local what=$1 expected=$2 status=0
+    shift 2
+    "$PROBITY" "$@" > output 2> errors || status=$?
+    expect "$what: status ($(cat errors))" "$expected" "$status"
+}
+
+# Lines of CSV to "FROM;TO;WALL;CPU" for each block, in ns: the file "blocks". The probe is last on
+# a line, for its name may hold commas. Seconds count from the first hit, so that sums are exact.
+blocks_of() {
+    "$PROBITY" csv --columns tid,thread,cpu_s,cpu_ns,wall_s,wall_ns,probe "$@" 2> errors | awk '
+        {
+            split($0, field, ",")
+            probe = $0
+            for (i = 0; i < 6; i++) sub(/^[^,]*,/, "", probe)
+            if (NR == 1) base = field[5]
+            wall = (field[5] - base) * 1000000000 + field[6]
+            cpu = field[3] * 1000000000 + field[4]
+            thread = field[1] " " field[2]
+            if (thread in last)
+                printf "%s;%s;%d;%d\n", last[thread], probe, wall - walls[thread],
+                    cpu - cpus[thread]
+            last[thread] = probe
+            walls[thread] = wall
+            cpus[thread] = cpu
+        }' > blocks
+    [ -s blocks ] || fail "no blocks in $*"
+}
+
+# Counts and sums of the pairs in "blocks": "FROM;TO CALLS PROBABILITY WALL CPU OFF MIN MEAN MAX".
+sums_of() {
+    sort -t ';' -k3,3n blocks | awk -F ';' '
+        {
+            pair = $1 ";" $2
+            if (!(pair in calls)) least[pair] = $3
+            from[pair] = $1
+            followed[$1]++
+            calls[pair]++
+            wall[pair] += $3
+            cpu[pair] += $4
+            most[pair] = $3
+        }
+        END {
+            for (pair in calls) {
+                off = wall[pair] > cpu[pair] ? wall[pair] - cpu[pair] : 0
+                printf "%s %d %.6f %d %d %d %d %d %d\n", pair, calls[pair],
+                    calls[pair] / followed[from[pair]], wall[pair], cpu[pair], off,
+                    least[pair], int(wall[pair] / calls[pair]), most[pair]
+            }
+        }' | sort
+}
+
+# The same of "output", which is CSV of blocks. Names may hold commas.
+sums_of_csv() {
+    fields | awk -F '\t' '{ print $1, $6, $7, $8, $9, $10, $11, $12, $16 }' | sort
+}
+
+# Fields of CSV, with their quotes, between tabs; in front of them the pair.
+fields() {
+    awk 'NR > 1 {
+        n = 0
+        for (rest = $0; rest != ""; ) {
+            if (match(rest, /^"([^"]|"")*"/)) { } else match(rest, /^[^,]*/)
+            field[++n] = substr(rest, 1, RLENGTH)
+            rest = substr(rest, RLENGTH + 2)
+        }
+        printf "%s;%s", field[1], field[2]
+        for (i = 1; i <= n; i++) printf "\t%s", field[i]
+        print ""
+    }' output
+}
+
+# $1 what; further: arguments for both commands
+same_sums() {
+    local what=$1
+    shift
+    blocks_of "$@"
+    sums_of > expected
+    tool "$what" 0 blocks --csv "$@"
+    sums_of_csv > found
+    cmp -s expected found ||
+        fail "$what: awk (<) and blocks (>): $(diff expected found | head -n 10)"
+}
+
+# Percentiles in "output" are within 1 % of the nearest ranks of the sorted times in "blocks".
+same_percentiles() {
+    fields | awk -F '\t' '{ print $1 ";" $13 ";" $14 ";" $15 }' > percentiles
+    sort -t ';' -k3,3n blocks | awk -F ';' '
+        function check(pair, found, per_mille,    rank, exact) {
+            rank = int((calls[pair] * per_mille + 999) / 1000)
+            exact = times[pair, rank]
+            if (found < exact * 0.99 || found > exact * 1.01)
+                print pair, per_mille, "is", found, "and not", exact
+            checked++
+        }
+        FILENAME == "percentiles" { lines[++count] = $0; next }
+        { pair = $1 ";" $2; times[pair, ++calls[pair]] = $3 }
+        END {
+            for (i = 1; i <= count; i++) {
+                split(lines[i], field, ";")
+                pair = field[1] ";" field[2]
+                check(pair, field[3], 500)
+                check(pair, field[4], 900)
+                check(pair, field[5], 990)
+            }
+            if (checked == 0) print "nothing is checked"
+        }' percentiles - > wrong
+    [ ! -s wrong ] || fail "percentiles: $(head -n 5 wrong)"
+}
+
+PROBITY_OUT=$WORK/walk "$PROGRAMS/blocks"
+PROBITY_OUT=$WORK/hello "$BUILD/examples/hello" > /dev/null
+same_sums "all" walk
+expect "pairs of five probes" 25 "$(wc -l < found)"
+expect "hits of four threads less one each" "$(($("$PROBITY" csv walk | wc -l) - 4))" \
+    "$(awk '{ sum += $(NF - 7) } END { print sum }' found)"
+same_percentiles
+fields | awk -F '\t' '{ print $2, $4 }' | sort -u > names
+expect "name of a probe" "2 two" "$(sed -n '/^2 /p' names | xargs)"
+expect "no name of others" 1 "$(grep -c 'two$' names)"
+
+# The slowest: when it began, and whose it was.
+tid=$(fields | awk -F '\t' 'NR == 1 { print $19 }')
+at=$(fields | awk -F '\t' 'NR == 1 { print $17 }')
+from=$(fields | awk -F '\t' 'NR == 1 { print $2 }')
+"$PROBITY" csv --columns tid,wall,probe walk | tr -d . |
+    grep -qxF "$tid,$at,$from" || fail "no hit $tid,$at,$from, where the slowest is to begin"
+
+same_sums "one trace and another" hello
+same_sums "two probes" --probe 1,2 walk
+expect "pairs of two probes" 4 "$(wc -l < found)"
+same_percentiles
+same_sums "a probe and a site" --probe 1026,queue walk
+same_sums "two threads" --tid "$("$PROBITY" csv --columns tid walk | sort -u | head -n 2 |
+    paste -sd ,)" walk
+same_sums "from and to" --from 1ms --to 20ms walk
+tool "two traces" 0 blocks --csv walk hello
+expect "calls of both" "$(("$("$PROBITY" csv walk hello | wc -l)" - 5))" \
+    "$(fields | awk -F '\t' '{ sum += $6 } END { print sum }')"
+
+# Orders: largest first; all blocks are there.
+column=5
+for key in calls probability total cpu off-cpu min mean p50 p90 p99 max; do
+    column=$((column + 1))
+    tool "order $key" 0 blocks --csv --sort "$key" walk
+    expect "order $key: blocks" 26 "$(wc -l < output)"
+    fields | awk -F '\t' -v column="$column" '
+        NR > 1 && $column + 0 > last { print } { last = $column + 0 }' > wrong
+    [ ! -s wrong ] || fail "not in the order of $key: $(head -n 2 wrong)"
+done
+tool "order of names" 0 blocks --csv --sort name walk
+expect "numbers come first, by number" "1;1 1;2 1;1026" \
+    "$(fields | cut -f 1 | head -n 3 | paste -sd " ")"
+tool "limit" 0 blocks --csv --limit 3 walk
+expect "lines" 4 "$(wc -l < output)"
+
+tool "text" 0 blocks -n 4 walk
+grep -qE '^ +[0-9]+ +[0-9.]+% .*  .* -> ' output || fail "no block in: $(cat output)"
+grep -qx '21 more blocks are not shown' output || fail "no word of what is not shown"
+grep -q '^trace: walk: complete: ' output || fail "no word of completeness"
+tool "text with names" 0 blocks --probe 1,2 walk
+grep -q ' 1 -> 2 (two)$' output || fail "no name in: $(cat output)"
+tool "JSON" 0 blocks --json walk
+if command -v python3 > /dev/null; then
+    python3 -c '
+import json, sys
+answer = json.load(sys.stdin)
+for block in answer["blocks"]:
+    print(block["from"], block["to"], *(block[key] for key in ("calls", "wall_ns", "cpu_ns",
+        "off_cpu_ns", "min_ns", "mean_ns", "max_ns")), sep="\t")
+' < output | sort > found
+    tool "CSV" 0 blocks --csv walk
+    python3 -c '
+import csv, sys
+for block in csv.DictReader(sys.stdin):
+    print(block["from"], block["to"], *(block[key] for key in ("calls", "wall_ns", "cpu_ns",
+        "off_cpu_ns", "min_ns", "mean_ns", "max_ns")), sep="\t")
+' < output | sort > expected
+    cmp -s expected found || fail "CSV (<) and JSON (>): $(diff expected found | head -n 5)"
+fi
+
+# Without CPU times they are not known, and not 0.
+PROBITY_CPU_TIME=0 PROBITY_OUT=$WORK/timeless "$BUILD/examples/hello" > /dev/null
+tool "no CPU time" 0 blocks --csv timeless
+expect "CPU times" "" "$(fields | awk -F '\t' '{ print $9 $10 }' | xargs)"
+tool "no CPU time: JSON" 0 blocks --json timeless
+grep -q '"cpu_ns": null, "off_cpu_ns": null' output || fail "no null in: $(cat output)"
+
+tool "file" 0 blocks -o table walk
+tool "file that exists" 1 blocks -o table walk
+tool "replaced" 0 blocks -f -o table walk
+tool "input as output" 1 blocks -f -o walk walk
+status=0
+"$PROBITY" blocks walk > /dev/full 2> errors || status=$?
+expect "full disk" 1 "$status"
+tool "no thread" 1 blocks --tid 1 walk
+tool "no probe" 1 blocks --probe 77 walk
+tool "before all" 0 blocks --to 0 walk
+grep -q '^no hits of one thread' output || fail "blocks before the beginning: $(cat output)"
+tool "no trace" 2 blocks
+tool "two forms" 2 blocks --json --csv walk
+tool "wrong order" 2 blocks --sort none walk
+tool "wrong limit" 2 blocks --limit x walk
+head -c $(($(stat -c %s walk) * 2 / 3)) walk > part
+tool "cut" 3 blocks part
+grep -q 'NOT COMPLETE' output || fail "a cut trace is called complete"
+finish

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_blocks.c: blocks of a made trace, to the letter; percentiles against sorted values.
+ */
+#include "test_reader_make.h"
+
+#include "analysis/blocks.h"
+#include "output/blocks_csv.h"
+#include "output/blocks_json.h"
+
+static struct make make;
+
+/* Hit of a probe, ns behind the beginning; `off` ns of them off the CPU since the hit before. */
+#define HIT(ns, probe, off) {MAKE_START + 2 * (ns), 2 * (probe), 2 * (off)}
+
+/* Two threads. 1 to 2: 1000 ns, 3000 ns with 500 off, 2000 ns; 2 to 1: 100 ns; 2 to 1 on the other
+ * thread: 5000 ns, 4000 of them off. */
+static void write_trace(const char *name)
+{
+    static const struct make_hit first[] = {HIT(1000, 1, 0), HIT(2000, 2, 0), HIT(2100, 1, 0),
+                                            HIT(5100, 2, 500)};
+    static const struct make_hit second[] = {HIT(1500, 2, 0), HIT(6500, 1, 4000),
+                                             HIT(8500, 2, 0)};
+
+    make_start(&make);
+    make_event(&make, 1, MAKE_START, PROBITY_EVENT_PROBE_NAME, "\2\0\0\0two, too", 12);
+    make_data(&make, (struct probity_data){.thread = 1, .cpu_ns = 1000}, first, 4);
+    make_data(&make, (struct probity_data){.thread = 2, .cpu_ns = 1000}, second, 3);
+    make_sync(&make, PROBITY_BLOCK_END, make_anchor(MAKE_START + 20000), MAKE_START + 20000);
+    make_write(&make, name);
+}
+
+/* What a program prints of the made trace; free it. */
+static char *printed(const char *name, uint64_t from_ns, uint64_t to_ns, int is_json)
+{
+    const char *path = make.path;
+    struct probity_blocks *blocks;
+    struct probity_reader *reader;
+    const struct probity_event *event;
+    char *text = NULL;
+    size_t bytes;
+
+    write_trace(name);
+    assert_int_equal(probity_reader_open(&path, 1, NULL, NULL, &reader), 0);
+    assert_int_equal(probity_blocks_open(from_ns, to_ns, &blocks), 0);
+    while (probity_reader_next(reader, &event) > 0)
+        assert_int_equal(probity_blocks_put(blocks, event), 0);
+    struct probity_blocks_answer answer = {.reader = reader};
+    answer.pairs = probity_blocks_sort(blocks, PROBITY_BLOCKS_TOTAL, &answer.count);
+    assert_non_null(answer.pairs);
+    FILE *stream = open_memstream(&text, &bytes);
+    if (is_json)
+        assert_int_equal(probity_blocks_json(stream, &answer), 0);
+    else
+        probity_blocks_csv(stream, &answer);
+    fclose(stream);
+    probity_blocks_close(blocks);
+    probity_reader_close(reader);
+    unlink(make.path);
+    return text;
+}
+
+#define HEAD                                                                                       \
+    "from,to,from_name,to_name,calls,probability,wall_ns,cpu_ns,off_cpu_ns,min_ns,mean_ns,"        \
+    "p50_ns,p90_ns,p99_ns,max_ns,max_at_ns,max_pid,max_tid\n"
+
+static void blocks_are_printed_as_ever(void **state)
+{
+    char *text = printed("blocks", 0, 0, 0);
+
+    (void)state;
+    /* 1 to 2 has more time in all; p50 of 1000, 2000, 3000 is in the bucket of 2000 to 2007. */
+    assert_string_equal(text, HEAD
+                        "1,2,,\"two, too\",3,1.000000,6000,5500,500,1000,2000,2004,3000,3000,3000,"
+                        "1700000000000002100,77,101\n"
+                        "2,1,\"two, too\",,2,1.000000,5100,1100,4000,100,2550,100,5000,5000,5000,"
+                        "1700000000000001500,77,102\n");
+    free(text);
+    text = printed("blocks_json", 0, 0, 1);
+    const char *blocks = strstr(text, "\"blocks\"");
+    assert_non_null(blocks);
+    assert_string_equal(
+        blocks, "\"blocks\": [\n"
+                "{\"from\": \"1\", \"from_is_site\": false, \"from_name\": null, \"to\": \"2\", "
+                "\"to_is_site\": false, \"to_name\": \"two, too\", \"calls\": 3, "
+                "\"probability\": 1.000000, \"wall_ns\": 6000, \"cpu_ns\": 5500, "
+                "\"off_cpu_ns\": 500, \"min_ns\": 1000, \"mean_ns\": 2000, \"p50_ns\": 2004, "
+                "\"p90_ns\": 3000, \"p99_ns\": 3000, \"max_ns\": 3000, "
+                "\"max_at_ns\": 1700000000000002100, \"max_pid\": 77, \"max_tid\": 101},\n"
+                "{\"from\": \"2\", \"from_is_site\": false, \"from_name\": \"two, too\", "
+                "\"to\": \"1\", \"to_is_site\": false, \"to_name\": null, \"calls\": 2, "
+                "\"probability\": 1.000000, \"wall_ns\": 5100, \"cpu_ns\": 1100, "
+                "\"off_cpu_ns\": 4000, \"min_ns\": 100, \"mean_ns\": 2550, \"p50_ns\": 100, "
+                "\"p90_ns\": 5000, \"p99_ns\": 5000, \"max_ns\": 5000, "
+                "\"max_at_ns\": 1700000000000001500, \"max_pid\": 77, \"max_tid\": 102}]}\n");
+    free(text);
+}
+
+static void hits_outside_the_range_are_none(void **state)
+{
+    char *text = printed("blocks_range", MAKE_WALL + 2000, MAKE_WALL + 6500, 0);
+
+    (void)state;
+    assert_string_equal(text, HEAD
+                        "1,2,,\"two, too\",1,1.000000,3000,2500,500,3000,3000,3000,3000,3000,3000,"
+                        "1700000000000002100,77,101\n"
+                        "2,1,\"two, too\",,1,1.000000,100,100,0,100,100,100,100,100,100,"
+                        "1700000000000002000,77,101\n");
+    free(text);
+}
+
+/* ---- Made events -------------------------------------------------------------------------------
+ */
+
+static void put_hit(struct probity_blocks *blocks, uint32_t id, const char *site, uint32_t trace,
+                    uint64_t wall_ns)
+{
+    const struct probity_event event = {
+        .kind = PROBITY_EVENT_HIT, .id = id, .is_site = site != NULL, .name = site,
+        .name_bytes = site != NULL ? strlen(site) : 0, .trace = trace, .thread_slot = 40 * trace,
+        .wall_ns = wall_ns, .wall_known = 1};
+
+    assert_int_equal(probity_blocks_put(blocks, &event), 0);
+}
+
+/* Sites of a name are one probe, wherever they are; a site 7 is not the probe 7. Numbers that meet
+ * in a cache are kept apart. */
+static void probes_are_numbers_and_names(void **state)
+{
+    struct probity_blocks *blocks;
+    size_t count;
+
+    (void)state;
+    assert_int_equal(probity_blocks_open(0, 0, &blocks), 0);
+    for (uint32_t trace = 0; trace < 2; trace++) {
+        put_hit(blocks, 7, NULL, trace, 100);
+        put_hit(blocks, 3 + trace, "7", trace, 200);
+        put_hit(blocks, 7 + 1024, NULL, trace, 300);
+        put_hit(blocks, 7, NULL, trace, 400);
+        put_hit(blocks, 5 - trace, "7", trace, 500);
+        put_hit(blocks, 1 << 30, NULL, trace, 450); /* the clock was set back */
+    }
+    const struct probity_blocks_pair *const *pairs =
+        probity_blocks_sort(blocks, PROBITY_BLOCKS_NAME, &count);
+    static const struct {
+        const char *from, *to;
+        uint64_t calls, wall_ns, millionths;
+    } expected[] = {{"7", "7", 4, 400, 1000000},
+                    {"1031", "7", 2, 200, 1000000},
+                    {"7", "1031", 2, 200, 500000},
+                    {"7", "1073741824", 2, 0, 500000}};
+    assert_int_equal(count, 4);
+    for (size_t i = 0; i < count; i++) {
+        assert_string_equal(pairs[i]->from->text, expected[i].from);
+        assert_string_equal(pairs[i]->to->text, expected[i].to);
+        assert_int_equal(pairs[i]->calls, expected[i].calls);
+        assert_int_equal(pairs[i]->wall_ns, expected[i].wall_ns);
+        assert_int_equal(pairs[i]->cpu_calls, 0);
+        assert_int_equal(probity_blocks_value(pairs[i], PROBITY_BLOCKS_PROBABILITY),
+                         expected[i].millionths);
+    }
+    assert_true(pairs[0]->to->is_site && !pairs[0]->from->is_site);
+    assert_true(pairs[2]->from->is_site);
+    probity_blocks_close(blocks);
+}
+
+/* Each probe after each other one: no pair is lost or counted for another. */
+static void many_pairs_are_told_apart(void **state)
+{
+    enum { PROBES = 60 };
+    struct probity_blocks *blocks;
+    size_t count;
+
+    (void)state;
+    assert_int_equal(probity_blocks_open(0, 0, &blocks), 0);
+    for (uint32_t i = 0; i < 3 * PROBES * PROBES; i++) {
+        uint32_t from = i / PROBES % PROBES, to = i % PROBES;
+        put_hit(blocks, from * 8, NULL, i, 0);
+        put_hit(blocks, to * 8, NULL, i, from * 1000 + to);
+    }
+    const struct probity_blocks_pair *const *pairs =
+        probity_blocks_sort(blocks, PROBITY_BLOCKS_NAME, &count);
+    assert_int_equal(count, PROBES * PROBES);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(pairs[i]->from->number, i / PROBES * 8);
+        assert_int_equal(pairs[i]->to->number, i % PROBES * 8);
+        assert_int_equal(pairs[i]->calls, 3);
+        assert_int_equal(pairs[i]->wall_ns, 3 * (i / PROBES * 1000 + i % PROBES));
+    }
+    probity_blocks_close(blocks);
+}
+
+/* As in the lines of `probity csv`, the name of a site is in force from its declaration on; that of
+ * a numbered probe is its name all the time. */
+static void names_may_come_late(void **state)
+{
+    struct probity_event event = {.kind = PROBITY_EVENT_HIT, .id = 4, .is_site = 1};
+    struct probity_blocks *blocks;
+    size_t count;
+
+    (void)state;
+    assert_int_equal(probity_blocks_open(0, 0, &blocks), 0);
+    assert_int_equal(probity_blocks_put(blocks, &event), 0);
+    event.name = "parse";
+    event.name_bytes = 5;
+    assert_int_equal(probity_blocks_put(blocks, &event), 0);
+    event = (struct probity_event){.kind = PROBITY_EVENT_HIT, .id = 9};
+    assert_int_equal(probity_blocks_put(blocks, &event), 0);
+    event.name = "nine, and more";
+    event.name_bytes = 4;
+    assert_int_equal(probity_blocks_put(blocks, &event), 0);
+    const struct probity_blocks_pair *const *pairs =
+        probity_blocks_sort(blocks, PROBITY_BLOCKS_NAME, &count);
+    assert_int_equal(count, 3);
+    assert_string_equal(pairs[0]->from->name, "nine");
+    assert_string_equal(pairs[0]->to->text, "9");
+    assert_string_equal(pairs[1]->from->text, "parse");
+    assert_string_equal(pairs[2]->from->text, "site-4");
+    assert_string_equal(pairs[2]->to->text, "parse");
+    probity_blocks_close(blocks);
+}
+
+/* ---- Percentiles -------------------------------------------------------------------------------
+ */
+
+enum { VALUES = 20000 };
+
+static uint64_t values[VALUES];
+
+static int compare_values(const void *left, const void *right)
+{
+    const uint64_t *a = left, *b = right;
+
+    return *a < *b ? -1 : *a > *b;
+}
+
+/* The nearest rank of the sorted values. */
+static void expect_quantiles(void)
+{
+    static const unsigned per_mille[] = {1, 10, 100, 250, 500, 900, 990, 999, 1000};
+    struct probity_fine fine = {.count = 0};
+
+    for (size_t i = 0; i < VALUES; i++)
+        assert_int_equal(probity_fine_add(&fine, values[i]), 0);
+    qsort(values, VALUES, sizeof *values, compare_values);
+    for (size_t i = 0; i < sizeof per_mille / sizeof *per_mille; i++) {
+        double exact = (double)values[(VALUES * (size_t)per_mille[i] + 999) / 1000 - 1];
+        double found = (double)probity_fine_quantile(&fine, per_mille[i]);
+        assert_true(found >= exact * 255 / 256 && found <= exact * 257 / 256);
+        assert_true(exact >= 256 || found == exact);
+    }
+    probity_fine_release(&fine);
+}
+
+static uint64_t next_random(void)
+{
+    static uint64_t random = 1;
+
+    random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return random >> 32;
+}
+
+static void percentiles_are_those_of_sorted_values(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < VALUES; i++) /* even */
+        values[i] = next_random() % 1000000;
+    expect_quantiles();
+    for (size_t i = 0; i < VALUES; i++) /* the same number in each power of two */
+        values[i] = (next_random() << 32 | next_random()) >> next_random() % 64;
+    expect_quantiles();
+    for (size_t i = 0; i < VALUES; i++) /* two peaks, and a long tail */
+        values[i] = i % 2 == 0   ? 90 + next_random() % 20
+                    : i % 50 != 1 ? 40000 + next_random() % 999
+                                  : 100000000 / (1 + next_random() % 1000);
+    expect_quantiles();
+}
+
+static void extremes_have_a_bucket(void **state)
+{
+    struct probity_fine fine = {.count = 0};
+
+    (void)state;
+    assert_int_equal(probity_fine_quantile(&fine, 500), 0);
+    assert_int_equal(probity_fine_add(&fine, 0), 0);
+    assert_int_equal(probity_fine_quantile(&fine, 500), 0);
+    assert_int_equal(probity_fine_add(&fine, UINT64_MAX), 0);
+    assert_true(probity_fine_quantile(&fine, 1000) > UINT64_MAX / 256 * 255);
+    for (uint64_t value = 1; value < 256; value++)
+        assert_int_equal(probity_fine_add(&fine, value), 0);
+    assert_int_equal(probity_fine_quantile(&fine, 500), 128);
+    probity_fine_release(&fine);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_are_printed_as_ever),
+        cmocka_unit_test(hits_outside_the_range_are_none),
+        cmocka_unit_test(probes_are_numbers_and_names),
+        cmocka_unit_test(many_pairs_are_told_apart),
+        cmocka_unit_test(names_may_come_late),
+        cmocka_unit_test(percentiles_are_those_of_sorted_values),
+        cmocka_unit_test(extremes_have_a_bucket),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
