@@ -214,4 +214,7 @@ echo "\$ probity csv --header $trace | head -n 6"
 echo
 compare
 echo
+echo "\$ probity blocks --limit 8 $trace"
+"$probity" blocks --limit 8 "$trace"
+echo
 functions
