@@ -59,7 +59,8 @@ enum probity_mode {
     PROBITY_MODE_DEFAULT = 0,
     PROBITY_MODE_BLOCK = 1, /* the thread waits: lossless; each wait is recorded (default) */
     PROBITY_MODE_DROP = 2,  /* the record is dropped and counted */
-    PROBITY_MODE_RING = 3   /* the oldest are overwritten; nothing is written until flush or stop */
+    PROBITY_MODE_RING = 3   /* the oldest are overwritten; until flush or stop, only names and what
+                               else is declared are written */
 };
 
 enum probity_switch { PROBITY_DEFAULT = 0, PROBITY_ON = 1, PROBITY_OFF = 2 };

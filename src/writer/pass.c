@@ -499,21 +499,77 @@ int probity_pass_end(struct probity_pass *pass, uint32_t reason)
     return sync_write(pass, PROBITY_BLOCK_END, reason);
 }
 
-/* A chunk whose owner may still store into it must not be given to another thread. Returns whether
- * it was let go of. */
+/* What younger records cannot be understood without. */
+static int is_declaration(uint64_t kind)
+{
+    return kind == PROBITY_EVENT_THREAD_NAME || kind == PROBITY_EVENT_PROBE_NAME ||
+           kind == PROBITY_EVENT_SITE || kind == PROBITY_EVENT_FUNCTION ||
+           kind == PROBITY_EVENT_FORMAT || kind == PROBITY_EVENT_LEVELS;
+}
+
+/* Of a drained block, its declarations, as the payload of a block of their own, into `kept`.
+ * Returns its bytes; *ret_records: how many there are, maybe none. */
+static size_t keep_declarations(const uint8_t *block, size_t block_bytes, uint8_t *kept,
+                                uint32_t *ret_records)
+{
+    const uint8_t *from = block + PROBITY_BLOCK_HEADER_BYTES;
+    size_t bytes = block_bytes - PROBITY_BLOCK_HEADER_BYTES;
+    uint64_t table[PROBITY_STREAM_TABLE];
+    struct probity_unpacker unpacker;
+    struct probity_record record;
+    struct probity_data data;
+
+    probity_data_get(from, bytes, &data); /* our own */
+    probity_unpacker_init(&unpacker, from + PROBITY_DATA_FIXED_BYTES,
+                          bytes - PROBITY_DATA_FIXED_BYTES, data.first_tick);
+    struct probity_packer packer =
+        probity_packer_start(kept + PROBITY_DATA_FIXED_BYTES, data.first_tick, table);
+    data.records = 0;
+    while (probity_unpack(&unpacker, &record) > 0) {
+        if (!is_declaration(record.kind))
+            continue;
+        probity_pack_event(&packer, record.tick, record.kind, record.payload,
+                           record.payload_bytes);
+        data.records++;
+        data.last_tick = record.tick;
+    }
+    data.holes = 0;
+    probity_data_put(kept, &data);
+    *ret_records = data.records;
+    return (size_t)(packer.at - kept);
+}
+
+/* A chunk whose owner may still store into it must not be given to another thread. Returns 1 where
+ * it was let go of, 0 where not, or an error. The scratch, of more bytes than the chunk, is free
+ * once the chunk is drained. */
 static int forget_chunk(struct probity_pass *pass, uint32_t chunk)
 {
     struct probity_pool *pool = &pass->live->pool;
     uint32_t used = probity_pool_header(pool, chunk)->used;
+    uint8_t *kept = (uint8_t *)pass->scratch.entries;
     struct probity_drain_output output;
+    uint32_t records = 0;
+    size_t bytes = 0;
 
     if (chunk_drain(pass, chunk, used, 1, &output) != 0 || output.end < used)
         return 0;
+    uint8_t *block = pass->batch + pass->batch_bytes;
+    if (output.records > 0)
+        bytes = keep_declarations(block, output.block_bytes, kept, &records);
+    if (records > 0) {
+        memcpy(block + PROBITY_BLOCK_HEADER_BYTES, kept, bytes);
+        probity_block_seal(block, PROBITY_BLOCK_DATA, pass->block_serial++, (uint32_t)bytes);
+        pass->batch_bytes += PROBITY_BLOCK_HEADER_BYTES + bytes;
+        pass->records += records;
+        int result = batch_write(pass);
+        if (result != 0)
+            return result;
+    }
     probity_pool_free(pool, chunk);
     return 1;
 }
 
-void probity_pass_forget(struct probity_pass *pass)
+int probity_pass_forget(struct probity_pass *pass)
 {
     struct probity_pool *pool = &pass->live->pool;
     uint32_t total = pool->segments * pool->chunks_per_segment;
@@ -528,9 +584,13 @@ void probity_pass_forget(struct probity_pass *pass)
     for (; excess > 0 && *tail != PROBITY_POOL_NONE; excess--) {
         struct probity_pool_chunk *own = probity_pool_private(pool, *tail);
         uint32_t next = own->next;
-        if (forget_chunk(pass, *tail))
+        int forgotten = forget_chunk(pass, *tail);
+        if (forgotten < 0)
+            return forgotten;
+        if (forgotten > 0)
             __atomic_store_n(tail, next, __ATOMIC_RELAXED);
         else
             tail = &own->next;
     }
+    return 0;
 }

@@ -69,7 +69,9 @@ int probity_pass_block(struct probity_pass *pass, uint16_t type, uint32_t payloa
 /* Ends the trace: an END block with this reason. */
 int probity_pass_end(struct probity_pass *pass, uint32_t reason);
 
-/* Ring mode: forgets the oldest full chunks while more than three quarters of all are full. */
-void probity_pass_forget(struct probity_pass *pass);
+/* Ring mode: forgets the oldest full chunks while more than three quarters of all are full. What
+ * they declare is written: names outlast the records that they came with. Returns 0 or
+ * PROBITY_ERROR_WRITE. */
+int probity_pass_forget(struct probity_pass *pass);
 
 #endif

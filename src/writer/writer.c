@@ -110,7 +110,7 @@ static int pass_once(struct probity_writer *writer, struct probity_pass *pass, i
     int is_flush = asked != writer->flush_done, result = 0;
 
     if (writer->live->mode == PROBITY_MODE_RING && !is_flush)
-        probity_pass_forget(pass);
+        result = probity_pass_forget(pass);
     else if (all || is_flush)
         result = probity_pass_all(pass, 0);
     else
