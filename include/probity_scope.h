@@ -166,13 +166,9 @@ enum {
 
 #ifdef __cplusplus
 #define PROBITY_BYTES(address) reinterpret_cast<uint8_t *>(address)
-#else
-#define PROBITY_BYTES(address) ((uint8_t *)(address))
-#endif
-
-#ifdef __cplusplus
 #define PROBITY_NUMBER(pointer) reinterpret_cast<uintptr_t>(pointer)
 #else
+#define PROBITY_BYTES(address) ((uint8_t *)(address))
 #define PROBITY_NUMBER(pointer) ((uintptr_t)(pointer))
 #endif
 

@@ -63,6 +63,10 @@ int probity_os_is_privileged(void);
  * right after may. */
 size_t probity_os_readable_bytes(const void *at);
 
+/* Whether an address is on the stack that the calling thread was made with, and the thread now runs
+ * there: 1 or 0. Of the stack, the upper 8 MiB count. */
+int probity_os_is_own_stack(uintptr_t address);
+
 /* The parts of the executable that are mapped, and readable, for as long as it runs. */
 struct probity_os_image {
     uint32_t count;

@@ -12,6 +12,7 @@
 #include <linux/membarrier.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -395,4 +396,19 @@ size_t probity_os_readable_bytes(const void *at)
                    (address >= PAGE && is_readable(address / LOOK_BYTES * LOOK_BYTES));
     errno = before;
     return is_there ? PAGE - address % PAGE : 0;
+}
+
+/* A thread's control block lies at the upper end of its stack, the program's name at that of the
+ * first thread. */
+int probity_os_is_own_stack(uintptr_t address)
+{
+    const uintptr_t most = (uintptr_t)8 << 20;
+    int before = errno;
+    uintptr_t end = probity_os_thread_id() == (uint32_t)getpid() ? getauxval(AT_EXECFN)
+                                                                 : (uintptr_t)pthread_self();
+    stack_t stack;
+    int is_elsewhere = sigaltstack(NULL, &stack) != 0 || (stack.ss_flags & SS_ONSTACK);
+
+    errno = before;
+    return !is_elsewhere && address < end && end - address < most;
 }

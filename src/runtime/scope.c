@@ -5,10 +5,6 @@
  * that are more than numbers. Runs in the traced thread; signal handlers too, but for formatters.
  */
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
-#include <sys/auxv.h>
-#include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/os.h"
@@ -74,35 +70,14 @@ static void free_places(uint32_t from)
         __atomic_store_n(&probity_scope_frame[i].minus, 0, __ATOMIC_RELAXED);
 }
 
-/* Whether an address is on this thread's own stack: frames of coroutines, and of handlers with a
- * stack of their own, do not compare. A thread's control block lies at the upper end of its stack,
- * the program's name at that of the first thread. */
-static int is_on_own_stack(uint64_t address)
-{
-    const uint64_t most = UINT64_C(8) << 20;
-    uint64_t end = probity_os_thread_id() == (uint32_t)getpid()
-                       ? (uint64_t)getauxval(AT_EXECFN)
-                       : (uint64_t)(uintptr_t)pthread_self();
-
-    return address < end && end - address < most;
-}
-
-static int is_in_handler_with_own_stack(void)
-{
-    stack_t stack;
-
-    return sigaltstack(NULL, &stack) != 0 || (stack.ss_flags & SS_ONSTACK);
-}
-
 PROBITY_API uint32_t probity_scope_jumped(uint32_t place, uint64_t minus, uint64_t key)
 {
     const struct probity_scope_frame *frame = probity_scope_frame;
     uint32_t alive = place;
-    int before = errno;
 
-    int is_comparable = is_on_own_stack(0 - minus) && is_on_own_stack(0 - frame[place - 1].minus) &&
-                        !is_in_handler_with_own_stack();
-    errno = before;
+    /* Frames of coroutines, and of handlers with a stack of their own, do not compare. */
+    int is_comparable = probity_os_is_own_stack((uintptr_t)(0 - minus)) &&
+                        probity_os_is_own_stack((uintptr_t)(0 - frame[place - 1].minus));
     /* What lies above a scope that is gone is gone too. */
     for (uint32_t i = place; is_comparable && i > 0 && frame[i - 1].minus >= minus; i--) {
         if (probity_scope_is_over(&frame[i - 1], minus, key))
