@@ -34,7 +34,7 @@ _probity() {
         local list=
         [[ $word == *,* ]] && list=${word%,*},
         mapfile -t COMPREPLY < <(compgen -P "$list" -W 'pid tid probe name cpu_s cpu_ns
-            wall_s wall_ns cpu wall tick thread' -- "${word##*,}")
+            wall_s wall_ns cpu wall tick thread role correlation object' -- "${word##*,}")
         return
     fi
     if [[ ${COMP_WORDS[1]} == log && $previous == --time ]]; then

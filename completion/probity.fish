@@ -30,7 +30,7 @@ complete -c probity -n "$in csv" -s o -l output -r -d 'write to a file'
 complete -c probity -n "$in csv" -s f -l force -d 'replace the file'
 complete -c probity -n "$in csv" -l header -d 'print the names of the columns first'
 complete -c probity -n "$in csv" -l columns -x -d 'the columns, in order' \
-    -a "(__fish_append , pid tid probe name cpu_s cpu_ns wall_s wall_ns cpu wall tick thread)"
+    -a "(__fish_append , pid tid probe name cpu_s cpu_ns wall_s wall_ns cpu wall tick thread role correlation object)"
 complete -c probity -n "$in csv" -l from -x -d 'only hits from this time on'
 complete -c probity -n "$in csv" -l to -x -d 'only hits before this time'
 complete -c probity -n "$in csv" -l tid -x -d 'only these threads'

@@ -86,10 +86,14 @@ static void add_anchor(const uint8_t *p) {  /* those in the spool may be in the 
     const Anchor a = { get(p, 8), get(p + 16, 8), get(p + 24, 8) }, *all = anchors.p;
     if (!anchors.n || a.tick > all[anchors.n - 1].tick) push(&anchors, &a, sizeof a);
 }
-static void add_event(uint64_t kind, Bytes b) {  /* only the names of sites matter here */
+static void add_event(uint64_t kind, Bytes b, Hit h) {  /* names of sites, and hits with ids */
     const uint8_t *event = b.p;
     if (kind == 5 && b.n >= 4)  /* hits of its two sites are scopes, and not printed */
         find('s', get(b.p, 4))->ns = find('s', get(b.p, 4) + 1)->ns = 1;
+    if (kind == 17 && b.n >= 8) {  /* a hit with ids, which are not printed */
+        h.code = 2 * get(b.p, 4) + (b.p[4] & 1), h.order = hits.n;
+        push(&hits, &h, sizeof h);
+    }
     if (kind != 3) return;
     Item *site = find('s', take_int(&b, 4));
     take(&b, 4);  /* its line */
@@ -118,7 +122,7 @@ static const char *read_stream(Bytes *s) {
         if (c < 16 ? c != 2 || event.n > 2040 : (c - 16) >> 33) return "code or length is wrong";
         h.code = c - 16, h.order = hits.n, last = h.tick, count++;
         h.cpu = get(data + 48, 8) + scale(h.tick - first - off, get(data + 56, 8));
-        if (c == 2) add_event(z, event);
+        if (c == 2) add_event(z, event, h);
         else push(&hits, &h, sizeof h), *slot = prev = c;
     }
     yielded += count;
@@ -205,7 +209,7 @@ static const char *read_words(const uint8_t *c, Bytes w) {
         h.cpu = cpu + scale(h.tick - base, rate), h.order = order | i;
         Bytes payload = { r.p + 24, kind == 5 ? get(r.p + 18, 2) : 0, 0 };
         if (kind == 5 ? payload.n > r.n - 24 : h.code >> 33) wrong = "number or length is wrong";
-        else if (kind == 5) add_event(get(r.p + 16, 2), payload);
+        else if (kind == 5) add_event(get(r.p + 16, 2), payload, h);
         else push(&hits, &h, sizeof h);
     }
     return wrong;

@@ -139,7 +139,7 @@ done
 for program in scopes-c scopes-cc cmake/scopes-c cmake/scopes-cc; do
     LD_LIBRARY_PATH=$prefix/lib expect_log "$folder/$program"
 done
-for header in FnTrace.h probity_scope.h probity_values.h; do
+for header in FnTrace.h probity_scope.h probity_typed.h probity_values.h; do
     [ -s "$prefix/include/$header" ] || fail "no $header"
 done
 

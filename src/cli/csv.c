@@ -197,7 +197,7 @@ const struct cli_command cli_command_csv = {
     "  -f, --force           replace FILE where it exists\n"
     "      --header          the names of the columns first\n"
     "      --columns LIST    of pid, tid, probe, name, cpu_s, cpu_ns, wall_s, wall_ns, cpu, wall,\n"
-    "                        tick, thread, with commas only\n"
+    "                        tick, thread, role, correlation, object, with commas only\n"
     "      --from T, --to T  hits from T on, and before T: seconds since recording began,\n"
     "                        or with a unit (ns, us, ms, s), or @SECONDS since 1970\n"
     "      --tid N,...       only these thread ids\n"

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "probity.h"
 
 struct probity_packer probity_packer_start(uint8_t *at, uint64_t first_tick, uint64_t *table)
@@ -87,4 +88,42 @@ int probity_unpack_rare(struct probity_unpacker *unpacker, struct probity_record
         unpacker->at = at;
     }
     return 0;
+}
+
+const char *probity_role_name(uint32_t role)
+{
+    static const char *const names[PROBITY_HIT_WITH_ROLE_MAX + 1] = {
+        "",          "lock-wait", "lock-hold",     "lock-release",
+        "queue-put", "queue-get", "request-begin", "request-end"};
+
+    return role <= PROBITY_HIT_WITH_ROLE_MAX ? names[role] : "";
+}
+
+/* The next id, where its bit says that there is one and the payload has room for it. */
+static int take_id(const uint8_t **at, const uint8_t *end, int is_there, uint64_t *ret_id)
+{
+    *ret_id = 0;
+    if (!is_there || end - *at < 8)
+        return 0;
+    *ret_id = probity_get_u64(*at);
+    *at += 8;
+    return 1;
+}
+
+int probity_hit_with_parse(const uint8_t *payload, size_t bytes, struct probity_hit_with *ret_hit)
+{
+    const uint8_t *at = payload + 8, *end = payload + bytes;
+
+    if (bytes < 8)
+        return 0;
+    uint32_t flags = probity_get_u32(payload + 4);
+    uint32_t role = flags >> PROBITY_HIT_WITH_ROLE_SHIFT & 0xff;
+    ret_hit->code =
+        2 * (uint64_t)probity_get_u32(payload) + ((flags & PROBITY_HIT_WITH_SITE) != 0);
+    ret_hit->role = role <= PROBITY_HIT_WITH_ROLE_MAX ? role : 0;
+    ret_hit->has_correlation = take_id(&at, end, (flags & PROBITY_HIT_WITH_CORRELATION) != 0,
+                                       &ret_hit->correlation);
+    ret_hit->has_object =
+        take_id(&at, end, (flags & PROBITY_HIT_WITH_OBJECT) != 0, &ret_hit->object);
+    return 1;
 }

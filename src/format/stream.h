@@ -37,7 +37,17 @@ enum probity_event_kind {
     PROBITY_EVENT_RESUME = 13,
     PROBITY_EVENT_LEVELS = 14,
     PROBITY_EVENT_PROFILING = 15,
-    PROBITY_EVENT_UNWOUND = 16
+    PROBITY_EVENT_UNWOUND = 16,
+    PROBITY_EVENT_HIT_WITH = 17
+};
+
+/* Flags of PROBITY_EVENT_HIT_WITH. */
+enum {
+    PROBITY_HIT_WITH_SITE = 1,
+    PROBITY_HIT_WITH_CORRELATION = 2,
+    PROBITY_HIT_WITH_OBJECT = 4,
+    PROBITY_HIT_WITH_ROLE_SHIFT = 8,
+    PROBITY_HIT_WITH_ROLE_MAX = 7
 };
 
 /* Types of values, and what stands for a length (doc/trace-format.md, "Values"). */
@@ -150,6 +160,20 @@ struct probity_record {
     const uint8_t *payload; /* events; points into the stream */
     size_t payload_bytes;
 };
+
+/* A hit with ids, taken out of its payload. */
+struct probity_hit_with {
+    uint64_t code; /* as in struct probity_record */
+    uint32_t role;
+    int has_correlation, has_object;
+    uint64_t correlation, object; /* 0 where there is none */
+};
+
+/* "lock-wait", ...; "" for 0. Never NULL. */
+const char *probity_role_name(uint32_t role);
+
+/* Returns 1; or 0 where the payload is too short to be one, with *ret_hit untouched. */
+int probity_hit_with_parse(const uint8_t *payload, size_t bytes, struct probity_hit_with *ret_hit);
 
 struct probity_unpacker {
     const uint8_t *at, *end;

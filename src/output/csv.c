@@ -50,7 +50,8 @@ struct probity_csv {
 
 static const char *const column_names[PROBITY_CSV_COLUMNS] = {
     "pid",    "tid",     "probe", "name", "cpu_s", "cpu_ns",
-    "wall_s", "wall_ns", "cpu",   "wall", "tick",  "thread"};
+    "wall_s", "wall_ns", "cpu",   "wall", "tick",  "thread",
+    "role",   "correlation", "object"};
 
 int probity_csv_layout_parse(const char *text, struct probity_csv_layout *ret_layout,
                              const char **ret_bad)
@@ -317,6 +318,14 @@ static int put_column(struct probity_csv *csv, enum probity_csv_column column,
         return 0;
     case PROBITY_CSV_TICK: number = event->tick; break;
     case PROBITY_CSV_THREAD: number = event->thread; break;
+    case PROBITY_CSV_ROLE:
+        csv->at = put_text(csv->at, probity_role_name(event->role));
+        return 0;
+    case PROBITY_CSV_CORRELATION:
+        known = event->has_correlation;
+        number = event->correlation;
+        break;
+    case PROBITY_CSV_OBJECT: known = event->has_object; number = event->object; break;
     case PROBITY_CSV_COLUMNS: known = 0; break;
     }
     if (known)

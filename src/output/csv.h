@@ -23,6 +23,9 @@ enum probity_csv_column {
     PROBITY_CSV_WALL,   /* likewise */
     PROBITY_CSV_TICK,
     PROBITY_CSV_THREAD, /* the thread's number within its trace */
+    PROBITY_CSV_ROLE, /* of a hit with ids, in words; empty without */
+    PROBITY_CSV_CORRELATION,
+    PROBITY_CSV_OBJECT,
     PROBITY_CSV_COLUMNS
 };
 

@@ -189,6 +189,11 @@ static void clear_event(struct probity_event *event)
     event->format = NULL;
     event->values = NULL;
     event->value_bytes = 0;
+    event->role = 0;
+    event->has_correlation = 0;
+    event->has_object = 0;
+    event->correlation = 0;
+    event->object = 0;
     event->entered_tick = 0;
     event->entered_wall_ns = 0;
 }
@@ -271,10 +276,34 @@ static void decode_values(struct probity_trace *trace, struct probity_event *eve
     event->value_bytes = left - fixed;
 }
 
-/* Scopes are timed by events too; those that only tell something are no moment of their thread. */
-static int is_of_scope(uint64_t kind)
+/* A hit with ids becomes a hit. One that is too short to be one stays an event. */
+static void decode_hit(struct probity_trace *trace, struct probity_event *event)
 {
-    return kind >= PROBITY_EVENT_ENTER && kind <= PROBITY_EVENT_RESUME;
+    struct probity_hit_with hit;
+
+    if (!probity_hit_with_parse(event->payload, event->payload_bytes, &hit))
+        return;
+    event->kind = PROBITY_EVENT_HIT;
+    event->id = (uint32_t)(hit.code >> 1);
+    event->is_site = (int)(hit.code & 1);
+    event->role = hit.role;
+    event->has_correlation = hit.has_correlation;
+    event->has_object = hit.has_object;
+    event->correlation = hit.correlation;
+    event->object = hit.object;
+    const struct probity_name *name = probity_names_find(&trace->names, hit.code);
+    if (name != NULL && name->function == NULL) {
+        event->name = name->bytes;
+        event->name_bytes = name->length;
+    }
+}
+
+/* Scopes, and hits with ids, are timed by events too; those that only tell something are no moment
+ * of their thread. */
+static int is_moment(uint64_t kind)
+{
+    return (kind >= PROBITY_EVENT_ENTER && kind <= PROBITY_EVENT_RESUME) ||
+           kind == PROBITY_EVENT_HIT_WITH;
 }
 
 static int fill_rare(struct probity_merge *merge, struct probity_open_block *block,
@@ -286,10 +315,12 @@ static int fill_rare(struct probity_merge *merge, struct probity_open_block *blo
     clear_event(event);
     event->payload = record->payload;
     event->payload_bytes = record->payload_bytes;
-    if (is_of_scope(record->kind) && event->cpu_known)
+    if (is_moment(record->kind) && event->cpu_known)
         seen->cpu_ns = event->cpu_ns;
     if (record->kind >= PROBITY_EVENT_ENTER && record->kind <= PROBITY_EVENT_CHECKPOINT)
         decode_values(block->trace, event);
+    if (record->kind == PROBITY_EVENT_HIT_WITH)
+        decode_hit(block->trace, event);
     int error = take_declaration(block->trace, record);
     if (record->kind == PROBITY_EVENT_FUNCTION && event->payload_bytes >= 4)
         find_function(block->trace, event, probity_get_u32(event->payload));

@@ -109,7 +109,7 @@ struct probity_event {
     int is_site, cpu_known, wall_known, late;
     const char *name; /* hits: name of site or probe, NULL without */
     size_t name_bytes;
-    const uint8_t *payload; /* kinds other than hits */
+    const uint8_t *payload; /* kinds other than hits, and hits with ids */
     size_t payload_bytes;
     /* ENTER, LEAVE and CHECKPOINT, also those that are a single word, and FUNCTION: the function;
      * NULL where its declaration is lost, and then id tells the site number of its enter. */
@@ -118,6 +118,10 @@ struct probity_event {
     const struct probity_format *format;
     const uint8_t *values; /* the values' bytes, as doc/trace-format.md says */
     size_t value_bytes;
+    /* Hits with ids: an enum probity_role (probity_typed.h), and which ids there are. */
+    uint32_t role;
+    int has_correlation, has_object;
+    uint64_t correlation, object;
     uint64_t entered_tick; /* CHECKPOINT: 0, or when the scope was entered; not later than tick */
     uint64_t entered_wall_ns; /* likewise, CLOCK_REALTIME */
 };

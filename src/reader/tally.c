@@ -76,6 +76,12 @@ static int take_event(struct probity_tally *tally, struct probity_thread_facts *
                                          record->payload_bytes);
     case PROBITY_EVENT_ENTER: tally->enters++; break;
     case PROBITY_EVENT_LEAVE: break;
+    case PROBITY_EVENT_HIT_WITH:
+        if (record->payload_bytes < 8)
+            return 0;
+        tally->hits++;
+        thread->hits++;
+        break;
     case PROBITY_EVENT_CHECKPOINT: /* with a tick it opens a scope */
         tally->enters += record->payload_bytes >= 16 && probity_get_u64(record->payload + 8) != 0;
         break;

@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "base/os.h"
 #include "format/stream.h"
+#include "probity_typed.h"
 #include "runtime/record.h"
 #include "runtime/thread.h"
 
@@ -109,8 +110,9 @@ static uint32_t site_number(struct probity_session *session, const struct probit
     return number;
 }
 
-PROBITY_API void probity_site_slow(struct probity_site *site)
+PROBITY_API uint32_t probity_site_declare(struct probity_site *site)
 {
+    int saved = errno;
     struct probity_os_signals before;
     uint32_t number = UINT32_MAX, code = 0;
 
@@ -130,6 +132,14 @@ PROBITY_API void probity_site_slow(struct probity_site *site)
         probity_session_leave(session);
     }
     probity_os_signals_restore(&before);
+    errno = saved;
+    return code;
+}
+
+PROBITY_API void probity_site_slow(struct probity_site *site)
+{
+    uint32_t code = probity_site_declare(site);
+
     if (code != 0)
         probity_hit(code);
 }

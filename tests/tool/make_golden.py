@@ -127,6 +127,9 @@ class Stream:
             self.data += item.payload
             self.words += 3 + (len(item.payload) + 7) // 8
             self.records += 1
+            if item.kind == 17 and len(item.payload) >= 8:
+                number, flags = struct.unpack_from("<II", item.payload)
+                self.hits.append((item.tick, (site if flags & 1 else probe)(number), self.off))
         else:
             self.put_hit(item, delta)
 
@@ -491,6 +494,25 @@ def good_unknown():
     trace.put(65535, bytes(300))
     trace.put_data(0, [Hit(TICK + 200, probe(2))])
     return trace.end(tail=b"more of END")
+
+
+def good_with_ids():
+    """Hits with ids: each role, ids that are missing, roles and flags of a later version."""
+    trace = Trace(minor=2)
+
+    def hit(tick, number, flags, *ids, tail=b""):
+        payload = struct.pack(f"<II{len(ids)}Q", number, flags, *ids)
+        return Event(TICK + tick, 17, payload + tail)
+
+    items = [declare(TICK, 0, "jobs:put"), Hit(TICK + 1, probe(1))]
+    items += [hit(10 + role, role % 2, role << 8 | 6 | role % 2, 99, 2**64 - 1 - role)
+              for role in range(8)]
+    items += [hit(20, U32, 2, 7), hit(21, 0, 1 | 4 | 1 << 8, 8), hit(22, 5, 0),
+              hit(23, 5, 6, 9), hit(24, 5, 2, tail=b"short"), hit(25, 6, 0xfffffffe, 1, 2),
+              hit(26, 7, 2, 3, tail=b"later"), Event(TICK + 27, 17, b"no hit"),
+              hit(28, 77, 3, 4), Hit(TICK + 29, probe(1))]
+    trace.put_data(0, items)
+    return trace.end()
 
 
 def good_long_ids():

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * probity_typed.h: probes that say what they are about: a request on its way through threads, a
+ * lock, a queue.
+ *
+ *     PROBITY_REQUEST_BEGIN("request", id);           PROBITY_REQUEST_END("request", id);
+ *     PROBITY_QUEUE_PUT("jobs", &queue, job);         PROBITY_QUEUE_GET("jobs", &queue, job);
+ *     PROBITY_LOCK_WAIT("cache", &mutex);  PROBITY_LOCK_HOLD("cache", &mutex);
+ *     PROBITY_LOCK_RELEASE("cache", &mutex);
+ *     PROBITY_PROBE_NAMED_WITH("parsed", id);         PROBITY_PROBE_WITH(7, id);
+ *
+ * Each is a hit of a named site ("jobs:put", "cache:wait", "request:begin") or of a numbered probe,
+ * as those of probity.h, with one or two ids of 64 bits beside it, and seen as such by all
+ * commands. `probity blocks --by correlation` joins hits of one correlation id across threads;
+ * `probity model` makes queues, locks and arrivals of them.
+ *
+ * An id is an integer or a pointer. A correlation id stands for one piece of work while it is under
+ * way: it may be used again once that has ended. An object id stands for a lock or a queue: its
+ * address will do. Names are string literals.
+ *
+ * Statements, for any thread and for signal handlers; errno is untouched. A hit takes 40 or 48
+ * bytes in its thread's chunk instead of 8. Off, one is a predicted branch; in profile mode all are
+ * off. With PROBITY_DISABLE defined before the include they vanish without evaluating arguments.
+ */
+#ifndef PROBITY_TYPED_H
+#define PROBITY_TYPED_H
+
+#include "probity_scope.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a hit says about its ids. Values are those of the trace. */
+enum probity_role {
+    PROBITY_ROLE_NONE = 0,          /* a correlation id alone */
+    PROBITY_ROLE_LOCK_WAIT = 1,     /* in front of taking it; may be left out where it is free */
+    PROBITY_ROLE_LOCK_HOLD = 2,     /* the lock is this thread's */
+    PROBITY_ROLE_LOCK_RELEASE = 3,  /* in front of giving it back */
+    PROBITY_ROLE_QUEUE_PUT = 4,     /* in front of putting the item in: nobody can have it yet */
+    PROBITY_ROLE_QUEUE_GET = 5,     /* behind getting it */
+    PROBITY_ROLE_REQUEST_BEGIN = 6, /* the work arrives */
+    PROBITY_ROLE_REQUEST_END = 7    /* it is done, or given up */
+};
+
+/* ---- Not for direct use -------------------------------------------------------------------------
+ */
+
+enum {
+    PROBITY_WITH_SITE = 1, /* flags of the event, as in doc/trace-format.md */
+    PROBITY_WITH_CORRELATION = 2,
+    PROBITY_WITH_OBJECT = 4,
+    PROBITY_WITH_ROLE_SHIFT = 8,
+    PROBITY_KIND_HIT_WITH = 17
+};
+
+/* The cold half of the two below: the event by the slow path; the code of a site, which is declared
+ * where it is not, or 0 where that fails. */
+PROBITY_API void probity_hit_with_slow(uint32_t number, uint32_t flags, uint64_t correlation,
+                                       uint64_t object) __attribute__((__cold__));
+PROBITY_API uint32_t probity_site_declare(struct probity_site *site) __attribute__((__cold__));
+
+/* The constants of `flags` tell how long the record is. Costs what probity_hit() does, and two to
+ * four stores. */
+static inline __attribute__((__always_inline__)) void
+probity_hit_with(uint32_t number, uint32_t flags, uint64_t correlation, uint64_t object)
+{
+    struct probity_event_room room;
+    const uint32_t bytes = 8u + (flags & PROBITY_WITH_CORRELATION ? 8u : 0u) +
+                           (flags & PROBITY_WITH_OBJECT ? 8u : 0u);
+
+    if (__builtin_expect(!__atomic_load_n(&probity_active, __ATOMIC_RELAXED), 0))
+        return;
+    uint8_t *at = probity_event_begin(&room, PROBITY_KIND_HIT_WITH, bytes);
+    if (__builtin_expect(at == NULL, 0)) {
+        probity_hit_with_slow(number, flags, correlation, object);
+        return;
+    }
+    at = probity_put_bytes(at, &number, 4);
+    at = probity_put_bytes(at, &flags, 4);
+    if (flags & PROBITY_WITH_CORRELATION)
+        at = probity_put_bytes(at, &correlation, 8);
+    if (flags & PROBITY_WITH_OBJECT)
+        probity_put_bytes(at, &object, 8);
+    probity_event_publish(&room);
+}
+
+static inline __attribute__((__always_inline__)) void
+probity_site_hit_with(struct probity_site *site, uint32_t flags, uint64_t correlation,
+                      uint64_t object)
+{
+    uint32_t code = __atomic_load_n(&site->code, __ATOMIC_RELAXED);
+
+    if (__builtin_expect(code == 0, 0)) {
+        if (__atomic_load_n(&probity_active, __ATOMIC_RELAXED))
+            code = probity_site_declare(site);
+        if (code == 0)
+            return;
+    }
+    probity_hit_with((code - PROBITY_CODE_FIRST) / 2, flags | PROBITY_WITH_SITE, correlation,
+                     object);
+}
+
+#ifdef __cplusplus
+}
+
+template <typename Type> static inline uint64_t probity_id_of(Type *pointer)
+{
+    return reinterpret_cast<uintptr_t>(pointer);
+}
+
+template <typename Type> static inline uint64_t probity_id_of(Type number)
+{
+    return static_cast<uint64_t>(number);
+}
+#define PROBITY_ID_OF(id) probity_id_of(id)
+#else
+/* An integer or a pointer. */
+#define PROBITY_ID_OF(id) ((uint64_t)(id))
+#endif
+
+#ifdef PROBITY_DISABLE
+#define PROBITY_X_NUMBERED(id, role, flags, correlation, object)                                   \
+    PROBITY_CAST(void, sizeof(id) + sizeof(correlation) + sizeof(object))
+#define PROBITY_X_NAMED(name, role, flags, correlation, object)                                    \
+    PROBITY_CAST(void, sizeof(name) + sizeof(correlation) + sizeof(object))
+#else
+#define PROBITY_X_NUMBERED(id, role, flags, correlation, object)                                   \
+    probity_hit_with(PROBITY_CAST(uint32_t, id),                                                   \
+                     (flags) | PROBITY_CAST(uint32_t, role) << PROBITY_WITH_ROLE_SHIFT,            \
+                     PROBITY_ID_OF(correlation), PROBITY_ID_OF(object))
+#define PROBITY_X_NAMED(name, role, flags, correlation, object)                                    \
+    do {                                                                                           \
+        static struct probity_site probity_site_here = {"" name, __FILE__, __func__, __LINE__, 0}; \
+        probity_site_hit_with(&probity_site_here,                                                  \
+                              (flags) | PROBITY_CAST(uint32_t, role) << PROBITY_WITH_ROLE_SHIFT,   \
+                              PROBITY_ID_OF(correlation), PROBITY_ID_OF(object));                  \
+    } while (0)
+#endif
+
+/* ---- Probes -------------------------------------------------------------------------------------
+ */
+
+/* A hit of probe number id, or of the site with this name, for the work `correlation`. */
+#define PROBITY_PROBE_WITH(id, correlation)                                                        \
+    PROBITY_X_NUMBERED(id, 0, PROBITY_WITH_CORRELATION, correlation, 0)
+#define PROBITY_PROBE_NAMED_WITH(name, correlation)                                                \
+    PROBITY_X_NAMED(name, 0, PROBITY_WITH_CORRELATION, correlation, 0)
+
+/* A hit of probe number id in a role: for programs that number their probes. Of locks the
+ * correlation id, of requests the object id is there for completeness; 0 will do. */
+#define PROBITY_PROBE_ROLE(id, role, correlation, object)                                          \
+    PROBITY_X_NUMBERED(id, role, PROBITY_WITH_CORRELATION | PROBITY_WITH_OBJECT, correlation,      \
+                       object)
+
+#define PROBITY_LOCK_WAIT(name, lock)                                                              \
+    PROBITY_X_NAMED(name ":wait", PROBITY_ROLE_LOCK_WAIT, PROBITY_WITH_OBJECT, 0, lock)
+#define PROBITY_LOCK_HOLD(name, lock)                                                              \
+    PROBITY_X_NAMED(name ":hold", PROBITY_ROLE_LOCK_HOLD, PROBITY_WITH_OBJECT, 0, lock)
+#define PROBITY_LOCK_RELEASE(name, lock)                                                           \
+    PROBITY_X_NAMED(name ":release", PROBITY_ROLE_LOCK_RELEASE, PROBITY_WITH_OBJECT, 0, lock)
+
+/* item: a correlation id, by which its get finds its put. */
+#define PROBITY_QUEUE_PUT(name, queue, item)                                                       \
+    PROBITY_X_NAMED(name ":put", PROBITY_ROLE_QUEUE_PUT,                                           \
+                    PROBITY_WITH_CORRELATION | PROBITY_WITH_OBJECT, item, queue)
+#define PROBITY_QUEUE_GET(name, queue, item)                                                       \
+    PROBITY_X_NAMED(name ":get", PROBITY_ROLE_QUEUE_GET,                                           \
+                    PROBITY_WITH_CORRELATION | PROBITY_WITH_OBJECT, item, queue)
+
+/* They may be in different threads. */
+#define PROBITY_REQUEST_BEGIN(name, request)                                                       \
+    PROBITY_X_NAMED(name ":begin", PROBITY_ROLE_REQUEST_BEGIN, PROBITY_WITH_CORRELATION, request, 0)
+#define PROBITY_REQUEST_END(name, request)                                                         \
+    PROBITY_X_NAMED(name ":end", PROBITY_ROLE_REQUEST_END, PROBITY_WITH_CORRELATION, request, 0)
+
+#endif

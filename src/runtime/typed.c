@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * typed.c: a hit with ids that does not take the inline path of probity_typed.h: in front of a
+ * thread's first chunk, at the end of one, and where the CPU clock must be read. Runs in the traced
+ * thread, signal handlers too.
+ */
+#include "probity_typed.h"
+
+#include "runtime/record.h"
+
+PROBITY_API void probity_hit_with_slow(uint32_t number, uint32_t flags, uint64_t correlation,
+                                       uint64_t object)
+{
+    uint8_t payload[24];
+    uint8_t *at = probity_put_bytes(payload, &number, 4);
+
+    at = probity_put_bytes(at, &flags, 4);
+    if (flags & PROBITY_WITH_CORRELATION)
+        at = probity_put_bytes(at, &correlation, 8);
+    if (flags & PROBITY_WITH_OBJECT)
+        at = probity_put_bytes(at, &object, 8);
+    probity_record_values(PROBITY_KIND_HIT_WITH, payload, (size_t)(at - payload));
+}

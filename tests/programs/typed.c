@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ * Requests on their way through a queue and a lock, in two threads, with a known number of hits.
+ * Usage: typed REQUESTS [signal]. Each request is begun and put by the first thread, got and ended
+ * by the second. With "signal", a handler hits typed probes too, as often as it can. Prints the
+ * number of hits of the handler. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "probity_typed.h"
+
+enum { ROOM = 16 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static uint64_t items[ROOM];
+static unsigned long first, end, requests;
+static volatile sig_atomic_t handled;
+
+static void handle(int number)
+{
+    (void)number;
+    PROBITY_PROBE_NAMED_WITH("handled", handled);
+    handled = handled + 1;
+}
+
+static void hold(void)
+{
+    if (pthread_mutex_trylock(&lock) != 0) {
+        PROBITY_LOCK_WAIT("items", &lock);
+        pthread_mutex_lock(&lock);
+    }
+    PROBITY_LOCK_HOLD("items", &lock);
+}
+
+static void release(void)
+{
+    PROBITY_LOCK_RELEASE("items", &lock);
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
+static void put(uint64_t item)
+{
+    hold();
+    while (end - first == ROOM)
+        pthread_cond_wait(&changed, &lock);
+    PROBITY_QUEUE_PUT("items", items, item);
+    items[end++ % ROOM] = item;
+    release();
+}
+
+static uint64_t get(void)
+{
+    hold();
+    while (end == first)
+        pthread_cond_wait(&changed, &lock);
+    uint64_t item = items[first++ % ROOM];
+    PROBITY_QUEUE_GET("items", items, item);
+    release();
+    return item;
+}
+
+static void *serve(void *unused)
+{
+    for (unsigned long i = 0; i < requests; i++) {
+        uint64_t item = get();
+        PROBITY_PROBE_WITH(7, item);
+        PROBITY_PROBE_ROLE(8, PROBITY_ROLE_REQUEST_END, item, 0);
+    }
+    return unused;
+}
+
+int main(int argc, char **argv)
+{
+    pthread_t server;
+    timer_t timer = NULL;
+    struct itimerspec often = {{0, 100000}, {0, 100000}};
+    int with_signal = argc > 2 && strcmp(argv[2], "signal") == 0;
+
+    requests = argc > 1 ? strtoul(argv[1], NULL, 0) : 1;
+    PROBITY_PROBE(1);
+    if (with_signal) {
+        signal(SIGALRM, handle);
+        timer_create(CLOCK_MONOTONIC, NULL, &timer);
+        timer_settime(timer, 0, &often, NULL);
+    }
+    pthread_create(&server, NULL, serve, NULL);
+    for (unsigned long i = 0; i < requests; i++) {
+        PROBITY_REQUEST_BEGIN("request", i + 1);
+        put(i + 1);
+    }
+    pthread_join(server, NULL);
+    if (with_signal)
+        timer_delete(timer);
+    printf("%d\n", (int)handled);
+    return 0;
+}
