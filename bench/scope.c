@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * scope.c [MILLIONS]: function scopes with FnTrace.h: recorded, with values, switched off, counted
- * in profile mode. Every subject is a call of a function that is not inlined and does nothing else,
- * and the call is part of the figure. A scope reads the clock twice: it stands beside two floors.
+ * in profile mode; and typed probes. Every subject is a call of a function that is not inlined and
+ * does nothing else, and the call is part of the figure; messages and typed probes are no call. A
+ * scope reads the clock twice: it stands beside two floors.
  */
 #define FN_INSTRUMENT
 #include "FnTrace.h"
 #include "common.h"
+#include "probity_typed.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,8 +20,8 @@
 #define WORK(value) __asm__ volatile("" : "+r"(value) : : "memory")
 
 /* Words that a call takes of a chunk: FN_FUNC, with four parameters and a return value, FN_OUTPUT
- * with two integers, with a string parameter. */
-enum { SCOPE_WORDS = 2, PARAMS_WORDS = 11, OUTPUT_WORDS = 5, TEXT_WORDS = 10 };
+ * with two integers, with a string parameter; a typed probe of two ids. */
+enum { SCOPE_WORDS = 2, PARAMS_WORDS = 11, OUTPUT_WORDS = 5, TEXT_WORDS = 10, TYPED_WORDS = 6 };
 
 static const char *text_of_16;
 
@@ -125,6 +127,22 @@ static uint64_t output_window(void *context, uint64_t hits)
     return probity_ticks() - first;
 }
 
+/* Nor in this one. */
+static uint64_t typed_window(void *context, uint64_t hits)
+{
+    uint64_t item = 1;
+
+    bench_need_chunk((hits + 2) * TYPED_WORDS);
+    PROBITY_QUEUE_PUT("bench", context, item);
+    expected_records += hits + 1;
+    uint64_t first = probity_ticks();
+    for (uint64_t i = 0; i < hits; i++) {
+        WORK(item);
+        PROBITY_QUEUE_PUT("bench", context, item);
+    }
+    return probity_ticks() - first;
+}
+
 static void rows(const char *what, const struct bench_subject *subject,
                  const struct bench_subject *floor, double floors, const char *target)
 {
@@ -172,15 +190,17 @@ static void bench_chunk(void)
                                 {plain_window, NULL, 0, 0},
                                 {scope_chunk_window, NULL, 0, 0},
                                 {params_chunk_window, NULL, 0, 0},
-                                {output_window, NULL, 0, 0}};
+                                {output_window, NULL, 0, 0},
+                                {typed_window, NULL, 0, 0}};
 
-    bench_interleave(s, 5, HITS, WINDOWS);
+    bench_interleave(s, 6, HITS, WINDOWS);
     bench_row("floor, min", s[0].min_ns, "ns", "");
     bench_row("floor, median", s[0].median_ns, "ns", "");
     bench_row("the call alone, median", s[1].median_ns, "ns", "");
     rows("FN_FUNC", &s[2], &s[0], 2, "<= 1.25");
     rows("with return value, 4 ints", &s[3], &s[0], 2, "<= 1.6");
     rows("FN_OUTPUT, literal, 2 ints", &s[4], &s[0], 1, "<= 2");
+    rows("typed probe, 2 ids", &s[5], &s[0], 1, "");
 }
 
 static void bench_texts(void)

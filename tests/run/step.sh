@@ -49,19 +49,21 @@ step signal wide_change 7 5000
 # Function scopes, with values and without; and in profile mode.
 scopes="plain plain_gap_change params params_gap params_change params_gap_change text
     text_gap_change message message_gap_change checkpoint checkpoint_change checkpoint_gap
-    pause_gap_change params_first profile profile_gap profile_first"
+    pause_gap_change typed typed_gap_change typed_first params_first profile profile_gap
+    profile_first"
 for scenario in $scopes; do
     step look "$scenario"
 done
-for scenario in plain params params_gap params_change message checkpoint checkpoint_change profile \
-    profile_gap; do
+for scenario in plain params params_gap params_change message checkpoint checkpoint_change typed \
+    profile profile_gap; do
     step signal $scenario 1 3
 done
 for scenario in plain_gap_change params_gap_change text text_gap_change message_gap_change \
-    checkpoint_gap pause_gap_change; do
+    checkpoint_gap pause_gap_change typed_gap_change; do
     step signal $scenario 3 3
 done
 step signal params_first 29 3
+step signal typed_first 29 3
 step signal profile_first 29 3
 step signal params_change 11 500
 finish

@@ -5,6 +5,7 @@
  */
 #define FN_INSTRUMENT
 #include "FnTrace.h"
+#include "probity_typed.h"
 
 #include "tool/stepper_scopes.h"
 
@@ -77,6 +78,14 @@ static uint32_t counted(uint32_t a, const char *name)
     return result;
 }
 
+static void typed(uint32_t a)
+{
+    PROBITY_PROBE_ROLE(7, PROBITY_ROLE_QUEUE_PUT, a, ~a);
+    ends();
+    begins();
+    PROBITY_REQUEST_END("unit", a);
+}
+
 static uint32_t handled(uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
     uint32_t result = a * 3;
@@ -115,6 +124,7 @@ void scopes_run(enum scopes_kind kind, uint32_t number, void (*record_begins)(vo
     case SCOPES_CHECKPOINT: checkpoint(a, ~a); break;
     case SCOPES_PAUSE: pauses(); break;
     case SCOPES_PROFILE: counted(a, name); break;
+    case SCOPES_TYPED: typed(a); break;
     default: break;
     }
     ends();
@@ -166,6 +176,22 @@ static int64_t of_two(enum scopes_kind kind, const struct probity_record *record
     return found(kind, a, place, probity_get_u32(value + 4) == ~a);
 }
 
+static int64_t of_ids(enum scopes_kind kind, const struct probity_record *record)
+{
+    struct probity_hit_with hit;
+
+    if (!probity_hit_with_parse(record->payload, record->payload_bytes, &hit))
+        return -2;
+    uint32_t a = (uint32_t)hit.correlation;
+    if (hit.code & 1)
+        return found(kind, a, 1,
+                     record->payload_bytes == 16 && hit.correlation == a &&
+                         hit.role == PROBITY_ROLE_REQUEST_END);
+    return found(kind, a, 0,
+                 record->payload_bytes == 24 && hit.correlation == a && hit.code == 2 * 7 &&
+                     hit.object == (uint32_t)~a && hit.role == PROBITY_ROLE_QUEUE_PUT);
+}
+
 int64_t scopes_number(enum scopes_kind kind, const struct probity_record *record, uint32_t hits[4])
 {
     uint32_t last = scopes_records(kind) - 1;
@@ -184,6 +210,7 @@ int64_t scopes_number(enum scopes_kind kind, const struct probity_record *record
     }
     case PROBITY_EVENT_MESSAGE: return of_two(kind, record, 4, 1);
     case PROBITY_EVENT_CHECKPOINT: return of_two(kind, record, 16, 0);
+    case PROBITY_EVENT_HIT_WITH: return of_ids(kind, record);
     case PROBITY_EVENT_PAUSE: return (int64_t)hits[2]++ * (last + 1) + 1;
     case PROBITY_EVENT_RESUME: return (int64_t)hits[3]++ * (last + 1) + 2;
     default: return -1;

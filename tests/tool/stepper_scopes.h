@@ -17,6 +17,7 @@ enum scopes_kind {
     SCOPES_MESSAGE,    /* FN_OUTPUT */
     SCOPES_CHECKPOINT,
     SCOPES_PAUSE,
+    SCOPES_TYPED,      /* hits with ids: of a probe, of a site */
     SCOPES_PROFILE     /* FN_FUNC_PARAMS in profile mode, counted and not recorded */
 };
 
