@@ -3,7 +3,6 @@
  * check.c: `probity check`: verifies whole traces and says what is wrong, and where.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +74,7 @@ static void print_verdict(const struct telling *telling, const struct probity_tr
 }
 
 /* The reader's view says in what state the trace is; the bytes are checked by themselves. */
-static int check_one(const char *path)
+static int check_one(const char *name, const char *path)
 {
     struct probity_reader_options options = {0};
     struct probity_check_result result;
@@ -83,6 +82,7 @@ static int check_one(const char *path)
     struct telling telling = {.path = path};
     struct probity_check_listener listener = {tell_fault, tell_progress, &telling};
     char *paths[] = {(char *)(uintptr_t)path};
+    (void)name;
     int status = cli_open_reader(&cli_command_check, paths, 1, &options, &reader);
 
     if (status != CLI_OK)
@@ -105,26 +105,7 @@ static int check_one(const char *path)
 
 static int run(int argc, char **argv)
 {
-    static const struct option long_options[] = {{"help", no_argument, NULL, 'h'},
-                                                 {NULL, 0, NULL, 0}};
-    int option, status = CLI_OK;
-
-    while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
-        if (option == 'h')
-            return cli_print_help(&cli_command_check);
-        return cli_fail_option(&cli_command_check, argv, option);
-    }
-    if (optind == argc)
-        return cli_fail_usage(&cli_command_check, "no trace given");
-    for (int i = optind; i < argc; i++) {
-        char *path = cli_trace_path(argv[i]);
-        int one = path != NULL ? check_one(path)
-                               : cli_fail(&cli_command_check, "%s",
-                                          probity_error_text(PROBITY_ERROR_MEMORY));
-        free(path);
-        status = status == CLI_OK || one == CLI_FAILURE ? one : status;
-    }
-    return status;
+    return cli_each_trace(&cli_command_check, argc, argv, check_one);
 }
 
 const struct cli_command cli_command_check = {

@@ -147,6 +147,31 @@ void cli_paths_free(char **paths, size_t count)
     free(paths);
 }
 
+int cli_each_trace(const struct cli_command *command, int argc, char **argv,
+                   int (*one)(const char *name, const char *trace))
+{
+    static const struct option long_options[] = {{"help", no_argument, NULL, 'h'},
+                                                 {NULL, 0, NULL, 0}};
+    int option, status = CLI_OK;
+
+    while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
+        if (option == 'h')
+            return cli_print_help(command);
+        return cli_fail_option(command, argv, option);
+    }
+    if (optind == argc)
+        return cli_fail_usage(command, "no trace given");
+    for (int i = optind; i < argc; i++) {
+        char *trace = cli_trace_path(argv[i]);
+        int got = trace != NULL
+                      ? one(argv[i], trace)
+                      : cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+        free(trace);
+        status = status == CLI_OK || got == CLI_FAILURE ? got : status;
+    }
+    return status;
+}
+
 /* Whether the CSV stands that a trace of this name was to become: it is removed then. */
 static int is_csv_finished(const char *trace)
 {

@@ -64,6 +64,12 @@ char *cli_trace_path(const char *name);
 char **cli_trace_paths(char **names, size_t count);
 void cli_paths_free(char **paths, size_t count);
 
+/* A command whose only option is --help: calls `one` with each operand, as given and as
+ * cli_trace_path() has it. Returns the first status that is not CLI_OK, or CLI_FAILURE where there
+ * is one. */
+int cli_each_trace(const struct cli_command *command, int argc, char **argv,
+                   int (*one)(const char *name, const char *trace));
+
 /* Opens a reader on operands, or says why not. Returns CLI_OK or CLI_FAILURE. */
 int cli_open_reader(const struct cli_command *command, char **paths, size_t count,
                     struct probity_reader_options *options, struct probity_reader **ret_reader);

@@ -4,7 +4,6 @@
  * killed programs left.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -115,13 +114,9 @@ static int tell_finished(const char *csv)
 }
 
 /* A NAME.csv whose trace is gone is complete: the trace is removed when the CSV stands. */
-static int recover_one(const char *name)
+static int recover_one(const char *name, const char *trace)
 {
     struct probity_recover_result result;
-    char *trace = cli_trace_path(name);
-
-    if (trace == NULL)
-        return cli_fail(&cli_command_recover, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
     int status = CLI_OK;
     if (strcmp(trace, name) != 0 && access(trace, F_OK) != 0 && access(name, F_OK) == 0) {
         status = tell_finished(name);
@@ -132,28 +127,12 @@ static int recover_one(const char *name)
         if (status == CLI_OK && result.csv_path[0] == '\0')
             status = verify(trace);
     }
-    free(trace);
     return status;
 }
 
 static int run(int argc, char **argv)
 {
-    static const struct option long_options[] = {{"help", no_argument, NULL, 'h'},
-                                                 {NULL, 0, NULL, 0}};
-    int option, status = CLI_OK;
-
-    while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
-        if (option == 'h')
-            return cli_print_help(&cli_command_recover);
-        return cli_fail_option(&cli_command_recover, argv, option);
-    }
-    if (optind == argc)
-        return cli_fail_usage(&cli_command_recover, "no trace given");
-    for (int i = optind; i < argc; i++) {
-        int one = recover_one(argv[i]);
-        status = status == CLI_OK || one == CLI_FAILURE ? one : status;
-    }
-    return status;
+    return cli_each_trace(&cli_command_recover, argc, argv, recover_one);
 }
 
 const struct cli_command cli_command_recover = {
