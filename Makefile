@@ -76,6 +76,7 @@ UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_COMMON := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
 UNIT_COMMON_OBJ := $(UNIT_COMMON:%.c=$(OBJ)/%.o)
 UNITS    := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%)
+FUZZER   := $(BUILD)/tests/fuzz_commands
 # plugin*.c are loaded with dlopen(); *_internal.c use what the library does not offer.
 PLUGIN_SRC  := $(wildcard tests/programs/plugin*.c)
 PROGRAM_SRC := $(filter-out $(PLUGIN_SRC),$(wildcard tests/programs/*.c tests/programs/*.cc))
@@ -86,7 +87,7 @@ PROGRAMS := $(addprefix $(BUILD)/tests/programs/,$(PROGRAM_NAMES) \
 
 EXAMPLE_FLAGS := -Iinclude
 BENCH_FLAGS   := -Iinclude -Isrc -Ibench
-TEST_FLAGS    := -Iinclude -Isrc -Itests
+TEST_FLAGS    := -Iinclude -Isrc -Itests $(if $(findstring fuzzer,$(SANITIZE)),-DPROBITY_FUZZER)
 
 # Says in short what is done; V=1 shows the commands.
 say = $(if $(V),,@echo '  $(1) $@' && )
@@ -97,15 +98,15 @@ say = $(if $(V),,@echo '  $(1) $@' && )
 .SECONDARY:
 FORCE:
 
-.PHONY: all lib tool examples bench-programs test-programs setup test demo bench install uninstall \
-        clean help FORCE
+.PHONY: all lib tool examples bench-programs test-programs setup test demo bench fuzz install \
+        uninstall clean help FORCE
 
 all: lib tool examples bench-programs ## Build libraries, tool, examples and benchmarks
 lib: $(STATIC_LIB) $(SHARED_LIB) ## Build the static and the shared library
 tool: $(if $(CLI_SRC),$(TOOL)) ## Build the command-line tool (needs libjansson and libdw)
 examples: $(EXAMPLES) $(HTTPD) ## Build the example programs
 bench-programs: $(BENCHES)
-test-programs: $(UNITS) $(PROGRAMS) ## Build the unit tests and the programs that tests run
+test-programs: $(UNITS) $(PROGRAMS) $(FUZZER) ## Build the unit tests and the programs that tests run
 
 # A build with other compilers or flags in the same directory starts afresh.
 FLAGS_LINE = $(CC) $(CXX) $(C_FLAGS) $(CXX_FLAGS) $(LINK_FLAGS) $(SRC_FLAGS)
@@ -156,10 +157,17 @@ $(SHARED_LIB): $(LIB_OBJ) src/libprobity.map
 	@ln -sf $(SONAME) $(@D)/libprobity.so
 
 # Without what records: the tool must not trace itself when PROBITY_OUT is set.
-$(TOOL): $(CLI_OBJ) $(TOOL_OBJ) $(filter-out $(OBJ)/src/runtime/% $(OBJ)/src/library/% \
+TOOL_PARTS := $(CLI_OBJ) $(TOOL_OBJ) $(filter-out $(OBJ)/src/runtime/% $(OBJ)/src/library/% \
            $(OBJ)/src/writer/writer.o,$(LIB_OBJ))
+$(TOOL): $(TOOL_PARTS)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK_FLAGS) -o $@ $^ -ljansson -ldw -lelf -lm $(LDLIBS)
+
+# The tool's commands behind libFuzzer's door, or behind that of a build without it.
+$(FUZZER): $(OBJ)/tests/fuzz/fuzz_commands.o $(filter-out %/main.o,$(TOOL_PARTS))
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(LINK_FLAGS) $(if $(findstring fuzzer,$(SANITIZE)),-fsanitize=fuzzer) -o $@ $^ \
+	    -ljansson -ldw -lelf -lm $(LDLIBS)
 
 # Programs link with CXX where their source is C++. $(1) program, $(2) source.
 linker = $(if $(filter %.cc,$(1)),$(CXX),$(CC))
@@ -229,8 +237,15 @@ bench: ## Install what is missing, build, run the benchmarks
 	@$(MAKE) all
 	@bench/run.sh $(BUILD)
 
+fuzz: ## Fuzz the reading commands for SECONDS (default 600) with libFuzzer
+	@tools/setup.sh
+	@$(MAKE) BUILD=$(BUILD) lib examples test-programs
+	@$(MAKE) BUILD=$(BUILD)-fuzz CC=clang CXX=clang++ SANITIZE=fuzzer-no-link,address,undefined \
+	    $(BUILD)-fuzz/tests/fuzz_commands
+	@BUILD=$(BUILD) tests/fuzz/fuzz.sh $(or $(SECONDS),600)
+
 clean: ## Remove the build directory and those of the variants
-	rm -rf $(BUILD) $(BUILD)-clang $(BUILD)-asan $(BUILD)-tsan
+	rm -rf $(BUILD) $(BUILD)-clang $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{ printf "  make %-16s %s\n", $$1, $$2 }' Makefile packaging/install.mk

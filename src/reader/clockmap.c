@@ -55,7 +55,7 @@ static int is_worth_joining(const struct probity_clockmap *map, const struct pro
     const struct probity_anchor *last = &map->anchors[map->count - 1];
     int64_t apart_ns = (int64_t)(anchor->realtime_ns - last->realtime_ns);
     int64_t passed_ns = (int64_t)(anchor->monotonic_ns - last->monotonic_ns);
-    int64_t step_ns = apart_ns - passed_ns;
+    int64_t step_ns = (int64_t)((uint64_t)apart_ns - (uint64_t)passed_ns);
     return step_ns > STEP_NS || step_ns < -STEP_NS || (passed_ns >= JOIN_NS && apart_ns >= 0);
 }
 

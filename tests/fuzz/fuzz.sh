@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Fuzzes the reading commands with libFuzzer for so many seconds. `make fuzz` builds and calls it.
+# The corpus stays in $BUILD-fuzz/corpus, so that a further run goes on from it; what it finds lies
+# in $BUILD-fuzz/found. Exit status 1 when there is something.
+set -eu
+seconds=$1
+SOURCE=$(cd "$(dirname "$0")/../.." && pwd)
+BUILD=$(cd "$BUILD" && pwd)
+fuzz=$BUILD-fuzz
+# shellcheck source=tests/fuzz/seeds.bash
+. "$SOURCE/tests/fuzz/seeds.bash"
+
+mkdir -p "$fuzz/corpus" "$fuzz/found" "$fuzz/seeds"
+rm -f "$fuzz"/found/*
+make_seeds "$fuzz/traces"
+lines=$(sed -n '/^static const char \*const lines/,/^};/p' "$SOURCE/tests/fuzz/fuzz_commands.c" |
+    grep -c '^    {')
+number=0
+for trace in "$fuzz"/traces/*.probity; do
+    { printf '%b' "\\x$(printf %x $((number % lines)))"; cat "$trace"; } > "$fuzz/seeds/$number"
+    number=$((number + 1))
+done
+status=0
+ASAN_OPTIONS=log_path=$fuzz/found/asan UBSAN_OPTIONS=print_stacktrace=1 \
+    "$fuzz/tests/fuzz_commands" -max_total_time="$seconds" -close_fd_mask=2 -max_len=65536 \
+    -timeout=10 -rss_limit_mb=2000 -artifact_prefix="$fuzz/found/" "$fuzz/corpus" "$fuzz/seeds" \
+    > "$fuzz/log" 2>&1 || status=$?
+grep -E '^#[0-9]+.*(DONE|REDUCE|NEW|pulse)|^Done' "$fuzz/log" | tail -n 2
+if [ "$status" -ne 0 ]; then
+    grep -m 1 -A 12 -E 'ERROR|runtime error' "$fuzz/log" "$fuzz"/found/* >&2 || true
+    echo "fuzz: see $fuzz/found and $fuzz/log" >&2
+    exit 1
+fi
+echo "fuzz: nothing found in $seconds s"

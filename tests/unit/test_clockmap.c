@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ * Clocks of several traces made one, also of anchors that no clock ever showed: under UBSan. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "reader/clockmap.h"
+
+#define MS UINT64_C(1000000)
+
+static void join_two(const struct probity_anchor *first, const struct probity_anchor *second,
+                     struct probity_clockmap *ret_map)
+{
+    struct probity_clockmap one = {.nominal_rate = UINT64_C(1) << 32}, other = one;
+    struct probity_clockmap *const sources[] = {&one, &other};
+
+    *ret_map = (struct probity_clockmap){.nominal_rate = UINT64_C(1) << 32};
+    assert_int_equal(probity_clockmap_add(&one, first), 0);
+    assert_int_equal(probity_clockmap_add(&other, second), 0);
+    assert_int_equal(probity_clockmap_join(ret_map, sources, 2), 0);
+    probity_clockmap_release(&one);
+    probity_clockmap_release(&other);
+}
+
+static void near_anchors_tell_nothing(void **state)
+{
+    const struct probity_anchor first = {100, 0, 5000, 7000, 0}, near = {200, 0, 5100, 7130, 0};
+    struct probity_clockmap map;
+
+    (void)state;
+    join_two(&first, &near, &map);
+    assert_int_equal(map.count, 1);
+    assert_int_equal(map.steps, 0);
+    assert_int_equal(probity_clockmap_wall(&map, 150), 7050);
+    probity_clockmap_release(&map);
+}
+
+static void a_clock_that_was_set_does(void **state)
+{
+    const struct probity_anchor first = {100, 0, 0, 1000 * MS, 0};
+    const struct probity_anchor set = {200, 0, 100, 1100 * MS, 0};
+    struct probity_clockmap map;
+
+    (void)state;
+    join_two(&first, &set, &map);
+    assert_int_equal(map.count, 2);
+    assert_int_equal(map.steps, 1);
+    assert_int_equal(probity_clockmap_wall(&map, 150), 1000 * MS + 50);
+    assert_int_equal(probity_clockmap_wall(&map, 200), 1100 * MS);
+    probity_clockmap_release(&map);
+}
+
+static void differences_may_be_beyond_63_bits(void **state)
+{
+    const uint64_t far[] = {0, 1, UINT64_C(1) << 62, UINT64_C(1) << 63, UINT64_MAX};
+    enum { FAR = sizeof far / sizeof *far };
+
+    (void)state;
+    for (int i = 0; i < FAR * FAR * FAR * FAR; i++) {
+        const struct probity_anchor first = {1, 0, far[i % FAR], far[i / FAR % FAR], 0};
+        const struct probity_anchor second = {UINT64_MAX, 0, far[i / FAR / FAR % FAR],
+                                              far[i / FAR / FAR / FAR], 0};
+        struct probity_clockmap map;
+        join_two(&first, &second, &map);
+        assert_in_range(map.count, 1, 2);
+        probity_clockmap_wall(&map, 0);
+        probity_clockmap_wall(&map, UINT64_MAX - 1);
+        probity_clockmap_release(&map);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(near_anchors_tell_nothing),
+        cmocka_unit_test(a_clock_that_was_set_does),
+        cmocka_unit_test(differences_may_be_beyond_63_bits),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
