@@ -110,6 +110,10 @@ struct probity_options {
     /* PROBITY_SUMMARY: where, when recording ends, the calls and times of all functions are
      * printed, as `probity report` does. As `log` in all else. */
     const char *summary;
+    /* PROBITY_COST=1|0: an enum probity_switch; default on: what probes and scopes cost is measured
+     * when recording starts and when it ends, in some 150 microseconds each time, and is part of
+     * the trace. */
+    int cost;
 };
 
 /* Starts recording. Optional: with PROBITY_OUT set, the constructor of the library or the first

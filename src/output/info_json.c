@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "analysis/correction.h"
 #include "output/info.h"
 
 /* JSON has no unsigned 64 bits. Nothing that is counted comes near. */
@@ -125,6 +126,63 @@ static json_t *times_of(const struct probity_trace_facts *facts)
     return object;
 }
 
+static json_t *ns_of_units(uint64_t units)
+{
+    return json_real((double)units / PROBITY_COST_UNITS);
+}
+
+/* One measurement, as the trace has it. */
+static json_t *measurement_of(const struct probity_cost *cost)
+{
+    static const char *const moments[PROBITY_COST_MOMENTS] = {"start", "end", "parent"};
+    json_t *object = json_object(), *rows = json_array();
+
+    for (uint32_t i = 0; i < cost->rows; i++) {
+        const struct probity_cost_row *row = &cost->row[i];
+        json_t *item = json_object();
+        json_object_set_new(item, "kind", integer(row->kind));
+        json_object_set_new(item, "amid_work", json_boolean(row->context != 0));
+        json_object_set_new(item, "windows", integer(row->windows));
+        json_object_set_new(item, "calls", integer(row->calls));
+        json_object_set_new(item, "least_ns", ns_of_units(row->least));
+        json_object_set_new(item, "median_ns", ns_of_units(row->median));
+        json_array_append_new(rows, item);
+    }
+    json_object_set_new(object, "moment", json_string(moments[cost->moment]));
+    json_object_set_new(object, "took_ns", integer(cost->took_ns));
+    json_object_set_new(object, "rows", rows);
+    return object;
+}
+
+/* null where it was not measured. */
+static json_t *overhead_of(const struct probity_trace_facts *facts)
+{
+    static const enum probity_cost_moment in_order[] = {PROBITY_COST_START, PROBITY_COST_PARENT,
+                                                        PROBITY_COST_END};
+    struct probity_costs costs;
+    json_t *object = json_object(), *list = json_array();
+
+    probity_costs_of(facts, &costs);
+    for (int part = 0; part < PROBITY_PARTS; part++) {
+        const struct probity_cost_range *range = &costs.part[part];
+        if (range->most == 0)
+            continue;
+        json_t *item = json_object();
+        json_object_set_new(item, "least_ns", ns_of_units(range->least));
+        json_object_set_new(item, "most_ns", ns_of_units(range->most));
+        json_object_set_new(object, probity_cost_part_name(part), item);
+    }
+    for (size_t i = 0; i < sizeof in_order / sizeof *in_order; i++) {
+        if (facts->cost[in_order[i]].rows > 0)
+            json_array_append_new(list, measurement_of(&facts->cost[in_order[i]]));
+    }
+    json_object_set_new(object, "measurements", list);
+    if (costs.is_known)
+        return object;
+    json_decref(object);
+    return json_null();
+}
+
 static json_t *threads_of(const struct probity_trace_facts *facts)
 {
     json_t *list = json_array();
@@ -164,6 +222,7 @@ static json_t *trace_of(const struct probity_trace_facts *facts)
     json_object_set_new(object, "program", program_of(facts));
     json_object_set_new(object, "counts", counts_of(facts));
     json_object_set_new(object, "times", times_of(facts));
+    json_object_set_new(object, "overhead", overhead_of(facts));
     json_object_set_new(object, "threads", threads_of(facts));
     return object;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "analysis/correction.h"
 #include "output/info.h"
 #include "output/text.h"
 
@@ -99,6 +100,36 @@ static void put_clocks(FILE *stream, const struct probity_trace_facts *facts)
         put_line(stream, "CPU time", "not recorded");
 }
 
+static void put_range(FILE *stream, const char *name, struct probity_cost_range range,
+                      const char *of_what)
+{
+    const double unit = 1.0 / PROBITY_COST_UNITS;
+
+    put_line(stream, name, "%.1f to %.1f ns%s", (double)range.least * unit,
+             (double)range.most * unit, of_what);
+}
+
+/* What has the same name as the line before goes on under it. */
+static void put_costs(FILE *stream, const struct probity_trace_facts *facts)
+{
+    static const char *const what[PROBITY_PARTS] = {
+        " for a hit", " in a scope's own time", " in its caller's",
+        " in the own time of a scope with values", " in its caller's", " for a message",
+        " in a scope's own time", " in its caller's"};
+    struct probity_costs costs;
+    const char *name = "overhead";
+
+    probity_costs_of(facts, &costs);
+    if (!costs.is_known)
+        put_line(stream, name, "not measured");
+    for (int part = 0; costs.is_known && part < PROBITY_PARTS; part++) {
+        if (costs.part[part].most == 0)
+            continue;
+        put_range(stream, name, costs.part[part], what[part]);
+        name = "";
+    }
+}
+
 /* All causes of loss are shown even at 0: that they are 0 is the news. */
 static void put_counts(FILE *stream, const struct probity_trace_facts *facts)
 {
@@ -152,6 +183,7 @@ void probity_info_text(FILE *stream, const struct probity_trace_facts *facts)
                  ? "; profile: scopes are counted and timed, not recorded"
                  : "");
     put_clocks(stream, facts);
+    put_costs(stream, facts);
     put_time(stream, "started", info->anchor.realtime_ns);
     if (facts->hits + facts->enters > 0) {
         int is_of_hits = facts->enters == 0;

@@ -226,6 +226,14 @@ static void check_profile(struct check *check, const struct probity_scan_item *i
     }
 }
 
+static void check_cost(struct check *check, const struct probity_scan_item *item)
+{
+    struct probity_cost cost;
+
+    if (probity_cost_get(item->payload, item->header.payload_bytes, &cost) != 0)
+        fault(check, "COST block whose rows leave it");
+}
+
 static int check_info(struct check *check, const struct probity_scan_item *item)
 {
     struct probity_info info;
@@ -264,6 +272,7 @@ static int check_item(struct check *check, const struct probity_scan_item *item)
     case PROBITY_BLOCK_SYNC:
     case PROBITY_BLOCK_END: check_sync(check, item); return 0;
     case PROBITY_BLOCK_PROFILE: check_profile(check, item); return 0;
+    case PROBITY_BLOCK_COST: check_cost(check, item); return 0;
     default: return 0;
     }
 }

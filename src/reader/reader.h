@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "format/block.h"
+#include "format/cost.h"
 #include "format/profile.h"
 #include "format/stream.h"
 #include "probity.h"
@@ -70,6 +71,8 @@ struct probity_trace_facts {
     int has_failed;      /* the trace could not be written, and recording ended there */
     int failed_errno;    /* why, 0 where it is not known */
     uint64_t failed_after_ns; /* since the beginning; 0 where it is not known */
+    /* What recording cost, by enum probity_cost_moment; no rows where the trace does not say. */
+    struct probity_cost cost[PROBITY_COST_MOMENTS];
     int is_short;        /* the file is shorter than its program wrote: a copy made while it ran */
 };
 

@@ -165,6 +165,16 @@ static int take_sync(struct survey *survey, const struct probity_scan_item *item
     return take_anchor(survey, &sync.anchor);
 }
 
+static void take_cost(struct survey *survey, const struct probity_scan_item *item)
+{
+    struct probity_cost cost;
+
+    if (probity_cost_get(item->payload, item->header.payload_bytes, &cost) != 0)
+        note_damage(survey, item->offset, item->bytes);
+    else if (cost.rows > 0)
+        survey->facts->cost[cost.moment] = cost;
+}
+
 static int take_item(struct survey *survey, struct probity_scan *scan,
                      const struct probity_scan_item *item)
 {
@@ -185,6 +195,8 @@ static int take_item(struct survey *survey, struct probity_scan *scan,
         return take_sync(survey, item);
     if (item->header.type == PROBITY_BLOCK_PROFILE)
         return probity_profile_parts_add(&survey->trace->profile, item);
+    if (item->header.type == PROBITY_BLOCK_COST)
+        take_cost(survey, item);
     return 0;
 }
 

@@ -405,19 +405,35 @@ static struct probity_slot *slot_here(struct probity_session **ret_session)
     return slot;
 }
 
+/* is_trial: into a slot that is in no recording. */
+static void record_in(struct probity_session *session, struct probity_slot *slot,
+                      const struct item *item, int is_trial)
+{
+    int may_record = slot_enter(session, slot) || is_trial;
+    uint64_t at = may_record ? reserve_words(session, slot, words_of(item)) : 0;
+
+    if (at != 0)
+        finish_hit(session, slot, item, at, probity_clock_ticks(session->live.clock));
+    slot_leave(slot);
+}
+
 static void record_item(const struct item *item)
 {
     struct probity_session *session;
     int before = errno;
     struct probity_slot *slot = slot_here(&session);
 
-    if (slot != NULL) {
-        uint64_t at =
-            slot_enter(session, slot) ? reserve_words(session, slot, words_of(item)) : 0;
-        if (at != 0)
-            finish_hit(session, slot, item, at, probity_clock_ticks(session->live.clock));
-        slot_leave(slot);
-    }
+    if (slot != NULL)
+        record_in(session, slot, item, 0);
+    errno = before;
+}
+
+void probity_record_trial(struct probity_session *session, struct probity_slot *slot, uint32_t code)
+{
+    struct item item = {.code = code};
+    int before = errno;
+
+    record_in(session, slot, &item, 1);
     errno = before;
 }
 

@@ -26,6 +26,11 @@ void probity_record_values(uint32_t kind, const void *payload, size_t bytes);
 int64_t probity_record_gap(struct probity_session *session, struct probity_slot *slot,
                            uint32_t number, uint64_t tick);
 
+/* Records a hit into a slot that is in no recording and has room, as the slow path does: so that
+ * its cost can be measured. */
+void probity_record_trial(struct probity_session *session, struct probity_slot *slot,
+                          uint32_t code);
+
 /* Records an event for whoever calls: registers the thread where needed. PROBITY_ERROR_STATE when
  * nothing is recorded. */
 int probity_record_event_here(uint32_t kind, const void *payload, size_t bytes);

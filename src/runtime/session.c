@@ -17,6 +17,7 @@
 
 #include "base/os.h"
 #include "base/scale.h"
+#include "runtime/cost.h"
 #include "runtime/levels.h"
 #include "runtime/thread.h"
 #include "runtime/trace_file.h"
@@ -279,6 +280,7 @@ static void writer_prepare(struct probity_session *session, int is_child, uint64
     session->writer.trace_path = session->trace_path;
     session->writer.spool_path = session->spool_path;
     session->writer.trace_bytes = trace_bytes;
+    session->writer.trace_blocks = 1 + (session->cost.rows > 0);
     session->writer.change_levels = probity_levels_change;
     session->writer.thread_numbers = &session->threads;
     log_prepare(session, is_child);
@@ -302,6 +304,7 @@ static int files_make(struct probity_session *session, int is_child, int *ret_de
         return result;
     }
     rules_make(session);
+    probity_cost_begin(session, is_child, &session->cost);
     result = probity_trace_file_begin(session, *ret_descriptor, &trace_bytes);
     if (result != 0)
         probity_session_complain(session->trace_path, probity_error_text(result));
@@ -553,6 +556,10 @@ int probity_session_stop(struct probity_session *session, uint32_t reason)
         return PROBITY_ERROR_STATE;
     inherited_records = 0;
     inherited_stop = 1;
+    if (session->settings.cost) {
+        probity_cost_measure(session, PROBITY_COST_END, &session->cost);
+        session->writer.cost = &session->cost;
+    }
     shut_out(session);
     int result = trace_end(session, reason);
     if (result == 0)

@@ -9,6 +9,7 @@
 
 #include "base/os.h"
 #include "format/block.h"
+#include "format/cost.h"
 #include "runtime/profile.h"
 #include "runtime/settings.h"
 #include "spool/live.h"
@@ -40,6 +41,7 @@ struct probity_session {
     struct probity_profile_sets profile;
     struct probity_settings settings, wanted;
     struct probity_live live;
+    struct probity_cost cost; /* what the trace is to say of it next */
     struct probity_writer writer;
     struct probity_os_image image; /* where texts need not be looked at before they are read */
     uint8_t id[16];

@@ -71,6 +71,7 @@ static const char *apply_scope_options(const struct probity_options *options,
     settings->level_functions = settings->level_parameters = -1;
     settings->profile = is_on(options->profile, 0);
     settings->threads_announced = is_on(options->threads_announced, 0);
+    settings->cost = is_on(options->cost, 1);
     if (options->log != NULL && !text_copy(settings->log, sizeof settings->log, options->log))
         return "options: log";
     if (options->summary != NULL &&
@@ -205,6 +206,8 @@ static const char *apply_scope_environment(struct probity_settings *settings)
         return "PROBITY_LEVEL";
     if (!get_switch("PROBITY_PROFILE", &settings->profile))
         return "PROBITY_PROFILE";
+    if (!get_switch("PROBITY_COST", &settings->cost))
+        return "PROBITY_COST";
     if (threads != NULL && threads[0] != 0) {
         settings->threads_announced = strcmp(threads, "announced") == 0;
         if (!settings->threads_announced && strcmp(threads, "all") != 0)

@@ -18,6 +18,7 @@ struct probity_settings {
     uint32_t cpu_gap_ns, cpu_budget_permille;
     int level_functions, level_parameters; /* PROBITY_LEVEL; -1: not set */
     int profile, threads_announced;        /* 0 or 1 */
+    int cost;                              /* 0 or 1: what recording costs is measured */
     int is_for_text; /* only PROBITY_LOG or _SUMMARY is set: the trace goes when they are printed */
     /* "": none; "stderr"; else a file's template, not expanded */
     char log[PROBITY_LIMIT_PATH], summary[PROBITY_LIMIT_PATH];

@@ -16,7 +16,7 @@
 #include "base/os.h"
 #include "writer/append.h"
 
-enum { NAME_TRIES = 100 };
+enum { NAME_TRIES = 100, COST_ROOM = PROBITY_BLOCK_HEADER_BYTES + PROBITY_COST_BYTES_MAX };
 
 /* A path being put together; too long a one is remembered as such. */
 struct path {
@@ -184,7 +184,7 @@ struct facts {
     char cpu[2048];
     struct utsname system;
     uint8_t bytes[PROBITY_FILE_HEADER_BYTES + PROBITY_BLOCK_HEADER_BYTES +
-                  PROBITY_INFO_FIXED_BYTES + 6 * PROBITY_LIMIT_PATH];
+                  PROBITY_INFO_FIXED_BYTES + 6 * PROBITY_LIMIT_PATH + COST_ROOM];
 };
 
 static struct probity_text text_of(const char *text)
@@ -253,6 +253,16 @@ static void info_fill(struct probity_session *session, struct probity_info *ret_
         (uint32_t)(session->cpu_cost_ticks * live->header->rate >> 32);
 }
 
+/* Behind INFO, in the same write: a trace has both or none. */
+static size_t cost_put(const struct probity_session *session, uint8_t *block)
+{
+    if (session->cost.rows == 0)
+        return 0;
+    uint32_t bytes = probity_cost_put(block + PROBITY_BLOCK_HEADER_BYTES, &session->cost);
+    probity_block_seal(block, PROBITY_BLOCK_COST, 1, bytes);
+    return PROBITY_BLOCK_HEADER_BYTES + bytes;
+}
+
 int probity_trace_file_begin(struct probity_session *session, int descriptor, uint64_t *ret_bytes)
 {
     struct probity_append append = {.descriptor = descriptor};
@@ -266,10 +276,11 @@ int probity_trace_file_begin(struct probity_session *session, int descriptor, ui
     uint8_t *payload = block + PROBITY_BLOCK_HEADER_BYTES;
     facts_fill(facts, session, &info);
     info_fill(session, &info);
-    size_t room = sizeof facts->bytes - (size_t)(payload - facts->bytes);
+    size_t room = sizeof facts->bytes - (size_t)(payload - facts->bytes) - COST_ROOM;
     size_t used = probity_info_put(payload, room, &info);
     probity_file_header_put(facts->bytes);
     probity_block_seal(block, PROBITY_BLOCK_INFO, 0, (uint32_t)used);
+    used += cost_put(session, payload + used);
     int result =
         probity_append_bytes(&append, facts->bytes, (size_t)(payload - facts->bytes) + used);
     munmap(facts, sizeof *facts);

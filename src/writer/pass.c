@@ -39,7 +39,7 @@ int probity_pass_init(struct probity_pass *pass, struct probity_live *live)
     pass->append = append;
     pass->waiting = PROBITY_POOL_NONE;
     pass->held = PROBITY_POOL_NONE;
-    pass->block_serial = 1; /* INFO is block 0 */
+    pass->block_serial = 1; /* INFO is block 0, at least */
     pass->synced_bytes = append.committed;
     size_t commits = COMMITS * sizeof *pass->commit;
     uint8_t *at = mmap(NULL, scratch_bytes(pass) + commits + batch_room(pass),

@@ -152,6 +152,15 @@ static int is_settled(struct probity_live *live)
     return 1;
 }
 
+static int write_cost(struct probity_pass *pass, const struct probity_cost *cost)
+{
+    uint8_t *payload = probity_pass_room(pass);
+
+    return payload != NULL ? probity_pass_block(pass, PROBITY_BLOCK_COST,
+                                                probity_cost_put(payload, cost))
+                           : PROBITY_ERROR_WRITE;
+}
+
 static int end_trace(struct probity_writer *writer, struct probity_pass *pass)
 {
     uint32_t never = 0;
@@ -167,6 +176,8 @@ static int end_trace(struct probity_writer *writer, struct probity_pass *pass)
     int result = probity_pass_all(pass, 1);
     if (result == 0)
         result = probity_profile_write(pass);
+    if (result == 0 && writer->cost != NULL && writer->cost->rows > 0)
+        result = write_cost(pass, writer->cost);
     if (result == 0)
         result = probity_pass_end(pass, writer->end_reason);
     if (result != 0)
@@ -251,6 +262,7 @@ static int serve(struct probity_writer *writer, int is_here)
         lock_spool(writer, &spool);
     if (result == 0)
         result = probity_pass_init(&pass, writer->live);
+    pass.block_serial = writer->trace_blocks;
     writer->result = result;
     if (result == 0) {
         if (is_here) {

@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 
+#include "format/cost.h"
 #include "spool/live.h"
 
 enum probity_writer_state {
@@ -22,6 +23,8 @@ struct probity_writer {
     struct probity_live *live;
     const char *trace_path, *spool_path; /* absolute; the owner keeps them while the writer runs */
     uint64_t trace_bytes;                /* of the file when the writer takes it over */
+    uint64_t trace_blocks;               /* likewise */
+    const struct probity_cost *cost;     /* what the end is to tell of it; NULL or empty: nothing */
     uint32_t state;                      /* an enum probity_writer_state; futex */
     uint32_t sleeps;                     /* 1: the writer sleeps, and wants to be woken */
     uint32_t flush_asked, flush_done;    /* counts; the second is a futex */

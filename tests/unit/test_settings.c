@@ -21,7 +21,7 @@ static const char *const names[] = {
     "PROBITY_SPOOL_RECORDS", "PROBITY_SPOOL_BYTES_MAX", "PROBITY_CPU_GAP_NS",
     "PROBITY_CLOCK",         "PROBITY_SPOOL_DIR",       "PROBITY_CPU_BUDGET_PERMILLE",
     "PROBITY_LEVEL",         "PROBITY_PROFILE",         "PROBITY_THREADS",
-    "PROBITY_LOG",           "PROBITY_SUMMARY"};
+    "PROBITY_LOG",           "PROBITY_SUMMARY",         "PROBITY_COST"};
 
 static struct probity_settings settings;
 static const char *what;
@@ -49,6 +49,7 @@ static void defaults(void **state)
     assert_int_equal(settings.level_functions, -1);
     assert_int_equal(settings.level_parameters, -1);
     assert_false(settings.profile || settings.threads_announced || settings.log[0] != 0);
+    assert_true(settings.cost);
 }
 
 static void environment_wins(void **state)
@@ -100,7 +101,8 @@ static void refused_text(void **state)
         {"PROBITY_LEVEL", "2,"},           {"PROBITY_LEVEL", ",2"},
         {"PROBITY_LEVEL", "2,6"},          {"PROBITY_LEVEL", "2,3,4"},
         {"PROBITY_LEVEL", "2 3"},          {"PROBITY_LEVEL", "05"},
-        {"PROBITY_PROFILE", "yes"},        {"PROBITY_THREADS", "some"}};
+        {"PROBITY_PROFILE", "yes"},        {"PROBITY_THREADS", "some"},
+        {"PROBITY_COST", "no"}};
 
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -167,11 +169,12 @@ static void scopes(void **state)
     assert_false(settings.is_asked_for);
     setenv("PROBITY_SUMMARY", "%n.txt", 1);
     setenv("PROBITY_PROFILE", "0", 1);
+    setenv("PROBITY_COST", "0", 1);
     setenv("PROBITY_THREADS", "all", 1);
     setenv("PROBITY_LOG", "stderr", 1);
     setenv("PROBITY_LEVEL", "3", 1);
     assert_int_equal(probity_settings_read(&options, &settings, &what), 0);
-    assert_false(settings.profile || settings.threads_announced);
+    assert_false(settings.profile || settings.threads_announced || settings.cost);
     assert_string_equal(settings.log, "stderr");
     assert_string_equal(settings.summary, "%n.txt");
     assert_true(settings.is_asked_for && settings.is_for_text);

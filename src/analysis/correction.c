@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * correction.c: from the rows of COST blocks to ranges.
+ */
+#include "analysis/correction.h"
+
+static const struct {
+    enum probity_cost_kind all, inner; /* inner 0: not a scope */
+    enum probity_cost_part own, caller;
+} subjects[] = {
+    {PROBITY_COST_HIT, 0, PROBITY_PART_HIT, 0},
+    {PROBITY_COST_MESSAGE, 0, PROBITY_PART_MESSAGE, 0},
+    {PROBITY_COST_SCOPE, PROBITY_COST_SCOPE_INNER, PROBITY_PART_SCOPE_OWN,
+     PROBITY_PART_SCOPE_CALLER},
+    {PROBITY_COST_VALUES, PROBITY_COST_VALUES_INNER, PROBITY_PART_VALUES_OWN,
+     PROBITY_PART_VALUES_CALLER},
+    {PROBITY_COST_PROFILED, PROBITY_COST_PROFILED_INNER, PROBITY_PART_PROFILED_OWN,
+     PROBITY_PART_PROFILED_CALLER}};
+
+enum { SUBJECTS = sizeof subjects / sizeof *subjects };
+
+/* No counter tells less than a tick: so a figure is known to a tick in each window. */
+static void widen(struct probity_cost_range *range, uint64_t figure, uint64_t resolution)
+{
+    uint64_t least = figure > resolution ? figure - resolution : 0;
+
+    range->least = range->most == 0 || least < range->least ? least : range->least;
+    range->most = figure + resolution > range->most ? figure + resolution : range->most;
+}
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+static const struct probity_cost_row *find(const struct probity_cost *cost, uint32_t kind,
+                                           uint32_t context)
+{
+    for (uint32_t i = 0; i < cost->rows; i++) {
+        if (cost->row[i].kind == kind && cost->row[i].context == context)
+            return &cost->row[i];
+    }
+    return NULL;
+}
+
+/* A tick, shared by the calls of a window. */
+static uint64_t resolution_of(const struct probity_trace_facts *facts,
+                              const struct probity_cost_row *row)
+{
+    uint64_t tick = facts->info.rate >> 24;
+
+    return row->calls > 0 ? (tick + row->calls - 1) / row->calls : tick;
+}
+
+static void add(const struct probity_trace_facts *facts, const struct probity_cost *cost,
+                int subject, uint32_t context, struct probity_costs *costs)
+{
+    const struct probity_cost_row *all = find(cost, subjects[subject].all, context);
+    uint32_t inner_kind = subjects[subject].inner;
+    const struct probity_cost_row *inner = find(cost, inner_kind, context);
+
+    if (all == NULL || (inner_kind != 0 && inner == NULL))
+        return;
+    const struct probity_cost_row *own = inner_kind != 0 ? inner : all;
+    uint64_t resolution = resolution_of(facts, all);
+    struct probity_cost_range *range = &costs->part[subjects[subject].own];
+    costs->is_known = 1;
+    widen(range, own->least, resolution);
+    widen(range, own->median, resolution);
+    if (inner_kind == 0)
+        return;
+    range = &costs->part[subjects[subject].caller];
+    widen(range, less(all->least, inner->least), resolution);
+    widen(range, less(all->median, inner->median), resolution);
+}
+
+/* What was not measured costs as much as its like, and at most twice as much: with the clock of the
+ * system, which makes up most of it, values are not measured. */
+static void guess(struct probity_costs *costs, enum probity_cost_part part,
+                  enum probity_cost_part like)
+{
+    struct probity_cost_range *range = &costs->part[part];
+
+    if (range->most == 0 && costs->part[like].most != 0)
+        *range = (struct probity_cost_range){costs->part[like].least, 2 * costs->part[like].most};
+}
+
+const char *probity_cost_part_name(enum probity_cost_part part)
+{
+    static const char *const names[PROBITY_PARTS] = {
+        "hit",           "scope_own", "scope_caller", "values_own",
+        "values_caller", "message",   "profiled_own", "profiled_caller"};
+
+    return names[part];
+}
+
+void probity_costs_of(const struct probity_trace_facts *facts, struct probity_costs *ret_costs)
+{
+    *ret_costs = (struct probity_costs){0};
+    for (int moment = 0; moment < PROBITY_COST_MOMENTS; moment++) {
+        for (int subject = 0; subject < SUBJECTS; subject++) {
+            add(facts, &facts->cost[moment], subject, PROBITY_COST_BARE, ret_costs);
+            add(facts, &facts->cost[moment], subject, PROBITY_COST_AMID_WORK, ret_costs);
+        }
+    }
+    guess(ret_costs, PROBITY_PART_VALUES_OWN, PROBITY_PART_SCOPE_OWN);
+    guess(ret_costs, PROBITY_PART_VALUES_CALLER, PROBITY_PART_SCOPE_CALLER);
+    guess(ret_costs, PROBITY_PART_MESSAGE, PROBITY_PART_HIT);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cost.h: the COST block (doc/trace-format.md): what recording costs, as the run has measured it.
+ * Pure functions on memory; used by the runtime, the writer and the reader.
+ */
+#ifndef PROBITY_FORMAT_COST_H
+#define PROBITY_FORMAT_COST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum probity_cost_moment {
+    PROBITY_COST_START = 0,
+    PROBITY_COST_END = 1,
+    PROBITY_COST_PARENT = 2, /* at the start, taken over from the process that forked this one */
+    PROBITY_COST_MOMENTS = 3
+};
+
+/* Of a scope: in all, and what lies between its ticks. */
+enum probity_cost_kind {
+    PROBITY_COST_HIT = 1,
+    PROBITY_COST_SCOPE = 2,
+    PROBITY_COST_SCOPE_INNER = 3,
+    PROBITY_COST_VALUES = 4, /* a scope with values */
+    PROBITY_COST_VALUES_INNER = 5,
+    PROBITY_COST_MESSAGE = 6,
+    PROBITY_COST_PROFILED = 7, /* a scope in profile mode */
+    PROBITY_COST_PROFILED_INNER = 8,
+    PROBITY_COST_KINDS = 9 /* one more than the last */
+};
+
+enum probity_cost_context { PROBITY_COST_BARE = 0, PROBITY_COST_AMID_WORK = 1 };
+
+enum {
+    PROBITY_COST_FIXED_BYTES = 16,
+    PROBITY_COST_ROW_BYTES = 16,
+    PROBITY_COST_ROWS_MAX = 16, /* of a block: all kinds in both contexts */
+    PROBITY_COST_BYTES_MAX =
+        PROBITY_COST_FIXED_BYTES + PROBITY_COST_ROWS_MAX * PROBITY_COST_ROW_BYTES,
+    PROBITY_COST_UNITS = 256 /* of a row's figures, to a nanosecond */
+};
+
+struct probity_cost_row {
+    uint16_t kind, context; /* kind: an enum probity_cost_kind, or one that is not known */
+    uint16_t windows, calls;
+    uint32_t least, median; /* in 1/256 ns */
+};
+
+/* rows 0: nothing was measured. */
+struct probity_cost {
+    uint32_t moment, took_ns, rows;
+    struct probity_cost_row row[PROBITY_COST_ROWS_MAX];
+};
+
+/* Returns the payload's bytes. */
+uint32_t probity_cost_put(uint8_t payload[PROBITY_COST_BYTES_MAX], const struct probity_cost *cost);
+
+/* Returns 0 or PROBITY_ERROR_DAMAGED. Rows beyond PROBITY_COST_ROWS_MAX are left out; a moment that
+ * is not known gives no rows. */
+int probity_cost_get(const uint8_t *payload, size_t bytes, struct probity_cost *ret_cost);
+
+#endif

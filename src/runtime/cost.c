@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cost.c: short windows of probes and scopes, each beside a window of the same without them. The
+ * inline path runs on a thread's state and a chunk that are ours, in place of the calling thread's
+ * for as long as signals are blocked. A window is too short for the thread to be switched out in
+ * many of them, and least and median tell.
+ */
+#include "runtime/cost.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/os.h"
+#include "base/scale.h"
+#include "probity_scope.h"
+#include "runtime/profile_set.h"
+#include "runtime/record.h"
+#include "runtime/thread.h"
+
+enum {
+    WINDOWS = 20,
+    WARM_UP = 2, /* further windows, first, that do not count */
+    CALLS = 16,
+    CALLS_OF_SLOW_CLOCK = 40, /* else a window would be a few ticks */
+    SLOW_CLOCK_NS = 2,        /* of a tick */
+    WORK_ROUNDS = 16,
+    CODE = PROBITY_CODE_FIRST + 1,
+    LEVEL = -2, /* below any in force, also while scopes are off */
+    KIND_ENTER = 7, KIND_MESSAGE = 9
+};
+
+struct trial {
+    struct probity_session *session;
+    struct probity_slot slot;
+    uint64_t chunk_bytes, words; /* words: address of the first */
+    uint32_t calls, rounds;
+    int is_fast; /* probes take the inline path */
+    uint64_t work[4];
+    struct probity_site_function function;
+    struct probity_site_format format;
+    struct probity_profile_set *set;
+    struct probity_cell cell;
+    uint64_t with[WINDOWS], without[WINDOWS], inner[WINDOWS];
+};
+
+/* What one call records: words in all and of them those of the enter; words 0: in a cell. */
+struct subject {
+    enum probity_cost_kind kind, inner_kind; /* inner_kind 0: no scope */
+    void (*call)(struct trial *trial), (*plain)(struct trial *trial);
+    uint32_t words, enter_words;
+};
+
+/* The caller's own state, to be given back. */
+struct kept {
+    struct probity_os_signals signals;
+    struct probity_thread *self;
+    struct probity_profile_set *set;
+    uint32_t depth;
+    struct probity_scope_frame frame[2];
+    int error;
+};
+
+/* Keeps several units of the processor busy, so that not all of a probe hides beside it. */
+static inline __attribute__((__always_inline__)) void work(struct trial *trial)
+{
+    uint64_t a = trial->work[0], b = trial->work[1], c = trial->work[2], d = trial->work[3];
+
+    for (uint32_t i = 0; i < trial->rounds; i++) {
+        a = (a ^ a >> 7) * UINT64_C(0x9e3779b97f4a7c15);
+        b = (b ^ b >> 9) * UINT64_C(0xbf58476d1ce4e5b9);
+        c += c >> 3 ^ a;
+        d ^= d << 5 ^ b;
+    }
+    trial->work[0] = a;
+    trial->work[1] = b;
+    trial->work[2] = c;
+    trial->work[3] = d;
+}
+
+static inline __attribute__((__always_inline__)) void hit(struct trial *trial, uint32_t code)
+{
+    if (__builtin_expect(trial->is_fast, 1))
+        probity_hit(code);
+    else
+        probity_record_trial(trial->session, &trial->slot, code);
+}
+
+/* ---- What is measured, and the same without it --------------------------------------------------
+ *
+ * Functions, as those that programs instrument: not inlined, and called in a loop.
+ */
+
+static __attribute__((noinline)) void plain_hit(struct trial *trial)
+{
+    __asm__ volatile("" : : "r"(trial) : "memory");
+}
+
+static __attribute__((noinline)) void call_hit(struct trial *trial)
+{
+    hit(trial, CODE);
+}
+
+static __attribute__((noinline)) void plain_scope(struct trial *trial)
+{
+    work(trial);
+}
+
+/* The variables of FN_FUNC. Left by a call, as a cleanup would link the library with libgcc's
+ * unwinder, which static programs lack. */
+#define SCOPE(trial)                                                                               \
+    char mark;                                                                                     \
+    struct probity_scope_here scope = {.function = &(trial)->function,                             \
+                                       .mark = PROBITY_NUMBER(&mark)}
+
+static __attribute__((noinline)) void call_scope(struct trial *trial)
+{
+    SCOPE(trial);
+
+    if (probity_scope_is_on(LEVEL))
+        probity_scope_enter(&scope);
+    work(trial);
+    probity_scope_leave(&scope);
+}
+
+/* Where probes do not take the inline path. */
+static __attribute__((noinline)) void call_scope_slow(struct trial *trial)
+{
+    SCOPE(trial);
+
+    probity_record_trial(trial->session, &trial->slot, probity_scope_begin(&scope));
+    work(trial);
+    probity_scope_free(scope.place);
+    probity_record_trial(trial->session, &trial->slot, scope.code + 2);
+}
+
+/* Four values behind the head of an event. */
+static inline __attribute__((__always_inline__)) void put_values(struct trial *trial, uint32_t kind,
+                                                                 uint32_t code)
+{
+    const int values[4] = {(int)trial->work[0], (int)trial->work[1], (int)trial->work[2],
+                           (int)trial->work[3]};
+    struct probity_event_room room;
+    uint8_t *at = probity_event_begin(&room, kind, probity_head_bytes(kind) + sizeof values);
+
+    if (__builtin_expect(at == NULL, 0))
+        return;
+    at = probity_put_head(at, kind, code, trial->format.number, 0);
+    for (int i = 0; i < 4; i++)
+        at = probity_put_bytes(at, &values[i], sizeof values[i]);
+    probity_event_publish(&room);
+}
+
+static __attribute__((noinline)) void call_values(struct trial *trial)
+{
+    int result = 0;
+    SCOPE(trial);
+
+    if (probity_scope_is_on(LEVEL)) {
+        uint32_t code = probity_scope_begin(&scope);
+        if (__builtin_expect(code != 0, 1))
+            put_values(trial, KIND_ENTER, code);
+    }
+    probity_scope_returns(&scope, &result, &trial->format, 1, sizeof result, NULL, NULL,
+                          PROBITY_AT_VALUE);
+    work(trial);
+    probity_scope_leave(&scope);
+}
+
+static __attribute__((noinline)) void call_message(struct trial *trial)
+{
+    put_values(trial, KIND_MESSAGE, 0);
+}
+
+/* What probity_scope_begin() does in profile mode, which is not in force yet. */
+static __attribute__((noinline)) void call_profiled(struct trial *trial)
+{
+    uint64_t minus = 0 - (uint64_t)PROBITY_NUMBER(__builtin_frame_address(0));
+    SCOPE(trial);
+
+    uint64_t entered = probity_profile_enter(scope.function);
+    scope.code = (uint32_t)entered;
+    scope.depth = (uint32_t)(entered >> 32);
+    scope.place = probity_scope_depth;
+    probity_scope_take(scope.place, minus, scope.mark);
+    work(trial);
+    probity_scope_leave(&scope);
+}
+
+/* ---- Windows -----------------------------------------------------------------------------------
+ */
+
+static uint64_t ticks(const struct trial *trial)
+{
+    return probity_clock_ticks(trial->session->live.clock);
+}
+
+static uint64_t window(struct trial *trial, void (*call)(struct trial *trial))
+{
+    trial->slot.hot.cursor = trial->words;
+    trial->slot.hot.last_tick = ticks(trial);
+    uint64_t first = ticks(trial);
+    for (uint32_t i = 0; i < trial->calls; i++) {
+        work(trial);
+        call(trial);
+    }
+    return ticks(trial) - first;
+}
+
+/* Between the ticks of enter and leave, as the records of the last window have them. */
+static uint64_t recorded_inside(const struct trial *trial, const struct subject *subject)
+{
+    const uint64_t mask = (UINT64_C(1) << 40) - 1;
+    const uint64_t *word = (const uint64_t *)trial->words;
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < trial->calls; i++, word += subject->words)
+        sum += ((word[subject->enter_words] >> 24) - (word[0] >> 24)) & mask;
+    return sum;
+}
+
+static void measure(struct trial *trial, const struct subject *subject)
+{
+    for (int i = -WARM_UP; i < WINDOWS; i++) {
+        uint64_t total = trial->cell.total;
+        uint64_t without = window(trial, subject->plain);
+        uint64_t with = window(trial, subject->call);
+        if (i < 0)
+            continue;
+        trial->with[i] = with;
+        trial->without[i] = without;
+        if (subject->inner_kind != 0)
+            trial->inner[i] = subject->words != 0 ? recorded_inside(trial, subject)
+                                                  : trial->cell.total - total;
+    }
+}
+
+static void sort(uint64_t *values)
+{
+    for (int i = 1; i < WINDOWS; i++) {
+        uint64_t value = values[i];
+        int at = i;
+        for (; at > 0 && values[at - 1] > value; at--)
+            values[at] = values[at - 1];
+        values[at] = value;
+    }
+}
+
+/* Of one call, in 1/256 ns; what noise makes less than nothing is nothing. */
+static uint32_t figure(const struct trial *trial, uint64_t window_ticks, uint64_t without)
+{
+    const uint32_t unit_bits = 24; /* of a rate's 32, 8 stay */
+    probity_wide rate = (probity_wide)probity_live_rate(&trial->session->live);
+
+    if (window_ticks <= without)
+        return 0;
+    uint64_t units = (uint64_t)((probity_wide)(window_ticks - without) * rate >> unit_bits);
+    units = (units + trial->calls / 2) / trial->calls;
+    return units > UINT32_MAX ? UINT32_MAX : (uint32_t)units;
+}
+
+static struct probity_cost_row *add_row(struct trial *trial, struct probity_cost *cost, int kind)
+{
+    struct probity_cost_row *row = &cost->row[cost->rows++];
+
+    row->kind = (uint16_t)kind;
+    row->context = trial->rounds != 0 ? PROBITY_COST_AMID_WORK : PROBITY_COST_BARE;
+    row->windows = WINDOWS;
+    row->calls = (uint16_t)trial->calls;
+    return row;
+}
+
+/* bare: windows without anything; half of what work adds to them was done inside the scope. */
+static void add_rows(struct trial *trial, const struct subject *subject, const uint64_t bare[2],
+                     struct probity_cost *cost)
+{
+    const uint64_t *without = trial->without;
+    struct probity_cost_row *row = add_row(trial, cost, subject->kind);
+
+    row->least = figure(trial, trial->with[0], without[0]);
+    row->median = figure(trial, trial->with[WINDOWS / 2], without[WINDOWS / 2]);
+    if (subject->inner_kind == 0)
+        return;
+    uint64_t least = without[0] > bare[0] ? (without[0] - bare[0]) / 2 : 0;
+    uint64_t median = without[WINDOWS / 2] > bare[1] ? (without[WINDOWS / 2] - bare[1]) / 2 : 0;
+    row = add_row(trial, cost, subject->inner_kind);
+    row->least = figure(trial, trial->inner[0], least);
+    row->median = figure(trial, trial->inner[WINDOWS / 2], median);
+}
+
+static void measure_subject(struct trial *trial, const struct subject *subject,
+                            struct probity_cost *cost)
+{
+    uint64_t bare[2] = {0, 0};
+
+    for (int context = 0; context < 2; context++) {
+        trial->rounds = context * WORK_ROUNDS;
+        measure(trial, subject);
+        sort(trial->with);
+        sort(trial->without);
+        sort(trial->inner);
+        if (context == 0) {
+            bare[0] = trial->without[0];
+            bare[1] = trial->without[WINDOWS / 2];
+        }
+        add_rows(trial, subject, bare, cost);
+    }
+}
+
+/* ---- The calling thread's state, and ours in its place ------------------------------------------
+ */
+
+static void state_take(struct trial *trial, struct kept *ret_kept)
+{
+    ret_kept->error = errno;
+    probity_os_signals_block(&ret_kept->signals);
+    ret_kept->self = probity_thread_self;
+    ret_kept->set = probity_profile_own;
+    ret_kept->depth = probity_scope_depth;
+    memcpy(ret_kept->frame, probity_scope_frame, sizeof ret_kept->frame);
+    /* A scope around, whose frame is above any of ours. */
+    probity_scope_depth = 1;
+    probity_scope_frame[0] = (struct probity_scope_frame){.minus = 1};
+    probity_scope_frame[1] = (struct probity_scope_frame){.minus = 0};
+    probity_thread_self = trial->is_fast ? &trial->slot.hot : NULL;
+    probity_profile_own = trial->set;
+}
+
+static void state_give(const struct kept *kept)
+{
+    probity_thread_self = kept->self;
+    probity_profile_own = kept->set;
+    memcpy(probity_scope_frame, kept->frame, sizeof kept->frame);
+    probity_scope_depth = kept->depth;
+    probity_os_signals_restore(&kept->signals);
+    errno = kept->error;
+}
+
+/* The set of a thread with one function and its cell. */
+static void set_prepare(struct trial *trial)
+{
+    struct probity_profile_set *set = trial->set;
+
+    set->in_use = 1;
+    set->session = trial->session->number;
+    set->clock = trial->session->live.clock;
+    set->depth_max = PROBITY_PROFILE_DEPTH_MAX;
+    set->fast_depth_max = trial->is_fast ? PROBITY_PROFILE_DEPTH_MAX : 0;
+    set->slot.hot.gap_ticks = UINT64_MAX;
+    set->entry[trial->function.number].cell = &trial->cell;
+}
+
+static void trial_prepare(struct trial *trial, struct probity_session *session, uint64_t space)
+{
+    uint64_t rate = probity_live_rate(&session->live);
+
+    trial->session = session;
+    trial->chunk_bytes = (uint64_t)session->live.pool.chunk_words * 8;
+    /* The upper half of a window of twice its size (struct probity_thread). */
+    trial->words = (space | (2 * trial->chunk_bytes - 1)) + 1 + trial->chunk_bytes;
+    trial->calls = rate >> 32 < SLOW_CLOCK_NS ? CALLS : CALLS_OF_SLOW_CLOCK;
+    trial->is_fast = PROBITY_HAS_FAST_PATH && probity_clock_is_counter(session->live.clock);
+    trial->function.code = CODE;
+    trial->function.number = 1;
+    trial->format.number = 1;
+    trial->slot.session = session->number;
+    trial->slot.hot.valid_bit = trial->is_fast ? trial->chunk_bytes : 0;
+    trial->slot.hot.gap_ticks = UINT64_MAX;
+    for (uint64_t i = 0; i < 4; i++)
+        trial->work[i] = 0x1234567 + i;
+    if (trial->set != NULL)
+        set_prepare(trial);
+}
+
+static void measure_all(struct trial *trial, struct probity_cost *cost)
+{
+    static const struct subject recorded[] = {
+        {PROBITY_COST_HIT, 0, call_hit, plain_hit, 1, 0},
+        {PROBITY_COST_SCOPE, PROBITY_COST_SCOPE_INNER, call_scope, plain_scope, 2, 1},
+        {PROBITY_COST_VALUES, PROBITY_COST_VALUES_INNER, call_values, plain_scope, 11, 6},
+        {PROBITY_COST_MESSAGE, 0, call_message, plain_hit, 6, 0}};
+    static const struct subject slow[] = {
+        {PROBITY_COST_HIT, 0, call_hit, plain_hit, 1, 0},
+        {PROBITY_COST_SCOPE, PROBITY_COST_SCOPE_INNER, call_scope_slow, plain_scope, 2, 1}};
+    static const struct subject profiled = {PROBITY_COST_PROFILED, PROBITY_COST_PROFILED_INNER,
+                                            call_profiled, plain_scope, 0, 0};
+    const struct subject *subject = trial->is_fast ? recorded : slow;
+    size_t count = trial->is_fast ? sizeof recorded / sizeof *recorded : sizeof slow / sizeof *slow;
+    struct kept kept;
+
+    state_take(trial, &kept);
+    if (trial->set != NULL)
+        measure_subject(trial, &profiled, cost);
+    for (size_t i = 0; trial->set == NULL && i < count; i++)
+        measure_subject(trial, &subject[i], cost);
+    state_give(&kept);
+}
+
+void probity_cost_measure(struct probity_session *session, enum probity_cost_moment moment,
+                          struct probity_cost *ret_cost)
+{
+    uint64_t first = probity_clock_ticks(session->live.clock), rate = session->live.header->rate;
+    size_t own_bytes = (sizeof(struct trial) + 63) & ~(size_t)63;
+    size_t set_bytes = session->settings.profile ? sizeof(struct probity_profile_set) : 0;
+    size_t bytes = own_bytes + set_bytes + (size_t)session->live.pool.chunk_words * 8 * 4;
+    int before = errno;
+
+    memset(ret_cost, 0, sizeof *ret_cost);
+    ret_cost->moment = moment;
+    char *at = rate != 0 ? mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+                         : MAP_FAILED;
+    if (at != MAP_FAILED) {
+        struct trial *trial = (struct trial *)at;
+        if (set_bytes != 0)
+            trial->set = (struct probity_profile_set *)(at + own_bytes);
+        trial_prepare(trial, session, (uint64_t)(at + own_bytes + set_bytes));
+        measure_all(trial, ret_cost);
+        munmap(at, bytes);
+        uint64_t took = probity_clock_ticks(session->live.clock) - first;
+        ret_cost->took_ns = (uint32_t)probity_ns_of_ticks(took, rate);
+    }
+    errno = before;
+}
+
+void probity_cost_begin(struct probity_session *session, int is_child,
+                        struct probity_cost *ret_cost)
+{
+    static struct probity_cost of_parent; /* survives a fork */
+
+    memset(ret_cost, 0, sizeof *ret_cost);
+    if (!session->settings.cost)
+        return;
+    if (is_child && of_parent.rows > 0) {
+        *ret_cost = of_parent;
+        ret_cost->moment = PROBITY_COST_PARENT;
+        ret_cost->took_ns = 0;
+        return;
+    }
+    probity_cost_measure(session, PROBITY_COST_START, ret_cost);
+    of_parent = *ret_cost;
+}

@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# What a run measures of its own cost: where it stands in the trace, what a killed program and a
+# forked child have of it, and that the program does not notice.
+# variants: clang asan
+. "$(dirname "$0")/common.bash"
+
+# Moments and kinds of the trace's measurements, as "start:1,2,3 end:1,2,3".
+moments() {
+    "$PROBITY" info --json "$1" | jq -r '[.[0].overhead // {measurements: []} | .measurements[] |
+        "\(.moment):\([.rows[].kind] | unique | map(tostring) | join(","))"] | join(" ")'
+}
+
+# What `info` prints as ranges, once more from the rows that it has them from, to a tick of each
+# window. $1 trace
+ranges() {
+    "$PROBITY" info --json "$1" | jq -r '.[0] | .times.ns_per_tick as $tick | .overhead as $o |
+        def rows($k): [$o.measurements[].rows[] | select(.kind == $k)];
+        def wide($least; $most): "\($least) \($most)";
+        def range($values): ($tick / $o.measurements[0].rows[0].calls) as $r |
+            ($values | min) - $r, ($values | max) + $r;
+        {hit: (rows(1) | map(.least_ns, .median_ns)),
+         message: (rows(6) | map(.least_ns, .median_ns)),
+         scope_own: (rows(3) | map(.least_ns, .median_ns)),
+         scope_caller: [rows(2), rows(3)] | transpose |
+             map(.[0].least_ns - .[1].least_ns, .[0].median_ns - .[1].median_ns)} | to_entries[] |
+        select(.value | length > 0) | [range(.value)] as $r |
+        select((($o[.key].least_ns - ([$r[0], 0] | max)) | fabs) > 0.01 or
+               (($o[.key].most_ns - $r[1]) | fabs) > 0.01) | .key'
+}
+
+for program in costs costs.shared; do
+    fresh
+    "$PROGRAMS/$program" trace > output 2> errors || fail "$program: status $?"
+    expect "$program: what has changed" "" "$(cat output errors)"
+    expect "$program: moments" "start:1,2,3,4,5,6 end:1,2,3,4,5,6" "$(moments trace)"
+    "$PROBITY" check trace > /dev/null || fail "$program: check"
+    expect "$program: records" "62" "$("$PROBITY" csv trace | wc -l)"
+    PROBITY_PROFILE=1 "$PROGRAMS/$program" trace > output 2> errors || fail "$program: status $?"
+    expect "$program, profile mode: what has changed" "" "$(cat output errors)"
+    expect "$program, profile mode: moments" "start:7,8 end:7,8" "$(moments trace)"
+    PROBITY_CLOCK=monotonic "$PROGRAMS/$program" trace > output 2> errors || fail "status $?"
+    expect "$program, other clock: what has changed" "" "$(cat output errors)"
+    expect "$program, other clock: moments" "start:1,2,3 end:1,2,3" "$(moments trace)"
+    PROBITY_COST=0 "$PROGRAMS/$program" trace > output || fail "$program: status $?"
+    expect "$program, switched off: moments" "" "$(moments trace)"
+    "$PROBITY" info trace | grep -qx 'overhead      not measured' || fail "no word of no overhead"
+done
+"$PROGRAMS/tree" > /dev/null
+PROBITY_OUT=$WORK/ranges "$PROGRAMS/tree" > /dev/null
+expect "ranges that are not those of the rows" "" "$(ranges ranges)"
+
+# The first block behind INFO, and the last before END.
+types() {
+    od -A n -v -t u1 -w1 "$1" | awk '
+        { byte[n++] = $1 }
+        function u32(at) {
+            return byte[at] + 256 * (byte[at + 1] + 256 * (byte[at + 2] + 256 * byte[at + 3]))
+        }
+        END { for (at = 16; at < n; at += 24 + u32(at + 4)) printf "%d ", byte[at + 12] }'
+}
+case $(types ranges) in
+    "1 7 2 "*" 7 4 ") ;;
+    *) fail "blocks: $(types ranges)" ;;
+esac
+
+# A killed program has the first; `recover` adds nothing to it.
+fresh
+{ PROBITY_OUT=$WORK/killed "$PROGRAMS/ends" kill > expected; } 2> errors || true
+expect "killed" "start:1,2,3,4,5,6" "$(moments killed)"
+same_hits "killed" killed
+"$PROBITY" recover killed > /dev/null || fail "recover"
+expect "recovered" "start:1,2,3,4,5,6" "$(moments killed)"
+same_hits "recovered" killed
+
+# Children take over the figures, and measure for themselves when they end.
+fresh
+PROBITY_OUT=$WORK/trace "$PROGRAMS/forks" plain > expected
+same_hits "children" trace*
+for trace in trace.*; do
+    case $(moments "$trace") in
+        "parent:1,2,3,4,5,6 end:1,2,3,4,5,6" | "parent:1,2,3,4,5,6") ;;
+        *) fail "child: $(moments "$trace")" ;;
+    esac
+done
+expect "a child's figures are its parent's" \
+    "$("$PROBITY" info --json trace | jq -c '.[0].overhead.measurements[0].rows')" \
+    "$("$PROBITY" info --json "$(find . -name 'trace.*' | head -n 1)" |
+        jq -c '.[0].overhead.measurements[0].rows')"
+finish
