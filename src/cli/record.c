@@ -1,39 +1,28 @@
 /* SPDX-License-Identifier: MIT
  *
  * record.c: `probity record`: runs a program with recording switched on, and leaves a whole trace
- * behind however it ends. Signals are taken synchronously, so that there is no handler and no
- * state for one.
+ * behind however it ends.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/cli_recover.h"
 #include "cli/cli_traces.h"
-
-enum { STATUS_NOT_EXECUTABLE = 126, STATUS_NOT_FOUND = 127, STATUS_SIGNAL = 128 };
+#include "cli/launch.h"
 
 struct record_call {
     const char *out, *mode;
     int force;
     char **program;
-};
-
-/* What became of the program. */
-struct outcome {
-    int status;      /* to exit with */
-    int exec_failed;
-    pid_t pid;
 };
 
 /* ---- Paths -------------------------------------------------------------------------------------
@@ -165,82 +154,6 @@ static int clear_output(const struct record_call *call)
     return status;
 }
 
-/* ---- Running -----------------------------------------------------------------------------------
- */
-
-static _Noreturn void run_program(const struct record_call *call, const char *pattern,
-                                  const sigset_t *signals_before, int report)
-{
-    sigprocmask(SIG_SETMASK, signals_before, NULL);
-    if (setenv("PROBITY_OUT", pattern, 1) == 0 &&
-        (call->mode == NULL || setenv("PROBITY_MODE", call->mode, 1) == 0))
-        execvp(call->program[0], call->program);
-    int error_number = errno;
-    ssize_t put = write(report, &error_number, sizeof error_number);
-    _exit(put > 0 && error_number == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE);
-}
-
-/* Waits for the program; passes SIGTERM and SIGHUP on to it. SIGINT and SIGQUIT come to both from
- * the terminal: the program decides what they do. */
-static int wait_for(pid_t pid, const sigset_t *signals)
-{
-    int status, number;
-
-    for (;;) {
-        pid_t ended = waitpid(pid, &status, WNOHANG);
-        if (ended == pid)
-            break;
-        if (ended < 0 && errno != EINTR)
-            return CLI_FAILURE;
-        number = sigwaitinfo(signals, NULL);
-        if (number == SIGTERM || number == SIGHUP)
-            kill(pid, number);
-    }
-    return WIFSIGNALED(status) ? STATUS_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-/* The pipe tells a program that could not be run from one that exits with 126 or 127. */
-static void tell_exec_failure(const struct record_call *call, int report, struct outcome *outcome)
-{
-    int error_number;
-
-    if (read(report, &error_number, sizeof error_number) != (ssize_t)sizeof error_number)
-        return; /* closed by exec: the program runs */
-    outcome->exec_failed = 1;
-    cli_fail(&cli_command_record, "cannot run '%s': %s", call->program[0], strerror(error_number));
-}
-
-static int run_and_wait(const struct record_call *call, const char *pattern,
-                        struct outcome *ret_outcome)
-{
-    static const int taken[] = {SIGCHLD, SIGTERM, SIGHUP, SIGINT, SIGQUIT};
-    sigset_t signals, before;
-    int report[2];
-
-    sigemptyset(&signals);
-    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
-        sigaddset(&signals, taken[i]);
-    if (pipe2(report, O_CLOEXEC) != 0)
-        return cli_fail(&cli_command_record, "cannot make a pipe: %s", strerror(errno));
-    signal(SIGCHLD, SIG_DFL); /* whoever ignores it would take the status away */
-    sigprocmask(SIG_BLOCK, &signals, &before);
-    fflush(NULL);
-    pid_t pid = fork();
-    if (pid == 0)
-        run_program(call, pattern, &before, report[1]);
-    close(report[1]);
-    if (pid < 0) {
-        close(report[0]);
-        return cli_fail(&cli_command_record, "cannot start a process: %s", strerror(errno));
-    }
-    *ret_outcome = (struct outcome){.pid = pid};
-    tell_exec_failure(call, report[0], ret_outcome);
-    close(report[0]);
-    ret_outcome->status = wait_for(pid, &signals);
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    return CLI_OK;
-}
-
 /* ---- Afterwards --------------------------------------------------------------------------------
  */
 
@@ -315,7 +228,7 @@ static uint64_t now_ns(void)
 /* The status is the program's, whatever becomes of its trace: that is told on stderr. */
 static int record(const struct record_call *call)
 {
-    struct outcome outcome = {0};
+    struct cli_launched launched = {0};
     int status = check_folder(call);
 
     if (status == CLI_OK)
@@ -327,13 +240,19 @@ static int record(const struct record_call *call)
     if (pattern == NULL)
         return cli_fail(&cli_command_record, "cannot tell the working directory: %s",
                         strerror(errno));
-    status = run_and_wait(call, pattern, &outcome);
+    /* Without a wish for a mode, that of the environment stays. */
+    const struct cli_variable environment[] = {{"PROBITY_OUT", pattern},
+                                               {"PROBITY_MODE", call->mode}};
+    const struct cli_launch launch = {.program = call->program,
+                                      .environment = environment,
+                                      .environment_count = call->mode != NULL ? 2 : 1};
+    status = cli_launch(&cli_command_record, &launch, &launched);
     if (status == CLI_OK) {
-        char *out = expand_pattern(pattern, call->program[0], outcome.pid);
-        if (out != NULL && !outcome.exec_failed)
+        char *out = expand_pattern(pattern, call->program[0], launched.pid);
+        if (out != NULL && launched.exec_error == 0)
             conclude(pattern, out, start_ns);
         free(out);
-        status = outcome.status;
+        status = launched.status;
     }
     free(pattern);
     return status;
