@@ -279,13 +279,9 @@ enum probity_blocks_key probity_blocks_key_parse(const char *name)
     return (enum probity_blocks_key)key;
 }
 
-/* The middle of a bucket may lie beyond what was counted in it. */
 static uint64_t quantile_of(const struct probity_blocks_pair *pair, unsigned per_mille)
 {
-    uint64_t ns = probity_fine_quantile(&pair->durations, per_mille);
-
-    ns = ns < pair->min_ns ? pair->min_ns : ns;
-    return ns > pair->max_ns ? pair->max_ns : ns;
+    return probity_fine_quantile(&pair->durations, per_mille, pair->min_ns, pair->max_ns);
 }
 
 uint64_t probity_blocks_value(const struct probity_blocks_pair *pair, enum probity_blocks_key key)

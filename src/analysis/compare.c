@@ -310,6 +310,10 @@ int probity_compare_add_report(struct probity_compare *compare, struct probity_r
         int is_again = i > 0 && is_same_key(functions[i - 1].function, functions[i].function);
         instance = is_again ? instance + 1 : 0;
         take_values(&functions[i].sums, is_cpu_known, values);
+        if (functions[i].sums.profiled > 0)
+            compare->options.quantile_error =
+                fmax(compare->options.quantile_error,
+                     2 * probity_report_quantile_error(&functions[i].sums));
         error = probity_compare_add_row(compare, functions[i].function, instance, values);
     }
     return error;

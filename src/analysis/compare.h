@@ -83,7 +83,8 @@ enum { PROBITY_COMPARE_LIMITS_MAX = 32 };
 struct probity_compare_options {
     double confidence;        /* of intervals; 1 - confidence is the level of all tests */
     double tolerance_percent; /* differences within it count as same */
-    double quantile_error;    /* relative: how far median and p99 of one run may be off */
+    double quantile_error;    /* of median and p99 of two runs, relative to each other; a run with
+                               * what profile mode counted makes it larger */
     unsigned statistics;      /* bit i: statistic i is tested; 0: all */
     const char *pattern;      /* only rows whose name or signature is like it; NULL: all */
     const struct probity_compare_limit *limits;

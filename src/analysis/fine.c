@@ -1,50 +1,208 @@
 /* SPDX-License-Identifier: MIT
  *
- * fine.c: pages of counts, and the walk over them.
+ * fine.c: pages of counts, how they come and grow, and the walk over them.
  */
 #include "analysis/fine.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "probity.h"
 
-enum { PARTS = 1 << PROBITY_FINE_BITS };
+/* With the word that malloc() keeps in front of them, a line of cache. */
+enum { FEW = 7, PART_MASK = PROBITY_FINE_PARTS - 1 };
 
-int probity_fine_page_make(struct probity_fine *fine, unsigned page)
+/* Room for one more page, which usually is a neighbour. */
+static int make_room(struct probity_fine *fine, unsigned page)
 {
-    fine->pages[page] = calloc(PARTS, sizeof *fine->pages[page]);
-    return fine->pages[page] != NULL ? 0 : PROBITY_ERROR_MEMORY;
+    uint32_t first = page, end = page + 1, old_end = fine->first + fine->room;
+
+    if (fine->room > 0) {
+        first = fine->first < page ? fine->first : page;
+        end = old_end > page ? old_end : page + 1;
+    }
+    void **pages = calloc(end - first, sizeof *pages);
+    if (pages == NULL)
+        return PROBITY_ERROR_MEMORY;
+    if (fine->room > 0)
+        memcpy(pages + (fine->first - first), fine->pages, fine->room * sizeof *pages);
+    free(fine->pages);
+    fine->pages = pages;
+    fine->first = first;
+    fine->room = end - first;
+    return 0;
 }
 
-/* The middle of a bucket. */
-static uint64_t middle_of(unsigned page, unsigned part)
+/* Counts in a page of few. Returns whether there was room. */
+static int add_to_few(uint64_t *items, unsigned part, uint64_t count)
 {
-    uint64_t width = page > 0 ? UINT64_C(1) << (page - 1) : 1;
-    uint64_t least = (page > 0 ? PARTS + (uint64_t)part : part) * width;
-
-    return least + width / 2;
-}
-
-uint64_t probity_fine_quantile(const struct probity_fine *fine, unsigned per_mille)
-{
-    /* From 1; in two steps, so that no count is too large. */
-    uint64_t rank = fine->count / 1000 * per_mille + (fine->count % 1000 * per_mille + 999) / 1000;
-    uint64_t seen = 0;
-
-    rank = rank > 0 ? rank : 1;
-    for (unsigned page = 0; page < PROBITY_FINE_PAGES; page++) {
-        for (unsigned part = 0; fine->pages[page] != NULL && part < PARTS; part++) {
-            seen += fine->pages[page][part];
-            if (seen >= rank)
-                return middle_of(page, part);
-        }
+    for (int i = 0; i < FEW; i++) {
+        if (items[i] != 0 && (items[i] & PART_MASK) != part)
+            continue;
+        if (count > (UINT64_MAX >> PROBITY_FINE_BITS) - (items[i] >> PROBITY_FINE_BITS))
+            return 0;
+        items[i] = (items[i] & ~(uint64_t)PART_MASK) + (count << PROBITY_FINE_BITS | part);
+        return 1;
     }
     return 0;
 }
 
+static int add_to_all(uint32_t *counts, unsigned part, uint64_t count)
+{
+    if (count > UINT32_MAX - counts[part])
+        return 0;
+    counts[part] += (uint32_t)count;
+    return 1;
+}
+
+static uint64_t count_of(const struct probity_fine *fine, unsigned page, unsigned part)
+{
+    const void *counts = fine->pages[page - fine->first];
+    const uint64_t *items = counts;
+
+    if (fine->all >> page & 1)
+        return ((const uint32_t *)counts)[part];
+    if (fine->wide >> page & 1)
+        return items[part];
+    for (int i = 0; i < FEW && items[i] != 0; i++) {
+        if ((items[i] & PART_MASK) == part)
+            return items[i] >> PROBITY_FINE_BITS;
+    }
+    return 0;
+}
+
+/* Whether no count of a page of few, nor one more of `count`, is too large for 32 bits. */
+static int is_narrow(const struct probity_fine *fine, unsigned page, uint64_t count)
+{
+    const uint64_t *items = fine->pages[page - fine->first];
+    uint64_t most = count;
+
+    for (int i = 0; i < FEW; i++)
+        most |= items[i] >> PROBITY_FINE_BITS;
+    return most <= UINT32_MAX;
+}
+
+/* For a page that has no room for another bucket, or for so large a count. */
+static int make_larger(struct probity_fine *fine, unsigned page, uint64_t count)
+{
+    int is_wide = (fine->all >> page & 1) != 0 || !is_narrow(fine, page, count);
+    uint64_t *wide = calloc(PROBITY_FINE_PARTS, is_wide ? sizeof *wide : sizeof(uint32_t));
+    uint32_t *all = (uint32_t *)wide;
+
+    if (wide == NULL)
+        return PROBITY_ERROR_MEMORY;
+    for (unsigned part = 0; part < PROBITY_FINE_PARTS; part++) {
+        uint64_t seen = count_of(fine, page, part);
+        if (is_wide)
+            wide[part] = seen;
+        else
+            all[part] = (uint32_t)seen;
+    }
+    free(fine->pages[page - fine->first]);
+    fine->pages[page - fine->first] = wide;
+    fine->all = (fine->all & ~(UINT64_C(1) << page)) | (uint64_t)!is_wide << page;
+    fine->wide |= (uint64_t)is_wide << page;
+    return 0;
+}
+
+int probity_fine_add_slowly(struct probity_fine *fine, unsigned page, unsigned part,
+                            uint64_t count)
+{
+    int is_in = 0;
+
+    if (page - fine->first >= fine->room && make_room(fine, page) != 0)
+        return PROBITY_ERROR_MEMORY;
+    void **place = &fine->pages[page - fine->first];
+    if (*place == NULL && (*place = calloc(FEW, sizeof(uint64_t))) == NULL)
+        return PROBITY_ERROR_MEMORY;
+    while (!is_in) {
+        is_in = 1;
+        if (fine->wide >> page & 1)
+            ((uint64_t *)*place)[part] += count;
+        else
+            is_in = fine->all >> page & 1 ? add_to_all(*place, part, count)
+                                          : add_to_few(*place, part, count);
+        if (!is_in && make_larger(fine, page, count) != 0)
+            return PROBITY_ERROR_MEMORY;
+    }
+    fine->count += count;
+    return 0;
+}
+
+int probity_fine_add_times(struct probity_fine *fine, uint64_t value, uint64_t count)
+{
+    unsigned page = probity_fine_page(value);
+
+    return count > 0 ? probity_fine_add_slowly(fine, page, probity_fine_part(value, page), count)
+                     : 0;
+}
+
+/* ---- The walk ----------------------------------------------------------------------------------
+ */
+
+int probity_fine_next(const struct probity_fine *fine, size_t *at,
+                      struct probity_fine_bucket *ret_bucket)
+{
+    for (size_t i = *at; i < (size_t)fine->room * PROBITY_FINE_PARTS; i++) {
+        unsigned page = fine->first + (unsigned)(i / PROBITY_FINE_PARTS);
+        unsigned part = i % PROBITY_FINE_PARTS;
+        if (fine->pages[page - fine->first] == NULL) {
+            i |= PART_MASK;
+            continue;
+        }
+        uint64_t count = count_of(fine, page, part);
+        if (count == 0)
+            continue;
+        uint64_t width = page > 0 ? UINT64_C(1) << (page - 1) : 1;
+        uint64_t least = (page > 0 ? PROBITY_FINE_PARTS + (uint64_t)part : part) * width;
+        *ret_bucket = (struct probity_fine_bucket){least, width, count};
+        *at = i + 1;
+        return 1;
+    }
+    return 0;
+}
+
+int probity_fine_merge(struct probity_fine *to, const struct probity_fine *from)
+{
+    struct probity_fine_bucket bucket;
+    size_t at = 0;
+    int error = 0;
+
+    while (error == 0 && probity_fine_next(from, &at, &bucket))
+        error = probity_fine_add_times(to, bucket.least, bucket.count);
+    return error;
+}
+
+/* From 1; in two steps, so that no count is too large. */
+static uint64_t rank_of(const struct probity_fine *fine, unsigned per_mille)
+{
+    uint64_t rank = fine->count / 1000 * per_mille + (fine->count % 1000 * per_mille + 999) / 1000;
+
+    return rank > 0 ? rank : 1;
+}
+
+uint64_t probity_fine_quantile(const struct probity_fine *fine, unsigned per_mille, uint64_t min,
+                               uint64_t max)
+{
+    uint64_t rank = rank_of(fine, per_mille), seen = 0;
+    struct probity_fine_bucket bucket = {0};
+    size_t at = 0;
+
+    if (fine->count == 0)
+        return 0;
+    if (rank == 1 || rank == fine->count)
+        return rank == 1 ? min : max;
+    while (seen < rank && probity_fine_next(fine, &at, &bucket))
+        seen += bucket.count;
+    uint64_t middle = bucket.least + bucket.width / 2;
+    middle = middle < max ? middle : max;
+    return middle > min ? middle : min;
+}
+
 void probity_fine_release(struct probity_fine *fine)
 {
-    for (unsigned page = 0; page < PROBITY_FINE_PAGES; page++)
-        free(fine->pages[page]);
+    for (uint32_t i = 0; i < fine->room; i++)
+        free(fine->pages[i]);
+    free(fine->pages);
     *fine = (struct probity_fine){.count = 0};
 }

@@ -1,32 +1,31 @@
 /* SPDX-License-Identifier: MIT
  *
- * profiled.c: a histogram of ticks becomes one of nanoseconds: each bucket goes to the one in which
- * its middle lies.
+ * profiled.c: a histogram of ticks becomes one of nanoseconds: all calls of a bucket go to its
+ * middle, which is within an eighth of each of them.
  */
 #include "analysis/profiled.h"
 
-#include <string.h>
-
 #include "base/scale.h"
 
-static void convert(const struct probity_profiled *profiled, uint64_t *ret_counts)
+static int convert(const struct probity_profiled *profiled, struct probity_fine *durations)
 {
-    memset(ret_counts, 0, PROBITY_HISTOGRAM_BUCKETS * sizeof *ret_counts);
-    for (uint32_t i = 0; i < PROBITY_PROFILE_BUCKETS; i++) {
+    int error = 0;
+
+    for (uint32_t i = 0; error == 0 && i < PROBITY_PROFILE_BUCKETS; i++) {
         uint64_t least = i > 0 ? probity_profile_bucket_start(i) : 0;
         uint64_t middle = least + (probity_profile_bucket_start(i + 1) - least) / 2;
         uint64_t ns = probity_ns_of_ticks(middle, profiled->rate);
         /* The middle of a bucket may lie beyond any of its calls. */
         ns = ns > profiled->max_ns ? profiled->max_ns : ns;
         ns = ns < profiled->min_ns ? profiled->min_ns : ns;
-        ret_counts[probity_histogram_bucket(ns)] += profiled->histogram[i];
+        error = probity_fine_add_times(durations, ns, profiled->histogram[i]);
     }
+    return error;
 }
 
 int probity_report_add_profiled(struct probity_report *report,
                                 const struct probity_profiled *profiled)
 {
-    uint64_t counts[PROBITY_HISTOGRAM_BUCKETS];
     const struct probity_report_thread thread = {.trace = profiled->trace,
                                                  .thread = profiled->thread,
                                                  .tid = profiled->tid,
@@ -45,11 +44,13 @@ int probity_report_add_profiled(struct probity_report *report,
                  .paused = {profiled->paused_ns, 0},
                  .sum_ns = profiled->durations_ns,
                  .min_ns = is_timed ? profiled->min_ns : UINT64_MAX,
-                 .max_ns = profiled->max_ns,
-                 .durations = {counts, 0, PROBITY_HISTOGRAM_BUCKETS}}};
+                 .max_ns = profiled->max_ns}};
+    int error = convert(profiled, &row.sums.durations);
 
-    convert(profiled, counts);
-    return probity_report_add_row(report, &row);
+    if (error == 0)
+        error = probity_report_add_row(report, &row);
+    probity_fine_release(&row.sums.durations);
+    return error;
 }
 
 static int take_profiled(void *report, const struct probity_profiled *profiled)

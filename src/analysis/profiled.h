@@ -7,8 +7,8 @@
 
 #include "analysis/report.h"
 
-/* Adds a row of a profile. Durations are known to their bucket only; the report's are as wide.
- * Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Adds a row of a profile. Durations are known to their bucket only, of which the report gets
+ * the middle. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_report_add_profiled(struct probity_report *report,
                                 const struct probity_profiled *profiled);
 

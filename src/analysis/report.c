@@ -56,72 +56,18 @@ struct probity_report {
 /* ---- Sums --------------------------------------------------------------------------------------
  */
 
-/* Room for buckets [first, end). */
-static int reserve_buckets(struct probity_report_histogram *histogram, unsigned first, unsigned end)
-{
-    unsigned old_end = histogram->first + histogram->count;
-
-    if (histogram->count > 0) {
-        first = first < histogram->first ? first : histogram->first;
-        end = end > old_end ? end : old_end;
-    }
-    uint64_t *counts = calloc(end - first, sizeof *counts);
-    if (counts == NULL)
-        return PROBITY_ERROR_MEMORY;
-    if (histogram->count > 0)
-        memcpy(counts + (histogram->first - first), histogram->counts,
-               histogram->count * sizeof *counts);
-    free(histogram->counts);
-    *histogram = (struct probity_report_histogram){counts, first, end - first};
-    return 0;
-}
-
 static inline int add_duration(struct probity_report_sums *sums, uint64_t ns)
 {
-    struct probity_report_histogram *histogram = &sums->durations;
-    unsigned bucket = probity_histogram_bucket(ns);
-
-    if (__builtin_expect(bucket - histogram->first >= histogram->count, 0)) {
-        int error = reserve_buckets(histogram, bucket, bucket + 1);
-        if (error != 0)
-            return error;
-    }
-    histogram->counts[bucket - histogram->first]++;
     sums->sum_ns += ns;
     sums->min_ns = ns < sums->min_ns ? ns : sums->min_ns;
     sums->max_ns = ns > sums->max_ns ? ns : sums->max_ns;
-    return 0;
+    return probity_fine_add(&sums->durations, ns);
 }
 
 static inline void add_time(struct probity_scope_time *to, struct probity_scope_time time)
 {
     to->wall_ns += time.wall_ns;
     to->cpu_ns += time.cpu_ns;
-}
-
-/* Buckets that no duration has are left out: whoever made the row need not have looked. */
-static int add_histogram(struct probity_report_histogram *to,
-                         const struct probity_report_histogram *from)
-{
-    unsigned first = from->first, count = from->count;
-    const uint64_t *counts = from->counts;
-
-    if (first > PROBITY_HISTOGRAM_BUCKETS || count > PROBITY_HISTOGRAM_BUCKETS - first)
-        return PROBITY_ERROR_ARGUMENT;
-    for (; count > 0 && counts[count - 1] == 0; count--)
-        ;
-    for (; count > 0 && counts[0] == 0; first++, counts++, count--)
-        ;
-    if (count == 0)
-        return 0;
-    if (to->count == 0 || first < to->first || first + count > to->first + to->count) {
-        int error = reserve_buckets(to, first, first + count);
-        if (error != 0)
-            return error;
-    }
-    for (unsigned i = 0; i < count; i++)
-        to->counts[first - to->first + i] += counts[i];
-    return 0;
 }
 
 static int add_sums(struct probity_report_sums *to, const struct probity_report_sums *from)
@@ -136,30 +82,18 @@ static int add_sums(struct probity_report_sums *to, const struct probity_report_
     to->sum_ns += from->sum_ns;
     to->min_ns = from->min_ns < to->min_ns ? from->min_ns : to->min_ns;
     to->max_ns = from->max_ns > to->max_ns ? from->max_ns : to->max_ns;
-    return add_histogram(&to->durations, &from->durations);
+    return probity_fine_merge(&to->durations, &from->durations);
 }
 
 uint64_t probity_report_quantile(const struct probity_report_sums *sums, unsigned per_mille)
 {
-    const struct probity_report_histogram *histogram = &sums->durations;
-    uint64_t total = 0, seen = 0;
+    return probity_fine_quantile(&sums->durations, per_mille, sums->min_ns, sums->max_ns);
+}
 
-    for (unsigned i = 0; i < histogram->count; i++)
-        total += histogram->counts[i];
-    if (total == 0)
-        return 0;
-    /* The rank, from 1; in two steps, so that no count of calls is too large. */
-    uint64_t rank = total / 1000 * per_mille + (total % 1000 * per_mille + 999) / 1000;
-    rank = rank > 0 ? rank : 1;
-    unsigned i = 0;
-    for (; i < histogram->count - 1 && seen + histogram->counts[i] < rank; i++)
-        seen += histogram->counts[i];
-    uint64_t least = probity_histogram_least_ns(histogram->first + i);
-    uint64_t width = probity_histogram_least_ns(histogram->first + i + 1) - least;
-    double share = ((double)(rank - seen) - 0.5) / (double)histogram->counts[i];
-    uint64_t ns = least + (uint64_t)(share * (double)width);
-    ns = ns < sums->max_ns ? ns : sums->max_ns;
-    return ns > sums->min_ns ? ns : sums->min_ns;
+double probity_report_quantile_error(const struct probity_report_sums *sums)
+{
+    return sums->profiled > 0 ? PROBITY_REPORT_QUANTILE_ERROR_PROFILED
+                              : PROBITY_REPORT_QUANTILE_ERROR;
 }
 
 /* ---- Rows and threads --------------------------------------------------------------------------
@@ -504,7 +438,7 @@ static int collect_rows(struct probity_report *report)
         if (item->row.sums.calls == 0)
             continue;
         report->sorted[report->sorted_count++] = item->row;
-        item->row.sums.durations = (struct probity_report_histogram){0};
+        item->row.sums.durations = (struct probity_fine){0};
     }
     if (report->sorted_count > 1)
         qsort(report->sorted, report->sorted_count, sizeof *report->sorted, compare_rows);
@@ -521,11 +455,10 @@ static int join_rows(struct probity_report *report)
     for (size_t i = 0; error == 0 && i < report->sorted_count; i++) {
         if (kept > 0 && compare_rows(&rows[kept - 1], &rows[i]) == 0) {
             error = add_sums(&rows[kept - 1].sums, &rows[i].sums);
-            free(rows[i].sums.durations.counts);
-            rows[i].sums.durations = (struct probity_report_histogram){0};
+            probity_fine_release(&rows[i].sums.durations);
         } else if (kept++ != i) {
             rows[kept - 1] = rows[i];
-            rows[i].sums.durations = (struct probity_report_histogram){0};
+            rows[i].sums.durations = (struct probity_fine){0};
         }
     }
     if (error == 0)
@@ -572,6 +505,8 @@ int probity_report_finish(struct probity_report *report)
         }
         function->row_count += report->options.by_thread != 0;
         error = add_sums(&function->sums, &row->sums);
+        if (!report->options.by_thread)
+            probity_fine_release(&row->sums.durations);
     }
     return error == 0 ? set_elapsed(report) : error;
 }
@@ -612,12 +547,12 @@ void probity_report_close(struct probity_report *report)
     struct thread_item *thread;
 
     for (size_t i = 0; i < report->function_count; i++)
-        free(report->functions[i].sums.durations.counts);
+        probity_fine_release(&report->functions[i].sums.durations);
     for (size_t i = 0; i < report->sorted_count; i++)
-        free(report->sorted[i].sums.durations.counts);
+        probity_fine_release(&report->sorted[i].sums.durations);
     while ((row = report->rows) != NULL) {
         report->rows = row->next;
-        free(row->row.sums.durations.counts);
+        probity_fine_release(&row->row.sums.durations);
         free(row);
     }
     while ((thread = report->threads) != NULL) {

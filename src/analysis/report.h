@@ -13,15 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/fine.h"
 #include "analysis/scopes.h"
-#include "base/histogram.h"
 #include "reader/reader.h"
-
-/* Counts by bucket of base/histogram.h, those from `first` on; others are 0. */
-struct probity_report_histogram {
-    uint64_t *counts;
-    unsigned first, count;
-};
 
 /* Times of many calls. A duration is the total wall time of one call: it has no pause. */
 struct probity_report_sums {
@@ -33,7 +27,7 @@ struct probity_report_sums {
     struct probity_scope_time self, paused;
     uint64_t elapsed_ns; /* how long at least one thread was inside; where profiled is 0 */
     uint64_t sum_ns, min_ns, max_ns; /* of durations; min is UINT64_MAX without any */
-    struct probity_report_histogram durations;
+    struct probity_fine durations;
 };
 
 /* Whose records they are. */
@@ -95,9 +89,15 @@ struct probity_report_function *probity_report_functions(struct probity_report *
 /* Behind finish. */
 const struct probity_scopes_repairs *probity_report_repairs(const struct probity_report *report);
 
-/* The duration that so many per mille of the calls do not exceed, between the bounds of its bucket
- * and never beyond min and max; 0 without calls. */
+/* The duration that so many per mille of the calls do not exceed (the nearest rank), never beyond
+ * min and max; 0 without calls. */
 uint64_t probity_report_quantile(const struct probity_report_sums *sums, unsigned per_mille);
+
+/* How far such a quantile may be off, up or down, relative to the exact one. Profile mode knows of
+ * a duration only in which quarter of a power of two it is, and below 16 ticks nothing. */
+#define PROBITY_REPORT_QUANTILE_ERROR (1.0 / 256)
+#define PROBITY_REPORT_QUANTILE_ERROR_PROFILED (1.0 / 8 + 1.0 / 256)
+double probity_report_quantile_error(const struct probity_report_sums *sums);
 
 /* What sums can be ordered and shown by. */
 enum probity_report_key {

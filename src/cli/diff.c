@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "analysis/compare.h"
-#include "base/histogram.h"
 #include "cli/cli.h"
 #include "cli/filter.h"
 #include "output/diff_csv.h"
@@ -341,20 +340,11 @@ static int split_and_run(struct diff_call *call, char **base, size_t base_count,
     return status;
 }
 
-/* The widest bucket, relative to its least value, of durations that have neighbours. */
-static double quantile_error(void)
-{
-    unsigned bucket = probity_histogram_bucket(UINT64_C(1) << 30);
-
-    return (double)probity_histogram_least_ns(bucket + 1) /
-               (double)probity_histogram_least_ns(bucket) - 1;
-}
-
 static int run(int argc, char **argv)
 {
     struct diff_call call = {.order = PROBITY_COMPARE_BY_IMPACT,
                              .options = {.confidence = 0.95, .tolerance_percent = 2,
-                                         .quantile_error = quantile_error()}};
+                                         .quantile_error = 2 * PROBITY_REPORT_QUANTILE_ERROR}};
     int option, status = CLI_OK, cut = argc;
 
     for (int i = argc - 1; i > 0 && cut == argc; i--)

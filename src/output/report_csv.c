@@ -83,7 +83,7 @@ static void put_sums(FILE *stream, const struct probity_report_sums *sums, int i
         else
             fprintf(stream, ",%" PRIu64, value);
     }
-    fputc('\n', stream);
+    fprintf(stream, ",%.4f\n", probity_report_quantile_error(sums));
 }
 
 void probity_report_csv(FILE *stream, const struct probity_reader *reader,
@@ -95,7 +95,7 @@ void probity_report_csv(FILE *stream, const struct probity_reader *reader,
           stream);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         fprintf(stream, ",%s", columns[i].name);
-    fputc('\n', stream);
+    fputs(",percentile_error\n", stream);
     for (size_t i = 0; i < count; i++) {
         put_function(stream, &functions[i]);
         put_thread(stream, NULL);

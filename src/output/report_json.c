@@ -79,20 +79,22 @@ static void put_sums(json_t *object, const struct probity_report_sums *sums, int
     json_object_set_new(object, "cpu_paused_ns",
                         has_cpu ? integer(sums->paused.cpu_ns) : json_null());
     put_times(object, sums, more, sizeof more / sizeof *more, is_cpu_known);
+    json_object_set_new(object, "percentile_error",
+                        json_real(probity_report_quantile_error(sums)));
 }
 
 /* The least duration and the number of calls of each bucket that has any. */
-static json_t *histogram_of(const struct probity_report_histogram *histogram)
+static json_t *histogram_of(const struct probity_fine *durations)
 {
+    struct probity_fine_bucket bucket;
     json_t *list = json_array();
+    size_t at = 0;
 
-    for (unsigned i = 0; i < histogram->count; i++) {
-        if (histogram->counts[i] == 0)
-            continue;
-        json_t *bucket = json_array();
-        json_array_append_new(bucket, integer(probity_histogram_least_ns(histogram->first + i)));
-        json_array_append_new(bucket, integer(histogram->counts[i]));
-        json_array_append_new(list, bucket);
+    while (probity_fine_next(durations, &at, &bucket)) {
+        json_t *pair = json_array();
+        json_array_append_new(pair, integer(bucket.least));
+        json_array_append_new(pair, integer(bucket.count));
+        json_array_append_new(list, pair);
     }
     return list;
 }

@@ -318,6 +318,20 @@ void probity_report_foot(FILE *stream, int has_colour, const struct probity_read
     put_traces(stream, has_colour, reader);
 }
 
+/* How many functions have percentiles that are shown and not as exact as they look. */
+static uint64_t rough_of(const struct probity_report_function *functions, size_t count,
+                         struct columns columns)
+{
+    uint64_t rough = 0;
+    int is_shown = 0;
+
+    for (size_t i = 0; i < columns.count; i++)
+        is_shown |= columns.keys[i] >= PROBITY_REPORT_P50 && columns.keys[i] <= PROBITY_REPORT_P99;
+    for (size_t i = 0; is_shown && i < count; i++)
+        rough += functions[i].sums.profiled > 0;
+    return rough;
+}
+
 static uint64_t untimed_of(const struct probity_report_function *functions, size_t count)
 {
     uint64_t untimed = 0;
@@ -334,8 +348,8 @@ void probity_report_text(FILE *stream, const struct probity_report_layout *layou
 {
     size_t shown = layout->limit > 0 && layout->limit < count ? layout->limit : count;
     int is_cpu_known = probity_report_has_cpu(reader), has_pids = probity_reader_traces(reader) > 1;
-    uint64_t untimed = untimed_of(functions, count);
     struct columns columns = columns_of(layout);
+    uint64_t untimed = untimed_of(functions, count), rough = rough_of(functions, shown, columns);
     char *are_namesakes = find_namesakes(functions, count);
 
     put_head(stream, layout, columns);
@@ -359,5 +373,8 @@ void probity_report_text(FILE *stream, const struct probity_report_layout *layou
     if (untimed > 0)
         fprintf(stream, "%" PRIu64 " calls have no times: profiling was off, or they were too "
                 "deep\n", untimed);
+    if (rough > 0)
+        fprintf(stream, "percentiles of %" PRIu64 " functions are right to %.0f %%: profile mode "
+                "counts in wide buckets\n", rough, 100 * PROBITY_REPORT_QUANTILE_ERROR_PROFILED);
     probity_report_foot(stream, layout->has_colour, reader, repairs);
 }

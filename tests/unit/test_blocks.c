@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_blocks.c: blocks of a made trace, to the letter; percentiles against sorted values.
+ * test_blocks.c: blocks of a made trace, to the letter.
  */
 #include "test_reader_make.h"
 
@@ -220,78 +220,6 @@ static void names_may_come_late(void **state)
     probity_blocks_close(blocks);
 }
 
-/* ---- Percentiles -------------------------------------------------------------------------------
- */
-
-enum { VALUES = 20000 };
-
-static uint64_t values[VALUES];
-
-static int compare_values(const void *left, const void *right)
-{
-    const uint64_t *a = left, *b = right;
-
-    return *a < *b ? -1 : *a > *b;
-}
-
-/* The nearest rank of the sorted values. */
-static void expect_quantiles(void)
-{
-    static const unsigned per_mille[] = {1, 10, 100, 250, 500, 900, 990, 999, 1000};
-    struct probity_fine fine = {.count = 0};
-
-    for (size_t i = 0; i < VALUES; i++)
-        assert_int_equal(probity_fine_add(&fine, values[i]), 0);
-    qsort(values, VALUES, sizeof *values, compare_values);
-    for (size_t i = 0; i < sizeof per_mille / sizeof *per_mille; i++) {
-        double exact = (double)values[(VALUES * (size_t)per_mille[i] + 999) / 1000 - 1];
-        double found = (double)probity_fine_quantile(&fine, per_mille[i]);
-        assert_true(found >= exact * 255 / 256 && found <= exact * 257 / 256);
-        assert_true(exact >= 256 || found == exact);
-    }
-    probity_fine_release(&fine);
-}
-
-static uint64_t next_random(void)
-{
-    static uint64_t random = 1;
-
-    random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return random >> 32;
-}
-
-static void percentiles_are_those_of_sorted_values(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < VALUES; i++) /* even */
-        values[i] = next_random() % 1000000;
-    expect_quantiles();
-    for (size_t i = 0; i < VALUES; i++) /* the same number in each power of two */
-        values[i] = (next_random() << 32 | next_random()) >> next_random() % 64;
-    expect_quantiles();
-    for (size_t i = 0; i < VALUES; i++) /* two peaks, and a long tail */
-        values[i] = i % 2 == 0   ? 90 + next_random() % 20
-                    : i % 50 != 1 ? 40000 + next_random() % 999
-                                  : 100000000 / (1 + next_random() % 1000);
-    expect_quantiles();
-}
-
-static void extremes_have_a_bucket(void **state)
-{
-    struct probity_fine fine = {.count = 0};
-
-    (void)state;
-    assert_int_equal(probity_fine_quantile(&fine, 500), 0);
-    assert_int_equal(probity_fine_add(&fine, 0), 0);
-    assert_int_equal(probity_fine_quantile(&fine, 500), 0);
-    assert_int_equal(probity_fine_add(&fine, UINT64_MAX), 0);
-    assert_true(probity_fine_quantile(&fine, 1000) > UINT64_MAX / 256 * 255);
-    for (uint64_t value = 1; value < 256; value++)
-        assert_int_equal(probity_fine_add(&fine, value), 0);
-    assert_int_equal(probity_fine_quantile(&fine, 500), 128);
-    probity_fine_release(&fine);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,8 +228,6 @@ int main(void)
         cmocka_unit_test(probes_are_numbers_and_names),
         cmocka_unit_test(many_pairs_are_told_apart),
         cmocka_unit_test(names_may_come_late),
-        cmocka_unit_test(percentiles_are_those_of_sorted_values),
-        cmocka_unit_test(extremes_have_a_bucket),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -164,20 +164,8 @@ static void calls_without_profiling_have_no_times(void **state)
     close_run(&run);
 }
 
-static void buckets_hold_their_bounds(void **state)
-{
-    (void)state;
-    for (unsigned bucket = 0; bucket < PROBITY_HISTOGRAM_BUCKETS; bucket++) {
-        uint64_t least = probity_histogram_least_ns(bucket);
-        assert_int_equal(probity_histogram_bucket(least), bucket);
-        assert_int_equal(probity_histogram_bucket(probity_histogram_least_ns(bucket + 1) - 1),
-                         bucket);
-    }
-    assert_int_equal(probity_histogram_bucket(UINT64_MAX), PROBITY_HISTOGRAM_BUCKETS - 1);
-}
-
-/* A duration d is told within its bucket, which is at most a quarter of d wide. */
-static void quantiles_are_within_their_bucket(void **state)
+/* Durations 1 to 1000: a rank is its value. */
+static void quantiles_are_right_to_one_in_256(void **state)
 {
     static struct make_item items[2000];
     uint64_t tick = 0;
@@ -192,9 +180,9 @@ static void quantiles_are_within_their_bucket(void **state)
     make_items(&make, 1, items, COUNT(items));
     struct run run = run_made("quantiles", NULL);
     const struct probity_report_sums *sums = &run.functions[0].sums;
-    assert_in_range(probity_report_quantile(sums, 500), 480, 520);
-    assert_in_range(probity_report_quantile(sums, 900), 880, 920);
-    assert_in_range(probity_report_quantile(sums, 990), 970, 1000);
+    assert_in_range(probity_report_quantile(sums, 500), 500 - 1, 500 + 1);
+    assert_in_range(probity_report_quantile(sums, 900), 900 - 3, 900 + 3);
+    assert_in_range(probity_report_quantile(sums, 990), 990 - 3, 990 + 3);
     assert_int_equal(probity_report_quantile(sums, 0), 1);
     assert_int_equal(probity_report_quantile(sums, 1000), 1000);
     close_run(&run);
@@ -203,37 +191,39 @@ static void quantiles_are_within_their_bucket(void **state)
 static void rows_from_elsewhere_are_added(void **state)
 {
     const struct probity_report_options options = {.by_thread = 1};
-    uint64_t counts[PROBITY_HISTOGRAM_BUCKETS] = {[20] = 3};
     const struct probity_function function = {.name = "p", .file = "f", .signature = "",
                                               .returns = "", .object = ""};
     const struct probity_report_thread thread = {.thread = 7, .tid = 107, .pid = 77, .name = "t"};
     struct probity_report_row row = {
         &function, 0, 0, &thread,
         {.calls = 3, .repaired = 1, .total = {300, 30}, .self = {200, 20}, .sum_ns = 300,
-         .min_ns = 96, .max_ns = 110, .durations = {counts, 0, PROBITY_HISTOGRAM_BUCKETS}}};
+         .min_ns = 96, .max_ns = 110}};
     struct probity_report *report;
     size_t count;
 
     (void)state;
     assert_int_equal(probity_report_open(&options, &report), 0);
+    assert_int_equal(probity_fine_add_times(&row.sums.durations, 96, 3), 0);
     assert_int_equal(probity_report_add_row(report, &row), 0);
+    probity_fine_release(&row.sums.durations);
     row.sums.max_ns = 150;
-    counts[20] = 2;
-    counts[251] = 1;
+    assert_int_equal(probity_fine_add_times(&row.sums.durations, 96, 2), 0);
+    assert_int_equal(probity_fine_add(&row.sums.durations, 150), 0);
     assert_int_equal(probity_report_add_row(report, &row), 0);
-    row.sums.durations.count++;
-    assert_int_equal(probity_report_add_row(report, &row), PROBITY_ERROR_ARGUMENT);
+    probity_fine_release(&row.sums.durations);
     assert_int_equal(probity_report_finish(report), 0);
     const struct probity_report_function *functions = probity_report_functions(report, &count);
     assert_int_equal(count, 1);
     assert_int_equal(functions->row_count, 1);
     assert_string_equal(functions->rows[0].thread->name, "t");
-    assert_int_equal(functions->sums.calls % 3, 0);
+    assert_int_equal(functions->sums.calls, 6);
+    assert_int_equal(functions->sums.profiled, 6);
     assert_int_equal(functions->sums.max_ns, 150);
     assert_int_equal(probity_report_repairs(report)->unwound, functions->sums.repaired);
     assert_true(functions->sums.repaired > 0);
-    assert_int_equal(functions->sums.durations.first, 20);
-    assert_int_equal(functions->sums.durations.counts[0], 5);
+    assert_int_equal(functions->sums.durations.count, 6);
+    assert_int_equal(probity_report_quantile(&functions->sums, 834), 150);
+    assert_int_equal(probity_report_quantile(&functions->sums, 833), 96);
     probity_report_close(report);
 }
 
@@ -303,8 +293,8 @@ static void the_table_is_as_ever(void **state)
         "               wall time        CPU time                  wall time of one call\n"
         "    calls   total    self   total    self     min    mean     p50     p99     max"
         "  function\n"
-        "        2 499.0us 496.5us 499.0us 496.5us     0ns 249.5us     0ns 491.5us 499.0us  a\n"
-        "        2 2.500us 2.500us 2.500us 2.500us 1.000us 1.250us 1.000us 1.408us 1.500us  b\n"
+        "        2 499.0us 496.5us 499.0us 496.5us     0ns 249.5us     0ns 499.0us 499.0us  a\n"
+        "        2 2.500us 2.500us 2.500us 2.500us 1.000us 1.250us 1.000us 1.500us 1.500us  b\n"
         "        1     0ns     0ns     0ns     0ns     0ns     0ns     0ns     0ns     0ns  "
         "c\\033\n"
         "\n"
@@ -316,7 +306,7 @@ static void the_table_is_as_ever(void **state)
         "               wall time        CPU time                  wall time of one call\n"
         "    calls   total    self   total    self     min    mean     p50     p99     max"
         "  function\n"
-        "        2 499.0us 496.5us 499.0us 496.5us     0ns 249.5us     0ns 491.5us 499.0us  "
+        "        2 499.0us 496.5us 499.0us 496.5us     0ns 249.5us     0ns 499.0us 499.0us  "
         "a  made.c:20\n"
         "\n"
         "2 more functions are not shown\n"
@@ -350,14 +340,16 @@ static void the_json_is_as_ever(void **state)
         "\"off_cpu_total_ns\": 0, \"off_cpu_self_ns\": 0, \"elapsed_ns\": 2000, "
         "\"parallelism\": 1.0, "
         "\"min_ns\": 2000, \"mean_ns\": 2000, \"p50_ns\": 2000, \"p90_ns\": 2000, "
-        "\"p99_ns\": 2000, \"max_ns\": 2000, \"histogram\": [[1792, 1]], \"threads\": [{"
+        "\"p99_ns\": 2000, \"max_ns\": 2000, "
+        "\"percentile_error\": 0.00390625, \"histogram\": [[2000, 1]], \"threads\": [{"
         "\"pid\": 77, \"tid\": 101, \"thread\": 1, \"name\": \"main\", \"calls\": 1, "
         "\"calls_untimed\": 0, \"calls_repaired\": 1, \"total_ns\": 2000, \"self_ns\": 1000, "
         "\"paused_ns\": 0, \"cpu_total_ns\": 2000, \"cpu_self_ns\": 1000, \"cpu_paused_ns\": 0, "
         "\"off_cpu_total_ns\": 0, \"off_cpu_self_ns\": 0, \"elapsed_ns\": 2000, "
         "\"parallelism\": 1.0, "
         "\"min_ns\": 2000, \"mean_ns\": 2000, \"p50_ns\": 2000, \"p90_ns\": 2000, "
-        "\"p99_ns\": 2000, \"max_ns\": 2000}]},\n"
+        "\"p99_ns\": 2000, \"max_ns\": 2000, "
+        "\"percentile_error\": 0.00390625}]},\n"
         "{\"name\": \"b\", \"declared\": true, \"signature\": \"\", \"returns\": \"int\", "
         "\"file\": \"made.c\", \"line\": 30, \"object\": \"\", \"level\": 1, \"calls\": 1, "
         "\"calls_untimed\": 0, \"calls_repaired\": 0, \"total_ns\": 1000, \"self_ns\": 1000, "
@@ -365,14 +357,16 @@ static void the_json_is_as_ever(void **state)
         "\"off_cpu_total_ns\": 0, \"off_cpu_self_ns\": 0, \"elapsed_ns\": 1000, "
         "\"parallelism\": 1.0, "
         "\"min_ns\": 1000, \"mean_ns\": 1000, \"p50_ns\": 1000, \"p90_ns\": 1000, "
-        "\"p99_ns\": 1000, \"max_ns\": 1000, \"histogram\": [[896, 1]], \"threads\": [{"
+        "\"p99_ns\": 1000, \"max_ns\": 1000, "
+        "\"percentile_error\": 0.00390625, \"histogram\": [[1000, 1]], \"threads\": [{"
         "\"pid\": 77, \"tid\": 101, \"thread\": 1, \"name\": \"main\", \"calls\": 1, "
         "\"calls_untimed\": 0, \"calls_repaired\": 0, \"total_ns\": 1000, \"self_ns\": 1000, "
         "\"paused_ns\": 0, \"cpu_total_ns\": 1000, \"cpu_self_ns\": 1000, \"cpu_paused_ns\": 0, "
         "\"off_cpu_total_ns\": 0, \"off_cpu_self_ns\": 0, \"elapsed_ns\": 1000, "
         "\"parallelism\": 1.0, "
         "\"min_ns\": 1000, \"mean_ns\": 1000, \"p50_ns\": 1000, \"p90_ns\": 1000, "
-        "\"p99_ns\": 1000, \"max_ns\": 1000}]}]}\n");
+        "\"p99_ns\": 1000, \"max_ns\": 1000, "
+        "\"percentile_error\": 0.00390625}]}]}\n");
     free(text);
     close_run(&run);
 }
@@ -385,8 +379,7 @@ int main(void)
         cmocka_unit_test(declarations_of_equal_texts_are_one_function),
         cmocka_unit_test(a_range_takes_calls_that_begin_in_it),
         cmocka_unit_test(calls_without_profiling_have_no_times),
-        cmocka_unit_test(buckets_hold_their_bounds),
-        cmocka_unit_test(quantiles_are_within_their_bucket),
+        cmocka_unit_test(quantiles_are_right_to_one_in_256),
         cmocka_unit_test(rows_from_elsewhere_are_added),
         cmocka_unit_test(times_have_four_digits_and_a_unit),
         cmocka_unit_test(the_table_is_as_ever),
