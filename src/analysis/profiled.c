@@ -26,7 +26,7 @@ static int convert(const struct probity_profiled *profiled, struct probity_fine 
 int probity_report_add_profiled(struct probity_report *report,
                                 const struct probity_profiled *profiled)
 {
-    const struct probity_report_thread thread = {.trace = profiled->trace,
+    const struct probity_thread_label thread = {.trace = profiled->trace,
                                                  .thread = profiled->thread,
                                                  .tid = profiled->tid,
                                                  .pid = profiled->pid};

@@ -27,13 +27,6 @@ struct row_item {
     struct row_item *next; /* all rows, newest first */
 };
 
-/* Threads come by slot of the reader, and from rows that were added: those are found by number. */
-struct thread_item {
-    struct probity_report_thread thread;
-    char *name;
-    struct thread_item *next;
-};
-
 struct probity_report {
     struct probity_report_options options;
     struct probity_scopes *scopes;
@@ -41,9 +34,7 @@ struct probity_report {
     size_t row_count, capacity;
     struct row_item *rows;
     struct probity_same_functions same; /* of struct function_item */
-    struct thread_item **slots; /* by slot; NULL: not seen yet */
-    uint32_t slot_count;
-    struct thread_item *threads;
+    struct probity_thread_table threads;
     struct probity_report_row *sorted; /* of finish: what the functions' rows point into */
     size_t sorted_count;
     struct probity_report_function *functions;
@@ -174,54 +165,6 @@ static struct row_item *row_at(struct probity_report *report, const struct probi
     return item;
 }
 
-static struct thread_item *add_thread(struct probity_report *report,
-                                      const struct probity_report_thread *thread)
-{
-    struct thread_item *item = calloc(1, sizeof *item);
-
-    if (item == NULL)
-        return NULL;
-    item->thread = *thread;
-    item->thread.name = NULL;
-    item->next = report->threads;
-    report->threads = item;
-    return item;
-}
-
-static struct thread_item *thread_of_slot(struct probity_report *report,
-                                          const struct probity_event *event)
-{
-    uint32_t slot = event->thread_slot;
-
-    if (slot >= report->slot_count) {
-        size_t count = 2 * ((size_t)slot + 16);
-        struct thread_item **slots =
-            count <= UINT32_MAX ? realloc(report->slots, count * sizeof *slots) : NULL;
-        if (slots == NULL)
-            return NULL;
-        memset(slots + report->slot_count, 0, (count - report->slot_count) * sizeof *slots);
-        report->slots = slots;
-        report->slot_count = (uint32_t)count;
-    }
-    if (report->slots[slot] == NULL)
-        report->slots[slot] = add_thread(
-            report, &(struct probity_report_thread){event->trace, event->thread, event->tid,
-                                                    event->pid, NULL});
-    return report->slots[slot];
-}
-
-static int set_name(struct thread_item *item, const char *bytes, size_t length)
-{
-    char *name = strndup(bytes, length);
-
-    if (name == NULL)
-        return PROBITY_ERROR_MEMORY;
-    free(item->name);
-    item->name = name;
-    item->thread.name = name;
-    return 0;
-}
-
 /* ---- Events ------------------------------------------------------------------------------------
  */
 
@@ -233,10 +176,9 @@ static struct row_item *add_row(struct probity_report *report, struct probity_sc
     uint64_t slot = 0;
 
     if (report->options.by_thread) {
-        const struct thread_item *thread = thread_of_slot(report, event);
+        like.thread = probity_thread_table_at(&report->threads, event);
         slot = event->thread_slot;
-        like.thread = thread != NULL ? &thread->thread : NULL;
-        report->error = thread == NULL ? PROBITY_ERROR_MEMORY : report->error;
+        report->error = like.thread == NULL ? PROBITY_ERROR_MEMORY : report->error;
     }
     *scope->of_function = row_at(report, &like, slot);
     if (*scope->of_function == NULL)
@@ -362,11 +304,8 @@ int probity_report_put(struct probity_report *report, const struct probity_event
                     : probity_scopes_put(report->scopes, event, &listener);
 
     if (__builtin_expect(event->kind == PROBITY_EVENT_THREAD_NAME, 0) &&
-        report->options.by_thread && error == 0) {
-        struct thread_item *item = thread_of_slot(report, event);
-        error = item != NULL ? set_name(item, (const char *)event->payload, event->payload_bytes)
-                             : PROBITY_ERROR_MEMORY;
-    }
+        report->options.by_thread && error == 0)
+        error = probity_thread_table_name(&report->threads, event);
     return error != 0 ? error : report->error;
 }
 
@@ -374,20 +313,14 @@ int probity_report_put(struct probity_report *report, const struct probity_event
 int probity_report_add_row(struct probity_report *report, const struct probity_report_row *row)
 {
     struct probity_report_row like = *row;
-    const struct probity_report_thread *wanted = row->thread;
+    const struct probity_thread_label *wanted = row->thread;
     uint64_t slot = 0;
 
     like.thread = NULL;
     if (report->options.by_thread) {
-        struct thread_item *item = report->threads;
-        while (item != NULL && (item->thread.trace != wanted->trace ||
-                                item->thread.thread != wanted->thread))
-            item = item->next;
-        item = item != NULL ? item : add_thread(report, wanted);
-        if (item == NULL || (wanted->name != NULL &&
-                             set_name(item, wanted->name, strlen(wanted->name)) != 0))
+        like.thread = probity_thread_table_add(&report->threads, wanted);
+        if (like.thread == NULL)
             return PROBITY_ERROR_MEMORY;
-        like.thread = &item->thread;
         slot = UINT64_C(1) << 63 | (uint64_t)wanted->trace << 32 | wanted->thread;
     }
     struct row_item *item = row_at(report, &like, slot);
@@ -544,7 +477,6 @@ int probity_report_open(const struct probity_report_options *options,
 void probity_report_close(struct probity_report *report)
 {
     struct row_item *row;
-    struct thread_item *thread;
 
     for (size_t i = 0; i < report->function_count; i++)
         probity_fine_release(&report->functions[i].sums.durations);
@@ -555,17 +487,12 @@ void probity_report_close(struct probity_report *report)
         probity_fine_release(&row->row.sums.durations);
         free(row);
     }
-    while ((thread = report->threads) != NULL) {
-        report->threads = thread->next;
-        free(thread->name);
-        free(thread);
-    }
     for (struct probity_same_function *same = report->same.items; same != NULL; same = same->next)
         free(((struct function_item *)same)->elapsed.past);
     probity_same_functions_release(&report->same);
     probity_scopes_close(report->scopes);
     free(report->places);
-    free(report->slots);
+    probity_thread_table_release(&report->threads);
     free(report->sorted);
     free(report->functions);
     free(report);

@@ -15,6 +15,7 @@
 
 #include "analysis/fine.h"
 #include "analysis/scopes.h"
+#include "analysis/thread_table.h"
 #include "reader/reader.h"
 
 /* Times of many calls. A duration is the total wall time of one call: it has no pause. */
@@ -30,16 +31,10 @@ struct probity_report_sums {
     struct probity_fine durations;
 };
 
-/* Whose records they are. */
-struct probity_report_thread {
-    uint32_t trace, thread, tid, pid;
-    const char *name; /* the newest, ended by a zero; NULL without */
-};
-
 struct probity_report_row {
     const struct probity_function *function; /* NULL: its declaration is lost */
     uint32_t trace, number;                  /* site number of its enter */
-    const struct probity_report_thread *thread; /* NULL: of all threads */
+    const struct probity_thread_label *thread; /* NULL: of all threads */
     struct probity_report_sums sums;
 };
 

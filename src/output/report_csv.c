@@ -59,7 +59,7 @@ static void put_function(FILE *stream, const struct probity_report_function *ent
     fprintf(stream, ",%" PRIu32 ",", function->line);
 }
 
-static void put_thread(FILE *stream, const struct probity_report_thread *thread)
+static void put_thread(FILE *stream, const struct probity_thread_label *thread)
 {
     if (thread == NULL) {
         fputs(",,,", stream);

@@ -101,7 +101,7 @@ static json_t *histogram_of(const struct probity_fine *durations)
 
 static json_t *thread_of(const struct probity_report_row *row, int is_cpu_known)
 {
-    const struct probity_report_thread *thread = row->thread;
+    const struct probity_thread_label *thread = row->thread;
     json_t *object = json_object();
 
     json_object_set_new(object, "pid", integer(thread->pid));

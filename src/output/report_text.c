@@ -259,7 +259,7 @@ static void put_function(FILE *stream, const struct probity_report_layout *layou
     }
 }
 
-static void put_thread(FILE *stream, const struct probity_report_thread *thread, int has_pids)
+static void put_thread(FILE *stream, const struct probity_thread_label *thread, int has_pids)
 {
     fputs("  ", stream);
     if (has_pids)

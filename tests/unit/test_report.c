@@ -193,7 +193,7 @@ static void rows_from_elsewhere_are_added(void **state)
     const struct probity_report_options options = {.by_thread = 1};
     const struct probity_function function = {.name = "p", .file = "f", .signature = "",
                                               .returns = "", .object = ""};
-    const struct probity_report_thread thread = {.thread = 7, .tid = 107, .pid = 77, .name = "t"};
+    const struct probity_thread_label thread = {.thread = 7, .tid = 107, .pid = 77, .name = "t"};
     struct probity_report_row row = {
         &function, 0, 0, &thread,
         {.calls = 3, .repaired = 1, .total = {300, 30}, .self = {200, 20}, .sum_ns = 300,
