@@ -41,7 +41,7 @@ static int find_range(const struct cli_answer *answer, const struct probity_read
 }
 
 /* Whether profiling is on concerns all threads, whoever switched it. */
-static int take_events(struct cli_answer *answer, struct probity_reader *reader)
+int cli_answer_take(struct cli_answer *answer, struct probity_reader *reader)
 {
     const struct probity_event *event;
     int got, error = 0;
@@ -117,6 +117,22 @@ static int tell_unseen(const struct cli_answer *answer)
     return 0;
 }
 
+/* Reads everything, and then prints. */
+static int collect(struct cli_answer *answer, struct probity_reader *reader, uint64_t from_ns,
+                   uint64_t to_ns)
+{
+    int error = answer->steps->open(answer->context, from_ns, to_ns);
+
+    if (error == 0)
+        error = cli_answer_take(answer, reader);
+    int error_number = errno;
+    cli_progress_end();
+    if (error != 0)
+        return cli_fail_trace(answer->command, probity_reader_facts(reader, 0)->path, error,
+                              error_number);
+    return write_answer(answer, reader);
+}
+
 static int answer_from(struct cli_answer *answer, struct probity_reader *reader)
 {
     uint64_t from_ns = 0, to_ns = 0;
@@ -124,16 +140,9 @@ static int answer_from(struct cli_answer *answer, struct probity_reader *reader)
 
     if (status != CLI_OK)
         return status;
-    int error = answer->steps->open(answer->context, from_ns, to_ns);
-    if (error == 0)
-        error = take_events(answer, reader);
-    int error_number = errno;
-    cli_progress_end();
-    if (error != 0)
-        status = cli_fail_trace(answer->command, probity_reader_facts(reader, 0)->path, error,
-                                error_number);
-    if (status == CLI_OK)
-        status = write_answer(answer, reader);
+    status = answer->stream != NULL
+                 ? answer->stream(answer->context, reader, from_ns, to_ns)
+                 : collect(answer, reader, from_ns, to_ns);
     if (status == CLI_OK && tell_unseen(answer))
         status = CLI_FAILURE;
     int judged = cli_judge_traces(answer->command, reader);

@@ -24,6 +24,9 @@ struct cli_answer {
     const struct cli_command *command;
     const struct cli_answer_steps *steps;
     void *context;
+    /* In place of open and print, where output does not wait for the last event: takes the events
+     * with cli_answer_take() and returns an exit status. NULL: none. */
+    int (*stream)(void *context, struct probity_reader *reader, uint64_t from_ns, uint64_t to_ns);
     const char *out, *from, *to;
     int force;
     struct cli_filter tids;
@@ -37,6 +40,9 @@ struct cli_answer {
 
 /* Returns CLI_OK, CLI_USAGE, -1 where help was shown, or -2 where it is not one of these. */
 int cli_answer_option(struct cli_answer *answer, int option, const char *value);
+
+/* Puts all events of the threads that are wanted, and finishes. Returns 0 or an error. */
+int cli_answer_take(struct cli_answer *answer, struct probity_reader *reader);
 
 /* Reads the traces and prints. Returns an exit status. */
 int cli_answer_run(struct cli_answer *answer, char **names, size_t count);

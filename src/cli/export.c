@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * export.c: `probity export`: traces in the formats of other tools.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/answer.h"
+#include "output/export.h"
+
+#define ME (&cli_command_export)
+
+struct export_call {
+    struct cli_answer answer;
+    const struct probity_exporter *exporter; /* NULL: not said */
+    struct probity_export_options options;
+    struct probity_export_run *run; /* while there is one */
+    int has_value;                  /* an option for what sums up */
+};
+
+/* Every format is a row here, and a line in the help. */
+static const struct probity_exporter *const exporters[] = {
+    &probity_exporter_folded,
+};
+
+enum { EXPORTERS = sizeof exporters / sizeof *exporters };
+
+static const struct option long_options[] = {CLI_ANSWER_OPTIONS,
+                                             {"format", required_argument, NULL, 'm'},
+                                             {"value", required_argument, NULL, 'v'},
+                                             {"by-thread", no_argument, NULL, 'b'},
+                                             {"graph", required_argument, NULL, 'g'},
+                                             {NULL, 0, NULL, 0}};
+
+/* ---- Options -----------------------------------------------------------------------------------
+ */
+
+/* The names, as they stand in messages. */
+static void list_formats(char *ret_text, size_t bytes)
+{
+    size_t used = 0;
+
+    *ret_text = '\0';
+    for (size_t i = 0; i < EXPORTERS && used < bytes; i++)
+        used += (size_t)snprintf(ret_text + used, bytes - used, "%s%s", i > 0 ? ", " : "",
+                                 exporters[i]->name);
+}
+
+static int parse_format(struct export_call *call, const char *text)
+{
+    char list[256];
+
+    for (size_t i = 0; i < EXPORTERS; i++) {
+        if (strcmp(text, exporters[i]->name) != 0)
+            continue;
+        call->exporter = exporters[i];
+        return CLI_OK;
+    }
+    list_formats(list, sizeof list);
+    return cli_fail_usage(ME, "no format '%s'; there are %s", text, list);
+}
+
+static int parse_value(struct export_call *call, const char *text)
+{
+    static const char *const names[] = {[PROBITY_EXPORT_WALL] = "wall",
+                                        [PROBITY_EXPORT_CPU] = "cpu",
+                                        [PROBITY_EXPORT_OFF_CPU] = "off-cpu",
+                                        [PROBITY_EXPORT_CALLS] = "calls"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(text, names[i]) != 0)
+            continue;
+        call->options.value = (enum probity_export_value)i;
+        call->has_value = 1;
+        return CLI_OK;
+    }
+    return cli_fail_usage(ME, "no value '%s'; there are wall, cpu, off-cpu, calls", text);
+}
+
+static int parse_graph(struct export_call *call, const char *text)
+{
+    if (strcmp(text, "calls") == 0)
+        call->options.graph = PROBITY_EXPORT_CALL_GRAPH;
+    else if (strcmp(text, "blocks") == 0)
+        call->options.graph = PROBITY_EXPORT_BLOCK_GRAPH;
+    else
+        return cli_fail_usage(ME, "no graph '%s'; there are calls, blocks", text);
+    return CLI_OK;
+}
+
+static int parse_option(struct export_call *call, int option)
+{
+    switch (option) {
+    case 'm': return parse_format(call, optarg);
+    case 'v': return parse_value(call, optarg);
+    case 'b': call->options.by_thread = call->has_value = 1; return CLI_OK;
+    case 'g': return parse_graph(call, optarg);
+    default: return cli_answer_option(&call->answer, option, optarg);
+    }
+}
+
+static int check_call(const struct export_call *call)
+{
+    char list[256];
+
+    list_formats(list, sizeof list);
+    if (call->exporter == NULL)
+        return cli_fail_usage(ME, "no --format given; there are %s", list);
+    if (call->has_value && !call->exporter->has_values)
+        return cli_fail_usage(ME, "--value and --by-thread are for formats that sum up, not for "
+                              "'%s'", call->exporter->name);
+    if (call->exporter->target != PROBITY_EXPORT_STREAM && call->answer.out == NULL)
+        return cli_fail_usage(ME, "'%s' cannot go to standard output; name it with -o",
+                              call->exporter->name);
+    return CLI_OK;
+}
+
+/* ---- Steps -------------------------------------------------------------------------------------
+ */
+
+static int put_event(void *context, const struct probity_event *event)
+{
+    struct export_call *call = context;
+
+    return probity_export_put(call->run, event);
+}
+
+static int take_profiled(void *context, const struct probity_profiled *profiled)
+{
+    struct export_call *call = context;
+
+    if (!cli_filter_passes(&call->answer.tids, profiled->tid, NULL, 0))
+        return 0;
+    return probity_export_put_profiled(call->run, profiled);
+}
+
+static int finish(void *context, const struct probity_reader *reader)
+{
+    struct export_call *call = context;
+    int error = 0;
+
+    for (size_t i = 0; error == 0 && i < probity_reader_traces(reader); i++)
+        error = probity_reader_profile(reader, i, take_profiled, call);
+    return error == 0 ? probity_export_finish(call->run) : error;
+}
+
+/* What the reader of the other tool would look for in vain. */
+static void tell_counts(const struct export_call *call, const struct probity_export *export)
+{
+    static const char *const nouns[] = {"calls of functions", "hits of probes",
+                                        "messages, parameters and checkpoints",
+                                        "calls counted in profile mode"};
+    const struct probity_scopes_repairs *repairs = export->repairs;
+
+    for (size_t i = 0; i < sizeof nouns / sizeof *nouns; i++) {
+        if (export->counts.left_out[i] > 0)
+            cli_warn(ME, "%" PRIu64 " %s are not in the output: '%s' has no place for them",
+                     export->counts.left_out[i], nouns[i], call->exporter->name);
+    }
+    if (repairs != NULL && repairs->unwound + repairs->open + repairs->orphans > 0)
+        cli_warn(ME, "scopes repaired: %" PRIu64 " unwound, %" PRIu64 " still open at the end, %"
+                 PRIu64 " left without an enter", repairs->unwound, repairs->open,
+                 repairs->orphans);
+}
+
+/* A file that is sent on does not tell what is missing in it: that is said here. What is damaged is
+ * told of every command. */
+static void tell_complete(const struct probity_reader *reader)
+{
+    char why[256];
+
+    for (size_t i = 0; i < probity_reader_traces(reader); i++) {
+        const struct probity_trace_facts *facts = probity_reader_facts(reader, i);
+        int is_complete = probity_trace_is_complete(facts, why, sizeof why);
+        if (!probity_trace_is_damaged(facts) && facts->state != PROBITY_TRACE_UNFINISHED)
+            cli_warn(ME, "'%s' is %scomplete: %s", facts->path, is_complete ? "" : "not ", why);
+    }
+}
+
+static int fail(struct export_call *call, const struct probity_reader *reader, int error,
+                int error_number)
+{
+    const char *out = call->answer.out;
+
+    if (error == PROBITY_ERROR_WRITE && out == NULL)
+        return cli_fail(ME, "cannot write to standard output: %s", strerror(error_number));
+    return cli_fail_trace(ME, error == PROBITY_ERROR_WRITE ? out
+                                                           : probity_reader_facts(reader, 0)->path,
+                          error, error_number);
+}
+
+static int copy_events(struct export_call *call, struct probity_reader *reader,
+                       const struct cli_output *output)
+{
+    const struct probity_export_call export_call = {call->exporter, reader, &call->options,
+                                                    output->descriptor, output->temporary};
+    int error = probity_export_open(&export_call, &call->run);
+
+    if (error == 0)
+        error = cli_answer_take(&call->answer, reader);
+    int error_number = errno, status = CLI_OK;
+    cli_progress_end();
+    if (error != 0)
+        status = fail(call, reader, error, error_number);
+    else
+        tell_counts(call, probity_export_look(call->run));
+    if (call->run != NULL)
+        probity_export_close(call->run);
+    return status;
+}
+
+static int stream(void *context, struct probity_reader *reader, uint64_t from_ns, uint64_t to_ns)
+{
+    struct export_call *call = context;
+    struct cli_output output;
+    int status = cli_output_open(ME, call->answer.out, call->answer.force, &output);
+
+    if (status != CLI_OK)
+        return status;
+    call->options.from_ns = from_ns;
+    call->options.to_ns = to_ns;
+    if (call->exporter->target != PROBITY_EXPORT_STREAM && output.temporary == NULL)
+        status = cli_fail(ME, "'%s' writes a file of its own: '%s' is none", call->exporter->name,
+                          call->answer.out);
+    else
+        status = copy_events(call, reader, &output);
+    int closed = cli_output_close(ME, &output, status == CLI_OK);
+    if (status == CLI_OK)
+        status = closed;
+    if (status == CLI_OK)
+        tell_complete(reader);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct cli_answer_steps steps = {.put = put_event, .finish = finish};
+    struct export_call call = {.answer = {.command = ME, .steps = &steps, .stream = stream}};
+    int option, status = CLI_OK;
+
+    call.answer.context = &call;
+    while (status == CLI_OK &&
+           (option = getopt_long(argc, argv, ":o:fh", long_options, NULL)) != -1) {
+        status = parse_option(&call, option);
+        if (status == -2)
+            status = cli_fail_option(ME, argv, option);
+    }
+    if (status == CLI_OK)
+        status = check_call(&call);
+    if (status == CLI_OK)
+        status = cli_answer_run(&call.answer, argv + optind, (size_t)(argc - optind));
+    cli_filter_release(&call.answer.tids);
+    return status < 0 ? CLI_OK : status;
+}
+
+const struct cli_command cli_command_export = {
+    "export", run, "Write traces in the formats of other tools",
+    "--format FORMAT [OPTION]... TRACE...",
+    "      --format FORMAT   one of\n"
+    "          folded        stacks for flame graphs: lines 'a;b;c VALUE'\n"
+    "  -o, --output FILE     write to FILE (default: standard output, also '-')\n"
+    "  -f, --force           replace FILE where it exists\n"
+    "      --value WHAT      of formats that sum up: wall (default), cpu, off-cpu: self time in\n"
+    "                        ns; calls\n"
+    "      --by-thread       of formats that sum up: each thread for itself\n"
+    "      --graph WHAT      of graphviz: calls (default) of functions, blocks between probes\n"
+    "      --from T, --to T  what begins from T on, and before T: seconds since recording began,\n"
+    "                        or with a unit (ns, us, ms, s), or @SECONDS since 1970\n"
+    "      --tid N,...       only these thread ids\n"
+    "  -h, --help            this text\n\n"
+    "What of a trace a format has no place for is told on standard error, and whether the trace is\n"
+    "complete. probity-export(1) says what each format carries.\n", NULL};

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * export.c: the run that all formats share: from events to scopes, threads and counts, and what is
+ * outside of the range left away.
+ */
+#include "output/export.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "probity.h"
+
+struct probity_export_run {
+    struct probity_export export;
+    const struct probity_exporter *exporter;
+    struct probity_scopes *scopes; /* NULL: none are made */
+    struct probity_export_thread **threads; /* by slot; NULL: not seen yet */
+    uint32_t thread_count;
+    uint64_t from_ns, to_ns;
+};
+
+void probity_export_fail(struct probity_export *export, int error)
+{
+    if (export->error != 0)
+        return;
+    export->error = error;
+    export->error_number = errno;
+}
+
+FILE *probity_export_stream_open(struct probity_export *export)
+{
+    int copy = dup(export->out.descriptor);
+    FILE *stream = copy >= 0 ? fdopen(copy, "w") : NULL;
+
+    if (stream == NULL && copy >= 0)
+        close(copy);
+    return stream;
+}
+
+int probity_export_stream_close(FILE *stream)
+{
+    int has_failed = ferror(stream), error_number = errno;
+
+    if (fclose(stream) == 0 && !has_failed)
+        return 0;
+    if (has_failed)
+        errno = error_number;
+    return PROBITY_ERROR_WRITE;
+}
+
+const char *probity_export_function_name(const struct probity_function *function, uint32_t number,
+                                         char ret_text[32])
+{
+    if (function != NULL)
+        return function->name;
+    snprintf(ret_text, 32, "site-%u", (unsigned)number);
+    return ret_text;
+}
+
+/* ---- Threads -----------------------------------------------------------------------------------
+ */
+
+static struct probity_export_thread *add_thread(struct probity_export_run *run,
+                                                const struct probity_event *event)
+{
+    uint32_t slot = event->thread_slot;
+
+    if (slot >= run->thread_count) {
+        size_t count = 2 * ((size_t)slot + 16);
+        struct probity_export_thread **threads =
+            count <= UINT32_MAX ? realloc(run->threads, count * sizeof *threads) : NULL;
+        if (threads == NULL)
+            return NULL;
+        memset(threads + run->thread_count, 0, (count - run->thread_count) * sizeof *threads);
+        run->threads = threads;
+        run->thread_count = (uint32_t)count;
+    }
+    struct probity_export_thread *thread = calloc(1, sizeof *thread);
+    if (thread == NULL)
+        return NULL;
+    *thread = (struct probity_export_thread){slot, event->trace, event->thread, event->tid,
+                                             event->pid, NULL, NULL};
+    run->threads[slot] = thread;
+    return thread;
+}
+
+static inline struct probity_export_thread *thread_of(struct probity_export_run *run,
+                                                      const struct probity_event *event)
+{
+    uint32_t slot = event->thread_slot;
+
+    if (__builtin_expect(slot < run->thread_count && run->threads[slot] != NULL, 1))
+        return run->threads[slot];
+    return add_thread(run, event);
+}
+
+static int set_name(struct probity_export_thread *thread, const struct probity_event *event)
+{
+    char *name = strndup((const char *)event->payload, event->payload_bytes);
+
+    if (name == NULL)
+        return PROBITY_ERROR_MEMORY;
+    free(thread->name);
+    thread->name = name;
+    return 0;
+}
+
+/* ---- Scopes ------------------------------------------------------------------------------------
+ */
+
+static inline int is_in_range(const struct probity_export_run *run, uint64_t wall_ns)
+{
+    return wall_ns >= run->from_ns && wall_ns < run->to_ns;
+}
+
+static void on_opened(void *context, struct probity_scope *scope, const struct probity_event *event)
+{
+    struct probity_export_run *run = context;
+
+    if (!is_in_range(run, scope->enter_wall_ns))
+        return;
+    run->export.counts.scopes++;
+    log_writer_make_room(&run->export.out, NULL);
+    run->exporter->opened(&run->export, run->threads[event->thread_slot], scope, event);
+}
+
+static void on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
+                      uint32_t thread_slot, const struct probity_event *event)
+{
+    struct probity_export_run *run = context;
+
+    if (!is_in_range(run, scope->enter_wall_ns))
+        return;
+    log_writer_make_room(&run->export.out, NULL);
+    run->exporter->closed(&run->export, run->threads[thread_slot], scope, how, event);
+}
+
+/* ---- Events ------------------------------------------------------------------------------------
+ */
+
+/* Scopes that the exporter does not make are counted by their enters. */
+static inline void count(struct probity_export_run *run, const struct probity_event *event)
+{
+    struct probity_export_counts *counts = &run->export.counts;
+
+    switch (event->kind) {
+    case PROBITY_EVENT_HIT: counts->hits++; break;
+    case PROBITY_EVENT_ENTER: counts->scopes += run->scopes == NULL; break;
+    case PROBITY_EVENT_MESSAGE:
+    case PROBITY_EVENT_PARAMETERS:
+    case PROBITY_EVENT_CHECKPOINT: counts->events++; break;
+    default: break;
+    }
+}
+
+/* Whether it is told whatever the range: names do not belong to a moment. */
+static int is_declaration(const struct probity_event *event)
+{
+    switch (event->kind) {
+    case PROBITY_EVENT_THREAD_NAME:
+    case PROBITY_EVENT_PROBE_NAME:
+    case PROBITY_EVENT_SITE:
+    case PROBITY_EVENT_FUNCTION:
+    case PROBITY_EVENT_FORMAT: return 1;
+    default: return 0;
+    }
+}
+
+/* An error of the exporter itself, or of its output. */
+static int error_of(struct probity_export_run *run)
+{
+    struct probity_export *export = &run->export;
+
+    if (__builtin_expect(export->error == 0 && export->out.error == 0, 1))
+        return 0;
+    if (export->error == 0) {
+        export->error = export->out.error;
+        export->error_number = export->out.error_number;
+    }
+    errno = export->error_number;
+    return export->error;
+}
+
+int probity_export_put(struct probity_export_run *run, const struct probity_event *event)
+{
+    const struct probity_scopes_listener listener = {on_opened, on_closed, run};
+    struct probity_export_thread *thread = thread_of(run, event);
+    int is_inside = is_in_range(run, event->wall_ns);
+
+    if (__builtin_expect(thread == NULL, 0))
+        return PROBITY_ERROR_MEMORY;
+    if (__builtin_expect(event->kind == PROBITY_EVENT_THREAD_NAME, 0) &&
+        set_name(thread, event) != 0)
+        return PROBITY_ERROR_MEMORY;
+    if (is_inside)
+        count(run, event);
+    if (run->scopes != NULL && probity_scopes_put(run->scopes, event, &listener) != 0)
+        return PROBITY_ERROR_MEMORY;
+    if (run->exporter->event != NULL &&
+        (is_inside || run->exporter->has_all || is_declaration(event))) {
+        log_writer_make_room(&run->export.out, NULL);
+        run->exporter->event(&run->export, thread, event);
+    }
+    return error_of(run);
+}
+
+int probity_export_put_profiled(struct probity_export_run *run,
+                                const struct probity_profiled *profiled)
+{
+    if (run->exporter->profiled == NULL) {
+        run->export.counts.left_out[3] += profiled->calls;
+        return 0;
+    }
+    log_writer_make_room(&run->export.out, NULL);
+    run->exporter->profiled(&run->export, profiled);
+    return error_of(run);
+}
+
+static void count_left_out(struct probity_export_run *run)
+{
+    struct probity_export_counts *counts = &run->export.counts;
+    unsigned carries = run->exporter->carries;
+
+    counts->left_out[0] += carries & PROBITY_EXPORT_SCOPES ? 0 : counts->scopes;
+    counts->left_out[1] = carries & PROBITY_EXPORT_HITS ? 0 : counts->hits;
+    counts->left_out[2] = carries & PROBITY_EXPORT_VALUES ? 0 : counts->events;
+}
+
+int probity_export_finish(struct probity_export_run *run)
+{
+    const struct probity_scopes_listener listener = {on_opened, on_closed, run};
+    struct probity_export *export = &run->export;
+
+    if (run->scopes != NULL)
+        probity_scopes_finish(run->scopes, &listener);
+    if (export->error == 0 && run->exporter->end != NULL) {
+        log_writer_make_room(&export->out, NULL);
+        int error = run->exporter->end(export);
+        if (error != 0)
+            probity_export_fail(export, error);
+    }
+    if (run->exporter->target == PROBITY_EXPORT_STREAM)
+        log_writer_flush(&export->out);
+    count_left_out(run);
+    return error_of(run);
+}
+
+const struct probity_export *probity_export_look(const struct probity_export_run *run)
+{
+    return &run->export;
+}
+
+/* ---- Opening -----------------------------------------------------------------------------------
+ */
+
+static uint64_t start_of(const struct probity_reader *reader)
+{
+    uint64_t start_ns = UINT64_MAX;
+
+    for (size_t i = 0; i < probity_reader_traces(reader); i++) {
+        uint64_t trace_ns = probity_reader_facts(reader, i)->info.anchor.realtime_ns;
+        start_ns = trace_ns < start_ns ? trace_ns : start_ns;
+    }
+    return start_ns;
+}
+
+static int begin(struct probity_export_run *run, const struct probity_export_call *call)
+{
+    struct probity_export *export = &run->export;
+    const struct probity_exporter *exporter = call->exporter;
+
+    if (exporter->state_bytes > 0 && (export->state = calloc(1, exporter->state_bytes)) == NULL)
+        return PROBITY_ERROR_MEMORY;
+    if (exporter->opened != NULL || exporter->closed != NULL) {
+        if (probity_scopes_open(&run->scopes) != 0)
+            return PROBITY_ERROR_MEMORY;
+        export->repairs = probity_scopes_repairs(run->scopes);
+    }
+    int error = log_writer_init(&export->out, call->descriptor, 0, 0);
+    if (error == 0 && exporter->begin != NULL)
+        error = exporter->begin(export);
+    return error;
+}
+
+int probity_export_open(const struct probity_export_call *call, struct probity_export_run **ret_run)
+{
+    struct probity_export_run *run = calloc(1, sizeof *run);
+
+    if (run == NULL)
+        return PROBITY_ERROR_MEMORY;
+    run->exporter = call->exporter;
+    run->export.reader = call->reader;
+    run->export.options = call->options;
+    run->export.path = call->path;
+    run->export.start_ns = start_of(call->reader);
+    run->from_ns = call->options->from_ns;
+    run->to_ns = call->options->to_ns > 0 ? call->options->to_ns : UINT64_MAX;
+    int error = begin(run, call), error_number = errno;
+    if (error != 0) {
+        probity_export_close(run);
+        errno = error_number;
+        return error;
+    }
+    *ret_run = run;
+    return 0;
+}
+
+void probity_export_close(struct probity_export_run *run)
+{
+    if (run->exporter->release != NULL && run->export.state != NULL)
+        run->exporter->release(&run->export);
+    for (uint32_t slot = 0; slot < run->thread_count; slot++) {
+        if (run->threads[slot] == NULL)
+            continue;
+        free(run->threads[slot]->name);
+        free(run->threads[slot]->user);
+        free(run->threads[slot]);
+    }
+    free(run->threads);
+    if (run->scopes != NULL)
+        probity_scopes_close(run->scopes);
+    if (run->export.out.buffer != NULL)
+        log_writer_release(&run->export.out);
+    free(run->export.state);
+    free(run);
+}
