@@ -20,7 +20,8 @@ _probity() {
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
         mapfile -t COMPREPLY < <(compgen -W \
-            'record csv log report info check recover level tree threads blocks diff help --help --version' -- "$word")
+            'record csv log report info check recover level tree threads blocks diff
+             export help --help --version' -- "$word")
         return
     fi
     # Bash cuts --mode=ring at the equals sign.
@@ -67,6 +68,19 @@ _probity() {
         mapfile -t COMPREPLY < <(compgen -W 'wall cpu off-cpu calls' -- "$word")
         return
     fi
+    if [[ ${COMP_WORDS[1]} == export && $previous == --format ]]; then
+        mapfile -t COMPREPLY < <(compgen -W 'chrome perfetto ctf speedscope callgrind pprof folded
+            sqlite graphviz otlp' -- "$word")
+        return
+    fi
+    if [[ ${COMP_WORDS[1]} == export && $previous == --value ]]; then
+        mapfile -t COMPREPLY < <(compgen -W 'wall cpu off-cpu calls' -- "$word")
+        return
+    fi
+    if [[ ${COMP_WORDS[1]} == export && $previous == --graph ]]; then
+        mapfile -t COMPREPLY < <(compgen -W 'calls blocks' -- "$word")
+        return
+    fi
     if [[ ${COMP_WORDS[1]} == threads && $previous == --sort ]]; then
         mapfile -t COMPREPLY < <(compgen -W 'first last lifetime cpu off-cpu records hits scopes tid
             name' -- "$word")
@@ -102,6 +116,8 @@ _probity() {
         threads) options='-o --output -f --force --sort --from --to --tid --json --csv -h --help' ;;
         blocks) options='-o --output -f --force --sort -n --limit --probe --from --to --tid --json
             --csv -h --help' ;;
+        export) options='-o --output -f --force --format --value --by-thread --graph --from --to --tid
+            -h --help' ;;
         info | level) options='--json -h --help' ;;
         diff) options='-o --output -f --force --statistic --function --changed --tolerance --fail-on
             --sort -n --limit --from --to --json --csv -h --help' ;;

@@ -1,6 +1,7 @@
 # Completion of probity(1) for fish.
 
-set -l commands record csv log report info check recover level tree threads blocks diff help
+set -l commands record csv log report info check recover level tree threads blocks diff \
+    export help
 set -l none "not __fish_seen_subcommand_from $commands"
 set -l in __fish_seen_subcommand_from
 
@@ -17,6 +18,7 @@ complete -c probity -n $none -a diff -d 'compare runs of a program before and af
 complete -c probity -n $none -a tree -d 'show who called whom, with times along each path'
 complete -c probity -n $none -a threads -d 'say what each thread and process did'
 complete -c probity -n $none -a blocks -d 'say what the program took from probe to probe'
+complete -c probity -n $none -a export -d 'write traces in the formats of other tools'
 complete -c probity -n $none -a help -d 'describe a command'
 complete -c probity -s h -l help -d 'describe the tool or the command'
 complete -c probity -n $none -l version -d 'print the version'
@@ -112,6 +114,18 @@ complete -c probity -n "$in blocks" -l to -x -d 'only hits before this time'
 complete -c probity -n "$in blocks" -l tid -x -d 'only these threads'
 complete -c probity -n "$in blocks" -l json -d 'print JSON'
 complete -c probity -n "$in blocks" -l csv -d 'print CSV'
+
+complete -c probity -n "$in export" -l format -x -d 'the format' \
+    -a 'chrome perfetto ctf speedscope callgrind pprof folded sqlite graphviz otlp'
+complete -c probity -n "$in export" -s o -l output -r -d 'write to a file'
+complete -c probity -n "$in export" -s f -l force -d 'replace the file'
+complete -c probity -n "$in export" -l value -x -d 'what formats that sum up tell' \
+    -a 'wall cpu off-cpu calls'
+complete -c probity -n "$in export" -l by-thread -d 'each thread for itself'
+complete -c probity -n "$in export" -l graph -x -d 'of what' -a 'calls blocks'
+complete -c probity -n "$in export" -l from -x -d 'only what begins from this time on'
+complete -c probity -n "$in export" -l to -x -d 'only what begins before this time'
+complete -c probity -n "$in export" -l tid -x -d 'only these threads'
 
 complete -c probity -n "$in info" -l json -d 'print JSON'
 

@@ -271,5 +271,5 @@ const struct cli_command cli_command_export = {
     "                        or with a unit (ns, us, ms, s), or @SECONDS since 1970\n"
     "      --tid N,...       only these thread ids\n"
     "  -h, --help            this text\n\n"
-    "What of a trace a format has no place for is told on standard error, and whether the trace is\n"
+    "Standard error tells what of a trace the format has no place for, and whether the trace is\n"
     "complete. probity-export(1) says what each format carries.\n", NULL};

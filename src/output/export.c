@@ -285,7 +285,8 @@ static int begin(struct probity_export_run *run, const struct probity_export_cal
     return error;
 }
 
-int probity_export_open(const struct probity_export_call *call, struct probity_export_run **ret_run)
+int probity_export_open(const struct probity_export_call *call,
+                        struct probity_export_run **ret_run)
 {
     struct probity_export_run *run = calloc(1, sizeof *run);
 

@@ -122,7 +122,8 @@ struct probity_export_call {
 };
 
 /* What the call points to must stay. Returns 0, PROBITY_ERROR_MEMORY, or what begin returned. */
-int probity_export_open(const struct probity_export_call *call, struct probity_export_run **ret_run);
+int probity_export_open(const struct probity_export_call *call,
+                        struct probity_export_run **ret_run);
 
 /* Takes the next event in time order, from the beginning. Returns 0, PROBITY_ERROR_MEMORY, or, with
  * errno set, PROBITY_ERROR_WRITE. */
@@ -145,7 +146,7 @@ void probity_export_close(struct probity_export_run *run);
 /* Keeps the first error, with errno. */
 void probity_export_fail(struct probity_export *export, int error);
 
-/* For what is written at the end only: a stream to the same place as `out`. NULL without memory. */
+/* For what is written at the end only: a stream to where `out` goes. NULL without memory. */
 FILE *probity_export_stream_open(struct probity_export *export);
 
 /* Returns 0, or PROBITY_ERROR_WRITE with errno set. */
