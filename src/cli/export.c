@@ -23,6 +23,7 @@ struct export_call {
 
 /* Every format is a row here, and a line in the help. */
 static const struct probity_exporter *const exporters[] = {
+    &probity_exporter_chrome,
     &probity_exporter_folded,
 };
 
@@ -260,6 +261,7 @@ const struct cli_command cli_command_export = {
     "export", run, "Write traces in the formats of other tools",
     "--format FORMAT [OPTION]... TRACE...",
     "      --format FORMAT   one of\n"
+    "          chrome        JSON of trace events: Perfetto, chrome://tracing\n"
     "          folded        stacks for flame graphs: lines 'a;b;c VALUE'\n"
     "  -o, --output FILE     write to FILE (default: standard output, also '-')\n"
     "  -f, --force           replace FILE where it exists\n"

@@ -6,11 +6,12 @@
 #include "output/export.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "output/text.h"
 #include "probity.h"
 
 struct probity_export_run {
@@ -52,11 +53,22 @@ int probity_export_stream_close(FILE *stream)
 }
 
 const char *probity_export_function_name(const struct probity_function *function, uint32_t number,
-                                         char ret_text[32])
+                                         char ret_text[32], size_t *ret_bytes)
 {
     if (function != NULL)
-        return function->name;
-    snprintf(ret_text, 32, "site-%u", (unsigned)number);
+        return probity_text_qualified(function->signature, function->name, ret_bytes);
+    *ret_bytes = (size_t)snprintf(ret_text, 32, "site-%" PRIu32, number);
+    return ret_text;
+}
+
+const char *probity_export_hit_name(const struct probity_event *event, char ret_text[32],
+                                    size_t *ret_bytes)
+{
+    *ret_bytes = event->name_bytes;
+    if (event->name != NULL)
+        return event->name;
+    *ret_bytes = (size_t)snprintf(ret_text, 32, "%s%" PRIu32, event->is_site ? "site-" : "",
+                                  event->id);
     return ret_text;
 }
 

@@ -109,7 +109,7 @@ struct probity_exporter {
 };
 
 /* Each in its own file. */
-extern const struct probity_exporter probity_exporter_folded;
+extern const struct probity_exporter probity_exporter_chrome, probity_exporter_folded;
 
 struct probity_export_run;
 
@@ -141,7 +141,8 @@ const struct probity_export *probity_export_look(const struct probity_export_run
 
 void probity_export_close(struct probity_export_run *run);
 
-/* ---- For exporters ---------------------------------------------------------------------------- */
+/* ---- For exporters -----------------------------------------------------------------------------
+ */
 
 /* Keeps the first error, with errno. */
 void probity_export_fail(struct probity_export *export, int error);
@@ -152,9 +153,14 @@ FILE *probity_export_stream_open(struct probity_export *export);
 /* Returns 0, or PROBITY_ERROR_WRITE with errno set. */
 int probity_export_stream_close(FILE *stream);
 
-/* Name of a function, "site-N" (in ret_text) where its declaration is lost. */
+/* Name of a function, in C++ with its classes; "site-N" (in ret_text) where its declaration is
+ * lost. Any bytes: see output/text.h. */
 const char *probity_export_function_name(const struct probity_function *function, uint32_t number,
-                                         char ret_text[32]);
+                                         char ret_text[32], size_t *ret_bytes);
+
+/* Name of what was hit: of the site or probe, or "site-N", or the probe's number. Likewise. */
+const char *probity_export_hit_name(const struct probity_event *event, char ret_text[32],
+                                    size_t *ret_bytes);
 
 /* When a scope ended, CLOCK_REALTIME, and the CPU time then. */
 static inline struct probity_scope_time probity_export_leave(const struct probity_scope *scope)

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * export_chrome.c: trace events of Chrome as JSON. Scopes are pairs of B and E, so that each is
+ * written when it is known; everything else is an instant. Times count from the beginning of the
+ * earliest trace, in microseconds with three decimals: a double then is exact for days.
+ *
+ * What is the same in many lines, thread and name, is kept as text.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "output/export.h"
+#include "output/export_json.h"
+#include "output/export_names.h"
+#include "output/text.h"
+#include "probity.h"
+
+enum { THREAD_TEXT_BYTES = 48, NAME_BYTES_MAX = 2 * PROBITY_VALUE_TEXT_MAX };
+
+struct chrome {
+    struct export_names names;
+};
+
+struct chrome_thread {
+    uint32_t bytes;
+    int is_cpu_known;
+    char text[THREAD_TEXT_BYTES]; /* "pid":1,"tid":1,"ts": */
+};
+
+static const char *limit_of(const struct probity_export *export)
+{
+    return export->out.end + LOG_LINE_BYTES_MAX - 64;
+}
+
+static void put_text(struct probity_export *export, const char *text, size_t bytes)
+{
+    export->out.at = export_json_text(export->out.at, limit_of(export), text, bytes);
+}
+
+static inline void put(struct probity_export *export, const char *words)
+{
+    export->out.at = export_put(export->out.at, words);
+}
+
+static inline void put_number(struct probity_export *export, uint64_t number)
+{
+    export->out.at = probity_digits_put(export->out.at, number);
+}
+
+/* ---- Parts of a line ---------------------------------------------------------------------------
+ */
+
+static __attribute__((noinline)) struct chrome_thread *make_thread(
+    struct probity_export *export, struct probity_export_thread *thread)
+{
+    struct chrome_thread *made = malloc(sizeof *made);
+
+    if (made == NULL) {
+        probity_export_fail(export, PROBITY_ERROR_MEMORY);
+        return NULL;
+    }
+    char *at = export_put(made->text, "\"pid\":");
+    at = probity_digits_put(at, thread->pid);
+    at = probity_digits_put(export_put(at, ",\"tid\":"), thread->tid);
+    at = export_put(at, ",\"ts\":");
+    made->bytes = (uint32_t)(at - made->text);
+    made->is_cpu_known = 0;
+    thread->user = made;
+    return made;
+}
+
+static inline void put_ts(struct probity_export *export, uint64_t wall_ns)
+{
+    /* Before the start only where a clock was set. */
+    int is_before = wall_ns < export->start_ns;
+
+    if (is_before)
+        *export->out.at++ = '-';
+    export->out.at = export_put_us(export->out.at, is_before ? export->start_ns - wall_ns
+                                                             : wall_ns - export->start_ns);
+}
+
+/* ',{"ph":"B","pid":1,"tid":1,"ts":0.000,"tts":0.000' */
+static inline void put_head(struct probity_export *export, struct probity_export_thread *thread,
+                            const char *head, struct probity_scope_time time,
+                            const struct probity_event *event)
+{
+    struct chrome_thread *made = thread->user;
+
+    if (__builtin_expect(made == NULL, 0) && (made = make_thread(export, thread)) == NULL)
+        return;
+    if (event != NULL)
+        made->is_cpu_known = event->cpu_known;
+    put(export, head);
+    memcpy(export->out.at, made->text, sizeof made->text);
+    export->out.at += made->bytes;
+    put_ts(export, time.wall_ns);
+    if (made->is_cpu_known) {
+        put(export, ",\"tts\":");
+        export->out.at = export_put_us(export->out.at, time.cpu_ns);
+    }
+}
+
+/* ',"cat":"function","name":"..."' */
+static __attribute__((noinline)) void make_name(struct export_name *name, const char *category,
+                                                const char *text, size_t bytes)
+{
+    char line[NAME_BYTES_MAX], *at = export_put(export_put(line, ",\"cat\":\""), category);
+
+    at = export_json_text(export_put(at, "\",\"name\":"), line + sizeof line, text, bytes);
+    name->bytes = (uint32_t)(at - line);
+    name->text = malloc(name->bytes);
+    if (name->text != NULL)
+        memcpy(name->text, line, name->bytes);
+}
+
+static inline void put_name(struct probity_export *export, const struct export_name *name)
+{
+    if (name == NULL || name->text == NULL) {
+        probity_export_fail(export, PROBITY_ERROR_MEMORY);
+        return;
+    }
+    memcpy(export->out.at, name->text, name->bytes);
+    export->out.at += name->bytes;
+}
+
+/* ---- Scopes ------------------------------------------------------------------------------------
+ */
+
+/* A deferred scope's event is a checkpoint, which has values of its own. */
+static void put_parameters(struct probity_export *export, const struct probity_scope *scope,
+                           const struct probity_event *event)
+{
+    int has_values = event->format != NULL && event->kind == PROBITY_EVENT_ENTER;
+
+    put(export, ",\"args\":{");
+    if (has_values)
+        export->out.at = export_json_values(export->out.at, limit_of(export), event);
+    if (scope->is_untimed)
+        put(export, has_values ? ",\"profiling\":\"off\"" : "\"profiling\":\"off\"");
+    put(export, "}");
+}
+
+static void chrome_opened(struct probity_export *export, struct probity_export_thread *thread,
+                          struct probity_scope *scope, const struct probity_event *event)
+{
+    struct chrome *state = export->state;
+    const struct probity_scope_time enter = {scope->enter_wall_ns, scope->enter_cpu_ns};
+    struct export_name *name = export_names_at(
+        &state->names, export_key_of_function(scope->function, scope->trace, scope->number));
+    char lost[32];
+    size_t bytes;
+
+    put_head(export, thread, ",\n{\"ph\":\"B\",", enter, event);
+    if (__builtin_expect(name != NULL && name->text == NULL, 0)) {
+        const char *text = probity_export_function_name(scope->function, scope->number, lost,
+                                                        &bytes);
+        make_name(name, "function", text, bytes);
+    }
+    put_name(export, name);
+    if (__builtin_expect(event->format != NULL || scope->is_untimed, 0))
+        put_parameters(export, scope, event);
+    put(export, "}");
+}
+
+static void put_result(struct probity_export *export, enum probity_scope_end how,
+                       const struct probity_event *event)
+{
+    if (how == PROBITY_SCOPE_UNWOUND)
+        put(export, ",\"args\":{\"repaired\":\"unwound\"}");
+    else if (how == PROBITY_SCOPE_OPEN)
+        put(export, ",\"args\":{\"repaired\":\"open at the end\"}");
+    else if (event != NULL && event->format != NULL) {
+        struct probity_value_walk walk = probity_value_walk_of(event);
+        struct probity_value_view view;
+        if (probity_value_walk_next(&walk, &view) == 0)
+            return;
+        put(export, ",\"args\":{\"return\":");
+        export->out.at = export_json_value(export->out.at, limit_of(export), &view);
+        put(export, "}");
+    }
+}
+
+static void chrome_closed(struct probity_export *export, struct probity_export_thread *thread,
+                          const struct probity_scope *scope, enum probity_scope_end how,
+                          const struct probity_event *event)
+{
+    put_head(export, thread, ",\n{\"ph\":\"E\",", probity_export_leave(scope),
+             how == PROBITY_SCOPE_LEFT ? event : NULL);
+    if (__builtin_expect(how != PROBITY_SCOPE_LEFT || event->format != NULL, 0))
+        put_result(export, how, event);
+    put(export, "}");
+}
+
+/* ---- Instants ----------------------------------------------------------------------------------
+ */
+
+static void put_instant(struct probity_export *export, struct probity_export_thread *thread,
+                        const struct probity_event *event)
+{
+    put_head(export, thread, ",\n{\"ph\":\"i\",\"s\":\"t\",",
+             (struct probity_scope_time){event->wall_ns, event->cpu_ns}, event);
+}
+
+static void put_hit(struct probity_export *export, struct probity_export_thread *thread,
+                    const struct probity_event *event)
+{
+    struct chrome *state = export->state;
+    struct export_name *name = export_names_at(&state->names, export_key_of_hit(event));
+    char number[32];
+    size_t bytes;
+
+    put_instant(export, thread, event);
+    if (__builtin_expect(name != NULL && name->text == NULL, 0)) {
+        const char *text = probity_export_hit_name(event, number, &bytes);
+        make_name(name, "probe", text, bytes);
+    }
+    put_name(export, name);
+    put(export, "}");
+}
+
+static void put_message(struct probity_export *export, struct probity_export_thread *thread,
+                        const struct probity_event *event)
+{
+    put_instant(export, thread, event);
+    put(export, event->kind == PROBITY_EVENT_CHECKPOINT ? ",\"cat\":\"checkpoint\",\"name\":"
+                                                        : ",\"cat\":\"message\",\"name\":");
+    export->out.at = export_json_message(export->out.at, limit_of(export), event);
+    put(export, "}");
+}
+
+static void put_values(struct probity_export *export, struct probity_export_thread *thread,
+                       const struct probity_event *event)
+{
+    put_instant(export, thread, event);
+    put(export, ",\"cat\":\"parameters\",\"name\":\"parameters\",\"args\":{");
+    export->out.at = export_json_values(export->out.at, limit_of(export), event);
+    put(export, "}}");
+}
+
+/* An event of the recording itself. */
+static void put_own(struct probity_export *export, struct probity_export_thread *thread,
+                    const struct probity_event *event, const char *name)
+{
+    const struct probity_trace_facts *facts = probity_reader_facts(export->reader, event->trace);
+    const uint8_t *payload = event->payload;
+
+    put_instant(export, thread, event);
+    put(export, ",\"cat\":\"probity\",\"name\":\"");
+    put(export, name);
+    put(export, "\"");
+    if (event->kind == PROBITY_EVENT_STALL && event->payload_bytes >= 8) {
+        put(export, ",\"args\":{\"waited_ns\":");
+        put_number(export, probity_trace_ns_of_ticks(facts, probity_get_u64(payload)));
+        put(export, "}");
+    } else if (event->kind == PROBITY_EVENT_LEVELS && event->payload_bytes >= 2) {
+        put(export, ",\"args\":{\"functions\":");
+        put_number(export, payload[0]);
+        put(export, ",\"parameters\":");
+        put_number(export, payload[1]);
+        put(export, "}");
+    }
+    put(export, "}");
+}
+
+static void put_thread_name(struct probity_export *export,
+                            const struct probity_export_thread *thread)
+{
+    put(export, ",\n{\"ph\":\"M\",\"pid\":");
+    put_number(export, thread->pid);
+    put(export, ",\"tid\":");
+    put_number(export, thread->tid);
+    put(export, ",\"name\":\"thread_name\",\"args\":{\"name\":");
+    put_text(export, thread->name, strlen(thread->name));
+    put(export, "}}");
+}
+
+/* The name that a probe had before stays in the lines before. */
+static void forget_probe(struct chrome *state, const struct probity_event *event)
+{
+    if (event->payload_bytes < 4 || state->names.capacity == 0)
+        return;
+    const struct probity_event probe = {.trace = event->trace,
+                                        .id = probity_get_u32(event->payload)};
+    struct export_name *name = export_names_at(&state->names, export_key_of_hit(&probe));
+    if (name != NULL) {
+        free(name->text);
+        name->text = NULL;
+    }
+}
+
+static void chrome_event(struct probity_export *export, struct probity_export_thread *thread,
+                         const struct probity_event *event)
+{
+    switch (event->kind) {
+    case PROBITY_EVENT_HIT: put_hit(export, thread, event); break;
+    case PROBITY_EVENT_MESSAGE:
+    case PROBITY_EVENT_CHECKPOINT: put_message(export, thread, event); break;
+    case PROBITY_EVENT_PARAMETERS: put_values(export, thread, event); break;
+    case PROBITY_EVENT_THREAD_NAME: put_thread_name(export, thread); break;
+    case PROBITY_EVENT_PROBE_NAME: forget_probe(export->state, event); break;
+    case PROBITY_EVENT_STALL: put_own(export, thread, event, "stall"); break;
+    case PROBITY_EVENT_PAUSE: put_own(export, thread, event, "pause"); break;
+    case PROBITY_EVENT_RESUME: put_own(export, thread, event, "resume"); break;
+    case PROBITY_EVENT_LEVELS: put_own(export, thread, event, "levels"); break;
+    case PROBITY_EVENT_PROFILING:
+        put_own(export, thread, event,
+                event->payload_bytes > 0 && event->payload[0] ? "profiling on" : "profiling off");
+        break;
+    default: break;
+    }
+}
+
+/* ---- Beginning and end -------------------------------------------------------------------------
+ */
+
+static int chrome_begin(struct probity_export *export)
+{
+    put(export, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+    for (size_t i = 0; i < probity_reader_traces(export->reader); i++) {
+        const struct probity_info *info = &probity_reader_facts(export->reader, i)->info;
+        const struct probity_text *program = &info->text[PROBITY_TAG_PROGRAM];
+        log_writer_make_room(&export->out, NULL);
+        put(export, i > 0 ? ",\n{\"ph\":\"M\",\"pid\":" : "\n{\"ph\":\"M\",\"pid\":");
+        put_number(export, info->pid);
+        put(export, ",\"tid\":0,\"name\":\"process_name\",\"args\":{\"name\":");
+        const char *path = program->bytes != NULL ? (const char *)program->bytes : "";
+        const char *slash = memrchr(path, '/', program->length);
+        const char *name = slash != NULL ? slash + 1 : path;
+        put_text(export, name, program->length - (size_t)(name - path));
+        put(export, "}}");
+    }
+    return 0;
+}
+
+static void put_trace(struct probity_export *export, const struct probity_trace_facts *facts)
+{
+    char why[256];
+    int is_complete = probity_trace_is_complete(facts, why, sizeof why);
+
+    put(export, "{\"trace\":");
+    put_text(export, facts->path, strlen(facts->path));
+    put(export, ",\"pid\":");
+    put_number(export, facts->info.pid);
+    put(export, is_complete ? ",\"complete\":true,\"why\":" : ",\"complete\":false,\"why\":");
+    put_text(export, why, strlen(why));
+    put(export, "}");
+}
+
+/* Where times count from is a text: a double would not hold it. */
+static int chrome_end(struct probity_export *export)
+{
+    put(export, "\n],\"otherData\":{\"creator\":\"probity ");
+    put(export, probity_version());
+    put(export, "\",\"start_realtime_ns\":\"");
+    put_number(export, export->start_ns);
+    put(export, "\",\"traces\":[");
+    for (size_t i = 0; i < probity_reader_traces(export->reader); i++) {
+        log_writer_make_room(&export->out, NULL);
+        put(export, i > 0 ? ",\n" : "\n");
+        put_trace(export, probity_reader_facts(export->reader, i));
+    }
+    put(export, "]}}\n");
+    return 0;
+}
+
+static void chrome_release(struct probity_export *export)
+{
+    struct chrome *state = export->state;
+
+    export_names_release(&state->names);
+}
+
+const struct probity_exporter probity_exporter_chrome = {
+    .name = "chrome",
+    .target = PROBITY_EXPORT_STREAM,
+    .carries = PROBITY_EXPORT_SCOPES | PROBITY_EXPORT_HITS | PROBITY_EXPORT_VALUES,
+    .state_bytes = sizeof(struct chrome),
+    .begin = chrome_begin,
+    .opened = chrome_opened,
+    .closed = chrome_closed,
+    .event = chrome_event,
+    .end = chrome_end,
+    .release = chrome_release};

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * export_names.c: the table behind export_names.h.
+ */
+#include "output/export_names.h"
+
+#include <stdlib.h>
+
+#include "probity.h"
+
+static struct export_name *place_of(const struct export_names *names, uint64_t key)
+{
+    size_t mask = names->capacity - 1;
+    size_t place = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+
+    while (names->places[place].key != 0 && names->places[place].key != key)
+        place = (place + 1) & mask;
+    return &names->places[place];
+}
+
+static int grow(struct export_names *names)
+{
+    struct export_names larger = {.capacity = names->capacity > 0 ? 2 * names->capacity : 256,
+                                  .count = names->count};
+
+    larger.places = calloc(larger.capacity, sizeof *larger.places);
+    if (larger.places == NULL)
+        return PROBITY_ERROR_MEMORY;
+    for (size_t i = 0; i < names->capacity; i++) {
+        if (names->places[i].key != 0)
+            *place_of(&larger, names->places[i].key) = names->places[i];
+    }
+    free(names->places);
+    *names = larger;
+    return 0;
+}
+
+struct export_name *export_names_add(struct export_names *names, uint64_t key)
+{
+    if (2 * names->count >= names->capacity && grow(names) != 0)
+        return NULL;
+    struct export_name *name = place_of(names, key);
+    if (name->key == 0) {
+        name->key = key;
+        name->number = (uint32_t)names->count++;
+    }
+    return name;
+}
+
+void export_names_release(struct export_names *names)
+{
+    for (size_t i = 0; i < names->capacity; i++)
+        free(names->places[i].text);
+    free(names->places);
+    *names = (struct export_names){.places = NULL};
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * export_names.h: what an exporter makes once for each function, probe or site: a text, a number.
+ */
+#ifndef PROBITY_OUTPUT_EXPORT_NAMES_H
+#define PROBITY_OUTPUT_EXPORT_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "reader/reader.h"
+
+struct export_name {
+    uint64_t key;    /* 0: an empty place */
+    uint32_t number; /* from 0, in the order of coming */
+    uint32_t bytes;
+    char *text;      /* the exporter's, freed with free(); NULL: just added */
+};
+
+struct export_names {
+    struct export_name *places; /* a hash table with open addressing; at most half full */
+    size_t count, capacity;     /* capacity: a power of two, or 0 */
+};
+
+/* Of what has a declaration its address; no address has one of the highest bits. */
+static inline uint64_t export_key_of_function(const struct probity_function *function,
+                                              uint32_t trace, uint32_t number)
+{
+    return function != NULL ? (uint64_t)(uintptr_t)function
+                            : UINT64_C(1) << 63 | (uint64_t)trace << 32 | number;
+}
+
+/* Of a hit. Probes have the same numbers in all traces, and may have another name in each. */
+static inline uint64_t export_key_of_hit(const struct probity_event *event)
+{
+    return UINT64_C(1) << 62 | (uint64_t)event->is_site << 61 | (uint64_t)event->trace << 32 |
+           event->id;
+}
+
+/* Finds or adds. NULL without memory. Valid until the next is added. */
+struct export_name *export_names_add(struct export_names *names, uint64_t key);
+
+static inline struct export_name *export_names_at(struct export_names *names, uint64_t key)
+{
+    size_t mask = names->capacity - 1, place = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+
+    if (__builtin_expect(names->capacity > 0 && names->places[place & mask].key == key, 1))
+        return &names->places[place & mask];
+    return export_names_add(names, key);
+}
+
+void export_names_release(struct export_names *names);
+
+#endif
