@@ -76,9 +76,9 @@ enum probity_tree_view {
 /* Says which functions a view is of. */
 typedef int probity_tree_match(void *context, const struct probity_function *function);
 
-/* Makes another tree, behind finish, with a root for each function that matches; of recursive calls
- * only the outermost adds to a total. By thread, for each thread. The old one is gone. Returns 0 or
- * PROBITY_ERROR_MEMORY. */
+/* Makes another tree, behind finish, with a root for each function that matches (match NULL: all,
+ * lost declarations too); of recursive calls only the outermost adds to a total. By thread, for
+ * each thread. The old one is gone. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_tree_view(struct probity_tree *tree, enum probity_tree_view view,
                       probity_tree_match *match, void *context);
 

@@ -26,9 +26,11 @@ struct view {
 
 static int matches(const struct view *view, const struct probity_tree_node *node)
 {
-    const struct probity_function *function =
-        node != NULL && node->function != NULL ? node->function->key.function : NULL;
-
+    if (node == NULL || node->function == NULL)
+        return 0;
+    if (view->match == NULL)
+        return 1;
+    const struct probity_function *function = node->function->key.function;
     return function != NULL && view->match(view->context, function);
 }
 

@@ -18,13 +18,15 @@ struct export_call {
     const struct probity_exporter *exporter; /* NULL: not said */
     struct probity_export_options options;
     struct probity_export_run *run; /* while there is one */
-    int has_value;                  /* an option for what sums up */
+    int has_value, has_graph;       /* options that not all formats take */
 };
 
 /* Every format is a row here, and a line in the help. */
 static const struct probity_exporter *const exporters[] = {
     &probity_exporter_chrome,
+    &probity_exporter_callgrind,
     &probity_exporter_folded,
+    &probity_exporter_graphviz,
 };
 
 enum { EXPORTERS = sizeof exporters / sizeof *exporters };
@@ -83,6 +85,7 @@ static int parse_value(struct export_call *call, const char *text)
 
 static int parse_graph(struct export_call *call, const char *text)
 {
+    call->has_graph = 1;
     if (strcmp(text, "calls") == 0)
         call->options.graph = PROBITY_EXPORT_CALL_GRAPH;
     else if (strcmp(text, "blocks") == 0)
@@ -97,25 +100,30 @@ static int parse_option(struct export_call *call, int option)
     switch (option) {
     case 'm': return parse_format(call, optarg);
     case 'v': return parse_value(call, optarg);
-    case 'b': call->options.by_thread = call->has_value = 1; return CLI_OK;
+    case 'b': call->options.by_thread = 1; return CLI_OK;
     case 'g': return parse_graph(call, optarg);
     default: return cli_answer_option(&call->answer, option, optarg);
     }
 }
 
+/* An option that the format would not heed is no option of it. */
 static int check_call(const struct export_call *call)
 {
+    const struct probity_exporter *exporter = call->exporter;
     char list[256];
 
     list_formats(list, sizeof list);
-    if (call->exporter == NULL)
+    if (exporter == NULL)
         return cli_fail_usage(ME, "no --format given; there are %s", list);
-    if (call->has_value && !call->exporter->has_values)
-        return cli_fail_usage(ME, "--value and --by-thread are for formats that sum up, not for "
-                              "'%s'", call->exporter->name);
-    if (call->exporter->target != PROBITY_EXPORT_STREAM && call->answer.out == NULL)
+    if (call->has_value && !exporter->has_values)
+        return cli_fail_usage(ME, "'%s' has no --value", exporter->name);
+    if (call->options.by_thread && !exporter->has_threads)
+        return cli_fail_usage(ME, "'%s' has no --by-thread", exporter->name);
+    if (call->has_graph && !exporter->has_graphs)
+        return cli_fail_usage(ME, "'%s' has no --graph", exporter->name);
+    if (exporter->target != PROBITY_EXPORT_STREAM && call->answer.out == NULL)
         return cli_fail_usage(ME, "'%s' cannot go to standard output; name it with -o",
-                              call->exporter->name);
+                              exporter->name);
     return CLI_OK;
 }
 
@@ -262,12 +270,13 @@ const struct cli_command cli_command_export = {
     "--format FORMAT [OPTION]... TRACE...",
     "      --format FORMAT   one of\n"
     "          chrome        JSON of trace events: Perfetto, chrome://tracing\n"
+    "          callgrind     costs of functions: KCachegrind, callgrind_annotate\n"
     "          folded        stacks for flame graphs: lines 'a;b;c VALUE'\n"
+    "          graphviz      a picture of calls or of blocks: dot\n"
     "  -o, --output FILE     write to FILE (default: standard output, also '-')\n"
     "  -f, --force           replace FILE where it exists\n"
-    "      --value WHAT      of formats that sum up: wall (default), cpu, off-cpu: self time in\n"
-    "                        ns; calls\n"
-    "      --by-thread       of formats that sum up: each thread for itself\n"
+    "      --value WHAT      of folded: wall (default), cpu, off-cpu: self time in ns; calls\n"
+    "      --by-thread       of folded: each thread for itself\n"
     "      --graph WHAT      of graphviz: calls (default) of functions, blocks between probes\n"
     "      --from T, --to T  what begins from T on, and before T: seconds since recording began,\n"
     "                        or with a unit (ns, us, ms, s), or @SECONDS since 1970\n"

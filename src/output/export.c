@@ -236,9 +236,12 @@ static void count_left_out(struct probity_export_run *run)
     struct probity_export_counts *counts = &run->export.counts;
     unsigned carries = run->exporter->carries;
 
-    counts->left_out[0] += carries & PROBITY_EXPORT_SCOPES ? 0 : counts->scopes;
-    counts->left_out[1] = carries & PROBITY_EXPORT_HITS ? 0 : counts->hits;
-    counts->left_out[2] = carries & PROBITY_EXPORT_VALUES ? 0 : counts->events;
+    if (!(carries & PROBITY_EXPORT_SCOPES))
+        counts->left_out[0] = counts->scopes;
+    if (!(carries & PROBITY_EXPORT_HITS))
+        counts->left_out[1] = counts->hits;
+    if (!(carries & PROBITY_EXPORT_VALUES))
+        counts->left_out[2] = counts->events;
 }
 
 int probity_export_finish(struct probity_export_run *run)

@@ -85,7 +85,9 @@ struct probity_exporter {
     enum probity_export_target target;
     unsigned carries;        /* enum probity_export_carries */
     int has_all;             /* 1: `event` is told of all events, whatever the range */
-    int has_values;          /* 1: the options value and by_thread mean something */
+    int has_values;          /* 1: the option `value` means something */
+    int has_threads;         /* 1: the option `by_thread` does */
+    int has_graphs;          /* 1: the option `graph` does */
     size_t state_bytes;
     /* Before the first event. Returns 0 or an error, errno set where it is of the system. */
     int (*begin)(struct probity_export *export);
@@ -109,7 +111,8 @@ struct probity_exporter {
 };
 
 /* Each in its own file. */
-extern const struct probity_exporter probity_exporter_chrome, probity_exporter_folded;
+extern const struct probity_exporter probity_exporter_callgrind, probity_exporter_chrome,
+    probity_exporter_folded, probity_exporter_graphviz;
 
 struct probity_export_run;
 

@@ -31,6 +31,7 @@ const struct probity_exporter probity_exporter_folded = {
     .carries = PROBITY_EXPORT_SCOPES,
     .has_all = 1,
     .has_values = 1,
+    .has_threads = 1,
     .state_bytes = sizeof(struct export_tree),
     .begin = export_tree_begin,
     .event = export_tree_event,
