@@ -24,6 +24,7 @@ struct export_call {
 /* Every format is a row here, and a line in the help. */
 static const struct probity_exporter *const exporters[] = {
     &probity_exporter_chrome,
+    &probity_exporter_speedscope,
     &probity_exporter_callgrind,
     &probity_exporter_folded,
     &probity_exporter_graphviz,
@@ -115,8 +116,8 @@ static int check_call(const struct export_call *call)
     list_formats(list, sizeof list);
     if (exporter == NULL)
         return cli_fail_usage(ME, "no --format given; there are %s", list);
-    if (call->has_value && !exporter->has_values)
-        return cli_fail_usage(ME, "'%s' has no --value", exporter->name);
+    if (call->has_value && !(exporter->values >> call->options.value & 1))
+        return cli_fail_usage(ME, "'%s' has no such --value", exporter->name);
     if (call->options.by_thread && !exporter->has_threads)
         return cli_fail_usage(ME, "'%s' has no --by-thread", exporter->name);
     if (call->has_graph && !exporter->has_graphs)
@@ -196,6 +197,9 @@ static int fail(struct export_call *call, const struct probity_reader *reader, i
 
     if (error == PROBITY_ERROR_WRITE && out == NULL)
         return cli_fail(ME, "cannot write to standard output: %s", strerror(error_number));
+    if (error == PROBITY_ERROR_SYSTEM)
+        return cli_fail(ME, "cannot keep events in a temporary file: %s; set TMPDIR to where there "
+                        "is room", strerror(error_number));
     return cli_fail_trace(ME, error == PROBITY_ERROR_WRITE ? out
                                                            : probity_reader_facts(reader, 0)->path,
                           error, error_number);
@@ -208,6 +212,8 @@ static int copy_events(struct export_call *call, struct probity_reader *reader,
                                                     output->descriptor, output->temporary};
     int error = probity_export_open(&export_call, &call->run);
 
+    if (error == PROBITY_ERROR_OPEN)
+        return cli_fail(ME, "cannot make a temporary file: %s", strerror(errno));
     if (error == 0)
         error = cli_answer_take(&call->answer, reader);
     int error_number = errno, status = CLI_OK;
@@ -270,12 +276,14 @@ const struct cli_command cli_command_export = {
     "--format FORMAT [OPTION]... TRACE...",
     "      --format FORMAT   one of\n"
     "          chrome        JSON of trace events: Perfetto, chrome://tracing\n"
+    "          speedscope    calls of each thread: speedscope\n"
     "          callgrind     costs of functions: KCachegrind, callgrind_annotate\n"
     "          folded        stacks for flame graphs: lines 'a;b;c VALUE'\n"
     "          graphviz      a picture of calls or of blocks: dot\n"
     "  -o, --output FILE     write to FILE (default: standard output, also '-')\n"
     "  -f, --force           replace FILE where it exists\n"
-    "      --value WHAT      of folded: wall (default), cpu, off-cpu: self time in ns; calls\n"
+    "      --value WHAT      of folded: wall (default), cpu, off-cpu: self time in ns; calls;\n"
+    "                        of speedscope: wall, cpu\n"
     "      --by-thread       of folded: each thread for itself\n"
     "      --graph WHAT      of graphviz: calls (default) of functions, blocks between probes\n"
     "      --from T, --to T  what begins from T on, and before T: seconds since recording began,\n"

@@ -18,8 +18,6 @@ struct probity_export_run {
     struct probity_export export;
     const struct probity_exporter *exporter;
     struct probity_scopes *scopes; /* NULL: none are made */
-    struct probity_export_thread **threads; /* by slot; NULL: not seen yet */
-    uint32_t thread_count;
     uint64_t from_ns, to_ns;
 };
 
@@ -75,38 +73,47 @@ const char *probity_export_hit_name(const struct probity_event *event, char ret_
 /* ---- Threads -----------------------------------------------------------------------------------
  */
 
-static struct probity_export_thread *add_thread(struct probity_export_run *run,
+static struct probity_export_thread *add_thread(struct probity_export *export,
                                                 const struct probity_event *event)
 {
     uint32_t slot = event->thread_slot;
 
-    if (slot >= run->thread_count) {
-        size_t count = 2 * ((size_t)slot + 16);
+    if (slot >= export->thread_count) {
+        size_t count = 2 * ((size_t)slot + 16), old = export->thread_count;
         struct probity_export_thread **threads =
-            count <= UINT32_MAX ? realloc(run->threads, count * sizeof *threads) : NULL;
+            count <= UINT32_MAX ? realloc(export->threads, count * sizeof *threads) : NULL;
         if (threads == NULL)
             return NULL;
-        memset(threads + run->thread_count, 0, (count - run->thread_count) * sizeof *threads);
-        run->threads = threads;
-        run->thread_count = (uint32_t)count;
+        memset(threads + old, 0, (count - old) * sizeof *threads);
+        export->threads = threads;
+        export->thread_count = (uint32_t)count;
     }
     struct probity_export_thread *thread = calloc(1, sizeof *thread);
     if (thread == NULL)
         return NULL;
     *thread = (struct probity_export_thread){slot, event->trace, event->thread, event->tid,
                                              event->pid, NULL, NULL};
-    run->threads[slot] = thread;
+    export->threads[slot] = thread;
     return thread;
 }
 
-static inline struct probity_export_thread *thread_of(struct probity_export_run *run,
+static inline struct probity_export_thread *thread_of(struct probity_export *export,
                                                       const struct probity_event *event)
 {
     uint32_t slot = event->thread_slot;
 
-    if (__builtin_expect(slot < run->thread_count && run->threads[slot] != NULL, 1))
-        return run->threads[slot];
-    return add_thread(run, event);
+    if (__builtin_expect(slot < export->thread_count && export->threads[slot] != NULL, 1))
+        return export->threads[slot];
+    return add_thread(export, event);
+}
+
+static void free_thread(struct probity_export_thread *thread)
+{
+    if (thread == NULL)
+        return;
+    free(thread->name);
+    free(thread->user);
+    free(thread);
 }
 
 static int set_name(struct probity_export_thread *thread, const struct probity_event *event)
@@ -136,7 +143,7 @@ static void on_opened(void *context, struct probity_scope *scope, const struct p
         return;
     run->export.counts.scopes++;
     log_writer_make_room(&run->export.out, NULL);
-    run->exporter->opened(&run->export, run->threads[event->thread_slot], scope, event);
+    run->exporter->opened(&run->export, run->export.threads[event->thread_slot], scope, event);
 }
 
 static void on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
@@ -147,7 +154,7 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
     if (!is_in_range(run, scope->enter_wall_ns))
         return;
     log_writer_make_room(&run->export.out, NULL);
-    run->exporter->closed(&run->export, run->threads[thread_slot], scope, how, event);
+    run->exporter->closed(&run->export, run->export.threads[thread_slot], scope, how, event);
 }
 
 /* ---- Events ------------------------------------------------------------------------------------
@@ -199,7 +206,7 @@ static int error_of(struct probity_export_run *run)
 int probity_export_put(struct probity_export_run *run, const struct probity_event *event)
 {
     const struct probity_scopes_listener listener = {on_opened, on_closed, run};
-    struct probity_export_thread *thread = thread_of(run, event);
+    struct probity_export_thread *thread = thread_of(&run->export, event);
     int is_inside = is_in_range(run, event->wall_ns);
 
     if (__builtin_expect(thread == NULL, 0))
@@ -294,7 +301,7 @@ static int begin(struct probity_export_run *run, const struct probity_export_cal
             return PROBITY_ERROR_MEMORY;
         export->repairs = probity_scopes_repairs(run->scopes);
     }
-    int error = log_writer_init(&export->out, call->descriptor, 0, 0);
+    int error = log_writer_init(&export->out, call->descriptor, 0, exporter->has_chains);
     if (error == 0 && exporter->begin != NULL)
         error = exporter->begin(export);
     return error;
@@ -328,14 +335,9 @@ void probity_export_close(struct probity_export_run *run)
 {
     if (run->exporter->release != NULL && run->export.state != NULL)
         run->exporter->release(&run->export);
-    for (uint32_t slot = 0; slot < run->thread_count; slot++) {
-        if (run->threads[slot] == NULL)
-            continue;
-        free(run->threads[slot]->name);
-        free(run->threads[slot]->user);
-        free(run->threads[slot]);
-    }
-    free(run->threads);
+    for (uint32_t slot = 0; slot < run->export.thread_count; slot++)
+        free_thread(run->export.threads[slot]);
+    free(run->export.threads);
     if (run->scopes != NULL)
         probity_scopes_close(run->scopes);
     if (run->export.out.buffer != NULL)

@@ -74,6 +74,8 @@ struct probity_export {
     struct log_writer out; /* of a STREAM. Room for LOG_LINE_BYTES_MAX before each call */
     const char *path;      /* of a FILE or FOLDER */
     void *state;           /* state_bytes of the exporter, zeroed at first */
+    struct probity_export_thread **threads; /* by slot; NULL: not seen yet */
+    uint32_t thread_count;
     struct probity_export_counts counts;
     const struct probity_scopes_repairs *repairs; /* NULL: the exporter knows them */
     int error, error_number; /* kept: what is told behind it comes to nothing */
@@ -85,9 +87,10 @@ struct probity_exporter {
     enum probity_export_target target;
     unsigned carries;        /* enum probity_export_carries */
     int has_all;             /* 1: `event` is told of all events, whatever the range */
-    int has_values;          /* 1: the option `value` means something */
+    unsigned values;         /* which enum probity_export_value, as bits; 0: no option */
     int has_threads;         /* 1: the option `by_thread` does */
     int has_graphs;          /* 1: the option `graph` does */
+    int has_chains;          /* 1: `out` keeps what is poured into queues of the exporter's own */
     size_t state_bytes;
     /* Before the first event. Returns 0 or an error, errno set where it is of the system. */
     int (*begin)(struct probity_export *export);
@@ -112,7 +115,7 @@ struct probity_exporter {
 
 /* Each in its own file. */
 extern const struct probity_exporter probity_exporter_callgrind, probity_exporter_chrome,
-    probity_exporter_folded, probity_exporter_graphviz;
+    probity_exporter_folded, probity_exporter_graphviz, probity_exporter_speedscope;
 
 struct probity_export_run;
 

@@ -30,7 +30,8 @@ const struct probity_exporter probity_exporter_folded = {
     .target = PROBITY_EXPORT_STREAM,
     .carries = PROBITY_EXPORT_SCOPES,
     .has_all = 1,
-    .has_values = 1,
+    .values = 1 << PROBITY_EXPORT_WALL | 1 << PROBITY_EXPORT_CPU | 1 << PROBITY_EXPORT_OFF_CPU |
+              1 << PROBITY_EXPORT_CALLS,
     .has_threads = 1,
     .state_bytes = sizeof(struct export_tree),
     .begin = export_tree_begin,

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * export_speedscope.c: an evented profile for each thread. A profile is one piece of the file, but
+ * threads come at once: each has a chain in a temporary file (output/log_write.h), as have the
+ * frames, and at the end the chains are written one behind the other. What is known only then
+ * stands behind the events of a profile.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/same_function.h"
+#include "output/export.h"
+#include "output/export_json.h"
+#include "probity.h"
+
+enum { LINE_ROOM = 64 };
+
+struct speedscope {
+    struct probity_same_functions functions;
+    struct log_queue frames;
+    uint32_t frame_count;
+};
+
+struct frame {
+    struct probity_same_function same; /* first */
+    uint32_t number;
+};
+
+struct speedscope_thread {
+    struct log_queue queue;
+    uint64_t first, last; /* times only go on */
+};
+
+static const char *limit_of(const struct probity_export *export)
+{
+    return export->out.end + LOG_LINE_BYTES_MAX - LINE_ROOM;
+}
+
+static inline void put(struct probity_export *export, const char *words)
+{
+    export->out.at = export_put(export->out.at, words);
+}
+
+static inline void put_number(struct probity_export *export, uint64_t number)
+{
+    export->out.at = probity_digits_put(export->out.at, number);
+}
+
+static void put_text(struct probity_export *export, const char *text, size_t bytes)
+{
+    export->out.at = export_json_text(export->out.at, limit_of(export), text, bytes);
+}
+
+/* ---- Frames and threads ------------------------------------------------------------------------
+ */
+
+static void put_frame(struct probity_export *export, const struct probity_function_key *key)
+{
+    struct speedscope *state = export->state;
+    char lost[32];
+    size_t bytes;
+    const char *name = probity_export_function_name(key->function, key->number, lost, &bytes);
+
+    put(export, state->frame_count > 0 ? ",\n{\"name\":" : "\n{\"name\":");
+    put_text(export, name, bytes);
+    if (key->function != NULL) {
+        put(export, ",\"file\":");
+        put_text(export, key->function->file, strlen(key->function->file));
+        put(export, ",\"line\":");
+        put_number(export, key->function->line);
+    }
+    put(export, "}");
+    log_writer_pour(&export->out, &state->frames);
+}
+
+/* Declarations that are alike to a user are one frame. */
+static __attribute__((noinline)) struct frame *find_frame(struct probity_export *export,
+                                                          const struct probity_scope *scope)
+{
+    struct speedscope *state = export->state;
+    const struct probity_function_key key = {scope->function, scope->trace, scope->number};
+    size_t known = state->functions.count;
+    struct frame *frame = (struct frame *)probity_same_function_at(&state->functions, &key);
+
+    if (frame == NULL) {
+        probity_export_fail(export, PROBITY_ERROR_MEMORY);
+        return NULL;
+    }
+    if (state->functions.count > known) {
+        put_frame(export, &key);
+        frame->number = state->frame_count++;
+    }
+    return frame;
+}
+
+static __attribute__((noinline)) struct speedscope_thread *make_thread(
+    struct probity_export *export, struct probity_export_thread *thread, uint64_t at)
+{
+    struct speedscope_thread *made = calloc(1, sizeof *made);
+
+    if (made == NULL) {
+        probity_export_fail(export, PROBITY_ERROR_MEMORY);
+        return NULL;
+    }
+    made->first = made->last = at;
+    thread->user = made;
+    put(export, "{\"type\":\"evented\",\"unit\":\"nanoseconds\",\"events\":[");
+    return made;
+}
+
+/* ---- Events ------------------------------------------------------------------------------------
+ */
+
+static inline uint64_t at_of(const struct probity_export *export, struct probity_scope_time time)
+{
+    if (export->options->value == PROBITY_EXPORT_CPU)
+        return time.cpu_ns;
+    return time.wall_ns > export->start_ns ? time.wall_ns - export->start_ns : 0;
+}
+
+static inline void put_event(struct probity_export *export, struct probity_export_thread *thread,
+                             const struct probity_scope *scope, const char *words, uint64_t at)
+{
+    struct speedscope_thread *made = thread->user;
+    struct frame *frame = *scope->of_function;
+    int is_first = made == NULL;
+
+    if (__builtin_expect(frame == NULL, 0))
+        *scope->of_function = frame = find_frame(export, scope);
+    if (is_first)
+        made = make_thread(export, thread, at);
+    if (__builtin_expect(frame == NULL || made == NULL, 0))
+        return;
+    made->last = at > made->last ? at : made->last;
+    put(export, is_first ? "\n" : ",\n");
+    put(export, words);
+    put_number(export, frame->number);
+    put(export, ",\"at\":");
+    put_number(export, made->last);
+    put(export, "}");
+    log_writer_pour(&export->out, &made->queue);
+}
+
+static void speedscope_opened(struct probity_export *export, struct probity_export_thread *thread,
+                              struct probity_scope *scope, const struct probity_event *event)
+{
+    const struct probity_scope_time enter = {scope->enter_wall_ns, scope->enter_cpu_ns};
+
+    (void)event;
+    put_event(export, thread, scope, "{\"type\":\"O\",\"frame\":", at_of(export, enter));
+}
+
+static void speedscope_closed(struct probity_export *export, struct probity_export_thread *thread,
+                              const struct probity_scope *scope, enum probity_scope_end how,
+                              const struct probity_event *event)
+{
+    (void)how;
+    (void)event;
+    put_event(export, thread, scope, "{\"type\":\"C\",\"frame\":",
+              at_of(export, probity_export_leave(scope)));
+}
+
+/* ---- The whole ---------------------------------------------------------------------------------
+ */
+
+static int speedscope_begin(struct probity_export *export)
+{
+    struct speedscope *state = export->state;
+
+    state->functions.item_bytes = sizeof(struct frame);
+    put(export, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
+                "\"exporter\":\"probity ");
+    put(export, probity_version());
+    put(export, "\",\"shared\":{\"frames\":[");
+    log_writer_pour(&export->out, &state->frames);
+    return 0;
+}
+
+static void end_thread(struct probity_export *export, const struct probity_export_thread *thread,
+                       int is_last)
+{
+    struct speedscope_thread *made = thread->user;
+    char name[2 * PROBITY_EVENT_BYTES_MAX];
+    int bytes = snprintf(name, sizeof name, "%s%s%" PRIu32 "/%" PRIu32,
+                         thread->name != NULL ? thread->name : "",
+                         thread->name != NULL ? " " : "", thread->pid, thread->tid);
+
+    put(export, "],\n\"name\":");
+    put_text(export, name, (size_t)bytes);
+    put(export, ",\"startValue\":");
+    put_number(export, made->first);
+    put(export, ",\"endValue\":");
+    put_number(export, made->last);
+    put(export, is_last ? "}\n" : "},\n");
+    log_writer_pour(&export->out, &made->queue);
+    log_writer_unchain(&export->out, &made->queue);
+}
+
+/* A file without a profile would not open. */
+static void put_empty(struct probity_export *export)
+{
+    struct speedscope *state = export->state;
+
+    put(export, "{\"type\":\"evented\",\"unit\":\"nanoseconds\",\"events\":[],"
+                "\"name\":\"no calls\",\"startValue\":0,\"endValue\":0}\n");
+    log_writer_pour(&export->out, &state->frames);
+}
+
+static int speedscope_end(struct probity_export *export)
+{
+    struct speedscope *state = export->state;
+    uint32_t left = 0;
+
+    for (uint32_t slot = 0; slot < export->thread_count; slot++)
+        left += export->threads[slot] != NULL && export->threads[slot]->user != NULL;
+    put(export, "\n]},\"profiles\":[\n");
+    log_writer_pour(&export->out, &state->frames);
+    if (left == 0)
+        put_empty(export);
+    log_writer_unchain(&export->out, &state->frames);
+    for (uint32_t slot = 0; slot < export->thread_count; slot++) {
+        if (export->threads[slot] != NULL && export->threads[slot]->user != NULL)
+            end_thread(export, export->threads[slot], --left == 0);
+    }
+    put(export, "]}\n");
+    log_writer_pour(&export->out, &state->frames);
+    log_writer_unchain(&export->out, &state->frames);
+    return 0;
+}
+
+static void speedscope_release(struct probity_export *export)
+{
+    struct speedscope *state = export->state;
+
+    for (uint32_t slot = 0; slot < export->thread_count; slot++) {
+        struct speedscope_thread *made =
+            export->threads[slot] != NULL ? export->threads[slot]->user : NULL;
+        if (made != NULL)
+            log_queue_release(&made->queue);
+    }
+    log_queue_release(&state->frames);
+    probity_same_functions_release(&state->functions);
+}
+
+const struct probity_exporter probity_exporter_speedscope = {
+    .name = "speedscope",
+    .target = PROBITY_EXPORT_STREAM,
+    .carries = PROBITY_EXPORT_SCOPES,
+    .values = 1 << PROBITY_EXPORT_WALL | 1 << PROBITY_EXPORT_CPU,
+    .has_chains = 1,
+    .state_bytes = sizeof(struct speedscope),
+    .begin = speedscope_begin,
+    .opened = speedscope_opened,
+    .closed = speedscope_closed,
+    .end = speedscope_end,
+    .release = speedscope_release};
