@@ -193,10 +193,12 @@ __attribute__((__constructor__)) static void fn_x_level_default(void)
 #ifdef __cplusplus
 #define FN_X_ASSERT static_assert
 #define FN_X_SIGNATURE __PRETTY_FUNCTION__
+#define FN_X_SIGNATURE_LISTED __PRETTY_FUNCTION__
 #define FN_X_FLAGS PROBITY_FUNCTION_CXX
 #else
 #define FN_X_ASSERT _Static_assert
 #define FN_X_SIGNATURE NULL
+#define FN_X_SIGNATURE_LISTED ""
 #define FN_X_FLAGS 0
 #endif
 
@@ -230,6 +232,8 @@ __attribute__((__constructor__)) static void fn_x_level_default(void)
             &fn_x_function, 0, NULL, NULL, NULL, NULL, PROBITY_AT_VALUE, 0, 0, 0, 0,               \
             PROBITY_NUMBER(&fn_x_mark)};                                                           \
     _Pragma("GCC diagnostic pop")                                                                  \
+    PROBITY_LIST(PROBITY_LISTED_FUNCTION, level_, FN_X_FLAGS | (flags_), 0, __func__, __FILE__,    \
+                 FN_X_SIGNATURE_LISTED, FN_X_TEXT(retType));                                       \
     enter(level_)
 
 #define FN_X_ENTER_PLAIN(level)                                                                    \

@@ -298,12 +298,74 @@ static inline __attribute__((__always_inline__)) void probity_probe_site(struct 
 #define PROBITY_CAST(type, expression) ((type)(expression))
 #endif
 
+/* ---- What is compiled in ---------------------------------------------------------------------- */
+
+enum { PROBITY_LISTED_NAMED = 1, PROBITY_LISTED_NUMBERED = 2, PROBITY_LISTED_FUNCTION = 3 };
+
+/* Of each probe and scope the object file tells by an ELF note (doc/trace-format.md, "SITES"), so
+ * that `probity list` knows those that were never hit. No instruction, no relocation at load time;
+ * strip leaves it. `?`: the note is discarded with an inline function's other copies. `o`: and with
+ * a function that --gc-sections discards; older assemblers do not know it, so there the note
+ * stays. Texts are literals, __func__ and the like. With PROBITY_UNLISTED there are no notes. */
+#if defined(PROBITY_UNLISTED) || (!defined(__clang__) && __GNUC__ < 9) || \
+    (defined(__clang__) && __clang_major__ < 12)
+#define PROBITY_LIST(kind, level, flags, number, name, file, function, returns) ((void)0)
+#else
+#if defined(__clang__) || __GNUC__ >= 11
+#define PROBITY_NOTE_SECTION \
+    ".Lprobity_here%=:\n\t.pushsection .probity.note, \"ao?\", %%note, .Lprobity_here%=\n"
+#else
+#define PROBITY_NOTE_SECTION "\t.pushsection .note.probity, \"a?\", %%note\n"
+#endif
+#ifdef __aarch64__
+#define PROBITY_NOTE_TEXT "S"
+#else
+#define PROBITY_NOTE_TEXT "i"
+#endif
+#define PROBITY_LIST(kind, level, flags, number, name, file, function, returns)                    \
+    __asm__ __inline__(PROBITY_NOTE_SECTION                                                        \
+                       "\t.balign 4\n\t.long 8, 28, 1\n\t.asciz \"Probity\"\n"                    \
+                       "\t.byte %c0, %c1, %c2, 0\n\t.long %c3, %c4\n"                             \
+                       "\t.long %c5 - ., %c6 - ., %c7 - ., %c8 - .\n\t.popsection"                \
+                       :                                                                           \
+                       : "i"(kind), "i"(level), "i"(flags), "i"(__LINE__), "i"(number),            \
+                         PROBITY_NOTE_TEXT(name), PROBITY_NOTE_TEXT(file),                         \
+                         PROBITY_NOTE_TEXT(function), PROBITY_NOTE_TEXT(returns))
+#endif
+
+/* A number that the compiler does not know is not listed. It must know at once: what it finds out
+ * when it optimizes comes too late for an operand. */
+#ifdef __cplusplus
+#define PROBITY_LIST_NUMBER(id)                                                                    \
+    do {                                                                                           \
+        constexpr bool probity_is_known = __builtin_constant_p(id);                                \
+        constexpr uint32_t probity_number =                                                        \
+            __builtin_constant_p(id) ? static_cast<uint32_t>(id) : 0u;                             \
+        if (probity_is_known)                                                                      \
+            PROBITY_LIST(PROBITY_LISTED_NUMBERED, 0, 0, probity_number, "", __FILE__, __func__,    \
+                         "");                                                                      \
+    } while (0)
+#else
+#define PROBITY_LIST_NUMBER(id)                                                                    \
+    do {                                                                                           \
+        if (__builtin_choose_expr(__builtin_constant_p(id), 1, 0))                                 \
+            PROBITY_LIST(                                                                          \
+                PROBITY_LISTED_NUMBERED, 0, 0,                                                     \
+                __builtin_choose_expr(__builtin_constant_p(id), (uint32_t)(id), (uint32_t)0), "",  \
+                __FILE__, __func__, "");                                                           \
+    } while (0)
+#endif
+
 #ifdef PROBITY_DISABLE
 #define PROBITY_PROBE(id) PROBITY_CAST(void, 0 ? PROBITY_CAST(uint32_t, id) : 0u)
 #define PROBITY_PROBE_NAMED(name) PROBITY_CAST(void, sizeof(name))
 #else
 /* A hit of probe number id (uint32_t). A statement. */
-#define PROBITY_PROBE(id) probity_probe(PROBITY_CAST(uint32_t, id))
+#define PROBITY_PROBE(id)                                                                          \
+    do {                                                                                           \
+        PROBITY_LIST_NUMBER(id);                                                                   \
+        probity_probe(PROBITY_CAST(uint32_t, id));                                                 \
+    } while (0)
 
 /* A hit of the site with this name, a string literal. A statement. File, line and function come
  * from the compiler. */
@@ -311,6 +373,7 @@ static inline __attribute__((__always_inline__)) void probity_probe_site(struct 
     do {                                                                                           \
         static struct probity_site probity_site_here = {"" name, __FILE__, __func__, __LINE__, 0}; \
         probity_probe_site(&probity_site_here);                                                    \
+        PROBITY_LIST(PROBITY_LISTED_NAMED, 0, 0, 0, "" name, __FILE__, __func__, "");              \
     } while (0)
 #endif
 
