@@ -1,13 +1,30 @@
 # Completion of probity(1) for bash.
 
-_probity_record() {
+# Behind a "--" stands the program.
+_probity_program() {
     local i
     for ((i = 2; i < COMP_CWORD; i++)); do
         if [[ ${COMP_WORDS[i]} == -- ]]; then
             mapfile -t COMPREPLY < <(compgen -c -f -- "$1")
-            return
+            return 0
         fi
     done
+    return 1
+}
+
+_probity_overhead() {
+    _probity_program "$1" && return
+    case $2 in
+        -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$1") ;;
+        --base) mapfile -t COMPREPLY < <(compgen -c -f -- "$1") ;;
+        -n | --pairs | --min-time) ;;
+        *) mapfile -t COMPREPLY < <(compgen -c -W '-o --output -f --force -n --pairs --min-time
+            --profile --base -i --ignore-status --json --csv -h --help --' -- "$1") ;;
+    esac
+}
+
+_probity_record() {
+    _probity_program "$1" && return
     case $2 in
         -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$1") ;;
         --mode) mapfile -t COMPREPLY < <(compgen -W 'block drop ring' -- "$1") ;;
@@ -21,7 +38,7 @@ _probity() {
     if ((COMP_CWORD == 1)); then
         mapfile -t COMPREPLY < <(compgen -W \
             'record csv log report info check recover level tree threads blocks diff
-             export help --help --version' -- "$word")
+             export overhead help --help --version' -- "$word")
         return
     fi
     # Bash cuts --mode=ring at the equals sign.
@@ -105,6 +122,7 @@ _probity() {
     fi
     case ${COMP_WORDS[1]} in
         record) _probity_record "$word" "$previous"; return ;;
+        overhead) _probity_overhead "$word" "$previous"; return ;;
         csv) options='-o --output -f --force --header --columns --from --to --tid --probe -h --help' ;;
         log) options='-o --output -f --force --follow --function --level --depth --min-duration --tid
             --from --to --by-thread --probes --time --color -h --help' ;;

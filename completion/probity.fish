@@ -1,7 +1,7 @@
 # Completion of probity(1) for fish.
 
 set -l commands record csv log report info check recover level tree threads blocks diff \
-    export help
+    export overhead help
 set -l none "not __fish_seen_subcommand_from $commands"
 set -l in __fish_seen_subcommand_from
 
@@ -15,6 +15,7 @@ complete -c probity -n $none -a check -d 'verify every byte of a trace'
 complete -c probity -n $none -a recover -d 'fold what a killed program left behind into its trace'
 complete -c probity -n $none -a level -d 'show or change the levels of a running program'
 complete -c probity -n $none -a diff -d 'compare runs of a program before and after a change'
+complete -c probity -n $none -a overhead -d 'say by how much recording slows a program down'
 complete -c probity -n $none -a tree -d 'show who called whom, with times along each path'
 complete -c probity -n $none -a threads -d 'say what each thread and process did'
 complete -c probity -n $none -a blocks -d 'say what the program took from probe to probe'
@@ -146,3 +147,13 @@ complete -c probity -n "$in diff" -l from -x -d 'only calls from this time on'
 complete -c probity -n "$in diff" -l to -x -d 'only calls before this time'
 complete -c probity -n "$in diff" -l json -d 'print JSON'
 complete -c probity -n "$in diff" -l csv -d 'print CSV'
+
+complete -c probity -n "$in overhead" -s o -l output -r -d 'write to a file'
+complete -c probity -n "$in overhead" -s f -l force -d 'replace the file'
+complete -c probity -n "$in overhead" -s n -l pairs -x -d 'pairs of runs'
+complete -c probity -n "$in overhead" -l min-time -x -d 'go on for so many seconds'
+complete -c probity -n "$in overhead" -l profile -d 'record in profile mode'
+complete -c probity -n "$in overhead" -l base -r -d 'without recording, run this instead'
+complete -c probity -n "$in overhead" -s i -l ignore-status -d 'measure also a program that fails'
+complete -c probity -n "$in overhead" -l json -d 'print JSON'
+complete -c probity -n "$in overhead" -l csv -d 'print CSV'

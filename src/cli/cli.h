@@ -30,7 +30,7 @@ struct cli_command {
 extern const struct cli_command cli_command_record, cli_command_csv, cli_command_log,
     cli_command_report, cli_command_info, cli_command_check, cli_command_recover,
     cli_command_level, cli_command_tree, cli_command_threads, cli_command_diff,
-    cli_command_blocks, cli_command_export;
+    cli_command_blocks, cli_command_export, cli_command_overhead;
 
 /* "probity CMD: TEXT" on stderr, one line. Returns CLI_FAILURE. */
 int cli_fail(const struct cli_command *command, const char *format, ...)

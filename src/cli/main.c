@@ -16,6 +16,7 @@ static const struct cli_command *const commands[] = {
     &cli_command_info,   &cli_command_check, &cli_command_recover, &cli_command_level,
     &cli_command_tree,   &cli_command_threads, &cli_command_blocks,  &cli_command_diff,
     &cli_command_export,
+    &cli_command_overhead,
 };
 
 enum { COMMANDS = sizeof commands / sizeof *commands };

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_paired.c: the estimate of a difference in pairs against a textbook, against all signs, and
+ * against simulation; what runs in pairs make of it.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "analysis/overhead.h"
+#include "analysis/paired.h"
+
+static uint64_t seed = 1;
+
+static double uniform(void)
+{
+    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return ((double)(seed >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static void expect_near(double found, double expected, double bound)
+{
+    if (fabs(found - expected) > bound)
+        fail_msg("%.9g is not within %g of %.9g", found, bound, expected);
+}
+
+static struct probity_shift shift_of(const double *differences, size_t count)
+{
+    struct probity_shift shift;
+
+    assert_int_equal(probity_paired_estimate(differences, count, 0.95, &shift), 0);
+    return shift;
+}
+
+/* Hollander and Wolfe's example 3.1: nine patients before and behind a therapy. */
+static void the_textbook_agrees(void **state)
+{
+    static const double before[] = {1.83, .50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30};
+    static const double behind[] = {.878, .647, .598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29};
+    double differences[9];
+
+    (void)state;
+    for (int i = 0; i < 9; i++)
+        differences[i] = behind[i] - before[i];
+    struct probity_shift shift = shift_of(differences, 9);
+    assert_true(shift.has_interval);
+    expect_near(shift.estimate, -0.46, 1e-9);
+    expect_near(shift.low, -0.786, 1e-9);
+    expect_near(shift.high, -0.010, 1e-9);
+}
+
+static int compare_doubles(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+
+    return a < b ? -1 : a > b;
+}
+
+/* The interval ends at the k-th mean from each end, where so few of all signs give a sum of ranks
+ * below k that twice their share is not above 5 %. */
+static void all_signs_agree(void **state)
+{
+    enum { MOST = 14 };
+    double differences[MOST], means[MOST * (MOST + 1) / 2];
+
+    (void)state;
+    for (size_t count = 5; count <= MOST; count++) {
+        size_t made = 0, k = 0, all = (size_t)1 << count, sums[128] = {0}, below = 0;
+        for (size_t i = 0; i < count; i++)
+            differences[i] = uniform() - 0.3;
+        for (size_t signs = 0; signs < all; signs++) {
+            size_t sum = 0;
+            for (size_t i = 0; i < count; i++)
+                sum += (signs >> i & 1) != 0 ? i + 1 : 0;
+            sums[sum]++;
+        }
+        while (2 * (double)(below + sums[k]) / (double)all <= 0.05)
+            below += sums[k++];
+        for (size_t i = 0; i < count; i++) {
+            for (size_t j = 0; j <= i; j++)
+                means[made++] = (differences[i] + differences[j]) / 2;
+        }
+        qsort(means, made, sizeof *means, compare_doubles);
+        struct probity_shift shift = shift_of(differences, count);
+        assert_int_equal(shift.has_interval, count >= 6);
+        if (!shift.has_interval)
+            continue;
+        expect_near(shift.low, means[k - 1], 1e-12);
+        expect_near(shift.high, means[made - k], 1e-12);
+    }
+}
+
+/* Of symmetrical differences around 1, in 2,000 repetitions: the interval holds 1 in 95 % of them
+ * or more, but not in all. */
+static void intervals_hold_what_they_say(void **state)
+{
+    enum { REPETITIONS = 2000, COUNT = 12 };
+    double differences[COUNT];
+    int missed = 0;
+
+    (void)state;
+    for (int repetition = 0; repetition < REPETITIONS; repetition++) {
+        for (int i = 0; i < COUNT; i++) {
+            double u = uniform() - 0.5;
+            differences[i] = 1 + u * u * u;
+        }
+        struct probity_shift shift = shift_of(differences, COUNT);
+        missed += shift.low > 1 || shift.high < 1;
+    }
+    assert_in_range(missed, REPETITIONS * 2 / 100, REPETITIONS * 6 / 100);
+}
+
+/* Where the normal distribution takes over, the bounds hardly move. */
+static void many_pairs(void **state)
+{
+    static double differences[PROBITY_PAIRED_EXACT_MAX + 1];
+
+    (void)state;
+    for (int i = 0; i <= PROBITY_PAIRED_EXACT_MAX; i++)
+        differences[i] = uniform();
+    struct probity_shift exact = shift_of(differences, PROBITY_PAIRED_EXACT_MAX);
+    struct probity_shift normal = shift_of(differences, PROBITY_PAIRED_EXACT_MAX + 1);
+    assert_true(exact.has_interval && normal.has_interval);
+    expect_near(normal.low, exact.low, 0.005);
+    expect_near(normal.high, exact.high, 0.005);
+}
+
+static void a_factor_is_found(void **state)
+{
+    struct probity_overhead_pair pairs[8] = {{.on_came_first = 0}};
+    struct probity_overhead overhead;
+
+    (void)state;
+    for (uint64_t i = 0; i < 8; i++) {
+        pairs[i].off = (struct probity_overhead_run){.wall_ns = 1000000 * (i + 1),
+                                                     .user_ns = 400000, .system_ns = 100000};
+        pairs[i].on = (struct probity_overhead_run){
+            .wall_ns = 1250000 * (i + 1), .user_ns = 500000, .system_ns = 250000, .traces = 2,
+            .records = 1000, .lost = i, .incomplete = i == 7};
+    }
+    assert_int_equal(probity_overhead_of(pairs, 8, &overhead), 0);
+    const struct probity_overhead_times *wall = &overhead.times[PROBITY_OVERHEAD_WALL];
+    const struct probity_overhead_times *cpu = &overhead.times[PROBITY_OVERHEAD_CPU];
+    assert_true(wall->has_ratio && wall->ratio.has_interval);
+    expect_near(wall->ratio.estimate, 0.25, 1e-12);
+    expect_near(wall->ratio.low, 0.25, 1e-12);
+    expect_near(wall->ratio.high, 0.25, 1e-12);
+    expect_near(wall->off_ns, 4500000, 1e-6);
+    expect_near(wall->on_ns, 5625000, 1e-6);
+    expect_near(cpu->ratio.estimate, 0.5, 1e-12);
+    expect_near(cpu->added.estimate, 250000, 1e-6);
+    expect_near(probity_overhead_per_record(&overhead, cpu->added.estimate), 250, 1e-9);
+    assert_int_equal(overhead.lost, 28);
+    assert_int_equal(overhead.incomplete, 1);
+    assert_int_equal(overhead.traces, 16);
+    pairs[3].off.user_ns = pairs[3].off.system_ns = 0;
+    assert_int_equal(probity_overhead_of(pairs, 8, &overhead), 0);
+    assert_false(overhead.times[PROBITY_OVERHEAD_CPU].has_ratio);
+    assert_int_equal(probity_overhead_of(pairs, 1, &overhead), 0);
+    assert_false(overhead.times[PROBITY_OVERHEAD_WALL].ratio.has_interval);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_textbook_agrees), cmocka_unit_test(all_signs_agree),
+        cmocka_unit_test(intervals_hold_what_they_say), cmocka_unit_test(many_pairs),
+        cmocka_unit_test(a_factor_is_found)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
