@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "analysis/compare.h"
 #include "cli/cli.h"
 #include "cli/filter.h"
+#include "cli/printed.h"
 #include "output/diff_csv.h"
 #include "output/diff_json.h"
 #include "output/diff_text.h"
@@ -220,48 +220,24 @@ static int refuse_twice(char **paths, size_t count)
 /* ---- Writing -----------------------------------------------------------------------------------
  */
 
-static int is_coloured(const struct diff_call *call)
-{
-    const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
+struct printing {
+    struct diff_call *call;
+    const struct probity_compare *compare;
+};
 
-    return call->out == NULL && (none == NULL || *none == '\0') && isatty(STDOUT_FILENO) &&
-           (terminal == NULL || strcmp(terminal, "dumb") != 0);
-}
-
-static int print_diff(const struct diff_call *call, FILE *stream,
-                      const struct probity_compare *compare)
+static int print_diff(void *context, FILE *stream, int has_colour)
 {
+    const struct printing *printing = context;
+    struct diff_call *call = printing->call;
+
+    call->layout.has_colour = has_colour;
     if (call->form == FORM_JSON)
-        return probity_diff_json(stream, &call->layout, compare);
+        return probity_diff_json(stream, &call->layout, printing->compare);
     if (call->form == FORM_CSV)
-        probity_diff_csv(stream, &call->layout, compare);
+        probity_diff_csv(stream, &call->layout, printing->compare);
     else
-        probity_diff_text(stream, &call->layout, compare);
-    return ferror(stream) ? PROBITY_ERROR_WRITE : 0;
-}
-
-/* Standard output is looked at for all commands when it is closed. */
-static int write_diff(const struct diff_call *call, const struct probity_compare *compare)
-{
-    struct cli_output output;
-    int status = cli_output_open(&cli_command_diff, call->out, call->force, &output);
-
-    if (status != CLI_OK)
-        return status;
-    int copy = call->out != NULL ? dup(output.descriptor) : -1;
-    FILE *stream = call->out == NULL ? stdout : copy >= 0 ? fdopen(copy, "w") : NULL;
-    int error = stream != NULL ? print_diff(call, stream, compare) : PROBITY_ERROR_MEMORY;
-    if (call->out != NULL && stream != NULL && fclose(stream) != 0 && error == 0)
-        error = PROBITY_ERROR_WRITE;
-    if (error == PROBITY_ERROR_WRITE && call->out == NULL)
-        return CLI_FAILURE;
-    if (error == PROBITY_ERROR_WRITE)
-        status = cli_fail_trace(&cli_command_diff, call->out, error, errno);
-    else if (error != 0)
-        status = cli_fail(&cli_command_diff, "%s", probity_error_text(error));
-    int closed = call->out == NULL ? CLI_OK
-                                   : cli_output_close(&cli_command_diff, &output, status == CLI_OK);
-    return status == CLI_OK ? closed : status;
+        probity_diff_text(stream, &call->layout, printing->compare);
+    return 0;
 }
 
 static int judge_limits(const struct probity_compare *compare)
@@ -294,8 +270,8 @@ static int diff_runs(struct diff_call *call, struct probity_compare *compare, ch
     if (status != CLI_OK)
         return status;
     probity_compare_sort(compare, call->order);
-    call->layout.has_colour = is_coloured(call);
-    status = write_diff(call, compare);
+    struct printing printing = {call, compare};
+    status = cli_print_answer(&cli_command_diff, call->out, call->force, print_diff, &printing);
     int judged = status == CLI_OK ? judge_limits(compare) : CLI_OK;
     if (status == CLI_OK && call->is_damaged)
         return CLI_DAMAGED;
