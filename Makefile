@@ -42,8 +42,12 @@ LINK_FLAGS = -pthread $(SANITIZE_FLAGS) $(LDFLAGS)
 SRC_FLAGS := -Isrc -Iinclude -fPIC -fvisibility=hidden -fexceptions -fno-plt
 
 # What needs libm or answers only the tool is the tool's alone.
-TOOL_ANALYSIS := $(wildcard src/analysis/compare*.c) src/analysis/statistics.c \
-                 src/analysis/blocks.c src/analysis/paired.c src/analysis/overhead.c
+TOOL_ANALYSIS := $(wildcard $(addsuffix *.c,$(addprefix src/analysis/, \
+    blocks \
+    compare \
+    overhead \
+    paired \
+    statistics)))
 LIB_SRC := $(wildcard src/base/*.c src/format/*.c src/spool/*.c src/runtime/*.c src/writer/*.c \
              src/reader/*.c src/logger/*.c src/library/*.c src/output/csv*.c src/output/log*.c) \
            src/output/text.c src/output/values.c src/output/report_text.c \

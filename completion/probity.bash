@@ -132,7 +132,8 @@ _probity() {
             --callees --fold-recursion --sort --places --from --to --tid --json --csv --folded
             --value -h --help' ;;
         threads) options='-o --output -f --force --sort --from --to --tid --json --csv -h --help' ;;
-        blocks) options='-o --output -f --force --sort -n --limit --probe --from --to --tid --json
+        blocks) options='-o --output -f --force --sort -n --limit --from --to --probe --by-thread
+            --slowest --since --until --tid --json
             --csv -h --help' ;;
         export) options='-o --output -f --force --format --value --by-thread --graph --from --to --tid
             -h --help' ;;

@@ -15,15 +15,29 @@
 /* Powers of two. */
 enum { CACHE_PLACES = 1024, RECENT = 64, PROBE_CHAINS = 1 << 12, PAIR_CHAINS = 1 << 16 };
 
+/* Of all threads, or of one. */
 struct pair_item {
     struct probity_blocks_pair pair;
-    struct probe_item *to;
-    struct pair_item *next; /* of its chain */
+    struct probe_item *from, *to;
+    struct pair_item *next;  /* of its chain */
+    struct pair_item *first; /* of all threads: its rows, newest first; */
+    struct pair_item *other; /* of a thread: the next one */
+    size_t rows;
+};
+
+/* How often another hit followed that of a probe on one thread. */
+struct followed_item {
+    const struct probe_item *from;
+    const struct probity_thread_label *thread;
+    uint64_t count;
+    struct followed_item *next; /* of its chain */
 };
 
 struct probe_item {
     struct probity_blocks_probe probe;
     uint32_t place; /* probes are counted as they come */
+    unsigned role;
+    uint64_t followed; /* hits with another one behind */
     struct pair_item *recent[RECENT]; /* pairs from here, by place of the second probe */
     struct probe_item *next;          /* of its chain */
     char *name;                       /* that of `probe` */
@@ -44,10 +58,11 @@ struct last_hit {
 };
 
 struct probity_blocks {
-    uint64_t from_ns, to_ns;
+    struct probity_blocks_options options;
+    struct probity_thread_table threads;
     struct last_hit *last; /* by thread slot */
     uint32_t last_count, probe_count;
-    size_t pair_count;
+    size_t pair_count; /* without those of threads */
     const struct probity_blocks_pair **sorted;
     struct {
         uint64_t key;
@@ -56,6 +71,7 @@ struct probity_blocks {
     struct number_item *numbers[PROBE_CHAINS];
     struct probe_item *probes[PROBE_CHAINS];
     struct pair_item *pairs[PAIR_CHAINS];
+    struct followed_item *followed[PROBE_CHAINS]; /* by thread */
 };
 
 /* ---- Probes ------------------------------------------------------------------------------------
@@ -71,6 +87,12 @@ static uint32_t hash_text(const char *text, size_t bytes)
     return hash ^ hash >> 16;
 }
 
+static unsigned role_of(const struct probity_blocks *blocks, const struct probity_event *event)
+{
+    return blocks->options.role != NULL ? blocks->options.role(blocks->options.context, event)
+                                        : PROBITY_BLOCKS_BEGINS | PROBITY_BLOCKS_ENDS;
+}
+
 static struct probe_item *make_probe(struct probity_blocks *blocks,
                                      const struct probity_event *event, const char *text,
                                      size_t bytes)
@@ -83,15 +105,18 @@ static struct probe_item *make_probe(struct probity_blocks *blocks,
     item->probe = (struct probity_blocks_probe){.text = item->text, .number = event->id,
                                                 .is_site = event->is_site};
     item->place = blocks->probe_count++;
+    item->role = role_of(blocks, event);
     return item;
 }
 
 /* A name may come later than hits. */
-static __attribute__((noinline)) int set_name(struct probe_item *item,
+static __attribute__((noinline)) int set_name(const struct probity_blocks *blocks,
+                                              struct probe_item *item,
                                               const struct probity_event *event)
 {
     item->name = strndup(event->name, event->name_bytes);
     item->probe.name = item->name;
+    item->role |= role_of(blocks, event);
     return item->name != NULL ? 0 : PROBITY_ERROR_MEMORY;
 }
 
@@ -171,29 +196,63 @@ static inline struct probe_item *probe_of(struct probity_blocks *blocks,
 /* ---- Pairs -------------------------------------------------------------------------------------
  */
 
+/* Finds or adds. thread: NULL: all threads. NULL without memory. */
+static struct pair_item *pair_at(struct probity_blocks *blocks, struct probe_item *from,
+                                 struct probe_item *to, const struct probity_thread_label *thread)
+{
+    uint32_t hash = (from->place * 2654435761u) ^ (to->place * 2246822519u) ^
+                    (uint32_t)((uintptr_t)thread >> 5) * 3266489917u;
+    struct pair_item **chain = &blocks->pairs[(hash ^ hash >> 16) & (PAIR_CHAINS - 1)];
+    struct pair_item *item = *chain;
+
+    while (item != NULL && (item->to != to || item->from != from || item->pair.thread != thread))
+        item = item->next;
+    if (item != NULL)
+        return item;
+    size_t slowest = blocks->options.slowest;
+    item = calloc(1, sizeof *item);
+    if (item != NULL)
+        item->pair.slowest = calloc(slowest, sizeof *item->pair.slowest);
+    if (item == NULL || item->pair.slowest == NULL) {
+        free(item);
+        return NULL;
+    }
+    item->pair.from = &from->probe;
+    item->pair.to = &to->probe;
+    item->pair.thread = thread;
+    item->pair.min_ns = UINT64_MAX;
+    item->from = from;
+    item->to = to;
+    item->next = *chain;
+    *chain = item;
+    return item;
+}
+
 static __attribute__((noinline)) struct pair_item *find_pair(struct probity_blocks *blocks,
                                                              struct probe_item *from,
                                                              struct probe_item *to)
 {
-    uint32_t hash = (from->place * 2654435761u) ^ (to->place * 2246822519u);
-    struct pair_item **chain = &blocks->pairs[(hash ^ hash >> 16) & (PAIR_CHAINS - 1)];
-    struct pair_item *item = *chain;
+    struct pair_item *item = pair_at(blocks, from, to, NULL);
 
-    while (item != NULL && (item->to != to || item->pair.from != &from->probe))
+    if (item != NULL)
+        from->recent[to->place & (RECENT - 1)] = item;
+    return item;
+}
+
+static struct followed_item *followed_at(struct probity_blocks *blocks,
+                                         const struct probe_item *from,
+                                         const struct probity_thread_label *thread)
+{
+    uint32_t hash = from->place * 2654435761u ^ (uint32_t)((uintptr_t)thread >> 5) * 3266489917u;
+    struct followed_item **chain = &blocks->followed[(hash ^ hash >> 16) & (PROBE_CHAINS - 1)];
+    struct followed_item *item = *chain;
+
+    while (item != NULL && (item->from != from || item->thread != thread))
         item = item->next;
-    if (item == NULL) {
-        item = calloc(1, sizeof *item);
-        if (item == NULL)
-            return NULL;
-        item->pair.from = &from->probe;
-        item->pair.to = &to->probe;
-        item->pair.min_ns = UINT64_MAX;
-        item->to = to;
-        item->next = *chain;
+    if (item == NULL && (item = calloc(1, sizeof *item)) != NULL) {
+        *item = (struct followed_item){from, thread, 0, *chain};
         *chain = item;
-        blocks->pair_count++;
     }
-    from->recent[to->place & (RECENT - 1)] = item;
     return item;
 }
 
@@ -212,97 +271,152 @@ static struct last_hit *grow_last(struct probity_blocks *blocks, uint32_t slot)
 }
 
 /* CLOCK_REALTIME may have been set back in between: such a block takes no time. */
-static inline int add_block(struct probity_blocks_pair *pair, const struct last_hit *last,
-                            const struct probity_event *event)
+static inline uint64_t wall_of(const struct last_hit *last, const struct probity_event *event)
 {
-    uint64_t wall_ns = event->wall_ns > last->wall_ns ? event->wall_ns - last->wall_ns : 0;
+    return event->wall_ns > last->wall_ns ? event->wall_ns - last->wall_ns : 0;
+}
+
+static inline uint64_t cpu_of(const struct last_hit *last, const struct probity_event *event)
+{
+    return event->cpu_ns > last->cpu_ns ? event->cpu_ns - last->cpu_ns : 0;
+}
+
+/* Keeps a block in its place among the slowest: of equal ones the first stays first. */
+static __attribute__((noinline)) int keep_instance(struct probity_blocks *blocks,
+                                                   struct probity_blocks_pair *pair,
+                                                   const struct last_hit *last,
+                                                   const struct probity_event *event,
+                                                   uint64_t value_ns)
+{
+    const struct probity_thread_label *thread = probity_thread_table_at(&blocks->threads, event);
+    struct probity_blocks_instance *slowest = pair->slowest;
+    size_t place = pair->slowest_count;
+
+    if (thread == NULL)
+        return PROBITY_ERROR_MEMORY;
+    if (place < blocks->options.slowest)
+        pair->slowest_count++;
+    else
+        place--;
+    for (; place > 0 && slowest[place - 1].value_ns < value_ns; place--)
+        slowest[place] = slowest[place - 1];
+    slowest[place] = (struct probity_blocks_instance){
+        thread, last->wall_ns, wall_of(last, event), cpu_of(last, event), value_ns,
+        event->cpu_known && last->is_cpu_known};
+    return 0;
+}
+
+static inline int add_block(struct probity_blocks *blocks, struct probity_blocks_pair *pair,
+                            const struct last_hit *last, const struct probity_event *event)
+{
+    uint64_t wall_ns = wall_of(last, event), cpu_ns = cpu_of(last, event), value_ns = wall_ns;
+    int is_cpu_known = event->cpu_known && last->is_cpu_known;
 
     pair->calls++;
     pair->wall_ns += wall_ns;
-    if (wall_ns < pair->min_ns)
-        pair->min_ns = wall_ns;
-    if (wall_ns >= pair->max_ns && (wall_ns > pair->max_ns || pair->calls == 1)) {
-        pair->max_ns = wall_ns;
-        pair->max_at_ns = last->wall_ns;
-        pair->max_pid = event->pid;
-        pair->max_tid = event->tid;
-    }
-    if (event->cpu_known && last->is_cpu_known) {
+    if (is_cpu_known) {
         pair->cpu_calls++;
-        pair->cpu_ns += event->cpu_ns > last->cpu_ns ? event->cpu_ns - last->cpu_ns : 0;
+        pair->cpu_ns += cpu_ns;
         pair->cpu_wall_ns += wall_ns;
     }
-    return probity_fine_add(&pair->durations, wall_ns);
+    if (__builtin_expect(blocks->options.measure != PROBITY_BLOCKS_MEASURE_WALL, 0)) {
+        if (!is_cpu_known)
+            return 0;
+        int is_cpu = blocks->options.measure == PROBITY_BLOCKS_MEASURE_CPU;
+        value_ns = is_cpu ? cpu_ns : wall_ns > cpu_ns ? wall_ns - cpu_ns : 0;
+    }
+    pair->sum_ns += value_ns;
+    pair->min_ns = value_ns < pair->min_ns ? value_ns : pair->min_ns;
+    if (value_ns > pair->max_ns)
+        pair->max_ns = value_ns;
+    if (__builtin_expect(pair->slowest_count < blocks->options.slowest ||
+                             value_ns > pair->slowest[pair->slowest_count - 1].value_ns, 0) &&
+        keep_instance(blocks, pair, last, event, value_ns) != 0)
+        return PROBITY_ERROR_MEMORY;
+    return probity_fine_add(&pair->durations, value_ns);
+}
+
+static __attribute__((noinline)) int add_to_thread(struct probity_blocks *blocks,
+                                                   struct pair_item *all,
+                                                   const struct last_hit *last,
+                                                   const struct probity_event *event)
+{
+    const struct probity_thread_label *thread = probity_thread_table_at(&blocks->threads, event);
+    struct pair_item *item = thread != NULL ? pair_at(blocks, all->from, all->to, thread) : NULL;
+
+    if (item == NULL)
+        return PROBITY_ERROR_MEMORY;
+    if (item->pair.calls == 0) {
+        item->other = all->first;
+        all->first = item;
+        all->rows++;
+    }
+    return add_block(blocks, &item->pair, last, event);
+}
+
+/* A hit of `from` has another one behind, which ends a block or begins one anew. */
+static inline int count_followed(struct probity_blocks *blocks, struct probe_item *from,
+                                 const struct probity_event *event)
+{
+    from->followed++;
+    if (__builtin_expect(!blocks->options.by_thread, 1))
+        return 0;
+    const struct probity_thread_label *thread = probity_thread_table_at(&blocks->threads, event);
+    struct followed_item *item = thread != NULL ? followed_at(blocks, from, thread) : NULL;
+    if (item == NULL)
+        return PROBITY_ERROR_MEMORY;
+    item->count++;
+    return 0;
+}
+
+static inline int end_block(struct probity_blocks *blocks, const struct last_hit *last,
+                            struct probe_item *to, const struct probity_event *event)
+{
+    struct probe_item *from = last->probe;
+    struct pair_item *item = from->recent[to->place & (RECENT - 1)];
+
+    if (__builtin_expect(item == NULL || item->to != to, 0))
+        item = find_pair(blocks, from, to);
+    if (item == NULL)
+        return PROBITY_ERROR_MEMORY;
+    blocks->pair_count += item->pair.calls == 0;
+    int error = add_block(blocks, &item->pair, last, event);
+    if (__builtin_expect(blocks->options.by_thread, 0) && error == 0)
+        error = add_to_thread(blocks, item, last, event);
+    return error;
 }
 
 int probity_blocks_put(struct probity_blocks *blocks, const struct probity_event *event)
 {
-    if (event->kind != PROBITY_EVENT_HIT || event->wall_ns < blocks->from_ns ||
-        event->wall_ns >= blocks->to_ns)
+    if (__builtin_expect(event->kind == PROBITY_EVENT_THREAD_NAME, 0))
+        return probity_thread_table_name(&blocks->threads, event);
+    if (event->kind != PROBITY_EVENT_HIT || event->wall_ns < blocks->options.from_ns ||
+        event->wall_ns >= blocks->options.to_ns)
         return 0;
     if (__builtin_expect(event->thread_slot >= blocks->last_count, 0) &&
         grow_last(blocks, event->thread_slot) == NULL)
         return PROBITY_ERROR_MEMORY;
     struct last_hit *last = &blocks->last[event->thread_slot];
-    struct probe_item *from = last->probe, *to = probe_of(blocks, event);
+    struct probe_item *to = probe_of(blocks, event);
     if (to == NULL)
         return PROBITY_ERROR_MEMORY;
     int error = 0;
     if (__builtin_expect(!event->is_site && event->name != NULL && to->name == NULL, 0))
-        error = set_name(to, event);
-    if (__builtin_expect(from != NULL && error == 0, 1)) {
-        struct pair_item *item = from->recent[to->place & (RECENT - 1)];
-        if (__builtin_expect(item == NULL || item->to != to, 0))
-            item = find_pair(blocks, from, to);
-        if (item == NULL)
-            return PROBITY_ERROR_MEMORY;
-        from->probe.followed++;
-        error = add_block(&item->pair, last, event);
+        error = set_name(blocks, to, event);
+    if (__builtin_expect(last->probe != NULL && to->role != 0 && error == 0, 1))
+        error = count_followed(blocks, last->probe, event);
+    int ends = (to->role & PROBITY_BLOCKS_ENDS) != 0;
+    if (__builtin_expect(last->probe != NULL && ends && error == 0, 1)) {
+        error = end_block(blocks, last, to, event);
+        last->probe = NULL;
     }
-    *last = (struct last_hit){to, event->wall_ns, event->cpu_ns, event->cpu_known != 0};
+    if (__builtin_expect(to->role & PROBITY_BLOCKS_BEGINS, 1))
+        *last = (struct last_hit){to, event->wall_ns, event->cpu_ns, event->cpu_known != 0};
     return error;
 }
 
-/* ---- Values and order --------------------------------------------------------------------------
+/* ---- Order ----------- --------------------------------------------------------------------------
  */
-
-static const char *const key_names[PROBITY_BLOCKS_KEYS] = {
-    "total", "calls", "probability", "cpu", "off-cpu", "min",
-    "mean",  "p50",   "p90",         "p99", "max",     "name"};
-
-enum probity_blocks_key probity_blocks_key_parse(const char *name)
-{
-    int key = 0;
-
-    while (key < PROBITY_BLOCKS_KEYS && strcmp(name, key_names[key]) != 0)
-        key++;
-    return (enum probity_blocks_key)key;
-}
-
-static uint64_t quantile_of(const struct probity_blocks_pair *pair, unsigned per_mille)
-{
-    return probity_fine_quantile(&pair->durations, per_mille, pair->min_ns, pair->max_ns);
-}
-
-uint64_t probity_blocks_value(const struct probity_blocks_pair *pair, enum probity_blocks_key key)
-{
-    switch (key) {
-    case PROBITY_BLOCKS_TOTAL: return pair->wall_ns;
-    case PROBITY_BLOCKS_CALLS: return pair->calls;
-    case PROBITY_BLOCKS_PROBABILITY:
-        return (uint64_t)(1e6 * (double)pair->calls / (double)pair->from->followed + 0.5);
-    case PROBITY_BLOCKS_CPU: return pair->cpu_ns;
-    case PROBITY_BLOCKS_OFF:
-        return pair->cpu_wall_ns > pair->cpu_ns ? pair->cpu_wall_ns - pair->cpu_ns : 0;
-    case PROBITY_BLOCKS_MIN: return pair->min_ns;
-    case PROBITY_BLOCKS_MEAN: return pair->wall_ns / pair->calls;
-    case PROBITY_BLOCKS_P50: return quantile_of(pair, 500);
-    case PROBITY_BLOCKS_P90: return quantile_of(pair, 900);
-    case PROBITY_BLOCKS_P99: return quantile_of(pair, 990);
-    case PROBITY_BLOCKS_MAX: return pair->max_ns;
-    default: return 0;
-    }
-}
 
 struct sort_item {
     uint64_t rank;
@@ -324,7 +438,47 @@ static int compare_items(const void *left, const void *right)
     if (a->rank != b->rank)
         return a->rank > b->rank ? -1 : 1;
     int order = compare_probes(a->pair->from, b->pair->from);
-    return order != 0 ? order : compare_probes(a->pair->to, b->pair->to);
+    order = order != 0 ? order : compare_probes(a->pair->to, b->pair->to);
+    if (order != 0 || a->pair->thread == NULL || b->pair->thread == NULL)
+        return order;
+    const struct probity_thread_label *of_a = a->pair->thread, *of_b = b->pair->thread;
+    if (of_a->trace != of_b->trace)
+        return of_a->trace < of_b->trace ? -1 : 1;
+    return of_a->thread < of_b->thread ? -1 : of_a->thread > of_b->thread;
+}
+
+/* Pairs in an array of their own, in order; the items are used up. NULL without memory. */
+static const struct probity_blocks_pair **sorted_of(struct sort_item *items, size_t count)
+{
+    const struct probity_blocks_pair **sorted = calloc(count + 1, sizeof *sorted);
+
+    if (sorted != NULL && count > 1)
+        qsort(items, count, sizeof *items, compare_items);
+    for (size_t i = 0; sorted != NULL && i < count; i++)
+        sorted[i] = items[i].pair;
+    free(items);
+    return sorted;
+}
+
+/* Finishes the pair of all threads, and its rows. */
+static int sort_rows(struct probity_blocks *blocks, struct pair_item *item,
+                     enum probity_blocks_key key)
+{
+    struct sort_item *items = item->rows > 0 ? calloc(item->rows, sizeof *items) : NULL;
+    size_t count = 0;
+
+    item->pair.followed = item->from->followed;
+    if (item->rows == 0)
+        return 0;
+    for (struct pair_item *row = item->first; items != NULL && row != NULL; row = row->other) {
+        const struct followed_item *followed = followed_at(blocks, row->from, row->pair.thread);
+        row->pair.followed = followed != NULL ? followed->count : row->pair.calls;
+        items[count++] = (struct sort_item){probity_blocks_value(&row->pair, key), &row->pair};
+    }
+    free((void *)item->pair.rows);
+    item->pair.rows = items != NULL ? sorted_of(items, count) : NULL;
+    item->pair.row_count = item->pair.rows != NULL ? count : 0;
+    return item->pair.rows != NULL ? 0 : PROBITY_ERROR_MEMORY;
 }
 
 const struct probity_blocks_pair *const *probity_blocks_sort(struct probity_blocks *blocks,
@@ -333,34 +487,42 @@ const struct probity_blocks_pair *const *probity_blocks_sort(struct probity_bloc
 {
     struct sort_item *items = calloc(blocks->pair_count + 1, sizeof *items);
     size_t count = 0;
+    int error = items != NULL ? 0 : PROBITY_ERROR_MEMORY;
 
+    for (size_t chain = 0; error == 0 && chain < PAIR_CHAINS; chain++) {
+        struct pair_item *item = blocks->pairs[chain];
+        for (; error == 0 && item != NULL; item = item->next) {
+            if (item->pair.thread != NULL)
+                continue;
+            error = sort_rows(blocks, item, key);
+            items[count++] =
+                (struct sort_item){probity_blocks_value(&item->pair, key), &item->pair};
+        }
+    }
     free(blocks->sorted);
-    blocks->sorted = calloc(blocks->pair_count + 1, sizeof *blocks->sorted);
-    if (items == NULL || blocks->sorted == NULL) {
+    blocks->sorted = NULL;
+    if (error != 0) {
         free(items);
         return NULL;
     }
-    for (size_t chain = 0; chain < PAIR_CHAINS; chain++) {
-        for (struct pair_item *item = blocks->pairs[chain]; item != NULL; item = item->next)
-            items[count++] =
-                (struct sort_item){probity_blocks_value(&item->pair, key), &item->pair};
-    }
-    qsort(items, count, sizeof *items, compare_items);
-    for (size_t i = 0; i < count; i++)
-        blocks->sorted[i] = items[i].pair;
-    free(items);
+    blocks->sorted = sorted_of(items, count);
     *ret_count = count;
     return blocks->sorted;
 }
 
-int probity_blocks_open(uint64_t from_ns, uint64_t to_ns, struct probity_blocks **ret_blocks)
+int probity_blocks_open(const struct probity_blocks_options *options,
+                        struct probity_blocks **ret_blocks)
 {
     struct probity_blocks *blocks = calloc(1, sizeof *blocks);
 
     if (blocks == NULL)
         return PROBITY_ERROR_MEMORY;
-    blocks->from_ns = from_ns;
-    blocks->to_ns = to_ns > 0 ? to_ns : UINT64_MAX;
+    if (options != NULL)
+        blocks->options = *options;
+    if (blocks->options.to_ns == 0)
+        blocks->options.to_ns = UINT64_MAX;
+    if (blocks->options.slowest == 0)
+        blocks->options.slowest = 1;
     *ret_blocks = blocks;
     return 0;
 }
@@ -370,6 +532,8 @@ static void free_pairs(struct pair_item *item)
     while (item != NULL) {
         struct pair_item *next = item->next;
         probity_fine_release(&item->pair.durations);
+        free((void *)item->pair.rows);
+        free(item->pair.slowest);
         free(item);
         item = next;
     }
@@ -390,12 +554,24 @@ static void free_probes(struct probe_item *probe, struct number_item *number)
     }
 }
 
+static void free_followed(struct followed_item *item)
+{
+    while (item != NULL) {
+        struct followed_item *next = item->next;
+        free(item);
+        item = next;
+    }
+}
+
 void probity_blocks_close(struct probity_blocks *blocks)
 {
     for (size_t chain = 0; chain < PAIR_CHAINS; chain++)
         free_pairs(blocks->pairs[chain]);
-    for (size_t chain = 0; chain < PROBE_CHAINS; chain++)
+    for (size_t chain = 0; chain < PROBE_CHAINS; chain++) {
         free_probes(blocks->probes[chain], blocks->numbers[chain]);
+        free_followed(blocks->followed[chain]);
+    }
+    probity_thread_table_release(&blocks->threads);
     free(blocks->sorted);
     free(blocks->last);
     free(blocks);

@@ -28,21 +28,27 @@ struct cli_answer {
      * with cli_answer_take() and returns an exit status. NULL: none. */
     int (*stream)(void *context, struct probity_reader *reader, uint64_t from_ns, uint64_t to_ns);
     const char *out, *from, *to;
+    int has_since; /* --from and --to say something else, times are of --since and --until */
     int force;
     struct cli_filter tids;
 };
 
 /* Rows of a table of long options: -o, -f, -h and those without a letter of their own. */
-#define CLI_ANSWER_OPTIONS                                                                         \
+#define CLI_ANSWER_OPTIONS_NAMED(FROM, TO)                                                         \
     {"output", required_argument, NULL, 'o'}, {"force", no_argument, NULL, 'f'},                   \
-    {"from", required_argument, NULL, 'F'}, {"to", required_argument, NULL, 'T'},                  \
+    {FROM, required_argument, NULL, 'F'}, {TO, required_argument, NULL, 'T'},                      \
     {"tid", required_argument, NULL, 't'}, {"help", no_argument, NULL, 'h'}
+#define CLI_ANSWER_OPTIONS CLI_ANSWER_OPTIONS_NAMED("from", "to")
+#define CLI_ANSWER_OPTIONS_SINCE CLI_ANSWER_OPTIONS_NAMED("since", "until") /* has_since: 1 */
 
 /* Returns CLI_OK, CLI_USAGE, -1 where help was shown, or -2 where it is not one of these. */
 int cli_answer_option(struct cli_answer *answer, int option, const char *value);
 
 /* Puts all events of the threads that are wanted, and finishes. Returns 0 or an error. */
 int cli_answer_take(struct cli_answer *answer, struct probity_reader *reader);
+
+/* CLOCK_REALTIME at which recording began, of the earliest trace. */
+uint64_t cli_answer_start_ns(const struct probity_reader *reader);
 
 /* Reads the traces and prints. Returns an exit status. */
 int cli_answer_run(struct cli_answer *answer, char **names, size_t count);

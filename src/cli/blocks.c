@@ -4,26 +4,34 @@
  */
 #include <getopt.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/blocks.h"
 #include "cli/answer.h"
+#include "cli/chosen.h"
 #include "output/blocks_csv.h"
 #include "output/blocks_json.h"
 #include "output/blocks_text.h"
 
+/* Each pair keeps them. */
+enum { SLOWEST_MAX = 1000 };
+
 struct blocks_call {
     struct cli_answer answer;
-    struct cli_filter probes;
+    struct cli_chosen chosen;
+    struct probity_blocks_options options;
     struct probity_blocks *blocks;
     struct probity_blocks_answer result;
     enum probity_blocks_key key;
     int as_json, as_csv;
 };
 
-static const struct option long_options[] = {CLI_ANSWER_OPTIONS,
+static const struct option long_options[] = {CLI_ANSWER_OPTIONS_SINCE,
+                                             CLI_CHOSEN_OPTIONS,
                                              {"sort", required_argument, NULL, 's'},
                                              {"limit", required_argument, NULL, 'n'},
-                                             {"probe", required_argument, NULL, 'p'},
+                                             {"by-thread", no_argument, NULL, 'b'},
+                                             {"slowest", required_argument, NULL, 'w'},
                                              {"json", no_argument, NULL, 'j'},
                                              {"csv", no_argument, NULL, 'c'},
                                              {NULL, 0, NULL, 0}};
@@ -37,15 +45,14 @@ static int parse_key(struct blocks_call *call, const char *text)
                           "probability, cpu, off-cpu, min, mean, p50, p90, p99, max, name", text);
 }
 
-static int parse_limit(struct blocks_call *call, const char *text)
+static int parse_count(const char *option, const char *text, size_t most, size_t *ret_count)
 {
-    char *end;
-    unsigned long limit = strtoul(text, &end, 10);
+    size_t digits = strspn(text, "0123456789");
 
-    if (*text < '0' || *text > '9' || *end != '\0')
-        return cli_fail_usage(&cli_command_blocks, "--limit %s: a number of blocks, or 0 for all",
-                              text);
-    call->result.limit = limit;
+    if (digits == 0 || digits > 9 || text[digits] != '\0' || strtoul(text, NULL, 10) > most)
+        return cli_fail_usage(&cli_command_blocks, "--%s %s: a number from 0 to %zu", option, text,
+                              most);
+    *ret_count = strtoul(text, NULL, 10);
     return CLI_OK;
 }
 
@@ -53,10 +60,14 @@ static int parse_option(struct blocks_call *call, int option)
 {
     switch (option) {
     case 's': return parse_key(call, optarg);
-    case 'n': return parse_limit(call, optarg);
-    case 'p': return cli_filter_parse(&cli_command_blocks, &call->probes, optarg, 1);
+    case 'n': return parse_count("limit", optarg, 999999999, &call->result.limit);
+    case 'w': return parse_count("slowest", optarg, SLOWEST_MAX, &call->options.slowest);
+    case 'b': call->options.by_thread = 1; return CLI_OK;
     case 'j': call->as_json = 1; return CLI_OK;
     case 'c': call->as_csv = 1; return CLI_OK;
+    case 'A':
+    case 'B':
+    case 'p': return cli_chosen_option(&cli_command_blocks, &call->chosen, option, optarg);
     default: return cli_answer_option(&call->answer, option, optarg);
     }
 }
@@ -65,26 +76,27 @@ static int open_blocks(void *context, uint64_t from_ns, uint64_t to_ns)
 {
     struct blocks_call *call = context;
 
-    return probity_blocks_open(from_ns, to_ns, &call->blocks);
+    call->options.from_ns = from_ns;
+    call->options.to_ns = to_ns;
+    call->options.role = cli_chosen_role;
+    call->options.context = &call->chosen;
+    return probity_blocks_open(&call->options, &call->blocks);
 }
 
-/* The hits of other probes are as if they were not there: what remains are longer blocks. */
 static int put_event(void *context, const struct probity_event *event)
 {
     struct blocks_call *call = context;
 
-    if (event->kind == PROBITY_EVENT_HIT && call->probes.count > 0 &&
-        !cli_filter_passes(&call->probes, event->is_site ? UINT64_MAX : event->id, event->name,
-                           event->name_bytes))
-        return 0;
-    return probity_blocks_put(call->blocks, event);
+    return cli_chosen_passes(&call->chosen, event) ? probity_blocks_put(call->blocks, event) : 0;
 }
 
 static int finish_blocks(void *context, const struct probity_reader *reader)
 {
     struct blocks_call *call = context;
 
-    (void)reader;
+    call->result.start_ns = cli_answer_start_ns(reader);
+    call->result.has_slowest = call->options.slowest > 0;
+    call->result.are_chosen = call->chosen.from.count + call->chosen.to.count > 0;
     call->result.pairs = probity_blocks_sort(call->blocks, call->key, &call->result.count);
     return call->result.pairs != NULL ? 0 : PROBITY_ERROR_MEMORY;
 }
@@ -108,7 +120,7 @@ static int run_on(struct blocks_call *call, char **names, size_t count)
 {
     int status = cli_answer_run(&call->answer, names, count);
 
-    if (status == CLI_OK && cli_filter_tell_unseen(&cli_command_blocks, &call->probes, "probe"))
+    if (status == CLI_OK && cli_chosen_tell_unseen(&cli_command_blocks, &call->chosen))
         status = CLI_FAILURE;
     return status;
 }
@@ -117,7 +129,8 @@ static int run(int argc, char **argv)
 {
     static const struct cli_answer_steps steps = {open_blocks, put_event, finish_blocks,
                                                   print_blocks};
-    struct blocks_call call = {.answer = {.command = &cli_command_blocks, .steps = &steps},
+    struct blocks_call call = {.answer = {.command = &cli_command_blocks, .steps = &steps,
+                                          .has_since = 1},
                                .key = PROBITY_BLOCKS_TOTAL};
     int option, status = CLI_OK;
 
@@ -135,7 +148,7 @@ static int run(int argc, char **argv)
     if (call.blocks != NULL)
         probity_blocks_close(call.blocks);
     cli_filter_release(&call.answer.tids);
-    cli_filter_release(&call.probes);
+    cli_chosen_release(&call.chosen);
     return status < 0 ? CLI_OK : status;
 }
 
@@ -145,16 +158,23 @@ const struct cli_command cli_command_blocks = {
     "For each two probes that follow each other on a thread: how often, the share of this among\n"
     "all that followed the first, wall time, CPU time, time off the CPU, and least, mean,\n"
     "percentiles and largest of wall time.\n\n"
+    "      --from ID,...     blocks that begin at these probe numbers or names\n"
+    "      --to ID,...       blocks that end at these. With either, a block lies between a hit of\n"
+    "                        the first and the next of the second, whatever lies between, and\n"
+    "                        begins anew where one of the first comes again before\n"
+    "      --probe ID,...    hits of other probes are as if they were not there\n"
+    "      --by-thread       a line for each thread below each block\n"
+    "      --slowest N       when the slowest N of each block began, and in which thread\n"
     "      --sort KEY        total (default), calls, probability, cpu, off-cpu, min, mean, p50,\n"
     "                        p90, p99, max, name\n"
     "  -n, --limit N         the first N blocks only\n"
-    "      --probe ID,...    only these probe numbers or names; from one of them to the next of\n"
-    "                        them, whatever lies in between\n"
-    "      --from T, --to T  hits from T on, and before T: seconds since recording began, or with\n"
-    "                        a unit (ns, us, ms, s), or @SECONDS since 1970\n"
+    "      --since T         hits from T on: seconds since recording began, or with a unit (ns,\n"
+    "                        us, ms, s), or @SECONDS since 1970\n"
+    "      --until T         hits before T\n"
     "      --tid N,...       only these thread ids\n"
     "      --json            one object; times are ns\n"
-    "      --csv             a line of names, then one for each block; times are ns\n"
+    "      --csv             a line of names, then one for each block, or of --slowest for each\n"
+    "                        instance; times are ns\n"
     "  -o, --output FILE     write to FILE (default: standard output, also '-')\n"
     "  -f, --force           replace FILE where it exists\n"
     "  -h, --help            this text\n", NULL};

@@ -31,16 +31,49 @@ static void put_pair(FILE *stream, const struct probity_blocks_pair *pair)
         fputc(',', stream);
     for (int key = PROBITY_BLOCKS_MIN; key <= PROBITY_BLOCKS_MAX; key++)
         fprintf(stream, ",%" PRIu64, probity_blocks_value(pair, (enum probity_blocks_key)key));
-    fprintf(stream, ",%" PRIu64 ",%" PRIu32 ",%" PRIu32 "\n", pair->max_at_ns, pair->max_pid,
-            pair->max_tid);
+    if (pair->slowest_count > 0)
+        fprintf(stream, ",%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",", pair->slowest[0].at_ns,
+                pair->slowest[0].thread->pid, pair->slowest[0].thread->tid);
+    else
+        fputs(",,,,", stream);
+    probity_report_csv_thread(stream, pair->thread);
+    fputc('\n', stream);
+}
+
+static void put_instances(FILE *stream, const struct probity_blocks_pair *pair)
+{
+    for (size_t i = 0; i < pair->slowest_count; i++) {
+        const struct probity_blocks_instance *instance = &pair->slowest[i];
+        uint64_t wall_ns = instance->wall_ns, cpu_ns = instance->cpu_ns;
+        put_probes(stream, pair);
+        fprintf(stream, ",%zu,%" PRIu64 ",%" PRIu64 ",", i + 1, instance->at_ns, wall_ns);
+        if (instance->is_cpu_known)
+            fprintf(stream, "%" PRIu64 ",%" PRIu64 ",", cpu_ns,
+                    wall_ns > cpu_ns ? wall_ns - cpu_ns : 0);
+        else
+            fputs(",,", stream);
+        probity_report_csv_thread(stream, instance->thread);
+        fputc('\n', stream);
+    }
 }
 
 void probity_blocks_csv(FILE *stream, const struct probity_blocks_answer *answer)
 {
     size_t shown = probity_blocks_shown(answer);
 
-    fputs("from,to,from_name,to_name,calls,probability,wall_ns,cpu_ns,off_cpu_ns,min_ns,mean_ns,"
-          "p50_ns,p90_ns,p99_ns,max_ns,max_at_ns,max_pid,max_tid\n", stream);
-    for (size_t i = 0; i < shown; i++)
-        put_pair(stream, answer->pairs[i]);
+    fputs(answer->has_slowest
+              ? "from,to,from_name,to_name,rank,at_ns,wall_ns,cpu_ns,off_cpu_ns,pid,tid,thread\n"
+              : "from,to,from_name,to_name,calls,probability,wall_ns,cpu_ns,off_cpu_ns,min_ns,"
+                "mean_ns,p50_ns,p90_ns,p99_ns,max_ns,max_at_ns,max_pid,max_tid,pid,tid,thread\n",
+          stream);
+    for (size_t i = 0; i < shown; i++) {
+        const struct probity_blocks_pair *pair = answer->pairs[i];
+        if (answer->has_slowest) {
+            put_instances(stream, pair);
+            continue;
+        }
+        put_pair(stream, pair);
+        for (size_t row = 0; row < pair->row_count; row++)
+            put_pair(stream, pair->rows[row]);
+    }
 }

@@ -7,8 +7,9 @@
 
 #include "output/blocks_text.h"
 
-/* A line of names, then one for each block. Times are ns, that of the slowest of CLOCK_REALTIME;
- * what is not known is empty. Errors of writing stay in the stream. */
+/* A line of names, then one for each block, followed by those of its threads; or, where the slowest
+ * are to be shown, one for each instance. Times are ns, those at which instances began of
+ * CLOCK_REALTIME; what is not known is empty. Errors of writing stay in the stream. */
 void probity_blocks_csv(FILE *stream, const struct probity_blocks_answer *answer);
 
 #endif

@@ -24,7 +24,28 @@ static int put_probe(FILE *stream, const char *what, const struct probity_blocks
     return error;
 }
 
-static int put_pair(FILE *stream, const struct probity_blocks_pair *pair)
+static void put_cpu(FILE *stream, int is_known, uint64_t cpu_ns, uint64_t off_ns)
+{
+    if (is_known)
+        fprintf(stream, ", \"cpu_ns\": %" PRIu64 ", \"off_cpu_ns\": %" PRIu64, cpu_ns, off_ns);
+    else
+        fputs(", \"cpu_ns\": null, \"off_cpu_ns\": null", stream);
+}
+
+static int put_thread(FILE *stream, const struct probity_thread_label *thread)
+{
+    int error = 0;
+
+    fprintf(stream, "\"pid\": %" PRIu32 ", \"tid\": %" PRIu32 ", \"thread\": ", thread->pid,
+            thread->tid);
+    if (thread->name != NULL)
+        error = probity_report_json_string(stream, thread->name);
+    else
+        fputs("null", stream);
+    return error;
+}
+
+static void put_times(FILE *stream, const struct probity_blocks_pair *pair)
 {
     static const struct {
         const char *name;
@@ -32,23 +53,68 @@ static int put_pair(FILE *stream, const struct probity_blocks_pair *pair)
     } times[] = {{"min_ns", PROBITY_BLOCKS_MIN}, {"mean_ns", PROBITY_BLOCKS_MEAN},
                  {"p50_ns", PROBITY_BLOCKS_P50}, {"p90_ns", PROBITY_BLOCKS_P90},
                  {"p99_ns", PROBITY_BLOCKS_P99}, {"max_ns", PROBITY_BLOCKS_MAX}};
+
+    fprintf(stream, "\"calls\": %" PRIu64 ", \"probability\": %.6f, \"wall_ns\": %" PRIu64,
+            pair->calls, (double)probity_blocks_value(pair, PROBITY_BLOCKS_PROBABILITY) / 1e6,
+            pair->wall_ns);
+    put_cpu(stream, pair->cpu_calls > 0, pair->cpu_ns,
+            probity_blocks_value(pair, PROBITY_BLOCKS_OFF));
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        fprintf(stream, ", \"%s\": %" PRIu64, times[i].name,
+                probity_blocks_value(pair, times[i].key));
+    if (pair->slowest_count > 0)
+        fprintf(stream, ", \"max_at_ns\": %" PRIu64 ", \"max_pid\": %" PRIu32
+                ", \"max_tid\": %" PRIu32, pair->slowest[0].at_ns, pair->slowest[0].thread->pid,
+                pair->slowest[0].thread->tid);
+}
+
+static int put_rows(FILE *stream, const struct probity_blocks_pair *pair)
+{
+    int error = 0;
+
+    fputs(", \"threads\": [", stream);
+    for (size_t i = 0; error == 0 && i < pair->row_count; i++) {
+        fputs(i > 0 ? ", {" : "{", stream);
+        error = put_thread(stream, pair->rows[i]->thread);
+        fputs(", ", stream);
+        put_times(stream, pair->rows[i]);
+        fputc('}', stream);
+    }
+    fputc(']', stream);
+    return error;
+}
+
+static int put_instances(FILE *stream, const struct probity_blocks_pair *pair)
+{
+    int error = 0;
+
+    fputs(", \"slowest\": [", stream);
+    for (size_t i = 0; error == 0 && i < pair->slowest_count; i++) {
+        const struct probity_blocks_instance *instance = &pair->slowest[i];
+        uint64_t wall_ns = instance->wall_ns, cpu_ns = instance->cpu_ns;
+        fputs(i > 0 ? ", {" : "{", stream);
+        error = put_thread(stream, instance->thread);
+        fprintf(stream, ", \"at_ns\": %" PRIu64 ", \"wall_ns\": %" PRIu64, instance->at_ns,
+                wall_ns);
+        put_cpu(stream, instance->is_cpu_known, cpu_ns, wall_ns > cpu_ns ? wall_ns - cpu_ns : 0);
+        fputc('}', stream);
+    }
+    fputc(']', stream);
+    return error;
+}
+
+static int put_pair(FILE *stream, const struct probity_blocks_answer *answer,
+                    const struct probity_blocks_pair *pair)
+{
     int error = put_probe(stream, "from", pair->from);
 
     if (error == 0)
         error = put_probe(stream, "to", pair->to);
-    fprintf(stream, "\"calls\": %" PRIu64 ", \"probability\": %.6f, \"wall_ns\": %" PRIu64,
-            pair->calls, (double)probity_blocks_value(pair, PROBITY_BLOCKS_PROBABILITY) / 1e6,
-            pair->wall_ns);
-    if (pair->cpu_calls > 0)
-        fprintf(stream, ", \"cpu_ns\": %" PRIu64 ", \"off_cpu_ns\": %" PRIu64, pair->cpu_ns,
-                probity_blocks_value(pair, PROBITY_BLOCKS_OFF));
-    else
-        fputs(", \"cpu_ns\": null, \"off_cpu_ns\": null", stream);
-    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
-        fprintf(stream, ", \"%s\": %" PRIu64, times[i].name,
-                probity_blocks_value(pair, times[i].key));
-    fprintf(stream, ", \"max_at_ns\": %" PRIu64 ", \"max_pid\": %" PRIu32 ", \"max_tid\": %" PRIu32,
-            pair->max_at_ns, pair->max_pid, pair->max_tid);
+    put_times(stream, pair);
+    if (error == 0 && pair->row_count > 0)
+        error = put_rows(stream, pair);
+    if (error == 0 && answer->has_slowest)
+        error = put_instances(stream, pair);
     return error;
 }
 
@@ -60,7 +126,7 @@ int probity_blocks_json(FILE *stream, const struct probity_blocks_answer *answer
     fputs(",\n\"blocks\": [", stream);
     for (size_t i = 0; error == 0 && i < shown; i++) {
         fputs(i > 0 ? ",\n{" : "\n{", stream);
-        error = put_pair(stream, answer->pairs[i]);
+        error = put_pair(stream, answer, answer->pairs[i]);
         fputc('}', stream);
     }
     fputs("]}\n", stream);

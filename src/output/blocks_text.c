@@ -36,7 +36,7 @@ static void put_probe(FILE *stream, const struct probity_blocks_probe *probe)
     fputc(')', stream);
 }
 
-static void put_pair(FILE *stream, const struct probity_blocks_pair *pair)
+static void put_times(FILE *stream, const struct probity_blocks_pair *pair)
 {
     char text[PROBITY_REPORT_TIME_BYTES];
     uint64_t millionths = probity_blocks_value(pair, PROBITY_BLOCKS_PROBABILITY);
@@ -47,11 +47,47 @@ static void put_pair(FILE *stream, const struct probity_blocks_pair *pair)
         int is_known = !times[i].is_cpu || pair->cpu_calls > 0;
         fprintf(stream, "%9s", is_known ? probity_report_time_text(ns, text) : "-");
     }
+}
+
+/* When an instance began, as seconds since recording did: --since and the log have these. */
+static void put_instance(FILE *stream, const struct probity_blocks_answer *answer,
+                         const struct probity_blocks_instance *instance)
+{
+    char text[PROBITY_REPORT_TIME_BYTES];
+    int64_t at_ns = (int64_t)(instance->at_ns - answer->start_ns);
+
+    fprintf(stream, "%8s at%13.9fs", "slow", (double)at_ns / 1e9);
+    fprintf(stream, "%9s", probity_report_time_text(instance->wall_ns, text));
+    if (instance->is_cpu_known) {
+        uint64_t cpu_ns = instance->cpu_ns;
+        uint64_t off_ns = instance->wall_ns > cpu_ns ? instance->wall_ns - cpu_ns : 0;
+        fprintf(stream, "%9s", probity_report_time_text(cpu_ns, text));
+        fprintf(stream, "%9s", probity_report_time_text(off_ns, text));
+    } else {
+        fprintf(stream, "%9s%9s", "-", "-");
+    }
+    probity_report_put_thread(stream, instance->thread, probity_reader_traces(answer->reader) > 1);
+    fputc('\n', stream);
+}
+
+static void put_pair(FILE *stream, const struct probity_blocks_answer *answer,
+                     const struct probity_blocks_pair *pair)
+{
+    put_times(stream, pair);
     fputs("  ", stream);
     put_probe(stream, pair->from);
     fputs(" -> ", stream);
     put_probe(stream, pair->to);
     fputc('\n', stream);
+    for (size_t i = 0; i < pair->row_count; i++) {
+        put_times(stream, pair->rows[i]);
+        fputs("  ", stream);
+        probity_report_put_thread(stream, pair->rows[i]->thread,
+                                  probity_reader_traces(answer->reader) > 1);
+        fputc('\n', stream);
+    }
+    for (size_t i = 0; answer->has_slowest && i < pair->slowest_count; i++)
+        put_instance(stream, answer, &pair->slowest[i]);
 }
 
 void probity_blocks_text(FILE *stream, int has_colour, const struct probity_blocks_answer *answer)
@@ -64,10 +100,11 @@ void probity_blocks_text(FILE *stream, int has_colour, const struct probity_bloc
         fprintf(stream, "%9s", times[i].title);
     fprintf(stream, "  block%s\n", has_colour ? "\033[0m" : "");
     for (size_t i = 0; i < shown; i++)
-        put_pair(stream, answer->pairs[i]);
+        put_pair(stream, answer, answer->pairs[i]);
     fputc('\n', stream);
     if (answer->count == 0)
-        fputs("no hits of one thread that follow each other\n", stream);
+        fputs(answer->are_chosen ? "no such blocks\n"
+                                 : "no hits of one thread that follow each other\n", stream);
     if (shown < answer->count)
         fprintf(stream, "%zu more blocks are not shown\n", answer->count - shown);
     probity_report_foot(stream, has_colour, answer->reader, &none);

@@ -14,14 +14,17 @@ struct probity_blocks_answer {
     const struct probity_reader *reader;
     const struct probity_blocks_pair *const *pairs;
     size_t count;
-    size_t limit; /* of blocks to show; 0: all */
+    size_t limit;      /* of blocks to show; 0: all */
+    int has_slowest;   /* the slowest instances of each are shown */
+    int are_chosen;    /* by their probes */
+    uint64_t start_ns; /* CLOCK_REALTIME: when recording began */
 };
 
 /* How many of the blocks are to be shown. */
 size_t probity_blocks_shown(const struct probity_blocks_answer *answer);
 
-/* A line for each block, then whether the traces are complete. Errors of writing stay in the
- * stream. */
+/* A line for each block, with those of its threads and of its slowest instances, then whether the
+ * traces are complete. Errors of writing stay in the stream. */
 void probity_blocks_text(FILE *stream, int has_colour, const struct probity_blocks_answer *answer);
 
 #endif

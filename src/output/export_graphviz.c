@@ -188,7 +188,9 @@ static int graphviz_begin(struct probity_export *export)
 
     if (!is_of_blocks(export))
         return export_tree_begin(export);
-    return probity_blocks_open(export->options->from_ns, export->options->to_ns, &state->blocks);
+    const struct probity_blocks_options options = {.from_ns = export->options->from_ns,
+                                                   .to_ns = export->options->to_ns};
+    return probity_blocks_open(&options, &state->blocks);
 }
 
 static void graphviz_event(struct probity_export *export, struct probity_export_thread *thread,

@@ -59,20 +59,19 @@ static void put_function(FILE *stream, const struct probity_report_function *ent
     fprintf(stream, ",%" PRIu32 ",", function->line);
 }
 
-static void put_thread(FILE *stream, const struct probity_thread_label *thread)
+void probity_report_csv_thread(FILE *stream, const struct probity_thread_label *thread)
 {
     if (thread == NULL) {
-        fputs(",,,", stream);
+        fputs(",,", stream);
         return;
     }
     fprintf(stream, "%" PRIu32 ",%" PRIu32 ",", thread->pid, thread->tid);
     probity_report_csv_field(stream, thread->name != NULL ? thread->name : "");
-    fputc(',', stream);
 }
 
 static void put_sums(FILE *stream, const struct probity_report_sums *sums, int is_cpu_known)
 {
-    fprintf(stream, "%" PRIu64 ",%" PRIu64 ",%" PRIu64, sums->calls, sums->untimed,
+    fprintf(stream, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, sums->calls, sums->untimed,
             sums->repaired);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         uint64_t value = probity_report_value(sums, columns[i].key);
@@ -98,11 +97,11 @@ void probity_report_csv(FILE *stream, const struct probity_reader *reader,
     fputs(",percentile_error\n", stream);
     for (size_t i = 0; i < count; i++) {
         put_function(stream, &functions[i]);
-        put_thread(stream, NULL);
+        probity_report_csv_thread(stream, NULL);
         put_sums(stream, &functions[i].sums, is_cpu_known);
         for (size_t j = 0; j < functions[i].row_count; j++) {
             put_function(stream, &functions[i]);
-            put_thread(stream, functions[i].rows[j].thread);
+            probity_report_csv_thread(stream, functions[i].rows[j].thread);
             put_sums(stream, &functions[i].rows[j].sums, is_cpu_known);
         }
     }

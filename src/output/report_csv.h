@@ -13,6 +13,9 @@
 /* A field, with quotes where it needs them. */
 void probity_report_csv_field(FILE *stream, const char *text);
 
+/* Three fields: process id, thread id, name; empty of NULL. */
+void probity_report_csv_thread(FILE *stream, const struct probity_thread_label *thread);
+
 /* A line of names, then one for each function in their order; of rows by thread one each behind
  * that of the function, with thread ids. Times are ns; what is not known is empty. Errors of
  * writing stay in the stream. */

@@ -259,7 +259,8 @@ static void put_function(FILE *stream, const struct probity_report_layout *layou
     }
 }
 
-static void put_thread(FILE *stream, const struct probity_thread_label *thread, int has_pids)
+void probity_report_put_thread(FILE *stream, const struct probity_thread_label *thread,
+                               int has_pids)
 {
     fputs("  ", stream);
     if (has_pids)
@@ -360,7 +361,7 @@ void probity_report_text(FILE *stream, const struct probity_report_layout *layou
         fputc('\n', stream);
         for (size_t j = 0; j < functions[i].row_count; j++) {
             put_sums(stream, &functions[i].rows[j].sums, columns, is_cpu_known);
-            put_thread(stream, functions[i].rows[j].thread, has_pids);
+            probity_report_put_thread(stream, functions[i].rows[j].thread, has_pids);
             fputc('\n', stream);
         }
     }

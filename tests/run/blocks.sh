@@ -12,10 +12,15 @@ tool() {
     expect "$what: status ($(cat errors))" "$expected" "$status"
 }
 
-# Lines of CSV to "FROM;TO;WALL;CPU" for each block, in ns: the file "blocks". The probe is last on
-# a line, for its name may hold commas. Seconds count from the first hit, so that sums are exact.
+# Lines of CSV to "FROM;TO;WALL;CPU;THREAD;AT" for each block, in ns: the file "blocks". The probe
+# is last on a line, for its name may hold commas. Seconds count from the first hit, so that sums
+# are exact. BEGINS and ENDS: probes between spaces, that blocks begin and end at, or nothing for all;
+# where one begins anew, its first beginning is on a line "FROM;-".
+BEGINS='' ENDS=''
 blocks_of() {
-    "$PROBITY" csv --columns tid,thread,cpu_s,cpu_ns,wall_s,wall_ns,probe "$@" 2> errors | awk '
+    "$PROBITY" csv --columns tid,thread,cpu_s,cpu_ns,wall_s,wall_ns,probe "$@" 2> errors |
+        awk -v begins="$BEGINS" -v ends="$ENDS" '
+        function is_in(list, probe) { return list == "" || index(list, " " probe " ") }
         {
             split($0, field, ",")
             probe = $0
@@ -24,12 +29,17 @@ blocks_of() {
             wall = (field[5] - base) * 1000000000 + field[6]
             cpu = field[3] * 1000000000 + field[4]
             thread = field[1] " " field[2]
-            if (thread in last)
-                printf "%s;%s;%d;%d\n", last[thread], probe, wall - walls[thread],
-                    cpu - cpus[thread]
+            if (thread in last && is_in(ends, probe)) {
+                printf "%s;%s;%d;%d;%s;%s\n", last[thread], probe, wall - walls[thread],
+                    cpu - cpus[thread], field[1], at[thread]
+                delete last[thread]
+            }
+            if (!is_in(begins, probe)) next
+            if (thread in last) print last[thread] ";-;;;" field[1]
             last[thread] = probe
             walls[thread] = wall
             cpus[thread] = cpu
+            at[thread] = sprintf("%s%09d", field[5], field[6])
         }' > blocks
     [ -s blocks ] || fail "no blocks in $*"
 }
@@ -38,10 +48,11 @@ blocks_of() {
 sums_of() {
     sort -t ';' -k3,3n blocks | awk -F ';' '
         {
+            followed[$1]++
+            if ($2 == "-") next
             pair = $1 ";" $2
             if (!(pair in calls)) least[pair] = $3
             from[pair] = $1
-            followed[$1]++
             calls[pair]++
             wall[pair] += $3
             cpu[pair] += $4
@@ -83,7 +94,11 @@ same_sums() {
     shift
     blocks_of "$@"
     sums_of > expected
-    tool "$what" 0 blocks --csv "$@"
+    # Times are those of hits; --from and --to of blocks are probes.
+    set -- "${@/#--from/--since}"
+    set -- "${@/#--to/--until}"
+    # shellcheck disable=SC2086
+    tool "$what" 0 blocks --csv ${CHOICE:-} "$@"
     sums_of_csv > found
     cmp -s expected found ||
         fail "$what: awk (<) and blocks (>): $(diff expected found | head -n 10)"
@@ -145,6 +160,71 @@ tool "two traces" 0 blocks --csv walk hello
 expect "calls of both" "$(("$("$PROBITY" csv walk hello | wc -l)" - 5))" \
     "$(fields | awk -F '\t' '{ sum += $6 } END { print sum }')"
 
+# Chosen pairs: from each hit of the first to the next one of the second.
+chosen() {
+    BEGINS=${1:+ ${1//,/ } } ENDS=${2:+ ${2//,/ } }
+    CHOICE="${1:+--from $1} ${2:+--to $2}" same_sums "from '$1' to '$2'" "${@:3}" walk
+    BEGINS='' ENDS=''
+}
+chosen 1 1026
+expect "one pair" 1 "$(wc -l < found)"
+[ "$(awk '{ print $3 }' found)" != 1.000000 ] || fail "no block begins anew"
+same_percentiles
+chosen 2 2
+expect "each but the last" "$(awk '{ print $2 }' found)" \
+    "$(($("$PROBITY" csv --columns probe walk | grep -c '^2$') - 4))"
+chosen 1,2 queue,1026
+expect "pairs of lists" 4 "$(wc -l < found)"
+chosen 1 ''
+chosen '' 1
+expect "pairs to one probe" 5 "$(wc -l < found)"
+chosen 1 2 --probe 1,2,queue
+chosen 1 2 --from 1ms --to 20ms
+tool "name of a numbered probe" 0 blocks --csv --from two --to 1 walk
+expect "pair from a name" "2;1" "$(fields | cut -f 1)"
+tool "no such probe" 1 blocks --from 1 --to 77 walk
+tool "no such blocks" 1 blocks --from 1 --to 2 --until 0 walk
+grep -q '^no such blocks' output || fail "blocks of nothing: $(cat output)"
+
+# By thread: as if a thread were alone.
+blocks_of walk
+sed -E 's/^(.*);(.*);(.*);(.*);(.*);.*$/\5 \1;\5 \2;\3;\4/' blocks > of_threads
+mv of_threads blocks
+sums_of | sed -E 's/^([0-9]+) (.*);[0-9]+ /\1 \2;/' | sort > expected
+tool "by thread" 0 blocks --csv --by-thread walk
+fields | awk -F '\t' '$21 != "" { print $21, $1, $6, $7, $8, $9, $10, $11, $12, $16 }' |
+    sort > found
+cmp -s expected found || fail "by thread: awk (<) and blocks (>): $(diff expected found | head)"
+expect "lines of all threads" 25 "$(fields | awk -F '\t' '$21 == ""' | wc -l)"
+tool "by thread, text" 0 blocks --by-thread -n 1 walk
+expect "a line for each thread" "$("$PROBITY" csv --columns tid walk | sed 1d | sort -u | wc -l)" \
+    "$(grep -cE '^ +[0-9]+ .* [0-9]+( [a-z].*)?$' <(sed '1,2d; /^$/,$d' output))"
+
+# The slowest of each: times, beginnings and threads, the slowest first.
+blocks_of walk
+sort -t ';' -k1,2 -k3,3nr -s blocks | awk -F ';' '++rank[$1 ";" $2] <= 3 {
+    print $1 ";" $2, rank[$1 ";" $2], $6, $3, $4, $5 }' > expected
+tool "slowest" 0 blocks --csv --slowest 3 --sort name walk
+fields | awk -F '\t' '{ print $1, $6, $7, $8, $9, $12 }' | sort -k1,1 -k2,2n > found
+sort -k1,1 -k2,2n expected > expected.sorted
+cmp -s expected.sorted found || fail "slowest: awk (<) and blocks (>):
+$(diff expected.sorted found | head)"
+expect "three of each" 75 "$(wc -l < found)"
+tool "slowest, text" 0 blocks --slowest 2 -n 1 walk
+expect "two lines" 2 "$(grep -cE '^ +slow at +[0-9]\.[0-9]{9}s ' output)"
+tool "slowest, JSON" 0 blocks --slowest 2 --by-thread --json walk
+if command -v python3 > /dev/null; then
+    python3 -c '
+import json, sys
+for block in json.load(sys.stdin)["blocks"]:
+    assert len(block["slowest"]) == 2 and block["slowest"][0]["wall_ns"] == block["max_ns"]
+    assert block["slowest"][0]["at_ns"] == block["max_at_ns"]
+    assert sum(row["calls"] for row in block["threads"]) == block["calls"]
+    assert sum(row["wall_ns"] for row in block["threads"]) == block["wall_ns"]
+' < output || fail "JSON of the slowest and of threads"
+fi
+tool "too many" 2 blocks --slowest 1001 walk
+
 # Orders: largest first; all blocks are there.
 column=5
 for key in calls probability total cpu off-cpu min mean p50 p90 p99 max; do
@@ -202,7 +282,7 @@ status=0
 expect "full disk" 1 "$status"
 tool "no thread" 1 blocks --tid 1 walk
 tool "no probe" 1 blocks --probe 77 walk
-tool "before all" 0 blocks --to 0 walk
+tool "before all" 0 blocks --until 0 walk
 grep -q '^no hits of one thread' output || fail "blocks before the beginning: $(cat output)"
 tool "no trace" 2 blocks
 tool "two forms" 2 blocks --json --csv walk

@@ -42,7 +42,8 @@ static char *printed(const char *name, uint64_t from_ns, uint64_t to_ns, int is_
 
     write_trace(name);
     assert_int_equal(probity_reader_open(&path, 1, NULL, NULL, &reader), 0);
-    assert_int_equal(probity_blocks_open(from_ns, to_ns, &blocks), 0);
+    const struct probity_blocks_options options = {.from_ns = from_ns, .to_ns = to_ns};
+    assert_int_equal(probity_blocks_open(&options, &blocks), 0);
     while (probity_reader_next(reader, &event) > 0)
         assert_int_equal(probity_blocks_put(blocks, event), 0);
     struct probity_blocks_answer answer = {.reader = reader};
@@ -62,7 +63,7 @@ static char *printed(const char *name, uint64_t from_ns, uint64_t to_ns, int is_
 
 #define HEAD                                                                                       \
     "from,to,from_name,to_name,calls,probability,wall_ns,cpu_ns,off_cpu_ns,min_ns,mean_ns,"        \
-    "p50_ns,p90_ns,p99_ns,max_ns,max_at_ns,max_pid,max_tid\n"
+    "p50_ns,p90_ns,p99_ns,max_ns,max_at_ns,max_pid,max_tid,pid,tid,thread\n"
 
 static void blocks_are_printed_as_ever(void **state)
 {
@@ -72,9 +73,9 @@ static void blocks_are_printed_as_ever(void **state)
     /* 1 to 2 has more time in all; p50 of 1000, 2000, 3000 is in the bucket of 2000 to 2007. */
     assert_string_equal(text, HEAD
                         "1,2,,\"two, too\",3,1.000000,6000,5500,500,1000,2000,2004,3000,3000,3000,"
-                        "1700000000000002100,77,101\n"
+                        "1700000000000002100,77,101,,,\n"
                         "2,1,\"two, too\",,2,1.000000,5100,1100,4000,100,2550,100,5000,5000,5000,"
-                        "1700000000000001500,77,102\n");
+                        "1700000000000001500,77,102,,,\n");
     free(text);
     text = printed("blocks_json", 0, 0, 1);
     const char *blocks = strstr(text, "\"blocks\"");
@@ -103,9 +104,9 @@ static void hits_outside_the_range_are_none(void **state)
     (void)state;
     assert_string_equal(text, HEAD
                         "1,2,,\"two, too\",1,1.000000,3000,2500,500,3000,3000,3000,3000,3000,3000,"
-                        "1700000000000002100,77,101\n"
+                        "1700000000000002100,77,101,,,\n"
                         "2,1,\"two, too\",,1,1.000000,100,100,0,100,100,100,100,100,100,"
-                        "1700000000000002000,77,101\n");
+                        "1700000000000002000,77,101,,,\n");
     free(text);
 }
 
@@ -131,7 +132,7 @@ static void probes_are_numbers_and_names(void **state)
     size_t count;
 
     (void)state;
-    assert_int_equal(probity_blocks_open(0, 0, &blocks), 0);
+    assert_int_equal(probity_blocks_open(NULL, &blocks), 0);
     for (uint32_t trace = 0; trace < 2; trace++) {
         put_hit(blocks, 7, NULL, trace, 100);
         put_hit(blocks, 3 + trace, "7", trace, 200);
@@ -172,7 +173,7 @@ static void many_pairs_are_told_apart(void **state)
     size_t count;
 
     (void)state;
-    assert_int_equal(probity_blocks_open(0, 0, &blocks), 0);
+    assert_int_equal(probity_blocks_open(NULL, &blocks), 0);
     for (uint32_t i = 0; i < 3 * PROBES * PROBES; i++) {
         uint32_t from = i / PROBES % PROBES, to = i % PROBES;
         put_hit(blocks, from * 8, NULL, i, 0);
@@ -199,7 +200,7 @@ static void names_may_come_late(void **state)
     size_t count;
 
     (void)state;
-    assert_int_equal(probity_blocks_open(0, 0, &blocks), 0);
+    assert_int_equal(probity_blocks_open(NULL, &blocks), 0);
     assert_int_equal(probity_blocks_put(blocks, &event), 0);
     event.name = "parse";
     event.name_bytes = 5;
