@@ -54,6 +54,7 @@ make_root() {
 }
 
 start_server() {
+    : >"$demo/httpd.out"
     PROBITY_OUT=$trace "$build/examples/httpd" --root "$demo/root" --port 0 --threads $workers \
         --scoreboard "$demo/scoreboard" >"$demo/httpd.out" &
     server_pid=$!
@@ -123,13 +124,16 @@ BEGIN {
     }
 }
 {
-    hits[$2, $3]++
-    rows++
     wall_seconds = $6 - wall_last_seconds
-    if (rows > 1 && (wall_seconds < 0 || (wall_seconds == 0 && $7 + 0 < wall_last_ns)))
+    if (NR > 1 && (wall_seconds < 0 || (wall_seconds == 0 && $7 + 0 < wall_last_ns)))
         disorder++
     wall_last_seconds = $6
     wall_last_ns = $7 + 0
+}
+$3 !~ /^[0-9]+$/ { next } # of the lock: how often depends on who waits for whom
+{
+    hits[$2, $3]++
+    rows++
     if ($2 in stage_before) {
         key = stage_before[$2] SUBSEP $3
         times[key]++
@@ -161,8 +165,9 @@ END {
         grouped(expected)
     printf "hits recorded:    %12s   %d of them from requests in hand at the kill\n", grouped(rows),
         rows - expected + lost - invented
-    printf "bytes per hit:    %12.2f   trace of %s bytes\n", trace_bytes / rows,
-        grouped(trace_bytes)
+    printf "hits of the lock: %12s   taken and given back\n", grouped(NR - rows)
+    printf "bytes per hit:    %12.2f   trace of %s bytes; 24 or more of a hit with ids\n",
+        trace_bytes / NR, grouped(trace_bytes)
     printf "out of order:     %12d\n", disorder
     printf "invented:         %12d\n", invented
     printf "lost: %d\n", lost

@@ -78,12 +78,14 @@ int connection_open(struct server *server, struct connection *connection, int so
     return result;
 }
 
-bool connection_claim(struct connection *connection)
+bool connection_claim(struct connection *connection, uint64_t turn)
 {
     pthread_mutex_lock(&connection->lock);
     bool claimed = connection->state == CONNECTION_IDLE;
-    if (claimed)
+    if (claimed) {
         connection->state = CONNECTION_BUSY;
+        connection->turn = turn;
+    }
     pthread_mutex_unlock(&connection->lock);
     return claimed;
 }

@@ -31,6 +31,7 @@ struct connection {
     enum connection_state state; /* under the lock, as is the next */
     int64_t deadline_ms;         /* when an idle connection is closed */
     int socket;
+    uint64_t turn;   /* each time that a connection becomes readable is another, from 1 on */
     bool head_begun; /* a part of a request is in the buffer: its deadline stands */
     size_t used;
     char buffer[BUFFER_BYTES];
@@ -46,8 +47,8 @@ void connections_free(struct connection *connections, size_t count);
 /* FREE -> IDLE, watched. Returns 0, or -1 where epoll refuses. Listener only. */
 int connection_open(struct server *server, struct connection *connection, int socket);
 
-/* IDLE -> BUSY; false where it was closed meanwhile. Listener only. */
-bool connection_claim(struct connection *connection);
+/* IDLE -> BUSY, with this turn; false where it was closed meanwhile. Listener only. */
+bool connection_claim(struct connection *connection, uint64_t turn);
 
 /* IDLE -> FREE where its time is over, or whatever its time with all set. Listener only. */
 void connection_expire(struct connection *connection, bool all, int64_t now_ms,

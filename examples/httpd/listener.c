@@ -80,9 +80,10 @@ static void listener_queue(struct server *server, struct scoreboard_slot *slot, 
 {
     struct connection *connection = &server->connections[index];
 
-    if (!connection_claim(connection))
+    /* What is queued is counted: from 1, and each turn has another number. */
+    if (!connection_claim(connection, slot->queued + 1))
         return;
-    STAGE_HIT(STAGE_QUEUED);
+    STAGE_PUT(STAGE_QUEUED, &server->queue, connection->turn);
     scoreboard_count(&slot->queued);
     queue_push(&server->queue, connection);
 }

@@ -5,6 +5,8 @@
 #define _GNU_SOURCE 1
 #include "queue.h"
 
+#include "stages.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
@@ -28,13 +30,37 @@ void queue_release(struct queue *queue)
     queue->items = NULL;
 }
 
+/* Where the lock is free, as it mostly is, nobody has to be told of a wait. */
+static void queue_lock(struct queue *queue)
+{
+    if (pthread_mutex_trylock(&queue->lock) != 0) {
+        QUEUE_LOCK_WAITED_FOR(&queue->lock);
+        pthread_mutex_lock(&queue->lock);
+    }
+    QUEUE_LOCK_HELD(&queue->lock);
+}
+
+static void queue_unlock(struct queue *queue)
+{
+    QUEUE_LOCK_RELEASED(&queue->lock);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+/* Gives the lock back for as long as it waits. */
+static void queue_wait(struct queue *queue)
+{
+    QUEUE_LOCK_RELEASED(&queue->lock);
+    pthread_cond_wait(&queue->changed, &queue->lock);
+    QUEUE_LOCK_HELD(&queue->lock);
+}
+
 void queue_push(struct queue *queue, struct connection *connection)
 {
-    pthread_mutex_lock(&queue->lock);
+    queue_lock(queue);
     assert(queue->count < queue->capacity && !queue->closed);
     queue->items[(queue->first + queue->count) % queue->capacity] = connection;
     queue->count++;
-    pthread_mutex_unlock(&queue->lock);
+    queue_unlock(queue);
     /* Behind the unlock: the woken worker then does not run into a held lock. */
     pthread_cond_signal(&queue->changed);
 }
@@ -43,22 +69,22 @@ struct connection *queue_pop(struct queue *queue)
 {
     struct connection *connection = NULL;
 
-    pthread_mutex_lock(&queue->lock);
+    queue_lock(queue);
     while (queue->count == 0 && !queue->closed)
-        pthread_cond_wait(&queue->changed, &queue->lock);
+        queue_wait(queue);
     if (queue->count > 0) {
         connection = queue->items[queue->first];
         queue->first = (queue->first + 1) % queue->capacity;
         queue->count--;
     }
-    pthread_mutex_unlock(&queue->lock);
+    queue_unlock(queue);
     return connection;
 }
 
 void queue_close(struct queue *queue)
 {
-    pthread_mutex_lock(&queue->lock);
+    queue_lock(queue);
     queue->closed = true;
-    pthread_mutex_unlock(&queue->lock);
+    queue_unlock(queue);
     pthread_cond_broadcast(&queue->changed);
 }

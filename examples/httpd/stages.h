@@ -7,10 +7,11 @@
  * (scoreboard.h), also after SIGKILL:
  *
  *     accepted                    once for each connection                   listener's thread
- *     queued                      once for each time it became readable      listener's thread
- *     taken                       once for each time a worker got it         worker's thread
- *     read parsed resolved        once each for every request, whatever      worker's thread,
- *     header body done            the answer, errors and HEAD included       in this order
+ *     queued (put)                once for each time it became readable      listener's thread
+ *     taken (get)                 once for each time a worker got it         worker's thread
+ *     read (begin) parsed         once each for every request, whatever      worker's thread,
+ *     resolved header body        the answer, errors and HEAD included       in this order
+ *     done (end)
  *     cgi_started cgi_done        once each for a request that ran a CGI     likewise, between
  *                                 program                                    resolved and header
  *     closed                      once for each connection                   whoever closed it
@@ -18,11 +19,18 @@
  * So a request costs 6 hits, with CGI 8. A client that waits for each answer (no pipelining) and
  * sends each request in one piece adds 2 (queued, taken): 8 hits for a static file on a kept
  * connection.
+ *
+ * Those with a word in parentheses say what they are about (probity_typed.h): the turn, a number
+ * that is given out each time that a connection becomes readable, so that its way can be followed
+ * from thread to thread. The lock of the queue has probes with names: queue:hold when a thread has
+ * it, queue:release when it gives it back, queue:wait in front where it was taken. Each push, each
+ * pop, and each time that a worker waits on the empty queue is one holding: 4 hits more for that
+ * request, 6 where the worker had to wait, and 1 more for each time that the lock was not free.
  */
 #ifndef HTTPD_STAGES_H
 #define HTTPD_STAGES_H
 
-#include "probity.h"
+#include "probity_typed.h"
 
 enum stage {
     STAGE_ACCEPTED = 1,
@@ -40,6 +48,15 @@ enum stage {
 };
 
 #define STAGE_HIT(stage) PROBITY_PROBE(stage)
+
+#define STAGE_PUT(stage, queue, turn) PROBITY_PROBE_ROLE(stage, PROBITY_ROLE_QUEUE_PUT, turn, queue)
+#define STAGE_GET(stage, queue, turn) PROBITY_PROBE_ROLE(stage, PROBITY_ROLE_QUEUE_GET, turn, queue)
+#define STAGE_BEGIN(stage, turn) PROBITY_PROBE_ROLE(stage, PROBITY_ROLE_REQUEST_BEGIN, turn, 0)
+#define STAGE_END(stage, turn) PROBITY_PROBE_ROLE(stage, PROBITY_ROLE_REQUEST_END, turn, 0)
+
+#define QUEUE_LOCK_WAITED_FOR(lock) PROBITY_LOCK_WAIT("queue", lock)
+#define QUEUE_LOCK_HELD(lock) PROBITY_LOCK_HOLD("queue", lock)
+#define QUEUE_LOCK_RELEASED(lock) PROBITY_LOCK_RELEASE("queue", lock)
 
 #ifdef PROBITY_DISABLE
 static inline void stages_set_names(void)

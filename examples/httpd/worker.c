@@ -65,7 +65,7 @@ static bool worker_serve_request(struct server_thread *self, struct connection *
     struct response response;
     size_t taken = 0;
 
-    STAGE_HIT(STAGE_READ);
+    STAGE_BEGIN(STAGE_READ, connection->turn);
     request_init(&request);
     if (status == 0)
         status = worker_understand(connection, head_bytes, &request, &taken);
@@ -88,7 +88,7 @@ static bool worker_serve_request(struct server_thread *self, struct connection *
     response_release(&response);
     request_release(&request);
     connection_drop(connection, taken);
-    STAGE_HIT(STAGE_DONE);
+    STAGE_END(STAGE_DONE, connection->turn);
     scoreboard_count(&self->slot->requests);
     return keep && sent == 0;
 }
@@ -135,7 +135,7 @@ void *worker_run(void *argument)
     pthread_setname_np(pthread_self(), name);
     self->slot->thread_id = (uint64_t)gettid();
     while ((connection = queue_pop(&self->server->queue))) {
-        STAGE_HIT(STAGE_TAKEN);
+        STAGE_GET(STAGE_TAKEN, &self->server->queue, connection->turn);
         scoreboard_count(&self->slot->taken);
         worker_serve_connection(self, connection);
     }

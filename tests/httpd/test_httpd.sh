@@ -306,6 +306,17 @@ test_trace() {
             END { print a, q, t, c }')" \
         "$(awk -F , '{ hits[$3]++ } END { print hits[1], hits[2], hits[3], hits[12] }' \
             "$work/trace.csv")"
+    check "traced: the lock is given back as often as it is taken" 1 \
+        "$(awk -F , '{ hits[$3]++ } END { print (hits["queue:hold"] == hits["queue:release"] &&
+            hits["queue:hold"] >= hits[2] + hits[3] + 4) }' "$work/trace.csv")"
+    check "traced: each turn is put and got, in this order, and its requests begin and end" "" \
+        "$("$PROBITY" csv --columns role,correlation "$work/trace.probity" | awk -F , '
+            $1 == "queue-put" { wrong += $2 != ++put; state[$2] = 1 }
+            $1 == "queue-get" { wrong += state[$2]++ != 1; got++ }
+            $1 == "request-begin" { wrong += state[$2]++ != 2; begun++ }
+            $1 == "request-end" { wrong += state[$2]-- != 3; ended++ }
+            END { if (wrong || put == 0 || got != put || begun != 8 || ended != 8)
+                print wrong, put, got, begun, ended }')"
     check "traced: nothing on stderr" "" "$(cat "$work/err")"
 }
 
