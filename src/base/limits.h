@@ -18,6 +18,10 @@ enum {
     /* Named sites and, two for each, functions in a process; and formats. Their
      * descriptors are kept for forked children. */
     PROBITY_LIMIT_SITES = 65536,
+    /* Sites and functions that a trace lists whether hit or not, of all libraries together: some
+     * 16 MiB, in memory and in each trace. And libraries that have any. */
+    PROBITY_LIMIT_LISTED = 262144,
+    PROBITY_LIMIT_LISTED_OBJECTS = 4096,
     /* Chunks in one spool: 32 bits hold their number plus one beside a tag against reuse. */
     PROBITY_LIMIT_SEGMENTS = 1024,
     /* Packed bytes gathered before one write: large enough to hide the call, small enough to stay
