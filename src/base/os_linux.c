@@ -24,6 +24,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/objects.h"
+
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
@@ -305,41 +307,24 @@ static int is_readable(uintptr_t address)
            errno != EFAULT;
 }
 
-/* How far from its own addresses the image lies, by its program headers. A static one has no entry
- * that says so; but the headers stand in the page with which the file begins. */
-static uintptr_t image_offset(const ElfW(Phdr) *header, size_t count)
-{
-    enum { PAGE = 4096 };
-    uintptr_t offset = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        if (header[i].p_type == PT_PHDR)
-            return (uintptr_t)header - header[i].p_vaddr;
-        if (header[i].p_type == PT_LOAD && header[i].p_offset == 0)
-            offset = (uintptr_t)header / PAGE * PAGE - header[i].p_vaddr;
-    }
-    return offset;
-}
-
 /* From the program headers that the kernel told. */
 void probity_os_image_find(struct probity_os_image *ret_image)
 {
     enum { PARTS_MAX = sizeof ret_image->start / sizeof ret_image->start[0] };
-    const ElfW(Phdr) *header = (const ElfW(Phdr) *)getauxval(AT_PHDR);
-    size_t count = header != NULL ? getauxval(AT_PHNUM) : 0;
-    uintptr_t offset = image_offset(header, count);
+    struct probity_object executable;
     uint32_t found = 0;
 
-    for (size_t i = 0; i < count && found < PARTS_MAX; i++) {
+    ret_image->count = 0;
+    if (probity_object_executable(&executable) != 0)
+        return;
+    const ElfW(Phdr) *header = executable.headers;
+    for (size_t i = 0; i < executable.header_count && found < PARTS_MAX; i++) {
         if (header[i].p_type != PT_LOAD || !(header[i].p_flags & PF_R))
             continue;
-        ret_image->start[found] = offset + header[i].p_vaddr;
-        ret_image->end[found++] = offset + header[i].p_vaddr + header[i].p_filesz;
+        ret_image->start[found] = executable.offset + header[i].p_vaddr;
+        ret_image->end[found++] = executable.offset + header[i].p_vaddr + header[i].p_filesz;
     }
     ret_image->count = found;
-    /* What does not hold the headers themselves is not the image. */
-    if (probity_os_image_bytes(ret_image, header) == 0)
-        ret_image->count = 0;
 }
 
 #ifdef DLFO_STRUCT_HAS_EH_DBASE

@@ -28,8 +28,8 @@ enum probity_block_type {
     PROBITY_BLOCK_SYNC = 3,
     PROBITY_BLOCK_END = 4,
     PROBITY_BLOCK_PROFILE = 5, /* src/format/profile.h */
+    PROBITY_BLOCK_SITES = 6,   /* src/format/sites.h */
     PROBITY_BLOCK_COST = 7     /* src/format/cost.h */
-    PROBITY_BLOCK_SITES = 6    /* src/format/sites.h */
 };
 
 enum probity_clock_kind {

@@ -20,6 +20,7 @@
 #include "runtime/levels.h"
 #include "runtime/record.h"
 #include "runtime/session.h"
+#include "runtime/sites.h"
 #include "runtime/thread.h"
 
 /* Before every constructor and behind every destructor of default priority. */
@@ -95,6 +96,7 @@ __attribute__((constructor(FIRST_PRIORITY))) static void at_load(void)
     probity_session_print_log = probity_log_print;
     probity_session_print_summary = probity_summary_print;
     probity_thread_watch_exits();
+    probity_sites_at_load();
     ask_for_levels();
     if (!is_asked_for) {
         probity_active =
@@ -106,6 +108,7 @@ __attribute__((constructor(FIRST_PRIORITY))) static void at_load(void)
     struct probity_session *session = probity_session_get();
     if (session == NULL)
         return;
+    probity_sites_find(1);
     lock(session, &before);
     session->is_by_environment = probity_session_start_if_asked(session, 1) == 0;
     unlock(session, &before);
@@ -128,6 +131,7 @@ PROBITY_API int probity_start(const struct probity_options *options)
     if (session == NULL)
         return PROBITY_ERROR_MEMORY;
     probity_session_make_way(session);
+    probity_sites_find(1);
     lock(session, &before);
     uint32_t state = __atomic_load_n(&session->state, __ATOMIC_ACQUIRE);
     if (state == PROBITY_SESSION_NONE || state == PROBITY_SESSION_ENDED) {

@@ -19,6 +19,7 @@
 #include "base/scale.h"
 #include "runtime/cost.h"
 #include "runtime/levels.h"
+#include "runtime/sites.h"
 #include "runtime/thread.h"
 #include "runtime/trace_file.h"
 #include "spool/segment.h"
@@ -273,14 +274,15 @@ static void log_prepare(struct probity_session *session, int is_child)
         session->log_path[0] = 0;
 }
 
-static void writer_prepare(struct probity_session *session, int is_child, uint64_t trace_bytes)
+static void writer_prepare(struct probity_session *session, int is_child, uint64_t trace_bytes,
+                           uint64_t trace_blocks)
 {
     memset(&session->writer, 0, sizeof session->writer);
     session->writer.live = &session->live;
     session->writer.trace_path = session->trace_path;
     session->writer.spool_path = session->spool_path;
     session->writer.trace_bytes = trace_bytes;
-    session->writer.trace_blocks = 1 + (session->cost.rows > 0);
+    session->writer.trace_blocks = trace_blocks;
     session->writer.change_levels = probity_levels_change;
     session->writer.thread_numbers = &session->threads;
     log_prepare(session, is_child);
@@ -289,7 +291,7 @@ static void writer_prepare(struct probity_session *session, int is_child, uint64
 
 static int files_make(struct probity_session *session, int is_child, int *ret_descriptor)
 {
-    uint64_t trace_bytes = 0;
+    uint64_t trace_bytes = 0, trace_blocks = 0;
     int result = probity_trace_file_make(session, is_child, ret_descriptor);
 
     if (result != 0) {
@@ -305,11 +307,11 @@ static int files_make(struct probity_session *session, int is_child, int *ret_de
     }
     rules_make(session);
     probity_cost_begin(session, is_child, &session->cost);
-    result = probity_trace_file_begin(session, *ret_descriptor, &trace_bytes);
+    result = probity_trace_file_begin(session, *ret_descriptor, &trace_bytes, &trace_blocks);
     if (result != 0)
         probity_session_complain(session->trace_path, probity_error_text(result));
     session->live.header->committed = trace_bytes;
-    writer_prepare(session, is_child, trace_bytes);
+    writer_prepare(session, is_child, trace_bytes, trace_blocks);
     return result;
 }
 
@@ -345,6 +347,8 @@ int probity_session_start(struct probity_session *session, const struct probity_
     live->pid = (uint32_t)getpid();
     live->clock = probity_clock_choose(settings->refuse_counter);
     session_name(session);
+    if (!is_main)
+        probity_sites_find(0); /* maybe in a signal handler */
     int result = files_make(session, is_child, &descriptor);
     if (result != 0) {
         undo(session, descriptor);
@@ -561,6 +565,8 @@ int probity_session_stop(struct probity_session *session, uint32_t reason)
         session->writer.cost = &session->cost;
     }
     shut_out(session);
+    probity_sites_find(1);
+    session->writer.sites = probity_sites_next(session->sites);
     int result = trace_end(session, reason);
     if (result == 0)
         texts_end(session);

@@ -44,6 +44,7 @@ struct probity_session {
     struct probity_cost cost; /* what the trace is to say of it next */
     struct probity_writer writer;
     struct probity_os_image image; /* where texts need not be looked at before they are read */
+    const struct probity_sites_part *sites; /* the last that the trace has; NULL: none */
     uint8_t id[16];
     char trace_path[PROBITY_LIMIT_PATH], csv_path[PROBITY_LIMIT_PATH],
         spool_path[PROBITY_LIMIT_PATH];

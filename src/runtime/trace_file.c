@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/os.h"
+#include "runtime/sites.h"
 #include "writer/append.h"
 
 enum { NAME_TRIES = 100, COST_ROOM = PROBITY_BLOCK_HEADER_BYTES + PROBITY_COST_BYTES_MAX };
@@ -263,8 +264,27 @@ static size_t cost_put(const struct probity_session *session, uint8_t *block)
     return PROBITY_BLOCK_HEADER_BYTES + bytes;
 }
 
-int probity_trace_file_begin(struct probity_session *session, int descriptor, uint64_t *ret_bytes)
+/* All that is listed by now. */
+static int sites_append(struct probity_session *session, struct probity_append *append,
+                        uint64_t *blocks)
 {
+    struct probity_sites_part *part = NULL, *next;
+    int result = 0;
+
+    while (result == 0 && (next = probity_sites_next(part)) != NULL) {
+        part = next;
+        probity_block_seal(part->block, PROBITY_BLOCK_SITES, (*blocks)++, part->payload_bytes);
+        result = probity_append_bytes(append, part->block,
+                                      PROBITY_BLOCK_HEADER_BYTES + part->payload_bytes);
+    }
+    session->sites = part;
+    return result;
+}
+
+int probity_trace_file_begin(struct probity_session *session, int descriptor, uint64_t *ret_bytes,
+                             uint64_t *ret_blocks)
+{
+    uint64_t blocks = 1 + (session->cost.rows > 0);
     struct probity_append append = {.descriptor = descriptor};
     struct probity_info info = {0};
     struct facts *facts = mmap(NULL, sizeof *facts, PROT_READ | PROT_WRITE,
@@ -284,6 +304,9 @@ int probity_trace_file_begin(struct probity_session *session, int descriptor, ui
     int result =
         probity_append_bytes(&append, facts->bytes, (size_t)(payload - facts->bytes) + used);
     munmap(facts, sizeof *facts);
+    if (result == 0)
+        result = sites_append(session, &append, &blocks);
     *ret_bytes = append.committed;
+    *ret_blocks = blocks;
     return result;
 }

@@ -19,7 +19,9 @@ int probity_trace_file_make(struct probity_session *session, int is_child, int *
 int probity_trace_file_expand(struct probity_session *session, const char *template, int is_child,
                               char ret_path[PROBITY_LIMIT_PATH]);
 
-/* Writes file header and INFO. Returns 0 or PROBITY_ERROR_WRITE; ret_bytes: the file's bytes. */
-int probity_trace_file_begin(struct probity_session *session, int descriptor, uint64_t *ret_bytes);
+/* Writes file header and INFO, and behind it what is compiled in as far as it is listed. Returns 0
+ * or PROBITY_ERROR_WRITE; ret_bytes, ret_blocks: the file's. */
+int probity_trace_file_begin(struct probity_session *session, int descriptor, uint64_t *ret_bytes,
+                             uint64_t *ret_blocks);
 
 #endif

@@ -161,6 +161,21 @@ static int write_cost(struct probity_pass *pass, const struct probity_cost *cost
                            : PROBITY_ERROR_WRITE;
 }
 
+/* What libraries that were loaded later have added to the list. */
+static int write_sites(struct probity_pass *pass, const struct probity_sites_part *part)
+{
+    int result = 0;
+
+    for (; result == 0 && part != NULL; part = __atomic_load_n(&part->next, __ATOMIC_ACQUIRE)) {
+        uint8_t *payload = probity_pass_room(pass);
+        if (payload == NULL)
+            return PROBITY_ERROR_WRITE;
+        memcpy(payload, part->block + PROBITY_BLOCK_HEADER_BYTES, part->payload_bytes);
+        result = probity_pass_block(pass, PROBITY_BLOCK_SITES, part->payload_bytes);
+    }
+    return result;
+}
+
 static int end_trace(struct probity_writer *writer, struct probity_pass *pass)
 {
     uint32_t never = 0;
@@ -178,6 +193,8 @@ static int end_trace(struct probity_writer *writer, struct probity_pass *pass)
         result = probity_profile_write(pass);
     if (result == 0 && writer->cost != NULL && writer->cost->rows > 0)
         result = write_cost(pass, writer->cost);
+    if (result == 0)
+        result = write_sites(pass, writer->sites);
     if (result == 0)
         result = probity_pass_end(pass, writer->end_reason);
     if (result != 0)

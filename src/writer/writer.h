@@ -10,6 +10,7 @@
 #include <pthread.h>
 
 #include "format/cost.h"
+#include "format/sites.h"
 #include "spool/live.h"
 
 enum probity_writer_state {
@@ -25,6 +26,7 @@ struct probity_writer {
     uint64_t trace_bytes;                /* of the file when the writer takes it over */
     uint64_t trace_blocks;               /* likewise */
     const struct probity_cost *cost;     /* what the end is to tell of it; NULL or empty: nothing */
+    const struct probity_sites_part *sites; /* what the end is to list; NULL: nothing more */
     uint32_t state;                      /* an enum probity_writer_state; futex */
     uint32_t sleeps;                     /* 1: the writer sleeps, and wants to be woken */
     uint32_t flush_asked, flush_done;    /* counts; the second is a futex */
