@@ -107,7 +107,7 @@ FORCE:
 
 all: lib tool examples bench-programs ## Build libraries, tool, examples and benchmarks
 lib: $(STATIC_LIB) $(SHARED_LIB) ## Build the static and the shared library
-tool: $(if $(CLI_SRC),$(TOOL)) ## Build the command-line tool (needs libjansson and libdw)
+tool: $(if $(CLI_SRC),$(TOOL)) ## Build the command-line tool (needs libjansson, libdw and libsqlite3)
 examples: $(EXAMPLES) $(HTTPD) ## Build the example programs
 bench-programs: $(BENCHES)
 test-programs: $(UNITS) $(PROGRAMS) $(FUZZER) ## Build the unit tests and the programs that tests run
@@ -165,7 +165,7 @@ TOOL_PARTS := $(CLI_OBJ) $(TOOL_OBJ) $(filter-out $(OBJ)/src/runtime/% $(OBJ)/sr
            $(OBJ)/src/writer/writer.o,$(LIB_OBJ))
 $(TOOL): $(TOOL_PARTS)
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(LINK_FLAGS) -o $@ $^ -ljansson -ldw -lelf -lm $(LDLIBS)
+	$(call say,LINK)$(CC) $(LINK_FLAGS) -o $@ $^ -ljansson -ldw -lelf -lsqlite3 -lm $(LDLIBS)
 
 # The tool's commands behind libFuzzer's door, or behind that of a build without it.
 $(FUZZER): $(OBJ)/tests/fuzz/fuzz_commands.o $(filter-out %/main.o,$(TOOL_PARTS))
@@ -209,7 +209,7 @@ $(BUILD)/examples/httpd-plain: $(HTTPD_PLAIN_OBJ)
 $(BUILD)/tests/unit/%: $(OBJ)/tests/unit/%.o $(UNIT_COMMON_OBJ) $(TOOL_OBJ) $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK_FLAGS) $$(sed -n 's,.*link-flags: *\(.*[^ */]\).*,\1,p' tests/unit/$*.c) \
-	    -o $@ $^ -lcmocka -ljansson -ldw -lelf -lm $(LDLIBS)
+	    -o $@ $^ -lcmocka -ljansson -ldw -lelf -lsqlite3 -lm $(LDLIBS)
 
 $(BUILD)/tests/programs/plugin%.so: tests/programs/plugin%.c $(SHARED_LIB) $(BUILD)/flags
 	@mkdir -p $(@D)

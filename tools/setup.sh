@@ -7,9 +7,10 @@ set -eu
 # Each line: what it is for, then the packages.
 wanted() {
     cat <<'LIST'
-build        gcc g++ libc6-dev binutils libjansson-dev libdw-dev
+build        gcc g++ libc6-dev binutils libjansson-dev libdw-dev libsqlite3-dev
 variants     clang libclang-rt-14-dev
 tests        libcmocka-dev jq pkg-config cmake mandoc shellcheck strace procps valgrind
+consumers    sqlite3 graphviz
 aarch64      gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 demo         wrk curl
 bench        uftrace lttng-tools liblttng-ust-dev

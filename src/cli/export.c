@@ -27,6 +27,7 @@ static const struct probity_exporter *const exporters[] = {
     &probity_exporter_speedscope,
     &probity_exporter_callgrind,
     &probity_exporter_folded,
+    &probity_exporter_sqlite,
     &probity_exporter_graphviz,
 };
 
@@ -279,6 +280,7 @@ const struct cli_command cli_command_export = {
     "          speedscope    calls of each thread: speedscope\n"
     "          callgrind     costs of functions: KCachegrind, callgrind_annotate\n"
     "          folded        stacks for flame graphs: lines 'a;b;c VALUE'\n"
+    "          sqlite        a database with tables and views: needs -o\n"
     "          graphviz      a picture of calls or of blocks: dot\n"
     "  -o, --output FILE     write to FILE (default: standard output, also '-')\n"
     "  -f, --force           replace FILE where it exists\n"

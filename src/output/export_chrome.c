@@ -204,6 +204,26 @@ static void put_instant(struct probity_export *export, struct probity_export_thr
              (struct probity_scope_time){event->wall_ns, event->cpu_ns}, event);
 }
 
+/* As text: a double would not hold them. */
+static void put_id(struct probity_export *export, const char *words, uint64_t id)
+{
+    put(export, words);
+    put_number(export, id);
+    put(export, "\"");
+}
+
+static void put_ids(struct probity_export *export, const struct probity_event *event)
+{
+    put(export, ",\"args\":{\"role\":\"");
+    put(export, probity_role_name(event->role));
+    put(export, "\"");
+    if (event->has_correlation)
+        put_id(export, ",\"correlation\":\"", event->correlation);
+    if (event->has_object)
+        put_id(export, ",\"object\":\"", event->object);
+    put(export, "}");
+}
+
 static void put_hit(struct probity_export *export, struct probity_export_thread *thread,
                     const struct probity_event *event)
 {
@@ -218,6 +238,8 @@ static void put_hit(struct probity_export *export, struct probity_export_thread 
         make_name(name, "probe", text, bytes);
     }
     put_name(export, name);
+    if (__builtin_expect(event->role != 0 || event->has_correlation || event->has_object, 0))
+        put_ids(export, event);
     put(export, "}");
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * export_names.c: the table behind export_names.h.
+ * export_names.c: the table behind export_names.h, and numbers of functions.
  */
 #include "output/export_names.h"
 
@@ -53,4 +53,18 @@ void export_names_release(struct export_names *names)
         free(names->places[i].text);
     free(names->places);
     *names = (struct export_names){.places = NULL};
+}
+
+struct export_function *export_function_add(struct probity_same_functions *set,
+                                            const struct probity_function_key *key,
+                                            int *ret_is_new)
+{
+    size_t known = set->count;
+    struct export_function *function =
+        (struct export_function *)probity_same_function_at(set, key);
+
+    *ret_is_new = function != NULL && set->count > known;
+    if (*ret_is_new)
+        function->number = (uint32_t)known;
+    return function;
 }

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/same_function.h"
+#include "analysis/scopes.h"
 #include "reader/reader.h"
 
 struct export_name {
@@ -50,5 +52,30 @@ static inline struct export_name *export_names_at(struct export_names *names, ui
 }
 
 void export_names_release(struct export_names *names);
+
+/* Declarations that are alike to a user are one function with one number, from 0. What a set of
+ * same functions holds. */
+struct export_function {
+    struct probity_same_function same; /* first */
+    uint32_t number;
+};
+
+/* Finds or adds. NULL without memory. */
+struct export_function *export_function_add(struct probity_same_functions *set,
+                                            const struct probity_function_key *key,
+                                            int *ret_is_new);
+
+/* The same of a scope, which keeps it. */
+static inline struct export_function *export_function_at(struct probity_same_functions *set,
+                                                         const struct probity_scope *scope,
+                                                         int *ret_is_new)
+{
+    const struct probity_function_key key = {scope->function, scope->trace, scope->number};
+
+    *ret_is_new = 0;
+    if (__builtin_expect(*scope->of_function == NULL, 0))
+        *scope->of_function = export_function_add(set, &key, ret_is_new);
+    return *scope->of_function;
+}
 
 #endif

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/same_function.h"
 #include "output/export.h"
 #include "output/export_json.h"
+#include "output/export_names.h"
 #include "probity.h"
 
 enum { LINE_ROOM = 64 };
@@ -19,12 +19,6 @@ enum { LINE_ROOM = 64 };
 struct speedscope {
     struct probity_same_functions functions;
     struct log_queue frames;
-    uint32_t frame_count;
-};
-
-struct frame {
-    struct probity_same_function same; /* first */
-    uint32_t number;
 };
 
 struct speedscope_thread {
@@ -55,14 +49,15 @@ static void put_text(struct probity_export *export, const char *text, size_t byt
 /* ---- Frames and threads ------------------------------------------------------------------------
  */
 
-static void put_frame(struct probity_export *export, const struct probity_function_key *key)
+static void put_frame(struct probity_export *export, const struct export_function *function)
 {
+    const struct probity_function_key *key = &function->same.key;
     struct speedscope *state = export->state;
     char lost[32];
     size_t bytes;
     const char *name = probity_export_function_name(key->function, key->number, lost, &bytes);
 
-    put(export, state->frame_count > 0 ? ",\n{\"name\":" : "\n{\"name\":");
+    put(export, function->number > 0 ? ",\n{\"name\":" : "\n{\"name\":");
     put_text(export, name, bytes);
     if (key->function != NULL) {
         put(export, ",\"file\":");
@@ -74,35 +69,13 @@ static void put_frame(struct probity_export *export, const struct probity_functi
     log_writer_pour(&export->out, &state->frames);
 }
 
-/* Declarations that are alike to a user are one frame. */
-static __attribute__((noinline)) struct frame *find_frame(struct probity_export *export,
-                                                          const struct probity_scope *scope)
-{
-    struct speedscope *state = export->state;
-    const struct probity_function_key key = {scope->function, scope->trace, scope->number};
-    size_t known = state->functions.count;
-    struct frame *frame = (struct frame *)probity_same_function_at(&state->functions, &key);
-
-    if (frame == NULL) {
-        probity_export_fail(export, PROBITY_ERROR_MEMORY);
-        return NULL;
-    }
-    if (state->functions.count > known) {
-        put_frame(export, &key);
-        frame->number = state->frame_count++;
-    }
-    return frame;
-}
-
 static __attribute__((noinline)) struct speedscope_thread *make_thread(
     struct probity_export *export, struct probity_export_thread *thread, uint64_t at)
 {
     struct speedscope_thread *made = calloc(1, sizeof *made);
 
-    if (made == NULL) {
-        probity_export_fail(export, PROBITY_ERROR_MEMORY);
+    if (made == NULL)
         return NULL;
-    }
     made->first = made->last = at;
     thread->user = made;
     put(export, "{\"type\":\"evented\",\"unit\":\"nanoseconds\",\"events\":[");
@@ -122,16 +95,19 @@ static inline uint64_t at_of(const struct probity_export *export, struct probity
 static inline void put_event(struct probity_export *export, struct probity_export_thread *thread,
                              const struct probity_scope *scope, const char *words, uint64_t at)
 {
+    struct speedscope *state = export->state;
     struct speedscope_thread *made = thread->user;
-    struct frame *frame = *scope->of_function;
-    int is_first = made == NULL;
+    int is_new, is_first = made == NULL;
+    struct export_function *frame = export_function_at(&state->functions, scope, &is_new);
 
-    if (__builtin_expect(frame == NULL, 0))
-        *scope->of_function = frame = find_frame(export, scope);
+    if (is_new)
+        put_frame(export, frame);
     if (is_first)
         made = make_thread(export, thread, at);
-    if (__builtin_expect(frame == NULL || made == NULL, 0))
+    if (__builtin_expect(frame == NULL || made == NULL, 0)) {
+        probity_export_fail(export, PROBITY_ERROR_MEMORY);
         return;
+    }
     made->last = at > made->last ? at : made->last;
     put(export, is_first ? "\n" : ",\n");
     put(export, words);
@@ -168,7 +144,7 @@ static int speedscope_begin(struct probity_export *export)
 {
     struct speedscope *state = export->state;
 
-    state->functions.item_bytes = sizeof(struct frame);
+    state->functions.item_bytes = sizeof(struct export_function);
     put(export, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
                 "\"exporter\":\"probity ");
     put(export, probity_version());
