@@ -15,7 +15,7 @@
 
 struct callgrind {
     struct export_tree tree; /* first: see export_tree.h */
-    struct export_names functions, files;
+    struct export_names functions;
     FILE *stream;
     int is_cpu_known;
     struct probity_scope_time total;
@@ -24,40 +24,29 @@ struct callgrind {
 /* ---- Lines -------------------------------------------------------------------------------------
  */
 
-/* "fn=(1) name" the first time, "fn=(1)" from then on. */
-static int put_position(FILE *stream, struct export_names *names, const char *what, uint64_t key,
-                        const char *text, size_t bytes)
-{
-    size_t known = names->count;
-    const struct export_name *name = export_names_at(names, key);
-
-    if (name == NULL)
-        return PROBITY_ERROR_MEMORY;
-    fprintf(stream, "%s=(%" PRIu32 ")", what, name->number + 1);
-    if (names->count > known) {
-        fputc(' ', stream);
-        probity_report_put_safe(stream, text, bytes);
-    }
-    fputc('\n', stream);
-    return 0;
-}
-
-/* Files are told apart by the text of the function's declaration: no two functions share it. */
+/* "fn=(1) name" the first time, "fn=(1)" from then on: names may be long. */
 static int put_function(struct callgrind *state, const char *file_word, const char *function_word,
                         const struct probity_function_key *key)
 {
-    const char *file = key->function != NULL ? key->function->file : "";
-    uint64_t number = export_key_of_function(key->function, key->trace, key->number);
+    size_t known = state->functions.count;
+    const struct export_name *entry = export_names_at(
+        &state->functions, export_key_of_function(key->function, key->trace, key->number));
+    const char *file = key->function != NULL ? key->function->file : "???";
     char lost[32];
     size_t bytes;
     const char *name = probity_export_function_name(key->function, key->number, lost, &bytes);
-    int error = put_position(state->stream, &state->files, file_word,
-                             key->function != NULL ? (uint64_t)(uintptr_t)file : 1, file,
-                             strlen(file));
 
-    return error == 0 ? put_position(state->stream, &state->functions, function_word, number, name,
-                                     bytes)
-                      : error;
+    if (entry == NULL)
+        return PROBITY_ERROR_MEMORY;
+    fprintf(state->stream, "%s=", file_word);
+    probity_report_put_safe(state->stream, file, strlen(file));
+    fprintf(state->stream, "\n%s=(%" PRIu32 ")", function_word, entry->number + 1);
+    if (state->functions.count > known) {
+        fputc(' ', state->stream);
+        probity_report_put_safe(state->stream, name, bytes);
+    }
+    fputc('\n', state->stream);
+    return 0;
 }
 
 static void put_cost(const struct callgrind *state, const struct probity_function *function,
@@ -174,7 +163,6 @@ static void callgrind_release(struct probity_export *export)
     if (state->stream != NULL)
         fclose(state->stream);
     export_names_release(&state->functions);
-    export_names_release(&state->files);
     export_tree_release(export);
 }
 

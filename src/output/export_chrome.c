@@ -129,12 +129,9 @@ static inline void put_name(struct probity_export *export, const struct export_n
 /* ---- Scopes ------------------------------------------------------------------------------------
  */
 
-/* A deferred scope's event is a checkpoint, which has values of its own. */
 static void put_parameters(struct probity_export *export, const struct probity_scope *scope,
-                           const struct probity_event *event)
+                           const struct probity_event *event, int has_values)
 {
-    int has_values = event->format != NULL && event->kind == PROBITY_EVENT_ENTER;
-
     put(export, ",\"args\":{");
     if (has_values)
         export->out.at = export_json_values(export->out.at, limit_of(export), event);
@@ -150,6 +147,8 @@ static void chrome_opened(struct probity_export *export, struct probity_export_t
     const struct probity_scope_time enter = {scope->enter_wall_ns, scope->enter_cpu_ns};
     struct export_name *name = export_names_at(
         &state->names, export_key_of_function(scope->function, scope->trace, scope->number));
+    /* A deferred scope's event is a checkpoint, which has values of its own. */
+    int has_values = event->format != NULL && event->kind == PROBITY_EVENT_ENTER;
     char lost[32];
     size_t bytes;
 
@@ -160,8 +159,8 @@ static void chrome_opened(struct probity_export *export, struct probity_export_t
         make_name(name, "function", text, bytes);
     }
     put_name(export, name);
-    if (__builtin_expect(event->format != NULL || scope->is_untimed, 0))
-        put_parameters(export, scope, event);
+    if (__builtin_expect(has_values || scope->is_untimed, 0))
+        put_parameters(export, scope, event, has_values);
     put(export, "}");
 }
 

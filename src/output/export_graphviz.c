@@ -71,7 +71,7 @@ static int put_function(struct graphviz *state, FILE *stream, const struct probi
 
     fprintf(stream, "  n%" PRIu32 " [label=\"", number);
     put_text(stream, name, bytes);
-    fprintf(stream, "\\n%" PRIu64 " calls\\ntotal %s, self %s\"];\n", node->sums.calls,
+    fprintf(stream, "\\ncalls %" PRIu64 "\\ntotal %s, self %s\"];\n", node->sums.calls,
             probity_report_time_text(node->sums.total.wall_ns, total),
             probity_report_time_text(node->sums.self.wall_ns, self));
     return error;
@@ -100,7 +100,7 @@ static int put_edges(struct graphviz *state, FILE *stream, const struct probity_
         char total[PROBITY_REPORT_TIME_BYTES];
         uint64_t ns = callee->sums.total.wall_ns;
         error = number_of(state, callee->function, &to, &is_new);
-        fprintf(stream, "  n%" PRIu32 " -> n%" PRIu32 " [label=\"%" PRIu64 " calls\\n%s\", "
+        fprintf(stream, "  n%" PRIu32 " -> n%" PRIu32 " [label=\"%" PRIu64 "x\\n%s\", "
                 "penwidth=%.2f];\n", from, to, callee->sums.calls,
                 probity_report_time_text(ns, total), width_of(ns, most_ns));
     }
@@ -164,7 +164,7 @@ static int put_blocks(struct probity_export *export, FILE *stream)
         if (error == 0)
             error = put_probe(state, stream, pairs[i]->to, &to);
         fprintf(stream, "  n%" PRIu32 " -> n%" PRIu32 " [label=\"%.1f %%, %" PRIu64
-                " times\\n%s\", penwidth=%.2f];\n", from, to,
+                "x\\n%s\", penwidth=%.2f];\n", from, to,
                 (double)probity_blocks_value(pairs[i], PROBITY_BLOCKS_PROBABILITY) / 1e4,
                 pairs[i]->calls,
                 probity_report_time_text(probity_blocks_value(pairs[i], PROBITY_BLOCKS_MEAN), mean),

@@ -4,6 +4,10 @@
  * threads come at once: each has a chain in a temporary file (output/log_write.h), as have the
  * frames, and at the end the chains are written one behind the other. What is known only then
  * stands behind the events of a profile.
+ *
+ * A deferred scope begins when scopes that it called have lines already, and the lines of a profile
+ * must be in order: the newest lines of each thread are held back, so that one can be put in front
+ * of those.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,16 +18,28 @@
 #include "output/export_names.h"
 #include "probity.h"
 
-enum { LINE_ROOM = 64 };
+enum { LINE_ROOM = 64, LINE_BYTES_MAX = 128, HELD_BYTES_MAX = 64 << 10, RECENT_CALLS = 256 };
 
 struct speedscope {
     struct probity_same_functions functions;
     struct log_queue frames;
 };
 
+/* A call that has ended: where its first line is, and between which times another may stand in
+ * front of it. */
+struct recent_call {
+    uint64_t place, enter_tick, before, at;
+    uint32_t depth;
+};
+
 struct speedscope_thread {
     struct log_queue queue;
     uint64_t first, last; /* times only go on */
+    uint64_t first_place; /* of the first line, which has no comma in front */
+    struct recent_call *open; /* by depth; ended ones are copied to `recent` */
+    uint32_t open_capacity;
+    uint64_t recent_count;
+    struct recent_call recent[RECENT_CALLS]; /* a ring */
 };
 
 static const char *limit_of(const struct probity_export *export)
@@ -77,64 +93,151 @@ static __attribute__((noinline)) struct speedscope_thread *make_thread(
     if (made == NULL)
         return NULL;
     made->first = made->last = at;
+    made->queue.is_holding = 1;
     thread->user = made;
     put(export, "{\"type\":\"evented\",\"unit\":\"nanoseconds\",\"events\":[");
+    log_writer_pour(&export->out, &made->queue);
+    made->first_place = made->queue.held_bytes;
     return made;
 }
 
-/* ---- Events ------------------------------------------------------------------------------------
+static struct recent_call *open_call(struct speedscope_thread *thread, uint32_t depth)
+{
+    if (depth >= thread->open_capacity) {
+        uint32_t capacity = 2 * depth + 16;
+        struct recent_call *open = realloc(thread->open, capacity * sizeof *open);
+        if (open == NULL)
+            return NULL;
+        thread->open = open;
+        thread->open_capacity = capacity;
+    }
+    return &thread->open[depth];
+}
+
+/* ---- Lines -------------------------------------------------------------------------------------
  */
 
-static inline uint64_t at_of(const struct probity_export *export, struct probity_scope_time time)
+static uint64_t at_of(const struct probity_export *export, struct probity_scope_time time)
 {
     if (export->options->value == PROBITY_EXPORT_CPU)
         return time.cpu_ns;
     return time.wall_ns > export->start_ns ? time.wall_ns - export->start_ns : 0;
 }
 
-static inline void put_event(struct probity_export *export, struct probity_export_thread *thread,
-                             const struct probity_scope *scope, const char *words, uint64_t at)
+static uint64_t place_of(const struct speedscope_thread *thread)
 {
-    struct speedscope *state = export->state;
-    struct speedscope_thread *made = thread->user;
-    int is_new, is_first = made == NULL;
-    struct export_function *frame = export_function_at(&state->functions, scope, &is_new);
+    return thread->queue.held_base + thread->queue.held_bytes;
+}
 
-    if (is_new)
-        put_frame(export, frame);
-    if (is_first)
-        made = make_thread(export, thread, at);
-    if (__builtin_expect(frame == NULL || made == NULL, 0)) {
-        probity_export_fail(export, PROBITY_ERROR_MEMORY);
-        return;
-    }
-    made->last = at > made->last ? at : made->last;
-    put(export, is_first ? "\n" : ",\n");
+static inline void put_line(struct probity_export *export, const char *words, uint32_t frame,
+                            uint64_t at)
+{
     put(export, words);
-    put_number(export, frame->number);
+    put_number(export, frame);
     put(export, ",\"at\":");
-    put_number(export, made->last);
+    put_number(export, at);
     put(export, "}");
-    log_writer_pour(&export->out, &made->queue);
+}
+
+/* Behind all lines. */
+static inline void add_line(struct probity_export *export, struct speedscope_thread *thread,
+                            const char *words, uint32_t frame, uint64_t at)
+{
+    struct log_queue *queue = &thread->queue;
+
+    thread->last = at > thread->last ? at : thread->last;
+    put(export, place_of(thread) == thread->first_place ? "\n" : ",\n");
+    put_line(export, words, frame, thread->last);
+    log_writer_pour(&export->out, queue);
+    if (__builtin_expect(queue->held_bytes > HELD_BYTES_MAX, 0))
+        log_writer_release_held(&export->out, queue, queue->held_base + HELD_BYTES_MAX / 2);
+}
+
+/* The first of the calls that began inside the scope and have ended: they are below it from now on.
+ * NULL without, or where its line has gone. */
+static struct recent_call *adopt(struct speedscope_thread *thread,
+                                 const struct probity_scope *scope)
+{
+    struct recent_call *first = NULL;
+
+    for (uint64_t i = 1; i <= RECENT_CALLS && i <= thread->recent_count; i++) {
+        struct recent_call *call = &thread->recent[(thread->recent_count - i) % RECENT_CALLS];
+        if (call->depth < scope->depth || call->enter_tick < scope->enter_tick)
+            break;
+        if (call->depth++ == scope->depth)
+            first = call;
+    }
+    return first != NULL && first->place >= thread->queue.held_base ? first : NULL;
+}
+
+/* In front of the lines of a call. What stands there keeps its comma, or that it has none. */
+static uint64_t insert_line(struct probity_export *export, struct speedscope_thread *thread,
+                            const struct recent_call *before, uint32_t frame, uint64_t at)
+{
+    struct log_queue *queue = &thread->queue;
+    int is_first = before->place == thread->first_place;
+    uint64_t place = before->place, end = queue->held_bytes;
+    char line[LINE_BYTES_MAX];
+
+    at = at < before->before ? before->before : at > before->at ? before->at : at;
+    put(export, is_first ? "\n" : ",\n");
+    put_line(export, "{\"type\":\"O\",\"frame\":", frame, at);
+    put(export, is_first ? "," : "");
+    log_writer_pour(&export->out, queue);
+    size_t bytes = queue->held_bytes - end;
+    if (bytes > sizeof line)
+        return place; /* without memory */
+    char *from = queue->held + (place - queue->held_base);
+    memcpy(line, queue->held + end, bytes);
+    memmove(from + bytes, from, queue->held + end - from);
+    memcpy(from, line, bytes);
+    for (size_t i = 0; i < RECENT_CALLS; i++)
+        thread->recent[i].place += thread->recent[i].place >= place ? bytes : 0;
+    return place;
 }
 
 static void speedscope_opened(struct probity_export *export, struct probity_export_thread *thread,
                               struct probity_scope *scope, const struct probity_event *event)
 {
     const struct probity_scope_time enter = {scope->enter_wall_ns, scope->enter_cpu_ns};
+    struct speedscope *state = export->state;
+    struct speedscope_thread *made = thread->user;
+    uint64_t at = at_of(export, enter);
+    int is_new;
+    struct export_function *frame = export_function_at(&state->functions, scope, &is_new);
 
-    (void)event;
-    put_event(export, thread, scope, "{\"type\":\"O\",\"frame\":", at_of(export, enter));
+    if (frame != NULL && is_new)
+        put_frame(export, frame);
+    if (made == NULL)
+        made = make_thread(export, thread, at);
+    struct recent_call *call = made != NULL ? open_call(made, scope->depth) : NULL;
+    if (frame == NULL || call == NULL) {
+        probity_export_fail(export, PROBITY_ERROR_MEMORY);
+        return;
+    }
+    const struct recent_call *below =
+        event->kind == PROBITY_EVENT_CHECKPOINT ? adopt(made, scope) : NULL;
+    *call = (struct recent_call){place_of(made), scope->enter_tick, made->last, at, scope->depth};
+    if (below != NULL)
+        call->place = insert_line(export, made, below, frame->number, at);
+    else
+        add_line(export, made, "{\"type\":\"O\",\"frame\":", frame->number, at);
 }
 
 static void speedscope_closed(struct probity_export *export, struct probity_export_thread *thread,
                               const struct probity_scope *scope, enum probity_scope_end how,
                               const struct probity_event *event)
 {
+    const struct export_function *frame = *scope->of_function;
+    struct speedscope_thread *made = thread->user;
+
     (void)how;
     (void)event;
-    put_event(export, thread, scope, "{\"type\":\"C\",\"frame\":",
-              at_of(export, probity_export_leave(scope)));
+    if (frame == NULL || made == NULL || scope->depth >= made->open_capacity)
+        return;
+    add_line(export, made, "{\"type\":\"C\",\"frame\":", frame->number,
+             at_of(export, probity_export_leave(scope)));
+    made->recent[made->recent_count++ % RECENT_CALLS] = made->open[scope->depth];
 }
 
 /* ---- The whole ---------------------------------------------------------------------------------
@@ -170,6 +273,7 @@ static void end_thread(struct probity_export *export, const struct probity_expor
     put_number(export, made->last);
     put(export, is_last ? "}\n" : "},\n");
     log_writer_pour(&export->out, &made->queue);
+    log_writer_release_held(&export->out, &made->queue, place_of(made));
     log_writer_unchain(&export->out, &made->queue);
 }
 
@@ -212,8 +316,10 @@ static void speedscope_release(struct probity_export *export)
     for (uint32_t slot = 0; slot < export->thread_count; slot++) {
         struct speedscope_thread *made =
             export->threads[slot] != NULL ? export->threads[slot]->user : NULL;
-        if (made != NULL)
-            log_queue_release(&made->queue);
+        if (made == NULL)
+            continue;
+        log_queue_release(&made->queue);
+        free(made->open);
     }
     log_queue_release(&state->frames);
     probity_same_functions_release(&state->functions);

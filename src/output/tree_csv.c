@@ -10,6 +10,7 @@
 
 #include "output/report_csv.h"
 #include "output/report_text.h"
+#include "output/text.h"
 #include "probity.h"
 
 static void put_times(FILE *stream, const struct probity_tree_node *node, int is_cpu_known)
@@ -121,10 +122,10 @@ struct stack {
     struct numbers ends;
 };
 
-/* A semicolon ends a level, and a line ends a stack. */
+/* A semicolon ends a level, and a line ends a stack. Each byte of a name may become an escape. */
 static int push(struct stack *stack, size_t depth, const char *name, size_t bytes)
 {
-    size_t start = depth > 1 ? stack->ends.items[depth - 1] : 0, need = start + bytes + 2;
+    size_t start = depth > 1 ? stack->ends.items[depth - 1] : 0, need = start + 4 * bytes + 2;
 
     if (need > stack->capacity) {
         char *text = realloc(stack->text, 2 * need);
@@ -136,11 +137,11 @@ static int push(struct stack *stack, size_t depth, const char *name, size_t byte
     char *at = stack->text + start;
     if (start > 0)
         *at++ = ';';
-    for (size_t i = 0; i < bytes; i++)
-        at[i] = name[i] == ';' ? ':' : (unsigned char)name[i] < 0x20 || name[i] == 0x7f ? '?'
-                                                                                        : name[i];
-    at[bytes] = '\0';
-    return set_number(&stack->ends, depth, (size_t)(at + bytes - stack->text));
+    char *end = probity_text_put(at, stack->text + stack->capacity - 1, name, bytes, '\0');
+    *end = '\0';
+    while ((at = strchr(at, ';')) != NULL)
+        *at = ':';
+    return set_number(&stack->ends, depth, (size_t)(end - stack->text));
 }
 
 static uint64_t folded_value(const struct probity_tree_node *node, enum probity_tree_key key)
