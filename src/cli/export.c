@@ -29,6 +29,7 @@ static const struct probity_exporter *const exporters[] = {
     &probity_exporter_folded,
     &probity_exporter_sqlite,
     &probity_exporter_graphviz,
+    &probity_exporter_perfetto,
 };
 
 enum { EXPORTERS = sizeof exporters / sizeof *exporters };
@@ -282,6 +283,7 @@ const struct cli_command cli_command_export = {
     "          folded        stacks for flame graphs: lines 'a;b;c VALUE'\n"
     "          sqlite        a database with tables and views: needs -o\n"
     "          graphviz      a picture of calls or of blocks: dot\n"
+    "          perfetto      Perfetto's protobuf, with parameters and CPU time\n"
     "  -o, --output FILE     write to FILE (default: standard output, also '-')\n"
     "  -f, --force           replace FILE where it exists\n"
     "      --value WHAT      of folded: wall (default), cpu, off-cpu: self time in ns; calls;\n"

@@ -1,0 +1,104 @@
+# What the tests of `probity export` to other tools share: traces, what `probity report` and
+# `probity csv` say of them, and what every format owes. Sourced behind common.bash.
+
+# The example web server under a few requests, as trace "server".
+record_server() {
+    local port='' server
+    mkdir -p root
+    seq 500 > root/page.html
+    PROBITY_OUT=$WORK/server "$BUILD/examples/httpd" --root root --port 0 --threads 2 \
+        > server.out 2> server.err &
+    server=$!
+    for _ in $(seq 200); do
+        port=$(sed -n 's/^listening on 127.0.0.1://p' server.out)
+        [ -z "$port" ] || break
+        sleep 0.05
+    done
+    for _ in $(seq 30); do
+        curl -s "http://127.0.0.1:$port/page.html" "http://127.0.0.1:$port/none" > /dev/null ||
+            fail "server: no answer: $(cat server.err)"
+    done
+    kill -TERM "$server"
+    wait "$server" || fail "server: $(cat server.err)"
+}
+
+# Traces by name, each its own kind: functions of all shapes, threads, jumps, hostile names, 64
+# threads, a kill, one record, none, and profile mode.
+record_all() {
+    local program
+    record_server
+    for program in tree parallel jumps exported; do
+        PROBITY_OUT=$WORK/$program "$PROGRAMS/$program" > output
+    done
+    PROBITY_OUT=$WORK/many "$PROGRAMS/exported" 64 5
+    PROBITY_OUT=$WORK/killed "$PROGRAMS/exported" 3 200 kill 2> errors || true
+    PROBITY_OUT=$WORK/one "$PROGRAMS/exported" one
+    PROBITY_OUT=$WORK/none "$PROGRAMS/exported" none
+    PROBITY_OUT=$WORK/counted PROBITY_PROFILE=1 "$PROGRAMS/exported"
+    printf '%s\n' server tree parallel jumps exported many killed one none > traces
+}
+
+# A program that has recorded trace "live" and waits until end_live.
+start_live() {
+    mkfifo hold
+    PROBITY_OUT=$WORK/live "$PROGRAMS/exported" 2 100 wait < hold > ready &
+    live=$!
+    exec {hold}> hold
+    for _ in $(seq 600); do
+        [ ! -s ready ] || break
+        sleep 0.05
+    done
+}
+
+end_live() {
+    exec {hold}>&-
+    wait "$live" || fail "live: status $?"
+}
+
+# Runs the export to "out". $1 what, $2 expected status, $3 format; further arguments
+export_to() {
+    local what=$1 expected=$2 format=$3 status=0
+    shift 3
+    rm -rf out
+    "$PROBITY" export --format "$format" -o out "$@" > output 2> errors || status=$?
+    expect "$what: status ($(cat errors))" "$expected" "$status"
+}
+
+# Lines "NAME CALLS SELF CPU_SELF", tabs between, of the functions that report knows.
+functions_of() {
+    "$PROBITY" report --json "$@" 2> /dev/null | jq -r '.functions[] |
+        [.name, .calls, .self_ns // 0, .cpu_self_ns // 0] | @tsv' | sort
+}
+
+# Lines "TID NAME WALL CPU" of hits with plain names; sorted.
+hits_of() {
+    "$PROBITY" csv --columns tid,probe,name,wall,cpu "$@" 2> /dev/null |
+        awk -F , -v OFS='\t' '{ name = $3 != "" ? $3 : $2 }
+            NF == 5 && name ~ /^[a-z0-9 ._-]+$/ {
+                sub(/\./, "", $4); sub(/\./, "", $5); sub(/^0*/, "", $5)
+                print $1, name, $4, $5 + 0 }' | sort
+}
+
+# What holds for each format. $1 format, $2 a trace
+check_manners() {
+    local status=0
+    export_to "a new file" 0 "$1" "$2"
+    [ -e out ] || fail "$1: no output"
+    grep -q "'$2' is complete" errors || fail "$1: no word of completeness: $(cat errors)"
+    rm -rf out
+    echo kept > out
+    "$PROBITY" export --format "$1" -o out "$2" 2> errors || status=$?
+    expect "$1: what is there: status" 1 "$status"
+    expect "$1: what is there" kept "$(cat out)"
+    rm -rf out
+    status=0
+    # shellcheck disable=SC2064
+    (trap '' XFSZ; ulimit -f 1; "$PROBITY" export --format "$1" -o out many 2> errors) || status=$?
+    expect "$1: full disk: status" 1 "$status"
+    expect "$1: full disk: left" "" "$(find . -name 'out*' ! -name 'output')"
+    head -c $(($(stat -c %s many) * 2 / 3)) many > part
+    export_to "cut" 3 "$1" part
+    [ -e out ] || fail "$1: no output of a cut trace"
+    export_to "a missing trace" 1 "$1" nowhere
+    [ ! -e out ] || fail "$1: output without input"
+}
