@@ -89,6 +89,9 @@ PROGRAMS := $(addprefix $(BUILD)/tests/programs/,$(PROGRAM_NAMES) \
               $(addsuffix .shared,$(filter-out %_internal,$(PROGRAM_NAMES))) \
               $(PLUGIN_SRC:tests/programs/%.c=%.so))
 
+# Of the tool alone; the library needs libc.
+TOOL_LIBS = -ljansson -ldw -lelf -lsqlite3 -lm $(LDLIBS)
+
 EXAMPLE_FLAGS := -Iinclude
 BENCH_FLAGS   := -Iinclude -Isrc -Ibench
 TEST_FLAGS    := -Iinclude -Isrc -Itests $(if $(findstring fuzzer,$(SANITIZE)),-DPROBITY_FUZZER)
@@ -165,13 +168,13 @@ TOOL_PARTS := $(CLI_OBJ) $(TOOL_OBJ) $(filter-out $(OBJ)/src/runtime/% $(OBJ)/sr
            $(OBJ)/src/writer/writer.o,$(LIB_OBJ))
 $(TOOL): $(TOOL_PARTS)
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(LINK_FLAGS) -o $@ $^ -ljansson -ldw -lelf -lsqlite3 -lm $(LDLIBS)
+	$(call say,LINK)$(CC) $(LINK_FLAGS) -o $@ $^ $(TOOL_LIBS)
 
 # The tool's commands behind libFuzzer's door, or behind that of a build without it.
 $(FUZZER): $(OBJ)/tests/fuzz/fuzz_commands.o $(filter-out %/main.o,$(TOOL_PARTS))
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK_FLAGS) $(if $(findstring fuzzer,$(SANITIZE)),-fsanitize=fuzzer) -o $@ $^ \
-	    -ljansson -ldw -lelf -lm $(LDLIBS)
+	    $(TOOL_LIBS)
 
 # Programs link with CXX where their source is C++. $(1) program, $(2) source.
 linker = $(if $(filter %.cc,$(1)),$(CXX),$(CC))
@@ -209,7 +212,7 @@ $(BUILD)/examples/httpd-plain: $(HTTPD_PLAIN_OBJ)
 $(BUILD)/tests/unit/%: $(OBJ)/tests/unit/%.o $(UNIT_COMMON_OBJ) $(TOOL_OBJ) $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK_FLAGS) $$(sed -n 's,.*link-flags: *\(.*[^ */]\).*,\1,p' tests/unit/$*.c) \
-	    -o $@ $^ -lcmocka -ljansson -ldw -lelf -lsqlite3 -lm $(LDLIBS)
+	    -o $@ $^ -lcmocka $(TOOL_LIBS)
 
 $(BUILD)/tests/programs/plugin%.so: tests/programs/plugin%.c $(SHARED_LIB) $(BUILD)/flags
 	@mkdir -p $(@D)

@@ -298,7 +298,7 @@ static inline __attribute__((__always_inline__)) void probity_probe_site(struct 
 #define PROBITY_CAST(type, expression) ((type)(expression))
 #endif
 
-/* ---- What is compiled in ---------------------------------------------------------------------- */
+/* ---- What is compiled in --------------------------------------------------------------------- */
 
 enum { PROBITY_LISTED_NAMED = 1, PROBITY_LISTED_NUMBERED = 2, PROBITY_LISTED_FUNCTION = 3 };
 

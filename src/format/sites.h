@@ -15,7 +15,7 @@
 enum probity_listed_text {
     PROBITY_LISTED_NAME = 0,
     PROBITY_LISTED_FILE = 1,
-    PROBITY_LISTED_WITHIN = 2, /* the function that a probe stands in; of a function its signature */
+    PROBITY_LISTED_WITHIN = 2, /* the function that a probe stands in; a signature */
     PROBITY_LISTED_RETURNS = 3,
     PROBITY_LISTED_OBJECT = 4,
     PROBITY_LISTED_TEXTS = 5

@@ -14,8 +14,8 @@ tool() {
 
 # Lines of CSV to "FROM;TO;WALL;CPU;THREAD;AT" for each block, in ns: the file "blocks". The probe
 # is last on a line, for its name may hold commas. Seconds count from the first hit, so that sums
-# are exact. BEGINS and ENDS: probes between spaces, that blocks begin and end at, or nothing for all;
-# where one begins anew, its first beginning is on a line "FROM;-".
+# are exact. BEGINS and ENDS: probes between spaces, that blocks begin and end at, or nothing for
+# all; where one begins anew, its first beginning is on a line "FROM;-".
 BEGINS='' ENDS=''
 blocks_of() {
     "$PROBITY" csv --columns tid,thread,cpu_s,cpu_ns,wall_s,wall_ns,probe "$@" 2> errors |

@@ -1,7 +1,8 @@
 # What the scripts of this folder share. Sourced; they get PROBITY (the tool) and BUILD from
 # tools/test.sh.
 set -eu
-TREE=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck disable=SC2034 # for the scripts
+SOURCE=$(cd "$(dirname "$0")/../.." && pwd)
 PROGRAMS=$BUILD/tests/programs
 WORK=$(mktemp -d /tmp/probity-test.XXXXXX)
 SPOOL=$(mktemp -d /dev/shm/probity-test.XXXXXX)

@@ -4,7 +4,6 @@
 # variants: asan
 # timeout: 200
 . "$(dirname "$0")/common.bash"
-SOURCE=$OLDPWD
 # shellcheck source=tests/fuzz/seeds.bash
 . "$SOURCE/tests/fuzz/seeds.bash"
 

@@ -4,8 +4,8 @@
 # variants: gcc
 # timeout: 600
 . "$(dirname "$0")/common.bash"
-. "$TREE/tests/run/exported.bash"
-. "$TREE/tests/run/trace_processor.bash"
+. "$SOURCE/tests/run/exported.bash"
+. "$SOURCE/tests/run/trace_processor.bash"
 
 # Self times: a slice less those directly within it; pauses are slices too.
 FUNCTIONS="WITH inner AS (SELECT parent_id, sum(dur) AS dur, sum(thread_dur) AS cpu FROM slice

@@ -4,7 +4,6 @@
 # tests/golden/log/, to the letter but for times, addresses and thread ids.
 # variants: clang asan tsan
 . "$(dirname "$0")/common.bash"
-SOURCE=$OLDPWD
 GOLDEN=$SOURCE/tests/golden/log
 case $VARIANT in
     gcc | asan) family=gcc ;;

@@ -2,13 +2,13 @@
 
 # The packages of tests/npm serve all variants. From the folder of the test, which is not the tree's.
 NPM=${BUILD%"-$VARIANT"}/npm
-"$TREE/tools/npm_install.sh" "$TREE/tests/npm" "$NPM"
+"$SOURCE/tools/npm_install.sh" "$SOURCE/tests/npm" "$NPM"
 
 # $1 what, $2 trace; then SQL statements. Leaves their rows in "answer.1", "answer.2" ...
 ask() {
     local what=$1 trace=$2
     shift 2
-    node "$TREE/tests/npm/trace_processor.mjs" "$NPM/node_modules" "$trace" "$@" \
+    node "$SOURCE/tests/npm/trace_processor.mjs" "$NPM/node_modules" "$trace" "$@" \
         > answers 2> faults || fail "$what: $(head -n 5 faults)"
     rm -f answer.*
     awk 'function next_file() { file = "answer." ++n; printf "" > file }
