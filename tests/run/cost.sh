@@ -49,7 +49,7 @@ done
 PROBITY_OUT=$WORK/ranges "$PROGRAMS/tree" > /dev/null
 expect "ranges that are not those of the rows" "" "$(ranges ranges)"
 
-# The first block behind INFO, and the last before END.
+# The first block behind INFO, with the list of sites behind it, and the last before END.
 types() {
     od -A n -v -t u1 -w1 "$1" | awk '
         { byte[n++] = $1 }
@@ -59,7 +59,7 @@ types() {
         END { for (at = 16; at < n; at += 24 + u32(at + 4)) printf "%d ", byte[at + 12] }'
 }
 case $(types ranges) in
-    "1 7 2 "*" 7 4 ") ;;
+    "1 7 6 2 "*" 7 4 ") ;;
     *) fail "blocks: $(types ranges)" ;;
 esac
 
