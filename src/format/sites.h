@@ -21,6 +21,8 @@ enum probity_listed_text {
     PROBITY_LISTED_TEXTS = 5
 };
 
+enum { PROBITY_LISTED_CXX = 1, PROBITY_LISTED_DEFERRED = 2 }; /* flags */
+
 enum {
     PROBITY_SITES_FIXED_BYTES = 16,
     PROBITY_SITES_NUMBERS = 5,

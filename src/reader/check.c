@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "format/sites.h"
 #include "probity.h"
 #include "reader/file.h"
 #include "reader/functions.h"
@@ -234,6 +235,26 @@ static void check_cost(struct check *check, const struct probity_scan_item *item
         fault(check, "COST block whose rows leave it");
 }
 
+static void check_sites(struct check *check, const struct probity_scan_item *item)
+{
+    const uint8_t *at = item->payload + PROBITY_SITES_FIXED_BYTES;
+    const uint8_t *end = item->payload + item->header.payload_bytes;
+    struct probity_listed row = {0};
+    uint32_t rows, left_out;
+
+    if (probity_sites_head_get(item->payload, item->header.payload_bytes, &rows, &left_out) != 0) {
+        fault(check, "SITES block that is too short");
+        return;
+    }
+    for (uint32_t i = 0; i < rows; i++) {
+        at = probity_sites_row_get(at, end, &row);
+        if (at == NULL) {
+            fault(check, "SITES block whose row %" PRIu32 " makes no sense", i);
+            return;
+        }
+    }
+}
+
 static int check_info(struct check *check, const struct probity_scan_item *item)
 {
     struct probity_info info;
@@ -272,6 +293,7 @@ static int check_item(struct check *check, const struct probity_scan_item *item)
     case PROBITY_BLOCK_SYNC:
     case PROBITY_BLOCK_END: check_sync(check, item); return 0;
     case PROBITY_BLOCK_PROFILE: check_profile(check, item); return 0;
+    case PROBITY_BLOCK_SITES: check_sites(check, item); return 0;
     case PROBITY_BLOCK_COST: check_cost(check, item); return 0;
     default: return 0;
     }

@@ -176,6 +176,12 @@ int probity_reader_profile(const struct probity_reader *reader, size_t trace,
     return probity_profile_read(&reader->traces[trace], take, context);
 }
 
+int probity_reader_sites(const struct probity_reader *reader, size_t trace,
+                         probity_sites_take *take, void *context, uint64_t *ret_left_out)
+{
+    return probity_sites_read(&reader->traces[trace], take, context, ret_left_out);
+}
+
 int probity_trace_is_damaged(const struct probity_trace_facts *facts)
 {
     return facts->damages > 0 || facts->cut_bytes > 0 || facts->is_short ||

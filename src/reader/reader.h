@@ -202,6 +202,29 @@ typedef int probity_profile_take(void *context, const struct probity_profiled *p
 int probity_reader_profile(const struct probity_reader *reader, size_t trace,
                            probity_profile_take *take, void *context);
 
+/* A site that is compiled into the program of a trace, hit or not. Valid during the call. Texts are
+ * never NULL. */
+struct probity_listed_site {
+    uint32_t trace, kind; /* kind: PROBITY_LISTED_NAMED, _NUMBERED or _FUNCTION (probity.h) */
+    uint32_t line, number; /* number: of a numbered probe */
+    uint32_t level;        /* of a function, as what follows */
+    int is_cxx, is_deferred;
+    const char *name, *file;
+    const char *within;    /* the function that a probe stands in */
+    const char *signature; /* of a function; "": the compiler did not tell it (C) */
+    const char *returns;
+    const char *object;    /* path of the shared library; "": the executable */
+};
+
+/* Takes a site; returns 0 to go on, or an error, which ends it. */
+typedef int probity_sites_take(void *context, const struct probity_listed_site *site);
+
+/* Hands out the list of trace number `trace`, as far as its file has it; nothing of a trace that has
+ * none. *ret_left_out: how many the program had no room to list. A damaged block is skipped and
+ * counted in the facts. Returns 0, READ, MEMORY, or what `take` returned. */
+int probity_reader_sites(const struct probity_reader *reader, size_t trace,
+                         probity_sites_take *take, void *context, uint64_t *ret_left_out);
+
 struct probity_check_result {
     uint64_t faults, blocks, records, bytes;
     uint64_t cut_offset, cut_bytes; /* a last block that is not whole; no fault in a live trace */

@@ -195,6 +195,8 @@ static int take_item(struct survey *survey, struct probity_scan *scan,
         return take_sync(survey, item);
     if (item->header.type == PROBITY_BLOCK_PROFILE)
         return probity_profile_parts_add(&survey->trace->profile, item);
+    if (item->header.type == PROBITY_BLOCK_SITES)
+        return probity_sites_places_add(&survey->trace->sites, item);
     if (item->header.type == PROBITY_BLOCK_COST)
         take_cost(survey, item);
     return 0;

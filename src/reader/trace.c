@@ -163,6 +163,7 @@ void probity_trace_release(struct probity_trace *trace)
     probity_functions_release(&trace->functions);
     probity_tally_release(&trace->tally);
     probity_profile_parts_release(&trace->profile);
+    probity_sites_places_release(&trace->sites);
     free(trace->pending.items);
     free(trace->extras.items);
     free(trace->info_bytes);

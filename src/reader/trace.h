@@ -13,6 +13,7 @@
 #include "reader/functions.h"
 #include "reader/names.h"
 #include "reader/profile.h"
+#include "reader/sites.h"
 #include "reader/queue.h"
 #include "reader/reader.h"
 #include "reader/rest.h"
@@ -40,6 +41,7 @@ struct probity_trace {
     struct probity_functions functions;
     struct probity_tally tally; /* of a survey */
     struct probity_profile_parts profile;
+    struct probity_sites_places sites;
     int has_probe_names;
     struct probity_waiting_list pending; /* read by the front since the last SYNC */
     struct probity_waiting_list extras;  /* late blocks and spool chunks, by tick */
