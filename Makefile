@@ -45,6 +45,7 @@ SRC_FLAGS := -Isrc -Iinclude -fPIC -fvisibility=hidden -fexceptions -fno-plt
 TOOL_ANALYSIS := $(wildcard $(addsuffix *.c,$(addprefix src/analysis/, \
     blocks \
     compare \
+    coverage \
     overhead \
     paired \
     statistics)))

@@ -37,8 +37,25 @@ _probity() {
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
         mapfile -t COMPREPLY < <(compgen -W \
-            'record csv log report info check recover level tree threads blocks diff
-             export overhead help --help --version' -- "$word")
+            'record
+             csv
+             log
+             report
+             info
+             check
+             recover
+             level
+             tree
+             threads
+             blocks
+             diff
+             export
+             list
+             overhead
+             help --help --version' -- "$word")
+=======
+             list export help --help --version' -- "$word")
+>>>>>>> 6ad047b (List what is compiled in, hit or never hit: probity list)
         return
     fi
     # Bash cuts --mode=ring at the equals sign.
@@ -103,6 +120,10 @@ _probity() {
             name' -- "$word")
         return
     fi
+    if [[ ${COMP_WORDS[1]} == list && $previous == --sort ]]; then
+        mapfile -t COMPREPLY < <(compgen -W 'place hits name kind level' -- "$word")
+        return
+    fi
     if [[ ${COMP_WORDS[1]} == blocks && $previous == --sort ]]; then
         mapfile -t COMPREPLY < <(compgen -W 'total calls probability cpu off-cpu min mean p50 p90
             p99 max name' -- "$word")
@@ -135,6 +156,8 @@ _probity() {
         blocks) options='-o --output -f --force --sort -n --limit --from --to --probe --by-thread
             --slowest --since --until --tid --json
             --csv -h --help' ;;
+        list) options='-o --output -f --force --never --hit --function --file --probe --sort -n --limit
+            --signature --from --to --tid --json --csv -h --help' ;;
         export) options='-o --output -f --force --format --value --by-thread --graph --from --to --tid
             -h --help' ;;
         info | level) options='--json -h --help' ;;

@@ -1,7 +1,22 @@
 # Completion of probity(1) for fish.
 
-set -l commands record csv log report info check recover level tree threads blocks diff \
-    export overhead help
+set -l commands \
+    record \
+    csv \
+    log \
+    report \
+    info \
+    check \
+    recover \
+    level \
+    tree \
+    threads \
+    blocks \
+    diff \
+    export \
+    list \
+    overhead \
+    help
 set -l none "not __fish_seen_subcommand_from $commands"
 set -l in __fish_seen_subcommand_from
 
@@ -19,6 +34,7 @@ complete -c probity -n $none -a overhead -d 'say by how much recording slows a p
 complete -c probity -n $none -a tree -d 'show who called whom, with times along each path'
 complete -c probity -n $none -a threads -d 'say what each thread and process did'
 complete -c probity -n $none -a blocks -d 'say what the program took from probe to probe'
+complete -c probity -n $none -a list -d 'list what is compiled in, hit or never hit'
 complete -c probity -n $none -a export -d 'write traces in the formats of other tools'
 complete -c probity -n $none -a help -d 'describe a command'
 complete -c probity -s h -l help -d 'describe the tool or the command'
@@ -119,6 +135,22 @@ complete -c probity -n "$in blocks" -l until -x -d 'only hits before this time'
 complete -c probity -n "$in blocks" -l tid -x -d 'only these threads'
 complete -c probity -n "$in blocks" -l json -d 'print JSON'
 complete -c probity -n "$in blocks" -l csv -d 'print CSV'
+
+complete -c probity -n "$in list" -s o -l output -r -d 'write to a file'
+complete -c probity -n "$in list" -s f -l force -d 'replace the file'
+complete -c probity -n "$in list" -l never -d 'only what was never hit'
+complete -c probity -n "$in list" -l hit -d 'only what was hit'
+complete -c probity -n "$in list" -l function -x -d 'only functions like this, and probes in them'
+complete -c probity -n "$in list" -l file -x -d 'only what stands in files like this'
+complete -c probity -n "$in list" -l probe -x -d 'only these probes'
+complete -c probity -n "$in list" -l sort -x -d 'the order' -a 'place hits name kind level'
+complete -c probity -n "$in list" -s n -l limit -x -d 'so many sites only'
+complete -c probity -n "$in list" -l signature -d 'signatures instead of names'
+complete -c probity -n "$in list" -l from -x -d 'count only hits from this time on'
+complete -c probity -n "$in list" -l to -x -d 'count only hits before this time'
+complete -c probity -n "$in list" -l tid -x -d 'count only hits of these threads'
+complete -c probity -n "$in list" -l json -d 'print JSON'
+complete -c probity -n "$in list" -l csv -d 'print CSV'
 
 complete -c probity -n "$in export" -l format -x -d 'the format' \
     -a 'chrome perfetto ctf speedscope callgrind pprof folded sqlite graphviz otlp'

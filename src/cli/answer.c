@@ -57,6 +57,7 @@ int cli_answer_take(struct cli_answer *answer, struct probity_reader *reader)
 
     while (error == 0 && (got = probity_reader_next(reader, &event)) > 0) {
         if (answer->tids.count > 0 && event->kind != PROBITY_EVENT_PROFILING &&
+            !(answer->keeps_sites && event->kind == PROBITY_EVENT_SITE) &&
             !cli_filter_passes(&answer->tids, event->tid, NULL, 0))
             continue;
         error = answer->steps->put(answer->context, event);

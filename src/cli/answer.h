@@ -30,6 +30,7 @@ struct cli_answer {
     const char *out, *from, *to;
     int has_since; /* --from and --to say something else, times are of --since and --until */
     int force;
+    int keeps_sites; /* 1: sites are put whichever thread declares them */
     struct cli_filter tids;
 };
 

@@ -27,10 +27,21 @@ struct cli_command {
     const char *statuses; /* what --help says of the exit status; NULL: that of most commands */
 };
 
-extern const struct cli_command cli_command_record, cli_command_csv, cli_command_log,
-    cli_command_report, cli_command_info, cli_command_check, cli_command_recover,
-    cli_command_level, cli_command_tree, cli_command_threads, cli_command_diff,
-    cli_command_blocks, cli_command_export, cli_command_overhead;
+extern const struct cli_command cli_command_record;
+extern const struct cli_command cli_command_csv;
+extern const struct cli_command cli_command_log;
+extern const struct cli_command cli_command_report;
+extern const struct cli_command cli_command_info;
+extern const struct cli_command cli_command_check;
+extern const struct cli_command cli_command_recover;
+extern const struct cli_command cli_command_level;
+extern const struct cli_command cli_command_tree;
+extern const struct cli_command cli_command_threads;
+extern const struct cli_command cli_command_blocks;
+extern const struct cli_command cli_command_diff;
+extern const struct cli_command cli_command_export;
+extern const struct cli_command cli_command_list;
+extern const struct cli_command cli_command_overhead;
 
 /* "probity CMD: TEXT" on stderr, one line. Returns CLI_FAILURE. */
 int cli_fail(const struct cli_command *command, const char *format, ...)

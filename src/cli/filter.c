@@ -7,9 +7,12 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "output/text.h"
 
 /* Numbers first: they are found by bisection, names one by one. */
 static int compare_items(const void *left, const void *right)
@@ -117,6 +120,19 @@ void cli_filter_release(struct cli_filter *filter)
 {
     free(filter->items);
     *filter = (struct cli_filter){0};
+}
+
+int cli_function_matches(const char *pattern, const char *name, const char *signature)
+{
+    size_t bytes;
+
+    if (fnmatch(pattern, name, 0) == 0 || fnmatch(pattern, signature, 0) == 0)
+        return 1;
+    const char *from = probity_text_qualified(signature, name, &bytes);
+    char *qualified = strndup(from, bytes);
+    int is_found = qualified != NULL && fnmatch(pattern, qualified, 0) == 0;
+    free(qualified);
+    return is_found;
 }
 
 /* A decimal fraction times scale, without the rounding of floating point. Returns its end or NULL.

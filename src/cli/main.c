@@ -12,10 +12,20 @@
 #include "cli/cli.h"
 
 static const struct cli_command *const commands[] = {
-    &cli_command_record, &cli_command_csv,   &cli_command_log,     &cli_command_report,
-    &cli_command_info,   &cli_command_check, &cli_command_recover, &cli_command_level,
-    &cli_command_tree,   &cli_command_threads, &cli_command_blocks,  &cli_command_diff,
+    &cli_command_record,
+    &cli_command_csv,
+    &cli_command_log,
+    &cli_command_report,
+    &cli_command_info,
+    &cli_command_check,
+    &cli_command_recover,
+    &cli_command_level,
+    &cli_command_tree,
+    &cli_command_threads,
+    &cli_command_blocks,
+    &cli_command_diff,
     &cli_command_export,
+    &cli_command_list,
     &cli_command_overhead,
 };
 

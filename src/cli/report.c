@@ -3,7 +3,6 @@
  * report.c: `probity report`: what the calls of each function took.
  */
 #include <errno.h>
-#include <fnmatch.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +16,6 @@
 #include "output/report_csv.h"
 #include "output/report_json.h"
 #include "output/report_text.h"
-#include "output/text.h"
 #include "symbols/symbols.h"
 
 struct report_call {
@@ -189,23 +187,6 @@ static void find_signatures(struct symbols *symbols, const struct probity_reader
     }
 }
 
-/* Name, with its classes and without, or signature. */
-static int is_like(const char *pattern, const struct probity_report_function *entry)
-{
-    const struct probity_function *function = entry->function;
-    size_t bytes;
-
-    if (function == NULL)
-        return 0;
-    if (fnmatch(pattern, function->name, 0) == 0 || fnmatch(pattern, entry->signature, 0) == 0)
-        return 1;
-    const char *from = probity_text_qualified(function->signature, function->name, &bytes);
-    char *qualified = strndup(from, bytes);
-    int is_found = qualified != NULL && fnmatch(pattern, qualified, 0) == 0;
-    free(qualified);
-    return is_found;
-}
-
 /* Leaves the functions that are like the pattern. */
 static size_t keep_matching(const char *pattern, struct probity_report_function *functions,
                             size_t count)
@@ -213,7 +194,9 @@ static size_t keep_matching(const char *pattern, struct probity_report_function 
     size_t kept = 0;
 
     for (size_t i = 0; i < count; i++) {
-        if (!is_like(pattern, &functions[i]))
+        const struct probity_function *function = functions[i].function;
+        if (function == NULL ||
+            !cli_function_matches(pattern, function->name, functions[i].signature))
             continue;
         struct probity_report_function other = functions[kept];
         functions[kept++] = functions[i];

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * list_text.c: the table of sites.
+ */
+#include "output/list_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "output/report_text.h"
+#include "output/text.h"
+#include "probity.h"
+
+enum { NAME_COLUMNS_MIN = 8, NAME_COLUMNS_MAX = 40 };
+
+size_t probity_list_shown(const struct probity_list_answer *answer)
+{
+    return answer->limit > 0 && answer->limit < answer->count ? answer->limit : answer->count;
+}
+
+const char *probity_list_kind(const struct probity_coverage_site *site)
+{
+    return site->kind == PROBITY_LISTED_FUNCTION ? "function"
+           : site->kind == PROBITY_LISTED_NAMED  ? "site"
+                                                 : "probe";
+}
+
+/* Cut, not rounded: what was never hit must not look as if it had been. */
+double probity_list_percent(const struct probity_list_answer *answer)
+{
+    const struct probity_coverage_total *total = &answer->total;
+
+    return total->listed > 0 ? (double)(total->hit * 1000 / total->listed) / 10 : 0;
+}
+
+struct label {
+    const char *text;
+    size_t bytes;
+};
+
+/* Whether a neighbour is another function of this name at the same place: a template's. */
+static int is_namesake(const struct probity_list_answer *answer, size_t index)
+{
+    const struct probity_coverage_site *site = answer->sites[index];
+
+    for (size_t other = index > 0 ? index - 1 : 1; other <= index + 1; other += 2) {
+        if (other < answer->count && answer->sites[other]->kind == site->kind &&
+            answer->sites[other]->line == site->line &&
+            strcmp(answer->sites[other]->name, site->name) == 0 &&
+            strcmp(answer->sites[other]->file, site->file) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+static struct label label_of(const struct probity_list_answer *answer, size_t index)
+{
+    const struct probity_coverage_site *site = answer->sites[index];
+    struct label label = {site->name, strlen(site->name)};
+
+    if (site->kind != PROBITY_LISTED_FUNCTION || site->signature[0] == '\0')
+        return label;
+    if (answer->has_signatures || is_namesake(answer, index))
+        return (struct label){site->signature, strlen(site->signature)};
+    label.text = probity_text_qualified(site->signature, site->name, &label.bytes);
+    return label;
+}
+
+/* Columns of a number and a name in parentheses, or of a name. */
+static size_t columns_of(const struct probity_list_answer *answer, size_t index)
+{
+    const struct probity_coverage_site *site = answer->sites[index];
+    size_t bytes = label_of(answer, index).bytes;
+    char digits[16];
+
+    if (site->kind != PROBITY_LISTED_NUMBERED)
+        return bytes;
+    int length = snprintf(digits, sizeof digits, "%" PRIu32, site->number);
+    return (size_t)length + (bytes > 0 ? bytes + 3 : 0);
+}
+
+static size_t name_columns(const struct probity_list_answer *answer)
+{
+    size_t shown = probity_list_shown(answer), most = NAME_COLUMNS_MIN;
+
+    for (size_t i = 0; i < shown; i++) {
+        size_t columns = columns_of(answer, i);
+        most = columns > most ? columns : most;
+    }
+    return most < NAME_COLUMNS_MAX ? most : NAME_COLUMNS_MAX;
+}
+
+static void put_name(FILE *stream, const struct probity_list_answer *answer, size_t index,
+                     size_t columns)
+{
+    const struct probity_coverage_site *site = answer->sites[index];
+    struct label label = label_of(answer, index);
+    size_t used = columns_of(answer, index);
+
+    if (site->kind == PROBITY_LISTED_NUMBERED)
+        fprintf(stream, "%" PRIu32 "%s", site->number, label.bytes > 0 ? " (" : "");
+    probity_report_put_safe(stream, label.text, label.bytes);
+    if (site->kind == PROBITY_LISTED_NUMBERED && label.bytes > 0)
+        fputc(')', stream);
+    fprintf(stream, "%*s", (int)(used < columns ? columns - used : 0), "");
+}
+
+static void put_place(FILE *stream, const struct probity_coverage_site *site)
+{
+    if (site->file[0] == '\0') {
+        fputs("not listed", stream);
+        return;
+    }
+    probity_report_put_safe(stream, site->file, strlen(site->file));
+    fprintf(stream, ":%" PRIu32, site->line);
+    if (site->within[0] != '\0') {
+        fputs(" in ", stream);
+        probity_report_put_safe(stream, site->within, strlen(site->within));
+    }
+    if (site->places > 1)
+        fprintf(stream, " and %" PRIu32 " more", site->places - 1);
+    if (site->object[0] != '\0') {
+        fputs(" [", stream);
+        probity_report_put_safe(stream, site->object, strlen(site->object));
+        fputc(']', stream);
+    }
+    if (!site->is_listed)
+        fputs(", not listed", stream);
+}
+
+static void put_site(FILE *stream, int has_colour, const struct probity_list_answer *answer,
+                     size_t index, size_t columns)
+{
+    const struct probity_coverage_site *site = answer->sites[index];
+
+    if (site->hits > 0)
+        fprintf(stream, "%12" PRIu64, site->hits);
+    else
+        fprintf(stream, "%s%12s%s", has_colour ? "\033[1;33m" : "", "never",
+                has_colour ? "\033[0m" : "");
+    fprintf(stream, "  %-8s", probity_list_kind(site));
+    if (site->kind == PROBITY_LISTED_FUNCTION)
+        fprintf(stream, "%7" PRIu32 "  ", site->level);
+    else
+        fprintf(stream, "%7s  ", "-");
+    put_name(stream, answer, index, columns);
+    fputs("  ", stream);
+    put_place(stream, site);
+    fputc('\n', stream);
+}
+
+/* What was counted less than it seems. */
+static void put_limits(FILE *stream, const struct probity_list_answer *answer)
+{
+    size_t traces = probity_reader_traces(answer->reader), profiles = 0;
+
+    for (size_t i = 0; i < traces; i++)
+        profiles += (probity_reader_facts(answer->reader, i)->info.flags & PROBITY_INFO_PROFILE) != 0;
+    if (answer->left_out > 0)
+        fprintf(stream, "%" PRIu64 " more had no room in the list: whether they were hit is known "
+                "of those that were\n", answer->left_out);
+    if (answer->traces_without > 0)
+        fprintf(stream, "%zu of %zu traces list nothing: what was never hit there is not known\n",
+                answer->traces_without, traces);
+    if (profiles > 0)
+        fprintf(stream, "%zu of %zu traces were made in profile mode, in which probes are off and "
+                "functions are counted\n", profiles, traces);
+}
+
+static void put_total(FILE *stream, const struct probity_list_answer *answer)
+{
+    const struct probity_coverage_total *total = &answer->total;
+    size_t shown = probity_list_shown(answer);
+
+    fputc('\n', stream);
+    if (shown < answer->count)
+        fprintf(stream, "%zu more sites are not shown\n", answer->count - shown);
+    fprintf(stream, "%" PRIu64 " of %" PRIu64 " sites hit", total->hit, total->listed);
+    if (total->listed > 0)
+        fprintf(stream, " (%.1f %%)", probity_list_percent(answer));
+    fputc('\n', stream);
+    if (total->besides > 0)
+        fprintf(stream, "%" PRIu64 " more that are not listed were hit\n", total->besides);
+    put_limits(stream, answer);
+}
+
+void probity_list_text(FILE *stream, int has_colour, const struct probity_list_answer *answer)
+{
+    const struct probity_scopes_repairs none = {0};
+    size_t shown = probity_list_shown(answer), columns = name_columns(answer);
+
+    fprintf(stream, "%s%12s  %-8s%7s  %-*s  %s%s\n", has_colour ? "\033[1m" : "", "hits", "kind",
+            "level", (int)columns, "name", "place", has_colour ? "\033[0m" : "");
+    for (size_t i = 0; i < shown; i++)
+        put_site(stream, has_colour, answer, i, columns);
+    put_total(stream, answer);
+    probity_report_foot(stream, has_colour, answer->reader, &none);
+}
