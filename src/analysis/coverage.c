@@ -25,6 +25,7 @@ struct site_item {
     struct site_item *next; /* of its chain */
     int is_joined;    /* counted with another one */
     char *given_name; /* of a numbered probe; NULL: none */
+    char *object;     /* that only the list tells, or NULL */
     char texts[];
 };
 
@@ -366,6 +367,18 @@ int probity_coverage_add_profiled(struct probity_coverage *coverage,
                       profiled->calls);
 }
 
+/* What declares a named site does not say which library it stands in. */
+static int set_object(struct site_item *item, const char *object)
+{
+    if (item->site.kind != PROBITY_LISTED_NAMED || strcmp(item->site.object, object) == 0)
+        return 0;
+    item->object = strdup(object);
+    if (item->object == NULL)
+        return PROBITY_ERROR_MEMORY;
+    item->site.object = item->object;
+    return 0;
+}
+
 int probity_coverage_list(struct probity_coverage *coverage,
                           const struct probity_listed_site *listed)
 {
@@ -380,6 +393,8 @@ int probity_coverage_list(struct probity_coverage *coverage,
     struct site_item *item = find_item(coverage, &identity);
 
     if (item == NULL)
+        return PROBITY_ERROR_MEMORY;
+    if (!item->site.is_listed && set_object(item, listed->object) != 0)
         return PROBITY_ERROR_MEMORY;
     item->site.is_listed = 1;
     item->site.level = listed->level;
@@ -498,6 +513,7 @@ void probity_coverage_close(struct probity_coverage *coverage)
         for (struct site_item *item = coverage->chains[i], *next; item != NULL; item = next) {
             next = item->next;
             free(item->given_name);
+            free(item->object);
             free(item);
         }
     }
