@@ -49,19 +49,26 @@ listed() {
         END { for (site in hits) print site (has_hits ? " " hits[site] : "") }' output | sort
 }
 
-# Hits by an independent way: "KIND NAME HITS" of all probes and sites by the lines of csv, and of
-# functions by the enters that the log shows. $1 ... traces
+# Hits by an independent way, added to the lines of "expected": of probes and sites by the lines of
+# csv, of functions by those of the log that name them. $1 ... traces
 counted() {
-    "$PROBITY" csv --columns probe "$@" 2> errors |
-        awk '{ gsub(/ /, "_"); count[$0]++ }
-             END { for (name in count) print (name ~ /^[0-9]*$/ ? "probe " : "site ") name, count[name] }'
-    "$PROBITY" log --format "%e %f" "$@" 2> /dev/null | awk '$1 == "enter" { print }' || true
+    local kind name place level count
+    "$PROBITY" csv "$@" 2> errors | cut -d , -f 3- | sed -E 's/(,[0-9]*){4}$//; s/^"(.*)"$/\1/; s/""/"/g; s/ /_/g' > probes
+    "$PROBITY" log --color never "$@" > calls 2> errors
+    while read -r kind name place level; do
+        if [ "$kind" = function ]; then
+            count=$(grep -cE "^[0-9/]+: +([a-z:]+ )?$name\\(" calls || true)
+        else
+            count=$(grep -cxF -- "$name" probes || true)
+        fi
+        echo "$kind $name $place $level $count"
+    done < expected
 }
 
 build() { # $1 compiler, $2 sources, $3 flags for compiling, $4 for linking
     # shellcheck disable=SC2086
     $1 -D_GNU_SOURCE -I"$SOURCE/include" -Wall -Wextra -Wpedantic -Wshadow -Werror $3 -o program $2 \
-        $4 -L"$BUILD/lib" "$BUILD/lib/libprobity.a" -pthread -lm -ldl > messages 2>&1
+        ${4:-} -L"$BUILD/lib" "$BUILD/lib/libprobity.a" -pthread -lm -ldl > messages 2>&1
 }
 
 # ---- What is listed, in all ways to compile and link -------------------------------------------
@@ -75,6 +82,7 @@ expect_listed() {
     listed > found
     cmp -s expected found || fail "$1: $(diff expected found | head -n 6)"
     tool "$1" 0 check trace
+    tool "$1" 0 list --json trace
 }
 
 # $1 compiler, $2 source
@@ -92,8 +100,166 @@ all_ways() {
     done
 }
 
+# A library, and a program without sites of its own.
+as_library() {
+    # shellcheck disable=SC2086
+    $1 -D_GNU_SOURCE -I"$SOURCE/include" -O2 -fPIC -shared -DLISTED_LIBRARY -o liblisted.so "$2" \
+        -L"$BUILD/lib" -Wl,-rpath,"$BUILD/lib" -lprobity &&
+        $1 -D_GNU_SOURCE -I"$SOURCE/include" -O2 -DLISTED_MAIN -o program "$2" -L. -llisted \
+            -Wl,-rpath,"$WORK" -L"$BUILD/lib" -Wl,-rpath-link,"$BUILD/lib"
+    expect_listed "$1 library" "$2" "list|gone"
+    expect "$1: object" "$WORK/liblisted.so" \
+        "$(jq -r '.sites[] | select(.listed).object' output | sort -u)"
+}
+
 if [ "$VARIANT" != asan ]; then
     all_ways "$CC" "$SOURCE/tests/programs/listed.c"
     all_ways "$CXX -std=c++17" "$SOURCE/tests/programs/listed_cxx.cc"
+    as_library "$CC" "$SOURCE/tests/programs/listed.c"
+    as_library "$CXX -std=c++17" "$SOURCE/tests/programs/listed_cxx.cc"
+    build "$CC" "$SOURCE/tests/programs/listed.c" "-O2 -DPROBITY_UNLISTED" ||
+        fail "unlisted: $(head -n 4 messages)"
+    PROBITY_OUT=$WORK/bare ./program
+    tool unlisted 0 list bare
+    expect "unlisted: total" "0 of 0 sites hit" "$(grep 'sites hit' output)"
+    expect "unlisted: said" 1 "$(grep -c '^1 of 1 traces list nothing' output)"
+    for define in "-DPROBITY_DISABLE -UFN_INSTRUMENT" "-DPROBITY_UNLISTED"; do
+        printf '#include "FnTrace.h"\n#include "probity_typed.h"\nvoid f(int);void f(int i){FN_FUNC(void,FN_1);PROBITY_PROBE(7);PROBITY_PROBE_NAMED("a");PROBITY_LOCK_HOLD("l",&i);(void)i;}' > none.c
+        # shellcheck disable=SC2086
+        $CC -D_GNU_SOURCE -I"$SOURCE/include" $define -O2 -c -o none.o none.c
+        expect "$define: notes" 0 "$(readelf -SW none.o | grep -c 'probity[.]note' || true)"
+    done
 fi
+
+# ---- Hits --------------------------------------------------------------------------------------
+
+LISTED=$SOURCE/tests/programs/listed.c
+
+# $1 what, $2 sources; further: traces
+expect_hits() {
+    local what=$1 sources=$2
+    shift 2
+    # shellcheck disable=SC2086
+    marked "list|gone" $sources > expected
+    counted "$@" > counts
+    tool "$what" 0 list --csv "$@"
+    listed yes > found
+    cmp -s counts found || fail "$what: $(diff counts found | head -n 6)"
+    local all hit
+    all=$(wc -l < counts)
+    hit=$(awk '$5 > 0' counts | wc -l)
+    tool "$what" 0 list "$@"
+    expect "$what: total" "$hit of $all sites hit" "$(grep -o '.* sites hit' output)"
+    expect "$what: percent" "$((hit * 1000 / all))" \
+        "$(sed -nE 's/.* sites hit \(([0-9]+)\.([0-9]) %\)/\1\2/p' output)"
+}
+
+fresh
+PROBITY_OUT=$WORK/plain "$PROGRAMS/listed" || fail "plain: status $?"
+expect_hits plain "$LISTED" plain
+expect "plain: some were hit" 8 "$(awk '$5 > 0' counts | wc -l)"
+PROBITY_OUT=$WORK/ring PROBITY_MODE=ring "$PROGRAMS/listed.shared" || fail "ring: status $?"
+tool ring 0 list --csv ring
+listed > found
+cut -d ' ' -f 1-4 counts | cmp -s - found || fail "ring: another list"
+
+# Killed: the list is there already; the rest of the records is in the spool. Then recovered.
+(PROBITY_OUT=$WORK/killed "$PROGRAMS/listed" kill) 2> /dev/null || true
+tool killed 0 info --json killed
+expect "killed: state" killed "$(jq -r '.[0].state' output)"
+expect_hits killed "$LISTED" killed
+tool recover 0 recover killed
+expect_hits recovered "$LISTED" killed
+
+# A child has the list of its parent; together they have hit more.
+PROBITY_OUT=$WORK/family "$PROGRAMS/listed" fork || fail "fork: status $?"
+set -- family*
+expect "fork: traces" 2 $#
+expect_hits "fork: parent" "$LISTED" "$1"
+expect "fork: parent" 8 "$(awk '$5 > 0' counts | wc -l)"
+expect_hits "fork: child" "$LISTED" "$2"
+expect "fork: child" 3 "$(awk '$5 > 0' counts | wc -l)"
+expect_hits "fork: both" "$LISTED" "$1" "$2"
+expect "fork: both" 11 "$(awk '$5 > 0' counts | wc -l)"
+expect "fork: places" 1 \
+    "$("$PROBITY" list --json "$1" "$2" | jq '.sites[] | select(.number == 4000000000).places')"
+
+# Loaded later: listed at the end, behind what was listed at the beginning.
+PROBITY_OUT=$WORK/plugged "$PROGRAMS/listed.shared" plugin "$PROGRAMS/plugin_listed.so" ||
+    fail "plugin: status $?"
+expect_hits plugin "$LISTED $SOURCE/tests/programs/plugin_listed.c" plugged
+expect "plugin: object" "$PROGRAMS/plugin_listed.so" \
+    "$("$PROBITY" list --json --function '*plug*' plugged | jq -r '.sites[0].object')"
+
+# In profile mode functions only.
+PROBITY_OUT=$WORK/profiled PROBITY_PROFILE=1 "$PROGRAMS/listed" || fail "profile: status $?"
+tool profile 0 list --csv profiled
+listed yes | awk '$1 == "function" { print $2, $5 }' | sort > found
+"$PROBITY" report --csv profiled | awk -F , 'NR > 1 { print $1, $8 }' > called
+marked "list|gone" "$LISTED" | awk '$1 == "function" { print $2, 0 }' |
+    sort -k1,1 -k2,2nr - called | awk '!seen[$1]++' > expected
+cmp -s expected found || fail "profile: $(diff expected found | head -n 6)"
+tool profile 0 list profiled
+expect "profile: said" 1 "$(grep -c '^1 of 1 traces were made in profile mode' output)"
+
+# ---- Filters, orders, outputs ------------------------------------------------------------------
+
+# $1 what, $2 condition in jq; further: options
+expect_sites() {
+    local what=$1 condition=$2
+    shift 2
+    "$PROBITY" list --json plain | jq -c ".sites[] | select($condition)" | sort > expected
+    tool "$what" 0 list --json "$@" plain
+    jq -c '.sites[]' output | sort > found
+    [ -s expected ] || fail "$what: nothing to find"
+    cmp -s expected found || fail "$what: $(diff expected found | head -n 4)"
+}
+
+expect_sites never '.hits == 0' --never
+expect "never: total stays" "18 8" "$(jq -r '.total | "\(.sites) \(.hit)"' output)"
+expect_sites hit '.hits > 0' --hit
+expect_sites function '.name == "twice" or .within == "twice"' --function 'twic?'
+expect "function: total" "2 2" "$(jq -r '.total | "\(.sites) \(.hit)"' output)"
+expect_sites file '.file | endswith("listed.c")' --file 'list*.c'
+expect_sites probe '.number == 7 or (.name == "loop" and .kind == "site")' --probe 7,loop
+tool "probe of none" 1 list --probe 7,nothing plain
+tool "file of none" 0 list --file '*.none' plain
+expect "file of none: total" "0 of 0 sites hit" "$(grep 'sites hit' output)"
+tool "tid of none" 1 list --tid 1 plain
+tid=$("$PROBITY" csv plain | head -n 1 | cut -d , -f 2)
+"$PROBITY" list --csv plain > all
+tool tid 0 list --csv --tid "$tid" plain
+cmp -s all output || fail "tid: the only thread did all"
+tool range 0 list --csv --from 1000 plain
+expect "range: nothing so late" 0 "$(awk -F , 'NR > 1 { sum += $NF } END { print sum }' output)"
+tool limit 0 list --limit 3 --csv plain
+head -n 4 all | cmp -s - output || fail "limit"
+tool "by hits" 0 list --sort hits --csv plain
+awk -F , 'NR > 1 { print $NF }' output | sort -c -n -r || fail "by hits: order"
+tool "by level" 0 list --sort level --json plain
+jq -r '.sites[] | select(.kind == "function").level' output | sort -c -n || fail "by level: order"
+tool "by name" 0 list --sort name --json plain
+jq -r '.sites[] | select(.number).number' output | sort -c -n || fail "by name: order"
+tool "by place" 0 list --json plain
+jq -r '.sites[] | select(.listed).line' output | sort -c -n || fail "by place: order"
+tool "wrong order" 2 list --sort size plain
+tool "json and csv" 2 list --json --csv plain
+tool "never and hit" 2 list --never --hit plain
+tool "no trace" 2 list
+tool "output" 0 list -o out plain
+tool "output again" 1 list -o out plain
+tool "output by force" 0 list -f -o out plain
+"$PROBITY" list plain | cmp -s - out || fail "output: differs"
+
+# A list that is damaged is told as such; the hits stay.
+"$PROBITY" list --json --hit plain | jq -c '.sites[] | [.kind, .number, .name, .hits]' |
+    sort > expected
+at=$(grep -abo 'never_called' plain | head -n 1 | cut -d : -f 1)
+printf 'N' | dd of=plain bs=1 seek="$at" conv=notrunc 2> /dev/null
+tool damaged 3 list --json --hit plain
+jq -c '.sites[] | [.kind, .number, .name, .hits]' output | sort | cmp -s - expected ||
+    fail "damaged: hits"
+expect "damaged: no list" 1 "$(jq '.total.traces_without_list' output)"
+rm -f plain killed family* plugged profiled ring
+no_leftovers list
 finish
