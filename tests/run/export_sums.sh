@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# `probity export` to formats that sum up, each read by its own tool: callgrind_annotate and dot
+# have the numbers of `probity report`, `tree` and `blocks`, and so have folded stacks.
+# variants: clang asan
+. "$(dirname "$0")/common.bash"
+. "$TREE/tests/run/exported.bash"
+
+# $1 "no" or "yes": inclusive. Lines "NAME WALL CPU", tabs between, from callgrind_annotate.
+annotated() {
+    callgrind_annotate --threshold=100 --auto=no --inclusive="$1" out 2> errors |
+        sed -n 's/^ *\([0-9,]*\) ([^)]*) *\([0-9,]*\)\( ([^)]*)\)\{0,1\}  [^ ]*:\(.*\)$/\4\t\1\t\2/p' |
+        tr -d , | grep -v '^PROGRAM TOTALS' | sort
+}
+
+# Names that callgrind_annotate has; of those that took no time at all it has none.
+check_callgrind() {
+    export_to "callgrind $1" 0 callgrind "$1"
+    annotated no > found
+    functions_of "$1" | awk -F '\t' -v OFS='\t' '$3 + $4 > 0 { print $1, $3, $4 }' |
+        sort > expected
+    diff expected found > difference ||
+        fail "callgrind, $1: self, report (<) and callgrind_annotate (>): $(head -n 5 difference)"
+    expect "callgrind, $1: program totals" "$(awk '{ sum += $2 } END { print sum + 0 }' expected)" \
+        "$(callgrind_annotate out 2> /dev/null | sed -n 's/ (.*PROGRAM TOTALS$//p' | tr -d ', ' |
+            grep . || echo 0)"
+}
+
+# Of functions that no circle goes through.
+check_inclusive() {
+    export_to "callgrind $1" 0 callgrind "$1"
+    "$PROBITY" report --json "$1" | jq -r '.functions[] | select(.total_ns > 0) |
+        [.name, .total_ns, .cpu_total_ns] | @tsv' | sort > expected
+    annotated yes > found
+    diff expected found > difference ||
+        fail "callgrind, $1: totals, report (<), callgrind_annotate (>): $(head -n 5 difference)"
+}
+
+# $1 trace, $2 value, $3 column of functions_of: sums by the last function of a path.
+check_folded() {
+    export_to "folded $1" 0 folded --value "$2" "$1"
+    diff <(functions_of "$1" | awk -F '\t' -v n="$3" '$n > 0 { print $1, $n }' | sort) \
+        <(awk '{ name = $1; sub(/.*;/, "", name); sum[name] += $2 }
+            END { for (name in sum) print name, sum[name] }' out | sort) > difference ||
+        fail "folded $2, $1: report (<) and stacks (>): $(head -n 5 difference)"
+}
+
+# Lines "FROM TO LABEL" of the edges and "NAME LABEL" of the nodes that dot has read. A line of
+# -Tplain may hold quoted names; labels here have no blanks inside of words but what is asked for.
+read_graph() {
+    dot -Tplain out > graph 2> errors || fail "$1: dot: $(cat errors)"
+    dot -Tdot_json out > graph.json 2> errors || fail "$1: dot, JSON: $(cat errors)"
+    jq -r '.objects // [] | .[] | .label' graph.json | sed 's/\\n/\t/g' | sort > nodes
+    jq -r '[.objects // [] | .[] | .label | split("\\n")[0]] as $names | .edges // [] | .[] |
+        [$names[.tail], $names[.head], .label] | @tsv' graph.json | sed 's/\\\\n/\t/g' |
+        sort > edges
+}
+
+check_call_graph() {
+    export_to "graphviz $1" 0 graphviz "$1"
+    read_graph "graphviz, $1"
+    diff <("$PROBITY" report --json "$1" | jq -r '.functions[] | "\(.name)\tcalls \(.calls)"' |
+        sort) <(cut -f 1,2 nodes) > difference ||
+        fail "graphviz, $1: functions, report (<): $(head -n 5 difference)"
+    "$PROBITY" tree --csv "$1" | awk -F , -v OFS='\t' 'NR > 1 { name[$1] = $7
+        if ($2 > 0) calls[name[$2] "\t" $7] += $10 }
+        END { for (pair in calls) print pair, calls[pair] "x" }' | sort > expected
+    diff expected <(cut -f 1-3 edges) > difference ||
+        fail "graphviz, $1: calls, tree (<): $(head -n 5 difference)"
+}
+
+check_block_graph() {
+    export_to "graphviz $1" 0 graphviz --graph blocks "$1"
+    read_graph "graphviz, $1"
+    "$PROBITY" blocks --json "$1" | jq -r '.blocks[] |
+        [.from, .to, "\(.probability * 1000 | round / 10) %, \(.calls)x"] | @tsv' |
+        sed 's/\t\([0-9]*\) %/\t\1.0 %/' | grep -v '[^a-z0-9 .,%:\t-]' | sort > expected
+    diff expected <(cut -f 1-3 edges | grep -v '[^a-z0-9 .,%:\t-]') > difference ||
+        fail "graphviz, $1: blocks (<): $(head -n 5 difference)"
+}
+
+record_all
+while read -r trace; do
+    check_callgrind "$trace"
+    check_folded "$trace" wall 3
+    check_folded "$trace" cpu 4
+    check_folded "$trace" calls 2
+    check_call_graph "$trace"
+    check_block_graph "$trace"
+done < traces
+[ "$(functions_of tree | wc -l)" -gt 6 ] || fail "nothing in the report"
+export_to "graph" 0 graphviz --graph blocks server
+read_graph "graph of the server"
+[ "$(wc -l < edges)" -gt 5 ] || fail "few blocks of the server: $(cat edges)"
+check_inclusive parallel
+check_inclusive exported
+check_inclusive many
+
+# Profile mode has functions without paths.
+check_callgrind counted
+export_to "counted" 0 folded counted
+expect "profile mode: folded" "" "$(cat out)"
+grep -q 'calls counted in profile mode are not in the output' errors ||
+    fail "no word of what is left out: $(cat errors)"
+
+# By thread: a tree for each, with all of its time.
+export_to "by thread" 0 folded --by-thread many
+diff <("$PROBITY" report --by-thread --json many | jq -r '[.functions[].threads[]] |
+    group_by(.tid)[] | "\(.[0].tid) \(map(.self_ns) | add)"' | sort) \
+    <(awk '{ match($0, /-[0-9]+;/); tid = substr($0, RSTART + 1, RLENGTH - 2)
+        sum[tid] += $NF } END { for (tid in sum) print tid, sum[tid] }' out | sort) > difference ||
+    fail "folded by thread: $(head -n 5 difference)"
+
+# A flame graph of off-CPU time is that of the time that is not CPU time.
+export_to "off the CPU" 0 folded --value off-cpu parallel
+diff <("$PROBITY" report --json parallel | jq -r '.functions[] | select(.off_cpu_self_ns > 0) |
+    "\(.name) \(.off_cpu_self_ns)"' | awk '{ print $1 }' | sort) \
+    <(awk '{ name = $1; sub(/.*;/, "", name); print name }' out | sort -u) > difference ||
+    fail "off the CPU: $(head -n 5 difference)"
+for format in callgrind folded graphviz; do
+    check_manners "$format" parallel
+done
+finish
