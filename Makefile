@@ -39,7 +39,7 @@ LINK_FLAGS = -pthread $(SANITIZE_FLAGS) $(LDFLAGS)
 # -fexceptions: a thread that is cancelled or thrown through must unwind across library frames.
 # -fno-plt: a function bound at its first call takes 3 KiB of stack more, which a signal handler may
 # not have.
-SRC_FLAGS := -Isrc -Iinclude -fPIC -fvisibility=hidden -fexceptions -fno-plt
+SRC_FLAGS := -Isrc -Iinclude -I$(BUILD)/generated -fPIC -fvisibility=hidden -fexceptions -fno-plt
 
 # What needs libm or answers only the tool is the tool's alone.
 TOOL_ANALYSIS := $(wildcard $(addsuffix *.c,$(addprefix src/analysis/, \
@@ -55,10 +55,14 @@ LIB_SRC := $(wildcard src/base/*.c src/format/*.c src/spool/*.c src/runtime/*.c 
            $(filter-out $(TOOL_ANALYSIS),$(wildcard src/analysis/*.c))
 TOOL_SRC := $(filter-out $(LIB_SRC),$(wildcard src/analysis/*.c src/output/*.c src/symbols/*.c))
 CLI_SRC := $(wildcard src/cli/*.c)
+# Messages of other tools' formats: protobuf-c makes C of their descriptions.
+PROTO_SRC := $(wildcard src/output/*.proto)
 
 OBJ      := $(BUILD)/obj
+GENERATED := $(BUILD)/generated
 LIB_OBJ  := $(LIB_SRC:%.c=$(OBJ)/%.o)
-TOOL_OBJ := $(TOOL_SRC:%.c=$(OBJ)/%.o)
+PROTO_OBJ := $(PROTO_SRC:src/%.proto=$(OBJ)/generated/%.pb-c.o)
+TOOL_OBJ := $(TOOL_SRC:%.c=$(OBJ)/%.o) $(PROTO_OBJ)
 CLI_OBJ  := $(CLI_SRC:%.c=$(OBJ)/%.o)
 STATIC_LIB := $(BUILD)/lib/libprobity.a
 SHARED_LIB := $(BUILD)/lib/$(SHARED)
@@ -91,7 +95,7 @@ PROGRAMS := $(addprefix $(BUILD)/tests/programs/,$(PROGRAM_NAMES) \
               $(PLUGIN_SRC:tests/programs/%.c=%.so))
 
 # Of the tool alone; the library needs libc.
-TOOL_LIBS = -ljansson -ldw -lelf -lsqlite3 -lm $(LDLIBS)
+TOOL_LIBS = -ljansson -ldw -lelf -lsqlite3 -lprotobuf-c -lm $(LDLIBS)
 
 EXAMPLE_FLAGS := -Iinclude
 BENCH_FLAGS   := -Iinclude -Isrc -Ibench
@@ -127,6 +131,18 @@ $(BUILD)/flags: FORCE
 $(OBJ)/src/%.o: src/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC  )$(CC) $(C_FLAGS) $(SRC_FLAGS) -c -o $@ $<
+
+$(GENERATED)/%.pb-c.c $(GENERATED)/%.pb-c.h: src/%.proto
+	@mkdir -p $(@D)
+	$(call say,GEN )protoc-c --proto_path=$(<D) --c_out=$(@D) $<
+
+$(OBJ)/generated/%.o: $(GENERATED)/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC  )$(CC) $(C_FLAGS) $(SRC_FLAGS) -I$(GENERATED) -c -o $@ $<
+
+# Before the first compilation nothing else tells who includes what is generated.
+PROTO_USERS := $(PROTO_SRC:src/output/%.proto=$(OBJ)/src/output/export_%.o)
+$(PROTO_USERS): $(OBJ)/src/output/export_%.o: $(GENERATED)/output/%.pb-c.h
 
 $(OBJ)/plain/examples/%.o: examples/%.c $(BUILD)/flags
 	@mkdir -p $(@D)

@@ -53,9 +53,6 @@ _probity() {
              list
              overhead
              help --help --version' -- "$word")
-=======
-             list export help --help --version' -- "$word")
->>>>>>> 6ad047b (List what is compiled in, hit or never hit: probity list)
         return
     fi
     # Bash cuts --mode=ring at the equals sign.

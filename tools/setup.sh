@@ -7,7 +7,8 @@ set -eu
 # Each line: what it is for, then the packages.
 wanted() {
     cat <<'LIST'
-build        gcc g++ libc6-dev binutils libjansson-dev libdw-dev libsqlite3-dev
+build        gcc g++ libc6-dev binutils libjansson-dev libdw-dev libsqlite3-dev libprotobuf-c-dev
+             protobuf-c-compiler
 variants     clang libclang-rt-14-dev
 tests        libcmocka-dev jq pkg-config cmake mandoc shellcheck strace procps valgrind
 consumers    sqlite3 graphviz babeltrace2 golang-go protobuf-compiler

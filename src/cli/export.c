@@ -30,6 +30,7 @@ static const struct probity_exporter *const exporters[] = {
     &probity_exporter_sqlite,
     &probity_exporter_graphviz,
     &probity_exporter_perfetto,
+    &probity_exporter_pprof,
 };
 
 enum { EXPORTERS = sizeof exporters / sizeof *exporters };
@@ -284,11 +285,12 @@ const struct cli_command cli_command_export = {
     "          sqlite        a database with tables and views: needs -o\n"
     "          graphviz      a picture of calls or of blocks: dot\n"
     "          perfetto      Perfetto's protobuf, with parameters and CPU time\n"
+    "          pprof         profiles by stack: go tool pprof\n"
     "  -o, --output FILE     write to FILE (default: standard output, also '-')\n"
     "  -f, --force           replace FILE where it exists\n"
-    "      --value WHAT      of folded: wall (default), cpu, off-cpu: self time in ns; calls;\n"
+    "      --value WHAT      of folded, pprof: wall (default), cpu, off-cpu: self time; calls;\n"
     "                        of speedscope: wall, cpu\n"
-    "      --by-thread       of folded: each thread for itself\n"
+    "      --by-thread       of folded, pprof: each thread for itself\n"
     "      --graph WHAT      of graphviz: calls (default) of functions, blocks between probes\n"
     "      --from T, --to T  what begins from T on, and before T: seconds since recording began,\n"
     "                        or with a unit (ns, us, ms, s), or @SECONDS since 1970\n"

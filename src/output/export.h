@@ -116,7 +116,7 @@ struct probity_exporter {
 /* Each in its own file. */
 extern const struct probity_exporter probity_exporter_callgrind, probity_exporter_chrome,
     probity_exporter_folded, probity_exporter_graphviz, probity_exporter_perfetto,
-    probity_exporter_speedscope, probity_exporter_sqlite;
+    probity_exporter_pprof, probity_exporter_speedscope, probity_exporter_sqlite;
 
 struct probity_export_run;
 

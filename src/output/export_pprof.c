@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * export_pprof.c: profiles of pprof: a sample for each path of calls, with the number of its calls,
+ * and their self time on the wall, on the CPU and off it. Holds a node for each path. The profile
+ * is written as many small messages, of which a reader makes one.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/export.h"
+#include "output/export_names.h"
+#include "output/export_tree.h"
+#include "output/pprof.pb-c.h"
+#include "output/text.h"
+#include "output/values.h"
+#include "probity.h"
+
+enum { TYPES = 4, LABELS_MAX = 3 };
+
+/* Beginning of the table of strings. Behind it: two strings of each function, and names of threads
+ * as they come. */
+static const char *const first_strings[] = {
+    "", "calls", "count", "wall", "nanoseconds", "cpu", "off-cpu", "thread", "tid", "pid"};
+
+enum { TEXT_CALLS = 1, TEXT_COUNT, TEXT_WALL, TEXT_NS, TEXT_CPU, TEXT_OFF, TEXT_THREAD, TEXT_TID,
+       TEXT_PID, TEXTS };
+
+struct pprof {
+    struct export_tree tree; /* first: see export_tree.h */
+    struct export_names functions;
+    FILE *stream;
+    int64_t strings;
+    const struct probity_tree_thread *thread; /* of the samples; its name is string `name` */
+    int64_t name;
+    uint64_t *locations; /* of one sample */
+    size_t room;
+    char text[PROBITY_VALUE_TEXT_MAX];
+};
+
+/* ---- Parts -------------------------------------------------------------------------------------
+ */
+
+static int put(struct pprof *pprof, const Pprof__Profile *part)
+{
+    size_t bytes = pprof__profile__get_packed_size(part);
+    uint8_t *packed = malloc(bytes > 0 ? bytes : 1);
+
+    if (packed == NULL)
+        return PROBITY_ERROR_MEMORY;
+    pprof__profile__pack(part, packed);
+    fwrite(packed, 1, bytes, pprof->stream);
+    free(packed);
+    return 0;
+}
+
+/* Returns its index, or an error. */
+static int64_t put_string(struct pprof *pprof, const char *text, size_t bytes)
+{
+    char *list[] = {pprof->text};
+    const char *end = pprof->text + sizeof pprof->text - 1;
+    Pprof__Profile part = PPROF__PROFILE__INIT;
+
+    *probity_text_put(pprof->text, end, text, bytes, '\0') = '\0';
+    part.n_string_table = 1;
+    part.string_table = list;
+    int error = put(pprof, &part);
+    return error == 0 ? pprof->strings++ : error;
+}
+
+static int put_function(struct pprof *pprof, const struct probity_function_key *key, uint64_t id)
+{
+    const struct probity_function *function = key->function;
+    char lost[32];
+    size_t bytes;
+    const char *name = probity_export_function_name(function, key->number, lost, &bytes);
+    Pprof__Function made = PPROF__FUNCTION__INIT, *functions[] = {&made};
+    Pprof__Line line = PPROF__LINE__INIT, *lines[] = {&line};
+    Pprof__Location location = PPROF__LOCATION__INIT, *locations[] = {&location};
+    Pprof__Profile part = PPROF__PROFILE__INIT;
+
+    made.id = location.id = line.function_id = id;
+    made.name = made.system_name = put_string(pprof, name, bytes);
+    if (made.name < 0)
+        return (int)made.name;
+    if (function != NULL) {
+        made.filename = put_string(pprof, function->file, strlen(function->file));
+        made.start_line = line.line = function->line;
+    }
+    if (made.filename < 0)
+        return (int)made.filename;
+    location.n_line = part.n_location = part.n_function = 1;
+    location.line = lines;
+    part.location = locations;
+    part.function = functions;
+    return put(pprof, &part);
+}
+
+/* The number of a function, which is also that of its location. */
+static int location_of(struct pprof *pprof, const struct probity_function_key *key,
+                       uint64_t *ret_location)
+{
+    size_t known = pprof->functions.count;
+    const struct export_name *name = export_names_at(
+        &pprof->functions, export_key_of_function(key->function, key->trace, key->number));
+
+    if (name == NULL)
+        return PROBITY_ERROR_MEMORY;
+    *ret_location = (uint64_t)name->number + 1;
+    return pprof->functions.count > known ? put_function(pprof, key, *ret_location) : 0;
+}
+
+/* ---- Samples -----------------------------------------------------------------------------------
+ */
+
+/* Whose samples the next are. */
+static int set_thread(struct pprof *pprof, const struct probity_tree_thread *thread)
+{
+    pprof->thread = thread;
+    pprof->name = 0;
+    if (thread == NULL || thread->name == NULL)
+        return 0;
+    pprof->name = put_string(pprof, thread->name, strlen(thread->name));
+    return pprof->name < 0 ? (int)pprof->name : 0;
+}
+
+static int put_sample(struct pprof *pprof, size_t depth, uint64_t calls,
+                      struct probity_scope_time self)
+{
+    uint64_t off_ns = self.wall_ns > self.cpu_ns ? self.wall_ns - self.cpu_ns : 0;
+    int64_t values[TYPES] = {(int64_t)calls, (int64_t)self.wall_ns, (int64_t)self.cpu_ns,
+                             (int64_t)off_ns};
+    Pprof__Label labels[LABELS_MAX] = {PPROF__LABEL__INIT, PPROF__LABEL__INIT, PPROF__LABEL__INIT};
+    Pprof__Label *list[LABELS_MAX] = {&labels[0], &labels[1], &labels[2]};
+    Pprof__Sample sample = PPROF__SAMPLE__INIT, *samples[] = {&sample};
+    Pprof__Profile part = PPROF__PROFILE__INIT;
+
+    labels[0].key = TEXT_TID;
+    labels[1].key = TEXT_PID;
+    labels[2].key = TEXT_THREAD;
+    labels[2].str = pprof->name;
+    if (pprof->thread != NULL) {
+        labels[0].num = pprof->thread->tid;
+        labels[1].num = pprof->thread->pid;
+        sample.n_label = pprof->name > 0 ? 3 : 2;
+    }
+    sample.label = list;
+    sample.n_location_id = depth;
+    sample.location_id = pprof->locations;
+    sample.n_value = TYPES;
+    sample.value = values;
+    part.n_sample = 1;
+    part.sample = samples;
+    return put(pprof, &part);
+}
+
+static int make_room(struct pprof *pprof, size_t depth)
+{
+    if (depth <= pprof->room)
+        return 0;
+    uint64_t *locations = realloc(pprof->locations, 2 * depth * sizeof *locations);
+    if (locations == NULL)
+        return PROBITY_ERROR_MEMORY;
+    pprof->locations = locations;
+    pprof->room = 2 * depth;
+    return 0;
+}
+
+/* The path of a node, itself first. */
+static int put_node(struct pprof *pprof, const struct probity_tree_node *node)
+{
+    const struct probity_tree_node *at = node;
+    size_t depth = 0;
+    int error = 0;
+
+    if (node->function == NULL)
+        return set_thread(pprof, node->thread);
+    for (; error == 0 && at->function != NULL; at = at->parent) {
+        error = make_room(pprof, depth + 1);
+        if (error == 0)
+            error = location_of(pprof, &at->function->key, &pprof->locations[depth++]);
+    }
+    if (error != 0 || node->sums.calls == 0)
+        return error;
+    return put_sample(pprof, depth, node->sums.calls, node->sums.self);
+}
+
+/* Rows of profile mode tell no caller. */
+static void pprof_profiled(struct probity_export *export, const struct probity_profiled *profiled)
+{
+    struct pprof *pprof = export->state;
+    const struct probity_function_key key = {profiled->function, profiled->trace,
+                                             profiled->number};
+    int error = make_room(pprof, 1);
+
+    if (error == 0)
+        error = location_of(pprof, &key, pprof->locations);
+    if (error == 0)
+        error = put_sample(pprof, 1, profiled->calls,
+                           (struct probity_scope_time){profiled->self_ns, profiled->cpu_self_ns});
+    if (error != 0)
+        probity_export_fail(export, error);
+}
+
+/* ---- The whole ---------------------------------------------------------------------------------
+ */
+
+static uint64_t duration_of(const struct probity_reader *reader)
+{
+    uint64_t from_ns = UINT64_MAX, to_ns = 0;
+
+    for (size_t i = 0; i < probity_reader_traces(reader); i++) {
+        const struct probity_trace_facts *facts = probity_reader_facts(reader, i);
+        from_ns = facts->first_wall_ns < from_ns ? facts->first_wall_ns : from_ns;
+        to_ns = facts->last_wall_ns > to_ns ? facts->last_wall_ns : to_ns;
+    }
+    return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
+static int put_types(struct pprof *pprof, const struct probity_export *export)
+{
+    static const int64_t names[TYPES] = {TEXT_CALLS, TEXT_WALL, TEXT_CPU, TEXT_OFF};
+    static const int64_t of_value[] = {[PROBITY_EXPORT_WALL] = TEXT_WALL,
+                                       [PROBITY_EXPORT_CPU] = TEXT_CPU,
+                                       [PROBITY_EXPORT_OFF_CPU] = TEXT_OFF,
+                                       [PROBITY_EXPORT_CALLS] = TEXT_CALLS};
+    Pprof__ValueType types[TYPES], *list[TYPES];
+    Pprof__Profile part = PPROF__PROFILE__INIT;
+    char *texts[TEXTS];
+
+    for (size_t i = 0; i < TYPES; i++) {
+        types[i] = (Pprof__ValueType)PPROF__VALUE_TYPE__INIT;
+        types[i].type = names[i];
+        types[i].unit = names[i] == TEXT_CALLS ? TEXT_COUNT : TEXT_NS;
+        list[i] = &types[i];
+    }
+    /* They are only read. */
+    for (size_t i = 0; i < TEXTS; i++)
+        texts[i] = (char *)(uintptr_t)first_strings[i];
+    part.n_sample_type = TYPES;
+    part.sample_type = list;
+    part.n_string_table = TEXTS;
+    part.string_table = texts;
+    part.default_sample_type = of_value[export->options->value];
+    part.time_nanos = (int64_t)export->start_ns;
+    part.duration_nanos = (int64_t)duration_of(export->reader);
+    pprof->strings = TEXTS;
+    return put(pprof, &part);
+}
+
+static int pprof_begin(struct probity_export *export)
+{
+    struct pprof *pprof = export->state;
+
+    pprof->stream = probity_export_stream_open(export);
+    if (pprof->stream == NULL)
+        return PROBITY_ERROR_MEMORY;
+    int error = put_types(pprof, export);
+    return error == 0 ? export_tree_begin(export) : error;
+}
+
+static int pprof_end(struct probity_export *export)
+{
+    struct pprof *pprof = export->state;
+    struct probity_tree_answer answer;
+    int error = export_tree_finish(export, &answer);
+    const struct probity_tree_node *node = error == 0 ? answer.root : NULL;
+    size_t depth = 0;
+
+    while (error == 0 && (node = probity_tree_next(node, answer.root, &depth)) != NULL)
+        error = put_node(pprof, node);
+    int closed = probity_export_stream_close(pprof->stream);
+    pprof->stream = NULL;
+    return error != 0 ? error : closed;
+}
+
+static void pprof_release(struct probity_export *export)
+{
+    struct pprof *pprof = export->state;
+
+    if (pprof->stream != NULL)
+        fclose(pprof->stream);
+    export_names_release(&pprof->functions);
+    free(pprof->locations);
+    export_tree_release(export);
+}
+
+const struct probity_exporter probity_exporter_pprof = {
+    .name = "pprof",
+    .target = PROBITY_EXPORT_STREAM,
+    .carries = PROBITY_EXPORT_SCOPES | PROBITY_EXPORT_PROFILE,
+    .has_all = 1,
+    .values = 1 << PROBITY_EXPORT_WALL | 1 << PROBITY_EXPORT_CPU | 1 << PROBITY_EXPORT_OFF_CPU |
+              1 << PROBITY_EXPORT_CALLS,
+    .has_threads = 1,
+    .state_bytes = sizeof(struct pprof),
+    .begin = pprof_begin,
+    .event = export_tree_event,
+    .profiled = pprof_profiled,
+    .end = pprof_end,
+    .release = pprof_release};

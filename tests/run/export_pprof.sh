@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# `probity export --format pprof`, read by Go's pprof: flat and cumulative values of each function
+# are self and total times of `probity report`.
+# variants: clang asan
+# timeout: 300
+. "$(dirname "$0")/common.bash"
+. "$TREE/tests/run/exported.bash"
+export PPROF_TMPDIR=$WORK HOME=$WORK
+
+# Lines "NAME FLAT CUM" of the file "out". $1 sample type; further options
+top_of() {
+    local index=$1
+    shift
+    go tool pprof -top -unit=ns -sample_index="$index" -nodefraction=0 -edgefraction=0 \
+        -nodecount=1000000 "$@" out 2> faults |
+        awk -v OFS='\t' '/flat%/ { is_table = 1; next }
+            is_table { sub(/ns$/, "", $1); sub(/ns$/, "", $4); print $6, $1, $4 }' | sort
+}
+
+# $1 members of a function in the JSON of a report; $2 ... traces. Functions without any of it are
+# not in the table.
+report_of() {
+    local members=$1
+    shift
+    "$PROBITY" report --json "$@" 2> /dev/null |
+        jq -r ".functions[] | [.name, $members] | select(.[1] + .[2] > 0) | @tsv" | sort
+}
+
+# $1 what; the others: traces. Where scopes begin while profiling is off, pause, or are left by
+# jumps, a total is not the sum of self times below it, and rows of profile mode have no path.
+compare() {
+    local what=$1 columns=1-3
+    shift
+    [[ ! $what =~ tree|jumps|profile ]] || columns=1-2
+    export_to "$what" 0 pprof "$@"
+    diff <(report_of ".self_ns, .total_ns" "$@" | cut -f $columns) \
+        <(top_of wall | cut -f $columns) > difference ||
+        fail "$what: wall, report (<) and pprof (>): $(head -n 5 difference faults)"
+    diff <(report_of ".cpu_self_ns, .cpu_total_ns" "$@" | cut -f $columns) \
+        <(top_of cpu | cut -f $columns) > difference ||
+        fail "$what: CPU, report (<) and pprof (>): $(head -n 5 difference faults)"
+    diff <(report_of ".calls, 0" "$@" | cut -f 1-2) <(top_of calls | cut -f 1-2) > difference ||
+        fail "$what: calls, report (<) and pprof (>): $(head -n 5 difference faults)"
+}
+
+record_all
+for trace in tree parallel jumps exported many killed; do
+    compare "$trace" "$trace"
+done
+compare "profile mode" counted
+compare "two processes, one of jumps" jumps exported
+[ "$(report_of '.self_ns, 0' exported | wc -l)" -ge 4 ] || fail "few functions in 'exported'"
+
+# Off the CPU; the sample type that is shown first; threads as labels.
+export_to "off the CPU" 0 pprof --value off-cpu parallel
+diff <("$PROBITY" tree --folded --value off-cpu parallel | awk '{ sub(/.*;/, "", $1)
+        sum[$1] += $2 } END { for (name in sum) print name "\t" sum[name] }' | sort) \
+    <(top_of off-cpu | awk '$2 > 0' | cut -f 1-2) > difference ||
+    fail "off the CPU: $(head -n 5 difference)"
+go tool pprof -raw out 2> faults | grep -q 'off-cpu/nanoseconds\[dflt\]' ||
+    fail "another type is shown first"
+export_to "threads" 0 pprof --by-thread exported
+while IFS=, read -r tid self; do
+    expect "thread $tid" "$self" "$(top_of wall -tagfocus="tid=$tid:$tid" |
+        awk '{ sum += $2 } END { print sum + 0 }')"
+done < <("$PROBITY" report --by-thread --json exported |
+    jq -r '.functions[].threads[] | [.tid, .self_ns] | @csv' |
+    awk -F , '{ sum[$1] += $2 } END { for (i in sum) print i "," sum[i] }')
+go tool pprof -tags out 2> faults | grep -qF '<i>worker\n1' || fail "no name of a thread"
+
+# What holds nothing that a profile could show is a profile all the same.
+for trace in server one none; do
+    export_to "$trace" 0 pprof "$trace"
+    expect "$trace" "" "$(top_of wall)"
+    [ "$(wc -l < faults)" -le 1 ] || fail "$trace: $(cat faults)"
+done
+export_to "hits" 0 pprof server
+grep -q ' hits of probes are not in the output' errors || fail "no word of hits"
+start_live
+export_to "live" 0 pprof live
+expect "live: calls" "$(report_of ".calls, 0" live | cut -f 1-2)" "$(top_of calls | cut -f 1-2)"
+end_live
+check_manners pprof exported
+finish
