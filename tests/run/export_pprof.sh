@@ -4,7 +4,7 @@
 # variants: clang asan
 # timeout: 300
 . "$(dirname "$0")/common.bash"
-. "$TREE/tests/run/exported.bash"
+. "$SOURCE/tests/run/exported.bash"
 export PPROF_TMPDIR=$WORK HOME=$WORK
 
 # Lines "NAME FLAT CUM" of the file "out". $1 sample type; further options
