@@ -46,6 +46,7 @@ TOOL_ANALYSIS := $(wildcard $(addsuffix *.c,$(addprefix src/analysis/, \
     blocks \
     compare \
     coverage \
+    hist \
     overhead \
     paired \
     statistics)))

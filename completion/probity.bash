@@ -48,6 +48,7 @@ _probity() {
              tree
              threads
              blocks
+             hist
              diff
              export
              list
@@ -155,6 +156,8 @@ _probity() {
             --csv -h --help' ;;
         list) options='-o --output -f --force --never --hit --function --file --probe --sort -n --limit
             --signature --from --to --tid --json --csv -h --help' ;;
+        hist) options='-o --output -f --force --self --cpu --off-cpu --from --to --probe --linear
+            --rows --since --until --tid --json --csv -h --help' ;;
         export) options='-o --output -f --force --format --value --by-thread --graph --from --to --tid
             -h --help' ;;
         info | level) options='--json -h --help' ;;

@@ -12,6 +12,7 @@ set -l commands \
     tree \
     threads \
     blocks \
+    hist \
     diff \
     export \
     list \
@@ -35,6 +36,7 @@ complete -c probity -n $none -a tree -d 'show who called whom, with times along 
 complete -c probity -n $none -a threads -d 'say what each thread and process did'
 complete -c probity -n $none -a blocks -d 'say what the program took from probe to probe'
 complete -c probity -n $none -a list -d 'list what is compiled in, hit or never hit'
+complete -c probity -n $none -a hist -d 'show how the times of a function or a block are spread'
 complete -c probity -n $none -a export -d 'write traces in the formats of other tools'
 complete -c probity -n $none -a help -d 'describe a command'
 complete -c probity -s h -l help -d 'describe the tool or the command'
@@ -151,6 +153,22 @@ complete -c probity -n "$in list" -l to -x -d 'count only hits before this time'
 complete -c probity -n "$in list" -l tid -x -d 'count only hits of these threads'
 complete -c probity -n "$in list" -l json -d 'print JSON'
 complete -c probity -n "$in list" -l csv -d 'print CSV'
+
+complete -c probity -n "$in hist" -s o -l output -r -d 'write to a file'
+complete -c probity -n "$in hist" -s f -l force -d 'replace the file'
+complete -c probity -n "$in hist" -l self -d 'without callees'
+complete -c probity -n "$in hist" -l cpu -d 'CPU time'
+complete -c probity -n "$in hist" -l off-cpu -d 'time off the CPU'
+complete -c probity -n "$in hist" -l from -x -d 'blocks that begin at these probes'
+complete -c probity -n "$in hist" -l to -x -d 'blocks that end at these probes'
+complete -c probity -n "$in hist" -l probe -x -d 'from one of these probes to the next'
+complete -c probity -n "$in hist" -l linear -d 'rows of equal width'
+complete -c probity -n "$in hist" -l rows -x -d 'so many rows'
+complete -c probity -n "$in hist" -l since -x -d 'only what begins from this time on'
+complete -c probity -n "$in hist" -l until -x -d 'only what begins before this time'
+complete -c probity -n "$in hist" -l tid -x -d 'only these threads'
+complete -c probity -n "$in hist" -l json -d 'print JSON'
+complete -c probity -n "$in hist" -l csv -d 'print CSV'
 
 complete -c probity -n "$in export" -l format -x -d 'the format' \
     -a 'chrome perfetto ctf speedscope callgrind pprof folded sqlite graphviz otlp'

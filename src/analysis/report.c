@@ -241,6 +241,24 @@ static void switch_callers(struct probity_report *report, uint32_t slot, uint32_
     }
 }
 
+static __attribute__((noinline)) uint64_t measured(enum probity_report_key measure,
+                                                   const struct probity_scope *scope)
+{
+    struct probity_scope_time time = scope->total;
+
+    if (measure == PROBITY_REPORT_SELF || measure == PROBITY_REPORT_CPU_SELF ||
+        measure == PROBITY_REPORT_OFF_SELF)
+        time = probity_scope_self(scope);
+    switch (measure) {
+    case PROBITY_REPORT_CPU_TOTAL:
+    case PROBITY_REPORT_CPU_SELF: return time.cpu_ns;
+    case PROBITY_REPORT_OFF_TOTAL:
+    case PROBITY_REPORT_OFF_SELF:
+        return time.wall_ns > time.cpu_ns ? time.wall_ns - time.cpu_ns : 0;
+    default: return time.wall_ns;
+    }
+}
+
 static void on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
                       uint32_t thread_slot, const struct probity_event *event)
 {
@@ -267,7 +285,10 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
     }
     add_time(&sums->self, probity_scope_self(scope));
     add_time(&sums->paused, scope->paused);
-    if (add_duration(sums, scope->total.wall_ns) != 0)
+    uint64_t ns = scope->total.wall_ns;
+    if (__builtin_expect(report->options.measure != PROBITY_REPORT_TOTAL, 0))
+        ns = measured(report->options.measure, scope);
+    if (add_duration(sums, ns) != 0)
         report->error = PROBITY_ERROR_MEMORY;
 }
 
@@ -467,6 +488,8 @@ int probity_report_open(const struct probity_report_options *options,
     }
     if (options != NULL)
         report->options = *options;
+    if (report->options.measure == 0)
+        report->options.measure = PROBITY_REPORT_TOTAL;
     if (report->options.to_ns == 0)
         report->options.to_ns = UINT64_MAX;
     report->same.item_bytes = sizeof(struct function_item);

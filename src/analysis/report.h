@@ -48,9 +48,33 @@ struct probity_report_function {
     size_t row_count;
 };
 
+/* What sums can be ordered and shown by. */
+enum probity_report_key {
+    PROBITY_REPORT_CALLS,
+    PROBITY_REPORT_TOTAL,
+    PROBITY_REPORT_SELF,
+    PROBITY_REPORT_CPU_TOTAL,
+    PROBITY_REPORT_CPU_SELF,
+    PROBITY_REPORT_OFF_TOTAL, /* off the CPU: wall less CPU time */
+    PROBITY_REPORT_OFF_SELF,
+    PROBITY_REPORT_PAUSED,
+    PROBITY_REPORT_ELAPSED,
+    PROBITY_REPORT_PARALLELISM, /* total by elapsed, in thousandths */
+    PROBITY_REPORT_MIN,
+    PROBITY_REPORT_MEAN,
+    PROBITY_REPORT_P50,
+    PROBITY_REPORT_P90,
+    PROBITY_REPORT_P99,
+    PROBITY_REPORT_MAX,
+    PROBITY_REPORT_NAME, /* an order only */
+    PROBITY_REPORT_KEYS
+};
+
 struct probity_report_options {
     int by_thread;
     uint64_t from_ns, to_ns; /* CLOCK_REALTIME: only calls that begin in [from, to); both 0: all */
+    enum probity_report_key measure; /* what of a call is its duration: TOTAL (0 too), SELF,
+                                      * CPU_TOTAL, CPU_SELF, OFF_TOTAL or OFF_SELF */
 };
 
 struct probity_report;
@@ -93,28 +117,6 @@ uint64_t probity_report_quantile(const struct probity_report_sums *sums, unsigne
 #define PROBITY_REPORT_QUANTILE_ERROR (1.0 / 256)
 #define PROBITY_REPORT_QUANTILE_ERROR_PROFILED (1.0 / 8 + 1.0 / 256)
 double probity_report_quantile_error(const struct probity_report_sums *sums);
-
-/* What sums can be ordered and shown by. */
-enum probity_report_key {
-    PROBITY_REPORT_CALLS,
-    PROBITY_REPORT_TOTAL,
-    PROBITY_REPORT_SELF,
-    PROBITY_REPORT_CPU_TOTAL,
-    PROBITY_REPORT_CPU_SELF,
-    PROBITY_REPORT_OFF_TOTAL, /* off the CPU: wall less CPU time */
-    PROBITY_REPORT_OFF_SELF,
-    PROBITY_REPORT_PAUSED,
-    PROBITY_REPORT_ELAPSED,
-    PROBITY_REPORT_PARALLELISM, /* total by elapsed, in thousandths */
-    PROBITY_REPORT_MIN,
-    PROBITY_REPORT_MEAN,
-    PROBITY_REPORT_P50,
-    PROBITY_REPORT_P90,
-    PROBITY_REPORT_P99,
-    PROBITY_REPORT_MAX,
-    PROBITY_REPORT_NAME, /* an order only */
-    PROBITY_REPORT_KEYS
-};
 
 /* "self", "cpu-total" ...; as options and JSON know them. */
 const char *probity_report_key_name(enum probity_report_key key);

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/profiled.h"
+
 int cli_answer_option(struct cli_answer *answer, int option, const char *value)
 {
     switch (option) {
@@ -67,12 +69,50 @@ int cli_answer_take(struct cli_answer *answer, struct probity_reader *reader)
     return error;
 }
 
+struct profiles_taker {
+    struct cli_answer *answer;
+    struct probity_report *report;
+};
+
+static int take_profiled(void *context, const struct probity_profiled *profiled)
+{
+    struct profiles_taker *taker = context;
+    struct cli_filter *tids = &taker->answer->tids;
+
+    if (tids->count > 0 && !cli_filter_passes(tids, profiled->tid, NULL, 0))
+        return 0;
+    return probity_report_add_profiled(taker->report, profiled);
+}
+
+int cli_answer_profiles(struct cli_answer *answer, const struct probity_reader *reader,
+                        struct probity_report *report)
+{
+    struct profiles_taker taker = {answer, report};
+    int error = 0;
+
+    for (size_t i = 0; error == 0 && i < probity_reader_traces(reader); i++)
+        error = probity_reader_profile(reader, i, take_profiled, &taker);
+    return error;
+}
+
 static int is_coloured(const struct cli_answer *answer)
 {
     const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
 
     return answer->out == NULL && (none == NULL || *none == '\0') && isatty(STDOUT_FILENO) &&
            (terminal == NULL || strcmp(terminal, "dumb") != 0);
+}
+
+int cli_answer_is_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = getenv(names[i]);
+        if (value != NULL && *value != '\0')
+            return strstr(value, "UTF-8") != NULL || strstr(value, "utf8") != NULL;
+    }
+    return 0;
 }
 
 static int print_to(struct cli_answer *answer, const struct probity_reader *reader,

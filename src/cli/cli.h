@@ -38,6 +38,7 @@ extern const struct cli_command cli_command_level;
 extern const struct cli_command cli_command_tree;
 extern const struct cli_command cli_command_threads;
 extern const struct cli_command cli_command_blocks;
+extern const struct cli_command cli_command_hist;
 extern const struct cli_command cli_command_diff;
 extern const struct cli_command cli_command_export;
 extern const struct cli_command cli_command_list;

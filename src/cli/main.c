@@ -23,6 +23,7 @@ static const struct cli_command *const commands[] = {
     &cli_command_tree,
     &cli_command_threads,
     &cli_command_blocks,
+    &cli_command_hist,
     &cli_command_diff,
     &cli_command_export,
     &cli_command_list,

@@ -2,7 +2,6 @@
  *
  * tree.c: `probity tree`: who called whom, and what it took.
  */
-#include <fnmatch.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,6 @@
 #include "cli/answer.h"
 #include "output/tree_csv.h"
 #include "output/tree_json.h"
-#include "output/text.h"
 #include "output/tree_text.h"
 
 enum tree_form { FORM_TEXT, FORM_JSON, FORM_CSV, FORM_FOLDED };
@@ -168,25 +166,10 @@ static int count_profiled(void *context, const struct probity_profiled *profiled
     return 0;
 }
 
-/* With its classes and namespaces. */
-static int is_like_qualified(const char *pattern, const struct probity_function *function)
-{
-    size_t bytes;
-    const char *from = probity_text_qualified(function->signature, function->name, &bytes);
-    char *name = strndup(from, bytes);
-    int is_found = name != NULL && fnmatch(pattern, name, 0) == 0;
-
-    free(name);
-    return is_found;
-}
-
 static int is_like(void *context, const struct probity_function *function)
 {
     struct tree_call *call = context;
-
-    int is_found = fnmatch(call->pattern, function->name, 0) == 0 ||
-                   fnmatch(call->pattern, function->signature, 0) == 0 ||
-                   is_like_qualified(call->pattern, function);
+    int is_found = cli_function_matches(call->pattern, function->name, function->signature);
 
     call->is_found |= is_found;
     return is_found;
@@ -207,19 +190,6 @@ static int finish_tree(void *context, const struct probity_reader *reader)
     return probity_tree_sort(call->tree, call->key);
 }
 
-/* Whoever has set no locale may have no font for more than ASCII. */
-static int is_utf8(void)
-{
-    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *value = getenv(names[i]);
-        if (value != NULL && *value != '\0')
-            return strstr(value, "UTF-8") != NULL || strstr(value, "utf8") != NULL;
-    }
-    return 0;
-}
-
 static int print_tree(void *context, FILE *stream, const struct probity_reader *reader,
                       int has_colour)
 {
@@ -235,7 +205,7 @@ static int print_tree(void *context, FILE *stream, const struct probity_reader *
     default: break;
     }
     call->layout.has_colour = has_colour;
-    call->layout.has_lines = is_utf8();
+    call->layout.has_lines = cli_answer_is_utf8();
     probity_tree_text(stream, &call->layout, &answer);
     return 0;
 }

@@ -2,6 +2,7 @@
 # `probity blocks`: every number against one that awk makes of the lines of `probity csv`, and
 # percentiles against sorted times; filters, orders, outputs.
 # variants: clang asan
+. "$(dirname "$0")/computed.bash"
 . "$(dirname "$0")/common.bash"
 
 # $1 what, $2 status, $3 command; then its arguments. Leaves "output" and "errors".
@@ -10,38 +11,6 @@ tool() {
     shift 2
     "$PROBITY" "$@" > output 2> errors || status=$?
     expect "$what: status ($(cat errors))" "$expected" "$status"
-}
-
-# Lines of CSV to "FROM;TO;WALL;CPU;THREAD;AT" for each block, in ns: the file "blocks". The probe
-# is last on a line, for its name may hold commas. Seconds count from the first hit, so that sums
-# are exact. BEGINS and ENDS: probes between spaces, that blocks begin and end at, or nothing for
-# all; where one begins anew, its first beginning is on a line "FROM;-".
-BEGINS='' ENDS=''
-blocks_of() {
-    "$PROBITY" csv --columns tid,thread,cpu_s,cpu_ns,wall_s,wall_ns,probe "$@" 2> errors |
-        awk -v begins="$BEGINS" -v ends="$ENDS" '
-        function is_in(list, probe) { return list == "" || index(list, " " probe " ") }
-        {
-            split($0, field, ",")
-            probe = $0
-            for (i = 0; i < 6; i++) sub(/^[^,]*,/, "", probe)
-            if (NR == 1) base = field[5]
-            wall = (field[5] - base) * 1000000000 + field[6]
-            cpu = field[3] * 1000000000 + field[4]
-            thread = field[1] " " field[2]
-            if (thread in last && is_in(ends, probe)) {
-                printf "%s;%s;%d;%d;%s;%s\n", last[thread], probe, wall - walls[thread],
-                    cpu - cpus[thread], field[1], at[thread]
-                delete last[thread]
-            }
-            if (!is_in(begins, probe)) next
-            if (thread in last) print last[thread] ";-;;;" field[1]
-            last[thread] = probe
-            walls[thread] = wall
-            cpus[thread] = cpu
-            at[thread] = sprintf("%s%09d", field[5], field[6])
-        }' > blocks
-    [ -s blocks ] || fail "no blocks in $*"
 }
 
 # Counts and sums of the pairs in "blocks": "FROM;TO CALLS PROBABILITY WALL CPU OFF MIN MEAN MAX".
@@ -162,9 +131,8 @@ expect "calls of both" "$(("$("$PROBITY" csv walk hello | wc -l)" - 5))" \
 
 # Chosen pairs: from each hit of the first to the next one of the second.
 chosen() {
-    BEGINS=${1:+ ${1//,/ } } ENDS=${2:+ ${2//,/ } }
-    CHOICE="${1:+--from $1} ${2:+--to $2}" same_sums "from '$1' to '$2'" "${@:3}" walk
-    BEGINS='' ENDS=''
+    BEGINS=${1:+ ${1//,/ } } ENDS=${2:+ ${2//,/ } } CHOICE="${1:+--from $1} ${2:+--to $2}" \
+        same_sums "from '$1' to '$2'" "${@:3}" walk
 }
 chosen 1 1026
 expect "one pair" 1 "$(wc -l < found)"

@@ -2,35 +2,13 @@
 # Percentiles of `probity report`, against the sorted times of the calls that `probity log` prints:
 # within 1 %, but of what profile mode counted, where 13 % is what the report says.
 # variants: clang asan
+. "$(dirname "$0")/computed.bash"
 . "$(dirname "$0")/common.bash"
-export UNLIKE='^(main|pausing|jumping|landing)$' # with pauses, or left by longjmp
-
-# Names and times in ns of all calls in the traces: "calls". What a call took is told one level
-# deeper than the call itself, which then is the last line on its own level.
-calls_of() {
-    "$PROBITY" log "$@" 2> log.errors | awk '
-        {
-            thread = $1
-            sub(/^[0-9\/]+: /, "")
-            match($0, /^ */)
-            depth = RLENGTH
-            if ($1 != "elapsed:") {
-                line[thread, depth] = $0
-                next
-            }
-            name = line[thread, depth - 2]
-            sub(/\(.*/, "", name)
-            sub(/.*[ *]/, "", name)
-            if (name ~ ENVIRON["UNLIKE"]) next
-            unit = $3 == "ns" ? 1 : $3 == "us" ? 1e3 : $3 == "ms" ? 1e6 : 1e9
-            printf "%s %d\n", name, $2 * unit + 0.5
-        }' | sort -k1,1 -k2,2n > calls
-    [ -s calls ] || fail "no calls in $*"
-}
+UNLIKE='^(main|pausing|jumping|landing)$' # with pauses, or left by longjmp
 
 # $1 what, $2 error that is allowed; CSV in "report"
 same_percentiles() {
-    awk -v allowed="$2" '
+    awk -v allowed="$2" -v unlike="$UNLIKE" '
         function check(name, found, per_mille,    rank, exact) {
             rank = int((calls[name] * per_mille + 999) / 1000)
             exact = times[name, rank]
@@ -47,7 +25,7 @@ same_percentiles() {
             gsub(/"[^"]*"/, "")
             split($0, field, ",")
             name = field[1]
-            if (name ~ ENVIRON["UNLIKE"]) next
+            if (name ~ unlike) next
             if (field[at["calls"]] != calls[name]) print name, "is called", calls[name]
             check(name, field[at["p50_ns"]], 500)
             check(name, field[at["p90_ns"]], 900)

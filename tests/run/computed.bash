@@ -1,0 +1,61 @@
+# What traces hold, computed from the lines of `probity log` and `probity csv`. Sourced before
+# common.bash.
+
+# "NAME TOTAL SELF CPU" of all calls in the traces, in ns: the file "calls". What a call took is told
+# one level deeper than the call itself, which then is the last line on its own level. UNLIKE: names
+# that are left out.
+calls_of() {
+    "$PROBITY" log "$@" 2> log.errors | awk -v unlike="${UNLIKE:-none}" '
+        function ns(value, unit) {
+            sub(/[,)]/, "", unit)
+            return int(value * (unit == "ns" ? 1 : unit == "us" ? 1e3 : unit == "ms" ? 1e6 : 1e9) \
+                + 0.5)
+        }
+        {
+            thread = $1
+            sub(/^[0-9\/]+: /, "")
+            match($0, /^ */)
+            depth = RLENGTH
+            if ($1 != "elapsed:") {
+                line[thread, depth] = $0
+                next
+            }
+            name = line[thread, depth - 2]
+            sub(/\(.*/, "", name)
+            sub(/.*[ *]/, "", name)
+            if (name ~ unlike) next
+            print name, ns($2, $3), ns($5, $6), ns($8, $9)
+        }' | sort -k1,1 -k2,2n > calls
+    [ -s calls ] || fail "no calls in $*"
+}
+
+# Lines of CSV to "FROM;TO;WALL;CPU;THREAD;AT" for each block, in ns: the file "blocks". The probe
+# is last on a line, for its name may hold commas. Seconds count from the first hit, so that sums
+# are exact. BEGINS and ENDS: probes between spaces, that blocks begin and end at, or nothing for
+# all; where one begins anew, its first beginning is on a line "FROM;-".
+blocks_of() {
+    "$PROBITY" csv --columns tid,thread,cpu_s,cpu_ns,wall_s,wall_ns,probe "$@" 2> errors |
+        awk -v begins="${BEGINS:-}" -v ends="${ENDS:-}" '
+        function is_in(list, probe) { return list == "" || index(list, " " probe " ") }
+        {
+            split($0, field, ",")
+            probe = $0
+            for (i = 0; i < 6; i++) sub(/^[^,]*,/, "", probe)
+            if (NR == 1) base = field[5]
+            wall = (field[5] - base) * 1000000000 + field[6]
+            cpu = field[3] * 1000000000 + field[4]
+            thread = field[1] " " field[2]
+            if (thread in last && is_in(ends, probe)) {
+                printf "%s;%s;%d;%d;%s;%s\n", last[thread], probe, wall - walls[thread],
+                    cpu - cpus[thread], field[1], at[thread]
+                delete last[thread]
+            }
+            if (!is_in(begins, probe)) next
+            if (thread in last) print last[thread] ";-;;;" field[1]
+            last[thread] = probe
+            walls[thread] = wall
+            cpus[thread] = cpu
+            at[thread] = sprintf("%s%09d", field[5], field[6])
+        }' > blocks
+    [ -s blocks ] || fail "no blocks in $*"
+}
