@@ -30,9 +30,9 @@ sums_of() {
         END {
             for (pair in calls) {
                 off = wall[pair] > cpu[pair] ? wall[pair] - cpu[pair] : 0
-                printf "%s %d %.6f %d %d %d %d %d %d\n", pair, calls[pair],
-                    calls[pair] / followed[from[pair]], wall[pair], cpu[pair], off,
-                    least[pair], int(wall[pair] / calls[pair]), most[pair]
+                share = int(calls[pair] / followed[from[pair]] * 1e6 + 0.5) / 1e6
+                printf "%s %d %.6f %d %d %d %d %d %d\n", pair, calls[pair], share, wall[pair],
+                    cpu[pair], off, least[pair], int(wall[pair] / calls[pair]), most[pair]
             }
         }' | sort
 }
@@ -124,7 +124,8 @@ same_percentiles
 same_sums "a probe and a site" --probe 1026,queue walk
 same_sums "two threads" --tid "$("$PROBITY" csv --columns tid walk | sort -u | head -n 2 |
     paste -sd ,)" walk
-same_sums "from and to" --from 1ms --to 20ms walk
+read -r first last < <(middle_of walk)
+same_sums "from and to" --from "$first" --to "$last" walk
 tool "two traces" 0 blocks --csv walk hello
 expect "calls of both" "$(("$("$PROBITY" csv walk hello | wc -l)" - 5))" \
     "$(fields | awk -F '\t' '{ sum += $6 } END { print sum }')"
@@ -147,7 +148,7 @@ chosen 1 ''
 chosen '' 1
 expect "pairs to one probe" 5 "$(wc -l < found)"
 chosen 1 2 --probe 1,2,queue
-chosen 1 2 --from 1ms --to 20ms
+chosen 1 2 --from "$first" --to "$last"
 tool "name of a numbered probe" 0 blocks --csv --from two --to 1 walk
 expect "pair from a name" "2;1" "$(fields | cut -f 1)"
 tool "no such probe" 1 blocks --from 1 --to 77 walk

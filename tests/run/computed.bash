@@ -29,6 +29,12 @@ calls_of() {
     [ -s calls ] || fail "no calls in $*"
 }
 
+# Prints the times of the hits at one and at three quarters of a trace, as options have them.
+middle_of() {
+    "$PROBITY" csv --columns wall "$1" |
+        awk '{ at[NR] = $1 } END { print "@" at[int(NR / 4)], "@" at[int(NR * 3 / 4)] }'
+}
+
 # Lines of CSV to "FROM;TO;WALL;CPU;THREAD;AT" for each block, in ns: the file "blocks". The probe
 # is last on a line, for its name may hold commas. Seconds count from the first hit, so that sums
 # are exact. BEGINS and ENDS: probes between spaces, that blocks begin and end at, or nothing for

@@ -15,8 +15,9 @@ hist() {
 
 # $1 what, $2 below which ns times are exact; the file "values" has one a line, "output" is CSV of
 # one histogram. Log cuts times from 1 ms on to a microsecond: those may be in the row beside.
+# $3: empty where there may be none to check.
 same_rows() {
-    awk -v exact_below="$2" '
+    awk -v exact_below="$2" -v has_exact="${3-1}" '
         FILENAME == "values" { values[++count] = $1; next }
         FNR == 1 { next }
         {
@@ -38,7 +39,7 @@ same_rows() {
                 checked += below[i] <= exact_below && calls[i] > 0
             }
             if (all != count) print all, "are counted of", count
-            if (checked == 0) print "no row is checked"
+            if (checked == 0 && has_exact) print "no row is checked"
         }' values output > wrong
     [ ! -s wrong ] || fail "$1: $(head -n 5 wrong)"
 }
@@ -54,7 +55,8 @@ for measure in '' --self --cpu; do
         awk -v column=$column '$1 == "steady" { print $column }' calls > values
         # shellcheck disable=SC2086
         hist "steady $measure $scale" 0 --csv $measure $scale steady varied
-        same_rows "steady $measure $scale" 1000000
+        # One outlier makes rows of equal width that are wider than a millisecond.
+        same_rows "steady $measure $scale" 1000000 "$([[ $scale == --linear* ]] || echo 1)"
     done
 done
 calls_of varied tree
@@ -80,9 +82,10 @@ for chosen in '1 1026' '2 2' 'queue 1'; do
     hist "$chosen, off the CPU" 0 --csv --off-cpu "${pair[@]}" walk
     same_rows "$chosen, off the CPU" 1e12
 done
-BEGINS=' 1 ' ENDS=' 2 ' blocks_of --from 1ms --to 20ms walk
+read -r first last < <(middle_of walk)
+BEGINS=' 1 ' ENDS=' 2 ' blocks_of --from "$first" --to "$last" walk
 awk -F ';' '$2 != "-" { print $3 }' blocks > values
-hist "a range" 0 --csv --from 1 --to 2 --since 1ms --until 20ms walk
+hist "a range" 0 --csv --from 1 --to 2 --since "$first" --until "$last" walk
 same_rows "a range" 1e12
 
 # Several functions have one each; those with more time come first.
