@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# answers.sh BUILD_DIR [MILLIONS]: speed and memory of `probity log`, `report`, `tree`, `hist` and
+# `blocks` on one CPU, output to /dev/null, for traces of so many records from 8 threads (default
+# 100) and of a tenth: enters and leaves, of blocks hits. Memory must not depend on the length of
+# the trace.
+set -eu
+build=$1
+millions=${2:-100}
+trace=bench.answers.$$.probity
+trap 'rm -f "$trace"' EXIT
+
+row() { printf 'row\tanswers\t%s\t%s\t%s\t%s\n' "$@"; }
+
+# $1 how often, then the subcommand with its options; sets wall_s, cpu_s, peak_kib of the best run.
+measure() {
+    local best='' line times=$1
+    shift
+    for _ in $(seq "$times"); do
+        line=$("$build/bench/usage" "$build/bin/probity" "$@" "$trace")
+        best=$(printf '%s\n%s\n' "$best" "$line" | grep . | sort -n | head -n 1)
+    done
+    read -r wall_s cpu_s peak_kib <<<"$best"
+}
+
+# $1 subcommand, $2 peak in KiB of the short trace, $3 least speed
+rows_of() {
+    row "$1, $((millions / 10)) M records: peak memory" "$(awk "BEGIN { print $2 / 1024 }")" MiB \
+        "<= 64"
+    row "$1, $millions M records: peak memory" "$(awk "BEGIN { print $peak_kib / 1024 }")" MiB \
+        "<= 64"
+    row "$1: memory, $millions M records less the other" \
+        "$(awk "BEGIN { print ($peak_kib - $2) / 1024 }")" MiB "<= 1"
+    row "$1: records by wall time" "$(awk "BEGIN { print $millions / $wall_s }")" M/s ">= $3"
+    row "$1: records by CPU time" "$(awk "BEGIN { print $millions / $cpu_s }")" M/s ">= $3"
+}
+
+# $1 generator; lines "TIMES LEAST_SPEED COMMAND ARGUMENTS" on standard input.
+answers() {
+    local generator=$1 line command=() commands=() short=()
+    mapfile -t commands
+    "$build/bench/$generator" "$trace" 8 $((millions / 10))
+    for line in "${commands[@]}"; do
+        read -r -a command <<<"$line"
+        measure 1 "${command[@]:2}"
+        short+=("$peak_kib")
+    done
+    "$build/bench/$generator" "$trace" 8 "$millions"
+    for line in "${commands[@]}"; do
+        read -r -a command <<<"$line"
+        measure "${command[0]}" "${command[@]:2}"
+        rows_of "${command[2]}" "${short[0]}" "${command[1]}"
+        short=("${short[@]:1}")
+    done
+    row "trace of $generator, per record" \
+        "$(awk "BEGIN { print $(stat -c %s "$trace") / $millions / 1e6 }")" bytes "<= 4"
+}
+
+answers gen_scopes <<'END'
+2 5 log
+3 20 report
+3 20 tree
+3 20 hist inner
+END
+answers gen <<'END'
+3 20 blocks
+END
+"$build/bench/gen_scopes" "$trace" 8 $((millions / 10)) values
+for command in log report; do
+    measure 3 $command
+    row "$command: records by wall time, a quarter with values" \
+        "$(awk "BEGIN { print $millions / 10 / $wall_s }")" M/s ""
+done
