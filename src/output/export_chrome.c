@@ -14,6 +14,7 @@
 #include "output/export.h"
 #include "output/export_json.h"
 #include "output/export_names.h"
+#include "output/export_recent.h"
 #include "output/text.h"
 #include "probity.h"
 
@@ -23,7 +24,9 @@ struct chrome {
     struct export_names names;
 };
 
+/* The place of a call is that of its first line in the whole output, and `at` its wall time. */
 struct chrome_thread {
+    struct export_recent recent; /* first */
     uint32_t bytes;
     int is_cpu_known;
     char text[THREAD_TEXT_BYTES]; /* "pid":1,"tid":1,"ts": */
@@ -55,7 +58,7 @@ static inline void put_number(struct probity_export *export, uint64_t number)
 static __attribute__((noinline)) struct chrome_thread *make_thread(
     struct probity_export *export, struct probity_export_thread *thread)
 {
-    struct chrome_thread *made = malloc(sizeof *made);
+    struct chrome_thread *made = calloc(1, sizeof *made);
 
     if (made == NULL) {
         probity_export_fail(export, PROBITY_ERROR_MEMORY);
@@ -66,7 +69,6 @@ static __attribute__((noinline)) struct chrome_thread *make_thread(
     at = probity_digits_put(export_put(at, ",\"tid\":"), thread->tid);
     at = export_put(at, ",\"ts\":");
     made->bytes = (uint32_t)(at - made->text);
-    made->is_cpu_known = 0;
     thread->user = made;
     return made;
 }
@@ -140,6 +142,47 @@ static void put_parameters(struct probity_export *export, const struct probity_s
     put(export, "}");
 }
 
+static uint64_t place_of(const struct probity_export *export)
+{
+    return export->out.written + (uint64_t)(export->out.at - export->out.buffer);
+}
+
+/* Moves the line that begins at `place`, the last one, in front of another. */
+static void move_line(struct probity_export *export, uint64_t place, uint64_t to)
+{
+    size_t bytes = (size_t)(place_of(export) - place);
+    char *line = malloc(bytes), *from = export->out.buffer + (to - export->out.written);
+
+    if (line == NULL) {
+        probity_export_fail(export, PROBITY_ERROR_MEMORY);
+        return;
+    }
+    memcpy(line, export->out.at - bytes, bytes);
+    memmove(from + bytes, from, (size_t)(place - to));
+    memcpy(from, line, bytes);
+    free(line);
+    for (uint32_t slot = 0; slot < export->thread_count; slot++) {
+        if (export->threads[slot] != NULL && export->threads[slot]->user != NULL)
+            export_recent_shift(export->threads[slot]->user, to, bytes);
+    }
+}
+
+/* Viewers sort lines by time, and take those of the same nanosecond in the order of the file: a
+ * deferred scope must stand in front of a call that it made at once. */
+static void keep_order(struct probity_export *export, struct chrome_thread *thread,
+                       const struct probity_scope *scope)
+{
+    const struct export_call *first = export_recent_first(&thread->recent, scope);
+    struct export_call *call = &thread->recent.open[scope->depth];
+
+    if (first == NULL || first->at > scope->enter_wall_ns ||
+        first->place < export->out.written)
+        return;
+    uint64_t to = first->place;
+    move_line(export, call->place, to);
+    call->place = to;
+}
+
 static void chrome_opened(struct probity_export *export, struct probity_export_thread *thread,
                           struct probity_scope *scope, const struct probity_event *event)
 {
@@ -149,10 +192,19 @@ static void chrome_opened(struct probity_export *export, struct probity_export_t
         &state->names, export_key_of_function(scope->function, scope->trace, scope->number));
     /* A deferred scope's event is a checkpoint, which has values of its own. */
     int has_values = event->format != NULL && event->kind == PROBITY_EVENT_ENTER;
+    uint64_t place = place_of(export);
     char lost[32];
     size_t bytes;
 
     put_head(export, thread, ",\n{\"ph\":\"B\",", enter, event);
+    struct chrome_thread *made = thread->user;
+    struct export_call *call = made != NULL ? export_recent_open(&made->recent, scope) : NULL;
+    if (call == NULL) {
+        probity_export_fail(export, PROBITY_ERROR_MEMORY);
+        return;
+    }
+    call->place = place;
+    call->at = scope->enter_wall_ns;
     if (__builtin_expect(name != NULL && name->text == NULL, 0)) {
         const char *text = probity_export_function_name(scope->function, scope->number, lost,
                                                         &bytes);
@@ -162,6 +214,8 @@ static void chrome_opened(struct probity_export *export, struct probity_export_t
     if (__builtin_expect(has_values || scope->is_untimed, 0))
         put_parameters(export, scope, event, has_values);
     put(export, "}");
+    if (__builtin_expect(event->kind == PROBITY_EVENT_CHECKPOINT, 0))
+        keep_order(export, made, scope);
 }
 
 static void put_result(struct probity_export *export, enum probity_scope_end how,
@@ -191,6 +245,8 @@ static void chrome_closed(struct probity_export *export, struct probity_export_t
     if (__builtin_expect(how != PROBITY_SCOPE_LEFT || event->format != NULL, 0))
         put_result(export, how, event);
     put(export, "}");
+    if (thread->user != NULL)
+        export_recent_close(thread->user, scope);
 }
 
 /* ---- Instants ----------------------------------------------------------------------------------
@@ -391,6 +447,7 @@ static void chrome_release(struct probity_export *export)
 {
     struct chrome *state = export->state;
 
+    export_recents_release(export);
     export_names_release(&state->names);
 }
 

@@ -16,30 +16,22 @@
 #include "output/export.h"
 #include "output/export_json.h"
 #include "output/export_names.h"
+#include "output/export_recent.h"
 #include "probity.h"
 
-enum { LINE_ROOM = 64, LINE_BYTES_MAX = 128, HELD_BYTES_MAX = 64 << 10, RECENT_CALLS = 256 };
+enum { LINE_ROOM = 64, LINE_BYTES_MAX = 128, HELD_BYTES_MAX = 64 << 10 };
 
 struct speedscope {
     struct probity_same_functions functions;
     struct log_queue frames;
 };
 
-/* A call that has ended: where its first line is, and between which times another may stand in
- * front of it. */
-struct recent_call {
-    uint64_t place, enter_tick, before, at;
-    uint32_t depth;
-};
-
+/* The place of a call is that of its first line, in all that its thread has put. */
 struct speedscope_thread {
+    struct export_recent recent; /* first */
     struct log_queue queue;
     uint64_t first, last; /* times only go on */
     uint64_t first_place; /* of the first line, which has no comma in front */
-    struct recent_call *open; /* by depth; ended ones are copied to `recent` */
-    uint32_t open_capacity;
-    uint64_t recent_count;
-    struct recent_call recent[RECENT_CALLS]; /* a ring */
 };
 
 static const char *limit_of(const struct probity_export *export)
@@ -101,19 +93,6 @@ static __attribute__((noinline)) struct speedscope_thread *make_thread(
     return made;
 }
 
-static struct recent_call *open_call(struct speedscope_thread *thread, uint32_t depth)
-{
-    if (depth >= thread->open_capacity) {
-        uint32_t capacity = 2 * depth + 16;
-        struct recent_call *open = realloc(thread->open, capacity * sizeof *open);
-        if (open == NULL)
-            return NULL;
-        thread->open = open;
-        thread->open_capacity = capacity;
-    }
-    return &thread->open[depth];
-}
-
 /* ---- Lines -------------------------------------------------------------------------------------
  */
 
@@ -153,26 +132,9 @@ static inline void add_line(struct probity_export *export, struct speedscope_thr
         log_writer_release_held(&export->out, queue, queue->held_base + HELD_BYTES_MAX / 2);
 }
 
-/* The first of the calls that began inside the scope and have ended: they are below it from now on.
- * NULL without, or where its line has gone. */
-static struct recent_call *adopt(struct speedscope_thread *thread,
-                                 const struct probity_scope *scope)
-{
-    struct recent_call *first = NULL;
-
-    for (uint64_t i = 1; i <= RECENT_CALLS && i <= thread->recent_count; i++) {
-        struct recent_call *call = &thread->recent[(thread->recent_count - i) % RECENT_CALLS];
-        if (call->depth < scope->depth || call->enter_tick < scope->enter_tick)
-            break;
-        if (call->depth++ == scope->depth)
-            first = call;
-    }
-    return first != NULL && first->place >= thread->queue.held_base ? first : NULL;
-}
-
 /* In front of the lines of a call. What stands there keeps its comma, or that it has none. */
 static uint64_t insert_line(struct probity_export *export, struct speedscope_thread *thread,
-                            const struct recent_call *before, uint32_t frame, uint64_t at)
+                            const struct export_call *before, uint32_t frame, uint64_t at)
 {
     struct log_queue *queue = &thread->queue;
     int is_first = before->place == thread->first_place;
@@ -191,8 +153,7 @@ static uint64_t insert_line(struct probity_export *export, struct speedscope_thr
     memcpy(line, queue->held + end, bytes);
     memmove(from + bytes, from, queue->held + end - from);
     memcpy(from, line, bytes);
-    for (size_t i = 0; i < RECENT_CALLS; i++)
-        thread->recent[i].place += thread->recent[i].place >= place ? bytes : 0;
+    export_recent_shift(&thread->recent, place, bytes);
     return place;
 }
 
@@ -210,16 +171,19 @@ static void speedscope_opened(struct probity_export *export, struct probity_expo
         put_frame(export, frame);
     if (made == NULL)
         made = make_thread(export, thread, at);
-    struct recent_call *call = made != NULL ? open_call(made, scope->depth) : NULL;
+    struct export_call *call = made != NULL ? export_recent_open(&made->recent, scope) : NULL;
     if (frame == NULL || call == NULL) {
         probity_export_fail(export, PROBITY_ERROR_MEMORY);
         return;
     }
-    const struct recent_call *below =
-        event->kind == PROBITY_EVENT_CHECKPOINT ? adopt(made, scope) : NULL;
-    *call = (struct recent_call){place_of(made), scope->enter_tick, made->last, at, scope->depth};
-    if (below != NULL)
-        call->place = insert_line(export, made, below, frame->number, at);
+    const struct export_call *first = event->kind == PROBITY_EVENT_CHECKPOINT
+                                          ? export_recent_first(&made->recent, scope)
+                                          : NULL;
+    call->place = place_of(made);
+    call->before = made->last;
+    call->at = at;
+    if (first != NULL && first->place >= made->queue.held_base)
+        call->place = insert_line(export, made, first, frame->number, at);
     else
         add_line(export, made, "{\"type\":\"O\",\"frame\":", frame->number, at);
 }
@@ -233,11 +197,11 @@ static void speedscope_closed(struct probity_export *export, struct probity_expo
 
     (void)how;
     (void)event;
-    if (frame == NULL || made == NULL || scope->depth >= made->open_capacity)
+    if (frame == NULL || made == NULL)
         return;
     add_line(export, made, "{\"type\":\"C\",\"frame\":", frame->number,
              at_of(export, probity_export_leave(scope)));
-    made->recent[made->recent_count++ % RECENT_CALLS] = made->open[scope->depth];
+    export_recent_close(&made->recent, scope);
 }
 
 /* ---- The whole ---------------------------------------------------------------------------------
@@ -316,11 +280,10 @@ static void speedscope_release(struct probity_export *export)
     for (uint32_t slot = 0; slot < export->thread_count; slot++) {
         struct speedscope_thread *made =
             export->threads[slot] != NULL ? export->threads[slot]->user : NULL;
-        if (made == NULL)
-            continue;
-        log_queue_release(&made->queue);
-        free(made->open);
+        if (made != NULL)
+            log_queue_release(&made->queue);
     }
+    export_recents_release(export);
     log_queue_release(&state->frames);
     probity_same_functions_release(&state->functions);
 }

@@ -4,8 +4,8 @@
  * thrown away as a whole. Calls get their number when they begin, so that callees can name their
  * caller, and their row when they end.
  *
- * A deferred scope begins when scopes that it called have rows already: the newest calls of each
- * thread are kept, and get their true caller then.
+ * A deferred scope begins when scopes that it called have rows already: these get their true caller
+ * then.
  */
 #include "output/export_sqlite.h"
 
@@ -17,11 +17,10 @@
 #include "base/bytes.h"
 #include "output/export.h"
 #include "output/export_names.h"
+#include "output/export_recent.h"
 #include "output/text.h"
 #include "output/values.h"
 #include "probity.h"
-
-enum { RECENT_CALLS = 256 };
 
 enum statement {
     INSERT_TRACE,
@@ -62,19 +61,10 @@ struct sqlite {
     sqlite3_int64 calls;
 };
 
-struct recent_call {
-    sqlite3_int64 call;
-    uint64_t enter_tick;
-    uint32_t depth;
-};
-
-/* Open calls by depth, 0 where one is not in the range; and a ring of those that ended. */
+/* The place of a call is its number. */
 struct sqlite_thread {
-    uint32_t capacity;
+    struct export_recent recent; /* first */
     int is_cpu_known;
-    uint64_t recent_count;
-    struct recent_call recent[RECENT_CALLS];
-    sqlite3_int64 open[];
 };
 
 /* ---- Statements --------------------------------------------------------------------------------
@@ -177,27 +167,6 @@ static void put_values(struct probity_export *export, const struct probity_event
 /* ---- Calls -------------------------------------------------------------------------------------
  */
 
-static struct sqlite_thread *thread_of(struct probity_export *export,
-                                       struct probity_export_thread *thread, uint32_t depth)
-{
-    struct sqlite_thread *made = thread->user;
-    size_t old = made != NULL ? made->capacity : 0, capacity = 2 * (size_t)depth + 16;
-
-    if (depth < old)
-        return made;
-    made = realloc(made, sizeof *made + capacity * sizeof made->open[0]);
-    if (made == NULL) {
-        probity_export_fail(export, PROBITY_ERROR_MEMORY);
-        return NULL;
-    }
-    if (old == 0)
-        memset(made, 0, sizeof *made);
-    memset(made->open + old, 0, (capacity - old) * sizeof made->open[0]);
-    made->capacity = (uint32_t)capacity;
-    thread->user = made;
-    return made;
-}
-
 static void put_function(struct probity_export *export, const struct export_function *entry)
 {
     struct sqlite *state = export->state;
@@ -222,20 +191,17 @@ static void put_function(struct probity_export *export, const struct export_func
 }
 
 /* Calls that began inside the scope and have ended get it as their caller. */
-static void adopt(struct probity_export *export, struct sqlite_thread *thread,
-                  const struct probity_scope *scope)
+static void adopt(struct probity_export *export, struct export_recent *recent,
+                  const struct probity_scope *scope, sqlite3_int64 number)
 {
     struct sqlite *state = export->state;
     sqlite3_stmt *statement = state->statements[UPDATE_PARENT];
+    const struct export_call *call;
+    uint64_t next = 0;
 
-    for (uint64_t i = 1; i <= RECENT_CALLS && i <= thread->recent_count; i++) {
-        struct recent_call *call = &thread->recent[(thread->recent_count - i) % RECENT_CALLS];
-        if (call->depth < scope->depth || call->enter_tick < scope->enter_tick)
-            return;
-        if (call->depth++ > scope->depth)
-            continue;
-        sqlite3_bind_int64(statement, 1, thread->open[scope->depth]);
-        sqlite3_bind_int64(statement, 2, call->call);
+    while ((call = export_recent_adopt(recent, scope, &next)) != NULL) {
+        sqlite3_bind_int64(statement, 1, number);
+        bind_number(statement, 2, call->place);
         run(export, UPDATE_PARENT);
     }
 }
@@ -244,14 +210,19 @@ static void sqlite_opened(struct probity_export *export, struct probity_export_t
                           struct probity_scope *scope, const struct probity_event *event)
 {
     struct sqlite *state = export->state;
-    struct sqlite_thread *made = thread_of(export, thread, scope->depth);
 
-    if (made == NULL)
+    if (thread->user == NULL)
+        thread->user = calloc(1, sizeof(struct sqlite_thread));
+    struct sqlite_thread *made = thread->user;
+    struct export_call *call = made != NULL ? export_recent_open(&made->recent, scope) : NULL;
+    if (call == NULL) {
+        probity_export_fail(export, PROBITY_ERROR_MEMORY);
         return;
-    made->open[scope->depth] = ++state->calls;
+    }
+    call->place = (uint64_t)++state->calls;
     made->is_cpu_known = event->cpu_known;
     if (event->kind == PROBITY_EVENT_CHECKPOINT)
-        adopt(export, made, scope);
+        adopt(export, &made->recent, scope, state->calls);
     else if (event->format != NULL)
         put_values(export, event, state->calls, 0, 1);
 }
@@ -284,28 +255,26 @@ static void sqlite_closed(struct probity_export *export, struct probity_export_t
     int is_new;
     struct export_function *function = export_function_at(&state->functions, scope, &is_new);
 
-    if (function == NULL || made == NULL || scope->depth >= made->capacity) {
+    if (function == NULL || made == NULL || scope->depth >= made->recent.capacity) {
         probity_export_fail(export, PROBITY_ERROR_MEMORY);
         return;
     }
     if (is_new)
         put_function(export, function);
-    sqlite3_int64 call = made->open[scope->depth];
-    sqlite3_int64 parent = scope->depth > 0 ? made->open[scope->depth - 1] : 0;
-    sqlite3_bind_int64(statement, 1, call);
+    uint64_t call = made->recent.open[scope->depth].place;
+    uint64_t parent = scope->depth > 0 ? made->recent.open[scope->depth - 1].place : 0;
+    bind_number(statement, 1, call);
     sqlite3_bind_int64(statement, 2, (sqlite3_int64)function->number + 1);
     sqlite3_bind_int64(statement, 3, (sqlite3_int64)thread->slot + 1);
-    bind_known(statement, 4, (uint64_t)parent, parent != 0);
+    bind_known(statement, 4, parent, parent != 0);
     sqlite3_bind_int(statement, 5, scope->recursion == 0);
     sqlite3_bind_int(statement, 6, !scope->is_untimed);
     bind_words(statement, 7, ends[how]);
     bind_times(statement, scope, made->is_cpu_known);
     run(export, INSERT_CALL);
     if (how == PROBITY_SCOPE_LEFT && event != NULL && event->format != NULL)
-        put_values(export, event, call, 0, 0);
-    made->recent[made->recent_count++ % RECENT_CALLS] =
-        (struct recent_call){call, scope->enter_tick, scope->depth};
-    made->open[scope->depth] = 0;
+        put_values(export, event, (sqlite3_int64)call, 0, 0);
+    export_recent_close(&made->recent, scope);
 }
 
 /* ---- Hits and events ---------------------------------------------------------------------------
@@ -553,6 +522,7 @@ static void sqlite_release(struct probity_export *export)
     for (int i = 0; i < STATEMENTS; i++)
         sqlite3_finalize(state->statements[i]);
     sqlite3_close(state->database);
+    export_recents_release(export);
     probity_same_functions_release(&state->functions);
     export_names_release(&state->probes);
 }

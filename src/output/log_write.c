@@ -94,6 +94,7 @@ static void write_out(struct log_writer *writer, const char *bytes, size_t count
         if (put > 0) {
             bytes += put;
             count -= (size_t)put;
+            writer->written += (uint64_t)put;
         }
     }
 }

@@ -37,6 +37,7 @@ struct log_writer {
     char *buffer, *buffer_at;
     int descriptor, chains; /* chains: a temporary file, or -1 */
     uint64_t links;
+    uint64_t written; /* bytes that have left the buffer */
     int error, error_number;
 };
 

@@ -8,7 +8,7 @@
 # $1 "no" or "yes": inclusive. Lines "NAME WALL CPU", tabs between, from callgrind_annotate.
 annotated() {
     callgrind_annotate --threshold=100 --auto=no --inclusive="$1" out 2> errors |
-        sed -n 's/^ *\([0-9,]*\) ([^)]*) *\([0-9,]*\)\( ([^)]*)\)\{0,1\}  [^ ]*:\(.*\)$/\4\t\1\t\2/p' |
+        sed -nE 's/^ *([0-9,]*) \([^)]*\) *([0-9,]*)( \([^)]*\))?  [^ ]*:(.*)$/\4\t\1\t\2/p' |
         tr -d , | grep -v '^PROGRAM TOTALS' | sort
 }
 

@@ -421,6 +421,29 @@ static void late_scopes_find_the_lines_that_are_left(void **state)
     unlink(make.path);
 }
 
+/* What a deferred scope called in the same nanosecond stands behind it. */
+static void late_scopes_stand_in_front_of_their_first_call(void **state)
+{
+    uint8_t late[20] = {LATE, 0, 0, 0, 4};
+
+    (void)state;
+    start();
+    probity_put_u64(late + 8, MAKE_START + 3000);
+    make_items(&make, 1,
+               (struct make_item[]){ENTER(2000, OUTER), LEAVE(3000, OUTER), ENTER(3001, WILD),
+                                    LEAVE(3001, WILD), ENTER(3100, OUTER), LEAVE(3200, OUTER),
+                                    EVENT(4000, PROBITY_EVENT_CHECKPOINT, late, 16),
+                                    LEAVE(5000, LATE)},
+               8);
+    make_finish(&make, "export");
+    const char *text = export_with(&probity_exporter_chrome, &all, NULL);
+    const char *before = strstr(text, "\"ph\":\"E\",\"pid\":77,\"tid\":101,\"ts\":1.500");
+    const char *begin = strstr(text, "\"name\":\"late\""), *call = strstr(text, "\"name\":\"<b>");
+    assert_true(before != NULL && begin != NULL && call != NULL);
+    assert_true(before < begin && begin < call);
+    unlink(make.path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -434,6 +457,7 @@ int main(void)
         cmocka_unit_test(an_empty_trace_has_the_frame_of_its_format),
         cmocka_unit_test(a_full_disk_is_an_error),
         cmocka_unit_test(late_scopes_find_the_lines_that_are_left),
+        cmocka_unit_test(late_scopes_stand_in_front_of_their_first_call),
     };
 
     return cmocka_run_group_tests_name("export", tests, NULL, NULL);

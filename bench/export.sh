@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# export.sh BUILD_DIR [MILLIONS]: speed and memory of `probity export` on one CPU, output to
+# /dev/null, for a trace of so many enters and leaves from 8 threads (default 100) and one of a
+# tenth. Memory must not depend on the length of the trace. What needs a file as large as its output
+# is measured with the short trace only.
+set -eu
+build=$1
+millions=${2:-100}
+trace=bench.export.$$.probity
+output=bench.export.$$.out
+trap 'rm -f "$trace" "$output"' EXIT
+export TMPDIR=$PWD
+
+row() { printf 'row\texport\t%s\t%s\t%s\t%s\n' "$@"; }
+
+# Least speed of a format, in millions of records a second; nothing where none is promised.
+least_of() {
+    case $1 in
+        chrome | perfetto) echo ">= 3" ;;
+        folded | callgrind) echo ">= 10" ;;
+    esac
+}
+
+# $1 how often, then options; sets wall_s, cpu_s, peak_kib of the best run.
+measure() {
+    local best='' line times=$1
+    shift
+    for _ in $(seq "$times"); do
+        line=$("$build/bench/usage" "$build/bin/probity" export "$@" "$trace" 2> /dev/null)
+        best=$(printf '%s\n%s\n' "$best" "$line" | grep . | sort -n | head -n 1)
+    done
+    read -r wall_s cpu_s peak_kib <<<"$best"
+}
+
+formats='chrome perfetto folded callgrind'
+declare -A short_kib
+"$build/bench/gen_scopes" "$trace" 8 $((millions / 10))
+for format in $formats; do
+    measure 1 --format "$format"
+    short_kib[$format]=$peak_kib
+done
+for format in speedscope sqlite; do
+    measure 1 --format "$format" -f -o "$output"
+    row "$format, $((millions / 10)) M records: records by wall time" \
+        "$(awk "BEGIN { print $millions / 10 / $wall_s }")" M/s ""
+    row "$format, $((millions / 10)) M records: peak memory" \
+        "$(awk "BEGIN { print $peak_kib / 1024 }")" MiB "<= 64"
+done
+rm -f "$output"
+"$build/bench/gen_scopes" "$trace" 8 "$millions"
+for format in $formats; do
+    measure 3 --format "$format"
+    row "$format: records by wall time" "$(awk "BEGIN { print $millions / $wall_s }")" M/s \
+        "$(least_of "$format")"
+    row "$format: peak memory" "$(awk "BEGIN { print $peak_kib / 1024 }")" MiB "<= 64"
+    row "$format: memory, $millions M records less $((millions / 10)) M" \
+        "$(awk "BEGIN { print ($peak_kib - ${short_kib[$format]}) / 1024 }")" MiB "<= 1"
+done

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * export_recent.c: what is rare of export_recent.h.
+ */
+#include "output/export_recent.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct export_call *export_recent_grow(struct export_recent *recent, uint32_t depth)
+{
+    uint32_t old = recent->capacity, capacity = 2 * depth + 16;
+    struct export_call *open = realloc(recent->open, capacity * sizeof *open);
+
+    if (open == NULL)
+        return NULL;
+    memset(open + old, 0, (capacity - old) * sizeof *open);
+    recent->open = open;
+    recent->capacity = capacity;
+    return &open[depth];
+}
+
+struct export_call *export_recent_adopt(struct export_recent *recent,
+                                        const struct probity_scope *scope, uint64_t *next)
+{
+    while (*next < EXPORT_RECENT_CALLS && *next < recent->count) {
+        struct export_call *call =
+            &recent->ended[(recent->count - ++*next) % EXPORT_RECENT_CALLS];
+        if (call->depth < scope->depth || call->enter_tick < scope->enter_tick)
+            return NULL;
+        if (call->depth++ == scope->depth)
+            return call;
+    }
+    return NULL;
+}
+
+struct export_call *export_recent_first(struct export_recent *recent,
+                                        const struct probity_scope *scope)
+{
+    struct export_call *first = NULL, *call;
+    uint64_t next = 0;
+
+    while ((call = export_recent_adopt(recent, scope, &next)) != NULL)
+        first = call;
+    return first;
+}
+
+void export_recent_shift(struct export_recent *recent, uint64_t place, uint64_t bytes)
+{
+    for (size_t i = 0; i < EXPORT_RECENT_CALLS; i++)
+        recent->ended[i].place += recent->ended[i].place >= place ? bytes : 0;
+    for (uint32_t depth = 0; depth < recent->capacity; depth++)
+        recent->open[depth].place += recent->open[depth].place >= place ? bytes : 0;
+}
+
+void export_recents_release(struct probity_export *export)
+{
+    for (uint32_t slot = 0; slot < export->thread_count; slot++) {
+        struct export_recent *recent =
+            export->threads[slot] != NULL ? export->threads[slot]->user : NULL;
+        if (recent != NULL)
+            free(recent->open);
+    }
+}
