@@ -23,7 +23,7 @@ compare() {
         fail "$what: report (<) and SQL (>): $(head -n 5 difference)"
     # Names of sites that CSV would quote: as they are safe to show.
     diff <("$PROBITY" blocks --csv "$@" | awk -F , -v OFS='\t' 'NR > 1 {
-            print $1, $2, $5, $7, $8, $10, $15 }' | grep -av '["\\]' | sort) \
+            print $1, $2, $5, $7, $8, $10, $15 }' | grep -av '["\\]\|^broken' | sort) \
         <(sql "$what" "SELECT \"from\", \"to\", calls, wall_ns, cpu_ns, min_ns, max_ns FROM blocks
             WHERE NOT \"from\" || \"to\" GLOB '*[,\"\\]*'" | sort) > difference ||
         fail "$what: blocks (<) and SQL (>): $(head -n 5 difference)"
