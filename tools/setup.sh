@@ -10,7 +10,7 @@ wanted() {
 build        gcc g++ libc6-dev binutils libjansson-dev libdw-dev libsqlite3-dev libprotobuf-c-dev
              protobuf-c-compiler
 variants     clang libclang-rt-14-dev
-tests        libcmocka-dev jq pkg-config cmake mandoc shellcheck strace procps valgrind
+tests        libcmocka-dev jq pkg-config cmake mandoc shellcheck strace procps valgrind chromium
 consumers    sqlite3 graphviz babeltrace2 golang-go protobuf-compiler
 aarch64      gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 demo         wrk curl
