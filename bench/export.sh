@@ -21,7 +21,7 @@ least_of() {
     esac
 }
 
-# $1 how often, then options; sets wall_s, cpu_s, peak_kib of the best run.
+# $1 how often, then options; sets wall_s and peak_kib of the best run.
 measure() {
     local best='' line times=$1
     shift
@@ -29,7 +29,7 @@ measure() {
         line=$("$build/bench/usage" "$build/bin/probity" export "$@" "$trace" 2> /dev/null)
         best=$(printf '%s\n%s\n' "$best" "$line" | grep . | sort -n | head -n 1)
     done
-    read -r wall_s cpu_s peak_kib <<<"$best"
+    read -r wall_s _ peak_kib <<<"$best"
 }
 
 formats='chrome perfetto folded callgrind'

@@ -33,8 +33,8 @@ sums() {
 check() {
     export_to "$1" 0 speedscope --value "$3" "$1"
     sums out > found 2> errors || fail "$1: $(cat errors)"
-    "$PROBITY" report --by-thread --json "$1" | jq -r --arg cpu "$2" '.functions[] | .name as $name |
-        .threads[] | ["\(.pid)/\(.tid)", $name, .[$cpu + "total_ns"], .[$cpu + "self_ns"]] |
+    "$PROBITY" report --by-thread --json "$1" | jq -r --arg cpu "$2" '.functions[] |
+        .name as $name | .threads[] | ["\(.pid)/\(.tid)", $name, .[$cpu + "total_ns"], .[$cpu + "self_ns"]] |
         @tsv' | sort > expected
     diff expected <(sed 's/^[^\t]* //' found | sort) > difference ||
         fail "$1, $3: report (<) and profiles (>): $(head -n 5 difference)"

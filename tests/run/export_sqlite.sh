@@ -76,8 +76,9 @@ expect "ends" "$("$PROBITY" report --json tree | jq .repairs.unwound)" \
 
 # Values with their types, and names of any bytes as text.
 export_to "values" 0 sqlite exported
-expect "numbers" "integer $("$PROBITY" log exported | grep -c ' number = ') -9223372036854775808 2" \
-    "$(sql numbers "SELECT typeof(value), count(*), min(value), max(value) FROM value
+numbers=$("$PROBITY" log exported | grep -c ' number = ')
+expect "numbers" "integer $numbers -9223372036854775808 2" "$(sql numbers \
+    "SELECT typeof(value), count(*), min(value), max(value) FROM value
         WHERE name = 'number' GROUP BY 1" | xargs)"
 expect "return values of descend()" "0 1 3 6" "$(sql returns "SELECT DISTINCT value FROM value
     JOIN call USING(call) JOIN function USING(function)
