@@ -99,6 +99,7 @@ struct cli_output {
     int descriptor;
     const char *path; /* NULL: stdout */
     char *temporary;  /* NULL: written to directly */
+    const char *const *files; /* of a folder: its files; see below */
 };
 
 /* Refuses an output that is one of the inputs. Returns CLI_OK or CLI_FAILURE. */
@@ -113,5 +114,12 @@ int cli_output_open(const struct cli_command *command, const char *path, int for
 /* keep: gives the file its name; else removes it. Returns CLI_OK, or CLI_FAILURE where the output
  * is not whole. */
 int cli_output_close(const struct cli_command *command, struct cli_output *output, int keep);
+
+/* The same for an output that is a folder, in cli_folder.c: `temporary` names it until it is
+ * closed. files: names of all files in it, NULL behind the last; nothing else is ever removed or
+ * replaced. */
+int cli_folder_open(const struct cli_command *command, const char *path, int force,
+                    const char *const *files, struct cli_output *ret_output);
+int cli_folder_close(const struct cli_command *command, struct cli_output *output, int keep);
 
 #endif

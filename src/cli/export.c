@@ -31,6 +31,7 @@ static const struct probity_exporter *const exporters[] = {
     &probity_exporter_graphviz,
     &probity_exporter_perfetto,
     &probity_exporter_pprof,
+    &probity_exporter_ctf,
 };
 
 enum { EXPORTERS = sizeof exporters / sizeof *exporters };
@@ -230,11 +231,27 @@ static int copy_events(struct export_call *call, struct probity_reader *reader,
     return status;
 }
 
+static int open_output(const struct export_call *call, struct cli_output *ret_output)
+{
+    const struct probity_exporter *exporter = call->exporter;
+    const char *out = call->answer.out;
+
+    return exporter->target == PROBITY_EXPORT_FOLDER
+               ? cli_folder_open(ME, out, call->answer.force, exporter->files, ret_output)
+               : cli_output_open(ME, out, call->answer.force, ret_output);
+}
+
+static int close_output(const struct export_call *call, struct cli_output *output, int keep)
+{
+    return call->exporter->target == PROBITY_EXPORT_FOLDER ? cli_folder_close(ME, output, keep)
+                                                           : cli_output_close(ME, output, keep);
+}
+
 static int stream(void *context, struct probity_reader *reader, uint64_t from_ns, uint64_t to_ns)
 {
     struct export_call *call = context;
     struct cli_output output;
-    int status = cli_output_open(ME, call->answer.out, call->answer.force, &output);
+    int status = open_output(call, &output);
 
     if (status != CLI_OK)
         return status;
@@ -245,7 +262,7 @@ static int stream(void *context, struct probity_reader *reader, uint64_t from_ns
                           call->answer.out);
     else
         status = copy_events(call, reader, &output);
-    int closed = cli_output_close(ME, &output, status == CLI_OK);
+    int closed = close_output(call, &output, status == CLI_OK);
     if (status == CLI_OK)
         status = closed;
     if (status == CLI_OK)
@@ -286,6 +303,7 @@ const struct cli_command cli_command_export = {
     "          graphviz      a picture of calls or of blocks: dot\n"
     "          perfetto      Perfetto's protobuf, with parameters and CPU time\n"
     "          pprof         profiles by stack: go tool pprof\n"
+    "          ctf           a folder in the Common Trace Format 1.8: needs -o\n"
     "  -o, --output FILE     write to FILE (default: standard output, also '-')\n"
     "  -f, --force           replace FILE where it exists\n"
     "      --value WHAT      of folded, pprof: wall (default), cpu, off-cpu: self time; calls;\n"

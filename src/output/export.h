@@ -85,6 +85,7 @@ struct probity_export {
 struct probity_exporter {
     const char *name;
     enum probity_export_target target;
+    const char *const *files; /* of a FOLDER: the names of its files, NULL behind the last */
     unsigned carries;        /* enum probity_export_carries */
     int has_all;             /* 1: `event` is told of all events, whatever the range */
     unsigned values;         /* which enum probity_export_value, as bits; 0: no option */
@@ -115,8 +116,9 @@ struct probity_exporter {
 
 /* Each in its own file. */
 extern const struct probity_exporter probity_exporter_callgrind, probity_exporter_chrome,
-    probity_exporter_folded, probity_exporter_graphviz, probity_exporter_perfetto,
-    probity_exporter_pprof, probity_exporter_speedscope, probity_exporter_sqlite;
+    probity_exporter_ctf, probity_exporter_folded, probity_exporter_graphviz,
+    probity_exporter_perfetto, probity_exporter_pprof, probity_exporter_speedscope,
+    probity_exporter_sqlite;
 
 struct probity_export_run;
 

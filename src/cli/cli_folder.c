@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cli_folder.c: a folder as an output: made under a temporary name, and in its place only once it
+ * is whole. What -f replaces is a folder of the same files, and nothing else, so that a slip of the
+ * pen does not cost a home directory.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+/* A list of names ends with NULL. */
+static int is_listed(const char *name, const char *const *files)
+{
+    while (*files != NULL && strcmp(*files, name) != 0)
+        files++;
+    return *files != NULL;
+}
+
+/* Whether a folder holds files of these names only. */
+static int holds_only(const char *path, const char *const *files)
+{
+    DIR *folder = opendir(path);
+    struct dirent *entry;
+    int holds = folder != NULL;
+
+    while (holds && (entry = readdir(folder)) != NULL)
+        holds = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+                is_listed(entry->d_name, files);
+    if (folder != NULL)
+        closedir(folder);
+    return holds;
+}
+
+/* Takes away these files and, if it is empty then, the folder. */
+static int remove_folder(const char *path, const char *const *files)
+{
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (folder < 0)
+        return -1;
+    for (; *files != NULL; files++)
+        unlinkat(folder, *files, 0);
+    close(folder);
+    return rmdir(path);
+}
+
+int cli_folder_open(const struct cli_command *command, const char *path, int force,
+                    const char *const *files, struct cli_output *ret_output)
+{
+    struct cli_output output = {.descriptor = -1, .path = path, .files = files};
+    struct stat there;
+
+    if (lstat(path, &there) == 0) {
+        if (!force)
+            return cli_fail(command, "'%s' exists; use -f to replace it", path);
+        if (!S_ISDIR(there.st_mode) || !holds_only(path, files))
+            return cli_fail(command, "'%s' is not such a folder; name another", path);
+    }
+    if (asprintf(&output.temporary, "%s.tmp", path) < 0)
+        return cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    /* What an export that was killed has left. */
+    if (holds_only(output.temporary, files))
+        remove_folder(output.temporary, files);
+    if (mkdir(output.temporary, 0777) != 0) {
+        cli_fail(command, "cannot make '%s': %s", output.temporary, strerror(errno));
+        free(output.temporary);
+        return CLI_FAILURE;
+    }
+    *ret_output = output;
+    return CLI_OK;
+}
+
+int cli_folder_close(const struct cli_command *command, struct cli_output *output, int keep)
+{
+    int status = CLI_OK;
+
+    if (keep && access(output->path, F_OK) == 0)
+        remove_folder(output->path, output->files);
+    if (keep && rename(output->temporary, output->path) != 0) {
+        status = cli_fail(command, "cannot rename '%s' to '%s': %s", output->temporary,
+                          output->path, strerror(errno));
+        keep = 0;
+    }
+    if (!keep)
+        remove_folder(output->temporary, output->files);
+    free(output->temporary);
+    output->temporary = NULL;
+    return status;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ctf_metadata.h: what our traces in the Common Trace Format consist of.
+ */
+#ifndef PROBITY_OUTPUT_CTF_METADATA_H
+#define PROBITY_OUTPUT_CTF_METADATA_H
+
+#include <stdio.h>
+
+#include "reader/reader.h"
+
+/* Numbers of events. */
+enum ctf_event {
+    CTF_PROCESS,
+    CTF_THREAD_NAME,
+    CTF_FUNCTION,
+    CTF_ENTER,
+    CTF_LEAVE,
+    CTF_HIT,
+    CTF_HIT_WITH,
+    CTF_MESSAGE,
+    CTF_PARAMETERS,
+    CTF_CHECKPOINT,
+    CTF_PAUSE,
+    CTF_RESUME,
+    CTF_STALL,
+    CTF_PROFILING,
+    CTF_EVENTS
+};
+
+/* The description of all of them. Errors stay in the stream. */
+void ctf_metadata_put(FILE *stream, const struct probity_info *info);
+
+#endif
