@@ -80,14 +80,16 @@ _probity() {
     fi
     if [[ ${COMP_WORDS[1]} == report && $previous == --sort ]]; then
         mapfile -t COMPREPLY < <(compgen -W 'calls total self cpu-total cpu-self off-total off-self
-            paused elapsed parallelism min mean p50 p90 p99 max name' -- "$word")
+            paused elapsed parallelism min mean p50 p90 p99 max total-corrected self-corrected
+            name' -- "$word")
         return
     fi
     if [[ ${COMP_WORDS[1]} == report && $previous == --columns ]]; then
         local keys=
         [[ $word == *,* ]] && keys=${word%,*},
         mapfile -t COMPREPLY < <(compgen -P "$keys" -W 'calls total self cpu-total cpu-self
-            off-total off-self paused elapsed parallelism min mean p50 p90 p99 max' \
+            off-total off-self paused elapsed parallelism min mean p50 p90 p99 max
+            total-corrected total-error self-corrected self-error' \
             -- "${word##*,}")
         return
     fi
@@ -146,7 +148,7 @@ _probity() {
         log) options='-o --output -f --force --follow --function --level --depth --min-duration --tid
             --from --to --by-thread --probes --time --color -h --help' ;;
         report) options='-o --output -f --force --sort -n --limit --by-thread --signature --places
-            --from --to --tid --function --json --csv --wide --columns -h --help' ;;
+            --from --to --tid --function --json --csv --wide --columns --corrected -h --help' ;;
         tree) options='-o --output -f --force --by-thread --depth --min-percent --function --callers
             --callees --fold-recursion --sort --places --from --to --tid --json --csv --folded
             --value -h --help' ;;

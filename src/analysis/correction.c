@@ -19,13 +19,17 @@ static const struct {
 
 enum { SUBJECTS = sizeof subjects / sizeof *subjects };
 
+/* Code around a probe hides more of it, or less, than that of the measurement, by so much. */
+enum { ELSEWHERE = PROBITY_COST_UNITS };
+
 /* No counter tells less than a tick: so a figure is known to a tick in each window. */
 static void widen(struct probity_cost_range *range, uint64_t figure, uint64_t resolution)
 {
-    uint64_t least = figure > resolution ? figure - resolution : 0;
+    uint64_t margin = resolution + ELSEWHERE;
+    uint64_t least = figure > margin ? figure - margin : 0;
 
     range->least = range->most == 0 || least < range->least ? least : range->least;
-    range->most = figure + resolution > range->most ? figure + resolution : range->most;
+    range->most = figure + margin > range->most ? figure + margin : range->most;
 }
 
 static uint64_t less(uint64_t a, uint64_t b)
@@ -94,9 +98,31 @@ const char *probity_cost_part_name(enum probity_cost_part part)
     return names[part];
 }
 
+struct probity_corrected probity_correct(uint64_t ns, const struct probity_cost_sum *sum)
+{
+    const uint64_t units = PROBITY_COST_UNITS;
+    uint64_t middle = sum->least + (sum->most - sum->least) / 2;
+    uint64_t error = sum->most - middle + sum->rare;
+    uint64_t taken_ns = (middle + units / 2) / units;
+    /* A time is told to a nanosecond. */
+    struct probity_corrected corrected = {less(ns, taken_ns), (error + units - 1) / units + 1, 0};
+
+    corrected.is_below = corrected.ns < corrected.error_ns;
+    return corrected;
+}
+
+/* Besides the call that INFO has the price of, there is the way to it, and a second try. */
+static uint64_t reading_of(const struct probity_info *info)
+{
+    return (uint64_t)info->cpu_clock_ns * PROBITY_COST_UNITS * 2;
+}
+
 void probity_costs_of(const struct probity_trace_facts *facts, struct probity_costs *ret_costs)
 {
-    *ret_costs = (struct probity_costs){0};
+    int has_cpu = (facts->info.flags & PROBITY_INFO_CPU_TIME) != 0 && facts->info.gap_ticks != 0;
+
+    *ret_costs = (struct probity_costs){.gap_ticks = has_cpu ? facts->info.gap_ticks : UINT64_MAX,
+                                        .reading = reading_of(&facts->info)};
     for (int moment = 0; moment < PROBITY_COST_MOMENTS; moment++) {
         for (int subject = 0; subject < SUBJECTS; subject++) {
             add(facts, &facts->cost[moment], subject, PROBITY_COST_BARE, ret_costs);

@@ -32,7 +32,38 @@ struct probity_cost_range {
 struct probity_costs {
     int is_known;
     struct probity_cost_range part[PROBITY_PARTS];
+    /* A record that comes so many ticks behind its thread's last may have read the CPU clock, which
+     * takes this long and is in the time behind it. UINT64_MAX without CPU time. */
+    uint64_t gap_ticks, reading;
 };
+
+/* What is in a time of many calls. rare: may be in it or not, and is not taken off. */
+struct probity_cost_sum {
+    uint64_t least, most, rare;
+};
+
+static inline void probity_cost_add(struct probity_cost_sum *sum,
+                                    const struct probity_cost_range *range)
+{
+    sum->least += range->least;
+    sum->most += range->most;
+}
+
+static inline void probity_cost_join(struct probity_cost_sum *to,
+                                     const struct probity_cost_sum *from)
+{
+    to->least += from->least;
+    to->most += from->most;
+    to->rare += from->rare;
+}
+
+/* A time without what recording added to it. */
+struct probity_corrected {
+    uint64_t ns;       /* never below 0 */
+    uint64_t error_ns; /* it may be so much more or less */
+    int is_below;      /* ns is less than error_ns: all that is known is that it is below both */
+};
+struct probity_corrected probity_correct(uint64_t ns, const struct probity_cost_sum *sum);
 
 /* "hit", "scope_own" ...; as JSON knows them. */
 const char *probity_cost_part_name(enum probity_cost_part part);

@@ -42,6 +42,7 @@ int probity_report_add_profiled(struct probity_report *report,
                  .total = {profiled->total_ns, profiled->cpu_total_ns},
                  .self = {profiled->self_ns, profiled->cpu_self_ns},
                  .paused = {profiled->paused_ns, 0},
+                 .uncosted = profiled->calls - profiled->untimed,
                  .sum_ns = profiled->durations_ns,
                  .min_ns = is_timed ? profiled->min_ns : UINT64_MAX,
                  .max_ns = profiled->max_ns}};

@@ -70,6 +70,9 @@ static int add_sums(struct probity_report_sums *to, const struct probity_report_
     add_time(&to->total, from->total);
     add_time(&to->self, from->self);
     add_time(&to->paused, from->paused);
+    probity_cost_join(&to->total_cost, &from->total_cost);
+    probity_cost_join(&to->self_cost, &from->self_cost);
+    to->uncosted += from->uncosted;
     to->sum_ns += from->sum_ns;
     to->min_ns = from->min_ns < to->min_ns ? from->min_ns : to->min_ns;
     to->max_ns = from->max_ns > to->max_ns ? from->max_ns : to->max_ns;
@@ -259,6 +262,14 @@ static __attribute__((noinline)) uint64_t measured(enum probity_report_key measu
     }
 }
 
+static void add_costs(struct probity_report_sums *sums, const struct probity_scope *scope)
+{
+    sums->uncosted += !scope->is_costed;
+    if (scope->recursion == 0)
+        probity_cost_join(&sums->total_cost, &scope->total_cost);
+    probity_cost_join(&sums->self_cost, &scope->self_cost);
+}
+
 static void on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
                       uint32_t thread_slot, const struct probity_event *event)
 {
@@ -278,6 +289,8 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
         sums->untimed++;
         return;
     }
+    if (__builtin_expect(report->options.costs_of != NULL, 0))
+        add_costs(sums, scope);
     if (scope->recursion == 0) {
         add_time(&sums->total, scope->total);
         if (__builtin_expect(!scope->is_paused, 1))
@@ -490,6 +503,11 @@ int probity_report_open(const struct probity_report_options *options,
         report->options = *options;
     if (report->options.measure == 0)
         report->options.measure = PROBITY_REPORT_TOTAL;
+    if (report->options.costs_of != NULL &&
+        probity_scopes_want_costs(report->scopes, report->options.costs_of) != 0) {
+        probity_report_close(report);
+        return PROBITY_ERROR_MEMORY;
+    }
     if (report->options.to_ns == 0)
         report->options.to_ns = UINT64_MAX;
     report->same.item_bytes = sizeof(struct function_item);

@@ -27,6 +27,8 @@ struct probity_report_sums {
     struct probity_scope_time total; /* of recursive calls only the outermost counts */
     struct probity_scope_time self, paused;
     uint64_t elapsed_ns; /* how long at least one thread was inside; where profiled is 0 */
+    struct probity_cost_sum total_cost, self_cost; /* what recording added, where uncosted is 0 */
+    uint64_t uncosted; /* calls with times of which that is not known */
     uint64_t sum_ns, min_ns, max_ns; /* of durations; min is UINT64_MAX without any */
     struct probity_fine durations;
 };
@@ -66,12 +68,17 @@ enum probity_report_key {
     PROBITY_REPORT_P90,
     PROBITY_REPORT_P99,
     PROBITY_REPORT_MAX,
+    PROBITY_REPORT_TOTAL_CORRECTED, /* without what recording added, */
+    PROBITY_REPORT_TOTAL_ERROR,     /* and how far that may be off */
+    PROBITY_REPORT_SELF_CORRECTED,
+    PROBITY_REPORT_SELF_ERROR,
     PROBITY_REPORT_NAME, /* an order only */
     PROBITY_REPORT_KEYS
 };
 
 struct probity_report_options {
     int by_thread;
+    const struct probity_reader *costs_of; /* what recording added is wanted; NULL: is not */
     uint64_t from_ns, to_ns; /* CLOCK_REALTIME: only calls that begin in [from, to); both 0: all */
     enum probity_report_key measure; /* what of a call is its duration: TOTAL (0 too), SELF,
                                       * CPU_TOTAL, CPU_SELF, OFF_TOTAL or OFF_SELF */
@@ -131,6 +138,10 @@ uint64_t probity_report_value(const struct probity_report_sums *sums, enum probi
  * is not known, or of elapsed time where calls have no time of day. */
 int probity_report_is_known(const struct probity_report_sums *sums, enum probity_report_key key,
                             int is_cpu_known);
+
+/* Total (is_self 0) or self time without what recording added. */
+struct probity_corrected probity_report_corrected(const struct probity_report_sums *sums,
+                                                  int is_self);
 
 /* Sorts functions, and the rows of each: largest first, names ascending. */
 void probity_report_sort(struct probity_report_function *functions, size_t count,

@@ -10,7 +10,7 @@
 static const char *const key_names[PROBITY_REPORT_KEYS] = {
     "calls",   "total",       "self", "cpu-total", "cpu-self", "off-total", "off-self", "paused",
     "elapsed", "parallelism", "min",  "mean",      "p50",      "p90",       "p99",      "max",
-    "name"};
+    "total-corrected", "total-error", "self-corrected", "self-error", "name"};
 
 const char *probity_report_key_name(enum probity_report_key key)
 {
@@ -29,6 +29,13 @@ enum probity_report_key probity_report_key_parse(const char *name)
 static uint64_t less(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : 0;
+}
+
+struct probity_corrected probity_report_corrected(const struct probity_report_sums *sums,
+                                                  int is_self)
+{
+    return is_self ? probity_correct(sums->self.wall_ns, &sums->self_cost)
+                   : probity_correct(sums->total.wall_ns, &sums->total_cost);
 }
 
 /* In thousandths; in two steps, so that no time is too long. */
@@ -63,6 +70,10 @@ uint64_t probity_report_value(const struct probity_report_sums *sums, enum probi
     case PROBITY_REPORT_P90: return probity_report_quantile(sums, 900);
     case PROBITY_REPORT_P99: return probity_report_quantile(sums, 990);
     case PROBITY_REPORT_MAX: return sums->max_ns;
+    case PROBITY_REPORT_TOTAL_CORRECTED: return probity_report_corrected(sums, 0).ns;
+    case PROBITY_REPORT_TOTAL_ERROR: return probity_report_corrected(sums, 0).error_ns;
+    case PROBITY_REPORT_SELF_CORRECTED: return probity_report_corrected(sums, 1).ns;
+    case PROBITY_REPORT_SELF_ERROR: return probity_report_corrected(sums, 1).error_ns;
     default: return 0;
     }
 }
@@ -79,6 +90,11 @@ int probity_report_is_known(const struct probity_report_sums *sums, enum probity
     case PROBITY_REPORT_ELAPSED: return sums->profiled == 0 && sums->calls > sums->untimed;
     case PROBITY_REPORT_PARALLELISM:
         return sums->profiled == 0 && sums->calls > sums->untimed && sums->elapsed_ns > 0;
+    case PROBITY_REPORT_TOTAL_CORRECTED:
+    case PROBITY_REPORT_TOTAL_ERROR:
+    case PROBITY_REPORT_SELF_CORRECTED:
+    case PROBITY_REPORT_SELF_ERROR:
+        return sums->uncosted == 0 && sums->total_cost.most > 0 && sums->calls > sums->untimed;
     default: return sums->calls > sums->untimed;
     }
 }

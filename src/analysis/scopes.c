@@ -9,7 +9,7 @@
  * `closed` is for deferred scopes: they turn out to have begun earlier than scopes that have closed
  * already, which were their children then and not those of the scope around.
  */
-#include "analysis/scopes.h"
+#include "analysis/scopes_cost.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +55,7 @@ struct scope_thread {
     struct function_use *uses;
     struct closed_scope *closed; /* a ring */
     uint32_t closed_first, closed_count, closed_capacity; /* capacity: a power of two, or 0 */
+    uint64_t last_tick; /* of its newest record, where costs are wanted */
 };
 
 struct probity_scopes {
@@ -63,7 +64,13 @@ struct probity_scopes {
     size_t live_count, sweep_count; /* threads that are not NULL; when to look for idle ones */
     struct probity_scopes_repairs repairs;
     uint8_t is_off[PROBITY_READER_TRACES_MAX + 1]; /* profiling of the process */
+    struct probity_scopes_costs costs;
 };
+
+struct probity_scopes_costs *probity_scopes_costs(struct probity_scopes *scopes)
+{
+    return &scopes->costs;
+}
 
 static struct probity_scope_time time_less(struct probity_scope_time a, struct probity_scope_time b)
 {
@@ -231,6 +238,8 @@ static inline struct open_scope *push(struct probity_scopes *scopes, struct scop
     scope->elapsed = scope->children = scope->paused = scope->total = none;
     scope->is_paused = 0;
     scope->is_untimed = scopes->is_off[event->trace];
+    if (__builtin_expect(scopes->costs.count > 0, 0))
+        probity_scope_cost_begin(&scopes->costs, scope);
     scope->user = NULL;
     scope->of_function = &use->user;
     use->active++;
@@ -264,6 +273,8 @@ static inline void close_top(struct probity_scopes *scopes, uint32_t slot,
     int is_counted = caller != NULL && !caller->scope.is_paused;
     if (is_counted)
         add_to_caller(caller, scope);
+    if (__builtin_expect(scopes->costs.count > 0, 0))
+        probity_scope_cost_end(&scopes->costs, scope, how, is_counted ? &caller->scope : NULL);
     keep_closed(thread, scope, is_counted);
     open->use->active--;
     thread->depth--;
@@ -400,6 +411,9 @@ static int open_deferred(struct probity_scopes *scopes, struct scope_thread *thr
         return PROBITY_ERROR_MEMORY;
     open->scope.enter_tick = event->entered_tick;
     date_back(thread, open, event->entered_wall_ns);
+    /* Which of the records before this one were its own, is not followed. */
+    for (uint32_t i = 0; i <= depth; i++)
+        thread->stack[i].scope.is_costed = 0;
     if (listener->opened != NULL)
         listener->opened(listener->context, &open->scope, event);
     return 0;
@@ -512,12 +526,42 @@ static int put_rare(struct probity_scopes *scopes, struct scope_thread *thread,
     }
 }
 
+static inline int put_plain(struct probity_scopes *scopes, struct scope_thread *thread,
+                            const struct probity_scopes_listener *listener,
+                            const struct probity_event *event)
+{
+    if (event->kind == PROBITY_EVENT_ENTER)
+        return enter(scopes, thread, listener, event);
+    if (event->kind == PROBITY_EVENT_LEAVE)
+        return leave(scopes, thread, listener, event);
+    return put_rare(scopes, thread, listener, event);
+}
+
 /* Others, declarations among them, are recorded without a look at the CPU clock: behind a sleep
  * their CPU time is too high. */
 static inline int has_own_cpu_time(uint32_t kind)
 {
     return kind == PROBITY_EVENT_HIT || kind == PROBITY_EVENT_UNWOUND ||
            (kind >= PROBITY_EVENT_ENTER && kind <= PROBITY_EVENT_RESUME);
+}
+
+/* What the record costs, and the reading of the CPU clock that may stand behind it, falls to the
+ * scope that is the innermost once it is there; values of a leave to the one that it ends. */
+static int put_costed(struct probity_scopes *scopes, struct scope_thread *thread,
+                      const struct probity_scopes_listener *listener,
+                      const struct probity_event *event)
+{
+    uint64_t gap = thread->last_tick != 0 ? event->tick - thread->last_tick : 0;
+    struct open_scope *top = thread->depth > 0 ? &thread->stack[thread->depth - 1] : NULL;
+
+    thread->last_tick = event->tick;
+    if (event->kind == PROBITY_EVENT_LEAVE && top != NULL)
+        probity_scope_cost_values(&scopes->costs, &top->scope, event);
+    int error = put_plain(scopes, thread, listener, event);
+    top = thread->depth > 0 ? &thread->stack[thread->depth - 1] : NULL;
+    if (error == 0 && top != NULL && !top->scope.is_paused)
+        probity_scope_cost_record(&scopes->costs, &top->scope, event, gap);
+    return error;
 }
 
 int probity_scopes_put(struct probity_scopes *scopes, const struct probity_event *event,
@@ -535,11 +579,9 @@ int probity_scopes_put(struct probity_scopes *scopes, const struct probity_event
     thread->now.wall_ns = event->wall_ns;
     if (event->cpu_known && event->cpu_ns > thread->now.cpu_ns && has_own_cpu_time(event->kind))
         thread->now.cpu_ns = event->cpu_ns;
-    if (event->kind == PROBITY_EVENT_ENTER)
-        return enter(scopes, thread, listener, event);
-    if (event->kind == PROBITY_EVENT_LEAVE)
-        return leave(scopes, thread, listener, event);
-    return put_rare(scopes, thread, listener, event);
+    if (__builtin_expect(scopes->costs.count > 0, 0))
+        return put_costed(scopes, thread, listener, event);
+    return put_plain(scopes, thread, listener, event);
 }
 
 int probity_scopes_open(struct probity_scopes **ret_scopes)
@@ -599,6 +641,7 @@ void probity_scopes_close(struct probity_scopes *scopes)
         if (scopes->threads[slot] != NULL)
             release_thread(scopes->threads[slot]);
     }
+    free(scopes->costs.of_trace);
     free(scopes->threads);
     free(scopes);
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/correction.h"
 #include "reader/reader.h"
 
 /* Wall and CPU time, ns. CPU stays 0 where it is not known. */
@@ -27,6 +28,9 @@ struct probity_scope {
     uint64_t enter_tick, enter_wall_ns, enter_cpu_ns;
     struct probity_scope_time elapsed, children, paused, total; /* complete when it is closed */
     int is_paused, is_untimed; /* untimed: entered while profiling was off */
+    /* What recording has added to self and total time; likewise. Where is_costed. */
+    struct probity_cost_sum self_cost, total_cost;
+    int is_costed, has_values;
     void *user;                /* the listener's; NULL when opened */
     void **of_function; /* the listener's, one for each function and thread; NULL at first, and
                          * again where the thread was without open scopes for long */
@@ -61,6 +65,10 @@ struct probity_scopes;
 
 /* Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_scopes_open(struct probity_scopes **ret_scopes);
+
+/* From here on scopes tell what recording has added to their times, where their trace knows. Before
+ * the first event. Returns 0 or PROBITY_ERROR_MEMORY. In src/analysis/scopes_cost.c. */
+int probity_scopes_want_costs(struct probity_scopes *scopes, const struct probity_reader *reader);
 
 /* Takes the next event in time order (of any kind; those that are not about scopes only move the
  * time up to which open scopes of their thread are known to have gone on). Returns 0 or

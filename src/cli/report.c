@@ -35,7 +35,7 @@ static const struct option long_options[] = {
     {"from", required_argument, NULL, 'F'},   {"to", required_argument, NULL, 'T'},
     {"tid", required_argument, NULL, 't'},    {"function", required_argument, NULL, 'u'},
     {"csv", no_argument, NULL, 'c'},          {"wide", no_argument, NULL, 'w'},
-    {"columns", required_argument, NULL, 'C'},
+    {"columns", required_argument, NULL, 'C'}, {"corrected", no_argument, NULL, 'k'},
     {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
 
 #define KEYS \
@@ -94,6 +94,7 @@ static int parse_option(struct report_call *call, int option)
     case 'c': call->as_csv = 1; return CLI_OK;
     case 'w': call->layout.is_wide = 1; return CLI_OK;
     case 'C': return parse_columns(call, optarg);
+    case 'k': call->layout.is_corrected = 1; return CLI_OK;
     case 'b': call->options.by_thread = 1; return CLI_OK;
     case 'S': call->layout.has_signatures = 1; return CLI_OK;
     case 'P': call->layout.has_places = 1; return CLI_OK;
@@ -305,9 +306,27 @@ static void tell_whole(const struct report_call *call, const struct probity_read
     }
 }
 
+static int is_of_costs(enum probity_report_key key)
+{
+    return key >= PROBITY_REPORT_TOTAL_CORRECTED && key <= PROBITY_REPORT_SELF_ERROR;
+}
+
+/* To charge records costs some time: not where nothing of it is shown. */
+static int wants_costs(const struct report_call *call)
+{
+    int wanted = call->as_json || call->as_csv || call->layout.is_corrected ||
+                 is_of_costs(call->key);
+
+    for (size_t i = 0; i < call->layout.column_count; i++)
+        wanted |= is_of_costs(call->layout.columns[i]);
+    return wanted;
+}
+
 static int report_on(struct report_call *call, struct probity_reader *reader)
 {
     struct probity_report *report;
+
+    call->options.costs_of = wants_costs(call) ? reader : NULL;
     int error = probity_report_open(&call->options, &report);
 
     if (error != 0)
@@ -383,10 +402,12 @@ const struct cli_command cli_command_report = {
     "are complete, stands at the end.\n\n"
     "      --sort KEY          calls, total, self (default), cpu-total, cpu-self, off-total,\n"
     "                          off-self, paused, elapsed, parallelism, min, mean, p50, p90, p99,\n"
-    "                          max, name\n"
+    "                          max, total-corrected, self-corrected, name\n"
     "      --wide              all columns: time off the CPU, elapsed time over all threads, how\n"
     "                          many threads at once, pauses\n"
-    "      --columns KEY,...   these columns, in this order\n"
+    "      --corrected         total and self time less what recording added, as far as it was\n"
+    "                          measured, and how far that may be off (+-)\n"
+    "      --columns KEY,...   these columns, in this order; total-error and self-error too\n"
     "  -n, --limit N           the first N functions only\n"
     "      --by-thread         a line for each thread below each function\n"
     "      --signature         signatures instead of names, where they are known\n"

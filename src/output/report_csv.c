@@ -82,7 +82,14 @@ static void put_sums(FILE *stream, const struct probity_report_sums *sums, int i
         else
             fprintf(stream, ",%" PRIu64, value);
     }
-    fprintf(stream, ",%.4f\n", probity_report_quantile_error(sums));
+    fprintf(stream, ",%.4f", probity_report_quantile_error(sums));
+    for (int key = PROBITY_REPORT_TOTAL_CORRECTED; key <= PROBITY_REPORT_SELF_ERROR; key++) {
+        if (probity_report_is_known(sums, key, is_cpu_known))
+            fprintf(stream, ",%" PRIu64, probity_report_value(sums, key));
+        else
+            fputc(',', stream);
+    }
+    fputc('\n', stream);
 }
 
 void probity_report_csv(FILE *stream, const struct probity_reader *reader,
@@ -94,7 +101,8 @@ void probity_report_csv(FILE *stream, const struct probity_reader *reader,
           stream);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         fprintf(stream, ",%s", columns[i].name);
-    fputs(",percentile_error\n", stream);
+    fputs(",percentile_error,total_corrected_ns,total_error_ns,self_corrected_ns,self_error_ns\n",
+          stream);
     for (size_t i = 0; i < count; i++) {
         put_function(stream, &functions[i]);
         probity_report_csv_thread(stream, NULL);

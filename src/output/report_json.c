@@ -70,6 +70,11 @@ static void put_sums(json_t *object, const struct probity_report_sums *sums, int
                                          {"p90_ns", PROBITY_REPORT_P90},
                                          {"p99_ns", PROBITY_REPORT_P99},
                                          {"max_ns", PROBITY_REPORT_MAX}};
+    static const struct member corrected[] = {
+        {"total_corrected_ns", PROBITY_REPORT_TOTAL_CORRECTED},
+        {"total_error_ns", PROBITY_REPORT_TOTAL_ERROR},
+        {"self_corrected_ns", PROBITY_REPORT_SELF_CORRECTED},
+        {"self_error_ns", PROBITY_REPORT_SELF_ERROR}};
     int has_cpu = is_cpu_known && sums->calls > sums->untimed;
 
     json_object_set_new(object, "calls", integer(sums->calls));
@@ -81,6 +86,7 @@ static void put_sums(json_t *object, const struct probity_report_sums *sums, int
     put_times(object, sums, more, sizeof more / sizeof *more, is_cpu_known);
     json_object_set_new(object, "percentile_error",
                         json_real(probity_report_quantile_error(sums)));
+    put_times(object, sums, corrected, sizeof corrected / sizeof *corrected, is_cpu_known);
 }
 
 /* The least duration and the number of calls of each bucket that has any. */

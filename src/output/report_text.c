@@ -11,7 +11,7 @@
 
 #include "output/text.h"
 
-enum { CALLS_COLUMNS = 9, TIME_COLUMNS = 8, PART_BYTES = 256 };
+enum { CALLS_COLUMNS = 9, TIME_COLUMNS = 8, CORRECTED_COLUMNS = 10, PART_BYTES = 256 };
 
 static const enum probity_report_key usual_columns[] = {
     PROBITY_REPORT_CALLS,    PROBITY_REPORT_TOTAL, PROBITY_REPORT_SELF, PROBITY_REPORT_CPU_TOTAL,
@@ -26,13 +26,19 @@ static const enum probity_report_key all_columns[] = {
     PROBITY_REPORT_P50,       PROBITY_REPORT_P90,         PROBITY_REPORT_P99,
     PROBITY_REPORT_MAX};
 
+static const enum probity_report_key corrected_columns[] = {
+    PROBITY_REPORT_CALLS,           PROBITY_REPORT_TOTAL,       PROBITY_REPORT_TOTAL_CORRECTED,
+    PROBITY_REPORT_TOTAL_ERROR,     PROBITY_REPORT_SELF,        PROBITY_REPORT_SELF_CORRECTED,
+    PROBITY_REPORT_SELF_ERROR};
+
 struct columns {
     const enum probity_report_key *keys;
     size_t count;
 };
 
 /* What stands above neighbours of one group, and above one of it that has no neighbour. */
-enum group { GROUP_CALLS, GROUP_WALL, GROUP_CPU, GROUP_OFF, GROUP_THREADS, GROUP_CALL };
+enum group { GROUP_CALLS, GROUP_WALL, GROUP_CPU, GROUP_OFF, GROUP_THREADS, GROUP_CALL,
+             GROUP_CORRECTED };
 
 static const struct {
     const char *title, *narrow;
@@ -41,7 +47,8 @@ static const struct {
               {"CPU time", "CPU"},
               {"off the CPU", "off CPU"},
               {"all threads", "threads"},
-              {"wall time of one call", "a call"}};
+              {"wall time of one call", "a call"},
+              {"less overhead", "corrected"}};
 
 static const struct {
     enum group group;
@@ -62,12 +69,19 @@ static const struct {
     [PROBITY_REPORT_P50] = {GROUP_CALL, "p50"},
     [PROBITY_REPORT_P90] = {GROUP_CALL, "p90"},
     [PROBITY_REPORT_P99] = {GROUP_CALL, "p99"},
-    [PROBITY_REPORT_MAX] = {GROUP_CALL, "max"}};
+    [PROBITY_REPORT_MAX] = {GROUP_CALL, "max"},
+    [PROBITY_REPORT_TOTAL_CORRECTED] = {GROUP_CORRECTED, "total"},
+    [PROBITY_REPORT_TOTAL_ERROR] = {GROUP_CORRECTED, "+-"},
+    [PROBITY_REPORT_SELF_CORRECTED] = {GROUP_CORRECTED, "self"},
+    [PROBITY_REPORT_SELF_ERROR] = {GROUP_CORRECTED, "+-"}};
 
 static struct columns columns_of(const struct probity_report_layout *layout)
 {
     if (layout->column_count > 0)
         return (struct columns){layout->columns, layout->column_count};
+    if (layout->is_corrected)
+        return (struct columns){corrected_columns,
+                                sizeof corrected_columns / sizeof *corrected_columns};
     if (layout->is_wide)
         return (struct columns){all_columns, sizeof all_columns / sizeof *all_columns};
     return (struct columns){usual_columns, sizeof usual_columns / sizeof *usual_columns};
@@ -75,6 +89,8 @@ static struct columns columns_of(const struct probity_report_layout *layout)
 
 static int width_of(enum probity_report_key key)
 {
+    if (key == PROBITY_REPORT_TOTAL_CORRECTED || key == PROBITY_REPORT_SELF_CORRECTED)
+        return CORRECTED_COLUMNS;
     return key == PROBITY_REPORT_CALLS ? CALLS_COLUMNS : TIME_COLUMNS;
 }
 
@@ -166,6 +182,22 @@ static void put_head(FILE *stream, const struct probity_report_layout *layout,
     fprintf(stream, "  function%s\n", end);
 }
 
+/* A time that is less than its error may be anything up to both. */
+static void put_corrected(FILE *stream, const struct probity_report_sums *sums,
+                          enum probity_report_key key)
+{
+    struct probity_corrected corrected =
+        probity_report_corrected(sums, key == PROBITY_REPORT_SELF_CORRECTED);
+    char text[PROBITY_REPORT_TIME_BYTES], below[PROBITY_REPORT_TIME_BYTES + 2];
+
+    if (corrected.is_below)
+        snprintf(below, sizeof below, "< %s",
+                 probity_report_time_text(corrected.ns + corrected.error_ns, text));
+    else
+        snprintf(below, sizeof below, "%s", probity_report_time_text(corrected.ns, text));
+    fprintf(stream, "%*s", CORRECTED_COLUMNS, below);
+}
+
 /* What is not known is no time of 0. */
 static void put_sums(FILE *stream, const struct probity_report_sums *sums, struct columns columns,
                      int is_cpu_known)
@@ -181,6 +213,8 @@ static void put_sums(FILE *stream, const struct probity_report_sums *sums, struc
             fprintf(stream, "%*" PRIu64, CALLS_COLUMNS, value);
         else if (key == PROBITY_REPORT_PARALLELISM)
             fprintf(stream, "%*.2f", TIME_COLUMNS, (double)value / 1000);
+        else if (width_of(key) == CORRECTED_COLUMNS)
+            put_corrected(stream, sums, key);
         else
             fprintf(stream, "%*s", TIME_COLUMNS, probity_report_time_text(value, text));
     }
@@ -312,6 +346,38 @@ static void put_traces(FILE *stream, int has_colour, const struct probity_reader
     }
 }
 
+static void put_range(FILE *stream, const char *before, const struct probity_cost_range *range)
+{
+    const double units = PROBITY_COST_UNITS;
+
+    fprintf(stream, "%s%.1f to %.1f", before, (double)range->least / units,
+            (double)range->most / units);
+}
+
+/* What the columns are less of; ns for one call. */
+static void put_overhead(FILE *stream, const struct probity_reader *reader)
+{
+    struct probity_costs costs;
+
+    for (size_t i = 0; i < probity_reader_traces(reader); i++) {
+        const struct probity_trace_facts *facts = probity_reader_facts(reader, i);
+        int is_profile = (facts->info.flags & PROBITY_INFO_PROFILE) != 0;
+        probity_costs_of(facts, &costs);
+        const struct probity_cost_range *own =
+            &costs.part[is_profile ? PROBITY_PART_PROFILED_OWN : PROBITY_PART_SCOPE_OWN];
+        if (!costs.is_known) {
+            fputs("overhead: the run did not measure it\n", stream);
+            continue;
+        }
+        put_range(stream, "overhead: a scope adds ", own);
+        put_range(stream, " ns to its own time, ", own + 1);
+        fputs(" ns to its caller's", stream);
+        if (costs.part[PROBITY_PART_HIT].most > 0)
+            put_range(stream, "; a hit ", &costs.part[PROBITY_PART_HIT]);
+        fputs(costs.part[PROBITY_PART_HIT].most > 0 ? " ns\n" : "\n", stream);
+    }
+}
+
 void probity_report_foot(FILE *stream, int has_colour, const struct probity_reader *reader,
                          const struct probity_scopes_repairs *repairs)
 {
@@ -377,5 +443,6 @@ void probity_report_text(FILE *stream, const struct probity_report_layout *layou
     if (rough > 0)
         fprintf(stream, "percentiles of %" PRIu64 " functions are right to %.0f %%: profile mode "
                 "counts in wide buckets\n", rough, 100 * PROBITY_REPORT_QUANTILE_ERROR_PROFILED);
+    put_overhead(stream, reader);
     probity_report_foot(stream, layout->has_colour, reader, repairs);
 }

@@ -16,6 +16,7 @@ struct probity_report_layout {
     int has_places;     /* file and line behind each name */
     int has_colour;
     int is_wide;        /* all columns */
+    int is_corrected;   /* times less overhead beside those with it */
     enum probity_report_key columns[PROBITY_REPORT_KEYS]; /* in their order; else the usual */
     size_t column_count;
 };

@@ -10,13 +10,13 @@ moments() {
         "\(.moment):\([.rows[].kind] | unique | map(tostring) | join(","))"] | join(" ")'
 }
 
-# What `info` prints as ranges, once more from the rows that it has them from, to a tick of each
-# window. $1 trace
+# What `info` prints as ranges, once more from the rows that it has them from, widened by a tick of
+# each window and by 1 ns. $1 trace
 ranges() {
     "$PROBITY" info --json "$1" | jq -r '.[0] | .times.ns_per_tick as $tick | .overhead as $o |
         def rows($k): [$o.measurements[].rows[] | select(.kind == $k)];
         def wide($least; $most): "\($least) \($most)";
-        def range($values): ($tick / $o.measurements[0].rows[0].calls) as $r |
+        def range($values): ($tick / $o.measurements[0].rows[0].calls + 1) as $r |
             ($values | min) - $r, ($values | max) + $r;
         {hit: (rows(1) | map(.least_ns, .median_ns)),
          message: (rows(6) | map(.least_ns, .median_ns)),

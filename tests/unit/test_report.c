@@ -298,6 +298,7 @@ static void the_table_is_as_ever(void **state)
         "        1     0ns     0ns     0ns     0ns     0ns     0ns     0ns     0ns     0ns  "
         "c\\033\n"
         "\n"
+        "overhead: the run did not measure it\n"
         "repaired: 1 left without a record of it (longjmp, or records are missing)\n"
         "repaired: 1 open when their thread's records end\n"
         "repaired: 1 left, but their enter is missing\n");
@@ -310,6 +311,7 @@ static void the_table_is_as_ever(void **state)
         "a  made.c:20\n"
         "\n"
         "2 more functions are not shown\n"
+        "overhead: the run did not measure it\n"
         "repaired: 1 left without a record of it (longjmp, or records are missing)\n"
         "repaired: 1 open when their thread's records end\n"
         "repaired: 1 left, but their enter is missing\n");
@@ -341,7 +343,9 @@ static void the_json_is_as_ever(void **state)
         "\"parallelism\": 1.0, "
         "\"min_ns\": 2000, \"mean_ns\": 2000, \"p50_ns\": 2000, \"p90_ns\": 2000, "
         "\"p99_ns\": 2000, \"max_ns\": 2000, "
-        "\"percentile_error\": 0.00390625, \"histogram\": [[2000, 1]], \"threads\": [{"
+        "\"percentile_error\": 0.00390625, "
+        "\"total_corrected_ns\": null, \"total_error_ns\": null, \"self_corrected_ns\": null, "
+        "\"self_error_ns\": null, \"histogram\": [[2000, 1]], \"threads\": [{"
         "\"pid\": 77, \"tid\": 101, \"thread\": 1, \"name\": \"main\", \"calls\": 1, "
         "\"calls_untimed\": 0, \"calls_repaired\": 1, \"total_ns\": 2000, \"self_ns\": 1000, "
         "\"paused_ns\": 0, \"cpu_total_ns\": 2000, \"cpu_self_ns\": 1000, \"cpu_paused_ns\": 0, "
@@ -349,7 +353,9 @@ static void the_json_is_as_ever(void **state)
         "\"parallelism\": 1.0, "
         "\"min_ns\": 2000, \"mean_ns\": 2000, \"p50_ns\": 2000, \"p90_ns\": 2000, "
         "\"p99_ns\": 2000, \"max_ns\": 2000, "
-        "\"percentile_error\": 0.00390625}]},\n"
+        "\"percentile_error\": 0.00390625, "
+        "\"total_corrected_ns\": null, \"total_error_ns\": null, \"self_corrected_ns\": null, "
+        "\"self_error_ns\": null}]},\n"
         "{\"name\": \"b\", \"declared\": true, \"signature\": \"\", \"returns\": \"int\", "
         "\"file\": \"made.c\", \"line\": 30, \"object\": \"\", \"level\": 1, \"calls\": 1, "
         "\"calls_untimed\": 0, \"calls_repaired\": 0, \"total_ns\": 1000, \"self_ns\": 1000, "
@@ -358,7 +364,9 @@ static void the_json_is_as_ever(void **state)
         "\"parallelism\": 1.0, "
         "\"min_ns\": 1000, \"mean_ns\": 1000, \"p50_ns\": 1000, \"p90_ns\": 1000, "
         "\"p99_ns\": 1000, \"max_ns\": 1000, "
-        "\"percentile_error\": 0.00390625, \"histogram\": [[1000, 1]], \"threads\": [{"
+        "\"percentile_error\": 0.00390625, "
+        "\"total_corrected_ns\": null, \"total_error_ns\": null, \"self_corrected_ns\": null, "
+        "\"self_error_ns\": null, \"histogram\": [[1000, 1]], \"threads\": [{"
         "\"pid\": 77, \"tid\": 101, \"thread\": 1, \"name\": \"main\", \"calls\": 1, "
         "\"calls_untimed\": 0, \"calls_repaired\": 0, \"total_ns\": 1000, \"self_ns\": 1000, "
         "\"paused_ns\": 0, \"cpu_total_ns\": 1000, \"cpu_self_ns\": 1000, \"cpu_paused_ns\": 0, "
@@ -366,7 +374,9 @@ static void the_json_is_as_ever(void **state)
         "\"parallelism\": 1.0, "
         "\"min_ns\": 1000, \"mean_ns\": 1000, \"p50_ns\": 1000, \"p90_ns\": 1000, "
         "\"p99_ns\": 1000, \"max_ns\": 1000, "
-        "\"percentile_error\": 0.00390625}]}]}\n");
+        "\"percentile_error\": 0.00390625, "
+        "\"total_corrected_ns\": null, \"total_error_ns\": null, \"self_corrected_ns\": null, "
+        "\"self_error_ns\": null}]}]}\n");
     free(text);
     close_run(&run);
 }

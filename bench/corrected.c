@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * corrected.c TRACE: functions that do nothing, and that take 100 ns, with scopes and probes and
+ * without: the times of the latter are the truth for what a report says of the former once it has
+ * taken recording's own cost off (bench/corrected.sh). Windows of both alternate. None of them
+ * changes its chunk, which is no part of the cost that is measured.
+ *
+ * Lines: "from" and a moment for `probity report --from`; then each function, and ns of its total
+ * time.
+ */
+#define FN_INSTRUMENT
+#include "FnTrace.h"
+#include "common.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#define NOINLINE __attribute__((noinline))
+
+enum { WINDOWS = 40, CALLS = 200, WORDS = 12 };
+
+static uint64_t rounds;
+static struct bench_work work = {1, 2, 3, 4, 5, 6};
+
+static inline __attribute__((always_inline)) void nothing(void)
+{
+    __asm__ volatile("" : : : "memory");
+}
+
+static NOINLINE void empty(void)
+{
+    FN_FUNC(FN_VOID, FN_1);
+    nothing();
+}
+
+static NOINLINE void hundred(void)
+{
+    FN_FUNC(FN_VOID, FN_1);
+    bench_work_do(&work, rounds);
+}
+
+static NOINLINE int valued(int a, int b, int c, int d)
+{
+    int result = a;
+
+    FN_FUNC_PARAMS(int, result, FN_1, 4, a, b, c, d);
+    bench_work_do(&work, rounds);
+    return result + b + c + d;
+}
+
+static NOINLINE void probing(void)
+{
+    FN_FUNC(FN_VOID, FN_1);
+    bench_work_do(&work, rounds);
+    PROBITY_PROBE(1);
+    bench_work_do(&work, rounds);
+    PROBITY_PROBE(2);
+    bench_work_do(&work, rounds);
+}
+
+/* The same without. */
+static NOINLINE void plain_empty(void)
+{
+    nothing();
+}
+
+static NOINLINE void plain_hundred(void)
+{
+    bench_work_do(&work, rounds);
+}
+
+static NOINLINE int plain_valued(int a, int b, int c, int d)
+{
+    bench_work_do(&work, rounds);
+    return a + b + c + d;
+}
+
+static NOINLINE void plain_probing(void)
+{
+    bench_work_do(&work, rounds);
+    bench_work_do(&work, rounds);
+    bench_work_do(&work, rounds);
+}
+
+/* A caller with a scope, and one without, which is timed. */
+#define CALLERS(name, arguments)                                                                   \
+    static NOINLINE void call_##name(void)                                                         \
+    {                                                                                              \
+        FN_FUNC(FN_VOID, FN_1);                                                                    \
+        for (int i = 0; i < CALLS; i++)                                                            \
+            name arguments;                                                                        \
+    }                                                                                              \
+    static NOINLINE uint64_t call_plain_##name(void)                                               \
+    {                                                                                              \
+        uint64_t first = probity_ticks();                                                          \
+        for (int i = 0; i < CALLS; i++)                                                            \
+            plain_##name arguments;                                                                \
+        return probity_ticks() - first;                                                            \
+    }
+
+CALLERS(empty, ())
+CALLERS(hundred, ())
+CALLERS(valued, (i, 2, 3, 4))
+CALLERS(probing, ())
+
+static const struct subject {
+    const char *name;
+    void (*call)(void);
+    uint64_t (*call_plain)(void);
+} subjects[] = {{"empty", call_empty, call_plain_empty},
+                {"hundred", call_hundred, call_plain_hundred},
+                {"valued", call_valued, call_plain_valued},
+                {"probing", call_probing, call_plain_probing}};
+
+enum { SUBJECTS = sizeof subjects / sizeof *subjects };
+
+int main(int argc, char **argv)
+{
+    struct probity_options options = {.overwrite = PROBITY_ON};
+    uint64_t ticks[SUBJECTS] = {0};
+    struct timespec from;
+
+    if (argc != 2)
+        bench_fail("usage: corrected TRACE");
+    options.out = argv[1];
+    rounds = bench_work_rounds(100);
+    if (probity_start(&options) != 0)
+        return 1;
+    bench_pin(0);
+    for (int i = 0; i < SUBJECTS; i++)
+        subjects[i].call(); /* each place is declared at its first call, with effort */
+    clock_gettime(CLOCK_REALTIME, &from);
+    for (int window = 0; window < WINDOWS; window++) {
+        for (int i = 0; i < SUBJECTS; i++) {
+            bench_need_chunk(CALLS * WORDS);
+            subjects[i].call();
+            ticks[i] += subjects[i].call_plain();
+        }
+    }
+    if (probity_stop() != 0)
+        return 1;
+    printf("from @%lld.%09ld\n", (long long)from.tv_sec, from.tv_nsec);
+    for (int i = 0; i < SUBJECTS; i++) {
+        /* To call and to return is the caller's time. */
+        double own = bench_ns_of(ticks[i] - (ticks[i] > ticks[0] ? ticks[0] : ticks[i]));
+        printf("%s %.0f\n", subjects[i].name, own);
+        printf("call_%s %.0f\n", subjects[i].name, bench_ns_of(ticks[i]));
+    }
+    return 0;
+}

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# corrected.sh BUILD_DIR [RUNS]: times of `probity report` less what recording added, against the
+# truth (corrected.c), in units of the error that the report states: medians over many short runs,
+# as what another program takes meanwhile is in times of either side.
+set -eu
+build=$1
+runs=${2:-31}
+trace=bench.corrected.$$.probity
+trap 'rm -f "$trace" "$trace".*' EXIT
+
+# Of one run: lines "WHAT <tab> UNIT <tab> TARGET <tab> VALUE".
+compare_run() {
+    "$build/bench/corrected" "$trace" >"$trace.truth"
+    "$build/bin/probity" report --csv --from "$(awk '/^from/ { print $2 }' "$trace.truth")" \
+        "$trace" >"$trace.report"
+    awk '
+        function say(what, unit, target, value) {
+            printf "%s\t%s\t%s\t%.6f\n", what, unit, target, value
+        }
+        function compare(what, truth, raw, corrected, error) {
+            say(what ": raw", "%", "", truth > 0 ? 100 * (raw / truth - 1) : 0)
+            say(what ": off by", "errors", "<= 1", (corrected - truth) / error)
+            say(what ": stated error", "ns/call", "", error / calls)
+        }
+        NR == FNR {
+            total[$1] = $2
+            # What a loop takes depends on what is called in it: known where that is nothing.
+            if ($1 !~ /^call_/ || $1 == "call_empty")
+                self[$1] = $2
+            next
+        }
+        FNR == 1 {
+            split($0, names, ",")
+            for (i in names)
+                at[names[i]] = i
+            FS = ","
+            next
+        }
+        {
+            gsub(/"[^"]*"/, "text")
+            split($0, field, ",")
+            name = field[at["function"]]
+            calls = field[at["calls"]]
+            if (name in self)
+                compare(name " self", self[name], field[at["self_ns"]],
+                    field[at["self_corrected_ns"]], field[at["self_error_ns"]])
+            compare(name " total", total[name], field[at["total_ns"]],
+                field[at["total_corrected_ns"]], field[at["total_error_ns"]])
+        }' "$trace.truth" "$trace.report"
+}
+
+for _ in $(seq "$runs"); do
+    compare_run
+done >"$trace.runs"
+sort -s -t "$(printf '\t')" -k1,1 -k4,4n "$trace.runs" | awk -F '\t' '
+    function row(    middle) {
+        middle = value[int((n + 1) / 2)]
+        if (target ~ /^<=/ && middle < 0)
+            middle = -middle
+        printf "row\tcorrected\t%s\t%.6g\t%s\t%s\n", what, middle, unit, target
+    }
+    $1 != what { if (n) row(); n = 0 }
+    { what = $1; unit = $2; target = $3; value[++n] = $4 }
+    END { row() }'

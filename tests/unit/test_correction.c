@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_correction.c: which record costs whom, and times without it, on traces with costs of round
+ * numbers. A tick is half a nanosecond; with one call to a window that is 128 of 256ths more at
+ * either end of a range, and 1 ns more as everywhere.
+ */
+#include "test_scopes_make.h"
+
+#include "analysis/report.h"
+#include "output/report_json.h"
+#include "output/report_text.h"
+
+enum { UNITS = 256, MARGIN = 128 + 256 };
+
+static struct make make;
+
+struct run {
+    struct probity_reader *reader;
+    struct probity_report *report;
+    struct probity_report_function *functions;
+    size_t count;
+};
+
+/* The middles: a hit 4, a scope 10 of its own and 6 of its caller's, with values 20 and 16, a
+ * message 8. The ranges reach 2 to either side, and the margin beyond. */
+static void start(void)
+{
+    static const struct {
+        uint16_t kind;
+        uint32_t least, median;
+    } rows[] = {{PROBITY_COST_HIT, 2, 6},          {PROBITY_COST_MESSAGE, 6, 10},
+                {PROBITY_COST_SCOPE, 12, 20},      {PROBITY_COST_SCOPE_INNER, 8, 12},
+                {PROBITY_COST_VALUES, 32, 40},     {PROBITY_COST_VALUES_INNER, 18, 22}};
+    struct probity_cost cost = {.rows = COUNT(rows)};
+
+    for (size_t i = 0; i < COUNT(rows); i++)
+        cost.row[i] = (struct probity_cost_row){rows[i].kind, 0, 20, 1, UNITS * rows[i].least,
+                                                UNITS * rows[i].median};
+    make_start(&make);
+    make_block(&make, PROBITY_BLOCK_COST, probity_cost_put(make_payload(&make), &cost));
+    make_declare(&make, 1, 10, "a", 0);
+    make_declare(&make, 1, 20, "b", 0);
+    make_declare(&make, 1, 30, "c", 0);
+    make_declare(&make, 1, 40, "d", 1);
+}
+
+static struct run run_made(const char *name)
+{
+    struct run run = {0};
+    struct probity_report_options options = {0};
+    const char *path = make.path;
+    const struct probity_event *event;
+
+    make_finish(&make, name);
+    assert_int_equal(probity_reader_open(&path, 1, NULL, NULL, &run.reader), 0);
+    options.costs_of = run.reader;
+    assert_int_equal(probity_report_open(&options, &run.report), 0);
+    while (probity_reader_next(run.reader, &event) > 0)
+        assert_int_equal(probity_report_put(run.report, event), 0);
+    assert_int_equal(probity_report_finish(run.report), 0);
+    run.functions = probity_report_functions(run.report, &run.count);
+    probity_report_sort(run.functions, run.count, PROBITY_REPORT_NAME);
+    unlink(make.path);
+    return run;
+}
+
+static void close_run(struct run *run)
+{
+    probity_report_close(run->report);
+    probity_reader_close(run->reader);
+}
+
+/* middle: ns; reach: of so many costs, each of which is known to 2 ns and the margin. */
+static void expect_cost(const struct probity_cost_sum *cost, uint64_t middle, uint64_t reach)
+{
+    assert_int_equal((cost->least + cost->most) / 2, middle * UNITS);
+    assert_int_equal((cost->most - cost->least) / 2, reach * (2 * UNITS + MARGIN));
+    assert_int_equal(cost->rare, 0);
+}
+
+static void each_record_costs_where_it_stands(void **state)
+{
+    const uint8_t message[] = {1, 0, 0, 0};
+    const struct make_item items[] = {
+        ENTER(0, 10),     ENTER(200, 20),
+        {.tick = 300, .code = 14}, /* a hit of probe 7 */
+        {.tick = 310, .code = 14}, EVENT(350, PROBITY_EVENT_MESSAGE, message, 4),
+        LEAVE(400, 20),   ENTER(600, 20),
+        LEAVE(800, 20),   LEAVE(1000, 10)};
+
+    (void)state;
+    start();
+    make_items(&make, 1, items, COUNT(items));
+    struct run run = run_made("stand");
+    assert_int_equal(run.count, 2);
+    const struct probity_report_sums *a = &run.functions[0].sums, *b = &run.functions[1].sums;
+    assert_int_equal(a->uncosted + b->uncosted, 0);
+    /* Its own, and of two callees; in total also what those have. */
+    expect_cost(&a->self_cost, 10 + 2 * 6, 3);
+    expect_cost(&b->self_cost, 2 * 10 + 2 * 4 + 8, 2 + 2 + 1);
+    expect_cost(&b->total_cost, 2 * 10 + 2 * 4 + 8, 2 + 2 + 1);
+    expect_cost(&a->total_cost, 10 + 2 * 6 + 2 * 10 + 2 * 4 + 8, 3 + 5);
+    /* 300 ns less 22, known to 3 times 3.5 ns, which becomes 11, and 1 for the nanosecond. */
+    struct probity_corrected self = probity_report_corrected(a, 1);
+    assert_int_equal(a->self.wall_ns, 300);
+    assert_int_equal(self.ns, 278);
+    assert_int_equal(self.error_ns, 12);
+    assert_false(self.is_below);
+    self = probity_report_corrected(a, 0);
+    assert_int_equal(self.ns, 500 - 58);
+    assert_int_equal(self.error_ns, 28 + 1);
+    close_run(&run);
+}
+
+static void recursion_and_pauses(void **state)
+{
+    const struct make_item items[] = {
+        ENTER(0, 10),   ENTER(100, 10), LEAVE(200, 10),
+        EVENT(300, PROBITY_EVENT_PAUSE, NULL, 0), ENTER(320, 20),
+        LEAVE(400, 20), EVENT(500, PROBITY_EVENT_RESUME, NULL, 0), LEAVE(600, 10)};
+
+    (void)state;
+    start();
+    make_items(&make, 1, items, COUNT(items));
+    struct run run = run_made("recursion");
+    const struct probity_report_sums *a = &run.functions[0].sums, *b = &run.functions[1].sums;
+    /* What is called in a pause costs its caller nothing. */
+    expect_cost(&a->self_cost, 2 * 10 + 6 + 8, 4);
+    expect_cost(&a->total_cost, 2 * 10 + 6 + 8, 4);
+    expect_cost(&b->self_cost, 10, 1);
+    close_run(&run);
+}
+
+/* An empty scope, of which more is taken off than it has: never below 0. */
+static void never_below_nothing(void **state)
+{
+    const struct make_item items[] = {ENTER(0, 20), LEAVE(18, 20), ENTER(40, 20), LEAVE(58, 20)};
+    const struct probity_report_layout layout = {.is_corrected = 1};
+    char *text = NULL;
+    size_t bytes = 0;
+
+    (void)state;
+    start();
+    make_items(&make, 1, items, COUNT(items));
+    struct run run = run_made("nothing");
+    struct probity_corrected self = probity_report_corrected(&run.functions[0].sums, 1);
+    assert_int_equal(run.functions[0].sums.self.wall_ns, 18);
+    assert_int_equal(self.ns, 0);
+    assert_int_equal(self.error_ns, 7 + 1);
+    assert_true(self.is_below);
+    FILE *stream = open_memstream(&text, &bytes);
+    probity_report_text(stream, &layout, run.reader, run.functions, run.count,
+                        probity_report_repairs(run.report));
+    fclose(stream);
+    assert_non_null(strstr(text, " 2    18ns     < 8ns     8ns    18ns     < 8ns     8ns  b\n"));
+    assert_non_null(strstr(text, "overhead: a scope adds 6.5 to 13.5 ns to its own time, 2.5 to "
+                                 "9.5 ns to its caller's; a hit 0.5 to 7.5 ns\n"));
+    free(text);
+    close_run(&run);
+}
+
+/* Without COST, and with a deferred scope, of which it is not known. */
+static void what_is_not_known(void **state)
+{
+    uint8_t checkpoint[16] = {40, 0, 0, 0, 1};
+    const struct make_item plain[] = {ENTER(0, 10), LEAVE(100, 10)};
+    const struct make_item deferred[] = {
+        ENTER(0, 10),   ENTER(100, 20),
+        LEAVE(200, 20), EVENT(300, PROBITY_EVENT_CHECKPOINT, checkpoint, sizeof checkpoint),
+        LEAVE(400, 40), LEAVE(500, 10)};
+
+    (void)state;
+    make_start(&make);
+    make_declare(&make, 1, 10, "a", 0);
+    make_items(&make, 1, plain, COUNT(plain));
+    struct run run = run_made("unknown");
+    assert_int_equal(run.functions[0].sums.uncosted, 1);
+    assert_false(probity_report_is_known(&run.functions[0].sums, PROBITY_REPORT_SELF_CORRECTED, 1));
+    close_run(&run);
+    start();
+    probity_put_u64(checkpoint + 8, MAKE_START + 250);
+    make_items(&make, 1, deferred, COUNT(deferred));
+    run = run_made("deferred");
+    assert_int_equal(run.count, 3);
+    assert_int_equal(run.functions[0].sums.uncosted, 1);
+    assert_int_equal(run.functions[1].sums.uncosted, 0);
+    assert_int_equal(run.functions[2].sums.uncosted, 1);
+    assert_true(probity_report_is_known(&run.functions[1].sums, PROBITY_REPORT_SELF_CORRECTED, 1));
+    close_run(&run);
+}
+
+/* What may be and may not be is no part of what is taken off. */
+static void rare_costs(void **state)
+{
+    const struct probity_cost_sum sum = {.least = 2 * UNITS, .most = 4 * UNITS, .rare = 10 * UNITS};
+    const struct probity_cost_sum much = {.least = UINT64_MAX / 4, .most = UINT64_MAX / 2};
+
+    (void)state;
+    struct probity_corrected corrected = probity_correct(100, &sum);
+    assert_int_equal(corrected.ns, 97);
+    assert_int_equal(corrected.error_ns, 1 + 10 + 1);
+    assert_false(corrected.is_below);
+    assert_int_equal(probity_correct(3, &sum).ns, 0);
+    assert_int_equal(probity_correct(2, &sum).ns, 0);
+    assert_true(probity_correct(14, &sum).is_below);
+    assert_false(probity_correct(15, &sum).is_below);
+    assert_int_equal(probity_correct(1000, &much).ns, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_record_costs_where_it_stands),
+                                       cmocka_unit_test(recursion_and_pauses),
+                                       cmocka_unit_test(never_below_nothing),
+                                       cmocka_unit_test(what_is_not_known),
+                                       cmocka_unit_test(rare_costs)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
