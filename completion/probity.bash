@@ -151,7 +151,7 @@ _probity() {
             --from --to --tid --function --json --csv --wide --columns --corrected -h --help' ;;
         tree) options='-o --output -f --force --by-thread --depth --min-percent --function --callers
             --callees --fold-recursion --sort --places --from --to --tid --json --csv --folded
-            --value -h --help' ;;
+            --corrected --value -h --help' ;;
         threads) options='-o --output -f --force --sort --from --to --tid --json --csv -h --help' ;;
         blocks) options='-o --output -f --force --sort -n --limit --from --to --probe --by-thread
             --slowest --since --until --tid --json

@@ -102,6 +102,7 @@ complete -c probity -n "$in tree" -l function -x -d 'what happened below functio
 complete -c probity -n "$in tree" -l callers -x -d 'who called functions like this'
 complete -c probity -n "$in tree" -l callees -x -d 'what functions like this called'
 complete -c probity -n "$in tree" -l fold-recursion -d 'a function that calls itself is one node'
+complete -c probity -n "$in tree" -l corrected -d 'times less what recording added'
 complete -c probity -n "$in tree" -l sort -x -d 'the order' \
     -a 'calls total self cpu-total cpu-self off-total off-self paused name'
 complete -c probity -n "$in tree" -l places -d 'file and line of each function'

@@ -192,6 +192,8 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
     struct probity_tree *tree = context;
     struct probity_tree_node *node = scope->user;
     struct probity_tree_sums sums = {.calls = 1, .repaired = how != PROBITY_SCOPE_LEFT};
+    const struct probity_cost_sum none = {0, 0, 0};
+    int is_costed = tree->options.costs_of != NULL && scope->is_costed;
 
     (void)event;
     if (scope->enter_wall_ns < tree->options.from_ns || scope->enter_wall_ns >= tree->options.to_ns)
@@ -208,8 +210,12 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
                 ? probity_scopes_at(tree->scopes, thread_slot, scope->depth - 1)
                 : NULL;
         /* Folded calls are in the total of the outermost one. */
-        if (caller == NULL || caller->user != node)
+        if (caller == NULL || caller->user != node) {
             sums.total = scope->total;
+            sums.total_cost = is_costed ? scope->total_cost : none;
+        }
+        sums.self_cost = is_costed ? scope->self_cost : none;
+        sums.uncosted = !is_costed;
         sums.self = probity_scope_self(scope);
         sums.paused = scope->paused;
     }
@@ -238,8 +244,18 @@ static struct probity_tree_node *moved(struct probity_tree *tree, struct probity
     return to;
 }
 
+static void take_cost_off(struct probity_cost_sum *from, const struct probity_cost_sum *sum)
+{
+    from->least -= sum->least;
+    from->most -= sum->most;
+    from->rare -= sum->rare;
+}
+
 static void take_off(struct probity_tree_sums *from, const struct probity_tree_sums *sums)
 {
+    take_cost_off(&from->total_cost, &sums->total_cost);
+    take_cost_off(&from->self_cost, &sums->self_cost);
+    from->uncosted -= sums->uncosted;
     from->calls -= sums->calls;
     from->untimed -= sums->untimed;
     from->repaired -= sums->repaired;
@@ -325,6 +341,11 @@ int probity_tree_open(const struct probity_tree_options *options, struct probity
     }
     if (options != NULL)
         tree->options = *options;
+    if (tree->options.costs_of != NULL &&
+        probity_scopes_want_costs(tree->scopes, tree->options.costs_of) != 0) {
+        probity_tree_close(tree);
+        return PROBITY_ERROR_MEMORY;
+    }
     if (tree->options.to_ns == 0)
         tree->options.to_ns = UINT64_MAX;
     if (tree->options.nodes_max == 0)

@@ -17,7 +17,7 @@
 #include "analysis/scopes.h"
 #include "reader/reader.h"
 
-/* Some 200 bytes each, table included: paths beyond are counted, and no more. */
+/* Some 250 bytes each, table included: paths beyond are counted, and no more. */
 enum { PROBITY_TREE_NODES_MAX = 400000 };
 
 /* Whose records they are. */
@@ -33,6 +33,8 @@ struct probity_tree_sums {
     uint64_t untimed;  /* of them */
     uint64_t repaired; /* of them: closed by repair, not by their leave */
     struct probity_scope_time total, self, paused;
+    struct probity_cost_sum total_cost, self_cost; /* what recording added, where uncosted is 0 */
+    uint64_t uncosted; /* calls with times of which that is not known */
 };
 
 struct probity_tree_node {
@@ -50,6 +52,7 @@ struct probity_tree_options {
     int fold_recursion;      /* a function that calls itself is one node */
     uint64_t from_ns, to_ns; /* CLOCK_REALTIME: only calls that begin in [from, to); both 0: all */
     size_t nodes_max;        /* 0: PROBITY_TREE_NODES_MAX */
+    const struct probity_reader *costs_of; /* what recording added is wanted; NULL: is not */
 };
 
 struct probity_tree;
@@ -111,6 +114,11 @@ const char *probity_tree_key_name(enum probity_tree_key key);
 
 /* Calls, or ns. */
 uint64_t probity_tree_value(const struct probity_tree_sums *sums, enum probity_tree_key key);
+
+/* Total (is_self 0) or self time without what recording added. Returns 1, or 0 where that is not
+ * known. */
+int probity_tree_corrected(const struct probity_tree_sums *sums, int is_self,
+                           struct probity_corrected *ret_corrected);
 
 /* Orders the children of every node: largest first, names ascending. Returns 0 or
  * PROBITY_ERROR_MEMORY. */

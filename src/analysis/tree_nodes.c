@@ -115,6 +115,9 @@ void probity_tree_sums_add(struct probity_tree_sums *to, const struct probity_tr
     add_time(&to->total, from->total);
     add_time(&to->self, from->self);
     add_time(&to->paused, from->paused);
+    probity_cost_join(&to->total_cost, &from->total_cost);
+    probity_cost_join(&to->self_cost, &from->self_cost);
+    to->uncosted += from->uncosted;
 }
 
 void probity_tree_nodes_release(struct probity_tree_nodes *nodes)
@@ -167,6 +170,8 @@ static void sum_children(struct probity_tree_node *node)
         node->sums.calls += child->sums.calls;
         node->sums.untimed += child->sums.untimed;
         add_time(&node->sums.total, child->sums.total);
+        probity_cost_join(&node->sums.total_cost, &child->sums.total_cost);
+        node->sums.uncosted += child->sums.uncosted;
     }
 }
 

@@ -57,6 +57,8 @@ static struct probity_tree_sums sums_of(const struct probity_tree_node *node, in
 
     if (!has_total)
         sums.total = (struct probity_scope_time){0, 0};
+    if (!has_total)
+        sums.total_cost = (struct probity_cost_sum){0, 0, 0};
     return sums;
 }
 
@@ -221,6 +223,16 @@ enum probity_tree_key probity_tree_key_parse(const char *name)
 static uint64_t off_of(struct probity_scope_time time)
 {
     return time.wall_ns > time.cpu_ns ? time.wall_ns - time.cpu_ns : 0;
+}
+
+int probity_tree_corrected(const struct probity_tree_sums *sums, int is_self,
+                           struct probity_corrected *ret_corrected)
+{
+    if (sums->uncosted > 0 || sums->total_cost.most == 0 || sums->calls <= sums->untimed)
+        return 0;
+    *ret_corrected = is_self ? probity_correct(sums->self.wall_ns, &sums->self_cost)
+                             : probity_correct(sums->total.wall_ns, &sums->total_cost);
+    return 1;
 }
 
 uint64_t probity_tree_value(const struct probity_tree_sums *sums, enum probity_tree_key key)

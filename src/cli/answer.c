@@ -171,6 +171,7 @@ static int tell_unseen(const struct cli_answer *answer)
 static int collect(struct cli_answer *answer, struct probity_reader *reader, uint64_t from_ns,
                    uint64_t to_ns)
 {
+    answer->reader = reader;
     int error = answer->steps->open(answer->context, from_ns, to_ns);
 
     if (error == 0)

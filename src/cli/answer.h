@@ -25,6 +25,7 @@ struct cli_answer {
     const struct cli_command *command;
     const struct cli_answer_steps *steps;
     void *context;
+    const struct probity_reader *reader; /* from open on */
     /* In place of open and print, where output does not wait for the last event: takes the events
      * with cli_answer_take() and returns an exit status. NULL: none. */
     int (*stream)(void *context, struct probity_reader *reader, uint64_t from_ns, uint64_t to_ns);

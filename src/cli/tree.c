@@ -44,6 +44,7 @@ static const struct option long_options[] = {
     {"csv", no_argument, NULL, 'c'},
     {"folded", no_argument, NULL, 'l'},
     {"value", required_argument, NULL, 'v'},
+    {"corrected", no_argument, NULL, 'k'},
     {NULL, 0, NULL, 0}};
 
 /* ---- Options -----------------------------------------------------------------------------------
@@ -135,6 +136,7 @@ static int parse_option(struct tree_call *call, int option)
     case 'c': return set_form(call, FORM_CSV);
     case 'l': return set_form(call, FORM_FOLDED);
     case 'v': return parse_value(call, optarg);
+    case 'k': call->layout.is_corrected = 1; return CLI_OK;
     default: return cli_answer_option(&call->answer, option, optarg);
     }
 }
@@ -148,6 +150,8 @@ static int open_tree(void *context, uint64_t from_ns, uint64_t to_ns)
 
     call->options.from_ns = from_ns;
     call->options.to_ns = to_ns;
+    if (call->form == FORM_JSON || call->form == FORM_CSV || call->layout.is_corrected)
+        call->options.costs_of = call->answer.reader;
     return probity_tree_open(&call->options, &call->tree);
 }
 
@@ -251,6 +255,8 @@ const struct cli_command cli_command_tree = {
     "      --fold-recursion     a function that calls itself is one node\n"
     "      --sort KEY           calls, total (default), self, cpu-total, cpu-self, off-total,\n"
     "                           off-self, paused, name\n"
+    "      --corrected          total and self time less what recording added, as far as it was\n"
+    "                           measured, and how far that may be off (+-)\n"
     "      --places             file and line of each function\n"
     "      --from T, --to T     calls that begin from T on, and before T: seconds since recording\n"
     "                           began, or with a unit (ns, us, ms, s), or @SECONDS since 1970\n"

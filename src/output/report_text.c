@@ -183,11 +183,8 @@ static void put_head(FILE *stream, const struct probity_report_layout *layout,
 }
 
 /* A time that is less than its error may be anything up to both. */
-static void put_corrected(FILE *stream, const struct probity_report_sums *sums,
-                          enum probity_report_key key)
+void probity_report_put_corrected(FILE *stream, struct probity_corrected corrected)
 {
-    struct probity_corrected corrected =
-        probity_report_corrected(sums, key == PROBITY_REPORT_SELF_CORRECTED);
     char text[PROBITY_REPORT_TIME_BYTES], below[PROBITY_REPORT_TIME_BYTES + 2];
 
     if (corrected.is_below)
@@ -214,7 +211,8 @@ static void put_sums(FILE *stream, const struct probity_report_sums *sums, struc
         else if (key == PROBITY_REPORT_PARALLELISM)
             fprintf(stream, "%*.2f", TIME_COLUMNS, (double)value / 1000);
         else if (width_of(key) == CORRECTED_COLUMNS)
-            put_corrected(stream, sums, key);
+            probity_report_put_corrected(
+                stream, probity_report_corrected(sums, key == PROBITY_REPORT_SELF_CORRECTED));
         else
             fprintf(stream, "%*s", TIME_COLUMNS, probity_report_time_text(value, text));
     }
@@ -354,8 +352,7 @@ static void put_range(FILE *stream, const char *before, const struct probity_cos
             (double)range->most / units);
 }
 
-/* What the columns are less of; ns for one call. */
-static void put_overhead(FILE *stream, const struct probity_reader *reader)
+void probity_report_put_overhead(FILE *stream, const struct probity_reader *reader)
 {
     struct probity_costs costs;
 
@@ -443,6 +440,6 @@ void probity_report_text(FILE *stream, const struct probity_report_layout *layou
     if (rough > 0)
         fprintf(stream, "percentiles of %" PRIu64 " functions are right to %.0f %%: profile mode "
                 "counts in wide buckets\n", rough, 100 * PROBITY_REPORT_QUANTILE_ERROR_PROFILED);
-    put_overhead(stream, reader);
+    probity_report_put_overhead(stream, reader);
     probity_report_foot(stream, layout->has_colour, reader, repairs);
 }

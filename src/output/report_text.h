@@ -33,6 +33,12 @@ void probity_report_put_safe(FILE *stream, const char *text, size_t bytes);
 void probity_report_put_thread(FILE *stream, const struct probity_thread_label *thread,
                                int has_pids);
 
+/* "1.234 ms", or "< 1.234 ms" where all that is known is that it is less; 10 columns. */
+void probity_report_put_corrected(FILE *stream, struct probity_corrected corrected);
+
+/* For each trace a line with what recording adds to times. */
+void probity_report_put_overhead(FILE *stream, const struct probity_reader *reader);
+
 /* Whether a trace has CPU times. */
 int probity_report_has_cpu(const struct probity_reader *reader);
 

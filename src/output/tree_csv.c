@@ -36,6 +36,13 @@ static void put_times(FILE *stream, const struct probity_tree_node *node, int is
     fputc(',', stream);
     if (is_timed && share >= 0)
         fprintf(stream, "%.6f", share);
+    for (int is_self = 0; is_self < 2; is_self++) {
+        struct probity_corrected corrected;
+        if (probity_tree_corrected(sums, is_self, &corrected))
+            fprintf(stream, ",%" PRIu64 ",%" PRIu64, corrected.ns, corrected.error_ns);
+        else
+            fputs(",,", stream);
+    }
     fputc('\n', stream);
 }
 
@@ -93,7 +100,7 @@ int probity_tree_csv(FILE *stream, const struct probity_tree_answer *answer)
 
     fputs("node,caller,depth,pid,tid,thread,function,file,line,calls,calls_untimed,calls_repaired,"
           "total_ns,self_ns,paused_ns,cpu_total_ns,cpu_self_ns,off_cpu_total_ns,off_cpu_self_ns,"
-          "share\n", stream);
+          "share,total_corrected_ns,total_error_ns,self_corrected_ns,self_error_ns\n", stream);
     while (error == 0 && (node = probity_tree_next(node, answer->root, &depth)) != NULL) {
         if (node->function == NULL) {
             thread = node->thread;

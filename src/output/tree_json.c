@@ -11,6 +11,19 @@
 #include "output/report_text.h"
 #include "probity.h"
 
+static void put_corrected(FILE *stream, const struct probity_tree_node *node, int is_self)
+{
+    const char *name = is_self ? "self" : "total";
+    struct probity_corrected corrected;
+
+    if ((!is_self || node->function != NULL) &&
+        probity_tree_corrected(&node->sums, is_self, &corrected))
+        fprintf(stream, ", \"%s_corrected_ns\": %" PRIu64 ", \"%s_error_ns\": %" PRIu64, name,
+                corrected.ns, name, corrected.error_ns);
+    else
+        fprintf(stream, ", \"%s_corrected_ns\": null, \"%s_error_ns\": null", name, name);
+}
+
 static void put_times(FILE *stream, const struct probity_tree_node *node, int is_cpu_known)
 {
     static const struct {
@@ -42,6 +55,8 @@ static void put_times(FILE *stream, const struct probity_tree_node *node, int is
         fprintf(stream, ", \"share\": %.6f", share);
     else
         fputs(", \"share\": null", stream);
+    put_corrected(stream, node, 0);
+    put_corrected(stream, node, 1);
 }
 
 static int put_function(FILE *stream, const struct probity_tree_node *node)

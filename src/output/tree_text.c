@@ -18,6 +18,13 @@ static void put_head(FILE *stream, const struct probity_tree_layout *layout)
     const char *start = layout->has_colour ? "\033[1m" : "";
     const char *end = layout->has_colour ? "\033[0m" : "";
 
+    if (layout->is_corrected) {
+        fprintf(stream, "%s%17s%18s%8s%18s%s\n", start, "wall", "less overhead", "wall",
+                "less overhead", end);
+        fprintf(stream, "%s%9s%8s%10s%8s%8s%10s%8s%8s  function%s\n", start, "calls", "total",
+                "total", "+-", "self", "self", "+-", "share", end);
+        return;
+    }
     fprintf(stream, "%s%24s%16s%s\n", start, "wall time", "CPU time", end);
     fprintf(stream, "%s%9s%8s%8s%8s%8s%8s  function%s\n", start, "calls", "total", "self",
             "total", "self", "share", end);
@@ -28,6 +35,40 @@ static void put_time(FILE *stream, uint64_t ns, int is_known)
     char text[PROBITY_REPORT_TIME_BYTES];
 
     fprintf(stream, "%8s", is_known ? probity_report_time_text(ns, text) : "-");
+}
+
+static void put_corrected(FILE *stream, const struct probity_tree_node *node, int is_self)
+{
+    struct probity_corrected corrected;
+
+    if ((is_self && node->function == NULL) ||
+        !probity_tree_corrected(&node->sums, is_self, &corrected)) {
+        fprintf(stream, "%10s%8s", "-", "-");
+        return;
+    }
+    probity_report_put_corrected(stream, corrected);
+    put_time(stream, corrected.error_ns, 1);
+}
+
+static void put_share(FILE *stream, double share)
+{
+    if (share >= 0)
+        fprintf(stream, "%7.1f%%  ", 100 * share);
+    else
+        fprintf(stream, "%8s  ", "-");
+}
+
+static void put_corrected_sums(FILE *stream, const struct probity_tree_node *node)
+{
+    const struct probity_tree_sums *sums = &node->sums;
+    int is_timed = sums->calls > sums->untimed, is_function = node->function != NULL;
+
+    fprintf(stream, "%9" PRIu64, sums->calls);
+    put_time(stream, sums->total.wall_ns, is_timed);
+    put_corrected(stream, node, 0);
+    put_time(stream, sums->self.wall_ns, is_timed && is_function);
+    put_corrected(stream, node, 1);
+    put_share(stream, is_timed ? probity_tree_share(node) : -1);
 }
 
 static void put_sums(FILE *stream, const struct probity_tree_node *node, int is_cpu_known)
@@ -41,10 +82,7 @@ static void put_sums(FILE *stream, const struct probity_tree_node *node, int is_
     put_time(stream, sums->self.wall_ns, is_timed && is_function);
     put_time(stream, sums->total.cpu_ns, is_timed && is_cpu_known);
     put_time(stream, sums->self.cpu_ns, is_timed && is_cpu_known && is_function);
-    if (share >= 0)
-        fprintf(stream, "%7.1f%%  ", 100 * share);
-    else
-        fprintf(stream, "%8s  ", "-");
+    put_share(stream, share);
 }
 
 /* The lines to the left of a name, from the outside: whether each node on the way has a sibling to
@@ -121,6 +159,8 @@ static void put_foot(FILE *stream, const struct probity_tree_layout *layout,
     if (answer->lost > 0)
         fprintf(stream, "%" PRIu64 " calls are left out: there are too many different paths "
                 "(--fold-recursion may help)\n", answer->lost);
+    if (layout->is_corrected)
+        probity_report_put_overhead(stream, answer->reader);
     probity_report_foot(stream, layout->has_colour, answer->reader, answer->repairs);
 }
 
@@ -134,7 +174,10 @@ void probity_tree_text(FILE *stream, const struct probity_tree_layout *layout,
 
     put_head(stream, layout);
     while ((node = probity_tree_next(node, answer->root, &depth)) != NULL) {
-        put_sums(stream, node, is_cpu_known);
+        if (layout->is_corrected)
+            put_corrected_sums(stream, node);
+        else
+            put_sums(stream, node, is_cpu_known);
         put_lines(stream, node, depth, layout->has_lines);
         if (node->function == NULL)
             put_thread(stream, node->thread, has_pids);

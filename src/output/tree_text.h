@@ -23,6 +23,7 @@ struct probity_tree_layout {
     int has_colour;
     int has_lines; /* drawn with U+2500 and its like, not with ASCII */
     int has_places;
+    int is_corrected; /* times less overhead beside those with it */
 };
 
 /* The name of a node's function, in C++ with its classes; "site-N", in ret_text, where its

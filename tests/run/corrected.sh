@@ -49,6 +49,14 @@ awk -F '\t' '
     END { if (found != 6) print found " functions" }' ranges functions > output
 expect "what awk finds otherwise" "" "$(cat output)"
 
+# The tree has the same, each function being on one path only.
+"$PROBITY" tree --csv --from "$(awk '/^from/ { print $2 }' truth)" trace |
+    awk -F, 'NR > 1 { print $7, $21, $22, $23, $24 }' | sort > tree
+jq -r '.functions[] | "\(.name) \(.total_corrected_ns) \(.total_error_ns) \(.self_corrected_ns) " +
+    "\(.self_error_ns)"' report | sort | diff - tree > output || fail "tree: $(cat output)"
+"$PROBITY" tree --corrected trace > output
+grep -q '^overhead: a scope adds ' output || fail "no word of overhead below the tree"
+
 # Reports of a trace that says nothing of costs do not pretend.
 PROBITY_COST=0 PROBITY_OUT=$WORK/without "$PROGRAMS/tree"
 "$PROBITY" report --corrected without > output

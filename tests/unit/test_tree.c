@@ -435,12 +435,12 @@ static void the_tree_is_as_ever(void **state)
     expect_text(printed(&run, 3),
         "node,caller,depth,pid,tid,thread,function,file,line,calls,calls_untimed,calls_repaired,"
         "total_ns,self_ns,paused_ns,cpu_total_ns,cpu_self_ns,off_cpu_total_ns,off_cpu_self_ns,"
-        "share\n"
-        "1,0,1,,,,a,made.c,20,1,0,0,600,200,0,600,200,0,0,1.000000\n"
-        "2,1,2,,,,c;,made.c,40,1,0,0,300,100,0,300,100,0,0,0.500000\n"
-        "3,2,3,,,,b,made.c,30,1,0,0,200,200,0,200,200,0,0,0.333333\n"
-        "4,1,2,,,,b,made.c,30,1,0,0,100,100,0,100,100,0,0,0.166667\n"
-        "5,0,1,,,,b,made.c,30,1,0,0,50,50,0,50,50,0,0,1.000000\n");
+        "share,total_corrected_ns,total_error_ns,self_corrected_ns,self_error_ns\n"
+        "1,0,1,,,,a,made.c,20,1,0,0,600,200,0,600,200,0,0,1.000000,,,,\n"
+        "2,1,2,,,,c;,made.c,40,1,0,0,300,100,0,300,100,0,0,0.500000,,,,\n"
+        "3,2,3,,,,b,made.c,30,1,0,0,200,200,0,200,200,0,0,0.333333,,,,\n"
+        "4,1,2,,,,b,made.c,30,1,0,0,100,100,0,100,100,0,0,0.166667,,,,\n"
+        "5,0,1,,,,b,made.c,30,1,0,0,50,50,0,50,50,0,0,1.000000,,,,\n");
     close_run(&run);
 }
 
@@ -458,11 +458,15 @@ static void the_json_is_as_ever(void **state)
         "{\"name\": \"a\", \"file\": \"made.c\", \"line\": 20, \"calls\": 1, "
         "\"calls_untimed\": 0, \"calls_repaired\": 1, \"total_ns\": 150, \"self_ns\": 50, "
         "\"paused_ns\": 0, \"cpu_total_ns\": 150, \"cpu_self_ns\": 50, \"off_cpu_total_ns\": 0, "
-        "\"off_cpu_self_ns\": 0, \"share\": 1.000000, \"children\": [\n"
+        "\"off_cpu_self_ns\": 0, \"share\": 1.000000, "
+        "\"total_corrected_ns\": null, \"total_error_ns\": null, \"self_corrected_ns\": null, "
+        "\"self_error_ns\": null, \"children\": [\n"
         "{\"name\": \"b\", \"file\": \"made.c\", \"line\": 30, \"calls\": 1, "
         "\"calls_untimed\": 0, \"calls_repaired\": 0, \"total_ns\": 100, \"self_ns\": 100, "
         "\"paused_ns\": 0, \"cpu_total_ns\": 100, \"cpu_self_ns\": 100, \"off_cpu_total_ns\": 0, "
-        "\"off_cpu_self_ns\": 0, \"share\": 0.666667, \"children\": []}]}]}\n");
+        "\"off_cpu_self_ns\": 0, \"share\": 0.666667, "
+        "\"total_corrected_ns\": null, \"total_error_ns\": null, \"self_corrected_ns\": null, "
+        "\"self_error_ns\": null, \"children\": []}]}]}\n");
     close_run(&run);
 }
 
