@@ -28,7 +28,8 @@ _probity_record() {
     case $2 in
         -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$1") ;;
         --mode) mapfile -t COMPREPLY < <(compgen -W 'block drop ring' -- "$1") ;;
-        *) mapfile -t COMPREPLY < <(compgen -c -W '-o --output -f --force --mode -h --help --' -- "$1") ;;
+        --label) ;;
+        *) mapfile -t COMPREPLY < <(compgen -c -W '-o --output -f --force --label --mode -h --help --' -- "$1") ;;
     esac
 }
 

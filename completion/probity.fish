@@ -44,6 +44,7 @@ complete -c probity -n $none -l version -d 'print the version'
 
 complete -c probity -n "$in record" -s o -l output -r -d 'name of the trace'
 complete -c probity -n "$in record" -s f -l force -d 'remove a trace that exists'
+complete -c probity -n "$in record" -l label -x -d 'what this run is called'
 complete -c probity -n "$in record" -l mode -x -a 'block drop ring' \
     -d 'what happens when the writer cannot keep up'
 

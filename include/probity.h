@@ -114,6 +114,9 @@ struct probity_options {
      * when recording starts and when it ends, in some 150 microseconds each time, and is part of
      * the trace. */
     int cost;
+    /* PROBITY_LABEL: what this run is called, to find it again among others; at most 255 bytes.
+     * Default: nothing. Copied. */
+    const char *label;
 };
 
 /* Starts recording. Optional: with PROBITY_OUT set, the constructor of the library or the first

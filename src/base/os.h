@@ -77,6 +77,9 @@ void probity_os_image_find(struct probity_os_image *ret_image);
 /* How many bytes from `at` on belong to it; 0 where `at` is elsewhere. */
 size_t probity_os_image_bytes(const struct probity_os_image *image, const void *at);
 
+/* How many processors are online; 0 where the kernel does not tell. */
+uint32_t probity_os_processors(void);
+
 /* The path of the shared library that `at` lies in; "" where it is in none. Holds while that is
  * loaded. Takes no lock with glibc 2.35 or newer, else the dynamic linker's, behind which the
  * program's constructors run: hold none of ours. */

@@ -370,6 +370,34 @@ size_t probity_os_image_bytes(const struct probity_os_image *image, const void *
     return 0;
 }
 
+static uint32_t number_at(const char **at)
+{
+    uint32_t number = 0;
+
+    for (; **at >= '0' && **at <= '9'; (*at)++)
+        number = number * 10 + (uint32_t)(**at - '0');
+    return number;
+}
+
+/* A list of ranges: "0-3,6". */
+uint32_t probity_os_processors(void)
+{
+    char text[1024];
+    long bytes = probity_os_read_file("/sys/devices/system/cpu/online", text, sizeof text - 1);
+    uint32_t processors = 0;
+
+    text[bytes > 0 ? bytes : 0] = 0;
+    for (const char *at = text; *at >= '0' && *at <= '9'; at += *at == ',') {
+        uint32_t first = number_at(&at), last = first;
+        if (*at == '-') {
+            at++;
+            last = number_at(&at);
+        }
+        processors += last >= first ? last - first + 1 : 0;
+    }
+    return processors;
+}
+
 size_t probity_os_readable_bytes(const void *at)
 {
     enum { PAGE = 4096, LOOK_BYTES = 8 };

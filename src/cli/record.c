@@ -14,13 +14,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "cli/cli.h"
 #include "cli/cli_recover.h"
 #include "cli/cli_traces.h"
 #include "cli/launch.h"
 
 struct record_call {
-    const char *out, *mode;
+    const char *out, *mode, *label;
     int force;
     char **program;
 };
@@ -225,6 +226,21 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+/* What is not asked for stays as the environment has it. */
+static int launch(const struct record_call *call, const char *pattern,
+                  struct cli_launched *ret_launched)
+{
+    struct cli_variable environment[3] = {{"PROBITY_OUT", pattern}};
+    struct cli_launch how = {
+        .program = call->program, .environment = environment, .environment_count = 1};
+
+    if (call->mode != NULL)
+        environment[how.environment_count++] = (struct cli_variable){"PROBITY_MODE", call->mode};
+    if (call->label != NULL)
+        environment[how.environment_count++] = (struct cli_variable){"PROBITY_LABEL", call->label};
+    return cli_launch(&cli_command_record, &how, ret_launched);
+}
+
 /* The status is the program's, whatever becomes of its trace: that is told on stderr. */
 static int record(const struct record_call *call)
 {
@@ -240,13 +256,7 @@ static int record(const struct record_call *call)
     if (pattern == NULL)
         return cli_fail(&cli_command_record, "cannot tell the working directory: %s",
                         strerror(errno));
-    /* Without a wish for a mode, that of the environment stays. */
-    const struct cli_variable environment[] = {{"PROBITY_OUT", pattern},
-                                               {"PROBITY_MODE", call->mode}};
-    const struct cli_launch launch = {.program = call->program,
-                                      .environment = environment,
-                                      .environment_count = call->mode != NULL ? 2 : 1};
-    status = cli_launch(&cli_command_record, &launch, &launched);
+    status = launch(call, pattern, &launched);
     if (status == CLI_OK) {
         char *out = expand_pattern(pattern, call->program[0], launched.pid);
         if (out != NULL && launched.exec_error == 0)
@@ -263,6 +273,7 @@ static int run(int argc, char **argv)
     static const struct option long_options[] = {{"output", required_argument, NULL, 'o'},
                                                  {"force", no_argument, NULL, 'f'},
                                                  {"mode", required_argument, NULL, 'm'},
+                                                 {"label", required_argument, NULL, 'l'},
                                                  {"help", no_argument, NULL, 'h'},
                                                  {NULL, 0, NULL, 0}};
     struct record_call call = {0};
@@ -273,6 +284,7 @@ static int run(int argc, char **argv)
         case 'o': call.out = optarg; break;
         case 'f': call.force = 1; break;
         case 'm': call.mode = optarg; break;
+        case 'l': call.label = optarg; break;
         case 'h': return cli_print_help(&cli_command_record);
         default: return cli_fail_option(&cli_command_record, argv, option);
         }
@@ -281,6 +293,8 @@ static int run(int argc, char **argv)
         strcmp(call.mode, "ring") != 0)
         return cli_fail_usage(&cli_command_record, "no mode '%s'; there are block, drop and ring",
                               call.mode);
+    if (call.label != NULL && (*call.label == '\0' || strlen(call.label) > PROBITY_LIMIT_NAME))
+        return cli_fail_usage(&cli_command_record, "--label: 1 to %d bytes", PROBITY_LIMIT_NAME);
     if (optind == argc)
         return cli_fail_usage(&cli_command_record, "no program given");
     if (call.out != NULL && *call.out == '\0')
@@ -299,6 +313,7 @@ const struct cli_command cli_command_record = {
     "  -o, --output TRACE   default %n.%p.probity (%n program, %p process id) in this directory;\n"
     "                       a name that ends in .csv becomes a CSV when the program ends\n"
     "  -f, --force          remove TRACE first where it exists\n"
+    "      --label LABEL    what this run is called, to find it again among others\n"
     "      --mode MODE      when the writer cannot keep up: block (default), drop or ring\n"
     "  -h, --help           this text\n",
     "that of the program. Where it was not run: 1 failure; 2 wrong call;\n"

@@ -57,7 +57,11 @@ enum probity_info_tag {
     PROBITY_TAG_LIBRARY = 7,
     PROBITY_TAG_DIRECTORY = 8,
     PROBITY_TAG_CSV = 9,
-    PROBITY_TAG_COUNT = 10 /* one more than the last */
+    PROBITY_TAG_EXECUTABLE = 10,
+    PROBITY_TAG_BUILD = 11,
+    PROBITY_TAG_PROCESSORS = 12,
+    PROBITY_TAG_LABEL = 13,
+    PROBITY_TAG_COUNT = 14 /* one more than the last */
 };
 
 struct probity_anchor {

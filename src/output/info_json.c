@@ -46,6 +46,21 @@ static json_t *arguments(const struct probity_text *text)
     return list;
 }
 
+/* A number in decimal digits; null where there is none. */
+static json_t *count_of(const struct probity_text *text)
+{
+    uint64_t count = 0;
+
+    if (text->bytes == NULL || text->length == 0 || text->length > 18)
+        return json_null();
+    for (size_t i = 0; i < text->length; i++) {
+        if (text->bytes[i] < '0' || text->bytes[i] > '9')
+            return json_null();
+        count = 10 * count + (uint64_t)(text->bytes[i] - '0');
+    }
+    return integer(count);
+}
+
 static json_t *program_of(const struct probity_trace_facts *facts)
 {
     const struct probity_info *info = &facts->info;
@@ -59,6 +74,9 @@ static json_t *program_of(const struct probity_trace_facts *facts)
     json_object_set_new(object, "host", string(&info->text[PROBITY_TAG_HOST]));
     json_object_set_new(object, "kernel", string(&info->text[PROBITY_TAG_KERNEL]));
     json_object_set_new(object, "cpu", string(&info->text[PROBITY_TAG_CPU]));
+    json_object_set_new(object, "executable", string(&info->text[PROBITY_TAG_EXECUTABLE]));
+    json_object_set_new(object, "build_id", string(&info->text[PROBITY_TAG_BUILD]));
+    json_object_set_new(object, "processors", count_of(&info->text[PROBITY_TAG_PROCESSORS]));
     json_object_set_new(object, "library", string(&info->text[PROBITY_TAG_LIBRARY]));
     return object;
 }
@@ -219,6 +237,7 @@ static json_t *trace_of(const struct probity_trace_facts *facts)
                         json_string(facts->info.mode < 3 ? modes[facts->info.mode] : "unknown"));
     json_object_set_new(object, "profile",
                         json_boolean((facts->info.flags & PROBITY_INFO_PROFILE) != 0));
+    json_object_set_new(object, "label", string(&facts->info.text[PROBITY_TAG_LABEL]));
     json_object_set_new(object, "program", program_of(facts));
     json_object_set_new(object, "counts", counts_of(facts));
     json_object_set_new(object, "times", times_of(facts));

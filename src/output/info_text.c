@@ -170,13 +170,17 @@ void probity_info_text(FILE *stream, const struct probity_trace_facts *facts)
     put_line(stream, "trace", "%s", facts->path);
     put_line(stream, "state", "%s", states[facts->state]);
     put_line(stream, "complete", "%s: %s", complete ? "yes" : "NO", why);
+    put_string(stream, "label", &info->text[PROBITY_TAG_LABEL]);
     put_string(stream, "program", &info->text[PROBITY_TAG_PROGRAM]);
     put_string(stream, "command", &info->text[PROBITY_TAG_COMMAND]);
+    put_string(stream, "executable", &info->text[PROBITY_TAG_EXECUTABLE]);
+    put_string(stream, "build id", &info->text[PROBITY_TAG_BUILD]);
     put_string(stream, "directory", &info->text[PROBITY_TAG_DIRECTORY]);
     put_line(stream, "process", "%" PRIu32 ", child of %" PRIu32, info->pid, info->parent_pid);
     put_string(stream, "host", &info->text[PROBITY_TAG_HOST]);
     put_string(stream, "kernel", &info->text[PROBITY_TAG_KERNEL]);
     put_string(stream, "CPU", &info->text[PROBITY_TAG_CPU]);
+    put_string(stream, "processors", &info->text[PROBITY_TAG_PROCESSORS]);
     put_string(stream, "library", &info->text[PROBITY_TAG_LIBRARY]);
     put_line(stream, "mode", "%s%s", info->mode < 3 ? modes[info->mode] : "unknown",
              info->flags & PROBITY_INFO_PROFILE

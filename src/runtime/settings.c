@@ -77,6 +77,9 @@ static const char *apply_scope_options(const struct probity_options *options,
     if (options->summary != NULL &&
         !text_copy(settings->summary, sizeof settings->summary, options->summary))
         return "options: summary";
+    if (options->label != NULL &&
+        !text_copy(settings->label, sizeof settings->label, options->label))
+        return "options: label";
     return NULL;
 }
 
@@ -148,7 +151,7 @@ static int get_mode(struct probity_settings *settings)
 static const char *apply_paths(struct probity_settings *settings)
 {
     const char *out = getenv("PROBITY_OUT"), *directory = getenv("PROBITY_SPOOL_DIR");
-    const char *clock = getenv("PROBITY_CLOCK");
+    const char *clock = getenv("PROBITY_CLOCK"), *label = getenv("PROBITY_LABEL");
 
     settings->is_asked_for = out != NULL && out[0] != 0;
     if (settings->is_asked_for && !text_copy(settings->out, sizeof settings->out, out))
@@ -156,6 +159,9 @@ static const char *apply_paths(struct probity_settings *settings)
     if (directory != NULL &&
         !text_copy(settings->spool_directory, sizeof settings->spool_directory, directory))
         return "PROBITY_SPOOL_DIR";
+    if (label != NULL && label[0] != 0 &&
+        !text_copy(settings->label, sizeof settings->label, label))
+        return "PROBITY_LABEL";
     settings->refuse_counter = clock != NULL && strcmp(clock, "monotonic") == 0;
     if (clock != NULL && !settings->refuse_counter && strcmp(clock, "counter") != 0 &&
         clock[0] != 0)

@@ -22,6 +22,7 @@ struct probity_settings {
     int is_for_text; /* only PROBITY_LOG or _SUMMARY is set: the trace goes when they are printed */
     /* "": none; "stderr"; else a file's template, not expanded */
     char log[PROBITY_LIMIT_PATH], summary[PROBITY_LIMIT_PATH];
+    char label[PROBITY_LIMIT_NAME + 1]; /* "": none */
 };
 
 /* Levels as text, "F" or "F,P", each 0 to PROBITY_LEVEL_MAX; without P, ret_parameters is -1.

@@ -13,11 +13,16 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/objects.h"
 #include "base/os.h"
 #include "runtime/sites.h"
 #include "writer/append.h"
 
-enum { NAME_TRIES = 100, COST_ROOM = PROBITY_BLOCK_HEADER_BYTES + PROBITY_COST_BYTES_MAX };
+enum {
+    NAME_TRIES = 100,
+    BUILD_ID_BYTES_MAX = 64,
+    COST_ROOM = PROBITY_BLOCK_HEADER_BYTES + PROBITY_COST_BYTES_MAX
+};
 
 /* A path being put together; too long a one is remembered as such. */
 struct path {
@@ -183,9 +188,10 @@ int probity_trace_file_expand(struct probity_session *session, const char *templ
 struct facts {
     char program[PROBITY_LIMIT_PATH], command[PROBITY_LIMIT_PATH], directory[PROBITY_LIMIT_PATH];
     char cpu[2048];
+    char build[2 * BUILD_ID_BYTES_MAX + 1], processors[12];
     struct utsname system;
     uint8_t bytes[PROBITY_FILE_HEADER_BYTES + PROBITY_BLOCK_HEADER_BYTES +
-                  PROBITY_INFO_FIXED_BYTES + 6 * PROBITY_LIMIT_PATH + COST_ROOM];
+                  PROBITY_INFO_FIXED_BYTES + 8 * PROBITY_LIMIT_PATH + COST_ROOM];
 };
 
 static struct probity_text text_of(const char *text)
@@ -203,6 +209,47 @@ static struct probity_text cpu_model(char *text, size_t room)
     if (at == NULL || at[1] != ' ')
         return (struct probity_text){NULL, 0};
     return (struct probity_text){at + 2, strcspn(at + 2, "\n")};
+}
+
+/* The note of a linker that makes build ids; a further one, or a longer one, is none. */
+static void take_build_id(void *context, const struct probity_object *object, const uint8_t *note,
+                          size_t bytes)
+{
+    static const char digits[] = "0123456789abcdef";
+    char *text = context;
+
+    (void)object;
+    for (size_t i = 0; text[2 * i] == 0 && bytes <= BUILD_ID_BYTES_MAX && i < bytes; i++) {
+        text[2 * i] = digits[note[i] >> 4];
+        text[2 * i + 1] = digits[note[i] & 15];
+    }
+}
+
+/* What tells one build of a program from another. The text is all zeros. */
+static struct probity_text build_id(char *text, size_t room)
+{
+    enum { GNU_BUILD_ID = 3 };
+    struct probity_object executable;
+    struct stat status;
+
+    if (probity_object_executable(&executable) == 0)
+        probity_object_notes(&executable, "GNU", GNU_BUILD_ID, take_build_id, text);
+    if (text[0] == 0 && stat("/proc/self/exe", &status) == 0)
+        snprintf(text, room, "size:%llu", (unsigned long long)status.st_size);
+    return text_of(text);
+}
+
+static void run_fill(struct facts *facts, const struct probity_session *session,
+                     struct probity_info *ret_info)
+{
+    uint32_t processors = probity_os_processors();
+
+    ret_info->text[PROBITY_TAG_EXECUTABLE] = text_of(facts->program);
+    ret_info->text[PROBITY_TAG_BUILD] = build_id(facts->build, sizeof facts->build);
+    if (processors > 0)
+        snprintf(facts->processors, sizeof facts->processors, "%u", processors);
+    ret_info->text[PROBITY_TAG_PROCESSORS] = text_of(facts->processors);
+    ret_info->text[PROBITY_TAG_LABEL] = text_of(session->settings.label);
 }
 
 static void facts_fill(struct facts *facts, struct probity_session *session,
@@ -228,6 +275,7 @@ static void facts_fill(struct facts *facts, struct probity_session *session,
     if (getcwd(facts->directory, sizeof facts->directory) != NULL)
         text[PROBITY_TAG_DIRECTORY] = text_of(facts->directory);
     text[PROBITY_TAG_CSV] = text_of(session->csv_path);
+    run_fill(facts, session, ret_info);
 }
 
 static void info_fill(struct probity_session *session, struct probity_info *ret_info)

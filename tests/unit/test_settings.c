@@ -21,7 +21,8 @@ static const char *const names[] = {
     "PROBITY_SPOOL_RECORDS", "PROBITY_SPOOL_BYTES_MAX", "PROBITY_CPU_GAP_NS",
     "PROBITY_CLOCK",         "PROBITY_SPOOL_DIR",       "PROBITY_CPU_BUDGET_PERMILLE",
     "PROBITY_LEVEL",         "PROBITY_PROFILE",         "PROBITY_THREADS",
-    "PROBITY_LOG",           "PROBITY_SUMMARY",         "PROBITY_COST"};
+    "PROBITY_LOG",           "PROBITY_SUMMARY",         "PROBITY_COST",
+    "PROBITY_LABEL"};
 
 static struct probity_settings settings;
 static const char *what;
@@ -75,6 +76,33 @@ static void environment_wins(void **state)
     assert_true(settings.cpu_time && settings.is_asked_for);
     assert_int_equal(settings.chunk_words, 2048);
     assert_int_equal(settings.cpu_gap_ns, 5000);
+}
+
+static void labels(void **state)
+{
+    struct probity_options options = {.label = "option"};
+    char text[PROBITY_LIMIT_NAME + 2];
+
+    (void)state;
+    assert_int_equal(probity_settings_read(&options, &settings, &what), 0);
+    assert_string_equal(settings.label, "option");
+    setenv("PROBITY_LABEL", "environment", 1);
+    assert_int_equal(probity_settings_read(&options, &settings, &what), 0);
+    assert_string_equal(settings.label, "environment");
+    assert_false(settings.is_asked_for);
+    /* A program that knows no label yet. */
+    unsetenv("PROBITY_LABEL");
+    options.struct_bytes = offsetof(struct probity_options, label);
+    assert_int_equal(probity_settings_read(&options, &settings, &what), 0);
+    assert_string_equal(settings.label, "");
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    options = (struct probity_options){.label = text};
+    assert_int_equal(probity_settings_read(&options, &settings, &what), PROBITY_ERROR_ARGUMENT);
+    assert_string_equal(what, "options: label");
+    options.label = text + 1;
+    assert_int_equal(probity_settings_read(&options, &settings, &what), 0);
+    assert_int_equal(strlen(settings.label), PROBITY_LIMIT_NAME);
 }
 
 /* Empty is as good as absent. */
@@ -235,6 +263,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(defaults, clear),
         cmocka_unit_test_setup(environment_wins, clear),
+        cmocka_unit_test_setup(labels, clear),
         cmocka_unit_test_setup(empty_is_unset, clear),
         cmocka_unit_test_setup(refused_text, clear),
         cmocka_unit_test_setup(borders, clear),
