@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/order.h"
 #include "analysis/report.h"
 
 static const char *const key_names[PROBITY_REPORT_KEYS] = {
@@ -99,66 +100,36 @@ int probity_report_is_known(const struct probity_report_sums *sums, enum probity
     }
 }
 
-/* The value is worked out once for each item: a quantile walks over its histogram. */
-struct sort_item {
-    uint64_t value;
-    const char *name;
-    size_t place;
-};
-
-static int compare_items(const void *left, const void *right)
-{
-    const struct sort_item *a = left, *b = right;
-
-    if (a->value != b->value)
-        return a->value > b->value ? -1 : 1;
-    int order = strcmp(a->name, b->name);
-    return order != 0 ? order : a->place < b->place ? -1 : a->place > b->place;
-}
-
-/* Moves elements of `bytes` to the places that the items tell. Without memory they stay as they
- * are. */
-static void arrange(void *elements, size_t bytes, const struct sort_item *items, size_t count)
-{
-    char *from = elements, *copy = malloc(count * bytes);
-
-    if (copy == NULL)
-        return;
-    for (size_t i = 0; i < count; i++)
-        memcpy(copy + i * bytes, from + items[i].place * bytes, bytes);
-    memcpy(elements, copy, count * bytes);
-    free(copy);
-}
-
 static void sort_rows(struct probity_report_function *function, enum probity_report_key key)
 {
-    struct sort_item *items = calloc(function->row_count + 1, sizeof *items);
+    struct probity_order_item *items = calloc(function->row_count + 1, sizeof *items);
 
     if (items == NULL)
         return;
-    for (size_t i = 0; i < function->row_count; i++)
-        items[i] = (struct sort_item){probity_report_value(&function->rows[i].sums, key), "", i};
-    qsort(items, function->row_count, sizeof *items, compare_items);
-    if (function->row_count > 0)
-        arrange(function->rows, sizeof *function->rows, items, function->row_count);
+    for (size_t i = 0; i < function->row_count; i++) {
+        uint64_t value = probity_report_value(&function->rows[i].sums, key);
+        items[i] = (struct probity_order_item){(double)value, "", i};
+    }
+    probity_order_sort(items, function->row_count);
+    probity_order_arrange(function->rows, sizeof *function->rows, items, function->row_count);
     free(items);
 }
 
 void probity_report_sort(struct probity_report_function *functions, size_t count,
                          enum probity_report_key key)
 {
-    struct sort_item *items = calloc(count + 1, sizeof *items);
+    struct probity_order_item *items = calloc(count + 1, sizeof *items);
 
     if (items == NULL)
         return;
     for (size_t i = 0; i < count; i++) {
         const struct probity_function *function = functions[i].function;
-        items[i] = (struct sort_item){probity_report_value(&functions[i].sums, key),
-                                      function != NULL ? function->name : "~", i};
+        items[i] = (struct probity_order_item){
+            (double)probity_report_value(&functions[i].sums, key),
+            function != NULL ? function->name : "~", i};
         sort_rows(&functions[i], key);
     }
-    qsort(items, count, sizeof *items, compare_items);
-    if (count > 0)
-        arrange(functions, sizeof *functions, items, count);
+    probity_order_sort(items, count);
+    probity_order_arrange(functions, sizeof *functions, items, count);
     free(items);
 }

@@ -8,7 +8,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "cli/printed.h"
 
 #include "analysis/profiled.h"
 
@@ -95,12 +96,17 @@ int cli_answer_profiles(struct cli_answer *answer, const struct probity_reader *
     return error;
 }
 
-static int is_coloured(const struct cli_answer *answer)
-{
-    const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
+struct printing {
+    const struct cli_answer *answer;
+    const struct probity_reader *reader;
+};
 
-    return answer->out == NULL && (none == NULL || *none == '\0') && isatty(STDOUT_FILENO) &&
-           (terminal == NULL || strcmp(terminal, "dumb") != 0);
+static int print_answer(void *context, FILE *stream, int has_colour)
+{
+    const struct printing *printing = context;
+    const struct cli_answer *answer = printing->answer;
+
+    return answer->steps->print(answer->context, stream, printing->reader, has_colour);
 }
 
 int cli_answer_is_utf8(void)
@@ -115,43 +121,11 @@ int cli_answer_is_utf8(void)
     return 0;
 }
 
-static int print_to(struct cli_answer *answer, const struct probity_reader *reader,
-                    int descriptor)
+static int write_answer(const struct cli_answer *answer, const struct probity_reader *reader)
 {
-    int copy = answer->out != NULL ? dup(descriptor) : -1;
-    FILE *stream = answer->out == NULL ? stdout : copy >= 0 ? fdopen(copy, "w") : NULL;
+    struct printing printing = {answer, reader};
 
-    if (stream == NULL)
-        return PROBITY_ERROR_MEMORY;
-    int error = answer->steps->print(answer->context, stream, reader, is_coloured(answer));
-    if (error == 0 && ferror(stream))
-        error = PROBITY_ERROR_WRITE;
-    if (answer->out != NULL && fclose(stream) != 0 && error == 0)
-        error = PROBITY_ERROR_WRITE;
-    return error;
-}
-
-/* Standard output is looked at for all commands when it is closed. */
-static int write_answer(struct cli_answer *answer, const struct probity_reader *reader)
-{
-    struct cli_output output;
-    int status = cli_output_open(answer->command, answer->out, answer->force, &output);
-
-    if (status != CLI_OK)
-        return status;
-    int error = print_to(answer, reader, output.descriptor);
-    if (error == PROBITY_ERROR_WRITE && answer->out == NULL)
-        return CLI_FAILURE;
-    if (error != 0)
-        status = cli_fail_trace(answer->command,
-                                error == PROBITY_ERROR_WRITE
-                                    ? answer->out
-                                    : probity_reader_facts(reader, 0)->path,
-                                error, errno);
-    int closed = answer->out == NULL
-                     ? CLI_OK
-                     : cli_output_close(answer->command, &output, status == CLI_OK);
-    return status == CLI_OK ? closed : status;
+    return cli_print_answer(answer->command, answer->out, answer->force, print_answer, &printing);
 }
 
 /* Whether a thread that was asked for is in no trace. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * printed.h: an answer that is printed into standard output or a file, by commands that do not
- * read traces as cli/answer.h has it.
+ * printed.h: an answer that is printed into standard output or a file.
  */
 #ifndef PROBITY_CLI_PRINTED_H
 #define PROBITY_CLI_PRINTED_H

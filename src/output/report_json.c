@@ -5,31 +5,9 @@
  */
 #include "output/report_json.h"
 
-#include <jansson.h>
-#include <string.h>
-
+#include "output/json.h"
 #include "output/report_text.h"
 #include "probity.h"
-
-/* JSON has no unsigned 64 bits. Nothing that is summed up comes near. */
-static json_t *integer(uint64_t value)
-{
-    return json_integer((json_int_t)(value > INT64_MAX ? INT64_MAX : value));
-}
-
-/* A text of the traced program. Bytes that are no UTF-8 are replaced. */
-static json_t *string(const char *text)
-{
-    json_t *value = json_string(text);
-    char plain[2048];
-    size_t length = 0;
-
-    if (value != NULL)
-        return value;
-    for (; text[length] != '\0' && length < sizeof plain; length++)
-        plain[length] = (unsigned char)text[length] < 0x80 ? text[length] : '?';
-    return json_stringn(plain, length);
-}
 
 struct member {
     const char *name;
@@ -38,7 +16,8 @@ struct member {
 
 static json_t *value_of(enum probity_report_key key, uint64_t value)
 {
-    return key == PROBITY_REPORT_PARALLELISM ? json_real((double)value / 1000) : integer(value);
+    return key == PROBITY_REPORT_PARALLELISM ? json_real((double)value / 1000)
+                                             : probity_json_integer(value);
 }
 
 /* What is not known, is null. */
@@ -77,12 +56,12 @@ static void put_sums(json_t *object, const struct probity_report_sums *sums, int
         {"self_error_ns", PROBITY_REPORT_SELF_ERROR}};
     int has_cpu = is_cpu_known && sums->calls > sums->untimed;
 
-    json_object_set_new(object, "calls", integer(sums->calls));
-    json_object_set_new(object, "calls_untimed", integer(sums->untimed));
-    json_object_set_new(object, "calls_repaired", integer(sums->repaired));
+    json_object_set_new(object, "calls", probity_json_integer(sums->calls));
+    json_object_set_new(object, "calls_untimed", probity_json_integer(sums->untimed));
+    json_object_set_new(object, "calls_repaired", probity_json_integer(sums->repaired));
     put_times(object, sums, times, sizeof times / sizeof *times, is_cpu_known);
     json_object_set_new(object, "cpu_paused_ns",
-                        has_cpu ? integer(sums->paused.cpu_ns) : json_null());
+                        has_cpu ? probity_json_integer(sums->paused.cpu_ns) : json_null());
     put_times(object, sums, more, sizeof more / sizeof *more, is_cpu_known);
     json_object_set_new(object, "percentile_error",
                         json_real(probity_report_quantile_error(sums)));
@@ -98,8 +77,8 @@ static json_t *histogram_of(const struct probity_fine *durations)
 
     while (probity_fine_next(durations, &at, &bucket)) {
         json_t *pair = json_array();
-        json_array_append_new(pair, integer(bucket.least));
-        json_array_append_new(pair, integer(bucket.count));
+        json_array_append_new(pair, probity_json_integer(bucket.least));
+        json_array_append_new(pair, probity_json_integer(bucket.count));
         json_array_append_new(list, pair);
     }
     return list;
@@ -110,11 +89,11 @@ static json_t *thread_of(const struct probity_report_row *row, int is_cpu_known)
     const struct probity_thread_label *thread = row->thread;
     json_t *object = json_object();
 
-    json_object_set_new(object, "pid", integer(thread->pid));
-    json_object_set_new(object, "tid", integer(thread->tid));
-    json_object_set_new(object, "thread", integer(thread->thread));
+    json_object_set_new(object, "pid", probity_json_integer(thread->pid));
+    json_object_set_new(object, "tid", probity_json_integer(thread->tid));
+    json_object_set_new(object, "thread", probity_json_integer(thread->thread));
     json_object_set_new(object, "name",
-                        thread->name != NULL ? string(thread->name) : json_null());
+                        thread->name != NULL ? probity_json_string(thread->name) : json_null());
     put_sums(object, &row->sums, is_cpu_known);
     return object;
 }
@@ -126,15 +105,16 @@ static json_t *function_of(const struct probity_report_function *entry, int is_c
     char lost[32];
 
     snprintf(lost, sizeof lost, "site-%u", (unsigned)entry->number);
-    json_object_set_new(object, "name", string(function != NULL ? function->name : lost));
+    json_object_set_new(object, "name",
+                        probity_json_string(function != NULL ? function->name : lost));
     json_object_set_new(object, "declared", json_boolean(function != NULL));
     if (function != NULL) {
-        json_object_set_new(object, "signature", string(entry->signature));
-        json_object_set_new(object, "returns", string(function->returns));
-        json_object_set_new(object, "file", string(function->file));
-        json_object_set_new(object, "line", integer(function->line));
-        json_object_set_new(object, "object", string(function->object));
-        json_object_set_new(object, "level", integer(function->level));
+        json_object_set_new(object, "signature", probity_json_string(entry->signature));
+        json_object_set_new(object, "returns", probity_json_string(function->returns));
+        json_object_set_new(object, "file", probity_json_string(function->file));
+        json_object_set_new(object, "line", probity_json_integer(function->line));
+        json_object_set_new(object, "object", probity_json_string(function->object));
+        json_object_set_new(object, "level", probity_json_integer(function->level));
     }
     put_sums(object, &entry->sums, is_cpu_known);
     json_object_set_new(object, "histogram", histogram_of(&entry->sums.durations));
@@ -157,15 +137,16 @@ static json_t *traces_of(const struct probity_reader *reader)
         const struct probity_trace_facts *facts = probity_reader_facts(reader, i);
         int complete = probity_trace_is_complete(facts, why, sizeof why);
         json_t *object = json_object();
-        json_object_set_new(object, "trace", string(facts->path));
-        json_object_set_new(object, "pid", integer(facts->info.pid));
+        json_object_set_new(object, "trace", probity_json_string(facts->path));
+        json_object_set_new(object, "pid", probity_json_integer(facts->info.pid));
         json_object_set_new(object, "state", json_string(states[facts->state]));
         json_object_set_new(object, "complete", json_boolean(complete));
-        json_object_set_new(object, "why", string(why));
-        json_object_set_new(object, "wall_steps", integer(facts->clock_steps));
-        json_object_set_new(object, "stalls", integer(facts->totals.stalls));
-        json_object_set_new(object, "stall_ns", integer(probity_trace_ns_of_ticks(
-                                                    facts, facts->totals.stall_ticks)));
+        json_object_set_new(object, "why", probity_json_string(why));
+        json_object_set_new(object, "wall_steps", probity_json_integer(facts->clock_steps));
+        json_object_set_new(object, "stalls", probity_json_integer(facts->totals.stalls));
+        json_object_set_new(object, "stall_ns",
+                            probity_json_integer(probity_trace_ns_of_ticks(
+                                facts, facts->totals.stall_ticks)));
         json_array_append_new(list, object);
     }
     return list;
@@ -175,29 +156,24 @@ static json_t *repairs_of(const struct probity_scopes_repairs *repairs)
 {
     json_t *object = json_object();
 
-    json_object_set_new(object, "unwound", integer(repairs->unwound));
-    json_object_set_new(object, "open", integer(repairs->open));
-    json_object_set_new(object, "orphans", integer(repairs->orphans));
-    json_object_set_new(object, "pauses_unmatched", integer(repairs->pauses_unmatched));
-    json_object_set_new(object, "resumes_unmatched", integer(repairs->resumes_unmatched));
+    json_object_set_new(object, "unwound", probity_json_integer(repairs->unwound));
+    json_object_set_new(object, "open", probity_json_integer(repairs->open));
+    json_object_set_new(object, "orphans", probity_json_integer(repairs->orphans));
+    json_object_set_new(object, "pauses_unmatched",
+                        probity_json_integer(repairs->pauses_unmatched));
+    json_object_set_new(object, "resumes_unmatched",
+                        probity_json_integer(repairs->resumes_unmatched));
     return object;
 }
 
-/* Takes the value. Returns 0 or an error. */
 static int write_value(FILE *stream, const char *before, json_t *value)
 {
-    int error = value == NULL ? PROBITY_ERROR_MEMORY : 0;
-
-    if (error == 0 && (fputs(before, stream) == EOF ||
-                       json_dumpf(value, stream, JSON_REAL_PRECISION(15)) != 0))
-        error = PROBITY_ERROR_WRITE;
-    json_decref(value);
-    return error;
+    return probity_json_write(stream, before, value, 15);
 }
 
 int probity_report_json_string(FILE *stream, const char *text)
 {
-    json_t *value = string(text);
+    json_t *value = probity_json_string(text);
     int error = value == NULL ? PROBITY_ERROR_MEMORY : 0;
 
     if (error == 0)
