@@ -164,8 +164,8 @@ _probity() {
         export) options='-o --output -f --force --format --value --by-thread --graph --from --to --tid
             -h --help' ;;
         info | level) options='--json -h --help' ;;
-        diff) options='-o --output -f --force --statistic --function --changed --tolerance --fail-on
-            --sort -n --limit --from --to --json --csv -h --help' ;;
+        diff) options='-o --output -f --force --statistic --function --block --changed --tolerance
+            --fail-on --sort -n --limit --from --to --json --csv -h --help' ;;
         check | recover) options='-h --help' ;;
     esac
     if [[ $word == -* ]]; then

@@ -194,6 +194,7 @@ complete -c probity -n "$in diff" -s f -l force -d 'replace the file'
 complete -c probity -n "$in diff" -l statistic -x -d 'only these' \
     -a "(__fish_append , calls self total cpu mean median p99)"
 complete -c probity -n "$in diff" -l function -x -d 'only functions like this'
+complete -c probity -n "$in diff" -l block -x -d 'only blocks like this'
 complete -c probity -n "$in diff" -l changed -d 'only changes that are established'
 complete -c probity -n "$in diff" -l tolerance -x -d 'differences within it are the same'
 complete -c probity -n "$in diff" -l fail-on -x -d 'exit with 4 where this is established'

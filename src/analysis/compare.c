@@ -1,44 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * compare.c: collects what each run says of each function, then tests. A row is found by what stays
+ * compare.c: collects what each run says of each function and block. A row is found by what stays
  * the same when a program is changed and built elsewhere: name, signature, file without its folder;
- * not by its line.
+ * not by its line. A block is found by the numbers of its probes, or the names of sites.
  */
 #include "analysis/compare_set.h"
 
 #include <fnmatch.h>
 #include <math.h>
 #include <search.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "probity.h"
-
-enum { ENVIRONMENTS = PROBITY_COMPARE_ENVIRONMENTS };
-
-static const char *const environment_names[ENVIRONMENTS] = {
-    "host", "kernel", "CPU model", "program", "command line", "version of Probity", "clock",
-    "mode", "gap rule"};
-
-static const char *const statistic_names[PROBITY_COMPARE_STATISTICS] = {
-    "calls", "self", "total", "cpu", "mean", "median", "p99"};
-
-const char *probity_compare_statistic_name(enum probity_compare_statistic statistic)
-{
-    return statistic_names[statistic];
-}
-
-enum probity_compare_statistic probity_compare_statistic_parse(const char *name)
-{
-    int i = 0;
-
-    if (strcmp(name, "p50") == 0)
-        return PROBITY_COMPARE_MEDIAN;
-    while (i < PROBITY_COMPARE_STATISTICS && strcmp(name, statistic_names[i]) != 0)
-        i++;
-    return (enum probity_compare_statistic)i;
-}
 
 const char *probity_compare_verdict_name(enum probity_compare_verdict verdict,
                                          enum probity_compare_statistic statistic)
@@ -52,103 +26,18 @@ const char *probity_compare_verdict_name(enum probity_compare_verdict verdict,
     return names[verdict];
 }
 
-/* ---- Runs --------------------------------------------------------------------------------------
- */
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL ? slash + 1 : path;
-}
-
-/* Bytes of the traced program; the zeros between the words of a command line become spaces. */
-static char *text_of(const struct probity_text *text)
-{
-    size_t length = text->bytes != NULL ? text->length : 0;
-    char *copy = calloc(length + 1, 1);
-
-    for (size_t i = 0; copy != NULL && i < length; i++)
-        copy[i] = text->bytes[i] == '\0' ? ' ' : text->bytes[i];
-    return copy;
-}
-
-static char *clock_text(const struct probity_info *info)
-{
-    static const char *const clocks[] = {"?", "TSC", "CNTVCT_EL0", "CLOCK_MONOTONIC"};
-
-    return strdup(info->clock < 4 ? clocks[info->clock] : clocks[0]);
-}
-
-static char *mode_text(const struct probity_info *info)
-{
-    static const char *const modes[] = {"block", "drop", "ring", "?"};
-    char *text = NULL;
-
-    if (asprintf(&text, "%s%s%s%s", modes[info->mode < 3 ? info->mode : 3],
-                 info->flags & PROBITY_INFO_PROFILE ? ", profile" : "",
-                 info->flags & PROBITY_INFO_CPU_TIME ? "" : ", no CPU time",
-                 info->flags & PROBITY_INFO_WALL_TIME ? "" : ", no wall time") < 0)
-        return NULL;
-    return text;
-}
-
-/* In tenths of microseconds: the rate of the ticks is measured anew in each run. */
-static char *gap_text(const struct probity_info *info)
-{
-    double ns = (double)info->gap_ticks * ((double)info->rate / 4294967296.0);
-    char *text = NULL;
-
-    return asprintf(&text, "%.1f us", ns / 1000) < 0 ? NULL : text;
-}
-
-static int take_environment(struct probity_compare_run_item *item, const struct probity_info *info)
-{
-    static const int tags[] = {PROBITY_TAG_HOST,    PROBITY_TAG_KERNEL,  PROBITY_TAG_CPU,
-                               PROBITY_TAG_PROGRAM, PROBITY_TAG_COMMAND, PROBITY_TAG_LIBRARY};
-    size_t i = 0;
-
-    for (; i < sizeof tags / sizeof *tags; i++)
-        item->environment[i] = text_of(&info->text[tags[i]]);
-    item->environment[i++] = clock_text(info);
-    item->environment[i++] = mode_text(info);
-    item->environment[i] = gap_text(info);
-    for (i = 0; i < ENVIRONMENTS; i++) {
-        if (item->environment[i] == NULL)
-            return PROBITY_ERROR_MEMORY;
-    }
-    return 0;
-}
-
-int probity_compare_add_run(struct probity_compare *compare, int side,
-                            const struct probity_trace_facts *facts)
-{
-    size_t bytes = (compare->run_count + 1) * sizeof *compare->runs;
-    struct probity_compare_run_item *runs = realloc(compare->runs, bytes);
-    char why[256];
-
-    if (runs == NULL)
-        return PROBITY_ERROR_MEMORY;
-    compare->runs = runs;
-    struct probity_compare_run_item *item = &runs[compare->run_count++];
-    *item = (struct probity_compare_run_item){.side = side};
-    compare->side_counts[side]++;
-    item->run.is_complete = probity_trace_is_complete(facts, why, sizeof why);
-    item->run.path = strdup(facts->path);
-    item->run.why = strdup(why);
-    int error = take_environment(item, &facts->info);
-    return item->run.path == NULL || item->run.why == NULL ? PROBITY_ERROR_MEMORY : error;
-}
-
 /* ---- Rows --------------------------------------------------------------------------------------
  */
 
 static int compare_keys(const void *left, const void *right)
 {
-    const struct probity_compare_row *a = left, *b = right;
-    int order = strcmp(a->name, b->name);
+    const struct probity_compare_item *a = &((const struct probity_compare_row *)left)->item;
+    const struct probity_compare_item *b = &((const struct probity_compare_row *)right)->item;
+    int order = a->kind < b->kind ? -1 : a->kind > b->kind;
 
-    order = order != 0 ? order : strcmp(a->signature, b->signature);
+    order = order != 0 ? order : strcmp(a->name, b->name);
+    if (a->kind == PROBITY_COMPARE_FUNCTION)
+        order = order != 0 ? order : strcmp(a->signature, b->signature);
     order = order != 0 ? order : strcmp(a->file, b->file);
     order = order != 0 ? order : strcmp(a->object, b->object);
     return order != 0 ? order : a->instance < b->instance ? -1 : a->instance > b->instance;
@@ -160,31 +49,13 @@ static void release_row(struct probity_compare_row *row)
         free(row->results[i].values[0]);
         free(row->results[i].values[1]);
     }
-    free(row->name);
-    free(row->signature);
-    free(row->file);
-    free(row->object);
+    probity_compare_item_release(&row->item);
 }
 
 static void free_row(struct probity_compare_row *row)
 {
     release_row(row);
     free(row);
-}
-
-static struct probity_compare_row *copy_key(const struct probity_compare_row *key)
-{
-    struct probity_compare_row *row = calloc(1, sizeof *row);
-
-    if (row == NULL)
-        return NULL;
-    *row = (struct probity_compare_row){
-        .name = strdup(key->name), .signature = strdup(key->signature),
-        .file = strdup(key->file), .object = strdup(key->object), .instance = key->instance};
-    if (row->name != NULL && row->signature != NULL && row->file != NULL && row->object != NULL)
-        return row;
-    free_row(row);
-    return NULL;
 }
 
 static int reserve_rows(struct probity_compare *compare)
@@ -201,19 +72,25 @@ static int reserve_rows(struct probity_compare *compare)
     return 0;
 }
 
+/* Finds or adds; a row that is new takes the item's texts. NULL without memory. */
 static struct probity_compare_row *row_of(struct probity_compare *compare,
-                                          const struct probity_compare_row *key)
+                                          struct probity_compare_item *item)
 {
-    struct probity_compare_row **found = tfind(key, &compare->tree, compare_keys);
+    const struct probity_compare_row key = {.item = *item};
+    struct probity_compare_row **found = tfind(&key, &compare->tree, compare_keys);
 
     if (found != NULL)
         return *found;
-    struct probity_compare_row *row = reserve_rows(compare) == 0 ? copy_key(key) : NULL;
-    if (row == NULL || tsearch(row, &compare->tree, compare_keys) == NULL) {
-        if (row != NULL)
-            free_row(row);
+    struct probity_compare_row *row =
+        reserve_rows(compare) == 0 ? calloc(1, sizeof *row) : NULL;
+    if (row == NULL)
+        return NULL;
+    row->item = *item;
+    if (tsearch(row, &compare->tree, compare_keys) == NULL) {
+        free(row);
         return NULL;
     }
+    item->name = item->signature = item->file = item->object = NULL;
     compare->all[compare->row_count++] = row;
     return row;
 }
@@ -232,102 +109,81 @@ int probity_compare_reserve(struct probity_compare_result *result, int side, siz
     return 0;
 }
 
-int probity_compare_add_row(struct probity_compare *compare, const struct probity_function *like,
-                            uint32_t instance, const double *values)
+static int add_item(struct probity_compare *compare, int side, struct probity_compare_item *item)
 {
-    const struct probity_compare_row key = {
-        .name = (char *)(uintptr_t)like->name, .signature = (char *)(uintptr_t)like->signature,
-        .file = (char *)(uintptr_t)base_name(like->file),
-        .object = (char *)(uintptr_t)base_name(like->object), .instance = instance};
-    int side = compare->runs[compare->run_count - 1].side, error = 0;
-    struct probity_compare_row *row = row_of(compare, &key);
+    struct probity_compare_row *row = row_of(compare, item);
+    int error = 0;
 
     if (row == NULL)
         return PROBITY_ERROR_MEMORY;
-    row->line = like->line;
+    row->item.line = item->line;
+    if (item->quantile_error > row->item.quantile_error)
+        row->item.quantile_error = item->quantile_error;
     for (int i = 0; error == 0 && i < PROBITY_COMPARE_STATISTICS; i++) {
         error = probity_compare_reserve(&row->results[i], side, compare->side_counts[side]);
         if (error == 0)
-            row->results[i].values[side][compare->side_counts[side] - 1] = values[i];
+            row->results[i].values[side][compare->side_counts[side] - 1] = item->values[i];
     }
     return error;
 }
 
-/* Within a run: what makes instances of one key neighbours, in the order of their lines. */
-static int compare_functions(const void *left, const void *right)
+/* ---- Runs --------------------------------------------------------------------------------------
+ */
+
+int probity_compare_take(struct probity_compare *compare, int side,
+                         struct probity_compare_run *run)
 {
-    const struct probity_function *a = ((const struct probity_report_function *)left)->function;
-    const struct probity_function *b = ((const struct probity_report_function *)right)->function;
+    size_t bytes = (compare->side_counts[side] + 1) * sizeof *run;
+    struct probity_compare_run *runs = realloc(compare->runs[side], bytes);
 
-    if (a == NULL || b == NULL)
-        return (a == NULL) - (b == NULL);
-    int order = strcmp(a->name, b->name);
-    order = order != 0 ? order : strcmp(a->signature, b->signature);
-    order = order != 0 ? order : strcmp(base_name(a->file), base_name(b->file));
-    order = order != 0 ? order : strcmp(base_name(a->object), base_name(b->object));
-    order = order != 0 ? order : a->line < b->line ? -1 : a->line > b->line;
-    return order != 0 ? order : strcmp(a->file, b->file);
-}
-
-static int is_same_key(const struct probity_function *a, const struct probity_function *b)
-{
-    return strcmp(a->name, b->name) == 0 && strcmp(a->signature, b->signature) == 0 &&
-           strcmp(base_name(a->file), base_name(b->file)) == 0 &&
-           strcmp(base_name(a->object), base_name(b->object)) == 0;
-}
-
-static void take_values(const struct probity_report_sums *sums, int is_cpu_known,
-                        double ret_values[PROBITY_COMPARE_STATISTICS])
-{
-    uint64_t timed = sums->calls - sums->untimed;
-
-    for (int i = 0; i < PROBITY_COMPARE_STATISTICS; i++)
-        ret_values[i] = NAN;
-    ret_values[PROBITY_COMPARE_CALLS] = (double)sums->calls;
-    if (timed == 0)
-        return;
-    ret_values[PROBITY_COMPARE_SELF] = (double)sums->self.wall_ns;
-    ret_values[PROBITY_COMPARE_TOTAL] = (double)sums->total.wall_ns;
-    if (is_cpu_known)
-        ret_values[PROBITY_COMPARE_CPU] = (double)sums->self.cpu_ns;
-    ret_values[PROBITY_COMPARE_MEAN] = (double)sums->sum_ns / (double)timed;
-    ret_values[PROBITY_COMPARE_MEDIAN] = (double)probity_report_quantile(sums, 500);
-    ret_values[PROBITY_COMPARE_P99] = (double)probity_report_quantile(sums, 990);
-}
-
-int probity_compare_add_report(struct probity_compare *compare, struct probity_report *report,
-                               int is_cpu_known)
-{
-    size_t count;
-    struct probity_report_function *functions = probity_report_functions(report, &count);
-    double values[PROBITY_COMPARE_STATISTICS];
-    uint32_t instance = 0;
+    if (runs == NULL) {
+        probity_compare_run_release(run);
+        return PROBITY_ERROR_MEMORY;
+    }
+    compare->runs[side] = runs;
+    struct probity_compare_run *kept = &runs[compare->side_counts[side]++];
+    *kept = *run;
+    *run = (struct probity_compare_run){.item_count = 0};
     int error = 0;
-
-    if (count > 1)
-        qsort(functions, count, sizeof *functions, compare_functions);
-    for (size_t i = 0; error == 0 && i < count && functions[i].function != NULL; i++) {
-        int is_again = i > 0 && is_same_key(functions[i - 1].function, functions[i].function);
-        instance = is_again ? instance + 1 : 0;
-        take_values(&functions[i].sums, is_cpu_known, values);
-        if (functions[i].sums.profiled > 0)
-            compare->options.quantile_error =
-                fmax(compare->options.quantile_error,
-                     2 * probity_report_quantile_error(&functions[i].sums));
-        error = probity_compare_add_row(compare, functions[i].function, instance, values);
+    for (size_t i = 0; i < kept->item_count; i++) {
+        if (error == 0)
+            error = add_item(compare, side, &kept->items[i]);
+        probity_compare_item_release(&kept->items[i]);
     }
+    free(kept->items);
+    kept->items = NULL;
+    kept->item_count = kept->item_room = 0;
     return error;
+}
+
+const struct probity_compare_run *probity_compare_twin(const struct probity_compare *compare,
+                                                       int side,
+                                                       const struct probity_compare_run *run)
+{
+    for (size_t i = 0; i < compare->side_counts[side]; i++) {
+        const struct probity_compare_run *other = &compare->runs[side][i];
+        if (memcmp(other->session, run->session, sizeof run->session) == 0)
+            return other;
+    }
+    return NULL;
 }
 
 /* ---- The end -----------------------------------------------------------------------------------
  */
 
+int probity_compare_is_like(const struct probity_compare_row *row, const char *pattern)
+{
+    return fnmatch(pattern, row->item.name, 0) == 0 ||
+           fnmatch(pattern, row->item.signature, 0) == 0;
+}
+
 static int is_matching(const struct probity_compare *compare, const struct probity_compare_row *row)
 {
-    const char *pattern = compare->options.pattern;
+    const char *const *patterns = compare->options.patterns;
 
-    return pattern == NULL || fnmatch(pattern, row->name, 0) == 0 ||
-           fnmatch(pattern, row->signature, 0) == 0;
+    if (patterns[row->item.kind] != NULL)
+        return probity_compare_is_like(row, patterns[row->item.kind]);
+    return patterns[PROBITY_COMPARE_FUNCTION] == NULL && patterns[PROBITY_COMPARE_BLOCK] == NULL;
 }
 
 /* From now on the rows are an array, without those that were not asked for. */
@@ -354,38 +210,42 @@ static int collect_rows(struct probity_compare *compare)
     return 0;
 }
 
-/* Against the first run, which stands for what all should be like. */
-static void find_differences(struct probity_compare *compare)
+/* The first run of `other` that is known to differ from the first of `side` that is known. */
+static void find_difference(struct probity_compare *compare, int what, int side, int other)
 {
-    for (int what = 0; compare->run_count > 0 && what < ENVIRONMENTS; what++) {
-        const struct probity_compare_run_item *first = &compare->runs[0], *other = first + 1;
-        const struct probity_compare_run_item *end = first + compare->run_count;
-        while (other < end && strcmp(first->environment[what], other->environment[what]) == 0)
-            other++;
-        if (other == end)
-            continue;
-        compare->differences[compare->difference_count++] = (struct probity_compare_difference){
-            environment_names[what], {first->environment[what], other->environment[what]},
-            {first->run.path, other->run.path}};
+    const struct probity_compare_run *first = NULL, *found = NULL;
+
+    for (size_t i = 0; first == NULL && i < compare->side_counts[side]; i++)
+        first = *compare->runs[side][i].environment[what] != '\0' ? &compare->runs[side][i] : NULL;
+    for (size_t i = 0; first != NULL && found == NULL && i < compare->side_counts[other]; i++) {
+        const char *text = compare->runs[other][i].environment[what];
+        if (*text != '\0' && strcmp(first->environment[what], text) != 0)
+            found = &compare->runs[other][i];
     }
+    if (found != NULL)
+        compare->differences[compare->difference_count++] = (struct probity_compare_difference){
+            probity_compare_environment_name(what), {side, other},
+            {first->environment[what], found->environment[what]}, {first->path, found->path}};
 }
 
 int probity_compare_collect(struct probity_compare *compare)
 {
-    size_t counts[PROBITY_COMPARE_SIDES] = {0};
-
-    for (int side = 0; side < PROBITY_COMPARE_SIDES; side++) {
-        compare->side_runs[side] =
-            calloc(compare->side_counts[side] + 1, sizeof *compare->side_runs[side]);
-        if (compare->side_runs[side] == NULL)
-            return PROBITY_ERROR_MEMORY;
+    for (int what = 0; what < PROBITY_COMPARE_ENVIRONMENTS; what++) {
+        find_difference(compare, what, PROBITY_COMPARE_BASE, PROBITY_COMPARE_NEW);
+        find_difference(compare, what, PROBITY_COMPARE_BASE, PROBITY_COMPARE_BASE);
+        find_difference(compare, what, PROBITY_COMPARE_NEW, PROBITY_COMPARE_NEW);
     }
-    for (size_t i = 0; i < compare->run_count; i++) {
-        int side = compare->runs[i].side;
-        compare->side_runs[side][counts[side]++] = compare->runs[i].run;
-    }
-    find_differences(compare);
     return collect_rows(compare);
+}
+
+int probity_compare_is_chosen(const struct probity_compare *compare, enum probity_compare_kind kind,
+                              int statistic)
+{
+    unsigned chosen = compare->options.statistics;
+
+    if (kind == PROBITY_COMPARE_BLOCK && statistic == PROBITY_COMPARE_SELF)
+        return 0;
+    return chosen == 0 || (chosen >> statistic & 1) != 0;
 }
 
 const struct probity_compare_row *probity_compare_rows(const struct probity_compare *compare,
@@ -399,7 +259,7 @@ const struct probity_compare_run *probity_compare_runs(const struct probity_comp
                                                        int side, size_t *ret_count)
 {
     *ret_count = compare->side_counts[side];
-    return compare->side_runs[side];
+    return compare->runs[side];
 }
 
 const struct probity_compare_difference *
@@ -460,16 +320,12 @@ void probity_compare_close(struct probity_compare *compare)
         else
             free_row(compare->all[i]);
     }
-    for (size_t i = 0; i < compare->run_count; i++) {
-        free(compare->runs[i].run.path);
-        free(compare->runs[i].run.why);
-        for (int j = 0; j < ENVIRONMENTS; j++)
-            free(compare->runs[i].environment[j]);
+    for (int side = 0; side < PROBITY_COMPARE_SIDES; side++) {
+        for (size_t i = 0; i < compare->side_counts[side]; i++)
+            probity_compare_run_release(&compare->runs[side][i]);
+        free(compare->runs[side]);
     }
-    for (int side = 0; side < PROBITY_COMPARE_SIDES; side++)
-        free(compare->side_runs[side]);
     probity_rank_null_release(&compare->null);
-    free(compare->runs);
     free(compare->rows);
     free(compare->all);
     free(compare);

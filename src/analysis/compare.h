@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * compare.h: two sets of runs, function by function. A run is the unit of observation: calls within
- * one run share its machine, its memory layout and its luck, and are not independent of each other.
- * So each run gives one value of each statistic, and the values of the runs are compared, by rank.
- * Memory: functions times runs. Prints nothing. Needs libm.
+ * compare.h: two sets of runs, function by function and block by block. A run is the unit of
+ * observation: calls within one run share its machine, its memory layout and its luck, and are not
+ * independent of each other. So each run gives one value of each statistic, and the values of the
+ * runs are compared, by rank. Memory: functions and blocks times runs. Prints nothing. Needs libm.
  *
- *     report of a run ──► add_run, add_report ──► rows ──► finish: effect, interval, verdict
+ *     runs (compare_run.h) ──► take ──► rows ──► finish: effect, interval, verdict
  */
 #ifndef PROBITY_ANALYSIS_COMPARE_H
 #define PROBITY_ANALYSIS_COMPARE_H
@@ -13,27 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/report.h"
-#include "reader/reader.h"
+#include "analysis/compare_run.h"
 
 enum { PROBITY_COMPARE_BASE, PROBITY_COMPARE_NEW, PROBITY_COMPARE_SIDES };
-
-/* What a run tells of a function; but for calls, times in ns. */
-enum probity_compare_statistic {
-    PROBITY_COMPARE_CALLS,
-    PROBITY_COMPARE_SELF,
-    PROBITY_COMPARE_TOTAL,
-    PROBITY_COMPARE_CPU, /* self */
-    PROBITY_COMPARE_MEAN,
-    PROBITY_COMPARE_MEDIAN,
-    PROBITY_COMPARE_P99,
-    PROBITY_COMPARE_STATISTICS
-};
-
-const char *probity_compare_statistic_name(enum probity_compare_statistic statistic);
-
-/* The names above, and p50 for the median. PROBITY_COMPARE_STATISTICS where there is none. */
-enum probity_compare_statistic probity_compare_statistic_parse(const char *name);
 
 enum probity_compare_verdict {
     PROBITY_COMPARE_UNKNOWN, /* cannot tell */
@@ -63,15 +45,17 @@ struct probity_compare_result {
 };
 
 struct probity_compare_row {
-    char *name, *signature, *file, *object; /* file and object without their folders */
-    uint32_t line;     /* of the newest run */
-    uint32_t instance; /* scopes of one name in one file, by line, from 0 */
+    struct probity_compare_item item; /* as the newest run has it; its values are nobody's */
+    double quantile_error; /* of ratios of medians and of p99: how far they may be off, relative */
     struct probity_compare_result results[PROBITY_COMPARE_STATISTICS];
     uint32_t exceeds;  /* bit i: a change beyond limit i is established */
 };
 
-/* A bound that a change must not exceed. */
+/* A bound that a change of some rows must not exceed. */
 struct probity_compare_limit {
+    int is_of_kind;           /* 0: rows of both kinds */
+    enum probity_compare_kind kind;
+    const char *pattern;      /* only rows like it; NULL: all */
     enum probity_compare_statistic statistic;
     int is_below;   /* 1: "<", the ratio must not fall below it */
     double percent; /* of the base: +5 is a ratio of 1.05 */
@@ -83,23 +67,19 @@ enum { PROBITY_COMPARE_LIMITS_MAX = 32 };
 struct probity_compare_options {
     double confidence;        /* of intervals; 1 - confidence is the level of all tests */
     double tolerance_percent; /* differences within it count as same */
-    double quantile_error;    /* of median and p99 of two runs, relative to each other; a run with
-                               * what profile mode counted makes it larger */
     unsigned statistics;      /* bit i: statistic i is tested; 0: all */
-    const char *pattern;      /* only rows whose name or signature is like it; NULL: all */
+    /* Only rows whose name or signature is like it; NULL: none where the other kind has one, else
+     * all. */
+    const char *patterns[PROBITY_COMPARE_KINDS];
     const struct probity_compare_limit *limits;
     size_t limit_count;
 };
 
-/* What is known of a run beside its functions. */
-struct probity_compare_run {
-    char *path, *why;
-    int is_complete;
-};
-
-/* Something that should be the same in all runs, and is not. */
+/* Something that should be the same in all runs, and is not: from one side to the other, or, what
+ * is worse, within a side. */
 struct probity_compare_difference {
     const char *what; /* "CPU model" */
+    int sides[2];     /* of the two runs */
     const char *texts[2], *paths[2];
 };
 
@@ -109,23 +89,22 @@ struct probity_compare;
 int probity_compare_open(const struct probity_compare_options *options,
                          struct probity_compare **ret_compare);
 
-/* Starts a run; what is added from now on is of it. facts: of its trace. */
-int probity_compare_add_run(struct probity_compare *compare, int side,
-                            const struct probity_trace_facts *facts);
+/* Adds a run and keeps what it holds: the caller's is empty afterwards, also on failure. Returns 0
+ * or PROBITY_ERROR_MEMORY. */
+int probity_compare_take(struct probity_compare *compare, int side,
+                         struct probity_compare_run *run);
 
-/* Values of one function in the run, by statistic; NAN: not known. The texts are copied. */
-int probity_compare_add_row(struct probity_compare *compare, const struct probity_function *like,
-                            uint32_t instance, const double *values);
+/* A run of the side that is the same as this one, or NULL: it would count twice. */
+const struct probity_compare_run *probity_compare_twin(const struct probity_compare *compare,
+                                                       int side,
+                                                       const struct probity_compare_run *run);
 
-/* All declared functions of the run's finished report. Sorts them. */
-int probity_compare_add_report(struct probity_compare *compare, struct probity_report *report,
-                               int is_cpu_known);
-
-/* Behind the last run, once. All of these return 0 or PROBITY_ERROR_MEMORY. */
+/* Behind the last run, once. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_compare_finish(struct probity_compare *compare);
 
 enum probity_compare_order {
-    PROBITY_COMPARE_BY_IMPACT = PROBITY_COMPARE_STATISTICS, /* by how much self time changed */
+    /* By how much self time changed; of blocks, their time. */
+    PROBITY_COMPARE_BY_IMPACT = PROBITY_COMPARE_STATISTICS,
     PROBITY_COMPARE_BY_CHANGE, /* by the largest ratio that is established */
     PROBITY_COMPARE_BY_NAME,
     PROBITY_COMPARE_ORDERS
@@ -143,6 +122,10 @@ const struct probity_compare_difference *
 probity_compare_differences(const struct probity_compare *compare, size_t *ret_count);
 const struct probity_compare_options *probity_compare_settings(
     const struct probity_compare *compare);
+
+/* Whether a statistic means something for rows of a kind, and was asked for. */
+int probity_compare_is_chosen(const struct probity_compare *compare, enum probity_compare_kind kind,
+                              int statistic);
 
 /* How many tests the p values are adjusted for: of verdicts, and of limits. */
 size_t probity_compare_tests(const struct probity_compare *compare);

@@ -100,9 +100,10 @@ static size_t runs_needed(const struct probity_compare *compare, const struct wo
 }
 
 static void judge(const struct probity_compare *compare, const struct workspace *space,
-                  int statistic, struct probity_compare_result *result)
+                  struct probity_compare_row *row, int statistic)
 {
-    double error = 1 + probity_compare_error_of(compare, statistic);
+    struct probity_compare_result *result = &row->results[statistic];
+    double error = 1 + probity_compare_error_of(row, statistic);
     double same = 1 + compare->options.tolerance_percent / 100;
 
     if (result->runs[0] == 0 || result->runs[1] == 0)
@@ -145,10 +146,12 @@ static int measure_rows(struct probity_compare *compare, const struct workspace 
 
     for (size_t i = 0; error == 0 && i < compare->row_count; i++) {
         struct probity_compare_row *row = &compare->rows[i];
+        double off = row->item.quantile_error;
+        row->quantile_error = (1 + off) / (1 - off) - 1;
         error = complete_row(compare, row);
         for (int j = 0; error == 0 && j < PROBITY_COMPARE_STATISTICS; j++) {
             error = measure(compare, space, &row->results[j]);
-            row->results[j].is_tested &= probity_compare_is_chosen(compare, j);
+            row->results[j].is_tested &= probity_compare_is_chosen(compare, row->item.kind, j);
             compare->tests += row->results[j].is_tested != 0;
         }
     }
@@ -182,11 +185,12 @@ static int adjust_rows(struct probity_compare *compare)
 /* The p value of: the change is not beyond the limit. Whole percents keep whole values whole, so
  * that a value exactly at the limit is a tie. */
 static int test_limit(struct probity_compare *compare, const struct workspace *space,
-                      struct probity_compare_result *result,
-                      const struct probity_compare_limit *limit, double *ret_p)
+                      struct probity_compare_row *row, const struct probity_compare_limit *limit,
+                      double *ret_p)
 {
-    struct probity_samples samples = take_samples(compare, space, result);
-    double margin = 1 + probity_compare_error_of(compare, limit->statistic);
+    struct probity_samples samples =
+        take_samples(compare, space, &row->results[limit->statistic]);
+    double margin = 1 + probity_compare_error_of(row, limit->statistic);
     struct probity_rank_test test;
 
     *ret_p = 1;
@@ -202,25 +206,39 @@ static int test_limit(struct probity_compare *compare, const struct workspace *s
     return error;
 }
 
+static int is_limited(const struct probity_compare_row *row,
+                      const struct probity_compare_limit *limit)
+{
+    if (row->item.kind == PROBITY_COMPARE_BLOCK && limit->statistic == PROBITY_COMPARE_SELF)
+        return 0;
+    return (!limit->is_of_kind || limit->kind == row->item.kind) &&
+           (limit->pattern == NULL || probity_compare_is_like(row, limit->pattern));
+}
+
 /* Holm: a limit stops somebody's work, so the probability that any row does so wrongly is kept. */
 static int test_limits(struct probity_compare *compare, const struct workspace *space)
 {
-    size_t limits = compare->options.limit_count, count = limits * compare->row_count;
-    double *p = calloc(count + 1, sizeof *p);
-    int error = p != NULL ? 0 : PROBITY_ERROR_MEMORY;
+    size_t limits = compare->options.limit_count, all = limits * compare->row_count, count = 0;
+    double *p = calloc(all + 1, sizeof *p);
+    size_t *places = calloc(all + 1, sizeof *places);
+    int error = p != NULL && places != NULL ? 0 : PROBITY_ERROR_MEMORY;
 
-    for (size_t i = 0; error == 0 && i < count; i++) {
+    for (size_t i = 0; error == 0 && i < all; i++) {
         const struct probity_compare_limit *limit = &compare->options.limits[i % limits];
         struct probity_compare_row *row = &compare->rows[i / limits];
-        error = test_limit(compare, space, &row->results[limit->statistic], limit, &p[i]);
+        if (!is_limited(row, limit))
+            continue;
+        places[count] = i;
+        error = test_limit(compare, space, row, limit, &p[count++]);
     }
     compare->limit_tests = count;
     if (error == 0)
         error = probity_adjust_holm(p, count);
     for (size_t i = 0; error == 0 && i < count; i++) {
         if (p[i] <= 1 - compare->options.confidence)
-            compare->rows[i / limits].exceeds |= UINT32_C(1) << i % limits;
+            compare->rows[places[i] / limits].exceeds |= UINT32_C(1) << places[i] % limits;
     }
+    free(places);
     free(p);
     return error;
 }
@@ -228,7 +246,8 @@ static int test_limits(struct probity_compare *compare, const struct workspace *
 int probity_compare_finish(struct probity_compare *compare)
 {
     struct workspace space;
-    double *doubles = calloc(2 * (compare->run_count + 1), sizeof *doubles);
+    size_t runs = compare->side_counts[0] + compare->side_counts[1];
+    double *doubles = calloc(2 * (runs + 1), sizeof *doubles);
 
     if (doubles == NULL)
         return PROBITY_ERROR_MEMORY;
@@ -242,9 +261,8 @@ int probity_compare_finish(struct probity_compare *compare)
     if (error == 0)
         error = adjust_rows(compare);
     for (size_t i = 0; error == 0 && i < compare->row_count * PROBITY_COMPARE_STATISTICS; i++)
-        judge(compare, &space, (int)(i % PROBITY_COMPARE_STATISTICS),
-              &compare->rows[i / PROBITY_COMPARE_STATISTICS]
-                   .results[i % PROBITY_COMPARE_STATISTICS]);
+        judge(compare, &space, &compare->rows[i / PROBITY_COMPARE_STATISTICS],
+              (int)(i % PROBITY_COMPARE_STATISTICS));
     if (error == 0 && compare->options.limit_count > 0)
         error = test_limits(compare, &space);
     free(doubles);

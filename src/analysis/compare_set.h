@@ -8,21 +8,12 @@
 #include "analysis/compare.h"
 #include "analysis/statistics.h"
 
-enum { PROBITY_COMPARE_ENVIRONMENTS = 9 };
-
-struct probity_compare_run_item {
-    struct probity_compare_run run;
-    int side;
-    char *environment[PROBITY_COMPARE_ENVIRONMENTS];
-};
-
 struct probity_compare {
     struct probity_compare_options options;
-    struct probity_compare_run_item *runs; /* in the order of adding */
-    size_t run_count;
+    struct probity_compare_run *runs[PROBITY_COMPARE_SIDES]; /* without their items */
     size_t side_counts[PROBITY_COMPARE_SIDES];
-    struct probity_compare_run *side_runs[PROBITY_COMPARE_SIDES]; /* of finish */
-    struct probity_compare_difference differences[PROBITY_COMPARE_ENVIRONMENTS];
+    /* Within each side, and between them. */
+    struct probity_compare_difference differences[3 * PROBITY_COMPARE_ENVIRONMENTS];
     size_t difference_count;
     void *tree; /* of tsearch(): rows by name; they belong to `all` */
     struct probity_compare_row **all;
@@ -32,20 +23,16 @@ struct probity_compare {
     struct probity_rank_null null;
 };
 
-static inline int probity_compare_is_chosen(const struct probity_compare *compare, int statistic)
-{
-    unsigned chosen = compare->options.statistics;
-
-    return chosen == 0 || (chosen >> statistic & 1) != 0;
-}
-
-/* How far a value of one run may be off. More runs do not help: all may be off alike. */
-static inline double probity_compare_error_of(const struct probity_compare *compare, int statistic)
+/* How far a ratio of values of runs may be off. More runs do not help: all may be off alike. */
+static inline double probity_compare_error_of(const struct probity_compare_row *row, int statistic)
 {
     int is_quantile = statistic == PROBITY_COMPARE_MEDIAN || statistic == PROBITY_COMPARE_P99;
 
-    return is_quantile ? compare->options.quantile_error : 0;
+    return is_quantile ? row->quantile_error : 0;
 }
+
+/* Whether a pattern of options means the row. */
+int probity_compare_is_like(const struct probity_compare_row *row, const char *pattern);
 
 /* Room for the side's runs; those that did not have the row have no value. Returns 0 or
  * PROBITY_ERROR_MEMORY. */

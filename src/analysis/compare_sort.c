@@ -4,25 +4,9 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/compare_set.h"
-
-struct sort_item {
-    double value;
-    const char *name;
-    size_t place;
-};
-
-static int compare_items(const void *left, const void *right)
-{
-    const struct sort_item *a = left, *b = right;
-
-    if (a->value != b->value)
-        return a->value > b->value ? -1 : 1;
-    int order = strcmp(a->name, b->name);
-    return order != 0 ? order : a->place < b->place ? -1 : a->place > b->place;
-}
+#include "analysis/order.h"
 
 static double known(double value)
 {
@@ -38,7 +22,7 @@ static double change_of(const struct probity_compare *compare,
         enum probity_compare_verdict verdict = row->results[i].verdict;
         double change = fabs(log(row->results[i].ratio));
         int is_told = verdict == PROBITY_COMPARE_LESS || verdict == PROBITY_COMPARE_MORE;
-        if (probity_compare_is_chosen(compare, i) && is_told && change > largest)
+        if (probity_compare_is_chosen(compare, row->item.kind, i) && is_told && change > largest)
             largest = change;
     }
     return largest;
@@ -47,10 +31,12 @@ static double change_of(const struct probity_compare *compare,
 static double order_value(const struct probity_compare *compare,
                           const struct probity_compare_row *row, int order)
 {
-    const double *self = row->results[PROBITY_COMPARE_SELF].median;
+    int own = row->item.kind == PROBITY_COMPARE_BLOCK ? PROBITY_COMPARE_TOTAL
+                                                      : PROBITY_COMPARE_SELF;
+    const double *time = row->results[own].median;
 
     if (order == PROBITY_COMPARE_BY_IMPACT)
-        return fabs(known(self[PROBITY_COMPARE_NEW]) - known(self[PROBITY_COMPARE_BASE]));
+        return fabs(known(time[PROBITY_COMPARE_NEW]) - known(time[PROBITY_COMPARE_BASE]));
     if (order == PROBITY_COMPARE_BY_CHANGE)
         return change_of(compare, row);
     if (order >= PROBITY_COMPARE_STATISTICS)
@@ -62,18 +48,14 @@ static double order_value(const struct probity_compare *compare,
 /* Without memory the rows stay as they are. */
 void probity_compare_sort(struct probity_compare *compare, int order)
 {
-    struct sort_item *items = calloc(compare->row_count + 1, sizeof *items);
-    struct probity_compare_row *sorted = calloc(compare->row_count + 1, sizeof *sorted);
+    struct probity_order_item *items = calloc(compare->row_count + 1, sizeof *items);
 
-    if (items != NULL && sorted != NULL) {
-        for (size_t i = 0; i < compare->row_count; i++)
-            items[i] = (struct sort_item){order_value(compare, &compare->rows[i], order),
-                                          compare->rows[i].name, i};
-        qsort(items, compare->row_count, sizeof *items, compare_items);
-        for (size_t i = 0; i < compare->row_count; i++)
-            sorted[i] = compare->rows[items[i].place];
-        memcpy(compare->rows, sorted, compare->row_count * sizeof *sorted);
-    }
+    if (items == NULL)
+        return;
+    for (size_t i = 0; i < compare->row_count; i++)
+        items[i] = (struct probity_order_item){order_value(compare, &compare->rows[i], order),
+                                               compare->rows[i].item.name, i};
+    probity_order_sort(items, compare->row_count);
+    probity_order_arrange(compare->rows, sizeof *compare->rows, items, compare->row_count);
     free(items);
-    free(sorted);
 }

@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "analysis/compare.h"
 #include "cli/cli.h"
 #include "cli/filter.h"
+#include "cli/limit.h"
 #include "cli/printed.h"
 #include "output/diff_csv.h"
 #include "output/diff_json.h"
@@ -25,7 +25,9 @@ struct diff_call {
     enum diff_form form;
     struct probity_diff_layout layout;
     struct probity_compare_options options;
-    struct probity_compare_limit limits[PROBITY_COMPARE_LIMITS_MAX];
+    struct cli_limits limits;
+    struct probity_compare *compare;
+    int side; /* of the runs that are read */
     int is_damaged;
 };
 
@@ -36,7 +38,8 @@ static const struct option long_options[] = {
     {"changed", no_argument, NULL, 'C'},         {"statistic", required_argument, NULL, 'S'},
     {"from", required_argument, NULL, 'F'},      {"to", required_argument, NULL, 'T'},
     {"tolerance", required_argument, NULL, 't'}, {"fail-on", required_argument, NULL, 'x'},
-    {"function", required_argument, NULL, 'u'},  {"help", no_argument, NULL, 'h'},
+    {"function", required_argument, NULL, 'u'},  {"block", required_argument, NULL, 'b'},
+    {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0}};
 
 static int parse_order(struct diff_call *call, const char *text)
@@ -57,8 +60,7 @@ static int parse_number(struct diff_call *call, const char *text)
     size_t digits = strspn(text, "0123456789");
 
     if (digits == 0 || digits > 9 || text[digits] != '\0')
-        return cli_fail_usage(&cli_command_diff, "--limit %s: a number of functions, or 0 for all",
-                              text);
+        return cli_fail_usage(&cli_command_diff, "--limit %s: a number, or 0 for all", text);
     call->layout.limit = strtoul(text, NULL, 10);
     return CLI_OK;
 }
@@ -81,46 +83,12 @@ static int parse_statistics(struct diff_call *call, const char *text)
                : cli_fail_usage(&cli_command_diff, "--statistic names none");
 }
 
-/* A decimal number with an optional sign and an optional percent sign. Returns 0 or -1. */
-static int parse_percent(const char *text, double *ret_percent)
-{
-    size_t sign = *text == '+' || *text == '-';
-    size_t length = sign + strspn(text + sign, "0123456789.");
-    char *end = NULL;
-
-    if (length == sign || strcmp(text + length + (text[length] == '%'), "") != 0)
-        return -1;
-    *ret_percent = strtod(text, &end);
-    return end == text + length && *ret_percent > -100 && *ret_percent < 1e6 ? 0 : -1;
-}
-
 static int parse_tolerance(struct diff_call *call, const char *text)
 {
-    if (parse_percent(text, &call->options.tolerance_percent) == 0 &&
+    if (cli_parse_percent(text, &call->options.tolerance_percent) == 0 &&
         call->options.tolerance_percent > 0)
         return CLI_OK;
     return cli_fail_usage(&cli_command_diff, "--tolerance %s: percent, more than 0", text);
-}
-
-static int parse_limit(struct diff_call *call, const char *text)
-{
-    struct probity_compare_limit limit = {.text = text};
-    size_t length = strcspn(text, "<>");
-    char name[16] = "";
-
-    if (call->options.limit_count == PROBITY_COMPARE_LIMITS_MAX)
-        return cli_fail_usage(&cli_command_diff, "--fail-on: at most %d of them",
-                              PROBITY_COMPARE_LIMITS_MAX);
-    memcpy(name, text, length < sizeof name ? length : 0);
-    limit.statistic = probity_compare_statistic_parse(name);
-    limit.is_below = text[length] == '<';
-    if (text[length] == '\0' || limit.statistic == PROBITY_COMPARE_STATISTICS ||
-        parse_percent(text + length + 1, &limit.percent) != 0)
-        return cli_fail_usage(&cli_command_diff, "--fail-on %s: calls, self, total, cpu, mean, "
-                              "median or p99, then > or <, then percent: 'p99>+5%%'", text);
-    call->limits[call->options.limit_count++] = limit;
-    call->options.limits = call->limits;
-    return CLI_OK;
 }
 
 /* Returns CLI_OK, CLI_USAGE, -1 where help was shown, or -2 where there is no such option. */
@@ -138,8 +106,9 @@ static int parse_option(struct diff_call *call, int option)
     case 'F': call->from = optarg; return CLI_OK;
     case 'T': call->to = optarg; return CLI_OK;
     case 't': return parse_tolerance(call, optarg);
-    case 'x': return parse_limit(call, optarg);
-    case 'u': call->options.pattern = optarg; return CLI_OK;
+    case 'x': return cli_limit_parse(&cli_command_diff, &call->limits, optarg);
+    case 'u': call->options.patterns[PROBITY_COMPARE_FUNCTION] = optarg; return CLI_OK;
+    case 'b': call->options.patterns[PROBITY_COMPARE_BLOCK] = optarg; return CLI_OK;
     case 'h': cli_print_help(&cli_command_diff); return -1;
     default: return -2;
     }
@@ -149,50 +118,48 @@ static int parse_option(struct diff_call *call, int option)
  */
 
 /* Times of day differ from run to run: each has its own beginning. */
-static int set_range(const struct diff_call *call, const struct probity_reader *reader,
-                     struct probity_report_options *options)
+static int find_range(const struct diff_call *call, const struct probity_reader *reader,
+                      uint64_t *ret_from_ns, uint64_t *ret_to_ns)
 {
     uint64_t start_ns = probity_reader_facts(reader, 0)->info.anchor.realtime_ns;
 
-    if (call->from != NULL && cli_parse_time(call->from, start_ns, &options->from_ns) != 0)
+    if (call->from != NULL && cli_parse_time(call->from, start_ns, ret_from_ns) != 0)
         return cli_fail_usage(&cli_command_diff, "--from %s: " CLI_TIME_HELP, call->from);
-    if (call->to != NULL && cli_parse_time(call->to, start_ns, &options->to_ns) != 0)
+    if (call->to != NULL && cli_parse_time(call->to, start_ns, ret_to_ns) != 0)
         return cli_fail_usage(&cli_command_diff, "--to %s: " CLI_TIME_HELP, call->to);
     return CLI_OK;
 }
 
-/* The run is added behind its events: only then is all known of how complete it is. */
-static int add_run(struct probity_compare *compare, int side, struct probity_reader *reader,
-                   struct probity_report *report)
+/* One run twice would look like two that agree. Takes the run. */
+static int take_run(struct diff_call *call, struct probity_compare_run *run)
 {
-    const struct probity_trace_facts *facts = probity_reader_facts(reader, 0);
-    int error = probity_report_read(report, reader), error_number = errno;
+    const struct probity_compare_run *twin = probity_compare_twin(call->compare, call->side, run);
+    int status = CLI_OK;
 
-    if (error == 0)
-        error = probity_compare_add_run(compare, side, facts);
-    if (error == 0)
-        error = probity_compare_add_report(compare, report,
-                                           (facts->info.flags & PROBITY_INFO_CPU_TIME) != 0);
-    return error == 0 ? CLI_OK
-                      : cli_fail_trace(&cli_command_diff, facts->path, error, error_number);
+    if (twin != NULL)
+        status = cli_fail_usage(&cli_command_diff, "'%s' and '%s' are the same run, which counts "
+                                "once on a side", twin->path, run->path);
+    else if (probity_compare_take(call->compare, call->side, run) != 0)
+        status = cli_fail(&cli_command_diff, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    probity_compare_run_release(run);
+    return status;
 }
 
-static int read_run(struct diff_call *call, struct probity_compare *compare, int side, char **path)
+static int read_trace(struct diff_call *call, char **path)
 {
     struct probity_reader_options options = {0};
-    struct probity_report_options range = {0};
+    struct probity_compare_run run;
     struct probity_reader *reader;
-    struct probity_report *report;
+    uint64_t from_ns = 0, to_ns = 0;
     int status = cli_open_reader(&cli_command_diff, path, 1, &options, &reader);
 
     if (status != CLI_OK)
         return status;
-    status = set_range(call, reader, &range);
-    if (status == CLI_OK && probity_report_open(&range, &report) != 0)
-        status = cli_fail(&cli_command_diff, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
-    else if (status == CLI_OK) {
-        status = add_run(compare, side, reader, report);
-        probity_report_close(report);
+    status = find_range(call, reader, &from_ns, &to_ns);
+    if (status == CLI_OK) {
+        int error = probity_compare_run_read(reader, from_ns, to_ns, &run);
+        status = error == 0 ? take_run(call, &run)
+                            : cli_fail_trace(&cli_command_diff, *path, error, errno);
     }
     cli_progress_end();
     if (status == CLI_OK && cli_judge_traces(&cli_command_diff, reader) != CLI_OK)
@@ -201,42 +168,20 @@ static int read_run(struct diff_call *call, struct probity_compare *compare, int
     return status;
 }
 
-/* One run twice would look like two that agree. */
-static int refuse_twice(char **paths, size_t count)
-{
-    struct stat one, other;
-
-    for (size_t i = 0; i < count; i++) {
-        for (size_t j = 0; j < i; j++) {
-            if (stat(paths[i], &one) == 0 && stat(paths[j], &other) == 0 &&
-                one.st_dev == other.st_dev && one.st_ino == other.st_ino)
-                return cli_fail_usage(&cli_command_diff, "'%s' is there twice: a run counts once",
-                                      paths[i]);
-        }
-    }
-    return CLI_OK;
-}
-
 /* ---- Writing -----------------------------------------------------------------------------------
  */
 
-struct printing {
-    struct diff_call *call;
-    const struct probity_compare *compare;
-};
-
 static int print_diff(void *context, FILE *stream, int has_colour)
 {
-    const struct printing *printing = context;
-    struct diff_call *call = printing->call;
+    struct diff_call *call = context;
 
     call->layout.has_colour = has_colour;
     if (call->form == FORM_JSON)
-        return probity_diff_json(stream, &call->layout, printing->compare);
+        return probity_diff_json(stream, &call->layout, call->compare);
     if (call->form == FORM_CSV)
-        probity_diff_csv(stream, &call->layout, printing->compare);
+        probity_diff_csv(stream, &call->layout, call->compare);
     else
-        probity_diff_text(stream, &call->layout, printing->compare);
+        probity_diff_text(stream, &call->layout, call->compare);
     return 0;
 }
 
@@ -257,42 +202,38 @@ static int judge_limits(const struct probity_compare *compare)
     return CLI_OK;
 }
 
-static int diff_runs(struct diff_call *call, struct probity_compare *compare, char **paths,
-                     size_t base_count, size_t count)
+static int read_runs(struct diff_call *call, char **names, size_t base_count, size_t count)
 {
     int status = CLI_OK;
 
-    for (size_t i = 0; status == CLI_OK && i < count; i++)
-        status = read_run(call, compare, i < base_count ? PROBITY_COMPARE_BASE
-                                                        : PROBITY_COMPARE_NEW, &paths[i]);
-    if (status == CLI_OK && probity_compare_finish(compare) != 0)
+    for (size_t i = 0; status == CLI_OK && i < count; i++) {
+        call->side = i < base_count ? PROBITY_COMPARE_BASE : PROBITY_COMPARE_NEW;
+        status = read_trace(call, &names[i]);
+    }
+    if (status == CLI_OK && probity_compare_finish(call->compare) != 0)
         status = cli_fail(&cli_command_diff, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
-    if (status != CLI_OK)
-        return status;
-    probity_compare_sort(compare, call->order);
-    struct printing printing = {call, compare};
-    status = cli_print_answer(&cli_command_diff, call->out, call->force, print_diff, &printing);
-    int judged = status == CLI_OK ? judge_limits(compare) : CLI_OK;
-    if (status == CLI_OK && call->is_damaged)
-        return CLI_DAMAGED;
-    return status == CLI_OK ? judged : status;
+    return status;
 }
 
-static int run_on(struct diff_call *call, char **paths, size_t base_count, size_t count)
+static int run_on(struct diff_call *call, char **names, size_t base_count, size_t count)
 {
-    struct probity_compare *compare;
-    int status = cli_output_is_apart(&cli_command_diff, call->out, paths, count);
+    int status = cli_output_is_apart(&cli_command_diff, call->out, names, count);
 
-    if (status == CLI_OK)
-        status = refuse_twice(paths, base_count);
-    if (status == CLI_OK)
-        status = refuse_twice(paths + base_count, count - base_count);
     if (status != CLI_OK)
         return status;
-    if (probity_compare_open(&call->options, &compare) != 0)
+    call->options.limits = call->limits.items;
+    call->options.limit_count = call->limits.count;
+    if (probity_compare_open(&call->options, &call->compare) != 0)
         return cli_fail(&cli_command_diff, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
-    status = diff_runs(call, compare, paths, base_count, count);
-    probity_compare_close(compare);
+    status = read_runs(call, names, base_count, count);
+    if (status == CLI_OK) {
+        probity_compare_sort(call->compare, call->order);
+        status = cli_print_answer(&cli_command_diff, call->out, call->force, print_diff, call);
+    }
+    int judged = status == CLI_OK ? judge_limits(call->compare) : CLI_OK;
+    if (status == CLI_OK)
+        status = call->is_damaged ? CLI_DAMAGED : judged;
+    probity_compare_close(call->compare);
     return status;
 }
 
@@ -319,8 +260,7 @@ static int split_and_run(struct diff_call *call, char **base, size_t base_count,
 static int run(int argc, char **argv)
 {
     struct diff_call call = {.order = PROBITY_COMPARE_BY_IMPACT,
-                             .options = {.confidence = 0.95, .tolerance_percent = 2,
-                                         .quantile_error = 2 * PROBITY_REPORT_QUANTILE_ERROR}};
+                             .options = {.confidence = 0.95, .tolerance_percent = 2}};
     int option, status = CLI_OK, cut = argc;
 
     for (int i = argc - 1; i > 0 && cut == argc; i--)
@@ -342,27 +282,33 @@ static int run(int argc, char **argv)
     if (status == CLI_OK)
         status = split_and_run(&call, argv + optind, (size_t)(cut - optind), argv + cut + 1,
                                (size_t)(argc - cut - 1));
+    cli_limits_release(&call.limits);
     return status < 0 ? CLI_OK : status;
 }
 
 const struct cli_command cli_command_diff = {
     "diff", run, "Compare runs of a program before and after a change",
     "[OPTION]... BASE... -- NEW...",
-    "Each trace is one run. For each function: calls, self and total time, CPU time, mean, median\n"
-    "and 99th percentile of a call: the medians over runs, their ratio with an interval, and\n"
-    "whether it is the same, faster, slower, or cannot be told from so many runs.\n\n"
+    "Each trace is one run. For each function: calls, self and total time, CPU time, mean,\n"
+    "median and 99th percentile of a call; for each block from one probe to the next the same but\n"
+    "for self time: the medians over runs, their ratio with an interval, and whether it is the\n"
+    "same, faster, slower, or cannot be told from so many runs.\n\n"
     "      --statistic LIST    only these: calls, self, total, cpu, mean, median, p99\n"
     "      --function PATTERN  only functions whose name or signature is like it: * ? [a-z]\n"
+    "      --block PATTERN     only blocks whose name is like it: '1 -> *'; with --function: what\n"
+    "                          is like one of them\n"
     "      --changed           only changes that are established\n"
     "      --tolerance P       differences within P percent are the same (default: 2)\n"
     "      --fail-on CHANGE    exit with 4 where a change beyond it is established for any\n"
-    "                          function: 'p99>+5%', 'calls<0%'; may be repeated\n"
-    "      --sort KEY          impact (change of self time; default), change, name, a statistic\n"
-    "  -n, --limit N           the first N functions only\n"
+    "                          function or block: 'p99>+5%', 'calls<0%'; for some of them:\n"
+    "                          'function:parse:mean>0', 'block:1 -> 2:p99>+5'; may be repeated\n"
+    "      --sort KEY          impact (change of self time, of a block's time; default), change,\n"
+    "                          name, a statistic\n"
+    "  -n, --limit N           the first N functions and blocks only\n"
     "      --from T, --to T    calls that begin from T on, and before T: seconds since the\n"
     "                          beginning of the run, or with a unit (ns, us, ms, s)\n"
     "      --json              one object, with the values of all runs; times are ns\n"
-    "      --csv               one line for each function and statistic; times are ns\n"
+    "      --csv               one line for each function or block and statistic; times are ns\n"
     "  -o, --output FILE       write to FILE (default: standard output, also '-')\n"
     "  -f, --force             replace FILE where it exists\n"
     "  -h, --help              this text\n",

@@ -1,26 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * diff_csv.c: one line for each statistic of each function, quoted as RFC 4180 says.
+ * diff_csv.c: one line for each statistic of each function and block, quoted as RFC 4180 says.
  */
 #include "output/diff_csv.h"
 
 #include <math.h>
-#include <string.h>
 
-static void put_text(FILE *stream, const char *text)
-{
-    if (strpbrk(text, ",\"\r\n") == NULL) {
-        fputs(text, stream);
-        return;
-    }
-    fputc('"', stream);
-    for (; *text != '\0'; text++) {
-        if (*text == '"')
-            fputc('"', stream);
-        fputc(*text, stream);
-    }
-    fputc('"', stream);
-}
+#include "output/report_csv.h"
 
 static void put_number(FILE *stream, double value)
 {
@@ -29,8 +15,9 @@ static void put_number(FILE *stream, double value)
         fprintf(stream, "%.10g", value);
 }
 
-static void put_result(FILE *stream, int statistic, const struct probity_compare_result *result)
+static void put_result(FILE *stream, int statistic, const struct probity_compare_row *row)
 {
+    const struct probity_compare_result *result = &row->results[statistic];
     enum probity_compare_statistic of = (enum probity_compare_statistic)statistic;
 
     fprintf(stream, ",%s,%zu,%zu", probity_compare_statistic_name(of),
@@ -45,7 +32,7 @@ static void put_result(FILE *stream, int statistic, const struct probity_compare
     fprintf(stream, ",%s,", probity_compare_verdict_name(result->verdict, of));
     if (result->runs_needed > 0)
         fprintf(stream, "%zu", result->runs_needed);
-    fputc('\n', stream);
+    fprintf(stream, ",%s\n", probity_compare_kind_name(row->item.kind));
 }
 
 void probity_diff_csv(FILE *stream, const struct probity_diff_layout *layout,
@@ -55,17 +42,17 @@ void probity_diff_csv(FILE *stream, const struct probity_diff_layout *layout,
     const struct probity_compare_row *rows = probity_compare_rows(compare, &count);
 
     fputs("function,file,line,statistic,base_runs,new_runs,base_median,new_median,ratio,low,high,"
-          "p,p_adjusted,verdict,runs_needed\n", stream);
+          "p,p_adjusted,verdict,runs_needed,kind\n", stream);
     for (size_t i = 0; i < count && (layout->limit == 0 || shown < layout->limit); i++) {
         int lines = 0;
         for (int j = 0; j < PROBITY_COMPARE_STATISTICS; j++) {
             if (!probity_diff_is_shown(layout, compare, &rows[i], j))
                 continue;
-            put_text(stream, rows[i].name);
+            probity_report_csv_field(stream, rows[i].item.name);
             fputc(',', stream);
-            put_text(stream, rows[i].file);
-            fprintf(stream, ",%u", (unsigned)rows[i].line);
-            put_result(stream, j, &rows[i].results[j]);
+            probity_report_csv_field(stream, rows[i].item.file);
+            fprintf(stream, rows[i].item.line > 0 ? ",%u" : ",", (unsigned)rows[i].item.line);
+            put_result(stream, j, &rows[i]);
             lines++;
         }
         shown += lines > 0;

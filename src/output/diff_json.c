@@ -4,30 +4,10 @@
  */
 #include "output/diff_json.h"
 
-#include <jansson.h>
 #include <math.h>
-#include <string.h>
 
+#include "output/json.h"
 #include "probity.h"
-
-/* A text of the traced program. Bytes that are no UTF-8 are replaced. */
-static json_t *string(const char *text)
-{
-    json_t *value = json_string(text);
-    char plain[2048];
-    size_t length = 0;
-
-    if (value != NULL)
-        return value;
-    for (; text[length] != '\0' && length < sizeof plain; length++)
-        plain[length] = (unsigned char)text[length] < 0x80 ? text[length] : '?';
-    return json_stringn(plain, length);
-}
-
-static json_t *integer(size_t value)
-{
-    return json_integer((json_int_t)value);
-}
 
 /* What is not known is null. Whole numbers stay whole. */
 static json_t *number(double value)
@@ -66,7 +46,8 @@ static json_t *result_of(const struct probity_compare *compare, int statistic,
     json_object_set_new(object, "p_adjusted", number(result->is_tested ? result->p_adjusted : NAN));
     json_object_set_new(object, "verdict", json_string(verdict));
     json_object_set_new(object, "runs_needed",
-                        result->runs_needed > 0 ? integer(result->runs_needed) : json_null());
+                        result->runs_needed > 0 ? probity_json_integer(result->runs_needed)
+                                                : json_null());
     for (int side = 0; side < PROBITY_COMPARE_SIDES; side++) {
         probity_compare_runs(compare, side, &count);
         json_object_set_new(object, sides[side], values_of(result->values[side], count));
@@ -77,6 +58,7 @@ static json_t *result_of(const struct probity_compare *compare, int statistic,
 static json_t *row_of(const struct probity_diff_layout *layout,
                       const struct probity_compare *compare, const struct probity_compare_row *row)
 {
+    const struct probity_compare_item *item = &row->item;
     json_t *object = json_object(), *results = json_object();
 
     for (int i = 0; i < PROBITY_COMPARE_STATISTICS; i++) {
@@ -89,11 +71,18 @@ static json_t *row_of(const struct probity_diff_layout *layout,
         json_decref(object);
         return NULL;
     }
-    json_object_set_new(object, "name", string(row->name));
-    json_object_set_new(object, "signature", string(row->signature));
-    json_object_set_new(object, "file", string(row->file));
-    json_object_set_new(object, "line", integer(row->line));
-    json_object_set_new(object, "object", string(row->object));
+    json_object_set_new(object, "name", probity_json_string(item->name));
+    if (item->kind == PROBITY_COMPARE_BLOCK) {
+        json_object_set_new(object, "named", probity_json_string(item->signature));
+        json_object_set_new(object, "from_is_site", json_boolean((item->instance & 1) != 0));
+        json_object_set_new(object, "to_is_site", json_boolean((item->instance & 2) != 0));
+    } else {
+        json_object_set_new(object, "signature", probity_json_string(item->signature));
+        json_object_set_new(object, "file", probity_json_string(item->file));
+        json_object_set_new(object, "line", probity_json_integer(item->line));
+        json_object_set_new(object, "object", probity_json_string(item->object));
+    }
+    json_object_set_new(object, "quantile_error", json_real(row->quantile_error));
     json_object_set_new(object, "statistics", results);
     return object;
 }
@@ -106,12 +95,13 @@ static json_t *test_of(const struct probity_compare *compare)
     json_object_set_new(object, "test", json_string("Wilcoxon rank-sum, two-sided"));
     json_object_set_new(object, "correction", json_string("Benjamini-Hochberg"));
     json_object_set_new(object, "correction_of_limits", json_string("Holm"));
-    json_object_set_new(object, "tests", integer(probity_compare_tests(compare)));
-    json_object_set_new(object, "tests_of_limits", integer(probity_compare_limit_tests(compare)));
+    json_object_set_new(object, "tests", probity_json_integer(probity_compare_tests(compare)));
+    json_object_set_new(object, "tests_of_limits",
+                        probity_json_integer(probity_compare_limit_tests(compare)));
     json_object_set_new(object, "confidence", json_real(options->confidence));
     json_object_set_new(object, "tolerance_percent", json_real(options->tolerance_percent));
-    json_object_set_new(object, "quantile_error", json_real(options->quantile_error));
-    json_object_set_new(object, "runs_least", integer(probity_compare_least_runs(compare)));
+    json_object_set_new(object, "runs_least",
+                        probity_json_integer(probity_compare_least_runs(compare)));
     return object;
 }
 
@@ -123,9 +113,12 @@ static json_t *runs_of(const struct probity_compare *compare, int side)
 
     for (size_t i = 0; i < count; i++) {
         json_t *object = json_object();
-        json_object_set_new(object, "trace", string(runs[i].path));
+        json_object_set_new(object, "trace", probity_json_string(runs[i].path));
+        json_object_set_new(object, "label", runs[i].label[0] != '\0'
+                                                 ? probity_json_string(runs[i].label)
+                                                 : json_null());
         json_object_set_new(object, "complete", json_boolean(runs[i].is_complete));
-        json_object_set_new(object, "why", string(runs[i].why));
+        json_object_set_new(object, "why", probity_json_string(runs[i].why));
         json_array_append_new(list, object);
     }
     return list;
@@ -141,10 +134,11 @@ static json_t *differences_of(const struct probity_compare *compare)
     for (size_t i = 0; i < count; i++) {
         json_t *object = json_object(), *texts = json_array(), *paths = json_array();
         for (int j = 0; j < 2; j++) {
-            json_array_append_new(texts, string(differences[i].texts[j]));
-            json_array_append_new(paths, string(differences[i].paths[j]));
+            json_array_append_new(texts, probity_json_string(differences[i].texts[j]));
+            json_array_append_new(paths, probity_json_string(differences[i].paths[j]));
         }
         json_object_set_new(object, "what", json_string(differences[i].what));
+        json_object_set_new(object, "where", json_string(probity_diff_where(&differences[i])));
         json_object_set_new(object, "values", texts);
         json_object_set_new(object, "traces", paths);
         json_array_append_new(list, object);
@@ -163,45 +157,41 @@ static json_t *limits_of(const struct probity_compare *compare)
         json_t *object = json_object(), *beyond = json_array();
         for (size_t j = 0; j < count; j++) {
             if ((rows[j].exceeds >> i & 1) != 0)
-                json_array_append_new(beyond, string(rows[j].name));
+                json_array_append_new(beyond, probity_json_string(rows[j].item.name));
         }
-        json_object_set_new(object, "limit", string(options->limits[i].text));
+        json_object_set_new(object, "limit", probity_json_string(options->limits[i].text));
         json_object_set_new(object, "exceeded_by", beyond);
         json_array_append_new(list, object);
     }
     return list;
 }
 
-/* Takes the value. Returns 0 or an error. */
 static int write_value(FILE *stream, const char *before, json_t *value)
 {
-    int error = value == NULL ? PROBITY_ERROR_MEMORY : 0;
-
-    if (error == 0 && (fputs(before, stream) == EOF ||
-                       json_dumpf(value, stream, JSON_REAL_PRECISION(10)) != 0))
-        error = PROBITY_ERROR_WRITE;
-    json_decref(value);
-    return error;
+    return probity_json_write(stream, before, value, 10);
 }
 
+/* The limit is one of all rows, whatever their kind. */
 static int write_rows(FILE *stream, const struct probity_diff_layout *layout,
-                      const struct probity_compare *compare)
+                      const struct probity_compare *compare, enum probity_compare_kind kind)
 {
-    size_t count, shown = 0;
+    size_t count, shown = 0, written = 0;
     const struct probity_compare_row *rows = probity_compare_rows(compare, &count);
-    int error = fputs(",\n\"functions\": [", stream) == EOF ? PROBITY_ERROR_WRITE : 0;
+    int error = 0;
 
+    fprintf(stream, ",\n\"%ss\": [", probity_compare_kind_name(kind));
     for (size_t i = 0; error == 0 && i < count; i++) {
         json_t *row = row_of(layout, compare, &rows[i]);
-        if (row == NULL || (layout->limit > 0 && shown >= layout->limit)) {
+        shown += row != NULL;
+        if (row == NULL || rows[i].item.kind != kind ||
+            (layout->limit > 0 && shown > layout->limit)) {
             json_decref(row);
             continue;
         }
-        error = write_value(stream, shown++ > 0 ? ",\n" : "\n", row);
+        error = write_value(stream, written++ > 0 ? ",\n" : "\n", row);
     }
-    if (error == 0 && fputs("]}\n", stream) == EOF)
-        error = PROBITY_ERROR_WRITE;
-    return error;
+    fputc(']', stream);
+    return error == 0 && ferror(stream) ? PROBITY_ERROR_WRITE : error;
 }
 
 int probity_diff_json(FILE *stream, const struct probity_diff_layout *layout,
@@ -217,5 +207,9 @@ int probity_diff_json(FILE *stream, const struct probity_diff_layout *layout,
         error = write_value(stream, ",\n\"differences\": ", differences_of(compare));
     if (error == 0)
         error = write_value(stream, ",\n\"limits\": ", limits_of(compare));
-    return error == 0 ? write_rows(stream, layout, compare) : error;
+    for (int kind = 0; error == 0 && kind < PROBITY_COMPARE_KINDS; kind++)
+        error = write_rows(stream, layout, compare, (enum probity_compare_kind)kind);
+    if (error == 0 && fputs("}\n", stream) == EOF)
+        error = PROBITY_ERROR_WRITE;
+    return error;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * diff_text.c: the table of a comparison. One line for each statistic of each function.
+ * diff_text.c: the table of a comparison. One line for each statistic of each function and block.
  */
 #include "output/diff_text.h"
 
@@ -11,13 +11,9 @@
 
 enum { CHANGE_BYTES = 32, VERDICT_COLUMNS = 26 };
 
-/* A text of the traced program: what is not printable must not reach a terminal. */
 static void put_safe(FILE *stream, const char *text)
 {
-    for (; *text != '\0'; text++) {
-        unsigned char byte = (unsigned char)*text;
-        fputc(byte < 0x20 || byte == 0x7f ? '?' : byte, stream);
-    }
+    probity_report_put_safe(stream, text, strlen(text));
 }
 
 static void put_value(FILE *stream, int statistic, double value)
@@ -88,33 +84,44 @@ static void put_result(FILE *stream, const struct probity_diff_layout *layout, i
 
 /* Namesakes are told apart by where they are. */
 static void put_name(FILE *stream, const struct probity_compare *compare,
-                     const struct probity_compare_row *row)
+                     const struct probity_compare_item *item)
 {
     size_t count, namesakes = 0;
     const struct probity_compare_row *rows = probity_compare_rows(compare, &count);
 
     fputs("  ", stream);
-    put_safe(stream, row->name);
+    put_safe(stream, item->kind == PROBITY_COMPARE_BLOCK ? item->signature : item->name);
     for (size_t i = 0; i < count; i++)
-        namesakes += strcmp(rows[i].name, row->name) == 0;
-    if (namesakes < 2)
+        namesakes += strcmp(rows[i].item.name, item->name) == 0;
+    if (namesakes < 2 || item->kind == PROBITY_COMPARE_BLOCK)
         return;
     fputs("  ", stream);
-    put_safe(stream, row->file);
-    fprintf(stream, ":%u", (unsigned)row->line);
+    put_safe(stream, item->file);
+    fprintf(stream, ":%u", (unsigned)item->line);
 }
 
 int probity_diff_is_shown(const struct probity_diff_layout *layout,
                           const struct probity_compare *compare,
                           const struct probity_compare_row *row, int statistic)
 {
-    unsigned chosen = probity_compare_settings(compare)->statistics;
     enum probity_compare_verdict verdict = row->results[statistic].verdict;
 
-    if (chosen != 0 && (chosen >> statistic & 1) == 0)
+    if (!probity_compare_is_chosen(compare, row->item.kind, statistic))
         return 0;
     return !layout->is_changed_only ||
            (verdict != PROBITY_COMPARE_SAME && verdict != PROBITY_COMPARE_UNKNOWN);
+}
+
+static const char *title_of(const struct probity_compare *compare)
+{
+    size_t count, kinds[PROBITY_COMPARE_KINDS] = {0};
+    const struct probity_compare_row *rows = probity_compare_rows(compare, &count);
+
+    for (size_t i = 0; i < count; i++)
+        kinds[rows[i].item.kind]++;
+    return kinds[PROBITY_COMPARE_BLOCK] == 0      ? "function"
+           : kinds[PROBITY_COMPARE_FUNCTION] == 0 ? "block"
+                                                  : "function or block";
 }
 
 static void put_head(FILE *stream, const struct probity_diff_layout *layout,
@@ -133,8 +140,8 @@ static void put_head(FILE *stream, const struct probity_diff_layout *layout,
     fprintf(stream, "p: rank-sum test, for %zu tests after Benjamini and Hochberg, a change up to "
             "%.2g; ~N runs: so many a side could tell\n\n", probity_compare_tests(compare),
             1 - options->confidence);
-    fprintf(stream, "%s%9s%9s%9s%9s%9s%9s  %-*s%-6s  function%s\n", start, "base", "new",
-            "change", "from", "to", "p", VERDICT_COLUMNS, "verdict", "of", end);
+    fprintf(stream, "%s%9s%9s%9s%9s%9s%9s  %-*s%-6s  %s%s\n", start, "base", "new",
+            "change", "from", "to", "p", VERDICT_COLUMNS, "verdict", "of", title_of(compare), end);
 }
 
 /* Returns how many functions with any line were left out. */
@@ -153,7 +160,7 @@ static size_t put_rows(FILE *stream, const struct probity_diff_layout *layout,
             if (is_left)
                 continue;
             put_result(stream, layout, j, &rows[i].results[j]);
-            put_name(stream, compare, &rows[i]);
+            put_name(stream, compare, &rows[i].item);
             fputc('\n', stream);
         }
         shown += lines > 0 && !is_left;
@@ -161,7 +168,7 @@ static size_t put_rows(FILE *stream, const struct probity_diff_layout *layout,
     }
     fputc('\n', stream);
     if (count == 0)
-        fputs("no calls\n", stream);
+        fputs("no calls and no blocks\n", stream);
     else if (shown == 0)
         fputs("no change is established\n", stream);
     return left;
@@ -169,13 +176,27 @@ static size_t put_rows(FILE *stream, const struct probity_diff_layout *layout,
 
 static void put_error(FILE *stream, const struct probity_compare *compare)
 {
-    const struct probity_compare_options *options = probity_compare_settings(compare);
+    double tolerance = probity_compare_settings(compare)->tolerance_percent / 100, most = 0;
+    size_t count, rough = 0;
+    const struct probity_compare_row *rows = probity_compare_rows(compare, &count);
 
-    if (100 * options->quantile_error > options->tolerance_percent)
-        fprintf(stream, "median and p99 of a run are known to %.2g%%: a smaller change of them "
-                "cannot be ruled out\n", 100 * options->quantile_error);
+    for (size_t i = 0; i < count; i++) {
+        rough += rows[i].quantile_error > tolerance;
+        most = fmax(most, rows[i].quantile_error);
+    }
+    if (rough > 0)
+        fprintf(stream, "median and p99 of %zu of %zu are known to %.2g%% from run to run: a "
+                "smaller change of them cannot be ruled out\n", rough, count, 100 * most);
 }
 
+const char *probity_diff_where(const struct probity_compare_difference *difference)
+{
+    return difference->sides[0] != difference->sides[1]          ? "between"
+           : difference->sides[0] == PROBITY_COMPARE_BASE ? "base"
+                                                          : "new";
+}
+
+/* Within a side is worse: runs that should be repetitions are none. */
 static void put_differences(FILE *stream, const struct probity_compare *compare)
 {
     size_t count;
@@ -183,7 +204,11 @@ static void put_differences(FILE *stream, const struct probity_compare *compare)
         probity_compare_differences(compare, &count);
 
     for (size_t i = 0; i < count; i++) {
-        fprintf(stream, "runs differ in %s: ", differences[i].what);
+        const char *where = probity_diff_where(&differences[i]);
+        if (differences[i].sides[0] == differences[i].sides[1])
+            fprintf(stream, "runs of the %s side differ in %s: ", where, differences[i].what);
+        else
+            fprintf(stream, "runs differ in %s: ", differences[i].what);
         for (int j = 0; j < 2; j++) {
             fputs(j > 0 ? ", '" : "'", stream);
             put_safe(stream, differences[i].texts[j]);
@@ -228,7 +253,7 @@ static void put_limits(FILE *stream, const struct probity_compare *compare)
             if ((rows[j].exceeds >> i & 1) == 0)
                 continue;
             fputs(beyond++ > 0 ? ", " : "exceeded by ", stream);
-            put_safe(stream, rows[j].name);
+            put_safe(stream, rows[j].item.name);
             fprintf(stream, " (%s)",
                     change_text(rows[j].results[limit->statistic].ratio, change));
         }
@@ -246,7 +271,7 @@ void probity_diff_text(FILE *stream, const struct probity_diff_layout *layout,
     put_head(stream, layout, compare);
     size_t left = put_rows(stream, layout, compare);
     if (left > 0)
-        fprintf(stream, "%zu more functions are not shown\n", left);
+        fprintf(stream, "%zu more are not shown\n", left);
     if ((base < other ? base : other) < least)
         fprintf(stream, "nothing can be told from so few runs: %zu a side are the least\n", least);
     put_error(stream, compare);

@@ -10,7 +10,7 @@
 #include "analysis/compare.h"
 
 struct probity_diff_layout {
-    size_t limit;        /* functions to show; 0: all */
+    size_t limit;        /* functions and blocks to show; 0: all */
     int is_changed_only; /* only lines whose change is established */
     int has_colour;
 };
@@ -24,5 +24,8 @@ void probity_diff_text(FILE *stream, const struct probity_diff_layout *layout,
 int probity_diff_is_shown(const struct probity_diff_layout *layout,
                           const struct probity_compare *compare,
                           const struct probity_compare_row *row, int statistic);
+
+/* Where runs differ: "between" the sides, or within "base" or "new". */
+const char *probity_diff_where(const struct probity_compare_difference *difference);
 
 #endif

@@ -22,33 +22,10 @@ cell() {
         '$1 == name && $4 == of { print $column }' output
 }
 
-# Runs take turns, as the manual says.
-for i in $(seq $RUNS); do
-    PROBITY_OUT=$WORK/base.$i "$VARIED" 0 40
-    PROBITY_OUT=$WORK/new.$i "$VARIED" 40 40
-done
-
-# ---- Numbers: all values of all runs from the reports, then medians, ratios, ranks by awk ----
-
-for side in base new; do
-    for i in $(seq $RUNS); do
-        "$PROBITY" report --json "$side.$i" | awk -v side=$side '
-            /"name"/ {
-                match($0, /"name": "[^"]*"/)
-                name = substr($0, RSTART + 9, RLENGTH - 10)
-                split("calls self total cpu median p99", of, " ")
-                split("calls self_ns total_ns cpu_self_ns p50_ns p99_ns", key, " ")
-                for (k = 1; k <= 6; k++) {
-                    match($0, "\"" key[k] "\": [0-9]+")
-                    text = substr($0, RSTART, RLENGTH)
-                    sub(/.*: /, "", text)
-                    print side, name, of[k], text
-                }
-            }'
-    done
-done > values
-compare "CSV" 0 --csv --sort name base.* -- new.*
-awk -v runs=$RUNS '
+# Files "values" (lines SIDE, NAME, STATISTIC, VALUE, with tabs) and "output" (CSV) must agree. $1
+# what, $2 least number of comparisons
+same_numbers() {
+    awk -v runs=$RUNS '
     function ordered(list, n,    i, j, kept) {
         for (i = 2; i <= n; i++) {
             kept = list[i]
@@ -114,9 +91,38 @@ awk -v runs=$RUNS '
             check("p", $12, 2 * p < 1 ? 2 * p : 1)
         }
     }
-    END { print checked + 0 > "checked" }' values FS=, output > faults
-[ ! -s faults ] || fail "numbers: $(head -n 5 faults)"
-[ "$(cat checked)" -ge 100 ] || fail "only $(cat checked) numbers were compared"
+    END { print checked + 0 > "checked" }' FS='\t' values FS=, output > faults
+    [ ! -s faults ] || fail "$1: $(head -n 5 faults)"
+    [ "$(cat checked)" -ge "$2" ] || fail "$1: only $(cat checked) numbers were compared"
+}
+
+# Runs take turns, as the manual says.
+for i in $(seq $RUNS); do
+    PROBITY_OUT=$WORK/base.$i "$VARIED" 0 40
+    PROBITY_OUT=$WORK/new.$i "$VARIED" 40 40
+done
+
+# ---- Numbers: all values of all runs from the reports, then medians, ratios, ranks by awk ----
+
+for side in base new; do
+    for i in $(seq $RUNS); do
+        "$PROBITY" report --json "$side.$i" | awk -v side=$side '
+            /"name"/ {
+                match($0, /"name": "[^"]*"/)
+                name = substr($0, RSTART + 9, RLENGTH - 10)
+                split("calls self total cpu median p99", of, " ")
+                split("calls self_ns total_ns cpu_self_ns p50_ns p99_ns", key, " ")
+                for (k = 1; k <= 6; k++) {
+                    match($0, "\"" key[k] "\": [0-9]+")
+                    text = substr($0, RSTART, RLENGTH)
+                    sub(/.*: /, "", text)
+                    print side "\t" name "\t" of[k] "\t" text
+                }
+            }'
+    done
+done > values
+compare "CSV" 0 --csv --sort name base.* -- new.*
+same_numbers "functions" 100
 
 # Benjamini and Hochberg: p times tests by rank, made monotonous from the end.
 awk -F , 'NR > 1 && $12 != "" { print $12, $13 }' output | sort -g -r > tests
@@ -125,8 +131,48 @@ awk 'NR == FNR { tests++; next }
        if (least - $2 > 1e-9 || $2 - least > 1e-9) print $1, $2, least }' tests tests > faults
 [ ! -s faults ] || fail "adjusted p: $(head -n 3 faults)"
 
+# ---- Blocks: the same numbers from `probity blocks`; functions and blocks in one comparison ----
+
+for i in $(seq $RUNS); do
+    PROBITY_OUT=$WORK/walk.$i "$PROGRAMS/blocks"
+    PROBITY_OUT=$WORK/walked.$i "$PROGRAMS/blocks"
+done > /dev/null
+for i in $(seq $RUNS); do
+    for side in base new; do
+        trace=walk.$i
+        [ $side = base ] || trace=walked.$i
+        "$PROBITY" blocks --json "$trace" | jq -r --arg side $side '.blocks[] |
+            (.from + " -> " + .to) as $name | select($name | contains("\"") | not) |
+            [["calls", .calls], ["total", .wall_ns], ["cpu", .cpu_ns], ["median", .p50_ns],
+             ["p99", .p99_ns]][] | [$side, $name] + . | @tsv'
+    done
+done > values
+compare "blocks" 0 --csv walk.? walk.?? -- walked.? walked.??
+mv output all
+grep -v '"' all > output
+same_numbers "blocks" 200
+expect "self times of blocks" 0 "$(cell '1 -> 2' self | wc -l)"
+expect "kind" block "$(cell '1 -> 2' calls 16)"
+compare "one block" 0 --csv --block '1 -> 2' --statistic p50 walk.? -- walked.?
+expect "one block" "1 -> 2,,,median" "$(sed 1d output | cut -d , -f 1-4)"
+compare "by name" 0 --csv --block '*(two)' --statistic calls walk.? -- walked.?
+expect "blocks that lead to a name" "$(grep -c -- '-> 2"*,,,calls,' all)" "$(sed 1d output | wc -l)"
+compare "kinds beside each other" 0 --json base.? walk.? -- new.? walked.?
+expect "functions, blocks" "5 $(sed 1d all | cut -d , -f 1-3 | sort -u | wc -l)" \
+    "$(jq -r '"\(.functions | length) \(.blocks | length)"' output | sed 's/ .*//') $(jq \
+        '.blocks | length' output)"
+compare "functions only" 0 --csv --function '*' base.? walk.? -- new.? walked.?
+expect "functions only" function "$(sed 1d output | sed 's/.*,//' | sort -u)"
+compare "block's limit" 0 --fail-on 'block:1 -> 2:calls>0' --json walk.? -- walked.?
+expect "block's limit: tests" 1 "$(jq .method.tests_of_limits output)"
+compare "all limits" 4 --fail-on 'function:*:self>0' --fail-on 'block:*:total>1000' --json \
+    base.? walk.? -- new.? walked.?
+expect "limits: tests" "$(jq '(.functions | length) + (.blocks | length)' output)" \
+    "$(jq .method.tests_of_limits output)"
+
 # ---- Verdicts on the real program ----
 
+compare "CSV" 0 --csv --sort name base.* -- new.*
 expect "calls of slowed" same "$(cell slowed calls)"
 expect "median of slowed" slower "$(cell slowed median)"
 expect "CPU time of slowed" slower "$(cell slowed cpu)"
@@ -134,6 +180,7 @@ expect "added" added "$(cell added calls)"
 expect "calls of brief" "160" "$(cell brief calls 7)"
 compare "text" 0 --sort impact base.* -- new.*
 grep -q '^base: 10 runs, new: 10 runs;' output || fail "no word of the runs"
+! grep -q '^runs differ in build id\|^runs of the' output || fail "differences: $(tail -n 9 output)"
 grep -q "^runs differ in command line: '.*varied 0 40' in base.1, '.*varied 40 40' in new.1" \
     output || fail "no word of another command line: $(tail -n 3 output)"
 grep -q '^traces: 20 of 20 complete' output || fail "no word of completeness"
@@ -167,7 +214,7 @@ grep -qE 'cannot tell: ~[0-9]+ runs +cpu +slowed' output || fail "no number of r
 bash "$BENCH/diff.sh" "$BUILD" 20 > rates
 awk -F '\t' '{ split($6, target, " ") }
     target[1] == "<=" && $4 > 2 * target[2] || target[1] == ">=" && $4 < target[2] { print $3, $4 }
-    END { if (NR != 6) print NR " rows" }' rates > faults
+    END { if (NR != 8) print NR " rows" }' rates > faults
 [ ! -s faults ] || fail "error rates: $(cat faults)"
 
 # ---- Outputs and wrong calls ----
@@ -221,6 +268,23 @@ compare "cut" 3 base.1 -- part
 grep -q '^trace: part: NOT COMPLETE: ' output || fail "a cut trace is called complete"
 grep -q '^traces: 1 of 2 complete' output || fail "no count of complete traces"
 PROBITY_OUT=$WORK/plain "$BUILD/examples/hello"
-compare "no scopes" 0 plain -- plain
+compare "no scopes" 0 --function '*' plain -- plain
 grep -q '^no calls' output || fail "calls of a program without scopes"
+
+# ---- Runs that are no repetitions of each other ----
+
+PROBITY_MODE=drop PROBITY_LEVEL=2 PROBITY_OUT=$WORK/other "$VARIED" 0 40
+PROBITY_OUT=$WORK/build "$PROGRAMS/varied.shared" 0 40
+compare "within a side" 0 --json base.1 other -- build new.1
+jq -r '.differences[] | .where + " " + .what + ": " + (.values | join("|"))' output > found
+for line in 'base mode: block|drop' 'base levels: ' 'between build id: ' 'new build id: ' \
+    'new command line: '; do
+    grep -q "^$line" found || fail "not told: $line: $(cat found)"
+done
+compare "within a side" 0 base.1 other -- build new.1
+grep -q "^runs of the base side differ in mode: 'block' in base.1, 'drop' in other\$" output ||
+    fail "no word of another mode: $(tail -n 8 output)"
+cp base.1 copy
+compare "a copy" 2 base.1 copy -- new.1
+grep -q "'base.1' and 'copy' are the same run" errors || fail "copy: $(cat errors)"
 finish

@@ -3,10 +3,11 @@
  * test_compare.c: verdicts on runs of known distribution: how often nothing is called a change, how
  * often a change is found; rows that come and go; limits; outputs to the letter.
  *
- *     test_compare write FOLDER SEED PERCENT RUNS FUNCTION
+ *     test_compare write FOLDER SEED PERCENT RUNS NAME
  *
- * writes RUNS traces FOLDER/run.0 ... of functions `a` to `h` with noisy times, one of them slower
- * by so many percent, for tests of the command itself.
+ * writes RUNS traces FOLDER/run.0 ... of functions `a` to `h` and probes 1 to 4 with noisy times,
+ * one function, or the block behind one probe, slower by so many percent, for tests of the command
+ * itself.
  */
 #include "test_scopes_make.h"
 
@@ -32,6 +33,9 @@ static double normal(void)
     return sqrt(-2 * log(uniform())) * cos(2 * acos(-1) * uniform());
 }
 
+#define LIMIT(statistic_, is_below_, percent_, text_) \
+    {.statistic = (statistic_), .is_below = (is_below_), .percent = (percent_), .text = (text_)}
+
 static const struct probity_compare_options usual = {.confidence = 0.95, .tolerance_percent = 2};
 
 static struct probity_compare *open_compare(const struct probity_compare_options *options)
@@ -42,29 +46,60 @@ static struct probity_compare *open_compare(const struct probity_compare_options
     return compare;
 }
 
+/* The run that rows are being added to. */
+static struct probity_compare_run pending;
+static int pending_side;
+
+static void flush_run(struct probity_compare *compare)
+{
+    if (pending.path != NULL)
+        assert_int_equal(probity_compare_take(compare, pending_side, &pending), 0);
+    assert_null(pending.path);
+}
+
+static void add_run_of(struct probity_compare *compare, int side,
+                       const struct probity_trace_facts *facts)
+{
+    flush_run(compare);
+    assert_int_equal(probity_compare_run_describe(facts, &pending), 0);
+    pending_side = side;
+}
+
 static void add_run(struct probity_compare *compare, int side, const char *path)
 {
     struct probity_trace_facts facts = {.path = path, .state = PROBITY_TRACE_CLOSED,
                                         .info = make_info(NULL), .end_reason = PROBITY_END_EXIT};
 
-    assert_int_equal(probity_compare_add_run(compare, side, &facts), 0);
+    add_run_of(compare, side, &facts);
 }
 
-static const struct probity_function *function_of(const char *name)
+static void finish_runs(struct probity_compare *compare)
 {
-    static struct probity_function function;
-
-    function = (struct probity_function){.name = name, .file = "folder/made.c", .line = 5,
-                                         .signature = "", .returns = "", .object = ""};
-    return &function;
+    flush_run(compare);
+    assert_int_equal(probity_compare_finish(compare), 0);
 }
 
-static void add_row(struct probity_compare *compare, const char *name, double calls, double ns)
+static void add_item(struct probity_compare_item item)
 {
-    const double values[PROBITY_COMPARE_STATISTICS] = {calls, ns * calls, ns * calls, ns * calls,
-                                                       ns, ns, ns};
+    item.signature = item.kind == PROBITY_COMPARE_BLOCK ? item.name : (char *)"";
+    assert_int_equal(probity_compare_run_add(&pending, &item), 0);
+}
 
-    assert_int_equal(probity_compare_add_row(compare, function_of(name), 0, values), 0);
+/* All times are in the ratio of ns; of a block there is no self time. */
+static void add_values(enum probity_compare_kind kind, const char *name, double calls, double ns,
+                       double quantile_error)
+{
+    double self = kind == PROBITY_COMPARE_BLOCK ? NAN : ns * calls;
+
+    add_item((struct probity_compare_item){
+        .kind = kind, .name = (char *)(uintptr_t)name, .file = (char *)"made.c", .line = 5,
+        .quantile_error = quantile_error,
+        .values = {calls, self, ns * calls, ns * calls, ns, ns, ns}});
+}
+
+static void add_row(const char *name, double calls, double ns)
+{
+    add_values(PROBITY_COMPARE_FUNCTION, name, calls, ns, 0);
 }
 
 static const struct probity_compare_row *row_named(const struct probity_compare *compare,
@@ -74,7 +109,7 @@ static const struct probity_compare_row *row_named(const struct probity_compare 
     const struct probity_compare_row *rows = probity_compare_rows(compare, &count);
 
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(rows[i].name, name) == 0)
+        if (strcmp(rows[i].item.name, name) == 0)
             return &rows[i];
     }
     fail_msg("no row %s", name);
@@ -100,7 +135,9 @@ static void add_noisy_run(struct probity_compare *compare, int side, double slow
             100, floor(100 * ns), floor(130 * ns * exp(0.002 * normal())),
             floor(100 * ns * exp(0.005 * normal())), ns, floor(0.9 * ns * exp(0.005 * normal())),
             floor(1.5 * ns * exp(0.02 * normal()))};
-        assert_int_equal(probity_compare_add_row(compare, function_of(names[i]), 0, values), 0);
+        struct probity_compare_item item = {.name = (char *)(uintptr_t)names[i]};
+        memcpy(item.values, values, sizeof values);
+        add_item(item);
     }
 }
 
@@ -113,7 +150,7 @@ static struct probity_compare *compare_noisy(const struct probity_compare_option
         add_noisy_run(compare, PROBITY_COMPARE_BASE, 1);
         add_noisy_run(compare, PROBITY_COMPARE_NEW, slower);
     }
-    assert_int_equal(probity_compare_finish(compare), 0);
+    finish_runs(compare);
     return compare;
 }
 
@@ -181,8 +218,9 @@ static void three_percent_are_found_in_twenty_runs(void **state)
  * one far beyond is caught. */
 static void limits_fail_seldom_by_mistake(void **state)
 {
-    const struct probity_compare_limit at = {PROBITY_COMPARE_SELF, 0, 3, "self>+3%"},
-                                       beyond = {PROBITY_COMPARE_SELF, 0, -2, "self>-2%"};
+    const struct probity_compare_limit
+        at = {.statistic = PROBITY_COMPARE_SELF, .percent = 3, .text = "self>+3%"},
+        beyond = {.statistic = PROBITY_COMPARE_SELF, .percent = -2, .text = "self>-2%"};
     struct probity_compare_options options = usual;
     int mistakes = 0, caught = 0;
 
@@ -207,8 +245,8 @@ static void limits_fail_seldom_by_mistake(void **state)
  */
 
 /* Runs i = 0 ... of constant, more, less, gone, added and sometimes. */
-static struct probity_compare *compare_known(const struct probity_compare_options *options,
-                                             int runs)
+static struct probity_compare *compare_rough(const struct probity_compare_options *options,
+                                             int runs, double quantile_error)
 {
     struct probity_compare *compare = open_compare(options);
 
@@ -216,18 +254,25 @@ static struct probity_compare *compare_known(const struct probity_compare_option
         int side = i % 2;
         double luck = 1 + 0.001 * (i / 2);
         add_run(compare, side, side == 0 ? "base" : "new");
-        add_row(compare, "constant", 10, 1000);
-        add_row(compare, "more", 10 * (1 + side), 1000 * luck);
-        add_row(compare, "less", 10, (side == 0 ? 1000 : 800) * luck);
+        add_values(PROBITY_COMPARE_FUNCTION, "constant", 10, 1000, quantile_error);
+        add_row("more", 10 * (1 + side), 1000 * luck);
+        add_values(PROBITY_COMPARE_FUNCTION, "less", 10, (side == 0 ? 1000 : 800) * luck,
+                   quantile_error);
         if (side == 0)
-            add_row(compare, "gone", 10, 1000);
+            add_row("gone", 10, 1000);
         else
-            add_row(compare, "added", 1, 1);
+            add_row("added", 1, 1);
         if (i % 4 < 2)
-            add_row(compare, "sometimes", 4, 1000 * luck);
+            add_row("sometimes", 4, 1000 * luck);
     }
-    assert_int_equal(probity_compare_finish(compare), 0);
+    finish_runs(compare);
     return compare;
+}
+
+static struct probity_compare *compare_known(const struct probity_compare_options *options,
+                                             int runs)
+{
+    return compare_rough(options, runs, 0);
 }
 
 static void expect_verdict(const struct probity_compare *compare, const char *name,
@@ -285,33 +330,148 @@ static void one_run_tells_ratios_only(void **state)
 static void scopes_of_one_name_stay_apart(void **state)
 {
     struct probity_compare *compare = open_compare(&usual);
-    const double values[PROBITY_COMPARE_STATISTICS] = {1, 1, 1, 1, 1, 1, 1};
     size_t count;
 
     (void)state;
     for (int side = 0; side < 2; side++) {
-        struct probity_function function = *function_of("twice");
-        function.file = side == 0 ? "/here/made.c" : "/there/made.c"; /* built elsewhere */
+        struct probity_compare_item item = {.name = (char *)"twice", .file = (char *)"made.c"};
         add_run(compare, side, "run");
-        assert_int_equal(probity_compare_add_row(compare, &function, 0, values), 0);
-        function.line += 10;
-        assert_int_equal(probity_compare_add_row(compare, &function, 1, values), 0);
-        function.file = "other.c";
-        assert_int_equal(probity_compare_add_row(compare, &function, 0, values), 0);
+        add_item(item);
+        item.line += 10;
+        item.instance = 1;
+        add_item(item);
+        item.file = (char *)"other.c";
+        item.instance = 0;
+        add_item(item);
     }
-    assert_int_equal(probity_compare_finish(compare), 0);
+    finish_runs(compare);
     probity_compare_rows(compare, &count);
     assert_int_equal(count, 3);
+    probity_compare_close(compare);
+}
+
+/* A block is of no function's name, has no self time, and is what it is whatever its probes are
+ * called; but a site is not the probe of that number. */
+static void blocks_stand_for_themselves(void **state)
+{
+    struct probity_compare *compare = open_compare(&usual);
+    const struct probity_compare_row *rows;
+    size_t count, blocks = 0;
+
+    (void)state;
+    for (int i = 0; i < 16; i++) {
+        struct probity_compare_item item = {.kind = PROBITY_COMPARE_BLOCK, .name = (char *)"1 -> 2",
+                                            .values = {1, NAN, 1, 1, 1, 1, 1}};
+        add_run(compare, i % 2, "run");
+        add_row("1 -> 2", 1, 1000);
+        item.signature = (char *)(i % 2 != 0 ? "1 (one) -> 2" : "1 -> 2");
+        assert_int_equal(probity_compare_run_add(&pending, &item), 0);
+        item.instance = 3;
+        assert_int_equal(probity_compare_run_add(&pending, &item), 0);
+        add_values(PROBITY_COMPARE_BLOCK, "2 -> 1", 10, (i % 2 != 0 ? 3000 : 2000) + i, 0);
+    }
+    finish_runs(compare);
+    rows = probity_compare_rows(compare, &count);
+    assert_int_equal(count, 4);
+    for (size_t i = 0; i < count; i++) {
+        int is_block = rows[i].item.kind == PROBITY_COMPARE_BLOCK;
+        blocks += is_block != 0;
+        assert_int_equal(rows[i].results[PROBITY_COMPARE_SELF].runs[0], is_block ? 0 : 8);
+        assert_int_equal(probity_compare_is_chosen(compare, rows[i].item.kind,
+                                                   PROBITY_COMPARE_SELF), !is_block);
+    }
+    assert_int_equal(blocks, 3);
+    expect_verdict(compare, "2 -> 1", PROBITY_COMPARE_TOTAL, "slower");
+    expect_verdict(compare, "2 -> 1", PROBITY_COMPARE_CALLS, "same");
+    assert_int_equal(probity_compare_tests(compare), 5); /* of 2 -> 1; the others are constant */
+    probity_compare_sort(compare, PROBITY_COMPARE_BY_IMPACT);
+    assert_string_equal(probity_compare_rows(compare, &count)[0].item.name, "2 -> 1");
+    probity_compare_close(compare);
+}
+
+/* Patterns choose rows: those of one kind leave the other out, unless it has one too. */
+static void patterns_choose_kinds(void **state)
+{
+    static const struct {
+        const char *function, *block;
+        size_t rows;
+    } cases[] = {{NULL, NULL, 4}, {"f*", NULL, 2}, {"f1", NULL, 1}, {NULL, "*", 2},
+                 {NULL, "1 -> [2-4]", 1}, {"f2", "*", 3}, {"none", NULL, 0}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct probity_compare_options options = usual;
+        size_t count;
+        options.patterns[PROBITY_COMPARE_FUNCTION] = cases[i].function;
+        options.patterns[PROBITY_COMPARE_BLOCK] = cases[i].block;
+        struct probity_compare *compare = open_compare(&options);
+        add_run(compare, 0, "run");
+        add_row("f1", 1, 1);
+        add_row("f2", 1, 1);
+        add_values(PROBITY_COMPARE_BLOCK, "1 -> 2", 1, 1, 0);
+        add_values(PROBITY_COMPARE_BLOCK, "2 -> 1", 1, 1, 0);
+        finish_runs(compare);
+        probity_compare_rows(compare, &count);
+        assert_int_equal(count, cases[i].rows);
+        probity_compare_close(compare);
+    }
+}
+
+/* What a limit does not mean is no test that others must pay for. */
+static void limits_may_be_of_some_rows(void **state)
+{
+    const struct probity_compare_limit limits[] = {
+        {.is_of_kind = 1, .kind = PROBITY_COMPARE_BLOCK, .pattern = "1 -> 2",
+         .statistic = PROBITY_COMPARE_MEAN, .percent = 5, .text = "block:1 -> 2:mean>5"},
+        {.is_of_kind = 1, .kind = PROBITY_COMPARE_FUNCTION, .pattern = "*",
+         .statistic = PROBITY_COMPARE_MEAN, .percent = 5, .text = "function:*:mean>5"},
+        {.statistic = PROBITY_COMPARE_SELF, .percent = 5, .text = "self>5"}};
+    struct probity_compare_options options = usual;
+
+    (void)state;
+    options.limits = limits;
+    options.limit_count = COUNT(limits);
+    struct probity_compare *compare = open_compare(&options);
+    for (int i = 0; i < 16; i++) {
+        double ns = (i % 2 != 0 ? 1200 : 1000) + i;
+        add_run(compare, i % 2, "run");
+        add_row("same", 1, 1000);
+        add_values(PROBITY_COMPARE_BLOCK, "1 -> 2", 1, ns, 0);
+        add_values(PROBITY_COMPARE_BLOCK, "2 -> 1", 1, ns, 0);
+    }
+    finish_runs(compare);
+    assert_int_equal(probity_compare_limit_tests(compare), 3);
+    assert_int_equal(row_named(compare, "1 -> 2")->exceeds, 1);
+    assert_int_equal(row_named(compare, "2 -> 1")->exceeds, 0);
+    assert_int_equal(row_named(compare, "same")->exceeds, 0);
+    probity_compare_close(compare);
+}
+
+static void one_session_is_one_run(void **state)
+{
+    struct probity_compare *compare = open_compare(&usual);
+    struct probity_trace_facts facts = {.path = "copy", .info = make_info(NULL)};
+    struct probity_compare_run run;
+
+    (void)state;
+    add_run(compare, 0, "first");
+    flush_run(compare);
+    assert_int_equal(probity_compare_run_describe(&facts, &run), 0);
+    assert_string_equal(probity_compare_twin(compare, 0, &run)->path, "first");
+    assert_null(probity_compare_twin(compare, 1, &run));
+    run.session[15]++;
+    assert_null(probity_compare_twin(compare, 0, &run));
+    probity_compare_run_release(&run);
     probity_compare_close(compare);
 }
 
 static void limits_need_more_than_to_be_observed(void **state)
 {
     const struct probity_compare_limit limits[] = {
-        {PROBITY_COMPARE_CALLS, 0, 99, "calls>+99%"},  /* 100 % more: beyond */
-        {PROBITY_COMPARE_CALLS, 0, 100, "calls>+100%"}, /* exactly at it */
-        {PROBITY_COMPARE_MEAN, 1, -15, "mean<-15%"},   /* 20 % less: beyond */
-        {PROBITY_COMPARE_MEAN, 1, -25, "mean<-25%"}};
+        LIMIT(PROBITY_COMPARE_CALLS, 0, 99, "calls>+99%"),  /* 100 % more: beyond */
+        LIMIT(PROBITY_COMPARE_CALLS, 0, 100, "calls>+100%"), /* exactly at it */
+        LIMIT(PROBITY_COMPARE_MEAN, 1, -15, "mean<-15%"),   /* 20 % less: beyond */
+        LIMIT(PROBITY_COMPARE_MEAN, 1, -25, "mean<-25%")};
     struct probity_compare_options options = usual;
 
     (void)state;
@@ -334,21 +494,27 @@ static void limits_need_more_than_to_be_observed(void **state)
 /* Where a quantile is known to its bucket only, runs that agree may all be off alike. */
 static void coarse_quantiles_are_not_called_same(void **state)
 {
-    const struct probity_compare_limit limits[] = {{PROBITY_COMPARE_P99, 1, -15, "p99<-15%"},
-                                                   {PROBITY_COMPARE_P99, 1, -1, "p99<-1%"}};
+    const struct probity_compare_limit limits[] = {LIMIT(PROBITY_COMPARE_P99, 1, -15, "p99<-15%"),
+                                                   LIMIT(PROBITY_COMPARE_P99, 1, -1, "p99<-1%")};
     struct probity_compare_options options = usual;
 
     (void)state;
     options.limits = limits;
     options.limit_count = COUNT(limits);
-    options.quantile_error = 0.1;
-    struct probity_compare *compare = compare_known(&options, 8);
+    /* A ratio may be off by (1 + 1 / 21) / (1 - 1 / 21), which is 1.1. */
+    struct probity_compare *compare = compare_rough(&options, 8, 1.0 / 21);
+    assert_true(fabs(row_named(compare, "less")->quantile_error - 0.1) < 1e-9);
     expect_verdict(compare, "constant", PROBITY_COMPARE_SELF, "same");
     expect_verdict(compare, "constant", PROBITY_COMPARE_P99, "cannot tell");
     expect_verdict(compare, "less", PROBITY_COMPARE_MEDIAN, "faster");
     assert_int_equal(row_named(compare, "constant")->results[PROBITY_COMPARE_P99].runs_needed, 0);
     assert_int_equal(row_named(compare, "less")->exceeds, 2); /* 0.8 * 1.1 is not below 0.85 */
     probity_compare_close(compare);
+}
+
+static void set_text(struct probity_info *info, enum probity_info_tag tag, const char *text)
+{
+    info->text[tag] = (struct probity_text){text, strlen(text)};
 }
 
 static void other_machines_are_told(void **state)
@@ -359,27 +525,42 @@ static void other_machines_are_told(void **state)
     size_t count;
 
     (void)state;
-    assert_int_equal(probity_compare_add_run(compare, 0, &facts), 0);
+    set_text(&facts.info, PROBITY_TAG_BUILD, "c0ffee");
+    set_text(&facts.info, PROBITY_TAG_CPU, "6502");
+    set_text(&facts.info, PROBITY_TAG_COMMAND, "made");
+    add_run_of(compare, 0, &facts);
     facts.info.rate += facts.info.rate / 100000; /* measured anew */
-    assert_int_equal(probity_compare_add_run(compare, 0, &facts), 0);
+    add_run_of(compare, 0, &facts);
     facts.path = "two";
-    facts.info.text[PROBITY_TAG_CPU] = (struct probity_text){"Z80", 3};
+    set_text(&facts.info, PROBITY_TAG_CPU, "Z80");
+    set_text(&facts.info, PROBITY_TAG_BUILD, "beef");
+    set_text(&facts.info, PROBITY_TAG_PROCESSORS, "2"); /* not known of the others */
     facts.info.mode = 2;
     facts.info.clock = PROBITY_CLOCK_MONOTONIC_NS;
     facts.info.gap_ticks *= 2;
     facts.info.text[PROBITY_TAG_COMMAND] = (struct probity_text){"made\0fast", 9};
-    assert_int_equal(probity_compare_add_run(compare, 1, &facts), 0);
-    assert_int_equal(probity_compare_finish(compare), 0);
+    add_run_of(compare, 1, &facts);
+    facts.path = "three";
+    set_text(&facts.info, PROBITY_TAG_PROCESSORS, "4");
+    add_run_of(compare, 1, &facts);
+    finish_runs(compare);
     const struct probity_compare_difference *found = probity_compare_differences(compare, &count);
-    assert_int_equal(count, 5);
+    assert_int_equal(count, 7);
     assert_string_equal(found[0].what, "CPU model");
     assert_string_equal(found[0].texts[1], "Z80");
     assert_string_equal(found[0].paths[1], "two");
-    assert_string_equal(found[1].texts[1], "made fast");
-    assert_string_equal(found[2].what, "clock");
-    assert_string_equal(found[3].texts[1], "ring");
-    assert_string_equal(found[4].texts[0], "1.5 us");
-    assert_string_equal(found[4].texts[1], "3.0 us");
+    assert_string_equal(probity_diff_where(&found[0]), "between");
+    assert_string_equal(found[1].what, "processors");
+    assert_string_equal(probity_diff_where(&found[1]), "new");
+    assert_string_equal(found[1].paths[0], "two");
+    assert_string_equal(found[1].paths[1], "three");
+    assert_string_equal(found[2].what, "build id");
+    assert_string_equal(found[2].texts[1], "beef");
+    assert_string_equal(found[3].texts[1], "made fast");
+    assert_string_equal(found[4].what, "clock");
+    assert_string_equal(found[5].texts[1], "ring");
+    assert_string_equal(found[6].texts[0], "1.5 us");
+    assert_string_equal(found[6].texts[1], "3.0 us");
     probity_compare_close(compare);
 }
 
@@ -400,8 +581,8 @@ static void rows_come_in_order(void **state)
     for (size_t i = 0; i < COUNT(orders); i++) {
         probity_compare_sort(compare, orders[i].order);
         const struct probity_compare_row *rows = probity_compare_rows(compare, &count);
-        assert_string_equal(rows[0].name, orders[i].first);
-        assert_string_equal(rows[1].name, orders[i].second);
+        assert_string_equal(rows[0].item.name, orders[i].first);
+        assert_string_equal(rows[1].item.name, orders[i].second);
         assert_int_equal(count, 6);
     }
     probity_compare_close(compare);
@@ -429,7 +610,7 @@ static char *printed(const struct probity_compare *compare,
 
 static void outputs_are_as_ever(void **state)
 {
-    const struct probity_compare_limit limit = {PROBITY_COMPARE_CALLS, 0, 50, "calls>+50%"};
+    const struct probity_compare_limit limit = LIMIT(PROBITY_COMPARE_CALLS, 0, 50, "calls>+50%");
     const struct probity_diff_layout layout = {.limit = 2, .is_changed_only = 1};
     struct probity_compare_options options = usual;
 
@@ -452,21 +633,22 @@ static void outputs_are_as_ever(void **state)
         " more\n"
         "  1.004us    803ns   -20.0%   -20.2%   -19.8%  0.00039  faster                    mean   "
         " less\n\n"
-        "2 more functions are not shown\n"
+        "2 more are not shown\n"
         "traces: 16 of 16 complete\n"
         "limit calls>+50%: exceeded by more (+100.0%)\n");
     assert_string_equal(csv,
         "function,file,line,statistic,base_runs,new_runs,base_median,new_median,ratio,low,high,p,"
-        "p_adjusted,verdict,runs_needed\n"
-        "more,made.c,5,calls,8,8,10,20,2,2,2,0.0001554001554,0.0003885003885,more,\n"
+        "p_adjusted,verdict,runs_needed,kind\n"
+        "more,made.c,5,calls,8,8,10,20,2,2,2,0.0001554001554,0.0003885003885,more,,function\n"
         "less,made.c,5,mean,8,8,1003.5,802.8,0.8,0.7976143141,0.8023928215,0.0001554001554,"
-        "0.0003885003885,faster,\n");
+        "0.0003885003885,faster,,function\n");
     assert_non_null(strstr(json,
         "\n\"differences\": [],\n"
         "\"limits\": [{\"limit\": \"calls>+50%\", \"exceeded_by\": [\"more\"]}],\n"
         "\"functions\": [\n"
         "{\"name\": \"more\", \"signature\": \"\", \"file\": \"made.c\", \"line\": 5, "
-        "\"object\": \"\", \"statistics\": {\"calls\": {\"base_median\": 10, "
+        "\"object\": \"\", \"quantile_error\": 0.0, "
+        "\"statistics\": {\"calls\": {\"base_median\": 10, "
         "\"new_median\": 20, \"ratio\": 2.0, \"low\": 2.0, \"high\": 2.0, "
         "\"p\": 0.0001554001554, \"p_adjusted\": 0.0003885003885, \"verdict\": \"more\", "
         "\"runs_needed\": null, \"base\": [10, 10, 10, 10, 10, 10, 10, 10], "
@@ -476,8 +658,9 @@ static void outputs_are_as_ever(void **state)
                                  "\"correction_of_limits\": \"Holm\", \"tests\": 5, "
                                  "\"tests_of_limits\": 6, \"confidence\": 0.95, "
                                  "\"tolerance_percent\": 2.0, "
-                                 "\"quantile_error\": 0.0, \"runs_least\": 4},\n"
-                                 "\"base\": [{\"trace\": \"base\", \"complete\": true, "
+                                 "\"runs_least\": 4},\n"
+                                 "\"base\": [{\"trace\": \"base\", \"label\": null, "
+                                 "\"complete\": true, "
                                  "\"why\": \"closed at exit\"}, "));
     free(text);
     free(csv);
@@ -488,29 +671,67 @@ static void outputs_are_as_ever(void **state)
 /* ---- Traces for tests of the command -----------------------------------------------------------
  */
 
+enum { WRITTEN_FUNCTIONS = 8, WRITTEN_BLOCKS = 4 };
+
+/* What the run does to the times of one function or block. */
+static double factor_of(uint32_t place, int is_slow, double percent)
+{
+    static const double noise[] = {0.01, 0.015, 0.02, 0.03};
+
+    return exp(noise[place % 4] * normal()) * (is_slow ? 1 + percent / 100 : 1);
+}
+
+static uint64_t ticks_of(uint32_t place, double factor)
+{
+    return (uint64_t)(2 * (300 + 100 * (double)place) * factor * exp(0.05 * normal()));
+}
+
+static void write_functions(struct make *make, double percent, char slow)
+{
+    static struct make_item items[2 * CALLS * WRITTEN_FUNCTIONS];
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
+    double factors[WRITTEN_FUNCTIONS];
+    uint64_t tick = 0;
+
+    for (uint32_t i = 0; i < WRITTEN_FUNCTIONS; i++) {
+        make_declare(make, 1, 10 * (i + 1), names[i], 0);
+        factors[i] = factor_of(i, *names[i] == slow, percent);
+    }
+    for (uint32_t i = 0; i < WRITTEN_FUNCTIONS * CALLS; i++) {
+        uint32_t place = i % WRITTEN_FUNCTIONS;
+        items[2 * i] = (struct make_item)ENTER(tick, 10 * (place + 1));
+        tick += ticks_of(place, factors[place]);
+        items[2 * i + 1] = (struct make_item)LEAVE(tick, 10 * (place + 1));
+        tick += 20;
+    }
+    make_items(make, 1, items, COUNT(items));
+}
+
+static void write_hits(struct make *make, double percent, char slow)
+{
+    static struct make_item items[CALLS * WRITTEN_BLOCKS];
+    double factors[WRITTEN_BLOCKS];
+    uint64_t tick = 0;
+
+    for (uint32_t i = 0; i < WRITTEN_BLOCKS; i++)
+        factors[i] = factor_of(i, slow == (char)('1' + i), percent);
+    for (uint32_t i = 0; i < COUNT(items); i++) {
+        uint32_t place = i % WRITTEN_BLOCKS;
+        items[i] = (struct make_item){.tick = tick, .code = 2 * (uint64_t)(place + 1)};
+        tick += ticks_of(place, factors[place]);
+    }
+    make_items(make, 2, items, COUNT(items));
+}
+
 static void write_trace(const char *path, double percent, char slow)
 {
     static struct make make;
-    static struct make_item items[2 * CALLS * 8];
-    static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
-    static const double noise[] = {0.01, 0.015, 0.02, 0.03};
-    double factors[8];
-    uint64_t tick = 0;
+    struct probity_info info = make_info(NULL);
 
-    make_start(&make);
-    for (uint32_t i = 0; i < 8; i++) {
-        make_declare(&make, 1, 10 * (i + 1), names[i], 0);
-        factors[i] = exp(noise[i % 4] * normal()) *
-                     (*names[i] == slow ? 1 + percent / 100 : 1);
-    }
-    for (size_t i = 0; i < 8 * CALLS; i++) {
-        double ns = (300 + 100 * (double)(i % 8)) * factors[i % 8] * exp(0.05 * normal());
-        items[2 * i] = (struct make_item)ENTER(tick, 10 * (i % 8 + 1));
-        tick += (uint64_t)(2 * ns);
-        items[2 * i + 1] = (struct make_item)LEAVE(tick, 10 * (i % 8 + 1));
-        tick += 20;
-    }
-    make_items(&make, 1, items, COUNT(items));
+    memcpy(info.session, &seed, sizeof seed);
+    make_start_with(&make, &info);
+    write_functions(&make, percent, slow);
+    write_hits(&make, percent, slow);
     make_finish(&make, "compare");
     assert_int_equal(rename(make.path, path), 0);
 }
@@ -539,6 +760,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(verdicts_are_as_the_runs),
         cmocka_unit_test(one_run_tells_ratios_only),
         cmocka_unit_test(scopes_of_one_name_stay_apart),
+        cmocka_unit_test(blocks_stand_for_themselves),
+        cmocka_unit_test(patterns_choose_kinds),
+        cmocka_unit_test(limits_may_be_of_some_rows),
+        cmocka_unit_test(one_session_is_one_run),
         cmocka_unit_test(limits_need_more_than_to_be_observed),
         cmocka_unit_test(coarse_quantiles_are_not_called_same),
         cmocka_unit_test(other_machines_are_told),
