@@ -54,7 +54,8 @@ LIB_SRC := $(wildcard src/base/*.c src/format/*.c src/spool/*.c src/runtime/*.c 
              src/reader/*.c src/logger/*.c src/library/*.c src/output/csv*.c src/output/log*.c) \
            src/output/text.c src/output/values.c src/output/report_text.c \
            $(filter-out $(TOOL_ANALYSIS),$(wildcard src/analysis/*.c))
-TOOL_SRC := $(filter-out $(LIB_SRC),$(wildcard src/analysis/*.c src/output/*.c src/symbols/*.c))
+TOOL_SRC := $(filter-out $(LIB_SRC),$(wildcard src/analysis/*.c src/output/*.c src/symbols/*.c \
+              src/store/*.c))
 CLI_SRC := $(wildcard src/cli/*.c)
 # Messages of other tools' formats: protobuf-c makes C of their descriptions.
 PROTO_SRC := $(wildcard src/output/*.proto)

@@ -2,8 +2,9 @@
 # diff.sh BUILD_DIR [REPETITIONS]: how often `probity diff` is wrong. Sets of runs are written with
 # known distribution (tests/unit/test_compare.c: 8 functions and 4 blocks, log-normal from run to
 # run, with a deviation of 1, 1.5, 2 or 3 % in different ones, and of 5 % from call to call), so
-# that the truth is known: two sets of the same program, and two of which the second has one function or
-# block 3 % slower. Functions and blocks are judged together: each pays for the tests of all.
+# that the truth is known: two sets of the same program, and two of which the second has one
+# function or block 3 % slower. Functions and blocks are judged together: each pays for the tests
+# of all.
 set -eu
 build=$1
 repetitions=${2:-200}

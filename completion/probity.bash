@@ -54,6 +54,7 @@ _probity() {
              export
              list
              overhead
+             runs
              help --help --version' -- "$word")
         return
     fi
@@ -116,6 +117,10 @@ _probity() {
         mapfile -t COMPREPLY < <(compgen -W 'calls blocks' -- "$word")
         return
     fi
+    if [[ ${COMP_WORDS[1]} == runs && $COMP_CWORD == 2 && $word != -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W 'init add list show rm' -- "$word")
+        return
+    fi
     if [[ ${COMP_WORDS[1]} == threads && $previous == --sort ]]; then
         mapfile -t COMPREPLY < <(compgen -W 'first last lifetime cpu off-cpu records hits scopes tid
             name' -- "$word")
@@ -165,7 +170,8 @@ _probity() {
             -h --help' ;;
         info | level) options='--json -h --help' ;;
         diff) options='-o --output -f --force --statistic --function --block --changed --tolerance
-            --fail-on --sort -n --limit --from --to --json --csv -h --help' ;;
+            --fail-on --project --sort -n --limit --from --to --json --csv -h --help' ;;
+        runs) options='--label --project --json --csv -o --output -f --force -h --help' ;;
         check | recover) options='-h --help' ;;
     esac
     if [[ $word == -* ]]; then

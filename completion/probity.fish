@@ -17,6 +17,7 @@ set -l commands \
     export \
     list \
     overhead \
+    runs \
     help
 set -l none "not __fish_seen_subcommand_from $commands"
 set -l in __fish_seen_subcommand_from
@@ -32,6 +33,7 @@ complete -c probity -n $none -a recover -d 'fold what a killed program left behi
 complete -c probity -n $none -a level -d 'show or change the levels of a running program'
 complete -c probity -n $none -a diff -d 'compare runs of a program before and after a change'
 complete -c probity -n $none -a overhead -d 'say by how much recording slows a program down'
+complete -c probity -n $none -a runs -d 'keep a history of runs'
 complete -c probity -n $none -a tree -d 'show who called whom, with times along each path'
 complete -c probity -n $none -a threads -d 'say what each thread and process did'
 complete -c probity -n $none -a blocks -d 'say what the program took from probe to probe'
@@ -197,6 +199,7 @@ complete -c probity -n "$in diff" -l function -x -d 'only functions like this'
 complete -c probity -n "$in diff" -l block -x -d 'only blocks like this'
 complete -c probity -n "$in diff" -l changed -d 'only changes that are established'
 complete -c probity -n "$in diff" -l tolerance -x -d 'differences within it are the same'
+complete -c probity -n "$in diff" -l project -r -d 'whose history labels are of'
 complete -c probity -n "$in diff" -l fail-on -x -d 'exit with 4 where this is established'
 complete -c probity -n "$in diff" -l sort -x -d 'the order' \
     -a 'impact change name calls self total cpu mean median p99'
@@ -215,3 +218,11 @@ complete -c probity -n "$in overhead" -l base -r -d 'without recording, run this
 complete -c probity -n "$in overhead" -s i -l ignore-status -d 'measure also a program that fails'
 complete -c probity -n "$in overhead" -l json -d 'print JSON'
 complete -c probity -n "$in overhead" -l csv -d 'print CSV'
+
+complete -c probity -n "$in runs" -a 'init add list show rm' -d 'what to do'
+complete -c probity -n "$in runs" -l label -x -d 'what the runs are called'
+complete -c probity -n "$in runs" -l project -r -d 'the directory of the project'
+complete -c probity -n "$in runs" -l json -d 'print JSON'
+complete -c probity -n "$in runs" -l csv -d 'print CSV'
+complete -c probity -n "$in runs" -s o -l output -r -d 'write to a file'
+complete -c probity -n "$in runs" -s f -l force -d 'replace the file'

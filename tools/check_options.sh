@@ -57,11 +57,18 @@ for command in $commands; do
     compare "zsh completion of $command" "$help" "$(in_zsh "$command")"
     compare "fish completion of $command" "$help" "$(in_fish "$command")"
 done
-variables=$(grep -rhoE '"PROBITY_[A-Z_]+"' src | tr -d '"' | sort -u)
+variables=$(grep -rhoE --exclude-dir=cli '"PROBITY_[A-Z_]+"' src | tr -d '"' | sort -u)
 [ -n "$variables" ] || { echo "options: no variable in src/" >&2; failed=1; }
 for variable in $variables; do
     if ! grep -qE "^[.]It .*Ev $variable( |\$)" man/probity.3; then
         echo "options: $variable is not in man/probity.3" >&2
+        failed=1
+    fi
+done
+variables=$(grep -rhoE 'getenv[(]"PROBITY_[A-Z_]+"' src/cli | grep -o 'PROBITY_[A-Z_]*' | sort -u)
+for variable in $variables; do
+    if ! grep -qE "^[.]It Ev $variable\$" man/*.1; then
+        echo "options: $variable is in no manual page of a command" >&2
         failed=1
     fi
 done

@@ -20,10 +20,11 @@ allowed_includes() {
         runtime/*) echo base format spool writer runtime ;;
         reader/*) echo base format spool reader ;;
         analysis/*) echo base reader analysis ;;
-        output/*) echo base reader analysis output ;;
+        output/*) echo base reader analysis store output ;;
+        store/*) echo base analysis store ;;
         library/*) echo base runtime analysis output library ;;
         symbols/*) echo base reader symbols ;;
-        cli/*) echo base reader analysis output symbols writer cli ;;
+        cli/*) echo base reader analysis output symbols store writer cli ;;
     esac
 }
 

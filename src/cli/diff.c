@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "cli/filter.h"
 #include "cli/limit.h"
 #include "cli/printed.h"
+#include "cli/project.h"
 #include "output/diff_csv.h"
 #include "output/diff_json.h"
 #include "output/diff_text.h"
@@ -20,13 +22,14 @@
 enum diff_form { FORM_TEXT, FORM_JSON, FORM_CSV };
 
 struct diff_call {
-    const char *out, *from, *to;
+    const char *out, *from, *to, *project;
     int force, order;
     enum diff_form form;
     struct probity_diff_layout layout;
     struct probity_compare_options options;
     struct cli_limits limits;
     struct probity_compare *compare;
+    struct probity_store *store; /* NULL until a label is met */
     int side; /* of the runs that are read */
     int is_damaged;
 };
@@ -39,7 +42,7 @@ static const struct option long_options[] = {
     {"from", required_argument, NULL, 'F'},      {"to", required_argument, NULL, 'T'},
     {"tolerance", required_argument, NULL, 't'}, {"fail-on", required_argument, NULL, 'x'},
     {"function", required_argument, NULL, 'u'},  {"block", required_argument, NULL, 'b'},
-    {"help", no_argument, NULL, 'h'},
+    {"project", required_argument, NULL, 'P'},   {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0}};
 
 static int parse_order(struct diff_call *call, const char *text)
@@ -109,6 +112,7 @@ static int parse_option(struct diff_call *call, int option)
     case 'x': return cli_limit_parse(&cli_command_diff, &call->limits, optarg);
     case 'u': call->options.patterns[PROBITY_COMPARE_FUNCTION] = optarg; return CLI_OK;
     case 'b': call->options.patterns[PROBITY_COMPARE_BLOCK] = optarg; return CLI_OK;
+    case 'P': call->project = optarg; return CLI_OK;
     case 'h': cli_print_help(&cli_command_diff); return -1;
     default: return -2;
     }
@@ -168,6 +172,50 @@ static int read_trace(struct diff_call *call, char **path)
     return status;
 }
 
+/* A run of the history: its path says where it is from. */
+static int take_entry(void *context, struct probity_store_entry *entry)
+{
+    struct diff_call *call = context;
+    struct probity_compare_run *run = &entry->run;
+    char *path = NULL;
+
+    int error = probity_store_load(call->store, entry->number, run);
+    if (error != 0)
+        return error;
+    if (asprintf(&path, "@%s, run %" PRIu64, run->label, entry->number) < 0)
+        return PROBITY_ERROR_MEMORY;
+    free(run->path);
+    run->path = path;
+    if (run->is_damaged) {
+        cli_warn(&cli_command_diff, "'%s' is damaged or not complete: %s", run->path, run->why);
+        call->is_damaged = 1;
+    }
+    return take_run(call, run);
+}
+
+static int read_label(struct diff_call *call, const char *name)
+{
+    const struct probity_store_choice choice = {.label = name + 1};
+    size_t before, behind;
+
+    if (call->from != NULL || call->to != NULL)
+        return cli_fail_usage(&cli_command_diff, "--from, --to: of '%s' only whole runs are known; "
+                              "name the traces", name);
+    if (call->store == NULL &&
+        cli_project_open(&cli_command_diff, call->project, 0, &call->store) != CLI_OK)
+        return CLI_FAILURE;
+    probity_compare_runs(call->compare, call->side, &before);
+    int status = probity_store_each(call->store, &choice, take_entry, call);
+    if (status < 0)
+        return cli_project_fail(&cli_command_diff, call->store);
+    probity_compare_runs(call->compare, call->side, &behind);
+    if (status == CLI_OK && before == behind)
+        return cli_fail(&cli_command_diff, "no run of label '%s' in the history; `probity runs "
+                        "list` shows which there are (a file of this name: './%s')", name + 1,
+                        name);
+    return status;
+}
+
 /* ---- Writing -----------------------------------------------------------------------------------
  */
 
@@ -208,7 +256,7 @@ static int read_runs(struct diff_call *call, char **names, size_t base_count, si
 
     for (size_t i = 0; status == CLI_OK && i < count; i++) {
         call->side = i < base_count ? PROBITY_COMPARE_BASE : PROBITY_COMPARE_NEW;
-        status = read_trace(call, &names[i]);
+        status = cli_is_label(names[i]) ? read_label(call, names[i]) : read_trace(call, &names[i]);
     }
     if (status == CLI_OK && probity_compare_finish(call->compare) != 0)
         status = cli_fail(&cli_command_diff, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
@@ -234,6 +282,7 @@ static int run_on(struct diff_call *call, char **names, size_t base_count, size_
     if (status == CLI_OK)
         status = call->is_damaged ? CLI_DAMAGED : judged;
     probity_compare_close(call->compare);
+    probity_store_close(call->store);
     return status;
 }
 
@@ -289,7 +338,8 @@ static int run(int argc, char **argv)
 const struct cli_command cli_command_diff = {
     "diff", run, "Compare runs of a program before and after a change",
     "[OPTION]... BASE... -- NEW...",
-    "Each trace is one run. For each function: calls, self and total time, CPU time, mean,\n"
+    "Each trace is one run; @LABEL stands for the runs of that label in the history of the\n"
+    "project (`probity runs`). For each function: calls, self and total time, CPU time, mean,\n"
     "median and 99th percentile of a call; for each block from one probe to the next the same but\n"
     "for self time: the medians over runs, their ratio with an interval, and whether it is the\n"
     "same, faster, slower, or cannot be told from so many runs.\n\n"
@@ -307,6 +357,8 @@ const struct cli_command cli_command_diff = {
     "  -n, --limit N           the first N functions and blocks only\n"
     "      --from T, --to T    calls that begin from T on, and before T: seconds since the\n"
     "                          beginning of the run, or with a unit (ns, us, ms, s)\n"
+    "      --project DIR       whose history @LABEL is of (default: PROBITY_PROJECT, else that of\n"
+    "                          the working directory or the nearest above)\n"
     "      --json              one object, with the values of all runs; times are ns\n"
     "      --csv               one line for each function or block and statistic; times are ns\n"
     "  -o, --output FILE       write to FILE (default: standard output, also '-')\n"

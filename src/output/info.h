@@ -12,6 +12,10 @@
 /* The clock behind a kind, by name. */
 const char *probity_info_clock_name(uint32_t clock);
 
+/* CLOCK_REALTIME to the second, in UTC: traces of several machines are held against each other. */
+enum { PROBITY_INFO_TIME_BYTES = 64 };
+const char *probity_info_time_text(uint64_t ns, char ret_text[PROBITY_INFO_TIME_BYTES]);
+
 /* Lines "name  value". */
 void probity_info_text(FILE *stream, const struct probity_trace_facts *facts);
 

@@ -59,17 +59,23 @@ static void put_string(FILE *stream, const char *name, const struct probity_text
     fputc('\n', stream);
 }
 
-/* UTC: traces of several machines are held against each other. */
 static void put_time(FILE *stream, const char *name, uint64_t ns)
+{
+    char text[PROBITY_INFO_TIME_BYTES];
+
+    put_line(stream, name, "%s.%09u UTC", probity_info_time_text(ns, text),
+             (unsigned)(ns % 1000000000));
+}
+
+const char *probity_info_time_text(uint64_t ns, char ret_text[PROBITY_INFO_TIME_BYTES])
 {
     time_t seconds = (time_t)(ns / 1000000000);
     struct tm parts;
-    char text[64];
 
     if (gmtime_r(&seconds, &parts) == NULL ||
-        strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts) == 0)
-        return;
-    put_line(stream, name, "%s.%09u UTC", text, (unsigned)(ns % 1000000000));
+        strftime(ret_text, PROBITY_INFO_TIME_BYTES, "%Y-%m-%d %H:%M:%S", &parts) == 0)
+        ret_text[0] = '\0';
+    return ret_text;
 }
 
 const char *probity_info_clock_name(uint32_t clock)

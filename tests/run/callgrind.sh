@@ -145,7 +145,7 @@ check_tool() {
             [ "$source" = src/writer/writer.c ] || sources+=("$source")
         done
     done
-    build tool "-ljansson -lm -ldw -lelf" "${sources[@]}" ||
+    build tool "-ljansson -lm -ldw -lelf -lsqlite3" "${sources[@]}" ||
         { fail "tool: does not build"; return; }
     run_tool > tool.csv || fail "tool: status $?"
     "$PROBITY" csv logger.probity | cmp - tool.csv || fail "tool: not the CSV of the tool"

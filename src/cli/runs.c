@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * runs.c: `probity runs`: the history of a project's runs, which `probity diff` compares by label.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "cli/cli.h"
+#include "cli/printed.h"
+#include "cli/project.h"
+#include "output/runs.h"
+
+struct runs_call {
+    const char *project, *label, *out;
+    int force;
+    enum probity_runs_form form;
+    struct probity_store *store;
+    struct probity_store_entry *entries; /* that were found */
+    size_t count;
+    int is_damaged, with_items;
+    int (*print)(FILE *stream, enum probity_runs_form form, const struct probity_runs *runs);
+};
+
+/* What a command does, on operands behind its name. Returns an exit status. */
+typedef int runs_action(struct runs_call *call, char **operands, size_t count);
+
+static int fail_store(const struct runs_call *call)
+{
+    return cli_project_fail(&cli_command_runs, call->store);
+}
+
+/* ---- init --------------------------------------------------------------------------------------
+ */
+
+static int make_history(struct runs_call *call, const char *folder)
+{
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof path, "%s/" CLI_PROJECT_FOLDER, folder) >= (int)sizeof path - 16)
+        return cli_fail(&cli_command_runs, "'%s': %s", folder, strerror(ENAMETOOLONG));
+    if (mkdir(path, 0777) != 0 && errno != EEXIST)
+        return cli_fail(&cli_command_runs, "cannot make '%s': %s", path, strerror(errno));
+    strncat(path, "/runs.db", sizeof path - strlen(path) - 1);
+    if (probity_store_create(path, &call->store) != 0)
+        return fail_store(call);
+    printf("the history of runs is in '%s'\n", path);
+    return CLI_OK;
+}
+
+/* One that is there stays as it is. */
+static int init(struct runs_call *call, char **operands, size_t count)
+{
+    (void)operands;
+    if (count > 0)
+        return cli_fail_usage(&cli_command_runs, "init: no operand; --project names the folder");
+    char *folder = cli_project_find(&cli_command_runs, call->project, 0);
+    int status = folder != NULL ? make_history(call, folder) : CLI_FAILURE;
+
+    free(folder);
+    return status;
+}
+
+/* ---- add ---------------------------------------------------------------------------------------
+ */
+
+static int put_run(struct runs_call *call, struct probity_compare_run *run, const char *path)
+{
+    static const char *const done[] = {"added", "updated", "kept"};
+    enum probity_store_put how;
+    uint64_t number;
+
+    if (probity_store_put(call->store, run, call->label, &number, &how) != 0)
+        return fail_store(call);
+    if (how == PROBITY_STORE_KEPT) {
+        cli_warn(&cli_command_runs, "'%s' is run %" PRIu64 ", which the history has complete, and "
+                 "this copy is not: nothing is changed", path, number);
+        call->is_damaged = 1;
+    }
+    printf("run %" PRIu64 ": %s %s\n", number, path, done[how]);
+    return CLI_OK;
+}
+
+/* Where the trace is, whatever the working directory is then. */
+static int set_path(const char *path, struct probity_compare_run *run)
+{
+    char *absolute = realpath(path, NULL);
+
+    if (absolute == NULL)
+        return cli_fail(&cli_command_runs, "'%s': %s", path, strerror(errno));
+    free(run->path);
+    run->path = absolute;
+    return CLI_OK;
+}
+
+static int add_trace(struct runs_call *call, char **path)
+{
+    struct probity_reader_options options = {0};
+    struct probity_compare_run run;
+    struct probity_reader *reader;
+    int status = cli_open_reader(&cli_command_runs, path, 1, &options, &reader);
+
+    if (status != CLI_OK)
+        return status;
+    int error = probity_compare_run_read(reader, 0, 0, &run), error_number = errno;
+    cli_progress_end();
+    if (error == 0) {
+        status = set_path(*path, &run);
+        if (status == CLI_OK)
+            status = put_run(call, &run, *path);
+        probity_compare_run_release(&run);
+    } else {
+        status = cli_fail_trace(&cli_command_runs, *path, error, error_number);
+    }
+    if (status == CLI_OK && cli_judge_traces(&cli_command_runs, reader) != CLI_OK)
+        call->is_damaged = 1;
+    probity_reader_close(reader);
+    return status;
+}
+
+static int add(struct runs_call *call, char **operands, size_t count)
+{
+    if (count == 0)
+        return cli_fail_usage(&cli_command_runs, "add: no trace given");
+    int status = cli_project_open(&cli_command_runs, call->project, 1, &call->store);
+    char **paths = status == CLI_OK ? cli_trace_paths(operands, count) : NULL;
+
+    if (status == CLI_OK && paths == NULL)
+        status = cli_fail(&cli_command_runs, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    for (size_t i = 0; status == CLI_OK && i < count; i++)
+        status = add_trace(call, &paths[i]);
+    cli_paths_free(paths, count);
+    return status == CLI_OK && call->is_damaged ? CLI_DAMAGED : status;
+}
+
+/* ---- list, show, rm ----------------------------------------------------------------------------
+ */
+
+static int keep_entry(void *context, struct probity_store_entry *entry)
+{
+    struct runs_call *call = context;
+    struct probity_store_entry *entries =
+        realloc(call->entries, (call->count + 1) * sizeof *entries);
+
+    if (entries == NULL)
+        return PROBITY_ERROR_MEMORY;
+    call->entries = entries;
+    int error = call->with_items ? probity_store_load(call->store, entry->number, &entry->run) : 0;
+    if (error != 0)
+        return error;
+    entries[call->count++] = *entry;
+    entry->run = (struct probity_compare_run){.item_count = 0};
+    return 0;
+}
+
+static int print_runs(void *context, FILE *stream, int has_colour)
+{
+    const struct runs_call *call = context;
+    const struct probity_runs runs = {call->entries, call->count};
+
+    (void)has_colour;
+    return call->print(stream, call->form, &runs);
+}
+
+/* NUMBER or @LABEL. Returns CLI_OK or CLI_USAGE. */
+static int parse_choice(const char *text, struct probity_store_choice *ret_choice)
+{
+    size_t digits = strspn(text, "0123456789");
+
+    *ret_choice = (struct probity_store_choice){.label = cli_is_label(text) ? text + 1 : NULL};
+    if (ret_choice->label != NULL)
+        return CLI_OK;
+    if (digits == 0 || digits > 18 || text[digits] != '\0' || strspn(text, "0") == digits)
+        return cli_fail_usage(&cli_command_runs, "'%s': a run is the number that `probity runs "
+                              "list` shows, or @LABEL for all of that label", text);
+    ret_choice->number = strtoull(text, NULL, 10);
+    return CLI_OK;
+}
+
+static int fail_none(const char *text)
+{
+    return cli_fail(&cli_command_runs, "no run '%s' in the history; `probity runs list` shows "
+                    "which there are", text);
+}
+
+static int list(struct runs_call *call, char **operands, size_t count)
+{
+    const struct probity_store_choice choice = {.label = call->label};
+
+    (void)operands;
+    if (count > 0)
+        return cli_fail_usage(&cli_command_runs, "list: no operand; --label chooses");
+    int status = cli_project_open(&cli_command_runs, call->project, 0, &call->store);
+    if (status != CLI_OK)
+        return status;
+    if (probity_store_each(call->store, &choice, keep_entry, call) != 0)
+        return fail_store(call);
+    call->print = probity_runs_list;
+    return cli_print_answer(&cli_command_runs, call->out, call->force, print_runs, call);
+}
+
+static int show(struct runs_call *call, char **operands, size_t count)
+{
+    struct probity_store_choice choice;
+
+    if (count == 0)
+        return cli_fail_usage(&cli_command_runs, "show: no run given");
+    int status = cli_project_open(&cli_command_runs, call->project, 0, &call->store);
+    call->with_items = 1;
+    for (size_t i = 0; status == CLI_OK && i < count; i++) {
+        size_t before = call->count;
+        status = parse_choice(operands[i], &choice);
+        if (status == CLI_OK && probity_store_each(call->store, &choice, keep_entry, call) != 0)
+            status = fail_store(call);
+        if (status == CLI_OK && call->count == before)
+            status = fail_none(operands[i]);
+    }
+    call->print = probity_runs_show;
+    return status == CLI_OK
+               ? cli_print_answer(&cli_command_runs, call->out, call->force, print_runs, call)
+               : status;
+}
+
+static int rm(struct runs_call *call, char **operands, size_t count)
+{
+    struct probity_store_choice choice;
+    uint64_t removed = 0, all = 0;
+
+    if (count == 0)
+        return cli_fail_usage(&cli_command_runs, "rm: no run given");
+    int status = cli_project_open(&cli_command_runs, call->project, 1, &call->store);
+    for (size_t i = 0; status == CLI_OK && i < count; i++) {
+        status = parse_choice(operands[i], &choice);
+        if (status == CLI_OK && probity_store_remove(call->store, &choice, &removed) != 0)
+            status = fail_store(call);
+        if (status == CLI_OK && removed == 0)
+            status = fail_none(operands[i]);
+        all += status == CLI_OK ? removed : 0;
+    }
+    if (all > 0 || status == CLI_OK)
+        printf("%" PRIu64 " runs removed\n", all);
+    return status;
+}
+
+/* ---- The command -------------------------------------------------------------------------------
+ */
+
+static runs_action *action_of(const char *name)
+{
+    static const struct {
+        const char *name;
+        runs_action *run;
+    } actions[] = {{"init", init}, {"add", add}, {"list", list}, {"show", show}, {"rm", rm}};
+
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
+        if (strcmp(actions[i].name, name) == 0)
+            return actions[i].run;
+    }
+    return NULL;
+}
+
+/* Returns CLI_OK, CLI_USAGE, -1 where help was shown, or -2 where there is no such option. */
+static int parse_option(struct runs_call *call, int option)
+{
+    switch (option) {
+    case 'l': call->label = optarg; return CLI_OK;
+    case 'P': call->project = optarg; return CLI_OK;
+    case 'o': call->out = strcmp(optarg, "-") == 0 ? NULL : optarg; return CLI_OK;
+    case 'f': call->force = 1; return CLI_OK;
+    case 'j': call->form = PROBITY_RUNS_JSON; return CLI_OK;
+    case 'c': call->form = PROBITY_RUNS_CSV; return CLI_OK;
+    case 'h': cli_print_help(&cli_command_runs); return -1;
+    default: return -2;
+    }
+}
+
+static int run_action(struct runs_call *call, char **operands, size_t count)
+{
+    runs_action *action = count > 0 ? action_of(operands[0]) : NULL;
+
+    if (count == 0)
+        return cli_fail_usage(&cli_command_runs, "init, add, list, show or rm?");
+    if (action == NULL)
+        return cli_fail_usage(&cli_command_runs, "no '%s'; there are init, add, list, show and rm",
+                              operands[0]);
+    if (call->label != NULL && (*call->label == '\0' || strlen(call->label) > PROBITY_LIMIT_NAME))
+        return cli_fail_usage(&cli_command_runs, "--label: 1 to %d bytes", PROBITY_LIMIT_NAME);
+    int status = action(call, operands + 1, count - 1);
+    for (size_t i = 0; i < call->count; i++)
+        probity_compare_run_release(&call->entries[i].run);
+    free(call->entries);
+    probity_store_close(call->store);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct option long_options[] = {{"label", required_argument, NULL, 'l'},
+                                                 {"project", required_argument, NULL, 'P'},
+                                                 {"json", no_argument, NULL, 'j'},
+                                                 {"csv", no_argument, NULL, 'c'},
+                                                 {"output", required_argument, NULL, 'o'},
+                                                 {"force", no_argument, NULL, 'f'},
+                                                 {"help", no_argument, NULL, 'h'},
+                                                 {NULL, 0, NULL, 0}};
+    struct runs_call call = {.form = PROBITY_RUNS_TEXT};
+    int option, status = CLI_OK;
+
+    while (status == CLI_OK &&
+           (option = getopt_long(argc, argv, ":o:fh", long_options, NULL)) != -1) {
+        status = parse_option(&call, option);
+        if (status == -2)
+            status = cli_fail_option(&cli_command_runs, argv, option);
+    }
+    if (status == CLI_OK)
+        status = run_action(&call, argv + optind, (size_t)(argc - optind));
+    return status < 0 ? CLI_OK : status;
+}
+
+const struct cli_command cli_command_runs = {
+    "runs", run, "Keep a history of runs, for `probity diff` by label",
+    "init | add TRACE... | list | show RUN... | rm RUN...",
+    "The history is kept in .probity/ of the project's directory: the nearest one from the\n"
+    "working directory up. It holds what `probity diff` needs of each run; the traces may be\n"
+    "removed. A RUN is a number that list shows, or @LABEL for all runs of that label.\n\n"
+    "  init    make the history, in the working directory without --project\n"
+    "  add     add runs; one that is there already is updated\n"
+    "  list    a line for each run, by time\n"
+    "  show    all that is known of some runs\n"
+    "  rm      remove runs\n\n"
+    "      --label LABEL     add: what the runs are called, whatever their traces say;\n"
+    "                        list: only runs of this label\n"
+    "      --project DIR     the project's directory (default: PROBITY_PROJECT)\n"
+    "      --json            list, show: one object; times are ns\n"
+    "      --csv             list: a line for each run; show: a line for each function and block\n"
+    "  -o, --output FILE     list, show: write to FILE (default: standard output, also '-')\n"
+    "  -f, --force           replace FILE where it exists\n"
+    "  -h, --help            this text\n", NULL};

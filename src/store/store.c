@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * store.c: opens and changes a history. What is in the file may be anybody's: it is looked at as
+ * data only, and what does not fit is damage.
+ */
+#include "store/store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probity.h"
+#include "store/store_set.h"
+
+enum {
+    APPLICATION = 0x50726274, /* "Prbt" */
+    VERSION = 1,
+    BUSY_MS = 10000 /* a change takes milliseconds; somebody who holds the file longer is stuck */
+};
+
+/* doc/runs.md, which is normative. */
+static const char schema[] =
+    "CREATE TABLE run ("
+    " number INTEGER PRIMARY KEY AUTOINCREMENT,"
+    " session BLOB NOT NULL UNIQUE CHECK (length(session) = 16),"
+    " label TEXT NOT NULL,"
+    " path TEXT NOT NULL,"
+    " added_ns INTEGER NOT NULL,"
+    " started_ns INTEGER NOT NULL,"
+    " records INTEGER NOT NULL,"
+    " complete INTEGER NOT NULL CHECK (complete IN (0, 1)),"
+    " damaged INTEGER NOT NULL CHECK (damaged IN (0, 1)),"
+    " why TEXT NOT NULL);"
+    "CREATE INDEX run_of_label ON run (label, started_ns);"
+    "CREATE TABLE environment ("
+    " run INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,"
+    " what TEXT NOT NULL,"
+    " value TEXT NOT NULL,"
+    " PRIMARY KEY (run, what)) WITHOUT ROWID;"
+    "CREATE TABLE item ("
+    " run INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,"
+    " kind TEXT NOT NULL CHECK (kind IN ('function', 'block')),"
+    " name TEXT NOT NULL,"
+    " signature TEXT NOT NULL,"
+    " file TEXT NOT NULL,"
+    " object TEXT NOT NULL,"
+    " line INTEGER NOT NULL,"
+    " instance INTEGER NOT NULL,"
+    " quantile_error REAL NOT NULL,"
+    " calls REAL, self_ns REAL, total_ns REAL, cpu_ns REAL, mean_ns REAL, median_ns REAL,"
+    " p99_ns REAL);"
+    "CREATE INDEX item_of_run ON item (run, kind);";
+
+/* ---- Failures ----------------------------------------------------------------------------------
+ */
+
+int probity_store_fail(struct probity_store *store)
+{
+    int code = sqlite3_errcode(store->database), system = sqlite3_system_errno(store->database);
+    const char *text = sqlite3_errmsg(store->database);
+    const char *remedy = "";
+    int error = PROBITY_ERROR_READ;
+
+    switch (code & 0xff) {
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        remedy = "; put a copy of it in its place, or remove it and add the traces again";
+        error = PROBITY_ERROR_DAMAGED;
+        break;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        text = "another process has held it for ten seconds";
+        error = PROBITY_ERROR_STATE;
+        break;
+    case SQLITE_NOMEM: error = PROBITY_ERROR_MEMORY; break;
+    case SQLITE_CANTOPEN:
+        text = system != 0 ? strerror(system) : text;
+        error = PROBITY_ERROR_OPEN;
+        break;
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+        text = system != 0 ? strerror(system) : text;
+        remedy = "; nothing was changed";
+        error = PROBITY_ERROR_WRITE;
+        break;
+    case SQLITE_READONLY: error = PROBITY_ERROR_WRITE; break;
+    default: break;
+    }
+    snprintf(store->why, sizeof store->why, "history '%s': %s%s", store->path, text, remedy);
+    return error;
+}
+
+static int fail_with(struct probity_store *store, int error, const char *text)
+{
+    snprintf(store->why, sizeof store->why, "history '%s': %s", store->path, text);
+    return error;
+}
+
+const char *probity_store_why(const struct probity_store *store)
+{
+    return store->why[0] != '\0' ? store->why : probity_error_text(PROBITY_ERROR_MEMORY);
+}
+
+/* ---- Opening -----------------------------------------------------------------------------------
+ */
+
+static int run_sql(struct probity_store *store, const char *sql)
+{
+    return sqlite3_exec(store->database, sql, NULL, NULL, NULL) == SQLITE_OK
+               ? 0
+               : probity_store_fail(store);
+}
+
+static int get_number(struct probity_store *store, const char *sql, int64_t *ret_number)
+{
+    sqlite3_stmt *statement;
+    int error = 0;
+
+    if (sqlite3_prepare_v2(store->database, sql, -1, &statement, NULL) != SQLITE_OK)
+        return probity_store_fail(store);
+    if (sqlite3_step(statement) == SQLITE_ROW)
+        *ret_number = sqlite3_column_int64(statement, 0);
+    else
+        error = probity_store_fail(store);
+    sqlite3_finalize(statement);
+    return error;
+}
+
+/* Nothing in the file may make the library do more than read and write it. */
+static int open_file(struct probity_store *store, int flags)
+{
+    if (sqlite3_open_v2(store->path, &store->database, flags, NULL) != SQLITE_OK)
+        return store->database != NULL ? probity_store_fail(store) : PROBITY_ERROR_MEMORY;
+    sqlite3_extended_result_codes(store->database, 1);
+    sqlite3_busy_timeout(store->database, BUSY_MS);
+    sqlite3_db_config(store->database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(store->database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(store->database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    sqlite3_db_config(store->database, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    return run_sql(store, "PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON");
+}
+
+static int check_version(struct probity_store *store)
+{
+    int64_t application = 0, version = 0;
+    int error = get_number(store, "PRAGMA application_id", &application);
+    char text[160];
+
+    if (error == 0)
+        error = get_number(store, "PRAGMA user_version", &version);
+    if (error != 0)
+        return error;
+    if (application != APPLICATION)
+        return fail_with(store, PROBITY_ERROR_FORMAT, "this is no history of runs of Probity");
+    if (version == VERSION)
+        return 0;
+    snprintf(text, sizeof text, "it has version %lld, and this Probity knows version %d only; "
+             "nothing is converted: use the Probity that made it", (long long)version, VERSION);
+    return fail_with(store, PROBITY_ERROR_VERSION, text);
+}
+
+static int make_store(const char *path, struct probity_store **ret_store)
+{
+    struct probity_store *store = calloc(1, sizeof *store);
+
+    *ret_store = store;
+    if (store == NULL)
+        return PROBITY_ERROR_MEMORY;
+    store->path = strdup(path);
+    return store->path != NULL ? 0 : PROBITY_ERROR_MEMORY;
+}
+
+int probity_store_open(const char *path, int is_for_writing, struct probity_store **ret_store)
+{
+    int error = make_store(path, ret_store);
+
+    if (error == 0)
+        error = open_file(*ret_store,
+                          is_for_writing ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
+    return error == 0 ? check_version(*ret_store) : error;
+}
+
+/* The version is part of the transaction: nobody sees a history without its tables. */
+static int make_tables(struct probity_store *store)
+{
+    char version[96];
+    int64_t tables = 0;
+    int error = get_number(store, "SELECT count(*) FROM sqlite_master", &tables);
+
+    if (error != 0 || tables > 0)
+        return error != 0 ? error : check_version(store);
+    snprintf(version, sizeof version, "PRAGMA application_id = %d; PRAGMA user_version = %d",
+             APPLICATION, VERSION);
+    error = run_sql(store, schema);
+    return error == 0 ? run_sql(store, version) : error;
+}
+
+int probity_store_create(const char *path, struct probity_store **ret_store)
+{
+    int error = make_store(path, ret_store);
+
+    if (error == 0)
+        error = open_file(*ret_store, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    if (error == 0)
+        error = run_sql(*ret_store, "BEGIN IMMEDIATE");
+    if (error != 0)
+        return error;
+    error = make_tables(*ret_store);
+    return probity_store_end(*ret_store, error);
+}
+
+int probity_store_begin(struct probity_store *store)
+{
+    return run_sql(store, "BEGIN IMMEDIATE");
+}
+
+/* What failed may have ended the transaction already. */
+int probity_store_end(struct probity_store *store, int error)
+{
+    if (error == 0)
+        error = run_sql(store, "COMMIT");
+    if (error != 0 && !sqlite3_get_autocommit(store->database))
+        sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
+    return error;
+}
+
+void probity_store_close(struct probity_store *store)
+{
+    if (store == NULL)
+        return;
+    sqlite3_close_v2(store->database);
+    free(store->path);
+    free(store);
+}
