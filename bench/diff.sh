@@ -4,7 +4,8 @@
 # run, with a deviation of 1, 1.5, 2 or 3 % in different ones, and of 5 % from call to call), so
 # that the truth is known: two sets of the same program, and two of which the second has one
 # function or block 3 % slower. Functions and blocks are judged together: each pays for the tests
-# of all.
+# of all. With 100 repetitions or more also real runs of one program, on the machine as it is, both
+# sides taking turns: nothing of them is known but that nothing has changed.
 set -eu
 build=$1
 repetitions=${2:-200}
@@ -15,6 +16,11 @@ mkdir "$folder/base" "$folder/new"
 make=$build/tests/unit/test_compare
 [ -x "$make" ] || make -s -C "$(dirname "$0")/.." BUILD="$build" "$make" >&2
 
+verdicts() {
+    "$build/bin/probity" diff --csv "$folder"/base/* -- "$folder"/new/* |
+        awk -F , -v OFS='\t' 'NR > 1 { print $1, $4, $14 } END { print "." }'
+}
+
 # $1 first seed, $2 percent, $3 which; a line "NAME STATISTIC VERDICT" for each row, with tabs, one
 # "." a repetition.
 repeat() {
@@ -22,8 +28,7 @@ repeat() {
     for ((i = 0; i < repetitions; i++)); do
         "$make" write "$folder/base" $(($1 + 2 * i)) 0 "$runs" a
         "$make" write "$folder/new" $(($1 + 2 * i + 1)) "$2" "$runs" "$3"
-        "$build/bin/probity" diff --csv "$folder"/base/* -- "$folder"/new/* |
-            awk -F , -v OFS='\t' 'NR > 1 { print $1, $4, $14 } END { print "." }'
+        verdicts
     done
 }
 
@@ -64,5 +69,29 @@ d 4 3 function
 1 5 1 block >= 90
 3 6 2 block
 LIST
+# $1 program of tests/programs, then its arguments
+repeat_real() {
+    local i j side
+    rm -f "$folder"/base/* "$folder"/new/*
+    for ((i = 0; i < repetitions; i++)); do
+        for ((j = 0; j < runs; j++)); do
+            for side in base new; do
+                PROBITY_OVERWRITE=1 PROBITY_OUT=$folder/$side/run.$j \
+                    "$build/tests/programs/$1" "${@:2}" >"$folder/printed"
+            done
+        done
+        verdicts
+    done
+}
+
 row "one function or block 3 % slower: false among the changes told" \
     "$(share_of_false "$folder/named")" "<= 5"
+[ "$repetitions" -ge 100 ] || exit 0
+for program in "varied 0 5" "blocks"; do
+    [ -x "$build/tests/programs/${program%% *}" ] ||
+        make -s -C "$(dirname "$0")/.." BUILD="$build" "$build/tests/programs/${program%% *}" >&2
+    # shellcheck disable=SC2086
+    repeat_real $program >"$folder/real"
+    row "real runs of ${program%% *}, $runs runs a side: comparisons with any false alarm" \
+        "$(share "$is_told" "$folder/real")" "<= 5"
+done
