@@ -47,9 +47,14 @@ TOOL_ANALYSIS := $(wildcard $(addsuffix *.c,$(addprefix src/analysis/, \
     compare \
     coverage \
     hist \
+    journeys \
+    model \
+    open_ids \
     overhead \
     paired \
-    statistics)))
+    probes \
+    statistics \
+    times)))
 LIB_SRC := $(wildcard src/base/*.c src/format/*.c src/spool/*.c src/runtime/*.c src/writer/*.c \
              src/reader/*.c src/logger/*.c src/library/*.c src/output/csv*.c src/output/log*.c) \
            src/output/text.c src/output/values.c src/output/report_text.c \

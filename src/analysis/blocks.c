@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * blocks.c: pairs of hits. A hit finds its probe in a cache by its number, and the pair in what
- * followed the previous probe lately; tables are looked into where these have it not.
+ * blocks.c: pairs of hits. A hit finds its pair in what followed the previous probe lately; a table
+ * is looked into where it is not there.
  */
 #include "analysis/blocks.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "probity.h"
 
 /* Powers of two. */
-enum { CACHE_PLACES = 1024, RECENT = 64, PROBE_CHAINS = 1 << 12, PAIR_CHAINS = 1 << 16 };
+enum { RECENT = 64, FOLLOWED_CHAINS = 1 << 12, PAIR_CHAINS = 1 << 16 };
 
 /* Of all threads, or of one. */
 struct pair_item {
@@ -34,21 +32,12 @@ struct followed_item {
 };
 
 struct probe_item {
-    struct probity_blocks_probe probe;
-    uint32_t place; /* probes are counted as they come */
+    struct probity_probe probe;
+    const char *named; /* its name when the role was asked for */
+    int has_role;
     unsigned role;
     uint64_t followed; /* hits with another one behind */
     struct pair_item *recent[RECENT]; /* pairs from here, by place of the second probe */
-    struct probe_item *next;          /* of its chain */
-    char *name;                       /* that of `probe` */
-    char text[];
-};
-
-/* A number within a trace, and the probe that it means: sites of one name are one. */
-struct number_item {
-    uint64_t key;
-    struct probe_item *probe;
-    struct number_item *next;
 };
 
 struct last_hit {
@@ -61,136 +50,34 @@ struct probity_blocks {
     struct probity_blocks_options options;
     struct probity_thread_table threads;
     struct last_hit *last; /* by thread slot */
-    uint32_t last_count, probe_count;
+    uint32_t last_count;
     size_t pair_count; /* without those of threads */
     const struct probity_blocks_pair **sorted;
-    struct {
-        uint64_t key;
-        struct probe_item *probe;
-    } cache[CACHE_PLACES];
-    struct number_item *numbers[PROBE_CHAINS];
-    struct probe_item *probes[PROBE_CHAINS];
+    struct probity_probes probes;
     struct pair_item *pairs[PAIR_CHAINS];
-    struct followed_item *followed[PROBE_CHAINS]; /* by thread */
+    struct followed_item *followed[FOLLOWED_CHAINS]; /* by thread */
 };
 
-/* ---- Probes ------------------------------------------------------------------------------------
- */
-
-/* FNV-1a (Fowler, Noll, Vo). */
-static uint32_t hash_text(const char *text, size_t bytes)
+/* A name may come later than hits, and give the probe another role. */
+static __attribute__((noinline)) void set_role(const struct probity_blocks *blocks,
+                                               struct probe_item *item,
+                                               const struct probity_event *event)
 {
-    uint32_t hash = 2166136261u;
-
-    for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ (unsigned char)text[i]) * 16777619u;
-    return hash ^ hash >> 16;
+    item->has_role = 1;
+    item->named = item->probe.name;
+    item->role |= blocks->options.role != NULL
+                      ? blocks->options.role(blocks->options.context, event)
+                      : PROBITY_BLOCKS_BEGINS | PROBITY_BLOCKS_ENDS;
 }
 
-static unsigned role_of(const struct probity_blocks *blocks, const struct probity_event *event)
-{
-    return blocks->options.role != NULL ? blocks->options.role(blocks->options.context, event)
-                                        : PROBITY_BLOCKS_BEGINS | PROBITY_BLOCKS_ENDS;
-}
-
-static struct probe_item *make_probe(struct probity_blocks *blocks,
-                                     const struct probity_event *event, const char *text,
-                                     size_t bytes)
-{
-    struct probe_item *item = calloc(1, sizeof *item + bytes + 1);
-
-    if (item == NULL)
-        return NULL;
-    memcpy(item->text, text, bytes);
-    item->probe = (struct probity_blocks_probe){.text = item->text, .number = event->id,
-                                                .is_site = event->is_site};
-    item->place = blocks->probe_count++;
-    item->role = role_of(blocks, event);
-    return item;
-}
-
-/* A name may come later than hits. */
-static __attribute__((noinline)) int set_name(const struct probity_blocks *blocks,
-                                              struct probe_item *item,
-                                              const struct probity_event *event)
-{
-    item->name = strndup(event->name, event->name_bytes);
-    item->probe.name = item->name;
-    item->role |= role_of(blocks, event);
-    return item->name != NULL ? 0 : PROBITY_ERROR_MEMORY;
-}
-
-static struct probe_item *probe_by_text(struct probity_blocks *blocks,
-                                        const struct probity_event *event)
-{
-    char number[24];
-    const char *text = event->name;
-    size_t bytes = event->name_bytes;
-
-    if (!event->is_site || text == NULL) {
-        bytes = (size_t)snprintf(number, sizeof number, "%s%" PRIu32,
-                                 event->is_site ? "site-" : "", event->id);
-        text = number;
-    }
-    struct probe_item **chain = &blocks->probes[hash_text(text, bytes) & (PROBE_CHAINS - 1)];
-    struct probe_item *item = *chain;
-    while (item != NULL && (item->probe.is_site != event->is_site ||
-                            strncmp(item->text, text, bytes) != 0 || item->text[bytes] != '\0'))
-        item = item->next;
-    if (item != NULL)
-        return item;
-    item = make_probe(blocks, event, text, bytes);
-    if (item != NULL) {
-        item->next = *chain;
-        *chain = item;
-    }
-    return item;
-}
-
-static __attribute__((noinline)) struct probe_item *probe_by_number(
-    struct probity_blocks *blocks, const struct probity_event *event, uint64_t key)
-{
-    struct number_item **chain = &blocks->numbers[(key ^ key >> 33) & (PROBE_CHAINS - 1)];
-    struct number_item *item = *chain;
-
-    while (item != NULL && item->key != key)
-        item = item->next;
-    if (item != NULL)
-        return item->probe;
-    item = malloc(sizeof *item);
-    struct probe_item *probe = item != NULL ? probe_by_text(blocks, event) : NULL;
-    if (probe == NULL) {
-        free(item);
-        return NULL;
-    }
-    *item = (struct number_item){key, probe, *chain};
-    *chain = item;
-    return probe;
-}
-
-/* Sites of different traces share numbers, so their key holds the trace; a site and a probe of the
- * same number should not drive each other out, so they have different places. The declaration of a
- * site without a name may still come. */
 static inline struct probe_item *probe_of(struct probity_blocks *blocks,
                                           const struct probity_event *event)
 {
-    uint64_t key = (uint64_t)event->id + 1;
-    size_t place = event->id & (CACHE_PLACES - 1);
+    struct probe_item *item = (void *)probity_probes_of(&blocks->probes, event);
 
-    if (event->is_site) {
-        key |= (uint64_t)(event->trace + 1) << 33;
-        place ^= CACHE_PLACES / 2;
-        if (__builtin_expect(event->name == NULL, 0))
-            return probe_by_text(blocks, event);
-    }
-    if (__builtin_expect(blocks->cache[place].key == key, 1))
-        return blocks->cache[place].probe;
-    struct probe_item *probe = probe_by_number(blocks, event, key);
-    if (probe != NULL) {
-        blocks->cache[place].key = key;
-        blocks->cache[place].probe = probe;
-    }
-    return probe;
+    if (__builtin_expect(item != NULL && (!item->has_role || item->named != item->probe.name), 0))
+        set_role(blocks, item, event);
+    return item;
 }
 
 /* ---- Pairs -------------------------------------------------------------------------------------
@@ -200,7 +87,7 @@ static inline struct probe_item *probe_of(struct probity_blocks *blocks,
 static struct pair_item *pair_at(struct probity_blocks *blocks, struct probe_item *from,
                                  struct probe_item *to, const struct probity_thread_label *thread)
 {
-    uint32_t hash = (from->place * 2654435761u) ^ (to->place * 2246822519u) ^
+    uint32_t hash = (from->probe.place * 2654435761u) ^ (to->probe.place * 2246822519u) ^
                     (uint32_t)((uintptr_t)thread >> 5) * 3266489917u;
     struct pair_item **chain = &blocks->pairs[(hash ^ hash >> 16) & (PAIR_CHAINS - 1)];
     struct pair_item *item = *chain;
@@ -235,7 +122,7 @@ static __attribute__((noinline)) struct pair_item *find_pair(struct probity_bloc
     struct pair_item *item = pair_at(blocks, from, to, NULL);
 
     if (item != NULL)
-        from->recent[to->place & (RECENT - 1)] = item;
+        from->recent[to->probe.place & (RECENT - 1)] = item;
     return item;
 }
 
@@ -243,8 +130,8 @@ static struct followed_item *followed_at(struct probity_blocks *blocks,
                                          const struct probe_item *from,
                                          const struct probity_thread_label *thread)
 {
-    uint32_t hash = from->place * 2654435761u ^ (uint32_t)((uintptr_t)thread >> 5) * 3266489917u;
-    struct followed_item **chain = &blocks->followed[(hash ^ hash >> 16) & (PROBE_CHAINS - 1)];
+    uint32_t hash = from->probe.place * 2654435761u ^ (uint32_t)((uintptr_t)thread >> 5) * 3266489917u;
+    struct followed_item **chain = &blocks->followed[(hash ^ hash >> 16) & (FOLLOWED_CHAINS - 1)];
     struct followed_item *item = *chain;
 
     while (item != NULL && (item->from != from || item->thread != thread))
@@ -373,7 +260,7 @@ static inline int end_block(struct probity_blocks *blocks, const struct last_hit
                             struct probe_item *to, const struct probity_event *event)
 {
     struct probe_item *from = last->probe;
-    struct pair_item *item = from->recent[to->place & (RECENT - 1)];
+    struct pair_item *item = from->recent[to->probe.place & (RECENT - 1)];
 
     if (__builtin_expect(item == NULL || item->to != to, 0))
         item = find_pair(blocks, from, to);
@@ -401,9 +288,7 @@ int probity_blocks_put(struct probity_blocks *blocks, const struct probity_event
     if (to == NULL)
         return PROBITY_ERROR_MEMORY;
     int error = 0;
-    if (__builtin_expect(!event->is_site && event->name != NULL && to->name == NULL, 0))
-        error = set_name(blocks, to, event);
-    if (__builtin_expect(last->probe != NULL && to->role != 0 && error == 0, 1))
+    if (__builtin_expect(last->probe != NULL && to->role != 0, 1))
         error = count_followed(blocks, last->probe, event);
     int ends = (to->role & PROBITY_BLOCKS_ENDS) != 0;
     if (__builtin_expect(last->probe != NULL && ends && error == 0, 1)) {
@@ -423,22 +308,14 @@ struct sort_item {
     const struct probity_blocks_pair *pair;
 };
 
-static int compare_probes(const struct probity_blocks_probe *a,
-                          const struct probity_blocks_probe *b)
-{
-    if (a->is_site || b->is_site)
-        return a->is_site != b->is_site ? a->is_site - b->is_site : strcmp(a->text, b->text);
-    return a->number < b->number ? -1 : a->number > b->number;
-}
-
 static int compare_items(const void *left, const void *right)
 {
     const struct sort_item *a = left, *b = right;
 
     if (a->rank != b->rank)
         return a->rank > b->rank ? -1 : 1;
-    int order = compare_probes(a->pair->from, b->pair->from);
-    order = order != 0 ? order : compare_probes(a->pair->to, b->pair->to);
+    int order = probity_probes_compare(a->pair->from, b->pair->from);
+    order = order != 0 ? order : probity_probes_compare(a->pair->to, b->pair->to);
     if (order != 0 || a->pair->thread == NULL || b->pair->thread == NULL)
         return order;
     const struct probity_thread_label *of_a = a->pair->thread, *of_b = b->pair->thread;
@@ -517,6 +394,7 @@ int probity_blocks_open(const struct probity_blocks_options *options,
 
     if (blocks == NULL)
         return PROBITY_ERROR_MEMORY;
+    blocks->probes.item_bytes = sizeof(struct probe_item);
     if (options != NULL)
         blocks->options = *options;
     if (blocks->options.to_ns == 0)
@@ -539,21 +417,6 @@ static void free_pairs(struct pair_item *item)
     }
 }
 
-static void free_probes(struct probe_item *probe, struct number_item *number)
-{
-    while (probe != NULL) {
-        struct probe_item *next = probe->next;
-        free(probe->name);
-        free(probe);
-        probe = next;
-    }
-    while (number != NULL) {
-        struct number_item *next = number->next;
-        free(number);
-        number = next;
-    }
-}
-
 static void free_followed(struct followed_item *item)
 {
     while (item != NULL) {
@@ -567,10 +430,9 @@ void probity_blocks_close(struct probity_blocks *blocks)
 {
     for (size_t chain = 0; chain < PAIR_CHAINS; chain++)
         free_pairs(blocks->pairs[chain]);
-    for (size_t chain = 0; chain < PROBE_CHAINS; chain++) {
-        free_probes(blocks->probes[chain], blocks->numbers[chain]);
+    for (size_t chain = 0; chain < FOLLOWED_CHAINS; chain++)
         free_followed(blocks->followed[chain]);
-    }
+    probity_probes_release(&blocks->probes);
     probity_thread_table_release(&blocks->threads);
     free(blocks->sorted);
     free(blocks->last);

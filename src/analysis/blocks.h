@@ -11,16 +11,9 @@
 #include <stdint.h>
 
 #include "analysis/fine.h"
+#include "analysis/probes.h"
 #include "analysis/thread_table.h"
 #include "reader/reader.h"
-
-/* Sites of one name are one probe, as in the lines of `probity csv`. */
-struct probity_blocks_probe {
-    const char *text; /* its number, or a site's name */
-    const char *name; /* of a numbered probe; NULL without */
-    uint32_t number;  /* of a numbered probe */
-    int is_site;
-};
 
 /* One block. */
 struct probity_blocks_instance {
@@ -33,7 +26,7 @@ struct probity_blocks_instance {
 
 /* All that went from one probe to another. Extremes and durations are of what is measured. */
 struct probity_blocks_pair {
-    const struct probity_blocks_probe *from, *to;
+    const struct probity_probe *from, *to;
     const struct probity_thread_label *thread; /* NULL: of all threads */
     uint64_t calls, wall_ns;
     uint64_t cpu_calls, cpu_ns, cpu_wall_ns; /* of those whose CPU time is known */

@@ -269,7 +269,7 @@ static int add_functions(struct probity_compare_run *run, struct probity_report 
     return error;
 }
 
-static void put_probe(FILE *stream, const struct probity_blocks_probe *probe, int with_name)
+static void put_probe(FILE *stream, const struct probity_probe *probe, int with_name)
 {
     fputs(probe->text, stream);
     if (with_name && probe->name != NULL)

@@ -10,7 +10,7 @@
 #include "probity.h"
 
 /* A number of a probe is a text as well: a site may be called 1. */
-static int put_probe(FILE *stream, const char *what, const struct probity_blocks_probe *probe)
+static int put_probe(FILE *stream, const char *what, const struct probity_probe *probe)
 {
     fprintf(stream, "\"%s\": ", what);
     int error = probity_report_json_string(stream, probe->text);

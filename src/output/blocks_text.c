@@ -26,7 +26,7 @@ size_t probity_blocks_shown(const struct probity_blocks_answer *answer)
     return answer->limit > 0 && answer->limit < answer->count ? answer->limit : answer->count;
 }
 
-static void put_probe(FILE *stream, const struct probity_blocks_probe *probe)
+static void put_probe(FILE *stream, const struct probity_probe *probe)
 {
     probity_report_put_safe(stream, probe->text, strlen(probe->text));
     if (probe->name == NULL)

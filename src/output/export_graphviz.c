@@ -11,8 +11,8 @@
 #include "output/export.h"
 #include "output/export_names.h"
 #include "output/export_tree.h"
+#include "output/graphviz.h"
 #include "output/report_text.h"
-#include "output/text.h"
 #include "probity.h"
 
 /* Widest line, in points: that of the edge that took most. */
@@ -23,20 +23,6 @@ struct graphviz {
     struct probity_blocks *blocks;
     struct export_names nodes;
 };
-
-/* In quotes of dot, where a backslash begins an escape. */
-static void put_text(FILE *stream, const char *text, size_t bytes)
-{
-    char safe[PROBITY_EVENT_BYTES_MAX * 4];
-    const char *end = probity_text_put(safe, safe + sizeof safe, text, bytes, '\0');
-
-    for (const char *at = safe; at < end; at++) {
-        if (*at == '"' || *at == '\\')
-            fputc('\\', stream);
-        fputc(*at, stream);
-    }
-}
-
 
 static double width_of(uint64_t ns, uint64_t most_ns)
 {
@@ -70,7 +56,7 @@ static int put_function(struct graphviz *state, FILE *stream, const struct probi
     int error = number_of(state, node->function, &number, &is_new);
 
     fprintf(stream, "  n%" PRIu32 " [label=\"", number);
-    put_text(stream, name, bytes);
+    probity_graphviz_text(stream, name, bytes);
     fprintf(stream, "\\ncalls %" PRIu64 "\\ntotal %s, self %s\"];\n", node->sums.calls,
             probity_report_time_text(node->sums.total.wall_ns, total),
             probity_report_time_text(node->sums.self.wall_ns, self));
@@ -133,17 +119,17 @@ static int put_calls(struct probity_export *export, FILE *stream)
  */
 
 static int put_probe(struct graphviz *state, FILE *stream,
-                     const struct probity_blocks_probe *probe, uint32_t *ret_number)
+                     const struct probity_probe *probe, uint32_t *ret_number)
 {
     int is_new = 0, error = number_of(state, probe, ret_number, &is_new);
 
     if (!is_new)
         return error;
     fprintf(stream, "  n%" PRIu32 " [label=\"", *ret_number);
-    put_text(stream, probe->text, strlen(probe->text));
+    probity_graphviz_text(stream, probe->text, strlen(probe->text));
     if (probe->name != NULL) {
         fputs("\\n", stream);
-        put_text(stream, probe->name, strlen(probe->name));
+        probity_graphviz_text(stream, probe->name, strlen(probe->name));
     }
     fputs("\"];\n", stream);
     return error;

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * probes.c: probes by their texts, and by the numbers that events have. A cache by number is in
+ * front of both.
+ */
+#include "analysis/probes.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probity.h"
+
+/* A number within a trace, and the probe that it means. */
+struct probity_probes_number {
+    uint64_t key;
+    struct probity_probe *probe;
+    struct probity_probes_number *next;
+};
+
+/* FNV-1a (Fowler, Noll, Vo). */
+static uint32_t hash_text(const char *text, size_t bytes)
+{
+    uint32_t hash = 2166136261u;
+
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ (unsigned char)text[i]) * 16777619u;
+    return hash ^ hash >> 16;
+}
+
+static struct probity_probe *make_probe(struct probity_probes *probes,
+                                        const struct probity_event *event, const char *text,
+                                        size_t bytes)
+{
+    char *item = calloc(1, probes->item_bytes + bytes + 1);
+
+    if (item == NULL)
+        return NULL;
+    memcpy(item + probes->item_bytes, text, bytes);
+    struct probity_probe *probe = (void *)item;
+    *probe = (struct probity_probe){.text = item + probes->item_bytes, .number = event->id,
+                                    .is_site = event->is_site, .place = probes->count++};
+    return probe;
+}
+
+int probity_probes_name(struct probity_probe *probe, const struct probity_event *event)
+{
+    probe->name_copy = strndup(event->name, event->name_bytes);
+    probe->name = probe->name_copy;
+    return probe->name != NULL ? 0 : PROBITY_ERROR_MEMORY;
+}
+
+static struct probity_probe *find_text(struct probity_probes *probes,
+                                       const struct probity_event *event)
+{
+    char number[24];
+    const char *text = event->name;
+    size_t bytes = event->name_bytes;
+
+    if (!event->is_site || text == NULL) {
+        bytes = (size_t)snprintf(number, sizeof number, "%s%" PRIu32,
+                                 event->is_site ? "site-" : "", event->id);
+        text = number;
+    }
+    struct probity_probe **chain =
+        &probes->probes[hash_text(text, bytes) & (PROBITY_PROBES_CHAINS - 1)];
+    struct probity_probe *probe = *chain;
+    while (probe != NULL && (probe->is_site != event->is_site ||
+                             strncmp(probe->text, text, bytes) != 0 || probe->text[bytes] != '\0'))
+        probe = probe->next;
+    if (probe != NULL)
+        return probe;
+    probe = make_probe(probes, event, text, bytes);
+    if (probe != NULL) {
+        probe->next = *chain;
+        *chain = probe;
+    }
+    return probe;
+}
+
+static struct probity_probe *find_number(struct probity_probes *probes,
+                                         const struct probity_event *event, uint64_t key)
+{
+    struct probity_probes_number **chain =
+        &probes->numbers[(key ^ key >> 33) & (PROBITY_PROBES_CHAINS - 1)];
+    struct probity_probes_number *item = *chain;
+
+    while (item != NULL && item->key != key)
+        item = item->next;
+    if (item != NULL)
+        return item->probe;
+    item = malloc(sizeof *item);
+    struct probity_probe *probe = item != NULL ? find_text(probes, event) : NULL;
+    if (probe == NULL) {
+        free(item);
+        return NULL;
+    }
+    *item = (struct probity_probes_number){key, probe, *chain};
+    *chain = item;
+    return probe;
+}
+
+struct probity_probe *probity_probes_find(struct probity_probes *probes,
+                                          const struct probity_event *event)
+{
+    size_t place;
+    uint64_t key = probity_probes_key(event, &place);
+
+    if (event->is_site && event->name == NULL)
+        return find_text(probes, event);
+    struct probity_probe *probe = find_number(probes, event, key);
+    if (probe != NULL) {
+        probes->cache[place].key = key;
+        probes->cache[place].probe = probe;
+    }
+    return probe;
+}
+
+int probity_probes_compare(const struct probity_probe *a, const struct probity_probe *b)
+{
+    if (a->is_site || b->is_site)
+        return a->is_site != b->is_site ? a->is_site - b->is_site : strcmp(a->text, b->text);
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+void probity_probes_release(struct probity_probes *probes)
+{
+    for (size_t chain = 0; chain < PROBITY_PROBES_CHAINS; chain++) {
+        for (struct probity_probe *probe = probes->probes[chain], *next; probe != NULL;
+             probe = next) {
+            next = probe->next;
+            free(probe->name_copy);
+            free(probe);
+        }
+        for (struct probity_probes_number *item = probes->numbers[chain], *next; item != NULL;
+             item = next) {
+            next = item->next;
+            free(item);
+        }
+    }
+}
