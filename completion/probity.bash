@@ -147,6 +147,10 @@ _probity() {
             -- "${word##*,}")
         return
     fi
+    if [[ ${COMP_WORDS[1]} == blocks && $previous == --by ]]; then
+        mapfile -t COMPREPLY < <(compgen -W 'thread correlation' -- "$word")
+        return
+    fi
     case ${COMP_WORDS[1]} in
         record) _probity_record "$word" "$previous"; return ;;
         overhead) _probity_overhead "$word" "$previous"; return ;;
@@ -159,7 +163,7 @@ _probity() {
             --callees --fold-recursion --sort --places --from --to --tid --json --csv --folded
             --corrected --value -h --help' ;;
         threads) options='-o --output -f --force --sort --from --to --tid --json --csv -h --help' ;;
-        blocks) options='-o --output -f --force --sort -n --limit --from --to --probe --by-thread
+        blocks) options='-o --output -f --force --sort -n --limit --from --to --probe --by --by-thread
             --slowest --since --until --tid --json
             --csv -h --help' ;;
         list) options='-o --output -f --force --never --hit --function --file --probe --sort -n --limit

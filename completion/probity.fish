@@ -135,6 +135,8 @@ complete -c probity -n "$in blocks" -s n -l limit -x -d 'so many blocks only'
 complete -c probity -n "$in blocks" -l probe -x -d 'from one of these probes to the next'
 complete -c probity -n "$in blocks" -l from -x -d 'blocks that begin at these probes'
 complete -c probity -n "$in blocks" -l to -x -d 'blocks that end at these probes'
+complete -c probity -n "$in blocks" -l by -x -d 'what hits that follow each other have in common' \
+    -a 'thread correlation'
 complete -c probity -n "$in blocks" -l by-thread -d 'a line for each thread below each block'
 complete -c probity -n "$in blocks" -l slowest -x -d 'so many of the slowest of each block'
 complete -c probity -n "$in blocks" -l since -x -d 'only hits from this time on'

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/journeys.h"
 #include "probity.h"
 
 /* Powers of two. */
@@ -43,13 +44,14 @@ struct probe_item {
 struct last_hit {
     struct probe_item *probe; /* NULL: none yet */
     uint64_t wall_ns, cpu_ns;
-    uint32_t is_cpu_known;
+    uint32_t is_cpu_known, thread_slot;
 };
 
 struct probity_blocks {
     struct probity_blocks_options options;
     struct probity_thread_table threads;
     struct last_hit *last; /* by thread slot */
+    struct probity_open_ids ways; /* by correlation */
     uint32_t last_count;
     size_t pair_count; /* without those of threads */
     const struct probity_blocks_pair **sorted;
@@ -130,8 +132,10 @@ static struct followed_item *followed_at(struct probity_blocks *blocks,
                                          const struct probe_item *from,
                                          const struct probity_thread_label *thread)
 {
-    uint32_t hash = from->probe.place * 2654435761u ^ (uint32_t)((uintptr_t)thread >> 5) * 3266489917u;
-    struct followed_item **chain = &blocks->followed[(hash ^ hash >> 16) & (FOLLOWED_CHAINS - 1)];
+    uint32_t hash =
+        from->probe.place * 2654435761u ^ (uint32_t)((uintptr_t)thread >> 5) * 3266489917u;
+    struct followed_item **chain =
+        &blocks->followed[(hash ^ hash >> 16) & (FOLLOWED_CHAINS - 1)];
     struct followed_item *item = *chain;
 
     while (item != NULL && (item->from != from || item->thread != thread))
@@ -273,21 +277,15 @@ static inline int end_block(struct probity_blocks *blocks, const struct last_hit
     return error;
 }
 
-int probity_blocks_put(struct probity_blocks *blocks, const struct probity_event *event)
+/* last: what the block may have begun with, and where the next one begins. */
+static inline int put_hit(struct probity_blocks *blocks, struct last_hit *last,
+                          const struct probity_event *event)
 {
-    if (__builtin_expect(event->kind == PROBITY_EVENT_THREAD_NAME, 0))
-        return probity_thread_table_name(&blocks->threads, event);
-    if (event->kind != PROBITY_EVENT_HIT || event->wall_ns < blocks->options.from_ns ||
-        event->wall_ns >= blocks->options.to_ns)
-        return 0;
-    if (__builtin_expect(event->thread_slot >= blocks->last_count, 0) &&
-        grow_last(blocks, event->thread_slot) == NULL)
-        return PROBITY_ERROR_MEMORY;
-    struct last_hit *last = &blocks->last[event->thread_slot];
     struct probe_item *to = probe_of(blocks, event);
+    int error = 0;
+
     if (to == NULL)
         return PROBITY_ERROR_MEMORY;
-    int error = 0;
     if (__builtin_expect(last->probe != NULL && to->role != 0, 1))
         error = count_followed(blocks, last->probe, event);
     int ends = (to->role & PROBITY_BLOCKS_ENDS) != 0;
@@ -296,8 +294,53 @@ int probity_blocks_put(struct probity_blocks *blocks, const struct probity_event
         last->probe = NULL;
     }
     if (__builtin_expect(to->role & PROBITY_BLOCKS_BEGINS, 1))
-        *last = (struct last_hit){to, event->wall_ns, event->cpu_ns, event->cpu_known != 0};
+        *last = (struct last_hit){to, event->wall_ns, event->cpu_ns, event->cpu_known != 0,
+                                  event->thread_slot};
     return error;
+}
+
+/* CPU time is one thread's: between those of two threads there is none. */
+static __attribute__((noinline)) int put_step(struct probity_blocks *blocks,
+                                              const struct probity_event *event)
+{
+    struct probity_open_id *open;
+    int error = probity_journeys_find(&blocks->ways, event, &open);
+
+    if (error != 0 || open == NULL)
+        return error;
+    struct last_hit last = {open->owner, open->wall_ns, open->cpu_ns,
+                            open->is_cpu_known && open->thread_slot == event->thread_slot,
+                            UINT32_MAX};
+    error = put_hit(blocks, &last, event);
+    open->owner = last.probe;
+    if (last.thread_slot != UINT32_MAX) {
+        open->wall_ns = last.wall_ns;
+        open->cpu_ns = last.cpu_ns;
+        open->is_cpu_known = last.is_cpu_known;
+        open->thread_slot = last.thread_slot;
+    }
+    probity_journeys_step(&blocks->ways, event, open);
+    return error;
+}
+
+int probity_blocks_put(struct probity_blocks *blocks, const struct probity_event *event)
+{
+    if (__builtin_expect(event->kind == PROBITY_EVENT_THREAD_NAME, 0))
+        return probity_thread_table_name(&blocks->threads, event);
+    if (event->kind != PROBITY_EVENT_HIT || event->wall_ns < blocks->options.from_ns ||
+        event->wall_ns >= blocks->options.to_ns)
+        return 0;
+    if (__builtin_expect(blocks->options.by_correlation, 0))
+        return put_step(blocks, event);
+    if (__builtin_expect(event->thread_slot >= blocks->last_count, 0) &&
+        grow_last(blocks, event->thread_slot) == NULL)
+        return PROBITY_ERROR_MEMORY;
+    return put_hit(blocks, &blocks->last[event->thread_slot], event);
+}
+
+uint64_t probity_blocks_forgotten(const struct probity_blocks *blocks)
+{
+    return blocks->ways.forgotten;
 }
 
 /* ---- Order ----------- --------------------------------------------------------------------------
@@ -433,6 +476,7 @@ void probity_blocks_close(struct probity_blocks *blocks)
     for (size_t chain = 0; chain < FOLLOWED_CHAINS; chain++)
         free_followed(blocks->followed[chain]);
     probity_probes_release(&blocks->probes);
+    probity_open_ids_release(&blocks->ways);
     probity_thread_table_release(&blocks->threads);
     free(blocks->sorted);
     free(blocks->last);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * blocks.h: hits to blocks: what lies between a hit of one probe and the next hit of the same
- * thread, or between hits of chosen probes. Memory: pairs of probes that follow each other (by
- * thread, times threads), and threads; a pair takes a few KiB. Prints nothing.
+ * thread or correlation id, or between hits of chosen probes. Memory: pairs of probes that follow
+ * each other (by thread, times threads), threads, and ids (open_ids.h); a pair takes a few KiB.
+ * Prints nothing.
  */
 #ifndef PROBITY_ANALYSIS_BLOCKS_H
 #define PROBITY_ANALYSIS_BLOCKS_H
@@ -53,6 +54,7 @@ struct probity_blocks_options {
     uint64_t from_ns, to_ns; /* only hits in [from, to) of CLOCK_REALTIME; both 0: all */
     enum probity_blocks_measure measure;
     int by_thread;
+    int by_correlation; /* pairs are of hits with one correlation id, not of one thread */
     size_t slowest; /* how many instances of each pair are kept; 0: one */
     /* Which of BEGINS and ENDS the hits of the event's probe do; asked once for each probe, and
      * again when it gets a name. NULL: each hit does both. */
@@ -71,6 +73,9 @@ int probity_blocks_open(const struct probity_blocks_options *options,
  * blocks. Whoever leaves hits out makes longer blocks of those around them. Returns 0 or
  * PROBITY_ERROR_MEMORY. */
 int probity_blocks_put(struct probity_blocks *blocks, const struct probity_event *event);
+
+/* How many ids were forgotten, by correlation: their ways are in two parts, or more. */
+uint64_t probity_blocks_forgotten(const struct probity_blocks *blocks);
 
 enum probity_blocks_key {
     PROBITY_BLOCKS_TOTAL, /* wall time; largest first, as all but names */

@@ -3,6 +3,7 @@
  * blocks.c: `probity blocks`: what the program took from one probe to the next.
  */
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,7 @@ static const struct option long_options[] = {CLI_ANSWER_OPTIONS_SINCE,
                                              CLI_CHOSEN_OPTIONS,
                                              {"sort", required_argument, NULL, 's'},
                                              {"limit", required_argument, NULL, 'n'},
+                                             {"by", required_argument, NULL, 'y'},
                                              {"by-thread", no_argument, NULL, 'b'},
                                              {"slowest", required_argument, NULL, 'w'},
                                              {"json", no_argument, NULL, 'j'},
@@ -56,6 +58,14 @@ static int parse_count(const char *option, const char *text, size_t most, size_t
     return CLI_OK;
 }
 
+static int parse_by(struct blocks_call *call, const char *text)
+{
+    call->options.by_correlation = strcmp(text, "correlation") == 0;
+    if (call->options.by_correlation || strcmp(text, "thread") == 0)
+        return CLI_OK;
+    return cli_fail_usage(&cli_command_blocks, "--by %s: thread or correlation", text);
+}
+
 static int parse_option(struct blocks_call *call, int option)
 {
     switch (option) {
@@ -63,6 +73,7 @@ static int parse_option(struct blocks_call *call, int option)
     case 'n': return parse_count("limit", optarg, 999999999, &call->result.limit);
     case 'w': return parse_count("slowest", optarg, SLOWEST_MAX, &call->options.slowest);
     case 'b': call->options.by_thread = 1; return CLI_OK;
+    case 'y': return parse_by(call, optarg);
     case 'j': call->as_json = 1; return CLI_OK;
     case 'c': call->as_csv = 1; return CLI_OK;
     case 'A':
@@ -97,6 +108,11 @@ static int finish_blocks(void *context, const struct probity_reader *reader)
     call->result.start_ns = cli_answer_start_ns(reader);
     call->result.has_slowest = call->options.slowest > 0;
     call->result.are_chosen = call->chosen.from.count + call->chosen.to.count > 0;
+    call->result.by_correlation = call->options.by_correlation;
+    call->result.forgotten = probity_blocks_forgotten(call->blocks);
+    if (call->as_csv && call->result.forgotten > 0)
+        cli_warn(&cli_command_blocks, "%" PRIu64 " ids were forgotten: more were open at a time "
+                 "than are kept", call->result.forgotten);
     call->result.pairs = probity_blocks_sort(call->blocks, call->key, &call->result.count);
     return call->result.pairs != NULL ? 0 : PROBITY_ERROR_MEMORY;
 }
@@ -163,6 +179,8 @@ const struct cli_command cli_command_blocks = {
     "                        the first and the next of the second, whatever lies between, and\n"
     "                        begins anew where one of the first comes again before\n"
     "      --probe ID,...    hits of other probes are as if they were not there\n"
+    "      --by correlation  from a hit to the next with the same correlation id, in whatever\n"
+    "                        thread, until its request ends (default: thread)\n"
     "      --by-thread       a line for each thread below each block\n"
     "      --slowest N       when the slowest N of each block began, and in which thread\n"
     "      --sort KEY        total (default), calls, probability, cpu, off-cpu, min, mean, p50,\n"

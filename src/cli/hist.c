@@ -103,7 +103,8 @@ static int open_hist(void *context, uint64_t from_ns, uint64_t to_ns)
     const struct probity_report_options options = {.from_ns = from_ns, .to_ns = to_ns,
                                                    .measure = measures[call->of].key};
     const struct probity_blocks_options of_blocks = {
-        from_ns, to_ns, measures[call->of].measure, 0, 0, cli_chosen_role, &call->chosen};
+        .from_ns = from_ns, .to_ns = to_ns, .measure = measures[call->of].measure,
+        .role = cli_chosen_role, .context = &call->chosen};
 
     return call->pattern != NULL ? probity_report_open(&options, &call->report)
                                  : probity_blocks_open(&of_blocks, &call->blocks);

@@ -123,6 +123,9 @@ int probity_blocks_json(FILE *stream, const struct probity_blocks_answer *answer
     size_t shown = probity_blocks_shown(answer);
     int error = probity_report_json_traces(stream, answer->reader);
 
+    if (answer->by_correlation)
+        fprintf(stream, ",\n\"by\": \"correlation\", \"ids_forgotten\": %" PRIu64,
+                answer->forgotten);
     fputs(",\n\"blocks\": [", stream);
     for (size_t i = 0; error == 0 && i < shown; i++) {
         fputs(i > 0 ? ",\n{" : "\n{", stream);

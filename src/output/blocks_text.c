@@ -102,9 +102,14 @@ void probity_blocks_text(FILE *stream, int has_colour, const struct probity_bloc
     for (size_t i = 0; i < shown; i++)
         put_pair(stream, answer, answer->pairs[i]);
     fputc('\n', stream);
-    if (answer->count == 0)
-        fputs(answer->are_chosen ? "no such blocks\n"
-                                 : "no hits of one thread that follow each other\n", stream);
+    if (answer->count == 0 && answer->are_chosen)
+        fputs("no such blocks\n", stream);
+    else if (answer->count == 0)
+        fprintf(stream, "no hits of one %s that follow each other\n",
+                answer->by_correlation ? "correlation id" : "thread");
+    if (answer->forgotten > 0)
+        fprintf(stream, "%" PRIu64 " ids were forgotten: more were open at a time than are kept\n",
+                answer->forgotten);
     if (shown < answer->count)
         fprintf(stream, "%zu more blocks are not shown\n", answer->count - shown);
     probity_report_foot(stream, has_colour, answer->reader, &none);

@@ -17,6 +17,8 @@ struct probity_blocks_answer {
     size_t limit;      /* of blocks to show; 0: all */
     int has_slowest;   /* the slowest instances of each are shown */
     int are_chosen;    /* by their probes */
+    int by_correlation;
+    uint64_t forgotten; /* ids, by correlation */
     uint64_t start_ns; /* CLOCK_REALTIME: when recording began */
 };
 

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * open_ids.c: a hash table with chains, and a list by age through its items. Items come from slabs
+ * and go back to a list of free ones.
+ */
+#include "analysis/open_ids.h"
+
+#include <stdlib.h>
+
+enum { SLAB_ITEMS = 256, CHAINS_FIRST = 1024 };
+
+struct probity_open_slab {
+    struct probity_open_slab *next;
+    struct probity_open_id items[SLAB_ITEMS];
+};
+
+static size_t hash_of(const struct probity_open_key *key)
+{
+    uint64_t hash = key->correlation * UINT64_C(0x9e3779b97f4a7c15);
+
+    hash = (hash ^ hash >> 32 ^ key->object) * UINT64_C(0xbf58476d1ce4e5b9);
+    hash = (hash ^ hash >> 29 ^ key->trace ^ (uint64_t)key->kind << 20) *
+           UINT64_C(0x94d049bb133111eb);
+    return (size_t)(hash >> 32);
+}
+
+static int is_same(const struct probity_open_key *a, const struct probity_open_key *b)
+{
+    return a->correlation == b->correlation && a->object == b->object && a->trace == b->trace &&
+           a->kind == b->kind;
+}
+
+struct probity_open_id *probity_open_ids_find(const struct probity_open_ids *ids,
+                                              const struct probity_open_key *key)
+{
+    if (ids->count == 0)
+        return NULL;
+    struct probity_open_id *item = ids->chains[hash_of(key) & (ids->chain_count - 1)];
+    while (item != NULL && !is_same(&item->key, key))
+        item = item->chain;
+    return item;
+}
+
+struct probity_open_id *probity_open_ids_surplus(const struct probity_open_ids *ids)
+{
+    return ids->count >= PROBITY_OPEN_IDS_MAX ? ids->oldest : NULL;
+}
+
+/* Chains stay as many as items. */
+static int grow(struct probity_open_ids *ids)
+{
+    size_t count = ids->chain_count > 0 ? 2 * ids->chain_count : CHAINS_FIRST;
+    struct probity_open_id **chains = calloc(count, sizeof *chains);
+
+    if (chains == NULL)
+        return -1;
+    for (struct probity_open_id *item = ids->oldest; item != NULL; item = item->newer) {
+        struct probity_open_id **chain = &chains[hash_of(&item->key) & (count - 1)];
+        item->chain = *chain;
+        *chain = item;
+    }
+    free(ids->chains);
+    ids->chains = chains;
+    ids->chain_count = count;
+    return 0;
+}
+
+static struct probity_open_id *take_free(struct probity_open_ids *ids)
+{
+    if (ids->free == NULL) {
+        struct probity_open_slab *slab = malloc(sizeof *slab);
+        if (slab == NULL)
+            return NULL;
+        slab->next = ids->slabs;
+        ids->slabs = slab;
+        for (size_t i = 0; i < SLAB_ITEMS; i++) {
+            slab->items[i].newer = ids->free;
+            ids->free = &slab->items[i];
+        }
+    }
+    struct probity_open_id *item = ids->free;
+    ids->free = item->newer;
+    return item;
+}
+
+static void link_newest(struct probity_open_ids *ids, struct probity_open_id *item)
+{
+    item->older = ids->newest;
+    item->newer = NULL;
+    if (ids->newest != NULL)
+        ids->newest->newer = item;
+    else
+        ids->oldest = item;
+    ids->newest = item;
+}
+
+static void unlink_item(struct probity_open_ids *ids, struct probity_open_id *item)
+{
+    if (item->older != NULL)
+        item->older->newer = item->newer;
+    else
+        ids->oldest = item->newer;
+    if (item->newer != NULL)
+        item->newer->older = item->older;
+    else
+        ids->newest = item->older;
+}
+
+struct probity_open_id *probity_open_ids_add(struct probity_open_ids *ids,
+                                             const struct probity_open_key *key)
+{
+    if (ids->count >= ids->chain_count && grow(ids) != 0)
+        return NULL;
+    struct probity_open_id *item = take_free(ids);
+    if (item == NULL)
+        return NULL;
+    struct probity_open_id **chain = &ids->chains[hash_of(key) & (ids->chain_count - 1)];
+    *item = (struct probity_open_id){.key = *key, .chain = *chain};
+    *chain = item;
+    link_newest(ids, item);
+    ids->count++;
+    return item;
+}
+
+void probity_open_ids_touch(struct probity_open_ids *ids, struct probity_open_id *item)
+{
+    if (item == ids->newest)
+        return;
+    unlink_item(ids, item);
+    link_newest(ids, item);
+}
+
+void probity_open_ids_remove(struct probity_open_ids *ids, struct probity_open_id *item)
+{
+    struct probity_open_id **place = &ids->chains[hash_of(&item->key) & (ids->chain_count - 1)];
+
+    while (*place != item)
+        place = &(*place)->chain;
+    *place = item->chain;
+    unlink_item(ids, item);
+    item->newer = ids->free;
+    ids->free = item;
+    ids->count--;
+}
+
+void probity_open_ids_release(struct probity_open_ids *ids)
+{
+    while (ids->slabs != NULL) {
+        struct probity_open_slab *next = ids->slabs->next;
+        free(ids->slabs);
+        ids->slabs = next;
+    }
+    free(ids->chains);
+    *ids = (struct probity_open_ids){.count = 0};
+}
