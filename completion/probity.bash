@@ -53,6 +53,7 @@ _probity() {
              diff
              export
              list
+             model
              overhead
              runs
              help --help --version' -- "$word")
@@ -172,6 +173,7 @@ _probity() {
             --rows --since --until --tid --json --csv -h --help' ;;
         export) options='-o --output -f --force --format --value --by-thread --graph --from --to --tid
             -h --help' ;;
+        model) options='-o --output -f --force --json --dot --text --from --to --tid -h --help' ;;
         info | level) options='--json -h --help' ;;
         diff) options='-o --output -f --force --statistic --function --block --changed --tolerance
             --fail-on --project --sort -n --limit --from --to --json --csv -h --help' ;;

@@ -16,6 +16,7 @@ set -l commands \
     diff \
     export \
     list \
+    model \
     overhead \
     runs \
     help
@@ -37,6 +38,7 @@ complete -c probity -n $none -a runs -d 'keep a history of runs'
 complete -c probity -n $none -a tree -d 'show who called whom, with times along each path'
 complete -c probity -n $none -a threads -d 'say what each thread and process did'
 complete -c probity -n $none -a blocks -d 'say what the program took from probe to probe'
+complete -c probity -n $none -a model -d 'make a workload model of the program'
 complete -c probity -n $none -a list -d 'list what is compiled in, hit or never hit'
 complete -c probity -n $none -a hist -d 'show how the times of a function or a block are spread'
 complete -c probity -n $none -a export -d 'write traces in the formats of other tools'
@@ -188,6 +190,15 @@ complete -c probity -n "$in export" -l graph -x -d 'of what' -a 'calls blocks'
 complete -c probity -n "$in export" -l from -x -d 'only what begins from this time on'
 complete -c probity -n "$in export" -l to -x -d 'only what begins before this time'
 complete -c probity -n "$in export" -l tid -x -d 'only these threads'
+
+complete -c probity -n "$in model" -s o -l output -r -d 'write to a file'
+complete -c probity -n "$in model" -s f -l force -d 'replace the file'
+complete -c probity -n "$in model" -l json -d 'print JSON'
+complete -c probity -n "$in model" -l dot -d 'print a graph for dot'
+complete -c probity -n "$in model" -l text -d 'print tables'
+complete -c probity -n "$in model" -l from -x -d 'only hits from this time on'
+complete -c probity -n "$in model" -l to -x -d 'only hits before this time'
+complete -c probity -n "$in model" -l tid -x -d 'only these threads'
 
 complete -c probity -n "$in info" -l json -d 'print JSON'
 

@@ -42,6 +42,7 @@ extern const struct cli_command cli_command_hist;
 extern const struct cli_command cli_command_diff;
 extern const struct cli_command cli_command_export;
 extern const struct cli_command cli_command_list;
+extern const struct cli_command cli_command_model;
 extern const struct cli_command cli_command_overhead;
 extern const struct cli_command cli_command_runs;
 

@@ -27,6 +27,7 @@ static const struct cli_command *const commands[] = {
     &cli_command_diff,
     &cli_command_export,
     &cli_command_list,
+    &cli_command_model,
     &cli_command_overhead,
     &cli_command_runs,
 };

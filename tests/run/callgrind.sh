@@ -99,16 +99,6 @@ under_callgrind() {
     exec timeout 120 valgrind --quiet --tool=callgrind --callgrind-out-file="$1" "${@:2}"
 }
 
-server_port() {
-    local port=''
-    for _ in $(seq 200); do
-        port=$(sed -n 's/^listening on 127.0.0.1://p' server.out)
-        [ -z "$port" ] || break
-        sleep 0.05
-    done
-    echo "$port"
-}
-
 check_server() {
     local port server
     instrument examples/httpd

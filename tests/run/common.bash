@@ -55,6 +55,17 @@ fresh() {
     rm -rf "${WORK:?}"/* "${SPOOL:?}"/*
 }
 
+# The port of the example web server whose output is in the file "server.out".
+server_port() {
+    local port=''
+    for _ in $(seq 200); do
+        port=$(sed -n 's/^listening on 127.0.0.1://p' server.out)
+        [ -z "$port" ] || break
+        sleep 0.05
+    done
+    echo "$port"
+}
+
 finish() {
     if [ "$failures" -gt 0 ]; then
         echo "$failures failures" >&2
