@@ -149,8 +149,8 @@ $(OBJ)/generated/%.o: $(GENERATED)/%.c $(BUILD)/flags
 	$(call say,CC  )$(CC) $(C_FLAGS) $(SRC_FLAGS) -I$(GENERATED) -c -o $@ $<
 
 # Before the first compilation nothing else tells who includes what is generated.
-PROTO_USERS := $(PROTO_SRC:src/output/%.proto=$(OBJ)/src/output/export_%.o)
-$(PROTO_USERS): $(OBJ)/src/output/export_%.o: $(GENERATED)/output/%.pb-c.h
+PROTO_HEADERS := $(PROTO_SRC:src/%.proto=$(GENERATED)/%.pb-c.h)
+$(filter $(OBJ)/src/output/%,$(TOOL_OBJ)): | $(PROTO_HEADERS)
 
 $(OBJ)/plain/examples/%.o: examples/%.c $(BUILD)/flags
 	@mkdir -p $(@D)

@@ -107,7 +107,7 @@ _probity() {
     fi
     if [[ ${COMP_WORDS[1]} == export && $previous == --format ]]; then
         mapfile -t COMPREPLY < <(compgen -W 'chrome perfetto ctf speedscope callgrind pprof folded
-            sqlite graphviz otlp' -- "$word")
+            sqlite graphviz otlp otlp-json' -- "$word")
         return
     fi
     if [[ ${COMP_WORDS[1]} == export && $previous == --value ]]; then

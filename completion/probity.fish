@@ -180,7 +180,7 @@ complete -c probity -n "$in hist" -l json -d 'print JSON'
 complete -c probity -n "$in hist" -l csv -d 'print CSV'
 
 complete -c probity -n "$in export" -l format -x -d 'the format' \
-    -a 'chrome perfetto ctf speedscope callgrind pprof folded sqlite graphviz otlp'
+    -a 'chrome perfetto ctf speedscope callgrind pprof folded sqlite graphviz otlp otlp-json'
 complete -c probity -n "$in export" -s o -l output -r -d 'write to a file'
 complete -c probity -n "$in export" -s f -l force -d 'replace the file'
 complete -c probity -n "$in export" -l value -x -d 'what formats that sum up tell' \

@@ -32,6 +32,8 @@ static const struct probity_exporter *const exporters[] = {
     &probity_exporter_perfetto,
     &probity_exporter_pprof,
     &probity_exporter_ctf,
+    &probity_exporter_otlp,
+    &probity_exporter_otlp_json,
 };
 
 enum { EXPORTERS = sizeof exporters / sizeof *exporters };
@@ -304,6 +306,8 @@ const struct cli_command cli_command_export = {
     "          perfetto      Perfetto's protobuf, with parameters and CPU time\n"
     "          pprof         profiles by stack: go tool pprof\n"
     "          ctf           a folder in the Common Trace Format 1.8: needs -o\n"
+    "          otlp          spans of OpenTelemetry: requests as protobuf\n"
+    "          otlp-json     the same as JSON, a request a line\n"
     "  -o, --output FILE     write to FILE (default: standard output, also '-')\n"
     "  -f, --force           replace FILE where it exists\n"
     "      --value WHAT      of folded, pprof: wall (default), cpu, off-cpu: self time; calls;\n"

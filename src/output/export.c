@@ -29,6 +29,19 @@ void probity_export_fail(struct probity_export *export, int error)
     export->error_number = errno;
 }
 
+void probity_export_write(struct probity_export *export, const char *bytes, size_t count)
+{
+    while (count > 0) {
+        size_t part = count < LOG_LINE_BYTES_MAX ? count : LOG_LINE_BYTES_MAX;
+        log_writer_make_room(&export->out, NULL);
+        memcpy(export->out.at, bytes, part);
+        export->out.at += part;
+        bytes += part;
+        count -= part;
+    }
+    log_writer_make_room(&export->out, NULL);
+}
+
 FILE *probity_export_stream_open(struct probity_export *export)
 {
     int copy = dup(export->out.descriptor);

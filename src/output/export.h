@@ -117,8 +117,8 @@ struct probity_exporter {
 /* Each in its own file. */
 extern const struct probity_exporter probity_exporter_callgrind, probity_exporter_chrome,
     probity_exporter_ctf, probity_exporter_folded, probity_exporter_graphviz,
-    probity_exporter_perfetto, probity_exporter_pprof, probity_exporter_speedscope,
-    probity_exporter_sqlite;
+    probity_exporter_otlp, probity_exporter_otlp_json, probity_exporter_perfetto,
+    probity_exporter_pprof, probity_exporter_speedscope, probity_exporter_sqlite;
 
 struct probity_export_run;
 
@@ -155,6 +155,9 @@ void probity_export_close(struct probity_export_run *run);
 
 /* Keeps the first error, with errno. */
 void probity_export_fail(struct probity_export *export, int error);
+
+/* Puts any number of bytes into `out`, and leaves room as before. */
+void probity_export_write(struct probity_export *export, const char *bytes, size_t count);
 
 /* For what is written at the end only: a stream to where `out` goes. NULL without memory. */
 FILE *probity_export_stream_open(struct probity_export *export);

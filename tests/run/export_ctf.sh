@@ -23,7 +23,8 @@ hits_read() {
 # Lines "NAME CALLS SELF CPU_SELF".
 functions_read() {
     local times='.* self_ns = ([0-9]+), .*cpu_self_ns = ([0-9]+),.*'
-    sed -nE 's/^[0-9]+ leave .* name = "([^"]*)", .*untimed = ([01]),'"$times/\1 \2 \3 \4/p" events |
+    sed -nE 's/^[0-9]+ leave .* name = "([^"]*)", .*untimed = ([01]),'"$times/\1 \2 \3 \4/p" \
+        events |
         awk -v OFS='\t' '{ calls[$1]++; if (!$2) { self[$1] += $3; cpu[$1] += $4 } }
             END { for (name in calls) print name, calls[name], self[name] + 0, cpu[name] + 0 }' |
         sort

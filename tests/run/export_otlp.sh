@@ -1,0 +1,138 @@
+#!/usr/bin/env bash
+# `probity export --format otlp` and `otlp-json`: the one decoded by protoc with the published
+# descriptions, the other by jq; both tell the same spans, and these are the calls and hits of
+# `probity report` and `probity csv`.
+# variants: clang asan
+# timeout: 600
+. "$(dirname "$0")/common.bash"
+. "$TREE/tests/run/exported.bash"
+NPM=${BUILD%"-$VARIANT"}/npm
+"$TREE/tools/npm_install.sh" "$TREE/tests/npm" "$NPM"
+PROTOS=$NPM/node_modules/@opentelemetry/otlp-grpc-exporter-base/build/protos
+SERVICE=opentelemetry/proto/collector/trace/v1/trace_service.proto
+REQUEST=opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest
+
+# Lines "KIND NAME TID SPAN PARENT START END CPU THREAD_CPU UNTIMED PAUSED" of JSON; "-": absent.
+spans_of() {
+    jq -r '.resourceSpans[].scopeSpans[].spans[] |
+        (reduce .attributes[] as $a ({}; .[$a.key] = ($a.value | .[keys[0]]))) as $of |
+        [$of."probity.kind", .name, $of."thread.id", .spanId, .parentSpanId // "-",
+         .startTimeUnixNano, .endTimeUnixNano, $of."probity.cpu_ns" // "-",
+         $of."probity.thread_cpu_ns" // "-", $of."probity.untimed" // "-",
+         $of."probity.paused_ns" // "0"] | @tsv'
+}
+
+# Lines "NAME CALLS SELF CPU_SELF": spans less those directly below.
+functions_read() {
+    # Nanoseconds since 1970 have more digits than awk.
+    awk -F '\t' -v OFS='\t' '$1 == "function" {
+            ns = substr($7, 5) - substr($6, 5)
+            name[$4] = $2; off[$4] = $10 == "true"; wall[$4] += ns - $11; cpu[$4] += $8
+            wall[$5] -= ns; cpu[$5] -= $8 }
+        END {
+            for (id in name) {
+                calls[name[id]]++
+                if (!off[id]) { self[name[id]] += wall[id]; cpus[name[id]] += cpu[id] }
+            }
+            for (i in calls) print i, calls[i], self[i] + 0, cpus[i] + 0 }' spans | sort
+}
+
+# "NAME START END" and keys with numbers, of what protoc decoded and of JSON.
+decoded_spans() {
+    awk '$1 == "name:" { name = $0; sub(/^ *name: /, "", name) }
+        $1 == "start_time_unix_nano:" { start = $2 }
+        $1 == "end_time_unix_nano:" { print name, start, $2 }' decoded | grep -v '\\' | sort
+}
+json_spans() {
+    jq -r '.resourceSpans[].scopeSpans[].spans[] |
+        "\(.name | tojson) \(.startTimeUnixNano) \(.endTimeUnixNano)"' json | grep -v '\\' |
+        LC_ALL=C grep -v '[^ -~]' | sort
+}
+decoded_numbers() {
+    awk '$1 == "key:" { key = $2 } $1 == "int_value:" { print key, $2 }' decoded | sort
+}
+json_numbers() {
+    jq -r '.. | objects | select(.key and .value.intValue) |
+        "\(.key | tojson) \(.value.intValue)"' json | sort
+}
+
+# $1 what; the others: traces. Calls of a deferred scope before its checkpoint are its siblings, and
+# a jump leaves callers with time of which the last record knows nothing.
+compare() {
+    local what=$1 columns=1-4
+    shift
+    case $what in live | tree | jumps) columns=1-2 ;; esac
+    export_to "$what: JSON" 0 otlp-json "$@"
+    mv out json
+    spans_of < json > spans || fail "$what: jq cannot read it"
+    diff <(functions_of "$@" | cut -f $columns) <(functions_read | cut -f $columns) > difference ||
+        fail "$what: functions, report (<) and spans (>): $(head -n 5 difference)"
+    [ "$what" != live ] || return 0
+    diff <(hits_of "$@") <(awk -F '\t' -v OFS='\t' '$1 == "probe" && $2 ~ /^[a-z0-9 ._-]+$/ {
+        print $3, $2, $6, $9 }' spans | sort) > difference ||
+        fail "$what: hits, csv (<) and spans (>): $(head -n 5 difference)"
+    expect "$what: all hits" "$("$PROBITY" csv --columns tick "$@" 2> /dev/null | wc -l)" \
+        "$(grep -c '^probe	' spans)"
+    expect "$what: spans of the same id" "" "$(cut -f 4 spans | sort | uniq -d | head -n 3)"
+    awk -F '\t' '{ own[$4] = 1; if ($5 != "-") of[$5] = 1 }
+        END { for (id in of) if (!(id in own)) print id }' spans > orphans
+    [ ! -s orphans ] || fail "$what: parents that are no spans: $(head -n 3 orphans)"
+    export_to "$what: protobuf" 0 otlp "$@"
+    protoc -I "$PROTOS" --decode="$REQUEST" "$SERVICE" < out > decoded 2> faults ||
+        fail "$what: protoc: $(head -n 3 faults)"
+    # What protoc does not know it shows by number.
+    ! grep -qE '^ *[0-9]+(:| \{)' decoded || fail "$what: unknown fields"
+    expect "$what: spans" "$(wc -l < spans)" "$(grep -c '^ *start_time_unix_nano:' decoded)"
+    diff <(json_spans) <(decoded_spans) > difference ||
+        fail "$what: JSON (<) and protobuf (>): $(head -n 5 difference)"
+    diff <(json_numbers) <(decoded_numbers) > difference ||
+        fail "$what: numbers of JSON (<) and protobuf (>): $(head -n 5 difference)"
+}
+
+record_all
+while read -r trace; do
+    compare "$trace" "$trace"
+done < traces
+[ "$(functions_of many | wc -l)" -ge 4 ] || fail "few functions in 'many'"
+[ "$(hits_of server | wc -l)" -gt 300 ] || fail "few hits of the server"
+compare "two processes" server exported
+expect "processes" 2 "$(jq -r '.resourceSpans[].resource.attributes[] |
+    select(.key == "process.pid").value.intValue' json | sort -u | wc -l)"
+start_live
+compare "live" live
+end_live
+PROBITY_OUT=$WORK/typed "$PROGRAMS/typed" > output
+compare "typed" typed
+diff <("$PROBITY" csv --columns correlation typed | awk '$1 != ""' | sort) \
+    <(awk '$1 == "\"probity.correlation\"" { print $2 }' <(decoded_numbers) | sort) > difference ||
+    fail "correlation ids: $(head -n 5 difference)"
+
+# Names and values, whatever bytes they are of.
+compare "names" exported
+cut -f 1,2 spans | awk -F '\t' '$1 == "probe" { print $2 }' | sort | uniq -c | sed 's/^ *//' > found
+sort > expected << 'END'
+1 after
+24 7
+6 before
+7 <b onclick="alert('x')">&amp;</b>
+7 broken \\377\\303( UTF-8
+7 quote " backslash \\ brace {%s} semicolon; comma,
+7 snowman ☃
+7 two\\nlines\tand a tab
+END
+diff expected <(sort found) > difference || fail "names: $(cat difference)"
+value() {
+    jq -r --arg key "$1" '.resourceSpans[].scopeSpans[].spans[] | .attributes[] |
+        select(.key == $key).value | .stringValue // .intValue' json
+}
+expect "smallest number" 2 "$(value number | grep -cFx -- -9223372036854775808)"
+expect "broken text" 2 "$(value text | grep -cFx '"</script>\376\n"')"
+expect "long text" 2 "$(value text | grep -cE '^"x{900,}"\.\.\.$')"
+expect "return value" 2 "$(value return | grep -cFx 10000)"
+expect "threads" 2 "$(value thread.name | grep -F '<i>worker\n' | sort -u | wc -l)"
+compare "jumps" jumps
+expect "unwound" "$("$PROBITY" report --json jumps | jq .repairs.unwound)" \
+    "$(value probity.end | grep -c unwound)"
+check_manners otlp exported
+check_manners otlp-json exported
+finish
