@@ -151,8 +151,8 @@ static struct site_item *function_item(struct probity_coverage *coverage,
     return item;
 }
 
-/* A numbered probe may stand in many places, which traces of one program all list. The first by file
- * and line is told. */
+/* A numbered probe may stand in many places, which traces of one program all list. The first by
+ * file and line is told. */
 static int add_place(struct probity_coverage *coverage, struct probity_coverage_site *site,
                      const struct probity_listed_site *listed)
 {
@@ -344,7 +344,7 @@ static int is_within(const struct probity_coverage *coverage, uint64_t wall_ns)
 
 int probity_coverage_put(struct probity_coverage *coverage, const struct probity_event *event)
 {
-    /* A function with FN_ENTRY is called, as far as a trace tells, when it comes to a checkpoint. */
+    /* Of a function with FN_ENTRY a trace tells a call when it comes to a checkpoint. */
     int is_late_call = event->kind == PROBITY_EVENT_CHECKPOINT && event->entered_tick != 0;
 
     if (event->kind == PROBITY_EVENT_SITE)

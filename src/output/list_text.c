@@ -155,7 +155,8 @@ static void put_limits(FILE *stream, const struct probity_list_answer *answer)
     size_t traces = probity_reader_traces(answer->reader), profiles = 0;
 
     for (size_t i = 0; i < traces; i++)
-        profiles += (probity_reader_facts(answer->reader, i)->info.flags & PROBITY_INFO_PROFILE) != 0;
+        profiles +=
+            (probity_reader_facts(answer->reader, i)->info.flags & PROBITY_INFO_PROFILE) != 0;
     if (answer->left_out > 0)
         fprintf(stream, "%" PRIu64 " more had no room in the list: whether they were hit is known "
                 "of those that were\n", answer->left_out);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * listed.c: sites of every kind, some of which are never hit. A comment "list: KIND NAME LEVEL" tells
- * what `probity list` must say of its line ("-": no level); "gone:" the same of a function that is
- * only there where the linker keeps what nobody calls.
+ * listed.c: sites of every kind, some of which are never hit. A comment "list: KIND NAME LEVEL"
+ * tells what `probity list` must say of its line ("-": no level); "gone:" the same of a function
+ * that is only there where the linker keeps what nobody calls.
  *
  *     listed [kill | fork | plugin PATH]
  *

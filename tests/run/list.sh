@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # `probity list`: what is listed against comments in the sources, hits against the lines of
-# `probity csv` and the calls of `probity log`; all ways to compile and link; children, plugins, kills.
+# `probity csv` and the calls of `probity log`; all ways to compile and link; children, plugins,
+# kills.
 # variants: clang asan
 # timeout: 600
 . "$(dirname "$0")/common.bash"
@@ -20,7 +21,8 @@ marked() {
     local words=$1 source
     shift
     for source in "$@"; do
-        sed -nE "s,.*/\* ($words): ([a-z]*) ([^ ]*) ([0-9-]*) \*/.*,\2 \3 LINE \4,;T;=;p" "$source" |
+        sed -nE "s,.*/\* ($words): ([a-z]*) ([^ ]*) ([0-9-]*) \*/.*,\2 \3 LINE \4,;T;=;p" \
+            "$source" |
             paste - - | awk -v file="$(basename "$source")" '{ print $2, $3, file ":" $1, $5 }'
     done | sort
 }
@@ -53,7 +55,8 @@ listed() {
 # csv, of functions by those of the log that name them. $1 ... traces
 counted() {
     local kind name place level count
-    "$PROBITY" csv "$@" 2> errors | cut -d , -f 3- | sed -E 's/(,[0-9]*){4}$//; s/^"(.*)"$/\1/; s/""/"/g; s/ /_/g' > probes
+    "$PROBITY" csv "$@" 2> errors | cut -d , -f 3- |
+        sed -E 's/(,[0-9]*){4}$//; s/^"(.*)"$/\1/; s/""/"/g; s/ /_/g' > probes
     "$PROBITY" log --color never "$@" > calls 2> errors
     while read -r kind name place level; do
         if [ "$kind" = function ]; then
@@ -67,8 +70,8 @@ counted() {
 
 build() { # $1 compiler, $2 sources, $3 flags for compiling, $4 for linking
     # shellcheck disable=SC2086
-    $1 -D_GNU_SOURCE -I"$SOURCE/include" -Wall -Wextra -Wpedantic -Wshadow -Werror $3 -o program $2 \
-        ${4:-} -L"$BUILD/lib" "$BUILD/lib/libprobity.a" -pthread -lm -ldl > messages 2>&1
+    $1 -D_GNU_SOURCE -I"$SOURCE/include" -Wall -Wextra -Wpedantic -Wshadow -Werror $3 \
+        -o program $2 ${4:-} "$BUILD/lib/libprobity.a" -pthread -lm -ldl > messages 2>&1
 }
 
 # ---- What is listed, in all ways to compile and link -------------------------------------------
@@ -124,7 +127,18 @@ if [ "$VARIANT" != asan ]; then
     expect "unlisted: total" "0 of 0 sites hit" "$(grep 'sites hit' output)"
     expect "unlisted: said" 1 "$(grep -c '^1 of 1 traces list nothing' output)"
     for define in "-DPROBITY_DISABLE -UFN_INSTRUMENT" "-DPROBITY_UNLISTED"; do
-        printf '#include "FnTrace.h"\n#include "probity_typed.h"\nvoid f(int);void f(int i){FN_FUNC(void,FN_1);PROBITY_PROBE(7);PROBITY_PROBE_NAMED("a");PROBITY_LOCK_HOLD("l",&i);(void)i;}' > none.c
+        printf '#include "%s.h"\n' FnTrace probity_typed > none.c
+        cat >> none.c << 'END'
+void f(int i);
+void f(int i)
+{
+    FN_FUNC(void, FN_1);
+    PROBITY_PROBE(7);
+    PROBITY_PROBE_NAMED("a");
+    PROBITY_LOCK_HOLD("l", &i);
+    (void)i;
+}
+END
         # shellcheck disable=SC2086
         $CC -D_GNU_SOURCE -I"$SOURCE/include" $define -O2 -c -o none.o none.c
         expect "$define: notes" 0 "$(readelf -SW none.o | grep -c 'probity[.]note' || true)"

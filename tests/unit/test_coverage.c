@@ -77,8 +77,8 @@ static char *printed(const char *const *paths, size_t count, uint64_t from_ns, i
     return text;
 }
 
-/* Site 0 is "parse" in line 4; sites 2 and 3 are enter and leave of "work", sites 8 and 9 those of a
- * function that no list has; site 20 nobody declares. */
+/* Site 0 is "parse" in line 4; sites 2 and 3 are enter and leave of "work", sites 8 and 9 those of
+ * a function that no list has; site 20 nobody declares. */
 static void write_trace(const char *name, uint32_t left_out)
 {
     const struct probity_listed rows[] = {
@@ -274,7 +274,8 @@ static void rows_stay_in_their_block(void **state)
             row = (struct probity_listed){0};
             const uint8_t *got = probity_sites_row_get(bytes, middle, &row);
             for (int i = 0; got != NULL && i < PROBITY_LISTED_TEXTS; i++)
-                assert_true(row.length[i] == 0 || (const uint8_t *)row.text[i] + row.length[i] <= got);
+                assert_true(row.length[i] == 0 ||
+                            (const uint8_t *)row.text[i] + row.length[i] <= got);
             bytes[at] ^= (uint8_t)(1 << bit);
         }
     }
