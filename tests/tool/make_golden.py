@@ -515,6 +515,31 @@ def good_with_ids():
     return trace.end()
 
 
+def good_listed():
+    """SITES: all kinds, texts that repeat, a kind, fields and rows of a later version."""
+    trace = Trace(minor=2)
+
+    def text(value):
+        return b"\1" if value is None else num(len(value) + 1) + value.encode()
+
+    def row(kind, level, flags, line, number, *texts, tail=b""):
+        fields = b"".join(num(n) for n in (kind, level, flags, line, number))
+        fields += b"".join(text(value) for value in texts) + tail
+        return num(len(fields)) + fields
+
+    def block(rows, left_out=0, tail=b""):
+        trace.put(6, struct.pack("<IIQ", len(rows), left_out, 0) + b"".join(rows) + tail)
+
+    block([row(3, 2, 1, 10, 0, "work", "a.cc", "int work(int)", "int", ""),
+           row(1, 0, 0, 2**32 - 1, 0, "parse", None, "work", "", None),
+           row(2, 0, 0, 12, 2**32 - 1, "", None, None, None, None, tail=b"later"),
+           row(200, 1, 1, 1, 1, "?", None, None, None, None),
+           row(2, 0, 0, 14, 7, "", "b.cc", "main", "", "lib.so")], tail=b"more of SITES")
+    trace.put_data(0, [declare(TICK, 0, "parse"), Hit(TICK + 1, probe(7)), Hit(TICK + 2, site(0))])
+    block([row(3, 5, 2, 1, 0, "n" * 255, "p.c", "s" * 600, "", "o" * 600)], left_out=9)
+    return trace.end()
+
+
 def good_long_ids():
     trace = one_hit(pid=U32 - 20)
     trace.put_data(20, [Hit(TICK + 5, probe(1))], chunk=2**64 - 1)
