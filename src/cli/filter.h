@@ -35,8 +35,8 @@ int cli_filter_tell_unseen(const struct cli_command *command, const struct cli_f
 
 void cli_filter_release(struct cli_filter *filter);
 
-/* Whether a shell pattern is like a function's name, its name with its classes, or its signature (""
- * where there is none): 1 or 0. */
+/* Whether a shell pattern is like a function's name, its name with its classes, or its signature
+ * ("" where there is none): 1 or 0. */
 int cli_function_matches(const char *pattern, const char *name, const char *signature);
 
 #define CLI_TIME_HELP \

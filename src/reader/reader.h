@@ -219,8 +219,8 @@ struct probity_listed_site {
 /* Takes a site; returns 0 to go on, or an error, which ends it. */
 typedef int probity_sites_take(void *context, const struct probity_listed_site *site);
 
-/* Hands out the list of trace number `trace`, as far as its file has it; nothing of a trace that has
- * none. *ret_left_out: how many the program had no room to list. A damaged block is skipped and
+/* Hands out the list of trace number `trace`, as far as its file has it; nothing of a trace that
+ * has none. *ret_left_out: how many the program had no room to list. A damaged block is skipped and
  * counted in the facts. Returns 0, READ, MEMORY, or what `take` returned. */
 int probity_reader_sites(const struct probity_reader *reader, size_t trace,
                          probity_sites_take *take, void *context, uint64_t *ret_left_out);
