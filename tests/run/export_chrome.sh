@@ -4,9 +4,9 @@
 # variants: gcc
 # timeout: 600
 . "$(dirname "$0")/common.bash"
-. "$TREE/tests/run/calls.bash"
-. "$TREE/tests/run/exported.bash"
-. "$TREE/tests/run/trace_processor.bash"
+. "$SOURCE/tests/run/calls.bash"
+. "$SOURCE/tests/run/exported.bash"
+. "$SOURCE/tests/run/trace_processor.bash"
 
 # Self times: a slice less those directly within it.
 SELF="WITH inner AS (SELECT parent_id, sum(dur) AS dur, sum(thread_dur) AS cpu FROM slice

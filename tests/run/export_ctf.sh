@@ -4,7 +4,7 @@
 # variants: clang asan
 # timeout: 300
 . "$(dirname "$0")/common.bash"
-. "$TREE/tests/run/exported.bash"
+. "$SOURCE/tests/run/exported.bash"
 
 # Leaves the events of the folder "out" in "events": lines "NS TYPE { CONTEXT }, { FIELDS }".
 read_back() {

@@ -5,8 +5,8 @@
 # variants: gcc
 # timeout: 600
 . "$(dirname "$0")/common.bash"
-. "$TREE/tests/run/exported.bash"
-. "$TREE/tests/run/trace_processor.bash"
+. "$SOURCE/tests/run/exported.bash"
+. "$SOURCE/tests/run/trace_processor.bash"
 
 # Lines "PROFILE FUNCTION TOTAL SELF", tabs between, of all profiles; total: of the outermost calls.
 # What does not nest, or goes back in time, is an error.
@@ -34,8 +34,9 @@ check() {
     export_to "$1" 0 speedscope --value "$3" "$1"
     sums out > found 2> errors || fail "$1: $(cat errors)"
     "$PROBITY" report --by-thread --json "$1" | jq -r --arg cpu "$2" '.functions[] |
-        .name as $name | .threads[] | ["\(.pid)/\(.tid)", $name, .[$cpu + "total_ns"], .[$cpu + "self_ns"]] |
-        @tsv' | sort > expected
+        .name as $name | .threads[] |
+        ["\(.pid)/\(.tid)", $name, .[$cpu + "total_ns"], .[$cpu + "self_ns"]] | @tsv' |
+        sort > expected
     diff expected <(sed 's/^[^\t]* //' found | sort) > difference ||
         fail "$1, $3: report (<) and profiles (>): $(head -n 5 difference)"
 }

@@ -2,7 +2,7 @@
 # `probity export --format sqlite`: the reports of the tool, reproduced by SQL.
 # variants: clang asan
 . "$(dirname "$0")/common.bash"
-. "$TREE/tests/run/exported.bash"
+. "$SOURCE/tests/run/exported.bash"
 
 # $1 what, $2 SQL; tabs between columns.
 sql() {

@@ -3,7 +3,7 @@
 # have the numbers of `probity report`, `tree` and `blocks`, and so have folded stacks.
 # variants: clang asan
 . "$(dirname "$0")/common.bash"
-. "$TREE/tests/run/exported.bash"
+. "$SOURCE/tests/run/exported.bash"
 
 # $1 "no" or "yes": inclusive. Lines "NAME WALL CPU", tabs between, from callgrind_annotate.
 annotated() {

@@ -3,7 +3,7 @@
 # one that awk makes of the lines of `probity log` and `probity csv`; filters, outputs, limits.
 # variants: clang asan
 . "$(dirname "$0")/common.bash"
-. "$TREE/tests/run/calls.bash"
+. "$SOURCE/tests/run/calls.bash"
 
 # Paths of the CSV of a tree, as above.
 paths_of_csv() {
