@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# `probity export`: what it refuses and how, what it says, and that every format takes every kind of
+# trace.
+# variants: clang asan
+. "$(dirname "$0")/common.bash"
+. "$SOURCE/tests/run/exported.bash"
+
+# $1 what, $2 status, $3 word that stderr must hold; then the arguments.
+refused() {
+    local what=$1 expected=$2 word=$3 status=0
+    shift 3
+    "$PROBITY" export "$@" > output 2> errors || status=$?
+    expect "$what: status" "$expected" "$status"
+    grep -qF -- "$word" errors || fail "$what: stderr does not hold '$word': $(cat errors)"
+    expect "$what: output" "" "$(cat output)"
+    [ ! -e out ] || fail "$what: left an output"
+}
+
+PROBITY_OUT=$WORK/trace "$PROGRAMS/tree"
+PROBITY_OUT=$WORK/none "$PROGRAMS/exported" none
+PROBITY_OUT=$WORK/one "$PROGRAMS/exported" one
+PROBITY_OUT=$WORK/counted PROBITY_PROFILE=1 "$PROGRAMS/exported"
+
+# An unknown format lists the known ones: those of the help.
+refused "unknown format" 2 "no format 'none'; there are " --format none trace
+sed -n 's/.*; there are //p' errors | tr ',' '\n' | xargs -n 1 | sort > formats
+"$PROBITY" export --help | sed -n 's/^ \{10\}\([a-z]*\) .*/\1/p' | grep . | sort > helped
+diff formats helped > difference || fail "formats listed (<) and in the help (>): $(cat difference)"
+[ "$(wc -l < formats)" -ge 9 ] || fail "few formats: $(xargs < formats)"
+grep -qx chrome formats && grep -qx sqlite formats || fail "formats: $(xargs < formats)"
+for section in $(cat formats); do
+    grep -q "^\.Ss $section$" "$SOURCE/man/probity-export.1" || fail "no page on '$section'"
+done
+
+refused "no format" 2 "no --format given; there are " trace
+refused "no trace" 2 "no trace given" --format folded
+refused "unknown value" 2 "no value 'none'" --format folded --value none trace
+refused "a value for a time line" 2 "'chrome' has no such --value" --format chrome --value cpu trace
+refused "threads for all" 2 "'callgrind' has no --by-thread" --format callgrind --by-thread trace
+refused "a graph of a time line" 2 "'chrome' has no --graph" --format chrome --graph calls trace
+refused "unknown graph" 2 "no graph 'none'" --format graphviz --graph none trace
+refused "wrong time" 2 "--from x" --format folded --from x trace
+refused "no such file" 1 "cannot open 'nowhere'" --format chrome -o out nowhere
+refused "no trace at all" 1 "is not a Probity trace" --format chrome -o out formats
+refused "input as output" 1 "is the trace that is read" --format chrome -f -o trace trace
+refused "no such folder" 1 "cannot write" --format chrome -o none/out trace
+status=0
+"$PROBITY" export --format chrome --tid 1 trace > output 2> errors || status=$?
+expect "no such thread: status" 1 "$status"
+grep -q 'no record of thread id 1 here' errors || fail "no word of the thread: $(cat errors)"
+
+# To standard output, also where nothing can be written.
+for format in chrome callgrind folded graphviz speedscope; do
+    export_to "$format to a file" 0 "$format" trace
+    "$PROBITY" export --format "$format" -o - trace 2> errors | cmp -s - out ||
+        fail "$format: standard output differs from the file"
+    status=0
+    "$PROBITY" export --format "$format" trace > /dev/full 2> errors || status=$?
+    expect "$format: full standard output: status" 1 "$status"
+    grep -q 'cannot write to standard output: No space left' errors ||
+        fail "$format: no word of it: $(cat errors)"
+done
+
+# What a format has no place for is told, and nothing where there is nothing.
+export_to "left out" 0 folded one
+grep -q "^probity export: 1 hits of probes are not in the output: 'folded' has no place" errors ||
+    fail "no word of the hit: $(cat errors)"
+export_to "nothing left out" 0 chrome one
+expect "nothing left out" 1 "$(wc -l < errors)"
+export_to "repairs" 0 chrome trace
+unwound=$("$PROBITY" report --json trace | jq .repairs.unwound)
+grep -q "scopes repaired: $unwound unwound" errors || fail "no word of repairs: $(cat errors)"
+
+# Every kind of trace in every format; JSON is strict whatever is in it.
+for trace in none one counted trace "$SOURCE"/tests/golden/good/*.probity; do
+    for format in $(cat formats); do
+        export_to "$(basename "$trace") as $format" 0 "$format" "$trace"
+        case $format in
+            chrome | speedscope) jq -e . out > /dev/null 2> errors ||
+                fail "$(basename "$trace") as $format: $(cat errors)" ;;
+        esac
+    done
+done
+# Damage: what can be read is there, or nothing, and the status says so.
+for trace in "$SOURCE"/tests/golden/bad/*.probity; do
+    for format in chrome folded sqlite; do
+        status=0
+        rm -rf out
+        "$PROBITY" export --format "$format" -o out "$trace" 2> errors || status=$?
+        case $status in
+            1) [ ! -e out ] || fail "$(basename "$trace") as $format: output of a failure" ;;
+            0 | 3) [ -e out ] || fail "$(basename "$trace") as $format: no output" ;;
+            *) fail "$(basename "$trace") as $format: status $status: $(cat errors)" ;;
+        esac
+    done
+done
+finish
