@@ -45,8 +45,8 @@ static const char *const texts[STATEMENTS] = {
     [INSERT_CALL] = "INSERT INTO call VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [UPDATE_PARENT] = "UPDATE call SET parent = ? WHERE call = ?",
     [INSERT_PROBE] = "INSERT INTO probe(is_site, text) VALUES(?,?) ON CONFLICT DO NOTHING",
-    [NAME_PROBE] = "INSERT INTO probe(is_site, text, name) VALUES(0,?,?)"
-                   " ON CONFLICT DO UPDATE SET name = excluded.name",
+    [NAME_PROBE] = ("INSERT INTO probe(is_site, text, name) VALUES(0,?,?)"
+                    " ON CONFLICT DO UPDATE SET name = excluded.name"),
     [FIND_PROBE] = "SELECT probe FROM probe WHERE is_site = ? AND text = ?",
     [INSERT_HIT] = "INSERT INTO hit VALUES(NULL,?,?,?,?,?,?,?)",
     [INSERT_EVENT] = "INSERT INTO event VALUES(NULL,?,?,?,?,?)",
