@@ -3,7 +3,8 @@
  * exported.c: names, values and threads that the formats of other tools must carry unharmed.
  *
  *     exported [THREADS [ROUNDS [kill|wait]]]    wait: says "ready" and reads to the end of input
- *     exported none|one                          no record at all, or a single one
+ *     exported none|one|names                    no record at all, a single one, or those of 70,000
+ *                                                probes, each hit twice
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -16,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS_MAX = 64, LONG_TEXT = 10000, RENAMED = 42, NUMBERED = 7 };
+enum { THREADS_MAX = 64, LONG_TEXT = 10000, RENAMED = 42, NUMBERED = 7, PROBES = 70000 };
 
 static char long_text[LONG_TEXT + 1];
 static long rounds = 3;
@@ -89,6 +90,8 @@ static int record_little(const char *what)
         return 1;
     if (strcmp(what, "one") == 0)
         PROBITY_PROBE(NUMBERED);
+    for (uint32_t i = 0; strcmp(what, "names") == 0 && i < 2 * PROBES; i++)
+        PROBITY_PROBE(i % PROBES);
     return 0;
 }
 
@@ -96,7 +99,7 @@ int main(int argc, char **argv)
 {
     const char *end = argc > 3 ? argv[3] : "";
 
-    if (argc == 2 && (strcmp(argv[1], "none") == 0 || strcmp(argv[1], "one") == 0))
+    if (argc == 2 && strspn(argv[1], "0123456789") == 0)
         return record_little(argv[1]);
     rounds = argc > 2 ? atol(argv[2]) : rounds;
     memset(long_text, 'x', LONG_TEXT);

@@ -2,7 +2,7 @@
 # `probity export --format perfetto`, read by Perfetto's own trace processor: what SQL says of
 # functions, hits, times, names and values is what `probity report` and `probity csv` say.
 # variants: gcc
-# timeout: 600
+# timeout: 900
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/run/exported.bash"
 . "$SOURCE/tests/run/trace_processor.bash"
@@ -53,6 +53,11 @@ done < traces
 compare "two processes" server exported
 ask "processes" out "SELECT count(DISTINCT upid) FROM thread_track JOIN thread USING (utid)"
 expect "processes" 2 "$(cat answer.1)"
+# More names than are kept at a time: the sequence begins a new state.
+PROBITY_OUT=$WORK/names "$PROGRAMS/exported" names
+compare "many names" names
+ask "many names" out "SELECT count(DISTINCT name) FROM slice"
+expect "many names" 70000 "$(cat answer.1)"
 start_live
 compare "live" live
 end_live
