@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 
+#include "analysis/blocks_cost.h"
 #include "output/report_csv.h"
 
 static void put_probes(FILE *stream, const struct probity_blocks_pair *pair)
@@ -19,8 +20,11 @@ static void put_probes(FILE *stream, const struct probity_blocks_pair *pair)
     probity_report_csv_field(stream, pair->to->name != NULL ? pair->to->name : "");
 }
 
-static void put_pair(FILE *stream, const struct probity_blocks_pair *pair)
+static void put_pair(FILE *stream, const struct probity_blocks_pair *pair,
+                     const struct probity_reader *reader)
 {
+    struct probity_corrected corrected;
+
     put_probes(stream, pair);
     fprintf(stream, ",%" PRIu64 ",%.6f,%" PRIu64 ",", pair->calls,
             (double)probity_blocks_value(pair, PROBITY_BLOCKS_PROBABILITY) / 1e6, pair->wall_ns);
@@ -37,7 +41,10 @@ static void put_pair(FILE *stream, const struct probity_blocks_pair *pair)
     else
         fputs(",,,,", stream);
     probity_report_csv_thread(stream, pair->thread);
-    fputc('\n', stream);
+    if (probity_blocks_corrected(pair, reader, &corrected))
+        fprintf(stream, ",%" PRIu64 ",%" PRIu64 "\n", corrected.ns, corrected.error_ns);
+    else
+        fputs(",,\n", stream);
 }
 
 static void put_instances(FILE *stream, const struct probity_blocks_pair *pair)
@@ -64,7 +71,8 @@ void probity_blocks_csv(FILE *stream, const struct probity_blocks_answer *answer
     fputs(answer->has_slowest
               ? "from,to,from_name,to_name,rank,at_ns,wall_ns,cpu_ns,off_cpu_ns,pid,tid,thread\n"
               : "from,to,from_name,to_name,calls,probability,wall_ns,cpu_ns,off_cpu_ns,min_ns,"
-                "mean_ns,p50_ns,p90_ns,p99_ns,max_ns,max_at_ns,max_pid,max_tid,pid,tid,thread\n",
+                "mean_ns,p50_ns,p90_ns,p99_ns,max_ns,max_at_ns,max_pid,max_tid,pid,tid,thread,"
+                "wall_corrected_ns,wall_error_ns\n",
           stream);
     for (size_t i = 0; i < shown; i++) {
         const struct probity_blocks_pair *pair = answer->pairs[i];
@@ -72,8 +80,8 @@ void probity_blocks_csv(FILE *stream, const struct probity_blocks_answer *answer
             put_instances(stream, pair);
             continue;
         }
-        put_pair(stream, pair);
+        put_pair(stream, pair, answer->reader);
         for (size_t row = 0; row < pair->row_count; row++)
-            put_pair(stream, pair->rows[row]);
+            put_pair(stream, pair->rows[row], answer->reader);
     }
 }

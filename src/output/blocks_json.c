@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 
+#include "analysis/blocks_cost.h"
 #include "output/report_json.h"
 #include "probity.h"
 
@@ -68,7 +69,20 @@ static void put_times(FILE *stream, const struct probity_blocks_pair *pair)
                 pair->slowest[0].thread->tid);
 }
 
-static int put_rows(FILE *stream, const struct probity_blocks_pair *pair)
+static void put_corrected(FILE *stream, const struct probity_blocks_answer *answer,
+                          const struct probity_blocks_pair *pair)
+{
+    struct probity_corrected corrected;
+
+    if (probity_blocks_corrected(pair, answer->reader, &corrected))
+        fprintf(stream, ", \"wall_corrected_ns\": %" PRIu64 ", \"wall_error_ns\": %" PRIu64,
+                corrected.ns, corrected.error_ns);
+    else
+        fputs(", \"wall_corrected_ns\": null, \"wall_error_ns\": null", stream);
+}
+
+static int put_rows(FILE *stream, const struct probity_blocks_answer *answer,
+                    const struct probity_blocks_pair *pair)
 {
     int error = 0;
 
@@ -78,6 +92,7 @@ static int put_rows(FILE *stream, const struct probity_blocks_pair *pair)
         error = put_thread(stream, pair->rows[i]->thread);
         fputs(", ", stream);
         put_times(stream, pair->rows[i]);
+        put_corrected(stream, answer, pair->rows[i]);
         fputc('}', stream);
     }
     fputc(']', stream);
@@ -111,8 +126,9 @@ static int put_pair(FILE *stream, const struct probity_blocks_answer *answer,
     if (error == 0)
         error = put_probe(stream, "to", pair->to);
     put_times(stream, pair);
+    put_corrected(stream, answer, pair);
     if (error == 0 && pair->row_count > 0)
-        error = put_rows(stream, pair);
+        error = put_rows(stream, answer, pair);
     if (error == 0 && answer->has_slowest)
         error = put_instances(stream, pair);
     return error;

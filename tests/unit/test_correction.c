@@ -6,6 +6,7 @@
  */
 #include "test_scopes_make.h"
 
+#include "analysis/blocks_cost.h"
 #include "analysis/report.h"
 #include "output/report_json.h"
 #include "output/report_text.h"
@@ -116,8 +117,8 @@ static void recursion_and_pauses(void **state)
 {
     const struct make_item items[] = {
         ENTER(0, 10),   ENTER(100, 10), LEAVE(200, 10),
-        EVENT(300, PROBITY_EVENT_PAUSE, NULL, 0), ENTER(320, 20),
-        LEAVE(400, 20), EVENT(500, PROBITY_EVENT_RESUME, NULL, 0), LEAVE(600, 10)};
+        EVENT(300, PROBITY_EVENT_PAUSE, "", 0), ENTER(320, 20),
+        LEAVE(400, 20), EVENT(500, PROBITY_EVENT_RESUME, "", 0), LEAVE(600, 10)};
 
     (void)state;
     start();
@@ -189,6 +190,42 @@ static void what_is_not_known(void **state)
     close_run(&run);
 }
 
+/* From 1 to 2 in 100, 200 and 3,000 ns, the last of which is longer than a gap, behind which in the
+ * made INFO a reading costs nothing. */
+static void blocks_have_one_hit_each(void **state)
+{
+    const struct make_item items[] = {{.tick = 0, .code = 2},    {.tick = 200, .code = 4},
+                                      {.tick = 300, .code = 2},  {.tick = 700, .code = 4},
+                                      {.tick = 800, .code = 2},  {.tick = 6800, .code = 4}};
+    const struct probity_blocks_pair *const *pairs;
+    struct probity_corrected corrected;
+    struct probity_blocks *blocks;
+    struct probity_reader *reader;
+    const struct probity_event *event;
+    const char *path = make.path;
+    size_t count;
+
+    (void)state;
+    start();
+    make_items(&make, 1, items, COUNT(items));
+    make_finish(&make, "blocks_cost");
+    assert_int_equal(probity_reader_open(&path, 1, NULL, NULL, &reader), 0);
+    assert_int_equal(probity_blocks_open(NULL, &blocks), 0);
+    while (probity_reader_next(reader, &event) > 0)
+        assert_int_equal(probity_blocks_put(blocks, event), 0);
+    pairs = probity_blocks_sort(blocks, PROBITY_BLOCKS_CALLS, &count);
+    assert_int_equal(count, 2);
+    assert_int_equal(pairs[0]->wall_ns, 3300);
+    assert_int_equal(probity_blocks_corrected(pairs[0], reader, &corrected), 1);
+    assert_int_equal(corrected.ns, 3300 - 3 * 4);
+    assert_int_equal(corrected.error_ns, 11 + 1); /* three times 3.5 */
+    assert_int_equal(probity_blocks_corrected(pairs[1], reader, &corrected), 1);
+    assert_int_equal(corrected.ns, 100 - 2 * 4);
+    probity_blocks_close(blocks);
+    probity_reader_close(reader);
+    unlink(make.path);
+}
+
 /* What may be and may not be is no part of what is taken off. */
 static void rare_costs(void **state)
 {
@@ -213,6 +250,7 @@ int main(void)
                                        cmocka_unit_test(recursion_and_pauses),
                                        cmocka_unit_test(never_below_nothing),
                                        cmocka_unit_test(what_is_not_known),
+                                       cmocka_unit_test(blocks_have_one_hit_each),
                                        cmocka_unit_test(rare_costs)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
