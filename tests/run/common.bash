@@ -59,7 +59,7 @@ fresh() {
 server_port() {
     local port=''
     for _ in $(seq 200); do
-        port=$(sed -n 's/^listening on 127.0.0.1://p' server.out)
+        port=$(sed -n 's/^listening on 127.0.0.1://p' server.out 2> /dev/null || true)
         [ -z "$port" ] || break
         sleep 0.05
     done

@@ -475,7 +475,8 @@ static void the_way_left_alone_is_forgotten(void **state)
     (void)state;
     assert_int_equal(probity_blocks_open(&options, &blocks), 0);
     for (uint64_t i = 1; i <= PROBITY_OPEN_IDS_MAX + 1; i++) {
-        const struct hit hits[] = {{0, 1, ns++, 0, i, 0, NEVER}, {0, 2, ns++, 0, 1, 0, NEVER}};
+        const struct hit hits[] = {{0, 1, ns, 0, i, 0, NEVER}, {0, 2, ns + 1, 0, 1, 0, NEVER}};
+        ns += 2;
         for (size_t k = 0; k < (i > 1 ? 2 : 1); k++) {
             const struct probity_event event = event_of(&hits[k]);
             assert_int_equal(probity_blocks_put(blocks, &event), 0);
