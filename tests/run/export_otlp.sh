@@ -5,9 +5,9 @@
 # variants: clang asan
 # timeout: 600
 . "$(dirname "$0")/common.bash"
-. "$TREE/tests/run/exported.bash"
+. "$SOURCE/tests/run/exported.bash"
 NPM=${BUILD%"-$VARIANT"}/npm
-"$TREE/tools/npm_install.sh" "$TREE/tests/npm" "$NPM"
+"$SOURCE/tools/npm_install.sh" "$SOURCE/tests/npm" "$NPM"
 PROTOS=$NPM/node_modules/@opentelemetry/otlp-grpc-exporter-base/build/protos
 SERVICE=opentelemetry/proto/collector/trace/v1/trace_service.proto
 REQUEST=opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest
