@@ -21,7 +21,7 @@ enum { SPANS_MAX = 512, BATCH_BYTES = 512 << 10, RESOURCE_BYTES = 32 << 10,
 /* ---- Attributes --------------------------------------------------------------------------------
  */
 
-static char no_text[] = "";
+static const char no_text[] = "";
 
 /* Protobuf-c has no constant texts, and writes to none. */
 static char *as_text(const char *text)
@@ -305,7 +305,7 @@ void otlp_span_begin(struct probity_export *export, struct otlp_batch *batch, ui
         otlp_batch_flush(export, batch);
     batch->trace = trace;
     batch->span = (Otlp__Span)OTLP__SPAN__INIT;
-    batch->span.name = no_text;
+    batch->span.name = as_text(no_text);
     batch->span.kind = 1; /* internal */
     batch->span.attributes = batch->list;
     batch->text_at = batch->text;
