@@ -24,12 +24,12 @@ PROBITY_OUT=$WORK/counted PROBITY_PROFILE=1 "$PROGRAMS/exported"
 # An unknown format lists the known ones: those of the help.
 refused "unknown format" 2 "no format 'none'; there are " --format none trace
 sed -n 's/.*; there are //p' errors | tr ',' '\n' | xargs -n 1 | sort > formats
-"$PROBITY" export --help | sed -n 's/^ \{10\}\([a-z]*\) .*/\1/p' | grep . | sort > helped
+"$PROBITY" export --help | sed -n 's/^ \{10\}\([a-z][a-z-]*\) .*/\1/p' | sort > helped
 diff formats helped > difference || fail "formats listed (<) and in the help (>): $(cat difference)"
 [ "$(wc -l < formats)" -ge 9 ] || fail "few formats: $(xargs < formats)"
 grep -qx chrome formats && grep -qx sqlite formats || fail "formats: $(xargs < formats)"
 for section in $(cat formats); do
-    grep -q "^\.Ss $section$" "$SOURCE/man/probity-export.1" || fail "no page on '$section'"
+    grep -q "^\.Ss \(.* , \)*$section\( ,.*\)*$" "$SOURCE/man/probity-export.1" || fail "no page on '$section'"
 done
 
 refused "no format" 2 "no --format given; there are " trace

@@ -6,6 +6,7 @@ record_server() {
     local port='' server
     mkdir -p root
     seq 500 > root/page.html
+    : > server.out # there before the server is
     PROBITY_OUT=$WORK/server "$BUILD/examples/httpd" --root root --port 0 --threads 2 \
         > server.out 2> server.err &
     server=$!
