@@ -35,8 +35,7 @@ in_bash() {
 }
 
 in_zsh() {
-    awk -v command="$1" '$1 ~ "^(.*[|] )?" command "([)]|$)" || ($0 ~ "(^|[| ])" command "[)]") {
-            inside = 1 }
+    awk -v command="$1" '$0 ~ "^ *([a-z]+ [|] )*" command "( [|] [a-z]+)*[)]" { inside = 1 }
         inside { print }
         inside && /;;/ { exit }' completion/_probity |
         grep -oE "[' (]--?[a-zA-Z][a-z-]*[=[]" | grep -oE -- '--?[a-zA-Z][a-z-]*' | sort -u
