@@ -2,15 +2,18 @@
 # Installs the npm packages of a folder of the tree into another place, so that nothing is put into
 # the tree:
 #
-#   tools/npm_install.sh FOLDER TARGET      FOLDER has package.json and package-lock.json
+#   tools/npm_install.sh FOLDER TARGET [OPTION]...   FOLDER has package.json and package-lock.json
 #
-# leaves them in TARGET/node_modules. Does nothing where the same are there already; several at once
-# wait for each other. No package's own scripts run. Lock files bear versions and checksums, and no
+# leaves them in TARGET/node_modules; options are those of `npm ci`, --omit=optional
+# without any. Does nothing where the same are there already; several at once wait for each other.
+# No package's own scripts run. Lock files bear versions and checksums, and no
 # addresses: any registry serves. To change them:
 #
 #   npm install --package-lock-only --omit-lockfile-registry-resolved --ignore-scripts
 set -eu
 folder=$1 target=$2
+shift 2
+[ $# -gt 0 ] || set -- --omit=optional
 mkdir -p "$target"
 exec 9> "$target/lock"
 flock 9
@@ -27,7 +30,7 @@ rm -rf "$target/installed" "$target/node_modules"
 cp "$folder/package.json" "$folder/package-lock.json" "$target"
 cd "$target"
 # What npm says, it says in many lines, and only its errors matter.
-if ! npm ci --ignore-scripts --omit=optional --no-audit --no-fund > npm.log 2>&1; then
+if ! npm ci --ignore-scripts "$@" --no-audit --no-fund > npm.log 2>&1; then
     cat npm.log >&2
     exit 1
 fi

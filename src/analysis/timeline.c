@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * timeline.c: events to spans in lanes, within the budget. Whether a call is long enough to keep
+ * its values is known only when it ends: until then they are kept for each open call.
+ */
+#include "analysis/timeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/timeline_internal.h"
+#include "probity.h"
+
+/* Less wall time without CPU time may be the error of the latter. */
+enum { OFF_MIN_NS = 4000 };
+
+static int add_span(struct probity_timeline *timeline, struct probity_timeline_lane *lane,
+                    struct probity_timeline_span *span)
+{
+    /* A clock that was set back must not upset the order. */
+    if (lane->count > 0 && span->start_ns < lane->spans[lane->count - 1].start_ns)
+        span->start_ns = lane->spans[lane->count - 1].start_ns;
+    int added = probity_timeline_lane_add(lane, span, timeline->facts.unit_ns);
+    if (added < 0)
+        return added;
+    timeline->facts.spans += (size_t)added;
+    if (__builtin_expect(timeline->facts.spans > timeline->options.spans_max, 0))
+        probity_timeline_coarsen(timeline);
+    if (__builtin_expect(timeline->values.used > TIMELINE_VALUES_BYTES_MAX, 0))
+        return probity_timeline_sweep_values(timeline);
+    return 0;
+}
+
+/* ---- Threads -----------------------------------------------------------------------------------
+ */
+
+static int grow_slots(struct probity_timeline *timeline, uint32_t slot)
+{
+    size_t count = 2 * ((size_t)slot + 16), old = timeline->slot_count;
+    struct timeline_thread **by_slot = realloc(timeline->by_slot, count * sizeof *by_slot);
+    uint8_t *is_beyond = by_slot != NULL ? realloc(timeline->is_beyond, count) : NULL;
+
+    if (by_slot != NULL)
+        timeline->by_slot = by_slot;
+    if (is_beyond == NULL || count > UINT32_MAX)
+        return PROBITY_ERROR_MEMORY;
+    timeline->is_beyond = is_beyond;
+    memset(by_slot + old, 0, (count - old) * sizeof *by_slot);
+    memset(is_beyond + old, 0, count - old);
+    timeline->slot_count = (uint32_t)count;
+    return 0;
+}
+
+static int add_thread(struct probity_timeline *timeline, const struct probity_event *event,
+                      struct timeline_thread **ret_thread)
+{
+    size_t count = timeline->thread_count;
+
+    if (count == PROBITY_TIMELINE_THREADS_MAX) {
+        timeline->is_beyond[event->thread_slot] = 1;
+        timeline->facts.threads_beyond++;
+        return 0;
+    }
+    const struct probity_timeline_thread **threads =
+        realloc(timeline->threads, (count + 1) * sizeof *threads);
+    if (threads == NULL)
+        return PROBITY_ERROR_MEMORY;
+    timeline->threads = threads;
+    struct timeline_thread *thread = calloc(1, sizeof *thread);
+    if (thread == NULL)
+        return PROBITY_ERROR_MEMORY;
+    thread->facts.trace = event->trace;
+    thread->facts.thread = event->thread;
+    thread->facts.tid = event->tid;
+    thread->facts.pid = event->pid;
+    thread->place = (uint32_t)count;
+    threads[timeline->thread_count++] = &thread->facts;
+    timeline->by_slot[event->thread_slot] = thread;
+    *ret_thread = thread;
+    return 0;
+}
+
+/* Returns 0 with NULL for a thread beyond the limit. */
+static int thread_of(struct probity_timeline *timeline, const struct probity_event *event,
+                     struct timeline_thread **ret_thread)
+{
+    uint32_t slot = event->thread_slot;
+
+    if (__builtin_expect(slot >= timeline->slot_count, 0) && grow_slots(timeline, slot) != 0)
+        return PROBITY_ERROR_MEMORY;
+    *ret_thread = timeline->by_slot[slot];
+    if (__builtin_expect(*ret_thread == NULL && !timeline->is_beyond[slot], 0))
+        return add_thread(timeline, event, ret_thread);
+    return 0;
+}
+
+static int set_name(struct timeline_thread *thread, const struct probity_event *event)
+{
+    char *name = strndup((const char *)event->payload, event->payload_bytes);
+
+    if (name == NULL)
+        return PROBITY_ERROR_MEMORY;
+    free(thread->facts.name);
+    thread->facts.name = name;
+    return 0;
+}
+
+/* Makes lanes down to a depth. */
+static int reach_depth(struct timeline_thread *thread, uint32_t depth)
+{
+    if (depth < thread->facts.depth)
+        return 0;
+    struct probity_timeline_lane *calls =
+        realloc(thread->facts.calls, (depth + 1) * sizeof *calls);
+    if (calls != NULL)
+        thread->facts.calls = calls;
+    struct timeline_bytes *open =
+        calls != NULL ? realloc(thread->open, (depth + 1) * sizeof *open) : NULL;
+    if (open == NULL)
+        return PROBITY_ERROR_MEMORY;
+    thread->open = open;
+    for (; thread->facts.depth <= depth; thread->facts.depth++) {
+        calls[thread->facts.depth] = (struct probity_timeline_lane){0};
+        open[thread->facts.depth] = (struct timeline_bytes){0};
+    }
+    return 0;
+}
+
+/* ---- Calls -------------------------------------------------------------------------------------
+ */
+
+static int is_inside(const struct probity_timeline *timeline, uint64_t wall_ns)
+{
+    return wall_ns >= timeline->options.from_ns && wall_ns < timeline->options.to_ns;
+}
+
+/* A message that is a literal has no bytes; a hit has values where it has ids. */
+static inline int has_values(const struct probity_event *event)
+{
+    return event->format != NULL || event->value_bytes > 0 ||
+           (event->kind == PROBITY_EVENT_HIT && event->payload_bytes > 0);
+}
+
+static int keep_values(struct timeline_bytes *open, const struct probity_event *event)
+{
+    int is_hit = event->kind == PROBITY_EVENT_HIT;
+    const struct probity_timeline_values values = {
+        event->kind, event->format, is_hit ? event->payload : event->values,
+        is_hit ? event->payload_bytes : event->value_bytes};
+
+    return has_values(event) ? probity_timeline_bytes_add(open, &values) : 0;
+}
+
+/* A deferred scope turns out to be around calls that have ended: those are one deeper. Innermost
+ * first, so that each lane is emptied before it is added to. */
+static int make_way(struct timeline_thread *thread, const struct probity_scope *scope)
+{
+    uint32_t depth = thread->facts.depth;
+    int error = 0;
+
+    if (depth > PROBITY_TIMELINE_DEPTH_MAX - 1)
+        depth = PROBITY_TIMELINE_DEPTH_MAX - 1;
+    if (reach_depth(thread, depth) != 0)
+        return PROBITY_ERROR_MEMORY;
+    for (; error == 0 && depth > scope->depth; depth--)
+        error = probity_timeline_lane_move(&thread->facts.calls[depth - 1],
+                                           &thread->facts.calls[depth], scope->enter_wall_ns);
+    return error;
+}
+
+static int open_call(struct probity_timeline *timeline, struct probity_scope *scope,
+                     const struct probity_event *event)
+{
+    struct timeline_thread *thread;
+    int error = thread_of(timeline, event, &thread);
+
+    if (error != 0 || thread == NULL || scope->depth >= PROBITY_TIMELINE_DEPTH_MAX)
+        return error;
+    if (__builtin_expect(scope->depth >= thread->facts.depth, 0) &&
+        reach_depth(thread, scope->depth) != 0)
+        return PROBITY_ERROR_MEMORY;
+    thread->open[scope->depth].used = 0;
+    if (__builtin_expect(event->kind == PROBITY_EVENT_CHECKPOINT, 0))
+        return make_way(thread, scope);
+    return keep_values(&thread->open[scope->depth], event);
+}
+
+static void on_opened(void *context, struct probity_scope *scope, const struct probity_event *event)
+{
+    struct probity_timeline *timeline = context;
+    int error = open_call(timeline, scope, event);
+
+    timeline->error = error != 0 ? error : timeline->error;
+}
+
+/* Where among the slowest calls of its function this one belongs; behind them all: nowhere. */
+static unsigned slow_place(const struct probity_timeline_name *name, uint64_t length_ns)
+{
+    unsigned place = name->slow_count;
+
+    while (place > 0 && name->slow[place - 1].span.length_ns < length_ns)
+        place--;
+    return place;
+}
+
+static void keep_slow(struct probity_timeline_name *name, const struct probity_timeline_slow *slow)
+{
+    unsigned place = slow_place(name, slow->span.length_ns);
+
+    if (place == PROBITY_TIMELINE_SLOWEST)
+        return;
+    if (name->slow_count < PROBITY_TIMELINE_SLOWEST)
+        name->slow_count++;
+    memmove(&name->slow[place + 1], &name->slow[place],
+            (name->slow_count - 1 - place) * sizeof *name->slow);
+    name->slow[place] = *slow;
+}
+
+static uint32_t flags_of(const struct probity_scope *scope, enum probity_scope_end how)
+{
+    return (how == PROBITY_SCOPE_UNWOUND ? PROBITY_TIMELINE_UNWOUND : 0u) |
+           (how == PROBITY_SCOPE_OPEN ? PROBITY_TIMELINE_OPEN : 0u) |
+           (scope->is_untimed ? PROBITY_TIMELINE_UNTIMED : 0u);
+}
+
+/* Numbers of functions are kept with the scopes, + 1, so that they are looked up once. */
+static int number_of(struct probity_timeline *timeline, const struct probity_scope *scope,
+                     uint32_t *ret_number)
+{
+    const struct probity_function_key key = {scope->function, scope->trace, scope->number};
+
+    if (__builtin_expect(*scope->of_function == NULL, 0)) {
+        int error = timeline_names_function(&timeline->names, &key, ret_number);
+        if (error != 0)
+            return error;
+        *scope->of_function = (void *)(uintptr_t)(*ret_number + 1);
+    }
+    *ret_number = (uint32_t)(uintptr_t)*scope->of_function - 1;
+    return 0;
+}
+
+static int close_call(struct probity_timeline *timeline, struct timeline_thread *thread,
+                      const struct probity_scope *scope, struct probity_timeline_span *span)
+{
+    struct timeline_bytes *open = &thread->open[scope->depth];
+    int error = number_of(timeline, scope, &span->name);
+
+    if (error != 0)
+        return error;
+    struct probity_timeline_name *name = timeline->names.items[span->name];
+    int is_slow = slow_place(name, span->length_ns) < PROBITY_TIMELINE_SLOWEST;
+    int is_whole = span->length_ns >= timeline->facts.unit_ns;
+    if (open->used > 0 && (is_slow || is_whole) &&
+        span->length_ns >= timeline->facts.values_min_ns)
+        error = probity_timeline_bytes_keep(&timeline->values, open, &span->values);
+    if (is_slow)
+        keep_slow(name, &(struct probity_timeline_slow){*span, thread->place, scope->depth});
+    return error == 0 ? add_span(timeline, &thread->facts.calls[scope->depth], span) : error;
+}
+
+static void on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
+                      uint32_t thread_slot, const struct probity_event *event)
+{
+    struct probity_timeline *timeline = context;
+    struct timeline_thread *thread = timeline->by_slot[thread_slot];
+    struct probity_timeline_span span = {.start_ns = scope->enter_wall_ns,
+                                         .length_ns = scope->elapsed.wall_ns,
+                                         .busy_ns = scope->elapsed.wall_ns,
+                                         .count = 1,
+                                         .flags = flags_of(scope, how)};
+    int error = 0;
+
+    if (thread == NULL || !is_inside(timeline, scope->enter_wall_ns))
+        return;
+    timeline->facts.calls++;
+    if (scope->depth >= PROBITY_TIMELINE_DEPTH_MAX) {
+        timeline->facts.calls_too_deep++;
+        return;
+    }
+    if (thread->facts.is_cpu_known && scope->elapsed.wall_ns > scope->elapsed.cpu_ns)
+        span.off_ns = scope->elapsed.wall_ns - scope->elapsed.cpu_ns;
+    if (how == PROBITY_SCOPE_LEFT)
+        error = keep_values(&thread->open[scope->depth], event);
+    if (error == 0)
+        error = close_call(timeline, thread, scope, &span);
+    timeline->error = error != 0 ? error : timeline->error;
+}
+
+/* ---- Events ------------------------------------------------------------------------------------
+ */
+
+static int add_mark(struct probity_timeline *timeline, struct timeline_thread *thread,
+                    const struct probity_event *event)
+{
+    struct probity_timeline_span span = {.start_ns = event->wall_ns, .count = 1};
+    struct timeline_bytes values = {0};
+    int error = timeline_names_mark(&timeline->names, event, &span.name);
+
+    timeline->facts.marks++;
+    if (error == 0 && has_values(event) && timeline->facts.values_min_ns == 0) {
+        error = keep_values(&values, event);
+        if (error == 0)
+            error = probity_timeline_bytes_keep(&timeline->values, &values, &span.values);
+        free(values.bytes);
+    }
+    return error == 0 ? add_span(timeline, &thread->facts.marks, &span) : error;
+}
+
+/* When within the stretch the thread was off the CPU is not known. */
+static int add_stretch(struct probity_timeline *timeline, struct timeline_thread *thread,
+                       const struct probity_event *event)
+{
+    uint64_t since_ns = thread->wall_ns;
+    uint64_t wall_ns = event->wall_ns > since_ns ? event->wall_ns - since_ns : 0;
+    uint64_t cpu_ns = event->cpu_ns > thread->cpu_ns ? event->cpu_ns - thread->cpu_ns : 0;
+
+    thread->wall_ns = event->wall_ns;
+    thread->cpu_ns += cpu_ns;
+    thread->facts.is_cpu_known = 1;
+    if (since_ns == 0 || wall_ns < cpu_ns + OFF_MIN_NS || !is_inside(timeline, since_ns))
+        return 0;
+    struct probity_timeline_span span = {.start_ns = since_ns, .length_ns = wall_ns,
+                                         .busy_ns = wall_ns - cpu_ns, .count = 1};
+    return add_span(timeline, &thread->facts.stretches, &span);
+}
+
+/* Others have no CPU time of their own (see scopes.c). */
+static int is_record(uint32_t kind)
+{
+    return kind == PROBITY_EVENT_HIT ||
+           (kind >= PROBITY_EVENT_ENTER && kind <= PROBITY_EVENT_RESUME);
+}
+
+static void extend(struct probity_timeline_facts *facts, struct probity_timeline_thread *thread,
+                   uint64_t wall_ns)
+{
+    if (thread->first_ns == 0 || wall_ns < thread->first_ns)
+        thread->first_ns = wall_ns;
+    if (wall_ns > thread->last_ns)
+        thread->last_ns = wall_ns;
+    if (facts->first_ns == 0 || wall_ns < facts->first_ns)
+        facts->first_ns = wall_ns;
+    if (wall_ns > facts->last_ns)
+        facts->last_ns = wall_ns;
+}
+
+/* Parameters that a function names later are the innermost call's. */
+static int add_parameters(struct probity_timeline *timeline, struct timeline_thread *thread,
+                          const struct probity_event *event)
+{
+    const struct probity_scope *scope = probity_scopes_top(timeline->scopes, event->thread_slot);
+
+    if (scope == NULL || scope->depth >= thread->facts.depth)
+        return 0;
+    return keep_values(&thread->open[scope->depth], event);
+}
+
+static int put_record(struct probity_timeline *timeline, struct timeline_thread *thread,
+                      const struct probity_event *event)
+{
+    int error = 0;
+
+    if (event->cpu_known)
+        error = add_stretch(timeline, thread, event);
+    if (error == 0 && event->kind == PROBITY_EVENT_PARAMETERS)
+        error = add_parameters(timeline, thread, event);
+    if (!is_inside(timeline, event->wall_ns))
+        return error;
+    extend(&timeline->facts, &thread->facts, event->wall_ns);
+    if (error == 0 && (event->kind == PROBITY_EVENT_HIT || event->kind == PROBITY_EVENT_MESSAGE ||
+                       event->kind == PROBITY_EVENT_CHECKPOINT))
+        error = add_mark(timeline, thread, event);
+    return error;
+}
+
+int probity_timeline_put(struct probity_timeline *timeline, const struct probity_event *event)
+{
+    const struct probity_scopes_listener listener = {on_opened, on_closed, timeline};
+    struct timeline_thread *thread;
+    int error = thread_of(timeline, event, &thread);
+
+    if (error == 0 && thread != NULL && is_record(event->kind))
+        error = put_record(timeline, thread, event);
+    if (error == 0)
+        error = probity_scopes_put(timeline->scopes, event, &listener);
+    if (error == 0 && thread != NULL && event->kind == PROBITY_EVENT_THREAD_NAME)
+        error = set_name(thread, event);
+    return error != 0 ? error : timeline->error;
+}
+
+static void count_together(struct probity_timeline *timeline,
+                           const struct probity_timeline_lane *lane)
+{
+    for (size_t i = 0; i < lane->count; i++)
+        timeline->facts.together += lane->spans[i].count > 1 ? lane->spans[i].count : 0;
+}
+
+int probity_timeline_finish(struct probity_timeline *timeline)
+{
+    const struct probity_scopes_listener listener = {on_opened, on_closed, timeline};
+
+    probity_scopes_finish(timeline->scopes, &listener);
+    for (uint32_t slot = 0; slot < timeline->slot_count; slot++) {
+        const struct timeline_thread *thread = timeline->by_slot[slot];
+        if (thread == NULL)
+            continue;
+        count_together(timeline, &thread->facts.marks);
+        for (uint32_t depth = 0; depth < thread->facts.depth; depth++)
+            count_together(timeline, &thread->facts.calls[depth]);
+    }
+    return timeline->error;
+}
+
+/* ---- Results -----------------------------------------------------------------------------------
+ */
+
+struct probity_timeline_facts probity_timeline_facts(const struct probity_timeline *timeline)
+{
+    return timeline->facts;
+}
+
+const struct probity_timeline_thread *const *probity_timeline_threads(
+    const struct probity_timeline *timeline, size_t *ret_count)
+{
+    *ret_count = timeline->thread_count;
+    return timeline->threads;
+}
+
+const struct probity_timeline_name *const *probity_timeline_names(
+    const struct probity_timeline *timeline, size_t *ret_count)
+{
+    *ret_count = timeline->names.count;
+    return (const struct probity_timeline_name *const *)timeline->names.items;
+}
+
+int probity_timeline_values_next(const struct probity_timeline *timeline, uint32_t values,
+                                 size_t *at, struct probity_timeline_values *ret_values)
+{
+    if (values == 0)
+        return 0;
+    const struct timeline_bytes of_call = probity_timeline_bytes_of(&timeline->values, values);
+    return probity_timeline_bytes_next(&of_call, at, ret_values);
+}
+
+int probity_timeline_open(const struct probity_timeline_options *options,
+                          struct probity_timeline **ret_timeline)
+{
+    struct probity_timeline *timeline = calloc(1, sizeof *timeline);
+
+    if (timeline == NULL || probity_scopes_open(&timeline->scopes) != 0) {
+        free(timeline);
+        return PROBITY_ERROR_MEMORY;
+    }
+    if (options != NULL)
+        timeline->options = *options;
+    if (timeline->options.to_ns == 0)
+        timeline->options.to_ns = UINT64_MAX;
+    if (timeline->options.spans_max == 0)
+        timeline->options.spans_max = PROBITY_TIMELINE_SPANS;
+    timeline->facts.unit_ns = 1;
+    *ret_timeline = timeline;
+    return 0;
+}
+
+static void release_thread(struct timeline_thread *thread)
+{
+    for (uint32_t depth = 0; depth < thread->facts.depth; depth++) {
+        free(thread->facts.calls[depth].spans);
+        free(thread->open[depth].bytes);
+    }
+    free(thread->facts.stretches.spans);
+    free(thread->facts.marks.spans);
+    free(thread->facts.calls);
+    free(thread->facts.name);
+    free(thread->open);
+    free(thread);
+}
+
+void probity_timeline_close(struct probity_timeline *timeline)
+{
+    for (uint32_t slot = 0; slot < timeline->slot_count; slot++) {
+        if (timeline->by_slot[slot] != NULL)
+            release_thread(timeline->by_slot[slot]);
+    }
+    timeline_names_release(&timeline->names);
+    probity_scopes_close(timeline->scopes);
+    free(timeline->values.bytes);
+    free(timeline->is_beyond);
+    free(timeline->by_slot);
+    free(timeline->threads);
+    free(timeline);
+}
