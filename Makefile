@@ -54,6 +54,7 @@ TOOL_ANALYSIS := $(wildcard $(addsuffix *.c,$(addprefix src/analysis/, \
     paired \
     probes \
     statistics \
+    timeline \
     times)))
 LIB_SRC := $(wildcard src/base/*.c src/format/*.c src/spool/*.c src/runtime/*.c src/writer/*.c \
              src/reader/*.c src/logger/*.c src/library/*.c src/output/csv*.c src/output/log*.c) \
@@ -72,6 +73,8 @@ LIB_OBJ  := $(LIB_SRC:%.c=$(OBJ)/%.o)
 PROTO_OBJ := $(PROTO_SRC:src/%.proto=$(OBJ)/generated/%.pb-c.o)
 TOOL_OBJ := $(TOOL_SRC:%.c=$(OBJ)/%.o) $(PROTO_OBJ)
 CLI_OBJ  := $(CLI_SRC:%.c=$(OBJ)/%.o)
+PAGE     := $(BUILD)/view/page.html
+PAGE_OBJ := $(OBJ)/src/output/view_page.o
 STATIC_LIB := $(BUILD)/lib/libprobity.a
 SHARED_LIB := $(BUILD)/lib/$(SHARED)
 TOOL       := $(BUILD)/bin/probity
@@ -103,7 +106,7 @@ PROGRAMS := $(addprefix $(BUILD)/tests/programs/,$(PROGRAM_NAMES) \
               $(PLUGIN_SRC:tests/programs/%.c=%.so))
 
 # Of the tool alone; the library needs libc.
-TOOL_LIBS = -ljansson -ldw -lelf -lsqlite3 -lprotobuf-c -lm $(LDLIBS)
+TOOL_LIBS = -ljansson -ldw -lelf -lsqlite3 -lprotobuf-c -lz -lm $(LDLIBS)
 
 EXAMPLE_FLAGS := -Iinclude
 BENCH_FLAGS   := -Iinclude -Isrc -Ibench
@@ -123,7 +126,7 @@ FORCE:
 
 all: lib tool examples bench-programs ## Build libraries, tool, examples and benchmarks
 lib: $(STATIC_LIB) $(SHARED_LIB) ## Build the static and the shared library
-tool: $(if $(CLI_SRC),$(TOOL)) ## Build the command-line tool (needs libjansson, libdw and libsqlite3)
+tool: $(if $(CLI_SRC),$(TOOL)) ## Build the command-line tool (needs libjansson, libdw, libsqlite3, libz)
 examples: $(EXAMPLES) $(HTTPD) ## Build the example programs
 bench-programs: $(BENCHES)
 test-programs: $(UNITS) $(PROGRAMS) $(FUZZER) ## Build the unit tests and the programs that tests run
@@ -169,6 +172,19 @@ $(eval $(call compile_rules,examples,$(EXAMPLE_FLAGS)))
 $(eval $(call compile_rules,bench,$(BENCH_FLAGS)))
 $(eval $(call compile_rules,tests,$(TEST_FLAGS)))
 
+# ---- The page of `probity view` -------------------------------------------------------------------
+
+# Bundled by esbuild in a copy of view/, since node_modules must not lie between the sources. Without
+# npm, or where it cannot get the packages, the tool is built all the same, and `view` says why.
+VIEW_SRC := $(sort $(wildcard view/*.* view/src/*))
+
+$(PAGE): $(VIEW_SRC) tools/build_page.sh tools/npm_install.sh
+	$(call say,PAGE)tools/build_page.sh $(BUILD)/view
+
+$(PAGE_OBJ): src/output/view_page.S $(PAGE) $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,AS  )$(CC) -c -DPAGE='"$(PAGE)"' -o $@ $<
+
 # ---- Linking --------------------------------------------------------------------------------------
 
 # One object: constructor and exit handler come with any symbol, and what is hidden stays hidden.
@@ -189,7 +205,7 @@ $(SHARED_LIB): $(LIB_OBJ) src/libprobity.map
 	@ln -sf $(SONAME) $(@D)/libprobity.so
 
 # Without what records: the tool must not trace itself when PROBITY_OUT is set.
-TOOL_PARTS := $(CLI_OBJ) $(TOOL_OBJ) $(filter-out $(OBJ)/src/runtime/% $(OBJ)/src/library/% \
+TOOL_PARTS := $(CLI_OBJ) $(TOOL_OBJ) $(PAGE_OBJ) $(filter-out $(OBJ)/src/runtime/% $(OBJ)/src/library/% \
            $(OBJ)/src/writer/writer.o,$(LIB_OBJ))
 $(TOOL): $(TOOL_PARTS)
 	@mkdir -p $(@D)
@@ -234,7 +250,7 @@ $(BUILD)/examples/httpd-plain: $(HTTPD_PLAIN_OBJ)
 	$(call say,LINK)$(CC) $(LINK_FLAGS) -o $@ $^ $(LDLIBS)
 
 # A unit test may name linker flags of its own in a comment: "link-flags: -Wl,--wrap=write".
-$(BUILD)/tests/unit/%: $(OBJ)/tests/unit/%.o $(UNIT_COMMON_OBJ) $(TOOL_OBJ) $(LIB_OBJ)
+$(BUILD)/tests/unit/%: $(OBJ)/tests/unit/%.o $(UNIT_COMMON_OBJ) $(TOOL_OBJ) $(PAGE_OBJ) $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK_FLAGS) $$(sed -n 's,.*link-flags: *\(.*[^ */]\).*,\1,p' tests/unit/$*.c) \
 	    -o $@ $^ -lcmocka $(TOOL_LIBS)

@@ -56,6 +56,7 @@ _probity() {
              model
              overhead
              runs
+             view
              help --help --version' -- "$word")
         return
     fi
@@ -163,6 +164,7 @@ _probity() {
         tree) options='-o --output -f --force --by-thread --depth --min-percent --function --callers
             --callees --fold-recursion --sort --places --from --to --tid --json --csv --folded
             --corrected --value -h --help' ;;
+        view) options='-o --output -f --force --open --spans --from --to --tid -h --help' ;;
         threads) options='-o --output -f --force --sort --from --to --tid --json --csv -h --help' ;;
         blocks) options='-o --output -f --force --sort -n --limit --from --to --probe --by --by-thread
             --slowest --since --until --tid --json

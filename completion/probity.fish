@@ -19,6 +19,7 @@ set -l commands \
     model \
     overhead \
     runs \
+    view \
     help
 set -l none "not __fish_seen_subcommand_from $commands"
 set -l in __fish_seen_subcommand_from
@@ -33,6 +34,7 @@ complete -c probity -n $none -a check -d 'verify every byte of a trace'
 complete -c probity -n $none -a recover -d 'fold what a killed program left behind into its trace'
 complete -c probity -n $none -a level -d 'show or change the levels of a running program'
 complete -c probity -n $none -a diff -d 'compare runs of a program before and after a change'
+complete -c probity -n $none -a view -d 'make one HTML page of everything'
 complete -c probity -n $none -a overhead -d 'say by how much recording slows a program down'
 complete -c probity -n $none -a runs -d 'keep a history of runs'
 complete -c probity -n $none -a tree -d 'show who called whom, with times along each path'
@@ -239,3 +241,10 @@ complete -c probity -n "$in runs" -l json -d 'print JSON'
 complete -c probity -n "$in runs" -l csv -d 'print CSV'
 complete -c probity -n "$in runs" -s o -l output -r -d 'write to a file'
 complete -c probity -n "$in runs" -s f -l force -d 'replace the file'
+complete -c probity -n "$in view" -s o -l output -r -d 'write to a file'
+complete -c probity -n "$in view" -s f -l force -d 'replace the file'
+complete -c probity -n "$in view" -l open -d 'open the page in the browser'
+complete -c probity -n "$in view" -l spans -x -d 'spans of the time line'
+complete -c probity -n "$in view" -l from -x -d 'only what begins from this time on'
+complete -c probity -n "$in view" -l to -x -d 'only what begins before this time'
+complete -c probity -n "$in view" -l tid -x -d 'only these threads'

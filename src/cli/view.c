@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * view.c: `probity view`: everything at once, as a page to look at.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "analysis/blocks.h"
+#include "analysis/profiled.h"
+#include "analysis/report.h"
+#include "analysis/threads.h"
+#include "analysis/timeline.h"
+#include "analysis/tree.h"
+#include "cli/answer.h"
+#include "output/view.h"
+
+extern char **environ;
+
+/* What a page still shows quickly. Paths beyond are counted in memory, and pruned for the page. */
+enum {
+    NODES_MAX = 200000,
+    NODES_SHOWN = 20000,
+    NODES_DEPTH = 400,
+    BLOCKS_SHOWN = 2000,
+    BLOCKS_SLOWEST = 5
+};
+
+struct view_call {
+    struct cli_answer answer;
+    struct probity_timeline_options timeline_options;
+    struct probity_timeline *timeline;
+    struct probity_report *report;
+    struct probity_threads *threads;
+    struct probity_blocks *blocks;
+    struct probity_tree *tree;
+    const struct probity_blocks_pair *const *pairs;
+    size_t pair_count, pruned;
+    uint64_t profiled;
+    char *name; /* of the page, where none was given */
+    int is_to_open;
+};
+
+static const struct option long_options[] = {CLI_ANSWER_OPTIONS,
+                                             {"open", no_argument, NULL, 'O'},
+                                             {"spans", required_argument, NULL, 'S'},
+                                             {NULL, 0, NULL, 0}};
+
+static int parse_spans(struct view_call *call, const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+    unsigned long spans = strtoul(text, NULL, 10);
+
+    if (digits == 0 || digits > 8 || text[digits] != '\0' || spans < 100)
+        return cli_fail_usage(&cli_command_view, "--spans %s: a number from 100 to 99999999", text);
+    call->timeline_options.spans_max = spans;
+    return CLI_OK;
+}
+
+static int parse_option(struct view_call *call, int option)
+{
+    switch (option) {
+    case 'O': call->is_to_open = 1; return CLI_OK;
+    case 'S': return parse_spans(call, optarg);
+    default: return cli_answer_option(&call->answer, option, optarg);
+    }
+}
+
+/* ---- Steps -------------------------------------------------------------------------------------
+ */
+
+static int open_all(void *context, uint64_t from_ns, uint64_t to_ns)
+{
+    struct view_call *call = context;
+    const struct probity_report_options report = {.from_ns = from_ns, .to_ns = to_ns};
+    const struct probity_tree_options tree = {.from_ns = from_ns, .to_ns = to_ns,
+                                              .nodes_max = NODES_MAX};
+    const struct probity_blocks_options blocks = {.from_ns = from_ns, .to_ns = to_ns,
+                                                  .slowest = BLOCKS_SLOWEST};
+
+    call->timeline_options.from_ns = from_ns;
+    call->timeline_options.to_ns = to_ns;
+    int error = probity_timeline_open(&call->timeline_options, &call->timeline);
+    if (error == 0)
+        error = probity_report_open(&report, &call->report);
+    if (error == 0)
+        error = probity_threads_open(from_ns, to_ns, &call->threads);
+    if (error == 0)
+        error = probity_blocks_open(&blocks, &call->blocks);
+    return error == 0 ? probity_tree_open(&tree, &call->tree) : error;
+}
+
+static int put_event(void *context, const struct probity_event *event)
+{
+    struct view_call *call = context;
+    int error = probity_timeline_put(call->timeline, event);
+
+    if (error == 0)
+        error = probity_report_put(call->report, event);
+    if (error == 0)
+        error = probity_threads_put(call->threads, event);
+    if (error == 0 && event->kind == PROBITY_EVENT_HIT)
+        error = probity_blocks_put(call->blocks, event);
+    return error == 0 ? probity_tree_put(call->tree, event) : error;
+}
+
+static int take_profiled(void *context, const struct probity_profiled *profiled)
+{
+    struct view_call *call = context;
+
+    call->profiled += profiled->calls;
+    return probity_report_add_profiled(call->report, profiled);
+}
+
+/* The smallest paths go until the rest is what a page can show. */
+static void prune(struct view_call *call)
+{
+    struct probity_tree_limits limits = {.depth = NODES_DEPTH};
+    size_t nodes = probity_tree_nodes(call->tree);
+
+    call->pruned = probity_tree_prune(call->tree, &limits);
+    limits.share_min = 1e-6;
+    while (nodes - call->pruned > NODES_SHOWN && limits.share_min < 1) {
+        call->pruned += probity_tree_prune(call->tree, &limits);
+        limits.share_min *= 2;
+    }
+}
+
+static int finish_all(void *context, const struct probity_reader *reader)
+{
+    struct view_call *call = context;
+    int error = probity_timeline_finish(call->timeline);
+
+    for (size_t i = 0; error == 0 && i < probity_reader_traces(reader); i++)
+        error = probity_reader_profile(reader, i, take_profiled, call);
+    if (error == 0)
+        error = probity_report_finish(call->report);
+    if (error == 0)
+        error = probity_threads_finish(call->threads);
+    if (error == 0)
+        error = probity_tree_finish(call->tree);
+    if (error != 0)
+        return error;
+    probity_threads_sort(call->threads, PROBITY_THREADS_FIRST);
+    prune(call);
+    call->pairs = probity_blocks_sort(call->blocks, PROBITY_BLOCKS_TOTAL, &call->pair_count);
+    return call->pairs != NULL ? probity_tree_sort(call->tree, PROBITY_TREE_TOTAL)
+                               : PROBITY_ERROR_MEMORY;
+}
+
+static int print_page(void *context, FILE *stream, const struct probity_reader *reader,
+                      int has_colour)
+{
+    struct view_call *call = context;
+    size_t count;
+    struct probity_report_function *functions = probity_report_functions(call->report, &count);
+    struct probity_view_answer answer = {
+        .reader = reader,
+        .timeline = call->timeline,
+        .functions = functions,
+        .function_count = count,
+        .repairs = probity_report_repairs(call->report),
+        .tree = {reader, probity_tree_root(call->tree), probity_tree_repairs(call->tree),
+                 probity_tree_lost(call->tree), call->profiled, call->pruned},
+        .blocks = {.reader = reader, .pairs = call->pairs, .count = call->pair_count,
+                   .limit = BLOCKS_SHOWN, .has_slowest = 1},
+        .threads = {.reader = reader, .repairs = probity_threads_repairs(call->threads)}};
+
+    (void)has_colour;
+    probity_report_sort(functions, count, PROBITY_REPORT_SELF);
+    answer.threads.processes =
+        probity_threads_processes(call->threads, &answer.threads.count);
+    return probity_view_html(stream, &answer);
+}
+
+/* ---- The page's name and its reader ------------------------------------------------------------
+ */
+
+/* "run.html" for "dir/run.probity", in the working directory. */
+static int set_name(struct view_call *call, const char *trace)
+{
+    static const char suffix[] = ".probity";
+    const char *slash = strrchr(trace, '/'), *base = slash != NULL ? slash + 1 : trace;
+    size_t length = strlen(base), suffix_length = sizeof suffix - 1;
+
+    if (length > suffix_length && strcmp(base + length - suffix_length, suffix) == 0)
+        length -= suffix_length;
+    if (asprintf(&call->name, "%.*s.html", (int)length, base) < 0)
+        call->name = NULL;
+    call->answer.out = call->name;
+    return call->name != NULL ? CLI_OK
+                              : cli_fail(&cli_command_view, "%s",
+                                         probity_error_text(PROBITY_ERROR_MEMORY));
+}
+
+/* What the desktop says is not the user's concern. */
+static int open_page(const struct view_call *call)
+{
+    char *arguments[] = {"xdg-open", (char *)(uintptr_t)call->answer.out, NULL};
+    posix_spawn_file_actions_t actions;
+    int status = 0;
+    pid_t child;
+
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error == 0) {
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+        error = posix_spawnp(&child, arguments[0], &actions, NULL, arguments, environ);
+        posix_spawn_file_actions_destroy(&actions);
+    }
+    if (error != 0)
+        return cli_fail(&cli_command_view, "cannot open '%s' with xdg-open: %s; open it in a "
+                        "browser", call->answer.out, strerror(error));
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return cli_fail(&cli_command_view, "xdg-open could not open '%s'; open it in a browser",
+                        call->answer.out);
+    return CLI_OK;
+}
+
+static int run_on(struct view_call *call, char **names, size_t count, int is_named)
+{
+    int status = CLI_OK;
+
+    if (!probity_view_has_page())
+        return cli_fail(&cli_command_view, "this tool was built without the page, which takes "
+                        "Node.js; install nodejs and npm, then build it again");
+    if (!is_named && count > 0)
+        status = set_name(call, names[0]);
+    if (status == CLI_OK && call->is_to_open && call->answer.out == NULL)
+        status = cli_fail_usage(&cli_command_view, "--open needs a file, not standard output");
+    if (status == CLI_OK)
+        status = cli_answer_run(&call->answer, names, count);
+    if ((status == CLI_OK || status == CLI_DAMAGED) && !is_named)
+        printf("%s\n", call->name);
+    if ((status == CLI_OK || status == CLI_DAMAGED) && call->is_to_open) {
+        int opened = open_page(call);
+        status = opened != CLI_OK ? opened : status;
+    }
+    return status;
+}
+
+static void release(struct view_call *call)
+{
+    if (call->timeline != NULL)
+        probity_timeline_close(call->timeline);
+    if (call->report != NULL)
+        probity_report_close(call->report);
+    if (call->threads != NULL)
+        probity_threads_close(call->threads);
+    if (call->blocks != NULL)
+        probity_blocks_close(call->blocks);
+    if (call->tree != NULL)
+        probity_tree_close(call->tree);
+    cli_filter_release(&call->answer.tids);
+    free(call->name);
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct cli_answer_steps steps = {open_all, put_event, finish_all, print_page};
+    struct view_call call = {.answer = {.command = &cli_command_view, .steps = &steps}};
+    int option, status = CLI_OK, is_named = 0;
+
+    call.answer.context = &call;
+    while (status == CLI_OK &&
+           (option = getopt_long(argc, argv, ":o:fh", long_options, NULL)) != -1) {
+        is_named |= option == 'o';
+        status = parse_option(&call, option);
+        if (status == -2)
+            status = cli_fail_option(&cli_command_view, argv, option);
+    }
+    if (status == CLI_OK)
+        status = run_on(&call, argv + optind, (size_t)(argc - optind), is_named);
+    release(&call);
+    return status < 0 ? CLI_OK : status;
+}
+
+const struct cli_command cli_command_view = {
+    "view", run, "Make one HTML page of everything: time line, flame graph, tables",
+    "[OPTION]... TRACE...",
+    "The page needs no network: open it in a browser, mail it, attach it. It holds an overview, a\n"
+    "time line of each thread, a flame graph, the functions and the blocks between probes, with\n"
+    "the distribution of each. Long traces are drawn together where a screen could not show more,\n"
+    "and the page says where.\n\n"
+    "      --open            open it in the browser (xdg-open)\n"
+    "      --spans N         keep up to N spans for the time line (default 400000)\n"
+    "      --from T, --to T  what begins from T on, and before T: seconds since recording began,\n"
+    "                        or with a unit (ns, us, ms, s), or @SECONDS since 1970\n"
+    "      --tid N,...       only these thread ids\n"
+    "  -o, --output FILE     write to FILE ('-': standard output; default: the first trace's name\n"
+    "                        with .html, in the working directory; it is printed)\n"
+    "  -f, --force           replace FILE where it exists\n"
+    "  -h, --help            this text\n", NULL};

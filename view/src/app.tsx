@@ -1,0 +1,204 @@
+/* The frame of the page: tabs, search, help, and the side that tells what was clicked on. */
+import { Component, type ComponentChildren, type VNode } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { BlocksPanel } from "./blocks_panel";
+import { Palette, readTheme } from "./colour";
+import type { Data } from "./data";
+import { Details } from "./details";
+import { FlamePanel } from "./flame_panel";
+import { short } from "./format";
+import { FunctionsPanel } from "./functions_panel";
+import { before, type Model } from "./lanes";
+import { OverviewPanel } from "./overview_panel";
+import { type Selection, type Shared, type Tab, tabs } from "./state";
+import { type TimelineHandle, TimelinePanel } from "./timeline_panel";
+
+const keys: readonly [string, string][] = [
+    ["1 … 5", "the parts of this page"],
+    ["/", "search: words, all of which are in the name; Escape clears it"],
+    ["Wheel", "time line: zoom at the pointer; over the names: scroll"],
+    ["Shift + wheel, drag", "time line: move"],
+    ["Shift + drag", "time line: measure a range and zoom to it"],
+    ["Arrows, A D, W S, + −", "time line: move and zoom"],
+    [", . and [ ]", "time line: the call before and behind; the caller, the first callee"],
+    ["N, P", "time line: next and previous match of the search"],
+    ["Enter, F, double click", "zoom to what is selected"],
+    ["C", "time line: fold or unfold all threads"],
+    ["Home, 0", "all of it"],
+    ["Escape", "close the side"],
+    ["?", "this help"],
+];
+
+function Help({ onClose }: { onClose: () => void }): VNode {
+    const dialog = useRef<HTMLDialogElement>(null);
+    useEffect(() => { dialog.current?.showModal(); }, []);
+    return (
+        <dialog ref={dialog} onClose={onClose} aria-label="Keys">
+            <h2>Keys and pointer</h2>
+            <dl class="keys">{keys.map(([name, text]) => <div key={name}><dt>{name}</dt><dd>{text}</dd></div>)}</dl>
+            <p class="faint">A hatched box stands for several calls. An orange strip above a thread says that it was off the CPU, and its calls are faded there.</p>
+            <button type="button" onClick={() => dialog.current?.close()}>Close</button>
+        </dialog>
+    );
+}
+
+/** One part that fails must not take the others with it. */
+class Guard extends Component<{ children: ComponentChildren }, { failure: string | null }> {
+    override state: { failure: string | null } = { failure: null };
+
+    static override getDerivedStateFromError(error: unknown): { failure: string } {
+        return { failure: String(error) };
+    }
+
+    override componentDidCatch(error: unknown): void {
+        console.error(error);
+    }
+
+    render(): ComponentChildren {
+        return this.state.failure === null ? this.props.children
+            : <p class="none">This part of the page failed: {this.state.failure}</p>;
+    }
+}
+
+function tabOfHash(): Tab | null {
+    return tabs.find(({ id }) => `#${id}` === location.hash)?.id ?? null;
+}
+
+function useTheme(): ReturnType<typeof readTheme> {
+    const [printing, setPrinting] = useState(false);
+    const [dark, setDark] = useState(() => matchMedia("(prefers-color-scheme: dark)").matches);
+    useEffect(() => {
+        const media = matchMedia("(prefers-color-scheme: dark)");
+        const change = (): void => { setDark(media.matches); };
+        const before = (): void => { setPrinting(true); };
+        const after = (): void => { setPrinting(false); };
+        media.addEventListener("change", change);
+        addEventListener("beforeprint", before);
+        addEventListener("afterprint", after);
+        return () => {
+            media.removeEventListener("change", change);
+            removeEventListener("beforeprint", before);
+            removeEventListener("afterprint", after);
+        };
+    }, []);
+    return useMemo(() => readTheme(printing), [printing, dark]);
+}
+
+export function App({ data, model }: { data: Data; model: Model }): VNode {
+    const [tab, setTab] = useState<Tab>(() => tabOfHash() ?? "overview");
+    const [query, setQuery] = useState("");
+    const [selection, setSelection] = useState<Selection | null>(null);
+    const [isHelping, setHelping] = useState(false);
+    const search = useRef<HTMLInputElement>(null);
+    const handle = useRef<TimelineHandle | null>(null);
+    const pending = useRef<(() => void) | null>(null);
+    const theme = useTheme();
+    const palette = useMemo(() => new Palette(model.ranked, theme), [model, theme]);
+
+    const go = (to: Tab): void => {
+        setTab(to);
+        history.replaceState(null, "", `#${to}`);
+    };
+    const jump = (thread: number, depth: number, start: number, length: number): void => {
+        const { calls, marks } = model.threads[thread];
+        const lane = depth < 0 ? marks : calls.find((each) => each.depth === depth) ?? calls[0];
+        if (lane === null)
+            return;
+        const next = before(lane, start + (depth < 0 ? 300 : 0.5));
+        let index = Math.max(0, next - 1);
+        // What was put together with others is found by its place alone.
+        while (index > 0 && lane.start[index] + lane.length[index] < start + length && lane.start[index] > start)
+            index--;
+        const reveal = (): void => handle.current?.reveal(lane, index);
+        if (tab === "timeline") {
+            reveal();
+        } else {
+            pending.current = reveal;
+            go("timeline");
+        }
+    };
+    useEffect(() => {
+        const action = pending.current;
+        pending.current = null;
+        action?.();
+    }, [tab]);
+
+    useEffect(() => {
+        const onKey = (event: KeyboardEvent): void => {
+            const isTyping = event.target instanceof HTMLInputElement && event.target.type === "search";
+            if (event.ctrlKey || event.metaKey || event.altKey)
+                return;
+            if (isTyping) {
+                if (event.key === "Escape") {
+                    setQuery("");
+                    search.current?.blur();
+                }
+                return;
+            }
+            const place = ["1", "2", "3", "4", "5"].indexOf(event.key);
+            if (place >= 0)
+                go(tabs[place].id);
+            else if (event.key === "/")
+                search.current?.focus();
+            else if (event.key === "?")
+                setHelping(true);
+            else if (event.key === "Escape")
+                setSelection(null);
+            else
+                return;
+            event.preventDefault();
+        };
+        const onHash = (): void => { setTab(tabOfHash() ?? "overview"); };
+        addEventListener("keydown", onKey);
+        addEventListener("hashchange", onHash);
+        return () => {
+            removeEventListener("keydown", onKey);
+            removeEventListener("hashchange", onHash);
+        };
+    }, []);
+
+    const shared: Shared = { data, model, palette, query, selection, select: setSelection, go, jump };
+    const isComplete = data.info.every((info) => info.complete);
+    const title = data.info.map((info) => info.program.name?.split("/").pop() ?? info.trace).join(", ");
+    const panel = (): VNode => {
+        switch (tab) {
+            case "overview": return <OverviewPanel shared={shared} />;
+            case "timeline": return <TimelinePanel shared={shared} handle={handle} />;
+            case "flame": return <FlamePanel shared={shared} />;
+            case "functions": return <FunctionsPanel shared={shared} />;
+            case "blocks": return <BlocksPanel shared={shared} />;
+        }
+    };
+    const moveTab = (event: KeyboardEvent): void => {
+        const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+        if (step === 0)
+            return;
+        const next = tabs[(tabs.findIndex(({ id }) => id === tab) + step + tabs.length) % tabs.length];
+        go(next.id);
+        document.getElementById(`tab-${next.id}`)?.focus();
+        event.preventDefault();
+    };
+    return (
+        <div class="page">
+            <header>
+                <h1 title={title}>{short(title, 40)}</h1>
+                <span class={isComplete ? "pill good" : "pill bad"}>{isComplete ? "complete" : "NOT COMPLETE"}</span>
+                <nav role="tablist" aria-label="Parts" onKeyDown={moveTab}>
+                    {tabs.map(({ id, title: name }, index) => (
+                        <button key={id} id={`tab-${id}`} type="button" role="tab" aria-selected={tab === id} aria-controls="panel"
+                            tabIndex={tab === id ? 0 : -1} title={`${name} (${index + 1})`} onClick={() => { go(id); }}>{name}</button>))}
+                </nav>
+                <input ref={search} type="search" placeholder="Search names  /" aria-label="Search names" value={query}
+                    onInput={(event) => { setQuery(event.currentTarget.value); }} />
+                <button type="button" class="help" aria-label="Help" title="Keys and pointer (?)" onClick={() => { setHelping(true); }}>?</button>
+            </header>
+            <main>
+                <div id="panel" role="tabpanel" aria-labelledby={`tab-${tab}`} class="panel">
+                    <Guard key={tab}>{panel()}</Guard>
+                </div>
+                <Guard key={`details-${selection === null ? "none" : selection.of}`}><Details shared={shared} /></Guard>
+            </main>
+            {isHelping && <Help onClose={() => { setHelping(false); }} />}
+        </div>
+    );
+}

@@ -1,0 +1,194 @@
+/* What the page is given: the JSON of the commands, and the spans of the time line. The texts in it
+ * come from traced programs: they are shown as text and never as anything else. */
+
+import { widen } from "./histogram";
+
+export interface Times {
+    calls: number;
+    calls_untimed: number;
+    calls_repaired: number;
+    total_ns: number | null;
+    self_ns: number | null;
+    paused_ns: number | null;
+    cpu_total_ns: number | null;
+    cpu_self_ns: number | null;
+    off_cpu_total_ns: number | null;
+    off_cpu_self_ns: number | null;
+}
+
+/** The least duration of a bucket, and how many calls are in it. */
+export type Bucket = [number, number];
+
+export interface FunctionRow extends Times {
+    name: string;
+    declared: boolean;
+    signature?: string;
+    file?: string;
+    line?: number;
+    elapsed_ns: number | null;
+    parallelism: number | null;
+    min_ns: number | null;
+    mean_ns: number | null;
+    p50_ns: number | null;
+    p90_ns: number | null;
+    p99_ns: number | null;
+    max_ns: number | null;
+    histogram: Bucket[];
+}
+
+export interface TreeNode extends Times {
+    name?: string;
+    file?: string;
+    line?: number;
+    children: TreeNode[];
+}
+
+export interface ThreadSums {
+    first_ns: number;
+    last_ns: number;
+    lifetime_ns: number;
+    cpu_ns: number | null;
+    off_cpu_ns: number | null;
+    cpu_share: number | null;
+    records: number;
+    hits: number;
+    scopes: number;
+}
+
+export interface ThreadRow extends ThreadSums {
+    tid: number;
+    name: string | null;
+}
+
+export interface Process extends ThreadSums {
+    pid: number;
+    threads: ThreadRow[];
+}
+
+export interface Block {
+    from: string;
+    from_is_site: boolean;
+    from_name: string | null;
+    to: string;
+    to_is_site: boolean;
+    to_name: string | null;
+    calls: number;
+    probability: number;
+    wall_ns: number;
+    cpu_ns: number | null;
+    off_cpu_ns: number | null;
+    min_ns: number;
+    mean_ns: number;
+    p50_ns: number;
+    p90_ns: number;
+    p99_ns: number;
+    max_ns: number;
+    slowest: { pid: number; tid: number; thread: string | null; at_ns: number; wall_ns: number; off_cpu_ns: number | null }[];
+}
+
+export interface TraceInfo {
+    trace: string;
+    state: string;
+    complete: boolean;
+    why: string;
+    mode: string;
+    profile: boolean;
+    program: {
+        name: string | null;
+        arguments: string[];
+        directory: string | null;
+        pid: number;
+        host: string | null;
+        kernel: string | null;
+        cpu: string | null;
+        library: string | null;
+    };
+    counts: Record<string, number | null>;
+    times: {
+        clock: string;
+        wall_bound_ns: number;
+        wall_steps: number;
+        cpu_recorded: boolean;
+        cpu_bound_ns: number | null;
+        started_ns: number;
+    };
+}
+
+export interface Repairs {
+    unwound: number;
+    open: number;
+    orphans: number;
+    pauses_unmatched: number;
+    resumes_unmatched: number;
+}
+
+export const Kind = { Function: 0, Probe: 1, Site: 2, Message: 3, Checkpoint: 4 } as const;
+
+export interface Name {
+    kind: number;
+    number: number;
+    name: string;
+    file?: string;
+    line?: number;
+    signature?: string;
+    /** thread, depth, start, length, off the CPU, number of values (0: none) */
+    slow: [number, number, number, number, number, number][];
+}
+
+export interface Timeline {
+    first_ns: string;
+    since_start_ns: number;
+    length_ns: number;
+    unit_ns: number;
+    calls: number;
+    marks: number;
+    together: number;
+    too_deep: number;
+    threads_beyond: number;
+    values_min_ns: number;
+    spans: number;
+    names: Name[];
+    report_names: number[];
+    threads: {
+        trace: number;
+        pid: number;
+        tid: number;
+        cpu_known: boolean;
+        first_ns: number;
+        last_ns: number;
+        name: string | null;
+        lanes: [number, number, number][];
+    }[];
+    values: [string | null, string | null][];
+}
+
+export interface Data {
+    tool: string;
+    info: TraceInfo[];
+    report: { repairs: Repairs; functions: FunctionRow[] };
+    threads: { processes: Process[] };
+    tree: { nodes_pruned: number; calls_lost: number; calls_profiled: number; tree: TreeNode[] };
+    blocks: { blocks: Block[] };
+    block_histograms: Bucket[][];
+    timeline: Timeline;
+}
+
+async function unpack(id: string): Promise<Uint8Array<ArrayBuffer>> {
+    const element = document.getElementById(`probity-${id}`);
+    const text = atob(element?.textContent ?? "");
+    const packed = new Uint8Array(text.length);
+    for (let i = 0; i < text.length; i++)
+        packed[i] = text.charCodeAt(i);
+    element?.remove();
+    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+export async function load(): Promise<{ data: Data; spans: Uint8Array }> {
+    const [json, spans] = await Promise.all([unpack("data"), unpack("spans")]);
+    const data = JSON.parse(new TextDecoder().decode(json)) as Data;
+    for (const row of data.report.functions)
+        row.histogram = widen(row.histogram);
+    data.block_histograms = data.block_histograms.map(widen);
+    return { data, spans };
+}

@@ -1,0 +1,282 @@
+/* What is known of the thing that was clicked on. */
+import type { ComponentChildren, VNode } from "preact";
+import { type FunctionRow, Kind } from "./data";
+import { clock, count, named, percent, time } from "./format";
+import { Histogram } from "./histogram";
+import { Flag, LaneKind, type Lane } from "./lanes";
+import type { Selection, Shared } from "./state";
+
+function Facts({ children }: { children: ComponentChildren }): VNode {
+    return <dl class="facts">{children}</dl>;
+}
+
+function Fact({ name, id, children }: { name: string; id?: string; children: ComponentChildren }): VNode {
+    return (
+        <>
+            <dt>{name}</dt>
+            <dd data-fact={id ?? name}>{children}</dd>
+        </>
+    );
+}
+
+function Place({ file, line }: { file: string | undefined; line: number | undefined }): VNode | null {
+    return file === undefined || file === "" ? null : <p class="place">{`${file}:${line ?? 0}`}</p>;
+}
+
+function FunctionFacts({ row, shared, mark }: { row: number; shared: Shared; mark?: number }): VNode {
+    const facts: FunctionRow = shared.data.report.functions[row];
+    const name = shared.data.timeline.report_names[row];
+    const slow = name >= 0 ? shared.model.names[name].slow : [];
+    return (
+        <>
+            <h3>All calls</h3>
+            <Facts>
+                <Fact name="Calls">{count(facts.calls)}</Fact>
+                <Fact name="Total">{time(facts.total_ns)}</Fact>
+                <Fact name="Self">{time(facts.self_ns)}</Fact>
+                <Fact name="CPU, self">{time(facts.cpu_self_ns)}</Fact>
+                <Fact name="Off CPU, self">{time(facts.off_cpu_self_ns)}</Fact>
+                {(facts.paused_ns ?? 0) > 0 && <Fact name="Paused">{time(facts.paused_ns)}</Fact>}
+                <Fact name="Mean">{time(facts.mean_ns)}</Fact>
+                <Fact name="Median">{time(facts.p50_ns)}</Fact>
+                <Fact name="99 % within">{time(facts.p99_ns)}</Fact>
+                <Fact name="Longest">{time(facts.max_ns)}</Fact>
+            </Facts>
+            <Histogram histogram={facts.histogram} mark={mark} label="Durations of its calls" />
+            {slow.length > 0 && <h3>Slowest calls</h3>}
+            <ol class="slow">
+                {slow.map(([thread, depth, start, length, off, values], index) => {
+                    const [given] = values > 0 ? shared.data.timeline.values[values - 1] : [null];
+                    return (
+                        <li key={index}>
+                            <button type="button" onClick={() => { shared.jump(thread, depth, start, length); }}>
+                                <b>{time(length)}</b>
+                                {off > 0 && <span>, off the CPU {time(off)}</span>}
+                                <span class="faint"> at {time(start)}, thread {shared.model.threads[thread].tid}</span>
+                                {given !== null && <code>{given}</code>}
+                            </button>
+                        </li>);
+                })}
+            </ol>
+        </>
+    );
+}
+
+function flagsOf(flags: number): string[] {
+    const texts = [];
+    if ((flags & Flag.Unwound) !== 0)
+        texts.push("left without its leave (longjmp, or a record that is missing): its end is that of the last record inside");
+    if ((flags & Flag.Open) !== 0)
+        texts.push("open when the records end");
+    if ((flags & Flag.Untimed) !== 0)
+        texts.push("entered while profiling was off");
+    return texts;
+}
+
+function ThreadFact({ lane, shared }: { lane: Lane; shared: Shared }): VNode {
+    const thread = shared.model.threads[lane.thread];
+    return <Fact name="Thread">{`${thread.name} ${thread.tid}`.trim()}{shared.data.info.length > 1 ? `, process ${thread.pid}` : ""}</Fact>;
+}
+
+function WhenFacts({ start, shared }: { start: number; shared: Shared }): VNode {
+    return (
+        <>
+            <Fact name="Begins" id="begins">{time(start)} <span class="faint">since the first record</span></Fact>
+            <Fact name="Time of day">{clock(shared.data.timeline.first_ns, start)}</Fact>
+        </>
+    );
+}
+
+function CallDetails({ lane, index, shared }: { lane: Lane; index: number; shared: Shared }): VNode {
+    const number = lane.name[index];
+    const name = shared.model.names[number];
+    const row = shared.model.rowOfName[number];
+    const length = lane.length[index];
+    const off = lane.off[index];
+    const [given, returned] = lane.values[index] > 0 ? shared.data.timeline.values[lane.values[index] - 1] : [null, null];
+    const { values_min_ns: least } = shared.data.timeline;
+    return (
+        <>
+            <h2>{named(name.name)}</h2>
+            {name.signature !== undefined && name.signature !== "" && <code class="signature">{name.signature}</code>}
+            <Place file={name.file} line={name.line} />
+            {flagsOf(lane.flags[index]).map((text) => <p class="notice" key={text}>This call was {text}.</p>)}
+            <Facts>
+                <Fact name="Took" id="took">{time(length)}</Fact>
+                {shared.model.threads[lane.thread].cpuKnown && <Fact name="On the CPU">{time(length - off)}</Fact>}
+                {shared.model.threads[lane.thread].cpuKnown && <Fact name="Off the CPU">{time(off)} {length > 0 ? `(${percent(off / length)})` : ""}</Fact>}
+                <WhenFacts start={lane.start[index]} shared={shared} />
+                <ThreadFact lane={lane} shared={shared} />
+                <Fact name="Depth">{lane.depth}</Fact>
+                {given !== null && <Fact name="Parameters"><code>{given}</code></Fact>}
+                {returned !== null && <Fact name="Returned"><code>{returned}</code></Fact>}
+            </Facts>
+            {given === null && returned === null && length < least &&
+                <p class="faint">Parameters are kept of calls from {time(least)} on.</p>}
+            {row >= 0 && <FunctionFacts row={row} shared={shared} mark={length} />}
+        </>
+    );
+}
+
+function TogetherDetails({ lane, first, last, shared }: { lane: Lane; first: number; last: number; shared: Shared }): VNode {
+    const calls = lane.countBefore[last + 1] - lane.countBefore[first];
+    const busy = lane.busyBefore[last + 1] - lane.busyBefore[first];
+    const length = lane.start[last] + lane.length[last] - lane.start[first];
+    const row = shared.model.rowOfName[lane.name[first]];
+    const what = lane.kind === LaneKind.Marks ? "marks" : "calls";
+    return (
+        <>
+            <h2>{count(calls)} {what} together</h2>
+            <p>Mostly <b>{shared.model.names[lane.name[first]].name}</b>. {last > first
+                ? "They share a column of the screen: zoom in to tell them apart."
+                : `Each was shorter than ${time(shared.data.timeline.unit_ns)}: they were put together when this page was made. A page of a shorter range (--from, --to) or with more spans (--spans) shows each.`}
+            </p>
+            <Facts>
+                <Fact name="From first to last">{time(length)}</Fact>
+                {lane.kind === LaneKind.Calls && <Fact name="Inside them">{time(busy)}</Fact>}
+                <WhenFacts start={lane.start[first]} shared={shared} />
+                <ThreadFact lane={lane} shared={shared} />
+            </Facts>
+            {row >= 0 && <FunctionFacts row={row} shared={shared} />}
+        </>
+    );
+}
+
+function OffDetails({ lane, index, last, shared }: { lane: Lane; index: number; last: number; shared: Shared }): VNode {
+    const off = lane.busyBefore[last + 1] - lane.busyBefore[index];
+    const length = lane.start[last] + lane.length[last] - lane.start[index];
+    return (
+        <>
+            <h2>Off the CPU</h2>
+            <p>Between two records, wall time went on and CPU time did not: the thread slept, waited, or was not its turn. When exactly in between is not known.</p>
+            <Facts>
+                <Fact name="Off the CPU">{time(off)}</Fact>
+                <Fact name="Between records">{time(length)}</Fact>
+                <WhenFacts start={lane.start[index]} shared={shared} />
+                <ThreadFact lane={lane} shared={shared} />
+            </Facts>
+        </>
+    );
+}
+
+function MarkDetails({ lane, index, shared }: { lane: Lane; index: number; shared: Shared }): VNode {
+    const name = shared.model.names[lane.name[index]];
+    const [text] = lane.values[index] > 0 ? shared.data.timeline.values[lane.values[index] - 1] : [null];
+    const what = name.kind === Kind.Message ? "Message" : name.kind === Kind.Checkpoint ? "Checkpoint" : "Probe";
+    const previous = index > 0 && lane.count[index - 1] === 1 ? lane.start[index] - lane.start[index - 1] : null;
+    return (
+        <>
+            <h2>{what}{name.kind === Kind.Probe || name.kind === Kind.Site ? ` ${name.name}` : ""}</h2>
+            {text !== null && <code class="signature">{text}</code>}
+            <Facts>
+                {name.kind === Kind.Probe && name.name !== String(name.number) && <Fact name="Number">{name.number}</Fact>}
+                <WhenFacts start={lane.start[index]} shared={shared} />
+                {previous !== null && <Fact name="Since the mark before">{time(previous)}</Fact>}
+                <ThreadFact lane={lane} shared={shared} />
+            </Facts>
+        </>
+    );
+}
+
+function SpanDetails({ selection, shared }: { selection: Selection & { of: "span" }; shared: Shared }): VNode {
+    const { lane, index, last } = selection;
+    if (lane.kind === LaneKind.Off)
+        return <OffDetails lane={lane} index={index} last={last} shared={shared} />;
+    if (last > index || lane.count[index] > 1)
+        return <TogetherDetails lane={lane} first={index} last={last} shared={shared} />;
+    return lane.kind === LaneKind.Marks
+        ? <MarkDetails lane={lane} index={index} shared={shared} />
+        : <CallDetails lane={lane} index={index} shared={shared} />;
+}
+
+function NodeDetails({ selection, shared }: { selection: Selection & { of: "node" }; shared: Shared }): VNode {
+    const { node, share } = selection;
+    const row = shared.data.report.functions.findIndex((each) =>
+        each.name === node.name && each.file === node.file && each.line === node.line);
+    return (
+        <>
+            <h2>{named(node.name ?? "all")}</h2>
+            <Place file={node.file} line={node.line} />
+            <h3>Along this path</h3>
+            <Facts>
+                <Fact name="Calls">{count(node.calls)}</Fact>
+                <Fact name="Total">{time(node.total_ns)} ({percent(share)})</Fact>
+                <Fact name="Self">{time(node.self_ns)}</Fact>
+                <Fact name="CPU, total">{time(node.cpu_total_ns)}</Fact>
+                <Fact name="Off CPU, total">{time(node.off_cpu_total_ns)}</Fact>
+            </Facts>
+            {row >= 0 && <FunctionFacts row={row} shared={shared} />}
+        </>
+    );
+}
+
+export function probeName(text: string, name: string | null): string {
+    return name === null ? text : `${text} ${name}`;
+}
+
+function BlockDetails({ selection, shared }: { selection: Selection & { of: "block" }; shared: Shared }): VNode {
+    const { block, histogram } = selection;
+    return (
+        <>
+            <h2>{probeName(block.from, block.from_name)} → {probeName(block.to, block.to_name)}</h2>
+            <Facts>
+                <Fact name="Times">{count(block.calls)}</Fact>
+                <Fact name="Of what follows">{percent(block.probability)}</Fact>
+                <Fact name="Wall time">{time(block.wall_ns)}</Fact>
+                <Fact name="CPU time">{time(block.cpu_ns)}</Fact>
+                <Fact name="Off the CPU">{time(block.off_cpu_ns)}</Fact>
+                <Fact name="Least">{time(block.min_ns)}</Fact>
+                <Fact name="Mean">{time(block.mean_ns)}</Fact>
+                <Fact name="Median">{time(block.p50_ns)}</Fact>
+                <Fact name="99 % within">{time(block.p99_ns)}</Fact>
+                <Fact name="Longest">{time(block.max_ns)}</Fact>
+            </Facts>
+            <Histogram histogram={histogram} label="From the one probe to the other" />
+            {block.slowest.length > 0 && <h3>Slowest</h3>}
+            <ol class="slow">
+                {block.slowest.map((each, index) => {
+                    // Of times since 1970 JavaScript keeps a quarter of a microsecond.
+                    const start = each.at_ns - Number(shared.data.timeline.first_ns);
+                    const thread = shared.model.threads.find(({ tid, pid }) => tid === each.tid && pid === each.pid);
+                    return (
+                        <li key={index}>
+                            <button type="button" onClick={() => { if (thread !== undefined) shared.jump(thread.place, -1, start, each.wall_ns); }}>
+                                <b>{time(each.wall_ns)}</b>
+                                {(each.off_cpu_ns ?? 0) > 0 && <span>, off the CPU {time(each.off_cpu_ns)}</span>}
+                                <span class="faint"> at {time(start)}, thread {each.tid}</span>
+                            </button>
+                        </li>);
+                })}
+            </ol>
+        </>
+    );
+}
+
+export function Details({ shared }: { shared: Shared }): VNode | null {
+    const { selection } = shared;
+    if (selection === null)
+        return null;
+    const body = (): VNode => {
+        switch (selection.of) {
+            case "span": return <SpanDetails selection={selection} shared={shared} />;
+            case "node": return <NodeDetails selection={selection} shared={shared} />;
+            case "block": return <BlockDetails selection={selection} shared={shared} />;
+            case "function": {
+                const row = shared.data.report.functions[selection.row];
+                return (
+                    <>
+                        <h2>{named(row.name)}</h2>
+                        {row.signature !== undefined && row.signature !== "" && <code class="signature">{row.signature}</code>}
+                        <Place file={row.file} line={row.line} />
+                        <FunctionFacts row={selection.row} shared={shared} />
+                    </>);
+            }
+        }
+    };
+    return (
+        <aside class="details" aria-label="Details" aria-live="polite">
+            <button type="button" class="close" aria-label="Close details" onClick={() => { shared.select(null); }}>×</button>
+            {body()}
+        </aside>
+    );
+}

@@ -1,0 +1,64 @@
+/* Numbers to text. */
+
+const groups = new Intl.NumberFormat("en-US");
+
+/** 1,234,567 */
+export function count(value: number): string {
+    return groups.format(value);
+}
+
+/** Four digits in the unit that suits: 1.234 ms. Whole nanoseconds below a microsecond. */
+export function time(ns: number | null | undefined): string {
+    if (ns === null || ns === undefined)
+        return "–";
+    const size = Math.abs(ns);
+    if (size < 1000)
+        return `${Math.round(ns)} ns`;
+    for (const [factor, unit] of [[1e3, "µs"], [1e6, "ms"]] as const) {
+        if (size < factor * 999.95)
+            return `${(ns / factor).toPrecision(4)} ${unit}`;
+    }
+    if (size < 1e13)
+        return `${(ns / 1e9).toPrecision(4)} s`;
+    return `${count(Math.round(ns / 1e9))} s`;
+}
+
+/** A moment, with as many digits as tell moments `step` ns apart, in the unit that suits `largest`. */
+export function moment(ns: number, step: number, largest: number): string {
+    const units = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]] as const;
+    const [factor, unit] = units.find(([size]) => Math.abs(largest) >= size) ?? units[3];
+    const digits = Math.max(0, Math.ceil(Math.log10(factor / Math.max(step, 1)) - 1e-9));
+    return ns === 0 ? "0" : `${(ns / factor).toFixed(Math.min(digits, 9))} ${unit}`;
+}
+
+export function percent(share: number): string {
+    const value = share * 100;
+    return `${value >= 99.95 || value === 0 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toPrecision(2)} %`;
+}
+
+export function bytes(value: number): string {
+    if (value < 1024)
+        return `${value} B`;
+    const power = Math.min(Math.floor(Math.log2(value) / 10), 4);
+    return `${(value / 2 ** (10 * power)).toPrecision(3)} ${["", "KiB", "MiB", "GiB", "TiB"][power]}`;
+}
+
+/** The time of day of something that was so many ns after `first` (ns since 1970, as digits). */
+export function clock(first: string, ns: number): string {
+    const all = BigInt(first) + BigInt(Math.round(ns));
+    const date = new Date(Number(all / 1000000n));
+    const two = (value: number): string => String(value).padStart(2, "0");
+    const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+    const fraction = String(all % 1000000000n).padStart(9, "0");
+    return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${fraction}`;
+}
+
+/** Long names are cut in the middle of tables; the whole is in their title. */
+export function short(text: string, length: number): string {
+    return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
+}
+
+/** What stands for a name that is empty: something has to be there to be seen and clicked on. */
+export function named(name: string): string {
+    return name.trim() === "" ? "(no name)" : name;
+}

@@ -1,0 +1,158 @@
+/* Spans in lanes, as arrays of numbers: nothing is made for a single span. */
+import type { Data, Name } from "./data";
+
+export const LaneKind = { Off: 0, Marks: 1, Calls: 2 } as const;
+
+export const Flag = { Unwound: 1, Open: 2, Untimed: 4 } as const;
+
+export interface Lane {
+    kind: number;
+    depth: number;
+    thread: number;
+    size: number;
+    start: Float64Array;
+    length: Float64Array;
+    count: Uint32Array;
+    name: Uint32Array;
+    busy: Float64Array;
+    off: Float64Array;
+    flags: Uint8Array;
+    values: Uint32Array;
+    /** Sums of all before, for columns in which many spans lie. */
+    busyBefore: Float64Array;
+    countBefore: Float64Array;
+}
+
+export interface Thread {
+    place: number;
+    pid: number;
+    tid: number;
+    name: string;
+    cpuKnown: boolean;
+    first: number;
+    last: number;
+    off: Lane | null;
+    marks: Lane | null;
+    calls: Lane[];
+}
+
+export interface Model {
+    threads: Thread[];
+    lanes: Lane[];
+    names: Name[];
+    /** Function of the report by name of the time line, and the other way; -1: none. */
+    rowOfName: Int32Array;
+    /** All names, those of functions with most self time first. */
+    ranked: string[];
+    length: number;
+}
+
+/** Reads numbers of 7 bits a byte. Those of nanoseconds exceed 32 bits, so nothing is shifted. */
+class Numbers {
+    private at = 0;
+    constructor(private readonly bytes: Uint8Array) {}
+
+    next(): number {
+        let byte = this.bytes[this.at++];
+        let value = byte & 127;
+        for (let factor = 128; byte > 127; factor *= 128) {
+            byte = this.bytes[this.at++];
+            value += (byte & 127) * factor;
+        }
+        return value;
+    }
+
+    fill(to: { [index: number]: number; length: number }): void {
+        for (let i = 0; i < to.length; i++)
+            to[i] = this.next();
+    }
+}
+
+function readLane(numbers: Numbers, thread: number, kind: number, depth: number, size: number): Lane {
+    const lane: Lane = {
+        kind, depth, thread, size,
+        start: new Float64Array(size),
+        length: new Float64Array(size),
+        count: new Uint32Array(size),
+        name: new Uint32Array(size),
+        busy: new Float64Array(size),
+        off: new Float64Array(size),
+        flags: new Uint8Array(size),
+        values: new Uint32Array(size),
+        busyBefore: new Float64Array(size + 1),
+        countBefore: new Float64Array(size + 1),
+    };
+    let time = 0;
+    for (let i = 0; i < size; i++)
+        lane.start[i] = time += numbers.next();
+    for (const column of [lane.length, lane.count, lane.name, lane.busy, lane.off, lane.flags, lane.values])
+        numbers.fill(column);
+    for (let i = 0; i < size; i++) {
+        if (lane.count[i] === 1 && kind !== LaneKind.Off)
+            lane.busy[i] = lane.length[i];
+        lane.busyBefore[i + 1] = lane.busyBefore[i] + lane.busy[i];
+        lane.countBefore[i + 1] = lane.countBefore[i] + lane.count[i];
+    }
+    return lane;
+}
+
+export function makeModel(data: Data, bytes: Uint8Array): Model {
+    const numbers = new Numbers(bytes);
+    const { timeline } = data;
+    const threads: Thread[] = [];
+    const rowOfName = new Int32Array(timeline.names.length).fill(-1);
+    timeline.threads.forEach((facts, index) => {
+        const lanes = facts.lanes.map(([kind, depth, size]) => readLane(numbers, index, kind, depth, size));
+        threads.push({
+            place: index,
+            pid: facts.pid,
+            tid: facts.tid,
+            name: facts.name ?? "",
+            cpuKnown: facts.cpu_known,
+            first: facts.first_ns,
+            last: facts.last_ns,
+            off: lanes.find((lane) => lane.kind === LaneKind.Off) ?? null,
+            marks: lanes.find((lane) => lane.kind === LaneKind.Marks) ?? null,
+            calls: lanes.filter((lane) => lane.kind === LaneKind.Calls),
+        });
+    });
+    timeline.report_names.forEach((name, row) => {
+        if (name >= 0)
+            rowOfName[name] = row;
+    });
+    const lanes = threads.flatMap((thread) =>
+        [thread.off, thread.marks, ...thread.calls].filter((lane) => lane !== null));
+    const ranked = [...[...data.report.functions].sort((a, b) => (b.self_ns ?? 0) - (a.self_ns ?? 0)), ...timeline.names]
+        .map((each) => each.name);
+    return { threads, lanes, names: timeline.names, rowOfName, ranked, length: Math.max(timeline.length_ns, 1) };
+}
+
+/** How many of the first spans begin before `time`. */
+export function before(lane: Lane, time: number, from = 0): number {
+    let low = from;
+    let high = lane.size;
+    while (low < high) {
+        const middle = (low + high) >>> 1;
+        if (lane.start[middle] < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/** The span at a time, or the nearest that is not further than `slack`; -1 without. */
+export function spanAt(lane: Lane, time: number, slack: number): number {
+    const next = before(lane, time);
+    let best = -1;
+    let least = slack;
+    for (let i = Math.max(0, next - 2); i < Math.min(lane.size, next + 2); i++) {
+        const end = lane.start[i] + lane.length[i];
+        const away = time < lane.start[i] ? lane.start[i] - time : time > end ? time - end : 0;
+        if (away <= least && (away < least || best < 0)) {
+            best = i;
+            least = away;
+        }
+    }
+    return best;
+}

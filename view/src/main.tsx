@@ -1,0 +1,27 @@
+/* Unpacks the data and starts the page. */
+import { render } from "preact";
+import { App } from "./app";
+import { load } from "./data";
+import { makeModel } from "./lanes";
+
+function fail(error: unknown): void {
+    const paragraph = document.createElement("p");
+    paragraph.className = "loading";
+    paragraph.textContent = `This page cannot be shown: ${String(error)}. It needs a browser of 2023 or later, and the whole file.`;
+    document.getElementById("app")?.replaceChildren(paragraph);
+    console.error(error);
+}
+
+async function start(): Promise<void> {
+    const root = document.getElementById("app");
+    if (root === null)
+        return;
+    const { data, spans } = await load();
+    const [{ program, trace }] = data.info;
+    document.title = `${program.name?.split("/").pop() ?? trace} – Probity`;
+    const model = makeModel(data, spans);
+    root.replaceChildren();
+    render(<App data={data} model={model} />, root);
+}
+
+start().catch(fail);

@@ -1,0 +1,212 @@
+/* The first page: what ran, whether all of it is here, and where the time went. */
+import type { VNode } from "preact";
+import { useMemo } from "preact/hooks";
+import type { Repairs, TraceInfo } from "./data";
+import { probeName } from "./details";
+import { bytes, clock, count, percent, short, time } from "./format";
+import type { Model } from "./lanes";
+import type { Shared } from "./state";
+
+const POINTS = 400;
+
+/** How many threads were on the CPU, over time; and how many there were. */
+function activity(model: Model): { on: Float64Array; there: Float64Array } {
+    const on = new Float64Array(POINTS);
+    const there = new Float64Array(POINTS);
+    const step = model.length / POINTS;
+    const add = (to: Float64Array, from: number, length: number, sum: number): void => {
+        const first = Math.max(0, Math.floor(from / step));
+        const last = Math.min(POINTS - 1, Math.floor((from + length) / step));
+        for (let i = first; i <= last; i++) {
+            const share = length <= 0 ? 0 : Math.max(0, Math.min(from + length, (i + 1) * step) - Math.max(from, i * step)) / length;
+            to[i] += sum * share / step;
+        }
+    };
+    for (const thread of model.threads) {
+        const length = thread.last - thread.first;
+        add(there, thread.first, length, length);
+        if (!thread.cpuKnown)
+            continue;
+        add(on, thread.first, length, length);
+        const { off } = thread;
+        for (let i = 0; off !== null && i < off.size; i++)
+            add(on, off.start[i], Math.max(off.length[i], 1), -off.busy[i]);
+    }
+    return { on, there };
+}
+
+function Activity({ model }: { model: Model }): VNode {
+    const { on, there } = useMemo(() => activity(model), [model]);
+    const width = 800;
+    const height = 90;
+    const most = Math.max(1, ...there);
+    const area = (values: Float64Array): string => {
+        let text = `M0 ${height}`;
+        values.forEach((value, i) => {
+            const y = (height - Math.max(0, value) / most * (height - 4)).toFixed(1);
+            text += `L${(i / POINTS * width).toFixed(1)} ${y}L${((i + 1) / POINTS * width).toFixed(1)} ${y}`;
+        });
+        return `${text}L${width} ${height}z`;
+    };
+    return (
+        <figure class="activity">
+            <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img" aria-label="Threads on the CPU over time">
+                <path class="there" d={area(there)} />
+                <path class="running" d={area(on)} />
+            </svg>
+            <figcaption><span>0</span><span>{time(model.length)}</span></figcaption>
+            <p class="legend"><i class="on" /> threads on the CPU <i class="off" /> threads there, off the CPU; at most {Math.round(most)}</p>
+        </figure>
+    );
+}
+
+function repairTexts(repairs: Repairs): string[] {
+    const texts: [number, string][] = [
+        [repairs.unwound, "scopes were left without a leave (longjmp, or a missing record) and closed by repair"],
+        [repairs.open, "scopes were open when the records end"],
+        [repairs.orphans, "leaves had no enter"],
+        [repairs.pauses_unmatched, "pauses had no resume"],
+        [repairs.resumes_unmatched, "resumes had no pause"],
+    ];
+    return texts.filter(([number]) => number > 0).map(([number, text]) => `${count(number)} ${text}.`);
+}
+
+const losses: readonly [string, string][] = [
+    ["dropped_no_free_chunk", "records were dropped: no chunk was free"],
+    ["dropped_no_memory_or_limit", "records were dropped: no memory, or a limit"],
+    ["dropped_not_writable", "records were dropped: the trace could not be written"],
+    ["records_missing", "records were written, but are not in this file"],
+    ["damaged_places", "places of the file are damaged"],
+    ["stalls", "times a thread waited for the writer"],
+];
+
+function TraceCard({ info }: { info: TraceInfo }): VNode {
+    const counts = losses.filter(([key]) => (info.counts[key] ?? 0) > 0);
+    const { program } = info;
+    return (
+        <section class="card">
+            <h2>{short(program.name?.split("/").pop() ?? info.trace, 60)}</h2>
+            <p class={info.complete ? "pill good" : "pill bad"}>{info.complete ? "complete" : "NOT COMPLETE"}</p>
+            <p>{info.why}.</p>
+            {counts.map(([key, text]) => <p key={key} class="notice">{count(info.counts[key] ?? 0)} {text}.</p>)}
+            <dl class="facts">
+                <dt>Command</dt><dd><code>{short(program.arguments.join(" "), 400) || "–"}</code></dd>
+                <dt>Process</dt><dd>{program.pid}, {info.state}</dd>
+                <dt>Began</dt><dd>{clock(String(BigInt(Math.round(info.times.started_ns))), 0).replace(/\.\d+$/, "")}</dd>
+                <dt>Machine</dt><dd>{program.host ?? "–"}</dd>
+                <dt>CPU</dt><dd>{program.cpu ?? "–"}</dd>
+                <dt>Kernel</dt><dd>{program.kernel ?? "–"}</dd>
+                <dt>Trace</dt><dd>{info.trace}, {bytes(info.counts.file_bytes ?? 0)}, {count(info.counts.records ?? 0)} records</dd>
+                <dt>Wall time</dt><dd>within {time(info.times.wall_bound_ns)}, clock {info.times.clock}{info.times.wall_steps > 0 ? `; set ${count(info.times.wall_steps)} times during the run` : ""}</dd>
+                <dt>CPU time</dt><dd>{info.times.cpu_recorded ? `within ${time(info.times.cpu_bound_ns)}` : "not recorded"}</dd>
+            </dl>
+        </section>
+    );
+}
+
+function Top({ shared }: { shared: Shared }): VNode | null {
+    const { functions } = shared.data.report;
+    const top = useMemo(() => functions.map((row, index) => ({ row, index }))
+        .sort((a, b) => (b.row.self_ns ?? 0) - (a.row.self_ns ?? 0)).slice(0, 10), [functions]);
+    if (top.length === 0)
+        return null;
+    const all = functions.reduce((sum, row) => sum + (row.self_ns ?? 0), 0);
+    const most = Math.max(1, top[0].row.self_ns ?? 0);
+    return (
+        <section class="card">
+            <h2>Where the time went</h2>
+            <p class="faint">Self time: without callees. The lighter part was off the CPU.</p>
+            <ol class="top">
+                {top.map(({ row, index }) => (
+                    <li key={index}>
+                        <button type="button" onClick={() => { shared.go("functions"); shared.select({ of: "function", row: index }); }}>
+                            <span class="name">{short(row.name, 60)}</span>
+                            <span class="bar" style={{ "--part": String((row.self_ns ?? 0) / most), "--away": String((row.off_cpu_self_ns ?? 0) / Math.max(1, row.self_ns ?? 0)) }} />
+                            <span class="number">{time(row.self_ns)}</span>
+                            <span class="number faint">{percent((row.self_ns ?? 0) / Math.max(1, all))}</span>
+                        </button>
+                    </li>))}
+            </ol>
+        </section>
+    );
+}
+
+function TopBlocks({ shared }: { shared: Shared }): VNode | null {
+    const { blocks: { blocks }, block_histograms: histograms } = shared.data;
+    const top = blocks.slice(0, 10);
+    if (top.length === 0)
+        return null;
+    const all = blocks.reduce((sum, block) => sum + block.wall_ns, 0);
+    return (
+        <section class="card">
+            <h2>From probe to probe</h2>
+            <p class="faint">Wall time of blocks in all. The lighter part was off the CPU.</p>
+            <ol class="top">
+                {top.map((block, index) => (
+                    <li key={index}>
+                        <button type="button" onClick={() => { shared.go("blocks"); shared.select({ of: "block", block, histogram: histograms[index] }); }}>
+                            <span class="name">{short(`${probeName(block.from, block.from_name)} → ${probeName(block.to, block.to_name)}`, 60)}</span>
+                            <span class="bar" style={{ "--part": String(block.wall_ns / Math.max(1, top[0].wall_ns)), "--away": String((block.off_cpu_ns ?? 0) / Math.max(1, block.wall_ns)) }} />
+                            <span class="number">{time(block.wall_ns)}</span>
+                            <span class="number faint">{percent(block.wall_ns / Math.max(1, all))}</span>
+                        </button>
+                    </li>))}
+            </ol>
+        </section>
+    );
+}
+
+/** Most traces have few threads; of very many, those that ran longest are told. */
+const THREADS = 100;
+
+function Threads({ shared }: { shared: Shared }): VNode {
+    const all = useMemo(() => shared.data.threads.processes.flatMap((process) =>
+        process.threads.map((thread) => ({ pid: process.pid, ...thread }))), [shared.data]);
+    const shown = useMemo(() => all.length <= THREADS ? all
+        : [...all].sort((a, b) => b.lifetime_ns - a.lifetime_ns).slice(0, THREADS), [all]);
+    const most = Math.max(1, ...shown.map((thread) => thread.lifetime_ns));
+    return (
+        <section class="card wide">
+            <h2>{count(all.length)} {all.length === 1 ? "thread" : "threads"}</h2>
+            <table class="threads">
+                <thead><tr><th scope="col" class="text">Thread</th><th scope="col" class="text" colspan={2}>From first to last record</th><th scope="col">On the CPU</th><th scope="col">Off it</th><th scope="col">Calls</th><th scope="col">Hits</th></tr></thead>
+                <tbody>
+                    {shown.map((thread) => (
+                        <tr key={`${thread.pid} ${thread.tid} ${thread.first_ns}`}>
+                            <td class="text">{short(thread.name ?? "", 40)} <span class="faint">{thread.tid}</span></td>
+                            <td class="bars"><span class="bar" style={{ "--part": String(thread.lifetime_ns / most), "--away": String((thread.off_cpu_ns ?? 0) / Math.max(1, thread.lifetime_ns)) }} /></td>
+                            <td>{time(thread.lifetime_ns)}</td>
+                            <td>{time(thread.cpu_ns)}</td>
+                            <td>{time(thread.off_cpu_ns)}</td>
+                            <td>{count(thread.scopes)}</td>
+                            <td>{count(thread.hits)}</td>
+                        </tr>))}
+                </tbody>
+            </table>
+            {all.length > shown.length && <p class="faint">{count(all.length - shown.length)} more, which ran less long, are not listed.</p>}
+        </section>
+    );
+}
+
+export function OverviewPanel({ shared }: { shared: Shared }): VNode {
+    const { data, model } = shared;
+    const repairs = repairTexts(data.report.repairs);
+    const totals = data.threads.processes.reduce((sum, process) => ({ scopes: sum.scopes + process.scopes, hits: sum.hits + process.hits }), { scopes: 0, hits: 0 });
+    return (
+        <div class="overview">
+            <section class="card figures">
+                <div><b>{time(data.timeline.length_ns)}</b><span>from first to last record</span></div>
+                <div><b>{count(data.threads.processes.reduce((sum, process) => sum + process.threads.length, 0))}</b><span>threads</span></div>
+                <div><b>{count(totals.scopes)}</b><span>calls</span></div>
+                <div><b>{count(totals.hits)}</b><span>hits of probes</span></div>
+                <div><b>{count(data.report.functions.length)}</b><span>functions</span></div>
+            </section>
+            {model.lanes.length > 0 && <section class="card wide"><h2>Threads on the CPU</h2><Activity model={model} /></section>}
+            <Top shared={shared} />
+            <TopBlocks shared={shared} />
+            {data.info.map((info, index) => <TraceCard key={index} info={info} />)}
+            {repairs.length > 0 && <section class="card"><h2>Repairs</h2>{repairs.map((text) => <p key={text} class="notice">{text}</p>)}</section>}
+            <Threads shared={shared} />
+        </div>
+    );
+}

@@ -1,0 +1,44 @@
+/* What all parts of the page share. */
+import type { Palette } from "./colour";
+import type { Block, Bucket, Data, TreeNode } from "./data";
+import type { Lane, Model } from "./lanes";
+
+export type Tab = "overview" | "timeline" | "flame" | "functions" | "blocks";
+
+export const tabs: readonly { id: Tab; title: string }[] = [
+    { id: "overview", title: "Overview" },
+    { id: "timeline", title: "Time line" },
+    { id: "flame", title: "Flame graph" },
+    { id: "functions", title: "Functions" },
+    { id: "blocks", title: "Blocks" },
+];
+
+/** What the user pointed at, and is told about at the side. */
+export type Selection =
+    | { of: "span"; lane: Lane; index: number; last: number }
+    | { of: "function"; row: number }
+    | { of: "node"; node: TreeNode; share: number }
+    | { of: "block"; block: Block; histogram: Bucket[] };
+
+export interface Shared {
+    data: Data;
+    model: Model;
+    palette: Palette;
+    query: string;
+    selection: Selection | null;
+    select: (selection: Selection | null) => void;
+    go: (tab: Tab) => void;
+    /** Shows a span in the time line; depth -1: a mark. */
+    jump: (thread: number, depth: number, start: number, length: number) => void;
+}
+
+/** Whether a text is asked for: every word of the query is in it, in any case of letters. */
+export function matcher(query: string): ((text: string) => boolean) | null {
+    const words = query.toLowerCase().split(/\s+/).filter((word) => word !== "");
+    if (words.length === 0)
+        return null;
+    return (text) => {
+        const lower = text.toLowerCase();
+        return words.every((word) => lower.includes(word));
+    };
+}

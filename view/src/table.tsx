@@ -1,0 +1,106 @@
+/* A table that sorts by any column and makes only the rows in sight, however many there are. */
+import type { ComponentChildren, VNode } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+
+export interface Column<Row> {
+    id: string;
+    title: string;
+    /** What the column means, for those who wonder. */
+    hint: string;
+    /** To sort by: numbers largest first, texts ascending; null comes last. */
+    value: (row: Row) => number | string | null;
+    show: (row: Row) => ComponentChildren;
+    isText?: boolean;
+}
+
+const ROW = 27;
+/** On paper there is no scrolling; beyond this, paper is not the place. */
+const PRINTED = 500;
+
+export function Table<Row extends object>({ columns, rows, first, selected, onSelect, label }: {
+    columns: Column<Row>[];
+    rows: Row[];
+    first: string;
+    selected: Row | null;
+    onSelect: (row: Row) => void;
+    label: string;
+}): VNode {
+    const [order, setOrder] = useState({ id: first, isReverse: false });
+    const [top, setTop] = useState(0);
+    const [height, setHeight] = useState(800);
+    const [isPrinting, setPrinting] = useState(false);
+    const box = useRef<HTMLDivElement>(null);
+    const sorted = useMemo(() => {
+        const column = columns.find((each) => each.id === order.id) ?? columns[0];
+        const sign = (column.isText === true ? 1 : -1) * (order.isReverse ? -1 : 1);
+        return rows.map((row) => ({ row, value: column.value(row) })).sort((a, b) => {
+            if (a.value === null || b.value === null)
+                return Number(a.value === null) - Number(b.value === null);
+            if (typeof a.value === "string" || typeof b.value === "string")
+                return sign * String(a.value).localeCompare(String(b.value));
+            return sign * (a.value - b.value);
+        }).map(({ row }) => row);
+    }, [rows, order, columns]);
+
+    useEffect(() => {
+        const element = box.current;
+        const before = (): void => { setPrinting(true); };
+        const after = (): void => { setPrinting(false); };
+        const observer = new ResizeObserver(() => { setHeight(element?.clientHeight ?? 800); });
+        if (element !== null)
+            observer.observe(element);
+        addEventListener("beforeprint", before);
+        addEventListener("afterprint", after);
+        return () => {
+            observer.disconnect();
+            removeEventListener("beforeprint", before);
+            removeEventListener("afterprint", after);
+        };
+    }, []);
+
+    const begin = isPrinting ? 0 : Math.max(0, Math.floor(top / ROW) - 10);
+    const end = isPrinting ? Math.min(sorted.length, PRINTED) : Math.min(sorted.length, Math.ceil((top + height) / ROW) + 10);
+    const sort = (id: string): void => {
+        setOrder({ id, isReverse: order.id === id ? !order.isReverse : false });
+    };
+    const onKeyDown = (event: KeyboardEvent, row: Row): void => {
+        const from = event.currentTarget as HTMLElement;
+        const to = event.key === "ArrowDown" ? from.nextElementSibling : event.key === "ArrowUp" ? from.previousElementSibling : null;
+        if (event.key === "Enter" || event.key === " ")
+            onSelect(row);
+        else if (to instanceof HTMLElement && to.tabIndex === 0)
+            to.focus();
+        else
+            return;
+        event.preventDefault();
+    };
+    return (
+        <div class="table" ref={box} onScroll={(event) => { setTop(event.currentTarget.scrollTop); }}>
+            <table aria-label={label} aria-rowcount={sorted.length + 1}>
+                <thead>
+                    <tr>
+                        {columns.map((column) => (
+                            <th key={column.id} scope="col" class={column.isText === true ? "text" : ""} title={column.hint}
+                                aria-sort={order.id !== column.id ? "none" : (column.isText === true) === order.isReverse ? "descending" : "ascending"}>
+                                <button type="button" onClick={() => { sort(column.id); }}>
+                                    {column.title}<span aria-hidden="true">{order.id !== column.id ? "" : (column.isText === true) === order.isReverse ? " ▾" : " ▴"}</span>
+                                </button>
+                            </th>))}
+                    </tr>
+                </thead>
+                <tbody>
+                    {begin > 0 && <tr class="room" style={{ height: `${begin * ROW}px` }} />}
+                    {sorted.slice(begin, end).map((row, index) => (
+                        <tr key={begin + index} tabIndex={0} aria-rowindex={begin + index + 2} aria-selected={row === selected}
+                            onClick={() => { onSelect(row); }} onKeyDown={(event) => { onKeyDown(event, row); }}>
+                            {columns.map((column) => (
+                                <td key={column.id} class={column.isText === true ? "text" : ""} data-column={column.id}
+                                    data-value={String(column.value(row) ?? "")}>{column.show(row)}</td>))}
+                        </tr>))}
+                    {end < sorted.length && !isPrinting && <tr class="room" style={{ height: `${(sorted.length - end) * ROW}px` }} />}
+                </tbody>
+            </table>
+            {isPrinting && sorted.length > PRINTED && <p>{sorted.length - PRINTED} more are not printed.</p>}
+        </div>
+    );
+}

@@ -1,0 +1,282 @@
+/* The time line with what controls it: wheel, drag, keys, search. */
+import type { VNode } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Canvas, Painter, Tip } from "./canvas";
+import { count, percent, short, time } from "./format";
+import { LaneKind, type Lane } from "./lanes";
+import { matcher, type Shared } from "./state";
+import { GUTTER, type Hit, nextMatch, TimelineView } from "./timeline";
+
+/** Where the time line is, for those outside who want it elsewhere. */
+export interface TimelineHandle {
+    reveal: (lane: Lane, index: number) => void;
+}
+
+/** What a user looked at before the tab or the theme changed. */
+let last: TimelineView | null = null;
+
+function tipOf(hit: Hit, shared: Shared): string[] {
+    const { lane, first, last: end } = hit;
+    const calls = lane.countBefore[end + 1] - lane.countBefore[first];
+    const busy = lane.busyBefore[end + 1] - lane.busyBefore[first];
+    if (lane.kind === LaneKind.Off)
+        return ["off the CPU", `${time(busy)} of ${time(lane.start[end] + lane.length[end] - lane.start[first])}`];
+    const name = shared.model.names[lane.name[first]].name;
+    if (calls > 1)
+        return [`${count(calls)} together, mostly ${short(name, 80)}`, lane.kind === LaneKind.Calls ? `${time(busy)} inside them` : ""];
+    const values = lane.values[first] > 0 ? shared.data.timeline.values[lane.values[first] - 1] : null;
+    if (lane.kind === LaneKind.Marks)
+        return [short(name, 120), short(values?.[0] ?? "", 160), `at ${time(lane.start[first])}`];
+    const off = lane.off[first];
+    return [
+        short(name, 120),
+        `${time(lane.length[first])}${off > 0 ? `, off the CPU ${time(off)} (${percent(off / lane.length[first])})` : ""}`,
+        values?.[0] != null ? short(values[0], 160) : "",
+        values?.[1] != null ? `returned ${short(values[1], 120)}` : "",
+    ];
+}
+
+function statusOf(view: TimelineView, shared: Shared): string {
+    const { timeline } = shared.data;
+    const { calls, together } = view.drawn;
+    const texts = [`${count(calls)} calls and marks in sight`];
+    if (together > 0)
+        texts.push(`${count(together)} of them drawn together: a column is ${time(view.columnNs)}`);
+    if (timeline.together > 0)
+        texts.push(`calls shorter than ${time(timeline.unit_ns)} were put together when the page was made (hatched)`);
+    if (timeline.too_deep > 0)
+        texts.push(`${count(timeline.too_deep)} calls are too deep to be here`);
+    if (timeline.threads_beyond > 0)
+        texts.push(`${count(timeline.threads_beyond)} more threads are not here`);
+    return texts.join(" · ");
+}
+
+interface Drag {
+    x: number;
+    y: number;
+    scroll: number;
+    from: number;
+    to: number;
+    isRange: boolean;
+    isMoved: boolean;
+}
+
+export function TimelinePanel({ shared, handle }: { shared: Shared; handle: { current: TimelineHandle | null } }): VNode {
+    const painter = useMemo(() => new Painter(), []);
+    const view = useMemo(() => {
+        const made = new TimelineView(shared.model, shared.palette);
+        if (last !== null)
+            made.adopt(last);
+        last = made;
+        painter.drawing = made;
+        return made;
+    }, [shared.model, shared.palette, painter]);
+    const [status, setStatus] = useState("");
+    const [tip, setTip] = useState<{ at: { x: number; y: number }; lines: string[] } | null>(null);
+    const [place, setPlace] = useState({ scroll: 0, scrollMax: 0, from: view.window.from, to: view.window.to });
+    const drag = useRef<Drag | null>(null);
+
+    const refresh = (): void => {
+        painter.ask();
+        requestAnimationFrame(() => {
+            setStatus(statusOf(view, shared));
+            setPlace({ scroll: view.scroll, scrollMax: view.scrollMax, ...view.window });
+        });
+    };
+    const choose = (lane: Lane, index: number, end: number): void => {
+        view.selected = { lane, index };
+        shared.select({ of: "span", lane, index, last: end });
+        refresh();
+    };
+
+    const isMatch = useMemo(() => matcher(shared.query), [shared.query]);
+    const matches = useMemo(() => isMatch === null ? null
+        : Uint8Array.from(shared.model.names, (name) => isMatch(name.name) ? 1 : 0), [isMatch, shared.model]);
+    view.matches = matches;
+    useEffect(refresh, [matches, view]);
+    useEffect(() => {
+        if (shared.selection === null && view.selected !== null) {
+            view.selected = null;
+            refresh();
+        }
+    }, [shared.selection]);
+    handle.current = {
+        reveal: (lane, index) => {
+            view.reveal(lane, index, false);
+            choose(lane, index, index);
+        },
+    };
+
+    const step = (backwards: boolean): void => {
+        const found = matches === null ? null : nextMatch(shared.model, matches, view.selected, backwards);
+        if (found === null)
+            return;
+        view.reveal(found.lane, found.index, false);
+        choose(found.lane, found.index, found.index);
+    };
+
+    const onWheel = (event: WheelEvent): void => {
+        const unit = event.deltaMode === 1 ? 16 : 1;
+        if (event.offsetX < GUTTER && !event.ctrlKey) {
+            view.scrollTo(view.scroll + event.deltaY * unit);
+        } else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+            view.pan((event.deltaX + (event.shiftKey ? event.deltaY : 0)) * unit * view.columnNs);
+        } else {
+            view.zoom(Math.exp(Math.max(-120, Math.min(event.deltaY * unit, 120)) * 0.003), view.timeAt(event.offsetX));
+        }
+        setTip(null);
+        refresh();
+    };
+    const onPointerDown = (event: PointerEvent): void => {
+        if (event.button !== 0)
+            return;
+        (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);
+        drag.current = { x: event.offsetX, y: event.offsetY, scroll: view.scroll, from: view.window.from, to: view.window.to, isRange: event.shiftKey, isMoved: false };
+    };
+    const onPointerMove = (event: PointerEvent): void => {
+        const from = drag.current;
+        if (from === null) {
+            view.hovered = view.hit(event.offsetX, event.offsetY);
+            setTip(view.hovered === null ? null
+                : { at: { x: event.clientX, y: event.clientY }, lines: tipOf(view.hovered, shared).filter((line) => line !== "") });
+            painter.ask();
+            return;
+        }
+        if (!from.isMoved && Math.abs(event.offsetX - from.x) + Math.abs(event.offsetY - from.y) < 4)
+            return;
+        from.isMoved = true;
+        setTip(null);
+        if (from.isRange) {
+            view.range = { from: view.timeAt(from.x), to: view.timeAt(event.offsetX) };
+        } else {
+            const ns = (from.x - event.offsetX) * view.columnNs;
+            view.show(from.from + ns, from.to + ns);
+            view.scrollTo(from.scroll + from.y - event.offsetY);
+        }
+        refresh();
+    };
+    const onPointerUp = (event: PointerEvent): void => {
+        const from = drag.current;
+        drag.current = null;
+        if (from === null)
+            return;
+        if (view.range !== null) {
+            view.show(Math.min(view.range.from, view.range.to), Math.max(view.range.from, view.range.to));
+            view.range = null;
+        } else if (!from.isMoved && event.offsetX < GUTTER) {
+            fold(view.threadAt(event.offsetY)?.place ?? -1);
+        } else if (!from.isMoved) {
+            const hit = view.hit(event.offsetX, event.offsetY);
+            if (hit !== null) {
+                choose(hit.lane, hit.first, hit.last);
+            } else {
+                view.selected = null;
+                shared.select(null);
+            }
+        }
+        refresh();
+    };
+    const fold = (place: number): void => {
+        if (place < 0)
+            return;
+        if (!view.flat.delete(place))
+            view.flat.add(place);
+        view.arrange();
+    };
+    const foldAll = (): void => {
+        const isFlat = view.flat.size > 0;
+        view.flat.clear();
+        if (!isFlat)
+            shared.model.threads.forEach((thread) => view.flat.add(thread.place));
+        view.arrange();
+    };
+    const move = (by: number): void => {
+        const { selected } = view;
+        if (selected === null)
+            return;
+        const index = selected.index + by;
+        if (index < 0 || index >= selected.lane.size)
+            return;
+        view.reveal(selected.lane, index, false);
+        choose(selected.lane, index, index);
+    };
+    /** Up to the caller, down to the first callee. */
+    const climb = (by: number): void => {
+        const { selected } = view;
+        if (selected === null)
+            return;
+        const lane = shared.model.threads[selected.lane.thread].calls.find((each) => each.depth === selected.lane.depth + by);
+        if (lane === undefined)
+            return;
+        const start = selected.lane.start[selected.index];
+        let index = 0;
+        while (index + 1 < lane.size && (by < 0 ? lane.start[index + 1] <= start : lane.start[index] < start))
+            index++;
+        view.reveal(lane, index, false);
+        choose(lane, index, index);
+    };
+    const onKeyDown = (event: KeyboardEvent): void => {
+        if (event.ctrlKey || event.metaKey || event.altKey)
+            return;
+        const length = view.window.to - view.window.from;
+        const middle = (view.window.from + view.window.to) / 2;
+        const actions: Record<string, (() => void) | undefined> = {
+            "ArrowLeft": () => { view.pan(-length / 8); }, "a": () => { view.pan(-length / 8); },
+            "ArrowRight": () => { view.pan(length / 8); }, "d": () => { view.pan(length / 8); },
+            "+": () => { view.zoom(1 / 1.5, middle); }, "=": () => { view.zoom(1 / 1.5, middle); }, "w": () => { view.zoom(1 / 1.5, middle); },
+            "-": () => { view.zoom(1.5, middle); }, "s": () => { view.zoom(1.5, middle); },
+            "ArrowUp": () => { view.scrollTo(view.scroll - 54); }, "ArrowDown": () => { view.scrollTo(view.scroll + 54); },
+            "PageUp": () => { view.scrollTo(view.scroll - view.height); }, "PageDown": () => { view.scrollTo(view.scroll + view.height); },
+            "Home": () => { view.show(0, shared.model.length); }, "0": () => { view.show(0, shared.model.length); },
+            "End": () => { view.pan(shared.model.length); },
+            ",": () => { move(-1); }, ".": () => { move(1); }, "[": () => { climb(-1); }, "]": () => { climb(1); },
+            "n": () => { step(false); }, "p": () => { step(true); }, "c": foldAll,
+            "f": () => { if (view.selected !== null) view.reveal(view.selected.lane, view.selected.index, true); },
+            "Enter": () => { if (view.selected !== null) view.reveal(view.selected.lane, view.selected.index, true); },
+            "Escape": () => { shared.select(null); },
+        };
+        const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+        if (action === undefined)
+            return;
+        event.preventDefault();
+        event.stopPropagation();
+        action();
+        refresh();
+    };
+
+    const found = matches?.reduce((sum, each) => sum + each, 0) ?? 0;
+    if (shared.model.lanes.length === 0) {
+        return <p class="none">No record of a call or a probe is in this trace{shared.data.info.some((info) => info.profile)
+            ? ": it was made in profile mode, which counts calls and keeps no times of day. The table of functions has them." : "."}</p>;
+    }
+    return (
+        <div class="drawn">
+            <div class="tools">
+                <button type="button" title="Zoom in (+)" onClick={() => { view.zoom(1 / 2, (view.window.from + view.window.to) / 2); refresh(); }}>+</button>
+                <button type="button" title="Zoom out (-)" onClick={() => { view.zoom(2, (view.window.from + view.window.to) / 2); refresh(); }}>−</button>
+                <button type="button" title="All (Home)" onClick={() => { view.show(0, shared.model.length); refresh(); }}>All</button>
+                <button type="button" title="Fold or unfold all threads (c)" onClick={() => { foldAll(); refresh(); }}>Fold</button>
+                {matches !== null && (
+                    <span class="found">
+                        <button type="button" disabled={found === 0} onClick={() => { step(true); }}>Previous</button>
+                        <button type="button" disabled={found === 0} onClick={() => { step(false); }}>Next</button>
+                        {` ${count(found)} ${found === 1 ? "name matches" : "names match"}`}
+                    </span>)}
+                <span class="legend">
+                    <i class="on" /> on the CPU <i class="off" /> off it <i class="hatched" /> several together
+                </span>
+            </div>
+            <div class="stage" data-from={place.from} data-to={place.to}>
+                <Canvas painter={painter} label="Time line. Arrows move, plus and minus zoom, comma and full stop go from call to call, Enter zooms to the one selected."
+                    onWheel={onWheel} onPointerDown={onPointerDown} onPointerMove={onPointerMove} onPointerUp={onPointerUp}
+                    onPointerLeave={() => { view.hovered = null; setTip(null); painter.ask(); }}
+                    onDblClick={() => { if (view.selected !== null) view.reveal(view.selected.lane, view.selected.index, true); refresh(); }}
+                    onKeyDown={onKeyDown} />
+                {place.scrollMax > 0 && <input class="scroll" type="range" min={0} max={place.scrollMax} value={place.scroll} aria-label="Scroll threads"
+                    onInput={(event) => { view.scrollTo(Number(event.currentTarget.value)); refresh(); }} />}
+            </div>
+            <p class="status" role="status">{status}</p>
+            {tip !== null && <Tip {...tip} />}
+        </div>
+    );
+}
