@@ -77,6 +77,7 @@ check_jobs() {
     job check/manual 120 "mandoc -T lint -W warning man/*.[13]"
     job check/options 60 "tools/check_options.sh $BUILD/bin/probity"
     job check/aarch64 300 "BUILD=$BUILD tools/check_aarch64.sh"
+    job check/page 300 "BUILD=$BUILD tools/check_page.sh"
     job check/install 300 "BUILD=$BUILD tools/check_install.sh"
 }
 

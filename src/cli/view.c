@@ -78,9 +78,11 @@ static int parse_option(struct view_call *call, int option)
 static int open_all(void *context, uint64_t from_ns, uint64_t to_ns)
 {
     struct view_call *call = context;
-    const struct probity_report_options report = {.from_ns = from_ns, .to_ns = to_ns};
+    const struct probity_reader *reader = call->answer.reader;
+    const struct probity_report_options report = {.from_ns = from_ns, .to_ns = to_ns,
+                                                  .costs_of = reader};
     const struct probity_tree_options tree = {.from_ns = from_ns, .to_ns = to_ns,
-                                              .nodes_max = NODES_MAX};
+                                              .nodes_max = NODES_MAX, .costs_of = reader};
     const struct probity_blocks_options blocks = {.from_ns = from_ns, .to_ns = to_ns,
                                                   .slowest = BLOCKS_SLOWEST};
 

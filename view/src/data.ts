@@ -10,6 +10,8 @@ export interface Times {
     total_ns: number | null;
     self_ns: number | null;
     paused_ns: number | null;
+    self_corrected_ns?: number | null;
+    self_error_ns?: number | null;
     cpu_total_ns: number | null;
     cpu_self_ns: number | null;
     off_cpu_total_ns: number | null;

@@ -34,6 +34,7 @@ function FunctionFacts({ row, shared, mark }: { row: number; shared: Shared; mar
                 <Fact name="Calls">{count(facts.calls)}</Fact>
                 <Fact name="Total">{time(facts.total_ns)}</Fact>
                 <Fact name="Self">{time(facts.self_ns)}</Fact>
+                {facts.self_corrected_ns != null && <Fact name="Self, less recording">{time(facts.self_corrected_ns)} ± {time(facts.self_error_ns)}</Fact>}
                 <Fact name="CPU, self">{time(facts.cpu_self_ns)}</Fact>
                 <Fact name="Off CPU, self">{time(facts.off_cpu_self_ns)}</Fact>
                 {(facts.paused_ns ?? 0) > 0 && <Fact name="Paused">{time(facts.paused_ns)}</Fact>}

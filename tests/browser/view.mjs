@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: MIT
+//
+// view.mjs: looks at a page of `probity view` in headless chromium, as a user with mouse and keys.
+//
+//     node view.mjs MODULES FOLDER SCENARIO PAGE [JSON]... [-- SCENARIO PAGE [JSON]...]...
+//
+// MODULES is the node_modules directory with playwright-core; pictures go into FOLDER. Prints a line
+// for each thing that is not as it should be; exit status 1 where there is any. Whatever the
+// scenario: a message on the console, an exception, or a request for anything but the page fails it.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { resolve } from "node:path";
+
+const [modules, folder, ...rest] = process.argv.slice(2);
+const { chromium } = createRequire(`${resolve(modules)}/x.js`)("playwright-core");
+let scenario, url, told;
+let failures = 0;
+
+function fail(text) {
+  console.log(`${scenario}: ${text}`);
+  failures++;
+}
+
+function expect(what, expected, found) {
+  if (expected !== found)
+    fail(`${what}: expected ${JSON.stringify(expected)}, found ${JSON.stringify(found)}`);
+}
+
+function expectThat(what, holds) {
+  if (!holds)
+    fail(`${what}: it is not so`);
+}
+
+let page;
+const browser = await chromium.launch({
+  executablePath: "/usr/bin/chromium",
+  args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
+});
+
+async function open(scheme = "light") {
+  page?.close();
+  page = await browser.newPage({ viewport: { width: 1440, height: 900 }, colorScheme: scheme });
+  page.setDefaultTimeout(15000);
+  page.on("console", (message) => fail(`console: ${message.text()}`));
+  page.on("pageerror", (error) => fail(`exception: ${error.message}`));
+  page.on("request", (request) => {
+    if (request.url() !== url && !request.url().startsWith("blob:"))
+      fail(`request: ${request.url().slice(0, 200)}`);
+  });
+  await page.goto(url);
+  await page.waitForSelector("header");
+  return page;
+}
+
+async function show(page, tab) {
+  await page.click(`#tab-${tab}`);
+  await page.waitForSelector(`#tab-${tab}[aria-selected=true]`);
+}
+
+// Pictures for whoever wants to look.
+const picture = (page, name) => page.screenshot({ path: `${folder}/${scenario}-${name}.png` });
+
+// Rows of the table as objects: what cells are sorted by, and their texts.
+const rowsOf = (page) => page.$$eval("tbody tr[aria-rowindex]", (rows) => rows.map((row) =>
+  Object.fromEntries([...row.cells].map((cell) => [cell.dataset.column, { value: cell.dataset.value, text: cell.textContent }]))));
+
+const fact = (page, name) => page.textContent(`.details [data-fact="${name}"]`);
+
+// The window of the time line, ns.
+const windowOf = async (page) => ({
+  from: Number(await page.getAttribute(".stage", "data-from")),
+  to: Number(await page.getAttribute(".stage", "data-to")),
+});
+
+// The numbers of the table are those of `probity report --json`, in its order.
+async function functions() {
+  const [report] = told;
+  const page = await open();
+  await show(page, "functions");
+  const rows = await rowsOf(page);
+  expect("rows", report.functions.length, rows.length);
+  const keys = ["name", "calls", "total_ns", "self_ns", "cpu_self_ns", "off_cpu_self_ns", "min_ns", "mean_ns", "p50_ns", "p99_ns", "max_ns"];
+  const byName = (a, b) => (a.name < b.name ? -1 : 1);
+  const found = rows.map((row) => Object.fromEntries(keys.map((key) => [key, row[key].value]))).sort(byName);
+  const wanted = report.functions.map((row) => Object.fromEntries(keys.map((key) => [key, String(row[key] ?? "")]))).sort(byName);
+  wanted.forEach((row, i) => keys.forEach((key) => expect(`${row.name} ${key}`, row[key], found[i]?.[key])));
+  const selves = rows.map((row) => Number(row.self_ns.value));
+  expectThat("sorted by self time", selves.every((value, i) => i === 0 || selves[i - 1] >= value));
+  await page.click("th button:has-text('Calls')");
+  const calls = (await rowsOf(page)).map((row) => Number(row.calls.value));
+  expectThat("sorted by calls", calls.every((value, i) => i === 0 || calls[i - 1] >= value));
+  await page.click("th button:has-text('Calls')");
+  const reverse = (await rowsOf(page)).map((row) => Number(row.calls.value));
+  expect("reverse", JSON.stringify([...reverse].sort((a, b) => a - b)), JSON.stringify(reverse));
+  expect("distributions", rows.length, await page.locator("td svg.spark").count());
+  await page.keyboard.press("/");
+  await page.keyboard.type(report.functions[0].name.toUpperCase());
+  await page.waitForSelector("p.status");
+  const filtered = await rowsOf(page);
+  expectThat("filter", filtered.length > 0 && filtered.length < rows.length && filtered.some((row) => row.name.value === report.functions[0].name));
+  await page.keyboard.press("Escape");
+  await page.locator("tbody tr[aria-rowindex]").first().focus();
+  await page.keyboard.press("Enter");
+  const chosen = await page.textContent(".details h2");
+  const counted = report.functions.find((row) => row.name === chosen);
+  expect("details", counted.calls.toLocaleString("en-US"), await fact(page, "Calls"));
+  const bars = await page.$$eval(".details .histogram .bar title", (titles) =>
+    titles.map((title) => Number(title.textContent.match(/: ([\d,]+) of/)[1].replaceAll(",", ""))));
+  expect("bars", counted.calls - counted.calls_untimed, bars.reduce((sum, each) => sum + each, 0));
+  await picture(page, "details");
+}
+
+// Zoom by wheel and keys, pan by drag, search, click.
+async function timeline() {
+  const [wanted] = told;
+  const page = await open();
+  await show(page, "timeline");
+  const box = await page.locator("canvas").boundingBox();
+  const all = await windowOf(page);
+  await page.mouse.move(box.x + 700, box.y + 300);
+  await page.mouse.wheel(0, -400);
+  await page.waitForFunction((length) => { const { from, to } = document.querySelector(".stage").dataset; return to - from < length * 0.8; }, all.to - all.from);
+  const near = await windowOf(page);
+  expectThat("the wheel zooms in at the pointer", near.from > all.from && near.to < all.to);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 500, box.y + 300, { steps: 4 });
+  await page.mouse.up();
+  await page.waitForFunction((from) => Number(document.querySelector(".stage").dataset.from) > from, near.from);
+  const moved = await windowOf(page);
+  expectThat("a drag moves and does not zoom", Math.abs((moved.to - moved.from) / (near.to - near.from) - 1) < 1e-6);
+  await page.keyboard.press("Home");
+  await page.waitForFunction((to) => Math.abs(document.querySelector(".stage").dataset.to - to) < 1, all.to);
+  await page.keyboard.press("+");
+  await page.waitForFunction((to) => document.querySelector(".stage").dataset.to < to, all.to);
+  await page.keyboard.press("Home");
+  // By search and keys: the first call of this name, and what it was given.
+  await page.keyboard.press("/");
+  await page.keyboard.type(wanted.name);
+  await page.click("button:has-text('Next')");
+  await page.waitForSelector(".details h2");
+  expect("found", wanted.name, await page.textContent(".details h2"));
+  expect("parameters", wanted.parameters, await fact(page, "Parameters"));
+  expect("result", wanted.returned, await fact(page, "Returned"));
+  await picture(page, "found");
+  await page.focus("canvas");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction((to) => { const { from, to: end } = document.querySelector(".stage").dataset; return end - from < to / 2; }, all.to);
+  await page.keyboard.press("Escape");
+  await page.waitForSelector(".details", { state: "detached" });
+  await page.fill("input[type=search]", "");
+  // By mouse: somewhere below the ruler is the outermost call.
+  await page.focus("canvas");
+  await page.keyboard.press("Home");
+  let title = null;
+  for (let y = 30; y < 120 && title !== wanted.outermost; y += 4) {
+    await page.mouse.click(box.x + 400, box.y + y);
+    title = await page.textContent(".details h2", { timeout: 300 }).catch(() => null);
+  }
+  expect("clicked", wanted.outermost, title);
+  await picture(page, "clicked");
+}
+
+// The flame graph says what `probity tree --json` says; a block what `probity blocks --json` says.
+async function flame() {
+  const [tree] = told;
+  const page = await open();
+  await show(page, "flame");
+  await page.focus("canvas");
+  await page.keyboard.press("ArrowDown");
+  const largest = [...tree.tree].sort((a, b) => b.total_ns - a.total_ns)[0];
+  expect("largest", largest.name, await page.textContent(".details h2"));
+  expect("calls", largest.calls.toLocaleString("en-US"), await page.locator(".details [data-fact=Calls]").first().textContent());
+  await page.keyboard.press("ArrowDown");
+  const child = [...largest.children].sort((a, b) => b.total_ns - a.total_ns)[0];
+  expect("its largest", child.name, await page.textContent(".details h2"));
+  await page.keyboard.press("Enter");
+  await page.waitForFunction((name) => document.querySelector(".path").textContent.endsWith(name), child.name);
+  await picture(page, "zoomed");
+  await page.keyboard.press("Escape");
+  for (const [value] of [["CPU time"], ["Off the CPU"], ["Calls"]])
+    await page.check(`label:has-text("${value}")`);
+  const box = await page.locator("canvas").boundingBox();
+  await page.mouse.click(box.x + 40, box.y + 30);
+  await page.waitForSelector(".details h2");
+}
+
+async function blocks() {
+  const [{ blocks: wanted }] = told;
+  const page = await open();
+  await show(page, "blocks");
+  const rows = await rowsOf(page);
+  expectThat("rows", rows.length > 0);
+  rows.forEach((row, i) => {
+    expect(`block ${i} from`, wanted[i].from, row.from.value);
+    for (const key of ["calls", "wall_ns", "cpu_ns", "off_cpu_ns", "min_ns", "mean_ns", "p50_ns", "p99_ns", "max_ns"])
+      expect(`block ${i} ${key}`, String(wanted[i][key] ?? ""), row[key].value);
+  });
+  expect("arrows", Math.min(48, wanted.length), await page.locator(".arrow").count());
+  await page.locator(".arrow").first().focus();
+  await page.keyboard.press("Enter");
+  expect("times", wanted[0].calls.toLocaleString("en-US"), await fact(page, "Times"));
+  const bars = await page.$$eval(".details .histogram .bar title", (titles) =>
+    titles.map((title) => Number(title.textContent.match(/: ([\d,]+) of/)[1].replaceAll(",", ""))));
+  expect("bars", wanted[0].calls, bars.reduce((sum, each) => sum + each, 0));
+  await picture(page, "chosen");
+  await page.locator(".details .slow button").first().click();
+  await page.waitForSelector("#tab-timeline[aria-selected=true]");
+}
+
+// Contrast as WCAG has it: 4.5 is what text needs.
+function contrast(one, other) {
+  const light = (colour) => {
+    const [r, g, b] = colour.match(/\d+/g).map(Number).map((value) => {
+      const part = value / 255;
+      return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const [a, b] = [light(one), light(other)].sort((x, y) => y - x);
+  return (a + 0.05) / (b + 0.05);
+}
+
+async function themes() {
+  for (const scheme of ["light", "dark"]) {
+    const page = await open(scheme);
+    const colours = await page.evaluate(() => {
+      const style = (name) => {
+        const probe = document.createElement("i");
+        probe.style.color = `var(--${name})`;
+        document.body.append(probe);
+        const { color } = getComputedStyle(probe);
+        probe.remove();
+        return color;
+      };
+      return Object.fromEntries(["paper", "panel", "raised", "text", "faint", "accent", "accent-soft", "good", "good-soft", "bad", "bad-soft"].map((name) => [name, style(name)]));
+    });
+    for (const [text, ground] of [["text", "paper"], ["text", "panel"], ["faint", "paper"], ["faint", "panel"], ["faint", "raised"],
+      ["accent", "accent-soft"], ["good", "good-soft"], ["bad", "bad-soft"], ["bad", "raised"]]) {
+      const found = contrast(colours[text], colours[ground]);
+      if (found < 4.5)
+        fail(`${scheme}: ${text} on ${ground}: contrast ${found.toFixed(2)}`);
+    }
+    const lightness = contrast(colours.paper, "rgb(0, 0, 0)");
+    expectThat(`${scheme} paper`, scheme === "dark" ? lightness < 2 : lightness > 15);
+    await show(page, "timeline");
+    const pixel = await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => {
+      const canvas = document.querySelector("canvas");
+      done([...canvas.getContext("2d").getImageData(canvas.width - 3, canvas.height - 3, 1, 1).data].slice(0, 3).join(", "));
+    }))));
+    expect(`${scheme} canvas`, colours.paper, `rgb(${pixel})`);
+    for (const tab of ["overview", "timeline", "flame", "functions", "blocks"]) {
+      await show(page, tab);
+      await picture(page, `${scheme}-${tab}`);
+    }
+  }
+  const page = await open();
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.waitForFunction(() => getComputedStyle(document.documentElement).backgroundColor === "rgb(21, 23, 28)");
+}
+
+// On paper: what is shown, in whole and in light colours; nothing that only a screen can use.
+async function print() {
+  const [report] = told;
+  const page = await open("dark");
+  await show(page, "functions");
+  await page.emulateMedia({ media: "print", colorScheme: "dark" });
+  await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+  await page.waitForTimeout(100);
+  expect("rows", report.functions.length, (await rowsOf(page)).length);
+  expect("ground", "rgb(255, 255, 255)", await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor));
+  expectThat("no search field", !(await page.isVisible("input[type=search]")));
+  const pdf = await page.pdf({ path: `${folder}/print.pdf` });
+  expectThat("a document", pdf.length > 10000);
+}
+
+// Names are text: shown as they are, and never more than that.
+async function odd() {
+  const [report] = told;
+  const page = await open();
+  const scripts = await page.evaluate(() => document.scripts.length);
+  for (const tab of ["overview", "timeline", "flame", "functions", "blocks"]) {
+    await show(page, tab);
+    expect(`${tab}: scripts`, scripts, await page.evaluate(() => document.scripts.length));
+    expect(`${tab}: pictures`, 0, await page.locator("img").count());
+    expect(`${tab}: owned`, undefined, await page.evaluate(() => window.owned));
+    await picture(page, tab);
+  }
+  await show(page, "functions");
+  const names = (await rowsOf(page)).map((row) => row.name.value).sort();
+  expect("names", JSON.stringify(report.functions.map((row) => row.name).sort()), JSON.stringify(names));
+  expectThat("markup as text", (await page.textContent("tbody")).includes("<script>window.owned = 1</script>"));
+  for (let i = 0; i < names.length; i++) {
+    await page.locator("tbody tr[aria-rowindex]").nth(i).click();
+    await page.waitForSelector(".details h2");
+  }
+  await show(page, "timeline");
+  await page.fill("input[type=search]", "with_text");
+  for (let i = 0; i < 12; i++) {
+    await page.click("button:has-text('Next')");
+    expect(`call ${i}`, "with_text", await page.textContent(".details h2"));
+  }
+  await picture(page, "call");
+}
+
+async function empty() {
+  const page = await open();
+  for (const tab of ["overview", "timeline", "flame", "functions", "blocks"]) {
+    await show(page, tab);
+    await picture(page, tab);
+  }
+  await show(page, "timeline");
+  expectThat("said", (await page.textContent(".panel")).includes("No record"));
+}
+
+// Many threads: the last can be reached, and nothing is drawn beyond the screen.
+async function threads() {
+  const [wanted] = told;
+  const page = await open();
+  expectThat("counted", (await page.textContent(".figures")).includes(`${wanted.threads}threads`));
+  await show(page, "timeline");
+  const box = await page.locator("canvas").boundingBox();
+  await page.mouse.move(box.x + 60, box.y + 300);
+  const before = await page.locator("canvas").screenshot();
+  await page.mouse.wheel(0, 3000);
+  await page.waitForFunction(() => Number(document.querySelector(".scroll").value) > 0);
+  expectThat("scrolled", !before.equals(await page.locator("canvas").screenshot()));
+  await picture(page, "scrolled");
+}
+
+// How long a page takes to be there, and a drawing of its time line.
+async function speed() {
+  const [wanted] = told;
+  const start = performance.now();
+  const page = await open();
+  const opened = performance.now() - start;
+  await show(page, "timeline");
+  await page.waitForFunction(() => (document.querySelector(".status")?.textContent ?? "") !== "");
+  const drawn = performance.now() - start;
+  console.error(`${scenario}: opened in ${Math.round(opened)} ms, time line after ${Math.round(drawn)} ms`);
+  if (wanted !== undefined)
+    expectThat(`opened within ${wanted.ms} ms (${Math.round(opened)})`, opened <= wanted.ms);
+  expectThat("it says that it draws calls together", (await page.textContent(".status")).includes("drawn together"));
+}
+
+const scenarios = { functions, timeline, flame, blocks, themes, print, odd, empty, threads, speed };
+for (let from = 0, end; from < rest.length; from = end + 1) {
+  end = rest.indexOf("--", from);
+  end = end < 0 ? rest.length : end;
+  let file, jsons;
+  [scenario, file, ...jsons] = rest.slice(from, end);
+  url = `file://${resolve(file)}`;
+  told = jsons.map((path) => JSON.parse(readFileSync(path, "utf8")));
+  const start = performance.now();
+  try {
+    await scenarios[scenario]();
+  } catch (error) {
+    fail(String(error.stack ?? error));
+  }
+  console.error(`${scenario}: ${((performance.now() - start) / 1000).toFixed(1)} s`);
+}
+await browser.close();
+process.exit(failures > 0 ? 1 : 0);

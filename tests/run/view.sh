@@ -1,0 +1,162 @@
+#!/usr/bin/env bash
+# `probity view`: its pages in headless chromium, looked at by tests/browser/view.mjs: numbers equal
+# to those of the other commands, time line by mouse and keys, light, dark and paper, names that
+# look like markup, no thread and 64; and files: what exists, a full disk, damage.
+# variants: asan
+# timeout: 300
+. "$(dirname "$0")/common.bash"
+TREE=$PROGRAMS/tree
+
+# $1 what, $2 status; then arguments of view. Leaves "output" and "errors".
+view() {
+    local what=$1 expected=$2 status=0
+    shift 2
+    "$PROBITY" view "$@" > output 2> errors || status=$?
+    expect "$what: status ($(cat errors))" "$expected" "$status"
+}
+
+# $1 id of an element of data, $2 page. Prints what is packed in it.
+unpack() {
+    sed -n "s,.*id=\"probity-$1\">\([^<]*\)<.*,\1,p" "$2" | base64 -d |
+        python3 -c 'import sys, zlib
+sys.stdout.buffer.write(zlib.decompress(sys.stdin.buffer.read()))'
+}
+
+# ---- Files ----
+
+PROBITY_OUT=$WORK/small.probity "$TREE"
+view "small" 0 small.probity
+expect "name of the page" "small.html" "$(cat output)"
+view "page that exists" 1 small.probity
+grep -q "'small.html' exists" errors || fail "no word that the page exists: $(cat errors)"
+view "page, replaced" 0 -f small.probity
+view "to stdout" 0 -o - small.probity
+cmp -s output small.html || fail "another page on standard output"
+for wrong in "--spans 0" "--spans x" "--nothing" "--open -o -"; do
+    # shellcheck disable=SC2086
+    view "wrong: $wrong" 2 $wrong small.probity
+done
+view "no trace" 2
+view "input as output" 1 -f -o small.probity small.probity
+view "full disk" 1 -f -o /dev/full small.probity
+head -c 2000 small.probity > cut.probity
+view "cut" 3 -o cut.html cut.probity
+expect "completeness of a cut trace" "false" "$(unpack data cut.html | jq '.info[0].complete')"
+if [ -w /dev/shm ] && mkdir -p "$SPOOL/disk" 2> /dev/null &&
+    mount -t tmpfs -o size=64k tmpfs "$SPOOL/disk" 2> /dev/null; then
+    view "a disk that gets full" 1 -o "$SPOOL/disk/page.html" small.probity
+    expect "left on the full disk" "" "$(ls -A "$SPOOL/disk")"
+    umount "$SPOOL/disk"
+fi
+# A browser that is not there, one that fails, and one that is shown the page.
+mkdir bin
+printf '#!/bin/sh\nexit 3\n' > bin/xdg-open
+chmod +x bin/xdg-open
+PATH=$WORK/bin:$PATH view "browser that fails" 1 -f --open -o opened.html small.probity
+# shellcheck disable=SC2016
+printf '#!/bin/sh\necho "$1" > told\n' > bin/xdg-open
+PATH=$WORK/bin:$PATH view "browser" 0 -f --open -o opened.html small.probity
+expect "what the browser was told" "opened.html" "$(cat told)"
+
+# ---- Data ----
+
+# Without a limit each call is a span of its own; with one, spans are fewer, but no call is lost.
+unpack data small.html > small.json
+"$PROBITY" report --json small.probity > report.json
+calls=$(jq '[.functions[].calls] | add' report.json)
+expect "calls" "$calls" "$(jq .timeline.calls small.json)"
+expect "unit" 1 "$(jq .timeline.unit_ns small.json)"
+jq .report small.json > found.json
+# Signatures are what the trace itself tells: a page is read where the program is not.
+cmp -s <(jq -S 'del(.functions[].signature)' report.json) \
+    <(jq -S 'del(.functions[].signature)' found.json) ||
+    fail "not the report of 'report --json'"
+"$BUILD/bench/gen_scopes" big.probity 2 1 values
+view "few spans" 0 --spans 10000 -o few.html big.probity
+unpack data few.html > few.json
+expect "calls with few spans" 500000 "$(jq .timeline.calls few.json)"
+[ "$(jq .timeline.spans few.json)" -le 10000 ] || fail "more spans than asked for"
+[ "$(jq '.timeline.together > 400000' few.json)" = true ] || fail "no word of calls together"
+# Sums over the spans: the counts of each lane (third column) of all threads.
+unpack spans few.html > few.spans
+expect "calls in spans" 500000 "$(python3 - few.json few.spans <<'EOF'
+import json, sys
+timeline = json.load(open(sys.argv[1]))["timeline"]
+data, at, total = open(sys.argv[2], "rb").read(), 0, 0
+def number():
+    global at
+    value, shift = 0, 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return value
+for thread in timeline["threads"]:
+    for kind, depth, size in thread["lanes"]:
+        columns = [[number() for _ in range(size)] for _ in range(8)]
+        if kind == 2:
+            total += sum(columns[2])
+assert at == len(data)
+print(total)
+EOF
+)"
+
+# ---- Pages ----
+
+if [ "$VARIANT" != gcc ]; then
+    finish
+fi
+if ! command -v /usr/bin/chromium > /dev/null || ! command -v node > /dev/null; then
+    echo "neither chromium nor node: pages were not looked at" >&2
+    finish
+    exit 77
+fi
+MODULES=$BUILD/npm-view
+"$SOURCE/tools/npm_install.sh" "$SOURCE/view" "$MODULES" --include=dev
+mkdir -p "$BUILD/test-logs/view"
+
+# $1 scenario, $2 page; then files of JSON. All are looked at in one browser, at the end.
+scenarios=()
+look() {
+    scenarios+=("$@" --)
+}
+
+view "whole" 0 --spans 2000000 -o whole.html big.probity
+"$PROBITY" log big.probity | awk '
+    /inner_values/ && !found { found = 1; next }
+    found == 1 && / value = / { value = $NF }
+    found == 1 && / other = / { other = $NF }
+    found == 1 && /return \(/ { gsub(/.*\(|\).*/, ""); result = $0; exit }
+    END { printf "{\"name\": \"inner_values\", \"outermost\": \"outer\", \"parameters\":"
+          printf " \"value = %s, other = %s\", \"returned\": \"%s\"}\n", value, other, result }' \
+    > call.json
+look timeline whole.html call.json
+"$PROBITY" report --json big.probity > big.json
+look functions few.html big.json
+"$PROBITY" tree --json small.probity > tree.json
+look flame small.html tree.json
+look themes small.html
+look print few.html big.json
+PROBITY_OUT=$WORK/hits.probity "$PROGRAMS/blocks" > /dev/null
+"$PROBITY" blocks --json hits.probity > blocks.json
+view "hits" 0 hits.probity
+look blocks hits.html blocks.json
+PROBITY_OUT=$WORK/odd.probity "$PROGRAMS/odd_names"
+"$PROBITY" report --json odd.probity > odd.json
+view "odd names" 0 odd.probity
+grep -qF 'window.owned' odd.html && fail "a name stands in the page as it is"
+look odd odd.html odd.json
+"$BUILD/bench/gen" none.probity 1 0
+view "empty" 0 none.probity
+look empty none.html
+"$BUILD/bench/gen_scopes" many.probity 64 1
+view "64 threads" 0 many.probity
+echo '{"threads": 64}' > threads.json
+look threads many.html threads.json
+look speed many.html
+HOME=$WORK node "$SOURCE/tests/browser/view.mjs" "$MODULES/node_modules" "$BUILD/test-logs/view" \
+    "${scenarios[@]}" > said 2> 'times' || fail "$(cat said)"
+cat 'times'
+finish
