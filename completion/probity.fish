@@ -19,6 +19,7 @@ set -l commands \
     model \
     overhead \
     runs \
+    timeline \
     view \
     help
 set -l none "not __fish_seen_subcommand_from $commands"
@@ -34,6 +35,7 @@ complete -c probity -n $none -a check -d 'verify every byte of a trace'
 complete -c probity -n $none -a recover -d 'fold what a killed program left behind into its trace'
 complete -c probity -n $none -a level -d 'show or change the levels of a running program'
 complete -c probity -n $none -a diff -d 'compare runs of a program before and after a change'
+complete -c probity -n $none -a timeline -d 'show who did what when'
 complete -c probity -n $none -a view -d 'make one HTML page of everything'
 complete -c probity -n $none -a overhead -d 'say by how much recording slows a program down'
 complete -c probity -n $none -a runs -d 'keep a history of runs'
@@ -248,3 +250,12 @@ complete -c probity -n "$in view" -l spans -x -d 'spans of the time line'
 complete -c probity -n "$in view" -l from -x -d 'only what begins from this time on'
 complete -c probity -n "$in view" -l to -x -d 'only what begins before this time'
 complete -c probity -n "$in view" -l tid -x -d 'only these threads'
+
+complete -c probity -n "$in timeline" -s o -l output -r -d 'write to a file'
+complete -c probity -n "$in timeline" -s f -l force -d 'replace the file'
+complete -c probity -n "$in timeline" -l cpu -d 'shades of the time on the CPU'
+complete -c probity -n "$in timeline" -l width -x -d 'so many columns'
+complete -c probity -n "$in timeline" -l from -x -d 'only what begins from this time on'
+complete -c probity -n "$in timeline" -l to -x -d 'only what begins before this time'
+complete -c probity -n "$in timeline" -l tid -x -d 'only these threads'
+complete -c probity -n "$in timeline" -l json -d 'print JSON'

@@ -433,6 +433,12 @@ const struct probity_timeline_name *const *probity_timeline_names(
     return (const struct probity_timeline_name *const *)timeline->names.items;
 }
 
+const struct probity_scopes_repairs *probity_timeline_repairs(
+    const struct probity_timeline *timeline)
+{
+    return probity_scopes_repairs(timeline->scopes);
+}
+
 int probity_timeline_values_next(const struct probity_timeline *timeline, uint32_t values,
                                  size_t *at, struct probity_timeline_values *ret_values)
 {

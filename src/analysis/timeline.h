@@ -132,6 +132,9 @@ const struct probity_timeline_thread *const *probity_timeline_threads(
 const struct probity_timeline_name *const *probity_timeline_names(
     const struct probity_timeline *timeline, size_t *ret_count);
 
+const struct probity_scopes_repairs *probity_timeline_repairs(
+    const struct probity_timeline *timeline);
+
 /* The values of one event of a call or mark: of kind ENTER, PARAMETERS, LEAVE, MESSAGE or
  * CHECKPOINT; or HIT with ids, whose payload they are. */
 struct probity_timeline_values {

@@ -8,10 +8,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "cli/printed.h"
 
 #include "analysis/profiled.h"
+
+enum { COLUMNS_USUAL = 80 };
 
 int cli_answer_option(struct cli_answer *answer, int option, const char *value)
 {
@@ -119,6 +123,15 @@ int cli_answer_is_utf8(void)
             return strstr(value, "UTF-8") != NULL || strstr(value, "utf8") != NULL;
     }
     return 0;
+}
+
+size_t cli_answer_columns(const struct cli_answer *answer)
+{
+    struct winsize size;
+
+    if (answer->out == NULL && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    return COLUMNS_USUAL;
 }
 
 static int write_answer(const struct cli_answer *answer, const struct probity_reader *reader)

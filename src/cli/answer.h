@@ -61,6 +61,9 @@ int cli_answer_profiles(struct cli_answer *answer, const struct probity_reader *
 /* Whether lines and bars may be other than ASCII: whoever has set no locale may have no font. */
 int cli_answer_is_utf8(void);
 
+/* Columns of the terminal that the answer goes to; 80 without one. */
+size_t cli_answer_columns(const struct cli_answer *answer);
+
 /* Reads the traces and prints. Returns an exit status. */
 int cli_answer_run(struct cli_answer *answer, char **names, size_t count);
 

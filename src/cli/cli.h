@@ -45,6 +45,7 @@ extern const struct cli_command cli_command_list;
 extern const struct cli_command cli_command_model;
 extern const struct cli_command cli_command_overhead;
 extern const struct cli_command cli_command_runs;
+extern const struct cli_command cli_command_timeline;
 extern const struct cli_command cli_command_view;
 
 /* "probity CMD: TEXT" on stderr, one line. Returns CLI_FAILURE. */

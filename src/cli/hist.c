@@ -5,8 +5,6 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "analysis/report.h"
 #include "cli/answer.h"
@@ -17,7 +15,7 @@
 #include "output/text.h"
 
 /* Rows that fit a terminal; and those that one can ask for, more than all fine buckets. */
-enum { ROWS_USUAL = 32, ROWS_MAX = 10000, COLUMNS_USUAL = 80 };
+enum { ROWS_USUAL = 32, ROWS_MAX = 10000 };
 
 /* What is measured of a call: bits of self, CPU, off the CPU. */
 enum { OF_SELF = 1, OF_CPU = 2, OF_OFF = 4 };
@@ -213,16 +211,6 @@ static int finish_hist(void *context, const struct probity_reader *reader)
     return call->pattern != NULL ? finish_functions(call, reader) : finish_blocks(call);
 }
 
-/* Of the terminal that the answer goes to. */
-static size_t columns_of(const struct cli_answer *answer)
-{
-    struct winsize size;
-
-    if (answer->out == NULL && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-        return size.ws_col;
-    return COLUMNS_USUAL;
-}
-
 static int print_hist(void *context, FILE *stream, const struct probity_reader *reader,
                       int has_colour)
 {
@@ -233,7 +221,7 @@ static int print_hist(void *context, FILE *stream, const struct probity_reader *
     result->repairs = &call->repairs;
     result->measure = measures[call->of].name;
     result->title = call->pattern != NULL ? measures[call->of].title : measures[call->of].block;
-    result->columns = columns_of(&call->answer);
+    result->columns = cli_answer_columns(&call->answer);
     result->is_utf8 = cli_answer_is_utf8();
     if (call->as_json)
         return probity_hist_json(stream, result);

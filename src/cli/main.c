@@ -30,6 +30,7 @@ static const struct cli_command *const commands[] = {
     &cli_command_model,
     &cli_command_overhead,
     &cli_command_runs,
+    &cli_command_timeline,
     &cli_command_view,
 };
 

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# `probity timeline`: sums over its columns against `probity threads`, letters of functions whose
+# place in time is known, filters, colours, shades, a killed program, and what is empty.
+# variants: clang asan
+. "$(dirname "$0")/common.bash"
+TREE=$PROGRAMS/tree
+
+# $1 what, $2 status; then arguments of timeline. Leaves "output" and "errors".
+timeline() {
+    local what=$1 expected=$2 status=0
+    shift 2
+    "$PROBITY" timeline "$@" > output 2> errors || status=$?
+    expect "$what: status ($(cat errors))" "$expected" "$status"
+}
+
+# The letter that the legend gives to $1.
+letter() {
+    sed -n "s/^\([A-Z]\)  $1\$/\1/p" output
+}
+
+PROBITY_OUT=$WORK/trace "$TREE"
+timeline "JSON" 0 --json --width 7 trace
+"$PROBITY" threads --json trace > threads.json
+# Per thread: the time that it was there, in outermost scopes, and its marks, all to 1 in 100,000.
+sums='[.threads[] | {tid, there: ([.columns[].there_ns] | add), inside: ([.columns[].inside_ns] | add)}]
+    | sort_by(.tid)'
+wanted='[.processes[].threads[] | {tid, there: .lifetime_ns, inside: .inside_ns}] | sort_by(.tid)'
+expect "sums" "true" "$(jq -n --slurpfile found <(jq "$sums" output) \
+    --slurpfile wanted <(jq "$wanted" threads.json) '[$found[0], $wanted[0]] | transpose
+        | all(.[0].tid == .[1].tid and ((.[0].there - .[1].there) | fabs) <= 1e-5 * .[1].there + 9
+              and ((.[0].inside - .[1].inside) | fabs) <= 1e-5 * .[1].inside + 9)')"
+expect "columns" 7 "$(jq '.threads[0].columns | length' output)"
+# Time off the CPU is told where more than 4 us lie between two records: of 218 scopes, all but that.
+expect "off the CPU" "true" "$(jq -n --slurpfile found output --slurpfile wanted threads.json '
+    ([$found[0].threads[].columns[].off_cpu_ns] | add) as $off
+    | ([$wanted[0].processes[].off_cpu_ns] | add) as $all
+    | $off <= $all * 1.0001 and $off >= $all - 2 * 218 * 4000')"
+expect "first" "pausing" "$(jq -r '.threads[0].columns[0].function' output)"
+
+timeline "text" 0 --width 66 trace
+first=$(awk 'NR == 2 { print substr($0, 27, 1) }' output)
+expect "first column" "$(letter pausing)" "${first^^}"
+expect "threads" 2 "$(awk 'NR > 1 && /^$/ { exit } NR > 1' output | wc -l)"
+expect "width" 66 "$(awk 'NR == 2 { print length($0) }' output)"
+grep -q '^trace: trace: complete' output || fail "no word of completeness"
+tid=$(jq '[.processes[].threads[].tid] | max' threads.json)
+timeline "one thread" 0 --tid "$tid" trace
+expect "its functions" "leaf" "$(sed -n 's/^[A-Z]  //p' output | grep -v thread_main)"
+timeline "no thread" 1 --tid 1 trace
+LC_ALL=C timeline "shades" 0 --cpu trace
+LC_ALL=C grep -q '[^ -~]' output && fail "other characters than ASCII in the locale C"
+LC_ALL=C.UTF-8 timeline "blocks" 0 --cpu trace
+grep -q '░\|·\|█\|▒\|▓' output || fail "no blocks in UTF-8"
+if command -v script > /dev/null; then
+    script -qc "TERM=xterm '$PROBITY' timeline trace" /dev/null > output < /dev/null
+    grep -q $'\033' output || fail "no colour on a terminal"
+    NO_COLOR=1 script -qc "TERM=xterm '$PROBITY' timeline trace" /dev/null > output < /dev/null
+    ! grep -q $'\033' output || fail "colour despite NO_COLOR"
+fi
+for wrong in "--width 0" "--width x" "--nothing" ""; do
+    # shellcheck disable=SC2086
+    timeline "wrong: $wrong" 2 $wrong ${wrong:+trace}
+done
+
+# Hits alone: a probe's letter, and as many marks as hits.
+PROBITY_OUT=$WORK/hits "$PROGRAMS/blocks" > /dev/null
+timeline "hits" 0 --json hits
+hits=$("$PROBITY" csv hits | wc -l)
+expect "marks" "$hits" "$(jq '[.threads[].columns[].marks] | add | round' output)"
+timeline "hits as text" 0 hits
+[ "$(grep -c '^[A-Z]  ' output)" -ge 1 ] || fail "no probe in the legend"
+
+# Killed ten calls deep; nothing recorded.
+status=0
+{ PROBITY_OUT=$WORK/killed "$TREE" kill || status=$?; } 2> /dev/null
+timeline "killed" 0 killed
+grep -q '^repaired: 11 open when' output || fail "no word of what was open"
+"$BUILD/bench/gen" none 1 0
+timeline "empty" 0 none
+timeline "empty, JSON" 0 --json none
+expect "threads of none" 0 "$(jq '.threads | length' output)"
+finish
