@@ -29,7 +29,8 @@ diff formats helped > difference || fail "formats listed (<) and in the help (>)
 [ "$(wc -l < formats)" -ge 9 ] || fail "few formats: $(xargs < formats)"
 grep -qx chrome formats && grep -qx sqlite formats || fail "formats: $(xargs < formats)"
 for section in $(cat formats); do
-    grep -q "^\.Ss \(.* , \)*$section\( ,.*\)*$" "$SOURCE/man/probity-export.1" || fail "no page on '$section'"
+    grep -q "^\.Ss \(.* , \)*$section\( ,.*\)*$" "$SOURCE/man/probity-export.1" ||
+        fail "no section on '$section' in the manual"
 done
 
 refused "no format" 2 "no --format given; there are " trace
