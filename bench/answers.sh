@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# answers.sh BUILD_DIR [MILLIONS]: speed and memory of `probity log`, `report`, `tree`, `hist` and
-# `blocks` on one CPU, output to /dev/null, for traces of so many records from 8 threads (default
-# 100) and of a tenth: enters and leaves, of blocks hits. Memory must not depend on the length of
-# the trace.
+# answers.sh BUILD_DIR [MILLIONS]: speed and memory of `probity log`, `report`, `tree`, `hist`,
+# `blocks` and `model` on one CPU, output to /dev/null, for traces of so many records from 8 threads
+# (default 100) and of a tenth: enters and leaves, of the last two hits. Memory must not depend on
+# the length of the trace.
 set -eu
 build=$1
 millions=${2:-100}
@@ -63,6 +63,7 @@ answers gen_scopes <<'END'
 END
 answers gen <<'END'
 3 20 blocks
+3 20 model
 END
 "$build/bench/gen_scopes" "$trace" 8 $((millions / 10)) values
 for command in log report; do
