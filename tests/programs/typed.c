@@ -44,11 +44,19 @@ static void release(void)
     pthread_mutex_unlock(&lock);
 }
 
+/* Gives the lock back meanwhile. */
+static void wait_for_change(void)
+{
+    PROBITY_LOCK_RELEASE("items", &lock);
+    pthread_cond_wait(&changed, &lock);
+    PROBITY_LOCK_HOLD("items", &lock);
+}
+
 static void put(uint64_t item)
 {
     hold();
     while (end - first == ROOM)
-        pthread_cond_wait(&changed, &lock);
+        wait_for_change();
     PROBITY_QUEUE_PUT("items", items, item);
     items[end++ % ROOM] = item;
     release();
@@ -58,7 +66,7 @@ static uint64_t get(void)
 {
     hold();
     while (end == first)
-        pthread_cond_wait(&changed, &lock);
+        wait_for_change();
     uint64_t item = items[first++ % ROOM];
     PROBITY_QUEUE_GET("items", items, item);
     release();
