@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# httpd.sh BUILD_DIR [PAIRS]: the example web server under wrk at full load on loopback, with probes
-# and with the probes compiled out, in turn. Server and wrk share the CPUs, as they would for a user
-# who tries it.
+# httpd.sh BUILD_DIR: the example web server under wrk at full load on loopback, with the probes of
+# its stages, with ids and locks told too, and with the probes compiled out, in turn. Server and wrk
+# share the CPUs, as they would for a user who tries it.
 set -eu
 build=$(cd "$1" && pwd)
-pairs=20
+rounds=20
 seconds=2
 directory=$(mktemp -d ./bench.httpd.XXXXXX)
 server=
@@ -22,8 +22,9 @@ row() { printf 'row\thttpd\t%s\t%s\t%s\t%s\n' "$@"; }
 # on what else the machine does.
 load() {
     local program=$1 result=$2 port=''
+    shift 2
     : >"$directory/out"
-    "$program" --root "$directory/root" --port 0 --threads 4 >"$directory/out" &
+    "$program" --root "$directory/root" --port 0 --threads 4 "$@" >"$directory/out" &
     server=$!
     for _ in $(seq 100); do
         port=$(sed -n 's/^listening on 127.0.0.1://p' "$directory/out")
@@ -45,10 +46,12 @@ median() { sort -n "$1" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }
 
 mkdir "$directory/root"
 head -c 4096 /dev/zero | tr '\0' 'x' >"$directory/root/page.html"
-for _ in $(seq "$pairs"); do
+for _ in $(seq "$rounds"); do
     load "$build/examples/httpd-plain" "$directory/plain"
     PROBITY_OUT=$directory/httpd.probity PROBITY_OVERWRITE=1 \
-        load "$build/examples/httpd" "$directory/probes"
+        load "$build/examples/httpd" "$directory/probes" --plain-stages
+    PROBITY_OUT=$directory/ids.probity PROBITY_OVERWRITE=1 \
+        load "$build/examples/httpd" "$directory/ids"
 done
 plain=$(median "$directory/plain")
 probes=$(median "$directory/probes")
@@ -60,17 +63,20 @@ row "with / without, lowest pair" "$(head -n 1 <<<"$ratio")" x ""
 row "with / without, median pair" \
     "$(awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }' <<<"$ratio")" x ""
 row "with / without, highest pair" "$(tail -n 1 <<<"$ratio")" x ""
+row "with ids and locks / without, medians" \
+    "$(awk "BEGIN { print $(median "$directory/ids") / $plain }")" x ""
 plain=$(median "$directory/plain.cpu")
 probes=$(median "$directory/probes.cpu")
 row "CPU of the server per request, no probes" "$plain" us ""
 row "CPU of the server per request, probes" "$probes" us ""
+row "CPU of the server per request, ids and locks" "$(median "$directory/ids.cpu")" us ""
 row "CPU without / with, medians" "$(awk "BEGIN { print $plain / $probes }")" x ""
-# The trace of the last run: of 12 hits or more a request, 4 are without ids, which take 16 or 24
-# bytes.
-"$build/bin/probity" csv --columns role,tid "$directory/httpd.probity" >"$directory/roles"
-hits=$(wc -l <"$directory/roles")
-with_ids=$(grep -cv '^,' "$directory/roles")
-bytes=$(stat -c %s "$directory/httpd.probity")
-row "hits of the last run" "$hits" "" ""
-row "of them with ids" "$with_ids" "" ""
-row "trace, per hit" "$(awk "BEGIN { print $bytes / $hits }")" bytes ""
+
+# $1 what, $2 trace of the last run, $3 target
+bytes_per_hit() {
+    local hits
+    hits=$("$build/bin/probity" csv "$2" | wc -l)
+    row "$1" "$(awk "BEGIN { print $(stat -c %s "$2") / $hits }")" bytes "$3"
+}
+bytes_per_hit "trace, per hit" "$directory/httpd.probity" "<= 4"
+bytes_per_hit "trace with ids, per hit" "$directory/ids.probity" ""

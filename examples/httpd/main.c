@@ -27,6 +27,8 @@
 
 enum { EXIT_USAGE = 2, PATH_BYTES_MAX = 4096 };
 
+bool stages_have_ids = true;
+
 struct options {
     const char *root;
     const char *scoreboard;
@@ -42,6 +44,7 @@ static const char usage[] =
     "  --port NUMBER       0 takes a free one (default: 8080)\n"
     "  --threads NUMBER    workers, 1 to 256 (default: 4)\n"
     "  --idle SECONDS      a silent connection is closed after 1 to 3600 (default: 5)\n"
+    "  --plain-stages      probes tell stages only, not which request, queue and lock\n"
     "  --scoreboard FILE   keep the threads' counts in this file; it survives a kill\n"
     "  --help              this text\n";
 
@@ -72,6 +75,7 @@ static int options_read(int argc, char **argv, struct options *ret_options)
     static const struct option names[] = {
         {"root", required_argument, NULL, 'r'},    {"port", required_argument, NULL, 'p'},
         {"threads", required_argument, NULL, 't'}, {"idle", required_argument, NULL, 'i'},
+        {"plain-stages", no_argument, NULL, 'P'},
         {"help", no_argument, NULL, 'h'},          {"scoreboard", required_argument, NULL, 's'},
         {NULL, 0, NULL, 0}};
     struct options options = {.root = ".", .port = 8080, .threads = 4, .idle_seconds = 5};
@@ -85,6 +89,9 @@ static int options_read(int argc, char **argv, struct options *ret_options)
             break;
         case 's':
             options.scoreboard = optarg;
+            break;
+        case 'P':
+            stages_have_ids = false;
             break;
         case 'p':
             result = option_number("port", 0, 65535, &options.port);

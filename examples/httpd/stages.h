@@ -32,6 +32,8 @@
 
 #include "probity_typed.h"
 
+#include <stdbool.h>
+
 enum stage {
     STAGE_ACCEPTED = 1,
     STAGE_QUEUED = 2,
@@ -49,14 +51,32 @@ enum stage {
 
 #define STAGE_HIT(stage) PROBITY_PROBE(stage)
 
-#define STAGE_PUT(stage, queue, turn) PROBITY_PROBE_ROLE(stage, PROBITY_ROLE_QUEUE_PUT, turn, queue)
-#define STAGE_GET(stage, queue, turn) PROBITY_PROBE_ROLE(stage, PROBITY_ROLE_QUEUE_GET, turn, queue)
-#define STAGE_BEGIN(stage, turn) PROBITY_PROBE_ROLE(stage, PROBITY_ROLE_REQUEST_BEGIN, turn, 0)
-#define STAGE_END(stage, turn) PROBITY_PROBE_ROLE(stage, PROBITY_ROLE_REQUEST_END, turn, 0)
+/* --plain-stages clears it before the threads start: stages then are plain hits, and the lock has no
+ * probes. */
+extern bool stages_have_ids;
 
-#define QUEUE_LOCK_WAITED_FOR(lock) PROBITY_LOCK_WAIT("queue", lock)
-#define QUEUE_LOCK_HELD(lock) PROBITY_LOCK_HOLD("queue", lock)
-#define QUEUE_LOCK_RELEASED(lock) PROBITY_LOCK_RELEASE("queue", lock)
+#define STAGE_HIT_WITH(stage, role, turn, object)                                                  \
+    do {                                                                                           \
+        if (stages_have_ids)                                                                       \
+            PROBITY_PROBE_ROLE(stage, role, turn, object);                                         \
+        else                                                                                       \
+            PROBITY_PROBE(stage);                                                                  \
+    } while (0)
+
+#define STAGE_PUT(stage, queue, turn) STAGE_HIT_WITH(stage, PROBITY_ROLE_QUEUE_PUT, turn, queue)
+#define STAGE_GET(stage, queue, turn) STAGE_HIT_WITH(stage, PROBITY_ROLE_QUEUE_GET, turn, queue)
+#define STAGE_BEGIN(stage, turn) STAGE_HIT_WITH(stage, PROBITY_ROLE_REQUEST_BEGIN, turn, 0)
+#define STAGE_END(stage, turn) STAGE_HIT_WITH(stage, PROBITY_ROLE_REQUEST_END, turn, 0)
+
+#define LOCK_HIT(probe)                                                                            \
+    do {                                                                                           \
+        if (stages_have_ids)                                                                       \
+            probe;                                                                                 \
+    } while (0)
+
+#define QUEUE_LOCK_WAITED_FOR(lock) LOCK_HIT(PROBITY_LOCK_WAIT("queue", lock))
+#define QUEUE_LOCK_HELD(lock) LOCK_HIT(PROBITY_LOCK_HOLD("queue", lock))
+#define QUEUE_LOCK_RELEASED(lock) LOCK_HIT(PROBITY_LOCK_RELEASE("queue", lock))
 
 #ifdef PROBITY_DISABLE
 static inline void stages_set_names(void)
