@@ -45,8 +45,8 @@ static size_t column_of(const struct grid *grid, uint64_t ns)
 }
 
 /* Spreads `amount` over the time of a span. */
-static void spread(const struct grid *grid, struct sum *sums, const struct probity_timeline_span *span,
-                   double amount)
+static void spread(const struct grid *grid, struct sum *sums,
+                   const struct probity_timeline_span *span, double amount)
 {
     size_t first = column_of(grid, span->start_ns);
     size_t last = column_of(grid, span->start_ns + span->length_ns);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline_text.c: a time line for terminals. Each function that is most of a column somewhere has a
- * letter, those of most columns first: large where the thread was mostly on the CPU, small where it
- * was mostly off it. Colours only repeat what characters say.
+ * timeline_text.c: a time line for terminals. Each function that is most of a column somewhere has
+ * a letter, those of most columns first: large where the thread was mostly on the CPU, small where
+ * it was mostly off it. Colours only repeat what characters say.
  */
 #include "output/timeline_text.h"
 
@@ -115,12 +115,13 @@ static void put_shade(const struct picture *picture, const struct probity_timeli
 {
     static const char *const blocks[] = {"\u00b7", "\u2591", "\u2592", "\u2593", "\u2588"};
     static const char *const plain[] = {".", ":", "=", "%", "#"};
-    double on = cell->there_ns > cell->off_ns ? (cell->there_ns - cell->off_ns) / cell->there_ns : 0;
+    double on_ns = cell->there_ns > cell->off_ns ? cell->there_ns - cell->off_ns : 0;
 
     if (cell->there_ns <= 0) {
         fputc(' ', picture->stream);
         return;
     }
+    double on = on_ns / cell->there_ns;
     int step = on < 0.02 ? 0 : on < 0.25 ? 1 : on < 0.5 ? 2 : on < 0.75 ? 3 : 4;
     fputs(picture->answer->is_utf8 ? blocks[step] : plain[step], picture->stream);
 }

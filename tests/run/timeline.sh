@@ -22,15 +22,16 @@ PROBITY_OUT=$WORK/trace "$TREE"
 timeline "JSON" 0 --json --width 7 trace
 "$PROBITY" threads --json trace > threads.json
 # Per thread: the time that it was there, in outermost scopes, and its marks, all to 1 in 100,000.
-sums='[.threads[] | {tid, there: ([.columns[].there_ns] | add), inside: ([.columns[].inside_ns] | add)}]
-    | sort_by(.tid)'
+sums='[.threads[] | {tid, there: ([.columns[].there_ns] | add),
+                     inside: ([.columns[].inside_ns] | add)}] | sort_by(.tid)'
 wanted='[.processes[].threads[] | {tid, there: .lifetime_ns, inside: .inside_ns}] | sort_by(.tid)'
 expect "sums" "true" "$(jq -n --slurpfile found <(jq "$sums" output) \
     --slurpfile wanted <(jq "$wanted" threads.json) '[$found[0], $wanted[0]] | transpose
         | all(.[0].tid == .[1].tid and ((.[0].there - .[1].there) | fabs) <= 1e-5 * .[1].there + 9
               and ((.[0].inside - .[1].inside) | fabs) <= 1e-5 * .[1].inside + 9)')"
 expect "columns" 7 "$(jq '.threads[0].columns | length' output)"
-# Time off the CPU is told where more than 4 us lie between two records: of 218 scopes, all but that.
+# Time off the CPU is told where it is more than 4 us between two records, of which 218 scopes
+# have two each.
 expect "off the CPU" "true" "$(jq -n --slurpfile found output --slurpfile wanted threads.json '
     ([$found[0].threads[].columns[].off_cpu_ns] | add) as $off
     | ([$wanted[0].processes[].off_cpu_ns] | add) as $all

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_timeline.c: where calls and marks lie, what a budget of spans puts together and what it must
+ * not lose, deferred scopes, the slowest calls, and columns.
+ */
+#include "test_scopes_make.h"
+
+#include "analysis/timeline.h"
+#include "analysis/timeline_grid.h"
+
+static struct make make;
+
+struct run {
+    struct probity_reader *reader;
+    struct probity_timeline *timeline;
+};
+
+/* Functions a, b and c with sites 10, 20 and 30; d with site 40 is deferred. */
+static void start(void)
+{
+    make_start(&make);
+    make_declare(&make, 1, 10, "a", 0);
+    make_declare(&make, 1, 20, "b", 0);
+    make_declare(&make, 1, 30, "c", 0);
+    make_declare(&make, 1, 40, "d", 1);
+}
+
+static struct run run_made(const char *name, const struct probity_timeline_options *options)
+{
+    struct run run = {0};
+    const char *path = make.path;
+    const struct probity_event *event;
+
+    make_finish(&make, name);
+    assert_int_equal(probity_timeline_open(options, &run.timeline), 0);
+    assert_int_equal(probity_reader_open(&path, 1, NULL, NULL, &run.reader), 0);
+    while (probity_reader_next(run.reader, &event) > 0)
+        assert_int_equal(probity_timeline_put(run.timeline, event), 0);
+    assert_int_equal(probity_timeline_finish(run.timeline), 0);
+    unlink(make.path);
+    return run;
+}
+
+static void close_run(struct run *run)
+{
+    probity_timeline_close(run->timeline);
+    probity_reader_close(run->reader);
+}
+
+static const struct probity_timeline_thread *thread_at(const struct run *run, size_t index)
+{
+    size_t count;
+    const struct probity_timeline_thread *const *threads =
+        probity_timeline_threads(run->timeline, &count);
+
+    assert_true(index < count);
+    return threads[index];
+}
+
+static void put_lane(FILE *stream, const struct run *run, const struct probity_timeline_lane *lane)
+{
+    uint64_t first_ns = probity_timeline_facts(run->timeline).first_ns;
+    size_t count;
+    const struct probity_timeline_name *const *names =
+        probity_timeline_names(run->timeline, &count);
+
+    for (size_t i = 0; i < lane->count; i++) {
+        const struct probity_timeline_span *span = &lane->spans[i];
+        const struct probity_timeline_name *name = names[span->name];
+        uint64_t start_ns = span->start_ns - first_ns;
+        if (name->kind == PROBITY_TIMELINE_FUNCTION)
+            fprintf(stream, " %s", name->key.function->name);
+        else if (name->kind == PROBITY_TIMELINE_CHECKPOINT)
+            fputs(" checkpoint", stream);
+        else
+            fprintf(stream, " #%u", (unsigned)name->number);
+        if (span->count > 1)
+            fprintf(stream, "*%u(%u)", (unsigned)span->count, (unsigned)span->busy_ns);
+        fprintf(stream, "@%u-%u", (unsigned)start_ns, (unsigned)(start_ns + span->length_ns));
+    }
+}
+
+/* Lanes as "marks | depth 0 | depth 1": name@from-to, several together name*count(busy)@from-to. */
+static void expect_lanes(const struct run *run, size_t index, const char *expected)
+{
+    const struct probity_timeline_thread *thread = thread_at(run, index);
+    char *text = NULL;
+    size_t bytes;
+    FILE *stream = open_memstream(&text, &bytes);
+
+    put_lane(stream, run, &thread->marks);
+    for (uint32_t depth = 0; depth < thread->depth; depth++) {
+        fputs(" |", stream);
+        put_lane(stream, run, &thread->calls[depth]);
+    }
+    fclose(stream);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+/* Two ticks make a nanosecond. */
+static const struct make_item nested[] = {
+    ENTER(0, 10),   ENTER(100, 20),  LEAVE(300, 20),  ENTER(400, 30),  ENTER(500, 20),
+    LEAVE(900, 20), LEAVE(1000, 30), LEAVE(1200, 10), ENTER(2000, 20), LEAVE(2100, 20)};
+
+static void calls_lie_by_thread_and_depth(void **state)
+{
+    (void)state;
+    start();
+    make_items(&make, 1, nested, COUNT(nested));
+    make_items(&make, 2, nested, 2);
+    struct run run = run_made("timeline", NULL);
+    expect_lanes(&run, 0, " | a@0-600 b@1000-1050 | b@50-150 c@200-500 | b@250-450");
+    expect_lanes(&run, 1, " | a@0-50 | b@50-50");
+    assert_int_equal(thread_at(&run, 1)->calls[0].spans[0].flags, PROBITY_TIMELINE_OPEN);
+    struct probity_timeline_facts facts = probity_timeline_facts(run.timeline);
+    assert_int_equal(facts.calls, 7);
+    assert_int_equal(facts.together, 0);
+    assert_int_equal(facts.unit_ns, 1);
+    assert_int_equal(facts.last_ns - facts.first_ns, 1050);
+    close_run(&run);
+}
+
+static void hits_are_moments(void **state)
+{
+    static const struct make_item items[] = {
+        {.tick = 0, .code = 2 * 7}, {.tick = 200, .code = 2 * 8}, {.tick = 400, .code = 2 * 7}};
+
+    (void)state;
+    start();
+    make_items(&make, 1, items, COUNT(items));
+    struct run run = run_made("timeline_hits", NULL);
+    expect_lanes(&run, 0, " #7@0-0 #8@100-100 #7@200-200");
+    assert_int_equal(probity_timeline_facts(run.timeline).marks, 3);
+    close_run(&run);
+}
+
+enum { CALLS = 1000, SPANS = 64 };
+
+/* Calls of b of 10 ns, every 100 ns, and one of a that takes 40 us. */
+static void make_many(struct make_item *items)
+{
+    for (int i = 0; i < CALLS; i++) {
+        items[2 * i] = (struct make_item)ENTER(200 * (uint64_t)i, 20);
+        items[2 * i + 1] = (struct make_item)LEAVE(200 * (uint64_t)i + 20, 20);
+    }
+    items[2 * CALLS] = (struct make_item)ENTER(200 * CALLS, 10);
+    items[2 * CALLS + 1] = (struct make_item)LEAVE(200 * CALLS + 80000, 10);
+}
+
+static void a_budget_loses_no_call_and_no_long_one(void **state)
+{
+    static struct make_item items[2 * CALLS + 2];
+    const struct probity_timeline_options options = {.spans_max = SPANS};
+    uint64_t calls = 0, busy_ns = 0, end_ns = 0;
+
+    (void)state;
+    make_many(items);
+    start();
+    make_items(&make, 1, items, COUNT(items));
+    struct run run = run_made("timeline_budget", &options);
+    struct probity_timeline_facts facts = probity_timeline_facts(run.timeline);
+    const struct probity_timeline_lane *lane = &thread_at(&run, 0)->calls[0];
+    for (size_t i = 0; i < lane->count; i++) {
+        assert_true(lane->spans[i].start_ns >= end_ns);
+        end_ns = lane->spans[i].start_ns + lane->spans[i].length_ns;
+        calls += lane->spans[i].count;
+        busy_ns += lane->spans[i].busy_ns;
+    }
+    assert_int_equal(calls, CALLS + 1);
+    assert_int_equal(busy_ns, 10 * CALLS + 40000);
+    assert_true(lane->count <= SPANS);
+    assert_true(lane->count > SPANS / 4);
+    assert_int_equal(facts.spans, lane->count);
+    assert_int_equal(facts.together, CALLS);
+    assert_true(facts.unit_ns >= 100 * CALLS / SPANS && facts.unit_ns <= 400 * CALLS / SPANS * 4);
+    assert_int_equal(lane->spans[lane->count - 1].count, 1);
+    assert_int_equal(lane->spans[lane->count - 1].length_ns, 40000);
+    close_run(&run);
+}
+
+static void a_deferred_scope_is_around_what_it_called(void **state)
+{
+    uint8_t reached[16];
+    const struct make_item items[] = {
+        ENTER(0, 10),   ENTER(50, 20),  LEAVE(100, 20), ENTER(300, 20), ENTER(340, 30),
+        LEAVE(380, 30), LEAVE(400, 20), ENTER(500, 20), LEAVE(600, 20),
+        EVENT(800, PROBITY_EVENT_CHECKPOINT, reached, 16), LEAVE(1000, 40), LEAVE(1200, 10)};
+
+    (void)state;
+    probity_put_u32(reached, 40);
+    probity_put_u32(reached + 4, 0);
+    probity_put_u64(reached + 8, MAKE_START + 200);
+    start();
+    make_items(&make, 1, items, COUNT(items));
+    struct run run = run_made("timeline_deferred", NULL);
+    expect_lanes(&run, 0, " checkpoint@400-400 | a@0-600 | b@25-50 d@100-500 | b@150-200 "
+                          "b@250-300 | c@170-190");
+    close_run(&run);
+}
+
+static void the_slowest_calls_are_kept(void **state)
+{
+    static struct make_item items[2 * CALLS + 2];
+    const struct probity_timeline_options options = {.spans_max = SPANS};
+    size_t count;
+
+    (void)state;
+    make_many(items);
+    /* The calls 100, 300 and 200 of b take 35, 30 and 20 ns. */
+    items[201].tick += 50;
+    items[601].tick += 40;
+    items[401].tick += 20;
+    start();
+    make_items(&make, 1, items, COUNT(items));
+    struct run run = run_made("timeline_slow", &options);
+    const struct probity_timeline_name *const *names =
+        probity_timeline_names(run.timeline, &count);
+    assert_int_equal(count, 2);
+    assert_int_equal(names[0]->slow_count, PROBITY_TIMELINE_SLOWEST);
+    assert_int_equal(names[0]->slow[0].span.length_ns, 35);
+    assert_int_equal(names[0]->slow[1].span.length_ns, 30);
+    assert_int_equal(names[0]->slow[2].span.length_ns, 20);
+    assert_int_equal(names[0]->slow[3].span.length_ns, 10);
+    assert_int_equal(names[1]->slow_count, 1);
+    assert_int_equal(names[0]->slow[1].span.start_ns -
+                         probity_timeline_facts(run.timeline).first_ns, 30000);
+    close_run(&run);
+}
+
+static void calls_outside_the_range_are_not_there(void **state)
+{
+    (void)state;
+    start();
+    make_items(&make, 1, nested, COUNT(nested));
+    struct run all = run_made("timeline_all", NULL);
+    uint64_t first_ns = probity_timeline_facts(all.timeline).first_ns;
+    close_run(&all);
+    const struct probity_timeline_options options = {.from_ns = first_ns + 50,
+                                                     .to_ns = first_ns + 300};
+    start();
+    make_items(&make, 1, nested, COUNT(nested));
+    struct run run = run_made("timeline_range", &options);
+    const struct probity_timeline_thread *thread = thread_at(&run, 0);
+    assert_int_equal(thread->calls[0].count, 0);
+    assert_int_equal(thread->calls[1].count, 2);
+    assert_int_equal(thread->calls[2].count, 1);
+    close_run(&run);
+}
+
+/* Columns of 50 ns. */
+static void columns_are_named_after_what_took_most(void **state)
+{
+    enum { COLUMNS = 21 };
+    static const char expected[] = "abbacbbbbcaa........b";
+    struct probity_timeline_cell cells[COLUMNS];
+    char found[COLUMNS + 1] = "";
+    size_t count;
+
+    (void)state;
+    start();
+    make_items(&make, 1, nested, COUNT(nested));
+    struct run run = run_made("timeline_grid", NULL);
+    const struct probity_timeline_name *const *names =
+        probity_timeline_names(run.timeline, &count);
+    assert_int_equal(probity_timeline_grid(run.timeline, thread_at(&run, 0), COLUMNS, cells), 0);
+    for (size_t i = 0; i < COLUMNS; i++) {
+        found[i] = cells[i].function == PROBITY_TIMELINE_NOTHING
+                       ? '.'
+                       : names[cells[i].function]->key.function->name[0];
+        assert_int_equal((int)(cells[i].there_ns + 0.5), 50);
+        assert_int_equal((int)(cells[i].inside_ns + 0.5), found[i] == '.' ? 0 : 50);
+    }
+    assert_string_equal(found, expected);
+    close_run(&run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calls_lie_by_thread_and_depth),
+        cmocka_unit_test(hits_are_moments),
+        cmocka_unit_test(a_budget_loses_no_call_and_no_long_one),
+        cmocka_unit_test(a_deferred_scope_is_around_what_it_called),
+        cmocka_unit_test(the_slowest_calls_are_kept),
+        cmocka_unit_test(calls_outside_the_range_are_not_there),
+        cmocka_unit_test(columns_are_named_after_what_took_most),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
