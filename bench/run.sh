@@ -15,14 +15,14 @@ done
 command_of() {
     case $1 in
         cputime) echo "$build/bench/cputime" "$build/bin/probity" ;;
-        corrected | csv | diff | export | httpd | self | answers) echo "$bench/$1.sh" "$build" ;;
+        corrected | csv | diff | export | httpd | self | answers | view) echo "$bench/$1.sh" "$build" ;;
         peers) echo "$bench/peers/run.sh" "$build" ;;
         *) echo "$build/bench/$1" ;;
     esac
 }
 
 all='burst sustained inside threads between off ancestor cputime memory csv httpd scope self
-answers corrected export diff peers'
+answers corrected export diff view peers'
 machine=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
 system="$(nproc) CPUs, Linux $(uname -r), $(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release)"
 started="$(date -u +%Y-%m-%dT%H:%MZ)"

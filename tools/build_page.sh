@@ -10,13 +10,15 @@ cd "$folder"
 
 without() {
     echo "page: $1: the tool is built without \`probity view\`; install nodejs and npm (Debian's" \
-        "do), see that npm gets its packages, remove $folder and build again" >&2
+        "do), see that npm gets its packages, and build again" >&2
     : > page.html
+    touch -d @0 page.html # so that the next build tries again
     exit 0
 }
 
 command -v node > /dev/null || without "no node here"
 command -v npm > /dev/null || without "no npm here"
-"$tree/tools/npm_install.sh" "$tree/view" . --omit=dev || without "npm could not install packages"
+"$tree/tools/npm_install.sh" "$tree/view" . --omit=dev --prefer-offline \
+    --fetch-retries=1 || without "npm could not install packages"
 cp -R "$tree/view/bundle.mjs" "$tree/view/src" .
 node bundle.mjs page.html

@@ -107,6 +107,7 @@ EOF
 
 if [ "$VARIANT" != gcc ]; then
     finish
+    exit 0
 fi
 if ! command -v /usr/bin/chromium > /dev/null || ! command -v node > /dev/null; then
     echo "neither chromium nor node: pages were not looked at" >&2

@@ -82,6 +82,7 @@ export function Histogram({ histogram, mark, label }: { histogram: Bucket[]; mar
         const low = leastOf(bucket);
         return (bucket - first + (ns - low) / (leastOf(bucket + 1) - low)) * step;
     };
+    const size = (calls: number): number => Math.max(1.5, Math.sqrt(calls / most) * (height - 6));
     const ticks: number[] = [];
     for (let ns = 1; ns < 1e15; ns *= 10) {
         if (x(ns) >= 0 && x(ns) <= width - 30)
@@ -99,13 +100,13 @@ export function Histogram({ histogram, mark, label }: { histogram: Bucket[]; mar
                     </g>))}
                 {histogram.map(([least, calls]) => (
                     <rect key={least} class="bar" x={(place(least) - first) * step} width={Math.max(step - 0.7, 1)}
-                        y={height - Math.max(1.5, calls / most * (height - 6))} height={Math.max(1.5, calls / most * (height - 6))}>
+                        y={height - size(calls)} height={size(calls)}>
                         <title>{`${time(least)} to ${time(leastOf(place(least) + 1))}: ${count(calls)} of ${count(total)}`}</title>
                     </rect>))}
                 <path d={`M0 ${height}h${width}`} class="axis" />
                 {mark !== undefined && <path d={`M${Math.max(1, Math.min(x(mark), width - 1)).toFixed(1)} 0v${height}`} class="mark" />}
             </svg>
-            <figcaption>{label}; logarithmic axis, {count(total)} in all{mark !== undefined ? "; the line is the one selected" : ""}</figcaption>
+            <figcaption>{label}: {count(total)}; times logarithmic, heights square roots{mark !== undefined ? "; the line is the one selected" : ""}</figcaption>
         </figure>
     );
 }
