@@ -15,7 +15,9 @@ done
 command_of() {
     case $1 in
         cputime) echo "$build/bench/cputime" "$build/bin/probity" ;;
-        corrected | csv | diff | export | httpd | self | answers | view) echo "$bench/$1.sh" "$build" ;;
+        answers | corrected | csv | diff | export | httpd | self | view)
+            echo "$bench/$1.sh" "$build"
+            ;;
         peers) echo "$bench/peers/run.sh" "$build" ;;
         *) echo "$build/bench/$1" ;;
     esac

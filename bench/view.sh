@@ -30,5 +30,6 @@ if command -v chromium > /dev/null && command -v npm > /dev/null; then
     HOME=$work node "$tree/tests/browser/view.mjs" "$build/npm-view/node_modules" "$work" \
         speed "$work/page.html" 2> "$work/said" || { cat "$work/said" >&2; exit 1; }
     opened=$(sed -n 's/.*opened in \([0-9]*\) ms.*/\1/p' "$work/said")
-    row "$((millions / 10)) M records: page opens" "$(awk "BEGIN { print $opened / 1000 }")" s "<= 3"
+    row "$((millions / 10)) M records: page opens" \
+        "$(awk "BEGIN { print $opened / 1000 }")" s "<= 3"
 fi

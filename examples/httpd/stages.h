@@ -51,8 +51,8 @@ enum stage {
 
 #define STAGE_HIT(stage) PROBITY_PROBE(stage)
 
-/* --plain-stages clears it before the threads start: stages then are plain hits, and the lock has no
- * probes. */
+/* --plain-stages clears it before the threads start: stages then are plain hits, and the lock has
+ * no probes. */
 extern bool stages_have_ids;
 
 #define STAGE_HIT_WITH(stage, role, turn, object)                                                  \

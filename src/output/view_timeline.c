@@ -78,7 +78,7 @@ static char *put_values(char *at, const char *end, const struct probity_timeline
 static int put_side(FILE *stream, const struct probity_timeline *timeline, uint32_t number,
                     int is_result)
 {
-    static char text[VALUE_TEXT_MAX + PROBITY_VALUE_TEXT_MAX];
+    char text[VALUE_TEXT_MAX + PROBITY_VALUE_TEXT_MAX];
     struct probity_timeline_values values;
     size_t at = 0;
     char *end = text;
