@@ -222,4 +222,15 @@ echo
 echo "\$ probity blocks --limit 8 $trace"
 "$probity" blocks --limit 8 "$trace"
 echo
+echo "\$ probity blocks --by correlation $trace    (requests, from thread to thread)"
+"$probity" blocks --by correlation "$trace"
+echo
+echo "\$ probity model --text $trace    (in part)"
+"$probity" model --text "$trace" >"$demo/model.txt"
+sed -n '/^queue /,$p' "$demo/model.txt"
+echo
 functions
+echo
+echo "\$ probity view -f -o $demo/httpd.html $trace"
+"$probity" view -f -o "$demo/httpd.html" "$trace" || true
+ls -l "$demo/httpd.html" 2>/dev/null || true
