@@ -94,6 +94,12 @@ static void add_event(uint64_t kind, Bytes b, Hit h) {  /* names of sites, and h
         h.code = 2 * get(b.p, 4) + (b.p[4] & 1), h.order = hits.n;
         push(&hits, &h, sizeof h);
     }
+    if (kind == 18) {  /* the same, packed */
+        const uint64_t v = take_num(&b);
+        for (int bit = 2; bit <= 4; bit *= 2) if (v & (unsigned)bit) take_num(&b);
+        h.code = v >> 6 << 1 | (v & 1), h.order = hits.n;
+        if (!b.bad && v >> 38 == 0) push(&hits, &h, sizeof h);
+    }
     if (kind != 3) return;
     Item *site = find('s', take_int(&b, 4));
     take(&b, 4);  /* its line */

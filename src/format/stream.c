@@ -49,6 +49,91 @@ static const uint8_t *get_event(const uint8_t *at, const uint8_t *end,
     return at + length;
 }
 
+/* ---- Hits with ids ------------------------------------------------------------------------------
+ */
+
+enum {
+    ROLE_SHIFT = 3, /* in the first number of a packed hit */
+    NUMBER_SHIFT = 6,
+    HAS_BOTH = PROBITY_HIT_WITH_CORRELATION | PROBITY_HIT_WITH_OBJECT,
+    FLAGS = PROBITY_HIT_WITH_SITE | HAS_BOTH
+};
+
+static uint8_t *id_pack(uint8_t *at, uint64_t *last, const uint8_t *id)
+{
+    uint64_t value = probity_get_u64(id), change = value - *last;
+
+    *last = value;
+    return probity_num_put(at, change << 1 ^ (uint64_t)((int64_t)change >> 63));
+}
+
+static const uint8_t *id_unpack(const uint8_t *at, const uint8_t *end, uint64_t *last)
+{
+    uint64_t zigzag = 0;
+
+    at = probity_num_get(at, end, &zigzag);
+    if (at != NULL)
+        *last += zigzag >> 1 ^ -(zigzag & 1);
+    return at;
+}
+
+static size_t ids_bytes(uint64_t flags)
+{
+    return 8 * (((flags & PROBITY_HIT_WITH_CORRELATION) != 0) +
+                (size_t)((flags & PROBITY_HIT_WITH_OBJECT) != 0));
+}
+
+uint8_t *probity_ids_pack(struct probity_ids *ids, const uint8_t *payload, size_t bytes,
+                          uint8_t *at)
+{
+    uint64_t flags = bytes >= 8 ? probity_get_u32(payload + 4) : UINT64_MAX;
+    uint64_t role = flags >> PROBITY_HIT_WITH_ROLE_SHIFT;
+    const uint8_t *id = payload + 8;
+
+    if (role > PROBITY_HIT_WITH_ROLE_MAX || (flags & 0xff & ~(uint64_t)FLAGS) != 0 ||
+        bytes != 8 + ids_bytes(flags))
+        return NULL;
+    at = probity_num_put(at, (uint64_t)probity_get_u32(payload) << NUMBER_SHIFT |
+                                 role << ROLE_SHIFT | (flags & FLAGS));
+    if (flags & PROBITY_HIT_WITH_CORRELATION) {
+        at = id_pack(at, &ids->correlation, id);
+        id += 8;
+    }
+    if (flags & PROBITY_HIT_WITH_OBJECT)
+        at = id_pack(at, &ids->object, id);
+    return at;
+}
+
+/* Makes a hit with ids of a packed one. One that is none stays an event of its kind. */
+static void unpack_ids(struct probity_unpacker *unpacker, struct probity_record *record)
+{
+    struct probity_ids ids = unpacker->ids;
+    const uint8_t *at = record->payload, *end = at + record->payload_bytes;
+    uint8_t *to = unpacker->hit_with;
+    uint64_t first = 0;
+
+    at = probity_num_get(at, end, &first);
+    if (at != NULL && (first & PROBITY_HIT_WITH_CORRELATION))
+        at = id_unpack(at, end, &ids.correlation);
+    if (at != NULL && (first & PROBITY_HIT_WITH_OBJECT))
+        at = id_unpack(at, end, &ids.object);
+    if (at == NULL || first >> NUMBER_SHIFT > UINT32_MAX)
+        return;
+    unpacker->ids = ids;
+    probity_put_u32(to, (uint32_t)(first >> NUMBER_SHIFT));
+    probity_put_u32(to + 4, (uint32_t)((first & FLAGS) |
+                                       (first >> ROLE_SHIFT & PROBITY_HIT_WITH_ROLE_MAX)
+                                           << PROBITY_HIT_WITH_ROLE_SHIFT));
+    probity_put_u64(to + 8, first & PROBITY_HIT_WITH_CORRELATION ? ids.correlation : ids.object);
+    probity_put_u64(to + 16, ids.object);
+    record->kind = PROBITY_EVENT_HIT_WITH;
+    record->payload = to;
+    record->payload_bytes = 8 + ids_bytes(first);
+}
+
+/* ---- Records ------------------------------------------------------------------------------------
+ */
+
 /* Anything but a predicted hit: an unpredicted hit, changes of CPU time in front of a record, an
  * event. */
 int probity_unpack_rare(struct probity_unpacker *unpacker, struct probity_record *ret_record)
@@ -78,8 +163,12 @@ int probity_unpack_rare(struct probity_unpacker *unpacker, struct probity_record
         }
         if (code == PROBITY_STREAM_EVENT) {
             at = get_event(at, end, ret_record);
-            unpacker->at = at != NULL ? at : unpacker->at;
-            return at != NULL ? 1 : PROBITY_ERROR_DAMAGED;
+            if (at == NULL)
+                return PROBITY_ERROR_DAMAGED;
+            unpacker->at = at;
+            if (ret_record->kind == PROBITY_EVENT_HIT_PACKED)
+                unpack_ids(unpacker, ret_record);
+            return 1;
         }
         at = code == PROBITY_STREAM_CPU ? probity_num_get(at, end, &zigzag) : NULL;
         if (at == NULL)

@@ -38,7 +38,8 @@ enum probity_event_kind {
     PROBITY_EVENT_LEVELS = 14,
     PROBITY_EVENT_PROFILING = 15,
     PROBITY_EVENT_UNWOUND = 16,
-    PROBITY_EVENT_HIT_WITH = 17
+    PROBITY_EVENT_HIT_WITH = 17,
+    PROBITY_EVENT_HIT_PACKED = 18 /* of a stream only: its unpacker makes 17 of it */
 };
 
 /* Flags of PROBITY_EVENT_HIT_WITH. */
@@ -47,7 +48,8 @@ enum {
     PROBITY_HIT_WITH_CORRELATION = 2,
     PROBITY_HIT_WITH_OBJECT = 4,
     PROBITY_HIT_WITH_ROLE_SHIFT = 8,
-    PROBITY_HIT_WITH_ROLE_MAX = 7
+    PROBITY_HIT_WITH_ROLE_MAX = 7,
+    PROBITY_HIT_WITH_BYTES_MAX = 24
 };
 
 /* Types of values, and what stands for a length (doc/trace-format.md, "Values"). */
@@ -157,7 +159,7 @@ struct probity_record {
     uint64_t off;     /* d of the format: ticks off the CPU since first tick; signed, modulo 2^64 */
     uint64_t kind;    /* an enum probity_event_kind; unknown kinds are passed through */
     uint64_t code;    /* hits: 2 * probe number, or 2 * site number + 1 */
-    const uint8_t *payload; /* events; points into the stream */
+    const uint8_t *payload; /* events; points into the stream or the unpacker */
     size_t payload_bytes;
 };
 
@@ -175,9 +177,21 @@ const char *probity_role_name(uint32_t role);
 /* Returns 1; or 0 where the payload is too short to be one, with *ret_hit untouched. */
 int probity_hit_with_parse(const uint8_t *payload, size_t bytes, struct probity_hit_with *ret_hit);
 
+/* Of the last packed hit with ids in a stream; 0 at its start. */
+struct probity_ids {
+    uint64_t correlation, object;
+};
+
+/* Packs the payload of a hit with ids. Returns the end of what it put, at most 28 bytes, or NULL
+ * where the payload is not of the usual form: then nothing is changed. */
+uint8_t *probity_ids_pack(struct probity_ids *ids, const uint8_t *payload, size_t bytes,
+                          uint8_t *at);
+
 struct probity_unpacker {
     const uint8_t *at, *end;
     uint64_t tick, off, previous;
+    struct probity_ids ids;
+    uint8_t hit_with[PROBITY_HIT_WITH_BYTES_MAX]; /* payload of the last one, unpacked */
     uint64_t table[PROBITY_STREAM_TABLE];
 };
 

@@ -158,6 +158,7 @@ struct packing {
     struct probity_data data;
     uint64_t off;       /* as packed so far, absolute */
     uint64_t tolerance; /* in ticks */
+    struct probity_ids ids;
     uint64_t table[PROBITY_STREAM_TABLE];
 };
 
@@ -176,6 +177,7 @@ static struct probity_packer packing_start(struct packing *packing,
     data->cpu_ns =
         input->cpu_ns + probity_ns_of_ticks(first_tick - input->base_tick - off, input->rate);
     packing->off = off;
+    packing->ids = (struct probity_ids){0, 0};
     return probity_packer_start(stream_of(packing->block), first_tick, packing->table);
 }
 
@@ -205,15 +207,42 @@ static inline void copy_words(uint8_t *to, const uint64_t *from, const uint64_t 
         memcpy(to, from, 8);
 }
 
+/* A hit with ids of the usual form takes a third of its bytes. */
+static __attribute__((noinline)) struct probity_packer pack_hit_with(struct packing *packing,
+                                                                     struct probity_packer packer,
+                                                                     uint64_t tick,
+                                                                     const uint64_t *payload,
+                                                                     size_t length)
+{
+    uint8_t packed[32];
+    const uint8_t *bytes = (const uint8_t *)payload;
+    const uint8_t *end = probity_ids_pack(&packing->ids, bytes, length, packed);
+    uint64_t kind = end != NULL ? PROBITY_EVENT_HIT_PACKED : PROBITY_EVENT_HIT_WITH;
+
+    if (end != NULL) {
+        bytes = packed;
+        length = (size_t)(end - packed);
+    }
+    probity_pack_event_head(&packer, tick, kind, length);
+    memcpy(packer.at, bytes, length);
+    packer.at += length;
+    return packer;
+}
+
 /* The event's words reach up to `end`. */
 static inline __attribute__((always_inline)) void
-pack_event(struct probity_packer *packer, uint64_t tick, const uint64_t *event, const uint64_t *end)
+pack_event(struct packing *packing, struct probity_packer *packer, uint64_t tick,
+           const uint64_t *event, const uint64_t *end)
 {
     const uint64_t *payload = event + EVENT_HEAD_WORDS;
     uint64_t room = (uint64_t)(end - payload) * 8, shape = load_word(&event[2]);
     uint64_t kind = shape & 0xffff, length = shape >> 16 & 0xffff;
 
     length = length < room ? length : room;
+    if (__builtin_expect(kind == PROBITY_EVENT_HIT_WITH, 0)) {
+        *packer = pack_hit_with(packing, *packer, tick, payload, (size_t)length);
+        return;
+    }
     probity_pack_event_head(packer, tick, kind != 0 ? kind : UINT16_MAX, (size_t)length);
     /* Whole words: the record has them, and there is room for what follows. */
     copy_words(packer->at, payload, end);
@@ -270,7 +299,7 @@ static struct probity_packer pack_sorted(struct packing *packing, struct walk *w
         }
         packing->data.flags |= PROBITY_DATA_HAS_EVENTS;
         const uint64_t *event = input->words + entries[i].word;
-        pack_event(&packer, entries[i].tick, event, event + entries[i].words);
+        pack_event(packing, &packer, entries[i].tick, event, event + entries[i].words);
     }
     return packer;
 }
@@ -297,7 +326,7 @@ static int pack_in_order(struct packing *packing, struct walk *ret_walk, struct 
             continue;
         }
         events++;
-        pack_event(&packer, step.tick, step.head, walk.at);
+        pack_event(packing, &packer, step.tick, step.head, walk.at);
     } while (walk_next(&walk, &step));
     packing->data.records = records;
     packing->data.flags |= events > 0 ? PROBITY_DATA_HAS_EVENTS : 0;

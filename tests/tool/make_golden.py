@@ -73,8 +73,9 @@ class Cpu:
 
 
 class Event:
-    def __init__(self, tick, kind, payload):
+    def __init__(self, tick, kind, payload, packed=None):
         self.tick, self.kind, self.payload = tick, kind, payload
+        self.packed = packed  # code of a packed hit with ids
 
 
 class Raw:
@@ -127,6 +128,8 @@ class Stream:
             self.data += item.payload
             self.words += 3 + (len(item.payload) + 7) // 8
             self.records += 1
+            if item.kind == 18 and item.packed is not None:
+                self.hits.append((item.tick, item.packed, self.off))
             if item.kind == 17 and len(item.payload) >= 8:
                 number, flags = struct.unpack_from("<II", item.payload)
                 self.hits.append((item.tick, (site if flags & 1 else probe)(number), self.off))
@@ -512,6 +515,24 @@ def good_with_ids():
               hit(26, 7, 2, 3, tail=b"later"), Event(TICK + 27, 17, b"no hit"),
               hit(28, 77, 3, 4), Hit(TICK + 29, probe(1))]
     trace.put_data(0, items)
+    return trace.end()
+
+
+def good_packed_ids():
+    """The same in fewer bytes, among others: changes of ids, ids that are missing."""
+    trace = Trace(minor=2)
+
+    def packed(tick, number, flags, *changes, cut=False):
+        data = b"".join([num(number << 6 | flags)] + [num(change) for change in changes])
+        code = None if cut else (site if flags & 1 else probe)(number)
+        return Event(TICK + tick, 18, data, code)
+
+    items = [declare(TICK, 0, "jobs:put"), packed(30, 3, 4 << 3 | 6, 200, 2**48),
+             packed(31, 0, 1 | 5 << 3 | 6, 1, 0), packed(32, 3, 6, 8, cut=True),
+             Event(TICK + 33, 17, struct.pack("<IIQ", 4, 2, 9)), packed(33, U32, 2, 2**64 - 1),
+             packed(34, 3, 0), packed(35, U32 + 1, 0, cut=True), Event(TICK + 36, 18, b"")]
+    trace.put_data(0, items)
+    trace.put_data(0, [packed(50, 3, 6, 2, 2)], chunk=1)
     return trace.end()
 
 

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/bytes.h"
 #include "format/stream.h"
 #include "probity.h"
 
@@ -45,6 +46,7 @@ static struct sample sample_next(uint64_t tick, uint64_t off, unsigned variety)
         sample.off += random_next() >> (random_next() % 64);
     if (what < 5) {
         sample.kind = 1 + random_next() % 300;
+        sample.kind += sample.kind == PROBITY_EVENT_HIT_PACKED; /* which comes out as another */
         sample.bytes = random_next() % sizeof sample.payload;
         for (size_t i = 0; i < sample.bytes; i++)
             sample.payload[i] = (uint8_t)random_next();
@@ -177,11 +179,84 @@ static void noise(void **state)
     }
 }
 
+static const uint64_t id_values[] = {0, 1, 77, 1u << 20, UINT64_C(1) << 47, UINT64_MAX};
+
+enum { ID_VALUES = sizeof id_values / sizeof *id_values, ID_CASES = 64 * ID_VALUES * ID_VALUES };
+
+/* All flags, roles, and ids beside each other. Returns the payload's bytes. */
+static size_t make_hit_with(uint32_t i, uint8_t payload[PROBITY_HIT_WITH_BYTES_MAX])
+{
+    uint32_t flags = i % 8 | (i / 8 % 8) << PROBITY_HIT_WITH_ROLE_SHIFT;
+    uint8_t *at = payload + 8;
+
+    probity_put_u32(payload, (uint32_t)id_values[i / 64 % ID_VALUES]);
+    probity_put_u32(payload + 4, flags);
+    for (uint32_t bit = 2; bit <= 4; bit *= 2) {
+        if ((flags & bit) == 0)
+            continue;
+        probity_put_u64(at, id_values[(i / 64 / ID_VALUES + bit) % ID_VALUES]);
+        at += 8;
+    }
+    return (size_t)(at - payload);
+}
+
+static void ids_are_packed_and_unpacked(void **state)
+{
+    static uint8_t stream[256 * 1024];
+    uint64_t table[PROBITY_STREAM_TABLE];
+    uint8_t payload[PROBITY_HIT_WITH_BYTES_MAX], packed[32];
+    struct probity_packer packer = probity_packer_start(stream, 5, table);
+    struct probity_ids ids = {0, 0};
+    struct probity_unpacker unpacker;
+    struct probity_record record;
+
+    (void)state;
+    for (uint32_t i = 0; i < ID_CASES; i++) {
+        const uint8_t *end = probity_ids_pack(&ids, payload, make_hit_with(i, payload), packed);
+        assert_non_null(end);
+        probity_pack_event(&packer, 5 + i, PROBITY_EVENT_HIT_PACKED, packed,
+                           (size_t)(end - packed));
+    }
+    probity_unpacker_init(&unpacker, stream, (size_t)(packer.at - stream), 5);
+    for (uint32_t i = 0; i < ID_CASES; i++) {
+        size_t bytes = make_hit_with(i, payload);
+        assert_int_equal(probity_unpack(&unpacker, &record), 1);
+        assert_int_equal(record.tick, 5 + i);
+        assert_int_equal(record.kind, PROBITY_EVENT_HIT_WITH);
+        assert_int_equal(record.payload_bytes, bytes);
+        assert_memory_equal(record.payload, payload, bytes);
+    }
+    assert_int_equal(probity_unpack(&unpacker, &record), 0);
+}
+
+static void unusual_ids_are_left_as_they_are(void **state)
+{
+    struct probity_ids ids = {3, 4};
+    uint8_t payload[32] = {7, 0, 0, 0, PROBITY_HIT_WITH_CORRELATION, 8, 0, 0};
+    uint8_t packed[32];
+
+    (void)state;
+    assert_null(probity_ids_pack(&ids, payload, 16, packed)); /* role 8 */
+    payload[5] = 7;
+    payload[4] = PROBITY_HIT_WITH_CORRELATION | 8;
+    assert_null(probity_ids_pack(&ids, payload, 16, packed)); /* an unknown flag */
+    payload[4] = PROBITY_HIT_WITH_CORRELATION;
+    assert_null(probity_ids_pack(&ids, payload, 15, packed));
+    assert_null(probity_ids_pack(&ids, payload, 24, packed));
+    assert_null(probity_ids_pack(&ids, payload, 4, packed));
+    assert_int_equal(ids.correlation, 3);
+    assert_int_equal(ids.object, 4);
+    assert_non_null(probity_ids_pack(&ids, payload, 16, packed));
+    assert_int_equal(ids.correlation, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(there_and_back),
         cmocka_unit_test(damage),
+        cmocka_unit_test(ids_are_packed_and_unpacked),
+        cmocka_unit_test(unusual_ids_are_left_as_they_are),
         cmocka_unit_test(noise),
     };
 
