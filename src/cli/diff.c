@@ -2,7 +2,6 @@
  *
  * diff.c: `probity diff`: runs of a program before and after a change.
  */
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +10,7 @@
 
 #include "analysis/compare.h"
 #include "cli/cli.h"
-#include "cli/filter.h"
+#include "cli/compared.h"
 #include "cli/limit.h"
 #include "cli/printed.h"
 #include "cli/project.h"
@@ -22,16 +21,14 @@
 enum diff_form { FORM_TEXT, FORM_JSON, FORM_CSV };
 
 struct diff_call {
-    const char *out, *from, *to, *project;
+    struct cli_compared compared;
+    const char *out, *project;
     int force, order;
     enum diff_form form;
     struct probity_diff_layout layout;
     struct probity_compare_options options;
     struct cli_limits limits;
-    struct probity_compare *compare;
     struct probity_store *store; /* NULL until a label is met */
-    int side; /* of the runs that are read */
-    int is_damaged;
 };
 
 static const struct option long_options[] = {
@@ -106,8 +103,8 @@ static int parse_option(struct diff_call *call, int option)
     case 'c': call->form = FORM_CSV; return CLI_OK;
     case 'C': call->layout.is_changed_only = 1; return CLI_OK;
     case 'S': return parse_statistics(call, optarg);
-    case 'F': call->from = optarg; return CLI_OK;
-    case 'T': call->to = optarg; return CLI_OK;
+    case 'F': call->compared.from = optarg; return CLI_OK;
+    case 'T': call->compared.to = optarg; return CLI_OK;
     case 't': return parse_tolerance(call, optarg);
     case 'x': return cli_limit_parse(&cli_command_diff, &call->limits, optarg);
     case 'u': call->options.patterns[PROBITY_COMPARE_FUNCTION] = optarg; return CLI_OK;
@@ -120,57 +117,6 @@ static int parse_option(struct diff_call *call, int option)
 
 /* ---- Reading -----------------------------------------------------------------------------------
  */
-
-/* Times of day differ from run to run: each has its own beginning. */
-static int find_range(const struct diff_call *call, const struct probity_reader *reader,
-                      uint64_t *ret_from_ns, uint64_t *ret_to_ns)
-{
-    uint64_t start_ns = probity_reader_facts(reader, 0)->info.anchor.realtime_ns;
-
-    if (call->from != NULL && cli_parse_time(call->from, start_ns, ret_from_ns) != 0)
-        return cli_fail_usage(&cli_command_diff, "--from %s: " CLI_TIME_HELP, call->from);
-    if (call->to != NULL && cli_parse_time(call->to, start_ns, ret_to_ns) != 0)
-        return cli_fail_usage(&cli_command_diff, "--to %s: " CLI_TIME_HELP, call->to);
-    return CLI_OK;
-}
-
-/* One run twice would look like two that agree. Takes the run. */
-static int take_run(struct diff_call *call, struct probity_compare_run *run)
-{
-    const struct probity_compare_run *twin = probity_compare_twin(call->compare, call->side, run);
-    int status = CLI_OK;
-
-    if (twin != NULL)
-        status = cli_fail_usage(&cli_command_diff, "'%s' and '%s' are the same run, which counts "
-                                "once on a side", twin->path, run->path);
-    else if (probity_compare_take(call->compare, call->side, run) != 0)
-        status = cli_fail(&cli_command_diff, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
-    probity_compare_run_release(run);
-    return status;
-}
-
-static int read_trace(struct diff_call *call, char **path)
-{
-    struct probity_reader_options options = {0};
-    struct probity_compare_run run;
-    struct probity_reader *reader;
-    uint64_t from_ns = 0, to_ns = 0;
-    int status = cli_open_reader(&cli_command_diff, path, 1, &options, &reader);
-
-    if (status != CLI_OK)
-        return status;
-    status = find_range(call, reader, &from_ns, &to_ns);
-    if (status == CLI_OK) {
-        int error = probity_compare_run_read(reader, from_ns, to_ns, &run);
-        status = error == 0 ? take_run(call, &run)
-                            : cli_fail_trace(&cli_command_diff, *path, error, errno);
-    }
-    cli_progress_end();
-    if (status == CLI_OK && cli_judge_traces(&cli_command_diff, reader) != CLI_OK)
-        call->is_damaged = 1;
-    probity_reader_close(reader);
-    return status;
-}
 
 /* A run of the history: its path says where it is from. */
 static int take_entry(void *context, struct probity_store_entry *entry)
@@ -188,9 +134,9 @@ static int take_entry(void *context, struct probity_store_entry *entry)
     run->path = path;
     if (run->is_damaged) {
         cli_warn(&cli_command_diff, "'%s' is damaged or not complete: %s", run->path, run->why);
-        call->is_damaged = 1;
+        call->compared.is_damaged = 1;
     }
-    return take_run(call, run);
+    return cli_compared_take(&call->compared, run);
 }
 
 static int read_label(struct diff_call *call, const char *name)
@@ -198,17 +144,17 @@ static int read_label(struct diff_call *call, const char *name)
     const struct probity_store_choice choice = {.label = name + 1};
     size_t before, behind;
 
-    if (call->from != NULL || call->to != NULL)
+    if (call->compared.from != NULL || call->compared.to != NULL)
         return cli_fail_usage(&cli_command_diff, "--from, --to: of '%s' only whole runs are known; "
                               "name the traces", name);
     if (call->store == NULL &&
         cli_project_open(&cli_command_diff, call->project, 0, &call->store) != CLI_OK)
         return CLI_FAILURE;
-    probity_compare_runs(call->compare, call->side, &before);
+    probity_compare_runs(call->compared.compare, call->compared.side, &before);
     int status = probity_store_each(call->store, &choice, take_entry, call);
     if (status < 0)
         return cli_project_fail(&cli_command_diff, call->store);
-    probity_compare_runs(call->compare, call->side, &behind);
+    probity_compare_runs(call->compared.compare, call->compared.side, &behind);
     if (status == CLI_OK && before == behind)
         return cli_fail(&cli_command_diff, "no run of label '%s' in the history; `probity runs "
                         "list` shows which there are (a file of this name: './%s')", name + 1,
@@ -225,11 +171,11 @@ static int print_diff(void *context, FILE *stream, int has_colour)
 
     call->layout.has_colour = has_colour;
     if (call->form == FORM_JSON)
-        return probity_diff_json(stream, &call->layout, call->compare);
+        return probity_diff_json(stream, &call->layout, call->compared.compare);
     if (call->form == FORM_CSV)
-        probity_diff_csv(stream, &call->layout, call->compare);
+        probity_diff_csv(stream, &call->layout, call->compared.compare);
     else
-        probity_diff_text(stream, &call->layout, call->compare);
+        probity_diff_text(stream, &call->layout, call->compared.compare);
     return 0;
 }
 
@@ -255,10 +201,11 @@ static int read_runs(struct diff_call *call, char **names, size_t base_count, si
     int status = CLI_OK;
 
     for (size_t i = 0; status == CLI_OK && i < count; i++) {
-        call->side = i < base_count ? PROBITY_COMPARE_BASE : PROBITY_COMPARE_NEW;
-        status = cli_is_label(names[i]) ? read_label(call, names[i]) : read_trace(call, &names[i]);
+        call->compared.side = i < base_count ? PROBITY_COMPARE_BASE : PROBITY_COMPARE_NEW;
+        status = cli_is_label(names[i]) ? read_label(call, names[i])
+                                        : cli_compared_read(&call->compared, names[i]);
     }
-    if (status == CLI_OK && probity_compare_finish(call->compare) != 0)
+    if (status == CLI_OK && probity_compare_finish(call->compared.compare) != 0)
         status = cli_fail(&cli_command_diff, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
     return status;
 }
@@ -271,17 +218,17 @@ static int run_on(struct diff_call *call, char **names, size_t base_count, size_
         return status;
     call->options.limits = call->limits.items;
     call->options.limit_count = call->limits.count;
-    if (probity_compare_open(&call->options, &call->compare) != 0)
+    if (probity_compare_open(&call->options, &call->compared.compare) != 0)
         return cli_fail(&cli_command_diff, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
     status = read_runs(call, names, base_count, count);
     if (status == CLI_OK) {
-        probity_compare_sort(call->compare, call->order);
+        probity_compare_sort(call->compared.compare, call->order);
         status = cli_print_answer(&cli_command_diff, call->out, call->force, print_diff, call);
     }
-    int judged = status == CLI_OK ? judge_limits(call->compare) : CLI_OK;
+    int judged = status == CLI_OK ? judge_limits(call->compared.compare) : CLI_OK;
     if (status == CLI_OK)
-        status = call->is_damaged ? CLI_DAMAGED : judged;
-    probity_compare_close(call->compare);
+        status = call->compared.is_damaged ? CLI_DAMAGED : judged;
+    probity_compare_close(call->compared.compare);
     probity_store_close(call->store);
     return status;
 }
@@ -308,8 +255,9 @@ static int split_and_run(struct diff_call *call, char **base, size_t base_count,
 
 static int run(int argc, char **argv)
 {
-    struct diff_call call = {.order = PROBITY_COMPARE_BY_IMPACT,
-                             .options = {.confidence = 0.95, .tolerance_percent = 2}};
+    struct diff_call call = {.compared = {.command = &cli_command_diff},
+                             .order = PROBITY_COMPARE_BY_IMPACT,
+                             .options = CLI_COMPARED_OPTIONS};
     int option, status = CLI_OK, cut = argc;
 
     for (int i = argc - 1; i > 0 && cut == argc; i--)

@@ -19,6 +19,7 @@
 #include "analysis/timeline.h"
 #include "analysis/tree.h"
 #include "cli/answer.h"
+#include "cli/compared.h"
 #include "output/view.h"
 
 extern char **environ;
@@ -43,11 +44,15 @@ struct view_call {
     const struct probity_blocks_pair *const *pairs;
     size_t pair_count, pruned;
     uint64_t profiled;
+    struct cli_compared compared; /* its comparison is NULL without --diff */
+    char **bases; /* names of the runs to compare with */
+    size_t base_count;
     char *name; /* of the page, where none was given */
     int is_to_open;
 };
 
 static const struct option long_options[] = {CLI_ANSWER_OPTIONS,
+                                             {"diff", required_argument, NULL, 'D'},
                                              {"open", no_argument, NULL, 'O'},
                                              {"spans", required_argument, NULL, 'S'},
                                              {NULL, 0, NULL, 0}};
@@ -63,9 +68,21 @@ static int parse_spans(struct view_call *call, const char *text)
     return CLI_OK;
 }
 
+static int add_base(struct view_call *call, char *name)
+{
+    char **bases = realloc(call->bases, (call->base_count + 1) * sizeof *bases);
+
+    if (bases == NULL)
+        return cli_fail(&cli_command_view, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    call->bases = bases;
+    bases[call->base_count++] = name;
+    return CLI_OK;
+}
+
 static int parse_option(struct view_call *call, int option)
 {
     switch (option) {
+    case 'D': return add_base(call, optarg);
     case 'O': call->is_to_open = 1; return CLI_OK;
     case 'S': return parse_spans(call, optarg);
     default: return cli_answer_option(&call->answer, option, optarg);
@@ -172,7 +189,8 @@ static int print_page(void *context, FILE *stream, const struct probity_reader *
                  probity_tree_lost(call->tree), call->profiled, call->pruned},
         .blocks = {.reader = reader, .pairs = call->pairs, .count = call->pair_count,
                    .limit = BLOCKS_SHOWN, .has_slowest = 1},
-        .threads = {.reader = reader, .repairs = probity_threads_repairs(call->threads)}};
+        .threads = {.reader = reader, .repairs = probity_threads_repairs(call->threads)},
+        .comparison = call->compared.compare};
 
     (void)has_colour;
     probity_report_sort(functions, count, PROBITY_REPORT_SELF);
@@ -227,6 +245,43 @@ static int open_page(const struct view_call *call)
     return CLI_OK;
 }
 
+/* ---- Comparison --------------------------------------------------------------------------------
+ */
+
+/* Each trace is read once more, by itself: a run is what is compared. */
+static int compare_side(struct view_call *call, int side, char **names, size_t count)
+{
+    char **paths = cli_trace_paths(names, count);
+    int status = paths != NULL ? CLI_OK
+                               : cli_fail(&cli_command_view, "%s",
+                                          probity_error_text(PROBITY_ERROR_MEMORY));
+
+    call->compared.side = side;
+    for (size_t i = 0; status == CLI_OK && i < count; i++)
+        status = cli_compared_read(&call->compared, paths[i]);
+    cli_paths_free(paths, count);
+    return status;
+}
+
+static int compare_runs(struct view_call *call, char **names, size_t count)
+{
+    static const struct probity_compare_options options = CLI_COMPARED_OPTIONS;
+    struct cli_compared *compared = &call->compared;
+
+    compared->from = call->answer.from;
+    compared->to = call->answer.to;
+    if (probity_compare_open(&options, &compared->compare) != 0)
+        return cli_fail(&cli_command_view, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    int status = compare_side(call, PROBITY_COMPARE_BASE, call->bases, call->base_count);
+    if (status == CLI_OK)
+        status = compare_side(call, PROBITY_COMPARE_NEW, names, count);
+    if (status == CLI_OK && probity_compare_finish(compared->compare) != 0)
+        status = cli_fail(&cli_command_view, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    if (status == CLI_OK)
+        probity_compare_sort(compared->compare, PROBITY_COMPARE_BY_IMPACT);
+    return status;
+}
+
 static int run_on(struct view_call *call, char **names, size_t count, int is_named)
 {
     int status = CLI_OK;
@@ -238,8 +293,12 @@ static int run_on(struct view_call *call, char **names, size_t count, int is_nam
         status = set_name(call, names[0]);
     if (status == CLI_OK && call->is_to_open && call->answer.out == NULL)
         status = cli_fail_usage(&cli_command_view, "--open needs a file, not standard output");
+    if (status == CLI_OK && call->base_count > 0 && count > 0)
+        status = compare_runs(call, names, count);
     if (status == CLI_OK)
         status = cli_answer_run(&call->answer, names, count);
+    if (status == CLI_OK && call->compared.is_damaged)
+        status = CLI_DAMAGED;
     if ((status == CLI_OK || status == CLI_DAMAGED) && !is_named)
         printf("%s\n", call->name);
     if ((status == CLI_OK || status == CLI_DAMAGED) && call->is_to_open) {
@@ -261,14 +320,18 @@ static void release(struct view_call *call)
         probity_blocks_close(call->blocks);
     if (call->tree != NULL)
         probity_tree_close(call->tree);
+    if (call->compared.compare != NULL)
+        probity_compare_close(call->compared.compare);
     cli_filter_release(&call->answer.tids);
+    free(call->bases);
     free(call->name);
 }
 
 static int run(int argc, char **argv)
 {
     static const struct cli_answer_steps steps = {open_all, put_event, finish_all, print_page};
-    struct view_call call = {.answer = {.command = &cli_command_view, .steps = &steps}};
+    struct view_call call = {.answer = {.command = &cli_command_view, .steps = &steps},
+                             .compared = {.command = &cli_command_view}};
     int option, status = CLI_OK, is_named = 0;
 
     call.answer.context = &call;
@@ -292,6 +355,8 @@ const struct cli_command cli_command_view = {
     "time line of each thread, a flame graph, the functions and the blocks between probes, with\n"
     "the distribution of each. Long traces are drawn together where a screen could not show more,\n"
     "and the page says where.\n\n"
+    "      --diff BASE       compare with this run too, one before a change; may be given several\n"
+    "                        times, as traces may\n"
     "      --open            open it in the browser (xdg-open)\n"
     "      --spans N         keep up to N spans for the time line (default 400000)\n"
     "      --from T, --to T  what begins from T on, and before T: seconds since recording began,\n"

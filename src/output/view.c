@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "output/blocks_json.h"
+#include "output/diff_json.h"
 #include "output/info.h"
 #include "output/report_json.h"
 #include "output/threads_json.h"
@@ -76,6 +77,11 @@ static int put_object(FILE *stream, const struct probity_view_answer *answer)
     fputs(",\n\"timeline\": ", stream);
     if (error == 0)
         error = probity_view_timeline_json(stream, answer);
+    if (error == 0 && answer->comparison != NULL) {
+        const struct probity_diff_layout all = {0};
+        fputs(",\n\"diff\": ", stream);
+        error = probity_diff_json(stream, &all, answer->comparison);
+    }
     fputs("}\n", stream);
     return error;
 }

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "analysis/compare.h"
 #include "analysis/report.h"
 #include "analysis/timeline.h"
 #include "output/blocks_text.h"
@@ -24,6 +25,7 @@ struct probity_view_answer {
     struct probity_tree_answer tree;
     struct probity_blocks_answer blocks;
     struct probity_threads_answer threads;
+    const struct probity_compare *comparison; /* with other runs; NULL: none */
 };
 
 /* Whether this tool was built with the page: 1 or 0. */

@@ -327,6 +327,26 @@ async function threads() {
   await picture(page, "scrolled");
 }
 
+// The comparison says what `probity diff --json` says.
+async function diff() {
+  const [wanted] = told;
+  const page = await open();
+  await page.keyboard.press("6");
+  await page.waitForSelector("#tab-diff[aria-selected=true]");
+  const rows = await rowsOf(page);
+  expect("rows", wanted.functions.length, rows.length);
+  for (const row of rows) {
+    const name = row.name.value;
+    const { statistics } = wanted.functions.find((each) => each.name === name);
+    expect(`${name} base`, String(statistics.self.base_median ?? ""), row.base.value);
+    expect(`${name} new`, String(statistics.self.new_median ?? ""), row.new.value);
+    expect(`${name} verdict`, statistics.self.verdict, row.verdict.value);
+    for (const key of ["self", "cpu", "total", "median", "p99", "calls"])
+      expect(`${name} ${key}`, String(statistics[key].ratio ?? ""), row[key].value);
+  }
+  await picture(page, "table");
+}
+
 // How long a page takes to be there, and a drawing of its time line.
 async function speed() {
   const [wanted] = told;
@@ -342,7 +362,7 @@ async function speed() {
   expectThat("it says that it draws calls together", (await page.textContent(".status")).includes("drawn together"));
 }
 
-const scenarios = { functions, timeline, flame, blocks, themes, print, odd, empty, threads, speed };
+const scenarios = { functions, timeline, flame, blocks, themes, print, odd, empty, threads, diff, speed };
 for (let from = 0, end; from < rest.length; from = end + 1) {
   end = rest.indexOf("--", from);
   end = end < 0 ? rest.length : end;

@@ -157,6 +157,14 @@ view "64 threads" 0 many.probity
 echo '{"threads": 64}' > threads.json
 look threads many.html threads.json
 look speed many.html
+for run in 1 2 3 4; do
+    PROBITY_OUT=$WORK/run$run "$TREE"
+done
+"$PROBITY" diff --json run1 run2 -- run3 run4 > diff.json
+view "comparison" 0 --diff run1 --diff run2 -o diff.html run3 run4
+look diff diff.html diff.json
+view "comparison with nothing" 1 --diff nothing -o nothing.html run3
+[ ! -e nothing.html ] || fail "a page of a comparison with nothing"
 HOME=$WORK node "$SOURCE/tests/browser/view.mjs" "$MODULES/node_modules" "$BUILD/test-logs/view" \
     "${scenarios[@]}" > said 2> 'times' || fail "$(cat said)"
 cat 'times'

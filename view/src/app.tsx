@@ -5,16 +5,17 @@ import { BlocksPanel } from "./blocks_panel";
 import { Palette, readTheme } from "./colour";
 import type { Data } from "./data";
 import { Details } from "./details";
+import { DiffPanel } from "./diff_panel";
 import { FlamePanel } from "./flame_panel";
 import { short } from "./format";
 import { FunctionsPanel } from "./functions_panel";
 import { before, type Model } from "./lanes";
 import { OverviewPanel } from "./overview_panel";
-import { type Selection, type Shared, type Tab, tabs } from "./state";
+import { type Selection, type Shared, type Tab, tabs, tabsOf } from "./state";
 import { type TimelineHandle, TimelinePanel } from "./timeline_panel";
 
 const keys: readonly [string, string][] = [
-    ["1 … 5", "the parts of this page"],
+    ["1, 2 …", "the parts of this page"],
     ["/", "search: words, all of which are in the name; Escape clears it"],
     ["Wheel", "time line: zoom at the pointer; over the names: scroll"],
     ["Shift + wheel, drag", "time line: move"],
@@ -61,7 +62,7 @@ class Guard extends Component<{ children: ComponentChildren }, { failure: string
 }
 
 function tabOfHash(): Tab | null {
-    return tabs.find(({ id }) => `#${id}` === location.hash)?.id ?? null;
+    return location.hash === "#diff" ? "diff" : tabs.find(({ id }) => `#${id}` === location.hash)?.id ?? null;
 }
 
 function useTheme(): ReturnType<typeof readTheme> {
@@ -93,6 +94,7 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
     const handle = useRef<TimelineHandle | null>(null);
     const pending = useRef<(() => void) | null>(null);
     const theme = useTheme();
+    const parts = tabsOf(data);
     const palette = useMemo(() => new Palette(model.ranked, theme), [model, theme]);
 
     const go = (to: Tab): void => {
@@ -135,9 +137,9 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
                 }
                 return;
             }
-            const place = ["1", "2", "3", "4", "5"].indexOf(event.key);
-            if (place >= 0)
-                go(tabs[place].id);
+            const place = ["1", "2", "3", "4", "5", "6"].indexOf(event.key);
+            if (place >= 0 && place < parts.length)
+                go(parts[place].id);
             else if (event.key === "/")
                 search.current?.focus();
             else if (event.key === "?")
@@ -167,13 +169,14 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
             case "flame": return <FlamePanel shared={shared} />;
             case "functions": return <FunctionsPanel shared={shared} />;
             case "blocks": return <BlocksPanel shared={shared} />;
+            case "diff": return <DiffPanel shared={shared} />;
         }
     };
     const moveTab = (event: KeyboardEvent): void => {
         const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
         if (step === 0)
             return;
-        const next = tabs[(tabs.findIndex(({ id }) => id === tab) + step + tabs.length) % tabs.length];
+        const next = parts[(parts.findIndex(({ id }) => id === tab) + step + parts.length) % parts.length];
         go(next.id);
         document.getElementById(`tab-${next.id}`)?.focus();
         event.preventDefault();
@@ -184,7 +187,7 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
                 <h1 title={title}>{short(title, 40)}</h1>
                 <span class={isComplete ? "pill good" : "pill bad"}>{isComplete ? "complete" : "NOT COMPLETE"}</span>
                 <nav role="tablist" aria-label="Parts" onKeyDown={moveTab}>
-                    {tabs.map(({ id, title: name }, index) => (
+                    {parts.map(({ id, title: name }, index) => (
                         <button key={id} id={`tab-${id}`} type="button" role="tab" aria-selected={tab === id} aria-controls="panel"
                             tabIndex={tab === id ? 0 : -1} title={`${name} (${index + 1})`} onClick={() => { go(id); }}>{name}</button>))}
                 </nav>

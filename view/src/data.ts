@@ -164,7 +164,34 @@ export interface Timeline {
     values: [string | null, string | null][];
 }
 
+export interface Change {
+    base_median: number | null;
+    new_median: number | null;
+    ratio: number | null;
+    low: number | null;
+    high: number | null;
+    verdict: string;
+    runs_needed: number | null;
+}
+
+export interface Changed {
+    name: string;
+    file: string;
+    line: number;
+    statistics: Record<"calls" | "self" | "total" | "cpu" | "mean" | "median" | "p99", Change>;
+}
+
+interface Run { trace: string; complete: boolean; why: string }
+
+export interface Comparison {
+    method: { confidence: number; tolerance_percent: number; tests: number };
+    base: Run[];
+    new: Run[];
+    functions: Changed[];
+}
+
 export interface Data {
+    diff?: Comparison;
     tool: string;
     info: TraceInfo[];
     report: { repairs: Repairs; functions: FunctionRow[] };

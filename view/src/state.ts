@@ -3,7 +3,7 @@ import type { Palette } from "./colour";
 import type { Block, Bucket, Data, TreeNode } from "./data";
 import type { Lane, Model } from "./lanes";
 
-export type Tab = "overview" | "timeline" | "flame" | "functions" | "blocks";
+export type Tab = "overview" | "timeline" | "flame" | "functions" | "blocks" | "diff";
 
 export const tabs: readonly { id: Tab; title: string }[] = [
     { id: "overview", title: "Overview" },
@@ -12,6 +12,11 @@ export const tabs: readonly { id: Tab; title: string }[] = [
     { id: "functions", title: "Functions" },
     { id: "blocks", title: "Blocks" },
 ];
+
+/** A comparison is there only where one was asked for. */
+export function tabsOf(data: Data): readonly { id: Tab; title: string }[] {
+    return data.diff === undefined ? tabs : [...tabs, { id: "diff", title: "Comparison" }];
+}
 
 /** What the user pointed at, and is told about at the side. */
 export type Selection =
