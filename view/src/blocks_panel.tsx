@@ -32,6 +32,15 @@ function isLoop(block: Block): boolean {
     return key(block.from, block.from_is_site) === key(block.to, block.to_is_site);
 }
 
+/** Where a line from a point to a probe's box meets it: the layout leaves room for arrows that come
+ * back, which is larger than the box. */
+function meet(from: Point, box: Point & { width: number }): Point {
+    const dx = from.x - box.x;
+    const dy = from.y - box.y;
+    const part = Math.min(box.width / 2 / Math.max(Math.abs(dx), 1e-9), BOX / 2 / Math.max(Math.abs(dy), 1e-9), 1);
+    return { x: box.x + dx * part, y: box.y + dy * part };
+}
+
 function arrange(blocks: Block[]): Picture {
     const loops = new Set(blocks.filter(isLoop).map((block) => key(block.from, block.from_is_site)));
     const graph = new dagre.graphlib.Graph({ multigraph: true });
@@ -59,7 +68,10 @@ function arrange(blocks: Block[]): Picture {
             return { block, points: points.map(([dx, dy]) => ({ x: x + dx, y: y + dy })), at: { x, y: y - BOX / 2 - LOOP + 2 } };
         }
         const edge = graph.edge(key(block.from, block.from_is_site), key(block.to, block.to_is_site)) as unknown as { points: Point[]; x: number; y: number };
-        return { block, points: edge.points, at: { x: edge.x, y: edge.y } };
+        const ends = [key(block.from, block.from_is_site), key(block.to, block.to_is_site)]
+            .map((id) => graph.node(id) as Point & { width: number });
+        const inner = edge.points.slice(1, -1);
+        return { block, points: [meet(inner[0], ends[0]), ...inner, meet(inner[inner.length - 1], ends[1])], at: { x: edge.x, y: edge.y } };
     });
     return { width: size.width ?? 0, height: size.height ?? 0, places, arrows };
 }
