@@ -141,7 +141,7 @@ same_stations() {
         {
             for (i = 1; i <= NF / 2; i++) {
                 other = $(i + NF / 2)
-                apart = i == 8 ? ($i - other) ^ 2 > 1e-18 * ($i ^ 2) : $i != other
+                apart = i == 8 ? ($i - other) ^ 2 > 1e-16 * ($i ^ 2) : $i != other
                 if (apart) exit 1
             }
         }'
