@@ -29,7 +29,7 @@ build() {
     local program=$1 libraries=$2 flags
     shift 2
     flags="-std=gnu11 -O0 -g -fno-inline -fexceptions -pthread -D_GNU_SOURCE -DFN_INSTRUMENT"
-    flags+=" -include $tree/include/FnTrace.h -I$tree/include"
+    flags+=" -include $tree/include/FnTrace.h -I$tree/include -I$BUILD/generated"
     # shellcheck disable=SC2016
     printf '%s\n' "$@" | FLAGS="$flags" xargs -P 2 -n 4 bash -c '
         for source in "$@"; do
@@ -135,7 +135,9 @@ check_tool() {
             [ "$source" = src/writer/writer.c ] || sources+=("$source")
         done
     done
-    build tool "-ljansson -lm -ldw -lelf -lsqlite3" "${sources[@]}" ||
+    local generated="$BUILD/obj/generated/output/*.o $BUILD/obj/src/output/view_page.o"
+    build tool "$generated $(sed -n 's/^TOOL_LIBS = \(.*\) \$.*/\1/p' "$tree/Makefile")" \
+        "${sources[@]}" ||
         { fail "tool: does not build"; return; }
     run_tool > tool.csv || fail "tool: status $?"
     "$PROBITY" csv logger.probity | cmp - tool.csv || fail "tool: not the CSV of the tool"
