@@ -68,7 +68,6 @@ PROTO_SRC := $(wildcard src/output/*.proto)
 
 OBJ      := $(BUILD)/obj
 GENERATED := $(BUILD)/generated
-TOOL_LIBS = -ljansson -ldw -lelf -lsqlite3 -lprotobuf-c -lm $(LDLIBS)
 LIB_OBJ  := $(LIB_SRC:%.c=$(OBJ)/%.o)
 PROTO_OBJ := $(PROTO_SRC:src/%.proto=$(OBJ)/generated/%.pb-c.o)
 TOOL_OBJ := $(TOOL_SRC:%.c=$(OBJ)/%.o) $(PROTO_OBJ)
