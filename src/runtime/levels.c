@@ -60,8 +60,7 @@ static void publish(void)
         struct wanted wanted = wanted_of(word);
         int functions = wanted.is_off ? -1 : wanted.functions;
         int parameters = wanted.is_off || wanted.is_profile ? -1 : wanted.parameters;
-        if (!wanted.is_off)
-            __atomic_store_n(&probity_scope_profiles, wanted.is_profile, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&probity_scope_profiles, wanted.is_profile, __ATOMIC_SEQ_CST);
         __atomic_store_n(&probity_scope_level, functions, __ATOMIC_SEQ_CST);
         __atomic_store_n(&probity_scope_param_level, parameters, __ATOMIC_SEQ_CST);
         again = word_load();
@@ -123,6 +122,11 @@ void probity_levels_ask(int functions, int parameters)
 {
     if (functions >= 0)
         change(functions, parameters, BY_ENVIRONMENT);
+}
+
+void probity_levels_set_mode(int is_profile)
+{
+    set_state(wanted_of(word_load()).is_off, is_profile);
 }
 
 void probity_levels_begin(struct probity_session *session)

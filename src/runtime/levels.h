@@ -26,6 +26,11 @@ enum { PROBITY_LEVELS_BYTES = 3 };
 /* Levels that the environment names count from here on, unless the program has set others. */
 void probity_levels_ask(int functions, int parameters);
 
+/* The mode of the recording that is being started, for scopes that run before its levels come into
+ * force: those that measure its cost. The one in force may be that of the recording before, or of a
+ * forked child's parent. The session's lock held. */
+void probity_levels_set_mode(int is_profile);
+
 /* A recording begins: the wanted levels come into force, and into the spool's header. The session's
  * lock held, state not yet `recording`. */
 void probity_levels_begin(struct probity_session *session);

@@ -306,6 +306,7 @@ static int files_make(struct probity_session *session, int is_child, int *ret_de
         return result;
     }
     rules_make(session);
+    probity_levels_set_mode(session->settings.profile);
     probity_cost_begin(session, is_child, &session->cost);
     result = probity_trace_file_begin(session, *ret_descriptor, &trace_bytes, &trace_blocks);
     if (result != 0)

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * costs.c TRACE: what a recording that measures its own cost must leave as it was: errno, the
- * stack of open scopes, the thread's probes. Starts and stops inside of scopes, and in a signal
- * handler that interrupts one. Prints what is wrong; nothing where all is well.
+ * costs.c TRACE [modes]: what a recording that measures its own cost must leave as it was: errno,
+ * the stack of open scopes, the thread's probes. Starts and stops inside of scopes, and in a signal
+ * handler that interrupts one. With `modes`: starts behind a recording in profile mode (TRACE), and
+ * in a child that is forked out of one (TRACE.child). Prints what is wrong; nothing where all is
+ * well.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-enum { ROUNDS = 3, DEPTH = 60, ERROR = 77 };
+enum { ROUNDS = 3, DEPTH = 60, ERROR = 77, HANGS_SECONDS = 60 };
 
 static struct probity_options options = {.overwrite = PROBITY_ON};
 static struct probity_scope_frame frames[PROBITY_SCOPE_FRAMES];
@@ -71,8 +76,38 @@ static __attribute__((noinline)) void deep(int left)
     PROBITY_PROBE(2);
 }
 
+static void start_once(const char *out, int profile)
+{
+    options.out = out;
+    options.profile = profile;
+    need(probity_start(&options) == 0, "cannot start");
+    deep(0);
+}
+
+/* deep() itself stops and starts. */
+static int change_modes(const char *out)
+{
+    char of_child[4096];
+    int status = 0;
+
+    snprintf(of_child, sizeof of_child, "%s.child", out);
+    start_once(out, PROBITY_ON);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(HANGS_SECONDS);
+        start_once(of_child, PROBITY_OFF);
+        exit(0);
+    }
+    need(waitpid(child, &status, 0) == child && status == 0, "the child did not end well");
+    need(probity_stop() == 0, "cannot stop");
+    start_once(out, PROBITY_OFF);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 2)
+        return change_modes(argv[1]);
     options.out = argc > 1 ? argv[1] : "trace";
     need(probity_start(&options) == 0, "cannot start");
     deep(0);

@@ -44,6 +44,16 @@ for program in costs costs.shared; do
     PROBITY_COST=0 "$PROGRAMS/$program" trace > output || fail "$program: status $?"
     expect "$program, switched off: moments" "" "$(moments trace)"
     "$PROBITY" info trace | grep -qx 'overhead      not measured' || fail "no word of no overhead"
+    # Of another mode than the recording before, or that of the process that forked this one.
+    "$PROGRAMS/$program" trace modes > output 2> errors || fail "$program, modes: status $?"
+    expect "$program, modes: what has changed" "" "$(cat output errors)"
+    for trace in trace trace.child; do
+        expect "$program, modes, $trace: moments" "start:1,2,3,4,5,6 end:1,2,3,4,5,6" \
+            "$(moments "$trace")"
+        expect "$program, modes, $trace: figures that overflow" "0" \
+            "$("$PROBITY" info --json "$trace" | jq '[.[0].overhead.measurements[].rows[] |
+                .least_ns, .median_ns | select(. >= 16777215)] | length')"
+    done
 done
 "$PROGRAMS/tree" > /dev/null
 PROBITY_OUT=$WORK/ranges "$PROGRAMS/tree" > /dev/null
