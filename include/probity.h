@@ -375,8 +375,8 @@ enum { PROBITY_LISTED_NAMED = 1, PROBITY_LISTED_NUMBERED = 2, PROBITY_LISTED_FUN
 #define PROBITY_PROBE_NAMED(name)                                                                  \
     do {                                                                                           \
         static struct probity_site probity_site_here = {"" name, __FILE__, __func__, __LINE__, 0}; \
-        probity_probe_site(&probity_site_here);                                                    \
         PROBITY_LIST(PROBITY_LISTED_NAMED, 0, 0, 0, "" name, __FILE__, __func__, "");              \
+        probity_probe_site(&probity_site_here);                                                    \
     } while (0)
 #endif
 

@@ -135,10 +135,10 @@ template <typename Type> static inline uint64_t probity_id_of(Type number)
 #define PROBITY_X_NAMED(name, role, flags, correlation, object)                                    \
     do {                                                                                           \
         static struct probity_site probity_site_here = {"" name, __FILE__, __func__, __LINE__, 0}; \
+        PROBITY_LIST(PROBITY_LISTED_NAMED, 0, 0, 0, "" name, __FILE__, __func__, "");              \
         probity_site_hit_with(&probity_site_here,                                                  \
                               (flags) | PROBITY_CAST(uint32_t, role) << PROBITY_WITH_ROLE_SHIFT,   \
                               PROBITY_ID_OF(correlation), PROBITY_ID_OF(object));                  \
-        PROBITY_LIST(PROBITY_LISTED_NAMED, 0, 0, 0, "" name, __FILE__, __func__, "");              \
     } while (0)
 #endif
 

@@ -143,6 +143,30 @@ END
         $CC -D_GNU_SOURCE -I"$SOURCE/include" $define -O2 -c -o none.o none.c
         expect "$define: notes" 0 "$(readelf -SW none.o | grep -c 'probity[.]note' || true)"
     done
+
+    # The list costs no instruction, also at the end of a function.
+    cat > tails.c << 'END'
+#define FN_INSTRUMENT
+#include <FnTrace.h>
+#include <probity_typed.h>
+void numbered(void);
+void named(void);
+void typed(int *lock);
+void scope(void);
+void numbered(void) { PROBITY_PROBE(7); }
+void named(void) { PROBITY_PROBE_NAMED("named"); }
+void typed(int *lock) { PROBITY_LOCK_HOLD("lock", lock); }
+void scope(void) { FN_FUNC(void, FN_1); }
+END
+    for define in -DPROBITY_UNLISTED -DLISTED; do
+        # shellcheck disable=SC2086
+        $CC -D_GNU_SOURCE -I"$SOURCE/include" -O2 $define -c -o tails.o tails.c
+        objdump -d --no-show-raw-insn tails.o |
+            awk '/^[0-9a-f]+ </ { name = $2 } /^ / { count[name]++ }
+                END { for (name in count) print name, count[name] }' | sort > "tails$define"
+    done
+    expect "instructions of a list" "" "$(diff tails-DPROBITY_UNLISTED tails-DLISTED)"
+    expect "instructions: functions" 4 "$(grep -cE '<(numbered|named|typed|scope)>' tails-DLISTED)"
 fi
 
 # ---- Hits --------------------------------------------------------------------------------------
