@@ -25,9 +25,9 @@ struct place {
     uint32_t hash;
 };
 
+/* Where an object lies is no part of it: a plugin is loaded again elsewhere. */
 struct seen {
-    uintptr_t offset;
-    uint32_t hash; /* of the path */
+    uint32_t path, notes; /* hashes */
 };
 
 /* Not wiped at fork: a child lists what its parent found. */
@@ -45,6 +45,7 @@ static struct {
 struct listing {
     struct place *places;
     size_t count, capacity; /* capacity: a power of two */
+    uint32_t notes;         /* hash of all; where their texts are, they say by distances */
     struct probity_listed before; /* the row before */
     struct probity_sites_part *part; /* not linked yet; NULL: none begun */
     size_t used; /* bytes of its payload */
@@ -199,6 +200,7 @@ static void count_note(void *context, const struct probity_object *object, const
 
     (void)object;
     listing->count += (size_t)is_known(note, bytes);
+    listing->notes = probity_checksum(listing->notes, note, bytes);
 }
 
 static void take_note(void *context, const struct probity_object *object, const uint8_t *note,
@@ -216,21 +218,23 @@ static void take_note(void *context, const struct probity_object *object, const 
 /* ---- Objects -----------------------------------------------------------------------------------
  */
 
-/* Whether the object was listed before; it is from here on. One that has gone and come back is the
- * same. */
-static int was_seen(const struct probity_object *object)
+/* Whether the object, of `count` sites, was listed before; it is from here on. What cannot be
+ * remembered is left out, or it would be listed with each library that is loaded. */
+static int was_seen(const struct probity_object *object, uint32_t notes, size_t count)
 {
-    struct seen now = {object->offset,
-                       probity_checksum(0, object->path, strlen(object->path))};
+    struct seen now = {probity_checksum(0, object->path, strlen(object->path)), notes};
 
     if (sites.seen == NULL)
         sites.seen = map(PROBITY_LIMIT_LISTED_OBJECTS * sizeof *sites.seen);
     for (uint32_t i = 0; sites.seen != NULL && i < sites.seen_count; i++) {
-        if (sites.seen[i].offset == now.offset && sites.seen[i].hash == now.hash)
+        if (sites.seen[i].path == now.path && sites.seen[i].notes == now.notes)
             return 1;
     }
-    if (sites.seen != NULL && sites.seen_count < PROBITY_LIMIT_LISTED_OBJECTS)
-        sites.seen[sites.seen_count++] = now;
+    if (sites.seen == NULL || sites.seen_count == PROBITY_LIMIT_LISTED_OBJECTS) {
+        sites.left_out += (uint32_t)count;
+        return 1;
+    }
+    sites.seen[sites.seen_count++] = now;
     return 0;
 }
 
@@ -240,7 +244,7 @@ static void take_object(void *context, const struct probity_object *object)
 
     (void)context;
     probity_object_notes(object, "Probity", NOTE_TYPE, count_note, &listing);
-    if (listing.count == 0 || was_seen(object))
+    if (listing.count == 0 || was_seen(object, listing.notes, listing.count))
         return;
     while (listing.capacity < 2 * listing.count)
         listing.capacity *= 2;

@@ -4,7 +4,7 @@
  * tells what `probity list` must say of its line ("-": no level); "gone:" the same of a function
  * that is only there where the linker keeps what nobody calls.
  *
- *     listed [kill | fork | plugin PATH]
+ *     listed [kill | fork | plugin PATH | replug PATH TRACE]
  *
  * LISTED_LIBRARY: without main(). LISTED_MAIN: nothing else.
  */
@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -95,6 +96,28 @@ static int with_plugin(const char *path)
     return plugged() == 3 ? 0 : 1;
 }
 
+/* A recording each time that the plugin is loaded, each time somewhere else. */
+static int with_moving_plugin(const char *path, const char *trace)
+{
+    enum { ROUNDS = 8, PAGE = 4096 };
+    const struct probity_options options = {.out = trace, .overwrite = PROBITY_ON};
+    void *before = NULL;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        void *plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        char *symbol = plugin != NULL ? dlsym(plugin, "plugin_listed") : NULL;
+        if (symbol == NULL || symbol == before || probity_start(&options) != 0 ||
+            probity_stop() != 0 || dlclose(plugin) != 0)
+            return 1;
+        before = symbol;
+        char *place = symbol - (uintptr_t)symbol % PAGE;
+        if (mmap(place, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
+                 0) != place)
+            return 1;
+    }
+    return 0;
+}
+
 int listed_run(int argc, char **argv)
 {
     int number = called(argc);
@@ -114,6 +137,8 @@ int listed_run(int argc, char **argv)
             exit(in_child(0));
         return child < 0 || waitpid(child, &status, 0) != child || status != 0;
     }
+    if (argc > 3 && strcmp(argv[1], "replug") == 0)
+        return with_moving_plugin(argv[2], argv[3]);
     return argc > 2 && strcmp(argv[1], "plugin") == 0 ? with_plugin(argv[2]) : 0;
 }
 

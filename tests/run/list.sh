@@ -229,6 +229,21 @@ expect_hits plugin "$LISTED $SOURCE/tests/programs/plugin_listed.c" plugged
 expect "plugin: object" "$PROGRAMS/plugin_listed.so" \
     "$("$PROBITY" list --json --function '*plug*' plugged | jq -r '.sites[0].object')"
 
+# A plugin that comes back elsewhere is the same.
+listed_blocks() {
+    od -A n -v -t u1 -w1 "$1" | awk '
+        { byte[n++] = $1 }
+        function u32(at) {
+            return byte[at] + 256 * (byte[at + 1] + 256 * (byte[at + 2] + 256 * byte[at + 3]))
+        }
+        END {
+            for (at = 16; at < n; at += 24 + u32(at + 4)) blocks += byte[at + 12] == 6
+            print blocks + 0
+        }'
+}
+"$PROGRAMS/listed.shared" replug "$PROGRAMS/plugin_listed.so" replugged || fail "replug: $?"
+expect "replug: blocks, of the program and of the plugin" 2 "$(listed_blocks replugged)"
+
 # In profile mode functions only.
 PROBITY_OUT=$WORK/profiled PROBITY_PROFILE=1 "$PROGRAMS/listed" || fail "profile: status $?"
 tool profile 0 list --csv profiled
