@@ -301,9 +301,11 @@ static int open_temporary(const struct cli_command *command, struct cli_output *
         return cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
     memcpy(output->temporary, output->path, length);
     memcpy(output->temporary + length, suffix, sizeof suffix);
+    cli_unfinished_set(output);
     output->descriptor = open(output->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (output->descriptor >= 0)
         return CLI_OK;
+    cli_unfinished_clear();
     cli_fail(command, "cannot write '%s': %s", output->temporary, strerror(errno));
     free(output->temporary);
     return CLI_FAILURE;
@@ -359,6 +361,7 @@ int cli_output_close(const struct cli_command *command, struct cli_output *outpu
     }
     if (!keep && output->temporary != NULL)
         unlink(output->temporary);
+    cli_unfinished_clear();
     free(output->temporary);
     output->temporary = NULL;
     return status;

@@ -126,4 +126,12 @@ int cli_folder_open(const struct cli_command *command, const char *path, int for
                     const char *const *files, struct cli_output *ret_output);
 int cli_folder_close(const struct cli_command *command, struct cli_output *output, int keep);
 
+/* Takes these files away and, if it is empty then, their folder. Returns 0 or -1; fit for
+ * handlers of signals. */
+int cli_remove_folder(const char *path, const char *const *files);
+
+/* An output that a signal which ends the command also removes, until it is closed. */
+void cli_unfinished_set(const struct cli_output *output);
+void cli_unfinished_clear(void);
+
 #endif

@@ -6,7 +6,6 @@
  */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,19 +37,6 @@ static int holds_only(const char *path, const char *const *files)
     return holds;
 }
 
-/* Takes away these files and, if it is empty then, the folder. */
-static int remove_folder(const char *path, const char *const *files)
-{
-    int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-    if (folder < 0)
-        return -1;
-    for (; *files != NULL; files++)
-        unlinkat(folder, *files, 0);
-    close(folder);
-    return rmdir(path);
-}
-
 int cli_folder_open(const struct cli_command *command, const char *path, int force,
                     const char *const *files, struct cli_output *ret_output)
 {
@@ -67,12 +53,13 @@ int cli_folder_open(const struct cli_command *command, const char *path, int for
         return cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
     /* What an export that was killed has left. */
     if (holds_only(output.temporary, files))
-        remove_folder(output.temporary, files);
+        cli_remove_folder(output.temporary, files);
     if (mkdir(output.temporary, 0777) != 0) {
         cli_fail(command, "cannot make '%s': %s", output.temporary, strerror(errno));
         free(output.temporary);
         return CLI_FAILURE;
     }
+    cli_unfinished_set(&output);
     *ret_output = output;
     return CLI_OK;
 }
@@ -82,14 +69,15 @@ int cli_folder_close(const struct cli_command *command, struct cli_output *outpu
     int status = CLI_OK;
 
     if (keep && access(output->path, F_OK) == 0)
-        remove_folder(output->path, output->files);
+        cli_remove_folder(output->path, output->files);
     if (keep && rename(output->temporary, output->path) != 0) {
         status = cli_fail(command, "cannot rename '%s' to '%s': %s", output->temporary,
                           output->path, strerror(errno));
         keep = 0;
     }
     if (!keep)
-        remove_folder(output->temporary, output->files);
+        cli_remove_folder(output->temporary, output->files);
+    cli_unfinished_clear();
     free(output->temporary);
     output->temporary = NULL;
     return status;

@@ -72,6 +72,29 @@ export_to "repairs" 0 chrome trace
 unwound=$("$PROBITY" report --json trace | jq .repairs.unwound)
 grep -q "scopes repaired: $unwound unwound" errors || fail "no word of repairs: $(cat errors)"
 
+# Signals that end the command remove what is half there. A full pipe that nobody reads holds the
+# command up at its word on repairs, before the output has its name.
+mkfifo full
+exec {pipe}<> full
+dd if=/dev/zero of=full bs=4k oflag=nonblock 2> errors || true
+for interrupted in "chrome INT 130" "sqlite TERM 143" "ctf HUP 129"; do
+    read -r format signal expected <<< "$interrupted"
+    rm -rf out
+    env --default-signal "$PROBITY" export --format "$format" -o out trace 2> full &
+    export=$!
+    until [ -e out.tmp/stream ] || [ -f out.tmp ]; do
+        kill -0 "$export" 2> errors || break
+        sleep 0.01
+    done
+    [ -e out.tmp ] || fail "$format: nothing under a temporary name"
+    kill -s "$signal" "$export"
+    status=0
+    wait "$export" 2> errors || status=$?
+    expect "$format: interrupted: status" "$expected" "$status"
+    [ ! -e out ] && [ ! -e out.tmp ] || fail "$format: interrupted: left half an output"
+done
+exec {pipe}>&-
+
 # Every kind of trace in every format; JSON is strict whatever is in it.
 for trace in none one counted trace "$SOURCE"/tests/golden/good/*.probity; do
     for format in $(cat formats); do

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cli_unfinished.c: the output under its temporary name, for the signals that end a command: half
+ * an output is removed before the command dies of the signal as it would have.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGXCPU};
+
+enum { SIGNALS = sizeof signals / sizeof *signals };
+
+/* A command has one output. The path is set last and taken away first: a signal in between finds
+ * nothing to remove. */
+static struct {
+    const char *volatile path;
+    const char *const *volatile files;
+} unfinished;
+
+int cli_remove_folder(const char *path, const char *const *files)
+{
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (folder < 0)
+        return -1;
+    for (; *files != NULL; files++)
+        unlinkat(folder, *files, 0);
+    close(folder);
+    return rmdir(path);
+}
+
+/* SA_RESETHAND has given the signal its old meaning back, which it has once this returns. */
+static void remove_and_die(int signal_number)
+{
+    if (unfinished.path != NULL && unfinished.files != NULL)
+        cli_remove_folder(unfinished.path, unfinished.files);
+    else if (unfinished.path != NULL)
+        unlink(unfinished.path);
+    raise(signal_number);
+}
+
+void cli_unfinished_set(const struct cli_output *output)
+{
+    const struct sigaction action = {.sa_handler = remove_and_die, .sa_flags = SA_RESETHAND};
+    struct sigaction before;
+
+    unfinished.files = output->files;
+    unfinished.path = output->temporary;
+    /* What is ignored stays so, and who has a handler ends by it in order. */
+    for (size_t i = 0; i < SIGNALS; i++) {
+        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+            sigaction(signals[i], &action, NULL);
+    }
+}
+
+void cli_unfinished_clear(void)
+{
+    unfinished.path = NULL;
+}
