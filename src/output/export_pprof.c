@@ -79,7 +79,8 @@ static int put_function(struct pprof *pprof, const struct probity_function_key *
     Pprof__Profile part = PPROF__PROFILE__INIT;
 
     made.id = location.id = line.function_id = id;
-    made.name = made.system_name = put_string(pprof, name, bytes);
+    /* A system name that is the same would be demangled: templates would lose their arguments. */
+    made.name = put_string(pprof, name, bytes);
     if (made.name < 0)
         return (int)made.name;
     if (function != NULL) {

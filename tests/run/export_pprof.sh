@@ -74,6 +74,11 @@ for trace in server one none; do
     expect "$trace" "" "$(top_of wall)"
     [ "$(wc -l < faults)" -le 1 ] || fail "$trace: $(cat faults)"
 done
+# Names stay as they are: what looks like arguments of a template is in them.
+PROBITY_OUT=$WORK/odd "$PROGRAMS/odd_names"
+export_to "odd names" 0 pprof odd
+go tool pprof -top -sample_index=calls -nodefraction=0 out 2> faults |
+    grep -qF ' <script>window.owned = 1</script>' || fail "a name is not whole: $(cat faults)"
 export_to "hits" 0 pprof server
 grep -q ' hits of probes are not in the output' errors || fail "no word of hits"
 start_live
