@@ -43,7 +43,8 @@ static int put_function(struct callgrind *state, const char *file_word, const ch
     fprintf(state->stream, "\n%s=(%" PRIu32 ")", function_word, entry->number + 1);
     if (state->functions.count > known) {
         fputc(' ', state->stream);
-        probity_report_put_safe(state->stream, name, bytes);
+        /* Readers drop the costs of a name that is empty. */
+        probity_report_put_safe(state->stream, bytes > 0 ? name : "???", bytes > 0 ? bytes : 3);
     }
     fputc('\n', state->stream);
     return 0;

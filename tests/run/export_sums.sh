@@ -95,6 +95,14 @@ check_inclusive parallel
 check_inclusive exported
 check_inclusive many
 
+# No name is lost, not even an empty one.
+PROBITY_OUT=$WORK/odd "$PROGRAMS/odd_names"
+export_to "odd names" 0 callgrind odd
+callgrind_annotate out > found 2> errors || fail "odd names: callgrind_annotate: $(cat errors)"
+expect "odd names: what callgrind_annotate says" "" "$(cat errors)"
+expect "odd names: functions" "$("$PROBITY" report --json odd | jq '.functions | length')" \
+    "$(grep -c '^fn=([0-9]*) .' out)"
+
 # Profile mode has functions without paths.
 check_callgrind counted
 export_to "counted" 0 folded counted
