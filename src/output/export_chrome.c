@@ -18,7 +18,7 @@
 #include "output/text.h"
 #include "probity.h"
 
-enum { THREAD_TEXT_BYTES = 48, NAME_BYTES_MAX = 2 * PROBITY_VALUE_TEXT_MAX };
+enum { THREAD_TEXT_BYTES = 48, NAME_BYTES_MAX = 2 * PROBITY_VALUE_TEXT_MAX, PIDS = 1 << 22 };
 
 struct chrome {
     struct export_names names;
@@ -52,6 +52,20 @@ static inline void put_number(struct probity_export *export, uint64_t number)
     export->out.at = probity_digits_put(export->out.at, number);
 }
 
+/* Processes of containers may bear one process id, and would share what readers keep of one: the
+ * later ones get an id beyond those of Linux. */
+static uint64_t pid_of(const struct probity_export *export, size_t trace)
+{
+    uint32_t pid = probity_reader_facts(export->reader, trace)->info.pid;
+    uint64_t beyond = 0;
+
+    for (size_t i = 0; i < trace && beyond == 0; i++) {
+        if (probity_reader_facts(export->reader, i)->info.pid == pid)
+            beyond = (uint64_t)trace * PIDS;
+    }
+    return pid + beyond;
+}
+
 /* ---- Parts of a line ---------------------------------------------------------------------------
  */
 
@@ -65,7 +79,7 @@ static __attribute__((noinline)) struct chrome_thread *make_thread(
         return NULL;
     }
     char *at = export_put(made->text, "\"pid\":");
-    at = probity_digits_put(at, thread->pid);
+    at = probity_digits_put(at, pid_of(export, thread->trace));
     at = probity_digits_put(export_put(at, ",\"tid\":"), thread->tid);
     at = export_put(at, ",\"ts\":");
     made->bytes = (uint32_t)(at - made->text);
@@ -346,7 +360,7 @@ static void put_thread_name(struct probity_export *export,
                             const struct probity_export_thread *thread)
 {
     put(export, ",\n{\"ph\":\"M\",\"pid\":");
-    put_number(export, thread->pid);
+    put_number(export, pid_of(export, thread->trace));
     put(export, ",\"tid\":");
     put_number(export, thread->tid);
     put(export, ",\"name\":\"thread_name\",\"args\":{\"name\":");
@@ -401,7 +415,7 @@ static int chrome_begin(struct probity_export *export)
         const struct probity_text *program = &info->text[PROBITY_TAG_PROGRAM];
         log_writer_make_room(&export->out, NULL);
         put(export, i > 0 ? ",\n{\"ph\":\"M\",\"pid\":" : "\n{\"ph\":\"M\",\"pid\":");
-        put_number(export, info->pid);
+        put_number(export, pid_of(export, i));
         put(export, ",\"tid\":0,\"name\":\"process_name\",\"args\":{\"name\":");
         const char *path = program->bytes != NULL ? (const char *)program->bytes : "";
         const char *slash = memrchr(path, '/', program->length);
