@@ -77,6 +77,7 @@ int cli_answer_take(struct cli_answer *answer, struct probity_reader *reader)
 struct profiles_taker {
     struct cli_answer *answer;
     struct probity_report *report;
+    uint64_t calls;
 };
 
 static int take_profiled(void *context, const struct probity_profiled *profiled)
@@ -86,17 +87,20 @@ static int take_profiled(void *context, const struct probity_profiled *profiled)
 
     if (tids->count > 0 && !cli_filter_passes(tids, profiled->tid, NULL, 0))
         return 0;
-    return probity_report_add_profiled(taker->report, profiled);
+    taker->calls += profiled->calls;
+    return taker->report != NULL ? probity_report_add_profiled(taker->report, profiled) : 0;
 }
 
 int cli_answer_profiles(struct cli_answer *answer, const struct probity_reader *reader,
-                        struct probity_report *report)
+                        struct probity_report *report, uint64_t *calls)
 {
-    struct profiles_taker taker = {answer, report};
+    struct profiles_taker taker = {answer, report, 0};
     int error = 0;
 
     for (size_t i = 0; error == 0 && i < probity_reader_traces(reader); i++)
         error = probity_reader_profile(reader, i, take_profiled, &taker);
+    if (calls != NULL)
+        *calls += taker.calls;
     return error;
 }
 

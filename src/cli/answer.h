@@ -53,10 +53,11 @@ int cli_answer_take(struct cli_answer *answer, struct probity_reader *reader);
 /* CLOCK_REALTIME at which recording began, of the earliest trace. */
 uint64_t cli_answer_start_ns(const struct probity_reader *reader);
 
-/* Adds what profile mode has counted for the threads that were asked for. It has no times of day:
- * no range leaves any of it out. Returns 0 or an error. */
+/* Adds what profile mode has counted for the threads that were asked for to a report (NULL: to
+ * none), and the number of calls to *calls (NULL: nowhere). It has no times of day: no range leaves
+ * any of it out. Returns 0 or an error. */
 int cli_answer_profiles(struct cli_answer *answer, const struct probity_reader *reader,
-                        struct probity_report *report);
+                        struct probity_report *report, uint64_t *calls);
 
 /* Whether lines and bars may be other than ASCII: whoever has set no locale may have no font. */
 int cli_answer_is_utf8(void);

@@ -149,7 +149,7 @@ static char *qualified_name(const struct probity_function *function)
 /* What profile mode has counted are whole calls, in wall time. */
 static int finish_functions(struct hist_call *call, const struct probity_reader *reader)
 {
-    int error = call->of == 0 ? cli_answer_profiles(&call->answer, reader, call->report) : 0;
+    int error = call->of == 0 ? cli_answer_profiles(&call->answer, reader, call->report, NULL) : 0;
     size_t count = 0;
 
     if (error == 0)

@@ -152,7 +152,7 @@ static void tell_whole(const struct report_call *call, const struct probity_read
 static int finish_report(void *context, const struct probity_reader *reader)
 {
     struct report_call *call = context;
-    int error = cli_answer_profiles(&call->answer, reader, call->report);
+    int error = cli_answer_profiles(&call->answer, reader, call->report, NULL);
 
     tell_whole(call, reader);
     return error == 0 ? probity_report_finish(call->report) : error;

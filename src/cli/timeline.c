@@ -16,6 +16,7 @@ struct timeline_call {
     struct cli_answer answer;
     struct probity_timeline *timeline;
     size_t columns; /* 0: not told */
+    uint64_t profiled;
     int as_json, is_cpu;
 };
 
@@ -64,9 +65,9 @@ static int put_event(void *context, const struct probity_event *event)
 static int finish_timeline(void *context, const struct probity_reader *reader)
 {
     struct timeline_call *call = context;
+    int error = cli_answer_profiles(&call->answer, reader, NULL, &call->profiled);
 
-    (void)reader;
-    return probity_timeline_finish(call->timeline);
+    return error == 0 ? probity_timeline_finish(call->timeline) : error;
 }
 
 static int print_timeline(void *context, FILE *stream, const struct probity_reader *reader,
@@ -76,6 +77,7 @@ static int print_timeline(void *context, FILE *stream, const struct probity_read
     struct probity_timeline_answer answer = {.reader = reader,
                                              .timeline = call->timeline,
                                              .columns = call->columns,
+                                             .profiled = call->profiled,
                                              .is_cpu = call->is_cpu,
                                              .is_utf8 = cli_answer_is_utf8(),
                                              .has_colour = has_colour};

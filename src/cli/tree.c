@@ -162,14 +162,6 @@ static int put_event(void *context, const struct probity_event *event)
     return probity_tree_put(call->tree, event);
 }
 
-static int count_profiled(void *context, const struct probity_profiled *profiled)
-{
-    struct tree_call *call = context;
-
-    call->profiled += profiled->calls;
-    return 0;
-}
-
 static int is_like(void *context, const struct probity_function *function)
 {
     struct tree_call *call = context;
@@ -184,8 +176,8 @@ static int finish_tree(void *context, const struct probity_reader *reader)
     struct tree_call *call = context;
     int error = probity_tree_finish(call->tree);
 
-    for (size_t i = 0; error == 0 && i < probity_reader_traces(reader); i++)
-        error = probity_reader_profile(reader, i, count_profiled, call);
+    if (error == 0)
+        error = cli_answer_profiles(&call->answer, reader, NULL, &call->profiled);
     if (error == 0 && call->pattern != NULL)
         error = probity_tree_view(call->tree, call->view, is_like, call);
     if (error != 0)

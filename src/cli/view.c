@@ -129,14 +129,6 @@ static int put_event(void *context, const struct probity_event *event)
     return error == 0 ? probity_tree_put(call->tree, event) : error;
 }
 
-static int take_profiled(void *context, const struct probity_profiled *profiled)
-{
-    struct view_call *call = context;
-
-    call->profiled += profiled->calls;
-    return probity_report_add_profiled(call->report, profiled);
-}
-
 /* The smallest paths go until the rest is what a page can show. */
 static void prune(struct view_call *call)
 {
@@ -156,8 +148,8 @@ static int finish_all(void *context, const struct probity_reader *reader)
     struct view_call *call = context;
     int error = probity_timeline_finish(call->timeline);
 
-    for (size_t i = 0; error == 0 && i < probity_reader_traces(reader); i++)
-        error = probity_reader_profile(reader, i, take_profiled, call);
+    if (error == 0)
+        error = cli_answer_profiles(&call->answer, reader, call->report, &call->profiled);
     if (error == 0)
         error = probity_report_finish(call->report);
     if (error == 0)

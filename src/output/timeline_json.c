@@ -76,8 +76,9 @@ int probity_timeline_json(FILE *stream, const struct probity_timeline_answer *an
         return PROBITY_ERROR_MEMORY;
     int error = probity_report_json_head(stream, answer->reader,
                                          probity_timeline_repairs(answer->timeline));
-    fprintf(stream, ",\n\"first_ns\": %" PRIu64 ", \"last_ns\": %" PRIu64 ",\n\"threads\": [",
-            facts.first_ns, facts.last_ns);
+    fprintf(stream, ",\n\"first_ns\": %" PRIu64 ", \"last_ns\": %" PRIu64
+            ", \"calls_profiled\": %" PRIu64 ",\n\"threads\": [", facts.first_ns, facts.last_ns,
+            answer->profiled);
     for (size_t i = 0; error == 0 && i < count; i++) {
         if (threads[i]->first_ns == 0)
             continue;

@@ -219,6 +219,21 @@ static int fill_cells(struct picture *picture)
     return error;
 }
 
+static void put_picture(struct picture *picture)
+{
+    if (probity_timeline_facts(picture->answer->timeline).last_ns > 0) {
+        give_letters(picture);
+        put_axis(picture);
+        put_threads(picture);
+        put_legend(picture);
+    } else {
+        fputs("no records\n", picture->stream);
+    }
+    if (picture->answer->profiled > 0)
+        fprintf(picture->stream, "%" PRIu64 " calls were counted in profile mode, which keeps no "
+                "times of day: `probity report` shows them\n", picture->answer->profiled);
+}
+
 int probity_timeline_text(FILE *stream, const struct probity_timeline_answer *answer)
 {
     struct picture picture = {.stream = stream, .answer = answer};
@@ -236,10 +251,7 @@ int probity_timeline_text(FILE *stream, const struct probity_timeline_answer *an
                     ? PROBITY_ERROR_MEMORY
                     : fill_cells(&picture);
     if (error == 0) {
-        give_letters(&picture);
-        put_axis(&picture);
-        put_threads(&picture);
-        put_legend(&picture);
+        put_picture(&picture);
         probity_report_foot(stream, answer->has_colour, answer->reader,
                             probity_timeline_repairs(answer->timeline));
     }

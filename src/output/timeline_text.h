@@ -15,6 +15,7 @@ struct probity_timeline_answer {
     size_t columns; /* of the whole line; of JSON: of time */
     int is_cpu;     /* shades of the time on the CPU, in place of letters of functions */
     int is_utf8, has_colour;
+    uint64_t profiled; /* calls counted in profile mode, which have no times of day */
 };
 
 /* A line for each thread, what the letters mean, and whether the traces are complete. Returns 0 or

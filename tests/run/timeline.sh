@@ -80,4 +80,15 @@ grep -q '^repaired: 11 open when' output || fail "no word of what was open"
 timeline "empty" 0 none
 timeline "empty, JSON" 0 --json none
 expect "threads of none" 0 "$(jq '.threads | length' output)"
+timeline "empty, text" 0 none
+expect "text of none" "no records" "$(head -n 1 output)"
+
+# Profile mode has counts without times of day, and the picture says that they are missing.
+PROBITY_OUT=$WORK/counted PROBITY_PROFILE=1 "$TREE"
+calls=$("$PROBITY" report --json counted | jq '[.functions[].calls] | add')
+timeline "profile mode" 0 counted
+grep -q "^$calls calls were counted in profile mode" output || fail "no word of what was counted"
+timeline "profile mode, JSON" 0 --json counted
+expect "counted" "$calls" "$(jq .calls_profiled output)"
+timeline "profile mode, no such thread" 1 --tid 1 counted
 finish

@@ -103,6 +103,15 @@ print(total)
 EOF
 )"
 
+# What profile mode has counted of one thread.
+PROBITY_OUT=$WORK/counted.probity PROBITY_PROFILE=1 "$TREE"
+tid=$("$PROBITY" report --json --by-thread counted.probity |
+    jq '[.functions[] | select(.name == "thread_main").threads[].tid] | first')
+view "counted, one thread" 0 --tid "$tid" counted.probity
+counts='[.functions[] | select(.calls > 0) | {name, calls}] | sort_by(.name)'
+expect "calls of one thread" "$("$PROBITY" report --json --tid "$tid" counted.probity |
+    jq -c "$counts")" "$(unpack data counted.html | jq -c ".report | $counts")"
+
 # ---- Pages ----
 
 if [ "$VARIANT" != gcc ]; then
