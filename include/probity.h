@@ -207,7 +207,7 @@ PROBITY_API void probity_site_slow(struct probity_site *site) __attribute__((__c
  * adds. */
 static inline uint64_t probity_reserve(struct probity_thread *self, uint64_t bytes)
 {
-    __asm__ volatile("xaddq %0, %1" : "+r"(bytes), "+m"(self->cursor) : : "cc");
+    __asm__ volatile("xadd{q %0, %1| %1, %0}" : "+r"(bytes), "+m"(self->cursor) : : "cc");
     return bytes;
 }
 
@@ -312,7 +312,7 @@ enum { PROBITY_LISTED_NAMED = 1, PROBITY_LISTED_NUMBERED = 2, PROBITY_LISTED_FUN
  * stays. Texts are literals, __func__ and the like. With PROBITY_UNLISTED there are no notes. */
 #if defined(PROBITY_UNLISTED) || (!defined(__clang__) && __GNUC__ < 9) || \
     (defined(__clang__) && __clang_major__ < 12)
-#define PROBITY_LIST(kind, level, flags, number, name, file, function, returns) ((void)0)
+#define PROBITY_LIST(kind, level, flags, number, name, file, function, returns) ((void)(number))
 #else
 #if defined(__clang__) || __GNUC__ >= 11
 #define PROBITY_NOTE_SECTION \

@@ -104,6 +104,8 @@ probity_site_hit_with(struct probity_site *site, uint32_t flags, uint64_t correl
 #ifdef __cplusplus
 }
 
+/* The include may stand in an `extern "C"`. */
+extern "C++" {
 template <typename Type> static inline uint64_t probity_id_of(Type *pointer)
 {
     return reinterpret_cast<uintptr_t>(pointer);
@@ -113,6 +115,7 @@ template <typename Type> static inline uint64_t probity_id_of(Type number)
 {
     return static_cast<uint64_t>(number);
 }
+}
 #define PROBITY_ID_OF(id) probity_id_of(id)
 #else
 /* An integer or a pointer. */
@@ -120,10 +123,13 @@ template <typename Type> static inline uint64_t probity_id_of(Type number)
 #endif
 
 #ifdef PROBITY_DISABLE
+/* No sizeof: an id may be a bit-field. */
+#define PROBITY_X_GONE(id) PROBITY_CAST(void, 0 ? PROBITY_ID_OF(id) : 0u)
 #define PROBITY_X_NUMBERED(id, role, flags, correlation, object)                                   \
-    PROBITY_CAST(void, sizeof(id) + sizeof(correlation) + sizeof(object))
+    PROBITY_CAST(void, (PROBITY_X_GONE(id), PROBITY_X_GONE(correlation), PROBITY_X_GONE(object)))
 #define PROBITY_X_NAMED(name, role, flags, correlation, object)                                    \
-    PROBITY_CAST(void, sizeof(name) + sizeof(correlation) + sizeof(object))
+    PROBITY_CAST(void, (PROBITY_PROBE_NAMED(name), PROBITY_X_GONE(correlation),                    \
+                        PROBITY_X_GONE(object)))
 #else
 #define PROBITY_X_NUMBERED(id, role, flags, correlation, object)                                   \
     do {                                                                                           \

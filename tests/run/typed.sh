@@ -4,6 +4,7 @@
 # own, and read by the second decoder.
 # variants: clang asan tsan
 . "$(dirname "$0")/common.bash"
+SOURCE=$OLDPWD
 
 # $1 requests. What must be in the lines "role correlation probe" of a run.
 expected_roles() {
@@ -95,6 +96,49 @@ expect "newest request of a killed program" 1 "$(cat found)"
 # In profile mode probes are off.
 PROBITY_OUT=p.probity PROBITY_PROFILE=1 "$PROGRAMS/typed" 20 > /dev/null
 expect "hits in profile mode" 0 "$("$PROBITY" csv p.probity | wc -l)"
+
+# The header in C and C++, also where it is included as one of C, and ids of all kinds.
+cat > uses.c << 'END'
+#ifdef __cplusplus
+extern "C" {
+#endif
+#include <probity_typed.h>
+#ifdef __cplusplus
+}
+#endif
+struct packed { unsigned bits : 3; };
+enum color { RED, BLUE };
+int uses(int number, enum color color, struct packed *packed);
+int uses(int number, enum color color, struct packed *packed)
+{
+    if (number)
+        PROBITY_LOCK_WAIT("lock", packed);
+    else
+        PROBITY_LOCK_HOLD("lock", &number);
+    switch (number) {
+    case 1:
+        PROBITY_PROBE(packed->bits);
+        PROBITY_PROBE_WITH(color, packed->bits);
+        break;
+    default:
+        PROBITY_PROBE_NAMED_WITH("one", packed->bits);
+        PROBITY_PROBE_ROLE(BLUE, PROBITY_ROLE_QUEUE_PUT, -1, UINT64_MAX);
+    }
+    PROBITY_REQUEST_END("%\"{|}\\n", color);
+    return number;
+}
+END
+cp uses.c uses.cc
+dialects=
+[ "$(uname -m)" != x86_64 ] || dialects="-masm=intel"
+for flags in "" -DPROBITY_DISABLE -DPROBITY_UNLISTED "-O2 -fPIC" $dialects; do
+    for compiler in "$CC -std=gnu11 uses.c" "$CXX -std=gnu++17 uses.cc"; do
+        # shellcheck disable=SC2086
+        $compiler $flags -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror \
+            -I "$SOURCE/include" -c -o uses.o > output 2>&1 ||
+            fail "$compiler $flags: $(grep -m 3 -E 'error|warning' output)"
+    done
+done
 
 no_leftovers "typed probes"
 finish
