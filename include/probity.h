@@ -309,9 +309,10 @@ enum { PROBITY_LISTED_NAMED = 1, PROBITY_LISTED_NUMBERED = 2, PROBITY_LISTED_FUN
  * that `probity list` knows those that were never hit. No instruction, no relocation at load time;
  * strip leaves it. `?`: the note is discarded with an inline function's other copies. `o`: and with
  * a function that --gc-sections discards; older assemblers do not know it, so there the note
- * stays. Texts are literals, __func__ and the like. With PROBITY_UNLISTED there are no notes. */
-#if defined(PROBITY_UNLISTED) || (!defined(__clang__) && __GNUC__ < 9) || \
-    (defined(__clang__) && __clang_major__ < 12)
+ * stays. Texts are literals, __func__ and the like. With PROBITY_UNLISTED there are no notes, nor
+ * with -mcmodel=large, where texts may be too far away. */
+#if defined(PROBITY_UNLISTED) || defined(__code_model_large__) || \
+    (!defined(__clang__) && __GNUC__ < 9) || (defined(__clang__) && __clang_major__ < 12)
 #define PROBITY_LIST(kind, level, flags, number, name, file, function, returns) ((void)(number))
 #else
 #if defined(__clang__) || __GNUC__ >= 11

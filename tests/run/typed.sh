@@ -129,9 +129,9 @@ int uses(int number, enum color color, struct packed *packed)
 }
 END
 cp uses.c uses.cc
-dialects=
-[ "$(uname -m)" != x86_64 ] || dialects="-masm=intel"
-for flags in "" -DPROBITY_DISABLE -DPROBITY_UNLISTED "-O2 -fPIC" $dialects; do
+machine=
+[ "$(uname -m)" != x86_64 ] || machine="-masm=intel -mcmodel=large"
+for flags in "" -DPROBITY_DISABLE -DPROBITY_UNLISTED "-O2 -fPIC" $machine; do
     for compiler in "$CC -std=gnu11 uses.c" "$CXX -std=gnu++17 uses.cc"; do
         # shellcheck disable=SC2086
         $compiler $flags -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror \
