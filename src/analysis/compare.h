@@ -137,6 +137,9 @@ size_t probity_compare_least_runs(const struct probity_compare *compare);
 /* Runs a side without which no limit can be established, whatever they say. */
 size_t probity_compare_limit_runs(const struct probity_compare *compare);
 
+/* How many functions and blocks a limit is about: 0 where it is about none that is compared. */
+size_t probity_compare_limited(const struct probity_compare *compare, size_t limit);
+
 void probity_compare_close(struct probity_compare *compare);
 
 #endif

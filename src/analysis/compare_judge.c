@@ -215,6 +215,15 @@ static int is_limited(const struct probity_compare_row *row,
            (limit->pattern == NULL || probity_compare_is_like(row, limit->pattern));
 }
 
+size_t probity_compare_limited(const struct probity_compare *compare, size_t limit)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < compare->row_count; i++)
+        count += is_limited(&compare->rows[i], &compare->options.limits[limit]) != 0;
+    return count;
+}
+
 /* Holm: a limit stops somebody's work, so the probability that any row does so wrongly is kept. */
 static int test_limits(struct probity_compare *compare, const struct workspace *space)
 {

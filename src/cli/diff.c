@@ -179,8 +179,20 @@ static int print_diff(void *context, FILE *stream, int has_colour)
     return 0;
 }
 
-static int judge_limits(const struct probity_compare *compare)
+/* A limit that is about nothing, for a name is misspelt or gone, would never stop anybody. */
+static int find_idle_limit(const struct diff_call *call)
 {
+    for (size_t i = 0; i < call->limits.count; i++) {
+        if (probity_compare_limited(call->compared.compare, i) == 0)
+            return cli_fail(&cli_command_diff, "--fail-on %s: nothing like it is compared here",
+                            call->limits.items[i].text);
+    }
+    return CLI_OK;
+}
+
+static int judge_limits(const struct diff_call *call)
+{
+    const struct probity_compare *compare = call->compared.compare;
     size_t count, base, other, least = probity_compare_limit_runs(compare);
     const struct probity_compare_row *rows = probity_compare_rows(compare, &count);
 
@@ -193,7 +205,7 @@ static int judge_limits(const struct probity_compare *compare)
     if (probity_compare_limit_tests(compare) > 0 && (base < other ? base : other) < least)
         cli_warn(&cli_command_diff, "--fail-on: from so few runs nothing can be established; "
                  "%zu a side are needed at least", least);
-    return CLI_OK;
+    return find_idle_limit(call);
 }
 
 static int read_runs(struct diff_call *call, char **names, size_t base_count, size_t count)
@@ -225,7 +237,7 @@ static int run_on(struct diff_call *call, char **names, size_t base_count, size_
         probity_compare_sort(call->compared.compare, call->order);
         status = cli_print_answer(&cli_command_diff, call->out, call->force, print_diff, call);
     }
-    int judged = status == CLI_OK ? judge_limits(call->compared.compare) : CLI_OK;
+    int judged = status == CLI_OK ? judge_limits(call) : CLI_OK;
     if (status == CLI_OK)
         status = call->compared.is_damaged ? CLI_DAMAGED : judged;
     probity_compare_close(call->compared.compare);

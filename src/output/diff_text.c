@@ -257,7 +257,10 @@ static void put_limits(FILE *stream, const struct probity_compare *compare)
             fprintf(stream, " (%s)",
                     change_text(rows[j].results[limit->statistic].ratio, change));
         }
-        fputs(beyond > 0 ? "\n" : "no change beyond it is established\n", stream);
+        fputs(beyond > 0                               ? "\n"
+              : probity_compare_limited(compare, i) == 0 ? "nothing like it is compared\n"
+                                                        : "no change beyond it is established\n",
+              stream);
     }
 }
 

@@ -201,6 +201,14 @@ grep -q '{"limit": "calls>0%", "exceeded_by": \[\]}' output || fail "limits in J
 compare "not the slow one" 0 --fail-on 'calls>+5%' base.* -- new.*
 compare "too few runs" 0 --fail-on 'median>+5%' base.1 base.2 -- new.1 new.2
 grep -q 'needed at least' errors || fail "no warning that a limit cannot be established"
+for idle in "function:slowd:cpu>5" "block:*:cpu>5"; do
+    compare "about nothing: $idle" 1 --fail-on "$idle" base.* -- new.*
+    grep -qF "limit $idle: nothing like it is compared" output || fail "$idle: $(tail -n 1 output)"
+    grep -qF -- "--fail-on $idle: nothing like it is compared" errors || fail "$(cat errors)"
+done
+compare "filtered away" 1 --fail-on 'function:slowed:cpu>5' --function steady base.* -- new.*
+compare "about nothing, and another exceeded" 4 --fail-on 'function:slowd:cpu>5' \
+    --fail-on 'cpu>+5%' base.* -- new.*
 
 # ---- One run a side ----
 
