@@ -99,6 +99,10 @@ enum probity_blocks_key probity_blocks_key_parse(const char *name);
 /* Times are ns. Percentiles are to 1/256, and between the least and the largest. */
 uint64_t probity_blocks_value(const struct probity_blocks_pair *pair, enum probity_blocks_key key);
 
+/* "3 -> 9", or with the names of numbered probes "3 (taken) -> 9 (done)". malloc'ed; NULL without
+ * memory. */
+char *probity_blocks_pair_name(const struct probity_blocks_pair *pair, int with_names);
+
 /* Behind the last put: all pairs in this order, and the rows of each. Valid until close; NULL
  * without memory. */
 const struct probity_blocks_pair *const *probity_blocks_sort(struct probity_blocks *blocks,

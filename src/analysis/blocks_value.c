@@ -2,6 +2,8 @@
  *
  * blocks_value.c: what blocks can be ordered and shown by.
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/blocks.h"
@@ -43,4 +45,28 @@ uint64_t probity_blocks_value(const struct probity_blocks_pair *pair, enum probi
     case PROBITY_BLOCKS_MAX: return pair->max_ns;
     default: return 0;
     }
+}
+
+static void put_probe(FILE *stream, const struct probity_probe *probe, int with_name)
+{
+    fputs(probe->text, stream);
+    if (with_name && probe->name != NULL)
+        fprintf(stream, " (%s)", probe->name);
+}
+
+char *probity_blocks_pair_name(const struct probity_blocks_pair *pair, int with_names)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *stream = open_memstream(&text, &bytes);
+
+    if (stream == NULL)
+        return NULL;
+    put_probe(stream, pair->from, with_names);
+    fputs(" -> ", stream);
+    put_probe(stream, pair->to, with_names);
+    if (fclose(stream) == 0)
+        return text;
+    free(text);
+    return NULL;
 }

@@ -269,37 +269,12 @@ static int add_functions(struct probity_compare_run *run, struct probity_report 
     return error;
 }
 
-static void put_probe(FILE *stream, const struct probity_probe *probe, int with_name)
-{
-    fputs(probe->text, stream);
-    if (with_name && probe->name != NULL)
-        fprintf(stream, " (%s)", probe->name);
-}
-
-/* malloc'ed. */
-static char *pair_name(const struct probity_blocks_pair *pair, int with_names)
-{
-    char *text = NULL;
-    size_t bytes;
-    FILE *stream = open_memstream(&text, &bytes);
-
-    if (stream == NULL)
-        return NULL;
-    put_probe(stream, pair->from, with_names);
-    fputs(" -> ", stream);
-    put_probe(stream, pair->to, with_names);
-    if (fclose(stream) == 0)
-        return text;
-    free(text);
-    return NULL;
-}
-
 static int add_pair(struct probity_compare_run *run, const struct probity_blocks_pair *pair)
 {
     struct probity_compare_item item = {
         .kind = PROBITY_COMPARE_BLOCK,
-        .name = pair_name(pair, 0),
-        .signature = pair_name(pair, 1),
+        .name = probity_blocks_pair_name(pair, 0),
+        .signature = probity_blocks_pair_name(pair, 1),
         .instance = (pair->from->is_site ? 1u : 0) | (pair->to->is_site ? 2u : 0),
         .quantile_error = PROBITY_REPORT_QUANTILE_ERROR,
         .values = {(double)pair->calls, NAN, (double)pair->wall_ns,

@@ -173,16 +173,6 @@ static int finish_functions(struct hist_call *call, const struct probity_reader 
     return error;
 }
 
-static char *name_of(const struct probity_blocks_pair *pair)
-{
-    size_t bytes = strlen(pair->from->text) + strlen(pair->to->text) + sizeof " -> ";
-    char *name = malloc(bytes);
-
-    if (name != NULL)
-        snprintf(name, bytes, "%s -> %s", pair->from->text, pair->to->text);
-    return name;
-}
-
 static int finish_blocks(struct hist_call *call)
 {
     size_t count = 0;
@@ -191,8 +181,9 @@ static int finish_blocks(struct hist_call *call)
     int error = pairs != NULL ? 0 : PROBITY_ERROR_MEMORY;
 
     for (size_t i = 0; error == 0 && i < count; i++) {
-        const struct probity_hist_entry entry = {name_of(pairs[i]), NULL, 0, pairs[i]->calls,
-                                                 PROBITY_REPORT_QUANTILE_ERROR, {.count = 0}};
+        const struct probity_hist_entry entry = {
+            probity_blocks_pair_name(pairs[i], 1), NULL, 0, pairs[i]->calls,
+            PROBITY_REPORT_QUANTILE_ERROR, {.count = 0}};
         error = add_entry(call, entry, (struct probity_hist_values){
             &pairs[i]->durations, pairs[i]->sum_ns, pairs[i]->min_ns, pairs[i]->max_ns});
     }

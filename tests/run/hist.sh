@@ -75,7 +75,8 @@ for chosen in '1 1026' '2 2' 'queue 1'; do
     awk -F ';' '$2 != "-" { print $3 }' blocks > values
     hist "$chosen" 0 --csv "${pair[@]}" walk
     same_rows "$chosen" 1e12
-    expect "name" "${chosen% *} -> ${chosen#* }" "$(awk -F , 'NR == 2 { print $1 }' output)"
+    name=$(sed -E 's/ / -> /; s/\<2\>/2 (two)/g' <<< "$chosen")
+    expect "name" "$name" "$(awk -F , 'NR == 2 { print $1 }' output)"
     awk -F ';' '$2 != "-" { print $4 }' blocks > values
     hist "$chosen, CPU" 0 --csv --cpu --linear "${pair[@]}" walk
     same_rows "$chosen, CPU" 1e12
