@@ -61,7 +61,8 @@ static inline void probity_cost_join(struct probity_cost_sum *to,
 struct probity_corrected {
     uint64_t ns;       /* never below 0 */
     uint64_t error_ns; /* it may be so much more or less */
-    int is_below;      /* ns is less than error_ns: all that is known is that it is below both */
+    int is_below;      /* ns is less than error_ns: all that is known is that it is below most_ns */
+    uint64_t most_ns;  /* both together, but within a ns of the time as it was, or less */
 };
 struct probity_corrected probity_correct(uint64_t ns, const struct probity_cost_sum *sum);
 

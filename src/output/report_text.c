@@ -189,7 +189,7 @@ void probity_report_put_corrected(FILE *stream, struct probity_corrected correct
 
     if (corrected.is_below)
         snprintf(below, sizeof below, "< %s",
-                 probity_report_time_text(corrected.ns + corrected.error_ns, text));
+                 probity_report_time_text(corrected.most_ns, text));
     else
         snprintf(below, sizeof below, "%s", probity_report_time_text(corrected.ns, text));
     fprintf(stream, "%*s", CORRECTED_COLUMNS, below);

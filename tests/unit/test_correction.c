@@ -230,6 +230,7 @@ static void blocks_have_one_hit_each(void **state)
 static void rare_costs(void **state)
 {
     const struct probity_cost_sum sum = {.least = 2 * UNITS, .most = 4 * UNITS, .rare = 10 * UNITS};
+    const struct probity_cost_sum usual = {.least = 2 * UNITS, .most = 4 * UNITS};
     const struct probity_cost_sum much = {.least = UINT64_MAX / 4, .most = UINT64_MAX / 2};
 
     (void)state;
@@ -241,6 +242,9 @@ static void rare_costs(void **state)
     assert_int_equal(probity_correct(2, &sum).ns, 0);
     assert_true(probity_correct(14, &sum).is_below);
     assert_false(probity_correct(15, &sum).is_below);
+    assert_int_equal(probity_correct(14, &sum).most_ns, 14 + 1);
+    assert_int_equal(probity_correct(100, &sum).most_ns, 100 + 1);
+    assert_int_equal(probity_correct(100, &usual).most_ns, 97 + 2);
     assert_int_equal(probity_correct(1000, &much).ns, 0);
 }
 
