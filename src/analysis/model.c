@@ -116,7 +116,8 @@ int probity_model_put(struct probity_model *model, const struct probity_event *e
     struct model_thread *thread = &model->threads[event->thread_slot];
     if (event->kind == PROBITY_EVENT_THREAD_NAME)
         return set_name(thread, event);
-    if (event->wall_ns < model->from_ns || event->wall_ns >= model->to_ns)
+    if (!probity_event_is_record(event->kind) || event->wall_ns < model->from_ns ||
+        event->wall_ns >= model->to_ns)
         return 0;
     if (!thread->is_seen) {
         thread->is_seen = 1;

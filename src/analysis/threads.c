@@ -75,12 +75,6 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
         threads->slots[thread_slot]->thread.sums.inside_ns += scope->elapsed.wall_ns;
 }
 
-static inline int is_record(uint32_t kind)
-{
-    return kind == PROBITY_EVENT_HIT || kind == PROBITY_EVENT_UNWOUND ||
-           (kind >= PROBITY_EVENT_ENTER && kind <= PROBITY_EVENT_RESUME);
-}
-
 static inline void add_record(struct thread_item *item, const struct probity_event *event)
 {
     struct probity_threads_sums *sums = &item->thread.sums;
@@ -122,7 +116,7 @@ int probity_threads_put(struct probity_threads *threads, const struct probity_ev
         return PROBITY_ERROR_MEMORY;
     if (event->kind == PROBITY_EVENT_THREAD_NAME && set_name(item, event) != 0)
         return PROBITY_ERROR_MEMORY;
-    if (is_record(event->kind) && event->wall_ns >= threads->from_ns &&
+    if (probity_event_is_record(event->kind) && event->wall_ns >= threads->from_ns &&
         event->wall_ns < threads->to_ns)
         add_record(item, event);
     return probity_scopes_put(threads->scopes, event, &listener);

@@ -42,6 +42,14 @@ enum probity_event_kind {
     PROBITY_EVENT_HIT_PACKED = 18 /* of a stream only: its unpacker makes 17 of it */
 };
 
+/* Whether an event is something that the thread did, and not a declaration, a setting or a stall. A
+ * ring keeps declarations that are older than its oldest record. */
+static inline int probity_event_is_record(uint32_t kind)
+{
+    return kind == PROBITY_EVENT_HIT || kind == PROBITY_EVENT_UNWOUND ||
+           (kind >= PROBITY_EVENT_ENTER && kind <= PROBITY_EVENT_RESUME);
+}
+
 /* Flags of PROBITY_EVENT_HIT_WITH. */
 enum {
     PROBITY_HIT_WITH_SITE = 1,

@@ -327,6 +327,16 @@ same_model "no CPU time" timeless
 expect "no CPU time: samples" 0 "$(jq '[.groups[].blocks[].cpu.count] | add' model)"
 expect "no CPU time: share" null "$(jq '.checks.cpu_explained' model)"
 
+# What a ring has forgotten is no time of its threads, though it keeps names that are older.
+PROBITY_MODE=ring PROBITY_CHUNK_RECORDS=512 PROBITY_SPOOL_RECORDS=8192 PROBITY_OUT=ring \
+    "$PROGRAMS/typed" 20000 > /dev/null
+tool "ring" 0 model ring
+mv output model
+consistent "ring"
+tool "ring: threads" 0 threads --csv ring
+expect "ring: time of the threads" "$(awk -F , 'NR > 1 { sum += $6 } END { print sum }' output)" \
+    "$(jq '[.groups[].lifetime_ns] | add' model)"
+
 for name in empty one; do
     tool "$name" 0 model "$tests/golden/good/$name.probity"
     mv output model
