@@ -70,13 +70,14 @@ static struct label label_of(const struct probity_list_answer *answer, size_t in
 static size_t columns_of(const struct probity_list_answer *answer, size_t index)
 {
     const struct probity_coverage_site *site = answer->sites[index];
-    size_t bytes = label_of(answer, index).bytes;
+    struct label label = label_of(answer, index);
+    size_t columns = probity_report_safe_columns(label.text, label.bytes);
     char digits[16];
 
     if (site->kind != PROBITY_LISTED_NUMBERED)
-        return bytes;
+        return columns;
     int length = snprintf(digits, sizeof digits, "%" PRIu32, site->number);
-    return (size_t)length + (bytes > 0 ? bytes + 3 : 0);
+    return (size_t)length + (columns > 0 ? columns + 3 : 0);
 }
 
 static size_t name_columns(const struct probity_list_answer *answer)

@@ -137,6 +137,23 @@ void probity_report_put_safe(FILE *stream, const char *text, size_t bytes)
     }
 }
 
+size_t probity_report_safe_columns(const char *text, size_t bytes)
+{
+    enum { FOLLOWING_MASK = 0xc0, FOLLOWING = 0x80 }; /* of the bytes of a character of UTF-8 */
+    char safe[4 * PART_BYTES];
+    size_t columns = 0;
+
+    while (bytes > 0) {
+        size_t part = bytes > PART_BYTES ? probity_text_whole(text, PART_BYTES) : bytes;
+        const char *end = probity_text_put(safe, safe + sizeof safe, text, part, '\0');
+        for (const char *at = safe; at < end; at++)
+            columns += (*at & FOLLOWING_MASK) != FOLLOWING;
+        text += part;
+        bytes -= part;
+    }
+    return columns;
+}
+
 int probity_report_has_cpu(const struct probity_reader *reader)
 {
     for (size_t i = 0; i < probity_reader_traces(reader); i++) {

@@ -23,6 +23,9 @@ struct probity_report_layout {
 
 enum { PROBITY_REPORT_TIME_BYTES = 24 };
 
+/* Characters that probity_report_put_safe() writes. */
+size_t probity_report_safe_columns(const char *text, size_t bytes);
+
 /* "1.234 ms": four digits, 8 columns. Returns ret_text, of PROBITY_REPORT_TIME_BYTES. */
 const char *probity_report_time_text(uint64_t ns, char *ret_text);
 

@@ -279,6 +279,12 @@ tool "probe of none" 1 list --probe 7,nothing plain
 tool "file of none" 0 list --file '*.none' plain
 expect "file of none: total" "0 of 0 sites hit" "$(grep 'sites hit' output)"
 tool "tid of none" 1 list --tid 1 plain
+
+# Names whose bytes need escapes: places stand below each other.
+PROBITY_OUT=odd "$PROGRAMS/odd_names"
+tool "odd names" 0 list odd
+expect "column of places" "$(awk 'NR == 1 { print index($0, "place") }' output)" \
+    "$(awk '/function +1  broken / { print index($0, "\\u202egnitirw") }' output)"
 tid=$("$PROBITY" csv plain | head -n 1 | cut -d , -f 2)
 "$PROBITY" list --csv plain > all
 tool tid 0 list --csv --tid "$tid" plain
