@@ -291,12 +291,17 @@ const struct probity_export *probity_export_look(const struct probity_export_run
 /* ---- Opening -----------------------------------------------------------------------------------
  */
 
+/* Readers drop what is before the time that others count from: where a clock was set back, that is
+ * the earliest it ever showed. */
 static uint64_t start_of(const struct probity_reader *reader)
 {
     uint64_t start_ns = UINT64_MAX;
 
     for (size_t i = 0; i < probity_reader_traces(reader); i++) {
-        uint64_t trace_ns = probity_reader_facts(reader, i)->info.anchor.realtime_ns;
+        const struct probity_trace_facts *facts = probity_reader_facts(reader, i);
+        uint64_t trace_ns = facts->info.anchor.realtime_ns;
+        if (facts->least_wall_ns > 0 && facts->least_wall_ns < trace_ns)
+            trace_ns = facts->least_wall_ns;
         start_ns = trace_ns < start_ns ? trace_ns : start_ns;
     }
     return start_ns;

@@ -70,7 +70,7 @@ struct probity_export_counts {
 struct probity_export {
     const struct probity_reader *reader; /* for the facts of its traces */
     const struct probity_export_options *options;
-    uint64_t start_ns;     /* CLOCK_REALTIME at which the earliest of the traces began */
+    uint64_t start_ns; /* no time is earlier: mostly the beginning of the earliest trace */
     struct log_writer out; /* of a STREAM. Room for LOG_LINE_BYTES_MAX before each call */
     const char *path;      /* of a FILE or FOLDER */
     void *state;           /* state_bytes of the exporter, zeroed at first */

@@ -35,6 +35,8 @@ int probity_clockmap_add(struct probity_clockmap *map, const struct probity_anch
     }
     if (map->count > 0 && is_step(&map->anchors[map->count - 1], anchor))
         map->steps++;
+    if (map->least_ns == 0 || anchor->realtime_ns < map->least_ns)
+        map->least_ns = anchor->realtime_ns;
     map->anchors[map->count++] = *anchor;
     map->line.span = 0; /* the last line no longer goes on for ever */
     return 0;

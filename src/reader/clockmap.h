@@ -22,6 +22,7 @@ struct probity_clockmap {
     size_t count, capacity;
     uint64_t nominal_rate; /* ns per tick × 2^32: until there are two anchors */
     uint64_t steps;        /* how often CLOCK_REALTIME was set between two anchors */
+    uint64_t least_ns;     /* the earliest CLOCK_REALTIME of all anchors there ever were */
     struct probity_clock_line line; /* the one that was used last */
 };
 

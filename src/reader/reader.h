@@ -56,6 +56,7 @@ struct probity_trace_facts {
     uint64_t hits, enters;          /* in file and spool; only of a survey. enters: of scopes */
     uint64_t first_tick, last_tick; /* of a survey: of hits and scopes, else of records; or 0 */
     uint64_t first_wall_ns, last_wall_ns;
+    uint64_t least_wall_ns; /* no record is earlier, however often CLOCK_REALTIME was set back */
     uint64_t threads;
     const struct probity_thread_facts *thread_list; /* only of a survey */
     size_t thread_list_count;

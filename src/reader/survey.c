@@ -326,6 +326,9 @@ static void conclude(struct survey *survey)
     if (survey->has_records)
         facts->last_wall_ns = probity_clockmap_wall(&survey->clock, facts->last_tick);
     facts->clock_steps = survey->clock.steps;
+    facts->least_wall_ns = survey->clock.least_ns;
+    if (facts->first_wall_ns > 0 && facts->first_wall_ns < facts->least_wall_ns)
+        facts->least_wall_ns = facts->first_wall_ns;
     facts->threads = survey->threads.count;
     facts->hits = trace->tally.hits;
     facts->enters = trace->tally.enters;

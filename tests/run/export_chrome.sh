@@ -111,6 +111,15 @@ expect "threads" 2 "$(grep -c '^<i>worker' answer.4)"
 [ "$(cat answer.5)" -gt 0 ] && [ "$(cat answer.6)" -gt 0 ] || fail "numbers: $(cat answer.[56])"
 expect "messages" 2 "$(cat answer.7)"
 
+# Where a clock was set back, or records are older than the first anchor: nothing is lost.
+for trace in "$SOURCE"/tests/golden/good/{realtime_set,before_first_anchor}.probity; do
+    export_to "$trace" 0 chrome "$trace"
+    ask "$trace" out "SELECT count(*) FROM slice WHERE category = 'probe'"
+    expect "$trace" "$("$PROBITY" csv --columns tid "$trace" | wc -l)" "$(cat answer.1)"
+    expect "$trace: earlier than the beginning" 0 "$(jq '[.traceEvents[] | .ts? // 0 |
+        select(. < 0)] | length' out)"
+done
+
 check_manners chrome parallel
 export_to "profile mode" 0 chrome counted
 grep -q 'calls counted in profile mode are not in the output' errors ||
