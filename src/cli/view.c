@@ -249,6 +249,8 @@ static int compare_side(struct view_call *call, int side, char **names, size_t c
                                           probity_error_text(PROBITY_ERROR_MEMORY));
 
     call->compared.side = side;
+    if (status == CLI_OK)
+        status = cli_output_is_apart(&cli_command_view, call->answer.out, paths, count);
     for (size_t i = 0; status == CLI_OK && i < count; i++)
         status = cli_compared_read(&call->compared, paths[i]);
     cli_paths_free(paths, count);

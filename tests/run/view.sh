@@ -172,6 +172,9 @@ done
 "$PROBITY" diff --json run1 run2 -- run3 run4 > diff.json
 view "comparison" 0 --diff run1 --diff run2 -o diff.html run3 run4
 look diff diff.html diff.json
+cp run1 kept
+view "the page in place of what is compared" 1 -f --diff run1 -o run1 run3
+cmp run1 kept || fail "a trace was replaced by a page"
 view "comparison with nothing" 1 --diff nothing -o nothing.html run3
 [ ! -e nothing.html ] || fail "a page of a comparison with nothing"
 HOME=$WORK node "$SOURCE/tests/browser/view.mjs" "$MODULES/node_modules" "$BUILD/test-logs/view" \
