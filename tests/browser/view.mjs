@@ -304,6 +304,12 @@ async function odd() {
 
 async function empty() {
   const page = await open();
+  await page.keyboard.press("?");
+  await page.waitForSelector("dialog[open]");
+  await page.keyboard.press("2");
+  expect("keys behind the help", "true", await page.getAttribute("#tab-overview", "aria-selected"));
+  await page.keyboard.press("Escape");
+  await page.waitForSelector("dialog", { state: "detached" });
   for (const tab of ["overview", "timeline", "flame", "functions", "blocks"]) {
     await show(page, tab);
     await picture(page, tab);

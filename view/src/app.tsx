@@ -128,7 +128,8 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
     useEffect(() => {
         const onKey = (event: KeyboardEvent): void => {
             const isTyping = event.target instanceof HTMLInputElement && event.target.type === "search";
-            if (event.ctrlKey || event.metaKey || event.altKey)
+            // The help is a dialog: its keys are its own, Escape above all.
+            if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog") !== null)
                 return;
             if (isTyping) {
                 if (event.key === "Escape") {
