@@ -232,13 +232,18 @@ async function themes() {
         probe.remove();
         return color;
       };
-      return Object.fromEntries(["paper", "panel", "raised", "text", "faint", "accent", "accent-soft", "good", "good-soft", "bad", "bad-soft"].map((name) => [name, style(name)]));
+      return Object.fromEntries(["paper", "panel", "raised", "text", "faint", "accent", "accent-soft", "good", "good-soft", "bad", "bad-soft", "on", "off", "mark", "bars"].map((name) => [name, style(name)]));
     });
     for (const [text, ground] of [["text", "paper"], ["text", "panel"], ["faint", "paper"], ["faint", "panel"], ["faint", "raised"],
       ["accent", "accent-soft"], ["good", "good-soft"], ["bad", "bad-soft"], ["bad", "raised"]]) {
       const found = contrast(colours[text], colours[ground]);
       if (found < 4.5)
         fail(`${scheme}: ${text} on ${ground}: contrast ${found.toFixed(2)}`);
+    }
+    for (const figure of ["on", "off", "mark", "bars"]) {
+      const found = contrast(colours[figure], colours.paper);
+      if (found < 3)
+        fail(`${scheme}: ${figure}: contrast ${found.toFixed(2)}`);
     }
     const lightness = contrast(colours.paper, "rgb(0, 0, 0)");
     expectThat(`${scheme} paper`, scheme === "dark" ? lightness < 2 : lightness > 15);

@@ -29,7 +29,7 @@ export function readTheme(printing: boolean): Theme {
         panel: printing ? "#f4f5f7" : value("panel"),
         accent: printing ? "#1a56c4" : value("accent"),
         on: printing ? "#3f9a63" : value("on"),
-        off: printing ? "#d9822b" : value("off"),
+        off: printing ? "#c9741f" : value("off"),
         mark: printing ? "#7a3fc0" : value("mark"),
         font: "12px system-ui, sans-serif",
         mono: "11.5px ui-monospace, 'Cascadia Mono', Menlo, Consolas, monospace",
