@@ -215,7 +215,10 @@ async function unpack(id: string): Promise<Uint8Array<ArrayBuffer>> {
 
 export async function load(): Promise<{ data: Data; spans: Uint8Array }> {
     const [json, spans] = await Promise.all([unpack("data"), unpack("spans")]);
-    const data = JSON.parse(new TextDecoder().decode(json)) as Data;
+    // Marks of direction in a name would turn round what stands beside it: they are shown instead.
+    const text = new TextDecoder().decode(json).replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+        (mark) => `\\\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`);
+    const data = JSON.parse(text) as Data;
     for (const row of data.report.functions)
         row.histogram = widen(row.histogram);
     data.block_histograms = data.block_histograms.map(widen);
