@@ -128,7 +128,7 @@ function TogetherDetails({ lane, first, last, shared }: { lane: Lane; first: num
     return (
         <>
             <h2>{count(calls)} {what} together</h2>
-            <p>Mostly <b>{shared.model.names[lane.name[first]].name}</b>. {last > first
+            <p>Mostly <b>{named(shared.model.names[lane.name[first]].name)}</b>. {last > first
                 ? "They share a column of the screen: zoom in to tell them apart."
                 : `Each was shorter than ${time(shared.data.timeline.unit_ns)}: they were put together when this page was made. A page of a shorter range (--from, --to) or with more spans (--spans) shows each.`}
             </p>
