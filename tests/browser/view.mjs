@@ -324,6 +324,18 @@ async function empty() {
   expectThat("said", (await page.textContent(".panel")).includes("No record"));
 }
 
+// Profile mode: counts are there, and what is not there is said; overhead is that of the trace.
+async function counted() {
+  const [report, [info]] = told;
+  const page = await open();
+  const text = await page.textContent(".panel");
+  const calls = report.functions.reduce((sum, row) => sum + row.calls, 0);
+  expectThat("mode", text.includes("Profile mode: calls were counted"));
+  expectThat("calls", text.includes(`${calls.toLocaleString("en-US")}calls`));
+  const { least_ns: least, most_ns: most } = info.overhead.hit;
+  expectThat("overhead", text.includes(`${Math.round(least)} ns to ${Math.round(most)} ns a hit`));
+}
+
 // Many threads: the last can be reached, and nothing is drawn beyond the screen.
 async function threads() {
   const [wanted] = told;
@@ -374,7 +386,7 @@ async function speed() {
   expectThat("it says that it draws calls together", (await page.textContent(".status")).includes("drawn together"));
 }
 
-const scenarios = { functions, timeline, flame, blocks, themes, print, odd, empty, threads, diff, speed };
+const scenarios = { functions, timeline, flame, blocks, themes, print, odd, empty, counted, threads, diff, speed };
 for (let from = 0, end; from < rest.length; from = end + 1) {
   end = rest.indexOf("--", from);
   end = end < 0 ? rest.length : end;

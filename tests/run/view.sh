@@ -161,6 +161,10 @@ look odd odd.html odd.json
 "$BUILD/bench/gen" none.probity 1 0
 view "empty" 0 none.probity
 look empty none.html
+"$PROBITY" report --json counted.probity > counted.json
+"$PROBITY" info --json counted.probity > counted.info
+view "counted" 0 -f counted.probity
+look counted counted.html counted.json counted.info
 "$BUILD/bench/gen_scopes" many.probity 64 1
 view "64 threads" 0 many.probity
 echo '{"threads": 64}' > threads.json

@@ -106,6 +106,8 @@ export interface TraceInfo {
         library: string | null;
     };
     counts: Record<string, number | null>;
+    /** What recording takes, by what is recorded; null: it was not measured. */
+    overhead: Record<string, { least_ns: number; most_ns: number } | undefined> | null;
     times: {
         clock: string;
         wall_bound_ns: number;
