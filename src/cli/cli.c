@@ -61,6 +61,20 @@ int cli_fail_option(const struct cli_command *command, char **argv, int returned
     return cli_fail_usage(command, "no option '-%c'", optopt);
 }
 
+int cli_take_options(const struct cli_command *command, const struct cli_options *options,
+                     void *context, int argc, char **argv)
+{
+    int option, status = CLI_OK;
+
+    while (status == CLI_OK && (option = getopt_long(argc, argv, options->letters, options->names,
+                                                     NULL)) != -1) {
+        status = options->take(context, option, optarg);
+        if (status == -2)
+            status = cli_fail_option(command, argv, option);
+    }
+    return status;
+}
+
 void cli_warn(const struct cli_command *command, const char *format, ...)
 {
     va_list arguments;
@@ -145,6 +159,19 @@ void cli_paths_free(char **paths, size_t count)
     for (size_t i = 0; paths != NULL && i < count; i++)
         free(paths[i]);
     free(paths);
+}
+
+int cli_on_traces(const struct cli_command *command, char **names, size_t count,
+                  int (*run)(void *context, char **paths, size_t count), void *context)
+{
+    if (count == 0)
+        return cli_fail_usage(command, "no trace given");
+    char **paths = cli_trace_paths(names, count);
+    int status = paths != NULL ? run(context, paths, count)
+                               : cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+
+    cli_paths_free(paths, count);
+    return status;
 }
 
 int cli_each_trace(const struct cli_command *command, int argc, char **argv,

@@ -5,6 +5,7 @@
 #ifndef PROBITY_CLI_CLI_H
 #define PROBITY_CLI_CLI_H
 
+#include <getopt.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -60,6 +61,19 @@ int cli_fail_usage(const struct cli_command *command, const char *format, ...)
  */
 int cli_fail_option(const struct cli_command *command, char **argv, int returned);
 
+/* What getopt_long() is to look for, and who takes what it finds: returns CLI_OK, an exit status,
+ * -1 where help was shown, or -2 where it is not one of its options. */
+struct cli_options {
+    const char *letters;
+    const struct option *names;
+    int (*take)(void *context, int option, char *value);
+};
+
+/* Takes all options; optind is then the first operand. Returns CLI_OK, an exit status, or -1 where
+ * help was shown. */
+int cli_take_options(const struct cli_command *command, const struct cli_options *options,
+                     void *context, int argc, char **argv);
+
 /* A line without consequence for the status. */
 void cli_warn(const struct cli_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -79,6 +93,10 @@ char *cli_trace_path(const char *name);
 /* Paths of all operands, as above. Returns NULL without memory. Free with cli_paths_free(). */
 char **cli_trace_paths(char **names, size_t count);
 void cli_paths_free(char **paths, size_t count);
+
+/* Calls `run` with the paths of all operands. Returns what it does, or says why not. */
+int cli_on_traces(const struct cli_command *command, char **names, size_t count,
+                  int (*run)(void *context, char **paths, size_t count), void *context);
 
 /* A command whose only option is --help: calls `one` with each operand, as given and as
  * cli_trace_path() has it. Returns the first status that is not CLI_OK, or CLI_FAILURE where there

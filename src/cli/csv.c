@@ -40,18 +40,19 @@ static int parse_columns(struct csv_call *call, const char *text)
                           (int)strcspn(bad, ","), bad);
 }
 
-/* Returns CLI_OK, CLI_USAGE, -1 where help was shown, or -2 where there is no such option. */
-static int parse_option(struct csv_call *call, int option)
+static int take_option(void *context, int option, char *value)
 {
+    struct csv_call *call = context;
+
     switch (option) {
-    case 'o': call->out = optarg; return CLI_OK;
+    case 'o': call->out = strcmp(value, "-") == 0 ? NULL : value; return CLI_OK;
     case 'f': call->force = 1; return CLI_OK;
     case 'H': call->layout.header = 1; return CLI_OK;
-    case 'c': return parse_columns(call, optarg);
-    case 'F': call->from = optarg; return CLI_OK;
-    case 'T': call->to = optarg; return CLI_OK;
-    case 't': return cli_filter_parse(&cli_command_csv, &call->tids, optarg, 0);
-    case 'p': return cli_filter_parse(&cli_command_csv, &call->probes, optarg, 1);
+    case 'c': return parse_columns(call, value);
+    case 'F': call->from = value; return CLI_OK;
+    case 'T': call->to = value; return CLI_OK;
+    case 't': return cli_filter_parse(&cli_command_csv, &call->tids, value, 0);
+    case 'p': return cli_filter_parse(&cli_command_csv, &call->probes, value, 1);
     case 'h': cli_print_help(&cli_command_csv); return -1;
     default: return -2;
     }
@@ -144,8 +145,9 @@ static int write_output(struct csv_call *call, struct probity_reader *reader)
     return status == CLI_OK ? judged : status;
 }
 
-static int run_on(struct csv_call *call, char **paths, size_t count)
+static int run_on(void *context, char **paths, size_t count)
 {
+    struct csv_call *call = context;
     struct probity_reader_options options = {0};
     struct probity_reader *reader;
     int status = cli_output_is_apart(&cli_command_csv, call->out, paths, count);
@@ -163,27 +165,13 @@ static int run_on(struct csv_call *call, char **paths, size_t count)
 
 static int run(int argc, char **argv)
 {
+    static const struct cli_options options = {":o:fh", long_options, take_option};
     struct csv_call call = {0};
-    int option, status = CLI_OK;
+    int status = cli_take_options(&cli_command_csv, &options, &call, argc, argv);
 
-    while (status == CLI_OK &&
-           (option = getopt_long(argc, argv, ":o:fh", long_options, NULL)) != -1) {
-        status = parse_option(&call, option);
-        if (status == -2)
-            status = cli_fail_option(&cli_command_csv, argv, option);
-    }
-    if (call.out != NULL && strcmp(call.out, "-") == 0)
-        call.out = NULL;
-    if (status == CLI_OK && optind == argc)
-        status = cli_fail_usage(&cli_command_csv, "no trace given");
-    if (status == CLI_OK) {
-        size_t count = (size_t)(argc - optind);
-        char **paths = cli_trace_paths(argv + optind, count);
-        status = paths != NULL
-                     ? run_on(&call, paths, count)
-                     : cli_fail(&cli_command_csv, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
-        cli_paths_free(paths, count);
-    }
+    if (status == CLI_OK)
+        status = cli_on_traces(&cli_command_csv, argv + optind, (size_t)(argc - optind), run_on,
+                               &call);
     cli_filter_release(&call.tids);
     cli_filter_release(&call.probes);
     return status < 0 ? CLI_OK : status;

@@ -91,25 +91,26 @@ static int parse_tolerance(struct diff_call *call, const char *text)
     return cli_fail_usage(&cli_command_diff, "--tolerance %s: percent, more than 0", text);
 }
 
-/* Returns CLI_OK, CLI_USAGE, -1 where help was shown, or -2 where there is no such option. */
-static int parse_option(struct diff_call *call, int option)
+static int take_option(void *context, int option, char *value)
 {
+    struct diff_call *call = context;
+
     switch (option) {
-    case 'o': call->out = optarg; return CLI_OK;
+    case 'o': call->out = strcmp(value, "-") == 0 ? NULL : value; return CLI_OK;
     case 'f': call->force = 1; return CLI_OK;
-    case 's': return parse_order(call, optarg);
-    case 'n': return parse_number(call, optarg);
+    case 's': return parse_order(call, value);
+    case 'n': return parse_number(call, value);
     case 'j': call->form = FORM_JSON; return CLI_OK;
     case 'c': call->form = FORM_CSV; return CLI_OK;
     case 'C': call->layout.is_changed_only = 1; return CLI_OK;
-    case 'S': return parse_statistics(call, optarg);
-    case 'F': call->compared.from = optarg; return CLI_OK;
-    case 'T': call->compared.to = optarg; return CLI_OK;
-    case 't': return parse_tolerance(call, optarg);
-    case 'x': return cli_limit_parse(&cli_command_diff, &call->limits, optarg);
-    case 'u': call->options.patterns[PROBITY_COMPARE_FUNCTION] = optarg; return CLI_OK;
-    case 'b': call->options.patterns[PROBITY_COMPARE_BLOCK] = optarg; return CLI_OK;
-    case 'P': call->project = optarg; return CLI_OK;
+    case 'S': return parse_statistics(call, value);
+    case 'F': call->compared.from = value; return CLI_OK;
+    case 'T': call->compared.to = value; return CLI_OK;
+    case 't': return parse_tolerance(call, value);
+    case 'x': return cli_limit_parse(&cli_command_diff, &call->limits, value);
+    case 'u': call->options.patterns[PROBITY_COMPARE_FUNCTION] = value; return CLI_OK;
+    case 'b': call->options.patterns[PROBITY_COMPARE_BLOCK] = value; return CLI_OK;
+    case 'P': call->project = value; return CLI_OK;
     case 'h': cli_print_help(&cli_command_diff); return -1;
     default: return -2;
     }
@@ -267,21 +268,15 @@ static int split_and_run(struct diff_call *call, char **base, size_t base_count,
 
 static int run(int argc, char **argv)
 {
+    static const struct cli_options options = {":o:fn:h", long_options, take_option};
     struct diff_call call = {.compared = {.command = &cli_command_diff},
                              .order = PROBITY_COMPARE_BY_IMPACT,
                              .options = CLI_COMPARED_OPTIONS};
-    int option, status = CLI_OK, cut = argc;
+    int cut = argc;
 
     for (int i = argc - 1; i > 0 && cut == argc; i--)
         cut = strcmp(argv[i], "--") == 0 ? i : argc;
-    while (status == CLI_OK &&
-           (option = getopt_long(cut, argv, ":o:fn:h", long_options, NULL)) != -1) {
-        status = parse_option(&call, option);
-        if (status == -2)
-            status = cli_fail_option(&cli_command_diff, argv, option);
-    }
-    if (call.out != NULL && strcmp(call.out, "-") == 0)
-        call.out = NULL;
+    int status = cli_take_options(&cli_command_diff, &options, &call, cut, argv);
     if (status == CLI_OK && cut == argc)
         status = cli_fail_usage(&cli_command_diff, "no '--' between the runs of the base and the "
                                 "new ones");

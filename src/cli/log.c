@@ -116,24 +116,25 @@ static int add_function(struct log_call *call, const char *pattern)
     return CLI_OK;
 }
 
-/* Returns CLI_OK, CLI_USAGE, -1 where help was shown, or -2 where there is no such option. */
-static int parse_option(struct log_call *call, int option)
+static int take_option(void *context, int option, char *value)
 {
+    struct log_call *call = context;
+
     switch (option) {
-    case 'o': call->out = optarg; return CLI_OK;
+    case 'o': call->out = strcmp(value, "-") == 0 ? NULL : value; return CLI_OK;
     case 'f': call->force = 1; return CLI_OK;
-    case 'F': call->from = optarg; return CLI_OK;
-    case 'T': call->to = optarg; return CLI_OK;
-    case 't': return cli_filter_parse(ME, &call->tids, optarg, 0);
-    case 'n': return add_function(call, optarg);
-    case 'l': return parse_level(call, optarg);
-    case 'd': return parse_number("--depth", optarg, UINT32_MAX, &call->log.depth_max);
-    case 'm': return parse_duration(call, optarg);
+    case 'F': call->from = value; return CLI_OK;
+    case 'T': call->to = value; return CLI_OK;
+    case 't': return cli_filter_parse(ME, &call->tids, value, 0);
+    case 'n': return add_function(call, value);
+    case 'l': return parse_level(call, value);
+    case 'd': return parse_number("--depth", value, UINT32_MAX, &call->log.depth_max);
+    case 'm': return parse_duration(call, value);
     case 'b': call->log.by_thread = 1; return CLI_OK;
     case 'p': call->log.has_probes = 1; return CLI_OK;
     case 'w': call->follow = 1; return CLI_OK;
-    case 'c': return parse_time_column(call, optarg);
-    case 'C': return parse_colour(call, optarg);
+    case 'c': return parse_time_column(call, value);
+    case 'C': return parse_colour(call, value);
     case 'h': cli_print_help(ME); return -1;
     default: return -2;
     }
@@ -331,8 +332,9 @@ static void catch_signals(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
-static int run_on(struct log_call *call, char **paths, size_t count)
+static int run_on(void *context, char **paths, size_t count)
 {
+    struct log_call *call = context;
     struct probity_reader_options options = {.follow = call->follow};
     int status = cli_output_is_apart(ME, call->out, paths, count);
 
@@ -367,26 +369,14 @@ static int check_call(const struct log_call *call, size_t traces)
 
 static int run(int argc, char **argv)
 {
+    static const struct cli_options options = {":o:fh", long_options, take_option};
     struct log_call call = {.colour = -1, .log.level_max = PROBITY_LOG_LEVEL_ALL};
-    int option, status = CLI_OK;
+    int status = cli_take_options(ME, &options, &call, argc, argv);
 
-    while (status == CLI_OK &&
-           (option = getopt_long(argc, argv, ":o:fh", long_options, NULL)) != -1) {
-        status = parse_option(&call, option);
-        if (status == -2)
-            status = cli_fail_option(ME, argv, option);
-    }
-    if (call.out != NULL && strcmp(call.out, "-") == 0)
-        call.out = NULL;
     if (status == CLI_OK)
         status = check_call(&call, (size_t)(argc - optind));
-    if (status == CLI_OK) {
-        size_t count = (size_t)(argc - optind);
-        char **paths = cli_trace_paths(argv + optind, count);
-        status = paths != NULL ? run_on(&call, paths, count)
-                               : cli_fail(ME, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
-        cli_paths_free(paths, count);
-    }
+    if (status == CLI_OK)
+        status = cli_on_traces(ME, argv + optind, (size_t)(argc - optind), run_on, &call);
     cli_filter_release(&call.tids);
     free(call.functions);
     return status < 0 ? CLI_OK : status;

@@ -266,13 +266,14 @@ static runs_action *action_of(const char *name)
     return NULL;
 }
 
-/* Returns CLI_OK, CLI_USAGE, -1 where help was shown, or -2 where there is no such option. */
-static int parse_option(struct runs_call *call, int option)
+static int take_option(void *context, int option, char *value)
 {
+    struct runs_call *call = context;
+
     switch (option) {
-    case 'l': call->label = optarg; return CLI_OK;
-    case 'P': call->project = optarg; return CLI_OK;
-    case 'o': call->out = strcmp(optarg, "-") == 0 ? NULL : optarg; return CLI_OK;
+    case 'l': call->label = value; return CLI_OK;
+    case 'P': call->project = value; return CLI_OK;
+    case 'o': call->out = strcmp(value, "-") == 0 ? NULL : value; return CLI_OK;
     case 'f': call->force = 1; return CLI_OK;
     case 'j': call->form = PROBITY_RUNS_JSON; return CLI_OK;
     case 'c': call->form = PROBITY_RUNS_CSV; return CLI_OK;
@@ -310,15 +311,10 @@ static int run(int argc, char **argv)
                                                  {"force", no_argument, NULL, 'f'},
                                                  {"help", no_argument, NULL, 'h'},
                                                  {NULL, 0, NULL, 0}};
+    static const struct cli_options options = {":o:fh", long_options, take_option};
     struct runs_call call = {.form = PROBITY_RUNS_TEXT};
-    int option, status = CLI_OK;
+    int status = cli_take_options(&cli_command_runs, &options, &call, argc, argv);
 
-    while (status == CLI_OK &&
-           (option = getopt_long(argc, argv, ":o:fh", long_options, NULL)) != -1) {
-        status = parse_option(&call, option);
-        if (status == -2)
-            status = cli_fail_option(&cli_command_runs, argv, option);
-    }
     if (status == CLI_OK)
         status = run_action(&call, argv + optind, (size_t)(argc - optind));
     return status < 0 ? CLI_OK : status;
