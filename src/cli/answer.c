@@ -24,6 +24,8 @@ int cli_answer_option(struct cli_answer *answer, int option, const char *value)
     case 'f': answer->force = 1; return CLI_OK;
     case 'F': answer->from = value; return CLI_OK;
     case 'T': answer->to = value; return CLI_OK;
+    case 'j': answer->as_json = 1; return CLI_OK;
+    case 'c': answer->as_csv = 1; return CLI_OK;
     case 't': return cli_filter_parse(answer->command, &answer->tids, value, 0);
     case 'h': cli_print_help(answer->command); return -1;
     default: return -2;
@@ -191,8 +193,9 @@ static int answer_from(struct cli_answer *answer, struct probity_reader *reader)
     return status == CLI_OK ? judged : status;
 }
 
-static int run_on(struct cli_answer *answer, char **paths, size_t count)
+static int run_on(void *context, char **paths, size_t count)
 {
+    struct cli_answer *answer = context;
     struct probity_reader_options options = {0};
     struct probity_reader *reader;
     int status = cli_output_is_apart(answer->command, answer->out, paths, count);
@@ -208,13 +211,26 @@ static int run_on(struct cli_answer *answer, char **paths, size_t count)
 
 int cli_answer_run(struct cli_answer *answer, char **names, size_t count)
 {
-    if (count == 0)
-        return cli_fail_usage(answer->command, "no trace given");
-    char **paths = cli_trace_paths(names, count);
-    int status = paths != NULL ? run_on(answer, paths, count)
-                               : cli_fail(answer->command, "%s",
-                                          probity_error_text(PROBITY_ERROR_MEMORY));
+    return cli_on_traces(answer->command, names, count, run_on, answer);
+}
 
-    cli_paths_free(paths, count);
-    return status;
+static int run_operands(struct cli_answer *answer, char **names, size_t count)
+{
+    if (answer->as_json && answer->as_csv)
+        return cli_fail_usage(answer->command, "--json and --csv exclude each other");
+    return answer->steps->run != NULL ? answer->steps->run(answer->context, names, count)
+                                      : cli_answer_run(answer, names, count);
+}
+
+int cli_answer_main(struct cli_answer *answer, int argc, char **argv)
+{
+    const struct cli_answer_steps *steps = answer->steps;
+    int status = cli_take_options(answer->command, &steps->options, answer->context, argc, argv);
+
+    if (status == CLI_OK)
+        status = run_operands(answer, argv + optind, (size_t)(argc - optind));
+    if (steps->release != NULL)
+        steps->release(answer->context);
+    cli_filter_release(&answer->tids);
+    return status < 0 ? CLI_OK : status;
 }

@@ -12,13 +12,19 @@
 #include "cli/cli.h"
 #include "cli/filter.h"
 
-/* What a command does in between. Each returns 0 or an error of probity_reader_next(). */
+/* What a command does in between. Each returns 0 or an error of probity_reader_next(), where it
+ * does not say else. */
 struct cli_answer_steps {
+    struct cli_options options; /* `take` leaves those of all answers to cli_answer_option() */
+    /* What is to be checked before cli_answer_run() and told behind it; returns an exit status.
+     * NULL: nothing. */
+    int (*run)(void *context, char **names, size_t count);
     /* Before the first event; from_ns and to_ns are 0 without a range. */
     int (*open)(void *context, uint64_t from_ns, uint64_t to_ns);
     int (*put)(void *context, const struct probity_event *event);
     int (*finish)(void *context, const struct probity_reader *reader);
     int (*print)(void *context, FILE *stream, const struct probity_reader *reader, int has_colour);
+    void (*release)(void *context); /* whatever was reached; NULL: nothing */
 };
 
 struct cli_answer {
@@ -31,16 +37,18 @@ struct cli_answer {
     int (*stream)(void *context, struct probity_reader *reader, uint64_t from_ns, uint64_t to_ns);
     const char *out, *from, *to;
     int has_since; /* --from and --to say something else, times are of --since and --until */
-    int force;
+    int force, as_json, as_csv;
     int keeps_sites; /* 1: sites are put whichever thread declares them */
     struct cli_filter tids;
 };
 
-/* Rows of a table of long options: -o, -f, -h and those without a letter of their own. */
+/* Rows of tables of long options: -o, -f, -h and those without a letter of their own. */
 #define CLI_ANSWER_OPTIONS_NAMED(FROM, TO)                                                         \
     {"output", required_argument, NULL, 'o'}, {"force", no_argument, NULL, 'f'},                   \
     {FROM, required_argument, NULL, 'F'}, {TO, required_argument, NULL, 'T'},                      \
     {"tid", required_argument, NULL, 't'}, {"help", no_argument, NULL, 'h'}
+#define CLI_ANSWER_FORMS                                                                           \
+    {"json", no_argument, NULL, 'j'}, {"csv", no_argument, NULL, 'c'}
 #define CLI_ANSWER_OPTIONS CLI_ANSWER_OPTIONS_NAMED("from", "to")
 #define CLI_ANSWER_OPTIONS_SINCE CLI_ANSWER_OPTIONS_NAMED("since", "until") /* has_since: 1 */
 
@@ -67,5 +75,8 @@ size_t cli_answer_columns(const struct cli_answer *answer);
 
 /* Reads the traces and prints. Returns an exit status. */
 int cli_answer_run(struct cli_answer *answer, char **names, size_t count);
+
+/* All of a command: takes the options, runs on the operands, releases. Returns an exit status. */
+int cli_answer_main(struct cli_answer *answer, int argc, char **argv);
 
 #endif

@@ -24,7 +24,6 @@ struct blocks_call {
     struct probity_blocks *blocks;
     struct probity_blocks_answer result;
     enum probity_blocks_key key;
-    int as_json, as_csv;
 };
 
 static const struct option long_options[] = {CLI_ANSWER_OPTIONS_SINCE,
@@ -34,8 +33,7 @@ static const struct option long_options[] = {CLI_ANSWER_OPTIONS_SINCE,
                                              {"by", required_argument, NULL, 'y'},
                                              {"by-thread", no_argument, NULL, 'b'},
                                              {"slowest", required_argument, NULL, 'w'},
-                                             {"json", no_argument, NULL, 'j'},
-                                             {"csv", no_argument, NULL, 'c'},
+                                             CLI_ANSWER_FORMS,
                                              {NULL, 0, NULL, 0}};
 
 static int parse_key(struct blocks_call *call, const char *text)
@@ -66,20 +64,20 @@ static int parse_by(struct blocks_call *call, const char *text)
     return cli_fail_usage(&cli_command_blocks, "--by %s: thread or correlation", text);
 }
 
-static int parse_option(struct blocks_call *call, int option)
+static int take_option(void *context, int option, char *value)
 {
+    struct blocks_call *call = context;
+
     switch (option) {
-    case 's': return parse_key(call, optarg);
-    case 'n': return parse_count("limit", optarg, 999999999, &call->result.limit);
-    case 'w': return parse_count("slowest", optarg, SLOWEST_MAX, &call->options.slowest);
+    case 's': return parse_key(call, value);
+    case 'n': return parse_count("limit", value, 999999999, &call->result.limit);
+    case 'w': return parse_count("slowest", value, SLOWEST_MAX, &call->options.slowest);
     case 'b': call->options.by_thread = 1; return CLI_OK;
-    case 'y': return parse_by(call, optarg);
-    case 'j': call->as_json = 1; return CLI_OK;
-    case 'c': call->as_csv = 1; return CLI_OK;
+    case 'y': return parse_by(call, value);
     case 'A':
     case 'B':
-    case 'p': return cli_chosen_option(&cli_command_blocks, &call->chosen, option, optarg);
-    default: return cli_answer_option(&call->answer, option, optarg);
+    case 'p': return cli_chosen_option(&cli_command_blocks, &call->chosen, option, value);
+    default: return cli_answer_option(&call->answer, option, value);
     }
 }
 
@@ -110,7 +108,7 @@ static int finish_blocks(void *context, const struct probity_reader *reader)
     call->result.are_chosen = call->chosen.from.count + call->chosen.to.count > 0;
     call->result.by_correlation = call->options.by_correlation;
     call->result.forgotten = probity_blocks_forgotten(call->blocks);
-    if (call->as_csv && call->result.forgotten > 0)
+    if (call->answer.as_csv && call->result.forgotten > 0)
         cli_warn(&cli_command_blocks, "%" PRIu64 " ids were forgotten: more were open at a time "
                  "than are kept", call->result.forgotten);
     call->result.pairs = probity_blocks_sort(call->blocks, call->key, &call->result.count);
@@ -123,17 +121,18 @@ static int print_blocks(void *context, FILE *stream, const struct probity_reader
     struct blocks_call *call = context;
 
     call->result.reader = reader;
-    if (call->as_json)
+    if (call->answer.as_json)
         return probity_blocks_json(stream, &call->result);
-    if (call->as_csv)
+    if (call->answer.as_csv)
         probity_blocks_csv(stream, &call->result);
     else
         probity_blocks_text(stream, has_colour, &call->result);
     return 0;
 }
 
-static int run_on(struct blocks_call *call, char **names, size_t count)
+static int run_on(void *context, char **names, size_t count)
 {
+    struct blocks_call *call = context;
     int status = cli_answer_run(&call->answer, names, count);
 
     if (status == CLI_OK && cli_chosen_tell_unseen(&cli_command_blocks, &call->chosen))
@@ -141,31 +140,27 @@ static int run_on(struct blocks_call *call, char **names, size_t count)
     return status;
 }
 
+static void release(void *context)
+{
+    struct blocks_call *call = context;
+
+    if (call->blocks != NULL)
+        probity_blocks_close(call->blocks);
+    cli_chosen_release(&call->chosen);
+}
+
 static int run(int argc, char **argv)
 {
-    static const struct cli_answer_steps steps = {open_blocks, put_event, finish_blocks,
-                                                  print_blocks};
-    struct blocks_call call = {.answer = {.command = &cli_command_blocks, .steps = &steps,
-                                          .has_since = 1},
-                               .key = PROBITY_BLOCKS_TOTAL};
-    int option, status = CLI_OK;
+    static const struct cli_answer_steps steps = {
+        .options = {":o:fn:h", long_options, take_option}, .run = run_on,
+        .open = open_blocks, .put = put_event, .finish = finish_blocks, .print = print_blocks,
+        .release = release};
+    struct blocks_call call = {
+        .answer = {.command = &cli_command_blocks, .steps = &steps, .context = &call,
+                   .has_since = 1},
+        .key = PROBITY_BLOCKS_TOTAL};
 
-    call.answer.context = &call;
-    while (status == CLI_OK &&
-           (option = getopt_long(argc, argv, ":o:fn:h", long_options, NULL)) != -1) {
-        status = parse_option(&call, option);
-        if (status == -2)
-            status = cli_fail_option(&cli_command_blocks, argv, option);
-    }
-    if (status == CLI_OK && call.as_json && call.as_csv)
-        status = cli_fail_usage(&cli_command_blocks, "--json and --csv exclude each other");
-    if (status == CLI_OK)
-        status = run_on(&call, argv + optind, (size_t)(argc - optind));
-    if (call.blocks != NULL)
-        probity_blocks_close(call.blocks);
-    cli_filter_release(&call.answer.tids);
-    cli_chosen_release(&call.chosen);
-    return status < 0 ? CLI_OK : status;
+    return cli_answer_main(&call.answer, argc, argv);
 }
 
 const struct cli_command cli_command_blocks = {

@@ -102,14 +102,16 @@ static int parse_graph(struct export_call *call, const char *text)
     return CLI_OK;
 }
 
-static int parse_option(struct export_call *call, int option)
+static int take_option(void *context, int option, char *value)
 {
+    struct export_call *call = context;
+
     switch (option) {
-    case 'm': return parse_format(call, optarg);
-    case 'v': return parse_value(call, optarg);
+    case 'm': return parse_format(call, value);
+    case 'v': return parse_value(call, value);
     case 'b': call->options.by_thread = 1; return CLI_OK;
-    case 'g': return parse_graph(call, optarg);
-    default: return cli_answer_option(&call->answer, option, optarg);
+    case 'g': return parse_graph(call, value);
+    default: return cli_answer_option(&call->answer, option, value);
     }
 }
 
@@ -272,25 +274,23 @@ static int stream(void *context, struct probity_reader *reader, uint64_t from_ns
     return status;
 }
 
+static int run_on(void *context, char **names, size_t count)
+{
+    struct export_call *call = context;
+    int status = check_call(call);
+
+    return status == CLI_OK ? cli_answer_run(&call->answer, names, count) : status;
+}
+
 static int run(int argc, char **argv)
 {
-    static const struct cli_answer_steps steps = {.put = put_event, .finish = finish};
-    struct export_call call = {.answer = {.command = ME, .steps = &steps, .stream = stream}};
-    int option, status = CLI_OK;
+    static const struct cli_answer_steps steps = {
+        .options = {":o:fh", long_options, take_option}, .run = run_on,
+        .put = put_event, .finish = finish};
+    struct export_call call = {.answer = {.command = ME, .steps = &steps, .context = &call,
+                                         .stream = stream}};
 
-    call.answer.context = &call;
-    while (status == CLI_OK &&
-           (option = getopt_long(argc, argv, ":o:fh", long_options, NULL)) != -1) {
-        status = parse_option(&call, option);
-        if (status == -2)
-            status = cli_fail_option(ME, argv, option);
-    }
-    if (status == CLI_OK)
-        status = check_call(&call);
-    if (status == CLI_OK)
-        status = cli_answer_run(&call.answer, argv + optind, (size_t)(argc - optind));
-    cli_filter_release(&call.answer.tids);
-    return status < 0 ? CLI_OK : status;
+    return cli_answer_main(&call.answer, argc, argv);
 }
 
 const struct cli_command cli_command_export = {

@@ -31,7 +31,7 @@ struct hist_call {
     struct probity_hist_entry *entries;
     struct probity_scopes_repairs repairs;
     size_t rows_max;
-    int as_json, as_csv, lacks_cpu;
+    int lacks_cpu;
 };
 
 static const struct option long_options[] = {CLI_ANSWER_OPTIONS_SINCE,
@@ -41,8 +41,7 @@ static const struct option long_options[] = {CLI_ANSWER_OPTIONS_SINCE,
                                              {"off-cpu", no_argument, NULL, 'O'},
                                              {"linear", no_argument, NULL, 'l'},
                                              {"rows", required_argument, NULL, 'r'},
-                                             {"json", no_argument, NULL, 'j'},
-                                             {"csv", no_argument, NULL, 'c'},
+                                             CLI_ANSWER_FORMS,
                                              {NULL, 0, NULL, 0}};
 
 /* By bits of `of`. */
@@ -75,20 +74,20 @@ static int parse_rows(struct hist_call *call, const char *text)
     return CLI_OK;
 }
 
-static int parse_option(struct hist_call *call, int option)
+static int take_option(void *context, int option, char *value)
 {
+    struct hist_call *call = context;
+
     switch (option) {
     case 'S': call->of |= OF_SELF; return CLI_OK;
     case 'C': call->of |= OF_CPU; return CLI_OK;
     case 'O': call->of |= OF_OFF; return CLI_OK;
     case 'l': call->result.is_linear = 1; return CLI_OK;
-    case 'r': return parse_rows(call, optarg);
-    case 'j': call->as_json = 1; return CLI_OK;
-    case 'c': call->as_csv = 1; return CLI_OK;
+    case 'r': return parse_rows(call, value);
     case 'A':
     case 'B':
-    case 'p': return cli_chosen_option(&cli_command_hist, &call->chosen, option, optarg);
-    default: return cli_answer_option(&call->answer, option, optarg);
+    case 'p': return cli_chosen_option(&cli_command_hist, &call->chosen, option, value);
+    default: return cli_answer_option(&call->answer, option, value);
     }
 }
 
@@ -214,9 +213,9 @@ static int print_hist(void *context, FILE *stream, const struct probity_reader *
     result->title = call->pattern != NULL ? measures[call->of].title : measures[call->of].block;
     result->columns = cli_answer_columns(&call->answer);
     result->is_utf8 = cli_answer_is_utf8();
-    if (call->as_json)
+    if (call->answer.as_json)
         return probity_hist_json(stream, result);
-    if (call->as_csv)
+    if (call->answer.as_csv)
         probity_hist_csv(stream, result);
     else
         probity_hist_text(stream, has_colour, result);
@@ -241,13 +240,12 @@ static int tell_nothing(const struct hist_call *call)
 }
 
 /* The name comes first; of blocks there is none. */
-static int run_on(struct hist_call *call, char **operands, size_t count)
+static int run_on(void *context, char **operands, size_t count)
 {
+    struct hist_call *call = context;
     int are_blocks =
         call->chosen.from.count + call->chosen.to.count + call->chosen.probes.count > 0;
 
-    if (call->as_json && call->as_csv)
-        return cli_fail_usage(&cli_command_hist, "--json and --csv exclude each other");
     if (call->of & OF_CPU && call->of & OF_OFF)
         return cli_fail_usage(&cli_command_hist, "--cpu and --off-cpu exclude each other");
     if (are_blocks && call->of & OF_SELF)
@@ -262,35 +260,34 @@ static int run_on(struct hist_call *call, char **operands, size_t count)
     return status == CLI_OK ? told : status;
 }
 
+static void release(void *context)
+{
+    struct hist_call *call = context;
+
+    for (size_t i = 0; i < call->result.count; i++) {
+        free(call->entries[i].name);
+        probity_hist_release(&call->entries[i].hist);
+    }
+    free(call->entries);
+    if (call->report != NULL)
+        probity_report_close(call->report);
+    if (call->blocks != NULL)
+        probity_blocks_close(call->blocks);
+    cli_chosen_release(&call->chosen);
+}
+
 static int run(int argc, char **argv)
 {
-    static const struct cli_answer_steps steps = {open_hist, put_event, finish_hist, print_hist};
-    struct hist_call call = {.answer = {.command = &cli_command_hist, .steps = &steps,
-                                        .has_since = 1},
-                             .rows_max = ROWS_USUAL};
-    int option, status = CLI_OK;
+    static const struct cli_answer_steps steps = {
+        .options = {":o:fh", long_options, take_option}, .run = run_on,
+        .open = open_hist, .put = put_event, .finish = finish_hist, .print = print_hist,
+        .release = release};
+    struct hist_call call = {
+        .answer = {.command = &cli_command_hist, .steps = &steps, .context = &call,
+                   .has_since = 1},
+        .rows_max = ROWS_USUAL};
 
-    call.answer.context = &call;
-    while (status == CLI_OK &&
-           (option = getopt_long(argc, argv, ":o:fh", long_options, NULL)) != -1) {
-        status = parse_option(&call, option);
-        if (status == -2)
-            status = cli_fail_option(&cli_command_hist, argv, option);
-    }
-    if (status == CLI_OK)
-        status = run_on(&call, argv + optind, (size_t)(argc - optind));
-    for (size_t i = 0; i < call.result.count; i++) {
-        free(call.entries[i].name);
-        probity_hist_release(&call.entries[i].hist);
-    }
-    free(call.entries);
-    if (call.report != NULL)
-        probity_report_close(call.report);
-    if (call.blocks != NULL)
-        probity_blocks_close(call.blocks);
-    cli_filter_release(&call.answer.tids);
-    cli_chosen_release(&call.chosen);
-    return status < 0 ? CLI_OK : status;
+    return cli_answer_main(&call.answer, argc, argv);
 }
 
 const struct cli_command cli_command_hist = {

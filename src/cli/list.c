@@ -21,7 +21,7 @@ struct list_call {
     const struct probity_coverage_site **sites;
     struct probity_list_answer result;
     enum probity_coverage_key key;
-    int as_json, as_csv, only_never, only_hit;
+    int only_never, only_hit;
 };
 
 static const struct option long_options[] = {CLI_ANSWER_OPTIONS,
@@ -33,8 +33,7 @@ static const struct option long_options[] = {CLI_ANSWER_OPTIONS,
                                              {"function", required_argument, NULL, 'u'},
                                              {"file", required_argument, NULL, 'i'},
                                              {"signature", no_argument, NULL, 'S'},
-                                             {"json", no_argument, NULL, 'j'},
-                                             {"csv", no_argument, NULL, 'c'},
+                                             CLI_ANSWER_FORMS,
                                              {NULL, 0, NULL, 0}};
 
 static int parse_key(struct list_call *call, const char *text)
@@ -58,20 +57,20 @@ static int parse_limit(struct list_call *call, const char *text)
     return CLI_OK;
 }
 
-static int parse_option(struct list_call *call, int option)
+static int take_option(void *context, int option, char *value)
 {
+    struct list_call *call = context;
+
     switch (option) {
-    case 's': return parse_key(call, optarg);
-    case 'n': return parse_limit(call, optarg);
+    case 's': return parse_key(call, value);
+    case 'n': return parse_limit(call, value);
     case 'N': call->only_never = 1; return CLI_OK;
     case 'H': call->only_hit = 1; return CLI_OK;
-    case 'p': return cli_filter_parse(&cli_command_list, &call->probes, optarg, 1);
-    case 'u': call->function = optarg; return CLI_OK;
-    case 'i': call->file = optarg; return CLI_OK;
+    case 'p': return cli_filter_parse(&cli_command_list, &call->probes, value, 1);
+    case 'u': call->function = value; return CLI_OK;
+    case 'i': call->file = value; return CLI_OK;
     case 'S': call->result.has_signatures = 1; return CLI_OK;
-    case 'j': call->as_json = 1; return CLI_OK;
-    case 'c': call->as_csv = 1; return CLI_OK;
-    default: return cli_answer_option(&call->answer, option, optarg);
+    default: return cli_answer_option(&call->answer, option, value);
     }
 }
 
@@ -190,9 +189,9 @@ static int print_list(void *context, FILE *stream, const struct probity_reader *
     struct list_call *call = context;
 
     call->result.reader = reader;
-    if (call->as_json)
+    if (call->answer.as_json)
         return probity_list_json(stream, &call->result);
-    if (call->as_csv)
+    if (call->answer.as_csv)
         probity_list_csv(stream, &call->result);
     else
         probity_list_text(stream, has_colour, &call->result);
@@ -202,43 +201,39 @@ static int print_list(void *context, FILE *stream, const struct probity_reader *
 /* ---- The call ----------------------------------------------------------------------------------
  */
 
-static int run_on(struct list_call *call, char **names, size_t count)
+static int run_on(void *context, char **names, size_t count)
 {
-    int status;
+    struct list_call *call = context;
 
-    if (call->as_json && call->as_csv)
-        return cli_fail_usage(&cli_command_list, "--json and --csv exclude each other");
     if (call->only_never && call->only_hit)
         return cli_fail_usage(&cli_command_list, "--never and --hit exclude each other");
-    status = cli_answer_run(&call->answer, names, count);
+    int status = cli_answer_run(&call->answer, names, count);
     if (status == CLI_OK && cli_filter_tell_unseen(&cli_command_list, &call->probes, "probe"))
         status = CLI_FAILURE;
     return status;
 }
 
+static void release(void *context)
+{
+    struct list_call *call = context;
+
+    if (call->coverage != NULL)
+        probity_coverage_close(call->coverage);
+    cli_filter_release(&call->probes);
+}
+
 static int run(int argc, char **argv)
 {
-    static const struct cli_answer_steps steps = {open_coverage, put_event, finish_list,
-                                                  print_list};
+    static const struct cli_answer_steps steps = {
+        .options = {":o:fn:h", long_options, take_option}, .run = run_on,
+        .open = open_coverage, .put = put_event, .finish = finish_list, .print = print_list,
+        .release = release};
     struct list_call call = {
-        .answer = {.command = &cli_command_list, .steps = &steps, .keeps_sites = 1},
+        .answer = {.command = &cli_command_list, .steps = &steps, .context = &call,
+                   .keeps_sites = 1},
         .key = PROBITY_COVERAGE_PLACE};
-    int option, status = CLI_OK;
 
-    call.answer.context = &call;
-    while (status == CLI_OK &&
-           (option = getopt_long(argc, argv, ":o:fn:h", long_options, NULL)) != -1) {
-        status = parse_option(&call, option);
-        if (status == -2)
-            status = cli_fail_option(&cli_command_list, argv, option);
-    }
-    if (status == CLI_OK)
-        status = run_on(&call, argv + optind, (size_t)(argc - optind));
-    if (call.coverage != NULL)
-        probity_coverage_close(call.coverage);
-    cli_filter_release(&call.answer.tids);
-    cli_filter_release(&call.probes);
-    return status < 0 ? CLI_OK : status;
+    return cli_answer_main(&call.answer, argc, argv);
 }
 
 const struct cli_command cli_command_list = {

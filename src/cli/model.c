@@ -23,10 +23,12 @@ static const struct option long_options[] = {CLI_ANSWER_OPTIONS,
                                              {"text", no_argument, NULL, 'x'},
                                              {NULL, 0, NULL, 0}};
 
-static int parse_option(struct model_call *call, int option)
+static int take_option(void *context, int option, char *value)
 {
+    struct model_call *call = context;
+
     if (option != 'j' && option != 'd' && option != 'x')
-        return cli_answer_option(&call->answer, option, optarg);
+        return cli_answer_option(&call->answer, option, value);
     if (call->form != 0 && call->form != option)
         return cli_fail_usage(&cli_command_model, "--json, --dot and --text exclude each other");
     call->form = option;
@@ -68,26 +70,24 @@ static int print_model(void *context, FILE *stream, const struct probity_reader 
     return 0;
 }
 
+static void release(void *context)
+{
+    struct model_call *call = context;
+
+    if (call->model != NULL)
+        probity_model_close(call->model);
+}
+
 static int run(int argc, char **argv)
 {
-    static const struct cli_answer_steps steps = {open_model, put_event, finish_model,
-                                                  print_model};
-    struct model_call call = {.answer = {.command = &cli_command_model, .steps = &steps}};
-    int option, status = CLI_OK;
+    static const struct cli_answer_steps steps = {
+        .options = {":o:fh", long_options, take_option},
+        .open = open_model, .put = put_event, .finish = finish_model, .print = print_model,
+        .release = release};
+    struct model_call call = {
+        .answer = {.command = &cli_command_model, .steps = &steps, .context = &call}};
 
-    call.answer.context = &call;
-    while (status == CLI_OK &&
-           (option = getopt_long(argc, argv, ":o:fh", long_options, NULL)) != -1) {
-        status = parse_option(&call, option);
-        if (status == -2)
-            status = cli_fail_option(&cli_command_model, argv, option);
-    }
-    if (status == CLI_OK)
-        status = cli_answer_run(&call.answer, argv + optind, (size_t)(argc - optind));
-    if (call.model != NULL)
-        probity_model_close(call.model);
-    cli_filter_release(&call.answer.tids);
-    return status < 0 ? CLI_OK : status;
+    return cli_answer_main(&call.answer, argc, argv);
 }
 
 const struct cli_command cli_command_model = {

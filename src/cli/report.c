@@ -17,7 +17,6 @@
 struct report_call {
     struct cli_answer answer;
     const char *pattern;
-    int as_json, as_csv;
     enum probity_report_key key;
     struct probity_report_layout layout;
     struct probity_report_options options;
@@ -27,12 +26,11 @@ struct report_call {
 static const struct option long_options[] = {CLI_ANSWER_OPTIONS,
                                              {"sort", required_argument, NULL, 's'},
                                              {"limit", required_argument, NULL, 'n'},
-                                             {"json", no_argument, NULL, 'j'},
                                              {"by-thread", no_argument, NULL, 'b'},
                                              {"signature", no_argument, NULL, 'S'},
                                              {"places", no_argument, NULL, 'P'},
                                              {"function", required_argument, NULL, 'u'},
-                                             {"csv", no_argument, NULL, 'c'},
+                                             CLI_ANSWER_FORMS,
                                              {"wide", no_argument, NULL, 'w'},
                                              {"columns", required_argument, NULL, 'C'},
                                              {"corrected", no_argument, NULL, 'k'},
@@ -82,22 +80,21 @@ static int parse_limit(struct report_call *call, const char *text)
     return CLI_OK;
 }
 
-/* Returns CLI_OK, CLI_USAGE, -1 where help was shown, or -2 where there is no such option. */
-static int parse_option(struct report_call *call, int option)
+static int take_option(void *context, int option, char *value)
 {
+    struct report_call *call = context;
+
     switch (option) {
-    case 's': return parse_key(call, optarg);
-    case 'n': return parse_limit(call, optarg);
-    case 'j': call->as_json = 1; return CLI_OK;
-    case 'c': call->as_csv = 1; return CLI_OK;
+    case 's': return parse_key(call, value);
+    case 'n': return parse_limit(call, value);
     case 'w': call->layout.is_wide = 1; return CLI_OK;
-    case 'C': return parse_columns(call, optarg);
+    case 'C': return parse_columns(call, value);
     case 'k': call->layout.is_corrected = 1; return CLI_OK;
     case 'b': call->options.by_thread = 1; return CLI_OK;
     case 'S': call->layout.has_signatures = 1; return CLI_OK;
     case 'P': call->layout.has_places = 1; return CLI_OK;
-    case 'u': call->pattern = optarg; return CLI_OK;
-    default: return cli_answer_option(&call->answer, option, optarg);
+    case 'u': call->pattern = value; return CLI_OK;
+    default: return cli_answer_option(&call->answer, option, value);
     }
 }
 
@@ -112,7 +109,7 @@ static int is_of_costs(enum probity_report_key key)
 /* To charge records costs some time: not where nothing of it is shown. */
 static int wants_costs(const struct report_call *call)
 {
-    int wanted = call->as_json || call->as_csv || call->layout.is_corrected ||
+    int wanted = call->answer.as_json || call->answer.as_csv || call->layout.is_corrected ||
                  is_of_costs(call->key);
 
     for (size_t i = 0; i < call->layout.column_count; i++)
@@ -207,13 +204,13 @@ static int print_functions(struct report_call *call, FILE *stream,
     if (call->pattern != NULL)
         count = keep_matching(call->pattern, functions, count);
     probity_report_sort(functions, count, call->key);
-    if (!call->as_json && !call->as_csv) {
+    if (!call->answer.as_json && !call->answer.as_csv) {
         probity_report_text(stream, &call->layout, reader, functions, count, repairs);
         return 0;
     }
     if (call->layout.limit > 0 && call->layout.limit < count)
         count = call->layout.limit;
-    if (call->as_json)
+    if (call->answer.as_json)
         return probity_report_json(stream, reader, functions, count, repairs);
     probity_report_csv(stream, reader, functions, count);
     return 0;
@@ -224,7 +221,7 @@ static int print_report(void *context, FILE *stream, const struct probity_reader
                         int has_colour)
 {
     struct report_call *call = context;
-    int is_needed = call->as_json || call->as_csv || call->layout.has_signatures ||
+    int is_needed = call->answer.as_json || call->answer.as_csv || call->layout.has_signatures ||
                     call->pattern != NULL;
     struct symbols *symbols = is_needed ? symbols_open() : NULL;
 
@@ -235,29 +232,25 @@ static int print_report(void *context, FILE *stream, const struct probity_reader
     return error;
 }
 
+static void release(void *context)
+{
+    struct report_call *call = context;
+
+    if (call->report != NULL)
+        probity_report_close(call->report);
+}
+
 static int run(int argc, char **argv)
 {
-    static const struct cli_answer_steps steps = {open_report, put_event, finish_report,
-                                                  print_report};
-    struct report_call call = {.answer = {.command = &cli_command_report, .steps = &steps},
-                               .key = PROBITY_REPORT_SELF};
-    int option, status = CLI_OK;
+    static const struct cli_answer_steps steps = {
+        .options = {":o:fn:h", long_options, take_option},
+        .open = open_report, .put = put_event, .finish = finish_report, .print = print_report,
+        .release = release};
+    struct report_call call = {
+        .answer = {.command = &cli_command_report, .steps = &steps, .context = &call},
+        .key = PROBITY_REPORT_SELF};
 
-    call.answer.context = &call;
-    while (status == CLI_OK &&
-           (option = getopt_long(argc, argv, ":o:fn:h", long_options, NULL)) != -1) {
-        status = parse_option(&call, option);
-        if (status == -2)
-            status = cli_fail_option(&cli_command_report, argv, option);
-    }
-    if (status == CLI_OK && call.as_json && call.as_csv)
-        status = cli_fail_usage(&cli_command_report, "--json and --csv exclude each other");
-    if (status == CLI_OK)
-        status = cli_answer_run(&call.answer, argv + optind, (size_t)(argc - optind));
-    if (call.report != NULL)
-        probity_report_close(call.report);
-    cli_filter_release(&call.answer.tids);
-    return status < 0 ? CLI_OK : status;
+    return cli_answer_main(&call.answer, argc, argv);
 }
 
 const struct cli_command cli_command_report = {

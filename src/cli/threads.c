@@ -14,13 +14,11 @@ struct threads_call {
     struct cli_answer answer;
     struct probity_threads *threads;
     enum probity_threads_key key;
-    int as_json, as_csv;
 };
 
 static const struct option long_options[] = {CLI_ANSWER_OPTIONS,
                                              {"sort", required_argument, NULL, 's'},
-                                             {"json", no_argument, NULL, 'j'},
-                                             {"csv", no_argument, NULL, 'c'},
+                                             CLI_ANSWER_FORMS,
                                              {NULL, 0, NULL, 0}};
 
 static int parse_key(struct threads_call *call, const char *text)
@@ -32,13 +30,13 @@ static int parse_key(struct threads_call *call, const char *text)
                           "cpu, off-cpu, records, hits, scopes, tid, name", text);
 }
 
-static int parse_option(struct threads_call *call, int option)
+static int take_option(void *context, int option, char *value)
 {
+    struct threads_call *call = context;
+
     switch (option) {
-    case 's': return parse_key(call, optarg);
-    case 'j': call->as_json = 1; return CLI_OK;
-    case 'c': call->as_csv = 1; return CLI_OK;
-    default: return cli_answer_option(&call->answer, option, optarg);
+    case 's': return parse_key(call, value);
+    default: return cli_answer_option(&call->answer, option, value);
     }
 }
 
@@ -75,38 +73,34 @@ static int print_threads(void *context, FILE *stream, const struct probity_reade
 
     answer.processes = probity_threads_processes(call->threads, &answer.count);
     answer.repairs = probity_threads_repairs(call->threads);
-    if (call->as_json)
+    if (call->answer.as_json)
         return probity_threads_json(stream, &answer);
-    if (call->as_csv)
+    if (call->answer.as_csv)
         probity_threads_csv(stream, &answer);
     else
         probity_threads_text(stream, has_colour, &answer);
     return 0;
 }
 
+static void release(void *context)
+{
+    struct threads_call *call = context;
+
+    if (call->threads != NULL)
+        probity_threads_close(call->threads);
+}
+
 static int run(int argc, char **argv)
 {
-    static const struct cli_answer_steps steps = {open_threads, put_event, finish_threads,
-                                                  print_threads};
-    struct threads_call call = {.answer = {.command = &cli_command_threads, .steps = &steps},
-                                .key = PROBITY_THREADS_FIRST};
-    int option, status = CLI_OK;
+    static const struct cli_answer_steps steps = {
+        .options = {":o:fh", long_options, take_option},
+        .open = open_threads, .put = put_event, .finish = finish_threads, .print = print_threads,
+        .release = release};
+    struct threads_call call = {
+        .answer = {.command = &cli_command_threads, .steps = &steps, .context = &call},
+        .key = PROBITY_THREADS_FIRST};
 
-    call.answer.context = &call;
-    while (status == CLI_OK &&
-           (option = getopt_long(argc, argv, ":o:fh", long_options, NULL)) != -1) {
-        status = parse_option(&call, option);
-        if (status == -2)
-            status = cli_fail_option(&cli_command_threads, argv, option);
-    }
-    if (status == CLI_OK && call.as_json && call.as_csv)
-        status = cli_fail_usage(&cli_command_threads, "--json and --csv exclude each other");
-    if (status == CLI_OK)
-        status = cli_answer_run(&call.answer, argv + optind, (size_t)(argc - optind));
-    if (call.threads != NULL)
-        probity_threads_close(call.threads);
-    cli_filter_release(&call.answer.tids);
-    return status < 0 ? CLI_OK : status;
+    return cli_answer_main(&call.answer, argc, argv);
 }
 
 const struct cli_command cli_command_threads = {

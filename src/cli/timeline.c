@@ -17,7 +17,7 @@ struct timeline_call {
     struct probity_timeline *timeline;
     size_t columns; /* 0: not told */
     uint64_t profiled;
-    int as_json, is_cpu;
+    int is_cpu;
 };
 
 static const struct option long_options[] = {CLI_ANSWER_OPTIONS,
@@ -37,13 +37,14 @@ static int parse_width(struct timeline_call *call, const char *text)
     return CLI_OK;
 }
 
-static int parse_option(struct timeline_call *call, int option)
+static int take_option(void *context, int option, char *value)
 {
+    struct timeline_call *call = context;
+
     switch (option) {
     case 'c': call->is_cpu = 1; return CLI_OK;
-    case 'w': return parse_width(call, optarg);
-    case 'j': call->as_json = 1; return CLI_OK;
-    default: return cli_answer_option(&call->answer, option, optarg);
+    case 'w': return parse_width(call, value);
+    default: return cli_answer_option(&call->answer, option, value);
     }
 }
 
@@ -83,31 +84,29 @@ static int print_timeline(void *context, FILE *stream, const struct probity_read
                                              .has_colour = has_colour};
 
     if (answer.columns == 0)
-        answer.columns = call->as_json ? COLUMNS_OF_JSON : cli_answer_columns(&call->answer);
-    return call->as_json ? probity_timeline_json(stream, &answer)
-                         : probity_timeline_text(stream, &answer);
+        answer.columns = call->answer.as_json ? COLUMNS_OF_JSON : cli_answer_columns(&call->answer);
+    return call->answer.as_json ? probity_timeline_json(stream, &answer)
+                                : probity_timeline_text(stream, &answer);
+}
+
+static void release(void *context)
+{
+    struct timeline_call *call = context;
+
+    if (call->timeline != NULL)
+        probity_timeline_close(call->timeline);
 }
 
 static int run(int argc, char **argv)
 {
-    static const struct cli_answer_steps steps = {open_timeline, put_event, finish_timeline,
-                                                  print_timeline};
-    struct timeline_call call = {.answer = {.command = &cli_command_timeline, .steps = &steps}};
-    int option, status = CLI_OK;
+    static const struct cli_answer_steps steps = {
+        .options = {":o:fh", long_options, take_option},
+        .open = open_timeline, .put = put_event, .finish = finish_timeline, .print = print_timeline,
+        .release = release};
+    struct timeline_call call = {
+        .answer = {.command = &cli_command_timeline, .steps = &steps, .context = &call}};
 
-    call.answer.context = &call;
-    while (status == CLI_OK &&
-           (option = getopt_long(argc, argv, ":o:fh", long_options, NULL)) != -1) {
-        status = parse_option(&call, option);
-        if (status == -2)
-            status = cli_fail_option(&cli_command_timeline, argv, option);
-    }
-    if (status == CLI_OK)
-        status = cli_answer_run(&call.answer, argv + optind, (size_t)(argc - optind));
-    if (call.timeline != NULL)
-        probity_timeline_close(call.timeline);
-    cli_filter_release(&call.answer.tids);
-    return status < 0 ? CLI_OK : status;
+    return cli_answer_main(&call.answer, argc, argv);
 }
 
 const struct cli_command cli_command_timeline = {

@@ -120,24 +120,26 @@ static int set_form(struct tree_call *call, enum tree_form form)
     return CLI_OK;
 }
 
-static int parse_option(struct tree_call *call, int option)
+static int take_option(void *context, int option, char *value)
 {
+    struct tree_call *call = context;
+
     switch (option) {
     case 'b': call->options.by_thread = 1; return CLI_OK;
-    case 'd': return parse_depth(call, optarg);
-    case 'm': return parse_percent(call, optarg);
-    case 'u': return parse_view(call, PROBITY_TREE_BELOW, optarg);
-    case 'r': return parse_view(call, PROBITY_TREE_CALLERS, optarg);
-    case 'e': return parse_view(call, PROBITY_TREE_CALLEES, optarg);
+    case 'd': return parse_depth(call, value);
+    case 'm': return parse_percent(call, value);
+    case 'u': return parse_view(call, PROBITY_TREE_BELOW, value);
+    case 'r': return parse_view(call, PROBITY_TREE_CALLERS, value);
+    case 'e': return parse_view(call, PROBITY_TREE_CALLEES, value);
     case 'R': call->options.fold_recursion = 1; return CLI_OK;
     case 'P': call->layout.has_places = 1; return CLI_OK;
-    case 's': return parse_key(call, optarg);
+    case 's': return parse_key(call, value);
     case 'j': return set_form(call, FORM_JSON);
     case 'c': return set_form(call, FORM_CSV);
     case 'l': return set_form(call, FORM_FOLDED);
-    case 'v': return parse_value(call, optarg);
+    case 'v': return parse_value(call, value);
     case 'k': call->layout.is_corrected = 1; return CLI_OK;
-    default: return cli_answer_option(&call->answer, option, optarg);
+    default: return cli_answer_option(&call->answer, option, value);
     }
 }
 
@@ -206,31 +208,39 @@ static int print_tree(void *context, FILE *stream, const struct probity_reader *
     return 0;
 }
 
-static int run(int argc, char **argv)
+static int run_on(void *context, char **names, size_t count)
 {
-    static const struct cli_answer_steps steps = {open_tree, put_event, finish_tree, print_tree};
-    struct tree_call call = {.answer = {.command = &cli_command_tree, .steps = &steps},
-                             .key = PROBITY_TREE_TOTAL, .value = PROBITY_TREE_SELF};
-    int option, status = CLI_OK;
+    struct tree_call *call = context;
+    int status = cli_answer_run(&call->answer, names, count);
 
-    call.answer.context = &call;
-    while (status == CLI_OK &&
-           (option = getopt_long(argc, argv, ":o:fh", long_options, NULL)) != -1) {
-        status = parse_option(&call, option);
-        if (status == -2)
-            status = cli_fail_option(&cli_command_tree, argv, option);
-    }
-    if (status == CLI_OK)
-        status = cli_answer_run(&call.answer, argv + optind, (size_t)(argc - optind));
-    if (status == CLI_OK && call.pattern != NULL && !call.is_found) {
+    if (status == CLI_OK && call->pattern != NULL && !call->is_found) {
         cli_warn(&cli_command_tree, "no call of a function like '%s' here; `probity report` shows "
-                 "which there are", call.pattern);
+                 "which there are", call->pattern);
         status = CLI_FAILURE;
     }
-    if (call.tree != NULL)
-        probity_tree_close(call.tree);
-    cli_filter_release(&call.answer.tids);
-    return status < 0 ? CLI_OK : status;
+    return status;
+}
+
+static void release(void *context)
+{
+    struct tree_call *call = context;
+
+    if (call->tree != NULL)
+        probity_tree_close(call->tree);
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct cli_answer_steps steps = {
+        .options = {":o:fh", long_options, take_option}, .run = run_on,
+        .open = open_tree, .put = put_event, .finish = finish_tree, .print = print_tree,
+        .release = release};
+    struct tree_call call = {
+        .answer = {.command = &cli_command_tree, .steps = &steps, .context = &call},
+        .key = PROBITY_TREE_TOTAL,
+        .value = PROBITY_TREE_SELF};
+
+    return cli_answer_main(&call.answer, argc, argv);
 }
 
 const struct cli_command cli_command_tree = {

@@ -48,7 +48,7 @@ struct view_call {
     char **bases; /* names of the runs to compare with */
     size_t base_count;
     char *name; /* of the page, where none was given */
-    int is_to_open;
+    int is_to_open, is_named;
 };
 
 static const struct option long_options[] = {CLI_ANSWER_OPTIONS,
@@ -79,13 +79,16 @@ static int add_base(struct view_call *call, char *name)
     return CLI_OK;
 }
 
-static int parse_option(struct view_call *call, int option)
+static int take_option(void *context, int option, char *value)
 {
+    struct view_call *call = context;
+
     switch (option) {
-    case 'D': return add_base(call, optarg);
+    case 'D': return add_base(call, value);
     case 'O': call->is_to_open = 1; return CLI_OK;
-    case 'S': return parse_spans(call, optarg);
-    default: return cli_answer_option(&call->answer, option, optarg);
+    case 'S': return parse_spans(call, value);
+    case 'o': call->is_named = 1; /* fall through */
+    default: return cli_answer_option(&call->answer, option, value);
     }
 }
 
@@ -276,14 +279,15 @@ static int compare_runs(struct view_call *call, char **names, size_t count)
     return status;
 }
 
-static int run_on(struct view_call *call, char **names, size_t count, int is_named)
+static int run_on(void *context, char **names, size_t count)
 {
+    struct view_call *call = context;
     int status = CLI_OK;
 
     if (!probity_view_has_page())
         return cli_fail(&cli_command_view, "this tool was built without the page, which takes "
                         "Node.js; install nodejs and npm, then build it again");
-    if (!is_named && count > 0)
+    if (!call->is_named && count > 0)
         status = set_name(call, names[0]);
     if (status == CLI_OK && call->is_to_open && call->answer.out == NULL)
         status = cli_fail_usage(&cli_command_view, "--open needs a file, not standard output");
@@ -293,7 +297,7 @@ static int run_on(struct view_call *call, char **names, size_t count, int is_nam
         status = cli_answer_run(&call->answer, names, count);
     if (status == CLI_OK && call->compared.is_damaged)
         status = CLI_DAMAGED;
-    if ((status == CLI_OK || status == CLI_DAMAGED) && !is_named)
+    if ((status == CLI_OK || status == CLI_DAMAGED) && !call->is_named)
         printf("%s\n", call->name);
     if ((status == CLI_OK || status == CLI_DAMAGED) && call->is_to_open) {
         int opened = open_page(call);
@@ -302,8 +306,10 @@ static int run_on(struct view_call *call, char **names, size_t count, int is_nam
     return status;
 }
 
-static void release(struct view_call *call)
+static void release(void *context)
 {
+    struct view_call *call = context;
+
     if (call->timeline != NULL)
         probity_timeline_close(call->timeline);
     if (call->report != NULL)
@@ -316,30 +322,21 @@ static void release(struct view_call *call)
         probity_tree_close(call->tree);
     if (call->compared.compare != NULL)
         probity_compare_close(call->compared.compare);
-    cli_filter_release(&call->answer.tids);
     free(call->bases);
     free(call->name);
 }
 
 static int run(int argc, char **argv)
 {
-    static const struct cli_answer_steps steps = {open_all, put_event, finish_all, print_page};
-    struct view_call call = {.answer = {.command = &cli_command_view, .steps = &steps},
-                             .compared = {.command = &cli_command_view}};
-    int option, status = CLI_OK, is_named = 0;
+    static const struct cli_answer_steps steps = {
+        .options = {":o:fh", long_options, take_option}, .run = run_on,
+        .open = open_all, .put = put_event, .finish = finish_all, .print = print_page,
+        .release = release};
+    struct view_call call = {
+        .answer = {.command = &cli_command_view, .steps = &steps, .context = &call},
+        .compared = {.command = &cli_command_view}};
 
-    call.answer.context = &call;
-    while (status == CLI_OK &&
-           (option = getopt_long(argc, argv, ":o:fh", long_options, NULL)) != -1) {
-        is_named |= option == 'o';
-        status = parse_option(&call, option);
-        if (status == -2)
-            status = cli_fail_option(&cli_command_view, argv, option);
-    }
-    if (status == CLI_OK)
-        status = run_on(&call, argv + optind, (size_t)(argc - optind), is_named);
-    release(&call);
-    return status < 0 ? CLI_OK : status;
+    return cli_answer_main(&call.answer, argc, argv);
 }
 
 const struct cli_command cli_command_view = {
