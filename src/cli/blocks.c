@@ -4,7 +4,6 @@
  */
 #include <getopt.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/blocks.h"
@@ -47,13 +46,10 @@ static int parse_key(struct blocks_call *call, const char *text)
 
 static int parse_count(const char *option, const char *text, size_t most, size_t *ret_count)
 {
-    size_t digits = strspn(text, "0123456789");
-
-    if (digits == 0 || digits > 9 || text[digits] != '\0' || strtoul(text, NULL, 10) > most)
-        return cli_fail_usage(&cli_command_blocks, "--%s %s: a number from 0 to %zu", option, text,
-                              most);
-    *ret_count = strtoul(text, NULL, 10);
-    return CLI_OK;
+    if (cli_parse_number(text, 0, most, ret_count) == 0)
+        return CLI_OK;
+    return cli_fail_usage(&cli_command_blocks, "--%s %s: a number from 0 to %zu", option, text,
+                          most);
 }
 
 static int parse_by(struct blocks_call *call, const char *text)
@@ -70,7 +66,7 @@ static int take_option(void *context, int option, char *value)
 
     switch (option) {
     case 's': return parse_key(call, value);
-    case 'n': return parse_count("limit", value, 999999999, &call->result.limit);
+    case 'n': return parse_count("limit", value, CLI_LIMIT_MAX, &call->result.limit);
     case 'w': return parse_count("slowest", value, SLOWEST_MAX, &call->options.slowest);
     case 'b': call->options.by_thread = 1; return CLI_OK;
     case 'y': return parse_by(call, value);

@@ -11,6 +11,7 @@
 #include "analysis/compare.h"
 #include "cli/cli.h"
 #include "cli/compared.h"
+#include "cli/filter.h"
 #include "cli/limit.h"
 #include "cli/printed.h"
 #include "cli/project.h"
@@ -57,12 +58,9 @@ static int parse_order(struct diff_call *call, const char *text)
 
 static int parse_number(struct diff_call *call, const char *text)
 {
-    size_t digits = strspn(text, "0123456789");
-
-    if (digits == 0 || digits > 9 || text[digits] != '\0')
-        return cli_fail_usage(&cli_command_diff, "--limit %s: a number, or 0 for all", text);
-    call->layout.limit = strtoul(text, NULL, 10);
-    return CLI_OK;
+    if (cli_parse_number(text, 0, CLI_LIMIT_MAX, &call->layout.limit) == 0)
+        return CLI_OK;
+    return cli_fail_usage(&cli_command_diff, "--limit %s: a number, or 0 for all", text);
 }
 
 static int parse_statistics(struct diff_call *call, const char *text)

@@ -135,6 +135,17 @@ int cli_function_matches(const char *pattern, const char *name, const char *sign
     return is_found;
 }
 
+int cli_parse_number(const char *text, size_t least, size_t most, size_t *ret_number)
+{
+    size_t bytes = strlen(text);
+    size_t number = strtoull(text, NULL, 10);
+
+    if (!is_number(text, bytes) || bytes > 18 || number < least || number > most)
+        return -1;
+    *ret_number = number;
+    return 0;
+}
+
 /* A decimal fraction times scale, without the rounding of floating point. Returns its end or NULL.
  */
 static const char *parse_decimal(const char *text, uint64_t scale, uint64_t *ret_value)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * filter.h: lists of numbers and names given as options, and times.
+ * filter.h: lists of numbers and names given as options, numbers, and times.
  */
 #ifndef PROBITY_CLI_FILTER_H
 #define PROBITY_CLI_FILTER_H
@@ -38,6 +38,12 @@ void cli_filter_release(struct cli_filter *filter);
 /* Whether a shell pattern is like a function's name, its name with its classes, or its signature
  * ("" where there is none): 1 or 0. */
 int cli_function_matches(const char *pattern, const char *name, const char *signature);
+
+/* A whole number in decimal digits alone, from least to most. Returns 0 or -1. */
+int cli_parse_number(const char *text, size_t least, size_t most, size_t *ret_number);
+
+/* The most that --limit takes. */
+enum { CLI_LIMIT_MAX = 999999999 };
 
 #define CLI_TIME_HELP \
     "a time is seconds since the beginning, or with a unit (5ms), or @SECONDS since 1970"

@@ -64,14 +64,9 @@ static const struct {
 
 static int parse_rows(struct hist_call *call, const char *text)
 {
-    size_t digits = strspn(text, "0123456789");
-
-    if (digits == 0 || digits > 5 || text[digits] != '\0' || atoi(text) < 1 ||
-        atoi(text) > ROWS_MAX)
-        return cli_fail_usage(&cli_command_hist, "--rows %s: a number from 1 to %d", text,
-                              ROWS_MAX);
-    call->rows_max = strtoul(text, NULL, 10);
-    return CLI_OK;
+    if (cli_parse_number(text, 1, ROWS_MAX, &call->rows_max) == 0)
+        return CLI_OK;
+    return cli_fail_usage(&cli_command_hist, "--rows %s: a number from 1 to %d", text, ROWS_MAX);
 }
 
 static int take_option(void *context, int option, char *value)

@@ -4,7 +4,6 @@
  */
 #include <fnmatch.h>
 #include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/coverage.h"
@@ -47,14 +46,9 @@ static int parse_key(struct list_call *call, const char *text)
 
 static int parse_limit(struct list_call *call, const char *text)
 {
-    char *end;
-    unsigned long limit = strtoul(text, &end, 10);
-
-    if (*text < '0' || *text > '9' || *end != '\0')
-        return cli_fail_usage(&cli_command_list, "--limit %s: a number of sites, or 0 for all",
-                              text);
-    call->result.limit = limit;
-    return CLI_OK;
+    if (cli_parse_number(text, 0, SIZE_MAX, &call->result.limit) == 0)
+        return CLI_OK;
+    return cli_fail_usage(&cli_command_list, "--limit %s: a number of sites, or 0 for all", text);
 }
 
 static int take_option(void *context, int option, char *value)

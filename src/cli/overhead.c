@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "analysis/paired.h"
+#include "cli/filter.h"
 #include "cli/launch.h"
 #include "cli/printed.h"
 #include "output/overhead_csv.h"
@@ -282,14 +283,10 @@ static int check_output(const struct overhead_call *call)
 
 static int parse_pairs(struct overhead_call *call, const char *text)
 {
-    size_t digits = strspn(text, "0123456789");
-    unsigned long pairs = digits > 0 && digits < 6 ? strtoul(text, NULL, 10) : 0;
-
-    if (text[digits] != '\0' || pairs < 1 || pairs > PROBITY_PAIRED_MAX)
-        return cli_fail_usage(&cli_command_overhead, "-n %s: 1 to %d pairs of runs", text,
-                              PROBITY_PAIRED_MAX);
-    call->pairs_least = pairs;
-    return CLI_OK;
+    if (cli_parse_number(text, 1, PROBITY_PAIRED_MAX, &call->pairs_least) == 0)
+        return CLI_OK;
+    return cli_fail_usage(&cli_command_overhead, "-n %s: 1 to %d pairs of runs", text,
+                          PROBITY_PAIRED_MAX);
 }
 
 static int parse_seconds(struct overhead_call *call, const char *text)

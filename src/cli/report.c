@@ -4,7 +4,6 @@
  */
 #include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/report.h"
@@ -71,13 +70,10 @@ static int parse_columns(struct report_call *call, const char *text)
 
 static int parse_limit(struct report_call *call, const char *text)
 {
-    size_t digits = strspn(text, "0123456789");
-
-    if (digits == 0 || digits > 9 || text[digits] != '\0')
-        return cli_fail_usage(&cli_command_report, "--limit %s: a number of functions, or 0 for "
-                              "all", text);
-    call->layout.limit = strtoul(text, NULL, 10);
-    return CLI_OK;
+    if (cli_parse_number(text, 0, CLI_LIMIT_MAX, &call->layout.limit) == 0)
+        return CLI_OK;
+    return cli_fail_usage(&cli_command_report, "--limit %s: a number of functions, or 0 for all",
+                          text);
 }
 
 static int take_option(void *context, int option, char *value)

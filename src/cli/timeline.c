@@ -3,8 +3,6 @@
  * timeline.c: `probity timeline`: who did what when, in the width of a terminal.
  */
 #include <getopt.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/timeline.h"
 #include "cli/answer.h"
@@ -28,13 +26,9 @@ static const struct option long_options[] = {CLI_ANSWER_OPTIONS,
 
 static int parse_width(struct timeline_call *call, const char *text)
 {
-    size_t digits = strspn(text, "0123456789");
-    unsigned long columns = strtoul(text, NULL, 10);
-
-    if (digits == 0 || digits > 6 || text[digits] != '\0' || columns < 1 || columns > COLUMNS_MAX)
-        return cli_fail_usage(&cli_command_timeline, "--width %s: a number from 1 to 10000", text);
-    call->columns = columns;
-    return CLI_OK;
+    if (cli_parse_number(text, 1, COLUMNS_MAX, &call->columns) == 0)
+        return CLI_OK;
+    return cli_fail_usage(&cli_command_timeline, "--width %s: a number from 1 to 10000", text);
 }
 
 static int take_option(void *context, int option, char *value)

@@ -81,13 +81,9 @@ static int parse_value(struct tree_call *call, const char *text)
 
 static int parse_depth(struct tree_call *call, const char *text)
 {
-    size_t digits = strspn(text, "0123456789");
-
-    if (digits == 0 || digits > 9 || text[digits] != '\0')
-        return cli_fail_usage(&cli_command_tree, "--depth %s: a number of levels, or 0 for all",
-                              text);
-    call->limits.depth = strtoul(text, NULL, 10);
-    return CLI_OK;
+    if (cli_parse_number(text, 0, 999999999, &call->limits.depth) == 0)
+        return CLI_OK;
+    return cli_fail_usage(&cli_command_tree, "--depth %s: a number of levels, or 0 for all", text);
 }
 
 static int parse_percent(struct tree_call *call, const char *text)

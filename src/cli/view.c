@@ -59,13 +59,9 @@ static const struct option long_options[] = {CLI_ANSWER_OPTIONS,
 
 static int parse_spans(struct view_call *call, const char *text)
 {
-    size_t digits = strspn(text, "0123456789");
-    unsigned long spans = strtoul(text, NULL, 10);
-
-    if (digits == 0 || digits > 8 || text[digits] != '\0' || spans < 100)
-        return cli_fail_usage(&cli_command_view, "--spans %s: a number from 100 to 99999999", text);
-    call->timeline_options.spans_max = spans;
-    return CLI_OK;
+    if (cli_parse_number(text, 100, 99999999, &call->timeline_options.spans_max) == 0)
+        return CLI_OK;
+    return cli_fail_usage(&cli_command_view, "--spans %s: a number from 100 to 99999999", text);
 }
 
 static int add_base(struct view_call *call, char *name)
