@@ -32,22 +32,11 @@ int cli_answer_option(struct cli_answer *answer, int option, const char *value)
     }
 }
 
-uint64_t cli_answer_start_ns(const struct probity_reader *reader)
-{
-    uint64_t start_ns = UINT64_MAX;
-
-    for (size_t i = 0; i < probity_reader_traces(reader); i++) {
-        uint64_t trace_ns = probity_reader_facts(reader, i)->info.anchor.realtime_ns;
-        start_ns = trace_ns < start_ns ? trace_ns : start_ns;
-    }
-    return start_ns;
-}
-
 /* All events are read whatever the range: what begins in it may end behind it. */
 static int find_range(const struct cli_answer *answer, const struct probity_reader *reader,
                       uint64_t *ret_from_ns, uint64_t *ret_to_ns)
 {
-    uint64_t start_ns = cli_answer_start_ns(reader);
+    uint64_t start_ns = probity_reader_start_ns(reader);
 
     if (answer->from != NULL && cli_parse_time(answer->from, start_ns, ret_from_ns) != 0)
         return cli_fail_usage(answer->command, "--%s %s: " CLI_TIME_HELP,

@@ -58,9 +58,6 @@ int cli_answer_option(struct cli_answer *answer, int option, const char *value);
 /* Puts all events of the threads that are wanted, and finishes. Returns 0 or an error. */
 int cli_answer_take(struct cli_answer *answer, struct probity_reader *reader);
 
-/* CLOCK_REALTIME at which recording began, of the earliest trace. */
-uint64_t cli_answer_start_ns(const struct probity_reader *reader);
-
 /* Adds what profile mode has counted for the threads that were asked for to a report (NULL: to
  * none), and the number of calls to *calls (NULL: nowhere). It has no times of day: no range leaves
  * any of it out. Returns 0 or an error. */

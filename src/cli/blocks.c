@@ -99,7 +99,7 @@ static int finish_blocks(void *context, const struct probity_reader *reader)
 {
     struct blocks_call *call = context;
 
-    call->result.start_ns = cli_answer_start_ns(reader);
+    call->result.start_ns = probity_reader_start_ns(reader);
     call->result.has_slowest = call->options.slowest > 0;
     call->result.are_chosen = call->chosen.from.count + call->chosen.to.count > 0;
     call->result.by_correlation = call->options.by_correlation;

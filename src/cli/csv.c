@@ -61,12 +61,8 @@ static int take_option(void *context, int option, char *value)
 /* Range on the wall clock; relative times count from the beginning of the earliest trace. */
 static int set_range(struct csv_call *call, struct probity_reader *reader)
 {
-    uint64_t start_ns = UINT64_MAX, from_ns = 0, to_ns = 0;
+    uint64_t start_ns = probity_reader_start_ns(reader), from_ns = 0, to_ns = 0;
 
-    for (size_t i = 0; i < probity_reader_traces(reader); i++) {
-        uint64_t trace_ns = probity_reader_facts(reader, i)->info.anchor.realtime_ns;
-        start_ns = trace_ns < start_ns ? trace_ns : start_ns;
-    }
     if (call->from != NULL && cli_parse_time(call->from, start_ns, &from_ns) != 0)
         return cli_fail_usage(&cli_command_csv, "--from %s: " CLI_TIME_HELP, call->from);
     if (call->to != NULL && cli_parse_time(call->to, start_ns, &to_ns) != 0)

@@ -147,11 +147,7 @@ static int set_range(struct log_call *call)
     struct probity_log_options *log = &call->log;
     uint64_t to_ns = 0;
 
-    log->start_ns = UINT64_MAX;
-    for (size_t i = 0; i < probity_reader_traces(call->reader); i++) {
-        uint64_t trace_ns = probity_reader_facts(call->reader, i)->info.anchor.realtime_ns;
-        log->start_ns = trace_ns < log->start_ns ? trace_ns : log->start_ns;
-    }
+    log->start_ns = probity_reader_start_ns(call->reader);
     if (call->from != NULL && cli_parse_time(call->from, log->start_ns, &log->from_ns) != 0)
         return cli_fail_usage(ME, "--from %s: " CLI_TIME_HELP, call->from);
     if (call->to != NULL && cli_parse_time(call->to, log->start_ns, &to_ns) != 0)

@@ -36,7 +36,7 @@ int probity_threads_json(FILE *stream, const struct probity_threads_answer *answ
     int error = probity_report_json_head(stream, answer->reader, answer->repairs);
 
     fprintf(stream, ",\n\"start_ns\": %" PRIu64 ",\n\"processes\": [",
-            probity_threads_start_ns(answer->reader));
+            probity_reader_start_ns(answer->reader));
     for (size_t i = 0; i < answer->count; i++) {
         const struct probity_threads_process *process = &answer->processes[i];
         fprintf(stream, "%s\n{\"pid\": %" PRIu32 ", ", i > 0 ? "," : "", process->pid);

@@ -10,17 +10,6 @@
 
 #include "output/report_text.h"
 
-uint64_t probity_threads_start_ns(const struct probity_reader *reader)
-{
-    uint64_t start_ns = UINT64_MAX;
-
-    for (size_t i = 0; i < probity_reader_traces(reader); i++) {
-        uint64_t trace_ns = probity_reader_facts(reader, i)->info.anchor.realtime_ns;
-        start_ns = trace_ns < start_ns ? trace_ns : start_ns;
-    }
-    return start_ns;
-}
-
 uint64_t probity_threads_cpu_ns(const struct probity_threads_answer *answer)
 {
     uint64_t cpu_ns = 0;
@@ -97,7 +86,7 @@ static void put_thread(const struct table *table, const struct probity_threads_t
 void probity_threads_text(FILE *stream, int has_colour,
                           const struct probity_threads_answer *answer)
 {
-    const struct table table = {stream, probity_threads_start_ns(answer->reader),
+    const struct table table = {stream, probity_reader_start_ns(answer->reader),
                                 probity_threads_cpu_ns(answer),
                                 probity_report_has_cpu(answer->reader)};
 

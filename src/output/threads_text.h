@@ -17,9 +17,6 @@ struct probity_threads_answer {
     const struct probity_scopes_repairs *repairs;
 };
 
-/* When the earliest of the traces began, CLOCK_REALTIME. */
-uint64_t probity_threads_start_ns(const struct probity_reader *reader);
-
 /* CPU time of all. */
 uint64_t probity_threads_cpu_ns(const struct probity_threads_answer *answer);
 

@@ -12,7 +12,6 @@
 
 #include "analysis/timeline_grid.h"
 #include "output/report_text.h"
-#include "output/threads_text.h"
 #include "probity.h"
 
 enum { LETTERS = 26, NAME_COLUMNS = 15, LABEL_COLUMNS = 26, COLUMNS_LEAST = 10 };
@@ -146,7 +145,7 @@ static void put_label(const struct picture *picture, const struct probity_timeli
 static void put_axis(const struct picture *picture)
 {
     const struct probity_timeline_facts facts = probity_timeline_facts(picture->answer->timeline);
-    uint64_t start_ns = probity_threads_start_ns(picture->answer->reader);
+    uint64_t start_ns = probity_reader_start_ns(picture->answer->reader);
     char from[PROBITY_REPORT_TIME_BYTES], to[PROBITY_REPORT_TIME_BYTES];
 
     probity_report_time_text(facts.first_ns > start_ns ? facts.first_ns - start_ns : 0, from);

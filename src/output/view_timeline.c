@@ -309,7 +309,7 @@ int probity_view_timeline_json(FILE *stream, const struct probity_view_answer *a
     size_t count;
     const struct probity_timeline_thread *const *threads =
         probity_timeline_threads(timeline, &count);
-    uint64_t start_ns = probity_threads_start_ns(answer->reader);
+    uint64_t start_ns = probity_reader_start_ns(answer->reader);
 
     /* The beginning is a text: it has more digits than JavaScript keeps. */
     fprintf(stream, "{\"first_ns\": \"%" PRIu64 "\", \"since_start_ns\": %" PRId64

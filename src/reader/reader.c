@@ -152,6 +152,17 @@ size_t probity_reader_traces(const struct probity_reader *reader)
     return reader->count;
 }
 
+uint64_t probity_reader_start_ns(const struct probity_reader *reader)
+{
+    uint64_t start_ns = UINT64_MAX;
+
+    for (size_t i = 0; i < probity_reader_traces(reader); i++) {
+        uint64_t trace_ns = probity_reader_facts(reader, i)->info.anchor.realtime_ns;
+        start_ns = trace_ns < start_ns ? trace_ns : start_ns;
+    }
+    return start_ns;
+}
+
 const struct probity_trace_facts *probity_reader_facts(const struct probity_reader *reader,
                                                        size_t trace)
 {

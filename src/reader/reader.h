@@ -161,6 +161,9 @@ void probity_reader_set_range(struct probity_reader *reader, uint64_t from_ns, u
 
 size_t probity_reader_traces(const struct probity_reader *reader);
 
+/* CLOCK_REALTIME at which recording began, of the earliest trace. */
+uint64_t probity_reader_start_ns(const struct probity_reader *reader);
+
 /* Facts of trace number `trace`; damages grow while events are read. Valid until close. */
 const struct probity_trace_facts *probity_reader_facts(const struct probity_reader *reader,
                                                        size_t trace);
