@@ -79,7 +79,7 @@ static json_t *row_of(const struct probity_diff_layout *layout,
     } else {
         json_object_set_new(object, "signature", probity_json_string(item->signature));
         json_object_set_new(object, "file", probity_json_string(item->file));
-        json_object_set_new(object, "line", probity_json_integer(item->line));
+        probity_json_put_integer(object, "line", item->line);
         json_object_set_new(object, "object", probity_json_string(item->object));
     }
     json_object_set_new(object, "quantile_error", json_real(row->quantile_error));
@@ -95,13 +95,11 @@ static json_t *test_of(const struct probity_compare *compare)
     json_object_set_new(object, "test", json_string("Wilcoxon rank-sum, two-sided"));
     json_object_set_new(object, "correction", json_string("Benjamini-Hochberg"));
     json_object_set_new(object, "correction_of_limits", json_string("Holm"));
-    json_object_set_new(object, "tests", probity_json_integer(probity_compare_tests(compare)));
-    json_object_set_new(object, "tests_of_limits",
-                        probity_json_integer(probity_compare_limit_tests(compare)));
+    probity_json_put_integer(object, "tests", probity_compare_tests(compare));
+    probity_json_put_integer(object, "tests_of_limits", probity_compare_limit_tests(compare));
     json_object_set_new(object, "confidence", json_real(options->confidence));
     json_object_set_new(object, "tolerance_percent", json_real(options->tolerance_percent));
-    json_object_set_new(object, "runs_least",
-                        probity_json_integer(probity_compare_least_runs(compare)));
+    probity_json_put_integer(object, "runs_least", probity_compare_least_runs(compare));
     return object;
 }
 

@@ -2,31 +2,16 @@
  *
  * info_json.c: the facts of traces, for programs. Linked into the tool only: needs libjansson.
  */
-#include <jansson.h>
 #include <string.h>
 
 #include "analysis/correction.h"
 #include "output/info.h"
+#include "output/json.h"
 
-/* JSON has no unsigned 64 bits. Nothing that is counted comes near. */
-static json_t *integer(uint64_t value)
-{
-    return json_integer((json_int_t)(value > INT64_MAX ? INT64_MAX : value));
-}
-
-/* A string of the traced program, null where it has none. Bytes that are no UTF-8 are replaced. */
+/* A string of the traced program, null where it has none. */
 static json_t *string(const struct probity_text *text)
 {
-    if (text->bytes == NULL)
-        return json_null();
-    json_t *value = json_stringn(text->bytes, text->length);
-    if (value != NULL)
-        return value;
-    char plain[1024];
-    size_t length = text->length < sizeof plain ? text->length : sizeof plain;
-    for (size_t i = 0; i < length; i++)
-        plain[i] = (unsigned char)text->bytes[i] < 0x80 ? text->bytes[i] : '?';
-    return json_stringn(plain, length);
+    return text->bytes != NULL ? probity_json_bytes(text->bytes, text->length) : json_null();
 }
 
 /* The command line: one string for each argument. */
@@ -58,7 +43,7 @@ static json_t *count_of(const struct probity_text *text)
             return json_null();
         count = 10 * count + (uint64_t)(text->bytes[i] - '0');
     }
-    return integer(count);
+    return probity_json_integer(count);
 }
 
 static json_t *program_of(const struct probity_trace_facts *facts)
@@ -69,8 +54,8 @@ static json_t *program_of(const struct probity_trace_facts *facts)
     json_object_set_new(object, "name", string(&info->text[PROBITY_TAG_PROGRAM]));
     json_object_set_new(object, "arguments", arguments(&info->text[PROBITY_TAG_COMMAND]));
     json_object_set_new(object, "directory", string(&info->text[PROBITY_TAG_DIRECTORY]));
-    json_object_set_new(object, "pid", integer(info->pid));
-    json_object_set_new(object, "parent_pid", integer(info->parent_pid));
+    probity_json_put_integer(object, "pid", info->pid);
+    probity_json_put_integer(object, "parent_pid", info->parent_pid);
     json_object_set_new(object, "host", string(&info->text[PROBITY_TAG_HOST]));
     json_object_set_new(object, "kernel", string(&info->text[PROBITY_TAG_KERNEL]));
     json_object_set_new(object, "cpu", string(&info->text[PROBITY_TAG_CPU]));
@@ -87,26 +72,26 @@ static json_t *counts_of(const struct probity_trace_facts *facts)
     const struct probity_totals *totals = &facts->totals;
     json_t *object = json_object();
 
-    json_object_set_new(object, "threads", integer(facts->threads));
-    json_object_set_new(object, "hits", integer(facts->hits));
-    json_object_set_new(object, "scopes", integer(facts->enters));
-    json_object_set_new(object, "records", integer(facts->records + facts->spool_records));
-    json_object_set_new(object, "records_in_file", integer(facts->records));
-    json_object_set_new(object, "records_in_spool", integer(facts->spool_records));
-    json_object_set_new(object, "records_missing", integer(facts->totals_records_missing));
-    json_object_set_new(object, "dropped_no_free_chunk", integer(totals->dropped_full));
-    json_object_set_new(object, "dropped_no_memory_or_limit", integer(totals->dropped_memory));
-    json_object_set_new(object, "dropped_not_writable", integer(totals->dropped_write));
-    json_object_set_new(object, "stalls", integer(totals->stalls));
-    json_object_set_new(object, "stall_ns",
-                        integer(probity_trace_ns_of_ticks(facts, totals->stall_ticks)));
-    json_object_set_new(object, "holes", integer(facts->holes));
-    json_object_set_new(object, "late_blocks", integer(facts->late_blocks));
-    json_object_set_new(object, "blocks", integer(facts->blocks));
-    json_object_set_new(object, "file_bytes", integer(facts->file_bytes));
-    json_object_set_new(object, "damaged_places", integer(facts->damages));
-    json_object_set_new(object, "damaged_bytes", integer(facts->damaged_bytes));
-    json_object_set_new(object, "cut_bytes", integer(facts->cut_bytes));
+    probity_json_put_integer(object, "threads", facts->threads);
+    probity_json_put_integer(object, "hits", facts->hits);
+    probity_json_put_integer(object, "scopes", facts->enters);
+    probity_json_put_integer(object, "records", facts->records + facts->spool_records);
+    probity_json_put_integer(object, "records_in_file", facts->records);
+    probity_json_put_integer(object, "records_in_spool", facts->spool_records);
+    probity_json_put_integer(object, "records_missing", facts->totals_records_missing);
+    probity_json_put_integer(object, "dropped_no_free_chunk", totals->dropped_full);
+    probity_json_put_integer(object, "dropped_no_memory_or_limit", totals->dropped_memory);
+    probity_json_put_integer(object, "dropped_not_writable", totals->dropped_write);
+    probity_json_put_integer(object, "stalls", totals->stalls);
+    probity_json_put_integer(object, "stall_ns",
+                             probity_trace_ns_of_ticks(facts, totals->stall_ticks));
+    probity_json_put_integer(object, "holes", facts->holes);
+    probity_json_put_integer(object, "late_blocks", facts->late_blocks);
+    probity_json_put_integer(object, "blocks", facts->blocks);
+    probity_json_put_integer(object, "file_bytes", facts->file_bytes);
+    probity_json_put_integer(object, "damaged_places", facts->damages);
+    probity_json_put_integer(object, "damaged_bytes", facts->damaged_bytes);
+    probity_json_put_integer(object, "cut_bytes", facts->cut_bytes);
     json_object_set_new(object, "bytes_per_record",
                         facts->records > 0
                             ? json_real((double)facts->file_bytes / (double)facts->records)
@@ -125,21 +110,21 @@ static json_t *times_of(const struct probity_trace_facts *facts)
     json_t *object = json_object();
 
     json_object_set_new(object, "clock", json_string(probity_info_clock_name(info->clock)));
-    json_object_set_new(object, "clock_kind", integer(info->clock));
+    probity_json_put_integer(object, "clock_kind", info->clock);
     json_object_set_new(object, "ns_per_tick", json_real((double)info->rate / 4294967296.0));
     json_object_set_new(object, "wall_recorded", json_boolean(has_wall));
-    json_object_set_new(object, "wall_bound_ns", integer(facts->clock_bound_ns));
-    json_object_set_new(object, "wall_steps", integer(facts->clock_steps));
+    probity_json_put_integer(object, "wall_bound_ns", facts->clock_bound_ns);
+    probity_json_put_integer(object, "wall_steps", facts->clock_steps);
     json_object_set_new(object, "cpu_recorded", json_boolean(has_cpu));
     json_object_set_new(object, "cpu_bound_ns",
-                        has_cpu ? integer(facts->cpu_bound_ns) : json_null());
+                        has_cpu ? probity_json_integer(facts->cpu_bound_ns) : json_null());
     json_object_set_new(object, "cpu_clock_cost_ns",
-                        has_cpu ? integer(info->cpu_clock_ns) : json_null());
-    json_object_set_new(object, "started_ns", integer(info->anchor.realtime_ns));
+                        has_cpu ? probity_json_integer(info->cpu_clock_ns) : json_null());
+    probity_json_put_integer(object, "started_ns", info->anchor.realtime_ns);
     json_object_set_new(object, "first_ns",
-                        has_hits ? integer(facts->first_wall_ns) : json_null());
+                        has_hits ? probity_json_integer(facts->first_wall_ns) : json_null());
     json_object_set_new(object, "last_ns",
-                        has_hits ? integer(facts->last_wall_ns) : json_null());
+                        has_hits ? probity_json_integer(facts->last_wall_ns) : json_null());
     json_object_set_new(object, "duration_s", has_hits ? json_real(duration_s) : json_null());
     return object;
 }
@@ -158,16 +143,16 @@ static json_t *measurement_of(const struct probity_cost *cost)
     for (uint32_t i = 0; i < cost->rows; i++) {
         const struct probity_cost_row *row = &cost->row[i];
         json_t *item = json_object();
-        json_object_set_new(item, "kind", integer(row->kind));
+        probity_json_put_integer(item, "kind", row->kind);
         json_object_set_new(item, "amid_work", json_boolean(row->context != 0));
-        json_object_set_new(item, "windows", integer(row->windows));
-        json_object_set_new(item, "calls", integer(row->calls));
+        probity_json_put_integer(item, "windows", row->windows);
+        probity_json_put_integer(item, "calls", row->calls);
         json_object_set_new(item, "least_ns", ns_of_units(row->least));
         json_object_set_new(item, "median_ns", ns_of_units(row->median));
         json_array_append_new(rows, item);
     }
     json_object_set_new(object, "moment", json_string(moments[cost->moment]));
-    json_object_set_new(object, "took_ns", integer(cost->took_ns));
+    probity_json_put_integer(object, "took_ns", cost->took_ns);
     json_object_set_new(object, "rows", rows);
     return object;
 }
@@ -209,10 +194,10 @@ static json_t *threads_of(const struct probity_trace_facts *facts)
         const struct probity_thread_facts *thread = &facts->thread_list[i];
         struct probity_text name = {thread->name, thread->name != NULL ? strlen(thread->name) : 0};
         json_t *object = json_object();
-        json_object_set_new(object, "thread", integer(thread->thread));
-        json_object_set_new(object, "tid", integer(thread->tid));
+        probity_json_put_integer(object, "thread", thread->thread);
+        probity_json_put_integer(object, "tid", thread->tid);
         json_object_set_new(object, "name", string(&name));
-        json_object_set_new(object, "hits", integer(thread->hits));
+        probity_json_put_integer(object, "hits", thread->hits);
         json_array_append_new(list, object);
     }
     return list;

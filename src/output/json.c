@@ -4,19 +4,26 @@
  */
 #include "output/json.h"
 
+#include <string.h>
+
 #include "probity.h"
 
-json_t *probity_json_string(const char *text)
+json_t *probity_json_bytes(const char *text, size_t length)
 {
-    json_t *value = json_string(text);
+    json_t *value = json_stringn(text, length);
     char plain[2048];
-    size_t length = 0;
 
     if (value != NULL)
         return value;
-    for (; text[length] != '\0' && length < sizeof plain; length++)
-        plain[length] = (unsigned char)text[length] < 0x80 ? text[length] : '?';
+    length = length < sizeof plain ? length : sizeof plain;
+    for (size_t i = 0; i < length; i++)
+        plain[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
     return json_stringn(plain, length);
+}
+
+json_t *probity_json_string(const char *text)
+{
+    return probity_json_bytes(text, strlen(text));
 }
 
 int probity_json_write(FILE *stream, const char *before, json_t *value, unsigned digits)

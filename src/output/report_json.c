@@ -56,9 +56,9 @@ static void put_sums(json_t *object, const struct probity_report_sums *sums, int
         {"self_error_ns", PROBITY_REPORT_SELF_ERROR}};
     int has_cpu = is_cpu_known && sums->calls > sums->untimed;
 
-    json_object_set_new(object, "calls", probity_json_integer(sums->calls));
-    json_object_set_new(object, "calls_untimed", probity_json_integer(sums->untimed));
-    json_object_set_new(object, "calls_repaired", probity_json_integer(sums->repaired));
+    probity_json_put_integer(object, "calls", sums->calls);
+    probity_json_put_integer(object, "calls_untimed", sums->untimed);
+    probity_json_put_integer(object, "calls_repaired", sums->repaired);
     put_times(object, sums, times, sizeof times / sizeof *times, is_cpu_known);
     json_object_set_new(object, "cpu_paused_ns",
                         has_cpu ? probity_json_integer(sums->paused.cpu_ns) : json_null());
@@ -89,9 +89,9 @@ static json_t *thread_of(const struct probity_report_row *row, int is_cpu_known)
     const struct probity_thread_label *thread = row->thread;
     json_t *object = json_object();
 
-    json_object_set_new(object, "pid", probity_json_integer(thread->pid));
-    json_object_set_new(object, "tid", probity_json_integer(thread->tid));
-    json_object_set_new(object, "thread", probity_json_integer(thread->thread));
+    probity_json_put_integer(object, "pid", thread->pid);
+    probity_json_put_integer(object, "tid", thread->tid);
+    probity_json_put_integer(object, "thread", thread->thread);
     json_object_set_new(object, "name",
                         thread->name != NULL ? probity_json_string(thread->name) : json_null());
     put_sums(object, &row->sums, is_cpu_known);
@@ -112,9 +112,9 @@ static json_t *function_of(const struct probity_report_function *entry, int is_c
         json_object_set_new(object, "signature", probity_json_string(entry->signature));
         json_object_set_new(object, "returns", probity_json_string(function->returns));
         json_object_set_new(object, "file", probity_json_string(function->file));
-        json_object_set_new(object, "line", probity_json_integer(function->line));
+        probity_json_put_integer(object, "line", function->line);
         json_object_set_new(object, "object", probity_json_string(function->object));
-        json_object_set_new(object, "level", probity_json_integer(function->level));
+        probity_json_put_integer(object, "level", function->level);
     }
     put_sums(object, &entry->sums, is_cpu_known);
     json_object_set_new(object, "histogram", histogram_of(&entry->sums.durations));
@@ -138,15 +138,14 @@ static json_t *traces_of(const struct probity_reader *reader)
         int complete = probity_trace_is_complete(facts, why, sizeof why);
         json_t *object = json_object();
         json_object_set_new(object, "trace", probity_json_string(facts->path));
-        json_object_set_new(object, "pid", probity_json_integer(facts->info.pid));
+        probity_json_put_integer(object, "pid", facts->info.pid);
         json_object_set_new(object, "state", json_string(states[facts->state]));
         json_object_set_new(object, "complete", json_boolean(complete));
         json_object_set_new(object, "why", probity_json_string(why));
-        json_object_set_new(object, "wall_steps", probity_json_integer(facts->clock_steps));
-        json_object_set_new(object, "stalls", probity_json_integer(facts->totals.stalls));
-        json_object_set_new(object, "stall_ns",
-                            probity_json_integer(probity_trace_ns_of_ticks(
-                                facts, facts->totals.stall_ticks)));
+        probity_json_put_integer(object, "wall_steps", facts->clock_steps);
+        probity_json_put_integer(object, "stalls", facts->totals.stalls);
+        probity_json_put_integer(object, "stall_ns",
+                                 probity_trace_ns_of_ticks(facts, facts->totals.stall_ticks));
         json_array_append_new(list, object);
     }
     return list;
@@ -156,13 +155,11 @@ static json_t *repairs_of(const struct probity_scopes_repairs *repairs)
 {
     json_t *object = json_object();
 
-    json_object_set_new(object, "unwound", probity_json_integer(repairs->unwound));
-    json_object_set_new(object, "open", probity_json_integer(repairs->open));
-    json_object_set_new(object, "orphans", probity_json_integer(repairs->orphans));
-    json_object_set_new(object, "pauses_unmatched",
-                        probity_json_integer(repairs->pauses_unmatched));
-    json_object_set_new(object, "resumes_unmatched",
-                        probity_json_integer(repairs->resumes_unmatched));
+    probity_json_put_integer(object, "unwound", repairs->unwound);
+    probity_json_put_integer(object, "open", repairs->open);
+    probity_json_put_integer(object, "orphans", repairs->orphans);
+    probity_json_put_integer(object, "pauses_unmatched", repairs->pauses_unmatched);
+    probity_json_put_integer(object, "resumes_unmatched", repairs->resumes_unmatched);
     return object;
 }
 

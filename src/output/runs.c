@@ -185,19 +185,17 @@ static json_t *run_of(const struct probity_store_entry *entry)
     const struct probity_compare_run *run = &entry->run;
     json_t *object = json_object(), *environment = json_object();
 
-    json_object_set_new(object, "run", probity_json_integer(entry->number));
+    probity_json_put_integer(object, "run", entry->number);
     json_object_set_new(object, "label", *run->label != '\0' ? probity_json_string(run->label)
                                                              : json_null());
     json_object_set_new(object, "trace", probity_json_string(run->path));
-    json_object_set_new(object, "started_ns", probity_json_integer(run->started_ns));
-    json_object_set_new(object, "added_ns", probity_json_integer(entry->added_ns));
-    json_object_set_new(object, "records", probity_json_integer(run->records));
+    probity_json_put_integer(object, "started_ns", run->started_ns);
+    probity_json_put_integer(object, "added_ns", entry->added_ns);
+    probity_json_put_integer(object, "records", run->records);
     json_object_set_new(object, "complete", json_boolean(run->is_complete));
     json_object_set_new(object, "why", probity_json_string(run->why));
-    json_object_set_new(object, "functions",
-                        probity_json_integer(entry->counts[PROBITY_COMPARE_FUNCTION]));
-    json_object_set_new(object, "blocks",
-                        probity_json_integer(entry->counts[PROBITY_COMPARE_BLOCK]));
+    probity_json_put_integer(object, "functions", entry->counts[PROBITY_COMPARE_FUNCTION]);
+    probity_json_put_integer(object, "blocks", entry->counts[PROBITY_COMPARE_BLOCK]);
     for (int i = 0; i < PROBITY_COMPARE_ENVIRONMENTS; i++)
         json_object_set_new(environment, probity_compare_environment_name(i),
                             *run->environment[i] != '\0'
@@ -215,7 +213,7 @@ static json_t *item_of(const struct probity_compare_item *item)
     json_object_set_new(object, "name", probity_json_string(item->name));
     json_object_set_new(object, "signature", probity_json_string(item->signature));
     json_object_set_new(object, "file", probity_json_string(item->file));
-    json_object_set_new(object, "line", probity_json_integer(item->line));
+    probity_json_put_integer(object, "line", item->line);
     for (int i = 0; i < PROBITY_COMPARE_STATISTICS; i++)
         json_object_set_new(object, value_names[i],
                             isnan(item->values[i]) ? json_null() : json_real(item->values[i]));
