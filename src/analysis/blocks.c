@@ -6,9 +6,9 @@
 #include "analysis/blocks.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/journeys.h"
+#include "base/slots.h"
 #include "probity.h"
 
 /* Powers of two. */
@@ -149,15 +149,11 @@ static struct followed_item *followed_at(struct probity_blocks *blocks,
 
 static struct last_hit *grow_last(struct probity_blocks *blocks, uint32_t slot)
 {
-    size_t count = 2 * ((size_t)slot + 16);
     struct last_hit *last =
-        count <= UINT32_MAX ? realloc(blocks->last, count * sizeof *last) : NULL;
+        probity_slots_grow(blocks->last, sizeof *last, slot, &blocks->last_count);
 
-    if (last == NULL)
-        return NULL;
-    memset(last + blocks->last_count, 0, (count - blocks->last_count) * sizeof *last);
-    blocks->last = last;
-    blocks->last_count = (uint32_t)count;
+    if (last != NULL)
+        blocks->last = last;
     return last;
 }
 

@@ -8,19 +8,16 @@
 #include <string.h>
 
 #include "analysis/model_internal.h"
+#include "base/slots.h"
 #include "probity.h"
 
 static struct model_thread *grow_threads(struct probity_model *model, uint32_t slot)
 {
-    size_t count = 2 * ((size_t)slot + 16);
     struct model_thread *threads =
-        count <= UINT32_MAX ? realloc(model->threads, count * sizeof *threads) : NULL;
+        probity_slots_grow(model->threads, sizeof *threads, slot, &model->thread_count);
 
-    if (threads == NULL)
-        return NULL;
-    memset(threads + model->thread_count, 0, (count - model->thread_count) * sizeof *threads);
-    model->threads = threads;
-    model->thread_count = (uint32_t)count;
+    if (threads != NULL)
+        model->threads = threads;
     return threads;
 }
 

@@ -12,8 +12,8 @@
 #include "analysis/scopes_cost.h"
 
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/slots.h"
 #include "probity.h"
 
 /* Small at first: there may be very many threads. */
@@ -491,15 +491,11 @@ static struct scope_thread *add_thread(struct probity_scopes *scopes,
     uint32_t slot = event->thread_slot;
 
     if (slot >= scopes->thread_count) {
-        size_t count = 2 * ((size_t)slot + 16);
-        struct scope_thread **threads =
-            count <= UINT32_MAX ? realloc(scopes->threads, count * sizeof *threads) : NULL;
-        if (threads == NULL)
+        void *grown = probity_slots_grow(scopes->threads, sizeof *scopes->threads, slot,
+                                         &scopes->thread_count);
+        if (grown == NULL)
             return NULL;
-        memset(threads + scopes->thread_count, 0,
-               (count - scopes->thread_count) * sizeof *threads);
-        scopes->threads = threads;
-        scopes->thread_count = (uint32_t)count;
+        scopes->threads = grown;
     }
     if (scopes->live_count >= scopes->sweep_count)
         sweep_threads(scopes, event->wall_ns);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/slots.h"
 #include "probity.h"
 
 struct thread_item {
@@ -36,14 +37,11 @@ static struct thread_item *item_at(struct probity_thread_table *table,
     uint32_t slot = event->thread_slot;
 
     if (slot >= table->slot_count) {
-        size_t count = 2 * ((size_t)slot + 16);
-        struct thread_item **slots =
-            count <= UINT32_MAX ? realloc(table->slots, count * sizeof *slots) : NULL;
-        if (slots == NULL)
+        void *grown = probity_slots_grow(table->slots, sizeof *table->slots, slot,
+                                         &table->slot_count);
+        if (grown == NULL)
             return NULL;
-        memset(slots + table->slot_count, 0, (count - table->slot_count) * sizeof *slots);
-        table->slots = slots;
-        table->slot_count = (uint32_t)count;
+        table->slots = grown;
     }
     if (table->slots[slot] == NULL)
         table->slots[slot] =

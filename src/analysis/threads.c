@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/slots.h"
 #include "probity.h"
 
 /* CPU time is told with most records, and not with those of an older trace without it. */
@@ -34,14 +35,11 @@ static struct thread_item *item_at(struct probity_threads *threads,
     uint32_t slot = event->thread_slot;
 
     if (slot >= threads->slot_count) {
-        size_t count = 2 * ((size_t)slot + 16);
-        struct thread_item **slots =
-            count <= UINT32_MAX ? realloc(threads->slots, count * sizeof *slots) : NULL;
-        if (slots == NULL)
+        void *grown = probity_slots_grow(threads->slots, sizeof *threads->slots, slot,
+                                         &threads->slot_count);
+        if (grown == NULL)
             return NULL;
-        memset(slots + threads->slot_count, 0, (count - threads->slot_count) * sizeof *slots);
-        threads->slots = slots;
-        threads->slot_count = (uint32_t)count;
+        threads->slots = grown;
     }
     if (threads->slots[slot] == NULL) {
         struct thread_item *item = calloc(1, sizeof *item);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/timeline_internal.h"
+#include "base/slots.h"
 #include "probity.h"
 
 /* Less wall time without CPU time may be the error of the latter. */
@@ -36,18 +37,19 @@ static int add_span(struct probity_timeline *timeline, struct probity_timeline_l
 
 static int grow_slots(struct probity_timeline *timeline, uint32_t slot)
 {
-    size_t count = 2 * ((size_t)slot + 16), old = timeline->slot_count;
-    struct timeline_thread **by_slot = realloc(timeline->by_slot, count * sizeof *by_slot);
-    uint8_t *is_beyond = by_slot != NULL ? realloc(timeline->is_beyond, count) : NULL;
+    uint32_t old = timeline->slot_count, count = old;
+    struct timeline_thread **by_slot =
+        probity_slots_grow(timeline->by_slot, sizeof *by_slot, slot, &count);
 
-    if (by_slot != NULL)
-        timeline->by_slot = by_slot;
-    if (is_beyond == NULL || count > UINT32_MAX)
+    if (by_slot == NULL)
+        return PROBITY_ERROR_MEMORY;
+    timeline->by_slot = by_slot;
+    uint8_t *is_beyond =
+        probity_slots_grow(timeline->is_beyond, sizeof *is_beyond, slot, &old);
+    if (is_beyond == NULL)
         return PROBITY_ERROR_MEMORY;
     timeline->is_beyond = is_beyond;
-    memset(by_slot + old, 0, (count - old) * sizeof *by_slot);
-    memset(is_beyond + old, 0, count - old);
-    timeline->slot_count = (uint32_t)count;
+    timeline->slot_count = count;
     return 0;
 }
 

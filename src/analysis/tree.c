@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "analysis/tree_internal.h"
+#include "base/slots.h"
 #include "probity.h"
 
 /* Calls that a deferred scope can still adopt. Few at first: there may be very many threads. */
@@ -41,14 +42,11 @@ static struct tree_thread *thread_at(struct probity_tree *tree, const struct pro
     uint32_t slot = event->thread_slot;
 
     if (slot >= tree->thread_count) {
-        size_t count = 2 * ((size_t)slot + 16);
-        struct tree_thread **threads =
-            count <= UINT32_MAX ? realloc(tree->threads, count * sizeof *threads) : NULL;
-        if (threads == NULL)
+        void *grown = probity_slots_grow(tree->threads, sizeof *tree->threads, slot,
+                                         &tree->thread_count);
+        if (grown == NULL)
             return NULL;
-        memset(threads + tree->thread_count, 0, (count - tree->thread_count) * sizeof *threads);
-        tree->threads = threads;
-        tree->thread_count = (uint32_t)count;
+        tree->threads = grown;
     }
     if (tree->threads[slot] != NULL)
         return tree->threads[slot];

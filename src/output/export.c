@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/slots.h"
 #include "output/text.h"
 #include "probity.h"
 
@@ -92,14 +93,11 @@ static struct probity_export_thread *add_thread(struct probity_export *export,
     uint32_t slot = event->thread_slot;
 
     if (slot >= export->thread_count) {
-        size_t count = 2 * ((size_t)slot + 16), old = export->thread_count;
-        struct probity_export_thread **threads =
-            count <= UINT32_MAX ? realloc(export->threads, count * sizeof *threads) : NULL;
-        if (threads == NULL)
+        void *grown = probity_slots_grow(export->threads, sizeof *export->threads, slot,
+                                         &export->thread_count);
+        if (grown == NULL)
             return NULL;
-        memset(threads + old, 0, (count - old) * sizeof *threads);
-        export->threads = threads;
-        export->thread_count = (uint32_t)count;
+        export->threads = grown;
     }
     struct probity_export_thread *thread = calloc(1, sizeof *thread);
     if (thread == NULL)

@@ -17,10 +17,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/scopes.h"
 #include "base/bytes.h"
+#include "base/slots.h"
 #include "output/csv_digits.h"
 #include "output/log_lines.h"
 #include "output/log_names.h"
@@ -69,13 +69,11 @@ static struct log_thread *add_thread(struct probity_log *log, const struct probi
     uint32_t slot = event->thread_slot;
 
     if (slot >= log->thread_count) {
-        size_t count = 2 * ((size_t)slot + 16);
-        struct log_thread **threads = realloc(log->threads, count * sizeof *threads);
-        if (threads == NULL || count > UINT32_MAX)
+        void *grown = probity_slots_grow(log->threads, sizeof *log->threads, slot,
+                                         &log->thread_count);
+        if (grown == NULL)
             return NULL;
-        memset(threads + log->thread_count, 0, (count - log->thread_count) * sizeof *threads);
-        log->threads = threads;
-        log->thread_count = (uint32_t)count;
+        log->threads = grown;
     }
     struct log_thread *thread = calloc(1, sizeof *thread);
     if (thread == NULL)
