@@ -55,21 +55,15 @@ static inline int add_duration(struct probity_report_sums *sums, uint64_t ns)
     return probity_fine_add(&sums->durations, ns);
 }
 
-static inline void add_time(struct probity_scope_time *to, struct probity_scope_time time)
-{
-    to->wall_ns += time.wall_ns;
-    to->cpu_ns += time.cpu_ns;
-}
-
 static int add_sums(struct probity_report_sums *to, const struct probity_report_sums *from)
 {
     to->calls += from->calls;
     to->untimed += from->untimed;
     to->repaired += from->repaired;
     to->profiled += from->profiled;
-    add_time(&to->total, from->total);
-    add_time(&to->self, from->self);
-    add_time(&to->paused, from->paused);
+    probity_scope_time_add(&to->total, from->total);
+    probity_scope_time_add(&to->self, from->self);
+    probity_scope_time_add(&to->paused, from->paused);
     probity_cost_join(&to->total_cost, &from->total_cost);
     probity_cost_join(&to->self_cost, &from->self_cost);
     to->uncosted += from->uncosted;
@@ -292,12 +286,12 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
     if (__builtin_expect(report->options.costs_of != NULL, 0))
         add_costs(sums, scope);
     if (scope->recursion == 0) {
-        add_time(&sums->total, scope->total);
+        probity_scope_time_add(&sums->total, scope->total);
         if (__builtin_expect(!scope->is_paused, 1))
             probity_elapsed_leave(&item->function->elapsed, end_ns);
     }
-    add_time(&sums->self, probity_scope_self(scope));
-    add_time(&sums->paused, scope->paused);
+    probity_scope_time_add(&sums->self, probity_scope_self(scope));
+    probity_scope_time_add(&sums->paused, scope->paused);
     uint64_t ns = scope->total.wall_ns;
     if (__builtin_expect(report->options.measure != PROBITY_REPORT_TOTAL, 0))
         ns = measured(report->options.measure, scope);

@@ -78,12 +78,6 @@ static struct probity_scope_time time_less(struct probity_scope_time a, struct p
                                        a.cpu_ns > b.cpu_ns ? a.cpu_ns - b.cpu_ns : 0};
 }
 
-static void time_add(struct probity_scope_time *to, struct probity_scope_time time)
-{
-    to->wall_ns += time.wall_ns;
-    to->cpu_ns += time.cpu_ns;
-}
-
 struct probity_scope_time probity_scope_self(const struct probity_scope *scope)
 {
     return time_less(time_less(scope->elapsed, scope->children), scope->paused);
@@ -251,8 +245,8 @@ static inline struct open_scope *push(struct probity_scopes *scopes, struct scop
  * lacks the whole pause already. */
 static inline void add_to_caller(struct open_scope *caller, const struct probity_scope *scope)
 {
-    time_add(&caller->scope.children, scope->elapsed);
-    time_add(&caller->scope.total, scope->total);
+    probity_scope_time_add(&caller->scope.children, scope->elapsed);
+    probity_scope_time_add(&caller->scope.total, scope->total);
 }
 
 static inline void close_top(struct probity_scopes *scopes, uint32_t slot,
@@ -268,8 +262,8 @@ static inline void close_top(struct probity_scopes *scopes, uint32_t slot,
 
     scope->elapsed = time_less(thread->now, enter);
     if (scope->is_paused)
-        time_add(&scope->paused, time_less(thread->now, open->paused_at));
-    time_add(&scope->total, probity_scope_self(scope));
+        probity_scope_time_add(&scope->paused, time_less(thread->now, open->paused_at));
+    probity_scope_time_add(&scope->total, probity_scope_self(scope));
     int is_counted = caller != NULL && !caller->scope.is_paused;
     if (is_counted)
         add_to_caller(caller, scope);
@@ -364,8 +358,8 @@ static const struct closed_scope *adopt(struct scope_thread *thread, struct open
             continue;
         }
         first = closed;
-        time_add(&open->scope.children, closed->elapsed);
-        time_add(&open->scope.total, closed->total);
+        probity_scope_time_add(&open->scope.children, closed->elapsed);
+        probity_scope_time_add(&open->scope.total, closed->total);
         if (closed->is_counted) {
             caller->scope.children = time_less(caller->scope.children, closed->elapsed);
             caller->scope.total = time_less(caller->scope.total, closed->total);
@@ -443,7 +437,7 @@ static void resume_scope(struct probity_scopes *scopes, struct scope_thread *thr
         return;
     }
     open->scope.is_paused = 0;
-    time_add(&open->scope.paused, time_less(thread->now, open->paused_at));
+    probity_scope_time_add(&open->scope.paused, time_less(thread->now, open->paused_at));
 }
 
 static void take_unwound(struct probity_scopes *scopes, struct scope_thread *thread,

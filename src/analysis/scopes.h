@@ -19,6 +19,13 @@ struct probity_scope_time {
     uint64_t wall_ns, cpu_ns;
 };
 
+static inline void probity_scope_time_add(struct probity_scope_time *to,
+                                          struct probity_scope_time time)
+{
+    to->wall_ns += time.wall_ns;
+    to->cpu_ns += time.cpu_ns;
+}
+
 /* One activation of a function. */
 struct probity_scope {
     const struct probity_function *function; /* NULL: its declaration is lost */

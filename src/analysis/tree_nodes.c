@@ -101,20 +101,14 @@ struct probity_tree_node *probity_tree_child(struct probity_tree_nodes *nodes,
     return node;
 }
 
-static void add_time(struct probity_scope_time *to, struct probity_scope_time time)
-{
-    to->wall_ns += time.wall_ns;
-    to->cpu_ns += time.cpu_ns;
-}
-
 void probity_tree_sums_add(struct probity_tree_sums *to, const struct probity_tree_sums *from)
 {
     to->calls += from->calls;
     to->untimed += from->untimed;
     to->repaired += from->repaired;
-    add_time(&to->total, from->total);
-    add_time(&to->self, from->self);
-    add_time(&to->paused, from->paused);
+    probity_scope_time_add(&to->total, from->total);
+    probity_scope_time_add(&to->self, from->self);
+    probity_scope_time_add(&to->paused, from->paused);
     probity_cost_join(&to->total_cost, &from->total_cost);
     probity_cost_join(&to->self_cost, &from->self_cost);
     to->uncosted += from->uncosted;
@@ -169,7 +163,7 @@ static void sum_children(struct probity_tree_node *node)
     for (const struct probity_tree_node *child = node->child; child != NULL; child = child->next) {
         node->sums.calls += child->sums.calls;
         node->sums.untimed += child->sums.untimed;
-        add_time(&node->sums.total, child->sums.total);
+        probity_scope_time_add(&node->sums.total, child->sums.total);
         probity_cost_join(&node->sums.total_cost, &child->sums.total_cost);
         node->sums.uncosted += child->sums.uncosted;
     }

@@ -181,8 +181,7 @@ static size_t prune_children(struct probity_tree_node *node, int is_deep, double
             continue;
         }
         count += nodes_from(child);
-        node->pruned.wall_ns += child->sums.total.wall_ns;
-        node->pruned.cpu_ns += child->sums.total.cpu_ns;
+        probity_scope_time_add(&node->pruned, child->sums.total);
         *link = child->next;
     }
     return count;
