@@ -26,7 +26,7 @@ size_t probity_blocks_shown(const struct probity_blocks_answer *answer)
     return answer->limit > 0 && answer->limit < answer->count ? answer->limit : answer->count;
 }
 
-static void put_probe(FILE *stream, const struct probity_probe *probe)
+void probity_blocks_put_probe(FILE *stream, const struct probity_probe *probe)
 {
     probity_report_put_safe(stream, probe->text, strlen(probe->text));
     if (probe->name == NULL)
@@ -66,6 +66,7 @@ static void put_instance(FILE *stream, const struct probity_blocks_answer *answe
     } else {
         fprintf(stream, "%9s%9s", "-", "-");
     }
+    fputs("  ", stream);
     probity_report_put_thread(stream, instance->thread, probity_reader_traces(answer->reader) > 1);
     fputc('\n', stream);
 }
@@ -75,13 +76,13 @@ static void put_pair(FILE *stream, const struct probity_blocks_answer *answer,
 {
     put_times(stream, pair);
     fputs("  ", stream);
-    put_probe(stream, pair->from);
+    probity_blocks_put_probe(stream, pair->from);
     fputs(" -> ", stream);
-    put_probe(stream, pair->to);
+    probity_blocks_put_probe(stream, pair->to);
     fputc('\n', stream);
     for (size_t i = 0; i < pair->row_count; i++) {
         put_times(stream, pair->rows[i]);
-        fputs("  ", stream);
+        fputs("    ", stream);
         probity_report_put_thread(stream, pair->rows[i]->thread,
                                   probity_reader_traces(answer->reader) > 1);
         fputc('\n', stream);

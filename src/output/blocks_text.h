@@ -22,6 +22,9 @@ struct probity_blocks_answer {
     uint64_t start_ns; /* CLOCK_REALTIME: when recording began */
 };
 
+/* A probe, and in brackets the name that a number was given. */
+void probity_blocks_put_probe(FILE *stream, const struct probity_probe *probe);
+
 /* How many of the blocks are to be shown. */
 size_t probity_blocks_shown(const struct probity_blocks_answer *answer);
 

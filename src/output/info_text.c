@@ -9,9 +9,9 @@
 
 #include "analysis/correction.h"
 #include "output/info.h"
-#include "output/text.h"
+#include "output/report_text.h"
 
-enum { NAME_COLUMNS = 14, PART_BYTES = 1024 };
+enum { NAME_COLUMNS = 14 };
 
 static void put_line(FILE *stream, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -27,20 +27,6 @@ static void put_line(FILE *stream, const char *name, const char *format, ...)
     fputc('\n', stream);
 }
 
-/* Part by part: each byte may become four. */
-static void put_argument(FILE *stream, const char *text, size_t bytes)
-{
-    char safe[4 * PART_BYTES];
-
-    while (bytes > 0) {
-        size_t part = bytes > PART_BYTES ? probity_text_whole(text, PART_BYTES) : bytes;
-        const char *end = probity_text_put(safe, safe + sizeof safe, text, part, '\0');
-        fwrite(safe, 1, (size_t)(end - safe), stream);
-        text += part;
-        bytes -= part;
-    }
-}
-
 /* A string of the traced program, or several with zeros between them: what is not printable must
  * not reach a terminal. */
 static void put_string(FILE *stream, const char *name, const struct probity_text *text)
@@ -53,7 +39,7 @@ static void put_string(FILE *stream, const char *name, const struct probity_text
         size_t bytes = strnlen(argument, text->length - at);
         if (at > 0)
             fputc(' ', stream);
-        put_argument(stream, argument, bytes);
+        probity_report_put_safe(stream, argument, bytes);
         at += bytes;
     }
     fputc('\n', stream);

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "output/blocks_text.h"
 #include "output/report_text.h"
 
 struct page {
@@ -39,16 +40,6 @@ static void put_share(FILE *stream, const char *before, double part, double whol
     fputs(after, stream);
 }
 
-static void put_probe(FILE *stream, const struct probity_probe *probe)
-{
-    probity_report_put_safe(stream, probe->text, strlen(probe->text));
-    if (probe->name == NULL)
-        return;
-    fputs(" (", stream);
-    probity_report_put_safe(stream, probe->name, strlen(probe->name));
-    fputc(')', stream);
-}
-
 /* ---- Groups ------------------------------------------------------------------------------------
  */
 
@@ -59,9 +50,9 @@ static void put_block(FILE *stream, const struct probity_model_block *block)
     put_times(stream, &block->cpu);
     put_times(stream, &block->off);
     fputs("  ", stream);
-    put_probe(stream, block->from->probe);
+    probity_blocks_put_probe(stream, block->from->probe);
     fputs(" -> ", stream);
-    put_probe(stream, block->to->probe);
+    probity_blocks_put_probe(stream, block->to->probe);
     fputc('\n', stream);
 }
 

@@ -311,7 +311,6 @@ static void put_function(FILE *stream, const struct probity_report_layout *layou
 void probity_report_put_thread(FILE *stream, const struct probity_thread_label *thread,
                                int has_pids)
 {
-    fputs("  ", stream);
     if (has_pids)
         fprintf(stream, "%" PRIu32 "/", thread->pid);
     fprintf(stream, "%" PRIu32, thread->tid);
@@ -441,6 +440,7 @@ void probity_report_text(FILE *stream, const struct probity_report_layout *layou
         fputc('\n', stream);
         for (size_t j = 0; j < functions[i].row_count; j++) {
             put_sums(stream, &functions[i].rows[j].sums, columns, is_cpu_known);
+            fputs("  ", stream);
             probity_report_put_thread(stream, functions[i].rows[j].thread, has_pids);
             fputc('\n', stream);
         }

@@ -32,7 +32,7 @@ const char *probity_report_time_text(uint64_t ns, char *ret_text);
 /* A text of the traced program: what is not printable must not reach a terminal. */
 void probity_report_put_safe(FILE *stream, const char *text, size_t bytes);
 
-/* Behind two spaces: process id where there are several traces, thread id and name. */
+/* Process id where there are several traces, thread id and name. */
 void probity_report_put_thread(FILE *stream, const struct probity_thread_label *thread,
                                int has_pids);
 
