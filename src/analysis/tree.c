@@ -27,7 +27,8 @@ struct recent_call {
 };
 
 struct tree_thread {
-    struct probity_tree_thread facts;
+    struct probity_thread_label label;
+    char *name; /* the label's */
     struct probity_tree_node *root;
     struct recent_call *recent; /* a ring */
     uint64_t recent_count;      /* of all calls ever; the newest recent_capacity are there */
@@ -53,8 +54,8 @@ static struct tree_thread *thread_at(struct probity_tree *tree, const struct pro
     struct tree_thread *thread = calloc(1, sizeof *thread);
     if (thread == NULL)
         return NULL;
-    thread->facts = (struct probity_tree_thread){event->trace, event->thread, event->tid,
-                                                 event->pid, NULL};
+    thread->label = (struct probity_thread_label){event->trace, event->thread, event->tid,
+                                                  event->pid, NULL};
     thread->root = &tree->nodes.root;
     tree->threads[slot] = thread;
     return thread;
@@ -70,7 +71,7 @@ static struct probity_tree_node *root_of(struct probity_tree *tree,
         return NULL;
     if (tree->options.by_thread && thread->root == &tree->nodes.root) {
         struct probity_tree_node *root =
-            probity_tree_child(&tree->nodes, &tree->nodes.root, NULL, &thread->facts);
+            probity_tree_child(&tree->nodes, &tree->nodes.root, NULL, &thread->label);
         if (root == NULL)
             return NULL;
         thread->root = root;
@@ -86,8 +87,9 @@ static int set_name(struct probity_tree *tree, const struct probity_event *event
 
     if (name == NULL)
         return PROBITY_ERROR_MEMORY;
-    free(thread->facts.name);
-    thread->facts.name = name;
+    free(thread->name);
+    thread->name = name;
+    thread->label.name = name;
     return 0;
 }
 
@@ -358,7 +360,7 @@ void probity_tree_close(struct probity_tree *tree)
     for (uint32_t slot = 0; slot < tree->thread_count; slot++) {
         if (tree->threads[slot] == NULL)
             continue;
-        free(tree->threads[slot]->facts.name);
+        free(tree->threads[slot]->name);
         free(tree->threads[slot]->recent);
         free(tree->threads[slot]);
     }

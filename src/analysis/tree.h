@@ -15,17 +15,13 @@
 
 #include "analysis/same_function.h"
 #include "analysis/scopes.h"
+#include "analysis/thread_table.h"
 #include "reader/reader.h"
 
 /* Some 250 bytes each, table included: paths beyond are counted, and no more. */
 enum { PROBITY_TREE_NODES_MAX = 400000 };
 
 /* Whose records they are. */
-struct probity_tree_thread {
-    uint32_t trace, thread, tid, pid;
-    char *name; /* the newest, ended by a zero; NULL without */
-};
-
 /* Times of the calls of a function along one path. In a tree of callers: those of the tree's
  * function as called along the path upwards. */
 struct probity_tree_sums {
@@ -39,7 +35,7 @@ struct probity_tree_sums {
 
 struct probity_tree_node {
     const struct probity_same_function *function; /* NULL: above the outermost functions */
-    const struct probity_tree_thread *thread; /* of a root by thread; else NULL */
+    const struct probity_thread_label *thread; /* of a root by thread; else NULL */
     struct probity_tree_node *parent, *child, *next; /* child: the first; next: sibling */
     struct probity_tree_node *outermost; /* function above, or itself: what shares are of */
     struct probity_tree_node *recent; /* the child that was looked for last */

@@ -76,7 +76,7 @@ struct probity_tree_node *probity_tree_find(const struct probity_tree_nodes *nod
 struct probity_tree_node *probity_tree_child(struct probity_tree_nodes *nodes,
                                              struct probity_tree_node *parent,
                                              const struct probity_same_function *function,
-                                             const struct probity_tree_thread *thread)
+                                             const struct probity_thread_label *thread)
 {
     const void *key = function != NULL ? (const void *)function : (const void *)thread;
 

@@ -21,7 +21,7 @@ struct probity_tree_nodes {
 struct probity_tree_node *probity_tree_child(struct probity_tree_nodes *nodes,
                                              struct probity_tree_node *parent,
                                              const struct probity_same_function *function,
-                                             const struct probity_tree_thread *thread);
+                                             const struct probity_thread_label *thread);
 
 /* The child, NULL where there is none yet. */
 struct probity_tree_node *probity_tree_find(const struct probity_tree_nodes *nodes,

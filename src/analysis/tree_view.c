@@ -265,7 +265,7 @@ static int compare_items(const void *left, const void *right)
         return probity_function_compare(&a->node->function->key, &b->node->function->key);
     if (a->node->thread == NULL || b->node->thread == NULL)
         return 0;
-    const struct probity_tree_thread *one = a->node->thread, *other = b->node->thread;
+    const struct probity_thread_label *one = a->node->thread, *other = b->node->thread;
     if (one->trace != other->trace)
         return one->trace < other->trace ? -1 : 1;
     return one->thread < other->thread ? -1 : one->thread > other->thread;

@@ -30,7 +30,7 @@ struct pprof {
     struct export_names functions;
     FILE *stream;
     int64_t strings;
-    const struct probity_tree_thread *thread; /* of the samples; its name is string `name` */
+    const struct probity_thread_label *thread; /* of the samples; its name is string `name` */
     int64_t name;
     uint64_t *locations; /* of one sample */
     size_t room;
@@ -114,7 +114,7 @@ static int location_of(struct pprof *pprof, const struct probity_function_key *k
  */
 
 /* Whose samples the next are. */
-static int set_thread(struct pprof *pprof, const struct probity_tree_thread *thread)
+static int set_thread(struct pprof *pprof, const struct probity_thread_label *thread)
 {
     pprof->thread = thread;
     pprof->name = 0;

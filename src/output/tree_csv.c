@@ -48,17 +48,12 @@ static void put_times(FILE *stream, const struct probity_tree_node *node, int is
 
 /* Threads have no line: each line tells its thread. */
 static void put_node(FILE *stream, const struct probity_tree_node *node,
-                     const struct probity_tree_thread *thread)
+                     const struct probity_thread_label *thread)
 {
     const struct probity_function *function = node->function->key.function;
     char lost[32];
 
-    if (thread != NULL) {
-        fprintf(stream, "%" PRIu32 ",%" PRIu32 ",", thread->pid, thread->tid);
-        probity_report_csv_field(stream, thread->name != NULL ? thread->name : "");
-    } else {
-        fputs(",,", stream);
-    }
+    probity_report_csv_thread(stream, thread);
     fputc(',', stream);
     probity_report_csv_field(stream, probity_tree_name(node, lost));
     fputc(',', stream);
@@ -92,7 +87,7 @@ static int set_number(struct numbers *numbers, size_t depth, size_t number)
 int probity_tree_csv(FILE *stream, const struct probity_tree_answer *answer)
 {
     int is_cpu_known = probity_report_has_cpu(answer->reader);
-    const struct probity_tree_thread *thread = NULL;
+    const struct probity_thread_label *thread = NULL;
     const struct probity_tree_node *node = answer->root;
     struct numbers numbers = {NULL, 0};
     size_t depth = 0, count = 0;
@@ -164,7 +159,7 @@ static uint64_t folded_value(const struct probity_tree_node *node, enum probity_
 
 static int push_node(struct stack *stack, const struct probity_tree_node *node, size_t depth)
 {
-    const struct probity_tree_thread *thread = node->thread;
+    const struct probity_thread_label *thread = node->thread;
     char text[96];
     size_t bytes;
 

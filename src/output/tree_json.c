@@ -74,7 +74,7 @@ static int put_function(FILE *stream, const struct probity_tree_node *node)
     return error;
 }
 
-static int put_thread(FILE *stream, const struct probity_tree_thread *thread)
+static int put_thread(FILE *stream, const struct probity_thread_label *thread)
 {
     fprintf(stream, "{\"pid\": %" PRIu32 ", \"tid\": %" PRIu32 ", \"thread\": %" PRIu32
             ", \"name\": ", thread->pid, thread->tid, thread->thread);

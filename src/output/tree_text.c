@@ -104,16 +104,10 @@ static void put_lines(FILE *stream, const struct probity_tree_node *node, size_t
                         : (goes_on[0] ? "|- " : "`- "), stream);
 }
 
-static void put_thread(FILE *stream, const struct probity_tree_thread *thread, int has_pids)
+static void put_thread(FILE *stream, const struct probity_thread_label *thread, int has_pids)
 {
     fputs("thread ", stream);
-    if (has_pids)
-        fprintf(stream, "%" PRIu32 "/", thread->pid);
-    fprintf(stream, "%" PRIu32, thread->tid);
-    if (thread->name != NULL) {
-        fputc(' ', stream);
-        probity_report_put_safe(stream, thread->name, strlen(thread->name));
-    }
+    probity_report_put_thread(stream, thread, has_pids);
 }
 
 const char *probity_tree_label(const struct probity_tree_node *node, char ret_text[32],
