@@ -17,10 +17,8 @@ static int put_probe(FILE *stream, const char *what, const struct probity_probe 
     int error = probity_report_json_string(stream, probe->text);
     fprintf(stream, ", \"%s_is_site\": %s, \"%s_name\": ", what,
             probe->is_site ? "true" : "false", what);
-    if (error == 0 && probe->name != NULL)
+    if (error == 0)
         error = probity_report_json_string(stream, probe->name);
-    else
-        fputs("null", stream);
     fputs(", ", stream);
     return error;
 }
@@ -35,15 +33,9 @@ static void put_cpu(FILE *stream, int is_known, uint64_t cpu_ns, uint64_t off_ns
 
 static int put_thread(FILE *stream, const struct probity_thread_label *thread)
 {
-    int error = 0;
-
     fprintf(stream, "\"pid\": %" PRIu32 ", \"tid\": %" PRIu32 ", \"thread\": ", thread->pid,
             thread->tid);
-    if (thread->name != NULL)
-        error = probity_report_json_string(stream, thread->name);
-    else
-        fputs("null", stream);
-    return error;
+    return probity_report_json_string(stream, thread->name);
 }
 
 static void put_times(FILE *stream, const struct probity_blocks_pair *pair)

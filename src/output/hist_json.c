@@ -26,10 +26,8 @@ static int put_entry(FILE *stream, const struct probity_hist_entry *entry)
     fputs("{\"name\": ", stream);
     int error = probity_report_json_string(stream, entry->name);
     fputs(", \"file\": ", stream);
-    if (error == 0 && entry->file != NULL)
+    if (error == 0)
         error = probity_report_json_string(stream, entry->file);
-    else
-        fputs("null", stream);
     if (entry->file != NULL)
         fprintf(stream, ", \"line\": %" PRIu32, entry->line);
     else

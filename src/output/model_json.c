@@ -18,9 +18,7 @@ struct json {
 static void put_string(struct json *json, const char *key, const char *text)
 {
     fprintf(json->stream, "\"%s\": ", key);
-    if (text == NULL)
-        fputs("null", json->stream);
-    else if (json->error == 0)
+    if (json->error == 0)
         json->error = probity_report_json_string(json->stream, text);
     fputs(", ", json->stream);
 }

@@ -54,10 +54,8 @@ int probity_overhead_json(FILE *stream, const struct probity_overhead_answer *an
         error = probity_report_json_string(stream, *argument);
     }
     fputs("],\n\"base\": ", stream);
-    if (error == 0 && answer->base != NULL)
+    if (error == 0)
         error = probity_report_json_string(stream, answer->base);
-    else
-        fputs("null", stream);
     fprintf(stream, ",\n\"profile\": %s,\n\"confidence\": %.10g",
             answer->is_profile ? "true" : "false", PROBITY_OVERHEAD_CONFIDENCE);
     put_times(stream, answer, PROBITY_OVERHEAD_WALL);

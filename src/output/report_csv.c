@@ -9,24 +9,22 @@
 
 #include "output/report_text.h"
 
-static const struct {
-    const char *name;
-    enum probity_report_key key;
-} columns[] = {{"total_ns", PROBITY_REPORT_TOTAL},
-               {"self_ns", PROBITY_REPORT_SELF},
-               {"paused_ns", PROBITY_REPORT_PAUSED},
-               {"cpu_total_ns", PROBITY_REPORT_CPU_TOTAL},
-               {"cpu_self_ns", PROBITY_REPORT_CPU_SELF},
-               {"off_cpu_total_ns", PROBITY_REPORT_OFF_TOTAL},
-               {"off_cpu_self_ns", PROBITY_REPORT_OFF_SELF},
-               {"elapsed_ns", PROBITY_REPORT_ELAPSED},
-               {"parallelism", PROBITY_REPORT_PARALLELISM},
-               {"min_ns", PROBITY_REPORT_MIN},
-               {"mean_ns", PROBITY_REPORT_MEAN},
-               {"p50_ns", PROBITY_REPORT_P50},
-               {"p90_ns", PROBITY_REPORT_P90},
-               {"p99_ns", PROBITY_REPORT_P99},
-               {"max_ns", PROBITY_REPORT_MAX}};
+const struct probity_report_member probity_report_members[PROBITY_REPORT_MEMBERS] = {
+    {"total_ns", PROBITY_REPORT_TOTAL},
+    {"self_ns", PROBITY_REPORT_SELF},
+    {"paused_ns", PROBITY_REPORT_PAUSED},
+    {"cpu_total_ns", PROBITY_REPORT_CPU_TOTAL},
+    {"cpu_self_ns", PROBITY_REPORT_CPU_SELF},
+    {"off_cpu_total_ns", PROBITY_REPORT_OFF_TOTAL},
+    {"off_cpu_self_ns", PROBITY_REPORT_OFF_SELF},
+    {"elapsed_ns", PROBITY_REPORT_ELAPSED},
+    {"parallelism", PROBITY_REPORT_PARALLELISM},
+    {"min_ns", PROBITY_REPORT_MIN},
+    {"mean_ns", PROBITY_REPORT_MEAN},
+    {"p50_ns", PROBITY_REPORT_P50},
+    {"p90_ns", PROBITY_REPORT_P90},
+    {"p99_ns", PROBITY_REPORT_P99},
+    {"max_ns", PROBITY_REPORT_MAX}};
 
 void probity_report_csv_field(FILE *stream, const char *text)
 {
@@ -73,11 +71,11 @@ static void put_sums(FILE *stream, const struct probity_report_sums *sums, int i
 {
     fprintf(stream, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, sums->calls, sums->untimed,
             sums->repaired);
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        uint64_t value = probity_report_value(sums, columns[i].key);
-        if (!probity_report_is_known(sums, columns[i].key, is_cpu_known))
+    for (size_t i = 0; i < PROBITY_REPORT_MEMBERS; i++) {
+        uint64_t value = probity_report_value(sums, probity_report_members[i].key);
+        if (!probity_report_is_known(sums, probity_report_members[i].key, is_cpu_known))
             fputc(',', stream);
-        else if (columns[i].key == PROBITY_REPORT_PARALLELISM)
+        else if (probity_report_members[i].key == PROBITY_REPORT_PARALLELISM)
             fprintf(stream, ",%" PRIu64 ".%03u", value / 1000, (unsigned)(value % 1000));
         else
             fprintf(stream, ",%" PRIu64, value);
@@ -99,8 +97,8 @@ void probity_report_csv(FILE *stream, const struct probity_reader *reader,
 
     fputs("function,signature,file,line,pid,tid,thread,calls,calls_untimed,calls_repaired",
           stream);
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        fprintf(stream, ",%s", columns[i].name);
+    for (size_t i = 0; i < PROBITY_REPORT_MEMBERS; i++)
+        fprintf(stream, ",%s", probity_report_members[i].name);
     fputs(",percentile_error,total_corrected_ns,total_error_ns,self_corrected_ns,self_error_ns\n",
           stream);
     for (size_t i = 0; i < count; i++) {

@@ -10,6 +10,16 @@
 #include "analysis/report.h"
 #include "reader/reader.h"
 
+enum { PROBITY_REPORT_MEMBERS = 15 };
+
+/* The times of a function, under the same names in CSV and JSON. */
+struct probity_report_member {
+    const char *name;
+    enum probity_report_key key;
+};
+
+extern const struct probity_report_member probity_report_members[PROBITY_REPORT_MEMBERS];
+
 /* A field, with quotes where it needs them. */
 void probity_report_csv_field(FILE *stream, const char *text);
 

@@ -6,13 +6,12 @@
 #include "output/report_json.h"
 
 #include "output/json.h"
+#include "output/report_csv.h"
 #include "output/report_text.h"
 #include "probity.h"
 
-struct member {
-    const char *name;
-    enum probity_report_key key;
-};
+/* Those of the members that stand before cpu_paused_ns. */
+enum { MEMBERS_BEFORE = 5 };
 
 static json_t *value_of(enum probity_report_key key, uint64_t value)
 {
@@ -22,7 +21,7 @@ static json_t *value_of(enum probity_report_key key, uint64_t value)
 
 /* What is not known, is null. */
 static void put_times(json_t *object, const struct probity_report_sums *sums,
-                      const struct member *members, size_t count, int is_cpu_known)
+                      const struct probity_report_member *members, size_t count, int is_cpu_known)
 {
     for (size_t i = 0; i < count; i++) {
         int is_known = probity_report_is_known(sums, members[i].key, is_cpu_known);
@@ -34,22 +33,7 @@ static void put_times(json_t *object, const struct probity_report_sums *sums,
 
 static void put_sums(json_t *object, const struct probity_report_sums *sums, int is_cpu_known)
 {
-    static const struct member times[] = {{"total_ns", PROBITY_REPORT_TOTAL},
-                                          {"self_ns", PROBITY_REPORT_SELF},
-                                          {"paused_ns", PROBITY_REPORT_PAUSED},
-                                          {"cpu_total_ns", PROBITY_REPORT_CPU_TOTAL},
-                                          {"cpu_self_ns", PROBITY_REPORT_CPU_SELF}};
-    static const struct member more[] = {{"off_cpu_total_ns", PROBITY_REPORT_OFF_TOTAL},
-                                         {"off_cpu_self_ns", PROBITY_REPORT_OFF_SELF},
-                                         {"elapsed_ns", PROBITY_REPORT_ELAPSED},
-                                         {"parallelism", PROBITY_REPORT_PARALLELISM},
-                                         {"min_ns", PROBITY_REPORT_MIN},
-                                         {"mean_ns", PROBITY_REPORT_MEAN},
-                                         {"p50_ns", PROBITY_REPORT_P50},
-                                         {"p90_ns", PROBITY_REPORT_P90},
-                                         {"p99_ns", PROBITY_REPORT_P99},
-                                         {"max_ns", PROBITY_REPORT_MAX}};
-    static const struct member corrected[] = {
+    static const struct probity_report_member corrected[] = {
         {"total_corrected_ns", PROBITY_REPORT_TOTAL_CORRECTED},
         {"total_error_ns", PROBITY_REPORT_TOTAL_ERROR},
         {"self_corrected_ns", PROBITY_REPORT_SELF_CORRECTED},
@@ -59,10 +43,11 @@ static void put_sums(json_t *object, const struct probity_report_sums *sums, int
     probity_json_put_integer(object, "calls", sums->calls);
     probity_json_put_integer(object, "calls_untimed", sums->untimed);
     probity_json_put_integer(object, "calls_repaired", sums->repaired);
-    put_times(object, sums, times, sizeof times / sizeof *times, is_cpu_known);
+    put_times(object, sums, probity_report_members, MEMBERS_BEFORE, is_cpu_known);
     json_object_set_new(object, "cpu_paused_ns",
                         has_cpu ? probity_json_integer(sums->paused.cpu_ns) : json_null());
-    put_times(object, sums, more, sizeof more / sizeof *more, is_cpu_known);
+    put_times(object, sums, probity_report_members + MEMBERS_BEFORE,
+              PROBITY_REPORT_MEMBERS - MEMBERS_BEFORE, is_cpu_known);
     json_object_set_new(object, "percentile_error",
                         json_real(probity_report_quantile_error(sums)));
     put_times(object, sums, corrected, sizeof corrected / sizeof *corrected, is_cpu_known);
@@ -170,7 +155,7 @@ static int write_value(FILE *stream, const char *before, json_t *value)
 
 int probity_report_json_string(FILE *stream, const char *text)
 {
-    json_t *value = probity_json_string(text);
+    json_t *value = text != NULL ? probity_json_string(text) : json_null();
     int error = value == NULL ? PROBITY_ERROR_MEMORY : 0;
 
     if (error == 0)

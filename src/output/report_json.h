@@ -10,8 +10,8 @@
 #include "analysis/report.h"
 #include "reader/reader.h"
 
-/* A text of the traced program, with quotes. Errors of writing stay in the stream. Returns 0 or
- * PROBITY_ERROR_MEMORY. */
+/* A text of the traced program, with quotes; null of NULL. Errors of writing stay in the stream.
+ * Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_report_json_string(FILE *stream, const char *text);
 
 /* What such objects begin with: {"traces": ... without what was repaired. Returns as below. */

@@ -46,10 +46,7 @@ int probity_threads_json(FILE *stream, const struct probity_threads_answer *answ
             const struct probity_threads_thread *thread = process->threads[j];
             fprintf(stream, "%s\n {\"tid\": %" PRIu32 ", \"thread\": %" PRIu32 ", \"name\": ",
                     j > 0 ? "," : "", thread->tid, thread->thread);
-            if (thread->name != NULL)
-                error = probity_report_json_string(stream, thread->name);
-            else
-                fputs("null", stream);
+            error = probity_report_json_string(stream, thread->name);
             fputs(", ", stream);
             put_sums(stream, &thread->sums, cpu_ns, is_cpu_known);
             fputc('}', stream);

@@ -50,9 +50,7 @@ static int put_thread(FILE *stream, const struct probity_timeline_answer *answer
 
     fprintf(stream, "{\"pid\": %" PRIu32 ", \"tid\": %" PRIu32 ", \"name\": ", thread->pid,
             thread->tid);
-    if (thread->name == NULL)
-        fputs("null", stream);
-    else if (error == 0)
+    if (error == 0)
         error = probity_report_json_string(stream, thread->name);
     fputs(", \"columns\": [", stream);
     for (size_t i = 0; error == 0 && i < answer->columns; i++) {

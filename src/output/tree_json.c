@@ -78,10 +78,7 @@ static int put_thread(FILE *stream, const struct probity_thread_label *thread)
 {
     fprintf(stream, "{\"pid\": %" PRIu32 ", \"tid\": %" PRIu32 ", \"thread\": %" PRIu32
             ", \"name\": ", thread->pid, thread->tid, thread->thread);
-    if (thread->name != NULL)
-        return probity_report_json_string(stream, thread->name);
-    fputs("null", stream);
-    return 0;
+    return probity_report_json_string(stream, thread->name);
 }
 
 int probity_tree_json(FILE *stream, const struct probity_tree_answer *answer)

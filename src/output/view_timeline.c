@@ -263,17 +263,14 @@ static int put_numbers(FILE *stream, const struct probity_view_answer *answer)
 
 static int put_thread(FILE *stream, const struct probity_timeline_thread *thread, uint64_t first_ns)
 {
-    int error = 0, is_first = 1;
+    int is_first = 1;
 
     fprintf(stream, "{\"trace\": %" PRIu32 ", \"pid\": %" PRIu32 ", \"tid\": %" PRIu32
             ", \"cpu_known\": %s, \"first_ns\": %" PRIu64 ", \"last_ns\": %" PRIu64 ", \"name\": ",
             thread->trace, thread->pid, thread->tid, thread->is_cpu_known ? "true" : "false",
             thread->first_ns > 0 ? thread->first_ns - first_ns : 0,
             thread->first_ns > 0 ? thread->last_ns - first_ns : 0);
-    if (thread->name != NULL)
-        error = probity_report_json_string(stream, thread->name);
-    else
-        fputs("null", stream);
+    int error = probity_report_json_string(stream, thread->name);
     fputs(", \"lanes\": [", stream);
     for (uint32_t index = 0; index < thread->depth + 2; index++) {
         const struct probity_timeline_lane *lane = lane_at(thread, index);
