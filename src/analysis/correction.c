@@ -105,7 +105,8 @@ struct probity_corrected probity_correct(uint64_t ns, const struct probity_cost_
     uint64_t error = sum->most - middle + sum->rare;
     uint64_t taken_ns = (middle + units / 2) / units;
     /* A time is told to a nanosecond. */
-    struct probity_corrected corrected = {less(ns, taken_ns), (error + units - 1) / units + 1, 0, 0};
+    struct probity_corrected corrected = {.ns = less(ns, taken_ns),
+                                          .error_ns = (error + units - 1) / units + 1};
 
     corrected.is_below = corrected.ns < corrected.error_ns;
     corrected.most_ns = corrected.ns + corrected.error_ns;
