@@ -49,10 +49,12 @@ struct model_node *probity_model_node(struct model_seed *seed, const struct prob
 
 struct model_pair *probity_model_pair(struct model_node *from, struct model_node *to)
 {
-    struct model_pair *pair = from->pairs;
+    uint32_t place = to->node.probe->place;
+    struct model_pair **chain = &from->chains[place & (MODEL_PAIR_CHAINS - 1)];
+    struct model_pair *pair = *chain;
 
     while (pair != NULL && pair->to != to)
-        pair = pair->next;
+        pair = pair->in_chain;
     if (pair == NULL) {
         pair = calloc(1, sizeof *pair);
         if (pair == NULL)
@@ -60,8 +62,10 @@ struct model_pair *probity_model_pair(struct model_node *from, struct model_node
         pair->to = to;
         pair->next = from->pairs;
         from->pairs = pair;
+        pair->in_chain = *chain;
+        *chain = pair;
     }
-    from->recent[to->node.probe->place & (MODEL_RECENT - 1)] = pair;
+    from->recent[place & (MODEL_RECENT - 1)] = pair;
     return pair;
 }
 
