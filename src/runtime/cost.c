@@ -399,7 +399,8 @@ static void measure_all(struct trial *trial, struct probity_cost *cost)
 void probity_cost_measure(struct probity_session *session, enum probity_cost_moment moment,
                           struct probity_cost *ret_cost)
 {
-    uint64_t first = probity_clock_ticks(session->live.clock), rate = session->live.header->rate;
+    uint64_t first = probity_clock_ticks(session->live.clock);
+    uint64_t rate = probity_live_rate(&session->live);
     size_t own_bytes = (sizeof(struct trial) + 63) & ~(size_t)63;
     size_t set_bytes = session->settings.profile ? sizeof(struct probity_profile_set) : 0;
     size_t bytes = own_bytes + set_bytes + (size_t)session->live.pool.chunk_words * 8 * 4;
