@@ -80,22 +80,28 @@ const losses: readonly [string, string][] = [
     ["stalls", "times a thread waited for the writer"],
 ];
 
-/** "2 ns to 10 ns a hit, 9 ns to 21 ns a call; 1.2 µs to 3.4 µs in all". */
-function overheadText({ overhead, counts }: TraceInfo): string {
+/** "2 ns to 10 ns a hit, 9 ns to 21 ns a call; 1.2 µs to 3.4 µs in all"; in profile mode of calls alone. */
+function overheadText(info: TraceInfo, profiled: number): string {
+    const { overhead, counts } = info;
     if (overhead === null)
         return "not measured";
+    const kinds: [string, string[], number][] = [
+        ["a hit", ["hit"], counts.hits ?? 0],
+        ["a call", info.profile ? ["profiled_own", "profiled_caller"] : ["scope_own", "scope_caller"],
+            info.profile ? profiled : counts.scopes ?? 0],
+    ];
+    const known = kinds.filter(([, parts]) => parts.some((part) => overhead[part] !== undefined));
     const sum = (parts: string[], end: "least_ns" | "most_ns"): number =>
         parts.reduce((total, part) => total + Math.max(0, overhead[part]?.[end] ?? 0), 0);
-    const range = (least: number, most: number): string => `${time(least)} to ${time(most)}`;
-    const hit = ["hit"];
-    const call = ["scope_own", "scope_caller"];
     const all = (end: "least_ns" | "most_ns"): number =>
-        (counts.hits ?? 0) * sum(hit, end) + (counts.scopes ?? 0) * sum(call, end);
-    return `${range(sum(hit, "least_ns"), sum(hit, "most_ns"))} a hit, ${range(sum(call, "least_ns"), sum(call, "most_ns"))} a call; ${
-        range(all("least_ns"), all("most_ns"))} in all`;
+        known.reduce((total, [, parts, calls]) => total + calls * sum(parts, end), 0);
+    const texts = known.map(([text, parts]) => `${time(sum(parts, "least_ns"))} to ${time(sum(parts, "most_ns"))} ${text}`);
+    // Of several traces it is not told which of them profile mode has counted calls in.
+    const sums = all("most_ns") > 0 ? `; ${time(all("least_ns"))} to ${time(all("most_ns"))} in all` : "";
+    return known.length === 0 ? "not measured" : texts.join(", ") + sums;
 }
 
-function TraceCard({ info }: { info: TraceInfo }): VNode {
+function TraceCard({ info, profiled }: { info: TraceInfo; profiled: number }): VNode {
     const counts = losses.filter(([key]) => (info.counts[key] ?? 0) > 0);
     const { program } = info;
     return (
@@ -114,7 +120,7 @@ function TraceCard({ info }: { info: TraceInfo }): VNode {
                 <dt>Kernel</dt><dd>{program.kernel ?? "–"}</dd>
                 <dt>Trace</dt><dd>{info.trace}, {bytes(info.counts.file_bytes ?? 0)}, {count(info.counts.records ?? 0)} records</dd>
                 <dt>Wall time</dt><dd>within {time(info.times.wall_bound_ns)}, clock {info.times.clock}{info.times.wall_steps > 0 ? `; set ${count(info.times.wall_steps)} times during the run` : ""}</dd>
-                <dt>Overhead</dt><dd>{overheadText(info)}</dd>
+                <dt>Overhead</dt><dd>{overheadText(info, profiled)}</dd>
                 <dt>CPU time</dt><dd>{info.times.cpu_recorded ? `within ${time(info.times.cpu_bound_ns)}` : "not recorded"}</dd>
             </dl>
         </section>
@@ -221,7 +227,7 @@ export function OverviewPanel({ shared }: { shared: Shared }): VNode {
             {model.lanes.length > 0 && <section class="card wide"><h2>Threads on the CPU</h2><Activity model={model} /></section>}
             <Top shared={shared} />
             <TopBlocks shared={shared} />
-            {data.info.map((info, index) => <TraceCard key={index} info={info} />)}
+            {data.info.map((info, index) => <TraceCard key={index} info={info} profiled={data.info.length === 1 ? data.tree.calls_profiled : 0} />)}
             {repairs.length > 0 && <section class="card"><h2>Repairs</h2>{repairs.map((text) => <p key={text} class="notice">{text}</p>)}</section>}
             <Threads shared={shared} />
         </div>
