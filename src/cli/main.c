@@ -55,7 +55,8 @@ static void print_overview(FILE *stream)
     fputs("\nA TRACE may be live, killed, closed, copied, cut or damaged. NAME.csv stands for the\n"
           "trace NAME.csv.probity beside it.\n\n"
           "Exit status: 0 done; 1 failure; 2 wrong call; 3 the input is damaged or incomplete,\n"
-          "and what could be read was treated. `record` passes on the status of its program.\n",
+          "and what could be read was treated. Records dropped by choice (mode drop, a limit) are\n"
+          "told, and make no 3. `record` passes on the status of its program.\n",
           stream);
 }
 

@@ -67,8 +67,8 @@ start_server() { # further options
     "$server" --root "$root" --port 0 --threads 3 --idle 2 "$@" >"$work/out" 2>"$work/err" &
     server_pid=$!
     port=
-    for _ in $(seq 200); do
-        port=$(sed -n 's/^listening on 127.0.0.1://p' "$work/out")
+    for _ in $(seq 1000); do
+        port=$(sed -n 's/^listening on 127.0.0.1://p' "$work/out" 2>/dev/null || true)
         [ -n "$port" ] && return
         sleep 0.05
     done

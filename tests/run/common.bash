@@ -58,7 +58,7 @@ fresh() {
 # The port of the example web server whose output is in the file "server.out".
 server_port() {
     local port=''
-    for _ in $(seq 200); do
+    for _ in $(seq 1000); do
         port=$(sed -n 's/^listening on 127.0.0.1://p' server.out 2> /dev/null || true)
         [ -z "$port" ] || break
         sleep 0.05

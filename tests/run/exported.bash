@@ -10,11 +10,7 @@ record_server() {
     PROBITY_OUT=$WORK/server "$BUILD/examples/httpd" --root root --port 0 --threads 2 \
         > server.out 2> server.err &
     server=$!
-    for _ in $(seq 200); do
-        port=$(sed -n 's/^listening on 127.0.0.1://p' server.out)
-        [ -z "$port" ] || break
-        sleep 0.05
-    done
+    port=$(server_port)
     for _ in $(seq 30); do
         curl -s "http://127.0.0.1:$port/page.html" "http://127.0.0.1:$port/none" > /dev/null ||
             fail "server: no answer: $(cat server.err)"
