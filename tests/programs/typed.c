@@ -3,6 +3,7 @@
  * Usage: typed REQUESTS [signal]. Each request is begun and put by the first thread, got and ended
  * by the second. With "signal", a handler hits typed probes too, as often as it can. Prints the
  * number of hits of the handler. */
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -21,10 +22,17 @@ static uint64_t items[ROOM];
 static unsigned long first, end, requests;
 static volatile sig_atomic_t handled;
 
+/* Of the first thread only. */
 static void handle(int number)
 {
+    int before = errno;
+
     (void)number;
+    errno = ESTALE;
     PROBITY_PROBE_NAMED_WITH("handled", handled);
+    if (errno != ESTALE)
+        abort();
+    errno = before;
     handled = handled + 1;
 }
 
@@ -97,7 +105,12 @@ int main(int argc, char **argv)
         timer_create(CLOCK_MONOTONIC, NULL, &timer);
         timer_settime(timer, 0, &often, NULL);
     }
+    sigset_t alarms;
+    sigemptyset(&alarms);
+    sigaddset(&alarms, SIGALRM);
+    pthread_sigmask(SIG_BLOCK, &alarms, NULL); /* the thread inherits it */
     pthread_create(&server, NULL, serve, NULL);
+    pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
     for (unsigned long i = 0; i < requests; i++) {
         PROBITY_REQUEST_BEGIN("request", i + 1);
         put(i + 1);
