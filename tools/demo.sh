@@ -166,7 +166,7 @@ END {
     printf "hits recorded:    %12s   %d of them from requests in hand at the kill\n", grouped(rows),
         rows - expected + lost - invented
     printf "hits of the lock: %12s   taken and given back\n", grouped(NR - rows)
-    printf "bytes per hit:    %12.2f   trace of %s bytes; 24 or more of a hit with ids\n",
+    printf "bytes per hit:    %12.2f   trace of %s bytes, ids included\n",
         trace_bytes / NR, grouped(trace_bytes)
     printf "out of order:     %12d\n", disorder
     printf "invented:         %12d\n", invented
