@@ -207,45 +207,48 @@ static inline void copy_words(uint8_t *to, const uint64_t *from, const uint64_t 
         memcpy(to, from, 8);
 }
 
+/* Bytes of an event's payload, whose words reach up to `end`. */
+static inline size_t payload_bytes(const uint64_t *event, const uint64_t *end)
+{
+    uint64_t room = (uint64_t)(end - (event + EVENT_HEAD_WORDS)) * 8;
+    uint64_t length = load_word(&event[2]) >> 16 & 0xffff;
+
+    return length < room ? length : room;
+}
+
 /* A hit with ids of the usual form takes a third of its bytes. */
-static __attribute__((noinline)) struct probity_packer pack_hit_with(struct packing *packing,
-                                                                     struct probity_packer packer,
-                                                                     uint64_t tick,
-                                                                     const uint64_t *payload,
-                                                                     size_t length)
+static __attribute__((noinline)) struct probity_packer
+pack_hit_with(struct packing *packing, struct probity_packer packer, uint64_t tick,
+              const uint64_t *event, const uint64_t *end)
 {
     uint8_t packed[32];
-    const uint8_t *bytes = (const uint8_t *)payload;
-    const uint8_t *end = probity_ids_pack(&packing->ids, bytes, length, packed);
-    uint64_t kind = end != NULL ? PROBITY_EVENT_HIT_PACKED : PROBITY_EVENT_HIT_WITH;
+    const uint8_t *bytes = (const uint8_t *)(event + EVENT_HEAD_WORDS);
+    size_t length = payload_bytes(event, end);
+    const uint8_t *packed_end = probity_ids_pack(&packing->ids, bytes, length, packed);
 
-    if (end != NULL) {
-        bytes = packed;
-        length = (size_t)(end - packed);
+    if (packed_end == NULL) {
+        probity_pack_event(&packer, tick, PROBITY_EVENT_HIT_WITH, bytes, length);
+        return packer;
     }
-    probity_pack_event_head(&packer, tick, kind, length);
-    memcpy(packer.at, bytes, length);
-    packer.at += length;
+    probity_pack_event(&packer, tick, PROBITY_EVENT_HIT_PACKED, packed,
+                       (size_t)(packed_end - packed));
     return packer;
 }
 
-/* The event's words reach up to `end`. */
 static inline __attribute__((always_inline)) void
 pack_event(struct packing *packing, struct probity_packer *packer, uint64_t tick,
            const uint64_t *event, const uint64_t *end)
 {
-    const uint64_t *payload = event + EVENT_HEAD_WORDS;
-    uint64_t room = (uint64_t)(end - payload) * 8, shape = load_word(&event[2]);
-    uint64_t kind = shape & 0xffff, length = shape >> 16 & 0xffff;
+    uint64_t kind = load_word(&event[2]) & 0xffff;
 
-    length = length < room ? length : room;
     if (__builtin_expect(kind == PROBITY_EVENT_HIT_WITH, 0)) {
-        *packer = pack_hit_with(packing, *packer, tick, payload, (size_t)length);
+        *packer = pack_hit_with(packing, *packer, tick, event, end);
         return;
     }
-    probity_pack_event_head(packer, tick, kind != 0 ? kind : UINT16_MAX, (size_t)length);
+    size_t length = payload_bytes(event, end);
+    probity_pack_event_head(packer, tick, kind != 0 ? kind : UINT16_MAX, length);
     /* Whole words: the record has them, and there is room for what follows. */
-    copy_words(packer->at, payload, end);
+    copy_words(packer->at, event + EVENT_HEAD_WORDS, end);
     packer->at += length;
 }
 
