@@ -69,7 +69,7 @@ static const uint8_t *text_get(const uint8_t *at, const uint8_t *end, struct pro
     at = probity_num_get(at, end, &length);
     if (at == NULL || length == 0)
         return at;
-    if (length - 1 > (size_t)(end - at))
+    if (length - 1 > (size_t)(end - at) || length - 1 > PROBITY_LISTED_TEXT_MAX)
         return NULL;
     row->text[text] = (const char *)at;
     row->length[text] = (size_t)length - 1;

@@ -11,6 +11,7 @@
 
 #include "base/limits.h"
 #include "base/num.h"
+#include "format/stream.h"
 
 enum probity_listed_text {
     PROBITY_LISTED_NAME = 0,
@@ -26,6 +27,9 @@ enum { PROBITY_LISTED_CXX = 1, PROBITY_LISTED_DEFERRED = 2 }; /* flags */
 enum {
     PROBITY_SITES_FIXED_BYTES = 16,
     PROBITY_SITES_NUMBERS = 5,
+    /* No event has room for a longer text. Rows repeat texts for the price of a byte: so a hostile
+     * block must not make many long ones of one. */
+    PROBITY_LISTED_TEXT_MAX = PROBITY_EVENT_BYTES_MAX,
     /* A row, and what a put may scribble behind. */
     PROBITY_SITES_ROW_BYTES_MAX =
         (1 + PROBITY_SITES_NUMBERS + PROBITY_LISTED_TEXTS) * PROBITY_NUM_BYTES_MAX +

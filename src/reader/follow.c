@@ -106,6 +106,7 @@ int probity_trace_conclude(struct probity_trace *trace)
     trace->facts = facts;
     trace->extras.count = trace->extras.next = 0;
     trace->late_kept = trace->late_passed = 0;
+    trace->sites.count = 0; /* the survey meets them again */
     int error = probity_trace_look(trace, &options);
     if (error != 0)
         return error;

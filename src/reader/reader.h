@@ -224,7 +224,7 @@ struct probity_listed_site {
 typedef int probity_sites_take(void *context, const struct probity_listed_site *site);
 
 /* Hands out the list of trace number `trace`, as far as its file has it; nothing of a trace that
- * has none. *ret_left_out: how many the program had no room to list. A damaged block is skipped and
+ * has none. *ret_left_out: how many had no room in the list. A damaged block is skipped and
  * counted in the facts. Returns 0, READ, MEMORY, or what `take` returned. */
 int probity_reader_sites(const struct probity_reader *reader, size_t trace,
                          probity_sites_take *take, void *context, uint64_t *ret_left_out);

@@ -37,7 +37,7 @@ struct reading {
     struct probity_trace *trace;
     probity_sites_take *take;
     void *context;
-    uint64_t left_out;
+    uint64_t listed, left_out;
     char *texts; /* of one row, each ended by a zero */
     size_t capacity;
 };
@@ -58,9 +58,13 @@ static int reserve(struct reading *reading, const struct probity_listed *row)
     return 0;
 }
 
+/* No program lists more than the limit: what is behind it is hostile, and counted only. */
 static int take_row(struct reading *reading, const struct probity_listed *row)
 {
     const char *text[PROBITY_LISTED_TEXTS];
+
+    if (++reading->listed > PROBITY_LIMIT_LISTED)
+        return 0;
     int error = reserve(reading, row);
     char *at = reading->texts;
 
@@ -146,6 +150,8 @@ int probity_sites_read(struct probity_trace *trace, probity_sites_take *take, vo
         error = read_block(&reading, &trace->sites.items[i]);
     free(reading.texts);
     if (error == 0)
-        *ret_left_out = reading.left_out;
+        *ret_left_out = reading.left_out + (reading.listed > PROBITY_LIMIT_LISTED
+                                                ? reading.listed - PROBITY_LIMIT_LISTED
+                                                : 0);
     return error;
 }

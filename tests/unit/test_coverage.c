@@ -240,6 +240,55 @@ static void many_numbers_are_told_apart(void **state)
     probity_coverage_close(coverage);
 }
 
+static int count_site(void *context, const struct probity_listed_site *site)
+{
+    uint64_t *texts = context;
+
+    texts[0]++;
+    texts[1] += strlen(site->name);
+    return 0;
+}
+
+/* Short rows that repeat a long text cost a reader more than its bytes: there is an end to both. */
+static void repeated_texts_have_an_end(void **state)
+{
+    enum { MORE = 2, ROWS = PROBITY_LIMIT_LISTED + MORE, LONG = PROBITY_LISTED_TEXT_MAX };
+    static char name[LONG + 1];
+    static uint8_t payload[16 + LONG + 32 + 20 * ROWS];
+    uint64_t texts[2] = {0, 0}, left_out = 0;
+    const char *paths[] = {make.path};
+    struct probity_reader *reader;
+
+    (void)state;
+    for (size_t length = LONG; length <= LONG + 1; length++) {
+        memset(name, 'x', length);
+        struct probity_listed row = row_of(1, 1, 0, "", "", ""), none = {0};
+        row.text[PROBITY_LISTED_NAME] = name;
+        row.length[PROBITY_LISTED_NAME] = length;
+        const uint8_t *end = probity_sites_row_put(payload, &row, NULL);
+        assert_ptr_equal(probity_sites_row_get(payload, end, &none), length == LONG ? end : NULL);
+    }
+    struct probity_listed row = row_of(1, 1, 0, "name", "", "");
+    uint8_t *at = payload + PROBITY_BLOCK_HEADER_BYTES + PROBITY_SITES_FIXED_BYTES;
+    probity_sites_head_put(payload + PROBITY_BLOCK_HEADER_BYTES, ROWS, 5);
+    for (uint32_t i = 0; i < ROWS; i++)
+        at = probity_sites_row_put(at, &row, i > 0 ? &row : NULL);
+    make_start(&make);
+    probity_block_seal(payload, PROBITY_BLOCK_SITES, make.serial++,
+                       (uint32_t)(at - payload - PROBITY_BLOCK_HEADER_BYTES));
+    make_write(&make, "coverage_many");
+    int file = open(make.path, O_WRONLY | O_APPEND);
+    assert_int_equal(write(file, payload, (size_t)(at - payload)), at - payload);
+    close(file);
+    assert_int_equal(probity_reader_open(paths, 1, NULL, NULL, &reader), 0);
+    assert_int_equal(probity_reader_sites(reader, 0, count_site, texts, &left_out), 0);
+    assert_int_equal(texts[0], PROBITY_LIMIT_LISTED);
+    assert_int_equal(texts[1], 4 * (uint64_t)PROBITY_LIMIT_LISTED);
+    assert_int_equal(left_out, 5 + MORE);
+    probity_reader_close(reader);
+    unlink(make.path);
+}
+
 /* Wherever a block is cut or changed, no row leaves it. */
 static void rows_stay_in_their_block(void **state)
 {
@@ -291,6 +340,7 @@ int main(void)
         cmocka_unit_test(an_inline_function_is_found_in_another_library),
         cmocka_unit_test(many_numbers_are_told_apart),
         cmocka_unit_test(rows_stay_in_their_block),
+        cmocka_unit_test(repeated_texts_have_an_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
