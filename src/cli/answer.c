@@ -22,29 +22,14 @@ int cli_answer_option(struct cli_answer *answer, int option, const char *value)
     switch (option) {
     case 'o': answer->out = strcmp(value, "-") == 0 ? NULL : value; return CLI_OK;
     case 'f': answer->force = 1; return CLI_OK;
-    case 'F': answer->from = value; return CLI_OK;
-    case 'T': answer->to = value; return CLI_OK;
+    case 'F': answer->range.from = value; return CLI_OK;
+    case 'T': answer->range.to = value; return CLI_OK;
     case 'j': answer->as_json = 1; return CLI_OK;
     case 'c': answer->as_csv = 1; return CLI_OK;
     case 't': return cli_filter_parse(answer->command, &answer->tids, value, 0);
     case 'h': cli_print_help(answer->command); return -1;
     default: return -2;
     }
-}
-
-/* All events are read whatever the range: what begins in it may end behind it. */
-static int find_range(const struct cli_answer *answer, const struct probity_reader *reader,
-                      uint64_t *ret_from_ns, uint64_t *ret_to_ns)
-{
-    uint64_t start_ns = probity_reader_start_ns(reader);
-
-    if (answer->from != NULL && cli_parse_time(answer->from, start_ns, ret_from_ns) != 0)
-        return cli_fail_usage(answer->command, "--%s %s: " CLI_TIME_HELP,
-                              answer->has_since ? "since" : "from", answer->from);
-    if (answer->to != NULL && cli_parse_time(answer->to, start_ns, ret_to_ns) != 0)
-        return cli_fail_usage(answer->command, "--%s %s: " CLI_TIME_HELP,
-                              answer->has_since ? "until" : "to", answer->to);
-    return CLI_OK;
 }
 
 /* Whether profiling is on concerns all threads, whoever switched it. */
@@ -166,10 +151,12 @@ static int collect(struct cli_answer *answer, struct probity_reader *reader, uin
     return write_answer(answer, reader);
 }
 
+/* All events are read whatever the range: what begins in it may end behind it. */
 static int answer_from(struct cli_answer *answer, struct probity_reader *reader)
 {
-    uint64_t from_ns = 0, to_ns = 0;
-    int status = find_range(answer, reader, &from_ns, &to_ns);
+    uint64_t from_ns, to_ns;
+    int status = cli_parse_range(answer->command, &answer->range, probity_reader_start_ns(reader),
+                                 &from_ns, &to_ns);
 
     if (status != CLI_OK)
         return status;

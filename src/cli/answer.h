@@ -35,8 +35,8 @@ struct cli_answer {
     /* In place of open and print, where output does not wait for the last event: takes the events
      * with cli_answer_take() and returns an exit status. NULL: none. */
     int (*stream)(void *context, struct probity_reader *reader, uint64_t from_ns, uint64_t to_ns);
-    const char *out, *from, *to;
-    int has_since; /* --from and --to say something else, times are of --since and --until */
+    const char *out;
+    struct cli_range range;
     int force, as_json, as_csv;
     int keeps_sites; /* 1: sites are put whichever thread declares them */
     struct cli_filter tids;
@@ -50,7 +50,7 @@ struct cli_answer {
 #define CLI_ANSWER_FORMS                                                                           \
     {"json", no_argument, NULL, 'j'}, {"csv", no_argument, NULL, 'c'}
 #define CLI_ANSWER_OPTIONS CLI_ANSWER_OPTIONS_NAMED("from", "to")
-#define CLI_ANSWER_OPTIONS_SINCE CLI_ANSWER_OPTIONS_NAMED("since", "until") /* has_since: 1 */
+#define CLI_ANSWER_OPTIONS_SINCE CLI_ANSWER_OPTIONS_NAMED("since", "until") /* range.has_since: 1 */
 
 /* Returns CLI_OK, CLI_USAGE, -1 where help was shown, or -2 where it is not one of these. */
 int cli_answer_option(struct cli_answer *answer, int option, const char *value);

@@ -153,7 +153,7 @@ static int run(int argc, char **argv)
         .release = release};
     struct blocks_call call = {
         .answer = {.command = &cli_command_blocks, .steps = &steps, .context = &call,
-                   .has_since = 1},
+                   .range.has_since = 1},
         .key = PROBITY_BLOCKS_TOTAL};
 
     return cli_answer_main(&call.answer, argc, argv);

@@ -6,21 +6,6 @@
 
 #include <errno.h>
 
-#include "cli/filter.h"
-
-/* Times of day differ from run to run: each has its own beginning. */
-static int find_range(const struct cli_compared *compared, const struct probity_reader *reader,
-                      uint64_t *ret_from_ns, uint64_t *ret_to_ns)
-{
-    uint64_t start_ns = probity_reader_facts(reader, 0)->info.anchor.realtime_ns;
-
-    if (compared->from != NULL && cli_parse_time(compared->from, start_ns, ret_from_ns) != 0)
-        return cli_fail_usage(compared->command, "--from %s: " CLI_TIME_HELP, compared->from);
-    if (compared->to != NULL && cli_parse_time(compared->to, start_ns, ret_to_ns) != 0)
-        return cli_fail_usage(compared->command, "--to %s: " CLI_TIME_HELP, compared->to);
-    return CLI_OK;
-}
-
 /* One run twice would look like two that agree. */
 int cli_compared_take(struct cli_compared *compared, struct probity_compare_run *run)
 {
@@ -42,12 +27,15 @@ int cli_compared_read(struct cli_compared *compared, char *path)
     struct probity_reader_options options = {0};
     struct probity_compare_run run;
     struct probity_reader *reader;
-    uint64_t from_ns = 0, to_ns = 0;
+    uint64_t from_ns, to_ns;
     int status = cli_open_reader(compared->command, &path, 1, &options, &reader);
 
     if (status != CLI_OK)
         return status;
-    status = find_range(compared, reader, &from_ns, &to_ns);
+    /* Times of day differ from run to run: each has its own beginning. */
+    status = cli_parse_range(compared->command, &compared->range,
+                             probity_reader_facts(reader, 0)->info.anchor.realtime_ns, &from_ns,
+                             &to_ns);
     if (status == CLI_OK) {
         int error = probity_compare_run_read(reader, from_ns, to_ns, &run);
         status = error == 0 ? cli_compared_take(compared, &run)

@@ -6,14 +6,14 @@
 #define PROBITY_CLI_COMPARED_H
 
 #include "analysis/compare.h"
-#include "cli/cli.h"
+#include "cli/filter.h"
 
 /* How runs are compared where nothing else is asked for. */
 #define CLI_COMPARED_OPTIONS {.confidence = 0.95, .tolerance_percent = 2}
 
 struct cli_compared {
     const struct cli_command *command;
-    const char *from, *to; /* of each run, as given in the options; NULL: all */
+    struct cli_range range; /* of each run */
     struct probity_compare *compare;
     int side;              /* of the runs that are read */
     int is_damaged;        /* a run is not complete */

@@ -15,7 +15,8 @@
 #include "cli/filter.h"
 
 struct csv_call {
-    const char *out, *from, *to;
+    const char *out;
+    struct cli_range range;
     int force;
     struct probity_csv_layout layout;
     struct cli_filter tids, probes;
@@ -49,8 +50,8 @@ static int take_option(void *context, int option, char *value)
     case 'f': call->force = 1; return CLI_OK;
     case 'H': call->layout.header = 1; return CLI_OK;
     case 'c': return parse_columns(call, value);
-    case 'F': call->from = value; return CLI_OK;
-    case 'T': call->to = value; return CLI_OK;
+    case 'F': call->range.from = value; return CLI_OK;
+    case 'T': call->range.to = value; return CLI_OK;
     case 't': return cli_filter_parse(&cli_command_csv, &call->tids, value, 0);
     case 'p': return cli_filter_parse(&cli_command_csv, &call->probes, value, 1);
     case 'h': cli_print_help(&cli_command_csv); return -1;
@@ -61,16 +62,13 @@ static int take_option(void *context, int option, char *value)
 /* Range on the wall clock; relative times count from the beginning of the earliest trace. */
 static int set_range(struct csv_call *call, struct probity_reader *reader)
 {
-    uint64_t start_ns = probity_reader_start_ns(reader), from_ns = 0, to_ns = 0;
+    uint64_t from_ns, to_ns;
+    int status = cli_parse_range(&cli_command_csv, &call->range, probity_reader_start_ns(reader),
+                                 &from_ns, &to_ns);
 
-    if (call->from != NULL && cli_parse_time(call->from, start_ns, &from_ns) != 0)
-        return cli_fail_usage(&cli_command_csv, "--from %s: " CLI_TIME_HELP, call->from);
-    if (call->to != NULL && cli_parse_time(call->to, start_ns, &to_ns) != 0)
-        return cli_fail_usage(&cli_command_csv, "--to %s: " CLI_TIME_HELP, call->to);
-    if (call->to != NULL && to_ns <= from_ns)
-        return cli_fail_usage(&cli_command_csv, "--to %s is not later than --from", call->to);
-    probity_reader_set_range(reader, from_ns, to_ns);
-    return CLI_OK;
+    if (status == CLI_OK)
+        probity_reader_set_range(reader, from_ns, to_ns);
+    return status;
 }
 
 /* Copies events to lines. Returns 0 or an error. */

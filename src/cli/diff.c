@@ -102,8 +102,8 @@ static int take_option(void *context, int option, char *value)
     case 'c': call->form = FORM_CSV; return CLI_OK;
     case 'C': call->layout.is_changed_only = 1; return CLI_OK;
     case 'S': return parse_statistics(call, value);
-    case 'F': call->compared.from = value; return CLI_OK;
-    case 'T': call->compared.to = value; return CLI_OK;
+    case 'F': call->compared.range.from = value; return CLI_OK;
+    case 'T': call->compared.range.to = value; return CLI_OK;
     case 't': return parse_tolerance(call, value);
     case 'x': return cli_limit_parse(&cli_command_diff, &call->limits, value);
     case 'u': call->options.patterns[PROBITY_COMPARE_FUNCTION] = value; return CLI_OK;
@@ -143,7 +143,7 @@ static int read_label(struct diff_call *call, const char *name)
     const struct probity_store_choice choice = {.label = name + 1};
     size_t before, behind;
 
-    if (call->compared.from != NULL || call->compared.to != NULL)
+    if (call->compared.range.from != NULL || call->compared.range.to != NULL)
         return cli_fail_usage(&cli_command_diff, "--from, --to: of '%s' only whole runs are known; "
                               "name the traces", name);
     if (call->store == NULL &&

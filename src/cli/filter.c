@@ -191,3 +191,21 @@ int cli_parse_time(const char *text, uint64_t start_ns, uint64_t *ret_ns)
     }
     return -1;
 }
+
+int cli_parse_range(const struct cli_command *command, const struct cli_range *range,
+                    uint64_t start_ns, uint64_t *ret_from_ns, uint64_t *ret_to_ns)
+{
+    const char *from = range->has_since ? "since" : "from";
+    const char *to = range->has_since ? "until" : "to";
+    uint64_t from_ns = 0, to_ns = 0;
+
+    if (range->from != NULL && cli_parse_time(range->from, start_ns, &from_ns) != 0)
+        return cli_fail_usage(command, "--%s %s: " CLI_TIME_HELP, from, range->from);
+    if (range->to != NULL && cli_parse_time(range->to, start_ns, &to_ns) != 0)
+        return cli_fail_usage(command, "--%s %s: " CLI_TIME_HELP, to, range->to);
+    if (range->to != NULL && to_ns <= from_ns)
+        return cli_fail_usage(command, "--%s %s is not later than --%s", to, range->to, from);
+    *ret_from_ns = from_ns;
+    *ret_to_ns = to_ns;
+    return CLI_OK;
+}

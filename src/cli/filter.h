@@ -51,4 +51,15 @@ enum { CLI_LIMIT_MAX = 999999999 };
 /* "1.5", "20ms", "@1700000000.5" to CLOCK_REALTIME in ns. Exact to the ns. Returns 0 or -1. */
 int cli_parse_time(const char *text, uint64_t start_ns, uint64_t *ret_ns);
 
+/* As options have it. */
+struct cli_range {
+    const char *from, *to; /* NULL: no such bound */
+    int has_since; /* --from and --to say something else, times are of --since and --until */
+};
+
+/* 0 stands for a bound that is not set. Returns CLI_OK, or CLI_USAGE where a time is wrong, or none
+ * can be in the range. */
+int cli_parse_range(const struct cli_command *command, const struct cli_range *range,
+                    uint64_t start_ns, uint64_t *ret_from_ns, uint64_t *ret_to_ns);
+
 #endif

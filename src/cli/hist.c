@@ -279,7 +279,7 @@ static int run(int argc, char **argv)
         .release = release};
     struct hist_call call = {
         .answer = {.command = &cli_command_hist, .steps = &steps, .context = &call,
-                   .has_since = 1},
+                   .range.has_since = 1},
         .rows_max = ROWS_USUAL};
 
     return cli_answer_main(&call.answer, argc, argv);

@@ -24,7 +24,8 @@
 enum { FOLLOW_EVERY_MS = 50 };
 
 struct log_call {
-    const char *out, *from, *to;
+    const char *out;
+    struct cli_range range;
     int force, follow, colour; /* colour: -1 where the output is a terminal */
     struct probity_log_options log;
     const char **functions;
@@ -123,8 +124,8 @@ static int take_option(void *context, int option, char *value)
     switch (option) {
     case 'o': call->out = strcmp(value, "-") == 0 ? NULL : value; return CLI_OK;
     case 'f': call->force = 1; return CLI_OK;
-    case 'F': call->from = value; return CLI_OK;
-    case 'T': call->to = value; return CLI_OK;
+    case 'F': call->range.from = value; return CLI_OK;
+    case 'T': call->range.to = value; return CLI_OK;
     case 't': return cli_filter_parse(ME, &call->tids, value, 0);
     case 'n': return add_function(call, value);
     case 'l': return parse_level(call, value);
@@ -145,16 +146,13 @@ static int take_option(void *context, int option, char *value)
 static int set_range(struct log_call *call)
 {
     struct probity_log_options *log = &call->log;
-    uint64_t to_ns = 0;
+    uint64_t to_ns;
 
     log->start_ns = probity_reader_start_ns(call->reader);
-    if (call->from != NULL && cli_parse_time(call->from, log->start_ns, &log->from_ns) != 0)
-        return cli_fail_usage(ME, "--from %s: " CLI_TIME_HELP, call->from);
-    if (call->to != NULL && cli_parse_time(call->to, log->start_ns, &to_ns) != 0)
-        return cli_fail_usage(ME, "--to %s: " CLI_TIME_HELP, call->to);
-    if (call->to != NULL && to_ns <= log->from_ns)
-        return cli_fail_usage(ME, "--to %s is not later than --from", call->to);
-    log->is_part = call->to != NULL;
+    int status = cli_parse_range(ME, &call->range, log->start_ns, &log->from_ns, &to_ns);
+    if (status != CLI_OK)
+        return status;
+    log->is_part = call->range.to != NULL;
     probity_reader_set_range(call->reader, 0, to_ns);
     return CLI_OK;
 }

@@ -135,7 +135,7 @@ static void tell_whole(const struct report_call *call, const struct probity_read
 {
     for (size_t i = 0; i < probity_reader_traces(reader); i++) {
         const struct probity_trace_facts *facts = probity_reader_facts(reader, i);
-        if ((call->answer.from != NULL || call->answer.to != NULL) &&
+        if ((call->answer.range.from != NULL || call->answer.range.to != NULL) &&
             facts->info.flags & PROBITY_INFO_PROFILE)
             cli_warn(&cli_command_report, "'%s': counted in profile mode, which keeps no times of "
                      "day: --from and --to leave out nothing of it", facts->path);

@@ -261,8 +261,7 @@ static int compare_runs(struct view_call *call, char **names, size_t count)
     static const struct probity_compare_options options = CLI_COMPARED_OPTIONS;
     struct cli_compared *compared = &call->compared;
 
-    compared->from = call->answer.from;
-    compared->to = call->answer.to;
+    compared->range = call->answer.range;
     if (probity_compare_open(&options, &compared->compare) != 0)
         return cli_fail(&cli_command_view, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
     int status = compare_side(call, PROBITY_COMPARE_BASE, call->bases, call->base_count);

@@ -260,7 +260,7 @@ status=0
 expect "full disk: status" 1 "$status"
 for wrong in "--sort none" "--limit x" "--from x" "--nothing" "--statistic none" "--statistic ," \
     "--tolerance 0" "--tolerance x" "--fail-on p99" "--fail-on x>5" "--fail-on p99>x" \
-    "--fail-on p99<-100"; do
+    "--fail-on p99<-100" "--from 5 --to 3"; do
     # shellcheck disable=SC2086
     compare "wrong: $wrong" 2 $wrong base.1 -- new.1
 done

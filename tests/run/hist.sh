@@ -154,10 +154,13 @@ hist "no CPU times" 1 --cpu steady timeless varied
 hist "calls without times" 0 jumping tree
 grep -q 'more calls have no such time' output || fail "no word of calls without times"
 for wrong in "--rows 0 steady varied" "--rows x steady varied" "--cpu --off-cpu steady varied" \
-    "--json --csv steady varied" "--self --from 1 walk" "--since x steady varied" "steady" ""; do
+    "--json --csv steady varied" "--self --from 1 walk" "--since x steady varied" \
+    "--since 5 --until 3 steady varied" "steady" ""; do
     # shellcheck disable=SC2086
     hist "wrong: $wrong" 2 $wrong
 done
+hist "no time in a range" 2 --since 5 --until 3 steady varied
+grep -q -e '--until 3 is not later than --since' errors || fail "a range: $(cat errors)"
 hist "file" 0 -o table steady varied
 hist "file that exists" 1 -o table steady varied
 head -c $(($(stat -c %s varied) * 2 / 3)) varied > part

@@ -93,7 +93,8 @@ expect "full disk: status" 1 "$status"
 status=0
 "$PROBITY" report -f -o /dev/full trace 2> errors || status=$?
 expect "full disk, -o: status" 1 "$status"
-for wrong in "--sort none" "--limit -1" "--limit 1x" "--from x" "--nothing" ""; do
+for wrong in "--sort none" "--limit -1" "--limit 1x" "--from x" "--nothing" \
+    "--from 5 --to 3" "--from 5 --to 5" "--to @0" ""; do
     # shellcheck disable=SC2086
     report "wrong: $wrong" 2 $wrong ${wrong:+trace}
 done
