@@ -11,6 +11,7 @@ build        gcc g++ libc6-dev binutils libjansson-dev libdw-dev libsqlite3-dev 
              protobuf-c-compiler zlib1g-dev
 variants     clang libclang-rt-14-dev
 tests        libcmocka-dev jq pkg-config cmake mandoc shellcheck strace procps valgrind chromium
+             python3
 consumers    sqlite3 graphviz babeltrace2 golang-go protobuf-compiler
 aarch64      gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 demo         wrk curl

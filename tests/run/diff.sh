@@ -228,8 +228,7 @@ awk -F '\t' '{ split($6, target, " ") }
 # ---- Outputs and wrong calls ----
 
 compare "JSON" 0 --json base.* -- new.*
-if command -v python3 > /dev/null; then
-    python3 - << 'END' || fail "JSON is not as it should be"
+python3 - << 'END' || fail "JSON is not as it should be"
 import json
 d = json.load(open("output"))
 assert len(d["base"]) == len(d["new"]) == 10 and d["base"][0]["complete"]
@@ -237,7 +236,6 @@ assert d["differences"][0]["what"] == "command line"
 one = [f for f in d["functions"] if f["name"] == "slowed"][0]["statistics"]
 assert one["calls"]["base"] == [40] * 10 and len(one["self"]["new"]) == 10
 END
-fi
 compare "file" 0 -o table base.* -- new.*
 grep -q slowed table || fail "no table in its file"
 compare "file that exists" 1 -o table base.* -- new.*

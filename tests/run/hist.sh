@@ -94,9 +94,8 @@ same_rows "a range" 1e12
 hist "several" 0 --csv 's*' varied
 expect "names" "slowed steady" "$(awk -F , 'NR > 1 { print $1 }' output | sort -u | xargs)"
 hist "JSON" 0 --json 's*' varied
-if command -v python3 > /dev/null; then
-    "$PROBITY" report --json --function 's*' varied > report
-    python3 -c '
+"$PROBITY" report --json --function 's*' varied > report
+python3 -c '
 import json
 answer = json.load(open("output"))
 functions = {entry["name"]: entry for entry in json.load(open("report"))["functions"]}
@@ -111,7 +110,6 @@ for entry in answer["histograms"]:
     assert rows[0]["from_ns"] <= entry["min_ns"] < rows[0]["below_ns"]
     assert rows[-1]["from_ns"] <= entry["max_ns"] < rows[-1]["below_ns"]
 ' || fail "JSON of several"
-fi
 
 # Bars: the fullest row has the longest, each row that has any count has one; marks; no colour.
 export LC_ALL=C

@@ -275,20 +275,18 @@ serve() {
     wait "$server" || fail "server: $(cat server.err)"
 }
 
-if command -v curl > /dev/null; then
-    serve
-    same_model "server" httpd.probity
-    consistent "server"
-    same_quantiles "server"
-    same_ways "server" httpd.probity
-    expect "groups of the server" "listener worker-*" \
-        "$(jq -r '.groups[].name' model | sort | paste -sd ' ')"
-    expect "requests" 1200 "$(jq '.requests[0].ends' model)"
-    expect "item left in the queue" 0 "$(jq '.queues[0].left' model)"
-    expect "the lock has one holder" 1 "$(jq '.locks[0].holders.max' model)"
-    expect "Little's law" true "$(jq '.checks.little_difference < 1e-6' model)"
-    expect "time explained" true "$(jq '.checks.wall_explained > 0.999' model)"
-fi
+serve
+same_model "server" httpd.probity
+consistent "server"
+same_quantiles "server"
+same_ways "server" httpd.probity
+expect "groups of the server" "listener worker-*" \
+    "$(jq -r '.groups[].name' model | sort | paste -sd ' ')"
+expect "requests" 1200 "$(jq '.requests[0].ends' model)"
+expect "item left in the queue" 0 "$(jq '.queues[0].left' model)"
+expect "the lock has one holder" 1 "$(jq '.locks[0].holders.max' model)"
+expect "Little's law" true "$(jq '.checks.little_difference < 1e-6' model)"
+expect "time explained" true "$(jq '.checks.wall_explained > 0.999' model)"
 
 # ---- A program with a queue ----------------------------------------------------------------------
 
@@ -381,10 +379,8 @@ expect "cut: complete" false "$(jq '.traces[0].complete' output)"
 
 for trace in typed.probity walk; do
     tool "dot" 0 model --dot "$trace"
-    if command -v dot > /dev/null; then
-        dot -Tsvg output > picture 2> errors || fail "dot does not take it: $(head -n 3 errors)"
-        expect "stderr of dot" "" "$(cat errors)"
-    fi
+    dot -Tsvg output > picture 2> errors || fail "dot does not take it: $(head -n 3 errors)"
+    expect "stderr of dot" "" "$(cat errors)"
 done
 tool "dot" 0 model --dot typed.probity
 expect "clusters" 2 "$(grep -c 'subgraph cluster_' output)"

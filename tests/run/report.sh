@@ -45,9 +45,7 @@ expect "two functions" "177 fibonacci, 17 leaf" "$(calls)"
 grep -q '^6 more functions are not shown' output || fail "no word of what is not shown"
 
 report "JSON" 0 --json --by-thread trace
-if command -v python3 > /dev/null; then
-    python3 -c 'import json, sys; json.load(sys.stdin)' < output || fail "no JSON"
-fi
+python3 -c 'import json, sys; json.load(sys.stdin)' < output || fail "no JSON"
 tid=$(member thread_main tid)
 all=1000000000000
 between "pause" 30000000 "$(member pausing paused_ns)" $all

@@ -93,9 +93,7 @@ grep -qE '^ +80 .* (├─|\|-|`-|└─) work$' output || fail "no work in: $(c
 grep -q '^trace: parallel: complete: ' output || fail "no word of completeness"
 for command in tree threads report; do
     tool "$command: JSON" 0 "$command" --json shapes
-    if command -v python3 > /dev/null; then
-        python3 -c 'import json, sys; json.load(sys.stdin)' < output || fail "$command: no JSON"
-    fi
+    python3 -c 'import json, sys; json.load(sys.stdin)' < output || fail "$command: no JSON"
     rm -f table
     tool "$command: file" 0 "$command" -o table shapes
     tool "$command: file that exists" 1 "$command" -o table shapes
