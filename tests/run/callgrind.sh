@@ -6,8 +6,9 @@
 . "$(dirname "$0")/common.bash"
 tree=$(cd "$OLDPWD" && cd "$(dirname "$0")/../.." && pwd)
 CC=${CC:-gcc}
-command -v valgrind > /dev/null || exit 77
-command -v curl > /dev/null || exit 77
+for tool in valgrind curl; do
+    command -v $tool > /dev/null || { echo "no $tool here"; exit 77; }
+done
 
 # Copies folder $1 of the tree to ./$1. Throughout this tree a brace alone in the first column
 # begins the body of a function, and nothing else. What the tool calls a scope has another name in
