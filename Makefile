@@ -57,7 +57,7 @@ TOOL_ANALYSIS := $(wildcard $(addsuffix *.c,$(addprefix src/analysis/, \
     timeline \
     times)))
 LIB_SRC := $(wildcard src/base/*.c src/format/*.c src/spool/*.c src/runtime/*.c src/writer/*.c \
-             src/reader/*.c src/logger/*.c src/library/*.c src/output/csv*.c src/output/log*.c) \
+             src/reader/*.c src/library/*.c src/output/csv*.c src/output/log*.c) \
            src/output/text.c src/output/values.c src/output/report_text.c \
            $(filter-out $(TOOL_ANALYSIS),$(wildcard src/analysis/*.c))
 TOOL_SRC := $(filter-out $(LIB_SRC),$(wildcard src/analysis/*.c src/output/*.c src/symbols/*.c \
@@ -125,7 +125,7 @@ FORCE:
 
 all: lib tool examples bench-programs ## Build libraries, tool, examples and benchmarks
 lib: $(STATIC_LIB) $(SHARED_LIB) ## Build the static and the shared library
-tool: $(if $(CLI_SRC),$(TOOL)) ## Build the command-line tool (needs libjansson, libdw, libsqlite3, libz)
+tool: $(if $(CLI_SRC),$(TOOL)) ## Build the command-line tool (needs jansson, libdw, SQLite, protobuf-c, zlib)
 examples: $(EXAMPLES) $(HTTPD) ## Build the example programs
 bench-programs: $(BENCHES)
 test-programs: $(UNITS) $(PROGRAMS) $(FUZZER) ## Build the unit tests and the programs that tests run
@@ -261,6 +261,7 @@ $(BUILD)/tests/programs/plugin%.so: tests/programs/plugin%.c $(SHARED_LIB) $(BUI
 
 -include $(LIB_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HTTPD_OBJ:.o=.d) \
     $(HTTPD_PLAIN_OBJ:.o=.d) $(BENCH_COMMON_OBJ:.o=.d) $(UNIT_COMMON_OBJ:.o=.d) \
+    $(OBJ)/tests/fuzz/fuzz_commands.d \
     $(patsubst %,$(OBJ)/%.d,$(basename $(EXAMPLE_SRC) $(BENCH_SRC) $(UNIT_SRC) $(PROGRAM_SRC))) \
     $(PLUGIN_SRC:tests/programs/%.c=$(OBJ)/%.d)
 
