@@ -15,6 +15,8 @@
 /* The values that are there, and their logarithms: of 0, that of a half. */
 struct workspace {
     double *values[PROBITY_COMPARE_SIDES], *logs[PROBITY_COMPARE_SIDES];
+    double reach;                 /* of intervals */
+    struct probity_demand demand; /* of the level, once the tests are counted */
 };
 
 static struct probity_samples take_samples(const struct probity_compare *compare,
@@ -76,9 +78,8 @@ static double spread_of(const struct probity_compare *compare, const struct work
                         struct probity_compare_result *result)
 {
     if (result->has_interval) {
-        double reach = probity_normal_reach(compare->options.confidence);
         double runs = 1 / (double)result->runs[0] + 1 / (double)result->runs[1];
-        return log(result->high / result->low) / 2 / (reach * sqrt(runs));
+        return log(result->high / result->low) / 2 / (space->reach * sqrt(runs));
     }
     take_samples(compare, space, result);
     return probity_spread_within(&(struct probity_samples){
@@ -88,13 +89,11 @@ static double spread_of(const struct probity_compare *compare, const struct work
 static size_t runs_needed(const struct probity_compare *compare, const struct workspace *space,
                           struct probity_compare_result *result)
 {
-    double level = (1 - compare->options.confidence) /
-                   (double)(compare->tests > 0 ? compare->tests : 1);
     double delta = log(1 + compare->options.tolerance_percent / 100);
     double found = fabs(log(result->ratio));
     size_t runs = result->runs[0] < result->runs[1] ? result->runs[0] : result->runs[1];
-    size_t needed = probity_runs_needed(spread_of(compare, space, result),
-                                        found > delta ? found : delta, level);
+    size_t needed = probity_runs_needed(&space->demand, spread_of(compare, space, result),
+                                        found > delta ? found : delta);
 
     return needed > runs ? needed : runs + 1;
 }
@@ -252,6 +251,17 @@ static int test_limits(struct probity_compare *compare, const struct workspace *
     return error;
 }
 
+static void judge_rows(const struct probity_compare *compare, struct workspace *space)
+{
+    double level = 1 - compare->options.confidence;
+
+    space->reach = probity_normal_reach(compare->options.confidence);
+    space->demand = probity_demand_of(level / (double)(compare->tests > 0 ? compare->tests : 1));
+    for (size_t i = 0; i < compare->row_count * PROBITY_COMPARE_STATISTICS; i++)
+        judge(compare, space, &compare->rows[i / PROBITY_COMPARE_STATISTICS],
+              (int)(i % PROBITY_COMPARE_STATISTICS));
+}
+
 int probity_compare_finish(struct probity_compare *compare)
 {
     struct workspace space;
@@ -269,9 +279,8 @@ int probity_compare_finish(struct probity_compare *compare)
         error = measure_rows(compare, &space);
     if (error == 0)
         error = adjust_rows(compare);
-    for (size_t i = 0; error == 0 && i < compare->row_count * PROBITY_COMPARE_STATISTICS; i++)
-        judge(compare, &space, &compare->rows[i / PROBITY_COMPARE_STATISTICS],
-              (int)(i % PROBITY_COMPARE_STATISTICS));
+    if (error == 0)
+        judge_rows(compare, &space);
     if (error == 0 && compare->options.limit_count > 0)
         error = test_limits(compare, &space);
     free(doubles);

@@ -405,14 +405,19 @@ size_t probity_runs_least(double level)
     return runs;
 }
 
-size_t probity_runs_needed(double spread, double delta, double level)
+struct probity_demand probity_demand_of(double level)
+{
+    return (struct probity_demand){probity_normal_reach(1 - level) + probity_normal_reach(0.8),
+                                   probity_runs_least(level)};
+}
+
+size_t probity_runs_needed(const struct probity_demand *demand, double spread, double delta)
 {
     /* Of normal values the rank sum needs pi / 3 times the runs that a mean does. */
-    double reach = probity_normal_reach(1 - level) + probity_normal_reach(0.8);
+    double reach = demand->reach;
     double runs = ceil(2 * acos(-1) / 3 * reach * reach * spread * spread / (delta * delta));
-    size_t least = probity_runs_least(level);
 
     if (!(runs < PROBITY_RUNS_MAX))
         return PROBITY_RUNS_MAX;
-    return runs > (double)least ? (size_t)runs : least;
+    return runs > (double)demand->runs_least ? (size_t)runs : demand->runs_least;
 }

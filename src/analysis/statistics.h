@@ -67,10 +67,17 @@ int probity_adjust_holm(double *p, size_t count);
 /* Standard deviation within the samples, of both together; 0 where no sample has two values. */
 double probity_spread_within(const struct probity_samples *samples);
 
-/* Runs a side with which a shift of `delta` is found at `level` in nine of ten comparisons, where
+/* What a level asks for; takes longer than a test, and many tests have one level. */
+struct probity_demand {
+    double reach;
+    size_t runs_least;
+};
+struct probity_demand probity_demand_of(double level);
+
+/* Runs a side with which a shift of `delta` is found at a level in nine of ten comparisons, where
  * runs deviate by `spread`; at least probity_runs_least(). At most PROBITY_RUNS_MAX. */
 enum { PROBITY_RUNS_MAX = 100000 };
-size_t probity_runs_needed(double spread, double delta, double level);
+size_t probity_runs_needed(const struct probity_demand *demand, double spread, double delta);
 
 /* Runs a side below which no two-sided p value can reach the level. */
 size_t probity_runs_least(double level);

@@ -82,7 +82,8 @@ static void put_result(FILE *stream, const struct probity_diff_layout *layout, i
             probity_compare_statistic_name((enum probity_compare_statistic)statistic));
 }
 
-/* Namesakes are told apart by where they are. */
+/* Functions of one name are told apart by where they are; blocks, of which there may be very many,
+ * have names of their own. */
 static void put_name(FILE *stream, const struct probity_compare *compare,
                      const struct probity_compare_item *item)
 {
@@ -91,9 +92,12 @@ static void put_name(FILE *stream, const struct probity_compare *compare,
 
     fputs("  ", stream);
     put_safe(stream, item->kind == PROBITY_COMPARE_BLOCK ? item->signature : item->name);
-    for (size_t i = 0; i < count; i++)
-        namesakes += strcmp(rows[i].item.name, item->name) == 0;
-    if (namesakes < 2 || item->kind == PROBITY_COMPARE_BLOCK)
+    if (item->kind == PROBITY_COMPARE_BLOCK)
+        return;
+    for (size_t i = 0; namesakes < 2 && i < count; i++)
+        namesakes += rows[i].item.kind == PROBITY_COMPARE_FUNCTION &&
+                     strcmp(rows[i].item.name, item->name) == 0;
+    if (namesakes < 2)
         return;
     fputs("  ", stream);
     put_safe(stream, item->file);

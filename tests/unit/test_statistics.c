@@ -244,9 +244,10 @@ static void enough_runs_are_enough(void **state)
     expect_near(probity_normal_reach(0.95), 1.959964, 1e-6);
     assert_int_equal(probity_runs_least(0.05), 4);
     assert_int_equal(probity_runs_least(0.005), 6);
-    assert_int_equal(probity_runs_needed(0, 1, 0.05), 4);
-    assert_int_equal(probity_runs_needed(1, 1e-9, 0.05), PROBITY_RUNS_MAX);
-    size_t runs = probity_runs_needed(0.02, 0.02, 0.05);
+    struct probity_demand demand = probity_demand_of(0.05);
+    assert_int_equal(probity_runs_needed(&demand, 0, 1), 4);
+    assert_int_equal(probity_runs_needed(&demand, 1, 1e-9), PROBITY_RUNS_MAX);
+    size_t runs = probity_runs_needed(&demand, 0.02, 0.02);
     assert_in_range(runs, 20, 24);
     for (int round = 0; round < 1000; round++) {
         for (size_t i = 0; i < runs; i++) {
