@@ -54,15 +54,18 @@ char *otlp_value_text(struct otlp_batch *batch, const struct probity_value_view 
     return keep(batch, probity_value_put(batch->text_at, text_end(batch), view, style));
 }
 
-static Otlp__AnyValue *add(struct otlp_batch *batch, const char *key)
+/* Where the value goes; a place that nobody reads behind the last attribute. */
+static Otlp__AnyValue *add(struct otlp_batch *batch, const char *key,
+                           Otlp__AnyValue__ValueCase value_case)
 {
     size_t i = batch->span.n_attributes;
 
+    batch->values[i] = (Otlp__AnyValue)OTLP__ANY_VALUE__INIT;
+    batch->values[i].value_case = value_case;
     if (i == OTLP_ATTRIBUTES_MAX)
-        return NULL;
+        return &batch->values[i];
     batch->span.n_attributes++;
     batch->attributes[i] = (Otlp__KeyValue)OTLP__KEY_VALUE__INIT;
-    batch->values[i] = (Otlp__AnyValue)OTLP__ANY_VALUE__INIT;
     batch->attributes[i].key = as_text(key);
     batch->attributes[i].value = &batch->values[i];
     batch->list[i] = &batch->attributes[i];
@@ -71,42 +74,22 @@ static Otlp__AnyValue *add(struct otlp_batch *batch, const char *key)
 
 void otlp_put_text(struct otlp_batch *batch, const char *key, char *text)
 {
-    Otlp__AnyValue *value = add(batch, key);
-
-    if (value == NULL)
-        return;
-    value->value_case = OTLP__ANY_VALUE__VALUE_STRING_VALUE;
-    value->string_value = text;
+    add(batch, key, OTLP__ANY_VALUE__VALUE_STRING_VALUE)->string_value = text;
 }
 
 void otlp_put_number(struct otlp_batch *batch, const char *key, int64_t number)
 {
-    Otlp__AnyValue *value = add(batch, key);
-
-    if (value == NULL)
-        return;
-    value->value_case = OTLP__ANY_VALUE__VALUE_INT_VALUE;
-    value->int_value = number;
+    add(batch, key, OTLP__ANY_VALUE__VALUE_INT_VALUE)->int_value = number;
 }
 
 void otlp_put_bool(struct otlp_batch *batch, const char *key, int is_true)
 {
-    Otlp__AnyValue *value = add(batch, key);
-
-    if (value == NULL)
-        return;
-    value->value_case = OTLP__ANY_VALUE__VALUE_BOOL_VALUE;
-    value->bool_value = is_true;
+    add(batch, key, OTLP__ANY_VALUE__VALUE_BOOL_VALUE)->bool_value = is_true;
 }
 
 static void put_real(struct otlp_batch *batch, const char *key, double real)
 {
-    Otlp__AnyValue *value = add(batch, key);
-
-    if (value == NULL)
-        return;
-    value->value_case = OTLP__ANY_VALUE__VALUE_DOUBLE_VALUE;
-    value->double_value = real;
+    add(batch, key, OTLP__ANY_VALUE__VALUE_DOUBLE_VALUE)->double_value = real;
 }
 
 /* JSON has no infinities, and the protocol no numbers from 2^63 on. */

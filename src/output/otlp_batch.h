@@ -28,7 +28,7 @@ struct otlp_batch {
     Otlp__Span span;
     Otlp__KeyValue attributes[OTLP_ATTRIBUTES_MAX];
     Otlp__KeyValue *list[OTLP_ATTRIBUTES_MAX];
-    Otlp__AnyValue values[OTLP_ATTRIBUTES_MAX];
+    Otlp__AnyValue values[OTLP_ATTRIBUTES_MAX + 1]; /* one for what has no place */
     char text[OTLP_TEXT_BYTES], *text_at;
 };
 
