@@ -117,11 +117,12 @@ static void put_array(Dwarf_Die *array, Dwarf_Die *element, const char *declarat
     Dwarf_Die child;
 
     snprintf(inner, sizeof inner, "%s", declarator);
-    for (int error = dwarf_child(array, &child); error == 0;
+    for (int error = dwarf_child(array, &child); error == 0 && effort->steps < STEPS_MAX;
          error = dwarf_siblingof(&child, &child)) {
         Dwarf_Attribute attribute;
         Dwarf_Word number;
         int is_count = dwarf_attr(&child, DW_AT_count, &attribute) != NULL;
+        effort->steps++;
         bounds[0] = '\0';
         if ((is_count || dwarf_attr(&child, DW_AT_upper_bound, &attribute) != NULL) &&
             dwarf_formudata(&attribute, &number) == 0)
