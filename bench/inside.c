@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * inside.c: what a probe adds to about 57 ns of integer work that keeps the processor's units
+ * inside.c: what a probe adds to some 60 ns of integer work that keeps the processor's units
  * busy, so that little of the probe can hide. Beside it what a bare record (counter and store)
  * adds to the same work.
  */
