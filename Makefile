@@ -120,8 +120,8 @@ say = $(if $(V),,@echo '  $(1) $@' && )
 .SECONDARY:
 FORCE:
 
-.PHONY: all lib tool examples bench-programs test-programs setup test demo bench fuzz install \
-        uninstall clean help FORCE
+.PHONY: all lib tool examples bench-programs test-programs setup test demo bench fuzz campaign \
+        install uninstall clean help FORCE
 
 all: lib tool examples bench-programs ## Build libraries, tool, examples and benchmarks
 lib: $(STATIC_LIB) $(SHARED_LIB) ## Build the static and the shared library
@@ -291,6 +291,11 @@ fuzz: ## Fuzz the reading commands for SECONDS (default 600) with libFuzzer
 	@$(MAKE) BUILD=$(BUILD)-fuzz CC=clang CXX=clang++ SANITIZE=fuzzer-no-link,address,undefined \
 	    $(BUILD)-fuzz/tests/fuzz_commands
 	@BUILD=$(BUILD) tests/fuzz/fuzz.sh $(or $(SECONDS),600)
+
+campaign: ## Run the long campaigns of doc/reliability.md, or PARTS of them; goes on where it was
+	@tools/setup.sh
+	@$(MAKE) BUILD=$(BUILD) all test-programs
+	@BUILD=$(BUILD) tools/campaign.sh $(PARTS)
 
 clean: ## Remove the build directory and those of the variants
 	rm -rf $(BUILD) $(BUILD)-clang $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz

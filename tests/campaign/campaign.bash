@@ -1,0 +1,38 @@
+# What the parts of the campaign share. Sourced; tools/campaign.sh gives them STATE (a folder that
+# outlives the run), PART, and what the scripts of tests/run get.
+# shellcheck source=tests/run/common.bash
+. "$(dirname "${BASH_SOURCE[0]}")/../run/common.bash"
+: > "$STATE/rows"
+
+# Runs a command unless an earlier run has done it. $1 a name of one word, the rest the command;
+# its output is in $STATE/NAME.out afterwards, also when it was done earlier. Fails as the command does.
+step() {
+    local name=$1
+    shift
+    if [ -e "$STATE/$name.done" ]; then
+        return 0
+    fi
+    if "$@" > "$STATE/$name.running" 2>&1; then
+        mv "$STATE/$name.running" "$STATE/$name.out"
+        touch "$STATE/$name.done"
+        return 0
+    fi
+    fail "$name: $(tail -n 5 "$STATE/$name.running")"
+    return 1
+}
+
+# Adds to a number that outlives the run. $1 name, $2 what to add; total_of tells it.
+count() {
+    echo "$(($(total_of "$1") + $2))" > "$STATE/$1.count.new"
+    mv "$STATE/$1.count.new" "$STATE/$1.count"
+}
+
+total_of() {
+    cat "$STATE/$1.count" 2> /dev/null || echo 0
+}
+
+# One line of the table in doc/reliability.md. $1 what, $2 target, $3 what was found
+row() {
+    printf '%s\t%s\t%s\n' "$1" "$2" "$3" >> "$STATE/rows"
+    printf '  %s: %s (target: %s)\n' "$1" "$3" "$2"
+}
