@@ -319,11 +319,21 @@ static __attribute__((noinline)) int put_step(struct probity_blocks *blocks,
     return error;
 }
 
+/* What follows records that were lost does not end what began before. */
+static int put_other(struct probity_blocks *blocks, const struct probity_event *event)
+{
+    if (event->kind == PROBITY_EVENT_THREAD_NAME)
+        return probity_thread_table_name(&blocks->threads, event);
+    if (event->kind == PROBITY_EVENT_LOST && event->thread_slot < blocks->last_count)
+        blocks->last[event->thread_slot].probe = NULL;
+    return 0;
+}
+
 int probity_blocks_put(struct probity_blocks *blocks, const struct probity_event *event)
 {
-    if (__builtin_expect(event->kind == PROBITY_EVENT_THREAD_NAME, 0))
-        return probity_thread_table_name(&blocks->threads, event);
-    if (event->kind != PROBITY_EVENT_HIT || event->wall_ns < blocks->options.from_ns ||
+    if (__builtin_expect(event->kind != PROBITY_EVENT_HIT, 0))
+        return put_other(blocks, event);
+    if (event->wall_ns < blocks->options.from_ns ||
         event->wall_ns >= blocks->options.to_ns)
         return 0;
     if (__builtin_expect(blocks->options.by_correlation, 0))

@@ -90,9 +90,12 @@ static inline int put_hit(struct probity_model *model, struct model_thread *thre
         return PROBITY_ERROR_MEMORY;
     struct model_node *node = thread->last == NULL
                                   ? start_thread(model, thread, probe, event->role)
+                              : thread->is_cut
+                                  ? probity_model_node(thread->seed, probe, event->role)
                                   : follow_thread(thread, probe, event);
     if (node == NULL)
         return PROBITY_ERROR_MEMORY;
+    thread->is_cut = 0;
     node->node.hits++;
     thread->last = node;
     thread->wall_ns = event->wall_ns;
@@ -113,6 +116,11 @@ int probity_model_put(struct probity_model *model, const struct probity_event *e
     struct model_thread *thread = &model->threads[event->thread_slot];
     if (event->kind == PROBITY_EVENT_THREAD_NAME)
         return set_name(thread, event);
+    /* What comes behind lost records follows none of those before, and is nobody's turn. */
+    if (event->kind == PROBITY_EVENT_LOST) {
+        thread->is_cut = 1;
+        thread->is_waiting = 0;
+    }
     if (!probity_event_is_record(event->kind) || event->wall_ns < model->from_ns ||
         event->wall_ns >= model->to_ns)
         return 0;

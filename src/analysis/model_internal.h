@@ -59,7 +59,7 @@ struct model_thread {
     uint64_t first_ns, last_ns;         /* of all records */
     uint64_t wait_object, wait_since_ns;
     char *name;                         /* until it has a seed */
-    uint8_t is_cpu_known, is_seen, is_waiting;
+    uint8_t is_cpu_known, is_seen, is_waiting, is_cut;
 };
 
 struct model_station {

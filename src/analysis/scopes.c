@@ -512,6 +512,8 @@ static int put_rare(struct probity_scopes *scopes, struct scope_thread *thread,
             scopes->is_off[event->trace] = event->payload[0] == 0;
         return 0;
     case PROBITY_EVENT_UNWOUND: take_unwound(scopes, thread, listener, event); return 0;
+    /* Which of the open ones ended meanwhile, nobody knows. */
+    case PROBITY_EVENT_LOST: unwind_to(scopes, thread, 0, listener, event); return 0;
     default: return 0;
     }
 }

@@ -39,11 +39,12 @@ enum probity_event_kind {
     PROBITY_EVENT_PROFILING = 15,
     PROBITY_EVENT_UNWOUND = 16,
     PROBITY_EVENT_HIT_WITH = 17,
-    PROBITY_EVENT_HIT_PACKED = 18 /* of a stream only: its unpacker makes 17 of it */
+    PROBITY_EVENT_HIT_PACKED = 18, /* of a stream only: its unpacker makes 17 of it */
+    PROBITY_EVENT_LOST = 19
 };
 
-/* Whether an event is something that the thread did, and not a declaration, a setting or a stall. A
- * ring keeps declarations that are older than its oldest record. */
+/* Whether an event is something that the thread did, and not a declaration, a setting, a stall or a
+ * loss. A ring keeps declarations that are older than its oldest record. */
 static inline int probity_event_is_record(uint32_t kind)
 {
     return kind == PROBITY_EVENT_HIT || kind == PROBITY_EVENT_UNWOUND ||

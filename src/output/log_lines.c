@@ -320,6 +320,9 @@ void log_line_put_notice(struct log_lines *lines, const struct probity_event *ev
         put(lines, "waited ");
         put_duration(lines, stall_ns);
         put(lines, " for a free chunk");
+    } else if (event->kind == PROBITY_EVENT_LOST) {
+        put(lines, "records lost here: ");
+        put_number(lines, event->payload_bytes >= 8 ? probity_get_u64(payload) : 0);
     } else if (event->kind == PROBITY_EVENT_LEVELS && event->payload_bytes >= 3) {
         put_levels(lines, payload);
     } else {

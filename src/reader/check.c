@@ -100,14 +100,15 @@ static int is_site_whole(const struct probity_record *record)
 /* Bytes that the fields of a kind take, before its values. */
 static size_t fixed_bytes(uint64_t kind)
 {
-    static const uint8_t bytes[PROBITY_EVENT_UNWOUND + 1] = {
+    static const uint8_t bytes[PROBITY_EVENT_LOST + 1] = {
         [PROBITY_EVENT_PROBE_NAME] = 4,  [PROBITY_EVENT_STALL] = 8,
         [PROBITY_EVENT_ENTER] = 8,       [PROBITY_EVENT_LEAVE] = 8,
         [PROBITY_EVENT_MESSAGE] = 4,     [PROBITY_EVENT_PARAMETERS] = 4,
         [PROBITY_EVENT_CHECKPOINT] = 16, [PROBITY_EVENT_LEVELS] = 3,
-        [PROBITY_EVENT_PROFILING] = 1,   [PROBITY_EVENT_UNWOUND] = 4};
+        [PROBITY_EVENT_PROFILING] = 1,   [PROBITY_EVENT_UNWOUND] = 4,
+        [PROBITY_EVENT_LOST] = 8};
 
-    return kind <= PROBITY_EVENT_UNWOUND ? bytes[kind] : 0;
+    return kind <= PROBITY_EVENT_LOST ? bytes[kind] : 0;
 }
 
 static void check_event(struct check *check, const struct probity_record *record, uint64_t place)

@@ -67,6 +67,15 @@ static void record_stall(struct probity_session *session, struct probity_slot *s
     probity_record_event(session, slot, PROBITY_EVENT_STALL, &ticks, sizeof ticks);
 }
 
+/* In front of the first record behind a loss, whose clock is read later. */
+static void record_lost(struct probity_session *session, struct probity_slot *slot)
+{
+    uint64_t lost = slot->lost;
+
+    slot->lost = 0; /* first: a signal handler may come here too */
+    probity_record_event(session, slot, PROBITY_EVENT_LOST, &lost, sizeof lost);
+}
+
 /* Gets the thread a chunk. Returns 1, or 0 where the record is dropped. */
 static int change_chunk(struct probity_session *session, struct probity_slot *slot)
 {
@@ -91,6 +100,8 @@ static int change_chunk(struct probity_session *session, struct probity_slot *sl
     }
     if (result > 0 && stalled_since != 0)
         record_stall(session, slot, stalled_since);
+    if (result > 0 && slot->lost != 0)
+        record_lost(session, slot);
     return result > 0;
 }
 

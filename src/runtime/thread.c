@@ -133,6 +133,7 @@ static void slot_begin(struct probity_session *session, struct probity_slot *slo
     __atomic_store_n(&slot->moves, 0, __ATOMIC_RELAXED);
     memset(slot->gaps, 0, sizeof slot->gaps);
     slot->unmeasured = 0;
+    slot->lost = 0;
     slot->measured_tick = 0;
     slot->measured_cpu_ns = 0;
     slot->session = session->number;
@@ -292,6 +293,7 @@ int probity_thread_need_chunk(struct probity_session *session, struct probity_sl
                                ? &live->header->dropped_full
                                : &live->header->dropped_memory,
                            1, __ATOMIC_RELAXED);
+        slot->lost += slot->lost < UINT32_MAX;
         return -1;
     }
     uint64_t now = probity_clock_ticks(live->clock);

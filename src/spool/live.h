@@ -22,7 +22,8 @@ struct probity_slot {
     struct probity_thread
         hot; /* the inline probe's part; valid_bit is 0 where it must not be used */
     uint32_t chunk;            /* PROBITY_POOL_NONE: none */
-    uint32_t in_use;           /* 0: free; stored last when a thread takes the slot */
+    uint16_t in_use;           /* 0: free; stored last when a thread takes the slot */
+    uint16_t releasing;        /* 1: its chunk is on the way to the writer */
     uint32_t thread, tid;
     uint32_t session;          /* which of the process's recordings the slot belongs to */
     uint32_t moves;            /* odd while a hit goes to other words than those reserved for it */
@@ -31,7 +32,7 @@ struct probity_slot {
     uint64_t credit_tick, credit;            /* ticks that may go into readings that find nothing */
     uint64_t unmeasured;                     /* ticks of gaps passed over since the last reading */
     uint32_t busy;                     /* the owner is in a slow path; an end of recording waits */
-    uint32_t releasing;                /* 1: its chunk is on the way to the writer */
+    uint32_t lost;                     /* records dropped since the last chunk, at most so many */
     struct probity_slot_gaps gaps[8];  /* by probe; probes share places */
 };
 

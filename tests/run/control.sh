@@ -35,10 +35,15 @@ for program in control control.shared; do
 
     fresh
     PROBITY_OUT=$WORK/trace PROBITY_MODE=drop run $program fast 3000000
+    # A hit behind lost ones follows none.
+    losses=$("$PROBITY" log trace 2> log.err | grep -c 'records lost here' || true)
     "$PROBITY" csv trace > csv.out 2> csv.err || [ $? = 3 ]
     recorded=$(wc -l < csv.out)
     dropped=$("$PROBITY" info trace | sed -n 's/^dropped *\([0-9]*\).*/\1/p')
     expect "$program drop: recorded + dropped" 3000000 $((recorded + dropped))
+    [ "$dropped" = 0 ] || [ "$losses" -gt 0 ] || fail "$program drop: where, is not told"
+    expect "$program drop: blocks" $((recorded - 1 - losses)) "$("$PROBITY" blocks --csv trace \
+        2> blocks.err | awk -F, 'NR > 1 { calls += $5 } END { print calls }' || true)"
     awk -F, '$3 <= last && NR > 1 && last - $3 < 200000 { bad = 1 } { last = $3 }
         END { exit bad }' csv.out || fail "$program drop: out of order"
 

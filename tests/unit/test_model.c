@@ -490,6 +490,35 @@ static void the_way_left_alone_is_forgotten(void **state)
     probity_blocks_close(blocks);
 }
 
+static void nothing_goes_over_a_loss(void **state)
+{
+    static const struct hit before[] = {{0, 1, 0, 0, 0, 0, NEVER}, {0, 2, 10, 0, 0, 0, NEVER},
+                                        {0, 3, 20, WAIT, 0, 9, NEVER}};
+    static const struct hit behind[] = {{0, 3, 90, HOLD, 0, 9, NEVER}, {0, 2, 95, 0, 0, 0, NEVER}};
+    const struct probity_event lost = {.kind = PROBITY_EVENT_LOST, .wall_ns = START + 50};
+    struct probity_model *model = start_model();
+
+    (void)state;
+    PUT_HITS(model, before);
+    assert_int_equal(probity_model_put(model, &lost), 0);
+    PUT_HITS(model, behind);
+    const struct probity_model_result *result = finish(model);
+    uint64_t hits = 0, followed = 0, ends = 0;
+    for (size_t i = 0; i < result->groups[0]->node_count; i++) {
+        const struct probity_model_node *node = result->groups[0]->nodes[i];
+        hits += node->hits;
+        followed += node->followed;
+        ends += node->ends;
+    }
+    assert_int_equal(hits, 5);
+    assert_int_equal(followed, 3);
+    assert_int_equal(ends, 1);
+    assert_int_equal(result->threads, 1);
+    assert_int_equal(result->groups[0]->wall_ns, 25);
+    assert_int_equal(result->stations[PROBITY_MODEL_LOCK][0]->waits.count, 0);
+    probity_model_close(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -507,6 +536,7 @@ int main(void)
         cmocka_unit_test(variances_are_exact),
         cmocka_unit_test(ways_go_from_thread_to_thread),
         cmocka_unit_test(the_way_left_alone_is_forgotten),
+        cmocka_unit_test(nothing_goes_over_a_loss),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

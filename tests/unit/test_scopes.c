@@ -130,6 +130,18 @@ static void unwound_events_close_so_many(void **state)
     assert_int_equal(repairs.unwound, 3);
 }
 
+static void lost_records_end_what_was_open(void **state)
+{
+    (void)state;
+    RUN("lost", ENTER(100, 10), ENTER(200, 20), EVENT(400, PROBITY_EVENT_LOST, "\5\0\0\0\0\0\0", 8),
+        ENTER(420, 30), LEAVE(440, 30), LEAVE(500, 10));
+    assert_string_equal(lines, "0: b 1/0 unwound 0-0-0=0 0\n"
+                               "0: a 0/0 unwound 50-0-0=50 50\n"
+                               "0: c 0/0 left 10-0-0=10 10\n");
+    assert_int_equal(repairs.unwound, 2);
+    assert_int_equal(repairs.orphans, 1);
+}
+
 static void orphan_leaves_are_passed_over(void **state)
 {
     (void)state;
@@ -338,6 +350,7 @@ int main(void)
         cmocka_unit_test(recursion_is_counted),
         cmocka_unit_test(what_longjmp_left_is_unwound),
         cmocka_unit_test(unwound_events_close_so_many),
+        cmocka_unit_test(lost_records_end_what_was_open),
         cmocka_unit_test(orphan_leaves_are_passed_over),
         cmocka_unit_test(open_scopes_end_with_their_thread),
         cmocka_unit_test(pauses_are_in_no_total),
