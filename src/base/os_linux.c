@@ -290,9 +290,9 @@ void probity_os_no_copy_on_write(int descriptor)
     int before = errno;
     long flags = 0;
 
-    if (ioctl(descriptor, FS_GET_FLAGS, &flags) == 0) {
+    if (syscall(SYS_ioctl, descriptor, FS_GET_FLAGS, &flags) == 0) {
         flags |= FS_FLAG_NO_COPY_ON_WRITE;
-        ioctl(descriptor, FS_SET_FLAGS, &flags);
+        syscall(SYS_ioctl, descriptor, FS_SET_FLAGS, &flags);
     }
     errno = before;
 }
