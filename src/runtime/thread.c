@@ -20,6 +20,12 @@
 PROBITY_API __thread struct probity_thread *probity_thread_self
     __attribute__((tls_model("initial-exec")));
 
+/* The same by a name that no other copy of the library can take. Not the address of a plain
+ * variable, which the linker may have moved into the program. */
+extern __thread struct probity_thread *thread_self_here
+    __attribute__((alias("probity_thread_self"), visibility("hidden"),
+                   tls_model("initial-exec")));
+
 /* The slot, also where the inline probe must not use it (no CPU counter). Valid while in_use. */
 static __thread struct probity_slot *own_slot __attribute__((tls_model("initial-exec")));
 
@@ -28,6 +34,14 @@ static __thread int is_announced __attribute__((tls_model("initial-exec")));
 
 static pthread_key_t exit_key;
 static int exit_key_is_made;
+
+int probity_thread_is_of_this_copy(void)
+{
+    struct probity_thread **in_use = &probity_thread_self;
+
+    __asm__("" : "+r"(in_use)); /* else the compiler may take two names for two variables */
+    return in_use == &thread_self_here;
+}
 
 struct probity_slot *probity_thread_slot(void)
 {

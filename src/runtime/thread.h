@@ -8,6 +8,11 @@
 
 #include "runtime/session.h"
 
+/* Whether probes use this copy of the library. Not where another one came first in the search for
+ * its names (a program with the static library that exports them, and a plugin with the shared
+ * one): then all probes that see both use that one. Any thread. */
+int probity_thread_is_of_this_copy(void);
+
 /* The calling thread's slot; NULL where it has none in this process (it may be a forked child's).
  * Signals need not be blocked. */
 struct probity_slot *probity_thread_slot(void);

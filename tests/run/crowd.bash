@@ -1,0 +1,86 @@
+# What the quick cut and the campaign of "Threads and processes" share. Sourced behind common.bash.
+
+# Builds a library or a program by hand, as its users do. $1 what comes out, the rest arguments of
+# the compiler.
+build() {
+    local out=$1
+    shift
+    "${CC:-gcc}" -O2 -g -I"$SOURCE/include" -I"$SOURCE/tests" -o "$out" "$@" -lm -pthread -ldl ||
+        fail "cannot build $out"
+}
+
+# Numbered hits of the traces named here are compared with the file "expected". $1 what. The lines
+# of named ones are in "named" afterwards.
+same_numbers() {
+    local what=$1
+    shift
+    "$PROBITY" csv "$@" > all.csv 2> csv.err || true
+    grep -v '[a-z]' all.csv > csv.out || true
+    grep '[a-z]' all.csv > named || true
+    "$PROGRAMS/check_hits" < csv.out > found 2> faults || fail "$what: $(cat faults)"
+    sort -n -k1,1 -k2,2 expected | cmp -s - found ||
+        fail "$what: expected hits (<) and found hits (>): $(sort -n -k1,1 -k2,2 expected |
+            diff - found | head -n 10)"
+    [ -s found ] || fail "$what: nothing was recorded"
+}
+
+# Several copies of the library in one process. Where one sees the other's names, all probes go to
+# one trace; where none does, each copy has its own, and says so. $1 rounds
+copies() {
+    local rounds=$1 host plugin traces
+    build plugin_static.so -fPIC -shared "$SOURCE/tests/programs/plugin_hits.c" \
+        "$BUILD/lib/libprobity.a"
+    build loader.exporting -rdynamic "$SOURCE/tests/programs/loader.c" "$BUILD/lib/libprobity.a"
+    ln -s "$PROGRAMS/loader" loader.static
+    ln -s "$PROGRAMS/loader.shared" loader.shared
+    ln -s "$PROGRAMS/plugin_hits.so" plugin_shared.so
+    for host in static shared exporting; do
+        for plugin in static shared; do
+            rm -rf trace* errors "${SPOOL:?}"/*
+            PROBITY_OUT=$WORK/trace "./loader.$host" "./plugin_$plugin.so" "$rounds" \
+                > expected 2> errors || fail "copies, $host with $plugin: status $?"
+            traces=1
+            [ "$host" != static ] || traces=2
+            [ "$host.$plugin" != static.static ] || traces=$((rounds + 1))
+            expect "copies, $host with $plugin: traces" "$traces" \
+                "$(find . -name 'trace*' | wc -l)"
+            expect "copies, $host with $plugin: lines on stderr" "$((traces - 1))" \
+                "$(grep -c 'the name asked for is taken' errors)"
+            same_numbers "copies, $host with $plugin" trace*
+            expect "copies, $host with $plugin: named" "$((rounds * 10))" \
+                "$(grep -c "plugin's own name" named)"
+            no_leftovers "copies, $host with $plugin"
+        done
+    done
+    # Linked together: the program has the static library, a library of its brings the shared one.
+    # Its destructor, behind the end of the recording in that of the program, is not recorded.
+    build libplugin.so -fPIC -shared "$SOURCE/tests/programs/plugin_hits.c" -L"$BUILD/lib" \
+        -Wl,-rpath,"$BUILD/lib" -lprobity
+    cat > linked.c <<'END'
+#include <unistd.h>
+#include "programs/hits.h"
+void plugin_make(uint32_t stream, uint64_t first, uint64_t count);
+int main(void)
+{
+    hits_make(0, 0, 100);
+    plugin_make(1, 0, 100);
+    PROBITY_PROBE_NAMED("the program's own name");
+    hits_make(0, 100, 100);
+    hits_expect(getpid(), 0, 200);
+    hits_expect(getpid(), 1, 100);
+    return 0;
+}
+END
+    for host in "$BUILD/lib/libprobity.a -L. -lplugin" "-L. -lplugin $BUILD/lib/libprobity.a"; do
+        rm -rf trace* errors
+        # shellcheck disable=SC2086
+        build linked linked.c $host -Wl,-rpath,"$WORK" \
+            -Wl,-rpath-link,"$BUILD/lib"
+        PROBITY_OUT=$WORK/trace ./linked > expected 2> errors || fail "linked: status $?"
+        expect "linked together: stderr" "" "$(cat errors)"
+        expect "linked together: traces" 1 "$(find . -name 'trace*' | wc -l)"
+        same_numbers "linked together" trace
+        expect "linked together: named" 11 "$(wc -l < named)"
+        no_leftovers "linked together"
+    done
+}

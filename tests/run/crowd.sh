@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Crowds of threads, processes, libraries, and of copies of this one.
+. "$(dirname "$0")/common.bash"
+# shellcheck source=tests/run/crowd.bash
+. "$SOURCE/tests/run/crowd.bash"
+
+copies 3
+finish
