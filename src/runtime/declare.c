@@ -12,25 +12,28 @@
 #include <sys/mman.h>
 
 #include "base/bytes.h"
+#include "base/checksum.h"
 #include "base/os.h"
 #include "format/stream.h"
 #include "probity_typed.h"
 #include "runtime/record.h"
 #include "runtime/thread.h"
 
-enum { ARENA_BYTES = 64 * 1024 };
+enum { ARENA_BYTES = 64 * 1024, BUCKETS = 4096, NUMBER_BYTES = 4 };
 
 struct declaration {
     struct declaration *next;
+    const struct declaration *next_in_bucket;
     uint32_t kind, bytes;
-    uint8_t payload[];
+    uint8_t payload[]; /* of what has a number: that first */
 };
 
 /* Not wiped at fork: a child declares what its parent knew. */
 static struct declaration *first_declaration, **last_link = &first_declaration;
 static uint8_t *arena_at;
 static size_t arena_left;
-static uint32_t site_numbers, format_numbers;
+static const struct declaration *buckets[BUCKETS]; /* by all but the number */
+static uint32_t site_numbers, format_numbers = 1;
 
 static void *arena_take(size_t bytes)
 {
@@ -48,19 +51,24 @@ static void *arena_take(size_t bytes)
     return arena_at - bytes;
 }
 
-int probity_declare(uint32_t kind, const void *payload, size_t bytes)
+static struct declaration *declaration_make(uint32_t kind, const void *payload, size_t bytes)
 {
     struct declaration *entry = arena_take(sizeof *entry + bytes);
 
     if (entry == NULL)
-        return PROBITY_ERROR_MEMORY;
+        return NULL;
     entry->next = NULL;
     entry->kind = kind;
     entry->bytes = (uint32_t)bytes;
     memcpy(entry->payload, payload, bytes);
     __atomic_store_n(last_link, entry, __ATOMIC_RELEASE);
     last_link = &entry->next;
-    return 0;
+    return entry;
+}
+
+int probity_declare(uint32_t kind, const void *payload, size_t bytes)
+{
+    return declaration_make(kind, payload, bytes) != NULL ? 0 : PROBITY_ERROR_MEMORY;
 }
 
 void probity_declare_all(struct probity_session *session, struct probity_slot *slot)
@@ -89,25 +97,52 @@ static uint8_t *put_long_text(uint8_t *at, const char *text)
     return put_text_of(at, text, text != NULL ? strnlen(text, PROBITY_LIMIT_SIGNATURE) : 0);
 }
 
-/* Declares the site unless another thread did; returns its number, or UINT32_MAX. declare_lock
- * held. */
+static const struct declaration **bucket_of(uint32_t kind, const void *payload, size_t bytes)
+{
+    const uint8_t *text = (const uint8_t *)payload + NUMBER_BYTES;
+
+    return &buckets[probity_checksum(kind, text, bytes - NUMBER_BYTES) % BUCKETS];
+}
+
+/* Gives what the payload describes, behind room for its number, the number that it had before: a
+ * library that is loaded again brings the same places. Else the next one. `step`: how many numbers
+ * it takes. Returns the number, or UINT32_MAX. declare_lock held. */
+static uint32_t number_of(uint32_t kind, uint8_t *payload, size_t bytes, uint32_t *numbers,
+                          uint32_t step)
+{
+    const struct declaration **bucket = bucket_of(kind, payload, bytes), *entry = *bucket;
+
+    for (; entry != NULL; entry = entry->next_in_bucket) {
+        if (entry->kind == kind && entry->bytes == bytes &&
+            memcmp(entry->payload + NUMBER_BYTES, payload + NUMBER_BYTES, bytes - NUMBER_BYTES) ==
+                0)
+            return probity_get_u32(entry->payload);
+    }
+    if (*numbers + step > PROBITY_LIMIT_SITES)
+        return UINT32_MAX;
+    uint32_t number = *numbers;
+    probity_put_u32(payload, number);
+    /* Counted first: a child forked in between must not give the number to another site. */
+    *numbers += step;
+    struct declaration *made = declaration_make(kind, payload, bytes);
+    if (made == NULL)
+        return UINT32_MAX;
+    made->next_in_bucket = *bucket;
+    __atomic_store_n(bucket, made, __ATOMIC_RELEASE); /* whole, for a child */
+    probity_record_event_here(kind, payload, bytes);
+    return number;
+}
+
+/* As number_of(). */
 static uint32_t site_number(struct probity_session *session, const struct probity_site *site)
 {
     uint8_t *payload = session->declaration;
 
-    if (site_numbers >= PROBITY_LIMIT_SITES)
-        return UINT32_MAX;
-    probity_put_u32(payload, site_numbers);
     probity_put_u32(payload + 4, site->line);
     uint8_t *end = put_text(payload + 8, site->name);
     end = put_text(end, site->file);
     end = put_text(end, site->function);
-    /* Counted first: a child forked in between must not give the number to another site. */
-    uint32_t number = site_numbers++;
-    if (probity_declare(PROBITY_EVENT_SITE, payload, (size_t)(end - payload)) != 0)
-        return UINT32_MAX;
-    probity_record_event_here(PROBITY_EVENT_SITE, payload, (size_t)(end - payload));
-    return number;
+    return number_of(PROBITY_EVENT_SITE, payload, (size_t)(end - payload), &site_numbers, 1);
 }
 
 PROBITY_API uint32_t probity_site_declare(struct probity_site *site)
@@ -157,7 +192,7 @@ static const char *object_of(const void *at)
     return probity_os_image_bytes(&image, at) > 0 ? "" : probity_os_object_name(at);
 }
 
-/* As site_number(); two numbers. */
+/* Likewise; two numbers. */
 static uint32_t function_number(struct probity_session *session,
                                 const struct probity_site_function *function, const char *object)
 {
@@ -165,9 +200,6 @@ static uint32_t function_number(struct probity_session *session,
 
     _Static_assert(12 + 3 * (2 + PROBITY_LIMIT_NAME) + 2 * (2 + PROBITY_LIMIT_SIGNATURE) <=
                        sizeof session->declaration, "all names have room");
-    if (site_numbers + 2 > PROBITY_LIMIT_SITES)
-        return UINT32_MAX;
-    probity_put_u32(payload, site_numbers);
     probity_put_u32(payload + 4, function->line);
     payload[8] = function->level;
     payload[9] = function->flags;
@@ -177,12 +209,7 @@ static uint32_t function_number(struct probity_session *session,
     end = put_long_text(end, function->signature);
     end = put_text(end, function->returns);
     end = put_long_text(end, object);
-    uint32_t number = site_numbers;
-    site_numbers += 2;
-    if (probity_declare(PROBITY_EVENT_FUNCTION, payload, (size_t)(end - payload)) != 0)
-        return UINT32_MAX;
-    probity_record_event_here(PROBITY_EVENT_FUNCTION, payload, (size_t)(end - payload));
-    return number;
+    return number_of(PROBITY_EVENT_FUNCTION, payload, (size_t)(end - payload), &site_numbers, 2);
 }
 
 uint32_t probity_declare_function(struct probity_site_function *function)
@@ -278,6 +305,7 @@ static uint8_t *put_value_text(uint8_t *at, const struct probity_site_format *fo
     return put_text_of(at, text, length);
 }
 
+/* Likewise; 0 where there is none. */
 static uint32_t format_number(struct probity_session *session,
                               const struct probity_site_format *format)
 {
@@ -287,11 +315,8 @@ static uint32_t format_number(struct probity_session *session,
         sizeof session->declaration - HEAD_BYTES - (size_t)VALUE_BYTES * format->count;
     const char *source = format->source;
 
-    if (format_numbers >= PROBITY_LIMIT_SITES)
-        return 0;
     if (source != NULL)
         source = argument_end(source); /* what stands for n */
-    probity_put_u32(payload, format_numbers + 1);
     probity_put_u32(payload + 4, format->line);
     probity_put_u16(payload + 8, (uint16_t)format->count);
     uint8_t *at = payload + HEAD_BYTES;
@@ -300,11 +325,9 @@ static uint32_t format_number(struct probity_session *session,
         at[1] = 0;
         at = put_value_text(at + 2, format, i, room / format->count, &source);
     }
-    format_numbers++;
-    if (probity_declare(PROBITY_EVENT_FORMAT, payload, (size_t)(at - payload)) != 0)
-        return 0;
-    probity_record_event_here(PROBITY_EVENT_FORMAT, payload, (size_t)(at - payload));
-    return format_numbers;
+    uint32_t number =
+        number_of(PROBITY_EVENT_FORMAT, payload, (size_t)(at - payload), &format_numbers, 1);
+    return number != UINT32_MAX ? number : 0;
 }
 
 uint32_t probity_declare_format(struct probity_site_format *format)

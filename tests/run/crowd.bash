@@ -24,6 +24,20 @@ same_numbers() {
     [ -s found ] || fail "$what: nothing was recorded"
 }
 
+# All of a trace is there, and nothing was dropped. $1 what, $2 trace
+complete() {
+    expect "$1: complete, dropped" "true 0" "$("$PROBITY" info --json "$2" | jq -r '.[0] |
+        "\(.complete) \(.counts | [to_entries[] | select(.key | startswith("dropped")).value] | add)"')"
+}
+
+# What grown.h told (file "errors") against what is allowed. $1 what, $2 mappings, $3 descriptors,
+# $4 KiB of addresses, $5 KiB in memory
+grown() {
+    awk -v maps="$2" -v files="$3" -v size="$4" -v resident="$5" '
+        $1 == "grown" { found++; if ($2 > maps || $3 > files || $4 > size || $5 > resident) bad = 1 }
+        END { exit bad || found != 1 }' errors || fail "$1: $(cat errors)"
+}
+
 # Several copies of the library in one process. Where one sees the other's names, all probes go to
 # one trace; where none does, each copy has its own, and says so. $1 rounds
 copies() {
@@ -82,5 +96,32 @@ END
         same_numbers "linked together" trace
         expect "linked together: named" 11 "$(wc -l < named)"
         no_leftovers "linked together"
+    done
+}
+
+# Two libraries that differ only in names, loaded in turns, mostly at the same address. $1 rounds, a
+# multiple of 20: more than there are site numbers, were each load to take some
+reloads() {
+    local rounds=$1 name scopes="$SOURCE/tests/programs/plugin_hits.c"
+    local library=(-L"$BUILD/lib" -Wl,-rpath,"$BUILD/lib" -lprobity)
+    for name in odd_one even_one; do
+        build "plugin_$name.so" -fPIC -shared -DPLUGIN_SCOPE=$name "$scopes" "${library[@]}"
+    done
+    for program in loader loader.shared; do
+        rm -rf trace* errors
+        [ $program = loader ] && build loader.now -rdynamic "$SOURCE/tests/programs/loader.c" \
+            "$BUILD/lib/libprobity.a"
+        [ $program = loader ] || ln -sf "$PROGRAMS/loader.shared" loader.now
+        PROBITY_OUT=$WORK/trace ./loader.now ./plugin_odd_one.so "$rounds" ./plugin_even_one.so \
+            grown > expected 2> errors || fail "reloads: status $?"
+        same_numbers "reloads, $program" trace
+        for name in odd_one even_one; do
+            expect "reloads, $program: named $name" $((rounds / 2)) "$(grep -c "$name" named)"
+            expect "reloads, $program: calls of $name" $((rounds / 2)) \
+                "$("$PROBITY" report --json trace |
+                    jq "[.functions[] | select(.name == \"$name\") | .calls] | add")"
+        done
+        complete "reloads, $program" trace
+        grown "reloads, $program" 0 0 0 1024
     done
 }

@@ -5,4 +5,5 @@
 . "$SOURCE/tests/run/crowd.bash"
 
 copies 3
+reloads 30000
 finish
