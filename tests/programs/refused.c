@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * refused.c: programs whose library is refused what it asks for. Each looks after what is its own:
+ * errno, signal mask, descriptors and output must be as without recording. What it did itself is
+ * kept apart from the library's calls (tool/refuse.h).
+ *
+ *     refused WAY [HITS]
+ *         prints what is to be recorded: "PID STREAM HITS", or "FUNCTION CALLS"; exits with 5, or
+ *         with 99 where it noticed anything
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FN_INSTRUMENT
+#include <FnTrace.h>
+
+#include "probity_typed.h"
+#include "programs/hits.h"
+#include "tool/refuse.h"
+
+enum { DONE = 5, NOTICED = 99, OWN_ERRNO = 111, THREADS = 2, DESCRIPTORS = 64, STEP = 100 };
+
+static uint64_t number;
+static char output[4096];
+static size_t output_bytes;
+
+static void say(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    output_bytes += (size_t)vsnprintf(output + output_bytes, sizeof output - output_bytes, format,
+                                      arguments);
+    va_end(arguments);
+}
+
+static void expect(uint32_t stream, uint64_t hits)
+{
+    say("%ld %u %llu\n", (long)getpid(), stream, (unsigned long long)hits);
+}
+
+static void need(int condition, const char *what)
+{
+    if (condition)
+        return;
+    refuse_own_calls(1);
+    dprintf(STDOUT_FILENO, "noticed: %s\n", what);
+    _exit(NOTICED);
+}
+
+/* Hits in small steps, with errno looked at behind each. */
+static void hit(uint32_t stream, uint64_t first, uint64_t hits)
+{
+    for (uint64_t done = 0; done < hits; done += STEP) {
+        errno = OWN_ERRNO;
+        hits_make(stream, first + done, hits - done < STEP ? hits - done : STEP);
+        need(errno == OWN_ERRNO, "errno");
+    }
+}
+
+/* ---- Ways --------------------------------------------------------------------------------------
+ */
+
+static void *hit_beside(void *argument)
+{
+    refuse_own_calls(0);
+    hit((uint32_t)(uintptr_t)argument, 0, number);
+    refuse_own_calls(1);
+    return NULL;
+}
+
+static void run_threads(void *(*run)(void *), int count)
+{
+    pthread_t thread[64];
+
+    refuse_own_calls(1);
+    for (uintptr_t i = 0; i < (uintptr_t)count; i++)
+        need(pthread_create(&thread[i], NULL, run, (void *)(i + 1)) == 0, "thread");
+    refuse_own_calls(0);
+    hit(0, 0, number);
+    refuse_own_calls(1);
+    for (int i = 0; i < count; i++)
+        pthread_join(thread[i], NULL);
+    refuse_own_calls(0);
+    for (uint32_t i = 0; i <= (uint32_t)count; i++)
+        expect(i, number);
+}
+
+static void hits(void)
+{
+    run_threads(hit_beside, THREADS);
+}
+
+/* More threads than the first segment of a small spool has chunks. */
+static void many(void)
+{
+    run_threads(hit_beside, 20);
+}
+
+static __attribute__((noinline)) int leaf(int value, const char *text)
+{
+    int result = value;
+    FN_FUNC_PARAMS(int, result, FN_1, 2, value, text);
+    result += text[0];
+    return result;
+}
+
+static __attribute__((noinline)) void branch(int value)
+{
+    FN_FUNC(FN_VOID, FN_1);
+    for (int i = 0; i < 3; i++)
+        leaf(value + i, "leaf");
+}
+
+static void scopes(void)
+{
+    for (uint64_t i = 0; i < number; i++) {
+        errno = OWN_ERRNO;
+        branch((int)i);
+        need(errno == OWN_ERRNO, "errno");
+    }
+    say("branch %llu\nleaf %llu\n", (unsigned long long)number, (unsigned long long)number * 3);
+}
+
+/* Requests through a queue, by typed probes. */
+static void typed(void)
+{
+    for (uint64_t i = 0; i < number; i++) {
+        errno = OWN_ERRNO;
+        PROBITY_PROBE_NAMED_WITH("request", i);
+        PROBITY_LOCK_HOLD("lock", &number);
+        PROBITY_LOCK_RELEASE("lock", &number);
+        need(errno == OWN_ERRNO, "errno");
+    }
+    say("request %llu\nlock %llu\n", (unsigned long long)number, 2 * (unsigned long long)number);
+}
+
+/* Recordings that the program begins and ends itself. Those that cannot begin record nothing. */
+static void control(void)
+{
+    uint64_t recorded = 0, at = 0;
+
+    for (int round = 0; round < 3; round++) {
+        errno = OWN_ERRNO;
+        int is_on = probity_start(&(struct probity_options){.out = "trace"}) == 0;
+        need(errno == OWN_ERRNO, "errno of start");
+        hit(0, at, number);
+        probity_flush();
+        need(errno == OWN_ERRNO, "errno of flush");
+        hit(0, at + number, number);
+        at += 2 * number;
+        recorded += is_on ? 2 * number : 0;
+        probity_stop();
+        need(errno == OWN_ERRNO, "errno of stop");
+    }
+    expect(0, recorded);
+}
+
+static void ring(void)
+{
+    hit(0, 0, number);
+    probity_flush();
+    expect(0, number);
+}
+
+/* A child records for itself, and leaves in order or by _exit. */
+static void child(void)
+{
+    int status = 0;
+
+    hit(0, 0, number);
+    expect(0, number);
+    refuse_own_calls(1);
+    pid_t made = fork();
+    need(made >= 0, "fork");
+    refuse_own_calls(0);
+    if (made == 0) {
+        hit(1, 0, number);
+        _exit(DONE);
+    }
+    refuse_own_calls(1);
+    waitpid(made, &status, 0);
+    refuse_own_calls(0);
+    need(WIFEXITED(status) && WEXITSTATUS(status) == DONE, "child's status");
+    say("%ld 1 %llu\n", (long)made, (unsigned long long)number);
+}
+
+/* Only what is left open, and only what is held back, behind the program's back. */
+static void look_around(void)
+{
+    sigset_t held;
+
+    refuse_own_calls(1);
+    need(sigprocmask(SIG_BLOCK, NULL, &held) == 0, "sigprocmask");
+    for (int i = 1; i < NSIG; i++)
+        need(sigismember(&held, i) != 1, "a signal is blocked");
+    for (int i = STDERR_FILENO + 1; i < DESCRIPTORS; i++)
+        need(fcntl(i, F_GETFD) < 0, "a descriptor is open");
+    need(write(STDOUT_FILENO, output, output_bytes) == (ssize_t)output_bytes, "output");
+    refuse_own_calls(0);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } ways[] = {{"hits", hits},       {"many", many}, {"scopes", scopes}, {"typed", typed},
+                {"control", control}, {"ring", ring}, {"child", child}};
+
+    number = hits_argument(argc, argv, 2, 2000);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways && argc > 1; i++) {
+        if (strcmp(argv[1], ways[i].name) != 0)
+            continue;
+        ways[i].run();
+        look_around();
+        return DONE;
+    }
+    return 2;
+}
