@@ -52,15 +52,29 @@ static int fits_limit(size_t bytes)
            limit.rlim_cur >= bytes;
 }
 
+/* A program that is stopped or frozen meanwhile interrupts it, whatever signals are blocked. */
+static int allocate_range(int descriptor, size_t offset, size_t bytes)
+{
+    enum { TRIES = 1000 };
+    int result = -1;
+
+    for (int i = 0; i < TRIES && result != 0; i++) {
+        result = fallocate(descriptor, 0, (off_t)offset, (off_t)bytes);
+        if (result != 0 && errno != EINTR)
+            break;
+    }
+    return result;
+}
+
 /* Every page that will ever be stored to is made to exist. 0 where there is room. */
 static int allocate(int descriptor, uint32_t chunks, uint32_t words)
 {
     size_t first = PROBITY_SPOOL_HEADER_BYTES + chunks * sizeof(struct probity_chunk_header);
-    int result = fallocate(descriptor, 0, 0, (off_t)first);
+    int result = allocate_range(descriptor, 0, first);
 
     for (uint32_t i = 0; i < chunks && result == 0; i++)
-        result = fallocate(descriptor, 0, (off_t)probity_spool_words_offset(chunks, words, i),
-                           (off_t)words * 8);
+        result = allocate_range(descriptor, probity_spool_words_offset(chunks, words, i),
+                                (size_t)words * 8);
     return result;
 }
 
