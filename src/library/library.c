@@ -108,12 +108,14 @@ __attribute__((constructor(FIRST_PRIORITY))) static void at_load(void)
         return;
     }
     struct probity_session *session = probity_session_get();
-    if (session == NULL)
-        return;
-    probity_sites_find(1);
-    lock(session, &before);
-    session->is_by_environment = probity_session_start_if_asked(session, 1) == 0;
-    unlock(session, &before);
+    if (session != NULL) {
+        probity_sites_find(1);
+        lock(session, &before);
+        session->is_by_environment = probity_session_start_if_asked(session, 1) == 0;
+        unlock(session, &before);
+    } else {
+        probity_session_give_up();
+    }
     errno = saved;
 }
 
@@ -125,13 +127,15 @@ __attribute__((destructor(FIRST_PRIORITY))) static void at_exit(void)
 
 PROBITY_API int probity_start(const struct probity_options *options)
 {
+    int result = PROBITY_ERROR_STATE, saved = errno;
     struct probity_session *session = probity_session_get();
     struct probity_os_signals before;
-    int result = PROBITY_ERROR_STATE, saved = errno;
     const char *what;
 
-    if (session == NULL)
+    if (session == NULL) {
+        errno = saved;
         return PROBITY_ERROR_MEMORY;
+    }
     probity_session_make_way(session);
     probity_sites_find(1);
     lock(session, &before);
@@ -152,13 +156,14 @@ PROBITY_API int probity_start(const struct probity_options *options)
 PROBITY_API int probity_flush(void)
 {
     struct probity_os_signals before;
-    int result;
+    int result, saved = errno;
 
     probity_os_signals_block(&before);
     struct probity_session *session = probity_session_recording();
     session = session != NULL ? probity_session_enter() : NULL;
     if (session == NULL) {
         probity_os_signals_restore(&before);
+        errno = saved;
         return PROBITY_ERROR_STATE;
     }
     probity_os_lock(&session->lock);
@@ -168,6 +173,7 @@ PROBITY_API int probity_flush(void)
         result = probity_writer_flush(&session->writer);
     probity_session_leave(session);
     probity_os_signals_restore(&before);
+    errno = saved;
     return result;
 }
 
@@ -199,13 +205,14 @@ PROBITY_API int probity_thread_set_name(const char *name)
 PROBITY_API int probity_probe_set_name(uint32_t id, const char *name)
 {
     uint8_t payload[4 + PROBITY_LIMIT_NAME];
-    struct probity_session *session = probity_session_get();
+    int saved = errno;
+    struct probity_session *session = name != NULL ? probity_session_get() : NULL;
     struct probity_os_signals before;
 
-    if (name == NULL)
-        return PROBITY_ERROR_ARGUMENT;
-    if (session == NULL)
-        return PROBITY_ERROR_MEMORY;
+    if (session == NULL) {
+        errno = saved;
+        return name == NULL ? PROBITY_ERROR_ARGUMENT : PROBITY_ERROR_MEMORY;
+    }
     size_t length = strnlen(name, PROBITY_LIMIT_NAME);
     memcpy(payload, &id, 4);
     memcpy(payload + 4, name, length);
@@ -216,5 +223,6 @@ PROBITY_API int probity_probe_set_name(uint32_t id, const char *name)
     probity_os_signals_restore(&before);
     if (result == 0)
         probity_record_event_here(PROBITY_EVENT_PROBE_NAME, payload, 4 + length);
+    errno = saved;
     return result;
 }

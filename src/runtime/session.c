@@ -235,6 +235,12 @@ static void switch_off(void)
     probity_levels_end();
 }
 
+void probity_session_give_up(void)
+{
+    switch_off();
+    probity_session_complain("recording", probity_error_text(PROBITY_ERROR_MEMORY));
+}
+
 static void undo(struct probity_session *session, int descriptor)
 {
     if (descriptor >= 0) {
@@ -484,8 +490,11 @@ struct probity_session *probity_session_enter(void)
 {
     struct probity_session *session = probity_session_get();
 
-    if (session == NULL)
+    if (session == NULL) {
+        if (inherited_records)
+            probity_session_give_up();
         return NULL;
+    }
     if (__atomic_load_n(&session->state, __ATOMIC_ACQUIRE) == PROBITY_SESSION_NONE) {
         probity_os_lock(&session->lock);
         probity_session_start_if_asked(session, 0);

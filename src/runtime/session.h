@@ -117,6 +117,9 @@ void probity_session_complain(const char *what, const char *why);
 /* The same for a setting, with its value where it is from the environment. */
 void probity_session_complain_of_setting(const char *name);
 
+/* Where there is no memory for a session: no probe looks for one any more, and the line says so. */
+void probity_session_give_up(void);
+
 /* One more segment. Lock held. Returns 0 or an error. */
 int probity_session_grow(struct probity_session *session);
 

@@ -145,10 +145,13 @@ static void control(void)
     uint64_t recorded = 0, at = 0;
 
     for (int round = 0; round < 3; round++) {
+        static const char *const names[] = {"trace.0", "trace.1", "trace.2"};
         errno = OWN_ERRNO;
-        int is_on = probity_start(&(struct probity_options){.out = "trace"}) == 0;
+        int is_on = probity_start(&(struct probity_options){.out = names[round]}) == 0;
         need(errno == OWN_ERRNO, "errno of start");
         hit(0, at, number);
+        probity_probe_set_name(7, "seven");
+        need(errno == OWN_ERRNO, "errno of a name");
         probity_flush();
         need(errno == OWN_ERRNO, "errno of flush");
         hit(0, at + number, number);
