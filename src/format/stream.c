@@ -146,9 +146,9 @@ int probity_unpack_rare(struct probity_unpacker *unpacker, struct probity_record
         const uint8_t *at = probity_num_get(unpacker->at, end, &delta);
         if (at != NULL && (delta & 1))
             at = probity_num_get(at, end, &code);
-        if (at == NULL || (code < PROBITY_STREAM_CODE_FIRST && !(delta & 1)))
+        if (at == NULL || (code < PROBITY_STREAM_CODE_FIRST && !(delta & 1)) ||
+            __builtin_add_overflow(unpacker->tick, delta >> 1, &unpacker->tick))
             return PROBITY_ERROR_DAMAGED;
-        unpacker->tick += delta >> 1;
         ret_record->tick = unpacker->tick;
         ret_record->off = unpacker->off;
         if (code >= PROBITY_STREAM_CODE_FIRST) {

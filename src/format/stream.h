@@ -213,17 +213,18 @@ int probity_unpack_rare(struct probity_unpacker *unpacker, struct probity_record
 static inline int probity_unpack(struct probity_unpacker *unpacker,
                                  struct probity_record *ret_record)
 {
-    uint64_t delta;
+    uint64_t delta, tick;
 
     if (unpacker->at == unpacker->end)
         return 0;
     const uint8_t *at = probity_num_get(unpacker->at, unpacker->end, &delta);
     uint64_t code = unpacker->table[probity_stream_slot(unpacker->previous)];
-    if (__builtin_expect(at == NULL || (delta & 1) || code < PROBITY_STREAM_CODE_FIRST, 0))
+    if (__builtin_expect(at == NULL || (delta & 1) || code < PROBITY_STREAM_CODE_FIRST ||
+                             __builtin_add_overflow(unpacker->tick, delta >> 1, &tick), 0))
         return probity_unpack_rare(unpacker, ret_record);
     unpacker->at = at;
     unpacker->previous = code;
-    unpacker->tick += delta >> 1;
+    unpacker->tick = tick;
     ret_record->tick = unpacker->tick;
     ret_record->off = unpacker->off;
     ret_record->kind = PROBITY_EVENT_HIT;

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/bytes.h"
+#include "base/num.h"
 #include "format/stream.h"
 #include "probity.h"
 
@@ -161,6 +162,33 @@ static void damage(void **state)
 }
 
 /* Any bytes: an end or damage, after no more records than bytes. */
+/* Predicted or not, a record whose tick has no room in 64 bits is none: it would be older than the
+ * one before. */
+static void a_tick_beyond_64_bits_is_damage(void **state)
+{
+    uint8_t stream[128];
+    struct probity_unpacker unpacker;
+    struct probity_record record;
+
+    (void)state;
+    for (int is_predicted = 0; is_predicted < 2; is_predicted++) {
+        const uint64_t code = PROBITY_STREAM_CODE_FIRST, step = UINT64_C(1) << 62;
+        uint8_t *at = stream;
+        for (uint64_t i = 0; i < 5; i++) {
+            int is_short = is_predicted && i > 1; /* the code has followed itself */
+            at = probity_num_put(at, (i > 0 ? step << 1 : 0) | !is_short);
+            if (!is_short)
+                at = probity_num_put(at, code);
+        }
+        probity_unpacker_init(&unpacker, stream, (size_t)(at - stream), 0);
+        for (uint64_t i = 0; i < 4; i++) {
+            assert_int_equal(probity_unpack(&unpacker, &record), 1);
+            assert_int_equal(record.tick, i * step);
+        }
+        assert_int_equal(probity_unpack(&unpacker, &record), PROBITY_ERROR_DAMAGED);
+    }
+}
+
 static void noise(void **state)
 {
     (void)state;
@@ -257,6 +285,7 @@ int main(void)
         cmocka_unit_test(damage),
         cmocka_unit_test(ids_are_packed_and_unpacked),
         cmocka_unit_test(unusual_ids_are_left_as_they_are),
+        cmocka_unit_test(a_tick_beyond_64_bits_is_damage),
         cmocka_unit_test(noise),
     };
 
