@@ -80,12 +80,10 @@ static void keep_extras_ahead(struct probity_trace *trace)
     struct probity_waiting_list *extras = &trace->extras;
     size_t kept = 0;
 
-    trace->late_kept = trace->late_passed = 0;
     for (size_t i = 0; i < extras->count; i++) {
         int is_in_file = extras->items[i].bytes != 0;
         if (is_in_file && extras->items[i].offset < trace->scan.offset)
             continue;
-        trace->late_kept += is_in_file;
         extras->items[kept++] = extras->items[i];
     }
     extras->count = kept;
@@ -105,7 +103,7 @@ int probity_trace_conclude(struct probity_trace *trace)
     trace->horizon = UINT64_MAX;
     trace->facts = facts;
     trace->extras.count = trace->extras.next = 0;
-    trace->late_kept = trace->late_passed = 0;
+    trace->late.count = trace->late.next = 0;
     trace->sites.count = 0; /* the survey meets them again */
     int error = probity_trace_look(trace, &options);
     if (error != 0)

@@ -88,20 +88,37 @@ static int take_records(struct survey *survey, const struct probity_data *data,
     return error;
 }
 
+static int add_late_place(struct probity_late_places *late, uint64_t offset)
+{
+    if (late->count == late->capacity) {
+        size_t capacity = 2 * late->capacity + 64;
+        uint64_t *offsets = realloc(late->offsets, capacity * sizeof *offsets);
+        if (offsets == NULL)
+            return PROBITY_ERROR_MEMORY;
+        late->offsets = offsets;
+        late->capacity = capacity;
+    }
+    late->offsets[late->count++] = offset;
+    return 0;
+}
+
 static int take_late(struct survey *survey, const struct probity_scan_item *item,
                      const struct probity_data *data)
 {
     struct probity_trace *trace = survey->trace;
 
     survey->facts->late_blocks++;
-    if (trace->late_kept == LATE_KEPT_MAX) {
+    if (trace->late.count == LATE_KEPT_MAX) {
         survey->facts->late_records_unordered += data->records;
         return 0;
     }
-    trace->late_kept++;
-    return probity_waiting_list_add(
-        &trace->extras, &(struct probity_waiting){data->first_tick, data->first_tick, item->offset,
-                                                  (uint32_t)item->bytes, trace->number});
+    int error = add_late_place(&trace->late, item->offset);
+    return error != 0
+               ? error
+               : probity_waiting_list_add(
+                     &trace->extras,
+                     &(struct probity_waiting){data->first_tick, data->first_tick, item->offset,
+                                               (uint32_t)item->bytes, trace->number});
 }
 
 static int take_data(struct survey *survey, struct probity_scan *scan,

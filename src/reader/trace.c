@@ -166,6 +166,7 @@ void probity_trace_release(struct probity_trace *trace)
     probity_sites_places_release(&trace->sites);
     free(trace->pending.items);
     free(trace->extras.items);
+    free(trace->late.offsets);
     free(trace->info_bytes);
     free(trace->path);
     if (trace->file >= 0)
@@ -197,17 +198,22 @@ static int flush(struct probity_trace *trace, struct probity_queue *queue)
     return error;
 }
 
+/* Whether a block is among those that are handed on by time. Offsets ascend from call to call. */
+static int is_handed_on(struct probity_late_places *late, uint64_t offset)
+{
+    while (late->next < late->count && late->offsets[late->next] < offset)
+        late->next++;
+    return late->next < late->count && late->offsets[late->next] == offset;
+}
+
 static int pass_data(struct probity_trace *trace, const struct probity_scan_item *item)
 {
     struct probity_data data;
 
     if (probity_data_get(item->payload, item->header.payload_bytes, &data) != 0)
         return 0;
-    if (((data.flags & PROBITY_DATA_LATE) || data.first_tick < trace->watermark) &&
-        trace->late_passed < trace->late_kept) {
-        trace->late_passed++; /* handed on by time already */
+    if (is_handed_on(&trace->late, item->offset))
         return 0;
-    }
     return probity_waiting_list_add(
         &trace->pending, &(struct probity_waiting){0, data.first_tick, item->offset,
                                                    (uint32_t)item->bytes, trace->number});

@@ -26,6 +26,13 @@ struct probity_waiting_list {
     size_t count, capacity, next;
 };
 
+/* Where the late blocks are that are handed on by time. By place and not by number: the front may
+ * see blocks that a survey with checksums found damaged. */
+struct probity_late_places {
+    uint64_t *offsets;
+    size_t count, capacity, next;
+};
+
 struct probity_trace {
     uint32_t number;
     int file, has_rest, by_wall;
@@ -45,7 +52,7 @@ struct probity_trace {
     int has_probe_names;
     struct probity_waiting_list pending; /* read by the front since the last SYNC */
     struct probity_waiting_list extras;  /* late blocks and spool chunks, by tick */
-    size_t late_kept, late_passed;
+    struct probity_late_places late; /* late blocks among them, in the order of the file */
     uint64_t watermark; /* the newest that the front has passed */
     uint64_t safe_tick; /* no record before it is still to come from the front */
     uint64_t emitted_tick;

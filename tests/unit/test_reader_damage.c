@@ -208,6 +208,37 @@ static void a_block_that_was_there_before_is_passed_over(void **state)
     unlink(make.path);
 }
 
+/* Late blocks are handed on by time, and passed where they stand: the damaged one must not be taken
+ * for the other, which would then come twice. */
+static void a_damaged_late_block_leaves_the_next_one_single(void **state)
+{
+    struct probity_reader_options options = {.survey = 1};
+    const char *path = make.path;
+    const struct probity_event *event;
+    struct probity_reader *reader;
+    uint32_t expected[] = {1, 3}, count = 0;
+    (void)state;
+    make_start(&make);
+    make_sync(&make, PROBITY_BLOCK_SYNC, make_anchor(1001000), 1001000);
+    make_data(&make, (struct probity_data){.thread = 1, .flags = PROBITY_DATA_LATE},
+              (struct make_hit[]){{1000100, 0, 0}}, 1);
+    make.bytes[make.used - 1] ^= 1;
+    make_data(&make, (struct probity_data){.thread = 1, .flags = PROBITY_DATA_LATE},
+              (struct make_hit[]){{1000200, 2, 0}}, 1);
+    make_data(&make, (struct probity_data){.thread = 1}, (struct make_hit[]){{1002000, 6, 0}}, 1);
+    make_sync(&make, PROBITY_BLOCK_END, make_anchor(1003000), 1003000);
+    make_write(&make, "late");
+    assert_int_equal(probity_reader_open(&path, 1, &options, NULL, &reader), 0);
+    while (probity_reader_next(reader, &event) > 0) {
+        assert_true(count < 2);
+        assert_int_equal(event->id, expected[count++]);
+    }
+    assert_int_equal(count, 2);
+    assert_true(is_told(reader));
+    probity_reader_close(reader);
+    unlink(make.path);
+}
+
 static void what_stands_behind_end_is_ignored_and_told(void **state)
 {
     struct probity_reader *reader;
@@ -311,6 +342,7 @@ int main(void)
         cmocka_unit_test(bytes_that_do_not_belong_are_skipped),
         cmocka_unit_test(a_missing_block_is_told),
         cmocka_unit_test(a_block_that_was_there_before_is_passed_over),
+        cmocka_unit_test(a_damaged_late_block_leaves_the_next_one_single),
         cmocka_unit_test(what_stands_behind_end_is_ignored_and_told),
         cmocka_unit_test(unknown_blocks_and_longer_payloads_are_accepted),
         cmocka_unit_test(check_sees_through_right_checksums),
