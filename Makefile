@@ -95,7 +95,11 @@ UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_COMMON := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
 UNIT_COMMON_OBJ := $(UNIT_COMMON:%.c=$(OBJ)/%.o)
 UNITS    := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%)
-FUZZER   := $(BUILD)/tests/fuzz_commands
+# Doors that a fuzzer enters by, each with what they share. A door without a fuzzer has a driver.
+DOOR_SRC := $(wildcard tests/fuzz/fuzz_*.c)
+DOORS    := $(DOOR_SRC:tests/fuzz/%.c=$(BUILD)/tests/%)
+DOOR_OBJ := $(addprefix $(OBJ)/tests/fuzz/,mend.o \
+              $(if $(findstring fuzzer,$(SANITIZE)),mutate.o,plain.o))
 # plugin*.c are loaded with dlopen(); *_internal.c use what the library does not offer.
 PLUGIN_SRC  := $(wildcard tests/programs/plugin*.c)
 PROGRAM_SRC := $(filter-out $(PLUGIN_SRC),$(wildcard tests/programs/*.c tests/programs/*.cc))
@@ -128,7 +132,7 @@ lib: $(STATIC_LIB) $(SHARED_LIB) ## Build the static and the shared library
 tool: $(if $(CLI_SRC),$(TOOL)) ## Build the command-line tool (needs jansson, libdw, SQLite, protobuf-c, zlib)
 examples: $(EXAMPLES) $(HTTPD) ## Build the example programs
 bench-programs: $(BENCHES)
-test-programs: $(UNITS) $(PROGRAMS) $(FUZZER) ## Build the unit tests and the programs that tests run
+test-programs: $(UNITS) $(PROGRAMS) $(DOORS) ## Build the unit tests and the programs that tests run
 
 # A build with other compilers or flags in the same directory starts afresh.
 FLAGS_LINE = $(CC) $(CXX) $(C_FLAGS) $(CXX_FLAGS) $(LINK_FLAGS) $(SRC_FLAGS)
@@ -210,11 +214,22 @@ $(TOOL): $(TOOL_PARTS)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK_FLAGS) -o $@ $^ $(TOOL_LIBS)
 
-# The tool's commands behind libFuzzer's door, or behind that of a build without it.
-$(FUZZER): $(OBJ)/tests/fuzz/fuzz_commands.o $(filter-out %/main.o,$(TOOL_PARTS))
-	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(LINK_FLAGS) $(if $(findstring fuzzer,$(SANITIZE)),-fsanitize=fuzzer) -o $@ $^ \
-	    $(TOOL_LIBS)
+program_name = $(notdir $(basename $(1)))
+
+# A door to the tool's commands, or to parts of them. $(1) name, $(2) objects. The reader's door has
+# its files in memory.
+DOOR_PARTS := $(filter-out %/main.o,$(TOOL_PARTS))
+define door_rule
+$(BUILD)/tests/$(1): $(OBJ)/tests/fuzz/$(1).o $(DOOR_OBJ) $(2)
+	@mkdir -p $$(@D)
+	$$(call say,LINK)$$(CC) $$(LINK_FLAGS) $(if $(findstring fuzzer,$(SANITIZE)),-fsanitize=fuzzer) \
+	    -o $$@ $$^ $$(TOOL_LIBS)
+endef
+$(foreach s,$(filter-out %/fuzz_reader.c,$(DOOR_SRC)),\
+    $(eval $(call door_rule,$(call program_name,$(s)),$(DOOR_PARTS))))
+$(eval $(call door_rule,fuzz_reader,$(OBJ)/tests/fuzz/memory_file.o \
+    $(filter-out %/reader/file.o,$(filter $(foreach f,base format spool reader,$(OBJ)/src/$(f)/%), \
+    $(LIB_OBJ)))))
 
 # Programs link with CXX where their source is C++. $(1) program, $(2) source.
 linker = $(if $(filter %.cc,$(1)),$(CXX),$(CC))
@@ -225,7 +240,6 @@ $(2): $(OBJ)/$(basename $(1)).o $(3) $(5)
 	@mkdir -p $$(@D)
 	$$(call say,LINK)$$(call linker,$(1)) $$(LINK_FLAGS) -o $$@ $(OBJ)/$(basename $(1)).o $(3) $(4) $$(LDLIBS)
 endef
-program_name = $(notdir $(basename $(1)))
 # The archive is one object without internal names, and is left out where its names are there already.
 internal_objects = $(if $(filter %_internal,$(basename $(1))),$(LIB_OBJ))
 
@@ -261,7 +275,7 @@ $(BUILD)/tests/programs/plugin%.so: tests/programs/plugin%.c $(SHARED_LIB) $(BUI
 
 -include $(LIB_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HTTPD_OBJ:.o=.d) \
     $(HTTPD_PLAIN_OBJ:.o=.d) $(BENCH_COMMON_OBJ:.o=.d) $(UNIT_COMMON_OBJ:.o=.d) \
-    $(OBJ)/tests/fuzz/fuzz_commands.d \
+    $(patsubst %.c,$(OBJ)/%.d,$(wildcard tests/fuzz/*.c)) \
     $(patsubst %,$(OBJ)/%.d,$(basename $(EXAMPLE_SRC) $(BENCH_SRC) $(UNIT_SRC) $(PROGRAM_SRC))) \
     $(PLUGIN_SRC:tests/programs/%.c=$(OBJ)/%.d)
 
