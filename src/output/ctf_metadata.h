@@ -25,6 +25,7 @@ enum ctf_event {
     CTF_RESUME,
     CTF_STALL,
     CTF_PROFILING,
+    CTF_LEVELS,
     CTF_EVENTS
 };
 

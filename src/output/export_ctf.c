@@ -249,14 +249,15 @@ static void put_declaration(struct probity_export *export,
     end_event(export, put_u32(at, function->line));
 }
 
-/* What consists of one number, or of nothing. */
+/* What consists of one number or two, or of nothing. */
 static void put_notice(struct probity_export *export, const struct probity_export_thread *thread,
                        const struct probity_event *event)
 {
     static const enum ctf_event ids[] = {[PROBITY_EVENT_PAUSE] = CTF_PAUSE,
                                          [PROBITY_EVENT_RESUME] = CTF_RESUME,
                                          [PROBITY_EVENT_STALL] = CTF_STALL,
-                                         [PROBITY_EVENT_PROFILING] = CTF_PROFILING};
+                                         [PROBITY_EVENT_PROFILING] = CTF_PROFILING,
+                                         [PROBITY_EVENT_LEVELS] = CTF_LEVELS};
     const struct probity_trace_facts *facts = probity_reader_facts(export->reader, event->trace);
     char *at = begin_event(export, ids[event->kind], thread, event->wall_ns, cpu_of(event));
 
@@ -266,6 +267,8 @@ static void put_notice(struct probity_export *export, const struct probity_expor
                              : 0);
     if (event->kind == PROBITY_EVENT_PROFILING)
         *at++ = (char)(event->payload_bytes > 0 && event->payload[0] != 0);
+    for (size_t i = 0; event->kind == PROBITY_EVENT_LEVELS && i < 2; i++)
+        *at++ = (char)(event->payload_bytes > i ? event->payload[i] : 0);
     end_event(export, at);
 }
 
@@ -290,6 +293,7 @@ static void ctf_event(struct probity_export *export, struct probity_export_threa
     case PROBITY_EVENT_PAUSE:
     case PROBITY_EVENT_RESUME:
     case PROBITY_EVENT_STALL:
+    case PROBITY_EVENT_LEVELS:
     case PROBITY_EVENT_PROFILING: put_notice(export, thread, event); break;
     default: break;
     }

@@ -44,6 +44,12 @@ struct perfetto_event {
     uint64_t wall_ns, cpu_ns;
 };
 
+/* An argument of what Probity itself tells. */
+struct perfetto_number {
+    const char *name; /* NULL: none */
+    uint64_t number;
+};
+
 static const char category_function[] = "function", category_untimed[] = "untimed",
                   category_pause[] = "pause", category_hit[] = "probe",
                   category_message[] = "message", category_values[] = "parameters",
@@ -402,29 +408,46 @@ static void put_told(struct probity_export *export, struct perfetto_thread *own,
     end_event(export, &open);
 }
 
-/* What Probity itself tells. */
+/* What Probity itself tells: a name, and up to two numbers. */
 static void put_notice(struct probity_export *export, struct perfetto_thread *own,
-                       const struct probity_event *event)
+                       const struct probity_event *event, const char *name,
+                       const struct perfetto_number numbers[2])
 {
-    static const char name_stall[] = "stalled", name_on[] = "profiling on",
-                      name_off[] = "profiling off", name_ns[] = "ns";
-    int is_stall = event->kind == PROBITY_EVENT_STALL && event->payload_bytes >= 8;
-
-    if (!is_stall && (event->kind != PROBITY_EVENT_PROFILING || event->payload_bytes < 1))
-        return;
-    const char *name = is_stall ? name_stall : event->payload[0] ? name_on : name_off;
     const struct perfetto_event told = {
         TYPE_INSTANT, name_of(export, name),
         category_of(export, category_notice), 0, event->wall_ns, event->cpu_ns};
-    uint32_t ns = annotation_of(export, name_ns);
+    uint32_t names[2];
+
+    for (size_t i = 0; i < 2; i++)
+        names[i] = numbers[i].name != NULL ? annotation_of(export, numbers[i].name) : 0;
     struct perfetto_open open = begin_event(export, own, &told);
-    if (is_stall) {
-        const struct probity_trace_facts *facts =
-            probity_reader_facts(export->reader, event->trace);
-        open.at = put_id(open.at, ns,
-                         probity_trace_ns_of_ticks(facts, probity_get_u64(event->payload)));
+    for (size_t i = 0; i < 2; i++) {
+        if (numbers[i].name != NULL)
+            open.at = put_id(open.at, names[i], numbers[i].number);
     }
     end_event(export, &open);
+}
+
+static void put_own(struct probity_export *export, struct perfetto_thread *own,
+                    const struct probity_event *event)
+{
+    static const char name_stall[] = "stalled", name_on[] = "profiling on",
+                      name_off[] = "profiling off", name_levels[] = "levels", name_ns[] = "ns",
+                      name_functions[] = "functions", name_parameters[] = "parameters";
+    const struct probity_trace_facts *facts = probity_reader_facts(export->reader, event->trace);
+    struct perfetto_number numbers[2] = {{NULL, 0}, {NULL, 0}};
+
+    if (event->kind == PROBITY_EVENT_STALL && event->payload_bytes >= 8) {
+        numbers[0] = (struct perfetto_number){
+            name_ns, probity_trace_ns_of_ticks(facts, probity_get_u64(event->payload))};
+        put_notice(export, own, event, name_stall, numbers);
+    } else if (event->kind == PROBITY_EVENT_LEVELS && event->payload_bytes >= 2) {
+        numbers[0] = (struct perfetto_number){name_functions, event->payload[0]};
+        numbers[1] = (struct perfetto_number){name_parameters, event->payload[1]};
+        put_notice(export, own, event, name_levels, numbers);
+    } else if (event->kind == PROBITY_EVENT_PROFILING && event->payload_bytes >= 1) {
+        put_notice(export, own, event, event->payload[0] ? name_on : name_off, numbers);
+    }
 }
 
 /* A name that has been told already is told anew, in a new state. */
@@ -459,7 +482,8 @@ static void put_event(struct probity_export *export, struct probity_export_threa
     case PROBITY_EVENT_PAUSE:
     case PROBITY_EVENT_RESUME: pause_or_resume(export, own, event); break;
     case PROBITY_EVENT_STALL:
-    case PROBITY_EVENT_PROFILING: put_notice(export, own, event); break;
+    case PROBITY_EVENT_LEVELS:
+    case PROBITY_EVENT_PROFILING: put_own(export, own, event); break;
     default: break;
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * exported.c: names, values and threads that the formats of other tools must carry unharmed.
+ * exported.c: names, values, threads and levels that formats of other tools must carry unharmed.
  *
  *     exported [THREADS [ROUNDS [kill|wait]]]    wait: says "ready" and reads to the end of input
  *     exported none|one|names                    no record at all, a single one, or those of 70,000
@@ -106,6 +106,7 @@ int main(int argc, char **argv)
     probity_probe_set_name(RENAMED, "before");
     int status = run(argc > 1 ? atoi(argv[1]) : 2);
     probity_probe_set_name(RENAMED, "after");
+    FN_INSTRUMENT_LEVEL(3, 4);
     hit_names();
     if (strcmp(end, "kill") == 0)
         raise(SIGKILL);

@@ -110,6 +110,8 @@ expect "markup" '"</script>\\376\\n"' "$(cat answer.3)"
 expect "threads" 2 "$(grep -c '^<i>worker' answer.4)"
 [ "$(cat answer.5)" -gt 0 ] && [ "$(cat answer.6)" -gt 0 ] || fail "numbers: $(cat answer.[56])"
 expect "messages" 2 "$(cat answer.7)"
+expect "levels" "5 5, 3 4" "$(jq -r '[.traceEvents[] | select(.name == "levels") |
+    "\(.args.functions) \(.args.parameters)"] | join(", ")' out)"
 
 # Where a clock was set back, or records are older than the first anchor: nothing is lost.
 for trace in "$SOURCE"/tests/golden/good/{realtime_set,before_first_anchor}.probity; do

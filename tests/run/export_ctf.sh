@@ -87,6 +87,9 @@ for value in 'name = "text", value = "\"plain\""' 'value = "\"</script>\\376\\n\
 done
 grep -qE 'value = "\\"x{900,}\\"\.\.\."' events || fail "no long text"
 grep -qE '^[0-9]+ message .*text = "message <b>\\"x{900,}' events || fail "no message"
+expect "levels" "functions = 5, parameters = 5
+functions = 3, parameters = 4" \
+    "$(sed -nE 's/^[0-9]+ levels .*\{ (functions[^}]*[0-9]) \}$/\1/p' events)"
 
 # Ids, repairs, ranges.
 export_to "typed" 0 ctf typed

@@ -56,7 +56,7 @@ expect "processes" 2 "$(cat answer.1)"
 # More names than are kept at a time: the sequence begins a new state.
 PROBITY_OUT=$WORK/names "$PROGRAMS/exported" names
 compare "many names" names
-ask "many names" out "SELECT count(DISTINCT name) FROM slice"
+ask "many names" out "SELECT count(DISTINCT name) FROM slice WHERE category = 'probe'"
 expect "many names" 70000 "$(cat answer.1)"
 start_live
 compare "live" live
@@ -111,6 +111,14 @@ ask "ids" out "SELECT count(*) FROM slice JOIN args USING (arg_set_id)
 "$PROBITY" csv --columns pid,correlation typed | awk -F , '$2 != "" { n++; if (seen[$2]++) flows++ }
     END { print n, flows }' > expected
 expect "ids and flows" "$(cat expected)" "$(cat answer.1) $(cat answer.2)"
+
+# Levels that recording began with, and those that the program set.
+export_to "levels" 0 perfetto exported
+ask "levels" out "SELECT group_concat(key || ' ' || int_value, ', ') FROM slice
+    JOIN args USING (arg_set_id) WHERE name = 'levels' AND key GLOB 'debug.*'
+    GROUP BY slice.id ORDER BY ts"
+expect "levels" "debug.functions 5, debug.parameters 5
+debug.functions 3, debug.parameters 4" "$(cat answer.1)"
 
 # Repairs, pauses, and what a range leaves out.
 export_to "jumps" 0 perfetto jumps

@@ -91,6 +91,8 @@ expect "name of a probe" "42 after" "$(sql probes "SELECT text, name FROM probe
     WHERE name IS NOT NULL" | xargs)"
 expect "messages" 2 "$(sql messages "SELECT count(*) FROM event
     WHERE kind = 'message' AND text LIKE 'message <b>\"xxx%'")"
+expect "levels" "5 5, 3 4" "$(sql levels "SELECT group_concat(text, ', ') FROM event
+    WHERE kind = 'levels'")"
 
 # It cannot go where nothing can be read back from.
 status=0
