@@ -157,19 +157,33 @@ static uint64_t folded_value(const struct probity_tree_node *node, enum probity_
     return probity_tree_value(&sums, key);
 }
 
-static int push_node(struct stack *stack, const struct probity_tree_node *node, size_t depth)
+/* Thread ids are of a process, and process ids of a container: what is alike in all that is shown
+ * would be one to the reader of the lines. */
+static int push_thread(struct stack *stack, const struct probity_tree_answer *answer,
+                       const struct probity_thread_label *thread, size_t depth)
 {
-    const struct probity_thread_label *thread = node->thread;
-    char text[96];
-    size_t bytes;
+    size_t traces = probity_reader_traces(answer->reader), earlier = 0;
+    const char *name = thread->name != NULL ? thread->name : "thread";
+    char process[48] = "", text[128];
 
-    if (node->function != NULL) {
-        const char *name = probity_tree_label(node, text, &bytes);
-        return push(stack, depth, name, bytes);
-    }
-    snprintf(text, sizeof text, "%.60s-%" PRIu32, thread->name != NULL ? thread->name : "thread",
-             thread->tid);
+    for (size_t i = 0; i < thread->trace; i++)
+        earlier += probity_reader_facts(answer->reader, i)->info.pid == thread->pid;
+    if (earlier > 0)
+        snprintf(process, sizeof process, "%" PRIu32 "#%zu/", thread->pid, earlier + 1);
+    else if (traces > 1)
+        snprintf(process, sizeof process, "%" PRIu32 "/", thread->pid);
+    snprintf(text, sizeof text, "%.*s-%s%" PRIu32, (int)probity_text_whole(name, strnlen(name, 60)),
+             name, process, thread->tid);
     return push(stack, depth, text, strlen(text));
+}
+
+static int push_function(struct stack *stack, const struct probity_tree_node *node, size_t depth)
+{
+    char lost[32];
+    size_t bytes;
+    const char *name = probity_tree_label(node, lost, &bytes);
+
+    return push(stack, depth, name, bytes);
 }
 
 int probity_tree_folded(FILE *stream, const struct probity_tree_answer *answer,
@@ -182,7 +196,8 @@ int probity_tree_folded(FILE *stream, const struct probity_tree_answer *answer,
 
     while (error == 0 && (node = probity_tree_next(node, answer->root, &depth)) != NULL) {
         uint64_t value = node->function != NULL ? folded_value(node, key) : 0;
-        error = push_node(&stack, node, depth);
+        error = node->function != NULL ? push_function(&stack, node, depth)
+                                       : push_thread(&stack, answer, node->thread, depth);
         if (error == 0 && value > 0)
             fprintf(stream, "%s %" PRIu64 "\n", stack.text, value);
     }

@@ -117,6 +117,12 @@ diff <("$PROBITY" report --by-thread --json many | jq -r '[.functions[].threads[
     <(awk '{ match($0, /-[0-9]+;/); tid = substr($0, RSTART + 1, RLENGTH - 2)
         sum[tid] += $NF } END { for (tid in sum) print tid, sum[tid] }' out | sort) > difference ||
     fail "folded by thread: $(head -n 5 difference)"
+# Of two processes, each thread by its process.
+export_to "two processes" 0 folded --by-thread many tree
+diff <("$PROBITY" report --by-thread --json many tree | jq -r '.functions[].threads[] |
+    "\(.pid)/\(.tid)"' | sort -u) \
+    <(sed -E 's/^[^;]*-([0-9]+\/[0-9]+);.*/\1/' out | sort -u) > difference ||
+    fail "folded by process and thread: $(head -n 5 difference)"
 
 # A flame graph of off-CPU time is that of the time that is not CPU time.
 export_to "off the CPU" 0 folded --value off-cpu parallel

@@ -34,17 +34,16 @@ static void start(void)
     make_declare(&make, 1, 40, "d", 1);
 }
 
-static struct run run_made(const char *name, const struct probity_tree_options *options)
+static struct run run_paths(const char *const *paths, size_t count,
+                            const struct probity_tree_options *options)
 {
     struct run run = {0};
-    const char *path = make.path;
     const struct probity_event *event;
 
-    make_finish(&make, name);
     assert_int_equal(probity_tree_open(options, &run.tree), 0);
     assert_int_equal(probity_report_open(NULL, &run.report), 0);
     assert_int_equal(probity_threads_open(0, 0, &run.threads), 0);
-    assert_int_equal(probity_reader_open(&path, 1, NULL, NULL, &run.reader), 0);
+    assert_int_equal(probity_reader_open(paths, count, NULL, NULL, &run.reader), 0);
     while (probity_reader_next(run.reader, &event) > 0) {
         assert_int_equal(probity_tree_put(run.tree, event), 0);
         assert_int_equal(probity_report_put(run.report, event), 0);
@@ -54,8 +53,17 @@ static struct run run_made(const char *name, const struct probity_tree_options *
     assert_int_equal(probity_tree_sort(run.tree, PROBITY_TREE_TOTAL), 0);
     assert_int_equal(probity_report_finish(run.report), 0);
     assert_int_equal(probity_threads_finish(run.threads), 0);
-    unlink(make.path);
+    for (size_t i = 0; i < count; i++)
+        unlink(paths[i]);
     return run;
+}
+
+static struct run run_made(const char *name, const struct probity_tree_options *options)
+{
+    const char *path = make.path;
+
+    make_finish(&make, name);
+    return run_paths(&path, 1, options);
 }
 
 static void close_run(struct run *run)
@@ -154,6 +162,34 @@ static void threads_have_trees_on_request(void **state)
     struct run run = run_made("by_thread", &options);
     expect_folded(&run, PROBITY_TREE_CALLS, "thread-102;a 1\nthread-102;a;c: 1\n"
                   "thread-102;a;c:;b 1\nthread-102;a;b 1\nthread-102;b 1\nfirst-101;a 1\n");
+    close_run(&run);
+}
+
+/* Thread 101 of process 77, of 78, and of another process 77. */
+static void threads_of_other_processes_have_other_stacks(void **state)
+{
+    const struct probity_tree_options options = {.by_thread = 1};
+    const struct make_item one[] = {EVENT(0, PROBITY_EVENT_THREAD_NAME, "same", 4), ENTER(10, 10),
+                                    LEAVE(20, 10)};
+    struct probity_info info = make_info(NULL);
+    static struct make makes[3];
+    const char *paths[3];
+    char name[] = "process_0";
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(makes); i++) {
+        info.pid = i == 1 ? 78 : 77;
+        memset(info.session, (int)i, sizeof info.session);
+        make_start_with(&makes[i], &info);
+        make_declare(&makes[i], 1, 10, "a", 0);
+        make_items(&makes[i], 1, one, COUNT(one));
+        name[8] = (char)('0' + i);
+        make_finish(&makes[i], name);
+        paths[i] = makes[i].path;
+    }
+    struct run run = run_paths(paths, COUNT(paths), &options);
+    expect_folded(&run, PROBITY_TREE_CALLS, "same-77/101;a 1\nsame-78/101;a 1\n"
+                  "same-77#2/101;a 1\n");
     close_run(&run);
 }
 
@@ -540,6 +576,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_path_has_its_calls_and_times),
         cmocka_unit_test(threads_have_trees_on_request),
+        cmocka_unit_test(threads_of_other_processes_have_other_stacks),
         cmocka_unit_test(direct_recursion_folds_on_request),
         cmocka_unit_test(a_deferred_scope_adopts_what_it_called),
         cmocka_unit_test(too_many_paths_are_told),
