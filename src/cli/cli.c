@@ -96,6 +96,12 @@ int cli_print_help(const struct cli_command *command)
     return CLI_OK;
 }
 
+int cli_fail_function(const struct cli_command *command, const char *pattern)
+{
+    return cli_fail(command, "no call of a function like '%s' here; `probity report` shows which "
+                    "there are", pattern);
+}
+
 /* Each text names the thing and, where there is one, the remedy. */
 int cli_fail_trace(const struct cli_command *command, const char *path, int error, int error_number)
 {

@@ -81,6 +81,9 @@ void cli_warn(const struct cli_command *command, const char *format, ...)
 /* The --help of a command, on stdout. Returns CLI_OK. */
 int cli_print_help(const struct cli_command *command);
 
+/* --function PATTERN, and nothing like it was called. Returns CLI_FAILURE. */
+int cli_fail_function(const struct cli_command *command, const char *pattern);
+
 /* "'PATH': TEXT. REMEDY" for an error of the reader or the writer; error_number is errno for OPEN,
  * READ, WRITE. */
 int cli_fail_trace(const struct cli_command *command, const char *path, int error,

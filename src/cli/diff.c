@@ -189,6 +189,23 @@ static int find_idle_limit(const struct diff_call *call)
     return CLI_OK;
 }
 
+/* Likewise a pattern: a table of nothing looks like one of no change. */
+static int find_idle_pattern(const struct diff_call *call)
+{
+    const char *const *patterns = call->options.patterns;
+    size_t count, kinds[PROBITY_COMPARE_KINDS] = {0};
+    const struct probity_compare_row *rows = probity_compare_rows(call->compared.compare, &count);
+
+    for (size_t i = 0; i < count; i++)
+        kinds[rows[i].item.kind]++;
+    if (patterns[PROBITY_COMPARE_FUNCTION] != NULL && kinds[PROBITY_COMPARE_FUNCTION] == 0)
+        return cli_fail_function(&cli_command_diff, patterns[PROBITY_COMPARE_FUNCTION]);
+    if (patterns[PROBITY_COMPARE_BLOCK] != NULL && kinds[PROBITY_COMPARE_BLOCK] == 0)
+        return cli_fail(&cli_command_diff, "no block like '%s' here; `probity blocks` shows which "
+                        "there are", patterns[PROBITY_COMPARE_BLOCK]);
+    return CLI_OK;
+}
+
 static int judge_limits(const struct diff_call *call)
 {
     const struct probity_compare *compare = call->compared.compare;
@@ -204,7 +221,8 @@ static int judge_limits(const struct diff_call *call)
     if (probity_compare_limit_tests(compare) > 0 && (base < other ? base : other) < least)
         cli_warn(&cli_command_diff, "--fail-on: from so few runs nothing can be established; "
                  "%zu a side are needed at least", least);
-    return find_idle_limit(call);
+    int idle = find_idle_limit(call);
+    return idle == CLI_OK ? find_idle_pattern(call) : idle;
 }
 
 static int read_runs(struct diff_call *call, char **names, size_t base_count, size_t count)

@@ -230,8 +230,7 @@ static int tell_nothing(const struct hist_call *call)
     }
     if (call->result.count > 0)
         return CLI_OK;
-    return cli_fail(&cli_command_hist, "no call of a function like '%s' here; `probity report` "
-                    "shows which there are", call->pattern);
+    return cli_fail_function(&cli_command_hist, call->pattern);
 }
 
 /* The name comes first; of blocks there is none. */

@@ -20,6 +20,7 @@ struct report_call {
     struct probity_report_layout layout;
     struct probity_report_options options;
     struct probity_report *report;
+    int is_found; /* a function like the pattern */
 };
 
 static const struct option long_options[] = {CLI_ANSWER_OPTIONS,
@@ -37,7 +38,7 @@ static const struct option long_options[] = {CLI_ANSWER_OPTIONS,
 
 #define KEYS \
     "calls, total, self, cpu-total, cpu-self, off-total, off-self, paused, elapsed, parallelism, " \
-    "min, mean, p50, p90, p99, max"
+    "min, mean, p50, p90, p99, max, total-corrected, total-error, self-corrected, self-error"
 
 static int parse_key(struct report_call *call, const char *text)
 {
@@ -199,6 +200,7 @@ static int print_functions(struct report_call *call, FILE *stream,
         find_signatures(symbols, reader, functions, count);
     if (call->pattern != NULL)
         count = keep_matching(call->pattern, functions, count);
+    call->is_found = count > 0;
     probity_report_sort(functions, count, call->key);
     if (!call->answer.as_json && !call->answer.as_csv) {
         probity_report_text(stream, &call->layout, reader, functions, count, repairs);
@@ -228,6 +230,20 @@ static int print_report(void *context, FILE *stream, const struct probity_reader
     return error;
 }
 
+/* CSV and JSON have all columns, each under its own name. */
+static int run_on(void *context, char **names, size_t count)
+{
+    struct report_call *call = context;
+
+    if (call->layout.column_count > 0 && (call->answer.as_json || call->answer.as_csv))
+        return cli_fail_usage(&cli_command_report, "--columns is of the table: %s has all of them",
+                              call->answer.as_json ? "--json" : "--csv");
+    int status = cli_answer_run(&call->answer, names, count);
+    if (status != CLI_OK || call->pattern == NULL || call->is_found)
+        return status;
+    return cli_fail_function(&cli_command_report, call->pattern);
+}
+
 static void release(void *context)
 {
     struct report_call *call = context;
@@ -239,7 +255,7 @@ static void release(void *context)
 static int run(int argc, char **argv)
 {
     static const struct cli_answer_steps steps = {
-        .options = {":o:fn:h", long_options, take_option},
+        .options = {":o:fn:h", long_options, take_option}, .run = run_on,
         .open = open_report, .put = put_event, .finish = finish_report, .print = print_report,
         .release = release};
     struct report_call call = {
@@ -257,12 +273,13 @@ const struct cli_command cli_command_report = {
     "are complete, stands at the end.\n\n"
     "      --sort KEY          calls, total, self (default), cpu-total, cpu-self, off-total,\n"
     "                          off-self, paused, elapsed, parallelism, min, mean, p50, p90, p99,\n"
-    "                          max, total-corrected, self-corrected, name\n"
+    "                          max, total-corrected, total-error, self-corrected, self-error,\n"
+    "                          name\n"
     "      --wide              all columns: time off the CPU, elapsed time over all threads, how\n"
     "                          many threads at once, pauses\n"
     "      --corrected         total and self time less what recording added, as far as it was\n"
     "                          measured, and how far that may be off (+-)\n"
-    "      --columns KEY,...   these columns, in this order; total-error and self-error too\n"
+    "      --columns KEY,...   these columns of the table, in this order: keys of --sort but name\n"
     "  -n, --limit N           the first N functions only\n"
     "      --by-thread         a line for each thread below each function\n"
     "      --signature         signatures instead of names, where they are known\n"

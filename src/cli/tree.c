@@ -21,7 +21,8 @@ struct tree_call {
     struct probity_tree_layout layout;
     struct probity_tree *tree;
     enum tree_form form;
-    enum probity_tree_key key, value;
+    enum probity_tree_key key;
+    enum probity_tree_key value; /* PROBITY_TREE_KEYS: not told */
     enum probity_tree_view view;
     const char *pattern; /* NULL: the whole tree */
     int is_found;        /* a function of that name */
@@ -195,7 +196,9 @@ static int print_tree(void *context, FILE *stream, const struct probity_reader *
     switch (call->form) {
     case FORM_JSON: return probity_tree_json(stream, &answer);
     case FORM_CSV: return probity_tree_csv(stream, &answer);
-    case FORM_FOLDED: return probity_tree_folded(stream, &answer, call->value);
+    case FORM_FOLDED:
+        return probity_tree_folded(stream, &answer, call->value != PROBITY_TREE_KEYS
+                                                        ? call->value : PROBITY_TREE_SELF);
     default: break;
     }
     call->layout.has_colour = has_colour;
@@ -207,13 +210,13 @@ static int print_tree(void *context, FILE *stream, const struct probity_reader *
 static int run_on(void *context, char **names, size_t count)
 {
     struct tree_call *call = context;
+
+    if (call->value != PROBITY_TREE_KEYS && call->form != FORM_FOLDED)
+        return cli_fail_usage(&cli_command_tree, "--value is of --folded");
     int status = cli_answer_run(&call->answer, names, count);
 
-    if (status == CLI_OK && call->pattern != NULL && !call->is_found) {
-        cli_warn(&cli_command_tree, "no call of a function like '%s' here; `probity report` shows "
-                 "which there are", call->pattern);
-        status = CLI_FAILURE;
-    }
+    if (status == CLI_OK && call->pattern != NULL && !call->is_found)
+        status = cli_fail_function(&cli_command_tree, call->pattern);
     return status;
 }
 
@@ -234,7 +237,7 @@ static int run(int argc, char **argv)
     struct tree_call call = {
         .answer = {.command = &cli_command_tree, .steps = &steps, .context = &call},
         .key = PROBITY_TREE_TOTAL,
-        .value = PROBITY_TREE_SELF};
+        .value = PROBITY_TREE_KEYS};
 
     return cli_answer_main(&call.answer, argc, argv);
 }

@@ -274,8 +274,12 @@ compare "cut" 3 base.1 -- part
 grep -q '^trace: part: NOT COMPLETE: ' output || fail "a cut trace is called complete"
 grep -q '^traces: 1 of 2 complete' output || fail "no count of complete traces"
 PROBITY_OUT=$WORK/plain "$BUILD/examples/hello"
-compare "no scopes" 0 --function '*' plain -- plain
+compare "no scopes" 1 --function '*' plain -- plain
 grep -q '^no calls' output || fail "calls of a program without scopes"
+compare "no such function" 1 --function none base.1 -- new.1
+grep -q "no call of a function like 'none'" errors || fail "no word of it: $(cat errors)"
+compare "no such block" 1 --block none base.1 -- new.1
+grep -q "no block like 'none'" errors || fail "no word of it: $(cat errors)"
 
 # ---- Runs that are no repetitions of each other ----
 

@@ -64,8 +64,10 @@ expect "recursion" "$(member fibonacci total_ns)" "$(member fibonacci self_ns)"
 # Filters.
 report "function" 0 --function 'f*i' trace
 expect "functions f*i" "177 fibonacci" "$(calls)"
-report "no function" 0 --function none trace
+report "no function" 1 --function none trace
 grep -q '^no calls' output || fail "no word that there are no calls"
+grep -q "no call of a function like 'none'" errors || fail "no word of the pattern: $(cat errors)"
+report "no function, CSV" 1 --csv --function none trace
 report "thread" 0 --tid "$tid" --sort name trace
 expect "functions of thread $tid" "7 leaf, 1 thread_main" "$(calls)"
 report "no thread" 1 --tid 1 trace
@@ -92,9 +94,20 @@ status=0
 "$PROBITY" report -f -o /dev/full trace 2> errors || status=$?
 expect "full disk, -o: status" 1 "$status"
 for wrong in "--sort none" "--limit -1" "--limit 1x" "--from x" "--nothing" \
-    "--from 5 --to 3" "--from 5 --to 5" "--to @0" ""; do
+    "--from 5 --to 3" "--from 5 --to 5" "--to @0" "--columns calls --csv" \
+    "--columns calls --json" ""; do
     # shellcheck disable=SC2086
     report "wrong: $wrong" 2 $wrong ${wrong:+trace}
+done
+# What a wrong key's message lists is taken, and nothing else is missing in it.
+for option in --columns --sort; do
+    report "wrong key of $option" 2 "$option" wrong trace
+    keys=$(sed -n 's/.*; there are //p' errors)
+    expect "keys of $option" "$([ $option = --sort ] && echo 21 || echo 20)" \
+        "$(tr , '\n' <<< "$keys" | wc -l)"
+    for key in ${keys//,/}; do
+        report "$option $key" 0 "$option" "$key" trace
+    done
 done
 if command -v script > /dev/null; then
     script -qc "TERM=xterm '$PROBITY' report trace" /dev/null > output < /dev/null

@@ -112,7 +112,7 @@ for command in tree threads report; do
 done
 tool "no such function" 1 tree --function nobody shapes
 for wrong in "--sort none" "--depth x" "--min-percent 101" "--value none" \
-    "--callers a --callees b"; do
+    "--callers a --callees b" "--value cpu" "--value cpu --json"; do
     # shellcheck disable=SC2086
     tool "wrong: $wrong" 2 tree $wrong shapes
 done
