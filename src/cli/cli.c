@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/temporary.h"
+
 /* One line, so that scripts and logs can rely on it; in front of it, no half progress line. */
 static void print_line(const struct cli_command *command, const char *format, va_list arguments)
 {
@@ -326,16 +328,11 @@ int cli_output_is_apart(const struct cli_command *command, const char *path, cha
 /* The new file, beside the one that it is to replace. */
 static int open_temporary(const struct cli_command *command, struct cli_output *output)
 {
-    static const char suffix[] = ".tmp";
-    size_t length = strlen(output->path);
-
-    output->temporary = malloc(length + sizeof suffix);
+    output->temporary = probity_temporary_name(output->path);
     if (output->temporary == NULL)
         return cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
-    memcpy(output->temporary, output->path, length);
-    memcpy(output->temporary + length, suffix, sizeof suffix);
     cli_unfinished_set(output);
-    output->descriptor = open(output->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    output->descriptor = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (output->descriptor >= 0)
         return CLI_OK;
     cli_unfinished_clear();

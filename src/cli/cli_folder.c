@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/temporary.h"
 #include "cli/cli.h"
 
 /* A list of names ends with NULL. */
@@ -49,11 +50,9 @@ int cli_folder_open(const struct cli_command *command, const char *path, int for
         if (!S_ISDIR(there.st_mode) || !holds_only(path, files))
             return cli_fail(command, "'%s' is not such a folder; name another", path);
     }
-    if (asprintf(&output.temporary, "%s.tmp", path) < 0)
+    output.temporary = probity_temporary_name(path);
+    if (output.temporary == NULL)
         return cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
-    /* What an export that was killed has left. */
-    if (holds_only(output.temporary, files))
-        cli_remove_folder(output.temporary, files);
     if (mkdir(output.temporary, 0777) != 0) {
         cli_fail(command, "cannot make '%s': %s", output.temporary, strerror(errno));
         free(output.temporary);

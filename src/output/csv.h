@@ -58,7 +58,7 @@ int probity_csv_flush(struct probity_csv *csv);
 
 void probity_csv_close(struct probity_csv *csv);
 
-/* In csv_file.c. Makes csv_path out of a whole trace, by way of csv_path.tmp: what stands under
+/* In csv_file.c. Makes csv_path out of a whole trace, by way of a temporary name: what stands under
  * csv_path is never half a file. Returns 0; PROBITY_ERROR_DAMAGED where all that can be read was
  * written, but it is not all; PROBITY_ERROR_OPEN, PROBITY_ERROR_WRITE and the errors of
  * probity_reader_open(), with nothing left behind. */

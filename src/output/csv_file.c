@@ -6,9 +6,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "base/temporary.h"
 #include "output/csv.h"
 
 /* Returns 0, or the first error of either side. */
@@ -31,7 +31,7 @@ static int copy_events(struct probity_reader *reader, int file)
 /* Writes under the temporary name, then renames. */
 static int write_by_way_of(struct probity_reader *reader, const char *temporary, const char *path)
 {
-    int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW;
+    int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
     int file = open(temporary, flags, 0666);
 
     if (file < 0)
@@ -54,15 +54,11 @@ static int write_by_way_of(struct probity_reader *reader, const char *temporary,
 
 int probity_csv_write_file(const char *trace_path, const char *csv_path)
 {
-    static const char suffix[] = ".tmp";
     struct probity_reader *reader;
-    size_t length = strlen(csv_path);
-    char *temporary = malloc(length + sizeof suffix);
+    char *temporary = probity_temporary_name(csv_path);
 
     if (temporary == NULL)
         return PROBITY_ERROR_MEMORY;
-    memcpy(temporary, csv_path, length);
-    memcpy(temporary + length, suffix, sizeof suffix);
     int error = probity_reader_open(&trace_path, 1, NULL, NULL, &reader);
     if (error == 0) {
         error = write_by_way_of(reader, temporary, csv_path);

@@ -82,18 +82,41 @@ for interrupted in "chrome INT 130" "sqlite TERM 143" "ctf HUP 129"; do
     rm -rf out
     env --default-signal "$PROBITY" export --format "$format" -o out trace 2> full &
     export=$!
-    until [ -e out.tmp/stream ] || [ -f out.tmp ]; do
+    until ls out.*.tmp/stream > /dev/null 2>&1 || [ -f "$(echo out.*.tmp)" ]; do
         kill -0 "$export" 2> errors || break
         sleep 0.01
     done
-    [ -e out.tmp ] || fail "$format: nothing under a temporary name"
+    [ -e "$(echo out.*.tmp)" ] || fail "$format: nothing under a temporary name"
     kill -s "$signal" "$export"
     status=0
     wait "$export" 2> errors || status=$?
     expect "$format: interrupted: status" "$expected" "$status"
-    [ ! -e out ] && [ ! -e out.tmp ] || fail "$format: interrupted: left half an output"
+    expect "$format: interrupted: left" "" "$(find . -name 'out*' ! -name output)"
 done
 exec {pipe}>&-
+
+# What a user has under a name that looks like a temporary one stays, as a file and as a folder.
+for format in chrome sqlite ctf; do
+    rm -rf out out.tmp
+    echo mine > out.tmp
+    export_to "$format beside out.tmp" 0 "$format" trace
+    expect "$format beside out.tmp" mine "$(cat out.tmp)"
+    expect "$format: left beside it" out "$(find . -name 'out*' ! -name output ! -name out.tmp |
+        grep -v '^./out/' | sed 's,^\./,,')"
+done
+rm -rf out out.tmp
+mkdir out.tmp
+touch out.tmp/metadata out.tmp/stream
+export_to "ctf beside a folder out.tmp" 0 ctf trace
+expect "a folder out.tmp" "metadata stream" "$(cd out.tmp && echo *)"
+rm -r out.tmp
+long=$(printf 'x%.0s' $(seq 255))
+for format in folded ctf; do
+    rm -rf "$long"
+    "$PROBITY" export --format "$format" -o "$long" trace 2> errors || fail "long: $(cat errors)"
+    [ -e "$long" ] || fail "$format: no output of a long name"
+done
+rm -r "$long"
 
 # Every kind of trace in every format; JSON is strict whatever is in it.
 for trace in none one counted trace "$SOURCE"/tests/golden/good/*.probity; do

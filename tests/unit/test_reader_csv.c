@@ -5,6 +5,7 @@
 #include "test_reader_make.h"
 
 #include <errno.h>
+#include <glob.h>
 
 #include "output/csv.h"
 #include "output/csv_digits.h"
@@ -149,6 +150,7 @@ static void a_full_disk_is_an_error(void **state)
 static void a_trace_becomes_a_file_whole_or_not_at_all(void **state)
 {
     char csv[300], temporary[310], text[200] = "";
+    glob_t left;
     (void)state;
     make_start(&make);
     make_data(&make, (struct probity_data){.thread = 1, .cpu_ns = 50},
@@ -157,6 +159,8 @@ static void a_trace_becomes_a_file_whole_or_not_at_all(void **state)
     make_write(&make, "whole");
     snprintf(csv, sizeof csv, "%s.csv", make.path);
     snprintf(temporary, sizeof temporary, "%s.tmp", csv);
+    int own = open(temporary, O_WRONLY | O_CREAT | O_EXCL, 0600); /* of a user */
+    assert_true(own >= 0 && write(own, "mine", 4) == 4 && close(own) == 0);
     assert_int_equal(probity_csv_write_file(make.path, csv), 0);
     int file = open(csv, O_RDONLY);
     assert_true(read(file, text, sizeof text - 1) > 0);
@@ -172,7 +176,12 @@ static void a_trace_becomes_a_file_whole_or_not_at_all(void **state)
     make_write(&make, "whole");
     assert_int_equal(probity_csv_write_file(make.path, csv), PROBITY_ERROR_FORMAT);
     assert_int_equal(access(csv, F_OK), -1);
-    assert_int_equal(access(temporary, F_OK), -1);
+    own = open(temporary, O_RDONLY);
+    assert_int_equal(read(own, text, sizeof text), 4);
+    close(own);
+    unlink(temporary);
+    snprintf(temporary, sizeof temporary, "%s.*.tmp", csv);
+    assert_int_equal(glob(temporary, 0, NULL, &left), GLOB_NOMATCH);
     unlink(make.path);
 }
 
