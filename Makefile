@@ -58,7 +58,7 @@ TOOL_ANALYSIS := $(wildcard $(addsuffix *.c,$(addprefix src/analysis/, \
     times)))
 LIB_SRC := $(wildcard src/base/*.c src/format/*.c src/spool/*.c src/runtime/*.c src/writer/*.c \
              src/reader/*.c src/library/*.c src/output/csv*.c src/output/log*.c) \
-           src/output/text.c src/output/values.c src/output/report_text.c \
+           src/output/text.c src/output/values.c src/output/report_text.c src/output/table.c \
            $(filter-out $(TOOL_ANALYSIS),$(wildcard src/analysis/*.c))
 TOOL_SRC := $(filter-out $(LIB_SRC),$(wildcard src/analysis/*.c src/output/*.c src/symbols/*.c \
               src/store/*.c))

@@ -85,8 +85,8 @@ _probity() {
     fi
     if [[ ${COMP_WORDS[1]} == report && $previous == --sort ]]; then
         mapfile -t COMPREPLY < <(compgen -W 'calls total self cpu-total cpu-self off-total off-self
-            paused elapsed parallelism min mean p50 p90 p99 max total-corrected self-corrected
-            name' -- "$word")
+            paused elapsed parallelism min mean p50 p90 p99 max total-corrected total-error
+            self-corrected self-error name' -- "$word")
         return
     fi
     if [[ ${COMP_WORDS[1]} == report && $previous == --columns ]]; then
@@ -94,7 +94,7 @@ _probity() {
         [[ $word == *,* ]] && keys=${word%,*},
         mapfile -t COMPREPLY < <(compgen -P "$keys" -W 'calls total self cpu-total cpu-self
             off-total off-self paused elapsed parallelism min mean p50 p90 p99 max
-            total-corrected total-error self-corrected self-error' \
+            total-corrected total-error self-corrected self-error distribution' \
             -- "${word##*,}")
         return
     fi

@@ -85,12 +85,13 @@ complete -c probity -n "$in report" -s o -l output -r -d 'write to a file'
 complete -c probity -n "$in report" -s f -l force -d 'replace the file'
 complete -c probity -n "$in report" -l sort -x -d 'the order' \
     -a 'calls total self cpu-total cpu-self off-total off-self paused elapsed parallelism min mean p50
-        p90 p99 max name'
+        p90 p99 max total-corrected total-error self-corrected self-error name'
 complete -c probity -n "$in report" -l wide -d 'all columns'
 complete -c probity -n "$in report" -l corrected -d 'times less what recording added'
 complete -c probity -n "$in report" -l columns -x -d 'the columns, in order' \
     -a "(__fish_append , calls total self cpu-total cpu-self off-total off-self paused elapsed \
-        parallelism min mean p50 p90 p99 max total-corrected total-error self-corrected self-error)"
+        parallelism min mean p50 p90 p99 max total-corrected total-error self-corrected self-error \
+        distribution)"
 complete -c probity -n "$in report" -l csv -d 'print CSV'
 complete -c probity -n "$in report" -s n -l limit -x -d 'the first functions only'
 complete -c probity -n "$in report" -l by-thread -d 'a line for each thread'

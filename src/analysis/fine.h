@@ -38,6 +38,26 @@ struct probity_fine_bucket {
     uint64_t least, width, count;
 };
 
+/* On a log scale: 2^bits steps to a power of two, and below 2^bits one to each value. */
+static inline uint64_t probity_fine_step(unsigned bits, uint64_t value)
+{
+    if (value < UINT64_C(1) << bits)
+        return value;
+    unsigned octave = 63 - (unsigned)__builtin_clzll(value), shift = octave - bits;
+    return ((uint64_t)shift << bits) + (value >> shift);
+}
+
+/* Of the step behind the last one: UINT64_MAX. */
+static inline uint64_t probity_fine_step_least(unsigned bits, uint64_t step)
+{
+    uint64_t parts = UINT64_C(1) << bits;
+
+    if (step < parts)
+        return step;
+    uint64_t shift = (step >> bits) - 1;
+    return shift + bits > 63 ? UINT64_MAX : (parts + step % parts) << shift;
+}
+
 /* Where a value is counted. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_fine_add_slowly(struct probity_fine *fine, unsigned page, unsigned part,
                             uint64_t count);

@@ -10,8 +10,7 @@
 
 const unsigned probity_hist_marks[PROBITY_HIST_MARKS] = {500, 900, 990};
 
-/* Log: 2^bits rows to a power of two, and below 2^bits one to each value. Linear: rows are 2^bits
- * wide. */
+/* Log: rows are steps (fine.h). Linear: rows are 2^bits wide. */
 struct scale {
     int is_linear;
     unsigned bits;
@@ -19,25 +18,15 @@ struct scale {
 
 static uint64_t row_of(struct scale scale, uint64_t value)
 {
-    if (scale.is_linear)
-        return value >> scale.bits;
-    if (value < UINT64_C(1) << scale.bits)
-        return value;
-    unsigned octave = 63 - (unsigned)__builtin_clzll(value), shift = octave - scale.bits;
-    return ((uint64_t)shift << scale.bits) + (value >> shift);
+    return scale.is_linear ? value >> scale.bits : probity_fine_step(scale.bits, value);
 }
 
 /* Of the row behind the last one: UINT64_MAX. */
 static uint64_t least_of(struct scale scale, uint64_t row)
 {
-    uint64_t parts = UINT64_C(1) << scale.bits;
-
     if (scale.is_linear)
         return row > UINT64_MAX >> scale.bits ? UINT64_MAX : row << scale.bits;
-    if (row < parts)
-        return row;
-    uint64_t shift = (row >> scale.bits) - 1;
-    return shift + scale.bits > 63 ? UINT64_MAX : (parts + row % parts) << shift;
+    return probity_fine_step_least(scale.bits, row);
 }
 
 static size_t rows_of(struct scale scale, const struct probity_hist_values *values)

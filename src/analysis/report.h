@@ -72,6 +72,7 @@ enum probity_report_key {
     PROBITY_REPORT_TOTAL_ERROR,     /* and how far that may be off */
     PROBITY_REPORT_SELF_CORRECTED,
     PROBITY_REPORT_SELF_ERROR,
+    PROBITY_REPORT_DISTRIBUTION, /* a column only: no number */
     PROBITY_REPORT_NAME, /* an order only */
     PROBITY_REPORT_KEYS
 };

@@ -11,7 +11,8 @@
 static const char *const key_names[PROBITY_REPORT_KEYS] = {
     "calls",   "total",       "self", "cpu-total", "cpu-self", "off-total", "off-self", "paused",
     "elapsed", "parallelism", "min",  "mean",      "p50",      "p90",       "p99",      "max",
-    "total-corrected", "total-error", "self-corrected", "self-error", "name"};
+    "total-corrected", "total-error", "self-corrected", "self-error", "distribution",
+    "name"};
 
 const char *probity_report_key_name(enum probity_report_key key)
 {

@@ -105,13 +105,20 @@ int cli_answer_is_utf8(void)
     return 0;
 }
 
-size_t cli_answer_columns(const struct cli_answer *answer)
+size_t cli_answer_line_columns(const struct cli_answer *answer)
 {
     struct winsize size;
 
-    if (answer->out == NULL && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    if (answer->out == NULL && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
         return size.ws_col;
-    return COLUMNS_USUAL;
+    return 0;
+}
+
+size_t cli_answer_columns(const struct cli_answer *answer)
+{
+    size_t columns = cli_answer_line_columns(answer);
+
+    return columns > 0 ? columns : COLUMNS_USUAL;
 }
 
 static int write_answer(const struct cli_answer *answer, const struct probity_reader *reader)

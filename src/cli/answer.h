@@ -70,6 +70,9 @@ int cli_answer_is_utf8(void);
 /* Columns of the terminal that the answer goes to; 80 without one. */
 size_t cli_answer_columns(const struct cli_answer *answer);
 
+/* The same for tables, which may be as wide as they like where there is none: 0 then. */
+size_t cli_answer_line_columns(const struct cli_answer *answer);
+
 /* Reads the traces and prints. Returns an exit status. */
 int cli_answer_run(struct cli_answer *answer, char **names, size_t count);
 

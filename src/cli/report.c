@@ -43,7 +43,7 @@ static const struct option long_options[] = {CLI_ANSWER_OPTIONS,
 static int parse_key(struct report_call *call, const char *text)
 {
     call->key = probity_report_key_parse(text);
-    if (call->key != PROBITY_REPORT_KEYS)
+    if (call->key != PROBITY_REPORT_KEYS && call->key != PROBITY_REPORT_DISTRIBUTION)
         return CLI_OK;
     return cli_fail_usage(&cli_command_report, "no order '%s'; there are " KEYS ", name", text);
 }
@@ -58,8 +58,8 @@ static int parse_columns(struct report_call *call, const char *text)
         snprintf(name, sizeof name, "%.*s", (int)bytes, text);
         enum probity_report_key key = probity_report_key_parse(name);
         if (key >= PROBITY_REPORT_NAME || bytes >= sizeof name)
-            return cli_fail_usage(&cli_command_report, "no column '%.*s'; there are " KEYS,
-                                  (int)bytes, text);
+            return cli_fail_usage(&cli_command_report, "no column '%.*s'; there are " KEYS
+                                  ", distribution", (int)bytes, text);
         if (call->layout.column_count == PROBITY_REPORT_KEYS)
             return cli_fail_usage(&cli_command_report, "--columns: too many");
         call->layout.columns[call->layout.column_count++] = key;
@@ -224,6 +224,9 @@ static int print_report(void *context, FILE *stream, const struct probity_reader
     struct symbols *symbols = is_needed ? symbols_open() : NULL;
 
     call->layout.has_colour = has_colour;
+    call->layout.is_utf8 = cli_answer_is_utf8();
+    call->layout.line_columns = cli_answer_line_columns(&call->answer);
+    call->layout.has_pictures = call->layout.is_utf8 && call->layout.line_columns > 0;
     int error = print_functions(call, stream, reader, symbols);
     if (symbols != NULL)
         symbols_close(symbols);
@@ -279,7 +282,8 @@ const struct cli_command cli_command_report = {
     "                          many threads at once, pauses\n"
     "      --corrected         total and self time less what recording added, as far as it was\n"
     "                          measured, and how far that may be off (+-)\n"
-    "      --columns KEY,...   these columns of the table, in this order: keys of --sort but name\n"
+    "      --columns KEY,...   these columns of the table, in this order: keys of --sort but\n"
+    "                          name, and distribution, a picture: calls by time, on one scale\n"
     "  -n, --limit N           the first N functions only\n"
     "      --by-thread         a line for each thread below each function\n"
     "      --signature         signatures instead of names, where they are known\n"

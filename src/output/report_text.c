@@ -9,14 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/table.h"
 #include "output/text.h"
 
-enum { CALLS_COLUMNS = 9, TIME_COLUMNS = 8, CORRECTED_COLUMNS = 10, PART_BYTES = 256 };
+enum { CALLS_COLUMNS = 9, TIME_COLUMNS = 8, CORRECTED_COLUMNS = 10,
+       SPREAD_COLUMNS = 2 + PROBITY_SPREAD_CELLS, PART_BYTES = 256 };
 
 static const enum probity_report_key usual_columns[] = {
     PROBITY_REPORT_CALLS,    PROBITY_REPORT_TOTAL, PROBITY_REPORT_SELF, PROBITY_REPORT_CPU_TOTAL,
     PROBITY_REPORT_CPU_SELF, PROBITY_REPORT_MIN,   PROBITY_REPORT_MEAN, PROBITY_REPORT_P50,
-    PROBITY_REPORT_P99,      PROBITY_REPORT_MAX};
+    PROBITY_REPORT_P99,      PROBITY_REPORT_MAX,   PROBITY_REPORT_DISTRIBUTION};
 
 static const enum probity_report_key all_columns[] = {
     PROBITY_REPORT_CALLS,     PROBITY_REPORT_TOTAL,       PROBITY_REPORT_SELF,
@@ -24,16 +26,24 @@ static const enum probity_report_key all_columns[] = {
     PROBITY_REPORT_OFF_TOTAL, PROBITY_REPORT_OFF_SELF,    PROBITY_REPORT_ELAPSED,
     PROBITY_REPORT_PARALLELISM, PROBITY_REPORT_MIN,       PROBITY_REPORT_MEAN,
     PROBITY_REPORT_P50,       PROBITY_REPORT_P90,         PROBITY_REPORT_P99,
-    PROBITY_REPORT_MAX};
+    PROBITY_REPORT_MAX,       PROBITY_REPORT_DISTRIBUTION};
 
 static const enum probity_report_key corrected_columns[] = {
     PROBITY_REPORT_CALLS,           PROBITY_REPORT_TOTAL,       PROBITY_REPORT_TOTAL_CORRECTED,
     PROBITY_REPORT_TOTAL_ERROR,     PROBITY_REPORT_SELF,        PROBITY_REPORT_SELF_CORRECTED,
     PROBITY_REPORT_SELF_ERROR};
 
-struct columns {
-    const enum probity_report_key *keys;
+/* A table while it is written. */
+struct table {
+    FILE *stream;
+    const struct probity_report_layout *layout;
+    enum probity_report_key keys[PROBITY_REPORT_KEYS]; /* of the columns, in their order */
     size_t count;
+    enum probity_report_key left[PROBITY_REPORT_KEYS]; /* for which there was no room */
+    size_t left_count;
+    int is_cpu_known, has_pids, has_spread;
+    struct probity_spread spread;
+    uint64_t all_ns[PROBITY_REPORT_KEYS]; /* of keys that have shares */
 };
 
 /* What stands above neighbours of one group, and above one of it that has no neighbour. */
@@ -50,48 +60,75 @@ static const struct {
               {"wall time of one call", "a call"},
               {"less overhead", "corrected"}};
 
+/* rank: as struct probity_table_column has it. */
 static const struct {
     enum group group;
+    int rank;
     const char *name;
 } heads[PROBITY_REPORT_KEYS] = {
-    [PROBITY_REPORT_CALLS] = {GROUP_CALLS, "calls"},
-    [PROBITY_REPORT_TOTAL] = {GROUP_WALL, "total"},
-    [PROBITY_REPORT_SELF] = {GROUP_WALL, "self"},
-    [PROBITY_REPORT_PAUSED] = {GROUP_WALL, "paused"},
-    [PROBITY_REPORT_CPU_TOTAL] = {GROUP_CPU, "total"},
-    [PROBITY_REPORT_CPU_SELF] = {GROUP_CPU, "self"},
-    [PROBITY_REPORT_OFF_TOTAL] = {GROUP_OFF, "total"},
-    [PROBITY_REPORT_OFF_SELF] = {GROUP_OFF, "self"},
-    [PROBITY_REPORT_ELAPSED] = {GROUP_THREADS, "elapsed"},
-    [PROBITY_REPORT_PARALLELISM] = {GROUP_THREADS, "at once"},
-    [PROBITY_REPORT_MIN] = {GROUP_CALL, "min"},
-    [PROBITY_REPORT_MEAN] = {GROUP_CALL, "mean"},
-    [PROBITY_REPORT_P50] = {GROUP_CALL, "p50"},
-    [PROBITY_REPORT_P90] = {GROUP_CALL, "p90"},
-    [PROBITY_REPORT_P99] = {GROUP_CALL, "p99"},
-    [PROBITY_REPORT_MAX] = {GROUP_CALL, "max"},
-    [PROBITY_REPORT_TOTAL_CORRECTED] = {GROUP_CORRECTED, "total"},
-    [PROBITY_REPORT_TOTAL_ERROR] = {GROUP_CORRECTED, "+-"},
-    [PROBITY_REPORT_SELF_CORRECTED] = {GROUP_CORRECTED, "self"},
-    [PROBITY_REPORT_SELF_ERROR] = {GROUP_CORRECTED, "+-"}};
-
-static struct columns columns_of(const struct probity_report_layout *layout)
-{
-    if (layout->column_count > 0)
-        return (struct columns){layout->columns, layout->column_count};
-    if (layout->is_corrected)
-        return (struct columns){corrected_columns,
-                                sizeof corrected_columns / sizeof *corrected_columns};
-    if (layout->is_wide)
-        return (struct columns){all_columns, sizeof all_columns / sizeof *all_columns};
-    return (struct columns){usual_columns, sizeof usual_columns / sizeof *usual_columns};
-}
+    [PROBITY_REPORT_CALLS] = {GROUP_CALLS, 0, "calls"},
+    [PROBITY_REPORT_TOTAL] = {GROUP_WALL, 1, "total"},
+    [PROBITY_REPORT_SELF] = {GROUP_WALL, 0, "self"},
+    [PROBITY_REPORT_PAUSED] = {GROUP_WALL, 0, "paused"},
+    [PROBITY_REPORT_CPU_TOTAL] = {GROUP_CPU, 8, "total"},
+    [PROBITY_REPORT_CPU_SELF] = {GROUP_CPU, 2, "self"},
+    [PROBITY_REPORT_OFF_TOTAL] = {GROUP_OFF, 0, "total"},
+    [PROBITY_REPORT_OFF_SELF] = {GROUP_OFF, 0, "self"},
+    [PROBITY_REPORT_ELAPSED] = {GROUP_THREADS, 0, "elapsed"},
+    [PROBITY_REPORT_PARALLELISM] = {GROUP_THREADS, 0, "at once"},
+    [PROBITY_REPORT_MIN] = {GROUP_CALL, 9, "min"},
+    [PROBITY_REPORT_MEAN] = {GROUP_CALL, 5, "mean"},
+    [PROBITY_REPORT_P50] = {GROUP_CALL, 7, "p50"},
+    [PROBITY_REPORT_P90] = {GROUP_CALL, 0, "p90"},
+    [PROBITY_REPORT_P99] = {GROUP_CALL, 4, "p99"},
+    [PROBITY_REPORT_MAX] = {GROUP_CALL, 6, "max"},
+    [PROBITY_REPORT_TOTAL_CORRECTED] = {GROUP_CORRECTED, 1, "total"},
+    [PROBITY_REPORT_TOTAL_ERROR] = {GROUP_CORRECTED, 2, "+-"},
+    [PROBITY_REPORT_SELF_CORRECTED] = {GROUP_CORRECTED, 0, "self"},
+    [PROBITY_REPORT_SELF_ERROR] = {GROUP_CORRECTED, 0, "+-"},
+    [PROBITY_REPORT_DISTRIBUTION] = {GROUP_CALL, 3, "distribution"}};
 
 static int width_of(enum probity_report_key key)
 {
     if (key == PROBITY_REPORT_TOTAL_CORRECTED || key == PROBITY_REPORT_SELF_CORRECTED)
         return CORRECTED_COLUMNS;
+    if (key == PROBITY_REPORT_DISTRIBUTION)
+        return SPREAD_COLUMNS;
     return key == PROBITY_REPORT_CALLS ? CALLS_COLUMNS : TIME_COLUMNS;
+}
+
+/* What was asked for is there whatever the room; of the usual columns those that fit. */
+static void fit_columns(struct table *table, const enum probity_report_key *keys, size_t count)
+{
+    const struct probity_report_layout *layout = table->layout;
+    struct probity_table_column columns[PROBITY_REPORT_KEYS] = {{0, 0}};
+    int is_asked_for = layout->column_count > 0 || layout->is_wide;
+
+    if (!is_asked_for && !layout->has_pictures && keys[count - 1] == PROBITY_REPORT_DISTRIBUTION)
+        count--;
+    for (size_t i = 0; i < count; i++)
+        columns[i] = (struct probity_table_column){width_of(keys[i]), heads[keys[i]].rank};
+    uint64_t shown = probity_table_fit(columns, count, is_asked_for ? 0 : layout->line_columns);
+    for (size_t i = 0; i < count; i++) {
+        if (shown >> i & 1)
+            table->keys[table->count++] = keys[i];
+        else
+            table->left[table->left_count++] = keys[i];
+    }
+}
+
+static void choose_columns(struct table *table)
+{
+    const struct probity_report_layout *layout = table->layout;
+
+    if (layout->column_count > 0)
+        fit_columns(table, layout->columns, layout->column_count);
+    else if (layout->is_corrected)
+        fit_columns(table, corrected_columns, sizeof corrected_columns / sizeof *corrected_columns);
+    else if (layout->is_wide)
+        fit_columns(table, all_columns, sizeof all_columns / sizeof *all_columns);
+    else
+        fit_columns(table, usual_columns, sizeof usual_columns / sizeof *usual_columns);
 }
 
 const char *probity_report_time_text(uint64_t ns, char *ret_text)
@@ -164,15 +201,15 @@ int probity_report_has_cpu(const struct probity_reader *reader)
 }
 
 /* A title stands above the middle of its group, more to the right, as the names do. */
-static void put_titles(FILE *stream, struct columns columns)
+static void put_titles(const struct table *table)
 {
     int at = 0, end = 0; /* columns written, and those of the groups so far */
 
-    for (size_t i = 0, next; i < columns.count; i = next) {
-        enum group group = heads[columns.keys[i]].group;
+    for (size_t i = 0, next; i < table->count; i = next) {
+        enum group group = heads[table->keys[i]].group;
         int width = 0, count = 0;
-        for (next = i; next < columns.count && heads[columns.keys[next]].group == group; next++) {
-            width += width_of(columns.keys[next]);
+        for (next = i; next < table->count && heads[table->keys[next]].group == group; next++) {
+            width += width_of(table->keys[next]);
             count++;
         }
         const char *title = groups[group].title;
@@ -180,23 +217,27 @@ static void put_titles(FILE *stream, struct columns columns)
         end += width;
         if (*title == '\0')
             continue;
-        fprintf(stream, "%*s", end - count / 2 - at, title);
+        fprintf(table->stream, "%*s", end - count / 2 - at, title);
         at = end - count / 2;
     }
 }
 
-static void put_head(FILE *stream, const struct probity_report_layout *layout,
-                     struct columns columns)
+static void put_head(const struct table *table)
 {
-    const char *start = layout->has_colour ? "\033[1m" : "";
-    const char *end = layout->has_colour ? "\033[0m" : "";
+    const char *start = table->layout->has_colour ? "\033[1m" : "";
+    const char *end = table->layout->has_colour ? "\033[0m" : "";
 
-    fputs(start, stream);
-    put_titles(stream, columns);
-    fprintf(stream, "%s\n%s", end, start);
-    for (size_t i = 0; i < columns.count; i++)
-        fprintf(stream, "%*s", width_of(columns.keys[i]), heads[columns.keys[i]].name);
-    fprintf(stream, "  function%s\n", end);
+    fputs(start, table->stream);
+    put_titles(table);
+    fprintf(table->stream, "%s\n%s", end, start);
+    for (size_t i = 0; i < table->count; i++) {
+        const char *name = heads[table->keys[i]].name;
+        if (table->keys[i] == PROBITY_REPORT_DISTRIBUTION)
+            fprintf(table->stream, "  %-*s", SPREAD_COLUMNS - 2, name);
+        else
+            fprintf(table->stream, "%*s", width_of(table->keys[i]), name);
+    }
+    fprintf(table->stream, "  function%s\n", end);
 }
 
 /* A time that is less than its error may be anything up to both. */
@@ -212,28 +253,58 @@ void probity_report_put_corrected(FILE *stream, struct probity_corrected correct
     fprintf(stream, "%*s", CORRECTED_COLUMNS, below);
 }
 
-/* What is not known is no time of 0. */
-static void put_sums(FILE *stream, const struct probity_report_sums *sums, struct columns columns,
-                     int is_cpu_known)
+static void put_spread(const struct table *table, const struct probity_report_sums *sums)
 {
+    uint64_t counts[PROBITY_SPREAD_CELLS];
+
+    probity_spread_count(&table->spread, &sums->durations, counts);
+    fputs("  ", table->stream);
+    probity_table_put_spread(table->stream, table->layout->is_utf8, counts);
+}
+
+/* Self times add up to that of all; total times do not. */
+static const char *begin_share(const struct table *table, enum probity_report_key key,
+                               uint64_t value)
+{
+    uint64_t all = table->all_ns[key];
+
+    if (!table->layout->has_colour || all == 0)
+        return "";
+    return probity_table_begin_share(table->stream, (double)value / (double)all);
+}
+
+static void put_value(const struct table *table, const struct probity_report_sums *sums,
+                      enum probity_report_key key)
+{
+    FILE *stream = table->stream;
     char text[PROBITY_REPORT_TIME_BYTES];
 
-    for (size_t i = 0; i < columns.count; i++) {
-        enum probity_report_key key = columns.keys[i];
-        uint64_t value = probity_report_value(sums, key);
-        if (!probity_report_is_known(sums, key, is_cpu_known))
-            fprintf(stream, "%*s", width_of(key), "-");
-        else if (key == PROBITY_REPORT_CALLS)
-            fprintf(stream, "%*" PRIu64, CALLS_COLUMNS, value);
-        else if (key == PROBITY_REPORT_PARALLELISM)
-            fprintf(stream, "%*.2f", TIME_COLUMNS, (double)value / 1000);
-        else if (width_of(key) == CORRECTED_COLUMNS)
-            probity_report_put_corrected(
-                stream, probity_report_corrected(sums, key == PROBITY_REPORT_SELF_CORRECTED));
-        else
-            fprintf(stream, "%*s", TIME_COLUMNS, probity_report_time_text(value, text));
+    if (!probity_report_is_known(sums, key, table->is_cpu_known)) {
+        /* What is not known is no time of 0. */
+        fprintf(stream, "%*s", width_of(key), key == PROBITY_REPORT_DISTRIBUTION ? "" : "-");
+        return;
     }
-    fputs("  ", stream);
+    uint64_t value = probity_report_value(sums, key);
+    const char *end = begin_share(table, key, value);
+    if (key == PROBITY_REPORT_CALLS)
+        fprintf(stream, "%*" PRIu64, CALLS_COLUMNS, value);
+    else if (key == PROBITY_REPORT_PARALLELISM)
+        fprintf(stream, "%*.2f", TIME_COLUMNS, (double)value / 1000);
+    else if (key == PROBITY_REPORT_DISTRIBUTION)
+        put_spread(table, sums);
+    else if (width_of(key) == CORRECTED_COLUMNS)
+        probity_report_put_corrected(
+            stream, probity_report_corrected(sums, key == PROBITY_REPORT_SELF_CORRECTED));
+    else
+        fprintf(stream, "%*s", TIME_COLUMNS, probity_report_time_text(value, text));
+    fputs(end, stream);
+}
+
+static void put_sums(const struct table *table, const struct probity_report_sums *sums)
+{
+    for (size_t i = 0; i < table->count; i++)
+        put_value(table, sums, table->keys[i]);
+    fputs("  ", table->stream);
 }
 
 /* ---- Names --------------------------------------------------------------------------------------
@@ -400,13 +471,13 @@ void probity_report_foot(FILE *stream, int has_colour, const struct probity_read
 
 /* How many functions have percentiles that are shown and not as exact as they look. */
 static uint64_t rough_of(const struct probity_report_function *functions, size_t count,
-                         struct columns columns)
+                         const struct table *table)
 {
     uint64_t rough = 0;
     int is_shown = 0;
 
-    for (size_t i = 0; i < columns.count; i++)
-        is_shown |= columns.keys[i] >= PROBITY_REPORT_P50 && columns.keys[i] <= PROBITY_REPORT_P99;
+    for (size_t i = 0; i < table->count; i++)
+        is_shown |= table->keys[i] >= PROBITY_REPORT_P50 && table->keys[i] <= PROBITY_REPORT_P99;
     for (size_t i = 0; is_shown && i < count; i++)
         rough += functions[i].sums.profiled > 0;
     return rough;
@@ -421,36 +492,82 @@ static uint64_t untimed_of(const struct probity_report_function *functions, size
     return untimed;
 }
 
+/* What all functions have together: the scale of pictures, and what shares are of. */
+static void measure(struct table *table, const struct probity_report_function *functions,
+                    size_t count)
+{
+    static const enum probity_report_key shares[] = {
+        PROBITY_REPORT_SELF, PROBITY_REPORT_CPU_SELF, PROBITY_REPORT_OFF_SELF};
+    uint64_t least_ns = UINT64_MAX, most_ns = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct probity_report_sums *sums = &functions[i].sums;
+        for (size_t j = 0; j < sizeof shares / sizeof *shares; j++)
+            table->all_ns[shares[j]] += probity_report_value(sums, shares[j]);
+        if (sums->durations.count == 0)
+            continue;
+        least_ns = sums->min_ns < least_ns ? sums->min_ns : least_ns;
+        most_ns = sums->max_ns > most_ns ? sums->max_ns : most_ns;
+    }
+    table->spread = probity_spread_of(least_ns, most_ns);
+    for (size_t i = 0; i < table->count; i++)
+        table->has_spread |= table->keys[i] == PROBITY_REPORT_DISTRIBUTION && most_ns >= least_ns;
+}
+
+static void put_notes(const struct table *table)
+{
+    for (size_t i = 0; i < table->left_count; i++)
+        fprintf(table->stream, "%s%s",
+                i == 0 ? "no room for the columns " : ", ",
+                probity_report_key_name(table->left[i]));
+    if (table->left_count > 0)
+        fputs(" (--wide has all)\n", table->stream);
+    if (table->has_spread)
+        probity_table_put_scale(table->stream, &table->spread);
+}
+
+static void put_functions(const struct table *table,
+                          const struct probity_report_function *functions, size_t shown,
+                          size_t count)
+{
+    char *are_namesakes = find_namesakes(functions, count);
+
+    for (size_t i = 0; i < shown; i++) {
+        put_sums(table, &functions[i].sums);
+        put_function(table->stream, table->layout, &functions[i],
+                     are_namesakes != NULL && are_namesakes[i]);
+        fputc('\n', table->stream);
+        for (size_t j = 0; j < functions[i].row_count; j++) {
+            put_sums(table, &functions[i].rows[j].sums);
+            fputs("  ", table->stream);
+            probity_report_put_thread(table->stream, functions[i].rows[j].thread, table->has_pids);
+            fputc('\n', table->stream);
+        }
+    }
+    free(are_namesakes);
+    fputc('\n', table->stream);
+}
+
 void probity_report_text(FILE *stream, const struct probity_report_layout *layout,
                          const struct probity_reader *reader,
                          const struct probity_report_function *functions, size_t count,
                          const struct probity_scopes_repairs *repairs)
 {
     size_t shown = layout->limit > 0 && layout->limit < count ? layout->limit : count;
-    int is_cpu_known = probity_report_has_cpu(reader), has_pids = probity_reader_traces(reader) > 1;
-    struct columns columns = columns_of(layout);
-    uint64_t untimed = untimed_of(functions, count), rough = rough_of(functions, shown, columns);
-    char *are_namesakes = find_namesakes(functions, count);
+    struct table table = {.stream = stream, .layout = layout,
+                          .is_cpu_known = probity_report_has_cpu(reader),
+                          .has_pids = probity_reader_traces(reader) > 1};
 
-    put_head(stream, layout, columns);
-    for (size_t i = 0; i < shown; i++) {
-        put_sums(stream, &functions[i].sums, columns, is_cpu_known);
-        put_function(stream, layout, &functions[i],
-                     are_namesakes != NULL && are_namesakes[i]);
-        fputc('\n', stream);
-        for (size_t j = 0; j < functions[i].row_count; j++) {
-            put_sums(stream, &functions[i].rows[j].sums, columns, is_cpu_known);
-            fputs("  ", stream);
-            probity_report_put_thread(stream, functions[i].rows[j].thread, has_pids);
-            fputc('\n', stream);
-        }
-    }
-    free(are_namesakes);
-    fputc('\n', stream);
+    choose_columns(&table);
+    measure(&table, functions, count);
+    uint64_t untimed = untimed_of(functions, count), rough = rough_of(functions, shown, &table);
+    put_head(&table);
+    put_functions(&table, functions, shown, count);
     if (count == 0)
         fputs("no calls\n", stream);
     if (shown < count)
         fprintf(stream, "%zu more functions are not shown\n", count - shown);
+    put_notes(&table);
     if (untimed > 0)
         fprintf(stream, "%" PRIu64 " calls have no times: profiling was off, or they were too "
                 "deep\n", untimed);

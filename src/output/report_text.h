@@ -14,7 +14,10 @@ struct probity_report_layout {
     size_t limit;       /* functions to show; 0: all */
     int has_signatures; /* instead of names, where they are known */
     int has_places;     /* file and line behind each name */
-    int has_colour;
+    int has_colour;     /* hot where a function has much of the time of all */
+    int is_utf8;        /* pictures may be other than ASCII */
+    int has_pictures;   /* the usual columns include distributions */
+    size_t line_columns; /* of a terminal: the usual columns are those that fit; 0: all are there */
     int is_wide;        /* all columns */
     int is_corrected;   /* times less overhead beside those with it */
     enum probity_report_key columns[PROBITY_REPORT_KEYS]; /* in their order; else the usual */

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * table.c: parts of tables. Whoever reads them without colour loses no fact.
+ */
+#include "output/table.h"
+
+#include "output/report_text.h"
+
+uint64_t probity_table_fit(const struct probity_table_column *columns, size_t count,
+                           size_t line_columns)
+{
+    uint64_t shown = count < 64 ? (UINT64_C(1) << count) - 1 : UINT64_MAX;
+    size_t needed = PROBITY_TABLE_NAME_COLUMNS + 2;
+
+    for (size_t i = 0; i < count; i++)
+        needed += (size_t)columns[i].width;
+    while (line_columns > 0 && needed > line_columns) {
+        size_t worst = count;
+        for (size_t i = 0; i < count; i++) {
+            if (shown >> i & 1 && columns[i].rank > (worst < count ? columns[worst].rank : 0))
+                worst = i;
+        }
+        if (worst == count)
+            break;
+        shown &= ~(UINT64_C(1) << worst);
+        needed -= (size_t)columns[worst].width;
+    }
+    return shown;
+}
+
+void probity_table_put_spread(FILE *stream, int is_utf8,
+                              const uint64_t counts[PROBITY_SPREAD_CELLS])
+{
+    static const char *const blocks[] = {" ", "\u2581", "\u2582", "\u2583", "\u2584",
+                                         "\u2585", "\u2586", "\u2587", "\u2588"};
+    static const char *const plain[] = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
+    enum { HEIGHTS = 8 };
+    uint64_t most = 1;
+
+    for (int i = 0; i < PROBITY_SPREAD_CELLS; i++)
+        most = counts[i] > most ? counts[i] : most;
+    for (int i = 0; i < PROBITY_SPREAD_CELLS; i++) {
+        /* Rounded up: what is there at all is seen. */
+        double share = (double)counts[i] / (double)most * HEIGHTS;
+        int height = (int)share + (share > (int)share);
+        fputs(is_utf8 ? blocks[height] : plain[height], stream);
+    }
+}
+
+void probity_table_put_scale(FILE *stream, const struct probity_spread *spread)
+{
+    char from[PROBITY_REPORT_TIME_BYTES], to[PROBITY_REPORT_TIME_BYTES];
+
+    probity_report_time_text(probity_spread_least(spread, 0), from);
+    probity_report_time_text(probity_spread_least(spread, PROBITY_SPREAD_CELLS), to);
+    fprintf(stream, "distribution: times of one call from %s to %s, ", from, to);
+    if (spread->bits > 0)
+        fprintf(stream, "%u cells to each doubling", 1u << spread->bits);
+    else
+        fprintf(stream, "each cell %g times as long as the one before",
+                (double)(UINT64_C(1) << spread->each));
+    fputs("; height: calls\n", stream);
+}
+
+const char *probity_table_begin_share(FILE *stream, double share)
+{
+    const char *colour = share >= 0.25   ? "\033[1;31m"
+                         : share >= 0.05 ? "\033[33m"
+                         : share < 0.001 ? "\033[2m"
+                                         : "";
+
+    fputs(colour, stream);
+    return *colour != '\0' ? "\033[0m" : "";
+}

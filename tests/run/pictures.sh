@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# Pictures in tables: the distributions of `probity report` against the rows of `probity hist`, the
+# columns that there are on terminals of a width, and what colours say.
+# variants: asan
+. "$(dirname "$0")/common.bash"
+
+# The table of $2 on a terminal of $1 columns; then arguments. To "output".
+on_terminal() {
+    local columns=$1 words=$2
+    shift 2
+    script -qc "stty cols $columns; TERM=xterm LC_ALL=${LOCALE:-C.UTF-8} '$PROBITY' $words $*" \
+        /dev/null < /dev/null | tr -d '\r' > output
+}
+
+plain() {
+    sed 's/\x1b\[[0-9;]*m//g' output
+}
+
+# Distributions of the table in "output" by the powers of two that hist has for each function: those
+# of the fastest call are the first, and so many of them are a cell that all have one.
+cat > check.py << 'END'
+import json, subprocess, sys
+tool, trace, heights = sys.argv[1:4]
+lines = open("output").read().split("\n")
+head = next(i for i, line in enumerate(lines) if line.endswith("  function"))
+place = lines[head].index("distribution")
+shown = {}
+for line in lines[head + 1:lines.index("", head)]:
+    shown[line.split()[-1]] = line[place:place + 16]
+power = lambda ns: ns.bit_length()
+rows = {}
+for name in shown:
+    answer = subprocess.run([tool, "hist", "--json", "--rows", "1", name, trace],
+                            capture_output=True, check=True)
+    rows[name] = {}
+    for row in json.loads(answer.stdout)["histograms"][0]["buckets"]:
+        step = power(row["from_ns"])
+        rows[name][step] = rows[name].get(step, 0) + row["calls"]
+steps = [step for of in rows.values() for step in of]
+each = (max(steps) - min(steps)) // 16 + 1
+assert max(steps) - min(steps) >= 8, "too few powers of two for cells of whole ones"
+for name, of in rows.items():
+    cells = [0] * 16
+    for step, calls in of.items():
+        cells[(step - min(steps)) // each] += calls
+    expected = "".join(heights[-(-8 * calls // max(cells))] for calls in cells)
+    if expected != shown[name]:
+        sys.exit(f"{name}: expected '{expected}', found '{shown[name]}'")
+print(len(rows), "functions")
+END
+
+PROBITY_OUT=$WORK/trace "$PROGRAMS/tree"
+LC_ALL=C "$PROBITY" report --columns calls,distribution,max trace > output
+python3 check.py "$PROBITY" trace ' .:-=+*#@' > found 2>&1 || fail "ASCII: $(cat found)"
+LC_ALL=C.UTF-8 "$PROBITY" report --columns distribution trace > output
+python3 check.py "$PROBITY" trace ' ▁▂▃▄▅▆▇█' > found 2>&1 || fail "UTF-8: $(cat found)"
+expect "functions" "8 functions" "$(cat found)"
+grep -q '^distribution: times of one call from ' output || fail "no scale below: $(cat output)"
+# A function that one thread called has that thread's distribution.
+LC_ALL=C "$PROBITY" report --columns distribution --by-thread --function 'f*i' trace > output
+expect "lines of a function and its thread" 2 "$(awk 'NR > 2 && NF == 0 { exit } NR > 2' output |
+    wc -l)"
+expect "a thread as its function" 1 "$(awk 'NR > 2 && NF == 0 { exit }
+    NR > 2 { print substr($0, 1, 18) }' output | sort -u | wc -l)"
+# Not without being asked for where no terminal is, and in no other form.
+LC_ALL=C.UTF-8 "$PROBITY" report trace > output
+! grep -q 'distribution' output || fail "a distribution that nobody asked for"
+grep -q ' p50 ' output || fail "no room where there is no terminal"
+LC_ALL=C.UTF-8 "$PROBITY" report --csv trace | head -n 1 > output
+! grep -q 'distribution' output || fail "a picture in CSV"
+status=0
+"$PROBITY" report --sort distribution trace > output 2> errors || status=$?
+expect "no order" 2 "$status"
+# Without times there is nothing to draw.
+"$BUILD/bench/gen" none 1 0
+"$PROBITY" report --columns distribution none > output
+grep -q '^no calls' output || fail "none: $(cat output)"
+! grep -q '^distribution:' output || fail "a scale of nothing"
+
+if command -v script > /dev/null; then
+    # What fits, and a word of what does not.
+    for columns in 60 80 100 132 200; do
+        on_terminal "$columns" report trace
+        plain > table
+        longest=$(sed '/^$/,$d' table | LC_ALL=C.UTF-8 wc -L)
+        [ "$longest" -le "$columns" ] || fail "report: line of $longest on $columns columns"
+        grep -q ' function$' table || fail "report: no head on $columns columns"
+        case $columns in
+            60 | 80 | 100) grep -q '^no room for the columns .*min' table ||
+                fail "report: no word of what is left out on $columns columns" ;;
+            *) ! grep -q '^no room' table || fail "report: no room on $columns columns" ;;
+        esac
+    done
+    on_terminal 80 report trace
+    grep -q '█' output || fail "no distribution on a terminal"
+    LOCALE=C on_terminal 80 report trace
+    ! grep -q 'distribution  ' output || fail "a distribution in ASCII that nobody asked for"
+    # What was asked for is there.
+    on_terminal 60 report --wide trace
+    plain | sed -n 2p | grep -q ' at once .* p90 ' || fail "--wide lacks columns"
+    # Hot is what has a quarter of all self time, and nothing else.
+    on_terminal 200 report trace
+    awk 'NF == 0 { exit } index($0, "\033[1;31m") > 0 && index($0, "\033[1;31m") < 40 {
+        print $NF }' output | sort > found
+    "$PROBITY" report --json trace | jq -r '([.functions[].self_ns] | add) as $all
+        | .functions[] | select(.self_ns >= 0.25 * $all) | .name' | sort > expected
+    diff expected found > difference || fail "hot: $(cat difference)"
+    [ -s expected ] || fail "nothing is hot"
+    NO_COLOR=1 on_terminal 200 report trace
+    ! grep -q $'\033' output || fail "colour despite NO_COLOR"
+fi
+finish

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_table.c: scales of pictures and what is counted where, the pictures, and the columns that
+ * there is room for.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/hist.h"
+#include "analysis/spread.h"
+#include "output/table.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static void scales_are_as_fine_as_fits(void **state)
+{
+    static const struct {
+        uint64_t least, most;
+        unsigned bits, each;
+        uint64_t from, second, end;
+    } cases[] = {
+        /* Four powers of two of four steps each; eight of each would be 32 cells. */
+        {64, 1023, 2, 1, 64, 80, 1024},
+        {100, 100, 3, 1, 96, 104, 384},
+        {1024, 65535, 1, 1, 1024, 1536, 262144},
+        /* One power more than cells: two to a cell. */
+        {1, 65536, 0, 2, 1, 4, UINT64_C(1) << 32},
+        {1, 65535, 0, 1, 1, 2, 65536},
+        {0, 0, 3, 1, 0, 1, 16},
+        /* 65 steps: what is 0, and 64 powers. */
+        {0, UINT64_MAX, 0, 5, 0, 16, UINT64_MAX},
+        {UINT64_MAX, UINT64_MAX, 3, 1, UINT64_C(15) << 60, UINT64_MAX, UINT64_MAX},
+        {5, 4, 3, 1, 5, 6, 26}}; /* of no values at all */
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct probity_spread spread = probity_spread_of(cases[i].least, cases[i].most);
+        assert_int_equal(spread.bits, cases[i].bits);
+        assert_int_equal(spread.each, cases[i].each);
+        assert_int_equal(probity_spread_least(&spread, 0), cases[i].from);
+        assert_int_equal(probity_spread_least(&spread, 1), cases[i].second);
+        assert_int_equal(probity_spread_least(&spread, PROBITY_SPREAD_CELLS), cases[i].end);
+    }
+}
+
+/* Each value is in the cell whose bounds it lies between, and all are somewhere: against a count
+ * by bounds alone. */
+static void each_value_is_in_its_cell(void **state)
+{
+    uint64_t random = 88172645463325252u;
+
+    (void)state;
+    for (int round = 0; round < 200; round++) {
+        uint64_t least = UINT64_MAX, most = 0, values[300], expected[PROBITY_SPREAD_CELLS] = {0};
+        uint64_t counts[PROBITY_SPREAD_CELLS];
+        struct probity_fine fine = {0};
+        for (size_t i = 0; i < COUNT(values); i++) {
+            random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+            values[i] = random >> (random & 63) >> round % 50;
+            least = values[i] < least ? values[i] : least;
+            most = values[i] > most ? values[i] : most;
+            assert_int_equal(probity_fine_add(&fine, values[i]), 0);
+        }
+        struct probity_spread spread = probity_spread_of(least, most);
+        for (size_t i = 0; i < COUNT(values); i++) {
+            unsigned cell = 0;
+            while (cell + 1 < PROBITY_SPREAD_CELLS &&
+                   values[i] >= probity_spread_least(&spread, cell + 1))
+                cell++;
+            expected[cell]++;
+        }
+        probity_spread_count(&spread, &fine, counts);
+        assert_memory_equal(counts, expected, sizeof counts);
+        probity_fine_release(&fine);
+    }
+}
+
+static void expect_picture(int is_utf8, const uint64_t counts[PROBITY_SPREAD_CELLS],
+                           const char *expected)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *stream = open_memstream(&text, &bytes);
+
+    probity_table_put_spread(stream, is_utf8, counts);
+    fclose(stream);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void what_is_there_is_seen(void **state)
+{
+    static const uint64_t steps[PROBITY_SPREAD_CELLS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 8};
+    static const uint64_t rare[PROBITY_SPREAD_CELLS] = {1, 1000000, UINT64_C(1) << 60};
+    static const uint64_t none[PROBITY_SPREAD_CELLS];
+
+    (void)state;
+    expect_picture(1, steps,
+                   " \u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588   \u2588   ");
+    expect_picture(0, steps, " .:-=+*#@   @   ");
+    expect_picture(0, rare, "..@             ");
+    expect_picture(0, none, "                ");
+}
+
+static void columns_go_by_their_rank(void **state)
+{
+    static const struct probity_table_column columns[] = {{9, 0}, {8, 3}, {8, 1}, {10, 2}};
+    static const struct {
+        size_t line;
+        uint64_t shown;
+    } cases[] = {{0, 15}, {1000, 15}, {55, 15}, {54, 13}, {47, 13}, {46, 5}, {37, 5}, {36, 1},
+                 {29, 1}, {1, 1}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_int_equal(probity_table_fit(columns, COUNT(columns), cases[i].line),
+                         cases[i].shown);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scales_are_as_fine_as_fits),
+        cmocka_unit_test(each_value_is_in_its_cell),
+        cmocka_unit_test(what_is_there_is_seen),
+        cmocka_unit_test(columns_go_by_their_rank),
+    };
+
+    return cmocka_run_group_tests_name("table", tests, NULL, NULL);
+}
