@@ -169,7 +169,7 @@ _probity() {
         view) options='-o --output -f --force --diff --open --spans --from --to --tid -h --help' ;;
         threads) options='-o --output -f --force --sort --from --to --tid --json --csv -h --help' ;;
         blocks) options='-o --output -f --force --sort -n --limit --from --to --probe --by --by-thread
-            --slowest --since --until --tid --json
+            --corrected --slowest --since --until --tid --json
             --csv -h --help' ;;
         list) options='-o --output -f --force --never --hit --function --file --probe --sort -n --limit
             --signature --from --to --tid --json --csv -h --help' ;;

@@ -145,6 +145,7 @@ complete -c probity -n "$in blocks" -l to -x -d 'blocks that end at these probes
 complete -c probity -n "$in blocks" -l by -x -d 'what hits that follow each other have in common' \
     -a 'thread correlation'
 complete -c probity -n "$in blocks" -l by-thread -d 'a line for each thread below each block'
+complete -c probity -n "$in blocks" -l corrected -d 'times less what recording added'
 complete -c probity -n "$in blocks" -l slowest -x -d 'so many of the slowest of each block'
 complete -c probity -n "$in blocks" -l since -x -d 'only hits from this time on'
 complete -c probity -n "$in blocks" -l until -x -d 'only hits before this time'

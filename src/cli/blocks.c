@@ -22,6 +22,7 @@ struct blocks_call {
     struct probity_blocks_options options;
     struct probity_blocks *blocks;
     struct probity_blocks_answer result;
+    struct probity_blocks_layout layout;
     enum probity_blocks_key key;
 };
 
@@ -32,6 +33,7 @@ static const struct option long_options[] = {CLI_ANSWER_OPTIONS_SINCE,
                                              {"by", required_argument, NULL, 'y'},
                                              {"by-thread", no_argument, NULL, 'b'},
                                              {"slowest", required_argument, NULL, 'w'},
+                                             {"corrected", no_argument, NULL, 'k'},
                                              CLI_ANSWER_FORMS,
                                              {NULL, 0, NULL, 0}};
 
@@ -69,6 +71,7 @@ static int take_option(void *context, int option, char *value)
     case 'n': return parse_count("limit", value, CLI_LIMIT_MAX, &call->result.limit);
     case 'w': return parse_count("slowest", value, SLOWEST_MAX, &call->options.slowest);
     case 'b': call->options.by_thread = 1; return CLI_OK;
+    case 'k': call->layout.is_corrected = 1; return CLI_OK;
     case 'y': return parse_by(call, value);
     case 'A':
     case 'B':
@@ -117,12 +120,14 @@ static int print_blocks(void *context, FILE *stream, const struct probity_reader
     struct blocks_call *call = context;
 
     call->result.reader = reader;
+    call->layout.has_colour = has_colour;
+    call->layout.line_columns = cli_answer_line_columns(&call->answer);
     if (call->answer.as_json)
         return probity_blocks_json(stream, &call->result);
     if (call->answer.as_csv)
         probity_blocks_csv(stream, &call->result);
     else
-        probity_blocks_text(stream, has_colour, &call->result);
+        probity_blocks_text(stream, &call->layout, &call->result);
     return 0;
 }
 
@@ -173,6 +178,8 @@ const struct cli_command cli_command_blocks = {
     "      --by correlation  from a hit to the next with the same correlation id, in whatever\n"
     "                        thread, until its request ends (default: thread)\n"
     "      --by-thread       a line for each thread below each block\n"
+    "      --corrected       wall time less what the hits themselves cost, and how far that may\n"
+    "                        be off (+-)\n"
     "      --slowest N       when the slowest N of each block began, and in which thread\n"
     "      --sort KEY        total (default), calls, probability, cpu, off-cpu, min, mean, p50,\n"
     "                        p90, p99, max, name\n"

@@ -20,6 +20,12 @@ static void put_probes(FILE *stream, const struct probity_blocks_pair *pair)
     probity_report_csv_field(stream, pair->to->name != NULL ? pair->to->name : "");
 }
 
+/* A site may be called 3, as probe 3 is. */
+static void put_kinds(FILE *stream, const struct probity_blocks_pair *pair)
+{
+    fprintf(stream, ",%d,%d\n", pair->from->is_site != 0, pair->to->is_site != 0);
+}
+
 static void put_pair(FILE *stream, const struct probity_blocks_pair *pair,
                      const struct probity_reader *reader)
 {
@@ -42,9 +48,10 @@ static void put_pair(FILE *stream, const struct probity_blocks_pair *pair,
         fputs(",,,,", stream);
     probity_report_csv_thread(stream, pair->thread);
     if (probity_blocks_corrected(pair, reader, &corrected))
-        fprintf(stream, ",%" PRIu64 ",%" PRIu64 "\n", corrected.ns, corrected.error_ns);
+        fprintf(stream, ",%" PRIu64 ",%" PRIu64, corrected.ns, corrected.error_ns);
     else
-        fputs(",,\n", stream);
+        fputs(",,", stream);
+    put_kinds(stream, pair);
 }
 
 static void put_instances(FILE *stream, const struct probity_blocks_pair *pair)
@@ -60,7 +67,7 @@ static void put_instances(FILE *stream, const struct probity_blocks_pair *pair)
         else
             fputs(",,", stream);
         probity_report_csv_thread(stream, instance->thread);
-        fputc('\n', stream);
+        put_kinds(stream, pair);
     }
 }
 
@@ -69,10 +76,11 @@ void probity_blocks_csv(FILE *stream, const struct probity_blocks_answer *answer
     size_t shown = probity_blocks_shown(answer);
 
     fputs(answer->has_slowest
-              ? "from,to,from_name,to_name,rank,at_ns,wall_ns,cpu_ns,off_cpu_ns,pid,tid,thread\n"
+              ? "from,to,from_name,to_name,rank,at_ns,wall_ns,cpu_ns,off_cpu_ns,pid,tid,thread,"
+                "from_is_site,to_is_site\n"
               : "from,to,from_name,to_name,calls,probability,wall_ns,cpu_ns,off_cpu_ns,min_ns,"
                 "mean_ns,p50_ns,p90_ns,p99_ns,max_ns,max_at_ns,max_pid,max_tid,pid,tid,thread,"
-                "wall_corrected_ns,wall_error_ns\n",
+                "wall_corrected_ns,wall_error_ns,from_is_site,to_is_site\n",
           stream);
     for (size_t i = 0; i < shown; i++) {
         const struct probity_blocks_pair *pair = answer->pairs[i];

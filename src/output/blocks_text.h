@@ -22,7 +22,14 @@ struct probity_blocks_answer {
     uint64_t start_ns; /* CLOCK_REALTIME: when recording began */
 };
 
-/* A probe, and in brackets the name that a number was given. */
+struct probity_blocks_layout {
+    int has_colour;
+    int is_corrected;    /* wall time less overhead beside that with it */
+    size_t line_columns; /* of a terminal: columns that do not fit are left out; 0: all are there */
+};
+
+/* A probe, and in brackets the name that a number was given; in quotes a site's name that looks
+ * like a number. */
 void probity_blocks_put_probe(FILE *stream, const struct probity_probe *probe);
 
 /* How many of the blocks are to be shown. */
@@ -30,6 +37,7 @@ size_t probity_blocks_shown(const struct probity_blocks_answer *answer);
 
 /* A line for each block, with those of its threads and of its slowest instances, then whether the
  * traces are complete. Errors of writing stay in the stream. */
-void probity_blocks_text(FILE *stream, int has_colour, const struct probity_blocks_answer *answer);
+void probity_blocks_text(FILE *stream, const struct probity_blocks_layout *layout,
+                         const struct probity_blocks_answer *answer);
 
 #endif

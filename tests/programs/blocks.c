@@ -2,6 +2,8 @@
  *
  * blocks.c: threads that walk from probe to probe, now working, now waiting, for `probity blocks`.
  * Names of probes and of sites need quotes in CSV.
+ *
+ *     blocks [alike]    alike: a probe 3 and a site called 3, three times each
  */
 #include <probity.h>
 
@@ -42,10 +44,24 @@ static void *walk(void *argument)
     return NULL;
 }
 
-int main(void)
+/* A site may have the name of a number. */
+static void hit_alike(void)
+{
+    for (int i = 0; i < 3; i++) {
+        PROBITY_PROBE(3);
+        PROBITY_PROBE_NAMED("3");
+    }
+}
+
+int main(int argc, char **argv)
 {
     pthread_t threads[THREADS];
 
+    (void)argv;
+    if (argc > 1) {
+        hit_alike();
+        return 0;
+    }
     probity_probe_set_name(2, "two");
     for (intptr_t i = 0; i < THREADS; i++) {
         if (pthread_create(&threads[i], NULL, walk, (void *)i) != 0)

@@ -239,6 +239,42 @@ expect "CPU times" "" "$(fields | awk -F '\t' '{ print $9 $10 }' | xargs)"
 tool "no CPU time: JSON" 0 blocks --json timeless
 grep -q '"cpu_ns": null, "off_cpu_ns": null' output || fail "no null in: $(cat output)"
 
+# A site called 3 and probe 3.
+PROBITY_OUT=$WORK/alike "$PROGRAMS/blocks" alike
+tool "alike" 0 blocks --csv --sort calls alike
+expect "alike" "3,3,3,0,1 3,3,2,1,0" "$(awk -F , 'NR > 1 {
+    print $1 "," $2 "," $5 "," $(NF - 1) "," $NF }' output | xargs)"
+tool "alike: slowest" 0 blocks --csv --sort calls --slowest 1 alike
+expect "alike: slowest" "0,1 1,0" "$(awk -F , 'NR > 1 { print $(NF - 1) "," $NF }' output | xargs)"
+tool "alike: text" 0 blocks alike
+grep -q " 3 -> '3'\$" output && grep -q " '3' -> 3\$" output || fail "alike: $(cat output)"
+
+# Corrected times are those of CSV, below their error where the least is less.
+tool "corrected: CSV" 0 blocks --csv walk
+awk -F '\t' '{ print $8, $23, $24, ($23 < $24) }' <(fields) > expected
+tool "corrected" 0 blocks --corrected walk
+expect "corrected: head" "calls share wall corrected +- CPU" \
+    "$(head -n 1 output | xargs | cut -d' ' -f 1-6)"
+python3 - expected output << 'END' > difference 2>&1 || fail "corrected: $(cat difference)"
+import re, sys
+units = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+def ns(text):
+    number, unit = re.fullmatch(r"([0-9.]+)([a-z]+)", text).groups()
+    return float(number) * units[unit]
+rows = [line.split() for line in open(sys.argv[1])]
+lines = [line.rstrip("\n") for line in open(sys.argv[2])]
+lines = lines[1:lines.index("", 1)]
+assert len(rows) == len(lines) > 20, (len(rows), len(lines))
+for (wall, corrected, error, below), line in zip(rows, lines):
+    found = re.match(r" *\d+ +[\d.]+% +(\S+) +(< )?(\S+) +(\S+) ", line)
+    most = int(corrected) + int(error) if below == "1" else int(corrected)
+    assert (found[2] is not None) == (below == "1"), line
+    for told, exact in ((found[1], int(wall)), (found[3], most), (found[4], int(error))):
+        assert abs(ns(told) - exact) <= 1e-3 * exact + 1, (told, exact, line)
+END
+tool "not corrected" 0 blocks walk
+! head -n 1 output | grep -q corrected || fail "corrected times that nobody asked for"
+
 tool "file" 0 blocks -o table walk
 tool "file that exists" 1 blocks -o table walk
 tool "replaced" 0 blocks -f -o table walk

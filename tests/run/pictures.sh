@@ -53,7 +53,8 @@ PROBITY_OUT=$WORK/trace "$PROGRAMS/tree"
 LC_ALL=C "$PROBITY" report --columns calls,distribution,max trace > output
 python3 check.py "$PROBITY" trace ' .:-=+*#@' > found 2>&1 || fail "ASCII: $(cat found)"
 LC_ALL=C.UTF-8 "$PROBITY" report --columns distribution trace > output
-python3 check.py "$PROBITY" trace ' ▁▂▃▄▅▆▇█' > found 2>&1 || fail "UTF-8: $(cat found)"
+python3 check.py "$PROBITY" trace ' ▁▂▃▄▅▆▇█' > found 2>&1 ||
+    fail "UTF-8: $(cat found)"
 expect "functions" "8 functions" "$(cat found)"
 grep -q '^distribution: times of one call from ' output || fail "no scale below: $(cat output)"
 # A function that one thread called has that thread's distribution.
@@ -95,6 +96,19 @@ if command -v script > /dev/null; then
     grep -q '█' output || fail "no distribution on a terminal"
     LOCALE=C on_terminal 80 report trace
     ! grep -q 'distribution  ' output || fail "a distribution in ASCII that nobody asked for"
+    PROBITY_OUT=$WORK/walk "$PROGRAMS/blocks"
+    for columns in 60 80 132; do
+        on_terminal "$columns" blocks --probe 1,2 walk
+        plain > table
+        longest=$(sed '/^$/,$d' table | LC_ALL=C.UTF-8 wc -L)
+        [ "$longest" -le "$columns" ] || fail "blocks: line of $longest on $columns columns"
+        expect "blocks: word of what is left out on $columns columns" \
+            "$([ "$columns" = 132 ] || echo no)" \
+            "$(sed -n 's/^\(no\) room for the columns .*min.*/\1/p' table)"
+        head -n 1 table | grep -q '^ *calls   share     wall ' || fail "blocks: no head"
+    done
+    on_terminal 132 blocks --corrected --probe 1,2 walk
+    plain | head -n 1 | grep -q ' corrected  ' || fail "no corrected times on 132 columns"
     # What was asked for is there.
     on_terminal 60 report --wide trace
     plain | sed -n 2p | grep -q ' at once .* p90 ' || fail "--wide lacks columns"

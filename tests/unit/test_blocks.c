@@ -64,7 +64,7 @@ static char *printed(const char *name, uint64_t from_ns, uint64_t to_ns, int is_
 #define HEAD                                                                                       \
     "from,to,from_name,to_name,calls,probability,wall_ns,cpu_ns,off_cpu_ns,min_ns,mean_ns,"        \
     "p50_ns,p90_ns,p99_ns,max_ns,max_at_ns,max_pid,max_tid,pid,tid,thread,"               \
-    "wall_corrected_ns,wall_error_ns\n"
+    "wall_corrected_ns,wall_error_ns,from_is_site,to_is_site\n"
 
 static void blocks_are_printed_as_ever(void **state)
 {
@@ -74,9 +74,9 @@ static void blocks_are_printed_as_ever(void **state)
     /* 1 to 2 has more time in all; p50 of 1000, 2000, 3000 is in the bucket of 2000 to 2007. */
     assert_string_equal(text, HEAD
                         "1,2,,\"two, too\",3,1.000000,6000,5500,500,1000,2000,2004,3000,3000,3000,"
-                        "1700000000000002100,77,101,,,,,\n"
+                        "1700000000000002100,77,101,,,,,,0,0\n"
                         "2,1,\"two, too\",,2,1.000000,5100,1100,4000,100,2550,100,5000,5000,5000,"
-                        "1700000000000001500,77,102,,,,,\n");
+                        "1700000000000001500,77,102,,,,,,0,0\n");
     free(text);
     text = printed("blocks_json", 0, 0, 1);
     const char *blocks = strstr(text, "\"blocks\"");
@@ -107,9 +107,9 @@ static void hits_outside_the_range_are_none(void **state)
     (void)state;
     assert_string_equal(text, HEAD
                         "1,2,,\"two, too\",1,1.000000,3000,2500,500,3000,3000,3000,3000,3000,3000,"
-                        "1700000000000002100,77,101,,,,,\n"
+                        "1700000000000002100,77,101,,,,,,0,0\n"
                         "2,1,\"two, too\",,1,1.000000,100,100,0,100,100,100,100,100,100,"
-                        "1700000000000002000,77,101,,,,,\n");
+                        "1700000000000002000,77,101,,,,,,0,0\n");
     free(text);
 }
 
