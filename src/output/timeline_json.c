@@ -61,6 +61,23 @@ static int put_thread(FILE *stream, const struct probity_timeline_answer *answer
     return error;
 }
 
+static void put_drops(FILE *stream, const struct probity_reader *reader)
+{
+    const char *between = "";
+
+    fputs("\"drops\": [", stream);
+    for (size_t i = 0; i < probity_reader_traces(reader); i++) {
+        const struct probity_trace_facts *facts = probity_reader_facts(reader, i);
+        for (size_t j = 0; j < facts->drop_count; j++) {
+            fprintf(stream, "%s\n{\"pid\": %" PRIu32 ", \"from_ns\": %" PRIu64 ", \"to_ns\": %"
+                    PRIu64 ", \"records\": %" PRIu64 "}", between, facts->info.pid,
+                    facts->drops[j].from_ns, facts->drops[j].to_ns, facts->drops[j].records);
+            between = ",";
+        }
+    }
+    fputs("],\n", stream);
+}
+
 int probity_timeline_json(FILE *stream, const struct probity_timeline_answer *answer)
 {
     const struct probity_timeline_facts facts = probity_timeline_facts(answer->timeline);
@@ -75,8 +92,10 @@ int probity_timeline_json(FILE *stream, const struct probity_timeline_answer *an
     int error = probity_report_json_head(stream, answer->reader,
                                          probity_timeline_repairs(answer->timeline));
     fprintf(stream, ",\n\"first_ns\": %" PRIu64 ", \"last_ns\": %" PRIu64
-            ", \"calls_profiled\": %" PRIu64 ",\n\"threads\": [", facts.first_ns, facts.last_ns,
+            ", \"calls_profiled\": %" PRIu64 ",\n", facts.first_ns, facts.last_ns,
             answer->profiled);
+    put_drops(stream, answer->reader);
+    fputs("\"threads\": [", stream);
     for (size_t i = 0; error == 0 && i < count; i++) {
         if (threads[i]->first_ns == 0)
             continue;

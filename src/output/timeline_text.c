@@ -2,7 +2,7 @@
  *
  * timeline_text.c: a time line for terminals. Each function that is most of a column somewhere has
  * a letter, those of most columns first: large where the thread was mostly on the CPU, small where
- * it was mostly off it. Colours only repeat what characters say.
+ * it was mostly off it. Colours only repeat what characters say: on the CPU, off it, dropped.
  */
 #include "output/timeline_text.h"
 
@@ -26,6 +26,8 @@ struct picture {
     uint64_t *uses;  /* by name: columns that it names */
     uint32_t *order; /* names by uses */
     uint8_t *letter; /* by name: + 1; 0: none */
+    char *marks;     /* of one line */
+    int has_drops;
 };
 
 const char *probity_timeline_label(const struct probity_timeline_name *name, char ret_text[32])
@@ -85,11 +87,19 @@ static int is_mostly_off(const struct probity_timeline_cell *cell)
     return cell->off_ns > cell->there_ns / 2;
 }
 
-/* Six colours that are told apart on light and dark grounds, and again. */
-static void put_colour(const struct picture *picture, uint8_t letter, int is_off)
+/* What a colour means is the same in letters, shades and the legend. */
+enum colour { COLOUR_ON, COLOUR_OFF, COLOUR_DROPPED };
+
+static void begin_colour(const struct picture *picture, enum colour colour)
 {
-    if (picture->answer->has_colour)
-        fprintf(picture->stream, "\033[%d;%dm", is_off ? 2 : 1, 31 + (letter - 1) % 6);
+    static const char *const colours[] = {"\033[32m", "\033[33m", "\033[1;31m"};
+
+    fputs(picture->answer->has_colour ? colours[colour] : "", picture->stream);
+}
+
+static void end_colour(const struct picture *picture)
+{
+    fputs(picture->answer->has_colour ? "\033[0m" : "", picture->stream);
 }
 
 static void put_letter(const struct picture *picture, const struct probity_timeline_cell *cell)
@@ -97,16 +107,12 @@ static void put_letter(const struct picture *picture, const struct probity_timel
     uint32_t name = name_of(cell);
     int is_off = is_mostly_off(cell);
 
-    if (name == PROBITY_TIMELINE_NOTHING) {
-        fputc(cell->there_ns <= 0 ? ' ' : is_off ? '.' : '-', picture->stream);
-    } else if (picture->letter[name] == 0) {
+    if (name == PROBITY_TIMELINE_NOTHING)
+        fputc(is_off ? '.' : '-', picture->stream);
+    else if (picture->letter[name] == 0)
         fputc('*', picture->stream);
-    } else {
-        put_colour(picture, picture->letter[name], is_off);
+    else
         fputc((is_off ? 'a' : 'A') + picture->letter[name] - 1, picture->stream);
-        if (picture->answer->has_colour)
-            fputs("\033[0m", picture->stream);
-    }
 }
 
 /* How much of the column the thread was on the CPU, in five steps. */
@@ -115,23 +121,35 @@ static void put_shade(const struct picture *picture, const struct probity_timeli
     static const char *const blocks[] = {"\u00b7", "\u2591", "\u2592", "\u2593", "\u2588"};
     static const char *const plain[] = {".", ":", "=", "%", "#"};
     double on_ns = cell->there_ns > cell->off_ns ? cell->there_ns - cell->off_ns : 0;
+    double on = on_ns / cell->there_ns;
+    int step = on < 0.02 ? 0 : on < 0.25 ? 1 : on < 0.5 ? 2 : on < 0.75 ? 3 : 4;
 
-    if (cell->there_ns <= 0) {
+    fputs(picture->answer->is_utf8 ? blocks[step] : plain[step], picture->stream);
+}
+
+/* Where the thread is not running yet or any more there is nothing to colour. */
+static void put_cell(const struct picture *picture, const struct probity_timeline_cell *cell)
+{
+    if (cell->there_ns <= 0 && name_of(cell) == PROBITY_TIMELINE_NOTHING) {
         fputc(' ', picture->stream);
         return;
     }
-    double on = on_ns / cell->there_ns;
-    int step = on < 0.02 ? 0 : on < 0.25 ? 1 : on < 0.5 ? 2 : on < 0.75 ? 3 : 4;
-    fputs(picture->answer->is_utf8 ? blocks[step] : plain[step], picture->stream);
+    begin_colour(picture, is_mostly_off(cell) ? COLOUR_OFF : COLOUR_ON);
+    if (!picture->answer->is_cpu)
+        put_letter(picture, cell);
+    else if (cell->there_ns > 0)
+        put_shade(picture, cell);
+    else
+        fputc(' ', picture->stream);
+    end_colour(picture);
 }
 
 /* ---- Lines -------------------------------------------------------------------------------------
  */
 
 /* The text may have characters of any width: it is cut by bytes, between characters. */
-static void put_label(const struct picture *picture, const struct probity_timeline_thread *thread)
+static void put_label(const struct picture *picture, const char *name, uint32_t id)
 {
-    const char *name = thread->name != NULL ? thread->name : "";
     size_t bytes = strlen(name), columns = 0, at = 0;
 
     for (; at < bytes && columns < NAME_COLUMNS; at++)
@@ -139,7 +157,7 @@ static void put_label(const struct picture *picture, const struct probity_timeli
     while (at < bytes && ((unsigned char)name[at] & 0xc0) == 0x80)
         at++;
     probity_report_put_safe(picture->stream, name, at);
-    fprintf(picture->stream, "%*s%10" PRIu32 " ", (int)(NAME_COLUMNS - columns), "", thread->tid);
+    fprintf(picture->stream, "%*s%10" PRIu32 " ", (int)(NAME_COLUMNS - columns), "", id);
 }
 
 static void put_axis(const struct picture *picture)
@@ -156,28 +174,92 @@ static void put_axis(const struct picture *picture)
             picture->answer->has_colour ? "\033[0m" : "");
 }
 
-static void put_legend(const struct picture *picture)
+static void put_threads(const struct picture *picture)
+{
+    for (size_t i = 0; i < picture->thread_count; i++) {
+        const struct probity_timeline_cell *cells = picture->cells + i * picture->columns;
+        if (picture->threads[i]->first_ns == 0)
+            continue;
+        put_label(picture, picture->threads[i]->name != NULL ? picture->threads[i]->name : "",
+                  picture->threads[i]->tid);
+        for (size_t j = 0; j < picture->columns; j++)
+            put_cell(picture, &cells[j]);
+        fputc('\n', picture->stream);
+    }
+}
+
+/* ---- Drops -------------------------------------------------------------------------------------
+ */
+
+static size_t column_of(const struct picture *picture, uint64_t ns)
 {
     const struct probity_timeline_facts facts = probity_timeline_facts(picture->answer->timeline);
-    char text[32], each[PROBITY_REPORT_TIME_BYTES];
-    uint64_t column_ns = (facts.last_ns - facts.first_ns) / picture->columns;
+    double share = ns > facts.first_ns ? (double)(ns - facts.first_ns) /
+                                             ((double)(facts.last_ns - facts.first_ns) + 1)
+                                       : 0;
+    size_t column = share < 1 ? (size_t)(share * (double)picture->columns) : picture->columns;
 
-    fprintf(picture->stream, "\na column is %s\n", probity_report_time_text(column_ns, each));
-    if (picture->answer->is_cpu) {
-        fprintf(picture->stream, "on the CPU: %s\n", picture->answer->is_utf8
-                    ? "\u00b7 not at all, \u2591 to 25 %, \u2592 to 50 %, \u2593 to 75 %, "
-                      "\u2588 to 100 %"
-                    : ". not at all, : to 25 %, = to 50 %, % to 75 %, # to 100 %");
-        return;
+    return column < picture->columns ? column : picture->columns - 1;
+}
+
+/* Marks the columns of a trace in which records were dropped. Returns how many intervals lie in the
+ * picture. */
+static size_t mark_drops(const struct picture *picture, const struct probity_trace_facts *trace,
+                         char *marks)
+{
+    const struct probity_timeline_facts facts = probity_timeline_facts(picture->answer->timeline);
+    size_t seen = 0;
+
+    memset(marks, ' ', picture->columns);
+    for (size_t i = 0; i < trace->drop_count; i++) {
+        const struct probity_trace_drop *drop = &trace->drops[i];
+        if (drop->to_ns < facts.first_ns || drop->from_ns > facts.last_ns)
+            continue;
+        size_t from = column_of(picture, drop->from_ns), to = column_of(picture, drop->to_ns);
+        memset(marks + from, '!', to - from + 1);
+        seen++;
     }
+    return seen;
+}
+
+/* Which thread's they were nobody counted: a line for the process. */
+static void put_drops(struct picture *picture)
+{
+    const struct probity_reader *reader = picture->answer->reader;
+
+    for (size_t i = 0; i < probity_reader_traces(reader); i++) {
+        const struct probity_trace_facts *facts = probity_reader_facts(reader, i);
+        if (mark_drops(picture, facts, picture->marks) == 0)
+            continue;
+        picture->has_drops = 1;
+        put_label(picture, "dropped", facts->info.pid);
+        begin_colour(picture, COLOUR_DROPPED);
+        fwrite(picture->marks, 1, picture->columns, picture->stream);
+        end_colour(picture);
+        fputc('\n', picture->stream);
+    }
+}
+
+/* ---- Legend ------------------------------------------------------------------------------------
+ */
+
+static void put_meaning(const struct picture *picture, enum colour colour, const char *text)
+{
+    begin_colour(picture, colour);
+    fputs(text, picture->stream);
+    end_colour(picture);
+}
+
+static void put_names(const struct picture *picture)
+{
+    char text[32];
+
     for (size_t i = 0; i < picture->name_count && i < LETTERS; i++) {
         uint32_t number = picture->order[i];
         const char *name = probity_timeline_label(picture->names[number], text);
         if (picture->uses[number] == 0)
             break;
-        put_colour(picture, picture->letter[number], 0);
-        fputc('A' + (int)i, picture->stream);
-        fputs(picture->answer->has_colour ? "\033[0m  " : "  ", picture->stream);
+        fprintf(picture->stream, "%c  ", 'A' + (int)i);
         if (picture->names[number]->kind == PROBITY_TIMELINE_PROBE)
             fprintf(picture->stream, "%" PRIu32 "%s", picture->names[number]->number,
                     picture->names[number]->text != NULL ? " " : "");
@@ -186,25 +268,35 @@ static void put_legend(const struct picture *picture)
             probity_report_put_safe(picture->stream, name, strlen(name));
         fputc('\n', picture->stream);
     }
-    fputs("a letter: what took most of the column by itself, or the probe hit most in it;\n"
-          "small: mostly off the CPU; outside of functions - on it, . off it; * others\n",
-          picture->stream);
 }
 
-static void put_threads(const struct picture *picture)
+static void put_legend(const struct picture *picture)
 {
-    for (size_t i = 0; i < picture->thread_count; i++) {
-        const struct probity_timeline_cell *cells = picture->cells + i * picture->columns;
-        if (picture->threads[i]->first_ns == 0)
-            continue;
-        put_label(picture, picture->threads[i]);
-        for (size_t j = 0; j < picture->columns; j++) {
-            if (picture->answer->is_cpu)
-                put_shade(picture, &cells[j]);
-            else
-                put_letter(picture, &cells[j]);
-        }
-        fputc('\n', picture->stream);
+    const struct probity_timeline_facts facts = probity_timeline_facts(picture->answer->timeline);
+    char each[PROBITY_REPORT_TIME_BYTES];
+    uint64_t column_ns = (facts.last_ns - facts.first_ns) / picture->columns;
+
+    fprintf(picture->stream, "\na column is %s\n", probity_report_time_text(column_ns, each));
+    if (picture->answer->is_cpu) {
+        fprintf(picture->stream, "on the CPU: %s\n", picture->answer->is_utf8
+                    ? "\u00b7 not at all, \u2591 to 25 %, \u2592 to 50 %, \u2593 to 75 %, "
+                      "\u2588 to 100 %"
+                    : ". not at all, : to 25 %, = to 50 %, % to 75 %, # to 100 %");
+    } else {
+        put_names(picture);
+        fputs("a letter: what took most of the column by itself, or the probe hit most in it;\n",
+              picture->stream);
+        put_meaning(picture, COLOUR_OFF, "small: mostly off the CPU");
+        fputs("; outside of functions ", picture->stream);
+        put_meaning(picture, COLOUR_ON, "- on it");
+        fputs(", ", picture->stream);
+        put_meaning(picture, COLOUR_OFF, ". off it");
+        fputs("; * others\n", picture->stream);
+    }
+    if (picture->has_drops) {
+        put_meaning(picture, COLOUR_DROPPED, "!");
+        fputs(" records were dropped in that time: calls, hits and ends may be missing\n",
+              picture->stream);
     }
 }
 
@@ -224,6 +316,7 @@ static void put_picture(struct picture *picture)
         give_letters(picture);
         put_axis(picture);
         put_threads(picture);
+        put_drops(picture);
         put_legend(picture);
     } else {
         fputs("no records\n", picture->stream);
@@ -245,8 +338,9 @@ int probity_timeline_text(FILE *stream, const struct probity_timeline_answer *an
     picture.uses = calloc(picture.name_count + 1, sizeof *picture.uses);
     picture.order = calloc(picture.name_count + 1, sizeof *picture.order);
     picture.letter = calloc(picture.name_count + 1, sizeof *picture.letter);
+    picture.marks = malloc(picture.columns);
     int error = picture.cells == NULL || picture.uses == NULL || picture.order == NULL ||
-                        picture.letter == NULL
+                        picture.letter == NULL || picture.marks == NULL
                     ? PROBITY_ERROR_MEMORY
                     : fill_cells(&picture);
     if (error == 0) {
@@ -258,5 +352,6 @@ int probity_timeline_text(FILE *stream, const struct probity_timeline_answer *an
     free(picture.uses);
     free(picture.order);
     free(picture.letter);
+    free(picture.marks);
     return error;
 }

@@ -212,7 +212,7 @@ static void tell_failure(const struct probity_trace_facts *facts, char *ret_why,
 static int tell_loss(const struct probity_trace_facts *facts, char *ret_why, size_t bytes)
 {
     const struct probity_totals *totals = &facts->totals;
-    uint64_t dropped = totals->dropped_full + totals->dropped_memory + totals->dropped_write;
+    uint64_t dropped = probity_totals_dropped(totals);
 
     if (facts->damages > 0)
         snprintf(ret_why, bytes, "damaged in %" PRIu64 " place(s), the first at byte %" PRIu64

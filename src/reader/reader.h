@@ -45,6 +45,17 @@ struct probity_thread_facts {
     char *name; /* ended by a zero; NULL without */
 };
 
+/* Records that were not kept, of all threads of a trace, at some time in between. */
+struct probity_trace_drop {
+    uint64_t from_ns, to_ns; /* CLOCK_REALTIME */
+    uint64_t records;
+};
+
+static inline uint64_t probity_totals_dropped(const struct probity_totals *totals)
+{
+    return totals->dropped_full + totals->dropped_memory + totals->dropped_write;
+}
+
 /* What is known of one trace. Counts cover the file; those of the spool stand apart. */
 struct probity_trace_facts {
     const char *path;
@@ -62,6 +73,8 @@ struct probity_trace_facts {
     size_t thread_list_count;
     struct probity_totals totals; /* the newest there are */
     uint64_t totals_records_missing; /* counted by the writer, but not in the file */
+    const struct probity_trace_drop *drops; /* in the order of time */
+    size_t drop_count;
     uint64_t clock_bound_ns;         /* wall time is known to +- this, at the anchors */
     uint64_t cpu_bound_ns;           /* CPU time is known to this */
     uint64_t clock_steps;            /* how often CLOCK_REALTIME was set */

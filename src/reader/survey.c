@@ -179,7 +179,8 @@ static int take_sync(struct survey *survey, const struct probity_scan_item *item
             take_failure(survey, sync.failed_errno, sync.failed_tick);
         survey->ended = 1;
     }
-    return take_anchor(survey, &sync.anchor);
+    int error = probity_drops_see(&survey->trace->drops, sync.anchor.realtime_ns, &sync.totals);
+    return error == 0 ? take_anchor(survey, &sync.anchor) : error;
 }
 
 static void take_cost(struct survey *survey, const struct probity_scan_item *item)
@@ -251,7 +252,7 @@ static int take_rest(struct survey *survey)
     struct probity_trace *trace = survey->trace;
     struct probity_totals *totals = &survey->facts->totals;
     const struct probity_spool_header *header = &trace->rest.header;
-    int error = 0;
+    size_t anchors = trace->rest.anchor_count;
 
     totals->dropped_full = header->dropped_full;
     totals->dropped_memory = header->dropped_memory;
@@ -262,7 +263,10 @@ static int take_rest(struct survey *survey)
     totals->threads = (uint32_t)header->threads;
     if (header->failed)
         take_failure(survey, header->failed_errno, header->failed_tick);
-    for (size_t i = 0; error == 0 && i < trace->rest.anchor_count; i++)
+    int error = probity_drops_see(&trace->drops, anchors > 0
+                                      ? trace->rest.anchors[anchors - 1].realtime_ns
+                                      : trace->drops.seen_ns, totals);
+    for (size_t i = 0; error == 0 && i < anchors; i++)
         error = take_anchor(survey, &trace->rest.anchors[i]);
     for (size_t i = 0; error == 0 && i < trace->rest.count; i++)
         error = take_chunk(survey, i);
@@ -347,6 +351,8 @@ static void conclude(struct survey *survey)
     if (facts->first_wall_ns > 0 && facts->first_wall_ns < facts->least_wall_ns)
         facts->least_wall_ns = facts->first_wall_ns;
     facts->threads = survey->threads.count;
+    facts->drops = trace->drops.items;
+    facts->drop_count = trace->drops.count;
     facts->hits = trace->tally.hits;
     facts->enters = trace->tally.enters;
     facts->thread_list = trace->tally.threads;
@@ -407,6 +413,7 @@ int probity_trace_survey(struct probity_trace *trace, const struct probity_reade
     int error = probity_scan_init(&scan, trace->file, trace->facts.file_bytes, options->survey);
 
     survey.clock.nominal_rate = trace->facts.info.rate;
+    probity_drops_begin(&trace->drops, trace->facts.info.anchor.realtime_ns);
     if (error == 0)
         error = take_anchor(&survey, &trace->facts.info.anchor);
     if (error == 0)

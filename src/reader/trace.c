@@ -164,6 +164,7 @@ void probity_trace_release(struct probity_trace *trace)
     probity_tally_release(&trace->tally);
     probity_profile_parts_release(&trace->profile);
     probity_sites_places_release(&trace->sites);
+    probity_drops_release(&trace->drops);
     free(trace->pending.items);
     free(trace->extras.items);
     free(trace->late.offsets);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "reader/clockmap.h"
+#include "reader/drops.h"
 #include "reader/functions.h"
 #include "reader/names.h"
 #include "reader/profile.h"
@@ -49,6 +50,7 @@ struct probity_trace {
     struct probity_tally tally; /* of a survey */
     struct probity_profile_parts profile;
     struct probity_sites_places sites;
+    struct probity_drops drops;
     int has_probe_names;
     struct probity_waiting_list pending; /* read by the front since the last SYNC */
     struct probity_waiting_list extras;  /* late blocks and spool chunks, by tick */

@@ -53,8 +53,12 @@ LC_ALL=C grep -q '[^ -~]' output && fail "other characters than ASCII in the loc
 LC_ALL=C.UTF-8 timeline "blocks" 0 --cpu trace
 grep -q '░\|·\|█\|▒\|▓' output || fail "no blocks in UTF-8"
 if command -v script > /dev/null; then
-    script -qc "TERM=xterm '$PROBITY' timeline trace" /dev/null > output < /dev/null
-    grep -q $'\033' output || fail "no colour on a terminal"
+    PROBITY_OUT=$WORK/walk "$PROGRAMS/blocks" > /dev/null
+    script -qc "stty cols 200; TERM=xterm '$PROBITY' timeline walk" /dev/null > output < /dev/null
+    # Green is on the CPU, yellow off it, as letters have it; both are there, and no other cell.
+    sed -n '2,/^\r*$/p' output | grep -oE $'\033\\[3[23]m.' | sort -u > found
+    expect "letters in green" "" "$(grep -v $'\\[32m[A-Z*-]$' found | grep -v $'\\[33m[a-z*.]$')"
+    expect "both colours" "2" "$(cut -c 1-4 found | sort -u | wc -l)"
     NO_COLOR=1 script -qc "TERM=xterm '$PROBITY' timeline trace" /dev/null > output < /dev/null
     ! grep -q $'\033' output || fail "colour despite NO_COLOR"
 fi
@@ -82,6 +86,28 @@ timeline "empty, JSON" 0 --json none
 expect "threads of none" 0 "$(jq '.threads | length' output)"
 timeline "empty, text" 0 none
 expect "text of none" "no records" "$(head -n 1 output)"
+
+# Dropped records: all of them in some interval, and each gap in the ids of hits in one of those.
+PROBITY_CHUNK_RECORDS=512 PROBITY_SPOOL_RECORDS=16384 PROBITY_OUT=$WORK/dropped PROBITY_MODE=drop \
+    "$PROGRAMS/control" fast 1000000 > expected
+timeline "dropped, JSON" 0 --json dropped
+cp output dropped.json
+expect "all that were dropped" \
+    "$("$PROBITY" info dropped | sed -n 's/^dropped *\([0-9]*\).*/\1/p')" \
+    "$(jq '[.drops[].records] | add // 0' dropped.json)"
+"$PROBITY" csv --columns probe,wall dropped 2> errors | tr -d . | awk -F , '
+    NR > 1 && $1 != (last + 1) % 262144 { print at, $2 } { last = $1; at = $2 }' > gaps
+while read -r from to; do
+    jq -e --arg from "$from" --arg to "$to" '.drops | any((.from_ns | tostring) <= $to and
+        (.to_ns | tostring) >= $from)' dropped.json > found || fail "a gap at $from in no interval"
+done < gaps
+timeline "dropped" 0 dropped
+if [ -s gaps ]; then
+    grep -q '^dropped .*!' output || fail "no drops shown"
+    grep -q '^! records were dropped' output || fail "no word of what ! is"
+fi
+timeline "nothing dropped" 0 trace
+! grep -q '^dropped\|^!' output || fail "drops where there were none"
 
 # Profile mode has counts without times of day, and the picture says that they are missing.
 PROBITY_OUT=$WORK/counted PROBITY_PROFILE=1 "$TREE"

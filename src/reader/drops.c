@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * drops.c: intervals of time, nearest neighbours together.
+ */
+#include "reader/drops.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "probity.h"
+
+void probity_drops_begin(struct probity_drops *drops, uint64_t realtime_ns)
+{
+    drops->count = 0;
+    drops->dropped = 0;
+    drops->seen_ns = realtime_ns;
+}
+
+/* Puts two neighbours together: those with the least time between them. */
+static void join_nearest(struct probity_drops *drops)
+{
+    size_t nearest = 1;
+    uint64_t least_ns = UINT64_MAX;
+
+    for (size_t i = 1; i < drops->count; i++) {
+        uint64_t gap_ns = drops->items[i].from_ns - drops->items[i - 1].to_ns;
+        nearest = gap_ns < least_ns ? i : nearest;
+        least_ns = gap_ns < least_ns ? gap_ns : least_ns;
+    }
+    drops->items[nearest - 1].to_ns = drops->items[nearest].to_ns;
+    drops->items[nearest - 1].records += drops->items[nearest].records;
+    memmove(drops->items + nearest, drops->items + nearest + 1,
+            (drops->count - nearest - 1) * sizeof *drops->items);
+    drops->count--;
+}
+
+static int add(struct probity_drops *drops, struct probity_trace_drop drop)
+{
+    struct probity_trace_drop *last = drops->count > 0 ? &drops->items[drops->count - 1] : NULL;
+
+    if (last != NULL && drop.from_ns <= last->to_ns) {
+        last->to_ns = drop.to_ns > last->to_ns ? drop.to_ns : last->to_ns;
+        last->records += drop.records;
+        return 0;
+    }
+    if (drops->count == PROBITY_DROPS_MAX)
+        join_nearest(drops);
+    if (drops->count == drops->capacity) {
+        size_t capacity = 2 * drops->capacity + 16;
+        struct probity_trace_drop *items = realloc(drops->items, capacity * sizeof *items);
+        if (items == NULL)
+            return PROBITY_ERROR_MEMORY;
+        drops->items = items;
+        drops->capacity = capacity;
+    }
+    drops->items[drops->count++] = drop;
+    return 0;
+}
+
+/* A clock that was set back makes no interval; what a damaged SYNC tells is no less. */
+int probity_drops_see(struct probity_drops *drops, uint64_t realtime_ns,
+                      const struct probity_totals *totals)
+{
+    uint64_t dropped = probity_totals_dropped(totals), from_ns = drops->seen_ns;
+    uint64_t more = dropped > drops->dropped ? dropped - drops->dropped : 0;
+
+    drops->seen_ns = realtime_ns;
+    drops->dropped += more;
+    if (more == 0)
+        return 0;
+    return add(drops, (struct probity_trace_drop){
+                          from_ns, realtime_ns > from_ns ? realtime_ns : from_ns, more});
+}
+
+void probity_drops_release(struct probity_drops *drops)
+{
+    free(drops->items);
+    *drops = (struct probity_drops){.count = 0};
+}
