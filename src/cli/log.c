@@ -17,7 +17,7 @@
 
 #include "cli/cli.h"
 #include "cli/filter.h"
-#include "symbols/symbols.h"
+#include "cli/signatures.h"
 
 #define ME (&cli_command_log)
 
@@ -171,15 +171,8 @@ static void interrupt(int number)
 static const char *signature(void *context, const struct probity_function *function)
 {
     struct log_call *call = context;
-    const struct probity_info *info = &probity_reader_facts(call->reader, function->trace)->info;
-    const struct probity_text *text = &info->text[PROBITY_TAG_PROGRAM];
-    char executable[4096];
 
-    if (text->length >= sizeof executable)
-        return NULL;
-    memcpy(executable, text->length > 0 ? text->bytes : "", text->length);
-    executable[text->length] = '\0';
-    return symbols_signature(call->symbols, function, executable);
+    return cli_signature(call->symbols, call->reader, function);
 }
 
 /* Levels and profiling are changed for all threads by whichever does it. */

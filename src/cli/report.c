@@ -8,10 +8,10 @@
 
 #include "analysis/report.h"
 #include "cli/answer.h"
+#include "cli/signatures.h"
 #include "output/report_csv.h"
 #include "output/report_json.h"
 #include "output/report_text.h"
-#include "symbols/symbols.h"
 
 struct report_call {
     struct cli_answer answer;
@@ -152,25 +152,6 @@ static int finish_report(void *context, const struct probity_reader *reader)
     return error == 0 ? probity_report_finish(call->report) : error;
 }
 
-/* What a compiler of C did not tell, the program's DWARF may. */
-static void find_signatures(struct symbols *symbols, const struct probity_reader *reader,
-                            struct probity_report_function *functions, size_t count)
-{
-    char executable[4096];
-
-    for (size_t i = 0; i < count; i++) {
-        const struct probity_info *info = &probity_reader_facts(reader, functions[i].trace)->info;
-        const struct probity_text *path = &info->text[PROBITY_TAG_PROGRAM];
-        if (functions[i].function == NULL || *functions[i].signature != '\0' ||
-            path->length >= sizeof executable)
-            continue;
-        memcpy(executable, path->length > 0 ? path->bytes : "", path->length);
-        executable[path->length] = '\0';
-        const char *found = symbols_signature(symbols, functions[i].function, executable);
-        functions[i].signature = found != NULL ? found : "";
-    }
-}
-
 /* Leaves the functions that are like the pattern. */
 static size_t keep_matching(const char *pattern, struct probity_report_function *functions,
                             size_t count)
@@ -197,7 +178,7 @@ static int print_functions(struct report_call *call, FILE *stream,
     const struct probity_scopes_repairs *repairs = probity_report_repairs(call->report);
 
     if (symbols != NULL)
-        find_signatures(symbols, reader, functions, count);
+        cli_signatures_find(symbols, reader, functions, count);
     if (call->pattern != NULL)
         count = keep_matching(call->pattern, functions, count);
     call->is_found = count > 0;

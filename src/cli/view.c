@@ -20,6 +20,7 @@
 #include "analysis/tree.h"
 #include "cli/answer.h"
 #include "cli/compared.h"
+#include "cli/signatures.h"
 #include "output/view.h"
 
 extern char **environ;
@@ -41,6 +42,7 @@ struct view_call {
     struct probity_threads *threads;
     struct probity_blocks *blocks;
     struct probity_tree *tree;
+    struct symbols *symbols;
     const struct probity_blocks_pair *const *pairs;
     size_t pair_count, pruned;
     uint64_t profiled;
@@ -184,6 +186,8 @@ static int print_page(void *context, FILE *stream, const struct probity_reader *
         .comparison = call->compared.compare};
 
     (void)has_colour;
+    call->symbols = symbols_open();
+    cli_signatures_find(call->symbols, reader, functions, count);
     probity_report_sort(functions, count, PROBITY_REPORT_SELF);
     answer.threads.processes =
         probity_threads_processes(call->threads, &answer.threads.count);
@@ -317,6 +321,8 @@ static void release(void *context)
         probity_tree_close(call->tree);
     if (call->compared.compare != NULL)
         probity_compare_close(call->compared.compare);
+    if (call->symbols != NULL)
+        symbols_close(call->symbols);
     free(call->bases);
     free(call->name);
 }

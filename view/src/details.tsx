@@ -4,7 +4,7 @@ import { type FunctionRow, Kind } from "./data";
 import { clock, count, named, percent, time } from "./format";
 import { Histogram } from "./histogram";
 import { Flag, LaneKind, type Lane } from "./lanes";
-import type { Selection, Shared } from "./state";
+import { type Selection, type Shared, signatureOf } from "./state";
 
 function Facts({ children }: { children: ComponentChildren }): VNode {
     return <dl class="facts">{children}</dl>;
@@ -21,6 +21,10 @@ function Fact({ name, id, children }: { name: string; id?: string; children: Com
 
 function Place({ file, line }: { file: string | undefined; line: number | undefined }): VNode | null {
     return file === undefined || file === "" ? null : <p class="place">{`${file}:${line ?? 0}`}</p>;
+}
+
+function Signature({ text }: { text: string }): VNode | null {
+    return text === "" ? null : <code class="signature">{text}</code>;
 }
 
 function FunctionFacts({ row, shared, mark }: { row: number; shared: Shared; mark?: number }): VNode {
@@ -99,7 +103,7 @@ function CallDetails({ lane, index, shared }: { lane: Lane; index: number; share
     return (
         <>
             <h2>{named(name.name)}</h2>
-            {name.signature !== undefined && name.signature !== "" && <code class="signature">{name.signature}</code>}
+            <Signature text={signatureOf(shared, number)} />
             <Place file={name.file} line={name.line} />
             {flagsOf(lane.flags[index]).map((text) => <p class="notice" key={text}>This call was {text}.</p>)}
             <Facts>
@@ -197,6 +201,7 @@ function NodeDetails({ selection, shared }: { selection: Selection & { of: "node
     return (
         <>
             <h2>{named(node.name ?? "all")}</h2>
+            {row >= 0 && <Signature text={shared.data.report.functions[row].signature ?? ""} />}
             <Place file={node.file} line={node.line} />
             <h3>Along this path</h3>
             <Facts>
@@ -267,7 +272,7 @@ export function Details({ shared }: { shared: Shared }): VNode | null {
                 return (
                     <>
                         <h2>{named(row.name)}</h2>
-                        {row.signature !== undefined && row.signature !== "" && <code class="signature">{row.signature}</code>}
+                        <Signature text={row.signature ?? ""} />
                         <Place file={row.file} line={row.line} />
                         <FunctionFacts row={selection.row} shared={shared} />
                     </>);

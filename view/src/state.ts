@@ -37,6 +37,13 @@ export interface Shared {
     jump: (thread: number, depth: number, start: number, length: number) => void;
 }
 
+/** Of a name of the time line: what the trace tells, or what was found in the program's DWARF. */
+export function signatureOf({ data, model }: Shared, name: number): string {
+    const row = model.rowOfName[name];
+    const told = model.names[name].signature ?? "";
+    return told !== "" || row < 0 ? told : data.report.functions[row].signature ?? "";
+}
+
 /** Whether a text is asked for: every word of the query is in it, in any case of letters. */
 export function matcher(query: string): ((text: string) => boolean) | null {
     const words = query.toLowerCase().split(/\s+/).filter((word) => word !== "");

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Canvas, Painter, Tip } from "./canvas";
 import { count, percent, short, time } from "./format";
 import { LaneKind, type Lane } from "./lanes";
-import { matcher, type Shared } from "./state";
+import { matcher, type Shared, signatureOf } from "./state";
 import { GUTTER, type Hit, nextMatch, TimelineView } from "./timeline";
 
 /** Where the time line is, for those outside who want it elsewhere. */
@@ -29,7 +29,7 @@ function tipOf(hit: Hit, shared: Shared): string[] {
         return [short(name, 120), short(values?.[0] ?? "", 160), `at ${time(lane.start[first])}`];
     const off = lane.off[first];
     return [
-        short(name, 120),
+        short(signatureOf(shared, lane.name[first]) || name, 160),
         `${time(lane.length[first])}${off > 0 ? `, off the CPU ${time(off)} (${percent(off / lane.length[first])})` : ""}`,
         values?.[0] != null ? short(values[0], 160) : "",
         values?.[1] != null ? `returned ${short(values[1], 120)}` : "",
