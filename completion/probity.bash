@@ -166,7 +166,8 @@ _probity() {
             --callees --fold-recursion --sort --places --from --to --tid --json --csv --folded
             --corrected --value -h --help' ;;
         timeline) options='-o --output -f --force --cpu --width --from --to --tid --json -h --help' ;;
-        view) options='-o --output -f --force --diff --open --spans --from --to --tid -h --help' ;;
+        view) options='-o --output -f --force --diff --open --project --spans --from --to --tid -h
+            --help' ;;
         threads) options='-o --output -f --force --sort --from --to --tid --json --csv -h --help' ;;
         blocks) options='-o --output -f --force --sort -n --limit --from --to --probe --by --by-thread
             --corrected --slowest --since --until --tid --json

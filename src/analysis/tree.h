@@ -89,6 +89,10 @@ struct probity_tree_limits {
 /* Takes out what is beyond. Returns how many nodes that were. */
 size_t probity_tree_prune(struct probity_tree *tree, const struct probity_tree_limits *limits);
 
+/* Takes out what is deeper, and then the smallest paths until so many nodes are left, as far as
+ * there are small ones. Likewise. */
+size_t probity_tree_prune_to(struct probity_tree *tree, size_t nodes_max, size_t depth);
+
 enum probity_tree_key {
     PROBITY_TREE_CALLS,
     PROBITY_TREE_TOTAL,

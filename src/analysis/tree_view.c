@@ -199,6 +199,19 @@ size_t probity_tree_prune(struct probity_tree *tree, const struct probity_tree_l
     return count;
 }
 
+size_t probity_tree_prune_to(struct probity_tree *tree, size_t nodes_max, size_t depth)
+{
+    struct probity_tree_limits limits = {.depth = depth};
+    size_t nodes = probity_tree_nodes(tree), pruned = probity_tree_prune(tree, &limits);
+
+    limits.share_min = 1e-6;
+    while (nodes - pruned > nodes_max && limits.share_min < 1) {
+        pruned += probity_tree_prune(tree, &limits);
+        limits.share_min *= 2;
+    }
+    return pruned;
+}
+
 /* ---- Order -------------------------------------------------------------------------------------
  */
 

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * compared.c: reads a run, and adds it to a side of a comparison.
+ * compared.c: reads runs, from traces or from the history of a project, and adds them to a side of
+ * a comparison.
  */
 #include "cli/compared.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 
-/* One run twice would look like two that agree. */
-int cli_compared_take(struct cli_compared *compared, struct probity_compare_run *run)
+/* One run twice would look like two that agree. The run is empty afterwards. */
+static int take_run(struct cli_compared *compared, struct probity_compare_run *run)
 {
     const struct probity_compare_run *twin =
         probity_compare_twin(compared->compare, compared->side, run);
@@ -22,7 +26,10 @@ int cli_compared_take(struct cli_compared *compared, struct probity_compare_run 
     return status;
 }
 
-int cli_compared_read(struct cli_compared *compared, char *path)
+/* ---- Traces ------------------------------------------------------------------------------------
+ */
+
+static int read_trace(struct cli_compared *compared, char *path)
 {
     struct probity_reader_options options = {0};
     struct probity_compare_run run;
@@ -38,7 +45,7 @@ int cli_compared_read(struct cli_compared *compared, char *path)
                              &to_ns);
     if (status == CLI_OK) {
         int error = probity_compare_run_read(reader, from_ns, to_ns, &run);
-        status = error == 0 ? cli_compared_take(compared, &run)
+        status = error == 0 ? take_run(compared, &run)
                             : cli_fail_trace(compared->command, path, error, errno);
     }
     cli_progress_end();
@@ -46,4 +53,63 @@ int cli_compared_read(struct cli_compared *compared, char *path)
         compared->is_damaged = 1;
     probity_reader_close(reader);
     return status;
+}
+
+/* ---- Runs of the history -----------------------------------------------------------------------
+ */
+
+/* A run of the history: its path says where it is from. */
+static int take_entry(void *context, struct probity_store_entry *entry)
+{
+    struct cli_compared *compared = context;
+    struct probity_compare_run *run = &entry->run;
+    char *path = NULL;
+
+    int error = probity_store_load(compared->store, entry->number, run);
+    if (error != 0)
+        return error;
+    if (asprintf(&path, "@%s, run %" PRIu64, run->label, entry->number) < 0)
+        return PROBITY_ERROR_MEMORY;
+    free(run->path);
+    run->path = path;
+    if (run->is_damaged) {
+        cli_warn(compared->command, "'%s' is damaged or not complete: %s", run->path, run->why);
+        compared->is_damaged = 1;
+    }
+    return take_run(compared, run);
+}
+
+static int read_label(struct cli_compared *compared, const char *name)
+{
+    const struct probity_store_choice choice = {.label = name + 1};
+    size_t before, behind;
+
+    if (compared->range.from != NULL || compared->range.to != NULL)
+        return cli_fail_usage(compared->command, "--from, --to: of '%s' only whole runs are known; "
+                              "name the traces", name);
+    if (compared->store == NULL &&
+        cli_project_open(compared->command, compared->project, 0, &compared->store) != CLI_OK)
+        return CLI_FAILURE;
+    probity_compare_runs(compared->compare, compared->side, &before);
+    int status = probity_store_each(compared->store, &choice, take_entry, compared);
+    if (status < 0)
+        return cli_project_fail(compared->command, compared->store);
+    probity_compare_runs(compared->compare, compared->side, &behind);
+    if (status == CLI_OK && before == behind)
+        return cli_fail(compared->command, "no run of label '%s' in the history; `probity runs "
+                        "list` shows which there are (a file of this name: './%s')", name + 1,
+                        name);
+    return status;
+}
+
+int cli_compared_read(struct cli_compared *compared, char *name)
+{
+    return cli_is_label(name) ? read_label(compared, name) : read_trace(compared, name);
+}
+
+void cli_compared_close(struct cli_compared *compared)
+{
+    if (compared->compare != NULL)
+        probity_compare_close(compared->compare);
+    probity_store_close(compared->store);
 }

@@ -7,6 +7,7 @@
 
 #include "analysis/compare.h"
 #include "cli/filter.h"
+#include "cli/project.h"
 
 /* How runs are compared where nothing else is asked for. */
 #define CLI_COMPARED_OPTIONS {.confidence = 0.95, .tolerance_percent = 2}
@@ -17,13 +18,15 @@ struct cli_compared {
     struct probity_compare *compare;
     int side;              /* of the runs that are read */
     int is_damaged;        /* a run is not complete */
+    const char *project;   /* whose history labels are of; NULL: see cli_project_find() */
+    struct probity_store *store; /* of the history; NULL until a label is met */
 };
 
-/* Adds a run, unless it is there already. The run is empty afterwards. Returns CLI_OK, or another
- * status and says why. */
-int cli_compared_take(struct cli_compared *compared, struct probity_compare_run *run);
+/* Reads a trace, or the runs of a label (cli_is_label()), and adds what is read. One run twice on a
+ * side is wrong. Returns CLI_OK, or another status and says why. */
+int cli_compared_read(struct cli_compared *compared, char *name);
 
-/* Reads a trace and adds it. Returns likewise. */
-int cli_compared_read(struct cli_compared *compared, char *path);
+/* Of one that was never opened too. */
+void cli_compared_close(struct cli_compared *compared);
 
 #endif

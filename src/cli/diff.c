@@ -14,7 +14,6 @@
 #include "cli/filter.h"
 #include "cli/limit.h"
 #include "cli/printed.h"
-#include "cli/project.h"
 #include "output/diff_csv.h"
 #include "output/diff_json.h"
 #include "output/diff_text.h"
@@ -23,13 +22,12 @@ enum diff_form { FORM_TEXT, FORM_JSON, FORM_CSV };
 
 struct diff_call {
     struct cli_compared compared;
-    const char *out, *project;
+    const char *out;
     int force, order;
     enum diff_form form;
     struct probity_diff_layout layout;
     struct probity_compare_options options;
     struct cli_limits limits;
-    struct probity_store *store; /* NULL until a label is met */
 };
 
 static const struct option long_options[] = {
@@ -108,57 +106,10 @@ static int take_option(void *context, int option, char *value)
     case 'x': return cli_limit_parse(&cli_command_diff, &call->limits, value);
     case 'u': call->options.patterns[PROBITY_COMPARE_FUNCTION] = value; return CLI_OK;
     case 'b': call->options.patterns[PROBITY_COMPARE_BLOCK] = value; return CLI_OK;
-    case 'P': call->project = value; return CLI_OK;
+    case 'P': call->compared.project = value; return CLI_OK;
     case 'h': cli_print_help(&cli_command_diff); return -1;
     default: return -2;
     }
-}
-
-/* ---- Reading -----------------------------------------------------------------------------------
- */
-
-/* A run of the history: its path says where it is from. */
-static int take_entry(void *context, struct probity_store_entry *entry)
-{
-    struct diff_call *call = context;
-    struct probity_compare_run *run = &entry->run;
-    char *path = NULL;
-
-    int error = probity_store_load(call->store, entry->number, run);
-    if (error != 0)
-        return error;
-    if (asprintf(&path, "@%s, run %" PRIu64, run->label, entry->number) < 0)
-        return PROBITY_ERROR_MEMORY;
-    free(run->path);
-    run->path = path;
-    if (run->is_damaged) {
-        cli_warn(&cli_command_diff, "'%s' is damaged or not complete: %s", run->path, run->why);
-        call->compared.is_damaged = 1;
-    }
-    return cli_compared_take(&call->compared, run);
-}
-
-static int read_label(struct diff_call *call, const char *name)
-{
-    const struct probity_store_choice choice = {.label = name + 1};
-    size_t before, behind;
-
-    if (call->compared.range.from != NULL || call->compared.range.to != NULL)
-        return cli_fail_usage(&cli_command_diff, "--from, --to: of '%s' only whole runs are known; "
-                              "name the traces", name);
-    if (call->store == NULL &&
-        cli_project_open(&cli_command_diff, call->project, 0, &call->store) != CLI_OK)
-        return CLI_FAILURE;
-    probity_compare_runs(call->compared.compare, call->compared.side, &before);
-    int status = probity_store_each(call->store, &choice, take_entry, call);
-    if (status < 0)
-        return cli_project_fail(&cli_command_diff, call->store);
-    probity_compare_runs(call->compared.compare, call->compared.side, &behind);
-    if (status == CLI_OK && before == behind)
-        return cli_fail(&cli_command_diff, "no run of label '%s' in the history; `probity runs "
-                        "list` shows which there are (a file of this name: './%s')", name + 1,
-                        name);
-    return status;
 }
 
 /* ---- Writing -----------------------------------------------------------------------------------
@@ -231,8 +182,7 @@ static int read_runs(struct diff_call *call, char **names, size_t base_count, si
 
     for (size_t i = 0; status == CLI_OK && i < count; i++) {
         call->compared.side = i < base_count ? PROBITY_COMPARE_BASE : PROBITY_COMPARE_NEW;
-        status = cli_is_label(names[i]) ? read_label(call, names[i])
-                                        : cli_compared_read(&call->compared, names[i]);
+        status = cli_compared_read(&call->compared, names[i]);
     }
     if (status == CLI_OK && probity_compare_finish(call->compared.compare) != 0)
         status = cli_fail(&cli_command_diff, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
@@ -257,8 +207,7 @@ static int run_on(struct diff_call *call, char **names, size_t base_count, size_
     int judged = status == CLI_OK ? judge_limits(call) : CLI_OK;
     if (status == CLI_OK)
         status = call->compared.is_damaged ? CLI_DAMAGED : judged;
-    probity_compare_close(call->compared.compare);
-    probity_store_close(call->store);
+    cli_compared_close(&call->compared);
     return status;
 }
 

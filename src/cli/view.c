@@ -18,21 +18,14 @@
 #include "analysis/threads.h"
 #include "analysis/timeline.h"
 #include "analysis/tree.h"
+#include "cli/against.h"
 #include "cli/answer.h"
-#include "cli/compared.h"
 #include "cli/signatures.h"
 #include "output/view.h"
 
 extern char **environ;
 
-/* What a page still shows quickly. Paths beyond are counted in memory, and pruned for the page. */
-enum {
-    NODES_MAX = 200000,
-    NODES_SHOWN = 20000,
-    NODES_DEPTH = 400,
-    BLOCKS_SHOWN = 2000,
-    BLOCKS_SLOWEST = 5
-};
+enum { BLOCKS_SHOWN = 2000, BLOCKS_SLOWEST = 5 };
 
 struct view_call {
     struct cli_answer answer;
@@ -46,9 +39,7 @@ struct view_call {
     const struct probity_blocks_pair *const *pairs;
     size_t pair_count, pruned;
     uint64_t profiled;
-    struct cli_compared compared; /* its comparison is NULL without --diff */
-    char **bases; /* names of the runs to compare with */
-    size_t base_count;
+    struct cli_against against; /* --diff */
     char *name; /* of the page, where none was given */
     int is_to_open, is_named;
 };
@@ -56,6 +47,7 @@ struct view_call {
 static const struct option long_options[] = {CLI_ANSWER_OPTIONS,
                                              {"diff", required_argument, NULL, 'D'},
                                              {"open", no_argument, NULL, 'O'},
+                                             {"project", required_argument, NULL, 'P'},
                                              {"spans", required_argument, NULL, 'S'},
                                              {NULL, 0, NULL, 0}};
 
@@ -66,24 +58,14 @@ static int parse_spans(struct view_call *call, const char *text)
     return cli_fail_usage(&cli_command_view, "--spans %s: a number from 100 to 99999999", text);
 }
 
-static int add_base(struct view_call *call, char *name)
-{
-    char **bases = realloc(call->bases, (call->base_count + 1) * sizeof *bases);
-
-    if (bases == NULL)
-        return cli_fail(&cli_command_view, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
-    call->bases = bases;
-    bases[call->base_count++] = name;
-    return CLI_OK;
-}
-
 static int take_option(void *context, int option, char *value)
 {
     struct view_call *call = context;
 
     switch (option) {
-    case 'D': return add_base(call, value);
+    case 'D': return cli_against_add(&call->against, value);
     case 'O': call->is_to_open = 1; return CLI_OK;
+    case 'P': call->against.compared.project = value; return CLI_OK;
     case 'S': return parse_spans(call, value);
     case 'o': call->is_named = 1; /* fall through */
     default: return cli_answer_option(&call->answer, option, value);
@@ -100,7 +82,7 @@ static int open_all(void *context, uint64_t from_ns, uint64_t to_ns)
     const struct probity_report_options report = {.from_ns = from_ns, .to_ns = to_ns,
                                                   .costs_of = reader};
     const struct probity_tree_options tree = {.from_ns = from_ns, .to_ns = to_ns,
-                                              .nodes_max = NODES_MAX, .costs_of = reader};
+                                              .nodes_max = CLI_PAGE_NODES_MAX, .costs_of = reader};
     const struct probity_blocks_options blocks = {.from_ns = from_ns, .to_ns = to_ns,
                                                   .slowest = BLOCKS_SLOWEST};
 
@@ -130,20 +112,6 @@ static int put_event(void *context, const struct probity_event *event)
     return error == 0 ? probity_tree_put(call->tree, event) : error;
 }
 
-/* The smallest paths go until the rest is what a page can show. */
-static void prune(struct view_call *call)
-{
-    struct probity_tree_limits limits = {.depth = NODES_DEPTH};
-    size_t nodes = probity_tree_nodes(call->tree);
-
-    call->pruned = probity_tree_prune(call->tree, &limits);
-    limits.share_min = 1e-6;
-    while (nodes - call->pruned > NODES_SHOWN && limits.share_min < 1) {
-        call->pruned += probity_tree_prune(call->tree, &limits);
-        limits.share_min *= 2;
-    }
-}
-
 static int finish_all(void *context, const struct probity_reader *reader)
 {
     struct view_call *call = context;
@@ -160,7 +128,7 @@ static int finish_all(void *context, const struct probity_reader *reader)
     if (error != 0)
         return error;
     probity_threads_sort(call->threads, PROBITY_THREADS_FIRST);
-    prune(call);
+    call->pruned = probity_tree_prune_to(call->tree, CLI_PAGE_NODES_SHOWN, CLI_PAGE_DEPTH);
     call->pairs = probity_blocks_sort(call->blocks, PROBITY_BLOCKS_TOTAL, &call->pair_count);
     return call->pairs != NULL ? probity_tree_sort(call->tree, PROBITY_TREE_TOTAL)
                                : PROBITY_ERROR_MEMORY;
@@ -183,9 +151,18 @@ static int print_page(void *context, FILE *stream, const struct probity_reader *
         .blocks = {.reader = reader, .pairs = call->pairs, .count = call->pair_count,
                    .limit = BLOCKS_SHOWN, .has_slowest = 1},
         .threads = {.reader = reader, .repairs = probity_threads_repairs(call->threads)},
-        .comparison = call->compared.compare};
+        .comparison = call->against.compared.compare,
+        .base = {.reader = call->against.reader, .profiled = call->against.profiled,
+                 .pruned = call->against.pruned},
+        .base_runs = call->against.traces,
+        .base_why = call->against.why};
 
     (void)has_colour;
+    if (call->against.tree != NULL) {
+        answer.base.root = probity_tree_root(call->against.tree);
+        answer.base.repairs = probity_tree_repairs(call->against.tree);
+        answer.base.lost = probity_tree_lost(call->against.tree);
+    }
     call->symbols = symbols_open();
     cli_signatures_find(call->symbols, reader, functions, count);
     probity_report_sort(functions, count, PROBITY_REPORT_SELF);
@@ -240,43 +217,8 @@ static int open_page(const struct view_call *call)
     return CLI_OK;
 }
 
-/* ---- Comparison --------------------------------------------------------------------------------
+/* ---- All of it ---------------------------------------------------------------------------------
  */
-
-/* Each trace is read once more, by itself: a run is what is compared. */
-static int compare_side(struct view_call *call, int side, char **names, size_t count)
-{
-    char **paths = cli_trace_paths(names, count);
-    int status = paths != NULL ? CLI_OK
-                               : cli_fail(&cli_command_view, "%s",
-                                          probity_error_text(PROBITY_ERROR_MEMORY));
-
-    call->compared.side = side;
-    if (status == CLI_OK)
-        status = cli_output_is_apart(&cli_command_view, call->answer.out, paths, count);
-    for (size_t i = 0; status == CLI_OK && i < count; i++)
-        status = cli_compared_read(&call->compared, paths[i]);
-    cli_paths_free(paths, count);
-    return status;
-}
-
-static int compare_runs(struct view_call *call, char **names, size_t count)
-{
-    static const struct probity_compare_options options = CLI_COMPARED_OPTIONS;
-    struct cli_compared *compared = &call->compared;
-
-    compared->range = call->answer.range;
-    if (probity_compare_open(&options, &compared->compare) != 0)
-        return cli_fail(&cli_command_view, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
-    int status = compare_side(call, PROBITY_COMPARE_BASE, call->bases, call->base_count);
-    if (status == CLI_OK)
-        status = compare_side(call, PROBITY_COMPARE_NEW, names, count);
-    if (status == CLI_OK && probity_compare_finish(compared->compare) != 0)
-        status = cli_fail(&cli_command_view, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
-    if (status == CLI_OK)
-        probity_compare_sort(compared->compare, PROBITY_COMPARE_BY_IMPACT);
-    return status;
-}
 
 static int run_on(void *context, char **names, size_t count)
 {
@@ -290,11 +232,11 @@ static int run_on(void *context, char **names, size_t count)
         status = set_name(call, names[0]);
     if (status == CLI_OK && call->is_to_open && call->answer.out == NULL)
         status = cli_fail_usage(&cli_command_view, "--open needs a file, not standard output");
-    if (status == CLI_OK && call->base_count > 0 && count > 0)
-        status = compare_runs(call, names, count);
+    if (status == CLI_OK && call->against.count > 0 && count > 0)
+        status = cli_against_read(&call->against, &call->answer, names, count);
     if (status == CLI_OK)
         status = cli_answer_run(&call->answer, names, count);
-    if (status == CLI_OK && call->compared.is_damaged)
+    if (status == CLI_OK && call->against.compared.is_damaged)
         status = CLI_DAMAGED;
     if ((status == CLI_OK || status == CLI_DAMAGED) && !call->is_named)
         printf("%s\n", call->name);
@@ -319,11 +261,9 @@ static void release(void *context)
         probity_blocks_close(call->blocks);
     if (call->tree != NULL)
         probity_tree_close(call->tree);
-    if (call->compared.compare != NULL)
-        probity_compare_close(call->compared.compare);
+    cli_against_release(&call->against);
     if (call->symbols != NULL)
         symbols_close(call->symbols);
-    free(call->bases);
     free(call->name);
 }
 
@@ -335,7 +275,7 @@ static int run(int argc, char **argv)
         .release = release};
     struct view_call call = {
         .answer = {.command = &cli_command_view, .steps = &steps, .context = &call},
-        .compared = {.command = &cli_command_view}};
+        .against = {.compared = {.command = &cli_command_view}}};
 
     return cli_answer_main(&call.answer, argc, argv);
 }
@@ -348,8 +288,11 @@ const struct cli_command cli_command_view = {
     "the distribution of each. Long traces are drawn together where a screen could not show more,\n"
     "and the page says where.\n\n"
     "      --diff BASE       compare with this run too, one before a change; may be given several\n"
-    "                        times, as traces may\n"
+    "                        times, as traces may; @LABEL: with the runs of that label in the\n"
+    "                        history of the project (`probity runs`)\n"
     "      --open            open it in the browser (xdg-open)\n"
+    "      --project DIR     whose history @LABEL is of (default: PROBITY_PROJECT, else that of\n"
+    "                        the working directory or the nearest above)\n"
     "      --spans N         keep up to N spans for the time line (default 400000)\n"
     "      --from T, --to T  what begins from T on, and before T: seconds since recording began,\n"
     "                        or with a unit (ns, us, ms, s), or @SECONDS since 1970\n"

@@ -54,6 +54,21 @@ static void put_histograms(FILE *stream, const struct probity_blocks_answer *blo
     fputc(']', stream);
 }
 
+static int put_comparison(FILE *stream, const struct probity_view_answer *answer)
+{
+    const struct probity_diff_layout all = {0};
+
+    fputs(",\n\"diff\": ", stream);
+    int error = probity_diff_json(stream, &all, answer->comparison);
+    fprintf(stream, ",\n\"base_runs\": %zu, \"base_why\": ", answer->base_runs);
+    if (error == 0)
+        error = probity_report_json_string(stream, answer->base_why);
+    if (error != 0 || answer->base.root == NULL)
+        return error;
+    fputs(",\n\"base\": ", stream);
+    return probity_tree_json(stream, &answer->base);
+}
+
 static int put_object(FILE *stream, const struct probity_view_answer *answer)
 {
     int error;
@@ -77,11 +92,8 @@ static int put_object(FILE *stream, const struct probity_view_answer *answer)
     fputs(",\n\"timeline\": ", stream);
     if (error == 0)
         error = probity_view_timeline_json(stream, answer);
-    if (error == 0 && answer->comparison != NULL) {
-        const struct probity_diff_layout all = {0};
-        fputs(",\n\"diff\": ", stream);
-        error = probity_diff_json(stream, &all, answer->comparison);
-    }
+    if (error == 0 && answer->comparison != NULL)
+        error = put_comparison(stream, answer);
     fputs("}\n", stream);
     return error;
 }

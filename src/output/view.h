@@ -26,6 +26,9 @@ struct probity_view_answer {
     struct probity_blocks_answer blocks;
     struct probity_threads_answer threads;
     const struct probity_compare *comparison; /* with other runs; NULL: none */
+    struct probity_tree_answer base; /* the tree of those runs; its root NULL: there is none, */
+    size_t base_runs;                /* of how many it is */
+    const char *base_why;            /* and why */
 };
 
 /* Whether this tool was built with the page: 1 or 0. */

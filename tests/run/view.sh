@@ -112,6 +112,48 @@ counts='[.functions[] | select(.calls > 0) | {name, calls}] | sort_by(.name)'
 expect "calls of one thread" "$("$PROBITY" report --json --tid "$tid" counted.probity |
     jq -c "$counts")" "$(unpack data counted.html | jq -c ".report | $counts")"
 
+# ---- Comparison ----
+
+for run in 1 2 3 4; do
+    PROBITY_OUT=$WORK/run$run "$TREE"
+done
+view "comparison" 0 --diff run1 --diff run2 -o diff.html run3 run4
+unpack data diff.html > page.json
+# The tree of both runs of the base is that of `probity tree` of both.
+"$PROBITY" tree --json run1 run2 > base.json
+nodes='[.tree[] | .. | objects | select(has("children")) |
+    {name, line, calls, total_ns, self_ns, cpu_self_ns}] | sort'
+expect "tree of the base" "$(jq -c "$nodes" base.json)" "$(jq -c ".base | $nodes" page.json)"
+expect "its runs" 2 "$(jq .base_runs page.json)"
+# A label stands for its runs, which are compared as the traces are.
+mkdir project
+"$PROBITY" runs init --project project > /dev/null
+"$PROBITY" runs add --project project --label old run1 run2 > /dev/null
+view "a label" 0 --project project --diff @old -o label.html run3 run4
+unpack data label.html > label.json
+changes='[.diff.functions[] | {name, line, statistics: (.statistics |
+    map_values({base_median, new_median, ratio, verdict}))}] | sort_by(.name, .line)'
+expect "comparison with a label" "$(jq -c "$changes" page.json)" "$(jq -c "$changes" label.json)"
+expect "no tree of a label" '[false,0,true]' \
+    "$(jq -c '[has("base"), .base_runs, (.base_why | test("history"))]' label.json)"
+view "a label and a trace" 0 --project project --diff @old --diff run4 -o both.html run3
+expect "tree of the trace alone" 1 "$(unpack data both.html | jq '.base_runs')"
+view "a label of no run" 1 --project project --diff @none -o none.html run3
+view "a label, and no history" 1 --diff @old -o none.html run3
+view "a label, in a range" 2 --project project --diff @old --from 1ms -o none.html run3
+view "a range of one run each" 0 --diff run1 --from 1ms -o range.html run3
+expect "tree in a range" \
+    "$("$PROBITY" tree --json --from 1ms run1 | jq -c "$nodes")" \
+    "$(unpack data range.html | jq -c ".base | $nodes")"
+view "a range of several runs" 0 --diff run1 --diff run2 --from 1ms -o ranges.html run3
+expect "no tree of a range of several" true \
+    "$(unpack data ranges.html | jq '(has("base") | not) and (.base_why | test("several"))')"
+cp run1 kept
+view "the page in place of what is compared" 1 -f --diff run1 -o run1 run3
+cmp run1 kept || fail "a trace was replaced by a page"
+view "comparison with nothing" 1 --diff nothing -o nothing.html run3
+[ ! -e nothing.html ] || fail "a page of a comparison with nothing"
+
 # ---- Pages ----
 
 if [ "$VARIANT" != gcc ]; then
@@ -170,17 +212,8 @@ view "64 threads" 0 many.probity
 echo '{"threads": 64}' > threads.json
 look threads many.html threads.json
 look speed many.html
-for run in 1 2 3 4; do
-    PROBITY_OUT=$WORK/run$run "$TREE"
-done
 "$PROBITY" diff --json run1 run2 -- run3 run4 > diff.json
-view "comparison" 0 --diff run1 --diff run2 -o diff.html run3 run4
 look diff diff.html diff.json
-cp run1 kept
-view "the page in place of what is compared" 1 -f --diff run1 -o run1 run3
-cmp run1 kept || fail "a trace was replaced by a page"
-view "comparison with nothing" 1 --diff nothing -o nothing.html run3
-[ ! -e nothing.html ] || fail "a page of a comparison with nothing"
 HOME=$WORK node "$SOURCE/tests/browser/view.mjs" "$MODULES/node_modules" "$BUILD/test-logs/view" \
     "${scenarios[@]}" > said 2> 'times' || fail "$(cat said)"
 cat 'times'
