@@ -174,9 +174,43 @@ async function timeline() {
   await picture(page, "clicked");
 }
 
+// What a canvas shows at a place of the screen.
+const colourAt = (page, x, y) => page.evaluate(([x, y]) => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => {
+  const canvas = document.querySelector("canvas");
+  const { data } = canvas.getContext("2d").getImageData(x * devicePixelRatio, y * devicePixelRatio, 1, 1);
+  done([...data].slice(0, 3).join(", "));
+}))), [x, y]);
+
+// In order of time: the calls of one thread, in the colours of the merged graph.
+async function ordered(page, thread) {
+  await page.check('label:has-text("Merged")');
+  const box = await page.locator("canvas").boundingBox();
+  const merged = await colourAt(page, 4, 22);
+  await page.check('label:has-text("In order of time")');
+  await page.selectOption(".field select", { label: await page.$$eval(".field option", (options, tid) =>
+    options.map((option) => option.textContent).find((text) => text.includes(` ${tid} `)), thread.tid) });
+  await page.waitForFunction((text) => document.querySelector(".status").textContent.startsWith(text), `${thread.calls.toLocaleString("en-US")} calls`);
+  await page.mouse.click(box.x + 4, box.y + 45);
+  expect("outermost call", thread.outermost, await page.textContent(".details h2"));
+  await page.click(".details .close");
+  await page.mouse.move(box.x + 4, box.y + 400);
+  expect("colour in both", merged, await colourAt(page, 4, 40));
+  const all = await windowOf(page);
+  await page.mouse.dblclick(box.x + box.width / 2, box.y + 45);
+  await page.focus("canvas");
+  await page.keyboard.press("]");
+  const inner = await page.textContent(".details h2");
+  expect("called", thread.called, inner);
+  await page.keyboard.press("Enter");
+  await page.waitForFunction((length) => { const { from, to } = document.querySelector(".stage").dataset; return to - from < length; }, (all.to - all.from) * 0.9);
+  await picture(page, "ordered");
+  await page.keyboard.press("Escape");
+  await page.waitForFunction((length) => { const { from, to } = document.querySelector(".stage").dataset; return to - from >= length; }, (all.to - all.from) * 0.99);
+}
+
 // The flame graph says what `probity tree --json` says; a block what `probity blocks --json` says.
 async function flame() {
-  const [tree] = told;
+  const [tree, thread] = told;
   const page = await open();
   await show(page, "flame");
   await page.focus("canvas");
@@ -196,6 +230,9 @@ async function flame() {
   const box = await page.locator("canvas").boundingBox();
   await page.mouse.click(box.x + 40, box.y + 30);
   await page.waitForSelector(".details h2");
+  await page.click(".details .close");
+  await page.check('label:has-text("Wall time")');
+  await ordered(page, thread);
 }
 
 async function blocks() {
@@ -365,9 +402,46 @@ async function threads() {
   await picture(page, "scrolled");
 }
 
+// Numbers as the page writes them, as far as they have to be equal.
+const digits = (text) => Number(text.match(/[\d.,]+/)[0].replaceAll(",", ""));
+
+// Each path has the means over runs of both trees; colours are by what is its own.
+async function changes(page, base, now) {
+  await page.click("button:has-text('Flame graph of the change')");
+  await page.waitForSelector("#tab-flame[aria-selected=true]");
+  const shown = async (key) => {
+    await page.keyboard.press(key);
+    return { name: await page.textContent(".details h2"), rows: await page.$$eval(".sides tbody tr", (rows) =>
+      Object.fromEntries(rows.map((row) => [row.cells[0].textContent, [...row.cells].slice(1).map((cell) => cell.textContent)]))) };
+  };
+  const largest = (nodes) => [...nodes].sort((a, b) => b.total_ns - a.total_ns)[0];
+  const wanted = largest(now.tree);
+  const before = base.tree.find((each) => each.name === wanted.name);
+  await page.focus("canvas");
+  const found = await shown("ArrowDown");
+  expect("largest path", wanted.name, found.name);
+  for (const [row, key, factor] of [["Total", "total_ns", 1e6], ["Self", "self_ns", 1e6]]) {
+    const [base_shown, now_shown, change] = found.rows[row];
+    expectThat(`${row} of the base (${base_shown})`, Math.abs(digits(base_shown) - before[key] / 2 / factor) < 0.006);
+    expectThat(`${row}, new (${now_shown})`, Math.abs(digits(now_shown) - wanted[key] / 2 / factor) < 0.006);
+    expect(`sign of ${row}`, wanted[key] < before[key] ? "−" : "+", change[0]);
+  }
+  expect("calls", String(wanted.calls / 2), found.rows.Calls[1]);
+  await picture(page, "flame");
+  const colour = async () => (await colourAt(page, 4, 22)).split(", ").map(Number);
+  await page.keyboard.press("Escape");
+  const [red, , blue] = await colour();
+  expectThat(`colour (${red}, ${blue})`, wanted.self_ns < before.self_ns ? blue > red : red > blue);
+  await page.check('label:has-text("Base")');
+  await page.focus("canvas");
+  expect("as wide as the base", largest(base.tree).name, (await shown("ArrowDown")).name);
+  await page.check('label:has-text("Calls")');
+  await picture(page, "flame-calls");
+}
+
 // The comparison says what `probity diff --json` says.
 async function diff() {
-  const [wanted] = told;
+  const [wanted, base, now] = told;
   const page = await open();
   await page.keyboard.press("6");
   await page.waitForSelector("#tab-diff[aria-selected=true]");
@@ -383,6 +457,20 @@ async function diff() {
       expect(`${name} ${key}`, String(statistics[key].ratio ?? ""), row[key].value);
   }
   await picture(page, "table");
+  await changes(page, base, now);
+}
+
+// Of runs of the history there are no trees: colours are by function, and it says so.
+async function labelled() {
+  const page = await open();
+  await show(page, "flame");
+  await page.check('label:has-text("Change")');
+  expectThat("why", (await page.textContent(".status")).includes("the history of runs keeps no call trees"));
+  expect("sides", 0, await page.locator('label:has-text("Base")').count());
+  await page.focus("canvas");
+  await page.keyboard.press("ArrowDown");
+  await page.waitForSelector(".details h2");
+  await picture(page, "flame");
 }
 
 // How long a page takes to be there, and a drawing of its time line.
@@ -400,7 +488,7 @@ async function speed() {
   expectThat("it says that it draws calls together", (await page.textContent(".status")).includes("drawn together"));
 }
 
-const scenarios = { functions, timeline, flame, blocks, themes, print, odd, empty, counted, threads, diff, speed };
+const scenarios = { functions, timeline, flame, blocks, themes, print, odd, empty, counted, threads, diff, labelled, speed };
 for (let from = 0, end; from < rest.length; from = end + 1) {
   end = rest.indexOf("--", from);
   end = end < 0 ? rest.length : end;

@@ -188,7 +188,14 @@ look timeline whole.html call.json
 "$PROBITY" report --json big.probity > big.json
 look functions few.html big.json
 "$PROBITY" tree --json small.probity > tree.json
-look flame small.html tree.json
+tid=$("$PROBITY" report --json --by-thread small.probity |
+    jq '[.functions[] | select(.name == "main").threads[].tid] | first')
+called=$("$PROBITY" log --tid "$tid" small.probity 2> /dev/null |
+    sed -n 's/^[0-9]*:   [^ ].*[ *]\([a-z_]*\)(.*/\1/p' | head -n 1)
+"$PROBITY" report --json --tid "$tid" small.probity | jq --arg called "$called" \
+    "{tid: $tid, outermost: \"main\", calls: ([.functions[].calls] | add), called: \$called}" \
+    > thread.json
+look flame small.html tree.json thread.json
 look themes small.html
 look print few.html big.json
 PROBITY_OUT=$WORK/hits.probity "$PROGRAMS/blocks" > /dev/null
@@ -213,7 +220,9 @@ echo '{"threads": 64}' > threads.json
 look threads many.html threads.json
 look speed many.html
 "$PROBITY" diff --json run1 run2 -- run3 run4 > diff.json
-look diff diff.html diff.json
+"$PROBITY" tree --json run3 run4 > now.json
+look diff diff.html diff.json base.json now.json
+look labelled label.html
 HOME=$WORK node "$SOURCE/tests/browser/view.mjs" "$MODULES/node_modules" "$BUILD/test-logs/view" \
     "${scenarios[@]}" > said 2> 'times' || fail "$(cat said)"
 cat 'times'

@@ -11,7 +11,7 @@ import { short } from "./format";
 import { FunctionsPanel } from "./functions_panel";
 import { before, type Model } from "./lanes";
 import { OverviewPanel } from "./overview_panel";
-import { type Selection, type Shared, type Tab, tabs, tabsOf } from "./state";
+import { type FlameState, type Selection, type Shared, type Tab, tabs, tabsOf } from "./state";
 import { type TimelineHandle, TimelinePanel } from "./timeline_panel";
 
 const keys: readonly [string, string][] = [
@@ -24,6 +24,7 @@ const keys: readonly [string, string][] = [
     [", . and [ ]", "time line: the call before and behind; the caller, the first callee"],
     ["N, P", "time line: next and previous match of the search"],
     ["Enter, F, double click", "zoom to what is selected"],
+    ["Arrows, Backspace", "flame graph: caller, callee, neighbours; one level out"],
     ["C", "time line: fold or unfold all threads"],
     ["Home, 0", "all of it"],
     ["Escape", "close the side"],
@@ -89,6 +90,7 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
     const [tab, setTab] = useState<Tab>(() => tabOfHash() ?? "overview");
     const [query, setQuery] = useState("");
     const [selection, setSelection] = useState<Selection | null>(null);
+    const [flame, setFlame] = useState<FlameState>({ mode: "merged", value: "total_ns", side: "now", thread: -1 });
     const [isHelping, setHelping] = useState(false);
     const search = useRef<HTMLInputElement>(null);
     const handle = useRef<TimelineHandle | null>(null);
@@ -160,7 +162,8 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
         };
     }, []);
 
-    const shared: Shared = { data, model, palette, query, selection, select: setSelection, go, jump };
+    const shared: Shared = { data, model, palette, query, selection, select: setSelection, go, jump, flame,
+        setFlame: (change) => { setFlame({ ...flame, ...change }); } };
     const isComplete = data.info.every((info) => info.complete);
     const title = data.info.map((info) => info.program.name?.split("/").pop() ?? info.trace).join(", ");
     const panel = (): VNode => {
@@ -198,7 +201,7 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
             </header>
             <main>
                 <div id="panel" role="tabpanel" aria-labelledby={`tab-${tab}`} class="panel">
-                    <Guard key={tab}>{panel()}</Guard>
+                    <Guard key={`${tab} ${tab === "flame" ? flame.mode : ""}`}>{panel()}</Guard>
                 </div>
                 <Guard key={`details-${selection === null ? "none" : selection.of}`}><Details shared={shared} /></Guard>
             </main>

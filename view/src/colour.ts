@@ -71,3 +71,19 @@ export class Palette {
         return this.strongs.get(name) ?? this.theme.faint;
     }
 }
+
+/** Steps of the scale of changes, each way. */
+export const TONES = 6;
+
+/** From -1 (less) by 0 to 1 (more): blue by grey to orange, which also those tell apart who do not
+ * see red and green alike. Square roots, so that what is small can be seen beside what is large. */
+export function toneOf(change: number, { dark }: { dark: boolean }): string {
+    const step = Math.min(TONES, Math.round(Math.sqrt(Math.abs(change)) * TONES));
+    const part = step / TONES;
+    if (step === 0)
+        return dark ? "hsl(220 6% 30%)" : "hsl(220 8% 90%)";
+    const hue = change > 0 ? 24 : 212;
+    return dark
+        ? `hsl(${hue} ${(20 + part * 55).toFixed(0)}% ${(29 + part * 4).toFixed(0)}%)`
+        : `hsl(${hue} ${(45 + part * 45).toFixed(0)}% ${(91 - part * 25).toFixed(0)}%)`;
+}

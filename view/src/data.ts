@@ -192,13 +192,20 @@ export interface Comparison {
     functions: Changed[];
 }
 
+/** Who called whom. */
+export interface Tree { nodes_pruned: number; calls_lost: number; calls_profiled: number; tree: TreeNode[] }
+
 export interface Data {
     diff?: Comparison;
+    /** The tree of the base of the comparison, all its runs together; how many they are, or why there is none. */
+    base?: Tree;
+    base_runs?: number;
+    base_why?: string | null;
     tool: string;
     info: TraceInfo[];
     report: { repairs: Repairs; functions: FunctionRow[] };
     threads: { processes: Process[] };
-    tree: { nodes_pruned: number; calls_lost: number; calls_profiled: number; tree: TreeNode[] };
+    tree: Tree;
     blocks: { blocks: Block[] };
     block_histograms: Bucket[][];
     timeline: Timeline;

@@ -1,7 +1,8 @@
 /* What is known of the thing that was clicked on. */
 import type { ComponentChildren, VNode } from "preact";
 import { type FunctionRow, Kind } from "./data";
-import { clock, count, named, percent, time } from "./format";
+import { type FlameNode, sidesOf } from "./flame";
+import { clock, count, named, one, percent, signed, time } from "./format";
 import { Histogram } from "./histogram";
 import { Flag, LaneKind, type Lane } from "./lanes";
 import { type Selection, type Shared, signatureOf } from "./state";
@@ -194,23 +195,52 @@ function SpanDetails({ selection, shared }: { selection: Selection & { of: "span
         : <CallDetails lane={lane} index={index} shared={shared} />;
 }
 
+/** How a path was in the base, for one run of each. */
+function PathChange({ node, shared }: { node: FlameNode; shared: Shared }): VNode {
+    const runs = { now: shared.data.info.length, base: shared.data.base_runs ?? 1 };
+    const wall = sidesOf(node, "total_ns", runs);
+    const cpu = sidesOf(node, "cpu_total_ns", runs);
+    const calls = sidesOf(node, "calls", runs);
+    const rows: [string, number, number, (value: number) => string][] = [
+        ["Total", wall.base, wall.now, time], ["Self", wall.selfBase, wall.selfNow, time],
+        ["CPU total", cpu.base, cpu.now, time], ["CPU self", cpu.selfBase, cpu.selfNow, time],
+        ["Calls", calls.base, calls.now, one]];
+    return (
+        <>
+            <h3>Along this path, for one run</h3>
+            <table class="sides">
+                <thead><tr><th /><th scope="col">Base</th><th scope="col">New</th><th scope="col">Change</th></tr></thead>
+                <tbody>
+                    {rows.map(([name, base, now, text]) => (
+                        <tr key={name}><th scope="row">{name}</th><td>{text(base)}</td><td>{text(now)}</td><td>{signed(now - base, text)}</td></tr>))}
+                </tbody>
+            </table>
+        </>
+    );
+}
+
 function NodeDetails({ selection, shared }: { selection: Selection & { of: "node" }; shared: Shared }): VNode {
     const { node, share } = selection;
+    const isChange = shared.flame.mode === "change" && shared.data.base !== undefined;
     const row = shared.data.report.functions.findIndex((each) =>
         each.name === node.name && each.file === node.file && each.line === node.line);
     return (
         <>
-            <h2>{named(node.name ?? "all")}</h2>
+            <h2>{named(node.name)}</h2>
             {row >= 0 && <Signature text={shared.data.report.functions[row].signature ?? ""} />}
             <Place file={node.file} line={node.line} />
-            <h3>Along this path</h3>
-            <Facts>
-                <Fact name="Calls">{count(node.calls)}</Fact>
-                <Fact name="Total">{time(node.total_ns)} ({percent(share)})</Fact>
-                <Fact name="Self">{time(node.self_ns)}</Fact>
-                <Fact name="CPU, total">{time(node.cpu_total_ns)}</Fact>
-                <Fact name="Off CPU, total">{time(node.off_cpu_total_ns)}</Fact>
-            </Facts>
+            {isChange && <PathChange node={node} shared={shared} />}
+            {!isChange && node.now !== null && (
+                <>
+                    <h3>Along this path{shared.data.info.length > 1 ? `, in all ${shared.data.info.length} runs` : ""}</h3>
+                    <Facts>
+                        <Fact name="Calls">{count(node.now.calls)}</Fact>
+                        <Fact name="Total">{time(node.now.total_ns)} ({percent(share)})</Fact>
+                        <Fact name="Self">{time(node.now.self_ns)}</Fact>
+                        <Fact name="CPU, total">{time(node.now.cpu_total_ns)}</Fact>
+                        <Fact name="Off CPU, total">{time(node.now.off_cpu_total_ns)}</Fact>
+                    </Facts>
+                </>)}
             {row >= 0 && <FunctionFacts row={row} shared={shared} />}
         </>
     );

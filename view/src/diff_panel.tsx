@@ -2,7 +2,7 @@
 import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Change, Changed } from "./data";
-import { count, named, short, time } from "./format";
+import { count, named, short, signed, time } from "./format";
 import { matcher, type Shared } from "./state";
 import { type Column, Table } from "./table";
 
@@ -53,7 +53,7 @@ export function DiffPanel({ shared }: { shared: Shared }): VNode {
             value: (row) => Math.abs((row.statistics.self.new_median ?? 0) - (row.statistics.self.base_median ?? 0)),
             show: (row) => {
                 const ns = (row.statistics.self.new_median ?? 0) - (row.statistics.self.base_median ?? 0);
-                return `${ns > 0 ? "+" : ns < 0 ? "−" : ""}${time(Math.abs(ns))}`;
+                return signed(ns, time);
             } },
         ...shown.map(([key, title, what]): Column<Changed> => ({ id: key, title, hint: what, value: (row) => row.statistics[key].ratio,
             show: (row) => <span class={tone(row.statistics[key])} title={hint(row.statistics[key])}>{change(row.statistics[key].ratio)}</span> })),
@@ -66,7 +66,8 @@ export function DiffPanel({ shared }: { shared: Shared }): VNode {
     return (
         <div class="listed">
             <p class="status">
-                {`${count(diff.base.length)} ${diff.base.length === 1 ? "run" : "runs"} of the base, ${count(diff.new.length)} new. `}
+                <button type="button" onClick={() => { shared.setFlame({ mode: "change" }); shared.go("flame"); }}>Flame graph of the change</button>
+                {` ${count(diff.base.length)} ${diff.base.length === 1 ? "run" : "runs"} of the base, ${count(diff.new.length)} new. `}
                 {`A change is established with ${diff.method.confidence * 100} % confidence and beyond ${diff.method.tolerance_percent} %; all else is faint.`}
                 {incomplete.length > 0 && ` Not complete: ${incomplete.map((run) => `${run.trace} (${run.why})`).join(", ")}.`}
             </p>

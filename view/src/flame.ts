@@ -1,14 +1,29 @@
-/* The flame graph on its canvas: who called whom, merged; the outermost functions on top. */
-import type { Palette, Theme } from "./colour";
+/* The flame graph on its canvas: who called whom, merged; the outermost functions on top. Of two
+ * sets of runs it shows both at once: boxes are as wide as one of them has it, and coloured by what
+ * changed. */
+import { type Palette, type Theme, toneOf } from "./colour";
 import type { TreeNode } from "./data";
-import { percent, short } from "./format";
+import { percent, short, signed } from "./format";
 
 const ROW = 20;
 
 export type Value = "total_ns" | "cpu_total_ns" | "off_cpu_total_ns" | "calls";
 
+/** What of a value is a function's own, without its callees. */
+const selves = { total_ns: "self_ns", cpu_total_ns: "cpu_self_ns", off_cpu_total_ns: "off_cpu_self_ns", calls: "calls" } as const;
+
+/** A path of functions, in the runs of the page and in those it is compared with. */
+export interface FlameNode {
+    name: string;
+    file: string | undefined;
+    line: number | undefined;
+    now: TreeNode | null;
+    base: TreeNode | null;
+    children: FlameNode[];
+}
+
 export interface Box {
-    node: TreeNode;
+    node: FlameNode;
     parent: Box | null;
     value: number;
     /** Share of all, from 0 to 1. */
@@ -18,17 +33,47 @@ export interface Box {
     children: Box[];
 }
 
-/** Lays the children of each box side by side. What the boxes of callees lack is the caller's own. */
-export function layout(tree: TreeNode[], value: Value): Box {
-    const of = (node: TreeNode): number => node[value] ?? 0;
-    const sums = (nodes: TreeNode[]): number => nodes.reduce((sum, node) => sum + of(node), 0);
-    const node: TreeNode = {
-        calls: tree.reduce((sum, each) => sum + each.calls, 0), calls_untimed: 0, calls_repaired: 0,
-        total_ns: tree.reduce((sum, each) => sum + (each.total_ns ?? 0), 0), self_ns: null, paused_ns: null,
-        cpu_total_ns: tree.reduce((sum, each) => sum + (each.cpu_total_ns ?? 0), 0), cpu_self_ns: null,
-        off_cpu_total_ns: tree.reduce((sum, each) => sum + (each.off_cpu_total_ns ?? 0), 0), off_cpu_self_ns: null,
-        children: tree,
+/** Puts together what two trees tell of the same paths. Either may be empty. */
+export function pair(now: readonly TreeNode[], base: readonly TreeNode[]): FlameNode[] {
+    const made: FlameNode[] = [];
+    const waiting = [{ now, base, to: made }];
+    for (let task = waiting.pop(); task !== undefined; task = waiting.pop()) {
+        const found = new Map<string, FlameNode>();
+        for (const [side, nodes] of [["now", task.now], ["base", task.base]] as const) {
+            for (const node of nodes) {
+                // Lines change from build to build; functions of one name in one file are rare.
+                const key = JSON.stringify([node.name, node.file]);
+                let place = found.get(key);
+                if (place?.[side] !== null) {
+                    place = { name: node.name ?? "", file: node.file, line: node.line, now: null, base: null, children: [] };
+                    task.to.push(place);
+                    found.set(key, place);
+                }
+                place[side] = node;
+            }
+        }
+        for (const node of task.to)
+            waiting.push({ now: node.now?.children ?? [], base: node.base?.children ?? [], to: node.children });
+    }
+    return made;
+}
+
+/** The values of a path for one run, of each side and what is the function's own. */
+export interface Sides { now: number; base: number; selfNow: number; selfBase: number }
+
+export function sidesOf(node: FlameNode, value: Value, runs: { now: number; base: number }): Sides {
+    return {
+        now: (node.now?.[value] ?? 0) / runs.now,
+        base: (node.base?.[value] ?? 0) / runs.base,
+        selfNow: (node.now?.[selves[value]] ?? 0) / runs.now,
+        selfBase: (node.base?.[selves[value]] ?? 0) / runs.base,
     };
+}
+
+/** Lays the children of each box side by side. What the boxes of callees lack is the caller's own. */
+export function layout(tree: FlameNode[], of: (node: FlameNode) => number): Box {
+    const sums = (nodes: FlameNode[]): number => nodes.reduce((sum, node) => sum + of(node), 0);
+    const node: FlameNode = { name: "all", file: undefined, line: undefined, now: null, base: null, children: tree };
     const root: Box = { node, parent: null, value: sums(tree), from: 0, to: 1, depth: 0, children: [] };
     const waiting = [root];
     for (let box = waiting.pop(); box !== undefined; box = waiting.pop()) {
@@ -48,6 +93,13 @@ export function layout(tree: TreeNode[], value: Value): Box {
     return root;
 }
 
+/** By how much each box changed, and the most of them. */
+export interface Changes {
+    of: (node: FlameNode) => number;
+    most: number;
+    text: (change: number) => string;
+}
+
 export class FlameView {
     width = 0;
     height = 0;
@@ -60,7 +112,8 @@ export class FlameView {
 
     private readonly theme: Theme;
 
-    constructor(readonly root: Box, private readonly palette: Palette) {
+    /** changes: what colours are by; null: by name. */
+    constructor(readonly root: Box, private readonly palette: Palette, private readonly changes: Changes | null) {
         this.focus = root;
         this.theme = palette.theme;
     }
@@ -91,17 +144,23 @@ export class FlameView {
         }
     }
 
+    private fillOf(box: Box, isDim: boolean): string {
+        if (box.parent === null || isDim)
+            return this.theme.panel;
+        return this.changes === null ? this.palette.of(box.node.name)
+            : toneOf(this.changes.of(box.node) / Math.max(this.changes.most, 1e-9), this.theme);
+    }
+
     private drawBox(context: CanvasRenderingContext2D, box: Box, x: number, width: number): void {
         const { theme } = this;
         const y = box.depth * ROW - this.scroll;
         if (y + ROW < 0 || y > this.height)
             return;
-        const name = box.node.name ?? "all";
-        const isDim = this.isMatch !== null && !this.isMatch(name);
+        const isDim = this.isMatch !== null && !this.isMatch(box.node.name);
         const left = Math.max(0, x);
         const right = Math.min(this.width, x + width);
         this.drawn.boxes++;
-        context.fillStyle = box.parent === null || isDim ? theme.panel : this.palette.of(name);
+        context.fillStyle = this.fillOf(box, isDim);
         context.globalAlpha = box.to > this.focus.to + 1e-12 || box.from < this.focus.from - 1e-12 ? 0.55 : 1;
         context.fillRect(left, y, Math.max(0.7, right - left - (width > 3 ? 1 : 0)), ROW - 1);
         context.globalAlpha = 1;
@@ -114,9 +173,17 @@ export class FlameView {
         if (fits < 3)
             return;
         context.fillStyle = isDim ? theme.faint : theme.text;
-        const share = percent((box.to - box.from) / (this.root.to - this.root.from));
-        const text = fits > name.length + share.length + 2 ? `${name}  ${share}` : short(name, fits);
+        const behind = this.behind(box);
+        const { name } = box.node;
+        const text = fits > name.length + behind.length + 2 ? `${name}  ${behind}` : short(name, fits);
         context.fillText(text, left + 4, y + ROW / 2);
+    }
+
+    /** What stands behind the name, where there is room. */
+    private behind(box: Box): string {
+        if (this.changes === null || box.parent === null)
+            return percent((box.to - box.from) / (this.root.to - this.root.from));
+        return signed(this.changes.of(box.node), this.changes.text);
     }
 
     hit(x: number, y: number): Box | null {

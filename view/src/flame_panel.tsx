@@ -1,10 +1,14 @@
-/* The flame graph with what controls it. */
-import type { VNode } from "preact";
+/* The flame graph with what controls it: merged, in order of time, or by what changed. */
+import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { Canvas, Painter, Tip } from "./canvas";
-import { count, percent, short, time } from "./format";
-import { type Box, FlameView, layout, type Value } from "./flame";
-import { matcher, type Shared } from "./state";
+import { TONES, toneOf } from "./colour";
+import type { Changed, Comparison } from "./data";
+import { count, one, percent, short, signed, time } from "./format";
+import { type Box, type Changes, type FlameNode, FlameView, layout, pair, sidesOf, type Value } from "./flame";
+import type { Thread } from "./lanes";
+import { type FlameState, matcher, type Shared } from "./state";
+import { TimelinePanel } from "./timeline_panel";
 
 const values: readonly { id: Value; title: string }[] = [
     { id: "total_ns", title: "Wall time" },
@@ -13,36 +17,188 @@ const values: readonly { id: Value; title: string }[] = [
     { id: "calls", title: "Calls" },
 ];
 
-function valueText(value: Value, amount: number): string {
-    return value === "calls" ? `${count(amount)} calls` : time(amount);
+function valueText(value: Value): (amount: number) => string {
+    return value === "calls" ? (amount) => `${one(amount)} calls` : time;
 }
 
-export function FlamePanel({ shared }: { shared: Shared }): VNode {
-    const { tree } = shared.data;
-    const [value, setValue] = useState<Value>("total_ns");
+function Choice<Id extends string>({ legend, name, options, chosen, choose }: {
+    legend: string;
+    name: string;
+    options: readonly { id: Id; title: string; hint?: string }[];
+    chosen: Id;
+    choose: (id: Id) => void;
+}): VNode {
+    return (
+        <fieldset class="choice">
+            <legend class="away">{legend}</legend>
+            {options.map(({ id, title, hint }) => (
+                <label key={id} title={hint ?? ""}>
+                    <input type="radio" name={name} value={id} checked={chosen === id} onChange={() => { choose(id); }} />
+                    {title}
+                </label>))}
+        </fieldset>
+    );
+}
+
+/** What the graph is of. */
+function Modes({ shared }: { shared: Shared }): VNode {
+    const modes: { id: FlameState["mode"]; title: string; hint: string }[] = [
+        { id: "merged", title: "Merged", hint: "Equal paths of all threads put together, the largest first" },
+        { id: "time", title: "In order of time", hint: "The calls of one thread, one after the other" },
+    ];
+    if (shared.data.diff !== undefined)
+        modes.push({ id: "change", title: "Change", hint: "Equal paths put together, coloured by what changed against the base" });
+    return <div class="modes"><Choice legend="Kind of flame graph" name="flame-mode" options={modes} chosen={shared.flame.mode}
+        choose={(mode) => { shared.setFlame({ mode }); }} /></div>;
+}
+
+/* ---- In order of time --------------------------------------------------------------------------- */
+
+function busy(thread: Thread): number {
+    const outermost = thread.calls.find((lane) => lane.depth === 0);
+    return outermost === undefined ? 0 : outermost.busyBefore[outermost.size];
+}
+
+function TimeFlame({ shared }: { shared: Shared }): VNode {
+    const threads = useMemo(() => shared.model.threads.filter((thread) => thread.calls.length > 0), [shared.model]);
+    const longest = useMemo(() => threads.reduce<Thread | null>((best, each) => best === null || busy(each) > busy(best) ? each : best, null), [threads]);
+    const thread = threads.find(({ place }) => place === shared.flame.thread) ?? longest;
+    if (thread === null) {
+        return (
+            <div class="drawn">
+                <div class="tools"><Modes shared={shared} /></div>
+                <p class="none">No calls of functions with times of day are in this trace.</p>
+            </div>);
+    }
+    return (
+        <TimelinePanel key={thread.place} shared={shared} only={thread}>
+            <Modes shared={shared} />
+            <label class="field">Thread
+                <select value={thread.place} onChange={(event) => { shared.setFlame({ thread: Number(event.currentTarget.value) }); }}>
+                    {threads.map((each) => (
+                        <option key={each.place} value={each.place}>
+                            {`${short(each.name || "thread", 30)} ${each.tid}${shared.data.info.length > 1 ? ` of ${each.pid}` : ""} · ${time(busy(each))} in calls`}
+                        </option>))}
+                </select>
+            </label>
+        </TimelinePanel>
+    );
+}
+
+/* ---- Merged ------------------------------------------------------------------------------------- */
+
+/** Of the history only functions are known: each box has the change of its function. */
+function changesOfFunctions(diff: Comparison, value: Value): (node: FlameNode) => number {
+    const statistic = ({ total_ns: "self", cpu_total_ns: "cpu", off_cpu_total_ns: "self", calls: "calls" } as const)[value];
+    const key = (name: string, file: string): string => JSON.stringify([name, file.split("/").pop()]);
+    const found = new Map(diff.functions.map((each) => [key(each.name, each.file), each.statistics[statistic]]));
+    return (node) => {
+        const change = found.get(key(node.name, node.file ?? ""));
+        return (change?.new_median ?? 0) - (change?.base_median ?? 0);
+    };
+}
+
+function verdictOf(shared: Shared, node: FlameNode): Changed | undefined {
+    return shared.data.diff?.functions.find((each) => each.name === node.name && each.file === node.file?.split("/").pop());
+}
+
+function each(nodes: FlameNode[], visit: (node: FlameNode) => void): void {
+    const waiting = [...nodes];
+    for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+        visit(node);
+        waiting.push(...node.children);
+    }
+}
+
+interface Picture {
+    root: Box;
+    changes: Changes | null;
+    of: (node: FlameNode) => number;
+    /** Of one run, in paths that only the other side has. */
+    unseen: number;
+}
+
+function pictureOf(shared: Shared, value: Value, isChange: boolean): Picture {
+    const { data, flame } = shared;
+    const base = isChange ? data.base : undefined;
+    const runs = base === undefined ? { now: 1, base: 1 } : { now: data.info.length, base: Math.max(data.base_runs ?? 1, 1) };
+    const nodes = pair(data.tree.tree, base?.tree ?? []);
+    const side = base === undefined ? "now" : flame.side;
+    const of = (node: FlameNode): number => sidesOf(node, value, runs)[side];
+    const root = layout(nodes, of);
+    if (!isChange || data.diff === undefined)
+        return { root, changes: null, of, unseen: 0 };
+    const change = base === undefined ? changesOfFunctions(data.diff, value) : (node: FlameNode): number => {
+        const { selfNow, selfBase } = sidesOf(node, value, runs);
+        return selfNow - selfBase;
+    };
+    let most = 0;
+    let unseen = 0;
+    each(nodes, (node) => {
+        most = Math.max(most, Math.abs(change(node)));
+        if (node[side] === null) {
+            const sides = sidesOf(node, value, runs);
+            unseen += side === "now" ? sides.selfBase : sides.selfNow;
+        }
+    });
+    return { root, changes: { of: change, most, text: valueText(value) }, of, unseen };
+}
+
+function Scale({ shared, changes }: { shared: Shared; changes: Changes }): VNode {
+    const steps = Array.from({ length: 2 * TONES + 1 }, (_, i) => Math.sign(i - TONES) * ((i - TONES) / TONES) ** 2);
+    return (
+        <span class="legend scale" role="img" aria-label={`Colours from ${changes.text(changes.most)} less to ${changes.text(changes.most)} more`}>
+            {`−${changes.text(changes.most)}`}
+            {steps.map((step) => <i key={step} style={{ background: toneOf(step, shared.palette.theme) }} />)}
+            {`+${changes.text(changes.most)} self a run`}
+        </span>
+    );
+}
+
+function tipOf(box: Box, picture: Picture, shared: Shared, value: Value): string[] {
+    const text = valueText(value);
+    const { node } = box;
+    const lines = [short(node.name, 120), `${text(box.value)}, ${percent(box.value / Math.max(1e-9, picture.root.value))} of all`];
+    if (picture.changes === null || box.parent === null) {
+        lines.push(node.now === null ? "" : `${count(node.now.calls)} calls`);
+        return lines;
+    }
+    lines.push(`${signed(picture.changes.of(node), text)} self a run`);
+    if (shared.data.base !== undefined && (node.now === null || node.base === null))
+        lines.push(node.now === null ? "only in the base" : "only in the new runs");
+    const verdict = verdictOf(shared, node)?.statistics.self;
+    if (verdict !== undefined)
+        lines.push(`the function, over all its paths: ${verdict.verdict}`);
+    return lines;
+}
+
+function MergedFlame({ shared, isChange }: { shared: Shared; isChange: boolean }): VNode {
+    const { data: { tree, base, base_why: why }, flame: { value, side } } = shared;
     const [tip, setTip] = useState<{ at: { x: number; y: number }; lines: string[] } | null>(null);
     const [focus, setFocus] = useState<string[]>([]);
     const painter = useMemo(() => new Painter(), []);
-    const root = useMemo(() => layout(tree.tree, value), [tree, value]);
+    const picture = useMemo(() => pictureOf(shared, value, isChange), [tree, value, side, isChange]);
+    const { root, changes } = picture;
     const view = useMemo(() => {
-        const made = new FlameView(root, shared.palette);
+        const made = new FlameView(root, shared.palette, changes);
         painter.drawing = made;
+        setFocus([]);
         return made;
-    }, [root, shared.palette, painter]);
+    }, [picture, shared.palette, painter]);
     view.isMatch = useMemo(() => matcher(shared.query), [shared.query]);
     useEffect(() => { painter.ask(); }, [view, shared.query]);
 
     const select = (box: Box): void => {
         view.selected = box;
-        if (box.node.name !== undefined)
-            shared.select({ of: "node", node: box.node, share: box.value / Math.max(1, root.value) });
+        if (box.parent !== null)
+            shared.select({ of: "node", node: box.node, share: box.value / Math.max(1e-9, root.value) });
         painter.ask();
     };
     const zoomTo = (box: Box): void => {
         view.focus = box;
         const path = [];
         for (let at = box; at.parent !== null; at = at.parent)
-            path.unshift(at.node.name ?? "");
+            path.unshift(at.node.name);
         setFocus(path);
         painter.ask();
     };
@@ -72,31 +228,31 @@ export function FlamePanel({ shared }: { shared: Shared }): VNode {
         let sum = 0;
         const waiting = [root];
         for (let box = waiting.pop(); box !== undefined; box = waiting.pop()) {
-            if (isMatch(box.node.name ?? ""))
+            if (isMatch(box.node.name))
                 sum += box.value;
             else
                 waiting.push(...box.children);
         }
-        return sum / Math.max(1, root.value);
+        return sum / Math.max(1e-9, root.value);
     }, [root, shared.query]);
 
-    if (tree.tree.length === 0)
-        return <p class="none">No calls of functions are in this trace.{tree.calls_profiled > 0 ? " It was made in profile mode, which keeps no paths of calls." : ""}</p>;
+    const sides = [{ id: "now" as const, title: "New" }, { id: "base" as const, title: "Base" }];
+    let legend: ComponentChildren = "merged over time and threads";
+    if (changes !== null)
+        legend = <Scale shared={shared} changes={changes} />;
     return (
         <div class="drawn">
             <div class="tools">
-                <fieldset class="choice">
-                    <legend class="away">Width of the boxes</legend>
-                    {values.map(({ id, title }) => (
-                        <label key={id}>
-                            <input type="radio" name="flame-value" checked={value === id} onChange={() => { setValue(id); setFocus([]); }} />
-                            {title}
-                        </label>))}
-                </fieldset>
+                <Modes shared={shared} />
+                <Choice legend="Width of the boxes" name="flame-value" options={values.filter(({ id }) => !isChange || base !== undefined || id !== "off_cpu_total_ns")}
+                    chosen={value} choose={(id) => { shared.setFlame({ value: id }); }} />
+                {isChange && base !== undefined && (
+                    <span class="field">as wide as <Choice legend="Side that widths are of" name="flame-side" options={sides} chosen={side}
+                        choose={(id) => { shared.setFlame({ side: id }); }} /></span>)}
                 <button type="button" disabled={focus.length === 0} onClick={() => { zoomTo(root); }}>All</button>
                 <span class="path">{focus.length > 0 ? short(focus.join(" › "), 120) : ""}</span>
                 {found !== null && <span class="found">{percent(found)} matches</span>}
-                <span class="legend">merged over time and threads; in order of time: <button type="button" class="link" onClick={() => { shared.go("timeline"); }}>time line</button></span>
+                <span class="legend">{legend}</span>
             </div>
             <div class="stage">
                 <Canvas painter={painter} label="Flame graph. Arrows go from function to function, Enter zooms in, Escape shows all."
@@ -114,8 +270,7 @@ export function FlamePanel({ shared }: { shared: Shared }): VNode {
                         const box = view.hovered;
                         setTip(box === null ? null : {
                             at: { x: event.clientX, y: event.clientY },
-                            lines: [short(box.node.name ?? "all", 120), `${valueText(value, box.value)}, ${percent(box.value / Math.max(1, root.value))} of all`,
-                                `${count(box.node.calls)} calls`],
+                            lines: tipOf(box, picture, shared, value).filter((line) => line !== ""),
                         });
                         painter.ask();
                     }}
@@ -125,11 +280,21 @@ export function FlamePanel({ shared }: { shared: Shared }): VNode {
                     onKeyDown={onKeyDown} />
             </div>
             <p class="status" role="status">
-                {`A box is as wide as its ${valueText(value, 0).includes("calls") ? "number of calls" : "time"}; boxes narrower than a pixel are not drawn. Double click or Enter zooms in, Escape shows all.`}
-                {tree.nodes_pruned > 0 ? ` ${count(tree.nodes_pruned)} small paths were left out of this page; \`probity tree\` has them.` : ""}
+                {`A box is as wide as its ${value === "calls" ? "number of calls" : "time"}; boxes narrower than a pixel are not drawn. Double click or Enter zooms in, Escape shows all.`}
+                {isChange && base !== undefined ? ` Orange took more by itself than in the base, blue less, of one run. ${picture.unseen > 0 ? `${valueText(value)(picture.unseen)} were in paths that only the other side has: choose it to see them.` : ""}` : ""}
+                {isChange && base === undefined ? ` Colours are the change of each function over all its paths: ${why ?? ""}.` : ""}
+                {tree.nodes_pruned + (isChange ? base?.nodes_pruned ?? 0 : 0) > 0 ? ` ${count(tree.nodes_pruned + (isChange ? base?.nodes_pruned ?? 0 : 0))} small paths were left out of this page; \`probity tree\` has them.` : ""}
                 {tree.calls_lost > 0 ? ` ${count(tree.calls_lost)} calls are on no path here: there were too many paths.` : ""}
             </p>
             {tip !== null && <Tip {...tip} />}
         </div>
     );
+}
+
+export function FlamePanel({ shared }: { shared: Shared }): VNode {
+    const { tree, base } = shared.data;
+    const isChange = shared.flame.mode === "change" && shared.data.diff !== undefined;
+    if (tree.tree.length === 0 && (base?.tree.length ?? 0) === 0)
+        return <p class="none">No calls of functions are in this trace.{tree.calls_profiled > 0 ? " It was made in profile mode, which keeps no paths of calls." : ""}</p>;
+    return shared.flame.mode === "time" ? <TimeFlame shared={shared} /> : <MergedFlame shared={shared} isChange={isChange} />;
 }

@@ -7,6 +7,11 @@ export function count(value: number): string {
     return groups.format(value);
 }
 
+/** A mean of counts. */
+export function one(value: number): string {
+    return Number.isInteger(value) ? count(value) : value.toFixed(1);
+}
+
 /** Four digits in the unit that suits: 1.234 ms. Whole nanoseconds below a microsecond. */
 export function time(ns: number | null | undefined): string {
     if (ns === null || ns === undefined)
@@ -29,6 +34,11 @@ export function moment(ns: number, step: number, largest: number): string {
     const [factor, unit] = units.find(([size]) => Math.abs(largest) >= size) ?? units[3];
     const digits = Math.max(0, Math.ceil(Math.log10(factor / Math.max(step, 1)) - 1e-9));
     return ns === 0 ? "0" : `${(ns / factor).toFixed(Math.min(digits, 9))} ${unit}`;
+}
+
+/** With its sign, in front of how a number without one is told. */
+export function signed(value: number, text: (size: number) => string): string {
+    return `${value > 0 ? "+" : value < 0 ? "−" : "±"}${text(Math.abs(value))}`;
 }
 
 export function percent(share: number): string {

@@ -1,6 +1,7 @@
 /* What all parts of the page share. */
 import type { Palette } from "./colour";
-import type { Block, Bucket, Data, TreeNode } from "./data";
+import type { Block, Bucket, Data } from "./data";
+import type { FlameNode, Value } from "./flame";
 import type { Lane, Model } from "./lanes";
 
 export type Tab = "overview" | "timeline" | "flame" | "functions" | "blocks" | "diff";
@@ -22,8 +23,18 @@ export function tabsOf(data: Data): readonly { id: Tab; title: string }[] {
 export type Selection =
     | { of: "span"; lane: Lane; index: number; last: number }
     | { of: "function"; row: number }
-    | { of: "node"; node: TreeNode; share: number }
+    | { of: "node"; node: FlameNode; share: number }
     | { of: "block"; block: Block; histogram: Bucket[] };
+
+/** How the flame graph is looked at. */
+export interface FlameState {
+    mode: "merged" | "time" | "change";
+    value: Value;
+    /** Whose widths boxes have. */
+    side: "now" | "base";
+    /** In order of time: its place; -1: the one that was longest in calls. */
+    thread: number;
+}
 
 export interface Shared {
     data: Data;
@@ -33,6 +44,8 @@ export interface Shared {
     selection: Selection | null;
     select: (selection: Selection | null) => void;
     go: (tab: Tab) => void;
+    flame: FlameState;
+    setFlame: (change: Partial<FlameState>) => void;
     /** Shows a span in the time line; depth -1: a mark. */
     jump: (thread: number, depth: number, start: number, length: number) => void;
 }

@@ -5,10 +5,11 @@ import type { Palette, Theme } from "./colour";
 import { moment, short, time } from "./format";
 import { before, type Lane, LaneKind, type Model, spanAt, type Thread } from "./lanes";
 
-export const GUTTER = 168;
+const GUTTER = 168;
 const RULER = 26;
 const ROW = 18;
 const FLAT_ROW = 4;
+const FLAME_ROW = 20;
 const STRIP = 7;
 const MARKS = 13;
 const GAP = 9;
@@ -36,6 +37,9 @@ interface Row {
 
 export class TimelineView {
     window: Window;
+    /** What there is to be seen. */
+    readonly all: Window;
+    readonly gutter: number;
     scroll = 0;
     width = 0;
     height = 0;
@@ -52,8 +56,11 @@ export class TimelineView {
     private total = 0;
     private readonly theme: Theme;
 
-    constructor(private readonly model: Model, private readonly palette: Palette) {
-        this.window = { from: 0, to: model.length };
+    /** only: a flame graph in order of time, of one thread: calls alone, in all the width. */
+    constructor(private readonly model: Model, private readonly palette: Palette, readonly only: Thread | null = null) {
+        this.gutter = only === null ? GUTTER : 0;
+        this.all = only === null ? { from: 0, to: model.length } : { from: only.first, to: Math.max(only.last, only.first + 1) };
+        this.window = { ...this.all };
         this.theme = palette.theme;
         if (model.threads.length > 8 || model.threads.some((thread) => thread.calls.length > 40)) {
             for (const thread of model.threads) {
@@ -76,20 +83,21 @@ export class TimelineView {
     }
 
     arrange(): void {
-        let y = GAP - 2;
+        const { only } = this;
+        let y = only === null ? GAP - 2 : 4;
         this.rows = [];
-        for (const thread of this.model.threads) {
+        for (const thread of only === null ? this.model.threads : [only]) {
             if (thread.off === null && thread.marks === null && thread.calls.length === 0)
                 continue;
             const put = (lane: Lane | null, height: number): void => {
                 this.rows.push({ lane, thread, y, height });
                 y += height;
             };
-            const calls = this.flat.has(thread.place) ? FLAT_ROW : ROW;
+            const calls = only !== null ? FLAME_ROW : this.flat.has(thread.place) ? FLAT_ROW : ROW;
             const top = y;
             if (thread.cpuKnown)
                 put(thread.off, STRIP);
-            if (thread.marks !== null)
+            if (thread.marks !== null && only === null)
                 put(thread.marks, MARKS);
             for (const lane of thread.calls)
                 put(lane, calls);
@@ -108,24 +116,29 @@ export class TimelineView {
     }
 
     get columnNs(): number {
-        return (this.window.to - this.window.from) / Math.max(1, this.width - GUTTER);
+        return (this.window.to - this.window.from) / Math.max(1, this.width - this.gutter);
     }
 
     timeAt(x: number): number {
-        return this.window.from + (x - GUTTER) * this.columnNs;
+        return this.window.from + (x - this.gutter) * this.columnNs;
     }
 
     xOf(ns: number): number {
-        return GUTTER + (ns - this.window.from) / this.columnNs;
+        return this.gutter + (ns - this.window.from) / this.columnNs;
     }
 
     show(from: number, to: number): void {
-        const least = Math.min(100, this.model.length);
-        const length = Math.max(least, Math.min(to - from, this.model.length * 1.02));
-        const slack = this.model.length * 0.01;
+        const all = this.all.to - this.all.from;
+        const least = Math.min(100, all);
+        const length = Math.max(least, Math.min(to - from, all * 1.02));
+        const slack = all * 0.01;
         let start = (from + to - length) / 2;
-        start = Math.max(-slack, Math.min(start, this.model.length + slack - length));
+        start = Math.max(this.all.from - slack, Math.min(start, this.all.to + slack - length));
         this.window = { from: start, to: start + length };
+    }
+
+    showAll(): void {
+        this.show(this.all.from, this.all.to);
     }
 
     zoom(factor: number, at: number): void {
@@ -168,7 +181,7 @@ export class TimelineView {
             const top = each.y - this.scroll + RULER;
             return y >= top && y < top + each.height;
         });
-        if (row?.lane == null || x < GUTTER || y < RULER)
+        if (row?.lane == null || x < this.gutter || y < RULER)
             return null;
         const { lane } = row;
         const index = spanAt(lane, this.timeAt(x), this.columnNs * (lane.kind === LaneKind.Marks ? 3 : 1.5));
@@ -220,11 +233,11 @@ export class TimelineView {
         });
         context.save();
         context.beginPath();
-        context.rect(GUTTER, RULER, this.width - GUTTER, this.height - RULER);
+        context.rect(this.gutter, RULER, this.width - this.gutter, this.height - RULER);
         context.clip();
         for (const row of visible)
             this.drawRow(context, row);
-        for (const thread of new Set(visible.map((row) => row.thread)))
+        for (const thread of new Set(this.only === null ? visible.map((row) => row.thread) : []))
             this.drawAbsence(context, thread);
         this.drawLabels(context);
         this.drawSelection(context);
@@ -273,7 +286,7 @@ export class TimelineView {
         while (i < lane.size && lane.start[i] < to) {
             const x = this.xOf(lane.start[i]);
             const width = lane.length[i] / ns;
-            if (x + width < GUTTER - 1) {
+            if (x + width < this.gutter - 1) {
                 i++;
             } else if (width >= 1.5) {
                 wide(i, x, width);
@@ -329,7 +342,7 @@ export class TimelineView {
     private drawCall(context: CanvasRenderingContext2D, lane: Lane, i: number, x: number, y: number,
         width: number, height: number): void {
         const dim = this.isDim(lane.name[i]);
-        const left = Math.max(x, GUTTER - 2);
+        const left = Math.max(x, this.gutter - 2);
         const right = Math.min(x + width, this.width + 2);
         const together = lane.count[i] > 1;
         context.fillStyle = dim ? this.theme.panel : this.palette.of(this.model.names[lane.name[i]].name);
@@ -340,14 +353,17 @@ export class TimelineView {
             return;
         if (together && width > 3)
             this.hatch(context, left, y, right - left, height);
-        const room = right - Math.max(left, GUTTER) - 8;
+        const room = right - Math.max(left, this.gutter) - 8;
         if (room < 22)
             return;
         const name = this.model.names[lane.name[i]].name;
-        const text = together ? `${lane.count[i].toLocaleString("en-US")} × ${name}` : name;
         const fits = Math.floor(room / 6.4);
+        let text = together ? `${lane.count[i].toLocaleString("en-US")} × ${name}` : name;
+        const took = time(lane.busy[i]);
+        if (fits > text.length + took.length + 2)
+            text += `  ${took}`;
         if (fits >= 2)
-            this.labels.push({ text: short(text, fits), x: Math.max(left, GUTTER) + 4, y: y + height / 2 + 0.5, isDim: dim });
+            this.labels.push({ text: short(text, fits), x: Math.max(left, this.gutter) + 4, y: y + height / 2 + 0.5, isDim: dim });
     }
 
     /** The sign of several that were put together. */
@@ -392,7 +408,7 @@ export class TimelineView {
                 context.fillStyle = this.theme.text;
                 context.font = this.theme.mono;
                 context.fillText(short(`${lane.count[i]} × ${this.model.names[lane.name[i]].name}`, Math.floor(width / 6.6)),
-                    Math.max(x, GUTTER) + 3, y + 7);
+                    Math.max(x, this.gutter) + 3, y + 7);
             }
         }, (first, end, x) => {
             one(this.leading(lane, first, end), x, lane.countBefore[end] - lane.countBefore[first]);
@@ -402,14 +418,14 @@ export class TimelineView {
     /** On the CPU, off it, or not there yet. */
     private drawStrip(context: CanvasRenderingContext2D, thread: Thread, lane: Lane | null, y: number): void {
         const height = STRIP - 2;
-        const left = Math.max(GUTTER, this.xOf(thread.first));
+        const left = Math.max(this.gutter, this.xOf(thread.first));
         const right = Math.min(this.width, this.xOf(thread.last));
         context.fillStyle = this.theme.on;
         context.fillRect(left, y, Math.max(1, right - left), height);
         if (lane === null)
             return;
         const put = (x: number, width: number, share: number): void => {
-            const from = Math.max(GUTTER, x);
+            const from = Math.max(this.gutter, x);
             const size = Math.min(this.width, x + width) - from;
             context.fillStyle = this.theme.paper;
             context.fillRect(from, y, size, height * share);
@@ -452,7 +468,7 @@ export class TimelineView {
             const width = Math.max(2, lane.length[index] / this.columnNs);
             context.strokeStyle = colour;
             context.lineWidth = thick;
-            const from = Math.max(GUTTER - 4, x);
+            const from = Math.max(this.gutter - 4, x);
             context.strokeRect(from, row.y - this.scroll + RULER + 0.5,
                 Math.min(this.width + 4, x + width) - from - 1, row.height - 2);
         };
@@ -464,10 +480,12 @@ export class TimelineView {
 
     private drawNames(context: CanvasRenderingContext2D): void {
         const { theme } = this;
+        if (this.only !== null)
+            return;
         context.fillStyle = theme.panel;
-        context.fillRect(0, RULER, GUTTER - 1, this.height - RULER);
+        context.fillRect(0, RULER, this.gutter - 1, this.height - RULER);
         context.fillStyle = theme.line;
-        context.fillRect(GUTTER - 1, RULER, 1, this.height - RULER);
+        context.fillRect(this.gutter - 1, RULER, 1, this.height - RULER);
         let previous: Thread | null = null;
         for (const row of this.rows) {
             if (row.thread === previous)
@@ -485,7 +503,7 @@ export class TimelineView {
             context.font = theme.font;
             context.fillStyle = theme.faint;
             const id = String(row.thread.tid);
-            context.fillText(id, GUTTER - 10 - context.measureText(id).width, y + 8);
+            context.fillText(id, this.gutter - 10 - context.measureText(id).width, y + 8);
         }
     }
 
@@ -519,10 +537,11 @@ export class TimelineView {
         context.fillRect(0, RULER - 1, this.width, 1);
         context.font = theme.font;
         context.fillStyle = theme.faint;
-        context.fillText(`${time(this.window.to - this.window.from)} in sight`, 8, RULER / 2);
+        if (this.only === null)
+            context.fillText(`${time(this.window.to - this.window.from)} in sight`, 8, RULER / 2);
         for (let at = Math.ceil(this.window.from / step) * step; at <= this.window.to; at += step) {
             const x = Math.round(this.xOf(at));
-            if (x < GUTTER)
+            if (x < this.gutter)
                 continue;
             context.fillStyle = theme.line;
             context.fillRect(x, RULER - 7, 1, 7);
@@ -547,11 +566,11 @@ export class TimelineView {
 }
 
 /** The next span whose name matches, behind the one that is selected; from the beginning again. */
-export function nextMatch(model: Model, matches: Uint8Array, after: { lane: Lane; index: number } | null,
+export function nextMatch(lanes: readonly Lane[], matches: Uint8Array, after: { lane: Lane; index: number } | null,
     backwards: boolean): { lane: Lane; index: number } | null {
     const sign = backwards ? -1 : 1;
     const from = after === null ? -Infinity : after.lane.start[after.index] * sign;
-    const order = (lane: Lane): number => model.lanes.indexOf(lane);
+    const order = (lane: Lane): number => lanes.indexOf(lane);
     let best: { lane: Lane; index: number } | null = null;
     let first: { lane: Lane; index: number } | null = null;
     const isBefore = (a: { lane: Lane; index: number }, b: { lane: Lane; index: number } | null): boolean => {
@@ -560,7 +579,7 @@ export function nextMatch(model: Model, matches: Uint8Array, after: { lane: Lane
         const difference = (a.lane.start[a.index] - b.lane.start[b.index]) * sign;
         return difference < 0 || (difference === 0 && order(a.lane) * sign < order(b.lane) * sign);
     };
-    for (const lane of model.lanes) {
+    for (const lane of lanes) {
         if (lane.kind === LaneKind.Off)
             continue;
         for (let index = 0; index < lane.size; index++) {

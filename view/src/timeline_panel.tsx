@@ -1,19 +1,19 @@
 /* The time line with what controls it: wheel, drag, keys, search. */
-import type { VNode } from "preact";
+import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Canvas, Painter, Tip } from "./canvas";
 import { count, percent, short, time } from "./format";
-import { LaneKind, type Lane } from "./lanes";
+import { LaneKind, type Lane, type Thread } from "./lanes";
 import { matcher, type Shared, signatureOf } from "./state";
-import { GUTTER, type Hit, nextMatch, TimelineView } from "./timeline";
+import { type Hit, nextMatch, TimelineView } from "./timeline";
 
 /** Where the time line is, for those outside who want it elsewhere. */
 export interface TimelineHandle {
     reveal: (lane: Lane, index: number) => void;
 }
 
-/** What a user looked at before the tab or the theme changed. */
-let last: TimelineView | null = null;
+/** What a user looked at before the tab or the theme changed; of one thread by its place, of all: -1. */
+const lasts = new Map<number, TimelineView>();
 
 function tipOf(hit: Hit, shared: Shared): string[] {
     const { lane, first, last: end } = hit;
@@ -61,16 +61,24 @@ interface Drag {
     isMoved: boolean;
 }
 
-export function TimelinePanel({ shared, handle }: { shared: Shared; handle: { current: TimelineHandle | null } }): VNode {
+/** only: of one thread as a flame graph in order of time; children: what else controls it. */
+export function TimelinePanel({ shared, handle, only = null, children }: {
+    shared: Shared;
+    handle?: { current: TimelineHandle | null };
+    only?: Thread | null;
+    children?: ComponentChildren;
+}): VNode {
     const painter = useMemo(() => new Painter(), []);
     const view = useMemo(() => {
-        const made = new TimelineView(shared.model, shared.palette);
-        if (last !== null)
+        const made = new TimelineView(shared.model, shared.palette, only);
+        const last = lasts.get(only?.place ?? -1);
+        if (last !== undefined)
             made.adopt(last);
-        last = made;
+        lasts.set(only?.place ?? -1, made);
         painter.drawing = made;
         return made;
-    }, [shared.model, shared.palette, painter]);
+    }, [shared.model, shared.palette, painter, only]);
+    const lanes = useMemo(() => only === null ? shared.model.lanes : only.calls, [shared.model, only]);
     const [status, setStatus] = useState("");
     const [tip, setTip] = useState<{ at: { x: number; y: number }; lines: string[] } | null>(null);
     const [place, setPlace] = useState({ scroll: 0, scrollMax: 0, from: view.window.from, to: view.window.to });
@@ -100,15 +108,17 @@ export function TimelinePanel({ shared, handle }: { shared: Shared; handle: { cu
             refresh();
         }
     }, [shared.selection]);
-    handle.current = {
-        reveal: (lane, index) => {
-            view.reveal(lane, index, false);
-            choose(lane, index, index);
-        },
-    };
+    if (handle !== undefined) {
+        handle.current = {
+            reveal: (lane, index) => {
+                view.reveal(lane, index, false);
+                choose(lane, index, index);
+            },
+        };
+    }
 
     const step = (backwards: boolean): void => {
-        const found = matches === null ? null : nextMatch(shared.model, matches, view.selected, backwards);
+        const found = matches === null ? null : nextMatch(lanes, matches, view.selected, backwards);
         if (found === null)
             return;
         view.reveal(found.lane, found.index, false);
@@ -117,7 +127,7 @@ export function TimelinePanel({ shared, handle }: { shared: Shared; handle: { cu
 
     const onWheel = (event: WheelEvent): void => {
         const unit = event.deltaMode === 1 ? 16 : 1;
-        if (event.offsetX < GUTTER && !event.ctrlKey) {
+        if (event.offsetX < view.gutter && !event.ctrlKey) {
             view.scrollTo(view.scroll + event.deltaY * unit);
         } else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
             view.pan((event.deltaX + (event.shiftKey ? event.deltaY : 0)) * unit * view.columnNs);
@@ -163,7 +173,7 @@ export function TimelinePanel({ shared, handle }: { shared: Shared; handle: { cu
         if (view.range !== null) {
             view.show(Math.min(view.range.from, view.range.to), Math.max(view.range.from, view.range.to));
             view.range = null;
-        } else if (!from.isMoved && event.offsetX < GUTTER) {
+        } else if (!from.isMoved && event.offsetX < view.gutter) {
             fold(view.threadAt(event.offsetY)?.place ?? -1);
         } else if (!from.isMoved) {
             const hit = view.hit(event.offsetX, event.offsetY);
@@ -227,13 +237,17 @@ export function TimelinePanel({ shared, handle }: { shared: Shared; handle: { cu
             "-": () => { view.zoom(1.5, middle); }, "s": () => { view.zoom(1.5, middle); },
             "ArrowUp": () => { view.scrollTo(view.scroll - 54); }, "ArrowDown": () => { view.scrollTo(view.scroll + 54); },
             "PageUp": () => { view.scrollTo(view.scroll - view.height); }, "PageDown": () => { view.scrollTo(view.scroll + view.height); },
-            "Home": () => { view.show(0, shared.model.length); }, "0": () => { view.show(0, shared.model.length); },
-            "End": () => { view.pan(shared.model.length); },
+            "Home": () => { view.showAll(); }, "0": () => { view.showAll(); },
+            "End": () => { view.pan(view.all.to); },
             ",": () => { move(-1); }, ".": () => { move(1); }, "[": () => { climb(-1); }, "]": () => { climb(1); },
             "n": () => { step(false); }, "p": () => { step(true); }, "c": foldAll,
             "f": () => { if (view.selected !== null) view.reveal(view.selected.lane, view.selected.index, true); },
             "Enter": () => { if (view.selected !== null) view.reveal(view.selected.lane, view.selected.index, true); },
-            "Escape": () => { shared.select(null); },
+            "Escape": () => {
+                shared.select(null);
+                if (only !== null)
+                    view.showAll();
+            },
         };
         const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
         if (action === undefined)
@@ -252,10 +266,11 @@ export function TimelinePanel({ shared, handle }: { shared: Shared; handle: { cu
     return (
         <div class="drawn">
             <div class="tools">
+                {children}
                 <button type="button" title="Zoom in (+)" onClick={() => { view.zoom(1 / 2, (view.window.from + view.window.to) / 2); refresh(); }}>+</button>
                 <button type="button" title="Zoom out (-)" onClick={() => { view.zoom(2, (view.window.from + view.window.to) / 2); refresh(); }}>−</button>
-                <button type="button" title="All (Home)" onClick={() => { view.show(0, shared.model.length); refresh(); }}>All</button>
-                <button type="button" title="Fold or unfold all threads (c)" onClick={() => { foldAll(); refresh(); }}>Fold</button>
+                <button type="button" title="All (Home)" onClick={() => { view.showAll(); refresh(); }}>All</button>
+                {only === null && <button type="button" title="Fold or unfold all threads (c)" onClick={() => { foldAll(); refresh(); }}>Fold</button>}
                 {matches !== null && (
                     <span class="found">
                         <button type="button" disabled={found === 0} onClick={() => { step(true); }}>Previous</button>
@@ -267,7 +282,7 @@ export function TimelinePanel({ shared, handle }: { shared: Shared; handle: { cu
                 </span>
             </div>
             <div class="stage" data-from={place.from} data-to={place.to}>
-                <Canvas painter={painter} label="Time line. Arrows move, plus and minus zoom, comma and full stop go from call to call, Enter zooms to the one selected."
+                <Canvas painter={painter} label={`${only === null ? "Time line" : "Flame graph in order of time"}. Arrows move, plus and minus zoom, comma and full stop go from call to call, Enter zooms to the one selected.`}
                     onWheel={onWheel} onPointerDown={onPointerDown} onPointerMove={onPointerMove} onPointerUp={onPointerUp}
                     onPointerLeave={() => { view.hovered = null; setTip(null); painter.ask(); }}
                     onDblClick={() => { if (view.selected !== null) view.reveal(view.selected.lane, view.selected.index, true); refresh(); }}
