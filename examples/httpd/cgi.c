@@ -310,6 +310,7 @@ static int cgi_take_output(struct cgi *cgi, struct response *response)
 int cgi_run(const char *root_path, uint16_t port, const struct request *request,
             struct response *response)
 {
+    FN_FUNC(int, 2);
     struct cgi cgi;
     int status = cgi_start(root_path, port, request, &cgi) == 0 ? 0 : 500;
     bool started = status == 0;

@@ -7,6 +7,7 @@
 #include "response.h"
 
 #include "server.h"
+#include "stages.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -141,6 +142,7 @@ static int socket_send_file(int socket, int file, off_t length)
 int response_send_header(const struct response *response, int socket, bool keep_alive,
                          bool has_body)
 {
+    FN_FUNC(int, 2);
     char header[FIELDS_BYTES + 512];
     char date[64];
     time_t now = time(NULL);

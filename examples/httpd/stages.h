@@ -26,10 +26,14 @@
  * it, queue:release when it gives it back, queue:wait in front where it was taken. Each push, each
  * pop, and each time that a worker waits on the empty queue is one holding: 4 hits more for that
  * request, 6 where the worker had to wait, and 1 more for each time that the lock was not free.
+ *
+ * Compiled with FN_INSTRUMENT, the functions that serve are scopes (FnTrace.h): once for each turn
+ * worker_serve_connection, once for each request the others, cgi_run where a program was run.
  */
 #ifndef HTTPD_STAGES_H
 #define HTTPD_STAGES_H
 
+#include "FnTrace.h"
 #include "probity_typed.h"
 
 #include <stdbool.h>

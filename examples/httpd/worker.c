@@ -45,6 +45,7 @@ static int worker_understand(struct connection *connection, size_t head_bytes,
 static int worker_resolve(struct server *server, const struct request *request, int status,
                           struct response *response)
 {
+    FN_FUNC(int, 2);
     bool is_cgi = strncmp(request->path, "/cgi-bin/", 9) == 0;
 
     if (status == 0 && !is_cgi)
@@ -60,6 +61,7 @@ static int worker_resolve(struct server *server, const struct request *request, 
 static bool worker_serve_request(struct server_thread *self, struct connection *connection,
                                  int status, size_t head_bytes, bool *ret_linger)
 {
+    FN_FUNC(bool, 1);
     struct server *server = self->server;
     struct request request;
     struct response response;
@@ -106,6 +108,7 @@ static bool worker_receive(struct connection *connection)
 
 static void worker_serve_connection(struct server_thread *self, struct connection *connection)
 {
+    FN_FUNC(void, 1);
     bool linger = false;
     bool keep = worker_receive(connection);
 
