@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# The web server under load for SECONDS_EACH (3600) in each mode, with PAUSE_MS (4) between two
+# requests of each of 16 connections: what it uses stays as it is, every request is answered, every
+# stage told; then it is started, ended and killed in the midst of its load, CYCLES (20) times.
+. "$(dirname "$0")/campaign.bash"
+. "$SOURCE/tests/run/soak.bash"
+seconds=${SECONDS_EACH:-3600}
+pause_ms=${PAUSE_MS:-4}
+cycles=${CYCLES:-20}
+
+# What a round has shown, kept for the table. $1 mode
+soak_note() {
+    local hits
+    hits=$(cat sum)
+    {
+        awk -v mode="$1" '$1 == "own" || $1 == "rss" { printf "%s %.1f\n", $1, $2 }
+            $1 == "descriptors" { print "descriptors", $3, $4 }
+            $1 == "threads" || $1 == "maps" || $1 == "spool" { print $1, $3, $4 }' trends
+        echo "span $(awk 'NR == 1 { first = $1 } END { print $1 - first }' samples)"
+        echo "requests $(sed -n 's/^requests served: //p' server.out)"
+        echo "hits $hits"
+        echo "trace $(stat -c %s first)"
+        echo "each $(jq '.[0].counts.bytes_per_record * 100 | round / 100' info.json)"
+        sed -n 's/^errors /errors /p' load.out
+    } > "$STATE/$1.note"
+    cp samples "$STATE/$1.samples"
+}
+
+# A step is done when no fault was found in it.
+soak_long() {
+    # shellcheck disable=SC2154 # of common.bash
+    local before=$failures
+    soak_build "$1"
+    soak_round "$1" first "$seconds" "$pause_ms"
+    soak_note "$1"
+    [ "$failures" = "$before" ]
+}
+
+soak_cycle() {
+    local before=$failures
+    soak_build "$1"
+    soak_end_early "$1" second TERM 5000
+    count ended 1
+    count ended-told "$(cat sum)"
+    soak_end_early "$1" third KILL 5000
+    count killed 1
+    count killed-told "$(cat sum)"
+    [ "$failures" = "$before" ]
+}
+
+note() {
+    sed -n "s/^$2 //p" "$STATE/$1.note" 2> /dev/null
+}
+
+for mode in trace profile ring; do
+    fresh
+    soak_root
+    soak_script
+    step "long-$mode" soak_long $mode || continue
+    for cycle in $(seq "$cycles"); do
+        step "cycle-$mode-$cycle" soak_cycle $mode || break
+    done
+    what="$mode mode, $(note $mode span) s"
+    row "$what: requests answered, errors" "all, 0" \
+        "$(note $mode requests), $(note $mode errors)"
+    if [ $mode = ring ]; then
+        row "$what: hits kept at the end, gaps in them" "0" "$(note $mode hits), 0"
+    else
+        told=$([ $mode = profile ] && echo calls || echo hits)
+        row "$what: $told told, of them too few or many" 0 \
+            "$(note $mode hits), 0"
+    fi
+    row "$what: bytes of trace, for each record" "as many hits ask for; else a spool's" \
+        "$(note $mode trace), $(note $mode each)"
+    row "$what: growth of memory (resident, own) in the second half" "< $SOAK_GROWTH_KIB KiB" \
+        "$(note $mode rss) KiB, $(note $mode own) KiB"
+    row "$what: descriptors, mappings, KiB of spool, least to most" "flat" \
+        "$(note $mode descriptors | tr ' ' '-'), $(note $mode maps | tr ' ' '-'), $(
+            note $mode spool | tr ' ' '-')"
+done
+row "Ended under load: runs, hits and calls told, of them too few or many" 0 \
+    "$(total_of ended), $(total_of ended-told), 0"
+row "Killed under load: runs, hits and calls told, of them lost or invented" 0 \
+    "$(total_of killed), $(total_of killed-told), 0"
+finish
