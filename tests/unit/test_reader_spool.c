@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_reader_spool.c: traces whose program died: what the file lacks is read from the spool,
- * once; and folded into the file by recover, whatever interrupts it.
+ * once; and folded into the file by recover, whatever interrupts it: link-flags: -Wl,--wrap=fsync
  */
 #include "test_reader_make.h"
 
@@ -10,11 +10,29 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "base/os.h"
 #include "reader/reader.h"
 #include "writer/recover.h"
 
 static struct make make;
 static struct make_spool spool;
+
+/* What fsync does: how often it was called, the error that it gives, whether the spool was there. */
+static struct {
+    int calls, error, found_spool;
+} syncing;
+
+int __wrap_fsync(int file);
+
+int __wrap_fsync(int file)
+{
+    struct stat status;
+
+    syncing.calls += fstat(file, &status) == 0 && (size_t)status.st_size > make.used;
+    syncing.found_spool = access(spool.path, F_OK) == 0;
+    errno = syncing.error;
+    return syncing.error != 0 ? -1 : 0;
+}
 
 /* Trace: chunk 1 of thread 1, words 0 to 1 (ids 0 1), of 4. Spool: chunk 1 with ids 0 to 3,
  * drained as given; chunk 2 of thread 2 with ids 4 to 6. */
@@ -303,6 +321,27 @@ static void recover_on_a_full_disk_leaves_all_as_it_was(void **state)
     release_sample();
 }
 
+static void the_spool_goes_when_its_records_are_on_the_disk(void **state)
+{
+    struct probity_recover_result result;
+    (void)state;
+    make_sample(2);
+    make_spool_write(&spool);
+    syncing.calls = 0;
+    syncing.error = EIO;
+    assert_int_equal(probity_recover(make.path, &result), PROBITY_ERROR_WRITE);
+    assert_int_equal(errno, EIO);
+    assert_int_equal(syncing.calls, 1);
+    expect_hits(PROBITY_TRACE_KILLED, 7);
+    syncing.error = 0;
+    assert_int_equal(probity_recover(make.path, &result), 0);
+    assert_int_equal(syncing.calls, 2);
+    assert_true(syncing.found_spool);
+    assert_int_equal(access(spool.path, F_OK), -1);
+    expect_hits(PROBITY_TRACE_CLOSED, 7);
+    release_sample();
+}
+
 static void recover_leaves_a_live_spool_alone(void **state)
 {
     struct probity_recover_result result;
@@ -342,6 +381,16 @@ static void before_there_is_a_writer_the_process_itself_is_the_sign_of_life(void
     make_spool_header(&spool)->locked = 0;
     make_spool_write(&spool);
     expect_hits(PROBITY_TRACE_KILLED, 7);
+    uint32_t dead = make_spool_header(&spool)->pid;
+    uint64_t dead_since = make_spool_header(&spool)->process_start;
+    make_spool_header(&spool)->pid = (uint32_t)getpid();
+    make_spool_header(&spool)->process_start = probity_os_process_start((uint32_t)getpid());
+    make_spool_write(&spool);
+    assert_int_equal(probity_recover(make.path, &result), PROBITY_ERROR_STATE);
+    probity_reader_close(open_sample(PROBITY_TRACE_LIVE));
+    make_spool_header(&spool)->pid = dead;
+    make_spool_header(&spool)->process_start = dead_since;
+    make_spool_write(&spool);
     assert_int_equal(probity_recover(make.path, &result), 0);
     expect_hits(PROBITY_TRACE_CLOSED, 7);
     release_sample();
@@ -390,6 +439,7 @@ int main(void)
         cmocka_unit_test(recover_cuts_the_torn_tail),
         cmocka_unit_test(recover_may_be_interrupted_anywhere),
         cmocka_unit_test(recover_on_a_full_disk_leaves_all_as_it_was),
+        cmocka_unit_test(the_spool_goes_when_its_records_are_on_the_disk),
         cmocka_unit_test(recover_leaves_a_live_spool_alone),
         cmocka_unit_test(before_there_is_a_writer_the_process_itself_is_the_sign_of_life),
         cmocka_unit_test(recover_refuses_a_copy_that_is_too_short),

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_append.c: blocks on their way into the trace file, where the system takes a part of them, is
+ * interrupted, or refuses: link-flags: -Wl,--wrap=pwrite
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "probity.h"
+#include "writer/append.h"
+
+enum { BLOCK_BYTES = 1000 };
+
+/* What the next calls of pwrite do: take at most so many bytes; below 0: fail with this error;
+ * beyond the plan all is taken. */
+static struct {
+    long steps[8];
+    int count, next;
+} plan;
+
+ssize_t __real_pwrite(int file, const void *bytes, size_t count, off_t offset);
+ssize_t __wrap_pwrite(int file, const void *bytes, size_t count, off_t offset);
+
+ssize_t __wrap_pwrite(int file, const void *bytes, size_t count, off_t offset)
+{
+    long step = plan.next < plan.count ? plan.steps[plan.next] : (long)count;
+
+    plan.next++;
+    if (step < 0) {
+        errno = (int)-step;
+        return -1;
+    }
+    return __real_pwrite(file, bytes, (size_t)step < count ? (size_t)step : count, offset);
+}
+
+/* The file has one block already. */
+struct sample {
+    FILE *file;
+    struct probity_append append;
+    char block[BLOCK_BYTES];
+};
+
+static void start(struct sample *sample, const long *steps, int count)
+{
+    plan.count = plan.next = 0;
+    sample->file = tmpfile();
+    assert_non_null(sample->file);
+    sample->append = (struct probity_append){.descriptor = fileno(sample->file)};
+    memset(sample->block, 'a', BLOCK_BYTES);
+    assert_int_equal(probity_append_bytes(&sample->append, sample->block, BLOCK_BYTES), 0);
+    for (int i = 0; i < BLOCK_BYTES; i++)
+        sample->block[i] = (char)('b' + i % 24);
+    memcpy(plan.steps, steps, (size_t)count * sizeof *steps);
+    plan.count = count;
+    plan.next = 0;
+}
+
+/* The file's bytes are the first block, and behind it the second where it was taken. */
+static void expect_blocks(struct sample *sample, int blocks)
+{
+    char found[3 * BLOCK_BYTES];
+
+    ssize_t bytes = pread(sample->append.descriptor, found, sizeof found, 0);
+    assert_int_equal(bytes, blocks * BLOCK_BYTES);
+    assert_int_equal(sample->append.committed, blocks * BLOCK_BYTES);
+    for (int i = 0; i < BLOCK_BYTES; i++)
+        assert_int_equal(found[i], 'a');
+    if (blocks == 2)
+        assert_memory_equal(found + BLOCK_BYTES, sample->block, BLOCK_BYTES);
+    fclose(sample->file);
+}
+
+static void a_block_is_written_in_as_many_pieces_as_the_system_takes(void **state)
+{
+    struct sample sample;
+
+    (void)state;
+    start(&sample, (long[]){1, 300, -EINTR, 2, -EINTR}, 5);
+    assert_int_equal(probity_append_bytes(&sample.append, sample.block, BLOCK_BYTES), 0);
+    assert_int_equal(plan.next, 6);
+    expect_blocks(&sample, 2);
+}
+
+/* Refused at once, behind a part, and by a system that takes nothing and names no error. */
+static void what_is_refused_leaves_the_file_as_it_was(void **state)
+{
+    static const struct {
+        long steps[3];
+        int count, error;
+    } cases[] = {{{-ENOSPC}, 1, ENOSPC}, {{400, -EIO}, 2, EIO}, {{999, 0}, 2, EIO},
+                 {{1, -EINTR, -EDQUOT}, 3, EDQUOT}};
+    struct sample sample;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        start(&sample, cases[i].steps, cases[i].count);
+        assert_int_equal(probity_append_bytes(&sample.append, sample.block, BLOCK_BYTES),
+                         PROBITY_ERROR_WRITE);
+        assert_int_equal(sample.append.error, cases[i].error);
+        expect_blocks(&sample, 1);
+    }
+}
+
+static void what_follows_a_refusal_stands_behind_the_last_whole_block(void **state)
+{
+    struct sample sample;
+
+    (void)state;
+    start(&sample, (long[]){700, -ENOSPC}, 2);
+    assert_int_equal(probity_append_bytes(&sample.append, sample.block, BLOCK_BYTES),
+                     PROBITY_ERROR_WRITE);
+    assert_int_equal(probity_append_bytes(&sample.append, sample.block, BLOCK_BYTES), 0);
+    expect_blocks(&sample, 2);
+}
+
+/* In a child, since a hard limit is not raised again. The signal would end it. */
+static void a_limit_of_file_size_is_an_error_and_no_signal(void **state)
+{
+    int status;
+
+    (void)state;
+    fflush(stdout);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct sample sample;
+        const struct rlimit limit = {2 * BLOCK_BYTES - 1, 2 * BLOCK_BYTES - 1};
+        start(&sample, NULL, 0);
+        signal(SIGXFSZ, SIG_DFL);
+        if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
+            _exit(2);
+        int result = probity_append_bytes(&sample.append, sample.block, BLOCK_BYTES);
+        _exit(result == PROBITY_ERROR_WRITE && sample.append.error == EFBIG && plan.next == 0 ? 0
+                                                                                              : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_block_is_written_in_as_many_pieces_as_the_system_takes),
+        cmocka_unit_test(what_is_refused_leaves_the_file_as_it_was),
+        cmocka_unit_test(what_follows_a_refusal_stands_behind_the_last_whole_block),
+        cmocka_unit_test(a_limit_of_file_size_is_an_error_and_no_signal),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

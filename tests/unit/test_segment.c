@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_segment.c: where a spool may lie, and that making one follows nobody's link, takes nobody's
+ * file and leaves nothing behind where it fails.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "probity.h"
+#include "spool/layout.h"
+#include "spool/segment.h"
+
+static char folder[64];
+
+static int set_up(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/dev/shm/test_segment.XXXXXX");
+    return mkdtemp(folder) != NULL ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return rmdir(folder);
+}
+
+static char *path_of(const char *name)
+{
+    static char path[128];
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static const struct probity_spool_header header = {.magic = PROBITY_SPOOL_MAGIC,
+                                                   .version = PROBITY_SPOOL_VERSION,
+                                                   .chunk_words = PROBITY_CHUNK_WORDS_MIN,
+                                                   .chunks = 8,
+                                                   .segments = 1};
+
+static int make(const char *path)
+{
+    void *segment = NULL;
+    int result = probity_segment_make(path, &header, &segment);
+
+    if (result == 0)
+        munmap(segment, probity_spool_segment_bytes(header.chunks, header.chunk_words));
+    return result;
+}
+
+static int is_folder_taken(const char *path)
+{
+    char found[128];
+
+    return probity_segment_directory(path, found, sizeof found) == 0;
+}
+
+static void a_folder_that_others_may_write_to_is_refused(void **state)
+{
+    char *path = path_of("spool");
+
+    (void)state;
+    assert_true(is_folder_taken(path));
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0700);
+    for (unsigned mode = 0; mode <= 077; mode++) {
+        assert_int_equal(chmod(path, 0700 | mode), 0);
+        assert_int_equal(is_folder_taken(path), (mode & 022) == 0);
+    }
+    rmdir(path);
+}
+
+static void a_folder_behind_a_link_or_a_file_is_refused(void **state)
+{
+    char *path = path_of("link");
+
+    (void)state;
+    assert_int_equal(symlink("/tmp", path), 0);
+    assert_false(is_folder_taken(path));
+    assert_int_equal(unlink(path), 0);
+    close(open(path, O_WRONLY | O_CREAT, 0600));
+    assert_false(is_folder_taken(path));
+    assert_int_equal(unlink(path), 0);
+}
+
+static void a_folder_of_another_user_is_refused(void **state)
+{
+    char *path = path_of("other");
+
+    (void)state;
+    if (geteuid() != 0)
+        skip(); /* nobody else can give one away */
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_int_equal(chown(path, 12345, 12345), 0);
+    assert_false(is_folder_taken(path));
+    assert_int_equal(rmdir(path), 0);
+}
+
+static void a_link_in_the_place_of_a_segment_is_not_followed(void **state)
+{
+    char *path = path_of("x.0"), aim[128];
+
+    (void)state;
+    snprintf(aim, sizeof aim, "%s/aim", folder);
+    assert_int_equal(symlink(aim, path), 0);
+    assert_int_equal(make(path), PROBITY_ERROR_OPEN);
+    assert_int_equal(access(aim, F_OK), -1);
+    assert_int_equal(unlink(path), 0);
+}
+
+static void a_file_in_the_place_of_a_segment_is_left_alone(void **state)
+{
+    char *path = path_of("x.0"), found[8] = "";
+    int file = open(path, O_RDWR | O_CREAT, 0600);
+
+    (void)state;
+    assert_int_equal(write(file, "mine", 4), 4);
+    assert_int_equal(make(path), PROBITY_ERROR_OPEN);
+    assert_int_equal(pread(file, found, sizeof found, 0), 4);
+    assert_string_equal(found, "mine");
+    close(file);
+    assert_int_equal(unlink(path), 0);
+}
+
+static void a_segment_has_all_its_pages_and_is_this_users_alone(void **state)
+{
+    char *path = path_of("x.0");
+    struct stat status;
+
+    (void)state;
+    assert_int_equal(make(path), 0);
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600);
+    /* What lies between the chunks is never stored to. */
+    assert_true(status.st_blocks * 512 >= (long)header.chunks * header.chunk_words * 8);
+    assert_int_equal(unlink(path), 0);
+}
+
+/* Whether the pages of a mapping are there: a store must need none. */
+static void pages_of_a_segment_are_mapped(void **state)
+{
+    char *path = path_of("x.0");
+    struct rusage before, after;
+    void *segment;
+
+    (void)state;
+    assert_int_equal(probity_segment_make(path, &header, &segment), 0);
+    getrusage(RUSAGE_SELF, &before);
+    for (uint32_t i = 0; i < header.chunks; i++)
+        *probity_spool_words(segment, header.chunks, header.chunk_words, i) = 1;
+    getrusage(RUSAGE_SELF, &after);
+    assert_true(after.ru_minflt - before.ru_minflt < header.chunks / 2);
+    munmap(segment, probity_spool_segment_bytes(header.chunks, header.chunk_words));
+    assert_int_equal(unlink(path), 0);
+}
+
+/* In a child: its limit is not raised again, and the signal would end it. */
+static void a_limit_of_file_size_is_an_error_and_no_signal(void **state)
+{
+    size_t bytes = probity_spool_segment_bytes(header.chunks, header.chunk_words);
+    char *path = path_of("x.0");
+    int status;
+
+    (void)state;
+    for (int less = 0; less <= 1; less++) {
+        const struct rlimit limit = {bytes - (size_t)less, bytes - (size_t)less};
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            signal(SIGXFSZ, SIG_DFL);
+            if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
+                _exit(2);
+            _exit(make(path) == (less ? PROBITY_ERROR_LIMIT : 0) ? 0 : 1);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+        assert_int_equal(unlink(path), less ? -1 : 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_folder_that_others_may_write_to_is_refused),
+        cmocka_unit_test(a_folder_behind_a_link_or_a_file_is_refused),
+        cmocka_unit_test(a_folder_of_another_user_is_refused),
+        cmocka_unit_test(a_link_in_the_place_of_a_segment_is_not_followed),
+        cmocka_unit_test(a_file_in_the_place_of_a_segment_is_left_alone),
+        cmocka_unit_test(a_segment_has_all_its_pages_and_is_this_users_alone),
+        cmocka_unit_test(pages_of_a_segment_are_mapped),
+        cmocka_unit_test(a_limit_of_file_size_is_an_error_and_no_signal),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
