@@ -194,6 +194,14 @@ static void record_measured_hit(struct probity_session *session, struct probity_
 
     if (at == 0)
         return;
+    /* Switched out since the clock was read, or had to wait for a chunk: the reading does not hold
+     * for that moment. The probe is still at work, so now is as good; but not the reading's own
+     * moment, which may be a signal handler's, between two of its records. What lies between the two
+     * counts for the next gap. */
+    if ((int64_t)(slot->measured_tick - tick) >= (int64_t)slot->hot.gap_ticks) {
+        slot->hot.last_tick = slot->measured_tick;
+        tick = probity_clock_ticks(session->live.clock);
+    }
     store_pending(at, slot->measured_tick, CPU_WORDS);
     store_word(at + 8, slot->measured_tick);
     store_word(at + 16, slot->measured_cpu_ns);
@@ -212,7 +220,8 @@ static void move_hit(struct probity_session *session, struct probity_slot *slot,
     int is_outermost = !(moves & 1); /* else a signal handler's, inside a move of an older hit */
 
     if (is_outermost) {
-        __atomic_store_n(&slot->moving_tick, tick, __ATOMIC_RELAXED);
+        /* Release: who sees it sees that the move before has ended. */
+        __atomic_store_n(&slot->moving_tick, tick, __ATOMIC_RELEASE);
         __atomic_store_n(&slot->moves, moves + 1, __ATOMIC_RELEASE);
     }
     record_measured_hit(session, slot, item, tick);
@@ -343,14 +352,6 @@ static void finish_hit(struct probity_session *session, struct probity_slot *slo
         return;
     }
     measure_gap(session, slot, item, gap, price);
-    /* Switched out since the clock was read: the reading does not hold for that moment. The probe
-     * is still at work, so now is as good; but not the reading's own moment, which may be a signal
-     * handler's, between two of its records. What lies between the two counts for the next gap. */
-    uint64_t measured_tick = slot->measured_tick;
-    if ((int64_t)(measured_tick - tick) >= (int64_t)slot->hot.gap_ticks) {
-        slot->hot.last_tick = measured_tick;
-        tick = probity_clock_ticks(session->live.clock);
-    }
     move_hit(session, slot, item, at, tick);
 }
 

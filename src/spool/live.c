@@ -8,12 +8,17 @@
 #include <string.h>
 
 #include "base/os.h"
+#include "base/scale.h"
 
 void probity_live_chunk_prepare(struct probity_live *live, uint32_t chunk,
                                 const struct probity_slot *slot, int cpu_known)
 {
     struct probity_pool *pool = &live->pool;
     struct probity_chunk_header *header = probity_pool_header(pool, chunk);
+    /* A hit that a reading of the CPU clock moves to this chunk is older than the reading, by less
+     * than a gap: then it ran all the time. */
+    uint64_t before = slot->moves & 1 ? slot->hot.gap_ticks : 0;
+    uint64_t before_ns = probity_ns_of_ticks(before, probity_live_rate(live));
 
     /* Zero words are what a reader takes as "nothing here"; this also brings the chunk into this
      * core's cache. */
@@ -22,8 +27,8 @@ void probity_live_chunk_prepare(struct probity_live *live, uint32_t chunk,
     header->tid = slot->tid;
     header->used = 0;
     header->serial = __atomic_add_fetch(&pool->serial, 1, __ATOMIC_RELAXED);
-    header->base_tick = slot->measured_tick;
-    header->cpu_ns = slot->measured_cpu_ns;
+    header->base_tick = slot->measured_tick - before;
+    header->cpu_ns = slot->measured_cpu_ns > before_ns ? slot->measured_cpu_ns - before_ns : 0;
     header->drained = 0;
     header->flags = cpu_known ? PROBITY_CHUNK_CPU_KNOWN : 0;
     /* Release: a reader that sees `open` sees the header and the zeroes. */

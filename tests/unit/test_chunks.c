@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_chunks.c: what the chunks of a recording say of themselves, held against their words: who
+ * waits for a chunk's words holds back the watermark by its base tick. In a ring, where the writer
+ * lets full chunks stand.
+ */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "probity.h"
+#include "spool/attach.h"
+#include "spool/drain.h"
+
+enum { CHUNK_WORDS = 512, HITS = 6000 };
+
+static char folder[64], trace_path[96];
+
+/* Long enough behind the last hit for a gap, so that the CPU clock is read, and the hit moved
+ * behind what was read. */
+static void hit_behind_a_gap(uint64_t gap_ticks)
+{
+    uint64_t last = probity_ticks();
+
+    while (probity_ticks() - last < gap_ticks)
+        ;
+    probity_probe(7);
+}
+
+/* The INFO block's payload has session and boot in front, and the spool's path among its texts. */
+static void attach_own(struct probity_attach *ret_attach)
+{
+    static uint8_t bytes[16384];
+    struct probity_info info;
+    struct probity_block_header header;
+    char path[256];
+    int file = open(trace_path, O_RDONLY);
+    ssize_t got = pread(file, bytes, sizeof bytes, PROBITY_FILE_HEADER_BYTES);
+
+    close(file);
+    assert_true(got > PROBITY_BLOCK_HEADER_BYTES);
+    assert_int_equal(probity_block_header_get(bytes, &header), 0);
+    assert_int_equal(probity_info_get(bytes + PROBITY_BLOCK_HEADER_BYTES, header.payload_bytes,
+                                      &info), 0);
+    const struct probity_text *spool = &info.text[PROBITY_TAG_SPOOL];
+    snprintf(path, sizeof path, "%.*s", (int)spool->length, spool->bytes);
+    assert_int_equal(probity_attach_open(path, info.session, info.boot, 0, ret_attach), 0);
+}
+
+static struct probity_data drain(const struct probity_attach *attach,
+                                 const struct probity_attach_chunk *chunk, uint32_t *ret_records)
+{
+    static struct probity_drain_entry entries[CHUNK_WORDS];
+    static uint8_t block[CHUNK_WORDS * PROBITY_DRAIN_RECORD_BYTES + 4096];
+    struct probity_drain_scratch scratch = {entries, CHUNK_WORDS};
+    const struct probity_drain_input input = {.words = chunk->words,
+                                              .end = chunk->end,
+                                              .base_tick = chunk->base_tick,
+                                              .cpu_ns = chunk->cpu_ns,
+                                              .rate = probity_attach_header(attach)->rate,
+                                              .cpu_known = chunk->cpu_known};
+    struct probity_drain_output output;
+    struct probity_data data = {.records = 0};
+
+    probity_drain_chunk(&input, &scratch, 0, block, &output);
+    if (output.records > 0)
+        assert_int_equal(probity_data_get(block + PROBITY_BLOCK_HEADER_BYTES,
+                                          output.block_bytes - PROBITY_BLOCK_HEADER_BYTES, &data),
+                         0);
+    *ret_records = output.records;
+    return data;
+}
+
+static void no_record_is_older_than_its_chunk(void **state)
+{
+    struct probity_attach attach;
+    uint32_t records = 0, hits = 0, chunks = 0;
+
+    (void)state;
+    attach_own(&attach);
+    for (int i = 0; i < HITS; i++)
+        hit_behind_a_gap(5000);
+    for (uint64_t i = 0; i < attach.chunk_count; i++) {
+        struct probity_attach_chunk chunk;
+        if (!probity_attach_chunk(&attach, i, &chunk))
+            continue;
+        struct probity_data data = drain(&attach, &chunk, &records);
+        if (records == 0)
+            continue;
+        assert_true(chunk.base_tick <= data.first_tick);
+        assert_true((int64_t)chunk.cpu_ns >= 0);
+        /* Before the CPU record of the first hit only the chunk tells its CPU time. */
+        assert_true(data.cpu_ns >= chunk.cpu_ns);
+        hits += records;
+        chunks++;
+    }
+    /* Some words each: so there are changes of chunk in the midst of a move, too. */
+    assert_true(chunks > HITS * 4 / CHUNK_WORDS / 2);
+    assert_true(hits > HITS / 2);
+    probity_attach_close(&attach);
+}
+
+static int set_up(void **state)
+{
+    struct probity_options options = {.mode = PROBITY_MODE_RING,
+                                      .out = trace_path,
+                                      .chunk_records = CHUNK_WORDS,
+                                      .spool_records = 128 * CHUNK_WORDS,
+                                      .cpu_gap_ns = 1000,
+                                      .cpu_budget_permille = 1000,
+                                      .cost = PROBITY_OFF};
+
+    (void)state;
+    snprintf(folder, sizeof folder, "/dev/shm/test_chunks.XXXXXX");
+    if (mkdtemp(folder) == NULL)
+        return -1;
+    setenv("PROBITY_SPOOL_DIR", folder, 1);
+    snprintf(trace_path, sizeof trace_path, "%s/trace", folder);
+    return probity_start(&options);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    probity_stop();
+    unlink(trace_path);
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(no_record_is_older_than_its_chunk, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
