@@ -334,14 +334,14 @@ static int slot_drain(struct probity_pass *pass, struct probity_slot *slot,
      * probity_live_chunk_release. */
     if (__atomic_load_n(&slot->releasing, __ATOMIC_ACQUIRE))
         hold_watermark(pass, watermark_before);
+    uint64_t moving = __atomic_load_n(&slot->moving_tick, __ATOMIC_ACQUIRE);
     uint32_t moves_now = __atomic_load_n(&slot->moves, __ATOMIC_ACQUIRE);
 
-    uint64_t moving = __atomic_load_n(&slot->moving_tick, __ATOMIC_RELAXED);
     uint64_t patience = probity_ticks_of_ns(HOLE_WAIT_NS, probity_live_rate(pass->live));
-    if ((moves_now & 1) && probity_clock_ticks(pass->live->clock) - moving < patience)
+    if (moves_now != moves)
+        hold_watermark(pass, watermark_before); /* `moving` may be the next hit's */
+    else if ((moves_now & 1) && probity_clock_ticks(pass->live->clock) - moving < patience)
         hold_watermark(pass, moving); /* older: left by a jump out of a signal handler */
-    else if (moves_now != moves)
-        hold_watermark(pass, watermark_before);
     return result;
 }
 
