@@ -1,0 +1,51 @@
+# Runs spin on the models of this folder. Sourced by scripts that have sourced
+# tests/run/common.bash; works in the current directory.
+MODELS=$SOURCE/tests/model
+
+# The names that models use are those of the enums in src/spool/layout.h, so that none can be
+# another: a name that is there no more does not compile, and each of a chunk's states must occur.
+model_names() {
+    awk '/^enum probity_(chunk_state|spool_state|word_kind)/, /^};/ {
+            gsub(",", "")
+            if ($2 == "=")
+                print "#define", $1, $3
+        }' "$SOURCE/src/spool/layout.h" > names.pml
+    [ "$(wc -l < names.pml)" -ge 12 ] || fail "names of states: $(cat names.pml)"
+    for name in $(sed -n 's/#define \(PROBITY_CHUNK_[A-Z]*\) .*/\1/p' names.pml); do
+        grep -qs "\<$name\>" "$MODELS"/*.pml || fail "no model knows the state $name"
+    done
+}
+
+# Looks at all states of a model. $1 what it is called, $2 its file, $3 "holds" or what must be
+# found wrong, the rest: settings (-DNAME...). Without another process that always can go on, a
+# state in which nobody can is a fault too.
+model() {
+    local what=$1 file=$2 expected=$3 folder=model.$1 limits=-E found
+    shift 3
+    case " $* " in
+        *" -DNO_DEATH "*) limits='' ;;
+    esac
+    mkdir "$folder"
+    cp names.pml "$MODELS"/*.pml "$folder"
+    (
+        cd "$folder" || exit
+        spin -a "$@" "$file" > made && gcc -O1 -w -DSAFETY -DNOREDUCE -DCOLLAPSE \
+            -DMEMLIM="${MODEL_MIB:-3000}" -o pan pan.c
+    ) || fail "$what: $(cat "$folder/made")"
+    # shellcheck disable=SC2086
+    (cd "$folder" && timeout "${MODEL_SECONDS:-100}" ./pan $limits -m1000000 > out 2>&1) || true
+    if grep -q 'errors: 0' "$folder/out" && ! grep -qE 'out of memory|too small' "$folder/out"; then
+        found=holds
+    else
+        found=$(sed -n 's/^pan:1: \(.*\) (at depth.*/\1/p' "$folder/out")
+        [ -n "$found" ] || found="no answer: $(tail -n 3 "$folder/out")"
+    fi
+    if [ "$expected" = holds ]; then
+        expect "$what" holds "$found"
+    else
+        [[ $found == *$expected* ]] || fail "$what: expected '$expected', found '$found'"
+    fi
+    MODEL_STATES=$(sed -n 's/^ *\([0-9]*\) states, stored.*/\1/p' "$folder/out")
+    printf '%-28s %s; %s states\n' "$what" "$found" "$MODEL_STATES"
+    rm -rf "$folder"
+}
