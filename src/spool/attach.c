@@ -209,9 +209,12 @@ int probity_attach_chunk(const struct probity_attach *attach, uint64_t index,
 
     if (state != PROBITY_CHUNK_OPEN && state != PROBITY_CHUNK_FULL)
         return 0;
-    /* Flags before drained, against the writer's order: a chunk that is being marked held then
-     * looks as if it were not, and the block that is in the file already takes its words away.
-     * Acquire keeps the order. */
+    /* The serial before all other fields, and looked at again behind the words: so a chunk that is
+     * used anew meanwhile cannot lend its fields to what it was. Acquire keeps the order; pairs with
+     * probity_live_chunk_prepare, whose release of open comes behind all fields. */
+    uint64_t serial = __atomic_load_n(&header->serial, __ATOMIC_ACQUIRE);
+    /* Flags before drained, against the order of older writers, who mark a chunk held: it then
+     * looks as if it were not, and the block that is in the file already takes its words away. */
     uint32_t flags = __atomic_load_n(&header->flags, __ATOMIC_ACQUIRE);
     struct probity_attach_chunk chunk = {
         .state = state,
@@ -219,7 +222,7 @@ int probity_attach_chunk(const struct probity_attach *attach, uint64_t index,
         .tid = header->tid,
         .end = attach->chunk_words,
         .drained = __atomic_load_n(&header->drained, __ATOMIC_RELAXED),
-        .serial = __atomic_load_n(&header->serial, __ATOMIC_RELAXED),
+        .serial = serial,
         .base_tick = header->base_tick,
         .cpu_ns = header->cpu_ns,
         .cpu_known = (flags & PROBITY_CHUNK_CPU_KNOWN) != 0,

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stepped.h: the processor's trap flag, so that a program can run something of its own behind any
+ * one instruction of a piece of its code: races between two parties, in turn and each time alike.
+ * x86-64; elsewhere STEPPED is 0.
+ */
+#ifndef PROBITY_TESTS_STEPPED_H
+#define PROBITY_TESTS_STEPPED_H
+
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <ucontext.h>
+
+#if defined(__x86_64__)
+#define STEPPED 1
+
+static struct {
+    volatile long left;
+    volatile int has_run;
+    void (*run)(void);
+} stepped;
+
+/* Not beyond a system call: it may block the signal by which steps are told. */
+static void stepped_trap(int signal, siginfo_t *info, void *context)
+{
+    static const unsigned char system_call[] = {0x0f, 0x05};
+    greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+    int is_over =
+        memcmp((const void *)registers[REG_RIP], system_call, sizeof system_call) == 0;
+
+    (void)signal;
+    (void)info;
+    if (stepped.has_run || (--stepped.left > 0 && !is_over))
+        return;
+    registers[REG_EFL] &= ~(greg_t)0x100;
+    if (is_over)
+        return;
+    stepped.has_run = 1;
+    stepped.run();
+}
+
+/* Code between these two is interrupted behind `steps` instructions, and run() is called. */
+static inline void stepped_begin(long steps, void (*run)(void))
+{
+    struct sigaction action = {.sa_sigaction = stepped_trap, .sa_flags = SA_SIGINFO};
+
+    sigaction(SIGTRAP, &action, NULL);
+    stepped.left = steps;
+    stepped.has_run = 0;
+    stepped.run = run;
+    __asm__ volatile("pushfq; orq $0x100, (%%rsp); popfq" : : : "cc", "memory");
+}
+
+/* Returns whether it was: not where there were fewer instructions. */
+static inline int stepped_end(void)
+{
+    __asm__ volatile("pushfq; andq $~0x100, (%%rsp); popfq" : : : "cc", "memory");
+    return stepped.has_run;
+}
+#else
+#define STEPPED 0
+#endif
+
+#endif
