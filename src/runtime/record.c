@@ -458,26 +458,38 @@ void probity_record_values(uint32_t kind, const void *payload, size_t bytes)
         record_item(&item);
 }
 
-/* The inline probe reserved a word that it may not use. Where recording has ended, that word must
- * not look like one that a probe is about to fill. */
+/* The inline probe reserved words that it may not use. Where recording has ended, they must not look
+ * like words that a probe is about to fill; without a chunk the cursor must not come to the next
+ * thread's. A signal handler may get a chunk between any two instructions: then the cursor, looked
+ * at before the bit, is another, and stays. */
 static void give_back(uint32_t words)
 {
     struct probity_slot *slot = probity_thread_slot();
 
-    if (probity_thread_self != NULL && slot != NULL &&
-        __atomic_load_n(&slot->hot.valid_bit, __ATOMIC_RELAXED) == 0)
-        reserve(slot, (uint64_t)-8 * words);
+    if (probity_thread_self == NULL || slot == NULL)
+        return;
+    uint64_t cursor = __atomic_load_n(&slot->hot.cursor, __ATOMIC_RELAXED);
+    do {
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        if (__atomic_load_n(&slot->hot.valid_bit, __ATOMIC_RELAXED) != 0)
+            return;
+    } while (!__atomic_compare_exchange_n(&slot->hot.cursor, &cursor,
+                                          cursor - 8 * (uint64_t)words, 0, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED));
 }
 
 PROBITY_API void probity_event_refused(uint64_t at, uint32_t words)
 {
+    struct probity_session *session = probity_session_recording();
     struct probity_slot *slot = probity_thread_slot();
     uint64_t chunk_bytes =
         slot != NULL ? __atomic_load_n(&slot->hot.valid_bit, __ATOMIC_RELAXED) : 0;
 
     if (chunk_bytes == 0) {
         give_back(words);
-        return;
+        /* A signal handler may have handed the words' chunk over, and got no other. */
+        if (session != NULL && slot != NULL && slot->session == probity_session_number(session))
+            chunk_bytes = (uint64_t)session->live.pool.chunk_words * 8;
     }
     if ((at & chunk_bytes) == 0)
         return; /* all of it lies behind the chunk's end */

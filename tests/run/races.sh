@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# What two parties do to each other's records, forced at the one instruction where it matters.
+# variants: clang
+# timeout: 120
+. "$(dirname "$0")/common.bash"
+
+# $1 program, the rest: arguments. What it prints, "COUNT ID", is in the trace of its first name.
+counted() {
+    local program=$1 trace=${1%_internal} status=0
+    shift
+    fresh
+    timeout 100 "$PROGRAMS/$program" "$@" > expected 2> errors || status=$?
+    [ "$status" != 77 ] || return 0
+    expect "$program $*: status" 0 "$status"
+    "$PROBITY" csv --columns probe "$trace" | sort | uniq -c | awk '{ print $1, $2 }' > found
+    while read -r line; do
+        grep -qx "$line" found ||
+            fail "$program $*: expected '$line', found '$(tr '\n' ' ' < found)' $(cat errors)"
+    done < expected
+    "$PROBITY" check "$trace" > checked || fail "$program $*: $(cat checked)"
+}
+
+# A probe without a chunk, and a handler that gets one meanwhile.
+counted dropping_internal 1
+counted dropping_internal 3
+finish
