@@ -105,10 +105,27 @@ uint32_t probity_pool_collect(struct probity_pool *pool)
     return oldest;
 }
 
+void probity_pool_wait_begins(struct probity_pool *pool, uint32_t chunk, uint64_t tick)
+{
+    probity_pool_private(pool, chunk)->waits_since = tick;
+    __atomic_sub_fetch(&pool->full_chunks, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&pool->open_chunks, 1, __ATOMIC_RELAXED);
+}
+
+static void wait_ends(struct probity_pool *pool, uint32_t chunk)
+{
+    probity_pool_private(pool, chunk)->waits_since = 0;
+    probity_pool_private(pool, chunk)->is_held = 0;
+    __atomic_sub_fetch(&pool->open_chunks, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&pool->full_chunks, 1, __ATOMIC_RELAXED);
+}
+
 void probity_pool_free(struct probity_pool *pool, uint32_t chunk)
 {
     struct probity_chunk_header *header = probity_pool_header(pool, chunk);
 
+    if (probity_pool_private(pool, chunk)->waits_since != 0)
+        wait_ends(pool, chunk);
     __atomic_store_n(&header->state, PROBITY_CHUNK_FREE, __ATOMIC_RELEASE);
     __atomic_sub_fetch(&pool->full_chunks, 1, __ATOMIC_RELAXED);
     __atomic_add_fetch(&pool->free_chunks, 1, __ATOMIC_RELAXED);
@@ -118,18 +135,4 @@ void probity_pool_free(struct probity_pool *pool, uint32_t chunk)
     __atomic_add_fetch(&pool->freed, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&pool->waiters, __ATOMIC_SEQ_CST) != 0)
         probity_os_wake(&pool->freed, 1);
-}
-
-void probity_pool_wait_begins(struct probity_pool *pool, uint32_t chunk, uint64_t tick)
-{
-    probity_pool_private(pool, chunk)->waits_since = tick;
-    __atomic_sub_fetch(&pool->full_chunks, 1, __ATOMIC_RELAXED);
-    __atomic_add_fetch(&pool->open_chunks, 1, __ATOMIC_RELAXED);
-}
-
-void probity_pool_wait_ends(struct probity_pool *pool, uint32_t chunk)
-{
-    probity_pool_private(pool, chunk)->waits_since = 0;
-    __atomic_sub_fetch(&pool->open_chunks, 1, __ATOMIC_RELAXED);
-    __atomic_add_fetch(&pool->full_chunks, 1, __ATOMIC_RELAXED);
 }

@@ -21,6 +21,7 @@
 /* What only the process needs to know of a chunk. */
 struct probity_pool_chunk {
     uint32_t next;        /* in a list */
+    uint32_t is_held;     /* 1: readers were told that nothing as old as what is left comes */
     uint64_t waits_since; /* tick since which the writer waits for a hole; 0: it does not */
 };
 
@@ -58,7 +59,6 @@ uint32_t probity_pool_collect(struct probity_pool *pool);
  * when), because no writing makes it free: else threads would wait for it, and the writer would not
  * sleep. */
 void probity_pool_wait_begins(struct probity_pool *pool, uint32_t chunk, uint64_t tick);
-void probity_pool_wait_ends(struct probity_pool *pool, uint32_t chunk);
 
 /* Makes a drained chunk free again and wakes who waits. */
 void probity_pool_free(struct probity_pool *pool, uint32_t chunk);

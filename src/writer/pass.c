@@ -59,23 +59,6 @@ void probity_pass_release(struct probity_pass *pass)
            scratch_bytes(pass) + COMMITS * sizeof *pass->commit + batch_room(pass));
 }
 
-/* drained and flags by one store: a kill between them would make a reader take the words behind the
- * hole for new. */
-static void drained_store(struct probity_chunk_header *header,
-                          const struct probity_pass_commit *commit)
-{
-    typedef uint64_t __attribute__((may_alias)) both;
-    uint32_t flags =
-        header->flags | (commit->then == PROBITY_PASS_HOLD ? (uint32_t)PROBITY_CHUNK_HELD : 0);
-
-    _Static_assert(offsetof(struct probity_chunk_header, drained) % 8 == 0 &&
-                       offsetof(struct probity_chunk_header, flags) ==
-                           offsetof(struct probity_chunk_header, drained) + 4,
-                   "one aligned word");
-    __atomic_store_n((both *)&header->drained, commit->end | (uint64_t)flags << 32,
-                     __ATOMIC_RELEASE);
-}
-
 /* Writes what is gathered, and lets go of it. doc/spool.md, "Order of the writer's stores". */
 static int batch_write(struct probity_pass *pass)
 {
@@ -89,12 +72,10 @@ static int batch_write(struct probity_pass *pass)
     for (uint32_t i = 0; i < pass->commits; i++) {
         struct probity_pass_commit *commit = &pass->commit[i];
         struct probity_chunk_header *header = probity_pool_header(pool, commit->chunk);
-        drained_store(header, commit);
-        if (commit->then != PROBITY_PASS_FREE)
-            continue;
-        if (probity_pool_private(pool, commit->chunk)->waits_since != 0)
-            probity_pool_wait_ends(pool, commit->chunk);
-        probity_pool_free(pool, commit->chunk);
+        /* Release: the block is in the file. Pairs with probity_attach_chunk. */
+        __atomic_store_n(&header->drained, commit->end, __ATOMIC_RELEASE);
+        if (commit->then == PROBITY_PASS_FREE)
+            probity_pool_free(pool, commit->chunk);
     }
     __atomic_store_n(&pass->live->header->committed, pass->append.committed, __ATOMIC_RELEASE);
     pass->batch_bytes = 0;
@@ -126,7 +107,7 @@ static int chunk_drain(struct probity_pass *pass, uint32_t chunk, uint32_t end, 
         .cpu_ns = header->cpu_ns,
         .rate = probity_live_rate(pass->live),
         .cpu_known = header->flags & PROBITY_CHUNK_CPU_KNOWN,
-        .is_late = (header->flags & PROBITY_CHUNK_HELD) != 0,
+        .is_late = probity_pool_private(pool, chunk)->is_held != 0,
         .stop_at_hole = stop_at_hole,
     };
 
@@ -151,80 +132,47 @@ static void chunk_commit(struct probity_pass *pass, uint32_t chunk, enum probity
     pass->commit[pass->commits++] = (struct probity_pass_commit){chunk, output->end, then};
 }
 
-/* The probe was left by a jump out of a signal handler, most likely. Should it still store, it must
- * find its own chunk, and nobody else's. */
-static int hold_chunk(struct probity_pass *pass, uint32_t chunk, uint32_t used, uint32_t hole)
-{
-    struct probity_drain_output output;
-    int result = chunk_drain(pass, chunk, used, 0, &output);
-
-    if (result != 0)
-        return result;
-    probity_pool_link(&pass->live->pool, chunk, pass->held);
-    pass->held = chunk;
-    output.end = hole;
-    chunk_commit(pass, chunk, PROBITY_PASS_HOLD, &output);
-    return 0;
-}
-
-/* Words of the record at word `at`; 0 where there is still none. */
-static uint32_t stored_words(const struct probity_pool *pool, uint32_t chunk, uint32_t at)
-{
-    uint64_t head = __atomic_load_n(&probity_pool_words(pool, chunk)[at], __ATOMIC_ACQUIRE);
-
-    if ((head & PROBITY_WORD_CODE_MASK) >= PROBITY_WORD_CODE_FIRST)
-        return 1;
-    return (head & 15) == PROBITY_WORD_PENDING ? 0 : (uint32_t)(head >> 4) & 255;
-}
-
-/* The first hole from word `at` on; used where there is none. */
-static uint32_t next_hole(const struct probity_pool *pool, uint32_t chunk, uint32_t at,
-                          uint32_t used)
-{
-    while (at < used) {
-        uint32_t words = stored_words(pool, chunk, at);
-        if (words == 0)
-            return at;
-        at += words;
-    }
-    return used;
-}
-
 static void hold(struct probity_pass *pass, uint32_t chunk)
 {
     probity_pool_link(&pass->live->pool, chunk, pass->held);
     pass->held = chunk;
 }
 
-/* One held chunk: its first hole may have been filled, or will never be, since its thread is
- * dead. */
-static int held_chunk_drain(struct probity_pass *pass, uint32_t chunk)
+/* Whether a probe is still at work at word `at`. */
+static int is_hole(const struct probity_pool *pool, uint32_t chunk, uint32_t at)
+{
+    uint64_t head = __atomic_load_n(&probity_pool_words(pool, chunk)[at], __ATOMIC_ACQUIRE);
+
+    return head == 0 || ((head & PROBITY_WORD_CODE_MASK) < PROBITY_WORD_CODE_FIRST &&
+                         (head & 15) == PROBITY_WORD_PENDING);
+}
+
+/* One held chunk: its hole may have been filled, or will never be, since its thread is dead (looked
+ * at first: what it stored before is seen then). Words behind a hole wait in the spool: a block that
+ * went over the hole would leave it to chance whether the record that fills it is lost. */
+static int held_chunk_drain(struct probity_pass *pass, uint32_t chunk, int last)
 {
     struct probity_pool *pool = &pass->live->pool;
     const struct probity_chunk_header *header = probity_pool_header(pool, chunk);
-    uint32_t hole = header->drained, words = stored_words(pool, chunk, hole);
-    struct probity_drain_output output = {.end = header->used};
+    int is_final = last || !probity_os_thread_exists(pass->live->pid, header->tid);
+    struct probity_drain_output output;
 
-    if (words == 0) {
-        if (probity_os_thread_exists(pass->live->pid, header->tid))
-            hold(pass, chunk);
-        else
-            chunk_commit(pass, chunk, PROBITY_PASS_FREE, &output);
+    if (!is_final && is_hole(pool, chunk, header->drained)) {
+        hold(pass, chunk);
         return 0;
     }
-    int result = chunk_drain(pass, chunk, hole + words, 1, &output);
+    int result = chunk_drain(pass, chunk, header->used, !is_final, &output);
     if (result != 0)
         return result;
-    output.end = next_hole(pool, chunk, hole + words, header->used);
-    chunk_commit(pass, chunk, output.end < header->used ? PROBITY_PASS_HOLD : PROBITY_PASS_FREE,
-                 &output);
-    if (output.end < header->used)
+    int is_done = is_final || output.end >= header->used;
+    chunk_commit(pass, chunk, is_done ? PROBITY_PASS_FREE : PROBITY_PASS_KEEP, &output);
+    if (!is_done)
         hold(pass, chunk);
     return 0;
 }
 
 /* Holes that were filled after all: late blocks. A chunk without holes is free again. */
-static int held_drain(struct probity_pass *pass)
+static int held_drain(struct probity_pass *pass, int last)
 {
     uint32_t chunk = pass->held;
     int result = 0;
@@ -232,37 +180,48 @@ static int held_drain(struct probity_pass *pass)
     pass->held = PROBITY_POOL_NONE;
     while (chunk != PROBITY_POOL_NONE && result == 0) {
         uint32_t next = probity_pool_private(&pass->live->pool, chunk)->next;
-        result = held_chunk_drain(pass, chunk);
+        result = held_chunk_drain(pass, chunk, last);
         chunk = next;
     }
     return result;
 }
 
-/* A full chunk: all of it, or if a probe in it is still at work, it waits. last: nothing is waited
- * for. */
+/* A full chunk with a hole: a probe in it is still at work, or was left by a jump out of a signal
+ * handler. Should it still store, it must find its own chunk, and nobody else's. */
+static void hole_wait(struct probity_pass *pass, uint32_t chunk,
+                      const struct probity_drain_output *output)
+{
+    struct probity_pool *pool = &pass->live->pool;
+    struct probity_pool_chunk *own = probity_pool_private(pool, chunk);
+    uint64_t now = probity_clock_ticks(pass->live->clock);
+    uint64_t patience = probity_ticks_of_ns(HOLE_WAIT_NS, probity_live_rate(pass->live));
+
+    if (own->waits_since == 0)
+        probity_pool_wait_begins(pool, chunk, now);
+    if (now - own->waits_since < patience) {
+        hold_watermark(pass, probity_pool_header(pool, chunk)->base_tick);
+        probity_pool_link(pool, chunk, pass->waiting);
+        pass->waiting = chunk;
+        return;
+    }
+    chunk_commit(pass, chunk, PROBITY_PASS_KEEP, output);
+    own->is_held = 1;
+    hold(pass, chunk);
+}
+
+/* A full chunk. last: nothing is waited for. */
 static int full_drain(struct probity_pass *pass, uint32_t chunk, int last)
 {
-    struct probity_pool_chunk *own = probity_pool_private(&pass->live->pool, chunk);
     uint32_t used = probity_pool_header(&pass->live->pool, chunk)->used;
-    uint64_t now = probity_clock_ticks(pass->live->clock);
     struct probity_drain_output output;
+    int result = chunk_drain(pass, chunk, used, !last, &output);
 
-    int result = chunk_drain(pass, chunk, used, 1, &output);
     if (result != 0)
         return result;
-    if (output.end < used) {
-        uint64_t patience = probity_ticks_of_ns(HOLE_WAIT_NS, probity_live_rate(pass->live));
-        if (own->waits_since == 0)
-            probity_pool_wait_begins(&pass->live->pool, chunk, now);
-        if (!last && now - own->waits_since < patience) {
-            hold_watermark(pass, probity_pool_header(&pass->live->pool, chunk)->base_tick);
-            probity_pool_link(&pass->live->pool, chunk, pass->waiting);
-            pass->waiting = chunk;
-            return 0;
-        }
-        return hold_chunk(pass, chunk, used, output.end);
-    }
-    chunk_commit(pass, chunk, PROBITY_PASS_FREE, &output);
+    if (output.end < used && !last)
+        hole_wait(pass, chunk, &output);
+    else
+        chunk_commit(pass, chunk, PROBITY_PASS_FREE, &output);
     return 0;
 }
 
@@ -422,7 +381,7 @@ int probity_pass_all(struct probity_pass *pass, int last)
     if (result == 0 && pass->held != PROBITY_POOL_NONE)
         result = batch_write(pass);
     if (result == 0)
-        result = held_drain(pass);
+        result = held_drain(pass, last);
     if (pass->watermark < before)
         pass->watermark = before;
     if (result != 0 || (pass->batch_bytes == 0 && pass->append.committed == pass->synced_bytes))

@@ -15,8 +15,7 @@
 /* What is to be done to a chunk once its block is in the file. */
 enum probity_pass_then {
     PROBITY_PASS_KEEP, /* more may come */
-    PROBITY_PASS_FREE, /* nothing more will come */
-    PROBITY_PASS_HOLD  /* one record may still come, into the hole at `end` */
+    PROBITY_PASS_FREE  /* nothing more will come */
 };
 
 struct probity_pass_commit {
@@ -30,7 +29,7 @@ struct probity_pass {
     uint64_t block_serial, records;
     uint64_t watermark;
     uint32_t waiting; /* list of full chunks with a hole in them */
-    uint32_t held;    /* list of chunks that were written although a hole was left */
+    uint32_t held;    /* list of those in front of whose hole all is written: it took too long */
     uint64_t synced_bytes; /* where the last SYNC ended */
     uint8_t *batch;
     size_t batch_bytes;

@@ -23,4 +23,7 @@ counted() {
 # A probe without a chunk, and a handler that gets one meanwhile.
 counted dropping_internal 1
 counted dropping_internal 3
+# Two probes at work in one chunk for longer than the writer waits.
+counted held_internal
+counted held_internal 1
 finish

@@ -100,7 +100,6 @@ static void waiting_counts_as_open(void **state)
     assert_true(pool->open_chunks == 0 && pool->full_chunks == 1);
     probity_pool_wait_begins(pool, chunk, 5);
     assert_true(pool->open_chunks == 1 && pool->full_chunks == 0);
-    probity_pool_wait_ends(pool, chunk);
     probity_pool_free(pool, chunk);
     assert_true(pool->open_chunks == 0 && pool->full_chunks == 0 && pool->free_chunks == CHUNKS);
     pool_free(pool);
