@@ -151,6 +151,7 @@ static int is_level(int level)
 uint32_t probity_levels_change(int functions, int parameters)
 {
     change(is_level(functions) ? functions : -1, is_level(parameters) ? parameters : -1, BY_CALL);
+    publish_outside(probity_session_get());
     struct wanted wanted = wanted_of(word_load());
     return probity_control_levels(wanted.functions, wanted.parameters);
 }

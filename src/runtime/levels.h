@@ -39,7 +39,8 @@ void probity_levels_begin(struct probity_session *session);
 void probity_levels_end(void);
 
 /* The writing thread's change, at the wish of `probity level`; a level out of range is taken as -1.
- * Returns the levels then in force as the spool's header has them. */
+ * Returns the levels then in force as the spool's header has them; the header does by then. The
+ * program may change levels at the same time: the header never goes back. */
 uint32_t probity_levels_change(int functions, int parameters);
 
 /* The levels in force as an event of this thread: each recording begins with one. */

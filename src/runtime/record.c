@@ -276,8 +276,11 @@ static void note_error(struct probity_session *session, int64_t off_ns, uint64_t
     uint64_t off = off_ns > 0 ? probity_ticks_of_ns(off_ns, probity_live_rate(&session->live)) : 0;
     uint64_t error = off < unmeasured ? off : unmeasured;
 
-    if (error > __atomic_load_n(most, __ATOMIC_RELAXED))
-        __atomic_store_n(most, error, __ATOMIC_RELAXED);
+    uint64_t before = __atomic_load_n(most, __ATOMIC_RELAXED);
+    /* Exchanged: another thread's larger one must stay. */
+    while (error > before && !__atomic_compare_exchange_n(most, &before, error, 0,
+                                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
 }
 
 /* A gap in vain makes gaps of its length usual, step by step also where they were longer before. */

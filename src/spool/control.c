@@ -33,9 +33,8 @@ int probity_control_pending(const struct probity_spool_header *header, uint32_t 
     return 1;
 }
 
-void probity_control_answer(struct probity_spool_header *header, uint32_t serial, uint32_t levels)
+void probity_control_answer(struct probity_spool_header *header, uint32_t serial)
 {
-    __atomic_store_n(&header->levels, levels, __ATOMIC_RELAXED);
     /* Release: who sees the answer sees the levels. Pairs with wait_for in this file. */
     __atomic_store_n(&header->level_answered, serial, __ATOMIC_RELEASE);
 }

@@ -31,8 +31,8 @@ static inline uint32_t probity_control_levels(int functions, int parameters)
 int probity_control_pending(const struct probity_spool_header *header, uint32_t *ret_serial,
                             int *ret_functions, int *ret_parameters);
 
-/* Tells what is in force now. */
-void probity_control_answer(struct probity_spool_header *header, uint32_t serial, uint32_t levels);
+/* The request is done, and `levels` says what is in force. */
+void probity_control_answer(struct probity_spool_header *header, uint32_t serial);
 
 /* ---- The tool's half ---- */
 

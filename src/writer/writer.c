@@ -217,7 +217,7 @@ static int answer_request(struct probity_writer *writer, struct probity_pass *pa
     uint32_t levels = writer->change_levels(functions, parameters);
     if (functions >= 0 || parameters >= 0)
         result = probity_pass_levels(pass, tick, levels, writer->thread_numbers);
-    probity_control_answer(live->header, serial, levels);
+    probity_control_answer(live->header, serial);
     if (result != 0) {
         writer->result = result;
         probity_live_fail(live, pass->append.error);

@@ -33,8 +33,9 @@ struct probity_writer {
     uint32_t end_reason;                 /* not 0: end the trace, with this reason */
     int result;                          /* of the last pass; 0 or an error */
     pthread_t thread;
-    /* Changes levels at the wish of `probity level` (-1: unchanged); returns those in force then,
-     * as src/spool/control.h has them. NULL: such wishes are not heard. */
+    /* Changes levels at the wish of `probity level` (-1: unchanged), and those in the header;
+     * returns what is in force then, as src/spool/control.h has it. NULL: such wishes are not
+     * heard. */
     uint32_t (*change_levels)(int functions, int parameters);
     uint32_t *thread_numbers; /* the next that is free; under live->slots_lock */
     /* Told in the thread that writes when the file has grown by a SYNC, now and then when it has

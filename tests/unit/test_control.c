@@ -78,7 +78,8 @@ static void *answer(void *argument)
             continue;
         functions = f >= 0 ? f : functions;
         parameters = p >= 0 ? p : parameters;
-        probity_control_answer(spool.header, serial, probity_control_levels(functions, parameters));
+        spool.header->levels = probity_control_levels(functions, parameters);
+        probity_control_answer(spool.header, serial);
     }
     return argument;
 }
@@ -143,7 +144,8 @@ static void no_answer(void **state)
                      PROBITY_ERROR_LIMIT);
     assert_int_equal(probity_control_pending(spool.header, &serial, &f, &p), 1);
     assert_true(serial == 1 && f == 3 && p == 4);
-    probity_control_answer(spool.header, serial, probity_control_levels(3, 4));
+    spool.header->levels = probity_control_levels(3, 4);
+    probity_control_answer(spool.header, serial);
     assert_int_equal(probity_control_pending(spool.header, &serial, &f, &p), 0);
 }
 
