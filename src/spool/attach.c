@@ -174,14 +174,15 @@ int probity_attach_is_alive(const struct probity_attach *attach)
 
     if (__atomic_load_n(&header->state, __ATOMIC_ACQUIRE) == PROBITY_SPOOL_CLOSED)
         return 0;
+    /* Before the lock itself, which the writing thread takes first: else one that is taken between
+     * the two looks would seem to have been let go of. */
+    uint32_t was_locked = __atomic_load_n(&header->locked, __ATOMIC_ACQUIRE);
     /* On behalf of the open file, not of the process: the lock of a program that reads its own
      * trace counts as any other's. */
     int how = attach->is_locked ? F_GETLK : F_OFD_GETLK;
     if (fcntl(attach->file, how, &lock) == 0 && lock.l_type != F_UNLCK)
         return 1;
-    if (__atomic_load_n(&header->locked, __ATOMIC_ACQUIRE) != 0)
-        return 0;
-    return probity_attach_has_process(attach);
+    return was_locked == 0 && probity_attach_has_process(attach);
 }
 
 /* Chunk `index` of all segments: its header and words. */
@@ -281,6 +282,9 @@ int probity_attach_retire(const struct probity_attach *attach)
             unlink(path);
     }
     free(path);
-    /* Segment 0 last: while it is there, another recover finds the rest. */
-    return put == (ssize_t)sizeof closed && unlink(attach->path) == 0 ? 0 : PROBITY_ERROR_WRITE;
+    /* Segment 0 last: while it is there, another recover finds the rest. One that found it before
+     * may have removed it. */
+    return put == (ssize_t)sizeof closed && (unlink(attach->path) == 0 || errno == ENOENT)
+               ? 0
+               : PROBITY_ERROR_WRITE;
 }

@@ -52,12 +52,15 @@ static int open_high(const char *path, int flags)
     return high;
 }
 
+/* The lock is the open file's, not the process's: that goes with any descriptor of the spool that the
+ * process closes, as a reader of its own trace does. A child does not inherit the table that this
+ * descriptor is in. */
 static void lock_spool(struct probity_writer *writer, int *ret_descriptor)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     int descriptor = open_high(writer->spool_path, O_RDWR);
 
-    if (descriptor >= 0 && fcntl(descriptor, F_SETLK, &whole) == 0)
+    if (descriptor >= 0 && fcntl(descriptor, F_OFD_SETLK, &whole) == 0)
         __atomic_store_n(&writer->live->header->locked, 1, __ATOMIC_RELEASE);
     *ret_descriptor = descriptor;
 }
@@ -225,17 +228,10 @@ static int answer_request(struct probity_writer *writer, struct probity_pass *pa
     return result;
 }
 
-/* Whoever is told may have opened and closed the spool, which takes our lock off it: so it is taken
- * anew. */
-static void tell_owner(struct probity_writer *writer, int spool, int is_closed)
+static void tell_owner(struct probity_writer *writer, int is_closed)
 {
-    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-
-    if (writer->grown == NULL)
-        return;
-    writer->grown(writer->owner, is_closed);
-    if (spool >= 0 && !is_closed)
-        fcntl(spool, F_SETLK, &whole);
+    if (writer->grown != NULL)
+        writer->grown(writer->owner, is_closed);
 }
 
 /* Tells readers how far the trace goes, and decides when to look again. */
@@ -248,7 +244,7 @@ static int64_t next_interval(struct probity_writer *writer, const struct probity
     return is_idle ? IDLE_NS : TICK_NS;
 }
 
-static void run(struct probity_writer *writer, struct probity_pass *pass, int spool)
+static void run(struct probity_writer *writer, struct probity_pass *pass)
 {
     uint64_t next_all = probity_clock_ticks(writer->live->clock);
     int64_t interval_ns = TICK_NS;
@@ -264,7 +260,7 @@ static void run(struct probity_writer *writer, struct probity_pass *pass, int sp
         /* Behind the first SYNC also when nothing came: what was too new for the last watermark is
          * old enough now. */
         if (pass->synced_bytes != synced || (all && synced != writer->trace_bytes))
-            tell_owner(writer, spool, 0);
+            tell_owner(writer, 0);
     }
     writer->result = end_trace(writer, pass);
 }
@@ -287,9 +283,9 @@ static int serve(struct probity_writer *writer, int is_here)
         } else {
             __atomic_store_n(&writer->state, PROBITY_WRITER_RUNS, __ATOMIC_RELEASE);
             probity_os_wake(&writer->state, INT32_MAX);
-            run(writer, &pass, spool);
+            run(writer, &pass);
         }
-        tell_owner(writer, spool, 1);
+        tell_owner(writer, 1);
         probity_pass_release(&pass);
     }
     if (pass.append.descriptor >= 0)

@@ -26,4 +26,20 @@ counted dropping_internal 3
 # Two probes at work in one chunk for longer than the writer waits.
 counted held_internal
 counted held_internal 1
+
+# Several that recover at once: one does it, none finds fault with another's work.
+for ((round = 0; round < 10; round++)); do
+    fresh
+    { PROBITY_OUT=$WORK/dead "$PROGRAMS/ends" kill 2 2000 > expected; } 2> errors || true
+    tools=
+    for i in 1 2 3; do
+        "$PROBITY" recover dead > "tool$i" 2>&1 &
+        tools="$tools $!"
+    done
+    # shellcheck disable=SC2086
+    wait $tools || true
+    if grep -hE 'cannot|damaged' tool?; then fail "several recover: see above"; fi
+    same_hits "several recover" dead
+    no_leftovers "several recover"
+done
 finish
