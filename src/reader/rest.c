@@ -10,16 +10,51 @@
 
 #include "probity.h"
 
-/* Copies the words of a live chunk in ascending order: where a long record's head is seen, its
- * other words were stored before (acquire; pairs with the release of the head in src/runtime/).
- * Trailing zeros are left out. */
+static uint64_t load(const struct probity_attach_chunk *chunk, uint32_t at)
+{
+    return __atomic_load_n(&chunk->words[at], __ATOMIC_ACQUIRE);
+}
+
+/* Words that the head of a record or of one that is being stored tells; 1 where it makes no sense.
+ */
+static uint32_t words_of(uint64_t head, uint32_t left)
+{
+    uint32_t words = (uint32_t)(head >> 4) & 255;
+
+    return (head & PROBITY_WORD_CODE_MASK) >= PROBITY_WORD_CODE_FIRST || words == 0 || words > left
+               ? 1
+               : words;
+}
+
+/* The next head behind words that are zero; the chunk's end where there is none. Records may come
+ * into these meanwhile: then what is not zero may be the inside of one, and its head is looked for
+ * again. */
+static uint32_t next_head(const struct probity_attach_chunk *chunk, uint32_t first)
+{
+    uint32_t at = first, again = first;
+
+    while (at < chunk->end && load(chunk, at) == 0)
+        at++;
+    while (again < at && load(chunk, again) == 0)
+        again++;
+    return again;
+}
+
+/* Copies the records of a live chunk, as far as they are whole: a head is seen, so its other words
+ * were stored before (acquire; pairs with the release of the head in src/runtime/). */
 static int copy_words(struct probity_attach_chunk *chunk, uint64_t *room, uint64_t **ret_copy)
 {
     uint32_t end = 0;
 
-    for (uint32_t i = 0; i < chunk->end; i++) {
-        room[i] = __atomic_load_n(&chunk->words[i], __ATOMIC_ACQUIRE);
-        end = room[i] != 0 ? i + 1 : end;
+    memset(room, 0, chunk->end * sizeof *room);
+    for (uint32_t at = next_head(chunk, 0); at < chunk->end; at = next_head(chunk, end)) {
+        uint64_t head = load(chunk, at);
+        uint32_t words = words_of(head, chunk->end - at);
+        room[at] = head;
+        /* Of a pending one, nothing else is looked at. */
+        for (uint32_t i = 1; i < words && (head & 15) != PROBITY_WORD_PENDING; i++)
+            room[at + i] = load(chunk, at + i);
+        end = at + words;
     }
     uint64_t *copy = malloc((end > 0 ? end : 1) * sizeof *copy);
     if (copy == NULL)
@@ -29,21 +64,6 @@ static int copy_words(struct probity_attach_chunk *chunk, uint64_t *room, uint64
     chunk->words = copy;
     *ret_copy = copy;
     return 0;
-}
-
-/* Of a chunk that was written with a hole, only the record that has filled the hole since is new.
- * Returns the word behind it; the hole's own place where it is still empty. */
-static uint32_t held_end(const struct probity_attach_chunk *chunk)
-{
-    if (chunk->drained >= chunk->end)
-        return chunk->end;
-    uint64_t head = chunk->words[chunk->drained];
-    uint32_t words = 1, left = chunk->end - chunk->drained;
-    if (head == 0 || (head & 0xf) == PROBITY_WORD_PENDING)
-        words = 0;
-    if ((head & PROBITY_WORD_CODE_MASK) < PROBITY_WORD_CODE_FIRST && words != 0)
-        words = (uint32_t)(head >> 4) & 255;
-    return chunk->drained + (words < left ? words : left);
 }
 
 /* Takes chunk `index` into the list. A chunk that was freed meanwhile is in the file by now. */
@@ -64,8 +84,6 @@ static int take_chunk(struct probity_rest *rest, uint64_t index, uint64_t *room)
         }
     }
     taken.first = taken.chunk.drained;
-    if (taken.chunk.is_held)
-        taken.chunk.end = held_end(&taken.chunk);
     if (taken.first >= taken.chunk.end) {
         free(taken.copy);
         return 0;
@@ -106,7 +124,8 @@ static int take_all(struct probity_rest *rest)
     uint64_t *room = malloc(chunk_words * sizeof *room);
     int error = 0;
 
-    rest->chunks = calloc(rest->attach.chunk_count + 1, sizeof *rest->chunks);
+    rest->capacity = rest->attach.chunk_count + 1;
+    rest->chunks = calloc(rest->capacity, sizeof *rest->chunks);
     rest->scratch.entries = malloc(chunk_words * sizeof *rest->scratch.entries);
     rest->scratch.capacity = chunk_words;
     rest->block = malloc(probity_drain_room(chunk_words));
@@ -159,37 +178,90 @@ int probity_rest_take(const char *path, const struct probity_info *info,
     return error;
 }
 
-static struct probity_rest_chunk *find_chunk(const struct probity_rest *rest, uint64_t serial)
+/* The place of the chunk's first words in the list; count where there are none. */
+static size_t find_chunk(const struct probity_rest *rest, uint64_t serial)
 {
-    struct probity_rest_chunk wanted = {.chunk.serial = serial};
+    size_t low = 0, high = rest->count;
 
-    if (rest->count == 0 || serial < rest->chunks[0].chunk.serial ||
-        serial > rest->chunks[rest->count - 1].chunk.serial)
-        return NULL;
-    return bsearch(&wanted, rest->chunks, rest->count, sizeof wanted, compare_serials);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (rest->chunks[middle].chunk.serial < serial)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < rest->count && rest->chunks[low].chunk.serial == serial ? low : rest->count;
 }
 
-/* The block that left a hole in a held chunk goes over it without holding its record: a late block
- * has that. */
-static int is_covered(const struct probity_rest_chunk *chunk, const struct probity_data *data)
+/* Which of the chunk's words a block has. */
+static void covered_words(const struct probity_rest_chunk *chunk, const struct probity_data *data,
+                          uint32_t *ret_first, uint32_t *ret_end)
 {
-    return data->end_word > chunk->first &&
-           (!chunk->chunk.is_held || (data->flags & PROBITY_DATA_LATE) != 0);
+    *ret_first = data->first_word > chunk->first ? data->first_word : chunk->first;
+    *ret_end = data->end_word < chunk->chunk.end ? data->end_word : chunk->chunk.end;
 }
 
 int probity_rest_overlaps(const struct probity_rest *rest, const struct probity_data *data)
 {
-    const struct probity_rest_chunk *chunk = find_chunk(rest, data->chunk);
+    uint32_t first, end;
 
-    return chunk != NULL && is_covered(chunk, data);
+    for (size_t i = find_chunk(rest, data->chunk);
+         i < rest->count && rest->chunks[i].chunk.serial == data->chunk; i++) {
+        covered_words(&rest->chunks[i], data, &first, &end);
+        if (first < end)
+            return 1;
+    }
+    return 0;
 }
 
-void probity_rest_cover(struct probity_rest *rest, const struct probity_data *data)
+/* What lies behind the block becomes an element of its own, which shares the words. */
+static int split(struct probity_rest *rest, size_t index, uint32_t first)
 {
-    struct probity_rest_chunk *chunk = find_chunk(rest, data->chunk);
+    if (rest->count == rest->capacity) {
+        size_t capacity = 2 * rest->capacity;
+        struct probity_rest_chunk *chunks = realloc(rest->chunks, capacity * sizeof *chunks);
+        if (chunks == NULL)
+            return PROBITY_ERROR_MEMORY;
+        rest->chunks = chunks;
+        rest->capacity = capacity;
+    }
+    struct probity_rest_chunk *at = &rest->chunks[index];
+    memmove(at + 1, at, (rest->count++ - index) * sizeof *at);
+    at[1].copy = NULL;
+    at[1].first = first;
+    return 0;
+}
 
-    if (chunk != NULL && is_covered(chunk, data))
-        chunk->first = data->end_word < chunk->chunk.end ? data->end_word : chunk->chunk.end;
+/* Words in front of the block stay, and come late if they come. */
+static int cover(struct probity_rest *rest, size_t index, uint32_t first, uint32_t end)
+{
+    int error = end < rest->chunks[index].chunk.end ? split(rest, index, end) : 0;
+    struct probity_rest_chunk *chunk = &rest->chunks[index];
+
+    if (error != 0)
+        return error;
+    chunk->chunk.end = first;
+    chunk->chunk.is_held = 1;
+    return 0;
+}
+
+int probity_rest_cover(struct probity_rest *rest, const struct probity_data *data)
+{
+    uint32_t first, end;
+    int error = 0;
+
+    for (size_t i = find_chunk(rest, data->chunk);
+         error == 0 && i < rest->count && rest->chunks[i].chunk.serial == data->chunk; i++) {
+        struct probity_rest_chunk *chunk = &rest->chunks[i];
+        covered_words(chunk, data, &first, &end);
+        if (first >= end)
+            continue;
+        if (first == chunk->first)
+            chunk->first = end;
+        else
+            error = cover(rest, i, first, end);
+    }
+    return error;
 }
 
 void probity_rest_pack(struct probity_rest *rest, size_t index, uint64_t block_serial,

@@ -172,7 +172,8 @@ static int spool_make(struct probity_session *session, const struct probity_spoo
 
     spool_name(session, session->scratch[0], "");
     if (result == 0)
-        result = probity_segment_make(session->spool_path, header, ret_segment);
+        result = probity_segment_make(session->spool_path, header, ret_segment,
+                                      &session->unnamed_spool);
     if (result == 0 || wanted[0] != 0)
         return result;
     /* No usable tmpfs: beside the trace. */
@@ -182,7 +183,7 @@ static int spool_make(struct probity_session *session, const struct probity_spoo
         return result;
     *slash = 0;
     spool_name(session, session->scratch[0], ".probity-");
-    return probity_segment_make(session->spool_path, header, ret_segment);
+    return probity_segment_make(session->spool_path, header, ret_segment, &session->unnamed_spool);
 }
 
 /* Clock, spool, pool. The pages' own making takes about the time that a first estimate of the rate
@@ -247,6 +248,9 @@ static void undo(struct probity_session *session, int descriptor)
         close(descriptor);
         unlink(session->trace_path);
     }
+    if (session->unnamed_spool >= 0)
+        close(session->unnamed_spool);
+    session->unnamed_spool = -1;
     if (session->live.header != NULL) {
         unlink(session->spool_path);
         munmap(session->live.header, probity_spool_segment_bytes(session->settings.segment_chunks,
@@ -315,8 +319,15 @@ static int files_make(struct probity_session *session, int is_child, int *ret_de
     probity_levels_set_mode(session->settings.profile);
     probity_cost_begin(session, is_child, &session->cost);
     result = probity_trace_file_begin(session, *ret_descriptor, &trace_bytes, &trace_blocks);
-    if (result != 0)
+    if (result != 0) {
         probity_session_complain(session->trace_path, probity_error_text(result));
+        return result;
+    }
+    /* Not before the trace tells it. */
+    result = probity_segment_name(session->unnamed_spool, session->spool_path);
+    session->unnamed_spool = -1;
+    if (result != 0)
+        probity_session_complain(session->spool_path, probity_error_text(result));
     session->live.header->committed = trace_bytes;
     writer_prepare(session, is_child, trace_bytes, trace_blocks);
     return result;
@@ -344,6 +355,7 @@ int probity_session_start(struct probity_session *session, const struct probity_
     live->slot = slot;
     live->slots = slots;
     session->settings = *settings;
+    session->unnamed_spool = -1;
     session->is_by_environment = 0;
     session->threads = 0;
     session->is_declared = 0;
@@ -409,21 +421,32 @@ int probity_session_grow(struct probity_session *session)
 {
     struct probity_pool *pool = &session->live.pool;
     struct probity_spool_header header;
+    uint32_t number = pool->segments;
+    char *path = session->scratch[0];
     void *segment;
+    int unnamed;
 
-    if (pool->segments >= session->settings.segments_max)
+    if (number >= session->settings.segments_max)
         return PROBITY_ERROR_LIMIT;
-    int result = probity_segment_path(session->spool_path, pool->segments, session->scratch[0],
-                                      sizeof session->scratch[0]);
+    int result =
+        probity_segment_path(session->spool_path, number, path, sizeof session->scratch[0]);
     if (result != 0)
         return result;
     header_fill(session, &header);
-    header.segment = pool->segments;
+    header.segment = number;
     header.state = PROBITY_SPOOL_RECORDING;
-    result = probity_segment_make(session->scratch[0], &header, &segment);
-    if (result == 0) {
-        __atomic_store_n(&session->live.header->segments, pool->segments + 1, __ATOMIC_RELEASE);
+    result = probity_segment_make(path, &header, &segment, &unnamed);
+    if (result != 0)
+        return result;
+    result = probity_segment_name(unnamed, path);
+    /* Told before any thread can store into it. */
+    __atomic_store_n(&session->live.header->segments, number + 1, __ATOMIC_RELEASE);
+    if (result == 0)
         result = probity_pool_add(pool, segment);
+    if (result != 0) {
+        __atomic_store_n(&session->live.header->segments, number, __ATOMIC_RELEASE);
+        unlink(path);
+        munmap(segment, probity_spool_segment_bytes(header.chunks, header.chunk_words));
     }
     return result;
 }

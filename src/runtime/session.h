@@ -48,6 +48,7 @@ struct probity_session {
     uint8_t id[16];
     char trace_path[PROBITY_LIMIT_PATH], csv_path[PROBITY_LIMIT_PATH],
         spool_path[PROBITY_LIMIT_PATH];
+    int unnamed_spool; /* descriptor of segment 0 while it is not at spool_path yet; or -1 */
     char log_path[PROBITY_LIMIT_PATH], summary_path[PROBITY_LIMIT_PATH]; /* "": too long */
     void *log; /* of src/library/log_print.c: what it works with */
     int log_is_over;  /* 1: no more is printed */

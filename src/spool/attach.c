@@ -271,13 +271,16 @@ int probity_attach_lock(struct probity_attach *attach)
 
 int probity_attach_retire(const struct probity_attach *attach)
 {
+    /* One more than is told: it was there when the program died, and about to be told. */
+    uint32_t told = __atomic_load_n(&probity_attach_header(attach)->segments, __ATOMIC_ACQUIRE);
+    uint32_t number = told < PROBITY_SPOOL_SEGMENTS_MAX ? told + 1 : PROBITY_SPOOL_SEGMENTS_MAX;
     uint32_t closed = PROBITY_SPOOL_CLOSED;
     size_t room = strlen(attach->path) + 16;
     char *path = malloc(room);
     ssize_t put = pwrite(attach->file, &closed, sizeof closed,
                          offsetof(struct probity_spool_header, state));
 
-    for (uint32_t number = attach->segment_count; path != NULL && number-- > 1;) {
+    while (path != NULL && number-- > 1) {
         if (probity_segment_path(attach->path, number, path, room) == 0)
             unlink(path);
     }

@@ -130,27 +130,59 @@ static void *map_whole(int descriptor, uint32_t chunks, uint32_t words)
     return NULL;
 }
 
-int probity_segment_make(const char *path, const struct probity_spool_header *header,
-                         void **ret_segment)
+/* Without a name the file dies with the process: a name that no trace tells would never be found.
+ * What gives it one needs /proc. */
+static int open_unnamed(char *path)
+{
+    char *slash = strrchr(path, '/');
+
+    if (slash == NULL || slash == path || access("/proc/self/fd", X_OK) != 0)
+        return -1;
+    *slash = 0;
+    int descriptor = open(path, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+    *slash = '/';
+    return descriptor;
+}
+
+int probity_segment_make(char *path, const struct probity_spool_header *header,
+                         void **ret_segment, int *ret_unnamed)
 {
     size_t bytes = probity_spool_segment_bytes(header->chunks, header->chunk_words);
     int before = errno, result = PROBITY_ERROR_OPEN;
 
     if (!fits_limit(bytes))
         return PROBITY_ERROR_LIMIT;
-    int descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int descriptor = open_unnamed(path), is_unnamed = descriptor >= 0;
+    if (!is_unnamed)
+        descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (descriptor >= 0) {
         void *segment = map_whole(descriptor, header->chunks, header->chunk_words);
-        close(descriptor);
+        result = segment != NULL ? 0 : PROBITY_ERROR_MEMORY;
         if (segment != NULL) {
             memcpy(segment, header, sizeof *header);
             *ret_segment = segment;
-            result = 0;
-        } else {
-            unlink(path);
-            result = PROBITY_ERROR_MEMORY;
+            *ret_unnamed = is_unnamed ? descriptor : -1;
         }
+        if (segment == NULL || !is_unnamed)
+            close(descriptor);
+        if (segment == NULL && !is_unnamed)
+            unlink(path);
     }
+    errno = before;
+    return result;
+}
+
+int probity_segment_name(int unnamed, const char *path)
+{
+    char self[40];
+    int before = errno, result = 0;
+
+    if (unnamed < 0)
+        return 0;
+    snprintf(self, sizeof self, "/proc/self/fd/%d", unnamed);
+    if (linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW) != 0)
+        result = PROBITY_ERROR_OPEN;
+    close(unnamed);
     errno = before;
     return result;
 }

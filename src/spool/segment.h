@@ -22,8 +22,14 @@ int probity_segment_path(const char *path, uint32_t number, char *ret_path, size
 /* Makes, fills and maps a segment: header set but for state, all chunks free, every page present.
  * Returns 0, PROBITY_ERROR_OPEN, PROBITY_ERROR_LIMIT (RLIMIT_FSIZE), PROBITY_ERROR_MEMORY (no
  * room); then nothing is left behind. The mapping is shared, not inherited by fork, not in core
- * files. */
-int probity_segment_make(const char *path, const struct probity_spool_header *header,
-                         void **ret_segment);
+ * files. Where the file system can, the file has no name yet, and is gone if the process is killed
+ * now: *ret_unnamed is then its descriptor, else -1. path is cut meanwhile, and whole again
+ * afterwards. */
+int probity_segment_make(char *path, const struct probity_spool_header *header,
+                         void **ret_segment, int *ret_unnamed);
+
+/* Gives the file its name, and closes the descriptor; nothing to do for -1. Returns 0, or
+ * PROBITY_ERROR_OPEN: then the file is gone. */
+int probity_segment_name(int unnamed, const char *path);
 
 #endif
