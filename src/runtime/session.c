@@ -379,6 +379,7 @@ int probity_session_start(struct probity_session *session, const struct probity_
     probity_levels_begin(session);
     live->header->state = PROBITY_SPOOL_RECORDING;
     inherited = *settings;
+    probity_settings_keep_folder(&inherited);
     inherited_records = 1;
     inherited_stop = 0;
     __atomic_add_fetch(&session->busy, 1, __ATOMIC_SEQ_CST); /* an end waits for the writer */

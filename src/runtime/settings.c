@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/os.h"
 #include "spool/layout.h"
@@ -298,4 +299,47 @@ int probity_settings_read(const struct probity_options *options,
     if (*ret_what == NULL)
         *ret_what = check(&wanted, ret_settings);
     return *ret_what == NULL ? 0 : PROBITY_ERROR_ARGUMENT;
+}
+
+/* In place, since who calls may have a small stack. What gets too long stays relative. */
+static void make_absolute(char path[PROBITY_LIMIT_PATH], int is_template)
+{
+    size_t length = strlen(path), percents = 0;
+    char *name = path + PROBITY_LIMIT_PATH - length - 1;
+
+    if (length == 0 || path[0] == '/' || length + 2 > PROBITY_LIMIT_PATH)
+        return;
+    memmove(name, path, length + 1);
+    if (getcwd(path, PROBITY_LIMIT_PATH - length - 1) == NULL || path[0] != '/') {
+        memmove(path, name, length + 1);
+        return;
+    }
+    size_t from = strlen(path);
+    for (size_t i = 0; i < from && is_template; i++)
+        percents += path[i] == '%';
+    size_t to = from + percents;
+    if (to + 1 + length >= PROBITY_LIMIT_PATH) {
+        memmove(path, name, length + 1);
+        return;
+    }
+    memmove(path + to + 1, name, length + 1);
+    path[to] = '/';
+    while (from < to) {
+        path[--to] = path[--from];
+        if (path[to] == '%')
+            path[--to] = '%';
+    }
+}
+
+void probity_settings_keep_folder(struct probity_settings *settings)
+{
+    int before = errno;
+
+    make_absolute(settings->out, 1);
+    make_absolute(settings->spool_directory, 0);
+    if (strcmp(settings->log, "stderr") != 0)
+        make_absolute(settings->log, 1);
+    if (strcmp(settings->summary, "stderr") != 0)
+        make_absolute(settings->summary, 1);
+    errno = before;
 }

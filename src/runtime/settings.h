@@ -35,4 +35,7 @@ int probity_settings_levels(const char *text, int *ret_functions, int *ret_param
 int probity_settings_read(const struct probity_options *options,
                           struct probity_settings *ret_settings, const char **ret_what);
 
+/* Makes relative paths absolute: for a forked child, which may have gone elsewhere (a daemon). */
+void probity_settings_keep_folder(struct probity_settings *settings);
+
 #endif

@@ -7,8 +7,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -258,6 +260,35 @@ static void wrong_options(void **state)
     free(path);
 }
 
+/* From a folder with a '%' in its name, which a template must double. */
+static void folder_is_kept(void **state)
+{
+    char folder[] = "/tmp/probity-100%-XXXXXX", expected[128];
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(chdir(folder), 0);
+    memset(&settings, 0, sizeof settings);
+    snprintf(settings.out, sizeof settings.out, "%s", "%n.%%");
+    snprintf(settings.spool_directory, sizeof settings.spool_directory, "spool");
+    snprintf(settings.log, sizeof settings.log, "stderr");
+    snprintf(settings.summary, sizeof settings.summary, "/there");
+    probity_settings_keep_folder(&settings);
+    snprintf(expected, sizeof expected, "/tmp/probity-100%%%%%s/%%n.%%%%", folder + 17);
+    assert_string_equal(settings.out, expected);
+    snprintf(expected, sizeof expected, "%s/spool", folder);
+    assert_string_equal(settings.spool_directory, expected);
+    assert_string_equal(settings.log, "stderr");
+    assert_string_equal(settings.summary, "/there");
+    assert_int_equal(chdir("/"), 0);
+    rmdir(folder);
+    /* From here on "/" is in front; too long is left alone. */
+    memset(settings.out, 'x', sizeof settings.out - 1);
+    probity_settings_keep_folder(&settings);
+    assert_int_equal(settings.out[0], 'x');
+    assert_int_equal(strlen(settings.out), sizeof settings.out - 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -271,6 +302,7 @@ int main(void)
         cmocka_unit_test_setup(scopes, clear),
         cmocka_unit_test_setup(older_struct, clear),
         cmocka_unit_test_setup(wrong_options, clear),
+        cmocka_unit_test(folder_is_kept),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
