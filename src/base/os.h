@@ -40,6 +40,10 @@ void probity_os_unlock(uint32_t *word);
 /* Whether the thread is still there: 1, or 0. */
 int probity_os_thread_exists(uint32_t pid, uint32_t tid);
 
+/* Whether this process lives in its parent's memory, as after vfork: 1, or 0, also where the kernel
+ * does not tell. */
+int probity_os_is_in_parents_memory(void);
+
 /* Every thread of the process passes a full memory barrier before this returns. ready: once per
  * process. */
 int probity_os_barrier_ready(void);

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <linux/futex.h>
+#include <linux/kcmp.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
 #include <sched.h>
@@ -129,6 +130,15 @@ int probity_os_thread_exists(uint32_t pid, uint32_t tid)
 
     errno = before;
     return !gone;
+}
+
+int probity_os_is_in_parents_memory(void)
+{
+    int before = errno;
+    long order = syscall(SYS_kcmp, getpid(), getppid(), KCMP_VM, 0, 0);
+
+    errno = before;
+    return order == 0;
 }
 
 static int membarrier(int command)

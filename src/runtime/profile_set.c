@@ -153,6 +153,8 @@ struct probity_profile_set *probity_profile_set_here(struct probity_session *ses
 
     if (set != NULL && set->in_use && set->session == session->number)
         return set;
+    if (probity_session_is_foreign(session))
+        return NULL;
     if (!__atomic_load_n(&session->is_declared, __ATOMIC_ACQUIRE))
         probity_thread_register(session); /* what was declared before goes into this trace */
     probity_os_lock(&session->profile.lock);

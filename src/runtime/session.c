@@ -402,7 +402,9 @@ int probity_session_start_if_asked(struct probity_session *session, int is_main)
     if (state != PROBITY_SESSION_NONE)
         return state == PROBITY_SESSION_RECORDING ? 0 : PROBITY_ERROR_STATE;
     if (inherited_records)
-        return probity_session_start(session, &inherited, is_main);
+        return is_main || !probity_os_is_in_parents_memory()
+                   ? probity_session_start(session, &inherited, is_main)
+                   : PROBITY_ERROR_STATE; /* the parent's, who has not probed yet, to start */
     if (inherited_stop) {
         switch_off();
         __atomic_store_n(&session->state, PROBITY_SESSION_ENDED, __ATOMIC_RELEASE);
@@ -456,7 +458,8 @@ int probity_session_need_writer(struct probity_session *session)
 {
     if (__atomic_load_n(&session->writer.state, __ATOMIC_ACQUIRE) != PROBITY_WRITER_NONE)
         return 0;
-    return probity_writer_start(&session->writer);
+    return probity_session_is_foreign(session) ? PROBITY_ERROR_STATE
+                                               : probity_writer_start(&session->writer);
 }
 
 /* Whether another thread is in a slow path of this recording. The caller may be in one itself,

@@ -7,6 +7,8 @@
 #ifndef PROBITY_RUNTIME_SESSION_H
 #define PROBITY_RUNTIME_SESSION_H
 
+#include <unistd.h>
+
 #include "base/os.h"
 #include "format/block.h"
 #include "format/cost.h"
@@ -124,7 +126,15 @@ void probity_session_give_up(void);
 /* One more segment. Lock held. Returns 0 or an error. */
 int probity_session_grow(struct probity_session *session);
 
-/* The writing thread, if there is none yet. Lock held. */
+/* Whether the caller is a process of its own in the memory of the one that records: the child of a
+ * vfork, or of a clone with CLONE_VM. None of its threads is one of ours. */
+static inline int probity_session_is_foreign(const struct probity_session *session)
+{
+    return (uint32_t)getpid() != session->live.pid;
+}
+
+/* The writing thread, if there is none yet; PROBITY_ERROR_STATE to who is foreign, with whom it
+ * would end. Lock held. */
 int probity_session_need_writer(struct probity_session *session);
 
 #endif

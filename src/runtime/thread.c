@@ -169,7 +169,9 @@ struct probity_slot *probity_thread_register(struct probity_session *session)
     char name[16];
 
     probity_os_lock(&session->live.slots_lock);
-    struct probity_slot *slot = slot_find(session, tid);
+    /* A foreign thread's slot would be its parent's after vfork, and seem that of a dead one. */
+    struct probity_slot *slot =
+        probity_session_is_foreign(session) ? NULL : slot_find(session, tid);
     is_first = slot != NULL && !session->is_declared;
     if (slot != NULL) {
         slot_begin(session, slot, tid);

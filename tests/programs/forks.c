@@ -7,6 +7,7 @@
  */
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -93,17 +94,24 @@ static void fork_from_threads(void)
 }
 
 /* The child of vfork lives in the parent's memory until it execs. */
-static void fork_with_exec(void)
+static __attribute__((noinline)) void vfork_and_make(uint32_t stream, uint64_t first,
+                                                     uint64_t count)
 {
     char *const arguments[] = {(char *)"forks", (char *)"leaf", NULL};
-
-    hits_make(0, 0, HITS);
     pid_t child = vfork();
+
     if (child == 0) {
-        PROBITY_PROBE(hits_id(0, HITS));
+        hits_make(stream, first, count);
         execv("/proc/self/exe", arguments);
         _exit(1);
     }
+    waitpid(child, NULL, 0);
+}
+
+static void fork_with_exec(void)
+{
+    hits_make(0, 0, HITS);
+    vfork_and_make(0, HITS, 1);
     hits_make(0, HITS + 1, HITS);
     wait_for_all();
     expect_now(0, 2 * HITS + 1);
@@ -113,6 +121,97 @@ static void leaf(void)
 {
     hits_make(5, 0, HITS);
     expect_now(5, HITS);
+}
+
+/* As above, but the child's probe is the first of its thread: none of the child may be taken for
+ * the thread's, which goes on for long when the child is gone. */
+static void *first_in_vfork(void *argument)
+{
+    uint64_t made = 0;
+
+    (void)argument;
+    vfork_and_make(31, 0, 1); /* not promised: of no thread of this process */
+    for (int look = 0; look < 20; look++) { /* the writer looks at threads as often */
+        hits_make(1, made, HITS);
+        made += HITS;
+        probity_flush();
+    }
+    expect_now(1, made);
+    return NULL;
+}
+
+static void fork_first(void)
+{
+    pthread_t thread;
+
+    hits_make(0, 0, HITS);
+    hits_need(pthread_create(&thread, NULL, first_in_vfork, NULL) == 0, "thread");
+    pthread_join(thread, NULL);
+    expect_now(0, HITS);
+}
+
+/* A child has no writing thread before a chunk is full; when that happens in a child by vfork, the
+ * thread must not be made there, where it ends with the exec. */
+static void fork_full(void)
+{
+    enum { MANY = 8000 };
+
+    if (fork() != 0) {
+        wait_for_all();
+        return;
+    }
+    hits_make(0, 0, HITS / 10);
+    vfork_and_make(0, HITS / 10, MANY);
+    for (uint64_t i = 0; i < 10; i++)
+        hits_make(0, HITS / 10 + (i + 1) * MANY, MANY);
+    wait_for_all();
+    expect_now(0, HITS / 10 + 11 * MANY);
+}
+
+/* The very first probe of a child is made by a child by vfork: the recording must be the child's,
+ * not that of a process that is soon gone. */
+static void fork_start(void)
+{
+    if (fork() != 0) {
+        wait_for_all();
+        return;
+    }
+    vfork_and_make(31, 0, 1);
+    hits_make(0, 0, 20 * HITS);
+    expect_now(0, 20 * HITS);
+}
+
+/* A daemon: twice forked, in a session of its own, elsewhere, without descriptors. Who started it
+ * learns by the pipe's end when it is done; it tells by shared memory what it made. */
+static void fork_daemon(void)
+{
+    long *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                        -1, 0);
+    int done[2];
+    char byte;
+
+    hits_need(shared != MAP_FAILED && pipe(done) == 0, "pipe");
+    hits_make(0, 0, HITS);
+    if (fork() == 0) {
+        hits_make(1, 0, HITS);
+        expect_now(1, HITS);
+        setsid();
+        if (fork() != 0)
+            _exit(0);
+        hits_need(chdir("/") == 0, "chdir");
+        for (int descriptor = 0; descriptor < 64; descriptor++) {
+            if (descriptor != done[1])
+                close(descriptor);
+        }
+        hits_make(2, 0, 20 * HITS);
+        *shared = getpid();
+        exit(0);
+    }
+    close(done[1]);
+    hits_need(read(done[0], &byte, 1) == 0, "read"); /* the daemon is gone, its end by exit too */
+    wait_for_all();
+    expect_now(0, HITS);
+    hits_expect(*shared, 2, 20 * HITS);
 }
 
 /* fork by a system call that libc does not see. */
@@ -188,7 +287,9 @@ int main(int argc, char **argv)
         void (*run)(void);
     } ways[] = {{"plain", fork_plain},   {"chain", fork_chain},   {"threads", fork_from_threads},
                 {"vfork", fork_with_exec}, {"leaf", leaf},          {"raw", fork_raw},
-                {"silent", fork_silent}, {"stopped", fork_stopped}, {"turns", fork_in_turns}};
+                {"silent", fork_silent}, {"stopped", fork_stopped}, {"turns", fork_in_turns},
+                {"daemon", fork_daemon}, {"vfork_first", fork_first}, {"vfork_full", fork_full},
+                {"vfork_start", fork_start}};
 
     for (size_t i = 0; i < sizeof ways / sizeof *ways && argc > 1; i++) {
         if (strcmp(argv[1], ways[i].name) == 0) {

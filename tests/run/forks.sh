@@ -5,10 +5,10 @@
 # Children that are still at work disturb the search for leaks.
 export ASAN_OPTIONS=detect_leaks=0
 
-# $1 program, $2 way, $3 number of traces
+# $1 program, $2 way, $3 number of traces, $4 name of the first one, if not with its folder
 forks() {
     fresh
-    PROBITY_OUT=$WORK/trace "$PROGRAMS/$1" "$2" > expected || fail "$1 $2: status $?"
+    PROBITY_OUT=${4:-$WORK/trace} "$PROGRAMS/$1" "$2" > expected || fail "$1 $2: status $?"
     same_hits "$1 $2" trace*
     expect "$1 $2: traces" "$3" "$(find . -name 'trace*' | wc -l)"
 }
@@ -25,6 +25,14 @@ for program in forks forks.shared; do
     forks $program silent 1
     no_leftovers silent
     forks $program stopped 1
+    # What a child by vfork cannot record, in the name of a thread or at all, is counted.
+    forks $program vfork_first 2
+    expect "vfork_first: dropped" 1 "$("$PROBITY" info --json trace |
+        jq '.[0].counts.dropped_no_memory_or_limit')"
+    PROBITY_CHUNK_RECORDS=512 forks $program vfork_full 3
+    forks $program vfork_start 3
+    # A daemon goes to another folder; the name asked for is that of the first one.
+    forks $program daemon 3 trace
 done
 
 # The process id in the name is each process's own.
