@@ -125,3 +125,33 @@ reloads() {
         grown "reloads, $program" 0 0 0 1024
     done
 }
+
+# Traces named here, of the program that wrote the file "expected", as they lie there and once they
+# are recovered. $1 what
+same_before_and_after() {
+    local what=$1
+    shift
+    same_numbers "$what" "$@"
+    "$PROBITY" check "$@" > checked 2>&1 || fail "$what: check: $(grep -v ': ok: ' checked | head -n 3)"
+    "$PROBITY" recover "$@" > recovered 2>&1 || fail "$what: recover: $(tail -n 3 recovered)"
+    mv all.csv before.csv
+    same_numbers "$what, recovered" "$@"
+    cmp -s before.csv all.csv || fail "$what: recovering changed the traces"
+    "$PROBITY" check "$@" > checked 2>&1 || fail "$what, recovered: check: $(tail -n 1 checked)"
+    no_leftovers "$what"
+}
+
+# Threads that probe and fork at random moments (storm.c). $1 program, $2 seed, $3 rounds, $4 threads.
+# Small chunks change often. Adds up in `processes` and `hits` what there was.
+storm() {
+    local what="$1 $2 $3 $4"
+    fresh
+    PROBITY_CHUNK_RECORDS=512 PROBITY_SPOOL_RECORDS=16384 PROBITY_OUT=$WORK/trace \
+        "$PROGRAMS/$1" ledger "$2" "$3" "$4" > expected 2> errors || fail "$what: status $?"
+    # A leaf finds the name taken by its parent, and says so.
+    grep -v ': the name asked for is taken; recording to ' errors > others || true
+    expect "$what: stderr" "" "$(cat others)"
+    same_before_and_after "$what" trace*
+    processes=$((${processes:-0} + $(cut -d' ' -f1 expected | sort -u | wc -l)))
+    hits=$((${hits:-0} + $(awk '{ sum += $3 } END { print sum }' expected)))
+}

@@ -6,4 +6,7 @@
 
 copies 3
 reloads 30000
+storm storm 1 30 4
+storm storm.shared 2 30 4
+echo "storms: $processes processes, $hits hits"
 finish
