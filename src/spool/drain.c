@@ -264,13 +264,29 @@ static size_t packing_seal(struct packing *packing, const struct probity_packer 
     return (size_t)(packer->at - packing->block);
 }
 
-static int entry_compare(const void *left, const void *right)
+static int is_before(const struct probity_drain_entry *left,
+                     const struct probity_drain_entry *right)
 {
-    const struct probity_drain_entry *a = left, *b = right;
+    return left->tick != right->tick ? left->tick < right->tick : left->word < right->word;
+}
 
-    if (a->tick != b->tick)
-        return a->tick < b->tick ? -1 : 1;
-    return a->word < b->word ? -1 : a->word > b->word;
+/* By Shell's method: most are in order, and no memory is allocated, as qsort() does, in a program
+ * whose malloc() may be held by a thread that waits for the writer. */
+static void sort(struct probity_drain_entry *entries, uint32_t count)
+{
+    uint32_t gap = 1;
+
+    while (gap < count / 3)
+        gap = 3 * gap + 1;
+    for (; gap > 0; gap /= 3) {
+        for (uint32_t i = gap; i < count; i++) {
+            struct probity_drain_entry entry = entries[i];
+            uint32_t at = i;
+            for (; at >= gap && is_before(&entry, &entries[at - gap]); at -= gap)
+                entries[at] = entries[at - gap];
+            entries[at] = entry;
+        }
+    }
 }
 
 /* The second way: time steps back somewhere. Collects, sorts, packs. */
@@ -292,7 +308,7 @@ static struct probity_packer pack_sorted(struct packing *packing, struct walk *w
     packing->data.records = count;
     if (count == 0)
         return packing_start(packing, input, input->base_tick, 0);
-    qsort(entries, count, sizeof *entries, entry_compare);
+    sort(entries, count);
     struct probity_packer packer = packing_start(packing, input, entries[0].tick, entries[0].off);
     for (uint32_t i = 0; i < count; i++) {
         packer = pack_off(packing, packer, entries[i].off);

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "programs/grown.h"
 #include "programs/hits.h"
 
 static uint32_t threads;
@@ -26,7 +27,7 @@ static void *record(void *argument)
     return NULL;
 }
 
-static pthread_t start(void *(*run)(void *), uint32_t stream)
+static pthread_t start_thread(void *(*run)(void *), uint32_t stream)
 {
     pthread_attr_t small;
     pthread_t thread;
@@ -41,7 +42,39 @@ static pthread_t start(void *(*run)(void *), uint32_t stream)
 static void churn(void)
 {
     for (uint32_t i = 0; i < threads; i++)
-        pthread_join(start(record, i), NULL);
+        pthread_join(start_thread(record, i), NULL);
+}
+
+/* As many at a time as fit into a crowd, one crowd after the other: what the process has grown since
+ * the first ones goes to stderr. */
+static void crowds(void)
+{
+    enum { CROWD = 500, FIRST = 2 };
+    pthread_t thread[CROWD];
+    struct grown start = {0};
+
+    for (uint32_t begun = 0; begun < threads; begun += CROWD) {
+        uint32_t count = threads - begun < CROWD ? threads - begun : CROWD;
+        if (begun == FIRST * CROWD)
+            start = grown_now();
+        for (uint32_t i = 0; i < count; i++)
+            thread[i] = start_thread(record, begun + i);
+        for (uint32_t i = 0; i < count; i++)
+            pthread_join(thread[i], NULL);
+    }
+    grown_tell(&start);
+}
+
+static void one_by_one(void)
+{
+    struct grown start = {0};
+
+    for (uint32_t i = 0; i < threads; i++) {
+        if (i == threads / 10)
+            start = grown_now();
+        pthread_join(start_thread(record, i), NULL);
+    }
+    grown_tell(&start);
 }
 
 /* Short-lived threads beside two that record all the time: slots and chunks change hands
@@ -70,12 +103,12 @@ static void churn_beside(void)
     pthread_t one, two;
 
     hits = 0;
-    one = start(record_long, 16000);
-    two = start(record_long, 16001);
+    one = start_thread(record_long, 16000);
+    two = start_thread(record_long, 16001);
     for (uint32_t i = 0; i < threads; i += 4) {
         pthread_t four[4];
         for (uint32_t j = 0; j < 4; j++)
-            four[j] = start(record_three, i + j);
+            four[j] = start_thread(record_three, i + j);
         for (uint32_t j = 0; j < 4; j++)
             pthread_join(four[j], NULL);
     }
@@ -101,7 +134,7 @@ static void alive_at_once(void)
 
     pthread_barrier_init(&meet, NULL, threads);
     for (uint32_t i = 0; i < threads; i++)
-        thread[i] = start(record_and_meet, i);
+        thread[i] = start_thread(record_and_meet, i);
     for (uint32_t i = 0; i < threads; i++)
         pthread_join(thread[i], NULL);
     free(thread);
@@ -181,7 +214,7 @@ static void each(void *(*run)(void *), int cancels)
 {
     pthread_barrier_init(&meet, NULL, 2);
     for (uint32_t i = 0; i < threads; i++) {
-        pthread_t thread = start(run, i);
+        pthread_t thread = start_thread(run, i);
         if (cancels) {
             pthread_barrier_wait(&meet);
             pthread_cancel(thread);
@@ -194,7 +227,7 @@ static void each(void *(*run)(void *), int cancels)
 static void gone_by_system_call(void)
 {
     for (uint32_t i = 0; i < threads; i++) {
-        pthread_t thread = start(leave_by_system_call, i);
+        pthread_t thread = start_thread(leave_by_system_call, i);
         pthread_join(thread, NULL); /* the kernel clears the id that join waits for */
     }
 }
@@ -203,7 +236,7 @@ static void cancel_anywhere(void)
 {
     for (uint32_t i = 0; i < threads; i++) {
         __atomic_store_n(&made_before_cancel, 0, __ATOMIC_RELEASE);
-        pthread_t thread = start(record_until_cancelled, i);
+        pthread_t thread = start_thread(record_until_cancelled, i);
         while (__atomic_load_n(&made_before_cancel, __ATOMIC_ACQUIRE) < 1000 + 37 * i)
             sched_yield();
         pthread_cancel(thread);
@@ -221,6 +254,10 @@ int main(int argc, char **argv)
     pthread_key_create(&key, probe_in_destructor);
     if (strcmp(how, "churn") == 0)
         churn();
+    else if (strcmp(how, "one_by_one") == 0)
+        one_by_one();
+    else if (strcmp(how, "crowds") == 0)
+        crowds();
     else if (strcmp(how, "beside") == 0)
         churn_beside();
     else if (strcmp(how, "alive") == 0)

@@ -155,3 +155,65 @@ storm() {
     processes=$((${processes:-0} + $(cut -d' ' -f1 expected | sort -u | wc -l)))
     hits=$((${hits:-0} + $(awk '{ sum += $3 } END { print sum }' expected)))
 }
+
+# Threads that come and go: complete, and nothing of them stays. $1 program, $2 threads, $3 hits of
+# each in crowds
+thread_crowds() {
+    local how
+    for how in "one_by_one $2 20" "crowds $2 $3"; do
+        fresh
+        # shellcheck disable=SC2086
+        PROBITY_OUT=$WORK/trace "$PROGRAMS/$1" $how > expected 2> errors ||
+            fail "$1 $how: status $?"
+        same_numbers "$1 $how" trace
+        complete "$1 $how" trace
+        no_leftovers "$1 $how"
+        # A crowd may need two segments more than the first ones, where the writer is late.
+        if [ "${how%% *}" = crowds ]; then
+            grown "$1 $how" 4 0 17408 10240
+        else
+            grown "$1 $how" 0 0 256 1024
+        fi
+    done
+}
+
+# The thread that writes lives in other people's programs, which may hold malloc's lock while they
+# wait for it.
+own_malloc() {
+    fresh
+    cat > own_malloc.c <<'END'
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t count, size_t bytes);
+static int by_writer;
+static void look(void)
+{
+    char name[16] = "";
+    prctl(PR_GET_NAME, name);
+    if (strcmp(name, "probity-writer") == 0)
+        __atomic_add_fetch(&by_writer, 1, __ATOMIC_RELAXED);
+}
+void *malloc(size_t bytes)
+{
+    look();
+    return __libc_malloc(bytes);
+}
+void *calloc(size_t count, size_t bytes)
+{
+    look();
+    return __libc_calloc(count, bytes);
+}
+__attribute__((destructor)) static void tell(void)
+{
+    fprintf(stderr, "allocated by the writer: %d\n", by_writer);
+}
+END
+    build own_malloc own_malloc.c "$SOURCE/tests/programs/threads.c" "$BUILD/lib/libprobity.a"
+    PROBITY_OUT=$WORK/trace PROBITY_CHUNK_RECORDS=512 ./own_malloc crowds 1000 6000 > expected \
+        2> errors || fail "own malloc: status $?"
+    same_numbers "own malloc" trace
+    expect "own malloc" "allocated by the writer: 0" "$(grep allocated errors)"
+}
