@@ -155,4 +155,7 @@ int cli_remove_folder(const char *path, const char *const *files);
 void cli_unfinished_set(const struct cli_output *output);
 void cli_unfinished_clear(void);
 
+/* To be called first: a JSON answer that there is no memory for ends the command, with status 1. */
+void cli_memory_init(void);
+
 #endif

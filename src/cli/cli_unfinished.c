@@ -5,11 +5,14 @@
  */
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 
-static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGXCPU};
+/* The last three: libraries end so, and a file that is cut off under its reader. */
+static const int signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGPIPE, SIGTERM,
+                              SIGXCPU, SIGABRT, SIGSEGV, SIGBUS};
 
 enum { SIGNALS = sizeof signals / sizeof *signals };
 
@@ -18,6 +21,7 @@ enum { SIGNALS = sizeof signals / sizeof *signals };
 static struct {
     const char *volatile path;
     const char *const *volatile files;
+    int is_at_exit;
 } unfinished;
 
 int cli_remove_folder(const char *path, const char *const *files)
@@ -32,13 +36,18 @@ int cli_remove_folder(const char *path, const char *const *files)
     return rmdir(path);
 }
 
-/* SA_RESETHAND has given the signal its old meaning back, which it has once this returns. */
-static void remove_and_die(int signal_number)
+static void remove_unfinished(void)
 {
     if (unfinished.path != NULL && unfinished.files != NULL)
         cli_remove_folder(unfinished.path, unfinished.files);
     else if (unfinished.path != NULL)
         unlink(unfinished.path);
+}
+
+/* SA_RESETHAND has given the signal its old meaning back, which it has once this returns. */
+static void remove_and_die(int signal_number)
+{
+    remove_unfinished();
     raise(signal_number);
 }
 
@@ -47,6 +56,10 @@ void cli_unfinished_set(const struct cli_output *output)
     const struct sigaction action = {.sa_handler = remove_and_die, .sa_flags = SA_RESETHAND};
     struct sigaction before;
 
+    /* For libraries that end the process when there is no memory. */
+    if (!unfinished.is_at_exit)
+        atexit(remove_unfinished);
+    unfinished.is_at_exit = 1;
     unfinished.files = output->files;
     unfinished.path = output->temporary;
     /* What is ignored stays so, and who has a handler ends by it in order. */

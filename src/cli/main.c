@@ -126,6 +126,7 @@ static void fill_streams(void)
 int main(int argc, char **argv)
 {
     fill_streams();
+    cli_memory_init();
     opterr = 0; /* the subcommands name a wrong option in a line of their own */
     if (argc < 2) {
         print_overview(stderr);
