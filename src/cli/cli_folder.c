@@ -6,6 +6,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,13 +64,26 @@ int cli_folder_open(const struct cli_command *command, const char *path, int for
     return CLI_OK;
 }
 
+/* By one step where the file system has it: what stood there goes when the new one stands. */
+static int put_in_place(const struct cli_output *output)
+{
+    if (access(output->path, F_OK) == 0) {
+        if (renameat2(AT_FDCWD, output->temporary, AT_FDCWD, output->path, RENAME_EXCHANGE) == 0) {
+            cli_remove_folder(output->temporary, output->files); /* else the next run does it */
+            return 0;
+        }
+        if (errno != EINVAL && errno != ENOSYS)
+            return -1;
+        cli_remove_folder(output->path, output->files);
+    }
+    return rename(output->temporary, output->path);
+}
+
 int cli_folder_close(const struct cli_command *command, struct cli_output *output, int keep)
 {
     int status = CLI_OK;
 
-    if (keep && access(output->path, F_OK) == 0)
-        cli_remove_folder(output->path, output->files);
-    if (keep && rename(output->temporary, output->path) != 0) {
+    if (keep && put_in_place(output) != 0) {
         status = cli_fail(command, "cannot rename '%s' to '%s': %s", output->temporary,
                           output->path, strerror(errno));
         keep = 0;
