@@ -34,6 +34,15 @@ static int find_upwards(char *folder)
     }
 }
 
+static char *copy_of(const struct cli_command *command, const char *text)
+{
+    char *copy = strdup(text);
+
+    if (copy == NULL)
+        cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    return copy;
+}
+
 char *cli_project_find(const struct cli_command *command, const char *option, int must_exist)
 {
     const char *named = option != NULL ? option : getenv("PROBITY_PROJECT");
@@ -45,17 +54,17 @@ char *cli_project_find(const struct cli_command *command, const char *option, in
                      "one", named, named);
             return NULL;
         }
-        return strdup(named);
+        return copy_of(command, named);
     }
     if (getcwd(here, sizeof here) == NULL) {
         cli_fail(command, "cannot tell the working directory: %s", strerror(errno));
         return NULL;
     }
     if (!must_exist)
-        return strdup(here);
+        return copy_of(command, here);
     memcpy(folder, here, sizeof folder);
     if (find_upwards(folder))
-        return strdup(folder);
+        return copy_of(command, folder);
     cli_fail(command, "no history of runs in '%s' or above it; `probity runs init` makes one",
              here);
     return NULL;

@@ -42,15 +42,25 @@ static int fail_store(const struct runs_call *call)
 
 static int make_history(struct runs_call *call, const char *folder)
 {
+    static const char *const files[] = {"runs.db", "runs.db-journal", NULL};
     char path[PATH_MAX];
 
     if (snprintf(path, sizeof path, "%s/" CLI_PROJECT_FOLDER, folder) >= (int)sizeof path - 16)
         return cli_fail(&cli_command_runs, "'%s': %s", folder, strerror(ENAMETOOLONG));
-    if (mkdir(path, 0777) != 0 && errno != EEXIST)
+    int is_new = mkdir(path, 0777) == 0;
+    if (!is_new && errno != EEXIST)
         return cli_fail(&cli_command_runs, "cannot make '%s': %s", path, strerror(errno));
-    strncat(path, "/runs.db", sizeof path - strlen(path) - 1);
-    if (probity_store_create(path, &call->store) != 0)
-        return fail_store(call);
+    size_t folder_length = strlen(path);
+    strncat(path, "/runs.db", sizeof path - folder_length - 1);
+    if (probity_store_create(path, &call->store) != 0) {
+        int status = fail_store(call);
+        probity_store_close(call->store);
+        call->store = NULL;
+        path[folder_length] = '\0';
+        if (is_new)
+            cli_remove_folder(path, files);
+        return status;
+    }
     printf("the history of runs is in '%s'\n", path);
     return CLI_OK;
 }
