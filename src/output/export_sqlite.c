@@ -94,12 +94,23 @@ static void bind_known(sqlite3_stmt *statement, int place, uint64_t number, int 
         sqlite3_bind_null(statement, place);
 }
 
-static void bind_text(sqlite3_stmt *statement, int place, const char *text, size_t bytes)
+/* What there is no memory to copy would stay out of the row, and nothing tell. */
+static void bind_copy(struct probity_export *export, sqlite3_stmt *statement, int place,
+                      const char *text, const char *end)
+{
+    int code = sqlite3_bind_text(statement, place, text, (int)(end - text), SQLITE_TRANSIENT);
+
+    if (code != SQLITE_OK && export->error == 0)
+        probity_export_fail(export, error_of(export->state, code));
+}
+
+static void bind_text(struct probity_export *export, sqlite3_stmt *statement, int place,
+                      const char *text, size_t bytes)
 {
     char safe[PROBITY_VALUE_TEXT_MAX];
-    const char *end = probity_text_put(safe, safe + sizeof safe, text, bytes, '\0');
 
-    sqlite3_bind_text(statement, place, safe, (int)(end - safe), SQLITE_TRANSIENT);
+    bind_copy(export, statement, place, safe,
+              probity_text_put(safe, safe + sizeof safe, text, bytes, '\0'));
 }
 
 static void bind_words(sqlite3_stmt *statement, int place, const char *words)
@@ -127,7 +138,8 @@ static int is_integer(uint32_t type)
 }
 
 /* Texts without their quotes: in a database they need none. */
-static void bind_value(sqlite3_stmt *statement, int place, const struct probity_value_view *view)
+static void bind_value(struct probity_export *export, sqlite3_stmt *statement, int place,
+                       const struct probity_value_view *view)
 {
     char text[PROBITY_VALUE_TEXT_MAX + 1], *end = text;
 
@@ -142,7 +154,7 @@ static void bind_value(sqlite3_stmt *statement, int place, const struct probity_
                                view->type == PROBITY_VALUE_FLOAT) && strchr(text, 'n') == NULL)
         sqlite3_bind_double(statement, place, strtod(text, NULL));
     else
-        sqlite3_bind_text(statement, place, text, (int)(end - text), SQLITE_TRANSIENT);
+        bind_copy(export, statement, place, text, end);
 }
 
 /* Of a call or an event: the other is 0. first: the place of the first. */
@@ -158,8 +170,8 @@ static void put_values(struct probity_export *export, const struct probity_event
         bind_known(statement, 1, (uint64_t)call, call != 0);
         bind_known(statement, 2, (uint64_t)of_event, of_event != 0);
         sqlite3_bind_int(statement, 3, place);
-        bind_text(statement, 4, view.text, strlen(view.text));
-        bind_value(statement, 5, &view);
+        bind_text(export, statement, 4, view.text, strlen(view.text));
+        bind_value(export, statement, 5, &view);
         run(export, INSERT_VALUE);
     }
 }
@@ -179,13 +191,13 @@ static void put_function(struct probity_export *export, const struct export_func
 
     sqlite3_clear_bindings(statement);
     sqlite3_bind_int64(statement, 1, (sqlite3_int64)entry->number + 1);
-    bind_text(statement, 2, name, bytes);
+    bind_text(export, statement, 2, name, bytes);
     if (function != NULL) {
-        bind_text(statement, 3, function->file, strlen(function->file));
+        bind_text(export, statement, 3, function->file, strlen(function->file));
         sqlite3_bind_int64(statement, 4, function->line);
-        bind_text(statement, 5, function->signature, strlen(function->signature));
+        bind_text(export, statement, 5, function->signature, strlen(function->signature));
         sqlite3_bind_int64(statement, 6, function->level);
-        bind_text(statement, 7, function->object, strlen(function->object));
+        bind_text(export, statement, 7, function->object, strlen(function->object));
     }
     run(export, INSERT_FUNCTION);
 }
@@ -291,10 +303,10 @@ static sqlite3_int64 find_probe(struct probity_export *export, const struct prob
     const char *name = probity_export_hit_name(event->is_site ? event : &number, text, &bytes);
 
     sqlite3_bind_int(insert, 1, event->is_site);
-    bind_text(insert, 2, name, bytes);
+    bind_text(export, insert, 2, name, bytes);
     run(export, INSERT_PROBE);
     sqlite3_bind_int(find, 1, event->is_site);
-    bind_text(find, 2, name, bytes);
+    bind_text(export, find, 2, name, bytes);
     int code = sqlite3_step(find);
     sqlite3_int64 probe = code == SQLITE_ROW ? sqlite3_column_int64(find, 0) : 0;
     if (code != SQLITE_ROW)
@@ -339,7 +351,7 @@ static void name_probe(struct probity_export *export, const struct probity_event
     if (event->payload_bytes < 4)
         return;
     sqlite3_bind_int64(statement, 1, probity_get_u32(event->payload)); /* its column makes text */
-    bind_text(statement, 2, (const char *)event->payload + 4, event->payload_bytes - 4);
+    bind_text(export, statement, 2, (const char *)event->payload + 4, event->payload_bytes - 4);
     run(export, NAME_PROBE);
 }
 
@@ -362,7 +374,7 @@ static void put_event(struct probity_export *export, const struct probity_export
     if (words != NULL)
         bind_words(statement, 5, words);
     else
-        sqlite3_bind_text(statement, 5, text, (int)(at - text), SQLITE_TRANSIENT);
+        bind_copy(export, statement, 5, text, at);
     run(export, INSERT_EVENT);
     if (event->format != NULL)
         put_values(export, event, 0, sqlite3_last_insert_rowid(state->database), 1);
@@ -471,13 +483,14 @@ static void put_thread(struct probity_export *export, const struct probity_expor
     bind_number(statement, 5, thread->tid);
     sqlite3_bind_null(statement, 6);
     if (thread->name != NULL)
-        bind_text(statement, 6, thread->name, strlen(thread->name));
+        bind_text(export, statement, 6, thread->name, strlen(thread->name));
     run(export, INSERT_THREAD);
 }
 
-static void bind_info(sqlite3_stmt *statement, int place, const struct probity_text *text)
+static void bind_info(struct probity_export *export, sqlite3_stmt *statement, int place,
+                      const struct probity_text *text)
 {
-    bind_text(statement, place, (const char *)text->bytes, text->length);
+    bind_text(export, statement, place, (const char *)text->bytes, text->length);
 }
 
 /* At the end: more may be known of a trace then. */
@@ -490,13 +503,13 @@ static void put_trace(struct probity_export *export, size_t trace)
     char why[256];
 
     sqlite3_bind_int64(statement, 1, (sqlite3_int64)trace + 1);
-    bind_text(statement, 2, facts->path, strlen(facts->path));
-    bind_info(statement, 3, &facts->info.text[PROBITY_TAG_PROGRAM]);
-    bind_info(statement, 4, &facts->info.text[PROBITY_TAG_HOST]);
+    bind_text(export, statement, 2, facts->path, strlen(facts->path));
+    bind_info(export, statement, 3, &facts->info.text[PROBITY_TAG_PROGRAM]);
+    bind_info(export, statement, 4, &facts->info.text[PROBITY_TAG_HOST]);
     bind_number(statement, 5, facts->info.pid);
     bind_words(statement, 6, states[facts->state]);
     sqlite3_bind_int(statement, 7, probity_trace_is_complete(facts, why, sizeof why));
-    bind_text(statement, 8, why, strlen(why));
+    bind_text(export, statement, 8, why, strlen(why));
     bind_number(statement, 9, facts->info.anchor.realtime_ns);
     run(export, INSERT_TRACE);
 }
