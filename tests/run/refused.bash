@@ -144,3 +144,204 @@ sweep_program() {
         n=$((n + stride))
     done
 }
+
+# ---- The tool ------------------------------------------------------------------------------------
+
+MEMORY=$BUILD/tests/refuse_memory.so
+
+# Traces of all kinds in $INPUTS, and what each command makes of them when nothing is refused.
+make_inputs() {
+    INPUTS=$(mktemp -d /tmp/probity-test.XXXXXX)
+    trap 'rm -rf "$WORK" "$SPOOL" "$INPUTS"' EXIT
+    (cd "$SOURCE" && "${CC:-gcc}" -std=gnu11 -O2 -g -Wall -Wextra -D_GNU_SOURCE -fPIC -shared \
+        -o "$MEMORY.$$" tests/tool/refuse_memory.c && mv "$MEMORY.$$" "$MEMORY")
+    local run
+    cp "$PROGRAMS/refused" "$INPUTS/program"
+    for run in one two; do
+        env PROBITY_LEVEL=5 PROBITY_LABEL=$run PROBITY_OUT="$INPUTS/$run" \
+            "$INPUTS/program" mixed 20 > /dev/null || true
+    done
+    PROBITY_PROFILE=1 PROBITY_LEVEL=5 PROBITY_OUT=$INPUTS/profile \
+        "$INPUTS/program" scopes 20 > /dev/null || true
+    (PROBITY_OUT=$INPUTS/killed "$PROGRAMS/ends" kill 2 300 || true) > /dev/null 2>&1
+    mkdir "$INPUTS/spool"
+    mv "$SPOOL"/* "$INPUTS/spool/"
+    "$PROBITY" export --format ctf -o "$INPUTS/old.ctf" "$INPUTS/two" 2> /dev/null
+    (cd "$INPUTS" && "$PROBITY" runs init > /dev/null && "$PROBITY" runs add one > /dev/null &&
+        mv .probity history)
+}
+
+# What stands in the way of each command's output, in the form that it has: another file, or folder.
+# $1 command, as below
+prepare() {
+    rm -rf "${WORK:?}"/* "${WORK:?}"/.probity "${SPOOL:?}"/*
+    case $1 in
+        *ctf*) cp -r "$INPUTS/old.ctf" out ;;
+        *'-o out'*) echo old > out ;;
+    esac
+    case $1 in
+        recover*)
+            cp "$INPUTS/killed" killed
+            cp "$INPUTS"/spool/* "$SPOOL/" ;;
+        'runs init') ;;
+        runs*) cp -r "$INPUTS/history" .probity ;;
+    esac
+}
+
+# Where a command's answer is. What a run of it cannot have in common with another is taken out.
+answer_of() {
+    case $1 in
+        *ctf*) cat out/* ;;
+        *sqlite*) [ "$(cat out)" = old ] && echo old || sqlite3 out .dump ;;
+        *'-o out'*) cat out ;;
+        recover*) "$PROBITY" csv killed | cut -d, -f1-3 ;;
+        'runs init') [ -d .probity ] && echo yes ;;
+        'runs add'* | 'runs rm'*) "$PROBITY" runs list | cut -c1-60 ;;
+        overhead* | record*) ;;
+        *) cat stdout ;;
+    esac 2> /dev/null | grep -av 'added' || true
+}
+
+# The same as it stood before the command.
+before_of() {
+    case $1 in
+        *ctf*) cat "$INPUTS"/old.ctf/* ;;
+        *'-o out'*) echo old ;;
+        'runs init') ;;
+        recover*) ;;
+        'runs add'* | 'runs rm'*)
+            (mkdir -p "$WORK/earlier" && cd "$WORK/earlier" && cp -r "$INPUTS/history" .probity &&
+                "$PROBITY" runs list | cut -c1-60) ;;
+    esac | grep -av 'added' || true
+}
+
+# One line each; TRACES is where they are.
+commands() {
+    cat <<'LIST'
+csv -f -o out TRACES/one
+csv --header TRACES/one TRACES/two
+log -f -o out TRACES/one
+log TRACES/one
+report -f -o out TRACES/one
+report --json TRACES/one
+report TRACES/profile
+info TRACES/one
+info --json TRACES/one
+check TRACES/one
+recover killed
+tree -f -o out TRACES/one
+tree --json TRACES/profile
+threads -f -o out TRACES/one
+blocks -f -o out TRACES/one
+blocks --json TRACES/one
+hist -f -o out branch TRACES/one
+diff -f -o out TRACES/one -- TRACES/two
+list -f -o out TRACES/one
+model -f -o out TRACES/one
+model --dot TRACES/one
+overhead TRACES/one
+runs init
+runs add TRACES/two
+runs list
+runs show 1
+runs rm 1
+timeline TRACES/one
+timeline --json TRACES/one
+view -f -o out TRACES/one
+view -f -o out --diff TRACES/two TRACES/one
+export --format chrome -f -o out TRACES/one
+export --format speedscope -f -o out TRACES/one
+export --format callgrind -f -o out TRACES/one
+export --format folded -f -o out TRACES/one
+export --format sqlite -f -o out TRACES/one
+export --format graphviz -f -o out TRACES/one
+export --format perfetto -f -o out TRACES/one
+export --format pprof -f -o out TRACES/one
+export --format ctf -f -o out TRACES/one
+export --format otlp -f -o out TRACES/one
+export --format otlp-json -f -o out TRACES/one
+LIST
+}
+
+# $1 what, $2 command, $3 status, $4 the status without a refusal, $5 the call that was refused
+judge_tool() {
+    local what=$1 command=$2 status=$3 usual=$4 refused=$5
+    if [ "$status" -ge 124 ]; then
+        fail "$what: status $status: $(tail -n 2 stderr)"
+        return 0
+    fi
+    answer_of "$command" > answer
+    if [ "$status" = "$usual" ]; then
+        cmp -s answer "$INPUTS/answer" || cmp -s answer "$INPUTS/answer.alone" || fail "$what: another answer, and no failure:" \
+            "$(diff -a "$INPUTS/answer" answer | head -n 4; cat stderr)"
+    else
+        grep -q probity stderr || fail "$what: status $status, and not a word: $(cat stderr)"
+        [ "$(grep -vc '^Try ' stderr)" -le 3 ] || fail "$what: many words: $(head -n 5 stderr)"
+        before_of "$command" > before
+        case $command in
+            recover* | *'-o out'* | 'runs init' | 'runs add'* | 'runs rm'*)
+                cmp -s answer before || [[ $command = recover* ]] ||
+                    { grep -q 'standard output' stderr && cmp -s answer "$INPUTS/answer"; } ||
+                    fail "$what: failed ($(cat stderr)), but its output is not as before" ;;
+        esac
+    fi
+    [ "$refused" = unlink ] || [ "$refused" = unlinkat ] || [ "$refused" = rmdir ] ||
+        [ -z "$(find . -name '*.tmp' -o -name '*.??????')" ] || fail "$what: left: $(find . -name '*.tmp*')"
+}
+
+# $1 command; further: in front of the tool. Output in stdout and stderr; prints the status.
+run_command() {
+    local command=$1 status=0
+    shift
+    # shellcheck disable=SC2086
+    timeout 20 "$@" "$PROBITY" ${command//TRACES/$INPUTS} > stdout 2> stderr < /dev/null || status=$?
+    echo "$status"
+}
+
+# What the command says when nothing is refused, and what without the program that was traced, whose
+# signatures then are not to be had. $1 command; prints the status.
+learn_answer() {
+    prepare "$1"
+    mv "$INPUTS/program" "$INPUTS/moved"
+    run_command "$1" > /dev/null
+    answer_of "$1" > "$INPUTS/answer.alone"
+    mv "$INPUTS/moved" "$INPUTS/program"
+    prepare "$1"
+    run_command "$1"
+    answer_of "$1" > "$INPUTS/answer"
+}
+
+# Refuses the tool one system call after the other. $1 command, $2 calls between those that are
+# tried, further: options of refuse
+sweep_tool() {
+    local command=$1 stride=$2 n=1 status usual reached refused name
+    shift 2
+    usual=$(learn_answer "$command")
+    while :; do
+        prepare "$command"
+        status=$(run_command "$command" "$REFUSE" -n $n "$@" -o "$INPUTS/report")
+        runs=$((runs + 1))
+        read -r reached refused name < "$INPUTS/report" || true
+        [ "$refused" != 0 ] || break
+        refusals=$((refusals + 1))
+        judge_tool "$command: $* call $n of $reached ($name)" "$command" "$status" "$usual" "$name"
+        n=$((n + stride))
+    done
+}
+
+# Refuses the tool one allocation after the other. $1 command, $2 stride, $3 "" or ":ever"
+sweep_memory() {
+    local command=$1 stride=$2 ever=$3 n=1 status usual refused
+    usual=$(learn_answer "$command")
+    while :; do
+        prepare "$command"
+        head -c 16 /dev/zero > "$INPUTS/report"
+        status=$(run_command "$command" env "LD_PRELOAD=$MEMORY" "REFUSE_MEMORY=$INPUTS/report:$n$ever")
+        runs=$((runs + 1))
+        refused=$(od -An -tu8 -j 8 -N 8 "$INPUTS/report")
+        [ "$refused" -gt 0 ] || break
+        refusals=$((refusals + 1))
+        judge_tool "$command: allocation $n$ever" "$command" "$status" "$usual" malloc
+        n=$((n + stride))
+    done
+}

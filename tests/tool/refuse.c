@@ -14,8 +14,8 @@
  *         -o: writes "CALLS REFUSED NAME" there: how many there were, and which was the first
  *
  * Not counted: calls of the dynamic linker, writes to standard error, and what a thread does
- * between membarrier(OWN_CALLS, 1) and membarrier(OWN_CALLS, 0), which are no calls of the kernel's:
- * so a test program tells what is its own. A close is refused as the kernel does it: it is done, and
+ * between membarrier(OWN_CALLS, 1) and membarrier(OWN_CALLS, 0), which the kernel does not know: so
+ * a test program tells what is its own. A close is refused as the kernel does it: it is done, and
  * says that it failed.
  */
 #include <elf.h>
@@ -38,7 +38,13 @@
 
 #include "tool/refuse.h"
 
-enum { TASKS_MAX = 4096, FILTER_MAX = 256, FAILED = 125, SHORT = -1, SYSCALL_STOP = SIGTRAP | 0x80 };
+enum {
+    TASKS_MAX = 4096,
+    FILTER_MAX = 256,
+    FAILED = 125,
+    SHORT = -1, /* in the place of an error */
+    SYSCALL_STOP = SIGTRAP | 0x80
+};
 
 /* Of the calls: a group, and the error that they fail with in life. */
 struct call {
@@ -346,6 +352,7 @@ static pid_t start(char **program)
         if (read(go[0], &byte, 1) != 1)
             _exit(FAILED);
         syscall(SYS_close_range, STDERR_FILENO + 1, ~0u, 0); /* what its callers left open */
+        setenv("REFUSED", "1", 1);
         filter_install();
         execvp(program[0], program);
         fail(program[0]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * refuse.h: how a program tells refuse.c which system calls are its own: between the two calls
- * nothing is refused to this thread. Without refuse, the kernel knows no such command of membarrier.
+ * nothing is refused to this thread. Without refuse, the kernel says that it knows no such command.
  */
 #ifndef PROBITY_TESTS_REFUSE_H
 #define PROBITY_TESTS_REFUSE_H
