@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -284,13 +285,15 @@ static void log_prepare(struct probity_session *session, int is_child)
         session->log_path[0] = 0;
 }
 
-static void writer_prepare(struct probity_session *session, int is_child, uint64_t trace_bytes,
-                           uint64_t trace_blocks)
+static void writer_prepare(struct probity_session *session, int is_child, const struct stat *trace,
+                           uint64_t trace_bytes, uint64_t trace_blocks)
 {
     memset(&session->writer, 0, sizeof session->writer);
     session->writer.live = &session->live;
     session->writer.trace_path = session->trace_path;
     session->writer.spool_path = session->spool_path;
+    session->writer.trace_device = trace->st_dev;
+    session->writer.trace_inode = trace->st_ino;
     session->writer.trace_bytes = trace_bytes;
     session->writer.trace_blocks = trace_blocks;
     session->writer.change_levels = probity_levels_change;
@@ -302,6 +305,7 @@ static void writer_prepare(struct probity_session *session, int is_child, uint64
 static int files_make(struct probity_session *session, int is_child, int *ret_descriptor)
 {
     uint64_t trace_bytes = 0, trace_blocks = 0;
+    struct stat trace = {0};
     int result = probity_trace_file_make(session, is_child, ret_descriptor);
 
     if (result != 0) {
@@ -319,6 +323,8 @@ static int files_make(struct probity_session *session, int is_child, int *ret_de
     probity_levels_set_mode(session->settings.profile);
     probity_cost_begin(session, is_child, &session->cost);
     result = probity_trace_file_begin(session, *ret_descriptor, &trace_bytes, &trace_blocks);
+    if (result == 0 && fstat(*ret_descriptor, &trace) != 0)
+        result = PROBITY_ERROR_OPEN;
     if (result != 0) {
         probity_session_complain(session->trace_path, probity_error_text(result));
         return result;
@@ -329,7 +335,7 @@ static int files_make(struct probity_session *session, int is_child, int *ret_de
     if (result != 0)
         probity_session_complain(session->spool_path, probity_error_text(result));
     session->live.header->committed = trace_bytes;
-    writer_prepare(session, is_child, trace_bytes, trace_blocks);
+    writer_prepare(session, is_child, &trace, trace_bytes, trace_blocks);
     return result;
 }
 
@@ -500,6 +506,12 @@ static void shut_out(struct probity_session *session)
     probity_os_barrier();
 }
 
+/* Without the trace nobody finds the spool, nor can read it. */
+static int is_trace_gone(const struct probity_session *session)
+{
+    return session->live.header->failed && session->live.header->failed_errno == ENOENT;
+}
+
 /* The writer gave up: what is in the spool stays there for `probity recover`; probes are off. Says
  * so once. */
 static int has_failed(struct probity_session *session)
@@ -509,7 +521,9 @@ static int has_failed(struct probity_session *session)
     switch_off();
     if (__atomic_exchange_n(&session->failure_is_told, 1, __ATOMIC_RELAXED) == 0)
         probity_session_complain(session->trace_path,
-                                 "cannot be written further (run 'probity recover' on it)");
+                                 is_trace_gone(session)
+                                     ? "it was removed or emptied"
+                                     : "cannot be written further (run 'probity recover' on it)");
     return 1;
 }
 
@@ -567,12 +581,13 @@ static int trace_end(struct probity_session *session, uint32_t reason)
 
     for (uint32_t i = 0; i < session->live.slots; i++)
         __atomic_store_n(&session->live.slot[i].chunk, PROBITY_POOL_NONE, __ATOMIC_RELAXED);
-    if (result == 0) {
-        spool_remove(session);
-        return 0;
+    if (result != 0) {
+        /* Also where no file opened. */
+        __atomic_store_n(&session->live.failed, 1, __ATOMIC_RELAXED);
+        has_failed(session);
     }
-    __atomic_store_n(&session->live.failed, 1, __ATOMIC_RELAXED); /* also where no file opened */
-    has_failed(session);
+    if (result == 0 || is_trace_gone(session))
+        spool_remove(session);
     return result;
 }
 

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "probity.h"
@@ -18,6 +19,19 @@ static int is_within_limit(uint64_t bytes)
            bytes <= limit.rlim_cur;
 }
 
+/* 0, or what somebody else has done to the file: blocks behind a gap would not be found again, and
+ * a file without a name takes room until the program ends. */
+static int file_change(const struct probity_append *append)
+{
+    struct stat status;
+
+    if (fstat(append->descriptor, &status) != 0)
+        return 0;
+    if (status.st_nlink == 0 || (uint64_t)status.st_size < append->bytes_min)
+        return ENOENT;
+    return (uint64_t)status.st_size < append->committed ? EIO : 0;
+}
+
 int probity_append_bytes(struct probity_append *append, const void *bytes, size_t count)
 {
     const char *at = bytes;
@@ -25,6 +39,11 @@ int probity_append_bytes(struct probity_append *append, const void *bytes, size_
 
     if (!is_within_limit(append->committed + count)) {
         append->error = EFBIG;
+        return PROBITY_ERROR_WRITE;
+    }
+    int change = file_change(append);
+    if (change != 0) {
+        append->error = change;
         return PROBITY_ERROR_WRITE;
     }
     while (left > 0) {

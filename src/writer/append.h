@@ -12,10 +12,12 @@ struct probity_append {
     int descriptor;
     int error;          /* the system's number for the last failure */
     uint64_t committed; /* bytes of whole blocks in the file */
+    uint64_t bytes_min; /* without its first so many bytes the file is no trace */
 };
 
 /* Appends count bytes. On failure the file is cut back to what it was. Returns 0 or
- * PROBITY_ERROR_WRITE. A file size limit is seen before the kernel would raise SIGXFSZ. */
+ * PROBITY_ERROR_WRITE. A file size limit is seen before the kernel would raise SIGXFSZ, and a file
+ * that others have removed or emptied (error ENOENT), or cut (EIO), is left alone. */
 int probity_append_bytes(struct probity_append *append, const void *bytes, size_t count);
 
 #endif

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/os.h"
@@ -67,9 +68,15 @@ static void lock_spool(struct probity_writer *writer, int *ret_descriptor)
 
 static int open_trace(struct probity_writer *writer, struct probity_append *ret_append)
 {
-    ret_append->descriptor = open_high(writer->trace_path, O_WRONLY);
-    ret_append->committed = writer->trace_bytes;
-    return ret_append->descriptor >= 0 ? 0 : PROBITY_ERROR_OPEN;
+    int descriptor = open_high(writer->trace_path, O_WRONLY);
+    struct stat status;
+
+    ret_append->descriptor = descriptor;
+    ret_append->committed = ret_append->bytes_min = writer->trace_bytes;
+    return descriptor >= 0 && fstat(descriptor, &status) == 0 &&
+                   status.st_dev == writer->trace_device && status.st_ino == writer->trace_inode
+               ? 0
+               : PROBITY_ERROR_OPEN;
 }
 
 static int is_followed(const struct probity_live *live)

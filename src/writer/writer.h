@@ -23,6 +23,7 @@ enum probity_writer_state {
 struct probity_writer {
     struct probity_live *live;
     const char *trace_path, *spool_path; /* absolute; the owner keeps them while the writer runs */
+    uint64_t trace_device, trace_inode;  /* the file: its path may lead to another by now */
     uint64_t trace_bytes;                /* of the file when the writer takes it over */
     uint64_t trace_blocks;               /* likewise */
     const struct probity_cost *cost;     /* what the end is to tell of it; NULL or empty: nothing */
