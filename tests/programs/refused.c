@@ -10,8 +10,11 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -200,6 +203,56 @@ static void child(void)
     say("%ld 1 %llu\n", (long)made, (unsigned long long)number);
 }
 
+/* In steps, each told by a line, and each behind a byte of standard input: meanwhile something is done
+ * to its files. The first is before any hit. */
+static void steps(void)
+{
+    uint64_t at = 0;
+    char byte;
+
+    for (;;) {
+        refuse_own_calls(1);
+        dprintf(STDOUT_FILENO, "at %llu\n", (unsigned long long)at);
+        ssize_t got = read(STDIN_FILENO, &byte, 1);
+        refuse_own_calls(0);
+        if (got != 1)
+            break;
+        hit(0, at, number);
+        at += number;
+        probity_flush();
+    }
+    expect(0, at);
+}
+
+/* Under a filter that ends the program at any other call: man 3 probity lists these. */
+static void filter(void)
+{
+    static const int allowed[] = {
+        SYS_clock_gettime, SYS_close, SYS_exit, SYS_exit_group, SYS_fcntl, SYS_fstat, SYS_ftruncate,
+        SYS_futex, SYS_getpid, SYS_gettid, SYS_madvise, SYS_membarrier, SYS_mmap, SYS_munmap,
+        SYS_newfstatat, SYS_prctl, SYS_prlimit64, SYS_pwrite64, SYS_rt_sigprocmask, SYS_tgkill,
+        SYS_unlink, SYS_write};
+    enum { COUNT = sizeof allowed / sizeof *allowed };
+    struct sock_filter code[2 * COUNT + 2];
+    struct sock_fprog program = {sizeof code / sizeof *code, code};
+
+    code[0] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0);
+    for (int i = 0; i < COUNT; i++) {
+        code[2 * i + 1] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+                                                       (uint32_t)allowed[i], 0, 1);
+        code[2 * i + 2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    }
+    code[2 * COUNT + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+    hit(0, 0, number);
+    need(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+             syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0,
+         "filter");
+    hit(0, number, number);
+    probity_flush();
+    hit(0, 2 * number, number);
+    expect(0, 3 * number);
+}
+
 /* Only what is left open, and only what is held back, behind the program's back. */
 static void look_around(void)
 {
@@ -222,7 +275,8 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } ways[] = {{"hits", hits},   {"many", many},       {"scopes", scopes}, {"typed", typed},
-                {"mixed", mixed}, {"control", control}, {"ring", ring},     {"child", child}};
+                {"mixed", mixed}, {"control", control}, {"ring", ring},     {"child", child},
+                {"steps", steps}, {"filter", filter}};
 
     number = hits_argument(argc, argv, 2, 2000);
     for (size_t i = 0; i < sizeof ways / sizeof *ways && argc > 1; i++) {

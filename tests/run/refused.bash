@@ -270,6 +270,7 @@ judge_tool() {
         fail "$what: status $status: $(tail -n 2 stderr)"
         return 0
     fi
+    [ -z "${ALL:-}" ] || [ "$status" = "$usual" ] || fail "$what: status $status: $(cat stderr)"
     answer_of "$command" > answer
     if [ "$status" = "$usual" ]; then
         cmp -s answer "$INPUTS/answer" || cmp -s answer "$INPUTS/answer.alone" || fail "$what: another answer, and no failure:" \

@@ -1,0 +1,563 @@
+# What happens to files and to the machine around a recording. Sourced by refused_places.sh and by
+# tests/campaign/refused.sh, behind refused.bash.
+
+# A program that goes on by steps (tests/programs/refused.c). begin_steps [SETTING]...; then `go`
+# lets it make its next 500 hits, and `go_to_end` ends it, with its status in $steps_status.
+begin_steps() {
+    fresh
+    rm -f in
+    mkfifo in
+    : > output
+    env "PROBITY_OUT=$WORK/trace" "$@" "$PROGRAMS/refused" steps 500 < in > output 2> errors &
+    steps_pid=$!
+    exec 9> in
+    wait_for_steps 1
+}
+
+# $1 lines that there are to be
+wait_for_steps() {
+    until [ "$(wc -l < output)" -ge "$1" ] || ! kill -0 "$steps_pid" 2> /dev/null; do
+        sleep 0.01
+    done
+}
+
+go() {
+    local lines
+    lines=$(wc -l < output)
+    printf x >&9
+    wait_for_steps $((lines + 1))
+}
+
+go_to_end() {
+    exec 9>&-
+    steps_status=0
+    wait "$steps_pid" || steps_status=$?
+    sed -i '/^at /d' output
+}
+
+# ---- What is in the way --------------------------------------------------------------------------
+
+# A file under a name that others can guess is neither followed nor emptied, nor waited for.
+# $1 what, $2 name in the way, further: a command that must fail with one line
+way_is_refused() {
+    local what=$1 name=$2 status=0
+    shift 2
+    timeout 20 "$@" > stdout 2> refused.errors < /dev/null || status=$?
+    [ "$status" -ge 1 ] && [ "$status" -le 3 ] || fail "$what: status $status"
+    grep -q "$name" refused.errors || fail "$what: does not name '$name': $(cat refused.errors)"
+    [ "$(wc -l < refused.errors)" -le 2 ] || fail "$what: more than a line: $(cat refused.errors)"
+}
+
+links_in_the_way() {
+    fresh
+    PROBITY_OUT=$WORK/whole PROBITY_LEVEL=5 "$PROGRAMS/refused" mixed 5 > /dev/null || true
+    local how
+    for how in symbolic hard; do
+        echo precious > target
+        if [ $how = hard ]; then ln target out.tmp; else ln -s target out.tmp; fi
+        way_is_refused "$how link, csv" out.tmp "$PROBITY" csv -o out whole
+        way_is_refused "$how link, report" out.tmp "$PROBITY" report -o out whole
+        way_is_refused "$how link, sqlite" out.tmp "$PROBITY" export --format sqlite -o out whole
+        expect "$how link: target" precious "$(cat target)"
+        [ ! -e out ] || fail "$how link: an output all the same"
+        rm out.tmp
+        if [ $how = hard ]; then ln target x.csv.tmp; else ln -s target x.csv.tmp; fi
+        PROBITY_OUT=$WORK/x.csv "$PROGRAMS/refused" hits 100 > output 2> errors || true
+        expect "$how link, CSV of a program: target" precious "$(cat target)"
+        quiet "$how link, CSV of a program"
+        rm x.csv.tmp
+        "$PROBITY" recover x.csv > /dev/null || fail "$how link: recover"
+        expect "$how link: CSV" 300 "$(wc -l < x.csv)"
+        rm -f x.csv target
+    done
+    # What a run that was killed has left is none of that.
+    echo half > out.tmp
+    "$PROBITY" csv -o out whole || fail "left by a killed run"
+    [ ! -e out.tmp ] || fail "left by a killed run: still there"
+    rm out
+    # Two runs for one output: the second leaves the first alone.
+    mkfifo hold
+    (exec 8> out.tmp && flock 8 && cat hold) > /dev/null &
+    local holder=$!
+    until [ -e out.tmp ] && ! flock -n out.tmp true; do sleep 0.01; done
+    way_is_refused "two runs" out.tmp "$PROBITY" csv -o out whole
+    : > hold
+    wait "$holder" || true
+    rm -f out.tmp hold
+    if [ "$(id -u)" = 0 ]; then
+        touch out.tmp
+        chown 1 out.tmp
+        way_is_refused "another user's" out.tmp "$PROBITY" csv -o out whole
+        rm out.tmp
+    fi
+}
+
+pipes_in_the_way() {
+    fresh
+    PROBITY_OUT=$WORK/whole "$PROGRAMS/refused" hits 100 > /dev/null || true
+    mkfifo out.tmp x.csv.tmp
+    way_is_refused "pipe, csv" out.tmp "$PROBITY" csv -o out whole
+    local status=0
+    PROBITY_OUT=$WORK/x.csv timeout 20 "$PROGRAMS/refused" hits 100 > output 2> errors || status=$?
+    expect "pipe, CSV of a program: status" 5 "$status"
+    quiet "pipe, CSV of a program"
+    # As the trace itself: what is there is neither replaced nor written to.
+    local kind
+    for kind in pipe device folder socket link; do
+        fresh
+        case $kind in
+            pipe) mkfifo trace ;;
+            device) mknod trace c 1 3 2> /dev/null || continue ;;
+            folder) mkdir trace ;;
+            socket) python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("trace")' ;;
+            link) echo precious > target && ln -s target trace ;;
+        esac
+        status=0
+        PROBITY_OUT=$WORK/trace PROBITY_OVERWRITE=1 timeout 20 "$PROGRAMS/refused" hits 100 \
+            > output 2> errors || status=$?
+        expect "$kind for a trace: status" 5 "$status"
+        expect "$kind for a trace: lines" 1 "$(wc -l < errors)"
+        [ $kind != link ] || expect "link for a trace" precious "$(cat target)"
+        no_leftovers "$kind for a trace"
+    done
+}
+
+# ---- The trace under way -------------------------------------------------------------------------
+
+# $1 what, $2 hits that are to be there at the end, or "" where there is no trace; $3 word on stderr
+changed_so() {
+    local what=$1 hits=$2 word=$3
+    go_to_end
+    expect "$what: status" 5 "$steps_status"
+    if [ -n "$word" ]; then
+        expect "$what: lines" 1 "$(wc -l < errors)"
+        grep -q "$word" errors || fail "$what: stderr does not say '$word': $(cat errors)"
+    else
+        expect "$what: stderr" "" "$(cat errors)"
+    fi
+    [ -z "$hits" ] || expect "$what: hits" "$hits" "$("$PROBITY" csv trace 2> /dev/null | wc -l)"
+}
+
+trace_changed() {
+    begin_steps; go
+    rm trace
+    go; go
+    changed_so "trace removed" "" removed
+    no_leftovers "trace removed"
+
+    begin_steps; go
+    : > trace
+    go; go
+    changed_so "trace emptied" "" emptied
+    expect "trace emptied: bytes" 0 "$(stat -c %s trace)"
+    no_leftovers "trace emptied"
+
+    begin_steps; go; go
+    truncate -s $(($(stat -c %s trace) - 10)) trace
+    go
+    # The hits whose block was cut are gone; those behind them are in the spool.
+    go_to_end
+    expect "trace cut: status" 5 "$steps_status"
+    expect "trace cut: lines" 1 "$(wc -l < errors)"
+    "$PROBITY" csv trace > csv.out 2> /dev/null || true
+    [ "$(wc -l < csv.out)" -ge 500 ] || fail "trace cut: $(wc -l < csv.out) hits left"
+    "$PROGRAMS/check_hits" -f < csv.out > /dev/null 2> faults || true
+    ! grep -q 'twice\|steps back' faults || fail "trace cut: $(cat faults)"
+
+    begin_steps; go
+    mv trace moved
+    go
+    mv moved trace
+    changed_so "trace moved" 1000 ""
+    no_leftovers "trace moved"
+
+    begin_steps; go
+    rm -rf "${SPOOL:?}"/*
+    go
+    changed_so "spool removed" 1000 ""
+}
+
+# Before the writing thread, which is refused at first, opens it.
+trace_replaced() {
+    local how
+    for how in file symbolic hard; do
+        fresh
+        mkfifo in
+        env "PROBITY_OUT=$WORK/trace" "$REFUSE" -n 1 -k clone,clone3 "$PROGRAMS/refused" steps 500 \
+            < in > output 2> errors &
+        steps_pid=$!
+        exec 9> in
+        wait_for_steps 1
+        rm trace
+        echo precious > target
+        case $how in
+            file) cp target trace ;;
+            symbolic) ln -s target trace ;;
+            hard) ln target trace ;;
+        esac
+        go
+        go_to_end
+        expect "trace replaced by $how: status" 5 "$steps_status"
+        expect "trace replaced by $how: lines" 1 "$(wc -l < errors)"
+        expect "trace replaced by $how" "precious" "$(cat trace)"
+    done
+    fresh
+}
+
+# ---- The spool's folder --------------------------------------------------------------------------
+
+can_mount() {
+    [ "$(id -u)" = 0 ] && unshare -m true 2> /dev/null
+}
+
+# Another user was first in /dev/shm: the spool then lies beside the trace.
+spool_taken() {
+    if ! can_mount; then
+        echo "no mounts here: other users' folders in /dev/shm are not tested"
+        return 0
+    fi
+    local how script
+    # shellcheck disable=SC2016
+    script='mount -t tmpfs -o mode=1777 none /dev/shm && cd /dev/shm && mkdir theirs && case $0 in
+        foreign) mkdir probity-0 && chown 1 probity-0 ;;
+        open) mkdir -m 777 probity-0 && chmod 777 probity-0 ;;
+        link) ln -s theirs probity-0 ;;
+        file) touch probity-0 ;;
+        pipe) mkfifo probity-0 ;;
+        esac; cd "$1" && "$2" hits 500 > output 2> errors; echo $? > status
+        find /dev/shm -type f -size +0 > theirs'
+    for how in foreign open link file pipe; do
+        fresh
+        (unset PROBITY_SPOOL_DIR
+            PROBITY_OUT=$WORK/trace timeout 30 unshare -m bash -c "$script" $how "$WORK" \
+                "$PROGRAMS/refused")
+        expect "spool's folder, $how: status" 5 "$(cat status)"
+        expect "spool's folder, $how: stderr" "" "$(cat errors)"
+        expect "spool's folder, $how: in it" "" "$(cat theirs)"
+        expect "spool's folder, $how: hits" 1500 "$("$PROBITY" csv trace | wc -l)"
+        expect "spool's folder, $how: left" "" "$(find . -name '.probity*')"
+    done
+}
+
+# ---- The machine ---------------------------------------------------------------------------------
+
+# A program that is stopped is read as it is, and not waited for.
+stopped() {
+    begin_steps PROBITY_LEVEL=5; go
+    kill -STOP "$steps_pid"
+    local command
+    for command in csv info check report log; do
+        local status=0
+        timeout 20 "$PROBITY" $command trace > stdout 2> stderr || status=$?
+        [ "$status" -le 3 ] || fail "stopped: $command: status $status"
+    done
+    expect "stopped: hits" 500 "$("$PROBITY" csv trace 2> /dev/null | wc -l)"
+    way_is_refused "stopped: recover" "still being recorded" "$PROBITY" recover trace
+    way_is_refused "stopped: level" "$steps_pid" "$PROBITY" level "$steps_pid" 1
+    kill -CONT "$steps_pid"
+    go
+    changed_so "stopped, and going on" 1000 ""
+    no_leftovers "stopped"
+
+    # Stopped and going on all the time, from the start on: a stop interrupts system calls.
+    fresh
+    PROBITY_OUT=$WORK/trace PROBITY_SPOOL_RECORDS=4194304 "$PROGRAMS/refused" many 20000 \
+        > output 2> errors &
+    local program=$! status=0
+    while kill -STOP $program 2> /dev/null && kill -CONT $program 2> /dev/null; do :; done
+    wait $program || status=$?
+    judge_program "stopped all the time" many "$status"
+    expect "stopped all the time: stderr" "" "$(cat errors)"
+}
+
+# Only what man 3 probity lists is done while recording.
+under_a_filter() {
+    local program status
+    for program in refused refused.shared; do
+        fresh
+        status=0
+        PROBITY_OUT=$WORK/trace timeout 20 "$PROGRAMS/$program" filter 5000 > output 2> errors ||
+            status=$?
+        judge_program "$program under a filter" filter "$status"
+        expect "$program under a filter: hits" 15000 "$("$PROBITY" csv trace | wc -l)"
+    done
+}
+
+# The wall clock is set under way, by libfaketime: order and count stay, and the trace tells.
+clock_jumps() {
+    local library
+    library=$(find /usr/lib -name 'libfaketimeMT.so.1' 2> /dev/null | head -n 1)
+    if [ -z "$library" ]; then
+        echo "no libfaketime: jumps of the clock are not tested"
+        return 0
+    fi
+    local jump
+    for jump in +3600 -3600; do
+        echo +0 > "$SPOOL.clock"
+        begin_steps "LD_PRELOAD=$library" "FAKETIME_TIMESTAMP_FILE=$SPOOL.clock" FAKETIME_NO_CACHE=1 \
+            FAKETIME_DONT_FAKE_MONOTONIC=1
+        go
+        echo "$jump" > "$SPOOL.clock"
+        go
+        go_to_end
+        expect "clock $jump: status" 5 "$steps_status"
+        judge_program "clock $jump" steps 5
+        expect "clock $jump: steps told" 1 \
+            "$("$PROBITY" info --json trace | jq '[.. | .wall_steps? // empty] | max')"
+    done
+    rm -f "$SPOOL.clock"
+}
+
+# Address space and descriptors, from too little to enough. $1 into how many steps
+limits() {
+    local step value status
+    for step in $(seq 0 "$1"); do
+        value=$(((3 + step * 24 / $1) * 1048576))
+        fresh
+        status=0
+        PROBITY_OUT=$WORK/trace timeout 20 prlimit --as=$value "$PROGRAMS/refused" scopes 500 \
+            > output 2> errors || status=$?
+        # Less than the program itself needs.
+        if [ "$status" = 127 ] || ! grep -q leaf output; then continue; fi
+        judge_program "address space $value" scopes "$status"
+    done
+    if command -v setpriv > /dev/null && [ "$(id -u)" = 0 ]; then
+        fresh
+        chmod 777 "$WORK" "$SPOOL"
+        chmod 711 "$(dirname "$PROGRAMS")" 2> /dev/null || true
+        cp "$PROGRAMS/refused" program
+        mkdir -m 700 "$SPOOL/own"
+        chown 54321 "$SPOOL/own"
+        status=0
+        PROBITY_SPOOL_DIR=$SPOOL/own PROBITY_OUT=$WORK/trace timeout 20 setpriv --reuid 54321 \
+            --clear-groups prlimit --nproc=1 ./program scopes 500 > output 2> errors || status=$?
+        # No thread writes: what the spool cannot hold is dropped, and counted.
+        judge_program "no further process" scopes "$status"
+        expect "no further process: stderr" "" "$(cat errors)"
+        rm -rf "${SPOOL:?}/own"
+        chmod 700 "$WORK" "$SPOOL"
+    fi
+}
+
+# The tool at limits of file size, descriptors and address space.
+outputs_limited() {
+    local command status value
+    make_inputs
+    while read -r command; do
+        case $command in
+            *'-o out'*) ;;
+            *) continue ;;
+        esac
+        prepare "$command"
+        usual=$(run_command "$command")
+        answer_of "$command" > "$INPUTS/answer"
+        for value in fsize=300 nofile=3 nofile=5 nofile=8 as=12000000 as=24000000; do
+            prepare "$command"
+            status=$(run_command "$command" prlimit "--$value" --core=0)
+            # Too little for the libraries: the dynamic linker says so.
+            [ "$status" != 127 ] || continue
+            judge_limited "$command at $value" "$command" "$status" "$usual"
+        done
+    done < <(commands)
+}
+
+# Within libdw and SQLite an allocation that fails may end the process; nothing half may be left.
+judge_limited() {
+    if [[ $1 = *as=* ]] && [ "$3" -ge 128 ]; then
+        [ ! -e out.tmp ] || fail "$1: left out.tmp"
+        return 0
+    fi
+    cp "$INPUTS/answer" "$INPUTS/answer.alone"
+    [[ $1 = *nofile=* || $1 = *as=* ]] && learn_alone "$2"
+    judge_tool "$@" limit
+}
+
+# What it says without the traced program: it may be that which cannot be opened.
+learn_alone() {
+    mkdir -p "$INPUTS/kept"
+    cp -r . "$INPUTS/kept/"
+    mv "$INPUTS/program" "$INPUTS/moved"
+    prepare "$1"
+    run_command "$1" > /dev/null
+    answer_of "$1" > "$INPUTS/answer.alone"
+    mv "$INPUTS/moved" "$INPUTS/program"
+    rm -rf "${WORK:?}"/*
+    cp -r "$INPUTS/kept/." .
+    rm -rf "$INPUTS/kept"
+}
+
+# Programs with more rights than their user do not hear the environment.
+privileged() {
+    if [ "$(id -u)" != 0 ] || ! command -v setcap > /dev/null || ! command -v setpriv > /dev/null; then
+        echo "no setcap, or not root: programs with capabilities are not tested"
+        return 0
+    fi
+    fresh
+    chmod 777 "$WORK"
+    cp "$PROGRAMS/hostile" program
+    if ! setcap cap_net_raw+ep program 2> /dev/null; then
+        echo "this file system keeps no capabilities"
+        return 0
+    fi
+    expect "with capabilities: threads" 1 "$(PROBITY_OUT=$WORK/trace PROBITY_LOG=$WORK/log \
+        PROBITY_SUMMARY=$WORK/summary setpriv --reuid 65534 --clear-groups ./program count_threads)"
+    expect "with capabilities: files" "" "$(find . -newer program -type f)"
+    chmod 700 "$WORK"
+}
+
+# ---- File systems --------------------------------------------------------------------------------
+
+# Runs a function in a mount namespace, with a file system of some MiB at $WORK/disk. $1 file system,
+# $2 MiB, further: the function
+with_disk() {
+    local kind=$1 size=$2
+    shift 2
+    mkdir -p disk
+    if [ "$kind" = tmpfs ]; then
+        mount -t tmpfs -o "size=${size}m,mode=700" none disk || return 1
+    else
+        truncate -s "${size}m" image
+        case $kind in
+            ext4) mkfs.ext4 -q -m 0 image ;;
+            xfs) mkfs.xfs -q image ;;
+            btrfs) mkfs.btrfs -q image > /dev/null ;;
+        esac && mount -o loop image disk || return 1
+        chmod 700 disk
+    fi
+    "$@"
+    umount disk
+}
+
+# Fills the disk but for some KiB, which were taken before. $1 KiB
+fill_disk() {
+    head -c $(($1 * 1024)) /dev/zero > disk/room 2> /dev/null
+    sync disk/room
+    local i
+    for i in 1 2 3; do
+        cat /dev/zero >> disk/filler 2> /dev/null || true
+        sync disk/filler 2> /dev/null || true
+    done
+    rm disk/room
+}
+
+# Trace, spool and outputs on a disk that gets full at ever other moments. $1 file system, KiB...
+fill_under_way() {
+    local kind=$1 room status
+    shift
+    for room; do
+        rm -rf disk/* disk/.probity*
+        fill_disk "$room"
+        rm -rf "${SPOOL:?}"/* trace output errors
+        status=0
+        PROBITY_OUT=$WORK/disk/trace timeout 60 "$PROGRAMS/refused" hits 50000 > output 2> errors ||
+            status=$?
+        rm -f disk/filler
+        if compgen -G 'disk/trace*' > /dev/null; then
+            # Recovered where there is room again, and the spool is.
+            "$PROBITY" recover disk/trace > recovered 2>&1 || true
+            cp disk/trace* .
+        fi
+        judge_program "trace on $kind, $room KiB left" hits "$status"
+
+        rm -rf disk/* "${SPOOL:?}"/* trace
+        fill_disk "$room"
+        status=0
+        mkdir -m 700 disk/spool 2> /dev/null || true
+        PROBITY_SPOOL_DIR=$WORK/disk/spool PROBITY_OUT=$WORK/trace timeout 60 "$PROGRAMS/refused" \
+            many 1000 > output 2> errors || status=$?
+        judge_program "spool on $kind, $room KiB left" many "$status"
+        expect "spool on $kind, $room KiB: left" "" "$(find disk/spool -type f 2> /dev/null)"
+        rm -f trace disk/filler
+    done
+}
+
+# Each output, on a disk with no room for it: what stood there stays.
+fill_outputs() {
+    local command status
+    while read -r command; do
+        case $command in
+            *'-o out'*) ;;
+            *) continue ;;
+        esac
+        rm -rf disk/* out
+        cp -r "$INPUTS/old.ctf" disk/out
+        [[ $command = *ctf* ]] || { rm -r disk/out; echo old > disk/out; }
+        fill_disk 0
+        status=0
+        # shellcheck disable=SC2001
+        command=$(sed "s#-o out#-o disk/out#; s#TRACES#$INPUTS#g" <<< "$command")
+        # shellcheck disable=SC2086
+        timeout 60 "$PROBITY" $command > stdout 2> stderr < /dev/null || status=$?
+        [ "$status" = 1 ] || [ "$status" = 0 ] || fail "$1 full: $command: status $status"
+        if [ "$status" = 1 ]; then
+            grep -q '^probity' stderr || fail "$1 full: $command: not a word"
+            [ "$(cat disk/out 2> /dev/null || cat disk/out/* | cksum)" = \
+                "$([[ $command = *ctf* ]] && cat "$INPUTS"/old.ctf/* | cksum || echo old)" ] ||
+                fail "$1 full: $command: $(cat stderr), and the output is not as before"
+            full=$((full + 1))
+        fi
+        [ -z "$(find disk -name '*.tmp')" ] || fail "$1 full: $command: left $(find disk -name '*.tmp')"
+        rm -f disk/filler
+    done < <(commands)
+    [ "$full" -gt 0 ] || fail "$1 full: no output ever failed"
+}
+
+# $1 file system; all of it in a mount namespace of its own, whose failures come back by a file
+on_file_system() {
+    local kind=$1 size=4
+    case $kind in
+        ext4) size=16 ;;
+        xfs) size=300 ;;
+        btrfs) size=120 ;;
+    esac
+    if ! can_mount || { [ "$kind" != tmpfs ] && ! command -v "mkfs.$kind" > /dev/null; }; then
+        echo "no mounts, or no mkfs.$kind: $kind is not tested"
+        return 0
+    fi
+    fresh
+    [ -n "${INPUTS:-}" ] || make_inputs
+    local counted
+    counted=$(unshare -m bash -c '
+        failures=0 full=0
+        set +e
+        source "$1" && shift
+        cd "$WORK"
+        with_disk "$@" 1>&2 && echo "$failures $full"' - <(declare -p WORK SPOOL INPUTS PROBITY \
+        PROGRAMS PROBITY_CHUNK_RECORDS PROBITY_SPOOL_RECORDS; declare -f) "$kind" $size on_disk "$kind" |
+        tail -n 1)
+    if [ -z "$counted" ]; then
+        echo "$kind cannot be mounted here, so it is not tested"
+        return 0
+    fi
+    failures=$((failures + ${counted% *}))
+    echo "$kind: ${counted#* } outputs did not fit"
+}
+
+on_disk() {
+    # shellcheck disable=SC2086
+    fill_under_way "$1" ${ROOMS:-0 4 40 200 1000}
+    full=0
+    fill_outputs "$1"
+}
+
+# A file system that is read-only, for trace, spool and output.
+not_to_be_written() {
+    if ! can_mount; then
+        echo "no mounts here: read-only file systems are not tested"
+        return 0
+    fi
+    fresh
+    [ -n "${INPUTS:-}" ] || make_inputs
+    local status=0
+    # shellcheck disable=SC2016
+    unshare -m bash -c 'mkdir -m 700 still && mount -t tmpfs -o ro none still && "$1" csv -o still/out \
+        "$3/one" 2> tool.errors; echo $? > tool.status
+        PROBITY_OUT=$PWD/still/trace "$2" hits 500 > output 2> errors; echo $? > status
+        PROBITY_SPOOL_DIR=$PWD/still PROBITY_OUT=$PWD/trace "$2" hits 500 > output 2> more; echo $? >> status' \
+        - "$PROBITY" "$PROGRAMS/refused" "$INPUTS" || status=$?
+    expect "read-only: tool" 1 "$(cat tool.status)"
+    grep -q 'Read-only' tool.errors || fail "read-only: tool: $(cat tool.errors)"
+    expect "read-only: program" "5 5" "$(tr '\n' ' ' < status | sed 's/ $//')"
+    grep -q 'Read-only' errors || fail "read-only: trace: $(cat errors)"
+    expect "read-only: lines" 2 "$(cat errors more | wc -l)"
+}
