@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "analysis/journeys.h"
+#include "base/scatter.h"
 #include "base/slots.h"
 #include "probity.h"
 
@@ -89,9 +90,9 @@ static inline struct probe_item *probe_of(struct probity_blocks *blocks,
 static struct pair_item *pair_at(struct probity_blocks *blocks, struct probe_item *from,
                                  struct probe_item *to, const struct probity_thread_label *thread)
 {
-    uint32_t hash = (from->probe.place * 2654435761u) ^ (to->probe.place * 2246822519u) ^
-                    (uint32_t)((uintptr_t)thread >> 5) * 3266489917u;
-    struct pair_item **chain = &blocks->pairs[(hash ^ hash >> 16) & (PAIR_CHAINS - 1)];
+    uint64_t hash = probity_scatter((uint64_t)from->probe.place << 32 | to->probe.place);
+    hash = thread != NULL ? probity_scatter(hash ^ (uintptr_t)thread) : hash;
+    struct pair_item **chain = &blocks->pairs[hash & (PAIR_CHAINS - 1)];
     struct pair_item *item = *chain;
 
     while (item != NULL && (item->to != to || item->from != from || item->pair.thread != thread))

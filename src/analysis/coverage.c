@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/scatter.h"
 #include "probity.h"
 
 /* A power of two. */
@@ -53,23 +54,17 @@ struct identity {
     const char *name, *file, *within, *signature, *object;
 };
 
-static uint32_t hash_text(uint32_t hash, const char *text)
-{
-    for (; *text != '\0'; text++)
-        hash = (hash ^ (unsigned char)*text) * 16777619u;
-    return hash * 16777619u;
-}
-
 static struct site_item **chain_of(struct probity_coverage *coverage,
                                    const struct identity *identity)
 {
-    uint32_t hash = (2166136261u ^ identity->kind) * 16777619u;
+    uint64_t hash = identity->number;
 
-    if (identity->kind == PROBITY_LISTED_NUMBERED)
-        hash = (hash ^ identity->number) * 2654435761u;
-    else
-        hash = hash_text(hash_text(hash, identity->name), identity->file) ^ identity->line;
-    return &coverage->chains[(hash ^ hash >> 16) & (CHAINS - 1)];
+    if (identity->kind != PROBITY_LISTED_NUMBERED) {
+        hash = probity_scatter_text(identity->line, identity->name);
+        hash = probity_scatter_text(hash, identity->file);
+        hash = probity_scatter_text(hash, identity->within);
+    }
+    return &coverage->chains[probity_scatter(hash) & (CHAINS - 1)];
 }
 
 /* Traces do not tell which library a named site stands in, so it is one over all of them. */
@@ -187,7 +182,7 @@ static int add_place(struct probity_coverage *coverage, struct probity_coverage_
 static size_t place_of(const struct probity_coverage *coverage, uint64_t key)
 {
     size_t mask = coverage->counter_capacity - 1;
-    size_t place = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+    size_t place = (size_t)probity_scatter(key) & mask;
 
     while (coverage->counters[place].key != 0 && coverage->counters[place].key != key)
         place = (place + 1) & mask;

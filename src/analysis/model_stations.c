@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/model_internal.h"
+#include "base/scatter.h"
 #include "probity.h"
 
 static void change_level(struct probity_model_level *level, uint64_t now_ns, int by)
@@ -79,9 +80,9 @@ static struct model_station *make_station(struct probity_model *model,
 static int find_station(struct probity_model *model, const struct station_key *key,
                         struct probity_model_station **ret_station)
 {
-    uint64_t hash = (key->object ^ (uint64_t)key->trace << 48 ^
-                     (key->begin != NULL ? key->begin->place : 0)) * UINT64_C(0x9e3779b97f4a7c15);
-    struct model_station **chain = &model->stations[hash >> 40 & (MODEL_STATION_CHAINS - 1)];
+    uint64_t hash = probity_scatter(key->object ^ (uint64_t)key->trace << 48 ^
+                                    (key->begin != NULL ? key->begin->place : 0));
+    struct model_station **chain = &model->stations[hash & (MODEL_STATION_CHAINS - 1)];
     struct model_station *item = *chain;
 
     while (item != NULL && !is_station(&item->station, key))

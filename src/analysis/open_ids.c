@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "base/scatter.h"
+
 enum { SLAB_ITEMS = 256, CHAINS_FIRST = 1024 };
 
 struct probity_open_slab {
@@ -16,12 +18,10 @@ struct probity_open_slab {
 
 static size_t hash_of(const struct probity_open_key *key)
 {
-    uint64_t hash = key->correlation * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = probity_scatter(key->correlation);
 
-    hash = (hash ^ hash >> 32 ^ key->object) * UINT64_C(0xbf58476d1ce4e5b9);
-    hash = (hash ^ hash >> 29 ^ key->trace ^ (uint64_t)key->kind << 20) *
-           UINT64_C(0x94d049bb133111eb);
-    return (size_t)(hash >> 32);
+    hash = probity_scatter(hash ^ key->object);
+    return (size_t)probity_scatter(hash ^ key->trace ^ (uint64_t)key->kind << 32);
 }
 
 static int is_same(const struct probity_open_key *a, const struct probity_open_key *b)

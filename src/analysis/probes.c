@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scatter.h"
 #include "probity.h"
 
 /* A number within a trace, and the probe that it means. */
@@ -20,13 +21,13 @@ struct probity_probes_number {
 };
 
 /* FNV-1a (Fowler, Noll, Vo). */
-static uint32_t hash_text(const char *text, size_t bytes)
+static uint64_t hash_text(const char *text, size_t bytes)
 {
-    uint32_t hash = 2166136261u;
+    uint64_t hash = probity_scatter(bytes);
 
     for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ (unsigned char)text[i]) * 16777619u;
-    return hash ^ hash >> 16;
+        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+    return probity_scatter(hash);
 }
 
 static struct probity_probe *make_probe(struct probity_probes *probes,
@@ -83,7 +84,7 @@ static struct probity_probe *find_number(struct probity_probes *probes,
                                          const struct probity_event *event, uint64_t key)
 {
     struct probity_probes_number **chain =
-        &probes->numbers[(key ^ key >> 33) & (PROBITY_PROBES_CHAINS - 1)];
+        &probes->numbers[probity_scatter(key) & (PROBITY_PROBES_CHAINS - 1)];
     struct probity_probes_number *item = *chain;
 
     while (item != NULL && item->key != key)

@@ -11,6 +11,7 @@
 
 #include "analysis/elapsed.h"
 #include "analysis/same_function.h"
+#include "base/scatter.h"
 #include "probity.h"
 
 /* A function in all threads. */
@@ -97,7 +98,7 @@ static size_t row_place(const struct probity_report *report, uint64_t key, uint6
 {
     size_t mask = report->capacity - 1;
     uint64_t mixed = key ^ slot * UINT64_C(0xc2b2ae3d27d4eb4f);
-    size_t place = (size_t)(mixed * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+    size_t place = (size_t)probity_scatter(mixed) & mask;
 
     while (report->places[place] != NULL &&
            (report->places[place]->key != key || report->places[place]->slot != slot))

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scatter.h"
 #include "probity.h"
 
 static int compare_numbers(uint64_t a, uint64_t b)
@@ -35,22 +36,23 @@ int probity_function_compare(const struct probity_function_key *left,
     return order != 0 ? order : strcmp(a->object, b->object);
 }
 
-/* Equal functions have equal names and lines; the rest is for the comparison. */
+/* All that the comparison looks at: thousands may have one name. */
 static uint64_t hash_of(const struct probity_function_key *key)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    const struct probity_function *function = key->function;
 
-    if (key->function == NULL)
-        return ((uint64_t)key->trace << 32 | key->number) * UINT64_C(0x9e3779b97f4a7c15);
-    for (const char *at = key->function->name; *at != '\0'; at++)
-        hash = (hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
-    return (hash ^ key->function->line) * UINT64_C(0x9e3779b97f4a7c15);
+    if (function == NULL)
+        return probity_scatter((uint64_t)key->trace << 32 | key->number);
+    uint64_t hash = probity_scatter_text(function->line, function->name);
+    hash = probity_scatter_text(hash, function->signature);
+    hash = probity_scatter_text(hash, function->file);
+    return probity_scatter_text(hash, function->object);
 }
 
 static size_t place_of(const struct probity_same_functions *set, uint64_t hash,
                        const struct probity_function_key *key)
 {
-    size_t mask = set->capacity - 1, place = (size_t)(hash >> 32) & mask;
+    size_t mask = set->capacity - 1, place = (size_t)hash & mask;
 
     while (set->places[place] != NULL &&
            (set->places[place]->hash != hash ||

@@ -13,6 +13,7 @@
 
 #include <stdlib.h>
 
+#include "base/scatter.h"
 #include "base/slots.h"
 #include "probity.h"
 
@@ -95,7 +96,7 @@ static inline uint64_t key_of(const struct probity_function *function, uint32_t 
 static inline size_t use_place(const struct scope_thread *thread, uint64_t key)
 {
     size_t mask = thread->use_capacity - 1;
-    size_t place = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+    size_t place = (size_t)probity_scatter(key) & mask;
 
     while (thread->places[place] != NULL && thread->places[place]->key != key)
         place = (place + 1) & mask;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scatter.h"
 #include "probity.h"
 
 enum { CHUNK_NODES = 1024 };
@@ -28,7 +29,7 @@ static size_t place_of(const struct probity_tree_nodes *nodes,
     uint64_t mixed = (uint64_t)(uintptr_t)parent * UINT64_C(0xc2b2ae3d27d4eb4f) ^
                      (uint64_t)(uintptr_t)key;
     size_t mask = nodes->capacity - 1;
-    size_t place = (size_t)(mixed * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+    size_t place = (size_t)probity_scatter(mixed) & mask;
 
     while (nodes->places[place] != NULL && (nodes->places[place]->parent != parent ||
                                             key_of(nodes->places[place]) != key))

@@ -10,6 +10,7 @@
 
 #include "analysis/same_function.h"
 #include "analysis/scopes.h"
+#include "base/scatter.h"
 #include "reader/reader.h"
 
 struct export_name {
@@ -44,7 +45,7 @@ struct export_name *export_names_add(struct export_names *names, uint64_t key);
 
 static inline struct export_name *export_names_at(struct export_names *names, uint64_t key)
 {
-    size_t mask = names->capacity - 1, place = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+    size_t mask = names->capacity - 1, place = (size_t)probity_scatter(key);
 
     if (__builtin_expect(names->capacity > 0 && names->places[place & mask].key == key, 1))
         return &names->places[place & mask];

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/scatter.h"
 #include "output/log.h"
 
 struct log_name {
@@ -29,7 +30,7 @@ static inline struct log_name *log_names_place(const struct log_names *names,
                                                const struct probity_function *function)
 {
     size_t mask = names->capacity - 1;
-    size_t place = (size_t)((uint64_t)(uintptr_t)function * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+    size_t place = (size_t)probity_scatter((uintptr_t)function);
 
     for (place &= mask; names->places[place].function != NULL; place = (place + 1) & mask) {
         if (names->places[place].function == function)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/scatter.h"
 #include "probity.h"
 
 enum { FUNCTION_FIXED_BYTES = 12, FUNCTION_TEXTS = 5, FORMAT_FIXED_BYTES = 10 };
@@ -98,7 +99,7 @@ int probity_functions_declare(struct probity_functions *functions, struct probit
 static size_t place_of(const struct probity_functions *functions, uint32_t number)
 {
     size_t mask = functions->capacity - 1;
-    size_t place = (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+    size_t place = (size_t)probity_scatter(number) & mask;
 
     while (functions->places[place] != NULL && functions->places[place]->number != number)
         place = (place + 1) & mask;

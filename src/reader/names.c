@@ -8,13 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scatter.h"
 #include "probity.h"
 #include "reader/reader.h"
 
 static size_t place_of(const struct probity_names *names, uint64_t key)
 {
     size_t mask = names->capacity - 1;
-    size_t place = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+    size_t place = (size_t)probity_scatter(key) & mask;
 
     while (names->places[place].key != 0 && names->places[place].key != key)
         place = (place + 1) & mask;

@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scatter.h"
 #include "probity.h"
 
 static size_t place_of(const struct probity_threads *threads, uint32_t trace, uint32_t thread)
 {
     size_t mask = threads->capacity - 1;
     uint64_t key = (uint64_t)trace << 32 | thread;
-    size_t place = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+    size_t place = (size_t)probity_scatter(key) & mask;
 
     for (uint32_t slot; (slot = threads->places[place]) != 0; place = (place + 1) & mask) {
         const struct probity_thread_seen *seen = &threads->seen[slot - 1];
