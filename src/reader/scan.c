@@ -106,6 +106,18 @@ int probity_scan_verify(struct probity_scan *scan, const struct probity_scan_ite
     return scan->error != 0 ? scan->error : whole;
 }
 
+/* The same of a block that is where it belongs. One that does not hold costs budget: behind it
+ * comes the next byte or so, and not the end that it claims. */
+static int holds(struct probity_scan *scan, uint64_t offset,
+                 const struct probity_block_header *header)
+{
+    if (scan->budget > 0 && is_whole(scan, offset, header))
+        return 1;
+    size_t bytes = block_bytes(header);
+    scan->budget -= bytes < scan->budget ? bytes : scan->budget;
+    return 0;
+}
+
 /* A DATA block is taken on trust where another block follows it; who opens it checks it. */
 static int is_trusted(struct probity_scan *scan, uint64_t offset,
                       const struct probity_block_header *header)
@@ -114,7 +126,7 @@ static int is_trusted(struct probity_scan *scan, uint64_t offset,
     uint64_t end = offset + block_bytes(header);
 
     if (scan->verify || header->type != PROBITY_BLOCK_DATA)
-        return is_whole(scan, offset, header);
+        return holds(scan, offset, header);
     if (header->payload_bytes < PROBITY_DATA_FIXED_BYTES)
         return 0;
     const uint8_t *block =
@@ -124,7 +136,7 @@ static int is_trusted(struct probity_scan *scan, uint64_t offset,
     memcpy(scan->fixed, block + PROBITY_BLOCK_HEADER_BYTES, PROBITY_DATA_FIXED_BYTES);
     if (end == scan->size || (header_at(scan, end, &next) && next.serial == header->serial + 1))
         return 1;
-    return scan->error == 0 && is_whole(scan, offset, header);
+    return scan->error == 0 && holds(scan, offset, header);
 }
 
 /* Whether a whole block that belongs here starts at offset; spends budget. */
@@ -222,7 +234,7 @@ static int next_after_damage(struct probity_scan *scan, struct probity_scan_item
 static int next_out_of_turn(struct probity_scan *scan, const struct probity_block_header *header,
                             struct probity_scan_item *ret_item)
 {
-    if (!is_whole(scan, scan->offset, header))
+    if (!holds(scan, scan->offset, header))
         return 0;
     *ret_item = (struct probity_scan_item){.kind = PROBITY_SCAN_DAMAGE, .offset = scan->offset};
     if (header->serial > scan->serial) {
