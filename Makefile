@@ -129,7 +129,7 @@ FORCE:
 
 all: lib tool examples bench-programs ## Build libraries, tool, examples and benchmarks
 lib: $(STATIC_LIB) $(SHARED_LIB) ## Build the static and the shared library
-tool: $(if $(CLI_SRC),$(TOOL)) ## Build the command-line tool (needs jansson, libdw, SQLite, protobuf-c, zlib)
+tool: $(if $(CLI_SRC),$(TOOL)) ## Build the command-line tool (needs jansson, libdw, SQLite, protobuf-c, zlib, libcurl)
 examples: $(EXAMPLES) $(HTTPD) ## Build the example programs
 bench-programs: $(BENCHES)
 test-programs: $(UNITS) $(PROGRAMS) $(DOORS) ## Build the unit tests and the programs that tests run

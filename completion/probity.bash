@@ -176,8 +176,8 @@ _probity() {
             --signature --from --to --tid --json --csv -h --help' ;;
         hist) options='-o --output -f --force --self --cpu --off-cpu --from --to --probe --linear
             --rows --since --until --tid --json --csv -h --help' ;;
-        export) options='-o --output -f --force --format --value --by-thread --graph --from --to --tid
-            -h --help' ;;
+        export) options='-o --output -f --force --format --value --by-thread --graph --header
+            --from --to --tid -h --help' ;;
         model) options='-o --output -f --force --json --dot --text --from --to --tid -h --help' ;;
         info | level) options='--json -h --help' ;;
         diff) options='-o --output -f --force --statistic --function --block --changed --tolerance

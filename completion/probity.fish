@@ -193,6 +193,7 @@ complete -c probity -n "$in export" -l value -x -d 'what formats that sum up tel
     -a 'wall cpu off-cpu calls'
 complete -c probity -n "$in export" -l by-thread -d 'each thread for itself'
 complete -c probity -n "$in export" -l graph -x -d 'of what' -a 'calls blocks'
+complete -c probity -n "$in export" -l header -x -d 'a line of each request to a URL'
 complete -c probity -n "$in export" -l from -x -d 'only what begins from this time on'
 complete -c probity -n "$in export" -l to -x -d 'only what begins before this time'
 complete -c probity -n "$in export" -l tid -x -d 'only these threads'

@@ -8,7 +8,7 @@ set -eu
 wanted() {
     cat <<'LIST'
 build        gcc g++ libc6-dev binutils libjansson-dev libdw-dev libsqlite3-dev libprotobuf-c-dev
-             protobuf-c-compiler zlib1g-dev
+             protobuf-c-compiler zlib1g-dev libcurl4-openssl-dev
 variants     clang libclang-rt-14-dev
 tests        libcmocka-dev jq pkg-config cmake mandoc shellcheck strace procps valgrind chromium
              python3

@@ -9,9 +9,13 @@
 #include <string.h>
 
 #include "cli/answer.h"
+#include "cli/send.h"
 #include "output/export.h"
+#include "output/otlp_answer.h"
 
 #define ME (&cli_command_export)
+
+enum { HEADERS_MAX = 32 };
 
 struct export_call {
     struct cli_answer answer;
@@ -19,6 +23,9 @@ struct export_call {
     struct probity_export_options options;
     struct probity_export_run *run; /* while there is one */
     int has_value, has_graph;       /* options that not all formats take */
+    char *headers[HEADERS_MAX];     /* of requests */
+    size_t header_count;
+    struct cli_sender *sender;      /* NULL: to a file */
 };
 
 /* Every format is a row here, and a line in the help. */
@@ -43,6 +50,7 @@ static const struct option long_options[] = {CLI_ANSWER_OPTIONS,
                                              {"value", required_argument, NULL, 'v'},
                                              {"by-thread", no_argument, NULL, 'b'},
                                              {"graph", required_argument, NULL, 'g'},
+                                             {"header", required_argument, NULL, 'H'},
                                              {NULL, 0, NULL, 0}};
 
 /* ---- Options -----------------------------------------------------------------------------------
@@ -102,6 +110,16 @@ static int parse_graph(struct export_call *call, const char *text)
     return CLI_OK;
 }
 
+static int add_header(struct export_call *call, char *line)
+{
+    if (strchr(line, ':') == NULL || strpbrk(line, "\r\n") != NULL)
+        return cli_fail_usage(ME, "--header '%s': a line 'Name: value'", line);
+    if (call->header_count == HEADERS_MAX)
+        return cli_fail_usage(ME, "--header: at most %d", HEADERS_MAX);
+    call->headers[call->header_count++] = line;
+    return CLI_OK;
+}
+
 static int take_option(void *context, int option, char *value)
 {
     struct export_call *call = context;
@@ -111,6 +129,7 @@ static int take_option(void *context, int option, char *value)
     case 'v': return parse_value(call, value);
     case 'b': call->options.by_thread = 1; return CLI_OK;
     case 'g': return parse_graph(call, value);
+    case 'H': return add_header(call, value);
     default: return cli_answer_option(&call->answer, option, value);
     }
 }
@@ -130,6 +149,11 @@ static int check_call(const struct export_call *call)
         return cli_fail_usage(ME, "'%s' has no --by-thread", exporter->name);
     if (call->has_graph && !exporter->has_graphs)
         return cli_fail_usage(ME, "'%s' has no --graph", exporter->name);
+    if (cli_is_url(call->answer.out) && exporter->content_type == NULL)
+        return cli_fail_usage(ME, "'%s' goes to a file; only otlp and otlp-json are sent",
+                              exporter->name);
+    if (call->header_count > 0 && !cli_is_url(call->answer.out))
+        return cli_fail_usage(ME, "--header is of requests: -o names no server");
     if (exporter->target != PROBITY_EXPORT_STREAM && call->answer.out == NULL)
         return cli_fail_usage(ME, "'%s' cannot go to standard output; name it with -o",
                               exporter->name);
@@ -216,8 +240,9 @@ static int fail(struct export_call *call, const struct probity_reader *reader, i
 static int copy_events(struct export_call *call, struct probity_reader *reader,
                        const struct cli_output *output)
 {
-    const struct probity_export_call export_call = {call->exporter, reader, &call->options,
-                                                    output->descriptor, output->temporary};
+    const struct probity_export_call export_call = {
+        call->exporter, reader, &call->options, output->descriptor, output->temporary,
+        call->sender != NULL ? cli_sender_post : NULL, call->sender};
     int error = probity_export_open(&export_call, &call->run);
 
     if (error == PROBITY_ERROR_OPEN)
@@ -226,7 +251,9 @@ static int copy_events(struct export_call *call, struct probity_reader *reader,
         error = cli_answer_take(&call->answer, reader);
     int error_number = errno, status = CLI_OK;
     cli_progress_end();
-    if (error != 0)
+    if (error != 0 && call->sender != NULL && cli_sender_has_failed(call->sender))
+        status = CLI_FAILURE; /* why was told */
+    else if (error != 0)
         status = fail(call, reader, error, error_number);
     else
         tell_counts(call, probity_export_look(call->run));
@@ -251,16 +278,63 @@ static int close_output(const struct export_call *call, struct cli_output *outpu
                                                            : cli_output_close(ME, output, keep);
 }
 
+/* What was taken, but not all of it. */
+static int judge_answer(const struct cli_command *command, const char *url, const char *answer,
+                        size_t bytes, int is_json)
+{
+    struct otlp_answer said;
+
+    otlp_answer_get(answer, bytes, is_json, &said);
+    if (said.rejected <= 0)
+        return 0;
+    cli_fail(command, "'%s' rejects %" PRId64 " spans%s%s", url, said.rejected,
+             *said.why != '\0' ? ": " : "", said.why);
+    return -1;
+}
+
+static int judge_protobuf(const struct cli_command *command, const char *url, const char *answer,
+                          size_t bytes)
+{
+    return judge_answer(command, url, answer, bytes, 0);
+}
+
+static int judge_json(const struct cli_command *command, const char *url, const char *answer,
+                      size_t bytes)
+{
+    return judge_answer(command, url, answer, bytes, 1);
+}
+
+static int send_all(struct export_call *call, struct probity_reader *reader)
+{
+    const struct cli_send_options options = {
+        ME, call->answer.out, call->exporter->content_type, call->headers, call->header_count,
+        call->exporter == &probity_exporter_otlp_json ? judge_json : judge_protobuf};
+    int status = cli_sender_open(&options, &call->sender);
+
+    if (status != CLI_OK)
+        return status;
+    const struct cli_output output = {.descriptor = cli_sender_descriptor(call->sender)};
+    status = copy_events(call, reader, &output);
+    if (status == CLI_OK)
+        cli_warn(ME, "'%s' took %zu requests", call->answer.out, cli_sender_posted(call->sender));
+    cli_sender_close(call->sender);
+    if (status == CLI_OK)
+        tell_complete(reader);
+    return status;
+}
+
 static int stream(void *context, struct probity_reader *reader, uint64_t from_ns, uint64_t to_ns)
 {
     struct export_call *call = context;
     struct cli_output output;
-    int status = open_output(call, &output);
 
-    if (status != CLI_OK)
-        return status;
     call->options.from_ns = from_ns;
     call->options.to_ns = to_ns;
+    if (cli_is_url(call->answer.out))
+        return send_all(call, reader);
+    int status = open_output(call, &output);
+    if (status != CLI_OK)
+        return status;
     if (call->exporter->target != PROBITY_EXPORT_STREAM && output.temporary == NULL)
         status = cli_fail(ME, "'%s' writes a file of its own: '%s' is none", call->exporter->name,
                           call->answer.out);
@@ -308,8 +382,10 @@ const struct cli_command cli_command_export = {
     "          ctf           a folder in the Common Trace Format 1.8: needs -o\n"
     "          otlp          spans of OpenTelemetry: requests as protobuf\n"
     "          otlp-json     the same as JSON, a request a line\n"
-    "  -o, --output FILE     write to FILE (default: standard output, also '-')\n"
+    "  -o, --output FILE     write to FILE (default: standard output, also '-'); otlp, otlp-json:\n"
+    "                        or send to a URL, as http://127.0.0.1:4318/v1/traces\n"
     "  -f, --force           replace FILE where it exists\n"
+    "      --header LINE     of a URL: a line 'Name: value' of each request; may be repeated\n"
     "      --value WHAT      of folded, pprof: wall (default), cpu, off-cpu: self time; calls;\n"
     "                        of speedscope: wall, cpu\n"
     "      --by-thread       of folded, pprof: each thread for itself\n"

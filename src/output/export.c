@@ -43,6 +43,17 @@ void probity_export_write(struct probity_export *export, const char *bytes, size
     log_writer_make_room(&export->out, NULL);
 }
 
+void probity_export_request_end(struct probity_export *export)
+{
+    if (export->requested == NULL)
+        return;
+    log_writer_flush(&export->out);
+    int error = export->error == 0 && export->out.error == 0 ? export->requested(export->context)
+                                                             : 0;
+    if (error != 0)
+        probity_export_fail(export, error);
+}
+
 FILE *probity_export_stream_open(struct probity_export *export)
 {
     int copy = dup(export->out.descriptor);
@@ -334,6 +345,8 @@ int probity_export_open(const struct probity_export_call *call,
     run->export.reader = call->reader;
     run->export.options = call->options;
     run->export.path = call->path;
+    run->export.requested = call->requested;
+    run->export.context = call->context;
     run->export.start_ns = start_of(call->reader);
     run->from_ns = call->options->from_ns;
     run->to_ns = call->options->to_ns > 0 ? call->options->to_ns : UINT64_MAX;

@@ -73,6 +73,8 @@ struct probity_export {
     uint64_t start_ns; /* no time is earlier: mostly the beginning of the earliest trace */
     struct log_writer out; /* of a STREAM. Room for LOG_LINE_BYTES_MAX before each call */
     const char *path;      /* of a FILE or FOLDER */
+    int (*requested)(void *context); /* of the call; see probity_export_request_end() */
+    void *context;
     void *state;           /* state_bytes of the exporter, zeroed at first */
     struct probity_export_thread **threads; /* by slot; NULL: not seen yet */
     uint32_t thread_count;
@@ -85,6 +87,7 @@ struct probity_export {
 struct probity_exporter {
     const char *name;
     enum probity_export_target target;
+    const char *content_type; /* of requests that a server takes over HTTP; NULL: has none */
     const char *const *files; /* of a FOLDER: the names of its files, NULL behind the last */
     unsigned carries;        /* enum probity_export_carries */
     int has_all;             /* 1: `event` is told of all events, whatever the range */
@@ -128,6 +131,10 @@ struct probity_export_call {
     const struct probity_export_options *options;
     int descriptor;   /* of a STREAM; stays the caller's */
     const char *path; /* of a FILE or FOLDER */
+    /* Of a format with requests: each is written whole when this is called. Returns 0, or an error,
+     * which ends the run. NULL: requests follow each other. */
+    int (*requested)(void *context);
+    void *context;
 };
 
 /* What the call points to must stay. Returns 0, PROBITY_ERROR_MEMORY, or what begin returned. */
@@ -158,6 +165,9 @@ void probity_export_fail(struct probity_export *export, int error);
 
 /* Puts any number of bytes into `out`, and leaves room as before. */
 void probity_export_write(struct probity_export *export, const char *bytes, size_t count);
+
+/* A request is whole. */
+void probity_export_request_end(struct probity_export *export);
 
 /* For what is written at the end only: a stream to where `out` goes. NULL without memory. */
 FILE *probity_export_stream_open(struct probity_export *export);

@@ -300,14 +300,15 @@ static void otlp_release(struct probity_export *export)
     free(otlp->batch.bytes);
 }
 
-#define OTLP_EXPORTER(name_, begin_)                                                              \
+#define OTLP_EXPORTER(name_, type_, begin_)                                                       \
     {                                                                                             \
-        .name = name_, .target = PROBITY_EXPORT_STREAM,                                           \
+        .name = name_, .target = PROBITY_EXPORT_STREAM, .content_type = type_,                    \
         .carries = PROBITY_EXPORT_SCOPES | PROBITY_EXPORT_HITS | PROBITY_EXPORT_VALUES,           \
         .state_bytes = sizeof(struct otlp), .begin = begin_, .opened = otlp_opened,               \
         .closed = otlp_closed, .event = otlp_event, .end = otlp_end, .release = otlp_release      \
     }
 
-const struct probity_exporter probity_exporter_otlp = OTLP_EXPORTER("otlp", NULL);
-const struct probity_exporter probity_exporter_otlp_json = OTLP_EXPORTER("otlp-json",
-                                                                         otlp_begin_json);
+const struct probity_exporter probity_exporter_otlp =
+    OTLP_EXPORTER("otlp", "application/x-protobuf", NULL);
+const struct probity_exporter probity_exporter_otlp_json =
+    OTLP_EXPORTER("otlp-json", "application/json", otlp_begin_json);

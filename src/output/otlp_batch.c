@@ -276,6 +276,7 @@ void otlp_batch_flush(struct probity_export *export, struct otlp_batch *batch)
         flush_json(export, batch);
     else
         flush_protobuf(export, batch);
+    probity_export_request_end(export);
     batch->used = batch->spans = 0;
 }
 
