@@ -27,7 +27,7 @@ static int add_span(struct probity_timeline *timeline, struct probity_timeline_l
     timeline->facts.spans += (size_t)added;
     if (__builtin_expect(timeline->facts.spans > timeline->options.spans_max, 0))
         probity_timeline_coarsen(timeline);
-    if (__builtin_expect(timeline->values.used > TIMELINE_VALUES_BYTES_MAX, 0))
+    if (__builtin_expect(timeline->values.used > timeline->values_bytes_max, 0))
         return probity_timeline_sweep_values(timeline);
     return 0;
 }
@@ -131,9 +131,38 @@ static int reach_depth(struct timeline_thread *thread, uint32_t depth)
 /* ---- Calls -------------------------------------------------------------------------------------
  */
 
-static int is_inside(const struct probity_timeline *timeline, uint64_t wall_ns)
+/* Times mostly rise: the stretch of the last one often is that of the next. */
+static int is_in_stretch(struct probity_timeline *timeline, uint64_t wall_ns)
 {
-    return wall_ns >= timeline->options.from_ns && wall_ns < timeline->options.to_ns;
+    const struct probity_timeline_stretch *stretches = timeline->stretches;
+    size_t low = timeline->stretch, high = low + 1, count = timeline->stretch_count;
+
+    if (wall_ns < stretches[low].from_ns || (high < count && wall_ns >= stretches[high].from_ns)) {
+        for (low = 0, high = count; high - low > 1;) {
+            size_t middle = low + (high - low) / 2;
+            if (wall_ns < stretches[middle].from_ns)
+                high = middle;
+            else
+                low = middle;
+        }
+        timeline->stretch = low;
+    }
+    return wall_ns >= stretches[low].from_ns && wall_ns < stretches[low].to_ns;
+}
+
+static int is_inside(struct probity_timeline *timeline, uint64_t wall_ns)
+{
+    return wall_ns >= timeline->options.from_ns && wall_ns < timeline->options.to_ns &&
+           (!timeline->is_closer || is_in_stretch(timeline, wall_ns));
+}
+
+/* A call that the range begins in. */
+static int is_around(const struct probity_timeline *timeline, const struct probity_scope *scope)
+{
+    uint64_t from_ns = timeline->options.from_ns;
+
+    return timeline->options.has_around && scope->enter_wall_ns < from_ns &&
+           scope->enter_wall_ns + scope->elapsed.wall_ns > from_ns;
 }
 
 /* A message that is a literal has no bytes; a hit has values where it has ids. */
@@ -250,7 +279,8 @@ static int close_call(struct probity_timeline *timeline, struct timeline_thread 
     if (error != 0)
         return error;
     struct probity_timeline_name *name = timeline->names.items[span->name];
-    int is_slow = slow_place(name, span->length_ns) < PROBITY_TIMELINE_SLOWEST;
+    int is_slow = !timeline->is_closer && !(span->flags & PROBITY_TIMELINE_BEFORE) &&
+                  slow_place(name, span->length_ns) < PROBITY_TIMELINE_SLOWEST;
     int is_whole = span->length_ns >= timeline->facts.unit_ns;
     if (open->used > 0 && (is_slow || is_whole) &&
         span->length_ns >= timeline->facts.values_min_ns)
@@ -272,9 +302,11 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
                                          .flags = flags_of(scope, how)};
     int error = 0;
 
-    if (thread == NULL || !is_inside(timeline, scope->enter_wall_ns))
+    int is_in = is_inside(timeline, scope->enter_wall_ns);
+    if (thread == NULL || (!is_in && !is_around(timeline, scope)))
         return;
-    timeline->facts.calls++;
+    timeline->facts.calls += (uint64_t)is_in;
+    span.flags |= is_in ? 0 : (uint32_t)PROBITY_TIMELINE_BEFORE;
     if (scope->depth >= PROBITY_TIMELINE_DEPTH_MAX) {
         timeline->facts.calls_too_deep++;
         return;
@@ -390,11 +422,21 @@ int probity_timeline_put(struct probity_timeline *timeline, const struct probity
     return error != 0 ? error : timeline->error;
 }
 
-static void count_together(struct probity_timeline *timeline,
-                           const struct probity_timeline_lane *lane)
+static void count_lane(struct probity_timeline *timeline, const struct probity_timeline_lane *lane)
 {
     for (size_t i = 0; i < lane->count; i++)
         timeline->facts.together += lane->spans[i].count > 1 ? lane->spans[i].count : 0;
+}
+
+void probity_timeline_count_together(struct probity_timeline *timeline)
+{
+    timeline->facts.together = 0;
+    for (size_t i = 0; i < timeline->thread_count; i++) {
+        const struct probity_timeline_thread *thread = timeline->threads[i];
+        count_lane(timeline, &thread->marks);
+        for (uint32_t depth = 0; depth < thread->depth; depth++)
+            count_lane(timeline, &thread->calls[depth]);
+    }
 }
 
 int probity_timeline_finish(struct probity_timeline *timeline)
@@ -402,14 +444,7 @@ int probity_timeline_finish(struct probity_timeline *timeline)
     const struct probity_scopes_listener listener = {on_opened, on_closed, timeline};
 
     probity_scopes_finish(timeline->scopes, &listener);
-    for (uint32_t slot = 0; slot < timeline->slot_count; slot++) {
-        const struct timeline_thread *thread = timeline->by_slot[slot];
-        if (thread == NULL)
-            continue;
-        count_together(timeline, &thread->facts.marks);
-        for (uint32_t depth = 0; depth < thread->facts.depth; depth++)
-            count_together(timeline, &thread->facts.calls[depth]);
-    }
+    probity_timeline_count_together(timeline);
     return timeline->error;
 }
 
@@ -433,6 +468,13 @@ const struct probity_timeline_name *const *probity_timeline_names(
 {
     *ret_count = timeline->names.count;
     return (const struct probity_timeline_name *const *)timeline->names.items;
+}
+
+const struct probity_timeline_stretch *probity_timeline_stretches(
+    const struct probity_timeline *timeline, size_t *ret_count)
+{
+    *ret_count = timeline->stretch_count;
+    return timeline->stretches;
 }
 
 const struct probity_scopes_repairs *probity_timeline_repairs(
@@ -466,6 +508,7 @@ int probity_timeline_open(const struct probity_timeline_options *options,
     if (timeline->options.spans_max == 0)
         timeline->options.spans_max = PROBITY_TIMELINE_SPANS;
     timeline->facts.unit_ns = 1;
+    timeline->values_bytes_max = TIMELINE_VALUES_BYTES_MAX;
     *ret_timeline = timeline;
     return 0;
 }
@@ -493,6 +536,7 @@ void probity_timeline_close(struct probity_timeline *timeline)
     timeline_names_release(&timeline->names);
     probity_scopes_close(timeline->scopes);
     free(timeline->values.bytes);
+    free(timeline->stretches);
     free(timeline->is_beyond);
     free(timeline->by_slot);
     free(timeline->threads);

@@ -12,7 +12,10 @@
  * While the budget lasts, every span is whole. When it is used up, the unit of time doubles, and
  * what is shorter than the unit becomes one span with its neighbours of the same lane that begin in
  * the same unit. What is longer stays whole, with its values, and so do the slowest calls of each
- * function.
+ * function. A second look at the events then finds each span of some stretches: of the beginning and
+ * the end, of slow calls, of where most happens, and of places all over.
+ *
+ *     events ──► put ... finish ──► look_closer ──► (events ──► put ... finish) ──► take_over
  */
 #ifndef PROBITY_ANALYSIS_TIMELINE_H
 #define PROBITY_ANALYSIS_TIMELINE_H
@@ -34,7 +37,8 @@ enum {
 enum probity_timeline_flag {
     PROBITY_TIMELINE_UNWOUND = 1, /* closed by repair */
     PROBITY_TIMELINE_OPEN = 2,    /* the records end inside it */
-    PROBITY_TIMELINE_UNTIMED = 4  /* entered while profiling was off */
+    PROBITY_TIMELINE_UNTIMED = 4, /* entered while profiling was off */
+    PROBITY_TIMELINE_BEFORE = 8   /* began before the range */
 };
 
 /* One call, mark or stretch off the CPU; or several of them. */
@@ -98,6 +102,7 @@ struct probity_timeline_name {
 struct probity_timeline_options {
     size_t spans_max;        /* 0: PROBITY_TIMELINE_SPANS */
     uint64_t from_ns, to_ns; /* CLOCK_REALTIME: what begins in [from, to); both 0: all */
+    int has_around; /* spans of calls too that begin before from_ns and end behind it, uncounted */
 };
 
 /* What is known behind finish. */
@@ -110,6 +115,11 @@ struct probity_timeline_facts {
     uint64_t threads_beyond;    /* without lanes, since there were too many */
     uint64_t values_min_ns;     /* of shorter calls values were not kept; 0: of all they were */
     size_t spans;
+};
+
+/* Where each call, mark and time off the CPU is a span of its own, though not everywhere. */
+struct probity_timeline_stretch {
+    uint64_t from_ns, to_ns; /* CLOCK_REALTIME: what begins in [from, to) */
 };
 
 struct probity_timeline;
@@ -130,6 +140,22 @@ struct probity_timeline_facts probity_timeline_facts(const struct probity_timeli
 const struct probity_timeline_thread *const *probity_timeline_threads(
     const struct probity_timeline *timeline, size_t *ret_count);
 const struct probity_timeline_name *const *probity_timeline_names(
+    const struct probity_timeline *timeline, size_t *ret_count);
+
+/* Opens a time line for the same events once more, which keeps what is to be seen closer: so many
+ * spans more at most. *ret_closer is NULL where nothing was put together, or there is no room.
+ * Behind finish; until the other has been taken over, the names are with that. Returns 0 or
+ * PROBITY_ERROR_MEMORY. */
+int probity_timeline_look_closer(struct probity_timeline *timeline, size_t spans_more,
+                                 struct probity_timeline **ret_closer);
+
+/* Behind finish of the other: its spans replace those of the same calls that were put together.
+ * Where it has not the same ones, as of a trace that changed meanwhile, nothing is replaced. Its
+ * reader must stay open as long as the time line. Closes it. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_timeline_take_over(struct probity_timeline *timeline, struct probity_timeline *closer);
+
+/* The stretches that were seen closer, in the order of time. Valid until close. */
+const struct probity_timeline_stretch *probity_timeline_stretches(
     const struct probity_timeline *timeline, size_t *ret_count);
 
 const struct probity_scopes_repairs *probity_timeline_repairs(

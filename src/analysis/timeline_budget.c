@@ -28,7 +28,8 @@ static void visit_spans(struct probity_timeline *timeline, span_visit *visit, vo
         for (uint32_t depth = 0; depth < thread->facts.depth; depth++)
             visit_lane(timeline, &thread->facts.calls[depth], visit, context);
     }
-    for (size_t i = 0; i < timeline->names.count; i++) {
+    /* Of the second look the slowest calls are those of the first. */
+    for (size_t i = 0; !timeline->is_closer && i < timeline->names.count; i++) {
         struct probity_timeline_name *name = timeline->names.items[i];
         for (unsigned j = 0; j < name->slow_count; j++)
             visit(timeline, &name->slow[j].span, context);
@@ -65,7 +66,7 @@ int probity_timeline_sweep_values(struct probity_timeline *timeline)
     for (;;) {
         size_t bytes = 0;
         visit_spans(timeline, measure_values, &bytes);
-        if (bytes <= TIMELINE_VALUES_BYTES_MAX / 2)
+        if (bytes <= timeline->values_bytes_max / 2)
             break;
         timeline->facts.values_min_ns = 2 * timeline->facts.values_min_ns + 1;
     }

@@ -33,17 +33,21 @@ int cli_answer_option(struct cli_answer *answer, int option, const char *value)
 }
 
 /* Whether profiling is on concerns all threads, whoever switched it. */
+int cli_answer_wants(struct cli_answer *answer, const struct probity_event *event)
+{
+    return answer->tids.count == 0 || event->kind == PROBITY_EVENT_PROFILING ||
+           (answer->keeps_sites && event->kind == PROBITY_EVENT_SITE) ||
+           cli_filter_passes(&answer->tids, event->tid, NULL, 0);
+}
+
 int cli_answer_take(struct cli_answer *answer, struct probity_reader *reader)
 {
     const struct probity_event *event;
     int got, error = 0;
 
     while (error == 0 && (got = probity_reader_next(reader, &event)) > 0) {
-        if (answer->tids.count > 0 && event->kind != PROBITY_EVENT_PROFILING &&
-            !(answer->keeps_sites && event->kind == PROBITY_EVENT_SITE) &&
-            !cli_filter_passes(&answer->tids, event->tid, NULL, 0))
-            continue;
-        error = answer->steps->put(answer->context, event);
+        if (cli_answer_wants(answer, event))
+            error = answer->steps->put(answer->context, event);
     }
     if (error == 0)
         error = got < 0 ? got : answer->steps->finish(answer->context, reader);

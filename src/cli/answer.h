@@ -55,6 +55,9 @@ struct cli_answer {
 /* Returns CLI_OK, CLI_USAGE, -1 where help was shown, or -2 where it is not one of these. */
 int cli_answer_option(struct cli_answer *answer, int option, const char *value);
 
+/* Whether an event is of a thread that is wanted, or concerns all. */
+int cli_answer_wants(struct cli_answer *answer, const struct probity_event *event);
+
 /* Puts all events of the threads that are wanted, and finishes. Returns 0 or an error. */
 int cli_answer_take(struct cli_answer *answer, struct probity_reader *reader);
 

@@ -29,8 +29,9 @@ enum { BLOCKS_SHOWN = 2000, BLOCKS_SLOWEST = 5 };
 
 struct view_call {
     struct cli_answer answer;
-    struct probity_timeline_options timeline_options;
+    size_t spans_max;
     struct probity_timeline *timeline;
+    struct probity_reader *again; /* of the same traces, for a closer look; NULL: there was none */
     struct probity_report *report;
     struct probity_threads *threads;
     struct probity_blocks *blocks;
@@ -40,6 +41,7 @@ struct view_call {
     size_t pair_count, pruned;
     uint64_t profiled;
     struct cli_against against; /* --diff */
+    char *tids; /* as asked for; NULL: all */
     char *name; /* of the page, where none was given */
     int is_to_open, is_named;
 };
@@ -53,9 +55,21 @@ static const struct option long_options[] = {CLI_ANSWER_OPTIONS,
 
 static int parse_spans(struct view_call *call, const char *text)
 {
-    if (cli_parse_number(text, 100, 99999999, &call->timeline_options.spans_max) == 0)
+    if (cli_parse_number(text, 100, 99999999, &call->spans_max) == 0)
         return CLI_OK;
     return cli_fail_usage(&cli_command_view, "--spans %s: a number from 100 to 99999999", text);
+}
+
+/* The page tells them again, where it tells a command. */
+static int add_tids(struct view_call *call, const char *text)
+{
+    char *before = call->tids;
+
+    if (asprintf(&call->tids, "%s%s%s", before != NULL ? before : "", before != NULL ? "," : "",
+                 text) < 0)
+        call->tids = NULL;
+    free(before);
+    return cli_answer_option(&call->answer, 't', text);
 }
 
 static int take_option(void *context, int option, char *value)
@@ -67,6 +81,7 @@ static int take_option(void *context, int option, char *value)
     case 'O': call->is_to_open = 1; return CLI_OK;
     case 'P': call->against.compared.project = value; return CLI_OK;
     case 'S': return parse_spans(call, value);
+    case 't': return add_tids(call, value);
     case 'o': call->is_named = 1; /* fall through */
     default: return cli_answer_option(&call->answer, option, value);
     }
@@ -79,6 +94,9 @@ static int open_all(void *context, uint64_t from_ns, uint64_t to_ns)
 {
     struct view_call *call = context;
     const struct probity_reader *reader = call->answer.reader;
+    /* The rest is for a closer look. */
+    const struct probity_timeline_options timeline = {
+        .spans_max = call->spans_max / 4 * 3, .from_ns = from_ns, .to_ns = to_ns, .has_around = 1};
     const struct probity_report_options report = {.from_ns = from_ns, .to_ns = to_ns,
                                                   .costs_of = reader};
     const struct probity_tree_options tree = {.from_ns = from_ns, .to_ns = to_ns,
@@ -86,9 +104,7 @@ static int open_all(void *context, uint64_t from_ns, uint64_t to_ns)
     const struct probity_blocks_options blocks = {.from_ns = from_ns, .to_ns = to_ns,
                                                   .slowest = BLOCKS_SLOWEST};
 
-    call->timeline_options.from_ns = from_ns;
-    call->timeline_options.to_ns = to_ns;
-    int error = probity_timeline_open(&call->timeline_options, &call->timeline);
+    int error = probity_timeline_open(&timeline, &call->timeline);
     if (error == 0)
         error = probity_report_open(&report, &call->report);
     if (error == 0)
@@ -112,11 +128,52 @@ static int put_event(void *context, const struct probity_event *event)
     return error == 0 ? probity_tree_put(call->tree, event) : error;
 }
 
+/* Which places are worth it, is known only at the end: so the traces are read once more. */
+static int look_again(struct view_call *call, struct probity_timeline *closer)
+{
+    const struct probity_event *event;
+    int got = 0, error = 0;
+
+    while (error == 0 && (got = probity_reader_next(call->again, &event)) > 0) {
+        if (cli_answer_wants(&call->answer, event))
+            error = probity_timeline_put(closer, event);
+    }
+    /* What was readable a moment ago may have gone: then there is less to be seen closer. */
+    return error == 0 && got >= 0 ? probity_timeline_finish(closer) : error;
+}
+
+static int look_closer(struct view_call *call, const struct probity_reader *reader)
+{
+    size_t count = probity_reader_traces(reader);
+    size_t spans = probity_timeline_facts(call->timeline).spans;
+    const char **paths = calloc(count + 1, sizeof *paths);
+    struct probity_timeline *closer = NULL;
+    int error = paths != NULL ? 0 : PROBITY_ERROR_MEMORY;
+
+    for (size_t i = 0; error == 0 && i < count; i++)
+        paths[i] = probity_reader_facts(reader, i)->path;
+    if (error == 0 && spans < call->spans_max &&
+        probity_reader_open(paths, count, NULL, NULL, &call->again) != 0)
+        call->again = NULL;
+    if (call->again != NULL)
+        error = probity_timeline_look_closer(call->timeline, call->spans_max - spans, &closer);
+    if (error == 0 && closer != NULL)
+        error = look_again(call, closer);
+    if (closer != NULL) {
+        int taken = probity_timeline_take_over(call->timeline, closer);
+        error = error == 0 ? taken : error;
+    }
+    free(paths);
+    return error;
+}
+
 static int finish_all(void *context, const struct probity_reader *reader)
 {
     struct view_call *call = context;
     int error = probity_timeline_finish(call->timeline);
 
+    if (error == 0 && probity_timeline_facts(call->timeline).together > 0)
+        error = look_closer(call, reader);
     if (error == 0)
         error = cli_answer_profiles(&call->answer, reader, call->report, &call->profiled);
     if (error == 0)
@@ -143,6 +200,7 @@ static int print_page(void *context, FILE *stream, const struct probity_reader *
     struct probity_view_answer answer = {
         .reader = reader,
         .timeline = call->timeline,
+        .tids = call->tids,
         .functions = functions,
         .function_count = count,
         .repairs = probity_report_repairs(call->report),
@@ -253,6 +311,8 @@ static void release(void *context)
 
     if (call->timeline != NULL)
         probity_timeline_close(call->timeline);
+    if (call->again != NULL)
+        probity_reader_close(call->again);
     if (call->report != NULL)
         probity_report_close(call->report);
     if (call->threads != NULL)
@@ -262,6 +322,7 @@ static void release(void *context)
     if (call->tree != NULL)
         probity_tree_close(call->tree);
     cli_against_release(&call->against);
+    free(call->tids);
     if (call->symbols != NULL)
         symbols_close(call->symbols);
     free(call->name);
@@ -274,6 +335,7 @@ static int run(int argc, char **argv)
         .open = open_all, .put = put_event, .finish = finish_all, .print = print_page,
         .release = release};
     struct view_call call = {
+        .spans_max = PROBITY_TIMELINE_SPANS,
         .answer = {.command = &cli_command_view, .steps = &steps, .context = &call},
         .against = {.compared = {.command = &cli_command_view}}};
 

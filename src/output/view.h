@@ -19,6 +19,7 @@
 struct probity_view_answer {
     const struct probity_reader *reader;
     const struct probity_timeline *timeline;
+    const char *tids; /* the threads it is of, as an option has them; NULL: all */
     const struct probity_report_function *functions;
     size_t function_count;
     const struct probity_scopes_repairs *repairs;

@@ -284,6 +284,22 @@ static int put_thread(FILE *stream, const struct probity_timeline_thread *thread
     return error;
 }
 
+/* Where every span is whole although others are not. */
+static void put_stretches(FILE *stream, const struct probity_timeline *timeline, uint64_t first_ns)
+{
+    size_t count;
+    const struct probity_timeline_stretch *stretches =
+        probity_timeline_stretches(timeline, &count);
+
+    fputs(",\n\"stretches\": [", stream);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t from_ns = stretches[i].from_ns > first_ns ? stretches[i].from_ns : first_ns;
+        fprintf(stream, "%s[%" PRIu64 ", %" PRIu64 "]", i > 0 ? ", " : "", from_ns - first_ns,
+                stretches[i].to_ns - first_ns);
+    }
+    fputc(']', stream);
+}
+
 /* How many spans have values. */
 static uint64_t count_values(const struct probity_timeline_thread *const *threads, size_t count)
 {
@@ -317,9 +333,13 @@ int probity_view_timeline_json(FILE *stream, const struct probity_view_answer *a
             facts.last_ns - facts.first_ns, facts.unit_ns, facts.calls, facts.marks,
             facts.together, facts.calls_too_deep, facts.threads_beyond, facts.values_min_ns,
             facts.spans);
-    int error = put_names(stream, timeline, count_values(threads, count));
+    fputs(", \"tids\": ", stream);
+    int error = probity_report_json_string(stream, answer->tids);
+    if (error == 0)
+        error = put_names(stream, timeline, count_values(threads, count));
     if (error == 0)
         error = put_numbers(stream, answer);
+    put_stretches(stream, timeline, facts.first_ns);
     fputs(",\n\"threads\": [", stream);
     for (size_t i = 0; error == 0 && i < count; i++) {
         fputs(i > 0 ? ",\n" : "\n", stream);
@@ -352,7 +372,20 @@ static void put_starts(FILE *stream, const struct probity_timeline_lane *lane, u
     }
 }
 
-/* Busy times of what is whole are its length, and need no telling. */
+/* What is seen of a span that began before the first record. */
+static uint64_t length_of(const struct probity_timeline_span *span, uint64_t first_ns)
+{
+    uint64_t before_ns = span->start_ns < first_ns ? first_ns - span->start_ns : 0;
+
+    return span->length_ns > before_ns ? span->length_ns - before_ns : 0;
+}
+
+/* Busy times of what is whole are its length, and need no telling; but where it is cut. */
+static int has_busy(const struct probity_timeline_span *span)
+{
+    return span->count > 1 || (span->flags & PROBITY_TIMELINE_BEFORE) != 0;
+}
+
 static void put_lane(FILE *stream, const struct probity_timeline_lane *lane, uint64_t first_ns,
                      int is_stretches, uint64_t *value_count)
 {
@@ -361,13 +394,13 @@ static void put_lane(FILE *stream, const struct probity_timeline_lane *lane, uin
 
     put_starts(stream, lane, first_ns);
     for (size_t i = 0; i < count; i++)
-        put_number(stream, spans[i].length_ns);
+        put_number(stream, is_stretches ? spans[i].length_ns : length_of(&spans[i], first_ns));
     for (size_t i = 0; i < count; i++)
         put_number(stream, spans[i].count);
     for (size_t i = 0; i < count; i++)
         put_number(stream, spans[i].name);
     for (size_t i = 0; i < count; i++)
-        put_number(stream, is_stretches || spans[i].count > 1 ? spans[i].busy_ns : 0);
+        put_number(stream, is_stretches || has_busy(&spans[i]) ? spans[i].busy_ns : 0);
     for (size_t i = 0; i < count; i++)
         put_number(stream, spans[i].off_ns);
     for (size_t i = 0; i < count; i++)

@@ -7,7 +7,7 @@
 // MODULES is the node_modules directory with playwright-core; pictures go into FOLDER. Prints a line
 // for each thing that is not as it should be; exit status 1 where there is any. Whatever the
 // scenario: a message on the console, an exception, or a request for anything but the page fails it.
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
 
@@ -78,6 +78,9 @@ async function allRows(page) {
   await page.$eval(".table", (table) => { table.scrollTop = 0; });
   return found;
 }
+
+// A number as the page writes it.
+const digits = (text) => Number(text.match(/[\d.,]+/)[0].replaceAll(",", ""));
 
 const fact = (page, name) => page.textContent(`.details [data-fact="${name}"]`);
 
@@ -206,6 +209,47 @@ async function ordered(page, thread) {
   await picture(page, "ordered");
   await page.keyboard.press("Escape");
   await page.waitForFunction((length) => { const { from, to } = document.querySelector(".stage").dataset; return to - from >= length; }, (all.to - all.from) * 0.99);
+}
+
+const statusOf = (page) => page.textContent(".status [role=status]");
+
+// Zooming leads to single calls: in stretches of the page itself, elsewhere by the command it tells,
+// which is left in the folder for whoever wants to run it.
+async function closer() {
+  const page = await open();
+  await show(page, "timeline");
+  await page.waitForFunction(() => document.querySelector(".status").textContent.includes("put together when"));
+  await page.click("button:has-text('Next in full')");
+  await page.waitForFunction(() => document.querySelector(".status").textContent.includes("each call in sight is in this page"));
+  expect("command where nothing is missing", 0, await page.locator(".command").count());
+  const first = await windowOf(page);
+  await picture(page, "full");
+  await page.focus("canvas");
+  await page.keyboard.press("g");
+  await page.waitForFunction((from) => Number(document.querySelector(".stage").dataset.from) > from, first.from);
+  await page.waitForFunction(() => document.querySelector(".status").textContent.includes("each call in sight is in this page"));
+  // Out again, step by step, until calls are together.
+  for (let i = 0; i < 60 && await page.locator(".command").count() === 0; i++) {
+    const { from, to } = await windowOf(page);
+    await page.keyboard.press("-");
+    await page.waitForFunction((length) => { const { from, to } = document.querySelector(".stage").dataset; return to - from !== length; }, to - from);
+  }
+  const command = await page.textContent(".command code");
+  expectThat(`command (${command})`, /^probity view --from [\d.]+s --to [\d.]+s /.test(command));
+  expectThat("calls in sight", digits(await statusOf(page)) > 0);
+  await page.click(".command button");
+  expect("selected", command, await page.evaluate(() => String(getSelection())));
+  await picture(page, "command");
+  writeFileSync(`${folder}/command`, command);
+}
+
+// A page that such a command made: all of it in full.
+async function part() {
+  const page = await open();
+  await show(page, "timeline");
+  await page.waitForFunction(() => document.querySelector(".status").textContent !== "");
+  expectThat("nothing together", !(await page.textContent(".status")).includes("put together when"));
+  await picture(page, "all");
 }
 
 // The flame graph says what `probity tree --json` says; a block what `probity blocks --json` says.
@@ -402,9 +446,6 @@ async function threads() {
   await picture(page, "scrolled");
 }
 
-// Numbers as the page writes them, as far as they have to be equal.
-const digits = (text) => Number(text.match(/[\d.,]+/)[0].replaceAll(",", ""));
-
 // Each path has the means over runs of both trees; colours are by what is its own.
 async function changes(page, base, now) {
   await page.click("button:has-text('Flame graph of the change')");
@@ -488,7 +529,7 @@ async function speed() {
   expectThat("it says that it draws calls together", (await page.textContent(".status")).includes("drawn together"));
 }
 
-const scenarios = { functions, timeline, flame, blocks, themes, print, odd, empty, counted, threads, diff, labelled, speed };
+const scenarios = { functions, timeline, closer, part, flame, blocks, themes, print, odd, empty, counted, threads, diff, labelled, speed };
 for (let from = 0, end; from < rest.length; from = end + 1) {
   end = rest.indexOf("--", from);
   end = end < 0 ? rest.length : end;

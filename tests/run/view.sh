@@ -77,12 +77,13 @@ unpack data few.html > few.json
 expect "calls with few spans" 500000 "$(jq .timeline.calls few.json)"
 [ "$(jq .timeline.spans few.json)" -le 10000 ] || fail "more spans than asked for"
 [ "$(jq '.timeline.together > 400000' few.json)" = true ] || fail "no word of calls together"
-# Sums over the spans: the counts of each lane (third column) of all threads.
+# Sums over the spans: the counts of each lane (third column) of all threads. In the stretches that
+# were seen closer no span is of several.
 unpack spans few.html > few.spans
-expect "calls in spans" 500000 "$(python3 - few.json few.spans <<'EOF'
-import json, sys
-timeline = json.load(open(sys.argv[1]))["timeline"]
-data, at, total = open(sys.argv[2], "rb").read(), 0, 0
+expect "calls in spans; of several, in stretches" "500000 0 True" "$(python3 - <<'EOF'
+import json
+timeline = json.load(open("few.json"))["timeline"]
+data, at, total, several, inside = open("few.spans", "rb").read(), 0, 0, 0, 0
 def number():
     global at
     value, shift = 0, 0
@@ -96,12 +97,26 @@ def number():
 for thread in timeline["threads"]:
     for kind, depth, size in thread["lanes"]:
         columns = [[number() for _ in range(size)] for _ in range(8)]
+        start = 0
         if kind == 2:
             total += sum(columns[2])
+        for step, count in zip(columns[0], columns[2]):
+            start += step
+            if any(first <= start < end for first, end in timeline["stretches"]):
+                inside += 1
+                several += count > 1
 assert at == len(data)
-print(total)
+print(total, several, inside > 1000)
 EOF
 )"
+
+# A page of a range shows the calls that it begins in, and counts none of them.
+middle=$(jq '.timeline | .since_start_ns + .length_ns / 2 | floor' few.json)
+view "a range" 0 --from "${middle}ns" -o range.html big.probity
+expect "calls of a range" \
+    "$("$PROBITY" report --json --from "${middle}ns" big.probity |
+        jq '[.functions[].calls] | add')" \
+    "$(unpack data range.html | jq .timeline.calls)"
 
 # What profile mode has counted of one thread.
 PROBITY_OUT=$WORK/counted.probity PROBITY_PROFILE=1 "$TREE"
@@ -141,10 +156,10 @@ expect "tree of the trace alone" 1 "$(unpack data both.html | jq '.base_runs')"
 view "a label of no run" 1 --project project --diff @none -o none.html run3
 view "a label, and no history" 1 --diff @old -o none.html run3
 view "a label, in a range" 2 --project project --diff @old --from 1ms -o none.html run3
-view "a range of one run each" 0 --diff run1 --from 1ms -o range.html run3
+view "a range of one run each" 0 --diff run1 --from 1ms -o ranged.html run3
 expect "tree in a range" \
     "$("$PROBITY" tree --json --from 1ms run1 | jq -c "$nodes")" \
-    "$(unpack data range.html | jq -c ".base | $nodes")"
+    "$(unpack data ranged.html | jq -c ".base | $nodes")"
 view "a range of several runs" 0 --diff run1 --diff run2 --from 1ms -o ranges.html run3
 expect "no tree of a range of several" true \
     "$(unpack data ranges.html | jq '(has("base") | not) and (.base_why | test("several"))')"
@@ -185,6 +200,7 @@ view "whole" 0 --spans 2000000 -o whole.html big.probity
           printf " \"value = %s, other = %s\", \"returned\": \"%s\"}\n", value, other, result }' \
     > call.json
 look timeline whole.html call.json
+look closer few.html
 "$PROBITY" report --json big.probity > big.json
 look functions few.html big.json
 "$PROBITY" tree --json small.probity > tree.json
@@ -226,4 +242,17 @@ look labelled label.html
 HOME=$WORK node "$SOURCE/tests/browser/view.mjs" "$MODULES/node_modules" "$BUILD/test-logs/view" \
     "${scenarios[@]}" > said 2> 'times' || fail "$(cat said)"
 cat 'times'
+
+# The command that a page tells makes a page of each call that was in sight.
+command=$(cat "$BUILD/test-logs/view/command")
+[ "${command%% *}" = probity ] || fail "told no command: $command"
+(eval "'$PROBITY'${command#probity}") > output 2> errors || fail "$command: $(cat errors)"
+word() {
+    sed -n "s/.* $1 \([^ ]*\) .*/\1/p" <<< "$command"
+}
+expect "calls of $command" "$("$PROBITY" report --json --from "$(word --from)" --to "$(word --to)" \
+    big.probity | jq '[.functions[].calls] | add') 0" \
+    "$(unpack data "$(word -o)" | jq -r '.timeline | "\(.calls) \(.together)"')"
+HOME=$WORK node "$SOURCE/tests/browser/view.mjs" "$MODULES/node_modules" "$BUILD/test-logs/view" \
+    part "$(word -o)" > said 2> /dev/null || fail "$(cat said)"
 finish

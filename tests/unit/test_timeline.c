@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_timeline.c: where calls and marks lie, what a budget of spans puts together and what it must
- * not lose, deferred scopes, the slowest calls, and columns.
+ * not lose, what a second look finds, deferred scopes, the slowest calls, and columns.
  */
 #include "test_scopes_make.h"
 
@@ -25,18 +25,27 @@ static void start(void)
     make_declare(&make, 1, 40, "d", 1);
 }
 
+/* Puts all events of what was made. Returns the reader, whose texts the time line needs. */
+static struct probity_reader *put_made(struct probity_timeline *timeline)
+{
+    const char *path = make.path;
+    const struct probity_event *event;
+    struct probity_reader *reader;
+
+    assert_int_equal(probity_reader_open(&path, 1, NULL, NULL, &reader), 0);
+    while (probity_reader_next(reader, &event) > 0)
+        assert_int_equal(probity_timeline_put(timeline, event), 0);
+    assert_int_equal(probity_timeline_finish(timeline), 0);
+    return reader;
+}
+
 static struct run run_made(const char *name, const struct probity_timeline_options *options)
 {
     struct run run = {0};
-    const char *path = make.path;
-    const struct probity_event *event;
 
     make_finish(&make, name);
     assert_int_equal(probity_timeline_open(options, &run.timeline), 0);
-    assert_int_equal(probity_reader_open(&path, 1, NULL, NULL, &run.reader), 0);
-    while (probity_reader_next(run.reader, &event) > 0)
-        assert_int_equal(probity_timeline_put(run.timeline, event), 0);
-    assert_int_equal(probity_timeline_finish(run.timeline), 0);
+    run.reader = put_made(run.timeline);
     unlink(make.path);
     return run;
 }
@@ -179,6 +188,108 @@ static void a_budget_loses_no_call_and_no_long_one(void **state)
     close_run(&run);
 }
 
+/* Those in a stretch are spans of their own, as if there were no budget; elsewhere none is lost. */
+static void expect_closer(const struct run *run, const struct run *all)
+{
+    const struct probity_timeline_lane *lane = &thread_at(run, 0)->calls[0];
+    const struct probity_timeline_lane *whole = &thread_at(all, 0)->calls[0];
+    size_t count, at = 0, next = 0, inside = 0;
+    const struct probity_timeline_stretch *stretches =
+        probity_timeline_stretches(run->timeline, &count);
+    uint64_t together = 0;
+
+    for (size_t i = 0; i < lane->count; at += lane->spans[i++].count) {
+        const struct probity_timeline_span *span = &lane->spans[i];
+        assert_int_equal(span->start_ns, whole->spans[at].start_ns);
+        while (next < count && span->start_ns >= stretches[next].to_ns)
+            next++;
+        if (next == count || span->start_ns < stretches[next].from_ns) {
+            together += span->count > 1 ? span->count : 0;
+            continue;
+        }
+        inside++;
+        assert_int_equal(span->count, 1);
+        assert_int_equal(span->length_ns, whole->spans[at].length_ns);
+        assert_int_equal(span->busy_ns, whole->spans[at].busy_ns);
+        assert_int_equal(span->name, whole->spans[at].name);
+    }
+    assert_int_equal(at, whole->count);
+    assert_true(inside > SPANS / 2);
+    assert_int_equal(probity_timeline_facts(run->timeline).together, together);
+    assert_int_equal(probity_timeline_facts(run->timeline).spans, lane->count);
+    assert_true(stretches[0].from_ns <= whole->spans[0].start_ns);
+    assert_true(stretches[count - 1].to_ns > whole->spans[CALLS - 1].start_ns);
+}
+
+static void a_closer_look_finds_each_call_of_some_stretches(void **state)
+{
+    static struct make_item items[2 * CALLS + 2];
+    const struct probity_timeline_options options = {.spans_max = SPANS};
+    struct probity_timeline *closer;
+    struct run all = {0}, run = {0};
+
+    (void)state;
+    make_many(items);
+    start();
+    make_items(&make, 1, items, COUNT(items));
+    make_finish(&make, "timeline_closer");
+    assert_int_equal(probity_timeline_open(NULL, &all.timeline), 0);
+    assert_int_equal(probity_timeline_open(&options, &run.timeline), 0);
+    all.reader = put_made(all.timeline);
+    run.reader = put_made(run.timeline);
+    size_t spans = probity_timeline_facts(run.timeline).spans;
+    assert_int_equal(probity_timeline_look_closer(all.timeline, SPANS, &closer), 0);
+    assert_null(closer);
+    assert_int_equal(probity_timeline_look_closer(run.timeline, 0, &closer), 0);
+    assert_null(closer);
+    assert_int_equal(probity_timeline_look_closer(run.timeline, 2 * SPANS, &closer), 0);
+    assert_non_null(closer);
+    struct probity_reader *again = put_made(closer);
+    assert_int_equal(probity_timeline_take_over(run.timeline, closer), 0);
+    assert_true(probity_timeline_facts(run.timeline).spans <= spans + 2 * SPANS);
+    expect_closer(&run, &all);
+    unlink(make.path);
+    close_run(&run);
+    close_run(&all);
+    probity_reader_close(again);
+}
+
+/* Where a second look saw less, as of a ring that went on meanwhile, it replaces nothing. */
+static void a_closer_look_at_less_loses_nothing(void **state)
+{
+    static struct make_item items[2 * CALLS + 2];
+    const struct probity_timeline_options options = {.spans_max = SPANS};
+    struct probity_timeline *closer;
+    uint64_t calls = 0;
+    size_t count;
+
+    (void)state;
+    make_many(items);
+    start();
+    make_items(&make, 1, items, COUNT(items));
+    struct run run = run_made("timeline_other", &options);
+    struct probity_timeline_facts before = probity_timeline_facts(run.timeline);
+    assert_int_equal(probity_timeline_look_closer(run.timeline, 2 * SPANS, &closer), 0);
+    start();
+    make_items(&make, 1, items + 4, 2 * CALLS - 2);
+    make_finish(&make, "timeline_changed");
+    struct probity_reader *again = put_made(closer);
+    unlink(make.path);
+    assert_int_equal(probity_timeline_take_over(run.timeline, closer), 0);
+    const struct probity_timeline_lane *lane = &thread_at(&run, 0)->calls[0];
+    for (size_t i = 0; i < lane->count; i++)
+        calls += lane->spans[i].count;
+    assert_int_equal(calls, CALLS + 1);
+    assert_int_equal(probity_timeline_facts(run.timeline).calls, before.calls);
+    /* The first two calls are not there any more: their stretch is not as it was. */
+    const struct probity_timeline_stretch *stretches =
+        probity_timeline_stretches(run.timeline, &count);
+    for (size_t i = 0; i < count; i++)
+        assert_true(stretches[i].from_ns > lane->spans[0].start_ns);
+    close_run(&run);
+    probity_reader_close(again);
+}
+
 static void a_deferred_scope_is_around_what_it_called(void **state)
 {
     uint8_t reached[16];
@@ -248,6 +359,31 @@ static void calls_outside_the_range_are_not_there(void **state)
     close_run(&run);
 }
 
+/* Those that the range begins in are seen from its beginning on, and count nowhere. */
+static void calls_around_the_range_are_there_where_wanted(void **state)
+{
+    (void)state;
+    start();
+    make_items(&make, 1, nested, COUNT(nested));
+    struct run all = run_made("timeline_within", NULL);
+    uint64_t first_ns = probity_timeline_facts(all.timeline).first_ns;
+    uint64_t length_ns = thread_at(&all, 0)->calls[0].spans[0].length_ns;
+    close_run(&all);
+    const struct probity_timeline_options options = {
+        .from_ns = first_ns + 50, .to_ns = first_ns + 300, .has_around = 1};
+    start();
+    make_items(&make, 1, nested, COUNT(nested));
+    struct run run = run_made("timeline_around", &options);
+    const struct probity_timeline_thread *thread = thread_at(&run, 0);
+    assert_int_equal(thread->calls[0].count, 1);
+    assert_int_equal(thread->calls[0].spans[0].flags, PROBITY_TIMELINE_BEFORE);
+    assert_int_equal(thread->calls[0].spans[0].start_ns, first_ns);
+    assert_int_equal(thread->calls[0].spans[0].length_ns, length_ns);
+    assert_int_equal(thread->calls[1].count, 2);
+    assert_int_equal(probity_timeline_facts(run.timeline).calls, 3);
+    close_run(&run);
+}
+
 /* Columns of 50 ns. */
 static void columns_are_named_after_what_took_most(void **state)
 {
@@ -281,9 +417,12 @@ int main(void)
         cmocka_unit_test(calls_lie_by_thread_and_depth),
         cmocka_unit_test(hits_are_moments),
         cmocka_unit_test(a_budget_loses_no_call_and_no_long_one),
+        cmocka_unit_test(a_closer_look_finds_each_call_of_some_stretches),
+        cmocka_unit_test(a_closer_look_at_less_loses_nothing),
         cmocka_unit_test(a_deferred_scope_is_around_what_it_called),
         cmocka_unit_test(the_slowest_calls_are_kept),
         cmocka_unit_test(calls_outside_the_range_are_not_there),
+        cmocka_unit_test(calls_around_the_range_are_there_where_wanted),
         cmocka_unit_test(columns_are_named_after_what_took_most),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,6 +25,7 @@ const keys: readonly [string, string][] = [
     ["N, P", "time line: next and previous match of the search"],
     ["Enter, F, double click", "zoom to what is selected"],
     ["Arrows, Backspace", "flame graph: caller, callee, neighbours; one level out"],
+    ["G", "time line: the next stretch that is here call by call (blue below the ruler)"],
     ["C", "time line: fold or unfold all threads"],
     ["Home, 0", "all of it"],
     ["Escape", "close the side"],
@@ -38,7 +39,7 @@ function Help({ onClose }: { onClose: () => void }): VNode {
         <dialog ref={dialog} onClose={onClose} aria-label="Keys">
             <h2>Keys and pointer</h2>
             <dl class="keys">{keys.map(([name, text]) => <div key={name}><dt>{name}</dt><dd>{text}</dd></div>)}</dl>
-            <p class="faint">A hatched box stands for several calls. An orange strip above a thread says that it was off the CPU, and its calls are faded there.</p>
+            <p class="faint">A hatched box stands for several calls that this page does not tell apart; below, a command is told that does. An orange strip above a thread says that it was off the CPU, and its calls are faded there.</p>
             <button type="button" onClick={() => dialog.current?.close()}>Close</button>
         </dialog>
     );

@@ -153,6 +153,10 @@ export interface Timeline {
     spans: number;
     names: Name[];
     report_names: number[];
+    /** From and to, in the order of time. */
+    stretches: [number, number][];
+    /** As --tid had them. */
+    tids: string | null;
     threads: {
         trace: number;
         pid: number;

@@ -76,6 +76,8 @@ function flagsOf(flags: number): string[] {
         texts.push("open when the records end");
     if ((flags & Flag.Untimed) !== 0)
         texts.push("entered while profiling was off");
+    if ((flags & Flag.Before) !== 0)
+        texts.push("entered before the range that this page shows; it counts in no table");
     return texts;
 }
 
@@ -97,7 +99,7 @@ function CallDetails({ lane, index, shared }: { lane: Lane; index: number; share
     const number = lane.name[index];
     const name = shared.model.names[number];
     const row = shared.model.rowOfName[number];
-    const length = lane.length[index];
+    const length = lane.whole.get(index) ?? lane.length[index];
     const off = lane.off[index];
     const [given, returned] = lane.values[index] > 0 ? shared.data.timeline.values[lane.values[index] - 1] : [null, null];
     const { values_min_ns: least } = shared.data.timeline;
@@ -135,7 +137,7 @@ function TogetherDetails({ lane, first, last, shared }: { lane: Lane; first: num
             <h2>{count(calls)} {what} together</h2>
             <p>Mostly <b>{named(shared.model.names[lane.name[first]].name)}</b>. {last > first
                 ? "They share a column of the screen: zoom in to tell them apart."
-                : `Each was shorter than ${time(shared.data.timeline.unit_ns)}: they were put together when this page was made. A page of a shorter range (--from, --to) or with more spans (--spans) shows each.`}
+                : `Each was shorter than ${time(shared.data.timeline.unit_ns)}: they were put together when this page was made. The command below the time line makes a page that shows each.`}
             </p>
             <Facts>
                 <Fact name="From first to last">{time(length)}</Fact>

@@ -3,7 +3,7 @@ import type { Data, Name } from "./data";
 
 export const LaneKind = { Off: 0, Marks: 1, Calls: 2 } as const;
 
-export const Flag = { Unwound: 1, Open: 2, Untimed: 4 } as const;
+export const Flag = { Unwound: 1, Open: 2, Untimed: 4, Before: 8 } as const;
 
 export interface Lane {
     kind: number;
@@ -18,6 +18,8 @@ export interface Lane {
     off: Float64Array;
     flags: Uint8Array;
     values: Uint32Array;
+    /** How long those took that began before the range of the page. */
+    whole: Map<number, number>;
     /** Sums of all before, for columns in which many spans lie. */
     busyBefore: Float64Array;
     countBefore: Float64Array;
@@ -45,6 +47,8 @@ export interface Model {
     /** All names, those of functions with most self time first. */
     ranked: string[];
     length: number;
+    /** Where no calls are put together although elsewhere they are. */
+    stretches: [number, number][];
 }
 
 /** Reads numbers of 7 bits a byte. Those of nanoseconds exceed 32 bits, so nothing is shifted. */
@@ -79,6 +83,7 @@ function readLane(numbers: Numbers, thread: number, kind: number, depth: number,
         off: new Float64Array(size),
         flags: new Uint8Array(size),
         values: new Uint32Array(size),
+        whole: new Map(),
         busyBefore: new Float64Array(size + 1),
         countBefore: new Float64Array(size + 1),
     };
@@ -88,6 +93,8 @@ function readLane(numbers: Numbers, thread: number, kind: number, depth: number,
     for (const column of [lane.length, lane.count, lane.name, lane.busy, lane.off, lane.flags, lane.values])
         numbers.fill(column);
     for (let i = 0; i < size; i++) {
+        if (kind !== LaneKind.Off && (lane.flags[i] & Flag.Before) !== 0)
+            lane.whole.set(i, lane.busy[i]);
         if (lane.count[i] === 1 && kind !== LaneKind.Off)
             lane.busy[i] = lane.length[i];
         lane.busyBefore[i + 1] = lane.busyBefore[i] + lane.busy[i];
@@ -124,7 +131,8 @@ export function makeModel(data: Data, bytes: Uint8Array): Model {
         [thread.off, thread.marks, ...thread.calls].filter((lane) => lane !== null));
     const ranked = [...[...data.report.functions].sort((a, b) => (b.self_ns ?? 0) - (a.self_ns ?? 0)), ...timeline.names]
         .map((each) => each.name);
-    return { threads, lanes, names: timeline.names, rowOfName, ranked, length: Math.max(timeline.length_ns, 1) };
+    return { threads, lanes, names: timeline.names, rowOfName, ranked, length: Math.max(timeline.length_ns, 1),
+        stretches: timeline.stretches };
 }
 
 /** How many of the first spans begin before `time`. */
@@ -139,6 +147,14 @@ export function before(lane: Lane, time: number, from = 0): number {
             high = middle;
     }
     return low;
+}
+
+/** How many spans there are in a window, were each call a span of its own. */
+export function spansIn(model: Model, from: number, to: number): number {
+    return model.lanes.reduce((sum, lane) => {
+        const first = before(lane, from);
+        return sum + lane.countBefore[before(lane, to, first)] - lane.countBefore[first];
+    }, 0);
 }
 
 /** The span at a time, or the nearest that is not further than `slack`; -1 without. */

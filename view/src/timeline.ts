@@ -48,8 +48,9 @@ export class TimelineView {
     matches: Uint8Array | null = null;
     range: Window | null = null;
     readonly flat = new Set<number>();
-    /** Of the last drawing: spans and calls on screen, and those in a column with others. */
-    drawn = { spans: 0, calls: 0, together: 0 };
+    /** Of the last drawing: spans and calls on screen, those in a column with others, and those in a
+     * span with others, which no zoom tells apart. */
+    drawn = { spans: 0, calls: 0, together: 0, merged: 0 };
     private rows: Row[] = [];
     /** Written over everything else, so that nothing fades them. */
     private labels: { text: string; x: number; y: number; isDim: boolean }[] = [];
@@ -218,7 +219,7 @@ export class TimelineView {
 
     draw(context: CanvasRenderingContext2D): void {
         const { theme } = this;
-        this.drawn = { spans: 0, calls: 0, together: 0 };
+        this.drawn = { spans: 0, calls: 0, together: 0, merged: 0 };
         context.fillStyle = theme.paper;
         context.fillRect(0, 0, this.width, this.height);
         context.textBaseline = "middle";
@@ -269,9 +270,10 @@ export class TimelineView {
             this.drawCalls(context, row.lane, y, row.height - (row.height > FLAT_ROW ? 1 : 0));
     }
 
-    private tally(lane: Lane, calls: number): void {
+    private tally(lane: Lane, calls: number, spans: number): void {
         if (lane.kind === LaneKind.Off)
             return;
+        this.drawn.merged += calls > spans ? calls : 0;
         this.drawn.spans++;
         this.drawn.calls += calls;
         this.drawn.together += calls > 1 ? calls : 0;
@@ -290,7 +292,7 @@ export class TimelineView {
                 i++;
             } else if (width >= 1.5) {
                 wide(i, x, width);
-                this.tally(lane, lane.count[i]);
+                this.tally(lane, lane.count[i], 1);
                 i++;
             } else {
                 const column = Math.floor(x);
@@ -299,7 +301,7 @@ export class TimelineView {
                 if (end - 1 > i && lane.length[end - 1] >= ns * 1.5)
                     end--;
                 narrow(i, end, column);
-                this.tally(lane, lane.countBefore[end] - lane.countBefore[i]);
+                this.tally(lane, lane.countBefore[end] - lane.countBefore[i], end - i);
                 i = end;
             }
         }
@@ -539,6 +541,7 @@ export class TimelineView {
         context.fillStyle = theme.faint;
         if (this.only === null)
             context.fillText(`${time(this.window.to - this.window.from)} in sight`, 8, RULER / 2);
+        this.drawStretches(context);
         for (let at = Math.ceil(this.window.from / step) * step; at <= this.window.to; at += step) {
             const x = Math.round(this.xOf(at));
             if (x < this.gutter)
@@ -548,6 +551,27 @@ export class TimelineView {
             context.fillStyle = theme.faint;
             context.fillText(moment(at, step, this.window.to), x + 4, RULER / 2);
         }
+    }
+
+    /** Below the ruler, where each call is by itself. */
+    private drawStretches(context: CanvasRenderingContext2D): void {
+        context.fillStyle = this.theme.accent;
+        for (const [from, to] of this.model.stretches) {
+            const left = Math.max(this.gutter, this.xOf(from));
+            const right = Math.min(this.width, this.xOf(to));
+            if (right > this.gutter && left < this.width)
+                context.fillRect(left, RULER - 4, Math.max(right - left, 1.5), 4);
+        }
+    }
+
+    /** Zooms to the next stretch of which all is here. */
+    showStretch(): void {
+        const { model: { stretches }, window } = this;
+        const middle = (window.from + window.to) / 2;
+        const after = stretches.findIndex(([from, to]) => (from + to) / 2 > middle + 1 && to > this.all.from && from < this.all.to);
+        const [from, to] = stretches[Math.max(after, 0)];
+        // What lies across its ends is not in full.
+        this.show(from + (to - from) * 0.01, to - (to - from) * 0.01);
     }
 
     private drawRange(context: CanvasRenderingContext2D): void {

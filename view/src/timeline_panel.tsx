@@ -2,8 +2,9 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Canvas, Painter, Tip } from "./canvas";
+import { commandFor } from "./command";
 import { count, percent, short, time } from "./format";
-import { LaneKind, type Lane, type Thread } from "./lanes";
+import { LaneKind, type Lane, spansIn, type Thread } from "./lanes";
 import { matcher, type Shared, signatureOf } from "./state";
 import { type Hit, nextMatch, TimelineView } from "./timeline";
 
@@ -28,27 +29,56 @@ function tipOf(hit: Hit, shared: Shared): string[] {
     if (lane.kind === LaneKind.Marks)
         return [short(name, 120), short(values?.[0] ?? "", 160), `at ${time(lane.start[first])}`];
     const off = lane.off[first];
+    const whole = lane.whole.get(first);
     return [
         short(signatureOf(shared, lane.name[first]) || name, 160),
-        `${time(lane.length[first])}${off > 0 ? `, off the CPU ${time(off)} (${percent(off / lane.length[first])})` : ""}`,
+        `${time(whole ?? lane.length[first])}${whole !== undefined ? ", began before this page" : ""}${off > 0 ? `, off the CPU ${time(off)} (${percent(off / (whole ?? lane.length[first]))})` : ""}`,
         values?.[0] != null ? short(values[0], 160) : "",
         values?.[1] != null ? `returned ${short(values[1], 120)}` : "",
     ];
 }
 
-function statusOf(view: TimelineView, shared: Shared): string {
+/** What is in sight, how much of it is drawn together, and by whom. */
+function statusOf(view: TimelineView, shared: Shared): Status {
     const { timeline } = shared.data;
-    const { calls, together } = view.drawn;
+    const { calls, together, merged } = view.drawn;
     const texts = [`${count(calls)} calls and marks in sight`];
     if (together > 0)
         texts.push(`${count(together)} of them drawn together: a column is ${time(view.columnNs)}`);
-    if (timeline.together > 0)
-        texts.push(`calls shorter than ${time(timeline.unit_ns)} were put together when the page was made (hatched)`);
+    if (merged > 0)
+        texts.push(`${count(merged)} were put together when the page was made (hatched): calls shorter than ${time(timeline.unit_ns)}`);
+    else if (timeline.together > 0)
+        texts.push("each call in sight is in this page");
     if (timeline.too_deep > 0)
         texts.push(`${count(timeline.too_deep)} calls are too deep to be here`);
     if (timeline.threads_beyond > 0)
         texts.push(`${count(timeline.threads_beyond)} more threads are not here`);
-    return texts.join(" · ");
+    if (merged === 0)
+        return { text: texts.join(" · "), command: null, isTooMuch: false };
+    const tid = view.only?.tid ?? null;
+    const command = commandFor(shared.data, view.window, spansIn(shared.model, view.window.from, view.window.to), tid);
+    return { text: texts.join(" · "), command, isTooMuch: command === null };
+}
+
+interface Status { text: string; command: string | null; isTooMuch: boolean }
+
+/** A command line, to be taken elsewhere. */
+function Command({ text }: { text: string }): VNode {
+    const [isCopied, setCopied] = useState(false);
+    const code = useRef<HTMLElement>(null);
+    useEffect(() => { setCopied(false); }, [text]);
+    const copy = (): void => {
+        // Pages on a disk may have no clipboard: what is selected can be copied by hand.
+        const select = (): void => { if (code.current !== null) getSelection()?.selectAllChildren(code.current); };
+        const clipboard = navigator.clipboard as Clipboard | undefined;
+        select();
+        clipboard?.writeText(text).then(() => { setCopied(true); }, select);
+    };
+    return (
+        <span class="command">
+            <span>In full:</span> <code ref={code}>{text}</code> <button type="button" onClick={copy}>{isCopied ? "Copied" : "Copy"}</button>
+        </span>
+    );
 }
 
 interface Drag {
@@ -79,7 +109,7 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
         return made;
     }, [shared.model, shared.palette, painter, only]);
     const lanes = useMemo(() => only === null ? shared.model.lanes : only.calls, [shared.model, only]);
-    const [status, setStatus] = useState("");
+    const [status, setStatus] = useState<Status>({ text: "", command: null, isTooMuch: false });
     const [tip, setTip] = useState<{ at: { x: number; y: number }; lines: string[] } | null>(null);
     const [place, setPlace] = useState({ scroll: 0, scrollMax: 0, from: view.window.from, to: view.window.to });
     const drag = useRef<Drag | null>(null);
@@ -240,7 +270,7 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
             "Home": () => { view.showAll(); }, "0": () => { view.showAll(); },
             "End": () => { view.pan(view.all.to); },
             ",": () => { move(-1); }, ".": () => { move(1); }, "[": () => { climb(-1); }, "]": () => { climb(1); },
-            "n": () => { step(false); }, "p": () => { step(true); }, "c": foldAll,
+            "g": () => { view.showStretch(); }, "n": () => { step(false); }, "p": () => { step(true); }, "c": foldAll,
             "f": () => { if (view.selected !== null) view.reveal(view.selected.lane, view.selected.index, true); },
             "Enter": () => { if (view.selected !== null) view.reveal(view.selected.lane, view.selected.index, true); },
             "Escape": () => {
@@ -271,6 +301,8 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
                 <button type="button" title="Zoom out (-)" onClick={() => { view.zoom(2, (view.window.from + view.window.to) / 2); refresh(); }}>−</button>
                 <button type="button" title="All (Home)" onClick={() => { view.showAll(); refresh(); }}>All</button>
                 {only === null && <button type="button" title="Fold or unfold all threads (c)" onClick={() => { foldAll(); refresh(); }}>Fold</button>}
+                {shared.model.stretches.length > 0 && <button type="button" title="The next stretch that is here call by call: blue below the ruler (g)"
+                    onClick={() => { view.showStretch(); refresh(); }}>Next in full</button>}
                 {matches !== null && (
                     <span class="found">
                         <button type="button" disabled={found === 0} onClick={() => { step(true); }}>Previous</button>
@@ -290,7 +322,11 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
                 {place.scrollMax > 0 && <input class="scroll" type="range" min={0} max={place.scrollMax} value={place.scroll} aria-label="Scroll threads"
                     onInput={(event) => { view.scrollTo(Number(event.currentTarget.value)); refresh(); }} />}
             </div>
-            <p class="status" role="status">{status}</p>
+            <p class="status">
+                <span role="status">{status.text}</span>
+                {status.isTooMuch && " · too many for one page: zoom in for the command that shows each"}
+                {status.command !== null && <Command text={status.command} />}
+            </p>
             {tip !== null && <Tip {...tip} />}
         </div>
     );
