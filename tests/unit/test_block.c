@@ -88,6 +88,25 @@ static void block_header(void **state)
     assert_int_equal(probity_block_header_get(block, &header), PROBITY_ERROR_DAMAGED);
 }
 
+/* The checksum as doc/trace-format.md has it, bit by bit: of all bytes of the block, its own place
+ * as zero. */
+static void checksum_is_that_of_the_format(void **state)
+{
+    uint8_t block[PROBITY_BLOCK_HEADER_BYTES + 57];
+    uint32_t crc = UINT32_MAX;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof block; i++)
+        block[i] = (uint8_t)(i * 37);
+    probity_block_seal(block, PROBITY_BLOCK_DATA, 0xfedcba9876543210, 57);
+    for (size_t i = 0; i < sizeof block; i++) {
+        crc ^= i < 8 || i >= 12 ? block[i] : 0;
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78 : 0);
+    }
+    assert_int_equal(probity_get_u32(block + 8), ~crc);
+}
+
 static void info_there_and_back(void **state)
 {
     struct probity_info info = info_sample(), got;
@@ -191,6 +210,7 @@ int main(void)
         cmocka_unit_test(info_there_and_back), cmocka_unit_test(info_of_strange_strings),
         cmocka_unit_test(data_there_and_back), cmocka_unit_test(sync_there_and_back),
         cmocka_unit_test(end_of_a_failed_recording),
+        cmocka_unit_test(checksum_is_that_of_the_format),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

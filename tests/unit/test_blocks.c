@@ -224,6 +224,65 @@ static void names_may_come_late(void **state)
     probity_blocks_close(blocks);
 }
 
+/* The longest instances, the longest first; of equal ones the first. */
+static void the_slowest_are_the_slowest(void **state)
+{
+    static const uint64_t lengths[] = {5, 1, 4, 9, 2, 9}, expected[] = {9, 9, 5, 4};
+    const struct probity_blocks_options options = {.slowest = 4};
+    struct probity_blocks *blocks;
+    uint64_t at_ns = 1000;
+    size_t count;
+
+    (void)state;
+    assert_int_equal(probity_blocks_open(&options, &blocks), 0);
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        put_hit(blocks, 1, NULL, 0, at_ns += 100);
+        put_hit(blocks, 2, NULL, 0, at_ns += lengths[i]);
+    }
+    const struct probity_blocks_pair *const *pairs =
+        probity_blocks_sort(blocks, PROBITY_BLOCKS_NAME, &count);
+    assert_int_equal(count, 2);
+    assert_int_equal(pairs[0]->slowest_count, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(pairs[0]->slowest[i].value_ns, expected[i]);
+    assert_true(pairs[0]->slowest[0].at_ns < pairs[0]->slowest[1].at_ns);
+    probity_blocks_close(blocks);
+}
+
+/* The way of one request: a thread to itself, to another one, and on that one. */
+static void between_two_threads_there_is_no_cpu_time(void **state)
+{
+    static const struct {
+        uint32_t slot;
+        uint64_t wall_ns, cpu_ns;
+    } steps[] = {{0, 1000, 50}, {0, 1100, 90}, {1, 1300, 7000}, {1, 1700, 7300}};
+    const struct probity_blocks_options options = {.by_correlation = 1};
+    struct probity_blocks *blocks;
+    size_t count;
+
+    (void)state;
+    assert_int_equal(probity_blocks_open(&options, &blocks), 0);
+    for (uint32_t i = 0; i < 4; i++) {
+        const struct probity_event event = {
+            .kind = PROBITY_EVENT_HIT, .id = i + 1, .thread_slot = steps[i].slot,
+            .thread = steps[i].slot, .tid = 100 + steps[i].slot, .wall_ns = steps[i].wall_ns,
+            .cpu_ns = steps[i].cpu_ns, .wall_known = 1, .cpu_known = 1,
+            .has_correlation = 1, .correlation = 77};
+        assert_int_equal(probity_blocks_put(blocks, &event), 0);
+    }
+    const struct probity_blocks_pair *const *pairs =
+        probity_blocks_sort(blocks, PROBITY_BLOCKS_NAME, &count);
+    assert_int_equal(count, 3);
+    static const uint64_t wall_ns[] = {100, 200, 400}, cpu_ns[] = {40, 0, 300};
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(pairs[i]->calls, 1);
+        assert_int_equal(pairs[i]->wall_ns, wall_ns[i]);
+        assert_int_equal(pairs[i]->cpu_calls, i != 1);
+        assert_int_equal(pairs[i]->cpu_ns, cpu_ns[i]);
+    }
+    probity_blocks_close(blocks);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +291,8 @@ int main(void)
         cmocka_unit_test(probes_are_numbers_and_names),
         cmocka_unit_test(many_pairs_are_told_apart),
         cmocka_unit_test(names_may_come_late),
+        cmocka_unit_test(the_slowest_are_the_slowest),
+        cmocka_unit_test(between_two_threads_there_is_no_cpu_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,6 +38,32 @@ static void near_anchors_tell_nothing(void **state)
     probity_clockmap_release(&map);
 }
 
+/* Exact, and rounded down, for differences below 2^32 ticks. */
+static void between_two_anchors_time_is_on_their_line(void **state)
+{
+    static const uint64_t lines[][2] = {{3, 1}, {2596145, 1000003}, {4000000000, 1541000000},
+                                        {4294967295, 4294967294}, {7, 5000}, {1000, 1000}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        uint64_t ticks = lines[i][0], ns = lines[i][1];
+        const struct probity_anchor first = {100, 0, 0, 1000 * MS, 0};
+        const struct probity_anchor second = {100 + ticks, ns, ns, 1000 * MS + ns, 0};
+        struct probity_clockmap map = {.nominal_rate = UINT64_C(1) << 32};
+        assert_int_equal(probity_clockmap_add(&map, &first), 0);
+        assert_int_equal(probity_clockmap_add(&map, &second), 0);
+        for (uint64_t step = 0; step <= 1000; step++) {
+            uint64_t tick = ticks / 1000 * step + (step < ticks ? step % 7 : 0);
+            __extension__ typedef unsigned __int128 wide;
+            if (tick <= ticks)
+                assert_int_equal(probity_clockmap_wall(&map, 100 + tick),
+                                 1000 * MS + (uint64_t)((wide)tick * ns / ticks));
+        }
+        assert_int_equal(probity_clockmap_wall(&map, 100 + ticks), 1000 * MS + ns);
+        probity_clockmap_release(&map);
+    }
+}
+
 static void a_clock_that_was_set_does(void **state)
 {
     const struct probity_anchor first = {100, 0, 0, 1000 * MS, 0};
@@ -76,6 +102,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(near_anchors_tell_nothing),
+        cmocka_unit_test(between_two_anchors_time_is_on_their_line),
         cmocka_unit_test(a_clock_that_was_set_does),
         cmocka_unit_test(differences_may_be_beyond_63_bits),
     };

@@ -89,6 +89,27 @@ static void oldest_first(void **state)
     pool_free(pool);
 }
 
+/* Whoever looked at the head of a list, and was held up, must see that chunks came and went. */
+static void no_head_comes_back(void **state)
+{
+    struct probity_pool *pool = pool_new(1);
+    uint64_t free_head = pool->free_list, full_head = pool->full_list;
+
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        uint32_t chunk = probity_pool_take(pool);
+        probity_pool_hand_over(pool, chunk);
+        assert_int_equal(probity_pool_collect(pool), chunk);
+        probity_pool_free(pool, chunk);
+        assert_int_equal((uint32_t)pool->free_list, (uint32_t)free_head);
+        assert_int_equal((uint32_t)pool->full_list, (uint32_t)full_head);
+        assert_true(pool->free_list != free_head && pool->full_list != full_head);
+        free_head = pool->free_list;
+        full_head = pool->full_list;
+    }
+    pool_free(pool);
+}
+
 /* While the writer waits for a hole, nobody else can wait for that chunk. */
 static void waiting_counts_as_open(void **state)
 {
@@ -166,6 +187,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(takes_each_once),
         cmocka_unit_test(oldest_first),
+        cmocka_unit_test(no_head_comes_back),
         cmocka_unit_test(waiting_counts_as_open),
         cmocka_unit_test(many_threads),
     };

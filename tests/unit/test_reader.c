@@ -86,6 +86,51 @@ static void equal_ticks_keep_the_order_of_threads(void **state)
     unlink(make.path);
 }
 
+/* A thread's block begins with the tick with which its block before ends. */
+static void equal_ticks_of_one_thread_keep_the_order_of_blocks(void **state)
+{
+    (void)state;
+    make_start(&make);
+    for (uint32_t i = 0; i < 6; i++)
+        make_data(&make, (struct probity_data){.thread = 1},
+                  (struct make_hit[]){{1000100, 4 * i, 0}, {1000100, 4 * i + 2, 0}}, 2);
+    make_sync(&make, PROBITY_BLOCK_END, make_anchor(1003000), 1003000);
+    make_write(&make, "blocks");
+    struct probity_reader *reader = open_one(make.path);
+
+    EXPECT_IDS(reader, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
+    probity_reader_close(reader);
+    unlink(make.path);
+}
+
+/* Each hit's thread is another one by chance; ids are in the order of time. */
+static void many_threads_interleave_in_time_order(void **state)
+{
+    enum { THREADS = 9, HITS = 900 };
+    static struct make_hit hits[THREADS][HITS];
+    size_t counts[THREADS] = {0};
+    uint32_t random = 12345, expected = 0;
+    const struct probity_event *event;
+    (void)state;
+    for (uint32_t i = 0; i < HITS; i++) {
+        random = random * 1664525 + 1013904223;
+        uint32_t thread = (random >> 16) % THREADS;
+        hits[thread][counts[thread]++] = (struct make_hit){1000100 + 3 * i, 2 * i, 0};
+    }
+    make_start(&make);
+    for (uint32_t i = 0; i < THREADS; i++)
+        make_data(&make, (struct probity_data){.thread = i}, hits[i], counts[i]);
+    make_sync(&make, PROBITY_BLOCK_END, make_anchor(1100000), 1100000);
+    make_write(&make, "interleaved");
+    struct probity_reader *reader = open_one(make.path);
+
+    while ((event = next_hit(reader)) != NULL)
+        assert_int_equal(event->id, expected++);
+    assert_int_equal(expected, HITS);
+    probity_reader_close(reader);
+    unlink(make.path);
+}
+
 static void late_blocks_come_in_time_order(void **state)
 {
     (void)state;
@@ -176,10 +221,15 @@ static void names_are_in_force_from_their_declaration_on(void **state)
     make_start(&make);
     make_data(
         &make, (struct probity_data){.thread = 1},
-        (struct make_hit[]){{1000100, 2 * 4 + 1, 0}, {1000300, 2 * 4 + 1, 0}, {1000400, 2 * 3, 0}},
-        3);
+        (struct make_hit[]){{1000100, 2 * 4 + 1, 0}, {1000300, 2 * 4 + 1, 0}, {1000400, 2 * 3, 0},
+                            {1000500, 2 * 4 + 1, 0}, {1000600, 2 * 3, 0}},
+        5);
     make_event(&make, 2, 1000200, PROBITY_EVENT_SITE, site, put_site(site, 4, "parse"));
     make_event(&make, 2, 1000350, PROBITY_EVENT_PROBE_NAME, probe, 7);
+    /* A probe may get another name; a site keeps the text that was given out. */
+    memcpy(probe + 4, "new", 3);
+    make_event(&make, 2, 1000450, PROBITY_EVENT_PROBE_NAME, probe, 7);
+    make_event(&make, 2, 1000460, PROBITY_EVENT_SITE, site, put_site(site, 4, "other"));
     make_sync(&make, PROBITY_BLOCK_END, make_anchor(1003000), 1003000);
     make_write(&make, "names");
     struct probity_reader *reader = open_one(make.path);
@@ -190,9 +240,13 @@ static void names_are_in_force_from_their_declaration_on(void **state)
     event = next_hit(reader);
     assert_int_equal(event->id, 4);
     assert_string_equal(event->name, "parse");
+    const char *name = event->name;
     event = next_hit(reader);
     assert_false(event->is_site);
     assert_string_equal(event->name, "two");
+    assert_ptr_equal(next_hit(reader)->name, name);
+    assert_string_equal(name, "parse");
+    assert_string_equal(next_hit(reader)->name, "new");
     probity_reader_close(reader);
     unlink(make.path);
 }
@@ -345,6 +399,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_threads_come_in_time_order),
         cmocka_unit_test(equal_ticks_keep_the_order_of_threads),
+        cmocka_unit_test(equal_ticks_of_one_thread_keep_the_order_of_blocks),
+        cmocka_unit_test(many_threads_interleave_in_time_order),
         cmocka_unit_test(late_blocks_come_in_time_order),
         cmocka_unit_test(cpu_time_follows_the_stream_and_never_steps_back),
         cmocka_unit_test(wall_time_goes_from_anchor_to_anchor),

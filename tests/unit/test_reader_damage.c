@@ -113,6 +113,11 @@ static void a_file_cut_anywhere_is_read_up_to_the_cut(void **state)
                        : cut >= block_at[4] ? 0x0f : cut >= block_at[2] ? 0x03 : 0;
         assert_int_equal(seen, expected);
         assert_true(is_told(reader));
+        /* It ends within a block: nothing else is wrong with it. */
+        size_t last = 7;
+        while (block_at[last] > cut)
+            last--;
+        assert_int_equal(probity_reader_facts(reader, 0)->cut_bytes, cut - block_at[last]);
         assert_true(check_finds_fault());
         probity_reader_close(reader);
     }
@@ -180,13 +185,34 @@ static void a_missing_block_is_told(void **state)
 {
     struct probity_reader *reader;
     (void)state;
-    make_sample();
-    put_in_place(block_at[4], block_at[5] - block_at[4], NULL, 0);
-    make_write(&make, "missing");
-    assert_int_equal(read_ids(&reader), 0xff & ~0x30);
-    assert_true(is_told(reader));
-    assert_true(check_finds_fault());
-    probity_reader_close(reader);
+    static const int ids[] = {0, 0x03, 0, 0x0c, 0x30, 0, 0xc0, 0};
+    for (size_t block = 1; block <= 6; block++) {
+        make_sample();
+        put_in_place(block_at[block], block_at[block + 1] - block_at[block], NULL, 0);
+        make_write(&make, "missing");
+        assert_int_equal(read_ids(&reader), 0xff & ~ids[block]);
+        assert_true(is_told(reader));
+        assert_true(check_finds_fault());
+        probity_reader_close(reader);
+    }
+    unlink(make.path);
+}
+
+static void a_block_that_tells_of_more_records_than_it_has_is_damage(void **state)
+{
+    struct probity_reader *reader;
+    (void)state;
+    for (uint32_t records = 1; records <= 3; records += 2) {
+        make_sample();
+        uint8_t *block = make.bytes + block_at[3];
+        probity_put_u32(block + PROBITY_BLOCK_HEADER_BYTES + 24, records);
+        probity_block_seal(block, PROBITY_BLOCK_DATA, 3,
+                           (uint32_t)(block_at[4] - block_at[3] - PROBITY_BLOCK_HEADER_BYTES));
+        make_write(&make, "records");
+        assert_int_equal(read_ids(&reader), 0xff);
+        assert_true(probity_trace_is_damaged(probity_reader_facts(reader, 0)));
+        probity_reader_close(reader);
+    }
     unlink(make.path);
 }
 
@@ -341,6 +367,7 @@ int main(void)
         cmocka_unit_test(any_changed_byte_is_told),
         cmocka_unit_test(bytes_that_do_not_belong_are_skipped),
         cmocka_unit_test(a_missing_block_is_told),
+        cmocka_unit_test(a_block_that_tells_of_more_records_than_it_has_is_damage),
         cmocka_unit_test(a_block_that_was_there_before_is_passed_over),
         cmocka_unit_test(a_damaged_late_block_leaves_the_next_one_single),
         cmocka_unit_test(what_stands_behind_end_is_ignored_and_told),

@@ -381,6 +381,79 @@ static void the_json_is_as_ever(void **state)
     close_run(&run);
 }
 
+/* ---- Made events -------------------------------------------------------------------------------
+ */
+
+struct moment {
+    uint64_t kind, wall_ns, cpu_ns;
+    uint32_t slot, function;
+};
+
+/* The answer of made events; the reader is none. */
+static struct run run_moments(const struct probity_report_options *options,
+                              const struct moment *moments, size_t count)
+{
+    struct run run = {0};
+
+    assert_int_equal(probity_report_open(options, &run.report), 0);
+    for (size_t i = 0; i < count; i++) {
+        const struct probity_event event = {
+            .kind = (uint32_t)moments[i].kind, .id = moments[i].function,
+            .thread = moments[i].slot, .thread_slot = moments[i].slot, .tick = moments[i].wall_ns,
+            .wall_ns = moments[i].wall_ns, .cpu_ns = moments[i].cpu_ns, .wall_known = 1,
+            .cpu_known = 1};
+        assert_int_equal(probity_report_put(run.report, &event), 0);
+    }
+    assert_int_equal(probity_report_finish(run.report), 0);
+    run.functions = probity_report_functions(run.report, &run.count);
+    probity_report_sort(run.functions, run.count, PROBITY_REPORT_TOTAL);
+    return run;
+}
+
+static void what_is_measured_off_the_cpu_is_wall_less_cpu_time(void **state)
+{
+    static const struct moment moments[] = {{PROBITY_EVENT_ENTER, 5000, 100, 0, 10},
+                                            {PROBITY_EVENT_ENTER, 5100, 200, 0, 20},
+                                            {PROBITY_EVENT_LEAVE, 5500, 250, 0, 20},
+                                            {PROBITY_EVENT_LEAVE, 6000, 400, 0, 10}};
+    static const struct {
+        enum probity_report_key measure;
+        uint64_t outer, inner;
+    } cases[] = {{PROBITY_REPORT_TOTAL, 1000, 400},    {PROBITY_REPORT_SELF, 600, 400},
+                 {PROBITY_REPORT_CPU_TOTAL, 300, 50},  {PROBITY_REPORT_CPU_SELF, 250, 50},
+                 {PROBITY_REPORT_OFF_TOTAL, 700, 350}, {PROBITY_REPORT_OFF_SELF, 350, 350}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct probity_report_options options = {.measure = cases[i].measure};
+        struct run run = run_moments(&options, moments, COUNT(moments));
+        assert_int_equal(run.count, 2);
+        assert_int_equal(run.functions[0].number, 10);
+        assert_int_equal(run.functions[0].sums.min_ns, cases[i].outer);
+        assert_int_equal(run.functions[0].sums.max_ns, cases[i].outer);
+        assert_int_equal(run.functions[1].sums.max_ns, cases[i].inner);
+        probity_report_close(run.report);
+    }
+}
+
+/* Two threads that overlap, one inside of the other, and one alone. */
+static void time_in_which_any_thread_was_inside_counts_once(void **state)
+{
+    static const struct moment moments[] = {
+        {PROBITY_EVENT_ENTER, 1000, 0, 0, 10}, {PROBITY_EVENT_ENTER, 1500, 0, 1, 10},
+        {PROBITY_EVENT_LEAVE, 2000, 0, 0, 10}, {PROBITY_EVENT_LEAVE, 2500, 0, 1, 10},
+        {PROBITY_EVENT_ENTER, 3000, 0, 0, 10}, {PROBITY_EVENT_ENTER, 3100, 0, 1, 10},
+        {PROBITY_EVENT_LEAVE, 3200, 0, 1, 10}, {PROBITY_EVENT_LEAVE, 3300, 0, 0, 10},
+        {PROBITY_EVENT_ENTER, 4000, 0, 2, 10}, {PROBITY_EVENT_LEAVE, 4001, 0, 2, 10}};
+
+    (void)state;
+    struct run run = run_moments(NULL, moments, COUNT(moments));
+    assert_int_equal(run.count, 1);
+    assert_int_equal(run.functions[0].sums.total.wall_ns, 1000 + 1000 + 300 + 100 + 1);
+    assert_int_equal(run.functions[0].sums.elapsed_ns, 1500 + 300 + 1);
+    probity_report_close(run.report);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -394,6 +467,8 @@ int main(void)
         cmocka_unit_test(times_have_four_digits_and_a_unit),
         cmocka_unit_test(the_table_is_as_ever),
         cmocka_unit_test(the_json_is_as_ever),
+        cmocka_unit_test(what_is_measured_off_the_cpu_is_wall_less_cpu_time),
+        cmocka_unit_test(time_in_which_any_thread_was_inside_counts_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

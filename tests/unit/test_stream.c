@@ -161,7 +161,6 @@ static void damage(void **state)
     }
 }
 
-/* Any bytes: an end or damage, after no more records than bytes. */
 /* Predicted or not, a record whose tick has no room in 64 bits is none: it would be older than the
  * one before. */
 static void a_tick_beyond_64_bits_is_damage(void **state)
@@ -189,6 +188,25 @@ static void a_tick_beyond_64_bits_is_damage(void **state)
     }
 }
 
+/* The largest code there is, and one more. */
+static void codes_end_where_those_of_probes_end(void **state)
+{
+    uint64_t table[PROBITY_STREAM_TABLE];
+    struct probity_unpacker unpacker;
+    struct probity_record record;
+    uint8_t stream[64];
+
+    (void)state;
+    for (uint64_t more = 0; more <= 1; more++) {
+        uint64_t code = PROBITY_STREAM_CODE_MAX + more;
+        struct probity_packer packer = probity_packer_start(stream, 1000, table);
+        probity_pack_hit(&packer, 1000, PROBITY_STREAM_CODE_FIRST + code);
+        probity_unpacker_init(&unpacker, stream, (size_t)(packer.at - stream), 1000);
+        assert_int_equal(probity_unpack(&unpacker, &record), more ? PROBITY_ERROR_DAMAGED : 1);
+    }
+}
+
+/* Any bytes: an end or damage, after no more records than bytes. */
 static void noise(void **state)
 {
     (void)state;
@@ -286,6 +304,7 @@ int main(void)
         cmocka_unit_test(ids_are_packed_and_unpacked),
         cmocka_unit_test(unusual_ids_are_left_as_they_are),
         cmocka_unit_test(a_tick_beyond_64_bits_is_damage),
+        cmocka_unit_test(codes_end_where_those_of_probes_end),
         cmocka_unit_test(noise),
     };
 
