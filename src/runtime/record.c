@@ -196,8 +196,8 @@ static void record_measured_hit(struct probity_session *session, struct probity_
         return;
     /* Switched out since the clock was read, or had to wait for a chunk: the reading does not hold
      * for that moment. The probe is still at work, so now is as good; but not the reading's own
-     * moment, which may be a signal handler's, between two of its records. What lies between the two
-     * counts for the next gap. */
+     * moment, which may be a signal handler's, between two of its records. What lies between counts
+     * for the next gap. */
     if ((int64_t)(slot->measured_tick - tick) >= (int64_t)slot->hot.gap_ticks) {
         slot->hot.last_tick = slot->measured_tick;
         tick = probity_clock_ticks(session->live.clock);

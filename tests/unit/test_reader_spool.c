@@ -17,7 +17,7 @@
 static struct make make;
 static struct make_spool spool;
 
-/* What fsync does: how often it was called, the error that it gives, whether the spool was there. */
+/* What fsync does: how often it was called, what error it gives, whether the spool was there. */
 static struct {
     int calls, error, found_spool;
 } syncing;
