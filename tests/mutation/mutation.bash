@@ -1,6 +1,7 @@
 # Sows a fault into a copy of the sources, builds what has changed and asks tests. Sourced behind
 # common.bash; shared by the quick cut and the campaign. A test is called unit/NAME or run/NAME.
 
+# shellcheck disable=SC2034 # for the scripts
 FAULTS=$SOURCE/tests/mutation/faults.py
 
 # A copy of what make reads. $1 where to
@@ -42,7 +43,7 @@ mutation_build() {
 
 # $1 sources, $2 build directory, $3 test. A test that does not end has failed.
 mutation_ask() (
-    cd "$1"
+    cd "$1" || exit
     case $3 in
         unit/*) set -- "$2/tests/$3" ;;
         run/*) set -- env "BUILD=$2" "PROBITY=$2/bin/probity" VARIANT=gcc bash "$1/tests/$3.sh" ;;
