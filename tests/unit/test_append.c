@@ -136,7 +136,7 @@ static void a_limit_of_file_size_is_an_error_and_no_signal(void **state)
     if (child == 0) {
         struct sample sample;
         const struct rlimit limit = {2 * BLOCK_BYTES - 1, 2 * BLOCK_BYTES - 1};
-        start(&sample, NULL, 0);
+        start(&sample, (long[]){0}, 0);
         signal(SIGXFSZ, SIG_DFL);
         if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
             _exit(2);
