@@ -110,6 +110,8 @@ static void take_anchors(struct probity_rest *rest)
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     uint64_t after = __atomic_load_n(&header->anchors, __ATOMIC_ACQUIRE);
     uint64_t kept = PROBITY_SPOOL_ANCHORS - 1;
+    /* A number that falls is no program's. */
+    after = after > before ? after : before;
     for (uint64_t i = after > kept ? after - kept : 0; i < before; i++) {
         const struct probity_spool_anchor *anchor = &ring[i % PROBITY_SPOOL_ANCHORS];
         rest->anchors[rest->anchor_count++] = (struct probity_anchor){

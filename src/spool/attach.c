@@ -85,7 +85,7 @@ static int segment_map(int file, size_t bytes, const struct expected *expected,
         munmap(map, bytes);
         return error;
     }
-    *ret_segment = (struct probity_attach_segment){map, bytes, header.chunks};
+    *ret_segment = (struct probity_attach_segment){map, bytes, header.chunks, header.chunk_words};
     return 0;
 }
 
@@ -135,7 +135,7 @@ int probity_attach_open(const char *path, const uint8_t session[16], const uint8
         struct probity_spool_header *header = attach.segments[0].map;
         uint32_t count = __atomic_load_n(&header->segments, __ATOMIC_ACQUIRE);
         attach.segment_count = 1;
-        attach.chunk_words = expected.chunk_words = header->chunk_words;
+        attach.chunk_words = expected.chunk_words = attach.segments[0].chunk_words;
         attach.chunk_count = expected.chunks = attach.segments[0].chunks;
         count = count < PROBITY_SPOOL_SEGMENTS_MAX ? count : PROBITY_SPOOL_SEGMENTS_MAX;
         error = map_further(&attach, expected, count);

@@ -16,7 +16,7 @@
 struct probity_attach_segment {
     void *map;
     size_t bytes;
-    uint32_t chunks;
+    uint32_t chunks, chunk_words;
 };
 
 struct probity_attach {
