@@ -88,7 +88,8 @@ static const char *export_with(const struct probity_exporter *exporter,
 
     assert_non_null(file);
     assert_int_equal(probity_reader_open(&path, 1, NULL, NULL, &reader), 0);
-    const struct probity_export_call call = {exporter, reader, options, fileno(file), NULL};
+    const struct probity_export_call call = {
+        .exporter = exporter, .reader = reader, .options = options, .descriptor = fileno(file)};
     assert_int_equal(probity_export_open(&call, &run), 0);
     while (probity_reader_next(reader, &event) > 0)
         assert_int_equal(probity_export_put(run, event), 0);
@@ -373,7 +374,8 @@ static void a_full_disk_is_an_error(void **state)
         struct probity_reader *reader;
         const struct probity_event *event;
         assert_int_equal(probity_reader_open(&path, 1, NULL, NULL, &reader), 0);
-        const struct probity_export_call call = {streams[i], reader, &all, full, NULL};
+        const struct probity_export_call call = {
+            .exporter = streams[i], .reader = reader, .options = &all, .descriptor = full};
         assert_int_equal(probity_export_open(&call, &run), 0);
         while (probity_reader_next(reader, &event) > 0)
             assert_int_equal(probity_export_put(run, event), 0);
