@@ -16,6 +16,7 @@
 #include "spool/attach.h"
 #include "spool/drain.h"
 
+/* Words of a chunk, from `first` to chunk.end. Several of one chunk where blocks lie between. */
 struct probity_rest_chunk {
     struct probity_attach_chunk chunk;
     uint64_t *copy; /* of a live chunk's words; NULL: they stay in the mapping */
@@ -25,8 +26,8 @@ struct probity_rest_chunk {
 struct probity_rest {
     struct probity_attach attach;
     int is_attached, is_alive, is_closed;
-    struct probity_rest_chunk *chunks; /* serials ascend */
-    size_t count;
+    struct probity_rest_chunk *chunks; /* serials ascend, and words */
+    size_t count, capacity;
     struct probity_spool_header header; /* a copy */
     struct probity_anchor anchors[PROBITY_SPOOL_ANCHORS];
     size_t anchor_count;
@@ -48,8 +49,9 @@ int probity_rest_adopt(const struct probity_attach *attach, const struct probity
 /* Whether the rest still has words that a block of the file covers: 1 or 0. */
 int probity_rest_overlaps(const struct probity_rest *rest, const struct probity_data *data);
 
-/* Takes away from the rest what a valid block of the file covers. */
-void probity_rest_cover(struct probity_rest *rest, const struct probity_data *data);
+/* Takes away from the rest what a valid block of the file covers. Returns 0 or
+ * PROBITY_ERROR_MEMORY. */
+int probity_rest_cover(struct probity_rest *rest, const struct probity_data *data);
 
 /* Packs what is left of chunk number index into rest->block: a sealed DATA block, or none (records
  * 0). */

@@ -144,9 +144,7 @@ static int take_data(struct survey *survey, struct probity_scan *scan,
         return error;
     /* Only a block whose records can be had takes them from the spool. */
     int whole = probity_scan_verify(scan, item);
-    if (whole == 1)
-        probity_rest_cover(&trace->rest, &data);
-    return whole < 0 ? whole : 0;
+    return whole == 1 ? probity_rest_cover(&trace->rest, &data) : whole < 0 ? whole : 0;
 }
 
 /* Recording ended before its program did. */

@@ -112,17 +112,16 @@ static int take_spool(struct recovery *recovery)
     return error;
 }
 
-static void take_data(struct recovery *recovery, const struct probity_scan_item *item)
+static int take_data(struct recovery *recovery, const struct probity_scan_item *item)
 {
     struct probity_data data;
 
     if (probity_data_get(item->payload, item->header.payload_bytes, &data) != 0)
-        return;
+        return 0;
     recovery->records_since += data.records;
     if (data.last_tick > recovery->last_tick)
         recovery->last_tick = data.last_tick;
-    if (recovery->has_rest)
-        probity_rest_cover(&recovery->rest, &data);
+    return recovery->has_rest ? probity_rest_cover(&recovery->rest, &data) : 0;
 }
 
 static void take_sync(struct recovery *recovery, const struct probity_scan_item *item)
@@ -148,13 +147,13 @@ static int scan_file(struct recovery *recovery)
     recovery->size = (uint64_t)size;
     int got = probity_scan_init(&scan, recovery->file, recovery->size, 1);
     if (got == 0) {
-        while ((got = probity_scan_next(&scan, &item)) > 0) {
+        while (got >= 0 && (got = probity_scan_next(&scan, &item)) > 0) {
             if (item.kind != PROBITY_SCAN_BLOCK)
                 continue;
             recovery->end = item.offset + item.bytes;
             recovery->serial = item.header.serial + 1;
             if (item.header.type == PROBITY_BLOCK_DATA)
-                take_data(recovery, &item);
+                got = take_data(recovery, &item);
             else if (item.header.type == PROBITY_BLOCK_SYNC ||
                      item.header.type == PROBITY_BLOCK_END)
                 take_sync(recovery, &item);

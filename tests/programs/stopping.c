@@ -4,12 +4,19 @@
  *     stopping ending   threads end while another stops: 16 threads, 50 hits each
  *     stopping hole     a word reserved and never stored, as a jump out of a handler leaves it,
  *                       then 1,000 hits and a normal exit
+ *     stopping held     two words reserved, as by a probe in a handler inside a probe; when the
+ *                       writer has written all around them, the inner one stores (4), then the
+ *                       outer one (3), then a normal exit
+ *     stopping held_killed    likewise, and SIGKILL
  *     stopping beside   start and stop in two threads at once, for 20,000 rounds
  */
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "probity.h"
 
@@ -56,6 +63,37 @@ static int hole(void)
     return 0;
 }
 
+#if PROBITY_HAS_FAST_PATH
+static void store_late(uint64_t at, uint64_t tick, uint32_t id)
+{
+    __atomic_store_n((uint64_t *)at, tick << 24 | (4096 + 2 * (uint64_t)id), __ATOMIC_RELAXED);
+}
+
+/* The writer waits for a probe at work for a second of its clock. */
+static int held(int is_killed)
+{
+    enum { PATIENCE_S = 2 };
+    struct timespec first, now;
+
+    PROBITY_PROBE(1);
+    uint64_t outer = probity_reserve(probity_thread_self, 8), outer_tick = probity_ticks();
+    uint64_t inner = probity_reserve(probity_thread_self, 8), inner_tick = probity_ticks();
+    clock_gettime(CLOCK_MONOTONIC, &first);
+    do {
+        for (int i = 0; i < BEHIND_HOLE; i++)
+            PROBITY_PROBE(2);
+        probity_flush();
+        usleep(20000);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while (now.tv_sec - first.tv_sec < PATIENCE_S);
+    store_late(inner, inner_tick, 4);
+    store_late(outer, outer_tick, 3);
+    if (is_killed)
+        raise(SIGKILL);
+    return 0;
+}
+#endif
+
 static void *stop_again_and_again(void *unused)
 {
     (void)unused;
@@ -90,8 +128,12 @@ int main(int count, char **arguments)
         return ending();
     if (strcmp(way, "hole") == 0)
         return hole();
+#if PROBITY_HAS_FAST_PATH
+    if (strncmp(way, "held", 4) == 0)
+        return held(strcmp(way, "held_killed") == 0);
+#endif
     if (strcmp(way, "beside") == 0)
         return beside();
-    fprintf(stderr, "usage: stopping ending|hole|beside\n");
+    fprintf(stderr, "usage: stopping ending|hole|held|held_killed|beside\n");
     return 2;
 }

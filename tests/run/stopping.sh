@@ -13,6 +13,19 @@ for program in stopping stopping.shared; do
     expect "$program hole: hits behind it" 1000 \
         "$("$PROBITY" csv hole.probity | cut -d, -f3 | grep -cx 2)"
     "$PROBITY" check hole.probity > checked || fail "$program hole: $(cat checked)"
+    if [ "$(uname -m)" = x86_64 ]; then
+        for way in held held_killed; do
+            status=0
+            PROBITY_OUT=$way.probity "$PROGRAMS/$program" $way 2> errors || status=$?
+            expect "$program $way: status" "$([ $way = held ] && echo 0 || echo 137)" "$status"
+            expect "$program $way: late hits" "3 4" "$("$PROBITY" csv $way.probity |
+                cut -d, -f3 | grep -x '[34]' | sort | tr '\n' ' ' | sed 's/ $//')"
+            [ $way = held ] || "$PROBITY" recover $way.probity > recovered
+            expect "$program $way: all, late hits" 2 \
+                "$("$PROBITY" csv $way.probity | cut -d, -f3 | grep -cx '[34]')"
+            "$PROBITY" check $way.probity > checked || fail "$program $way: $(cat checked)"
+        done
+    fi
     timeout 60 "$PROGRAMS/$program" beside || fail "$program beside: status $?"
     rm -f ./*.probity
 done

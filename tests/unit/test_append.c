@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -49,12 +50,17 @@ struct sample {
     FILE *file;
     struct probity_append append;
     char block[BLOCK_BYTES];
+    char path[32];
 };
 
 static void start(struct sample *sample, const long *steps, int count)
 {
     plan.count = plan.next = 0;
-    sample->file = tmpfile();
+    /* A file without a name is none to append to. */
+    snprintf(sample->path, sizeof sample->path, "/tmp/test_append.XXXXXX");
+    int file = mkstemp(sample->path);
+    assert_true(file >= 0);
+    sample->file = fdopen(file, "w+");
     assert_non_null(sample->file);
     sample->append = (struct probity_append){.descriptor = fileno(sample->file)};
     memset(sample->block, 'a', BLOCK_BYTES);
@@ -78,6 +84,7 @@ static void expect_blocks(struct sample *sample, int blocks)
         assert_int_equal(found[i], 'a');
     if (blocks == 2)
         assert_memory_equal(found + BLOCK_BYTES, sample->block, BLOCK_BYTES);
+    unlink(sample->path);
     fclose(sample->file);
 }
 

@@ -24,7 +24,7 @@ enum { CHUNKS = 8, WORDS = 512, COPIES = 400000 };
 static struct probity_live live;
 static uint32_t is_over;
 
-static struct probity_attach_segment segment = {NULL, 0, CHUNKS};
+static struct probity_attach_segment segment = {NULL, 0, CHUNKS, WORDS};
 static struct probity_attach attach = {
     .segments = &segment, .segment_count = 1, .chunk_words = WORDS, .chunk_count = CHUNKS};
 
@@ -35,6 +35,7 @@ static int set_up(void **state)
     segment.map =
         mmap(NULL, segment.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     memset(&live, 0, sizeof live);
+    live.header = segment.map;
     live.pool.chunks_per_segment = CHUNKS;
     live.pool.chunk_words = WORDS;
     return segment.map == MAP_FAILED || probity_pool_add(&live.pool, segment.map) != 0;

@@ -150,14 +150,14 @@ static void holes_and_pending_records_are_skipped(void **state)
     release_sample();
 }
 
-static void of_a_held_chunk_only_the_filled_hole_is_new(void **state)
+static void of_a_held_chunk_only_what_is_in_no_block_is_new(void **state)
 {
     (void)state;
     make_sample(2);
     struct probity_chunk_header *chunk = probity_spool_chunk(spool.memory, 0);
     uint64_t *words = probity_spool_words(spool.memory, MAKE_CHUNKS, MAKE_WORDS, 0);
-    /* The writer wrote words 2 to 3 although 2 was empty; word 2 came afterwards. */
-    make_data(&make, (struct probity_data){.thread = 1, .tid = 101, .chunk = 1, .first_word = 2},
+    /* The writer wrote word 3 although 2 was empty; word 2 came afterwards. */
+    make_data(&make, (struct probity_data){.thread = 1, .tid = 101, .chunk = 1, .first_word = 3},
               (struct make_hit[]){{1000400, 6, 0}}, 1);
     make_write(&make, "dead");
     chunk->state = PROBITY_CHUNK_FULL;
@@ -172,6 +172,18 @@ static void of_a_held_chunk_only_the_filled_hole_is_new(void **state)
     struct probity_reader *reader = open_sample(PROBITY_TRACE_KILLED);
     assert_int_equal(probity_reader_facts(reader, 0)->spool_records, 3);
     probity_reader_close(reader);
+    release_sample();
+}
+
+static void holes_on_both_sides_of_a_block_are_read(void **state)
+{
+    (void)state;
+    make_sample(2);
+    make_data(&make, (struct probity_data){.thread = 2, .tid = 102, .chunk = 2, .first_word = 1},
+              (struct make_hit[]){{1000600, 10, 0}}, 1);
+    make_write(&make, "dead");
+    make_spool_write(&spool);
+    expect_hits(PROBITY_TRACE_KILLED, 7);
     release_sample();
 }
 
@@ -437,7 +449,8 @@ int main(void)
         cmocka_unit_test(words_that_the_file_covers_are_not_read_again),
         cmocka_unit_test(a_torn_block_is_read_from_the_spool),
         cmocka_unit_test(holes_and_pending_records_are_skipped),
-        cmocka_unit_test(of_a_held_chunk_only_the_filled_hole_is_new),
+        cmocka_unit_test(of_a_held_chunk_only_what_is_in_no_block_is_new),
+        cmocka_unit_test(holes_on_both_sides_of_a_block_are_read),
         cmocka_unit_test(a_spool_of_another_session_is_not_taken),
         cmocka_unit_test(a_spool_whose_header_lies_is_not_touched),
         cmocka_unit_test(any_words_in_a_spool_do_no_harm),

@@ -54,14 +54,16 @@ static const struct probity_spool_header header = {.magic = PROBITY_SPOOL_MAGIC,
                                                    .chunks = 8,
                                                    .segments = 1};
 
-static int make(const char *path)
+static int make(char *path)
 {
     void *segment = NULL;
-    int result = probity_segment_make(path, &header, &segment);
+    int unnamed = -1;
+    int result = probity_segment_make(path, &header, &segment, &unnamed);
 
-    if (result == 0)
-        munmap(segment, probity_spool_segment_bytes(header.chunks, header.chunk_words));
-    return result;
+    if (result != 0)
+        return result;
+    munmap(segment, probity_spool_segment_bytes(header.chunks, header.chunk_words));
+    return probity_segment_name(unnamed, path);
 }
 
 static int is_folder_taken(const char *path)
@@ -159,9 +161,11 @@ static void pages_of_a_segment_are_mapped(void **state)
     char *path = path_of("x.0");
     struct rusage before, after;
     void *segment;
+    int unnamed;
 
     (void)state;
-    assert_int_equal(probity_segment_make(path, &header, &segment), 0);
+    assert_int_equal(probity_segment_make(path, &header, &segment, &unnamed), 0);
+    assert_int_equal(probity_segment_name(unnamed, path), 0);
     getrusage(RUSAGE_SELF, &before);
     for (uint32_t i = 0; i < header.chunks; i++)
         *probity_spool_words(segment, header.chunks, header.chunk_words, i) = 1;
