@@ -52,6 +52,19 @@ mkfifo pipe
 gives "record to a pipe" 1 "no regular file" record -f -o pipe "$HELLO"
 [ -p pipe ] || fail "record replaced a pipe"
 gives "folder of record" 1 "'none'" record -o none/trace "$HELLO"
+# What cannot be written to its end is taken away, and what it was to replace stays.
+echo old > kept
+for command in csv log report tree threads blocks list "export --format chrome"; do
+    status=0
+    # shellcheck disable=SC2086
+    prlimit --fsize=10 "$PROBITY" $command -o half trace > output 2> errors || status=$?
+    expect "$command: status at a limit of file size" 1 "$status"
+    expect "$command: left at a limit of file size" "" "$(find . -name 'half*')"
+    # shellcheck disable=SC2086
+    prlimit --fsize=10 "$PROBITY" $command -f -o kept trace > output 2> errors || true
+    expect "$command: what was to be replaced" "old kept" \
+        "$(cat kept) $(find . -name 'kept*' -printf %f)"
+done
 for command in info check csv; do
     status=0
     "$PROBITY" $command trace >&- 2> errors || status=$?
