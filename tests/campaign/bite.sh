@@ -97,15 +97,25 @@ while IFS=$'\t' read -r name area tests _; do
     step "fault-$name" sow "$name" "$area" "$tests" || true
 done <<< "$faults"
 
-# The last verdict on each fault counts. $1 awk condition on the area's name
+# The last verdict on each fault that there is counts.
 verdicts() {
-    awk -F '\t' '{ area[$1] = $2; by[$1] = $3 }
-        END { for (name in area) print name "\t" area[name] "\t" by[name] }' "$STATE/results" | sort
+    awk -F '\t' 'NR == FNR { is_there[$1] = 1; next }
+        $1 in is_there { area[$1] = $2; by[$1] = $3 }
+        END { for (name in area) print name "\t" area[name] "\t" by[name] }' \
+        <("$FAULTS" list) "$STATE/results" | sort
 }
 while read -r area; do
     row "$area" "all found" "$(verdicts | awk -F '\t' -v area="$area" '
-        $2 == area { n++; if ($3 != "survived") { found++; by[$3]++ } }
-        END { printf "%d of %d", found, n }')"
+        $2 == area { n++ }
+        $2 == area && $3 != "survived" {
+            found++
+            if (by[$3]++ == 0) order[++tests] = $3
+        }
+        END {
+            printf "%d of %d:", found, n
+            for (i = 1; i <= tests; i++)
+                printf "%s %s%s", i > 1 ? "," : "", order[i], by[order[i]] > 1 ? " " by[order[i]] : ""
+        }')"
 done < <(verdicts | cut -f 2 | sort -u)
 row "faults in all, survivors" "≥ 50, 0" "$(verdicts | awk -F '\t' '
     { n++; survivors += $3 == "survived" } END { print n ", " survivors + 0 }')"
