@@ -114,7 +114,7 @@ while read -r area; do
         END {
             printf "%d of %d:", found, n
             for (i = 1; i <= tests; i++)
-                printf "%s %s%s", i > 1 ? "," : "", order[i], by[order[i]] > 1 ? " " by[order[i]] : ""
+                printf "%s %s %d", i > 1 ? "," : "", order[i], by[order[i]]
         }')"
 done < <(verdicts | cut -f 2 | sort -u)
 row "faults in all, survivors" "≥ 50, 0" "$(verdicts | awk -F '\t' '
