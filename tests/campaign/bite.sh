@@ -60,6 +60,12 @@ tests_for() {
     sort -n "$STATE/times" | awk '$2 == 0 { print $3 }' | grep -vxF -f <(echo "$1" | tr ' ' '\n')
 }
 
+# Seconds: far more than the test takes without a fault.
+patience_for() {
+    awk -v test="$1" '$3 == test { took = $1 / 1000 } END { print int(60 + 5 * took) }' \
+        "$STATE/times"
+}
+
 # $1 name, $2 area, $3 tests
 sow() {
     local test found=''
@@ -71,7 +77,8 @@ sow() {
             echo "the fault does not compile"
             return 1
         fi
-        if ! PATIENCE=120 mutation_ask "$tree" "$build" "$test" > "$STATE/ask.out" 2>&1; then
+        if ! PATIENCE=$(patience_for "$test") mutation_ask "$tree" "$build" "$test" \
+            > "$STATE/ask.out" 2>&1; then
             found=$test
             break
         fi
