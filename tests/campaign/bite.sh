@@ -26,8 +26,9 @@ restore() {
         (cd "$STATE/$part" && find . -newer "$STATE/stamp" \( -type f -o -type l \) -print0) |
             while IFS= read -r -d '' file; do
                 rm -f "$STATE/$part/$file"
-                [ ! -e "$STATE/base/$part/$file" ] ||
-                    cp -a "$STATE/base/$part/$file" "$STATE/$part/$file"
+                [ -e "$STATE/base/$part/$file" ] || continue
+                mkdir -p "$(dirname "$STATE/$part/$file")"
+                cp -a "$STATE/base/$part/$file" "$STATE/$part/$file"
             done
     done
 }
