@@ -111,6 +111,16 @@ if mounts; then
         env "PROBITY_OUT=$WORK/full/trace"
     readable trace "full disk"
 
+    # Full before the first byte: the name can still be made.
+    fresh
+    mkdir full
+    # shellcheck disable=SC2016
+    in_full_disk='mount -t tmpfs -o size=8k none "$1" && head -c 8192 /dev/zero > "$1/all" &&
+        shift && "$@"'
+    unnoticed "disk that is full" "full/trace" 20000 unshare -m bash -c "$in_full_disk" - \
+        "$WORK/full" env "PROBITY_OUT=$WORK/full/trace"
+    nothing_made "disk that is full"
+
     fresh
     mkdir full
     # shellcheck disable=SC2016

@@ -51,14 +51,20 @@ for program in hostile hostile.shared; do
     expect "on: threads" 2 "$(PROBITY_OUT=$WORK/trace "$PROGRAMS/$program" count_threads || true)"
 done
 
-# In a set-uid program the environment is not heard.
+# In a set-uid program the environment is not heard; in its user's own programs it is.
 if [ "$(id -u)" = 0 ] && command -v setpriv > /dev/null; then
     fresh
-    chmod 755 "$WORK"
+    chmod 777 "$WORK"
+    mkdir -m 700 spool
+    cp "$PROGRAMS/hostile" plain
     cp "$PROGRAMS/hostile" suid
-    chown 1 suid
+    chown 1 spool suid
     chmod 4755 suid
-    export PROBITY_OUT=$WORK/trace
+    export PROBITY_OUT=$WORK/trace PROBITY_SPOOL_DIR=$WORK/spool
+    expect "its user: threads" 2 \
+        "$(setpriv --reuid 1 --clear-groups ./plain count_threads || true)"
+    expect "its user: trace" "./trace" "$(find . -name 'trace*')"
+    rm -f trace
     expect "set-uid: threads" 1 \
         "$(setpriv --reuid 65534 --clear-groups ./suid count_threads || true)"
     expect "set-uid: trace" "" "$(find . -name 'trace*')"
