@@ -13,14 +13,20 @@ mutation_copy() {
 
 # $1 a test: the targets of make that it needs, in the copy's build directory $2
 mutation_targets() {
-    local kind=${1%%/*} name=${1#*/} program programs
+    local kind=${1%%/*} name=${1#*/} script program programs shared
     if [ "$kind" = unit ]; then
         echo "$2/tests/unit/$name"
         return 0
     fi
-    echo tool lib examples
-    programs=$(cat "$SOURCE/tests/run/$name.sh" "$SOURCE"/tests/run/*.bash | tr -cs 'a-z_' '\n' |
-        sort -u)
+    script=$SOURCE/tests/run/$name.sh
+    shared=$(cd "$SOURCE/tests/run" && for file in *.bash; do
+        ! grep -qF "$file" "$script" || echo "$SOURCE/tests/run/$file"
+    done)
+    echo tool lib
+    # shellcheck disable=SC2086
+    ! grep -q examples "$script" $shared || echo examples
+    # shellcheck disable=SC2086
+    programs=$(cat "$script" $shared | tr -cs 'a-z_' '\n' | sort -u)
     for program in "$SOURCE"/tests/programs/*.c "$SOURCE"/tests/programs/*.cc; do
         program=$(basename "${program%.*}")
         grep -qx -e "$program" -e "${program#plugin_}" <<< "$programs" || continue
