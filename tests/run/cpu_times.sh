@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# CPU times of hits against readings of the thread's own CPU clock on both sides of each, with sleep
+# and work in between, by the bound that the trace states.
+# variants: clang
+. "$(dirname "$0")/common.bash"
+
+seed=${SEED:-$RANDOM}
+for program in cpu_times cpu_times.shared; do
+    fresh
+    PROBITY_OUT=$WORK/trace "$PROGRAMS/$program" "$seed" 400 > expected || fail "status $?"
+    "$PROBITY" csv --columns tid,cpu_s,cpu_ns trace > told
+    bound=$("$PROBITY" info --json trace | jq '.[0].times.cpu_bound_ns')
+    [ "$bound" -lt 1000000 ] || echo "a bound of $bound ns"
+    expect "$program: hits" "$(wc -l < expected)" "$(wc -l < told)"
+    # A reading holds for a moment within its own call: so much more is granted.
+    awk -v bound="$bound" '
+        NR == FNR { before[$1, ++count[$1]] = $2; behind[$1, count[$1]] = $3; next }
+        {
+            split($0, field, ",")
+            i = ++seen[field[1]]
+            cpu = field[2] * 1000000000 + field[3]
+            low = before[field[1], i] - bound - 2000
+            high = behind[field[1], i] + bound + 2000
+            if (cpu < low || cpu > high)
+                print "hit " i " of " field[1] ": " cpu ", not " low " to " high
+        }' expected told > off
+    [ ! -s off ] || fail "$program, seed $seed: $(wc -l < off) off: $(head -n 3 off)"
+done
+finish

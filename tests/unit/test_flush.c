@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_flush.c: what is in the trace file itself, without the spool, when a flush has returned.
+ */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "format/block.h"
+#include "probity.h"
+
+enum { ROUNDS = 200, FILE_MAX = 1 << 20 };
+
+static char folder[64], trace_path[96];
+
+/* Records in the file's DATA blocks. */
+static uint64_t records_in_file(void)
+{
+    static uint8_t bytes[FILE_MAX];
+    struct probity_block_header header;
+    struct probity_data data;
+    uint64_t records = 0;
+    int file = open(trace_path, O_RDONLY);
+    ssize_t got = pread(file, bytes, sizeof bytes, 0), at = PROBITY_FILE_HEADER_BYTES;
+
+    close(file);
+    for (; at + PROBITY_BLOCK_HEADER_BYTES <= got;
+         at += PROBITY_BLOCK_HEADER_BYTES + (ssize_t)header.payload_bytes) {
+        assert_int_equal(probity_block_header_get(bytes + at, &header), 0);
+        if (header.type != PROBITY_BLOCK_DATA)
+            continue;
+        assert_true(probity_block_is_whole(bytes + at, &header));
+        assert_int_equal(probity_data_get(bytes + at + PROBITY_BLOCK_HEADER_BYTES,
+                                          header.payload_bytes, &data), 0);
+        records += data.records;
+    }
+    return records;
+}
+
+static void behind_a_flush_all_is_in_the_file(void **state)
+{
+    (void)state;
+    probity_probe(1);
+    assert_int_equal(probity_flush(), 0);
+    uint64_t before = records_in_file();
+    assert_true(before > 0);
+    for (uint64_t round = 1; round <= ROUNDS; round++) {
+        probity_probe(2);
+        assert_int_equal(probity_flush(), 0);
+        assert_int_equal(records_in_file(), before + round);
+    }
+}
+
+static int set_up(void **state)
+{
+    const struct probity_options options = {.out = trace_path, .cost = PROBITY_OFF};
+
+    (void)state;
+    snprintf(folder, sizeof folder, "/dev/shm/test_flush.XXXXXX");
+    if (mkdtemp(folder) == NULL)
+        return -1;
+    setenv("PROBITY_SPOOL_DIR", folder, 1);
+    snprintf(trace_path, sizeof trace_path, "%s/trace", folder);
+    return probity_start(&options);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    probity_stop();
+    unlink(trace_path);
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(behind_a_flush_all_is_in_the_file, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
