@@ -100,6 +100,8 @@ DOOR_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 DOORS    := $(DOOR_SRC:tests/fuzz/%.c=$(BUILD)/tests/%)
 DOOR_OBJ := $(addprefix $(OBJ)/tests/fuzz/,mend.o \
               $(if $(findstring fuzzer,$(SANITIZE)),mutate.o,plain.o))
+DEATH_SRC := $(wildcard tests/death/*.c)
+DEATH    := $(BUILD)/tests/death
 # plugin*.c are loaded with dlopen(); *_internal.c use what the library does not offer.
 PLUGIN_SRC  := $(wildcard tests/programs/plugin*.c)
 PROGRAM_SRC := $(filter-out $(PLUGIN_SRC),$(wildcard tests/programs/*.c tests/programs/*.cc))
@@ -132,7 +134,7 @@ lib: $(STATIC_LIB) $(SHARED_LIB) ## Build the static and the shared library
 tool: $(if $(CLI_SRC),$(TOOL)) ## Build the command-line tool (needs jansson, libdw, SQLite, protobuf-c, zlib, libcurl)
 examples: $(EXAMPLES) $(HTTPD) ## Build the example programs
 bench-programs: $(BENCHES)
-test-programs: $(UNITS) $(PROGRAMS) $(DOORS) ## Build the unit tests and the programs that tests run
+test-programs: $(UNITS) $(PROGRAMS) $(DOORS) $(DEATH) ## Build the unit tests and the programs that tests run
 
 # A build with other compilers or flags in the same directory starts afresh.
 FLAGS_LINE = $(CC) $(CXX) $(C_FLAGS) $(CXX_FLAGS) $(LINK_FLAGS) $(SRC_FLAGS)
@@ -231,6 +233,10 @@ $(eval $(call door_rule,fuzz_reader,$(OBJ)/tests/fuzz/memory_file.o \
     $(filter-out %/reader/file.o,$(filter $(foreach f,base format spool reader,$(OBJ)/src/$(f)/%), \
     $(LIB_OBJ)))))
 
+$(DEATH): $(DEATH_SRC:%.c=$(OBJ)/%.o) $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(LINK_FLAGS) -o $@ $^ $(LDLIBS)
+
 # Programs link with CXX where their source is C++. $(1) program, $(2) source.
 linker = $(if $(filter %.cc,$(1)),$(CXX),$(CC))
 
@@ -275,7 +281,7 @@ $(BUILD)/tests/programs/plugin%.so: tests/programs/plugin%.c $(SHARED_LIB) $(BUI
 
 -include $(LIB_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HTTPD_OBJ:.o=.d) \
     $(HTTPD_PLAIN_OBJ:.o=.d) $(BENCH_COMMON_OBJ:.o=.d) $(UNIT_COMMON_OBJ:.o=.d) \
-    $(patsubst %.c,$(OBJ)/%.d,$(wildcard tests/fuzz/*.c)) \
+    $(patsubst %.c,$(OBJ)/%.d,$(wildcard tests/fuzz/*.c tests/death/*.c)) \
     $(patsubst %,$(OBJ)/%.d,$(basename $(EXAMPLE_SRC) $(BENCH_SRC) $(UNIT_SRC) $(PROGRAM_SRC))) \
     $(PLUGIN_SRC:tests/programs/%.c=$(OBJ)/%.d)
 

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * steps.c: what happens behind each instruction of a path: death, a look, or a signal.
+ *
+ *     death steps kill SCENARIO STRIDE SEED
+ *         kills the victim behind every STRIDE-th instruction, from a random one on
+ *     death steps look SCENARIO STRIDE SEED
+ *         judges the standing victim there as if it had died
+ *     death steps signal SCENARIO STRIDE SEED
+ *         a signal behind every STRIDE-th instruction, and another inside its handler; the victim
+ *         then comes to its end, and all is in the trace
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "death/death.h"
+#include "programs/hits.h"
+
+enum { STEPS_MAX = 4000000 };
+
+struct scenario {
+    const char *name;
+    void (*run)(const struct scenario *scenario);
+    uint32_t kinds;
+    int is_first;     /* nothing was recorded before */
+    uint32_t near;    /* so many words are left in the chunk; 0: many */
+    int is_of_writer; /* the writing thread is the focus */
+    int ends;         /* the victim's recording ends by itself */
+    uint32_t within;  /* the inner signal comes within so many instructions of the handler */
+    uint32_t slow_ms;
+    struct death_setting setting;
+};
+
+static void phase_begins(void)
+{
+    __atomic_store_n(&death_truth->phase, 1, __ATOMIC_SEQ_CST);
+    raise(SIGSTOP);
+}
+
+static void phase_ends(void)
+{
+    __atomic_store_n(&death_truth->phase, 2, __ATOMIC_SEQ_CST);
+    raise(SIGSTOP);
+}
+
+/* ---- Lives ------------------------------------------------------------------------------------
+ */
+
+static void run_units(const struct scenario *scenario)
+{
+    (void)scenario;
+    phase_begins();
+    for (int i = 0; i < 2; i++)
+        death_unit(0);
+    phase_ends();
+}
+
+static void *thread_with_units(void *unused)
+{
+    (void)unused;
+    death_be(1);
+    death_unit(1);
+    phase_begins();
+    death_unit(1);
+    return NULL;
+}
+
+/* The focus is a thread that ends; phase 2 is the first thread's. */
+static void run_thread_exit(const struct scenario *scenario)
+{
+    pthread_t thread;
+
+    (void)scenario;
+    hits_need(pthread_create(&thread, NULL, thread_with_units, NULL) == 0, "thread");
+    pthread_join(thread, NULL);
+    phase_ends();
+}
+
+static void *thread_that_waits(void *argument)
+{
+    uint32_t number = (uint32_t)(uintptr_t)argument;
+
+    death_be(number);
+    death_unit(number);
+    __atomic_add_fetch(&death_truth->ready, 1, __ATOMIC_SEQ_CST);
+    for (;;)
+        pause();
+    return NULL;
+}
+
+/* All chunks are open: whoever comes next makes a segment. */
+static void run_segment(const struct scenario *scenario)
+{
+    enum { CHUNKS = 8 };
+    pthread_t thread;
+
+    (void)scenario;
+    for (uintptr_t i = 1; i <= CHUNKS; i++)
+        hits_need(pthread_create(&thread, NULL, thread_that_waits, (void *)i) == 0, "thread");
+    while (__atomic_load_n(&death_truth->ready, __ATOMIC_SEQ_CST) < CHUNKS)
+        sched_yield();
+    phase_begins();
+    death_unit(0);
+    phase_ends();
+}
+
+static void run_fork(const struct scenario *scenario)
+{
+    int status;
+
+    (void)scenario;
+    phase_begins();
+    pid_t child = fork();
+    if (child == 0) {
+        death_be(1);
+        death_unit(1);
+        death_unit(1);
+        phase_ends();
+        _exit(0);
+    }
+    hits_need(waitpid(child, &status, 0) == child, "waitpid");
+}
+
+static void run_flush(const struct scenario *scenario)
+{
+    (void)scenario;
+    phase_begins();
+    hits_need(probity_flush() == 0, "flush");
+    phase_ends();
+}
+
+static void run_stop(const struct scenario *scenario)
+{
+    (void)scenario;
+    phase_begins();
+    hits_need(probity_stop() == 0, "stop");
+    phase_ends();
+}
+
+static void run_exit(const struct scenario *scenario)
+{
+    (void)scenario;
+    phase_begins();
+    exit(0);
+}
+
+/* Beside a thread whose records stay in its open chunk. */
+static void run_exit_beside(const struct scenario *scenario)
+{
+    pthread_t thread;
+
+    hits_need(pthread_create(&thread, NULL, thread_that_waits, (void *)1) == 0, "thread");
+    while (__atomic_load_n(&death_truth->ready, __ATOMIC_SEQ_CST) < 1)
+        sched_yield();
+    run_exit(scenario);
+}
+
+#define GAP {.cpu_time = 1}
+#define NO_GAP {.cpu_time = 0}
+#define PROFILED {.profile = 1, .cpu_time = 1}
+#define SMALL {.chunk_records = 512, .spool_records = 4096}
+static const struct scenario scenarios[] = {
+    {"probe", run_units, DEATH_HIT, 0, 0, 0, 0, 600, 0, NO_GAP},
+    {"probe_gap", run_units, DEATH_HIT, 0, 0, 0, 0, 600, 0, GAP},
+    {"wide", run_units, DEATH_WIDE, 0, 0, 0, 0, 600, 0, NO_GAP},
+    {"typed", run_units, DEATH_TYPED, 0, 0, 0, 0, 600, 0, NO_GAP},
+    {"typed_gap", run_units, DEATH_TYPED, 0, 0, 0, 0, 600, 0, GAP},
+    {"scope", run_units, DEATH_SCOPE, 0, 0, 0, 0, 600, 0, NO_GAP},
+    {"scope_gap", run_units, DEATH_SCOPE, 0, 0, 0, 0, 600, 0, GAP},
+    {"all", run_units, DEATH_ALL, 0, 0, 0, 0, 600, 0, NO_GAP},
+    {"slow", run_units, DEATH_HIT, 0, 0, 0, 0, 45, 1300, NO_GAP},
+    {"slow_wide", run_units, DEATH_WIDE, 0, 0, 0, 0, 90, 1300, NO_GAP},
+    {"profile", run_units, DEATH_SCOPE | DEATH_PLAIN, 0, 0, 0, 0, 600, 0, PROFILED},
+    {"change", run_units, DEATH_HIT, 0, 2, 0, 0, 600, 0, NO_GAP},
+    {"change_gap", run_units, DEATH_HIT, 0, 2, 0, 0, 600, 0, GAP},
+    {"change_typed", run_units, DEATH_TYPED, 0, 6, 0, 0, 600, 0, NO_GAP},
+    {"change_all", run_units, DEATH_ALL, 0, 20, 0, 0, 600, 0, NO_GAP},
+    {"first", run_units, DEATH_ALL, 1, 0, 0, 0, 600, 0, NO_GAP},
+    {"first_profile", run_units, DEATH_SCOPE | DEATH_PLAIN, 1, 0, 0, 0, 600, 0, PROFILED},
+    {"first_gap", run_units, DEATH_ALL, 1, 0, 0, 0, 600, 0, GAP},
+    {"segment", run_segment, DEATH_HIT, 1, 0, 0, 0, 600, 0, SMALL},
+    {"thread_exit", run_thread_exit, DEATH_ALL, 0, 0, 0, 0, 600, 0, NO_GAP},
+    {"thread_exit_profile", run_thread_exit, DEATH_SCOPE, 0, 0, 0, 0, 600, 0, PROFILED},
+    {"fork", run_fork, DEATH_ALL, 0, 0, 0, 0, 600, 0, NO_GAP},
+    {"drain", run_flush, DEATH_ALL, 0, 20, 1, 0, 600, 0, NO_GAP},
+    {"drain_profile", run_flush, DEATH_SCOPE | DEATH_PLAIN, 0, 0, 1, 0, 600, 0, PROFILED},
+    {"stop", run_stop, DEATH_ALL, 0, 0, 0, 1, 600, 0, NO_GAP},
+    {"stop_writer", run_stop, DEATH_ALL, 0, 20, 1, 1, 600, 0, NO_GAP},
+    {"exit", run_exit, DEATH_ALL, 0, 0, 0, 1, 600, 0, NO_GAP},
+    {"exit_writer", run_exit_beside, DEATH_ALL, 0, 0, 1, 1, 600, 0, NO_GAP},
+    {"exit_profile", run_exit, DEATH_SCOPE | DEATH_PLAIN, 0, 0, 0, 1, 600, 0, PROFILED},
+};
+
+static void live(const struct scenario *scenario)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    hits_need(ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0, "PTRACE_TRACEME");
+    death_be(0);
+    death_handle_signals();
+    raise(SIGSTOP); /* the tracer sets its options */
+    death_start(&scenario->setting);
+    if (!scenario->is_first)
+        death_unit(0);
+    if (scenario->near > 0)
+        death_fill_chunk(0, scenario->near);
+    scenario->run(scenario);
+    exit(0);
+}
+
+static void begin(const struct scenario *scenario, struct tracee *ret_tracee)
+{
+    death_clean();
+    memset(death_truth, 0, sizeof *death_truth);
+    death_truth->kinds = scenario->kinds;
+    death_truth->is_profile = (uint32_t)scenario->setting.profile;
+    death_truth->slow_ms = scenario->slow_ms;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0)
+        live(scenario);
+    tracee_begin(ret_tracee, child);
+    if (scenario->is_of_writer)
+        tracee_take_thread(ret_tracee, "probity-writer");
+}
+
+/* ---- Deaths and looks -------------------------------------------------------------------------
+ */
+
+/* So many instructions. Returns whether they are there. */
+static int go(struct tracee *tracee, uint64_t steps)
+{
+    int signal_number = 0;
+
+    for (uint64_t i = 0; i < steps; i++) {
+        enum tracee_stop stop = tracee_step(tracee, signal_number, &signal_number);
+        if (stop == TRACEE_PHASE_OVER || stop == TRACEE_GONE)
+            return 0;
+        signal_number = stop == TRACEE_SIGNAL ? signal_number : 0;
+    }
+    return 1;
+}
+
+static int kill_at_each(const struct scenario *scenario, uint64_t stride)
+{
+    struct death_tally tally = {0};
+    struct tracee tracee;
+    uint64_t steps = death_random() % stride, faults = 0;
+    int is_over = 0;
+
+    for (; !is_over && faults == 0 && steps < STEPS_MAX; steps += stride) {
+        begin(scenario, &tracee);
+        is_over = !go(&tracee, steps);
+        tracee_kill(&tracee);
+        faults = death_judge(&tally, 0);
+    }
+    if (faults > 0)
+        printf("FAILED behind instruction %llu\n", (unsigned long long)(steps - stride));
+    death_print(scenario->name, &tally);
+    return faults > 0;
+}
+
+/* As if each instruction were the last. */
+static int look_at_each(const struct scenario *scenario, uint64_t stride)
+{
+    struct death_tally tally = {0};
+    struct tracee tracee;
+    uint64_t faults = 0, first = death_random() % stride;
+
+    death_effigy_init();
+    begin(scenario, &tracee);
+    int is_there = go(&tracee, first);
+    while (is_there && faults == 0) {
+        faults = death_effigy_judge(&tally);
+        is_there = go(&tracee, stride);
+    }
+    tracee_kill(&tracee);
+    if (faults > 0)
+        printf("FAILED behind instruction %llu\n",
+               (unsigned long long)(first + (tally.deaths - 1) * stride));
+    death_print(scenario->name, &tally);
+    return faults > 0;
+}
+
+/* ---- Signals ----------------------------------------------------------------------------------
+ */
+
+/* On to the handler's first instruction, or on where the signal is blocked. */
+static int interrupt(struct tracee *tracee, int number)
+{
+    int signal_number = 0;
+
+    if (syscall(SYS_tgkill, tracee->process, tracee->focus, number) != 0)
+        return 0;
+    enum tracee_stop stop = tracee_step(tracee, 0, &signal_number);
+    if (stop == TRACEE_SIGNAL)
+        stop = tracee_step(tracee, signal_number, &signal_number);
+    return stop == TRACEE_STEP;
+}
+
+static int signal_at_each(const struct scenario *scenario, uint64_t stride)
+{
+    struct death_tally tally = {0};
+    struct tracee tracee;
+    uint64_t steps = death_random() % stride, faults = 0, handled = 0, nested = 0;
+    int is_over = 0;
+
+    for (; !is_over && faults == 0 && steps < STEPS_MAX; steps += stride) {
+        begin(scenario, &tracee);
+        is_over = !go(&tracee, steps) || !interrupt(&tracee, SIGUSR1) ||
+                  !go(&tracee, death_random() % scenario->within) || !interrupt(&tracee, SIGUSR2);
+        int status = tracee_run_out(&tracee, 0);
+        faults = death_judge(&tally, DEATH_EXACT);
+        handled += death_truth->handled;
+        nested += death_truth->nested;
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+            faults++;
+        if (faults > 0)
+            printf("status %x\n", (unsigned)status);
+    }
+    if (faults > 0)
+        printf("FAILED behind instruction %llu\n", (unsigned long long)(steps - stride));
+    printf("%llu handlers, %llu inside handlers; ", (unsigned long long)handled,
+           (unsigned long long)nested);
+    death_print(scenario->name, &tally);
+    return faults > 0;
+}
+
+int death_steps_main(int argc, char **argv)
+{
+    cpu_set_t one;
+
+    hits_need(argc > 3, "arguments");
+    /* Stop and go on one core need no other to wake up. */
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    sched_setaffinity(0, sizeof one, &one);
+    uint64_t stride = hits_argument(argc, argv, 4, 1);
+    death_seed(hits_argument(argc, argv, 5, 1));
+    for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) {
+        if (strcmp(scenarios[i].name, argv[3]) != 0)
+            continue;
+        if (strcmp(argv[2], "kill") == 0)
+            return kill_at_each(&scenarios[i], stride);
+        if (strcmp(argv[2], "look") == 0)
+            return look_at_each(&scenarios[i], stride);
+        return signal_at_each(&scenarios[i], stride);
+    }
+    return 2;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * victim.c: the records of a victim. Each is announced before and counted behind, in memory that
+ * outlives the process: what a reader finds is the count, or one more where a record was at work.
+ */
+#define FN_INSTRUMENT
+#include <FnTrace.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "death/death.h"
+#include "probity_typed.h"
+#include "programs/hits.h"
+
+struct death_truth *death_truth;
+
+/* Which stream the calling thread writes to. */
+static __thread uint32_t own_thread;
+static __thread volatile uint32_t own_level;
+
+static const char *const texts[] = {"", "some text", "a text that takes more words than the other",
+                                    NULL};
+
+static struct death_stream *stream(void)
+{
+    return &death_truth->thread[own_thread].level[own_level];
+}
+
+static void begin(void)
+{
+    struct death_stream *mine = stream();
+
+    __atomic_store_n(&mine->begun, mine->begun + 1, __ATOMIC_SEQ_CST);
+}
+
+static void end(void)
+{
+    struct death_stream *mine = stream();
+
+    __atomic_store_n(&mine->finished, mine->begun, __ATOMIC_SEQ_CST);
+}
+
+/* A function of its own for each level: a scope without values tells its level by its name. */
+#define PLAIN(level)                                                                               \
+    static void plain_##level(uint64_t a)                                                          \
+    {                                                                                              \
+        FN_FUNC(FN_VOID, FN_1);                                                                    \
+        end();                                                                                     \
+        if (death_truth->kinds & DEATH_MESSAGE) {                                                  \
+            begin();                                                                               \
+            FN_OUTPUT("numbers ", a, ~a);                                                          \
+            end();                                                                                 \
+        }                                                                                          \
+        begin();                                                                                   \
+    }
+PLAIN(0)
+PLAIN(1)
+PLAIN(2)
+
+static void inner(uint64_t a)
+{
+    static void (*const plain[])(uint64_t) = {plain_0, plain_1, plain_2};
+
+    if ((death_truth->kinds & DEATH_PLAIN_ENTER) == 0)
+        return;
+    begin();
+    plain[own_level](a);
+    end();
+}
+
+static uint64_t outer(uint64_t a, uint64_t b, const char *text)
+{
+    uint64_t result = a * 3;
+    FN_FUNC_PARAMS(uint64_t, result, FN_1, 3, a, b, text);
+    end();
+    inner(a);
+    begin();
+    return result;
+}
+
+static uint32_t records_of_unit(void)
+{
+    return (uint32_t)__builtin_popcount(death_truth->kinds);
+}
+
+void death_unit(uint32_t thread)
+{
+    uint32_t kinds = death_truth->kinds, level = own_level;
+    uint64_t number = stream()->begun / records_of_unit();
+    uint64_t a = (uint64_t)level << 56 | (uint64_t)thread << 48 | number;
+    uint32_t id = hits_id(thread * DEATH_LEVELS + level, number);
+
+    if (kinds & DEATH_HIT) {
+        begin();
+        PROBITY_PROBE(id);
+        end();
+    }
+    if (kinds & DEATH_WIDE) {
+        begin();
+        PROBITY_PROBE(id | 1u << 31);
+        end();
+    }
+    if (kinds & DEATH_TYPED) {
+        begin();
+        PROBITY_PROBE_ROLE(7, PROBITY_ROLE_QUEUE_PUT, a, ~a);
+        end();
+    }
+    if (kinds & DEATH_ENTER) {
+        begin();
+        outer(a, ~a, texts[number % 4]);
+        end();
+    } else {
+        inner(a);
+    }
+}
+
+void death_be(uint32_t thread)
+{
+    own_thread = thread;
+    own_level = 0;
+    death_truth->thread[thread].tid = (uint32_t)syscall(SYS_gettid);
+    death_truth->thread[thread].pid = (uint32_t)getpid();
+}
+
+void death_truth_map(void)
+{
+    int file = open("truth", O_RDWR | O_CREAT, 0600);
+
+    hits_need(file >= 0 && ftruncate(file, sizeof *death_truth) == 0, "truth");
+    death_truth =
+        mmap(NULL, sizeof *death_truth, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    hits_need(death_truth != MAP_FAILED, "mmap");
+    close(file);
+}
+
+void death_start(const struct death_setting *setting)
+{
+    struct probity_options options = {
+        .out = setting->out != NULL ? setting->out : "trace",
+        .mode = setting->mode != 0 ? setting->mode : PROBITY_MODE_BLOCK,
+        .cpu_time = setting->cpu_time ? PROBITY_ON : PROBITY_OFF,
+        .profile = setting->profile ? PROBITY_ON : PROBITY_OFF,
+        .cost = PROBITY_OFF,
+        .chunk_records = setting->chunk_records != 0 ? setting->chunk_records : 512,
+        .spool_records = setting->spool_records != 0 ? setting->spool_records : 8192,
+        .spool_bytes_max = setting->spool_bytes_max,
+        .cpu_gap_ns = setting->cpu_time ? 200 : 0,
+        .cpu_budget_permille = setting->cpu_time ? 1000 : 0};
+
+    hits_need(probity_start(&options) == 0, "probity_start");
+}
+
+/* Fills chunks, and outlasts the writer's patience with the probes that are interrupted. */
+static void take_long(void)
+{
+    enum { UNITS = 1500 };
+
+    for (int i = 0; i < UNITS; i++)
+        death_unit(own_thread);
+    usleep(death_truth->slow_ms * 1000);
+    errno = 1234;
+}
+
+/* A handler inside two others has no level of its own, and records nothing. */
+static void on_signal(int number)
+{
+    int before = errno;
+
+    if (own_level + 1 >= DEATH_LEVELS)
+        return;
+    own_level = own_level + 1;
+    errno = 1234;
+    death_unit(own_thread);
+    if (own_level == 2 && death_truth->slow_ms > 0)
+        take_long();
+    if (errno != 1234)
+        _exit(98);
+    own_level = own_level - 1;
+    errno = before;
+    __atomic_add_fetch(number == SIGUSR1 ? &death_truth->handled : &death_truth->nested, 1,
+                       __ATOMIC_RELAXED);
+}
+
+void death_handle_signals(void)
+{
+    struct sigaction action = {.sa_flags = SA_RESTART | SA_NODEFER | SA_ONSTACK};
+
+    action.sa_handler = on_signal;
+    sigaction(SIGUSR1, &action, NULL);
+    sigaction(SIGUSR2, &action, NULL);
+}
+
+void death_fill_chunk(uint32_t thread, uint32_t words)
+{
+    for (int tries = 0; tries < 2000; tries++) {
+        const struct probity_thread *self = probity_thread_self;
+        uint64_t bytes = self != NULL ? self->valid_bit : 0;
+        uint64_t left = bytes != 0 ? bytes - (self->cursor & (bytes - 1)) : 0;
+        if (left > 0 && left <= 8 * (uint64_t)words)
+            return;
+        /* A name in between shifts those whose records never come to that place. */
+        if (tries % 7 == 6)
+            probity_thread_set_name("a name of several words" + tries / 7 % 3 * 8);
+        death_unit(thread);
+    }
+    hits_need(0, "the end of a chunk was not come to");
+}
