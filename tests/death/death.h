@@ -91,7 +91,10 @@ void death_fill_chunk(uint32_t thread, uint32_t words);
 /* ---- judge.c ---- */
 
 /* How strictly what was found is judged. */
-enum { DEATH_EXACT = 1 /* all that was begun, as the program came to its end */ };
+enum {
+    DEATH_EXACT = 1,        /* all that was begun, as the program came to its end */
+    DEATH_HANDLERS_LATE = 2 /* handlers may have come beside the end of the recording */
+};
 
 /* Reads all traces of the working directory once. Adds to the tally; prints what is wrong.
  * Returns the number of faults. */

@@ -119,12 +119,17 @@ void death_unit(uint32_t thread)
     }
 }
 
-void death_be(uint32_t thread)
+static void take_name(uint32_t thread)
 {
     own_thread = thread;
-    own_level = 0;
     death_truth->thread[thread].tid = (uint32_t)syscall(SYS_gettid);
     death_truth->thread[thread].pid = (uint32_t)getpid();
+}
+
+void death_be(uint32_t thread)
+{
+    take_name(thread);
+    own_level = 0;
 }
 
 void death_truth_map(void)
@@ -171,6 +176,9 @@ static void on_signal(int number)
 {
     int before = errno;
 
+    /* In a forked child that has not yet said who it is. */
+    if (death_truth->thread[own_thread].pid != (uint32_t)getpid())
+        take_name(1);
     if (own_level + 1 >= DEATH_LEVELS)
         return;
     own_level = own_level + 1;
