@@ -530,14 +530,6 @@ static inline int put_plain(struct probity_scopes *scopes, struct scope_thread *
     return put_rare(scopes, thread, listener, event);
 }
 
-/* Others, declarations among them, are recorded without a look at the CPU clock: behind a sleep
- * their CPU time is too high. */
-static inline int has_own_cpu_time(uint32_t kind)
-{
-    return kind == PROBITY_EVENT_HIT || kind == PROBITY_EVENT_UNWOUND ||
-           (kind >= PROBITY_EVENT_ENTER && kind <= PROBITY_EVENT_RESUME);
-}
-
 /* What the record costs, and the reading of the CPU clock that may stand behind it, falls to the
  * scope that is the innermost once it is there; values of a leave to the one that it ends. */
 static int put_costed(struct probity_scopes *scopes, struct scope_thread *thread,
@@ -570,7 +562,9 @@ int probity_scopes_put(struct probity_scopes *scopes, const struct probity_event
     }
     thread->before = thread->now;
     thread->now.wall_ns = event->wall_ns;
-    if (event->cpu_known && event->cpu_ns > thread->now.cpu_ns && has_own_cpu_time(event->kind))
+    /* Others are recorded without a look at the CPU clock: behind a sleep theirs is too high. */
+    if (event->cpu_known && event->cpu_ns > thread->now.cpu_ns &&
+        probity_event_is_record(event->kind))
         thread->now.cpu_ns = event->cpu_ns;
     if (__builtin_expect(scopes->costs.count > 0, 0))
         return put_costed(scopes, thread, listener, event);

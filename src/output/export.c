@@ -230,7 +230,14 @@ int probity_export_put(struct probity_export_run *run, const struct probity_even
     const struct probity_scopes_listener listener = {on_opened, on_closed, run};
     struct probity_export_thread *thread = thread_of(&run->export, event);
     int is_inside = is_in_range(run, event->wall_ns);
+    struct probity_event untimed;
 
+    /* Recorded without a look at the CPU clock: their time may be later than that of the next. */
+    if (__builtin_expect(!probity_event_is_record(event->kind), 0)) {
+        untimed = *event;
+        untimed.cpu_known = 0;
+        event = &untimed;
+    }
     if (__builtin_expect(thread == NULL, 0))
         return PROBITY_ERROR_MEMORY;
     if (__builtin_expect(event->kind == PROBITY_EVENT_THREAD_NAME, 0) &&

@@ -107,13 +107,13 @@ static inline void put_head(struct probity_export *export, struct probity_export
 
     if (__builtin_expect(made == NULL, 0) && (made = make_thread(export, thread)) == NULL)
         return;
-    if (event != NULL)
-        made->is_cpu_known = event->cpu_known;
+    int is_cpu_known = event != NULL ? event->cpu_known : made->is_cpu_known;
+    made->is_cpu_known |= is_cpu_known;
     put(export, head);
     memcpy(export->out.at, made->text, sizeof made->text);
     export->out.at += made->bytes;
     put_ts(export, time.wall_ns);
-    if (made->is_cpu_known) {
+    if (is_cpu_known) {
         put(export, ",\"tts\":");
         export->out.at = export_put_us(export->out.at, time.cpu_ns);
     }

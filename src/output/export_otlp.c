@@ -7,6 +7,7 @@
  * Spans are written when they end. Until then the values of an enter are kept: memory is that of
  * the open scopes.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -214,6 +215,18 @@ static const char *kind_of(const struct probity_event *event)
     }
 }
 
+/* The protocol has no numbers from 2^63 on. */
+static void put_id(struct otlp_batch *batch, const char *key, uint64_t id)
+{
+    char digits[24];
+
+    if (id <= INT64_MAX)
+        otlp_put_number(batch, key, (int64_t)id);
+    else
+        otlp_put_text(batch, key, otlp_text(batch, digits, (size_t)snprintf(
+                                                digits, sizeof digits, "%" PRIu64, id)));
+}
+
 /* The name of a moment; what else there is of it are attributes. */
 static char *put_moment(struct otlp_batch *batch, const struct probity_event *event)
 {
@@ -226,9 +239,9 @@ static char *put_moment(struct otlp_batch *batch, const struct probity_event *ev
         const char *hit = probity_export_hit_name(event, text, &bytes);
         name = otlp_text(batch, hit, bytes);
         if (event->has_correlation)
-            otlp_put_number(batch, "probity.correlation", (int64_t)event->correlation);
+            put_id(batch, "probity.correlation", event->correlation);
         if (event->has_object)
-            otlp_put_number(batch, "probity.object", (int64_t)event->object);
+            put_id(batch, "probity.object", event->object);
         return name;
     }
     if (event->kind == PROBITY_EVENT_MESSAGE) {

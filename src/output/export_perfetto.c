@@ -42,6 +42,7 @@ enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3 };
 struct perfetto_event {
     uint32_t type, name, category, location; /* numbers of names; 0: none */
     uint64_t wall_ns, cpu_ns;
+    int is_without_cpu; /* that of the thread may be known all the same */
 };
 
 /* An argument of what Probity itself tells. */
@@ -163,7 +164,7 @@ static inline struct perfetto_open begin_event(struct probity_export *export,
         at = protobuf_put_number(at, EVENT_NAME_IID, event->name);
     if (event->location != 0)
         at = protobuf_put_number(at, EVENT_LOCATION_IID, event->location);
-    if (own->is_cpu_known)
+    if (own->is_cpu_known && !event->is_without_cpu)
         at = put_cpu(export, own, at, event->cpu_ns);
     open.at = at;
     return open;
@@ -259,7 +260,7 @@ static void opened(struct probity_export *export, struct probity_export_thread *
     struct perfetto_event told = {
         TYPE_BEGIN, perfetto_function_of(export, scope),
         category_of(export, scope->is_untimed ? category_untimed : category_function),
-        0, scope->enter_wall_ns, scope->enter_cpu_ns};
+        0, scope->enter_wall_ns, scope->enter_cpu_ns, 0};
     if (scope->function != NULL && scope->function->line != 0)
         told.location = told.name;
     own->depth++;
@@ -276,7 +277,7 @@ static void opened(struct probity_export *export, struct probity_export_thread *
 static void end_pause(struct probity_export *export, struct perfetto_thread *own, uint64_t wall_ns,
                       uint64_t cpu_ns)
 {
-    const struct perfetto_event told = {TYPE_END, 0, 0, 0, wall_ns, cpu_ns};
+    const struct perfetto_event told = {TYPE_END, 0, 0, 0, wall_ns, cpu_ns, 0};
     struct perfetto_open open = begin_event(export, own, &told);
 
     end_event(export, &open);
@@ -294,7 +295,7 @@ static void closed(struct probity_export *export, struct probity_export_thread *
 {
     static const char name_result[] = "return", name_end[] = "end";
     struct probity_scope_time end = probity_export_leave(scope);
-    const struct perfetto_event told = {TYPE_END, 0, 0, 0, end.wall_ns, end.cpu_ns};
+    const struct perfetto_event told = {TYPE_END, 0, 0, 0, end.wall_ns, end.cpu_ns, 0};
     struct probity_value_walk walk = {.format = NULL};
 
     make_room(export, end.wall_ns);
@@ -327,7 +328,7 @@ static void pause_or_resume(struct probity_export *export, struct perfetto_threa
         return;
     const struct perfetto_event told = {
         TYPE_BEGIN, name_of(export, name_pause),
-        category_of(export, category_pause), 0, event->wall_ns, event->cpu_ns};
+        category_of(export, category_pause), 0, event->wall_ns, event->cpu_ns, 0};
     struct perfetto_open open = begin_event(export, own, &told);
     end_event(export, &open);
     own->pauses[own->pause_count++] = own->depth;
@@ -363,7 +364,7 @@ static inline void put_hit(struct probity_export *export, struct perfetto_thread
 {
     const struct perfetto_event told = {
         TYPE_INSTANT, perfetto_hit_of(export, event), category_of(export, category_hit), 0,
-        event->wall_ns, event->cpu_ns};
+        event->wall_ns, event->cpu_ns, 0};
     if (__builtin_expect(event->has_correlation || event->has_object, 0)) {
         put_hit_with(export, own, event, &told);
         return;
@@ -377,7 +378,7 @@ static inline void put_hit(struct probity_export *export, struct perfetto_thread
 static void put_told(struct probity_export *export, struct perfetto_thread *own,
                      const struct probity_event *event)
 {
-    struct perfetto_event told = {TYPE_INSTANT, 0, 0, 0, event->wall_ns, event->cpu_ns};
+    struct perfetto_event told = {TYPE_INSTANT, 0, 0, 0, event->wall_ns, event->cpu_ns, 0};
     struct probity_value_walk walk = {.format = NULL}, values = probity_value_walk_of(event);
     struct probity_value_view label = {.at = NULL};
     static const char name_values[] = "parameters", name_checkpoint[] = "checkpoint";
@@ -413,9 +414,9 @@ static void put_notice(struct probity_export *export, struct perfetto_thread *ow
                        const struct probity_event *event, const char *name,
                        const struct perfetto_number numbers[2])
 {
-    const struct perfetto_event told = {
-        TYPE_INSTANT, name_of(export, name),
-        category_of(export, category_notice), 0, event->wall_ns, event->cpu_ns};
+    const struct perfetto_event told = {TYPE_INSTANT, name_of(export, name),
+                                        category_of(export, category_notice), 0, event->wall_ns, 0,
+                                        1};
     uint32_t names[2];
 
     for (size_t i = 0; i < 2; i++)
