@@ -92,6 +92,7 @@ static struct probity_compare_row *row_of(struct probity_compare *compare,
     }
     item->name = item->signature = item->file = item->object = NULL;
     compare->all[compare->row_count++] = row;
+    compare->block_count += row->item.kind == PROBITY_COMPARE_BLOCK;
     return row;
 }
 
@@ -109,11 +110,20 @@ int probity_compare_reserve(struct probity_compare_result *result, int side, siz
     return 0;
 }
 
+void probity_compare_forget(struct probity_compare *compare, struct probity_compare_row *row)
+{
+    tdelete(row, &compare->tree, compare_keys);
+    free_row(row);
+}
+
 static int add_item(struct probity_compare *compare, int side, struct probity_compare_item *item)
 {
-    struct probity_compare_row *row = row_of(compare, item);
+    struct probity_compare_row *row =
+        probity_compare_is_left(compare, item) ? NULL : row_of(compare, item);
     int error = 0;
 
+    if (row == NULL && probity_compare_is_left(compare, item))
+        return 0;
     if (row == NULL)
         return PROBITY_ERROR_MEMORY;
     row->item.line = item->line;
@@ -124,7 +134,8 @@ static int add_item(struct probity_compare *compare, int side, struct probity_co
         if (error == 0)
             row->results[i].values[side][compare->side_counts[side] - 1] = item->values[i];
     }
-    return error;
+    /* Now and then, so that it costs little. */
+    return error == 0 ? probity_compare_bound(compare, 2) : error;
 }
 
 /* ---- Runs --------------------------------------------------------------------------------------
@@ -190,7 +201,10 @@ static int is_matching(const struct probity_compare *compare, const struct probi
 static int collect_rows(struct probity_compare *compare)
 {
     size_t kept = 0;
+    int error = probity_compare_bound(compare, 1);
 
+    if (error != 0)
+        return error;
     compare->rows = calloc(compare->row_count + 1, sizeof *compare->rows);
     if (compare->rows == NULL)
         return PROBITY_ERROR_MEMORY;
@@ -326,6 +340,7 @@ void probity_compare_close(struct probity_compare *compare)
         free(compare->runs[side]);
     }
     probity_rank_null_release(&compare->null);
+    free(compare->left.hashes);
     free(compare->rows);
     free(compare->all);
     free(compare);

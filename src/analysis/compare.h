@@ -62,7 +62,10 @@ struct probity_compare_limit {
     const char *text;
 };
 
-enum { PROBITY_COMPARE_LIMITS_MAX = 32 };
+enum {
+    PROBITY_COMPARE_LIMITS_MAX = 32,
+    PROBITY_COMPARE_BLOCKS_MAX = 50000 /* compared at most; some KiB each while runs are read */
+};
 
 struct probity_compare_options {
     double confidence;        /* of intervals; 1 - confidence is the level of all tests */
@@ -73,6 +76,7 @@ struct probity_compare_options {
     const char *patterns[PROBITY_COMPARE_KINDS];
     const struct probity_compare_limit *limits;
     size_t limit_count;
+    size_t blocks_max; /* 0: PROBITY_COMPARE_BLOCKS_MAX */
 };
 
 /* Something that should be the same in all runs, and is not: from one side to the other, or, what
@@ -139,6 +143,9 @@ size_t probity_compare_limit_runs(const struct probity_compare *compare);
 
 /* How many functions and blocks a limit is about: 0 where it is about none that is compared. */
 size_t probity_compare_limited(const struct probity_compare *compare, size_t limit);
+
+/* Blocks that are not among the rows, for there are too many: those that took least time. */
+size_t probity_compare_left_out(const struct probity_compare *compare);
 
 void probity_compare_close(struct probity_compare *compare);
 

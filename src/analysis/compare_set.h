@@ -8,6 +8,12 @@
 #include "analysis/compare.h"
 #include "analysis/statistics.h"
 
+/* Blocks that are left out, by their keys' hashes. */
+struct probity_compare_left {
+    uint64_t *hashes; /* a set with open addressing; at most half full. 0: free */
+    size_t count, room;
+};
+
 struct probity_compare {
     struct probity_compare_options options;
     struct probity_compare_run *runs[PROBITY_COMPARE_SIDES]; /* without their items */
@@ -18,6 +24,8 @@ struct probity_compare {
     void *tree; /* of tsearch(): rows by name; they belong to `all` */
     struct probity_compare_row **all;
     size_t row_count, row_room;
+    size_t block_count; /* of the rows */
+    struct probity_compare_left left;
     struct probity_compare_row *rows; /* of finish: those that match, in order */
     size_t tests, limit_tests;
     struct probity_rank_null null;
@@ -41,5 +49,16 @@ int probity_compare_reserve(struct probity_compare_result *result, int side, siz
 /* For finish: makes arrays of runs and rows, leaving out rows that were not asked for. Returns 0 or
  * PROBITY_ERROR_MEMORY. */
 int probity_compare_collect(struct probity_compare *compare);
+
+/* Takes a row out of the tree and frees it. */
+void probity_compare_forget(struct probity_compare *compare, struct probity_compare_row *row);
+
+/* In compare_bound.c. Whether a block has been left out. */
+int probity_compare_is_left(const struct probity_compare *compare,
+                            const struct probity_compare_item *item);
+
+/* Where there are more than `times` as many blocks as may be compared: leaves out those that took
+ * least in all runs so far. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_compare_bound(struct probity_compare *compare, size_t times);
 
 #endif

@@ -96,6 +96,7 @@ static json_t *test_of(const struct probity_compare *compare)
     json_object_set_new(object, "correction", json_string("Benjamini-Hochberg"));
     json_object_set_new(object, "correction_of_limits", json_string("Holm"));
     probity_json_put_integer(object, "tests", probity_compare_tests(compare));
+    probity_json_put_integer(object, "blocks_left_out", probity_compare_left_out(compare));
     probity_json_put_integer(object, "tests_of_limits", probity_compare_limit_tests(compare));
     json_object_set_new(object, "confidence", json_real(options->confidence));
     json_object_set_new(object, "tolerance_percent", json_real(options->tolerance_percent));

@@ -279,6 +279,9 @@ void probity_diff_text(FILE *stream, const struct probity_diff_layout *layout,
     size_t left = put_rows(stream, layout, compare);
     if (left > 0)
         fprintf(stream, "%zu more are not shown\n", left);
+    if (probity_compare_left_out(compare) > 0)
+        fprintf(stream, "%zu blocks that took least time are not compared: there are too many\n",
+                probity_compare_left_out(compare));
     if ((base < other ? base : other) < least)
         fprintf(stream, "nothing can be told from so few runs: %zu a side are the least\n", least);
     put_error(stream, compare);
