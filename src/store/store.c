@@ -174,9 +174,12 @@ int probity_store_open(const char *path, int is_for_writing, struct probity_stor
 {
     int error = make_store(path, ret_store);
 
+    /* Whoever may write undoes the change that a killed process has left half done. SQLite itself
+     * goes back to reading where the file may not be written. */
     if (error == 0)
-        error = open_file(*ret_store,
-                          is_for_writing ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
+        error = open_file(*ret_store, SQLITE_OPEN_READWRITE);
+    if (error == 0 && !is_for_writing)
+        error = run_sql(*ret_store, "PRAGMA query_only = ON");
     return error == 0 ? check_version(*ret_store) : error;
 }
 
