@@ -277,6 +277,8 @@ int probity_attach_retire(const struct probity_attach *attach)
     uint32_t closed = PROBITY_SPOOL_CLOSED;
     size_t room = strlen(attach->path) + 16;
     char *path = malloc(room);
+    /* Its first byte is all that differs between states. */
+    _Static_assert(PROBITY_SPOOL_CLOSED < 256, "the others are zero");
     ssize_t put = pwrite(attach->file, &closed, sizeof closed,
                          offsetof(struct probity_spool_header, state));
 
@@ -287,7 +289,7 @@ int probity_attach_retire(const struct probity_attach *attach)
     free(path);
     /* Segment 0 last: while it is there, another recover finds the rest. One that found it before
      * may have removed it. */
-    return put == (ssize_t)sizeof closed && (unlink(attach->path) == 0 || errno == ENOENT)
+    return put > 0 && (unlink(attach->path) == 0 || errno == ENOENT)
                ? 0
                : PROBITY_ERROR_WRITE;
 }
