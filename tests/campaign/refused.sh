@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# Every system call and every allocation refused, once and for ever, to traced programs and to the
+# tool; full disks of four kinds; places and machines that change under way.
+#
+#   STRIDE        calls between those that are tried (default 1: all)
+#   ALLOCATIONS   allocations of a command that are tried, evenly spread (default 60)
+. "$(dirname "$0")/campaign.bash"
+. "$SOURCE/tests/run/refused.bash"
+. "$SOURCE/tests/run/places.bash"
+STRIDE=${STRIDE:-1}
+
+# A step that counts its refusals under a name, and is only done when it found nothing.
+# $1 step, $2 name to count under, further: the sweep
+sweep() {
+    local name=$1 total=$2
+    shift 2
+    step "$name" counted "$total" "$@" || true
+    echo "  $name: $(tail -n 1 "$STATE/$name.out" 2> /dev/null)"
+}
+
+counted() {
+    local total=$1 failures_before=$failures refusals_before=$refusals
+    shift
+    "$@"
+    [ "$failures" = "$failures_before" ] || return 1
+    count "$total" $((refusals - refusals_before))
+    echo "$((refusals - refusals_before)) refusals"
+}
+
+tool_sweeps() {
+    local stride=$1
+    shift
+    while read -r command; do
+        sweep_tool "$command" "$stride" "$@" < /dev/null
+    done < <(commands)
+}
+
+# $1 "" or ":ever"
+memory_sweeps() {
+    local all
+    while read -r command; do
+        prepare "$command"
+        head -c 16 /dev/zero > "$INPUTS/report"
+        run_command "$command" env "LD_PRELOAD=$MEMORY" "REFUSE_MEMORY=$INPUTS/report:0" \
+            > /dev/null < /dev/null
+        all=$(od -An -tu8 -N 8 "$INPUTS/report")
+        sweep_memory "$command" $((all / ${ALLOCATIONS:-60} + 1)) "$1" < /dev/null
+    done < <(commands)
+}
+
+# ---- Programs ----
+
+ways="hits many scopes typed profile control ring child csv log summary"
+for program in refused refused.shared; do
+    for way in $ways; do
+        sweep "$program-$way-once" once sweep_program $program "$way" 300 "$STRIDE"
+        # What cannot be removed stays.
+        sweep "$program-$way-ever" ever sweep_program $program "$way" 300 "$STRIDE" -a -x unlink
+    done
+done
+for errors in "EIO" "EPERM" "ENOMEM" "EAGAIN" "EACCES -k open,write,read,rights" \
+    "EMFILE -a -k open" "ENOSPC -a -k write -x unlink" "EDQUOT -a -k write -x unlink" \
+    "EPERM -a -k rights" "ENOSYS -a -k rights" "EAGAIN -a -k thread"; do
+    # shellcheck disable=SC2086
+    sweep "errors-${errors//[ ,]/_}" errors sweep_program refused hits 300 "$STRIDE" -e $errors
+done
+interrupted=pread64,pwrite64,fallocate,ftruncate
+for way in hits child csv; do
+    ALL=yes sweep "short-$way-once" survived sweep_program refused $way 300 1 -e short
+    ALL=yes sweep "short-$way-ever" survived sweep_program refused $way 300 1 -e short -a
+    ALL=yes sweep "interrupted-$way" survived \
+        sweep_program refused $way 300 1 -e EINTR -k $interrupted
+done
+row "System calls refused to traced programs (11 ways of recording, static and shared), once" \
+    "program, output, errno, descriptors and signals as without; hits found, counted as dropped, or told" \
+    "$(total_of once) refusals, all so"
+row "The same, and all calls from there on" "the same" "$(total_of ever) refusals, all so"
+row "The same with other errors" "the same" "$(total_of errors) refusals, all so"
+row "Writes cut short, once and all; calls interrupted" "nothing lost" \
+    "$(total_of survived), nothing lost"
+
+# ---- The tool ----
+
+make_inputs
+sweep tool-once tool tool_sweeps "$STRIDE"
+sweep tool-ever tool tool_sweeps "$STRIDE" -a -x unlink,unlinkat,mmap,mremap,brk
+sweep tool-EIO tool tool_sweeps "$STRIDE" -e EIO -x mmap,mremap,brk
+ALL=yes sweep tool-short tool_short tool_sweeps 1 -e short
+ALL=yes sweep tool-all-short tool_short tool_sweeps 1 -e short -a
+ALL=yes sweep tool-interrupted tool_short tool_sweeps 1 -e EINTR -k pread64
+sweep memory-once memory memory_sweeps ""
+sweep memory-ever memory memory_sweeps :ever
+row "System calls refused to $(commands | wc -l) commands of the tool, once and for ever" \
+    "the right answer, or a message, a status and the old output" \
+    "$(total_of tool) refusals, all so"
+row "Writes cut short and reads interrupted" "the right answer" "$(total_of tool_short), all right"
+row "Allocations refused to the same commands, once and for ever" \
+    "the right answer, or a message, a status and the old output" \
+    "$(total_of memory) refusals, all so"
+
+# ---- Disks, places, machines ----
+
+for kind in tmpfs ext4 xfs btrfs; do
+    ROOMS="0 4 8 16 40 100 200 400 1000" sweep "disk-$kind" places on_file_system $kind
+    row "Full disk ($kind): trace, spool, outputs" "as above" \
+        "$([ -e "$STATE/disk-$kind.done" ] && tail -n 2 "$STATE/disk-$kind.out" | head -n 1)"
+done
+for place in links_in_the_way pipes_in_the_way trace_changed trace_replaced spool_taken stopped \
+    under_a_filter clock_jumps "limits 150" outputs_limited privileged not_to_be_written; do
+    # shellcheck disable=SC2086
+    sweep "place-${place%% *}" places $place
+done
+row "Places and machines (12 kinds)" "as above" \
+    "$(find "$STATE" -name 'place-*.done' | wc -l) kinds without a fault"
+finish
