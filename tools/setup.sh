@@ -13,6 +13,7 @@ variants     clang libclang-rt-14-dev
 tests        libcmocka-dev jq pkg-config cmake mandoc shellcheck strace procps valgrind chromium
              python3
 consumers    sqlite3 graphviz babeltrace2 golang-go protobuf-compiler
+refusals     e2fsprogs xfsprogs btrfs-progs faketime libcap2-bin
 aarch64      gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 demo         wrk curl
 bench        uftrace lttng-tools liblttng-ust-dev

@@ -37,14 +37,9 @@ tool_sweeps() {
 
 # $1 "" or ":ever"
 memory_sweeps() {
-    local all
     while read -r command; do
-        prepare "$command"
-        head -c 16 /dev/zero > "$INPUTS/report"
-        run_command "$command" env "LD_PRELOAD=$MEMORY" "REFUSE_MEMORY=$INPUTS/report:0" \
-            > /dev/null < /dev/null
-        all=$(od -An -tu8 -N 8 "$INPUTS/report")
-        sweep_memory "$command" $((all / ${ALLOCATIONS:-60} + 1)) "$1" < /dev/null
+        sweep_memory "$command" $(($(allocations_of "$command") / ${ALLOCATIONS:-60} + 1)) "$1" \
+            < /dev/null
     done < <(commands)
 }
 

@@ -288,7 +288,7 @@ judge_tool() {
     fi
     # A folder is opened to be removed: that may be what is refused.
     [[ $refused =~ unlink|rmdir ]] || [[ $what = *ctf*\ -a\ * ]] ||
-        [ -z "$(find . -name '*.tmp' -o -name '*.??????')" ] || fail "$what: left: $(find . -name '*.tmp*')"
+        [ -z "$(find . -name '*.tmp')" ] || fail "$what: left: $(find . -name '*.tmp*')"
 }
 
 # $1 command; further: in front of the tool. Output in stdout and stderr; prints the status.
@@ -329,6 +329,14 @@ sweep_tool() {
         judge_tool "$command: $* call $n of $reached ($name)" "$command" "$status" "$usual" "$name"
         n=$((n + stride))
     done
+}
+
+# How many allocations a command makes. $1 command
+allocations_of() {
+    prepare "$1"
+    head -c 16 /dev/zero > "$INPUTS/report"
+    run_command "$1" env "LD_PRELOAD=$MEMORY" "REFUSE_MEMORY=$INPUTS/report:0" > /dev/null
+    od -An -tu8 -N 8 "$INPUTS/report"
 }
 
 # Refuses the tool one allocation after the other. $1 command, $2 stride, $3 "" or ":ever"

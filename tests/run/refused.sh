@@ -1,13 +1,18 @@
 #!/usr/bin/env bash
 # A program whose library is refused memory, files, threads or rights, at any call: it does what it
 # did without, says one line at most, and what is recorded is right.
-# timeout: 120
+# timeout: 300
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/run/refused.bash"
 
-for how in "" "-a -x unlink"; do
-    # shellcheck disable=SC2086
-    sweep_program refused hits 500 1 $how
+sweep_program refused hits 300 2
+sweep_program refused hits 300 5 -a -x unlink
+for way in many scopes typed profile ring child csv log summary; do
+    sweep_program refused.shared $way 300 11
+    sweep_program refused.shared $way 300 29 -a -x unlink
 done
+sweep_program refused.shared control 300 41
+ALL=yes sweep_program refused child 300 1 -e short -a
+ALL=yes sweep_program refused hits 300 3 -e EINTR -k pread64,pwrite64,fallocate,ftruncate
 echo "$runs runs, $refusals refusals"
 finish

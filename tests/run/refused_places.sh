@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Places that are not what they seem, or do not stay what they were: links, pipes, other users'
-# folders, files that are removed, cut or replaced under way, full and read-only file systems; limits,
+# Places that are not what they seem, or do not stay what they were: links, pipes, folders of other
+# users, files that are removed, cut or replaced under way, full and read-only file systems; limits,
 # clocks that jump, a program that is stopped.
 # timeout: 120
 . "$(dirname "$0")/common.bash"
@@ -15,7 +15,7 @@ spool_taken
 stopped
 under_a_filter
 clock_jumps
-limits 40
+limits 12
 outputs_limited
 privileged
 on_file_system tmpfs
