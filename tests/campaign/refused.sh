@@ -43,6 +43,10 @@ memory_sweeps() {
     done < <(commands)
 }
 
+verdict() {
+    if [ "$failures" = 0 ]; then echo "all so"; else echo "but for $failures faults"; fi
+}
+
 # ---- Programs ----
 
 ways="hits many scopes typed profile control ring child csv log summary"
@@ -67,12 +71,12 @@ for way in hits child csv; do
         sweep_program refused $way 300 1 -e EINTR -k $interrupted
 done
 row "System calls refused to traced programs (11 ways of recording, static and shared), once" \
-    "program, output, errno, descriptors and signals as without; hits found, counted as dropped, or told" \
-    "$(total_of once) refusals, all so"
-row "The same, and all calls from there on" "the same" "$(total_of ever) refusals, all so"
-row "The same with other errors" "the same" "$(total_of errors) refusals, all so"
+    "output, errno, descriptors, signals as without; hits found, counted or told" \
+    "$(total_of once) refusals, $(verdict)"
+row "The same, and all calls from there on" "the same" "$(total_of ever) refusals, $(verdict)"
+row "The same with other errors" "the same" "$(total_of errors) refusals, $(verdict)"
 row "Writes cut short, once and all; calls interrupted" "nothing lost" \
-    "$(total_of survived), nothing lost"
+    "$(total_of survived), $(verdict)"
 
 # ---- The tool ----
 
@@ -87,11 +91,11 @@ sweep memory-once memory memory_sweeps ""
 sweep memory-ever memory memory_sweeps :ever
 row "System calls refused to $(commands | wc -l) commands of the tool, once and for ever" \
     "the right answer, or a message, a status and the old output" \
-    "$(total_of tool) refusals, all so"
-row "Writes cut short and reads interrupted" "the right answer" "$(total_of tool_short), all right"
+    "$(total_of tool) refusals, $(verdict)"
+row "Writes cut short and reads interrupted" "the right answer" "$(total_of tool_short), $(verdict)"
 row "Allocations refused to the same commands, once and for ever" \
     "the right answer, or a message, a status and the old output" \
-    "$(total_of memory) refusals, all so"
+    "$(total_of memory) refusals, $(verdict)"
 
 # ---- Disks, places, machines ----
 

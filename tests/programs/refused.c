@@ -203,8 +203,8 @@ static void child(void)
     say("%ld 1 %llu\n", (long)made, (unsigned long long)number);
 }
 
-/* In steps, each told by a line, and each behind a byte of standard input: meanwhile something is done
- * to its files. The first is before any hit. */
+/* In steps, each told by a line, and each behind a byte of standard input: meanwhile something is
+ * done to its files. The first is before any hit. */
 static void steps(void)
 {
     uint64_t at = 0;
@@ -244,8 +244,8 @@ static void filter(void)
     }
     code[2 * COUNT + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
     hit(0, 0, number);
-    need(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-             syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0,
+    need(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "no new privileges");
+    need(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0,
          "filter");
     hit(0, number, number);
     probity_flush();
