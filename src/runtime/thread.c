@@ -56,15 +56,29 @@ void probity_thread_forget(void)
     probity_thread_self = NULL;
 }
 
-static void slot_give_up(struct probity_session *session, struct probity_slot *slot)
+/* A forked child has no thread that writes before there is something to write. */
+static void make_writer(struct probity_session *session)
 {
-    if (session != NULL && slot->chunk != PROBITY_POOL_NONE &&
-        probity_live_chunk_release(&session->live, slot) >= session->writer_threshold)
+    if (__atomic_load_n(&session->writer.state, __ATOMIC_ACQUIRE) != PROBITY_WRITER_NONE)
+        return;
+    probity_os_lock(&session->lock);
+    probity_session_need_writer(session);
+    probity_os_unlock(&session->lock);
+}
+
+/* Returns whether the writer has something to do. */
+static int slot_give_up(struct probity_session *session, struct probity_slot *slot)
+{
+    int is_enough = session != NULL && slot->chunk != PROBITY_POOL_NONE &&
+                    probity_live_chunk_release(&session->live, slot) >= session->writer_threshold;
+
+    if (is_enough)
         probity_writer_notify(&session->writer);
     __atomic_store_n(&slot->hot.valid_bit, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->busy, 0, __ATOMIC_RELAXED);
     probity_os_memory_give(slot);
     __atomic_store_n(&slot->in_use, 0, __ATOMIC_RELEASE);
+    return is_enough;
 }
 
 /* Runs when a thread ends by return, pthread_exit or cancellation. Probes in destructors that come
@@ -84,8 +98,10 @@ static void thread_ends(void *unused)
         session = session != NULL ? probity_session_enter() : NULL;
         if (session != NULL) {
             probity_os_lock(&session->live.slots_lock);
-            slot_give_up(session, slot);
+            int is_enough = slot_give_up(session, slot);
             probity_os_unlock(&session->live.slots_lock);
+            if (is_enough)
+                make_writer(session);
             probity_session_leave(session);
         } else if (__atomic_load_n(&slot->chunk, __ATOMIC_ACQUIRE) == PROBITY_POOL_NONE) {
             slot_give_up(NULL, slot);
@@ -267,11 +283,7 @@ static void hand_over(struct probity_session *session, struct probity_slot *slot
 {
     uint32_t full = probity_live_chunk_release(&session->live, slot);
 
-    if (__atomic_load_n(&session->writer.state, __ATOMIC_ACQUIRE) == PROBITY_WRITER_NONE) {
-        probity_os_lock(&session->lock);
-        probity_session_need_writer(session);
-        probity_os_unlock(&session->lock);
-    }
+    make_writer(session);
     if (full >= session->writer_threshold)
         probity_writer_notify(&session->writer);
 }
@@ -299,6 +311,7 @@ int probity_thread_need_chunk(struct probity_session *session, struct probity_sl
     }
     uint32_t chunk = take_chunk(session);
     if (chunk == PROBITY_POOL_NONE) {
+        make_writer(session); /* threads that ended may have left all chunks to it */
         uint32_t open = __atomic_load_n(&live->pool.open_chunks, __ATOMIC_RELAXED);
         /* Where all chunks are open, or no thread can be made to write, waiting would not end. */
         if (may_wait(session) &&

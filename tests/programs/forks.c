@@ -22,6 +22,12 @@ static void expect_now(uint32_t stream, uint64_t count)
     fflush(stdout);
 }
 
+static void *make_three(void *stream)
+{
+    hits_make((uint32_t)(uintptr_t)stream, 0, 3);
+    return NULL;
+}
+
 static void wait_for_all(void)
 {
     while (wait(NULL) > 0)
@@ -181,6 +187,23 @@ static void fork_start(void)
     expect_now(0, 20 * HITS);
 }
 
+/* Threads of a child that end before they fill a chunk: more of them than there are chunks. */
+static void fork_short_threads(void)
+{
+    enum { SHORT = 300 };
+
+    if (fork() == 0) {
+        for (uint32_t i = 0; i < SHORT; i++) {
+            pthread_t thread;
+            hits_need(!pthread_create(&thread, NULL, make_three, (void *)(uintptr_t)i), "thread");
+            pthread_join(thread, NULL);
+            hits_expect(getpid(), i, 3);
+        }
+        exit(0);
+    }
+    wait_for_all();
+}
+
 /* A daemon: twice forked, in a session of its own, elsewhere, without descriptors. Who started it
  * learns by the pipe's end when it is done; it tells by shared memory what it made. */
 static void fork_daemon(void)
@@ -289,7 +312,8 @@ int main(int argc, char **argv)
                 {"vfork", fork_with_exec}, {"leaf", leaf},          {"raw", fork_raw},
                 {"silent", fork_silent}, {"stopped", fork_stopped}, {"turns", fork_in_turns},
                 {"daemon", fork_daemon}, {"vfork_first", fork_first}, {"vfork_full", fork_full},
-                {"vfork_start", fork_start}};
+                {"vfork_start", fork_start},
+                {"short", fork_short_threads}};
 
     for (size_t i = 0; i < sizeof ways / sizeof *ways && argc > 1; i++) {
         if (strcmp(argv[1], ways[i].name) == 0) {

@@ -217,3 +217,37 @@ END
     same_numbers "own malloc" trace
     expect "own malloc" "allocated by the writer: 0" "$(grep allocated errors)"
 }
+
+# Where libc calls back. $1 program, $2 rounds
+handlers() {
+    fresh
+    # A library that nobody has and that does nothing.
+    build plugin_idle.so -fPIC -shared -x c /dev/null
+    PROBITY_OUT=$WORK/trace PROBITY_SPOOL_RECORDS=32768 "$PROGRAMS/$1" ledger \
+        ./plugin_idle.so "$2" > expected 2> errors || fail "$1: status $?"
+    expect "$1: stderr" "" "$(cat errors)"
+    same_before_and_after "$1" trace*
+}
+
+# Threads that end inside scopes, in C compiled with and without -fexceptions, and through the
+# destructors of thread data. $1 threads
+leavers() {
+    local flags how calls threads found
+    for flags in -fexceptions -fno-exceptions; do
+        build leavers $flags "$SOURCE/tests/programs/leavers.c" "$BUILD/lib/libprobity.a"
+        for how in exit deferred anywhere; do
+            rm -rf trace
+            PROBITY_OUT=$WORK/trace ./leavers $how "$1" > made || fail "leavers $flags $how: $?"
+            read -r calls threads < made
+            "$PROBITY" report --json trace > report.json || fail "leavers $flags $how: no report"
+            found=$(jq '[.functions[].calls] | add' report.json)
+            # Who is cancelled between a scope's enter and its count made one call more.
+            [ "$how" = anywhere ] || threads=0
+            if [ "$found" -lt "$calls" ] || [ "$found" -gt $((calls + threads)) ]; then
+                fail "leavers $flags $how: $calls calls, found $found"
+            fi
+            complete "leavers $flags $how" trace
+            echo "leavers $flags $how: $calls calls: $(jq -c .repairs report.json)"
+        done
+    done
+}

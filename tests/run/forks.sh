@@ -31,6 +31,7 @@ for program in forks forks.shared; do
         jq '.[0].counts.dropped_no_memory_or_limit')"
     PROBITY_CHUNK_RECORDS=512 forks $program vfork_full 3
     forks $program vfork_start 3
+    forks $program short 2
     # A daemon goes to another folder; the name asked for is that of the first one.
     forks $program daemon 3 trace
 done
