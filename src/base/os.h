@@ -84,6 +84,10 @@ size_t probity_os_image_bytes(const struct probity_os_image *image, const void *
 /* How many processors are online; 0 where the kernel does not tell. */
 uint32_t probity_os_processors(void);
 
+/* Whether what lies at this address is in the program's own namespace: 1, also where that is not
+ * known; 0: in one that dlmopen() made, with a libc of its own. */
+int probity_os_is_beside_program(const void *at);
+
 /* The path of the shared library that `at` lies in; "" where it is in none. Holds while that is
  * loaded. Takes no lock with glibc 2.35 or newer, else the dynamic linker's, behind which the
  * program's constructors run: hold none of ours. */

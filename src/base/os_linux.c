@@ -349,7 +349,25 @@ static int object_find(const void *at, const char **ret_name)
         *ret_name = object.dlfo_link_map->l_name;
     return 1;
 }
+
+int probity_os_is_beside_program(const void *at)
+{
+    struct dl_find_object object;
+
+    if (_dl_find_object == NULL || _dl_find_object((void *)(uintptr_t)at, &object) != 0)
+        return 1;
+    const struct link_map *first = object.dlfo_link_map;
+    while (first->l_prev != NULL)
+        first = first->l_prev;
+    return first->l_name[0] == 0; /* the program itself */
+}
 #else
+int probity_os_is_beside_program(const void *at)
+{
+    (void)at;
+    return 1;
+}
+
 static int object_find(const void *at, const char **ret_name)
 {
     (void)at;

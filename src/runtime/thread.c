@@ -118,6 +118,10 @@ void probity_thread_watch_own_exit(void)
 
 void probity_thread_watch_exits(void)
 {
+    /* Each libc numbers keys anew, but a thread has one place for each number: ours would take the
+     * place of one of the program's. */
+    if (!probity_os_is_beside_program(&exit_key))
+        return;
     exit_key_is_made = pthread_key_create(&exit_key, thread_ends) == 0;
 }
 

@@ -99,6 +99,65 @@ END
     done
 }
 
+# A copy in a namespace of its own (dlmopen) has a libc of its own: it must leave the program's thread
+# data alone.
+namespaces() {
+    local plugin
+    cat > spaces.c <<'END'
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+static void (*make)(uint32_t stream, uint64_t first, uint64_t count);
+static pthread_key_t key;
+static int found;
+static void destroy(void *data)
+{
+    found = data == (void *)&found;
+}
+static void *run(void *unused)
+{
+    pthread_setspecific(key, &found);
+    make(3, 0, 100);
+    return unused;
+}
+int main(int argc, char **argv)
+{
+    pthread_t thread;
+    pthread_key_create(&key, destroy);
+    void *plugin = argc > 1 ? dlmopen(LM_ID_NEWLM, argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
+    void *symbol = plugin != NULL ? dlsym(plugin, "plugin_make") : NULL;
+    if (symbol == NULL)
+        return 1;
+    memcpy(&make, &symbol, sizeof make);
+    for (int i = 0; i < 300; i++) {
+        found = -1;
+        pthread_create(&thread, NULL, run, NULL);
+        pthread_join(thread, NULL);
+        if (found != 1)
+            return 2;
+    }
+    printf("%d\n", (int)getpid());
+    return 0;
+}
+END
+    build spaces -D_GNU_SOURCE spaces.c
+    build plugin_static.so -fPIC -shared "$SOURCE/tests/programs/plugin_hits.c" \
+        "$BUILD/lib/libprobity.a"
+    for plugin in "$PROGRAMS/plugin_hits.so" ./plugin_static.so; do
+        rm -rf trace*
+        PROBITY_OUT=$WORK/trace ./spaces "$plugin" > pid || fail "namespaces: status $?"
+        # In each thread the same hundred; five at the unloading.
+        "$PROBITY" csv trace | grep -v '[a-z]' > all.csv || true
+        expect "namespaces: hits" "$((300 * 100 + 5))" "$(grep -vc '[a-z]' all.csv)"
+        expect "namespaces: threads" 301 "$("$PROBITY" info --json trace |
+            jq '.[0].counts.threads')"
+        complete "namespaces" trace
+    done
+}
+
 # Two libraries that differ only in names, loaded in turns, mostly at the same address. $1 rounds, a
 # multiple of 20: more than there are site numbers, were each load to take some
 reloads() {
@@ -250,4 +309,84 @@ leavers() {
             echo "leavers $flags $how: $calls calls: $(jq -c .repairs report.json)"
         done
     done
+}
+
+# What programs of another libc do: all of it, and a choice.
+all_ways=("forks plain" "forks chain" "forks threads" "forks vfork" "forks raw" "forks daemon"
+    "forks vfork_first" "forks vfork_full" "forks vfork_start" "forks short" "threads alive 300 20"
+    "threads beside 2000" "threads pthread_exit 30 500" "threads cancel 30 500"
+    "threads destructor 30 500" "ends exit" "ends _exit" "ends kill")
+some_ways=("forks plain" "forks daemon" "threads cancel 30 500" "threads destructor 30 500"
+    "ends kill")
+
+# Programs linked in another way, or with another libc; they do what is in `ways`. $1 name, $2 compiler, $3 the library, the rest
+# flags
+other_link() {
+    local name=$1 compiler=$2 library=$3 program how
+    shift 3
+    for program in forks threads ends logged; do
+        CC=$compiler build "$program.$name" "$@" "$SOURCE/tests/programs/$program.c" "$library"
+    done
+    for how in "${ways[@]}"; do
+        rm -rf trace* errors "${SPOOL:?}"/*
+        # shellcheck disable=SC2086
+        (PROBITY_CHUNK_RECORDS=512 PROBITY_OUT=trace exec "./${how%% *}.$name" ${how#* }) \
+            > expected 2> errors || [ "${how%% *}" = ends ] || fail "$name, $how: status $?"
+        same_numbers "$name, $how" trace*
+    done
+    for how in one_by_one crowds; do
+        rm -rf trace* errors "${SPOOL:?}"/*
+        PROBITY_OUT=$WORK/trace "./threads.$name" $how 1500 20 > expected 2> errors ||
+            fail "$name, $how: status $?"
+        same_numbers "$name, $how" trace
+        complete "$name, $how" trace
+        grown "$name, $how" 4 0 17408 10240
+        no_leftovers "$name, $how"
+    done
+    # What the library prints by itself, from a thread with the small stack that musl gives.
+    rm -rf trace* log summary
+    PROBITY_OUT=$WORK/trace PROBITY_LOG=$WORK/log PROBITY_SUMMARY=$WORK/summary \
+        "./logged.$name" steps 3 > /dev/null || fail "$name, logged: status $?"
+    "$PROBITY" log --color=never trace | sed 's/(.*//' > told
+    sed 's/(.*//' log | cmp -s - told || fail "$name: the log differs: $(diff log told | head -n 5)"
+    [ -s log ] && [ -s summary ] || fail "$name: no log or no summary"
+}
+
+# glibc linked statically; musl, all ways. $1 all, or some
+libcs() {
+    local kernel=$BUILD/musl/kernel folder ways=("${some_ways[@]}")
+    [ "$1" = some ] || ways=("${all_ways[@]}")
+    fresh
+    other_link static "${CC:-gcc}" "$BUILD/lib/libprobity.a" -static
+    if ! command -v musl-gcc > /dev/null; then
+        echo "skipped: musl: there is no musl-gcc"
+        return 0
+    fi
+    # Debian's musl has no headers of the kernel.
+    mkdir -p "$kernel"
+    ln -sfn /usr/include/linux "$kernel/linux"
+    ln -sfn /usr/include/asm-generic "$kernel/asm-generic"
+    for folder in /usr/include/*-linux-gnu/asm; do ln -sfn "$folder" "$kernel/asm"; done
+    make -s -C "$SOURCE" BUILD="$BUILD/musl" CC=musl-gcc CFLAGS="-isystem $kernel" lib > made 2>&1 ||
+        fail "musl: $(tail -n 5 made)"
+    other_link musl musl-gcc "$BUILD/musl/lib/libprobity.a"
+    [ "$1" = all ] || return 0
+    other_link musl_static musl-gcc "$BUILD/musl/lib/libprobity.a" -static
+    other_link musl_shared musl-gcc -lprobity -L"$BUILD/musl/lib" -Wl,-rpath,"$BUILD/musl/lib"
+}
+
+# More threads at a time than there are chunks, and no memory for more: those that have one are whole,
+# and of the others each hit is counted, and each name. $1 threads, $2 hits of each
+too_many_threads() {
+    fresh
+    PROBITY_CHUNK_RECORDS=512 PROBITY_SPOOL_RECORDS=4096 PROBITY_SPOOL_BYTES_MAX=40000 \
+        PROBITY_OUT=$WORK/trace "$PROGRAMS/threads" alive "$1" "$2" > all.expected ||
+        fail "too many threads: status $?"
+    "$PROBITY" csv trace 2> /dev/null | cut -d, -f3 | awk -v hits="$2" '{ stream[int($1 / 262144)]++ }
+        END { for (i in stream) { n++; if (stream[i] != hits) bad = 1 }; print n; exit bad }' \
+        > streams || fail "too many threads: one with a chunk is not whole"
+    expect "too many threads: that have a chunk" 8 "$(cat streams)"
+    expect "too many threads: dropped" $((($1 - 8) * ($2 + 1))) "$("$PROBITY" info --json trace |
+        jq '.[0].counts.dropped_no_memory_or_limit')"
+    no_leftovers "too many threads"
 }

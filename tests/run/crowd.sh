@@ -1,15 +1,21 @@
 #!/usr/bin/env bash
-# Crowds of threads, processes, libraries, and of copies of this one.
+# Crowds of threads, processes and libraries; several copies of this one; other libcs. The campaign
+# of the same name does more of it.
 . "$(dirname "$0")/common.bash"
 # shellcheck source=tests/run/crowd.bash
 . "$SOURCE/tests/run/crowd.bash"
 
 copies 3
-reloads 30000
+namespaces
+reloads 25000
 own_malloc
-thread_crowds threads 10000 50
-thread_crowds threads.shared 3000 2000
-storm storm 1 30 4
-storm storm.shared 2 30 4
-echo "storms: $processes processes, $hits hits"
+thread_crowds threads 10000 20
+thread_crowds threads.shared 2000 2000
+too_many_threads 40 200
+storm storm 1 20 4
+storm storm.shared 2 20 4
+handlers handlers 10
+handlers handlers.shared 10
+leavers 30
+libcs some
 finish
