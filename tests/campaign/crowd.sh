@@ -46,7 +46,7 @@ for repeat in $(seq "$REPEATS"); do
     step "threads_$repeat" whole counted_threads "$program" || true
     step "forks_$repeat" forks_again || true
 done
-step reloads whole reloads 200000 || true
+step reloads whole reloads 100000 || true
 step copies whole copies 50 || true
 step namespaces whole namespaces || true
 step too_many whole too_many_threads 2000 500 || true
@@ -56,29 +56,23 @@ step handlers_shared whole handlers handlers.shared 200 || true
 step leavers whole leavers 1000 || true
 step libcs whole libcs all || true
 
-# $1 name of a step, or the beginning of several
-faults_of() {
-    grep -h FAILED "$STATE/$1"*.running 2> /dev/null | wc -l
-}
-
-# $1 what, $2 name of the steps, $3 unit
+# $1 name of a step, or the beginning of several; $2 what it was; $3 how much of it
 found() {
-    row "$1" "0 faults" "$(faults_of "$2") faults in $3"
+    row "$2" "0 faults" \
+        "$(grep -h FAILED "$STATE/$1"*.running 2> /dev/null | wc -l) faults in $3"
 }
 
-found "Fork storms, three generations deep, $SEEDS seeds; each hit is compared, before and after \`recover\`" \
-    storm_ "$(total_of processes) processes, $(total_of hits) hits"
-found "Every way to fork of \`tests/run/forks.sh\`: vfork, raw clone, daemon, chain, in all threads" forks_ \
-    "$(total_of forks) rounds"
-found "Threads one by one and 500 at a time; no growth of mappings, descriptors, memory" threads_ \
-    "$(total_of threads) threads"
-found "Two libraries loaded in turns at one address: names, counts, no growth" reloads "400000 loads"
-found "Several copies of the library in one process, linked, loaded, and by \`dlmopen\`" \
-    "[cn][oa][pm]" "2 + 8 arrangements"
-found "Handlers of fork and exit, destructors of thread data, callbacks of \`dl_iterate_phdr\`" handlers \
-    "400 rounds"
-found "Threads that leave their scopes by \`pthread_exit\` or cancelled, also at any instruction" leavers \
-    "6000 threads"
-found "More threads than chunks: whole or counted" too_many "2000 threads"
-found "glibc static; musl dynamic, static, shared library" libcs "4 × ${#all_ways[@]} ways"
+found storm_ "Fork storms, three generations deep, each hit compared ($SEEDS seeds)" \
+    "$(total_of processes) processes, $(total_of hits) hits"
+found forks_ "Every way to fork: vfork, raw clone, daemon, chain, in all threads" \
+    "$(total_of forks) rounds of \`tests/run/forks.sh\`"
+found threads_ "Threads one by one and 500 at a time: no growth" "$(total_of threads) threads"
+found reloads "Libraries loaded in turns at one address: names, counts, no growth" "200,000 loads"
+found copies "Several copies of the library, loaded and linked" "8 arrangements"
+found namespaces "A copy loaded by \`dlmopen\`" "2 arrangements"
+found own_malloc "The writer allocates nothing" "1 run"
+found handlers "Handlers of fork and exit, destructors of thread data, callbacks" "400 rounds"
+found leavers "Threads that leave scopes by \`pthread_exit\`, or cancelled anywhere" "6,000 threads"
+found too_many "More threads than chunks: whole, or counted" "2,000 threads"
+found libcs "glibc static; musl dynamic, static, shared" "4 × ${#all_ways[@]} ways"
 finish

@@ -20,7 +20,7 @@ static uint64_t rounds;
 static pthread_key_t key;
 static int is_over;
 
-/* A row for each process that calls back so; a place may be shared by handlers, never by threads. */
+/* A row for each process that calls back so; handlers share a place, threads do not. */
 static void make(uint32_t stream)
 {
     static struct ledger_row *row[DESTRUCTOR];
@@ -62,7 +62,7 @@ static void at_exit_again(void)
     make(AT_EXIT);
 }
 
-/* Runs anew until libc gives up: the last time behind all that the library does at a thread's end. */
+/* Runs anew until libc gives up: the last time behind all that the library does at the end. */
 static void destroy(void *argument)
 {
     ledger_make(argument, EACH);

@@ -45,8 +45,8 @@ static void churn(void)
         pthread_join(start_thread(record, i), NULL);
 }
 
-/* As many at a time as fit into a crowd, one crowd after the other: what the process has grown since
- * the first ones goes to stderr. */
+/* As many at a time as fit into a crowd, one crowd after the other: what the process has grown
+ * since the first ones goes to stderr. */
 static void crowds(void)
 {
     enum { CROWD = 500, FIRST = 2 };

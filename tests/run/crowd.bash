@@ -162,9 +162,9 @@ END
 # multiple of 20: more than there are site numbers, were each load to take some
 reloads() {
     local rounds=$1 name scopes="$SOURCE/tests/programs/plugin_hits.c"
-    local library=(-L"$BUILD/lib" -Wl,-rpath,"$BUILD/lib" -lprobity)
     for name in odd_one even_one; do
-        build "plugin_$name.so" -fPIC -shared -DPLUGIN_SCOPE=$name "$scopes" "${library[@]}"
+        build "plugin_$name.so" -fPIC -shared -DPLUGIN_SCOPE=$name "$scopes" \
+            -L"$BUILD/lib" -Wl,-rpath,"$BUILD/lib" -lprobity
     done
     for program in loader loader.shared; do
         rm -rf trace* errors
@@ -322,10 +322,10 @@ some_ways=("forks plain" "forks daemon" "threads cancel 30 500" "threads destruc
 # Programs linked in another way, or with another libc; they do what is in `ways`. $1 name, $2 compiler, $3 the library, the rest
 # flags
 other_link() {
-    local name=$1 compiler=$2 library=$3 program how
+    local name=$1 compiler=$2 archive=$3 program how
     shift 3
     for program in forks threads ends logged; do
-        CC=$compiler build "$program.$name" "$@" "$SOURCE/tests/programs/$program.c" "$library"
+        CC=$compiler build "$program.$name" "$@" "$SOURCE/tests/programs/$program.c" "$archive"
     done
     for how in "${ways[@]}"; do
         rm -rf trace* errors "${SPOOL:?}"/*
