@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A program whose library is refused memory, files, threads or rights, at any call: it does what it
 # did without, says one line at most, and what is recorded is right.
+# variants: gcc
 # timeout: 300
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/run/refused.bash"

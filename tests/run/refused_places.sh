@@ -2,7 +2,8 @@
 # Places that are not what they seem, or do not stay what they were: links, pipes, folders of other
 # users, files that are removed, cut or replaced under way, full and read-only file systems; limits,
 # clocks that jump, a program that is stopped.
-# timeout: 120
+# variants: gcc
+# timeout: 300
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/run/refused.bash"
 . "$SOURCE/tests/run/places.bash"

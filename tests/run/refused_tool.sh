@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The tool is refused memory, files and rights, at any call: it says what failed, leaves what stood
 # there, and leaves nothing half done.
+# variants: gcc
 # timeout: 300
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/run/refused.bash"
