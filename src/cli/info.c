@@ -67,7 +67,8 @@ static int run_on(char **names, size_t count, int as_json)
     if (count > 0 && status == CLI_OK) {
         status = print_facts(reader, as_json);
         for (size_t i = 0; status == CLI_OK && i < count; i++) {
-            if (probity_trace_is_damaged(probity_reader_facts(reader, i)))
+            const struct probity_trace_facts *facts = probity_reader_facts(reader, i);
+            if (probity_trace_is_damaged(facts) || facts->state == PROBITY_TRACE_UNFINISHED)
                 status = CLI_DAMAGED;
         }
         probity_reader_close(reader);
