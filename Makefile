@@ -98,6 +98,7 @@ UNITS    := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%)
 # Doors that a fuzzer enters by, each with what they share. A door without a fuzzer has a driver.
 DOOR_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 DOORS    := $(DOOR_SRC:tests/fuzz/%.c=$(BUILD)/tests/%)
+SWEEP    := $(if $(findstring fuzzer,$(SANITIZE)),,$(BUILD)/tests/sweep)
 DOOR_OBJ := $(addprefix $(OBJ)/tests/fuzz/,mend.o \
               $(if $(findstring fuzzer,$(SANITIZE)),mutate.o,plain.o))
 DEATH_SRC := $(wildcard tests/death/*.c)
@@ -134,7 +135,7 @@ lib: $(STATIC_LIB) $(SHARED_LIB) ## Build the static and the shared library
 tool: $(if $(CLI_SRC),$(TOOL)) ## Build the command-line tool (needs jansson, libdw, SQLite, protobuf-c, zlib, libcurl)
 examples: $(EXAMPLES) $(HTTPD) ## Build the example programs
 bench-programs: $(BENCHES)
-test-programs: $(UNITS) $(PROGRAMS) $(DOORS) $(DEATH) ## Build the unit tests and the programs that tests run
+test-programs: $(UNITS) $(PROGRAMS) $(DOORS) $(DEATH) $(SWEEP) ## Build the unit tests and the programs that tests run
 
 # A build with other compilers or flags in the same directory starts afresh.
 FLAGS_LINE = $(CC) $(CXX) $(C_FLAGS) $(CXX_FLAGS) $(LINK_FLAGS) $(SRC_FLAGS)
@@ -229,6 +230,10 @@ $(BUILD)/tests/$(1): $(OBJ)/tests/fuzz/$(1).o $(DOOR_OBJ) $(2)
 endef
 $(foreach s,$(filter-out %/fuzz_reader.c,$(DOOR_SRC)),\
     $(eval $(call door_rule,$(call program_name,$(s)),$(DOOR_PARTS))))
+# Every command on all cuts of a trace: the door of the commands, and a driver of its own.
+$(BUILD)/tests/sweep: $(OBJ)/tests/fuzz/sweep.o $(OBJ)/tests/fuzz/mend.o $(DOOR_PARTS)
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(LINK_FLAGS) -o $@ $^ $(TOOL_LIBS)
 $(eval $(call door_rule,fuzz_reader,$(OBJ)/tests/fuzz/memory_file.o \
     $(filter-out %/reader/file.o,$(filter $(foreach f,base format spool reader,$(OBJ)/src/$(f)/%), \
     $(LIB_OBJ)))))
