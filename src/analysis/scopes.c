@@ -406,8 +406,9 @@ static int open_deferred(struct probity_scopes *scopes, struct scope_thread *thr
         return PROBITY_ERROR_MEMORY;
     open->scope.enter_tick = event->entered_tick;
     date_back(thread, open, event->entered_wall_ns);
-    /* Which of the records before this one were its own, is not followed. */
-    for (uint32_t i = 0; i <= depth; i++)
+    /* Which of the records before this one were its own, is not followed. The callers further out
+     * learn of it when these two are left. */
+    for (uint32_t i = depth > 0 ? depth - 1 : 0; i <= depth; i++)
         thread->stack[i].scope.is_costed = 0;
     if (listener->opened != NULL)
         listener->opened(listener->context, &open->scope, event);
