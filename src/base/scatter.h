@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "base/scale.h"
+__extension__ typedef unsigned __int128 probity_scatter_wide;
 
 /* One for all who use a table; what it holds does not matter. */
 extern const char probity_scatter_place;
@@ -20,7 +20,7 @@ extern const char probity_scatter_place;
 static inline uint64_t probity_scatter(uint64_t key)
 {
     uint64_t secret = (uint64_t)(uintptr_t)&probity_scatter_place * UINT64_C(0x9e3779b97f4a7c15);
-    probity_wide product = (probity_wide)(key ^ secret) * (probity_wide)(secret | 1);
+    probity_scatter_wide product = (probity_scatter_wide)(key ^ secret) * (secret | 1);
 
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
