@@ -55,3 +55,12 @@ ssize_t probity_file_read(int file, void *bytes, size_t count, uint64_t offset)
     }
     return (ssize_t)done;
 }
+
+uint64_t probity_file_data(int file, uint64_t offset)
+{
+    off_t data = offset <= INT64_MAX ? lseek(file, (off_t)offset, SEEK_DATA) : -1;
+
+    if (data < 0)
+        return errno == ENXIO ? INT64_MAX : offset;
+    return (uint64_t)data > offset ? (uint64_t)data : offset;
+}

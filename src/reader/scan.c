@@ -186,8 +186,8 @@ static uint64_t find_resumption(struct probity_scan *scan, struct probity_block_
         if (at == NULL)
             break;
         const uint8_t *found = memmem(at, bytes, "PBLK", 4);
-        if (found == NULL) {
-            offset += bytes - 3;
+        if (found == NULL) { /* a hole of terabytes costs nobody anything to make */
+            offset = probity_file_data(scan->file, offset + bytes - 3);
             continue;
         }
         offset += (size_t)(found - at);
