@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Traces that are right in every checksum and made to do harm, and files that are no traces: each
+# command ends, in bounds of CPU time and memory that grow with the file and not with what it claims.
+# COUNT: how many scopes, threads, names ... a trace has.
+# timeout: 900
+. "$(dirname "$0")/common.bash"
+count=${COUNT:-2000}
+# So many MiB and seconds for each file, and for each MiB of it, and each thousand of COUNT.
+base_mib=48 mib_per_mib=24 base_s=2
+commands=("csv" "log" "report --json" "report --corrected" "info" "check" "tree --callers *"
+    "threads" "blocks" "blocks --by correlation" "model" "hist *" "list" "timeline" "view -o -")
+for format in chrome speedscope callgrind graphviz perfetto pprof otlp; do
+    commands+=("export --format $format")
+done
+if [ "$count" -le 5000 ]; then # the quick cut: one of each kind of code
+    commands=("csv" "log" "report --corrected" "info" "check" "tree" "blocks" "model" "view -o -"
+        "export --format chrome")
+fi
+worst_ms=0 worst_kib=0 runs=0
+
+# $1 file, $2 its size in bytes, $3 command
+bounded() {
+    local file=$1 mib=$(($2 / 1048576)) status ms kib seconds words
+    read -ra words <<< "$3"
+    seconds=$((base_s + mib / 2 + count / 5000))
+    read -r status ms kib <<< "$(python3 "$SOURCE/tests/tool/bounded.py" "$seconds" 8192 \
+        "$PROBITY" "${words[@]}" "$file" 2>&1 < /dev/null | tail -n 1)"
+    case $status in
+        0 | 1 | 3) ;;
+        *) fail "$file: $3: status $status after $ms ms" ;;
+    esac
+    [ "$kib" -le $(((base_mib + mib_per_mib * mib + count * 3 / 1000) * 1024)) ] ||
+        fail "$file: $3: $kib KiB for a file of $mib MiB"
+    runs=$((runs + 1))
+    if [ "$ms" -gt "$worst_ms" ]; then worst_ms=$ms worst_time="$file, $3"; fi
+    if [ "$kib" -gt "$worst_kib" ]; then worst_kib=$kib worst_memory="$file, $3"; fi
+}
+
+for kind in $("$PROGRAMS/monster_internal" list); do
+    "$PROGRAMS/monster_internal" "$kind" "$count" > "$kind"
+    for command in "${commands[@]}"; do
+        bounded "$kind" "$(stat -c %s "$kind")" "$command"
+    done
+    rm "$kind"
+done
+
+# What is no trace must be refused or read, and never waited for.
+: > nothing
+mkdir folder
+mkfifo pipe
+ln -s loop loop
+"$PROGRAMS/monster_internal" hits 100 > "$SPOOL/sparse"
+truncate -s 8T "$SPOOL/sparse" 2> /dev/null || echo "no file of 8 TiB here: not tried"
+for command in "${commands[@]}"; do
+    for file in nothing folder pipe loop /dev/zero /dev/urandom /dev/null "$SPOOL/sparse"; do
+        bounded "$file" 0 "$command"
+    done
+done
+echo "bounds: $base_s s and $base_mib MiB; for each MiB of file 0.5 s and $mib_per_mib MiB"
+echo "worst: $runs runs of $count; longest $worst_ms ms ($worst_time), largest $worst_kib KiB" \
+    "($worst_memory)"
+finish
