@@ -1,0 +1,120 @@
+# Hostile files: fuzzing of all doors (tests/fuzz), until FUZZ_TOTAL executions are reached over all
+# runs of this part, or FUZZ_SECONDS are over in this run; every command over every cut and every
+# turned bit of golden traces; traces made to do harm, in bounds of time and memory. Interrupted, it
+# goes on: corpora and counts stay in the state folder, and what was found in its folder `found`.
+. "$(dirname "${BASH_SOURCE[0]}")/campaign.bash"
+# shellcheck source=tests/fuzz/seeds.bash
+. "$SOURCE/tests/fuzz/seeds.bash"
+budget=${FUZZ_SECONDS:-900}
+goal=${FUZZ_TOTAL:-1000000000}
+mkdir -p "$STATE/found" "$STATE/seeds"
+
+# ---- Fuzzing ----
+
+# $1 suffix of the build's folder, $2 compiler, $3 sanitizers, $4 flags; the rest: doors
+build_doors() {
+    local folder=$BUILD-$1 compiler=$2 sanitize=$3 flags=$4
+    shift 4
+    make -s -C "$SOURCE" -j2 "BUILD=$folder" "CC=$compiler" "CXX=$compiler++" \
+        "SANITIZE=$sanitize" "CFLAGS=$flags" "${@/#/$folder/tests/}" > "$STATE/build.log" 2>&1 ||
+        fail "build of $1: $(tail -n 5 "$STATE/build.log")"
+}
+
+make_all_seeds() {
+    local trace number=0 way
+    make_seeds "$STATE/traces"
+    for trace in "$STATE"/traces/*.probity; do
+        for way in 0 9 31; do
+            { printf '%b' "\\x$(printf %x $way)"; cat "$trace"; } > "$STATE/seeds/$number"
+            number=$((number + 1))
+        done
+    done
+    cp -r "$SOURCE/tests/fuzz/corpus/." "$STATE/corpus"
+}
+
+executions() {
+    local total=0 file
+    for file in "$STATE"/executions.*.count; do
+        [ ! -e "$file" ] || total=$((total + $(cat "$file")))
+    done
+    echo "$total"
+}
+
+# $1 door, $2 kind of build, $3 seconds, $4 corpus; the rest: options. Adds what it has executed.
+fuzz() {
+    local door=$1 kind=$2 seconds=$3 corpus=$4 log=$STATE/$1.$2.log status=0 number
+    shift 4
+    mkdir -p "$STATE/corpus/$corpus"
+    ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 \
+        nice -n 10 "$BUILD-$kind/tests/$door" -max_total_time="$seconds" -print_final_stats=1 \
+        -timeout=10 -rss_limit_mb=2000 -close_fd_mask=1 -artifact_prefix="$STATE/found/$door-" \
+        "$@" "$STATE/corpus/$corpus" > "$log" 2>&1 || status=$?
+    number=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+    count "executions.$door.$kind" "${number:-0}"
+    count "seconds.$door.$kind" "$seconds"
+    [ "$status" -eq 0 ] || fail "$door ($kind): $(grep -m 3 -aE 'ERROR|runtime error|SUMMARY' "$log")"
+}
+
+fuzz_round() {
+    local share=$((budget / 20 + 1))
+    fuzz fuzz_reader fuzz-fast $((share * 8)) trace -entropic=0 -max_len=1024 "$STATE/seeds"
+    fuzz fuzz_reader fuzz $((share * 3)) trace -max_len=4096 "$STATE/seeds"
+    fuzz fuzz_commands fuzz $((share * 5)) trace -max_len=4096 "$STATE/seeds"
+    fuzz fuzz_spool fuzz $((share * 2)) spool -max_len=2500
+    fuzz_afl $((share * 2))
+}
+
+# AFL++ by the same door: it has ways of its own to change what it is given.
+fuzz_afl() {
+    local out=$STATE/afl before=0 after
+    command -v afl-fuzz > /dev/null || return 0
+    before=$(sed -n 's/^execs_done *: //p' "$out/default/fuzzer_stats" 2> /dev/null || echo 0)
+    AFL_AUTORESUME=1 AFL_SKIP_CPUFREQ=1 AFL_NO_UI=1 AFL_NO_AFFINITY=1 AFL_BENCH_UNTIL_CRASH=1 \
+        AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 nice -n 10 timeout "$1" afl-fuzz -V "$1" \
+        -i "$STATE/corpus/trace" -o "$out" -g 2 -G 4096 -- "$BUILD-fuzz-afl/tests/fuzz_reader" \
+        > "$STATE/afl.log" 2>&1 || true
+    after=$(sed -n 's/^execs_done *: //p' "$out/default/fuzzer_stats" 2> /dev/null || echo 0)
+    [ "${after:-0}" -ge "${before:-0}" ] || before=0
+    count executions.fuzz_reader.afl "$((${after:-0} - ${before:-0}))"
+    count seconds.fuzz_reader.afl "$1"
+    ! find "$out/default/crashes" -name 'id*' 2> /dev/null | grep -q . ||
+        fail "AFL++: see $out/default/crashes"
+}
+
+# A corpus goes into the repository as small as it keeps what it reaches:
+# `fuzz_reader -merge=1 tests/fuzz/corpus/trace STATE/corpus/trace`.
+step seeds make_all_seeds
+build_doors fuzz clang fuzzer-no-link,address,undefined '' fuzz_reader fuzz_commands fuzz_spool
+build_doors fuzz-fast clang fuzzer-no-link \
+    '-O2 -fno-sanitize-coverage=trace-cmp,indirect-calls,stack-depth' fuzz_reader
+if command -v afl-clang-fast > /dev/null; then
+    build_doors fuzz-afl afl-clang-fast fuzzer-no-link -O2 fuzz_reader
+fi
+until [ "$(executions)" -ge "$goal" ] || [ "$SECONDS" -ge "$budget" ] || [ "$failures" -gt 0 ]; do
+    fuzz_round
+done
+row "Executions of fuzzed doors, all runs" "$goal" "$(executions)"
+for file in "$STATE"/executions.*.count; do
+    name=$(basename "$file" .count)
+    name=${name#executions.}
+    seconds=$(total_of "seconds.$name")
+    [ "$seconds" -eq 0 ] || row "… of them ${name/./, }" "" \
+        "$(cat "$file"), $(($(cat "$file") / seconds)) a second"
+done
+row "Inputs that crash, hang, or break a rule" 0 \
+    "$(find "$STATE/found" "$STATE/afl/default/crashes" -type f 2> /dev/null | wc -l)"
+
+# ---- Cuts and turned bits ----
+
+golden=("$SOURCE"/tests/golden/good/{with_ids,sites,late,listed,threads,cpu,packed_ids}.probity)
+step cut nice -n 10 "$BUILD/tests/sweep" cut 1 1 1 "${golden[@]}"
+step flip nice -n 10 "$BUILD/tests/sweep" flip 8 4 1 "${golden[@]}"
+row "Golden traces cut at every byte, by every command: runs" "no fault" "$(tail -n 1 "$STATE/cut.out")"
+row "Every bit of them turned over: runs" "no fault" "$(tail -n 1 "$STATE/flip.out")"
+
+# ---- Traces made to do harm ----
+
+step monsters nice -n 10 env COUNT=100000 bash "$SOURCE/tests/run/bounded.sh"
+row "Traces made to do harm, by every command" "$(sed -n 's/^bounds: //p' "$STATE/monsters.out")" \
+    "$(sed -n 's/^worst: //p' "$STATE/monsters.out")"
+[ "$failures" -eq 0 ]
