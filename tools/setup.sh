@@ -14,6 +14,7 @@ tests        libcmocka-dev jq pkg-config cmake mandoc shellcheck strace procps v
              python3
 consumers    sqlite3 graphviz babeltrace2 golang-go protobuf-compiler
 refusals     e2fsprogs xfsprogs btrfs-progs faketime libcap2-bin
+fuzzing      afl++
 aarch64      gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 libcs        musl-tools
 demo         wrk curl

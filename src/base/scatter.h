@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * scatter.h: where a key of a trace goes in a hash table. Keys are hostile: whoever knew the places
- * could make a trace of which all keys go to one, and a table of them takes a time that grows with
- * the square of its size. So the places hang on a secret, which is where the system has put this
- * code: it differs from run to run, and needs no state and no call. What is printed must not hang on
- * the order of places.
+ * could make a trace of which all keys go to one, and its commands would take a time that grows
+ * with the square of its size. So the places hang on a secret: where the system has put this code.
+ * It differs from run to run, and needs no state and no call. What is printed must not hang on it.
  */
 #ifndef PROBITY_BASE_SCATTER_H
 #define PROBITY_BASE_SCATTER_H

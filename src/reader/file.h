@@ -21,8 +21,8 @@ int64_t probity_file_size(int file);
  * PROBITY_ERROR_READ with errno set. */
 ssize_t probity_file_read(int file, void *bytes, size_t count, uint64_t offset);
 
-/* The first place from offset on that is not in a hole of the file, as far as the file system tells;
- * INT64_MAX where there is none. */
+/* The first place from offset on that is not in a hole of the file, as far as the file system
+ * tells; INT64_MAX where there is none. */
 uint64_t probity_file_data(int file, uint64_t offset);
 
 #endif

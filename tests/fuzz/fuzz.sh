@@ -24,6 +24,7 @@ status=0
 ASAN_OPTIONS=log_path=$fuzz/found/asan UBSAN_OPTIONS=print_stacktrace=1 \
     "$fuzz/tests/fuzz_commands" -max_total_time="$seconds" -close_fd_mask=2 -max_len=65536 \
     -timeout=10 -rss_limit_mb=2000 -artifact_prefix="$fuzz/found/" "$fuzz/corpus" "$fuzz/seeds" \
+    "$SOURCE/tests/fuzz/corpus/trace" \
     > "$fuzz/log" 2>&1 || status=$?
 grep -E '^#[0-9]+.*(DONE|REDUCE|NEW|pulse)|^Done' "$fuzz/log" | tail -n 2
 if [ "$status" -ne 0 ]; then

@@ -5,9 +5,9 @@
  * where something is missing or changed, and never one of them without a word. What `csv` prints is
  * held against what it prints of the whole: records may be missing, and none may be another.
  *
- * BITS: how many bits of each byte are turned, one after the other. STRIDE: commands other than csv,
- * info and check look at every so manieth byte, from a place that hangs on the seed. The last line
- * tells how many runs there were.
+ * BITS: how many bits of each byte are turned, one after the other. STRIDE: commands other than
+ * csv, info and check look at one byte of so many, from a place that hangs on the seed. The last
+ * line tells how many runs there were.
  */
 #define LLVMFuzzerTestOneInput fuzz_commands_input
 #include "fuzz/fuzz_commands.c"
@@ -49,8 +49,8 @@ static int run_on(struct sweep *sweep, const char *const *line)
             strcmp(line[i], "TRACE") == 0 ? sweep->path : (char *)(uintptr_t)line[i];
     optind = 0;
     /* `csv` closes its output. */
-    if (dup2(sweep->out_file, 1) < 0 || ftruncate(1, 0) != 0 || ftruncate(2, 0) != 0 || lseek(1, 0, SEEK_SET) != 0 ||
-        lseek(2, 0, SEEK_SET) != 0)
+    if (dup2(sweep->out_file, 1) < 0 || ftruncate(1, 0) != 0 || ftruncate(2, 0) != 0 ||
+        lseek(1, 0, SEEK_SET) != 0 || lseek(2, 0, SEEK_SET) != 0)
         abort();
     int status = run(count, arguments);
     fflush(stdout);

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Traces that are right in every checksum and made to do harm, and files that are no traces: each
-# command ends, in bounds of CPU time and memory that grow with the file and not with what it claims.
+# command ends, in bounds of CPU time and memory that grow with the file, not with what it claims.
 # COUNT: how many scopes, threads, names ... a trace has.
 # timeout: 900
 . "$(dirname "$0")/common.bash"
 count=${COUNT:-2000}
-# So many MiB and seconds for each file, and for each MiB of it, and each thousand of COUNT.
+# For each file; for each MiB of it; more in bounded().
 base_mib=48 mib_per_mib=24 base_s=2
 commands=("csv" "log" "report --json" "report --corrected" "info" "check" "tree --callers *"
     "threads" "blocks" "blocks --by correlation" "model" "hist *" "list" "timeline" "view -o -")
@@ -22,7 +22,7 @@ worst_ms=0 worst_kib=0 runs=0
 bounded() {
     local file=$1 mib=$(($2 / 1048576)) status ms kib seconds words
     read -ra words <<< "$3"
-    seconds=$((base_s + mib / 2 + count / 5000))
+    seconds=$((base_s + mib / 8 + count / 25000))
     read -r status ms kib <<< "$(python3 "$SOURCE/tests/tool/bounded.py" "$seconds" 8192 \
         "$PROBITY" "${words[@]}" "$file" 2>&1 < /dev/null | tail -n 1)"
     case $status in
@@ -56,7 +56,8 @@ for command in "${commands[@]}"; do
         bounded "$file" 0 "$command"
     done
 done
-echo "bounds: $base_s s and $base_mib MiB; for each MiB of file 0.5 s and $mib_per_mib MiB"
+echo "bounds: $base_s s and $base_mib MiB; for each MiB of file 1/8 s and $mib_per_mib MiB;" \
+    "for each 1,000 of COUNT 1/25 s and 3 MiB"
 echo "worst: $runs runs of $count; longest $worst_ms ms ($worst_time), largest $worst_kib KiB" \
     "($worst_memory)"
 finish

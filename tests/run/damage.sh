@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Every reading command on traces with bytes changed behind checksums that hold, and the reader on
-# them and on spools: none crashes, hangs or breaks a sanitizer's rule. `make fuzz` goes on where this
-# stops.
+# them and on spools: none crashes, hangs or breaks a sanitizer's rule. `make fuzz` goes on where
+# this stops.
 # variants: asan
 # timeout: 800
 . "$(dirname "$0")/common.bash"
