@@ -275,9 +275,8 @@ static uint32_t take_chunk(struct probity_session *session)
         return chunk;
     probity_os_lock(&session->lock);
     chunk = probity_pool_take(pool);
-    uint32_t total = pool->segments * pool->chunks_per_segment;
     uint32_t open = __atomic_load_n(&pool->open_chunks, __ATOMIC_RELAXED);
-    if (chunk == PROBITY_POOL_NONE && open >= total / 2 && probity_session_grow(session) == 0)
+    if (chunk == PROBITY_POOL_NONE && open >= probity_pool_total(pool) / 2 && probity_session_grow(session) == 0)
         chunk = probity_pool_take(pool);
     probity_os_unlock(&session->lock);
     return chunk;
@@ -309,7 +308,9 @@ int probity_thread_need_chunk(struct probity_session *session, struct probity_sl
     uint64_t chunk_bytes = (uint64_t)live->pool.chunk_words * 8;
 
     if (slot->chunk != PROBITY_POOL_NONE) {
-        if (slot->hot.cursor & chunk_bytes)
+        uint64_t start = (uint64_t)probity_pool_words(&live->pool, slot->chunk);
+        /* In this very chunk: reservations of a handler's handler may come to the next window's. */
+        if (slot->hot.cursor - start < chunk_bytes)
             return 1; /* a signal handler got here first */
         hand_over(session, slot);
     }
@@ -318,11 +319,10 @@ int probity_thread_need_chunk(struct probity_session *session, struct probity_sl
         make_writer(session); /* threads that ended may have left all chunks to it */
         uint32_t open = __atomic_load_n(&live->pool.open_chunks, __ATOMIC_RELAXED);
         /* Where all chunks are open, or no thread can be made to write, waiting would not end. */
-        if (may_wait(session) &&
-            open < live->pool.segments * live->pool.chunks_per_segment &&
+        if (may_wait(session) && open < probity_pool_total(&live->pool) &&
             __atomic_load_n(&session->writer.state, __ATOMIC_RELAXED) == PROBITY_WRITER_RUNS)
             return 0;
-        __atomic_add_fetch(open < live->pool.chunks_per_segment * live->pool.segments
+        __atomic_add_fetch(open < probity_pool_total(&live->pool)
                                ? &live->header->dropped_full
                                : &live->header->dropped_memory,
                            1, __ATOMIC_RELAXED);

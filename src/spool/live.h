@@ -82,7 +82,7 @@ void probity_live_anchor_now(struct probity_live *live, struct probity_clock_mom
  * quarters. */
 static inline uint32_t probity_live_chunks_to_wake(const struct probity_live *live)
 {
-    uint32_t total = live->pool.segments * live->pool.chunks_per_segment;
+    uint32_t total = probity_pool_total(&live->pool);
 
     return live->mode == PROBITY_MODE_RING ? total / 4 * 3 + 1 : total / 4;
 }

@@ -63,6 +63,13 @@ void probity_pool_wait_begins(struct probity_pool *pool, uint32_t chunk, uint64_
 /* Makes a drained chunk free again and wakes who waits. */
 void probity_pool_free(struct probity_pool *pool, uint32_t chunk);
 
+/* All chunks that there are. Relaxed: a thread may add a segment at any time, and whoever counts
+ * decides the same a moment later. */
+static inline uint32_t probity_pool_total(const struct probity_pool *pool)
+{
+    return __atomic_load_n(&pool->segments, __ATOMIC_RELAXED) * pool->chunks_per_segment;
+}
+
 static inline struct probity_chunk_header *probity_pool_header(const struct probity_pool *pool,
                                                                uint32_t chunk)
 {

@@ -531,7 +531,7 @@ static int forget_chunk(struct probity_pass *pass, uint32_t chunk)
 int probity_pass_forget(struct probity_pass *pass)
 {
     struct probity_pool *pool = &pass->live->pool;
-    uint32_t total = pool->segments * pool->chunks_per_segment;
+    uint32_t total = probity_pool_total(pool);
     uint32_t *tail = &pass->waiting;
 
     while (*tail != PROBITY_POOL_NONE)
