@@ -11,7 +11,7 @@ build        gcc g++ libc6-dev binutils libjansson-dev libdw-dev libsqlite3-dev 
              protobuf-c-compiler zlib1g-dev libcurl4-openssl-dev
 variants     clang libclang-rt-14-dev
 tests        libcmocka-dev jq pkg-config cmake mandoc shellcheck strace procps valgrind chromium
-             python3
+             python3 spin
 consumers    sqlite3 graphviz babeltrace2 golang-go protobuf-compiler
 refusals     e2fsprogs xfsprogs btrfs-progs faketime libcap2-bin
 fuzzing      afl++

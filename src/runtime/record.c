@@ -461,10 +461,10 @@ void probity_record_values(uint32_t kind, const void *payload, size_t bytes)
         record_item(&item);
 }
 
-/* The inline probe reserved words that it may not use. Where recording has ended, they must not look
- * like words that a probe is about to fill; without a chunk the cursor must not come to the next
- * thread's. A signal handler may get a chunk between any two instructions: then the cursor, looked
- * at before the bit, is another, and stays. */
+/* The inline probe reserved words that it may not use. Where recording has ended, they must not
+ * look like words that a probe is about to fill; without a chunk the cursor must not come to the
+ * next thread's. A signal handler may get a chunk between any two instructions: then the cursor,
+ * looked at before the bit, is another, and stays. */
 static void give_back(uint32_t words)
 {
     struct probity_slot *slot = probity_thread_slot();

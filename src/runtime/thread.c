@@ -276,7 +276,8 @@ static uint32_t take_chunk(struct probity_session *session)
     probity_os_lock(&session->lock);
     chunk = probity_pool_take(pool);
     uint32_t open = __atomic_load_n(&pool->open_chunks, __ATOMIC_RELAXED);
-    if (chunk == PROBITY_POOL_NONE && open >= probity_pool_total(pool) / 2 && probity_session_grow(session) == 0)
+    if (chunk == PROBITY_POOL_NONE && open >= probity_pool_total(pool) / 2 &&
+        probity_session_grow(session) == 0)
         chunk = probity_pool_take(pool);
     probity_os_unlock(&session->lock);
     return chunk;

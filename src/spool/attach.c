@@ -211,8 +211,8 @@ int probity_attach_chunk(const struct probity_attach *attach, uint64_t index,
     if (state != PROBITY_CHUNK_OPEN && state != PROBITY_CHUNK_FULL)
         return 0;
     /* The serial before all other fields, and looked at again behind the words: so a chunk that is
-     * used anew meanwhile cannot lend its fields to what it was. Acquire keeps the order; pairs with
-     * probity_live_chunk_prepare, whose release of open comes behind all fields. */
+     * used anew meanwhile cannot lend its fields to what it was. Acquire keeps the order; pairs
+     * with probity_live_chunk_prepare, whose release of open comes behind all fields. */
     uint64_t serial = __atomic_load_n(&header->serial, __ATOMIC_ACQUIRE);
     /* Flags before drained, against the order of older writers, who mark a chunk held: it then
      * looks as if it were not, and the block that is in the file already takes its words away. */

@@ -20,8 +20,8 @@ void probity_live_chunk_prepare(struct probity_live *live, uint32_t chunk,
     uint64_t before = slot->moves & 1 ? slot->hot.gap_ticks : 0;
     uint64_t before_ns = probity_ns_of_ticks(before, probity_live_rate(live));
 
-    /* Release: who reads a zero below, or a field, no longer finds the chunk's old state; pairs with
-     * the acquire in probity_attach_chunk_stands. Orders nothing on x86. */
+    /* Release: who reads a zero below, or a field, no longer finds the chunk's old state; pairs
+     * with the acquire in probity_attach_chunk_stands. Costs nothing on x86. */
     __atomic_thread_fence(__ATOMIC_RELEASE);
     /* Zero words are what a reader takes as "nothing here"; this also brings the chunk into this
      * core's cache. */

@@ -148,8 +148,8 @@ static int is_hole(const struct probity_pool *pool, uint32_t chunk, uint32_t at)
 }
 
 /* One held chunk: its hole may have been filled, or will never be, since its thread is dead (looked
- * at first: what it stored before is seen then). Words behind a hole wait in the spool: a block that
- * went over the hole would leave it to chance whether the record that fills it is lost. */
+ * at first: what it stored before is seen then). Words behind a hole wait in the spool: a block
+ * that went over the hole would leave it to chance whether the record that fills it is lost. */
 static int held_chunk_drain(struct probity_pass *pass, uint32_t chunk, int last)
 {
     struct probity_pool *pool = &pass->live->pool;

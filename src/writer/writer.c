@@ -53,9 +53,8 @@ static int open_high(const char *path, int flags)
     return high;
 }
 
-/* The lock is the open file's, not the process's: that goes with any descriptor of the spool that the
- * process closes, as a reader of its own trace does. A child does not inherit the table that this
- * descriptor is in. */
+/* The lock is the open file's, not the table's: that goes with any descriptor of the spool that
+ * this thread closes, as it does when it has read its own trace. No child inherits the table. */
 static void lock_spool(struct probity_writer *writer, int *ret_descriptor)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};

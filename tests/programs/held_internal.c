@@ -32,7 +32,8 @@ int main(int argc, char **argv)
         PROBITY_PROBE(OTHERS);
     others++;
     uint32_t hole = (uint32_t)(outer - (uint64_t)probity_pool_words(pool, 0)) / 8;
-    hits_need(header == probity_pool_header(pool, 0) && header->state == PROBITY_CHUNK_FULL, "full");
+    hits_need(header == probity_pool_header(pool, 0), "first chunk");
+    hits_need(header->state == PROBITY_CHUNK_FULL, "full");
     /* In front of the first hole all is written only when the writer waits no longer. */
     while (__atomic_load_n(&header->drained, __ATOMIC_ACQUIRE) != hole ||
            !probity_pool_private(pool, 0)->is_held)

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <ucontext.h>
 
-#if defined(__x86_64__)
+#ifdef REG_RIP /* of x86-64 */
 #define STEPPED 1
 
 static struct {

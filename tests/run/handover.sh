@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Models of the hand-over of chunks between threads, signal handlers and the writing thread, with
-# death at any step: all of their states are looked at (spin); and that they would see a fault.
+# Models of what threads, signal handlers, the writing thread, tools and death do to each other: all
+# of their states are looked at (spin), in small configurations; and that they would see a fault.
+# tests/campaign/races.sh has the larger ones.
 # variants: gcc
+# timeout: 600
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/model/model.bash"
 
@@ -10,22 +12,21 @@ if ! command -v spin > /dev/null; then
     exit 77
 fi
 model_names
-
-# Records of a thread: short, of two words, behind a gap, short; a signal's: short.
-one="-DOWNERS=1 -DRECORDS=4 -DHOW=36"
-# shellcheck disable=SC2086
-model one handover.pml holds $one
-# shellcheck disable=SC2086
-model no-deadlock handover.pml holds $one -DNO_DEATH
-model two handover.pml holds -DOWNERS=2 -DRECORDS=1 -DHOW=9 -DWORDS=2 -DSIGNALLED=0
-
-# What was broken on purpose is found.
-small="-DOWNERS=1 -DRECORDS=3 -DHOW=36"
-for fault in RESERVE_IN_TWO GIVE_BACK_BLINDLY FULL_BEFORE_USED ZEROES_LAST NO_PENDING \
-    HEAD_FIRST CHANGE_WITH_SIGNALS_OPEN FREE_BEFORE_WRITE DRAIN_OVER_HOLES FREE_WITH_HOLE \
-    ONE_BATCH; do
-    # shellcheck disable=SC2086
-    model "$fault" handover.pml assertion $small "-DMUTATE_$fault"
-done
+# Records of a thread: short, of two words, behind a gap; a signal's: short.
+model "one thread, a signal, death" handover.pml holds -DOWNERS=1 -DRECORDS=3 -DHOW=36
+model "the same, nobody stuck" handover.pml holds -DOWNERS=1 -DRECORDS=4 -DHOW=36 -DNO_DEATH
+model "two threads, death" handover.pml holds -DOWNERS=2 -DRECORDS=1 -DHOW=9 -DWORDS=2 \
+    -DSIGNALLED=0
+model "the pool's stacks" pool.pml holds -DTHREADS=2 -DCHUNKS=2
+model "two recover at once" recover.pml holds -DTOOLS=2 -DRUNS=1
+model "levels" levels.pml holds
+while read -r file fault; do
+    case "$file $fault" in
+        handover.pml*_BLINDLY | handover.pml*_USED | handover.pml*_PENDING | \
+            handover.pml*_WRITE | live.pml*_THREAD | recover.pml*_BEHIND_LOCK)
+            model_fault "$file" "$fault"
+            ;;
+    esac
+done <<< "$MODEL_FAULTS"
 [ "$failures" = 0 ] || exit 1
 echo "all models hold, and all faults are found"

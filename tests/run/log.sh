@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # `probity log`: the form of its lines and the signatures from DWARF, its filters, a killed program,
 # and a program that is followed until it ends, is killed, or the reader is interrupted.
-# variants: asan clang
+# variants: asan clang tsan
 . "$(dirname "$0")/common.bash"
 
 # The log with thread ids and times made equal. $1...: arguments

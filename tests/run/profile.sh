@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Profile mode: what a report tells is what the program did, however its scopes, threads and
 # processes ended; trace and spool do not grow.
-# variants: asan clang
+# variants: asan clang tsan
 . "$(dirname "$0")/common.bash"
 export PROBITY_PROFILE=1
 # Children that are still at work disturb the search for leaks.

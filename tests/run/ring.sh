@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A ring that has turned many times: what is left is whole, and bears the names that were declared
 # in chunks forgotten long ago; after a stop, and of a program that was killed.
-# variants: clang asan
+# variants: clang asan tsan
 . "$(dirname "$0")/common.bash"
 export PROBITY_MODE=ring PROBITY_CHUNK_RECORDS=512 PROBITY_SPOOL_RECORDS=8192
 

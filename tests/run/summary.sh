@@ -2,7 +2,7 @@
 # The summary that a program prints when recording ends (PROBITY_SUMMARY): the same table as the
 # tool's report of the same trace, in both modes; no trace where none is asked for; what cannot be
 # printed.
-# variants: clang asan
+# variants: clang asan tsan
 . "$(dirname "$0")/common.bash"
 
 table() {

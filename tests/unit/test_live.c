@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_live.c: a chunk that is handed over, freed and used anew while a reader copies it: behind each
- * of the reader's instructions in turn, and as fast as its owner can in another thread. What the
- * reader takes is one use of the chunk, header and words.
+ * test_live.c: a chunk that is handed over, freed and used anew while a reader copies it: behind
+ * each of the reader's instructions in turn, and as fast as its owner can in another thread. What
+ * the reader takes is one use of the chunk, header and words.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -69,7 +69,8 @@ static void end_use(uint32_t chunk)
 }
 
 /* What the reader takes of the first chunk: 1, or 0 where it finds that it must not. */
-static __attribute__((noinline)) int take(struct probity_attach_chunk *ret_chunk, uint64_t *ret_word)
+static __attribute__((noinline)) int take(struct probity_attach_chunk *ret_chunk,
+                                         uint64_t *ret_word)
 {
     if (!probity_attach_chunk(&attach, 0, ret_chunk))
         return 0;

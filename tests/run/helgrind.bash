@@ -1,0 +1,14 @@
+# Runs programs under valgrind's tools for threads. Sourced after tests/run/common.bash.
+
+# $1 helgrind or drd, the rest: a program linked with the shared library, and its arguments
+races_under() {
+    local tool=$1 program=$2 status=0
+    shift 2
+    fresh
+    PROBITY_OUT=$WORK/trace timeout 280 valgrind --quiet --tool="$tool" --error-exitcode=9 \
+        --suppressions="$SOURCE/tests/tool/valgrind.supp" --log-file=reported \
+        "$PROGRAMS/$program" "$@" > expected 2> errors || status=$?
+    expect "$tool $program $*: status" 0 "$status"
+    expect "$tool $program $*: reported" "" "$(head -n 30 reported)"
+    [ -s trace ] || fail "$tool $program $*: nothing was recorded: $(cat errors)"
+}
