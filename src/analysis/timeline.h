@@ -12,8 +12,8 @@
  * While the budget lasts, every span is whole. When it is used up, the unit of time doubles, and
  * what is shorter than the unit becomes one span with its neighbours of the same lane that begin in
  * the same unit. What is longer stays whole, with its values, and so do the slowest calls of each
- * function. A second look at the events then finds each span of some stretches: of the beginning and
- * the end, of slow calls, of where most happens, and of places all over.
+ * function. A second look at the events then finds each span of some stretches: of the beginning
+ * and the end, of slow calls, of where most happens, and of places all over.
  *
  *     events ──► put ... finish ──► look_closer ──► (events ──► put ... finish) ──► take_over
  */

@@ -88,10 +88,11 @@ static int collect(struct choice *choice, const struct probity_timeline *timelin
     qsort(choice->cells, choice->count, sizeof *choice->cells, compare_cells);
     for (size_t i = 1; i < choice->count; i++) {
         struct cell *last = &choice->cells[kept], *cell = &choice->cells[i];
+        uint64_t cost = (uint64_t)last->cost + cell->cost;
         if (last->number != cell->number)
             choice->cells[++kept] = *cell;
         else
-            last->cost = last->cost < UINT32_MAX - cell->cost ? last->cost + cell->cost : UINT32_MAX;
+            last->cost = cost < UINT32_MAX ? (uint32_t)cost : UINT32_MAX;
     }
     choice->count = kept + 1;
     return 0;

@@ -188,7 +188,7 @@ const colourAt = (page, x, y) => page.evaluate(([x, y]) => new Promise((done) =>
 async function ordered(page, thread) {
   await page.check('label:has-text("Merged")');
   const box = await page.locator("canvas").boundingBox();
-  const merged = await colourAt(page, 4, 22);
+  const merged = await colourAt(page, 3, 30);
   await page.check('label:has-text("In order of time")');
   await page.selectOption(".field select", { label: await page.$$eval(".field option", (options, tid) =>
     options.map((option) => option.textContent).find((text) => text.includes(` ${tid} `)), thread.tid) });
@@ -197,7 +197,7 @@ async function ordered(page, thread) {
   expect("outermost call", thread.outermost, await page.textContent(".details h2"));
   await page.click(".details .close");
   await page.mouse.move(box.x + 4, box.y + 400);
-  expect("colour in both", merged, await colourAt(page, 4, 40));
+  expect("colour in both", merged, await colourAt(page, 3, 47));
   const all = await windowOf(page);
   await page.mouse.dblclick(box.x + box.width / 2, box.y + 45);
   await page.focus("canvas");
@@ -469,7 +469,7 @@ async function changes(page, base, now) {
   }
   expect("calls", String(wanted.calls / 2), found.rows.Calls[1]);
   await picture(page, "flame");
-  const colour = async () => (await colourAt(page, 4, 22)).split(", ").map(Number);
+  const colour = async () => (await colourAt(page, 3, 30)).split(", ").map(Number);
   await page.keyboard.press("Escape");
   const [red, , blue] = await colour();
   expectThat(`colour (${red}, ${blue})`, wanted.self_ns < before.self_ns ? blue > red : red > blue);

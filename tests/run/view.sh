@@ -183,6 +183,7 @@ fi
 MODULES=$BUILD/npm-view
 "$SOURCE/tools/npm_install.sh" "$SOURCE/view" "$MODULES" --include=dev
 mkdir -p "$BUILD/test-logs/view"
+rm -f "$BUILD/test-logs/view/command"
 
 # $1 scenario, $2 page; then files of JSON. All are looked at in one browser, at the end.
 scenarios=()

@@ -566,12 +566,17 @@ export class TimelineView {
 
     /** Zooms to the next stretch of which all is here. */
     showStretch(): void {
-        const { model: { stretches }, window } = this;
+        const { model: { lanes, stretches }, window } = this;
         const middle = (window.from + window.to) / 2;
         const after = stretches.findIndex(([from, to]) => (from + to) / 2 > middle + 1 && to > this.all.from && from < this.all.to);
         const [from, to] = stretches[Math.max(after, 0)];
-        // What lies across its ends is not in full.
-        this.show(from + (to - from) * 0.01, to - (to - from) * 0.01);
+        // What was put together before it may reach into it.
+        const begin = lanes.reduce((latest, lane) => {
+            const last = before(lane, from) - 1;
+            const end = last >= 0 && lane.count[last] > 1 ? lane.start[last] + lane.length[last] : 0;
+            return Math.max(latest, Math.min(end, to - 1));
+        }, from);
+        this.show(begin + (to - begin) * 0.01, to - (to - begin) * 0.01);
     }
 
     private drawRange(context: CanvasRenderingContext2D): void {
