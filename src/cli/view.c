@@ -25,7 +25,7 @@
 
 extern char **environ;
 
-enum { BLOCKS_SHOWN = 2000, BLOCKS_SLOWEST = 5 };
+enum { BLOCKS_SHOWN = 2000, BLOCKS_SLOWEST = 5, THREAD_ROWS_SHOWN = 20000 };
 
 struct view_call {
     struct cli_answer answer;
@@ -97,7 +97,8 @@ static int open_all(void *context, uint64_t from_ns, uint64_t to_ns)
     /* The rest is for a closer look. */
     const struct probity_timeline_options timeline = {
         .spans_max = call->spans_max / 4 * 3, .from_ns = from_ns, .to_ns = to_ns, .has_around = 1};
-    const struct probity_report_options report = {.from_ns = from_ns, .to_ns = to_ns,
+    const struct probity_report_options report = {.by_thread = 1,
+                                                  .from_ns = from_ns, .to_ns = to_ns,
                                                   .costs_of = reader};
     const struct probity_tree_options tree = {.from_ns = from_ns, .to_ns = to_ns,
                                               .nodes_max = CLI_PAGE_NODES_MAX, .costs_of = reader};
@@ -191,6 +192,17 @@ static int finish_all(void *context, const struct probity_reader *reader)
                                : PROBITY_ERROR_MEMORY;
 }
 
+/* Functions by thread are shown where a page still opens quickly with them. */
+static void limit_rows(struct probity_report_function *functions, size_t count)
+{
+    size_t rows = 0;
+
+    for (size_t i = 0; i < count; i++)
+        rows += functions[i].row_count;
+    for (size_t i = 0; rows > THREAD_ROWS_SHOWN && i < count; i++)
+        functions[i].row_count = 0;
+}
+
 static int print_page(void *context, FILE *stream, const struct probity_reader *reader,
                       int has_colour)
 {
@@ -223,6 +235,7 @@ static int print_page(void *context, FILE *stream, const struct probity_reader *
     }
     call->symbols = symbols_open();
     cli_signatures_find(call->symbols, reader, functions, count);
+    limit_rows(functions, count);
     probity_report_sort(functions, count, PROBITY_REPORT_SELF);
     answer.threads.processes =
         probity_threads_processes(call->threads, &answer.threads.count);

@@ -10,6 +10,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 
 const [modules, folder, ...rest] = process.argv.slice(2);
 const { chromium } = createRequire(`${resolve(modules)}/x.js`)("playwright-core");
@@ -90,6 +91,33 @@ const windowOf = async (page) => ({
   to: Number(await page.getAttribute(".stage", "data-to")),
 });
 
+// By file, thread, calls and self time, against the rows of `probity report --by-thread --json`.
+async function filters(page, report) {
+  const shown = async () => JSON.stringify((await allRows(page)).map((row) => [row.name.value, Number(row.calls.value), Number(row.self_ns.value)]).sort());
+  const wanted = (rows) => JSON.stringify(rows.map((row) => [row.name, row.calls, row.self_ns]).sort());
+  const bounds = [...report.functions].sort((a, b) => a.calls - b.calls);
+  const { calls } = bounds[bounds.length >> 1];
+  await page.getByLabel("Calls ≥").fill(String(calls));
+  expect("least calls", wanted(report.functions.filter((row) => row.calls >= calls)), await shown());
+  expect("still here", "true", await page.getAttribute("#tab-functions", "aria-selected"));
+  await page.click("button:has-text('Clear')");
+  const self = [...report.functions].sort((a, b) => b.self_ns - a.self_ns)[1].self_ns;
+  await page.getByLabel("Self ≥").fill(`${self} ns`);
+  expect("least self time", wanted(report.functions.filter((row) => row.self_ns >= self)), await shown());
+  await page.getByLabel("Self ≥").fill("much");
+  expect("no time", "true", await page.getByLabel("Self ≥").getAttribute("aria-invalid"));
+  expect("no filter", wanted(report.functions), await shown());
+  await page.click("button:has-text('Clear')");
+  const [{ threads: [{ pid, tid }] }] = report.functions;
+  await page.getByLabel("Thread").selectOption(`${pid} ${tid}`);
+  expect("one thread", wanted(report.functions.flatMap((row) => row.threads.filter((each) => each.tid === tid).map((each) => ({ ...each, name: row.name })))), await shown());
+  await picture(page, "filtered");
+  await page.click("button:has-text('Clear')");
+  await page.getByLabel("File").selectOption(report.functions[0].file);
+  expect("one file", wanted(report.functions.filter((row) => row.file === report.functions[0].file)), await shown());
+  await page.click("button:has-text('Clear')");
+}
+
 // The numbers of the table are those of `probity report --json`, in its order.
 async function functions() {
   const [report] = told;
@@ -113,10 +141,11 @@ async function functions() {
   expect("distributions", rows.length, await page.locator("td svg.spark").count());
   await page.keyboard.press("/");
   await page.keyboard.type(report.functions[0].name.toUpperCase());
-  await page.waitForSelector("p.status");
+  await page.waitForFunction(() => / of .* functions/.test(document.querySelector(".tools [role=status]").textContent));
   const filtered = await rowsOf(page);
   expectThat("filter", filtered.length > 0 && filtered.length < rows.length && filtered.some((row) => row.name.value === report.functions[0].name));
   await page.keyboard.press("Escape");
+  await filters(page, report);
   await page.locator("tbody tr[aria-rowindex]").first().focus();
   await page.keyboard.press("Enter");
   const chosen = await page.textContent(".details h2");
@@ -315,6 +344,48 @@ function contrast(one, other) {
   return (a + 0.05) / (b + 0.05);
 }
 
+// Every colour that names or changes can have, with the text that stands on it, as the page's own
+// source makes them.
+function inked() {
+  const { buildSync } = createRequire(`${resolve(modules)}/x.js`)("esbuild");
+  const source = `import { Palette, readTheme, toneOf } from "./colour";
+    const theme = readTheme(false);
+    const names = Array.from({ length: 120 }, (_, i) => String(i));
+    const palette = new Palette(names, theme);
+    const steps = Array.from({ length: 41 }, (_, i) => (i - 20) / 20);
+    globalThis.inked = { text: theme.text, paper: theme.paper,
+      fills: [...names.map((name) => palette.of(name)), ...steps.map((step) => toneOf(step, theme))],
+      strongs: names.map((name) => palette.strong(name)) };`;
+  return buildSync({ stdin: { contents: source, loader: "ts", resolveDir: fileURLToPath(new URL("../../view/src", import.meta.url)) },
+    bundle: true, write: false, format: "iife", target: "chrome100" }).outputFiles[0].text;
+}
+
+// Texts on boxes need 4.5; columns too narrow for text have to be told from the paper.
+async function inks(page, scheme) {
+  await page.evaluate(inked());
+  const { text, paper, fills, strongs } = await page.evaluate(() => {
+    const probe = document.createElement("i");
+    document.body.append(probe);
+    const plain = (colour) => {
+      probe.style.color = colour;
+      return getComputedStyle(probe).color;
+    };
+    const { text, paper, fills, strongs } = globalThis.inked;
+    return { text: plain(text), paper: plain(paper), fills: fills.map(plain), strongs: strongs.map(plain) };
+  });
+  expectThat(`${scheme}: ${new Set(fills).size} colours`, new Set(fills).size > 100);
+  fills.forEach((fill) => {
+    const found = contrast(text, fill);
+    if (found < 4.5)
+      fail(`${scheme}: text on ${fill}: contrast ${found.toFixed(2)}`);
+  });
+  strongs.forEach((strong) => {
+    const found = contrast(strong, paper);
+    if (found < 1.5)
+      fail(`${scheme}: column of ${strong}: contrast ${found.toFixed(2)}`);
+  });
+}
+
 async function themes() {
   for (const scheme of ["light", "dark"]) {
     const page = await open(scheme);
@@ -340,6 +411,7 @@ async function themes() {
       if (found < 3)
         fail(`${scheme}: ${figure}: contrast ${found.toFixed(2)}`);
     }
+    await inks(page, scheme);
     const lightness = contrast(colours.paper, "rgb(0, 0, 0)");
     expectThat(`${scheme} paper`, scheme === "dark" ? lightness < 2 : lightness > 15);
     await show(page, "timeline");

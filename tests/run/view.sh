@@ -62,7 +62,7 @@ expect "what the browser was told" "opened.html" "$(cat told)"
 
 # Without a limit each call is a span of its own; with one, spans are fewer, but no call is lost.
 unpack data small.html > small.json
-"$PROBITY" report --json small.probity > report.json
+"$PROBITY" report --by-thread --json small.probity > report.json
 calls=$(jq '[.functions[].calls] | add' report.json)
 expect "calls" "$calls" "$(jq .timeline.calls small.json)"
 expect "unit" 1 "$(jq .timeline.unit_ns small.json)"
@@ -202,7 +202,7 @@ view "whole" 0 --spans 2000000 -o whole.html big.probity
     > call.json
 look timeline whole.html call.json
 look closer few.html
-"$PROBITY" report --json big.probity > big.json
+"$PROBITY" report --by-thread --json big.probity > big.json
 look functions few.html big.json
 "$PROBITY" tree --json small.probity > tree.json
 tid=$("$PROBITY" report --json --by-thread small.probity |

@@ -11,7 +11,7 @@ import { short } from "./format";
 import { FunctionsPanel } from "./functions_panel";
 import { before, type Model } from "./lanes";
 import { OverviewPanel } from "./overview_panel";
-import { type FlameState, type Selection, type Shared, type Tab, tabs, tabsOf } from "./state";
+import { everything, type FlameState, type Selection, type Shared, type Tab, tabs, tabsOf } from "./state";
 import { type TimelineHandle, TimelinePanel } from "./timeline_panel";
 
 const keys: readonly [string, string][] = [
@@ -92,6 +92,7 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
     const [query, setQuery] = useState("");
     const [selection, setSelection] = useState<Selection | null>(null);
     const [flame, setFlame] = useState<FlameState>({ mode: "merged", value: "total_ns", side: "now", thread: -1 });
+    const [filter, setFilter] = useState(everything);
     const [isHelping, setHelping] = useState(false);
     const search = useRef<HTMLInputElement>(null);
     const handle = useRef<TimelineHandle | null>(null);
@@ -130,14 +131,16 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
 
     useEffect(() => {
         const onKey = (event: KeyboardEvent): void => {
-            const isTyping = event.target instanceof HTMLInputElement && event.target.type === "search";
+            const isTyping = event.target instanceof HTMLSelectElement ||
+                (event.target instanceof HTMLInputElement && ["search", "text"].includes(event.target.type));
             // The help is a dialog: its keys are its own, Escape above all.
             if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog") !== null)
                 return;
             if (isTyping) {
                 if (event.key === "Escape") {
-                    setQuery("");
-                    search.current?.blur();
+                    if (event.target instanceof HTMLInputElement && event.target.type === "search")
+                        setQuery("");
+                    (event.target as HTMLElement).blur();
                 }
                 return;
             }
@@ -163,7 +166,7 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
         };
     }, []);
 
-    const shared: Shared = { data, model, palette, query, selection, select: setSelection, go, jump, flame,
+    const shared: Shared = { data, model, palette, query, setQuery, filter, setFilter, selection, select: setSelection, go, jump, flame,
         setFlame: (change) => { setFlame({ ...flame, ...change }); } };
     const isComplete = data.info.every((info) => info.complete);
     const title = data.info.map((info) => info.program.name?.split("/").pop() ?? info.trace).join(", ");

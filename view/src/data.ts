@@ -21,12 +21,8 @@ export interface Times {
 /** The least duration of a bucket, and how many calls are in it. */
 export type Bucket = [number, number];
 
-export interface FunctionRow extends Times {
-    name: string;
-    declared: boolean;
-    signature?: string;
-    file?: string;
-    line?: number;
+/** With times of single calls. */
+export interface CallTimes extends Times {
     elapsed_ns: number | null;
     parallelism: number | null;
     min_ns: number | null;
@@ -35,7 +31,17 @@ export interface FunctionRow extends Times {
     p90_ns: number | null;
     p99_ns: number | null;
     max_ns: number | null;
+}
+
+export interface FunctionRow extends CallTimes {
+    name: string;
+    declared: boolean;
+    signature?: string;
+    file?: string;
+    line?: number;
     histogram: Bucket[];
+    /** The same of each thread; not there where they are too many for a page. */
+    threads?: (CallTimes & { pid: number; tid: number; name: string | null })[];
 }
 
 export interface TreeNode extends Times {

@@ -28,6 +28,13 @@ export function time(ns: number | null | undefined): string {
     return `${count(Math.round(ns / 1e9))} s`;
 }
 
+/** "1.5 ms" to ns; without a unit: ms. null where it is no time. */
+export function parseTime(text: string): number | null {
+    const parts = /^\s*(\d*\.?\d+)\s*(ns|us|µs|ms|s|)\s*$/.exec(text);
+    return parts === null ? null
+        : Number(parts[1]) * ({ ns: 1, us: 1e3, "µs": 1e3, ms: 1e6, s: 1e9 }[parts[2]] ?? 1e6);
+}
+
 /** A moment, with as many digits as tell moments `step` ns apart, in the unit that suits `largest`. */
 export function moment(ns: number, step: number, largest: number): string {
     const units = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]] as const;

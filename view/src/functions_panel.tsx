@@ -2,9 +2,9 @@
 import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
 import type { FunctionRow } from "./data";
-import { count, named, short, time } from "./format";
+import { count, named, parseTime, short, time } from "./format";
 import { axisOf, Spark } from "./histogram";
-import { matcher, type Shared } from "./state";
+import { everything, matcher, type Shared } from "./state";
 import { type Column, Table } from "./table";
 
 type Key = "total_ns" | "self_ns" | "cpu_self_ns" | "off_cpu_self_ns" | "min_ns" | "mean_ns" | "p50_ns" | "p99_ns" | "max_ns";
@@ -21,16 +21,76 @@ const times: readonly [Key, string, string][] = [
     ["max_ns", "Max", "The longest call"],
 ];
 
+/** A row of the table: a function, or what one thread did in it. */
+interface Row extends FunctionRow { place: number }
+
+function rowsOf(functions: FunctionRow[], thread: string): Row[] {
+    if (thread === "")
+        return functions.map((row, place) => ({ ...row, place }));
+    return functions.flatMap((row, place) => (row.threads ?? [])
+        .filter(({ pid, tid }) => `${pid} ${tid}` === thread)
+        .map((part) => ({ ...row, ...part, name: row.name, place })));
+}
+
+function threadsOf(functions: FunctionRow[]): [string, string][] {
+    const found = new Map<string, { title: string; self: number }>();
+    for (const { threads } of functions) {
+        for (const { pid, tid, name, self_ns: self } of threads ?? []) {
+            const key = `${pid} ${tid}`;
+            const each = found.get(key) ?? { title: `${short(name ?? "thread", 30)} ${tid}`, self: 0 };
+            each.self += self ?? 0;
+            found.set(key, each);
+        }
+    }
+    return [...found].sort(([, a], [, b]) => b.self - a.self).map(([key, { title, self }]) => [key, `${title} · ${time(self)}`]);
+}
+
+function Filters({ shared, shown }: { shared: Shared; shown: Row[] }): VNode {
+    const { filter, setFilter, data: { report: { functions } } } = shared;
+    const files = useMemo(() => [...new Set(functions.map((row) => row.file ?? ""))].filter((file) => file !== "").sort(), [functions]);
+    const threads = useMemo(() => threadsOf(functions), [functions]);
+    const self = shown.reduce((sum, row) => sum + (row.self_ns ?? 0), 0);
+    const isFiltered = shared.query !== "" || Object.values(filter).some((text) => text !== "");
+    return (
+        <div class="tools" role="search">
+            <label class="field">Name <input type="search" size={14} value={shared.query} title="Words, all of which are in name, signature or file"
+                onInput={(event) => { shared.setQuery(event.currentTarget.value); }} /></label>
+            <label class="field">File
+                <select value={filter.file} onChange={(event) => { setFilter({ ...filter, file: event.currentTarget.value }); }}>
+                    <option value="">all {count(files.length)}</option>
+                    {files.map((file) => <option key={file} value={file}>{short(file, 60)}</option>)}
+                </select>
+            </label>
+            {threads.length > 0 ? (
+                <label class="field">Thread
+                    <select value={filter.thread} onChange={(event) => { setFilter({ ...filter, thread: event.currentTarget.value }); }}>
+                        <option value="">all {count(threads.length)}</option>
+                        {threads.map(([key, title]) => <option key={key} value={key}>{title}</option>)}
+                    </select>
+                </label>) : <span class="faint" title="So many functions in so many threads would make the page slow">by thread: see `probity report --by-thread`</span>}
+            <label class="field">Calls ≥ <input type="text" inputMode="numeric" size={7} value={filter.calls} aria-invalid={filter.calls !== "" && !/^\d+$/.test(filter.calls)}
+                onInput={(event) => { setFilter({ ...filter, calls: event.currentTarget.value.trim() }); }} /></label>
+            <label class="field">Self ≥ <input type="text" size={7} placeholder="1 ms" value={filter.self} aria-invalid={filter.self !== "" && parseTime(filter.self) === null}
+                onInput={(event) => { setFilter({ ...filter, self: event.currentTarget.value }); }} /></label>
+            <button type="button" disabled={!isFiltered} onClick={() => { setFilter(everything); shared.setQuery(""); }}>Clear</button>
+            <span class="legend" role="status">{isFiltered ? `${count(shown.length)} of ${count(functions.length)} functions, ` : `${count(shown.length)} functions, `}{time(self)} self</span>
+        </div>
+    );
+}
+
 export function FunctionsPanel({ shared }: { shared: Shared }): VNode {
-    const { functions } = shared.data.report;
+    const { filter, query, data: { report: { functions } } } = shared;
+    const all = useMemo(() => rowsOf(functions, filter.thread), [functions, filter.thread]);
     const rows = useMemo(() => {
-        const isMatch = matcher(shared.query);
-        return isMatch === null ? functions
-            : functions.filter((row) => isMatch(`${row.name} ${row.signature ?? ""} ${row.file ?? ""}`));
-    }, [functions, shared.query]);
-    const columns = useMemo((): Column<FunctionRow>[] => {
+        const isMatch = matcher(query);
+        const calls = /^\d+$/.test(filter.calls) ? Number(filter.calls) : 0;
+        const self = parseTime(filter.self) ?? 0;
+        return all.filter((row) => (filter.file === "" || row.file === filter.file) && row.calls >= calls && (row.self_ns ?? 0) >= self &&
+            (isMatch === null || isMatch(`${row.name} ${row.signature ?? ""} ${row.file ?? ""}`)));
+    }, [all, query, filter]);
+    const columns = useMemo((): Column<Row>[] => {
         const axis = axisOf(functions.map((row) => row.histogram));
-        const most = Math.max(1, ...functions.map((row) => row.self_ns ?? 0));
+        const most = Math.max(1, ...all.map((row) => row.self_ns ?? 0));
         return [
             { id: "name", title: "Function", hint: "Name and place", isText: true, value: (row) => row.name,
                 show: (row) => (
@@ -38,21 +98,22 @@ export function FunctionsPanel({ shared }: { shared: Shared }): VNode {
                         {short(named(row.name), 300)} <span class="faint">{row.file === undefined ? "" : `${row.file.split("/").pop() ?? ""}:${row.line ?? 0}`}</span>
                     </span>) },
             { id: "calls", title: "Calls", hint: "How often it was called", value: (row) => row.calls, show: (row) => count(row.calls) },
-            ...times.map(([key, title, hint]): Column<FunctionRow> => ({ id: key, title, hint, value: (row) => row[key],
+            ...times.map(([key, title, hint]): Column<Row> => ({ id: key, title, hint, value: (row) => row[key],
                 show: (row) => key !== "self_ns" ? time(row[key]) : (
                     <span class="meter" style={{ "--part": String((row.self_ns ?? 0) / most) }}>{time(row.self_ns)}</span>) })),
-            { id: "distribution", title: "Distribution", hint: "Durations of calls on one logarithmic axis for all functions; heights are square roots",
+            { id: "distribution", title: "Distribution", hint: "Durations of calls, of all threads, on one logarithmic axis for all functions; heights are square roots",
                 value: (row) => row.p50_ns, show: (row) => <Spark histogram={row.histogram} axis={axis} /> },
         ];
-    }, [functions]);
+    }, [functions, all]);
     if (functions.length === 0)
         return <p class="none">No calls of functions are in this trace.</p>;
-    const selected = shared.selection?.of === "function" ? functions[shared.selection.row] : null;
+    const place = shared.selection?.of === "function" ? shared.selection.row : -1;
     return (
         <div class="listed">
-            {rows.length < functions.length && <p class="status" role="status">{count(rows.length)} of {count(functions.length)} functions match</p>}
-            <Table columns={columns} rows={rows} first="self_ns" selected={selected} label="Functions"
-                onSelect={(row) => { shared.select({ of: "function", row: functions.indexOf(row) }); }} />
+            <Filters shared={shared} shown={rows} />
+            {rows.length === 0 && <p class="none">No function is like that.</p>}
+            {rows.length > 0 && <Table columns={columns} rows={rows} first="self_ns" selected={rows.find((row) => row.place === place) ?? null} label="Functions"
+                onSelect={(row) => { shared.select({ of: "function", row: row.place }); }} />}
         </div>
     );
 }

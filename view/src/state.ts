@@ -36,11 +36,25 @@ export interface FlameState {
     thread: number;
 }
 
+/** Which functions the table shows; empty texts: all. */
+export interface FunctionFilter {
+    file: string;
+    /** "PID TID" */
+    thread: string;
+    calls: string;
+    self: string;
+}
+
+export const everything: FunctionFilter = { file: "", thread: "", calls: "", self: "" };
+
 export interface Shared {
     data: Data;
     model: Model;
     palette: Palette;
     query: string;
+    setQuery: (query: string) => void;
+    filter: FunctionFilter;
+    setFilter: (filter: FunctionFilter) => void;
     selection: Selection | null;
     select: (selection: Selection | null) => void;
     go: (tab: Tab) => void;
