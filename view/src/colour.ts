@@ -42,7 +42,7 @@ function fill(place: number, dark: boolean): string {
     const hue = (215 + place * 137.508) % 360;
     const part = Math.floor(place / 6) % 3 / 2;
     return dark
-        ? `hsl(${hue.toFixed(0)} ${36 + part * 14}% ${34 - part * 8}%)`
+        ? `hsl(${hue.toFixed(0)} ${36 + part * 14}% ${31 - part * 6}%)`
         : `hsl(${hue.toFixed(0)} ${70 - part * 18}% ${77 + part * 7}%)`;
 }
 
@@ -58,7 +58,7 @@ export class Palette {
             const colour = fill(this.fills.size, theme.dark);
             this.fills.set(name, colour);
             this.strongs.set(name, colour.replace(/(\d+(?:\.\d+)?)%\)$/, (_, lightness: string) =>
-                `${Number(lightness) + (theme.dark ? 14 : -15)}%)`));
+                `${Number(lightness) + (theme.dark ? 16 : -20)}%)`));
         }
     }
 
