@@ -25,7 +25,8 @@
 
 extern char **environ;
 
-enum { BLOCKS_SHOWN = 2000, BLOCKS_SLOWEST = 5, THREAD_ROWS_SHOWN = 20000 };
+enum { BLOCKS_SHOWN = 2000, BLOCKS_SLOWEST = 5, THREAD_ROWS_SHOWN = 20000,
+       SPANS_USUAL = 800000 };
 
 struct view_call {
     struct cli_answer answer;
@@ -348,7 +349,7 @@ static int run(int argc, char **argv)
         .open = open_all, .put = put_event, .finish = finish_all, .print = print_page,
         .release = release};
     struct view_call call = {
-        .spans_max = PROBITY_TIMELINE_SPANS,
+        .spans_max = SPANS_USUAL,
         .answer = {.command = &cli_command_view, .steps = &steps, .context = &call},
         .against = {.compared = {.command = &cli_command_view}}};
 
@@ -368,7 +369,7 @@ const struct cli_command cli_command_view = {
     "      --open            open it in the browser (xdg-open)\n"
     "      --project DIR     whose history @LABEL is of (default: PROBITY_PROJECT, else that of\n"
     "                        the working directory or the nearest above)\n"
-    "      --spans N         keep up to N spans for the time line (default 400000)\n"
+    "      --spans N         keep up to N spans for the time line (default 800000)\n"
     "      --from T, --to T  what begins from T on, and before T: seconds since recording began,\n"
     "                        or with a unit (ns, us, ms, s), or @SECONDS since 1970\n"
     "      --tid N,...       only these thread ids\n"

@@ -3,7 +3,7 @@ import type { Data } from "./data";
 import type { Window } from "./timeline";
 
 /** As many spans as a page has without --spans, and as many as one still opens quickly with. */
-const USUAL = 400_000;
+const USUAL = 800_000;
 const MOST = 4_000_000;
 
 /** A word of a command line, whatever is in it. */
