@@ -1,13 +1,55 @@
 #!/usr/bin/env bash
 # Death behind each instruction, at each system call, and 100,000 times at any moment.
+#
+#   KILLS   how many at any moment, in batches of 2,500, whose numbers are their seeds
 # shellcheck source=tests/campaign/campaign.bash
 . "$(dirname "$0")/campaign.bash"
 # shellcheck source=tests/death/death.bash
 . "$SOURCE/tests/death/death.bash"
+skip_without_ptrace
 
-KILLS=${KILLS:-100000} BATCH=${BATCH:-2500}
-batches=$((KILLS / BATCH))
+BATCH=2500
+batches=$((${KILLS:-100000} / BATCH))
 for batch in $(seq "$batches"); do
     step "random_$batch" death random "$BATCH" "$batch" "$PROBITY" || true
 done
+# Each instruction: looked at in effigy; and killed at, where paths are long at a part of them.
+for path in $short_paths $middle_paths $long_paths $longest_paths; do
+    step "look_$path" death steps look "$path" 1 1 || true
+done
+# $1 stride, then paths
+kill_at_every() {
+    local stride=$1 path
+    shift
+    for path; do
+        step "kill_$path" death steps kill "$path" "$stride" "$stride" || true
+    done
+}
+# shellcheck disable=SC2086
+{
+    kill_at_every 1 $short_paths
+    kill_at_every 13 $middle_paths
+    kill_at_every 101 $long_paths
+    kill_at_every 1499 $longest_paths
+}
+for what in program csv recover record record_killed; do
+    step "calls_$what" death calls $what 1 1 "$PROBITY" || true
+done
+
+cd "$STATE"
+# $1 what, $2 deaths aimed at, then files
+figures() {
+    local what=$1 target=$2
+    shift 2
+    row "$what: deaths" "$target" "$(total deaths "$@")"
+    row "$what: records written / found" "found ≥ written" \
+        "$(total written "$@") / $(total found "$@")"
+    row "$what: lost, torn, invented, duplicated" "0, 0, 0, 0" \
+        "$(total lost "$@"), $(total torn "$@"), $(total invented "$@"), $(total duplicated "$@")"
+    row "$what: faults of check and recover, files left" 0 "$(total unclean "$@")"
+}
+figures "SIGKILL at any moment" "≥ 100,000" random_*.out
+figures "SIGKILL behind an instruction" "all of short paths" kill_*.out
+figures "In effigy, behind each instruction" "all but those of the kernel's clock page" look_*.out
+figures "SIGKILL at a system call" "all of a run" calls_*.out
 finish

@@ -37,7 +37,7 @@ struct run {
 static const char *tool;
 static char self[4096];
 
-/* ---- The traced side -----------------------------------------------------------------------------
+/* ---- The traced side ----------------------------------------------------------------------------
  */
 
 static void *make_units(void *argument)
@@ -95,7 +95,7 @@ static void start_record_killed(void)
     start_record();
 }
 
-/* ---- The tracer ----------------------------------------------------------------------------------
+/* ---- The tracer ---------------------------------------------------------------------------------
  */
 
 /* Runs up to stop number `last`. Returns whether the process came to it, and is dead now. */
@@ -189,10 +189,10 @@ static uint64_t judge_csv(struct death_tally *tally)
 /* Leaves a dead program's trace, the same for each round. */
 static void prepare_dead(void)
 {
-    pid_t child = fork();
     int status;
 
     death_clean();
+    pid_t child = fork();
     if (child == 0) {
         pthread_t thread;
         const struct death_setting setting = {.spool_records = 8192};

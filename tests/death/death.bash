@@ -1,28 +1,46 @@
-# What tests/run/death.sh and the campaign share. Sourced behind common.bash.
+# What the scripts that kill and interrupt share. Sourced behind common.bash.
 
 if [ "$(uname -m)" != x86_64 ]; then
     echo "instructions are counted by a stepper that knows x86-64 only"
     exit 77
 fi
 
-# Paths that are stepped through: of the thread that records, and of the writing thread.
-probe_paths="probe probe_gap wide typed typed_gap scope scope_gap profile change change_gap"
-chunk_paths="all change_typed change_all"
-life_paths="first first_profile segment thread_exit thread_exit_profile fork"
-end_paths="stop exit exit_profile"
-writer_paths="drain drain_profile stop_writer exit_writer"
+# Paths that are stepped through, from a few hundred to 80,000 instructions.
+short_paths="probe wide typed change"
+middle_paths="scope probe_gap typed_gap all change_typed stop exit exit_profile thread_exit
+    thread_exit_profile"
+long_paths="scope_gap profile change_gap change_all exit_writer drain_profile"
+longest_paths="first first_gap first_profile segment fork drain stop_writer"
 
-# $@: arguments of tests/death/main.c. In folders of its own, so that several may run at once.
+# $@: arguments of tests/death/main.c
 death() {
     local status=0
     fresh
     "$BUILD/tests/death" "$@" 2>&1 || status=$?
+    rm -rf "$SPOOL.own"
     return "$status"
 }
 
-# Sums the figures that stand before a word, over files or standard input. $1 word
-sum_of() {
+# $1 what is done, $2 stride, $3 seed, then paths
+death_paths() {
+    local how=$1 stride=$2 seed=$3 path
+    shift 3
+    for path; do
+        death steps "$how" "$path" "$stride" "$seed" || fail "$how $path: seed $seed"
+    done
+}
+
+skip_without_ptrace() {
+    if ! death steps kill probe 1000 1 > output 2>&1 && grep -q 'first stop\|TRACEME' output; then
+        echo "no ptrace here"
+        exit 77
+    fi
+}
+
+# Sums the figures that stand before a word in what steps of a campaign have told. $1 word, then
+# files
+total() {
     local word=$1
     shift
-    cat -- "$@" | grep -oE "[0-9]+ $word\b" | awk '{ sum += $1 } END { printf "%.0f\n", sum }'
+    cat "$@" 2> /dev/null | grep -oE "[0-9]+ $word\b" | awk '{ n += $1 } END { printf "%.0f", n }'
 }

@@ -11,6 +11,7 @@
  *     steps.c    death, a look or a signal behind each instruction
  *     calls.c    death at each system call
  *     random.c   death at any moment
+ *     storm.c    signals from all sides, and jumps out of handlers
  */
 #ifndef PROBITY_TESTS_DEATH_H
 #define PROBITY_TESTS_DEATH_H
@@ -19,6 +20,7 @@
 #include <sys/types.h>
 
 enum { DEATH_THREADS = 10, DEATH_LEVELS = 3, DEATH_SEQUENCE_BITS = 18 };
+enum { DEATH_JUMPED_MAX = 8192 };
 
 /* The records of the script, in its order. A mask chooses among them. */
 enum death_kind {
@@ -41,6 +43,12 @@ struct death_stream {
     uint64_t begun, finished;
 };
 
+/* A record that a jump out of a signal handler has left: there or not. */
+struct death_jumped {
+    uint32_t thread, level;
+    uint64_t index;
+};
+
 struct death_thread {
     uint32_t tid, pid;
     struct death_stream level[DEATH_LEVELS];
@@ -56,6 +64,8 @@ struct death_truth {
     uint32_t ready;           /* threads that have recorded and wait */
     uint32_t slow_ms;         /* the inner handler takes so long */
     uint32_t handled, nested; /* signals */
+    uint32_t jumps;           /* that left a record */
+    struct death_jumped jumped[DEATH_JUMPED_MAX];
 };
 
 extern struct death_truth *death_truth;
@@ -71,6 +81,7 @@ struct death_setting {
 /* What was found, over many deaths. */
 struct death_tally {
     uint64_t deaths, written, found, lost, torn, invented, duplicated;
+    uint64_t jumped, signals;
     uint64_t unclean; /* faults of check or recover, and files left over */
 };
 
@@ -85,6 +96,10 @@ void death_unit(uint32_t thread);
 void death_be(uint32_t thread);
 /* Installs the handlers: each makes a unit. */
 void death_handle_signals(void);
+/* In a handler: a unit at the next level. */
+void death_unit_in_handler(void);
+/* A jump out of handlers has come here: notes what it left. */
+void death_land(void);
 /* Only so many words are left in the calling thread's chunk. */
 void death_fill_chunk(uint32_t thread, uint32_t words);
 
@@ -93,6 +108,7 @@ void death_fill_chunk(uint32_t thread, uint32_t words);
 /* How strictly what was found is judged. */
 enum {
     DEATH_EXACT = 1,        /* all that was begun, as the program came to its end */
+    DEATH_JUMPS = 4,        /* what a jump has left may be missing */
     DEATH_HANDLERS_LATE = 2 /* handlers may have come beside the end of the recording */
 };
 
@@ -123,6 +139,7 @@ void death_seed(uint64_t seed);
 int death_steps_main(int argc, char **argv);
 int death_calls_main(int argc, char **argv);
 int death_random_main(int argc, char **argv);
+int death_storm_main(int argc, char **argv);
 
 /* Starts a program's life in a child of this process. */
 int death_life_main(int argc, char **argv);

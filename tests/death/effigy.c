@@ -125,7 +125,7 @@ uint64_t death_effigy_judge(struct death_tally *tally)
     return faults;
 }
 
-/* ---- What a death has left, to be had again ------------------------------------------------------
+/* ---- What a death has left, to be had again -----------------------------------------------------
  */
 
 static void save_spool(const char *name)

@@ -128,6 +128,20 @@ static int take_message(const struct probity_event *event, struct place *place)
            probity_get_u64(at + 8) == ~probity_get_u64(at);
 }
 
+/* Records of this stream from `first` up to `end` that no jump has left. */
+static uint64_t really_lost(const struct judge *judge, const struct place *place, uint64_t first,
+                            uint64_t end)
+{
+    uint64_t lost = end - first;
+
+    for (uint32_t i = 0; (judge->flags & DEATH_JUMPS) && i < death_truth->jumps; i++) {
+        const struct death_jumped *jumped = &death_truth->jumped[i];
+        lost -= jumped->thread == place->thread && jumped->level == place->level &&
+                jumped->index >= first && jumped->index < end;
+    }
+    return (judge->flags & DEATH_HANDLERS_LATE) && place->level > 0 ? 0 : lost;
+}
+
 /* The record's place in the script of its stream, which must be the next. */
 static void count_record(struct judge *judge, const struct place *place)
 {
@@ -146,8 +160,9 @@ static void count_record(struct judge *judge, const struct place *place)
         fault(judge, &judge->tally->invented, 1, "invented", place);
         return;
     }
-    if (index > *next && ((judge->flags & DEATH_HANDLERS_LATE) == 0 || place->level == 0))
-        fault(judge, &judge->tally->lost, index - *next, "lost before this one", place);
+    uint64_t lost = really_lost(judge, place, *next, index);
+    if (lost > 0)
+        fault(judge, &judge->tally->lost, lost, "lost before this one", place);
     *next = index + 1;
     judge->records++;
 }
@@ -247,12 +262,11 @@ static void compare_counts(struct judge *judge, int flags)
             const struct death_stream *stream = &death_truth->thread[thread].level[level];
             const struct place place = {thread, level, 0, stream->finished, 0};
             uint64_t wanted = (flags & DEATH_EXACT) ? stream->begun : stream->finished;
-            if ((flags & DEATH_HANDLERS_LATE) && level > 0)
-                wanted = 0;
+            uint64_t next = judge->next[thread][level];
+            uint64_t lost = next < wanted ? really_lost(judge, &place, next, wanted) : 0;
             judge->tally->written += stream->finished;
-            if (judge->next[thread][level] < wanted)
-                fault(judge, &judge->tally->lost, wanted - judge->next[thread][level],
-                      "lost at the end", &place);
+            if (lost > 0)
+                fault(judge, &judge->tally->lost, lost, "lost at the end", &place);
         }
     }
     judge->tally->found += judge->records;
@@ -380,6 +394,8 @@ uint64_t death_judge(struct death_tally *tally, int flags)
     struct judge before, after;
 
     tally->deaths++;
+    tally->jumped += death_truth->jumps;
+    tally->signals += death_truth->handled + death_truth->nested;
     judge_init(&before, tally);
     read_all(&before, flags);
     judge_init(&after, tally);

@@ -44,5 +44,7 @@ int main(int argc, char **argv)
         return death_calls_main(argc, argv);
     if (strcmp(part, "random") == 0)
         return death_random_main(argc, argv);
+    if (strcmp(part, "storm") == 0 || strcmp(part, "jump") == 0)
+        return death_storm_main(argc, argv);
     return death_life_main(argc, argv);
 }

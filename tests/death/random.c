@@ -44,7 +44,7 @@ static const struct variety varieties[] = {
 };
 enum { VARIETIES = sizeof varieties / sizeof *varieties, UNITS_TO_END = 60 };
 
-/* ---- The program ------------------------------------------------------------------------------
+/* ---- The program --------------------------------------------------------------------------------
  */
 
 static const struct variety *variety;
@@ -107,7 +107,7 @@ int death_life_main(int argc, char **argv)
     return 0;
 }
 
-/* ---- Who kills it -----------------------------------------------------------------------------
+/* ---- Who kills it -------------------------------------------------------------------------------
  */
 
 static pid_t start(const char *tool, uint32_t number)

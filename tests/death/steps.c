@@ -55,7 +55,7 @@ static void phase_ends(void)
     raise(SIGSTOP);
 }
 
-/* ---- Lives ------------------------------------------------------------------------------------
+/* ---- Lives --------------------------------------------------------------------------------------
  */
 
 static void run_units(const struct scenario *scenario)
@@ -235,7 +235,7 @@ static void begin(const struct scenario *scenario, struct tracee *ret_tracee)
         tracee_take_thread(ret_tracee, "probity-writer");
 }
 
-/* ---- Deaths and looks -------------------------------------------------------------------------
+/* ---- Deaths and looks ---------------------------------------------------------------------------
  */
 
 /* So many instructions. Returns whether they are there. */
@@ -271,8 +271,8 @@ static int kill_at_each(const struct scenario *scenario, uint64_t stride)
     return faults > 0;
 }
 
-/* Where the kernel's code reads clocks, it begins anew when they have moved on meanwhile, as they do
- * during a look: it would never end. */
+/* Where the kernel's code reads clocks, it begins anew when they have moved on meanwhile, as they
+ * do during a look: it would never end. */
 static int is_in_kernel_page(const struct tracee *tracee)
 {
     enum { BYTES = 16384 };
@@ -304,7 +304,7 @@ static int look_at_each(const struct scenario *scenario, uint64_t stride)
     return faults > 0;
 }
 
-/* ---- Signals ----------------------------------------------------------------------------------
+/* ---- Signals ------------------------------------------------------------------------------------
  */
 
 /* On to the handler's first instruction, or on where the signal is blocked. */

@@ -194,6 +194,30 @@ static void on_signal(int number)
                        __ATOMIC_RELAXED);
 }
 
+void death_unit_in_handler(void)
+{
+    if (own_level + 1 >= DEATH_LEVELS)
+        return;
+    own_level = own_level + 1;
+    death_unit(own_thread);
+    own_level = own_level - 1;
+}
+
+void death_land(void)
+{
+    own_level = 0;
+    for (uint32_t level = 0; level < DEATH_LEVELS; level++) {
+        struct death_stream *mine = &death_truth->thread[own_thread].level[level];
+        if (mine->begun == mine->finished)
+            continue;
+        uint32_t place = __atomic_fetch_add(&death_truth->jumps, 1, __ATOMIC_RELAXED);
+        hits_need(place < DEATH_JUMPED_MAX, "room for jumps");
+        death_truth->jumped[place] =
+            (struct death_jumped){own_thread, level, mine->begun - 1};
+        mine->finished = mine->begun;
+    }
+}
+
 void death_handle_signals(void)
 {
     struct sigaction action = {.sa_flags = SA_RESTART | SA_NODEFER | SA_ONSTACK};
@@ -213,7 +237,7 @@ void death_fill_chunk(uint32_t thread, uint32_t words)
             return;
         /* A name in between shifts those whose records never come to that place. */
         if (tries % 7 == 6)
-            probity_thread_set_name("a name of several words" + tries / 7 % 3 * 8);
+            probity_thread_set_name(&"a name of several words"[tries / 7 % 3 * 8]);
         death_unit(thread);
     }
     hits_need(0, "the end of a chunk was not come to");

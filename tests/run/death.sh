@@ -5,30 +5,22 @@
 # timeout: 300
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/death/death.bash"
+skip_without_ptrace
 
 seed=${SEED:-$RANDOM}
 echo "seed $seed"
-if ! death steps kill probe 1000 "$seed" > output 2>&1 && grep -q ptrace output; then
-    echo "no ptrace here"
-    exit 77
-fi
-
-# $1 stride, then paths
-kill_in() {
-    local stride=$1 path
-    shift
-    for path; do
-        death steps kill "$path" "$stride" "$seed" || fail "$path: seed $seed"
-    done
-}
-
 # shellcheck disable=SC2086
 {
-    kill_in 11 $probe_paths
-    kill_in 97 $chunk_paths
-    kill_in 1499 $life_paths
-    kill_in 401 $end_paths
-    kill_in 3001 $writer_paths
+    death_paths kill 5 "$seed" $short_paths
+    death_paths kill 211 "$seed" $middle_paths
+    death_paths kill 1499 "$seed" $long_paths
+    death_paths kill 4999 "$seed" first first_profile segment
+    death_paths kill 19997 "$seed" fork drain stop_writer
+    death_paths look 3 "$seed" $short_paths
+    death_paths look 31 "$seed" scope all thread_exit stop
 }
-death random 600 "$seed" "$PROBITY" || fail "random kills: seed $seed"
+for what in program csv recover record record_killed; do
+    death calls $what 11 "$seed" "$PROBITY" || fail "calls of $what: seed $seed"
+done
+death random 500 "$seed" "$PROBITY" || fail "random kills: seed $seed"
 finish

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Signals behind each instruction, with others inside their handlers; storms; jumps.
+# shellcheck source=tests/campaign/campaign.bash
+. "$(dirname "$0")/campaign.bash"
+# shellcheck source=tests/death/death.bash
+. "$SOURCE/tests/death/death.bash"
+skip_without_ptrace
+
+# $1 stride, then paths
+signal_at_every() {
+    local stride=$1 path
+    shift
+    for path; do
+        step "signal_$path" death steps signal "$path" "$stride" "$stride" || true
+    done
+}
+# shellcheck disable=SC2086
+{
+    signal_at_every 1 $short_paths
+    signal_at_every 13 $middle_paths
+    signal_at_every 101 scope_gap profile change_gap change_all
+    signal_at_every 1499 first first_gap first_profile segment
+    signal_at_every 9973 fork
+    signal_at_every 3 slow
+    signal_at_every 5 slow_wide
+}
+for seed in 1 2 3 4 5; do
+    step "storm_$seed" death storm 2000 "$seed" || true
+    step "jump_$seed" death jump 2000 "$seed" || true
+done
+
+cd "$STATE"
+row "Instructions at which a signal came; inside its handler, another" "all of short paths" \
+    "$(total handlers signal_*.out); $(total inside signal_*.out)"
+row "Signals in storms" "≥ 100,000" "$(total signals storm_*.out)"
+row "Records in storms: written / found" "equal" \
+    "$(total written storm_*.out) / $(total found storm_*.out)"
+row "Lost, torn, invented, duplicated" "0, 0, 0, 0" "$(total lost ./*.out), $(total torn \
+    ./*.out), $(total invented ./*.out), $(total duplicated ./*.out)"
+row "Faults of check, errno changed, programs that ended otherwise" 0 "$(total unclean ./*.out)"
+row "Jumps out of a probe; records missing then" "none but those left by a jump" \
+    "$(total 'jumps' jump_*.out); $(($(total written jump_*.out) - $(total found jump_*.out)))"
+finish
