@@ -10,16 +10,13 @@
 #include <string.h>
 
 #include "analysis/compare_set.h"
+#include "base/scatter.h"
 #include "probity.h"
 
-/* Of a block's key: FNV-1a, never 0. */
+/* Of a block's key, never 0. */
 static uint64_t hash_of(const struct probity_compare_item *item)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ item->instance;
-
-    for (const char *at = item->name; *at != '\0'; at++)
-        hash = (hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
-    return hash | 1;
+    return probity_scatter_text(item->instance, item->name) | 1;
 }
 
 static size_t place_of(const struct probity_compare_left *left, uint64_t hash)
