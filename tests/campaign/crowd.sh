@@ -58,8 +58,10 @@ step libcs whole libcs all || true
 
 # $1 name of a step, or the beginning of several; $2 what it was; $3 how much of it
 found() {
-    row "$2" "0 faults" \
-        "$(grep -h FAILED "$STATE/$1"*.running 2> /dev/null | wc -l) faults in $3"
+    local faults amount=$3
+    faults=$(grep -h FAILED "$STATE/$1"*.running 2> /dev/null | wc -l)
+    compgen -G "$STATE/$1*.done" > /dev/null || amount="nothing that was done to its end"
+    row "$2" "0 faults" "$faults faults in $amount"
 }
 
 found storm_ "Fork storms, three generations deep, each hit compared ($SEEDS seeds)" \
