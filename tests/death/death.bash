@@ -5,12 +5,15 @@ if [ "$(uname -m)" != x86_64 ]; then
     exit 77
 fi
 
-# Paths that are stepped through, from a few hundred to 80,000 instructions.
-short_paths="probe wide typed change"
-middle_paths="scope probe_gap typed_gap all change_typed stop exit exit_profile thread_exit
-    thread_exit_profile"
-long_paths="scope_gap profile change_gap change_all exit_writer drain_profile"
-longest_paths="first first_gap first_profile segment fork drain stop_writer"
+# Paths that are stepped through, from a few hundred to 80,000 instructions, for the scripts.
+# shellcheck disable=SC2034
+{
+    short_paths="probe wide typed change"
+    middle_paths="scope probe_gap typed_gap all change_typed stop exit exit_profile thread_exit
+        thread_exit_profile"
+    long_paths="scope_gap profile change_gap change_all exit_writer drain_profile"
+    longest_paths="first first_gap first_profile segment fork drain stop_writer"
+}
 
 # $@: arguments of tests/death/main.c
 death() {
