@@ -7,6 +7,10 @@
 
 #include <errno.h>
 
+#include <jansson.h>
+
+#include "output/export_json.h"
+
 /* What an exporter writes of the trace that was made. Static: valid until the next call. */
 static const char *export_with(const struct probity_exporter *exporter,
                                const struct probity_export_options *options,
@@ -363,6 +367,28 @@ static void late_scopes_stand_in_front_of_their_first_call(void **state)
     unlink(make.path);
 }
 
+/* Whatever the room, what is put is a string of JSON in UTF-8, and a beginning of the text. */
+static void a_text_is_cut_where_a_character_ends(void **state)
+{
+    static const char text[] = "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x8c\x8d\"\\z\xc3\xbc\xe2\x82\xac"
+                               "\xf0\x9f\x8c\x8d\xf0\x9f\x8c\x8d\xc3\xa4\xc3\xa4\xe2\x82\xac!";
+    size_t longest = 0;
+
+    (void)state;
+    for (size_t room = 10; room < 100; room++) {
+        char json[128];
+        char *end = export_json_text(json, json + room, text, sizeof text - 1);
+        assert_true(end <= json + room);
+        json_t *value = json_loadb(json, (size_t)(end - json), JSON_DECODE_ANY, NULL);
+        assert_non_null(value);
+        assert_memory_equal(json_string_value(value), text, json_string_length(value));
+        assert_true(json_string_length(value) >= longest);
+        longest = json_string_length(value);
+        json_decref(value);
+    }
+    assert_int_equal(longest, sizeof text - 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -377,6 +403,7 @@ int main(void)
         cmocka_unit_test(a_full_disk_is_an_error),
         cmocka_unit_test(late_scopes_find_the_lines_that_are_left),
         cmocka_unit_test(late_scopes_stand_in_front_of_their_first_call),
+        cmocka_unit_test(a_text_is_cut_where_a_character_ends),
     };
 
     return cmocka_run_group_tests_name("export", tests, NULL, NULL);
