@@ -284,6 +284,27 @@ static void random_bytes_are_shown_safely(void **state)
     }
 }
 
+/* Cut, overlong, surrogates, beyond the last character, and bytes that begin none. */
+static void bytes_that_are_no_character_are_escaped(void **state)
+{
+    static const struct {
+        const char *text, *shown;
+    } cases[] = {{"a\xff" "b", "a\\377b"},        {"\x80", "\\200"},
+                 {"\xc3", "\\303"},               {"\xc0\x80", "\\300\\200"},
+                 {"\xed\xa0\x80", "\\355\\240\\200"},
+                 {"\xf4\x90\x80\x80", "\\364\\220\\200\\200"},
+                 {"\xe2\x82z", "\\342\\202z"},   {"\xc3\xa4", "\xc3\xa4"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char shown[64];
+        const char *end = probity_text_put(shown, shown + sizeof shown, cases[i].text,
+                                           strlen(cases[i].text), '"');
+        assert_int_equal(end - shown, strlen(cases[i].shown));
+        assert_memory_equal(shown, cases[i].shown, strlen(cases[i].shown));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -297,6 +318,7 @@ int main(void)
         cmocka_unit_test(long_literals_keep_their_characters_whole),
         cmocka_unit_test(values_that_are_cut_are_said_to_be),
         cmocka_unit_test(random_bytes_are_shown_safely),
+        cmocka_unit_test(bytes_that_are_no_character_are_escaped),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
