@@ -106,15 +106,18 @@ static const char *next_line(const char *line)
     return end != NULL ? end + 1 : line + strlen(line);
 }
 
-/* Whether all lines are lines of the whole, in the same order. */
+/* Whether all lines are lines of the whole, in the same order. Of a function whose declaration is
+ * lost, enters and leaves are hits of sites without a name. */
 static int is_part(const char *part, const char *whole)
 {
     for (; *part != '\0'; part = next_line(part)) {
-        while (*whole != '\0' && !is_same_record(part, whole))
-            whole = next_line(whole);
-        if (*whole == '\0')
+        const char *same = whole;
+        while (*same != '\0' && !is_same_record(part, same))
+            same = next_line(same);
+        if (*same != '\0')
+            whole = next_line(same);
+        else if (strncmp(part + fixed_part(part), "site-", 5) != 0)
             return 0;
-        whole = next_line(whole);
     }
     return 1;
 }
