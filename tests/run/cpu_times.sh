@@ -5,12 +5,12 @@
 . "$(dirname "$0")/common.bash"
 
 seed=${SEED:-$RANDOM}
-for program in cpu_times cpu_times.shared; do
+for program in cpu_times cpu_times.shared cpu_times cpu_times.shared; do
     fresh
     PROBITY_OUT=$WORK/trace "$PROGRAMS/$program" "$seed" 400 > expected || fail "status $?"
     "$PROBITY" csv --columns tid,cpu_s,cpu_ns trace > told
     bound=$("$PROBITY" info --json trace | jq '.[0].times.cpu_bound_ns')
-    [ "$bound" -lt 1000000 ] || echo "a bound of $bound ns"
+    least=$((bound < ${least:-$bound} ? bound : ${least:-$bound}))
     expect "$program: hits" "$(wc -l < expected)" "$(wc -l < told)"
     # A reading holds for a moment within its own call: so much more is granted.
     awk -v bound="$bound" '
@@ -26,4 +26,6 @@ for program in cpu_times cpu_times.shared; do
         }' expected told > off
     [ ! -s off ] || fail "$program, seed $seed: $(wc -l < off) off: $(head -n 3 off)"
 done
+# A thread that lost its processor where no reading was worth its price makes it large, at times.
+[ "$least" -lt 1000000 ] || fail "the bound is $least ns at least"
 finish
