@@ -187,6 +187,23 @@ static void holes_on_both_sides_of_a_block_are_read(void **state)
     release_sample();
 }
 
+/* Its last word is zero, as the chunk behind it. */
+static void of_a_live_chunk_the_newest_record_is_whole(void **state)
+{
+    const uint64_t tick = 1000900, event[] = {
+        probity_word(tick, probity_word_special(PROBITY_WORD_EVENT, 6)), tick,
+        PROBITY_EVENT_HIT_WITH | 24u << 16, 7 | (uint64_t)6 << 32, 5, 0};
+    (void)state;
+    make_sample(2);
+    memcpy(probity_spool_words(spool.memory, MAKE_CHUNKS, MAKE_WORDS, 1) + 3, event, sizeof event);
+    make_spool_header(&spool)->locked = 0;
+    make_spool_header(&spool)->pid = (uint32_t)getpid();
+    make_spool_header(&spool)->process_start = probity_os_process_start((uint32_t)getpid());
+    make_spool_write(&spool);
+    expect_hits(PROBITY_TRACE_LIVE, 8);
+    release_sample();
+}
+
 static void a_spool_of_another_session_is_not_taken(void **state)
 {
     (void)state;
@@ -451,6 +468,7 @@ int main(void)
         cmocka_unit_test(holes_and_pending_records_are_skipped),
         cmocka_unit_test(of_a_held_chunk_only_what_is_in_no_block_is_new),
         cmocka_unit_test(holes_on_both_sides_of_a_block_are_read),
+        cmocka_unit_test(of_a_live_chunk_the_newest_record_is_whole),
         cmocka_unit_test(a_spool_of_another_session_is_not_taken),
         cmocka_unit_test(a_spool_whose_header_lies_is_not_touched),
         cmocka_unit_test(any_words_in_a_spool_do_no_harm),
