@@ -12,14 +12,15 @@ done
 
 # Copies folder $1 of the tree to ./$1. Throughout this tree a brace alone in the first column
 # begins the body of a function, and nothing else. What the tool calls a scope has another name in
-# the copy, which gets the program's own kind by FnTrace.h. The functions of error.c are left alone:
+# the copy, which gets the program's own kind by FnTrace.h, and what the server counts of itself is
+# left out. The functions of error.c are left alone:
 # those of the program go before the library's own, which calls them while recording starts.
 instrument() {
     local source
     mkdir -p "$1"
     for source in "$tree/$1"/*.[ch]; do
         [ "$source" != "$tree/src/base/error.c" ] || { cp "$source" "$1" && continue; }
-        sed 's/^{$/{ FN_FUNC(, FN_1);/; s/always_inline/noinline/
+        sed '/^    FN_FUNC(/d; s/^{$/{ FN_FUNC(, FN_1);/; s/always_inline/noinline/
             s/\bstruct probity_scope\b/struct scope_of_tool/' \
             "$source" > "$1/$(basename "$source")"
     done
