@@ -2,6 +2,7 @@
 # Traces that are right in every checksum and made to do harm, and files that are no traces: each
 # command ends, in bounds of CPU time and memory that grow with the file, not with what it claims.
 # COUNT: how many scopes, threads, names ... a trace has.
+# variants: gcc
 # timeout: 900
 . "$(dirname "$0")/common.bash"
 count=${COUNT:-2000}
