@@ -2,7 +2,7 @@
  *
  * stepped.h: the processor's trap flag, so that a program can run something of its own behind any
  * one instruction of a piece of its code: races between two parties, in turn and each time alike.
- * x86-64; elsewhere STEPPED is 0.
+ * x86-64; elsewhere STEPPED is 0, and with the thread sanitizer, which puts signals off.
  */
 #ifndef PROBITY_TESTS_STEPPED_H
 #define PROBITY_TESTS_STEPPED_H
@@ -12,7 +12,13 @@
 #include <string.h>
 #include <ucontext.h>
 
-#ifdef REG_RIP /* of x86-64 */
+#if defined(__has_feature)
+#define STEPPED_IS_CHECKED __has_feature(thread_sanitizer)
+#else
+#define STEPPED_IS_CHECKED 0
+#endif
+
+#if defined(REG_RIP) && !STEPPED_IS_CHECKED /* REG_RIP: of x86-64 */
 #define STEPPED 1
 
 static struct {
