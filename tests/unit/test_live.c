@@ -5,6 +5,7 @@
  * the reader takes is one use of the chunk, header and words.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +23,7 @@
 enum { CHUNKS = 8, WORDS = 512, COPIES = 400000 };
 
 static struct probity_live live;
-static uint32_t is_over;
+static uint32_t is_over, looks;
 
 static struct probity_attach_segment segment = {NULL, 0, CHUNKS, WORDS};
 static struct probity_attach attach = {
@@ -117,10 +118,16 @@ static void behind_each_instruction(void **state)
 }
 #endif
 
+/* Now and then a use lasts until the reader has looked: else a slow one would never see one whole. */
 static void *use_again_and_again(void *unused)
 {
-    while (!__atomic_load_n(&is_over, __ATOMIC_RELAXED))
-        end_use(begin_use());
+    for (uint32_t i = 0; !__atomic_load_n(&is_over, __ATOMIC_RELAXED); i++) {
+        uint32_t chunk = begin_use(), before = __atomic_load_n(&looks, __ATOMIC_RELAXED);
+        while (i % 64 == 0 && __atomic_load_n(&looks, __ATOMIC_RELAXED) - before < 3 &&
+               !__atomic_load_n(&is_over, __ATOMIC_RELAXED))
+            sched_yield();
+        end_use(chunk);
+    }
     return unused;
 }
 
@@ -132,14 +139,17 @@ static void beside_a_thread(void **state)
 
     (void)state;
     assert_int_equal(pthread_create(&thread, NULL, use_again_and_again, NULL), 0);
-    for (uint32_t i = 0; i < COPIES || taken == 0; i++) {
-        if (!take(&found, &word))
+    for (uint32_t i = 0; i < COPIES; i++) {
+        int is_taken = take(&found, &word);
+        __atomic_add_fetch(&looks, 1, __ATOMIC_RELAXED);
+        if (!is_taken)
             continue;
         taken++;
         is_one_use(&found, word);
     }
     __atomic_store_n(&is_over, 1, __ATOMIC_RELAXED);
     pthread_join(thread, NULL);
+    assert_true(taken > 0);
 }
 
 int main(void)
