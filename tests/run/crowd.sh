@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Crowds of threads, processes and libraries; several copies of this one; other libcs. The campaign
 # of the same name does more of it.
+# variants: gcc
 # timeout: 600
 . "$(dirname "$0")/common.bash"
 # shellcheck source=tests/run/crowd.bash
