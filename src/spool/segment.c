@@ -131,12 +131,13 @@ static void *map_whole(int descriptor, uint32_t chunks, uint32_t words)
 }
 
 /* Without a name the file dies with the process: a name that no trace tells would never be found.
- * What gives it one needs /proc. */
+ * What gives it one needs /proc, and there the thread's own descriptors: they need not be the
+ * program's. */
 static int open_unnamed(char *path)
 {
     char *slash = strrchr(path, '/');
 
-    if (slash == NULL || slash == path || access("/proc/self/fd", X_OK) != 0)
+    if (slash == NULL || slash == path || access("/proc/thread-self/fd", X_OK) != 0)
         return -1;
     *slash = 0;
     int descriptor = open(path, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
@@ -174,12 +175,12 @@ int probity_segment_make(char *path, const struct probity_spool_header *header,
 
 int probity_segment_name(int unnamed, const char *path)
 {
-    char self[40];
+    char self[48];
     int before = errno, result = 0;
 
     if (unnamed < 0)
         return 0;
-    snprintf(self, sizeof self, "/proc/self/fd/%d", unnamed);
+    snprintf(self, sizeof self, "/proc/thread-self/fd/%d", unnamed);
     if (linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW) != 0)
         result = PROBITY_ERROR_OPEN;
     close(unnamed);

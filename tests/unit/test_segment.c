@@ -5,6 +5,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -24,6 +26,8 @@
 #include "probity.h"
 #include "spool/layout.h"
 #include "spool/segment.h"
+
+enum { NUMBER_OF_OTHER = 100 };
 
 static char folder[64];
 
@@ -183,6 +187,43 @@ static void pages_of_a_segment_are_mapped(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
+/* Its lowest free number is that of another file in the program's table. */
+static void *make_in_own_table(void *ret_result)
+{
+    int lowest, *result = ret_result;
+
+    *result = unshare(CLONE_FILES);
+    lowest = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    while (*result == 0 && lowest >= 0 && lowest < NUMBER_OF_OTHER)
+        lowest = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    close(NUMBER_OF_OTHER);
+    if (*result == 0)
+        *result = make(path_of("x.0"));
+    return NULL;
+}
+
+static void a_thread_with_descriptors_of_its_own_names_its_segment(void **state)
+{
+    struct stat other, segment;
+    pthread_t thread;
+    int result = -1, file = open(path_of("other"), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+    (void)state;
+    assert_true(file >= 0);
+    assert_int_equal(dup2(file, NUMBER_OF_OTHER), NUMBER_OF_OTHER);
+    assert_int_equal(pthread_create(&thread, NULL, make_in_own_table, &result), 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(result, 0);
+    assert_int_equal(fstat(file, &other), 0);
+    assert_int_equal(stat(path_of("x.0"), &segment), 0);
+    close(NUMBER_OF_OTHER);
+    close(file);
+    assert_int_equal(unlink(path_of("x.0")), 0);
+    assert_int_equal(unlink(path_of("other")), 0);
+    assert_true(segment.st_ino != other.st_ino);
+    assert_int_equal(other.st_nlink, 1);
+}
+
 /* In a child: its limit is not raised again, and the signal would end it. */
 static void a_limit_of_file_size_is_an_error_and_no_signal(void **state)
 {
@@ -217,6 +258,7 @@ int main(void)
         cmocka_unit_test(a_file_in_the_place_of_a_segment_is_left_alone),
         cmocka_unit_test(a_segment_has_all_its_pages_and_is_this_users_alone),
         cmocka_unit_test(pages_of_a_segment_are_mapped),
+        cmocka_unit_test(a_thread_with_descriptors_of_its_own_names_its_segment),
         cmocka_unit_test(a_limit_of_file_size_is_an_error_and_no_signal),
     };
 
