@@ -461,10 +461,21 @@ void probity_record_values(uint32_t kind, const void *payload, size_t bytes)
         record_item(&item);
 }
 
+/* Of addresses in chunks, while the slot is in a recording; else 0. */
+static uint64_t chunk_bit(const struct probity_slot *slot)
+{
+    const struct probity_session *session = probity_session_recording();
+
+    return session != NULL && slot->session == probity_session_number(session)
+               ? (uint64_t)session->live.pool.chunk_words * 8
+               : 0;
+}
+
 /* The inline probe reserved words that it may not use. Where recording has ended, they must not
  * look like words that a probe is about to fill; without a chunk the cursor must not come to the
  * next thread's. A signal handler may get a chunk between any two instructions: then the cursor,
- * looked at before the bit, is another, and stays. */
+ * looked at before the bit, is another, and stays. Or it uses up the words' chunk: the cursor must
+ * not come back into that, which may be another thread's soon. */
 static void give_back(uint32_t words)
 {
     struct probity_slot *slot = probity_thread_slot();
@@ -474,7 +485,8 @@ static void give_back(uint32_t words)
     uint64_t cursor = __atomic_load_n(&slot->hot.cursor, __ATOMIC_RELAXED);
     do {
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
-        if (__atomic_load_n(&slot->hot.valid_bit, __ATOMIC_RELAXED) != 0)
+        if (__atomic_load_n(&slot->hot.valid_bit, __ATOMIC_RELAXED) != 0 ||
+            ((cursor - 8 * (uint64_t)words) & chunk_bit(slot)) != 0)
             return;
     } while (!__atomic_compare_exchange_n(&slot->hot.cursor, &cursor,
                                           cursor - 8 * (uint64_t)words, 0, __ATOMIC_RELAXED,
@@ -483,7 +495,6 @@ static void give_back(uint32_t words)
 
 PROBITY_API void probity_event_refused(uint64_t at, uint32_t words)
 {
-    struct probity_session *session = probity_session_recording();
     struct probity_slot *slot = probity_thread_slot();
     uint64_t chunk_bytes =
         slot != NULL ? __atomic_load_n(&slot->hot.valid_bit, __ATOMIC_RELAXED) : 0;
@@ -491,8 +502,7 @@ PROBITY_API void probity_event_refused(uint64_t at, uint32_t words)
     if (chunk_bytes == 0) {
         give_back(words);
         /* A signal handler may have handed the words' chunk over, and got no other. */
-        if (session != NULL && slot != NULL && slot->session == probity_session_number(session))
-            chunk_bytes = (uint64_t)session->live.pool.chunk_words * 8;
+        chunk_bytes = slot != NULL ? chunk_bit(slot) : 0;
     }
     if ((at & chunk_bytes) == 0)
         return; /* all of it lies behind the chunk's end */

@@ -23,6 +23,11 @@ counted() {
 # A probe without a chunk, and a handler that gets one meanwhile.
 counted dropping_internal 1
 counted dropping_internal 3
+# An inline event whose chunk its handler used up.
+fresh
+status=0
+timeout 100 "$PROGRAMS/refusing_internal" 2> errors || status=$?
+[ "$status" = 77 ] || expect "refusing_internal: status ($(cat errors))" 0 "$status"
 # Two probes at work in one chunk for longer than the writer waits.
 counted held_internal
 counted held_internal 1
