@@ -23,8 +23,9 @@ enum { ARENA_BYTES = 64 * 1024, BUCKETS = 4096, NUMBER_BYTES = 4 };
 
 struct declaration {
     struct declaration *next;
-    const struct declaration *next_in_bucket;
+    struct declaration *next_in_bucket;
     uint32_t kind, bytes;
+    int is_told; /* 0: its event was dropped */
     uint8_t payload[]; /* of what has a number: that first */
 };
 
@@ -32,7 +33,7 @@ struct declaration {
 static struct declaration *first_declaration, **last_link = &first_declaration;
 static uint8_t *arena_at;
 static size_t arena_left;
-static const struct declaration *buckets[BUCKETS]; /* by all but the number */
+static struct declaration *buckets[BUCKETS]; /* by all but the number */
 static uint32_t site_numbers, format_numbers = 1;
 
 static void *arena_take(size_t bytes)
@@ -58,6 +59,7 @@ static struct declaration *declaration_make(uint32_t kind, const void *payload, 
     if (entry == NULL)
         return NULL;
     entry->next = NULL;
+    entry->is_told = 0;
     entry->kind = kind;
     entry->bytes = (uint32_t)bytes;
     memcpy(entry->payload, payload, bytes);
@@ -97,11 +99,23 @@ static uint8_t *put_long_text(uint8_t *at, const char *text)
     return put_text_of(at, text, text != NULL ? strnlen(text, PROBITY_LIMIT_SIGNATURE) : 0);
 }
 
-static const struct declaration **bucket_of(uint32_t kind, const void *payload, size_t bytes)
+static struct declaration **bucket_of(uint32_t kind, const void *payload, size_t bytes)
 {
     const uint8_t *text = (const uint8_t *)payload + NUMBER_BYTES;
 
     return &buckets[probity_checksum(kind, text, bytes - NUMBER_BYTES) % BUCKETS];
+}
+
+/* Returns the number, or UINT32_MAX where the event is dropped: who recorded with it would leave
+ * records that nothing explains. The next one who comes tries again; or where the recording ended
+ * meanwhile, the next one begins with all. */
+static uint32_t tell(struct declaration *entry)
+{
+    if (!entry->is_told)
+        entry->is_told =
+            probity_record_event_here(entry->kind, entry->payload, entry->bytes) == 0 ||
+            probity_session_recording() == NULL;
+    return entry->is_told ? probity_get_u32(entry->payload) : UINT32_MAX;
 }
 
 /* Gives what the payload describes, behind room for its number, the number that it had before: a
@@ -110,18 +124,17 @@ static const struct declaration **bucket_of(uint32_t kind, const void *payload, 
 static uint32_t number_of(uint32_t kind, uint8_t *payload, size_t bytes, uint32_t *numbers,
                           uint32_t step)
 {
-    const struct declaration **bucket = bucket_of(kind, payload, bytes), *entry = *bucket;
+    struct declaration **bucket = bucket_of(kind, payload, bytes), *entry = *bucket;
 
     for (; entry != NULL; entry = entry->next_in_bucket) {
         if (entry->kind == kind && entry->bytes == bytes &&
             memcmp(entry->payload + NUMBER_BYTES, payload + NUMBER_BYTES, bytes - NUMBER_BYTES) ==
                 0)
-            return probity_get_u32(entry->payload);
+            return tell(entry);
     }
     if (*numbers + step > PROBITY_LIMIT_SITES)
         return UINT32_MAX;
-    uint32_t number = *numbers;
-    probity_put_u32(payload, number);
+    probity_put_u32(payload, *numbers);
     /* Counted first: a child forked in between must not give the number to another site. */
     *numbers += step;
     struct declaration *made = declaration_make(kind, payload, bytes);
@@ -129,8 +142,7 @@ static uint32_t number_of(uint32_t kind, uint8_t *payload, size_t bytes, uint32_
         return UINT32_MAX;
     made->next_in_bucket = *bucket;
     __atomic_store_n(bucket, made, __ATOMIC_RELEASE); /* whole, for a child */
-    probity_record_event_here(kind, payload, bytes);
-    return number;
+    return tell(made);
 }
 
 /* As number_of(). */
@@ -153,7 +165,7 @@ PROBITY_API uint32_t probity_site_declare(struct probity_site *site)
 
     probity_os_signals_block(&before);
     struct probity_session *session = probity_session_enter();
-    if (session != NULL) {
+    if (session != NULL && probity_thread_may_record(session)) {
         probity_os_lock(&session->declare_lock);
         code = site->code;
         number = code == 0 ? site_number(session, site) : 0;
@@ -164,8 +176,9 @@ PROBITY_API uint32_t probity_site_declare(struct probity_site *site)
         probity_os_unlock(&session->declare_lock);
         if (code == 0)
             __atomic_add_fetch(&session->live.header->dropped_memory, 1, __ATOMIC_RELAXED);
-        probity_session_leave(session);
     }
+    if (session != NULL)
+        probity_session_leave(session);
     probity_os_signals_restore(&before);
     errno = saved;
     return code;

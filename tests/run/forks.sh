@@ -36,6 +36,17 @@ for program in forks forks.shared; do
     forks $program daemon 3 trace
 done
 
+# Who cannot record must not be the one who declares.
+for way in vfork announced; do
+    fresh
+    threads=all
+    [ $way = vfork ] || threads=announced
+    PROBITY_OUT=$WORK/trace PROBITY_THREADS=$threads "$PROGRAMS/named_first" $way ||
+        fail "named_first $way: status $?"
+    expect "named_first $way: names" "own shared" \
+        "$("$PROBITY" csv --columns probe trace | tr '\n' ' ' | sed 's/ $//')"
+done
+
 # The process id in the name is each process's own.
 fresh
 PROBITY_OUT=$WORK/%n.%p.trace "$PROGRAMS/forks" plain > expected
