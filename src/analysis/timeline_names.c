@@ -7,9 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scatter.h"
 #include "probity.h"
 
 enum { NAMES_FIRST = 64, PROBES_FIRST = 64 };
+
+/* No trace and number have this bit. */
+#define KEY_OF_TEXT (UINT64_C(1) << 63)
 
 static int add_name(struct timeline_names *names, enum probity_timeline_name_kind kind,
                     uint32_t *ret_number)
@@ -88,23 +92,64 @@ static int learn_text(struct probity_timeline_name *name, const struct probity_e
     return name->text != NULL ? 0 : PROBITY_ERROR_MEMORY;
 }
 
+/* Whether a hit is of this probe, whatever the trace. A site without a name is like no other. */
+static int is_same(const struct probity_timeline_name *name, const struct probity_event *event,
+                   const char *text)
+{
+    if (event->is_site)
+        return name->kind == PROBITY_TIMELINE_SITE && name->text != NULL && text != NULL &&
+               strcmp(name->text, text) == 0;
+    return name->kind == PROBITY_TIMELINE_PROBE && name->number == event->id &&
+           (name->text == NULL) == (text == NULL) &&
+           (text == NULL || strcmp(name->text, text) == 0);
+}
+
+/* Finds by text, or adds. Takes the text. There is room for two more probes. */
+static int number_of_text(struct timeline_names *names, const struct probity_event *event,
+                          char *text, uint32_t *ret_number)
+{
+    uint64_t seed = event->is_site ? UINT64_MAX : event->id;
+    uint64_t key = KEY_OF_TEXT | probity_scatter_text(seed, text != NULL ? text : "");
+    struct timeline_probe *probe = probe_place(names, key);
+
+    if (probe->number != 0 && is_same(names->items[probe->number - 1], event, text)) {
+        free(text);
+        *ret_number = probe->number - 1;
+        return 0;
+    }
+    if (add_name(names, event->is_site ? PROBITY_TIMELINE_SITE : PROBITY_TIMELINE_PROBE,
+                 ret_number) != 0) {
+        free(text);
+        return PROBITY_ERROR_MEMORY;
+    }
+    names->items[*ret_number]->number = event->id;
+    names->items[*ret_number]->text = text;
+    if (probe->number == 0) {
+        *probe = (struct timeline_probe){key, *ret_number + 1};
+        names->probe_count++;
+    }
+    return 0;
+}
+
 static int number_of_hit(struct timeline_names *names, const struct probity_event *event,
                          uint32_t *ret_number)
 {
     uint64_t key = (uint64_t)event->trace << 33 | (uint64_t)(event->is_site != 0) << 32 | event->id;
 
-    if (__builtin_expect(2 * names->probe_count >= names->probe_capacity, 0) &&
+    if (__builtin_expect(2 * names->probe_count + 2 >= names->probe_capacity, 0) &&
         grow_probes(names) != 0)
         return PROBITY_ERROR_MEMORY;
     struct timeline_probe *probe = probe_place(names, key);
     if (probe->number == 0) {
         uint32_t number;
-        if (add_name(names, event->is_site ? PROBITY_TIMELINE_SITE : PROBITY_TIMELINE_PROBE,
-                     &number) != 0)
+        char *text = event->name != NULL ? strndup(event->name, event->name_bytes) : NULL;
+        if ((event->name != NULL && text == NULL) ||
+            number_of_text(names, event, text, &number) != 0)
             return PROBITY_ERROR_MEMORY;
-        names->items[number]->number = event->id;
-        *probe = (struct timeline_probe){key, number + 1};
+        *probe_place(names, key) = (struct timeline_probe){key, number + 1};
         names->probe_count++;
+        *ret_number = number;
+        return 0;
     }
     *ret_number = probe->number - 1;
     return learn_text(names->items[*ret_number], event);

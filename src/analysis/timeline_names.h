@@ -13,7 +13,7 @@ struct timeline_function {
     uint32_t number;                   /* + 1; 0: has none yet */
 };
 
-/* A probe of a trace. */
+/* A probe of a trace; or of any, by its text. */
 struct timeline_probe {
     uint64_t key;
     uint32_t number; /* + 1; 0: no probe is here */

@@ -74,6 +74,11 @@ hits=$("$PROBITY" csv hits | wc -l)
 expect "marks" "$hits" "$(jq '[.threads[].columns[].marks] | add | round' output)"
 timeline "hits as text" 0 hits
 [ "$(grep -c '^[A-Z]  ' output)" -ge 1 ] || fail "no probe in the legend"
+# Sites of one name have one letter, and so has a probe of two runs.
+PROBITY_OUT=$WORK/again "$PROGRAMS/blocks" > /dev/null
+timeline "hits of two runs" 0 --width 10000 hits again
+expect "letters of two sites" 1 "$(grep -c '^[A-Z]  queue$' output)"
+expect "letters of a number" 1 "$(grep -c '^[A-Z]  1$' output)"
 
 # Killed ten calls deep; nothing recorded.
 status=0
