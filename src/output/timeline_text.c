@@ -168,9 +168,10 @@ static void put_axis(const struct picture *picture)
 
     probity_report_time_text(facts.first_ns > start_ns ? facts.first_ns - start_ns : 0, from);
     probity_report_time_text(facts.last_ns > start_ns ? facts.last_ns - start_ns : 0, to);
+    int has_room = picture->columns > strlen(from) + strlen(to);
     fprintf(picture->stream, "%s%-*s%s%*s%s\n", picture->answer->has_colour ? "\033[1m" : "",
             LABEL_COLUMNS, "thread", from,
-            (int)(picture->columns > strlen(from) ? picture->columns - strlen(from) : 0), to,
+            has_room ? (int)(picture->columns - strlen(from)) : 0, has_room ? to : "",
             picture->answer->has_colour ? "\033[0m" : "");
 }
 

@@ -79,6 +79,8 @@ PROBITY_OUT=$WORK/again "$PROGRAMS/blocks" > /dev/null
 timeline "hits of two runs" 0 --width 10000 hits again
 expect "letters of two sites" 1 "$(grep -c '^[A-Z]  queue$' output)"
 expect "letters of a number" 1 "$(grep -c '^[A-Z]  1$' output)"
+timeline "no room for two times" 0 --width 36 hits
+head -n 1 output | grep -qE '^thread +[0-9.]+[a-z]+$' || fail "times: $(head -n 1 output)"
 
 # Killed ten calls deep; nothing recorded.
 status=0
