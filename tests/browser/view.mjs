@@ -272,6 +272,16 @@ async function closer() {
   writeFileSync(`${folder}/command`, command);
 }
 
+// Of what has the same nanosecond there is no closer page, and no command for one.
+async function finest() {
+  const [{ together }] = told;
+  const page = await open();
+  await show(page, "timeline");
+  await page.waitForFunction(() => document.querySelector(".status").textContent !== "");
+  expect("word of it", together > 0, (await statusOf(page)).includes("share a nanosecond"));
+  expect("commands", 0, await page.locator(".command").count());
+}
+
 // A page that such a command made: all of it in full.
 async function part() {
   const page = await open();
@@ -601,7 +611,7 @@ async function speed() {
   expectThat("it says that it draws calls together", (await page.textContent(".status")).includes("drawn together"));
 }
 
-const scenarios = { functions, timeline, closer, part, flame, blocks, themes, print, odd, empty, counted, threads, diff, labelled, speed };
+const scenarios = { functions, timeline, closer, finest, part, flame, blocks, themes, print, odd, empty, counted, threads, diff, labelled, speed };
 for (let from = 0, end; from < rest.length; from = end + 1) {
   end = rest.indexOf("--", from);
   end = end < 0 ? rest.length : end;

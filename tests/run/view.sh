@@ -219,6 +219,9 @@ PROBITY_OUT=$WORK/hits.probity "$PROGRAMS/blocks" > /dev/null
 "$PROBITY" blocks --json hits.probity > blocks.json
 view "hits" 0 hits.probity
 look blocks hits.html blocks.json
+unpack data hits.html | jq .timeline > together.json
+expect "unit of a small page" 1 "$(jq .unit_ns together.json)"
+look finest hits.html together.json
 PROBITY_OUT=$WORK/odd.probity "$PROGRAMS/odd_names"
 "$PROBITY" report --json odd.probity > odd.json
 view "odd names" 0 odd.probity

@@ -137,6 +137,7 @@ function TogetherDetails({ lane, first, last, shared }: { lane: Lane; first: num
             <h2>{count(calls)} {what} together</h2>
             <p>Mostly <b>{named(shared.model.names[lane.name[first]].name)}</b>. {last > first
                 ? "They share a column of the screen: zoom in to tell them apart."
+                : shared.data.timeline.unit_ns <= 1 ? "They have the same time, to the nanosecond."
                 : `Each was shorter than ${time(shared.data.timeline.unit_ns)}: they were put together when this page was made. The command below the time line makes a page that shows each.`}
             </p>
             <Facts>

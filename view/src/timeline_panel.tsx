@@ -45,7 +45,11 @@ function statusOf(view: TimelineView, shared: Shared): Status {
     const texts = [`${count(calls)} calls and marks in sight`];
     if (together > 0)
         texts.push(`${count(together)} of them drawn together: a column is ${time(view.columnNs)}`);
-    if (merged > 0)
+    // What has the same nanosecond no other page could show apart.
+    const isFinest = timeline.unit_ns <= 1;
+    if (merged > 0 && isFinest)
+        texts.push(`${count(merged)} share a nanosecond with another (hatched)`);
+    else if (merged > 0)
         texts.push(`${count(merged)} were put together when the page was made (hatched): calls shorter than ${time(timeline.unit_ns)}`);
     else if (timeline.together > 0)
         texts.push("each call in sight is in this page");
@@ -53,7 +57,7 @@ function statusOf(view: TimelineView, shared: Shared): Status {
         texts.push(`${count(timeline.too_deep)} calls are too deep to be here`);
     if (timeline.threads_beyond > 0)
         texts.push(`${count(timeline.threads_beyond)} more threads are not here`);
-    if (merged === 0)
+    if (merged === 0 || isFinest)
         return { text: texts.join(" · "), command: null, isTooMuch: false };
     const tid = view.only?.tid ?? null;
     const command = commandFor(shared.data, view.window, spansIn(shared.model, view.window.from, view.window.to), tid);
