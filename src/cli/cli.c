@@ -336,7 +336,7 @@ static int open_temporary(const struct cli_command *command, struct cli_output *
     if (output->descriptor >= 0)
         return CLI_OK;
     cli_unfinished_clear();
-    cli_fail(command, "cannot write '%s': %s", output->temporary, strerror(errno));
+    cli_fail(command, "cannot write '%s': %s", output->path, strerror(errno));
     free(output->temporary);
     return CLI_FAILURE;
 }

@@ -55,7 +55,7 @@ int cli_folder_open(const struct cli_command *command, const char *path, int for
     if (output.temporary == NULL)
         return cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
     if (mkdir(output.temporary, 0777) != 0) {
-        cli_fail(command, "cannot make '%s': %s", output.temporary, strerror(errno));
+        cli_fail(command, "cannot make '%s': %s", path, strerror(errno));
         free(output.temporary);
         return CLI_FAILURE;
     }

@@ -44,7 +44,8 @@ refused "wrong time" 2 "--from x" --format folded --from x trace
 refused "no such file" 1 "cannot open 'nowhere'" --format chrome -o out nowhere
 refused "no trace at all" 1 "is not a Probity trace" --format chrome -o out formats
 refused "input as output" 1 "is the trace that is read" --format chrome -f -o trace trace
-refused "no such folder" 1 "cannot write" --format chrome -o none/out trace
+refused "no such folder" 1 "cannot write 'none/out':" --format chrome -o none/out trace
+refused "no such folder, folder" 1 "cannot make 'none/out':" --format ctf -o none/out trace
 status=0
 "$PROBITY" export --format chrome --tid 1 trace > output 2> errors || status=$?
 expect "no such thread: status" 1 "$status"
