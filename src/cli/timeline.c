@@ -91,12 +91,21 @@ static void release(void *context)
         probity_timeline_close(call->timeline);
 }
 
+static int run_on(void *context, char **names, size_t count)
+{
+    struct timeline_call *call = context;
+
+    if (call->is_cpu && call->answer.as_json)
+        return cli_fail_usage(&cli_command_timeline, "--cpu and --json exclude each other");
+    return cli_answer_run(&call->answer, names, count);
+}
+
 static int run(int argc, char **argv)
 {
     static const struct cli_answer_steps steps = {
         .options = {":o:fh", long_options, take_option},
         .open = open_timeline, .put = put_event, .finish = finish_timeline, .print = print_timeline,
-        .release = release};
+        .release = release, .run = run_on};
     struct timeline_call call = {
         .answer = {.command = &cli_command_timeline, .steps = &steps, .context = &call}};
 

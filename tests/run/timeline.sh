@@ -62,7 +62,7 @@ if command -v script > /dev/null; then
     NO_COLOR=1 script -qc "TERM=xterm '$PROBITY' timeline trace" /dev/null > output < /dev/null
     ! grep -q $'\033' output || fail "colour despite NO_COLOR"
 fi
-for wrong in "--width 0" "--width x" "--nothing" ""; do
+for wrong in "--width 0" "--width x" "--cpu --json" "--nothing" ""; do
     # shellcheck disable=SC2086
     timeline "wrong: $wrong" 2 $wrong ${wrong:+trace}
 done
