@@ -549,7 +549,10 @@ export class TimelineView {
             context.fillStyle = theme.line;
             context.fillRect(x, RULER - 7, 1, 7);
             context.fillStyle = theme.faint;
-            context.fillText(moment(at, step, this.window.to), x + 4, RULER / 2);
+            // Of a number that is cut off, what remains is another number.
+            const text = moment(at, step, this.window.to);
+            if (x + 4 + context.measureText(text).width <= this.width)
+                context.fillText(text, x + 4, RULER / 2);
         }
     }
 
