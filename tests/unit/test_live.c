@@ -118,7 +118,7 @@ static void behind_each_instruction(void **state)
 }
 #endif
 
-/* Now and then a use lasts until the reader has looked: else a slow one would never see one whole. */
+/* Now and then a use lasts until the reader has looked: else a slow one would see none whole. */
 static void *use_again_and_again(void *unused)
 {
     for (uint32_t i = 0; !__atomic_load_n(&is_over, __ATOMIC_RELAXED); i++) {
