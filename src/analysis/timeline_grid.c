@@ -16,25 +16,52 @@ struct grid {
     size_t columns;
 };
 
-/* What one lane has in a column. */
-struct sum {
-    double busy_ns; /* of all names; of moments: how many there are */
-    double lead_ns;
+/* Exact for so many names in a column; of more, those with the least are taken for one another. */
+enum { LEADS = 16 };
+
+struct lead {
+    double busy_ns;
     uint32_t name;
 };
 
-/* By how much a name leads, as where spans are put together. */
+/* What one lane has in a column. */
+struct sum {
+    double busy_ns; /* of all names; of moments: how many there are */
+    struct lead leads[LEADS];
+    uint32_t count;
+};
+
 static void add_to(struct sum *sum, uint32_t name, double busy_ns)
 {
+    struct lead *least = &sum->leads[0];
+
     sum->busy_ns += busy_ns;
-    if (sum->name == name) {
-        sum->lead_ns += busy_ns;
-    } else if (busy_ns > sum->lead_ns) {
-        sum->name = name;
-        sum->lead_ns = busy_ns - sum->lead_ns;
-    } else {
-        sum->lead_ns -= busy_ns;
+    for (uint32_t i = 0; i < sum->count; i++) {
+        if (sum->leads[i].name == name) {
+            sum->leads[i].busy_ns += busy_ns;
+            return;
+        }
+        if (sum->leads[i].busy_ns < least->busy_ns)
+            least = &sum->leads[i];
     }
+    if (sum->count < LEADS) {
+        sum->leads[sum->count++] = (struct lead){busy_ns, name};
+    } else {
+        least->name = name;
+        least->busy_ns += busy_ns;
+    }
+}
+
+/* The first one of several that have the same. */
+static uint32_t name_of_most(const struct sum *sum)
+{
+    const struct lead *most = &sum->leads[0];
+
+    for (uint32_t i = 1; i < sum->count; i++) {
+        if (sum->leads[i].busy_ns > most->busy_ns)
+            most = &sum->leads[i];
+    }
+    return sum->count > 0 ? most->name : PROBITY_TIMELINE_NOTHING;
 }
 
 static size_t column_of(const struct grid *grid, uint64_t ns)
@@ -68,8 +95,10 @@ static void spread(const struct grid *grid, struct sum *sums,
 static void spread_lane(const struct grid *grid, struct sum *sums,
                         const struct probity_timeline_lane *lane, int is_marks)
 {
-    for (size_t i = 0; i < grid->columns; i++)
-        sums[i] = (struct sum){0, 0, PROBITY_TIMELINE_NOTHING};
+    for (size_t i = 0; i < grid->columns; i++) {
+        sums[i].busy_ns = 0;
+        sums[i].count = 0;
+    }
     for (size_t i = 0; i < lane->count; i++) {
         const struct probity_timeline_span *span = &lane->spans[i];
         spread(grid, sums, span, is_marks ? (double)span->count : (double)span->busy_ns);
@@ -84,9 +113,9 @@ static void spread_calls(const struct grid *grid, const struct probity_timeline_
         spread_lane(grid, sums, &thread->calls[depth - 1], 0);
         for (size_t i = 0; i < grid->columns; i++) {
             double self_ns = sums[i].busy_ns - cells[i].inside_ns;
-            if (sums[i].name != PROBITY_TIMELINE_NOTHING && self_ns > best_ns[i]) {
+            if (sums[i].count > 0 && self_ns > best_ns[i]) {
                 best_ns[i] = self_ns;
-                cells[i].function = sums[i].name;
+                cells[i].function = name_of_most(&sums[i]);
             }
             cells[i].inside_ns = sums[i].busy_ns;
         }
@@ -113,7 +142,7 @@ static void spread_others(const struct grid *grid, const struct probity_timeline
     spread_lane(grid, sums, &thread->marks, 1);
     for (size_t i = 0; i < grid->columns; i++) {
         cells[i].marks = sums[i].busy_ns;
-        cells[i].mark = sums[i].name;
+        cells[i].mark = name_of_most(&sums[i]);
     }
 }
 

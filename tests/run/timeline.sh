@@ -74,6 +74,17 @@ hits=$("$PROBITY" csv hits | wc -l)
 expect "marks" "$hits" "$(jq '[.threads[].columns[].marks] | add | round' output)"
 timeline "hits as text" 0 hits
 [ "$(grep -c '^[A-Z]  ' output)" -ge 1 ] || fail "no probe in the legend"
+# Of a thread in one column, the probe that csv has most lines of, also where no one has the half.
+timeline "one column" 0 --json --width 1 hits
+"$PROBITY" csv --columns tid,probe hits | sort | uniq -c | sort -k 2,2n -k 1,1nr > most
+jq -r '.threads[] | select(.columns[0].function == null) | "\(.tid),\(.columns[0].mark)"' output |
+    while IFS=, read -r tid mark; do
+        awk -v tid="$tid" -v mark="$mark" '{ split($2, at, ","); if (at[1] != tid) next
+            if (!most) most = $1
+            if ($1 == most && at[2] == mark) found = 1 } END { exit !found }' most ||
+            echo "$tid: $mark"
+    done > wrong
+expect "probes hit less" "" "$(cat wrong)"
 # Sites of one name have one letter, and so has a probe of two runs.
 PROBITY_OUT=$WORK/again "$PROGRAMS/blocks" > /dev/null
 timeline "hits of two runs" 0 --width 10000 hits again
