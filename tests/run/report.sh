@@ -151,4 +151,20 @@ PROBITY_PROFILE=1 PROBITY_OUT=$WORK/counted "$BUILD/examples/windows_cxx" > /dev
 report "range in profile mode" 0 --from 1000 counted
 grep -q 'leave out nothing' errors || fail "no word of --from in profile mode"
 grep -q ' Window::~Window$' output || fail "no counts in profile mode: $(cat output)"
+# Names that are made to be taken for something else: a field stays one, and text does not turn round
+# what stands beside it.
+PROBITY_OUT=$WORK/odd "$PROGRAMS/odd_names"
+"$PROBITY" report --csv odd > odd.csv 2> errors || [ $? = 3 ]
+python3 - odd.csv <<'END' || fail "names with quotes, commas and lines in CSV"
+import csv, sys
+rows = list(csv.reader(open(sys.argv[1], newline='', errors='surrogateescape')))
+assert len(rows) > 10 and all(len(row) == len(rows[0]) for row in rows)
+names = [row[0] for row in rows]
+assert '"quotes" and \'quotes\' and `these` \\' in names and 'two\nlines\r\nand\ta\ttab' in names
+END
+for command in report log tree list; do
+    "$PROBITY" $command odd > odd.out 2> errors || [ $? = 3 ]
+    ! grep -aq "$(printf '\342\200\256')" odd.out || fail "$command: text that turns round"
+    grep -q 202e odd.out || fail "$command: no escape of what turns text round"
+done
 finish
