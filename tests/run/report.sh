@@ -151,8 +151,9 @@ PROBITY_PROFILE=1 PROBITY_OUT=$WORK/counted "$BUILD/examples/windows_cxx" > /dev
 report "range in profile mode" 0 --from 1000 counted
 grep -q 'leave out nothing' errors || fail "no word of --from in profile mode"
 grep -q ' Window::~Window$' output || fail "no counts in profile mode: $(cat output)"
-# Names that are made to be taken for something else: a field stays one, and text does not turn round
-# what stands beside it.
+
+# Names that are made to be taken for something else: a field stays one, and text turns nothing
+# round that stands beside it.
 PROBITY_OUT=$WORK/odd "$PROGRAMS/odd_names"
 "$PROBITY" report --csv odd > odd.csv 2> errors || [ $? = 3 ]
 python3 - odd.csv <<'END' || fail "names with quotes, commas and lines in CSV"
