@@ -232,33 +232,52 @@ int probity_store_remove(struct probity_store *store, const struct probity_store
 /* ---- Reading -----------------------------------------------------------------------------------
  */
 
-/* malloc'ed; "" for NULL, which a sound file does not have. */
+/* Whether a text was not to be had for want of memory. */
+static int is_out_of_memory(sqlite3_stmt *statement)
+{
+    return sqlite3_errcode(sqlite3_db_handle(statement)) == SQLITE_NOMEM;
+}
+
+/* malloc'ed; "" for NULL, which a sound file does not have. NULL: no memory. */
 static char *text_at(sqlite3_stmt *statement, int column)
 {
     const char *text = (const char *)sqlite3_column_text(statement, column);
 
+    if (text == NULL && is_out_of_memory(statement))
+        return NULL;
     return strdup(text != NULL ? text : "");
+}
+
+/* A row of the table. Returns 0 or PROBITY_ERROR_MEMORY. */
+static int take_environment(sqlite3_stmt *statement, char **environment)
+{
+    const char *what = (const char *)sqlite3_column_text(statement, 0);
+
+    if (what == NULL)
+        return is_out_of_memory(statement) ? PROBITY_ERROR_MEMORY : 0;
+    for (int i = 0; i < PROBITY_COMPARE_ENVIRONMENTS; i++) {
+        if (strcmp(what, probity_compare_environment_name(i)) != 0)
+            continue;
+        free(environment[i]);
+        environment[i] = text_at(statement, 1);
+        return environment[i] != NULL ? 0 : PROBITY_ERROR_MEMORY;
+    }
+    return 0;
 }
 
 static int read_environment(struct probity_store *store, struct probity_store_entry *entry)
 {
     sqlite3_stmt *statement;
-    int got, error = prepare(store, "SELECT what, value FROM environment WHERE run = ?1",
-                             &statement);
+    int got = SQLITE_DONE, error = prepare(
+        store, "SELECT what, value FROM environment WHERE run = ?1", &statement);
 
     if (error != 0)
         return error;
     sqlite3_bind_int64(statement, 1, (sqlite3_int64)entry->number);
-    while ((got = sqlite3_step(statement)) == SQLITE_ROW) {
-        const char *what = (const char *)sqlite3_column_text(statement, 0);
-        for (int i = 0; what != NULL && i < PROBITY_COMPARE_ENVIRONMENTS; i++) {
-            if (strcmp(what, probity_compare_environment_name(i)) != 0)
-                continue;
-            free(entry->run.environment[i]);
-            entry->run.environment[i] = text_at(statement, 1);
-        }
-    }
-    error = got == SQLITE_DONE ? 0 : probity_store_fail(store);
+    while (error == 0 && (got = sqlite3_step(statement)) == SQLITE_ROW)
+        error = take_environment(statement, entry->run.environment);
+    if (error == 0 && got != SQLITE_DONE)
+        error = probity_store_fail(store);
     sqlite3_finalize(statement);
     for (int i = 0; error == 0 && i < PROBITY_COMPARE_ENVIRONMENTS; i++) {
         if (entry->run.environment[i] == NULL)
@@ -329,6 +348,8 @@ static int load_item(sqlite3_stmt *statement, struct probity_compare_run *run)
         item.kind = PROBITY_COMPARE_BLOCK;
     for (int i = 0; i < 4; i++)
         *texts[i] = (char *)(uintptr_t)sqlite3_column_text(statement, 1 + i);
+    if (is_out_of_memory(statement))
+        return PROBITY_ERROR_MEMORY;
     item.line = (uint32_t)sqlite3_column_int64(statement, 5);
     item.instance = (uint32_t)sqlite3_column_int64(statement, 6);
     item.quantile_error = sqlite3_column_double(statement, 7);
