@@ -165,8 +165,9 @@ compare "functions only" 0 --csv --function '*' base.? walk.? -- new.? walked.?
 expect "functions only" function "$(sed 1d output | sed 's/.*,//' | sort -u)"
 compare "block's limit" 0 --fail-on 'block:1 -> 2:calls>0' --json walk.? -- walked.?
 expect "block's limit: tests" 1 "$(jq .method.tests_of_limits output)"
+# All runs: so many tests at once ask for more of them, where others work on the machine.
 compare "all limits" 4 --fail-on 'function:*:cpu>0' --fail-on 'block:*:total>1000' --json \
-    base.? walk.? -- new.? walked.?
+    base.* walk.? -- new.* walked.?
 expect "limits: tests" "$(jq '(.functions | length) + (.blocks | length)' output)" \
     "$(jq .method.tests_of_limits output)"
 
