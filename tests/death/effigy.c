@@ -76,13 +76,18 @@ static void for_each(const char *folder, const char *prefix, void (*act)(const c
     closedir(list);
 }
 
-static void put_aside(const char *name)
+static void move(const char *from_folder, const char *to_folder, const char *name)
 {
     char from[4400], to[4400];
 
-    snprintf(from, sizeof from, "%s/%s", spool, name);
-    snprintf(to, sizeof to, "%s/%s", own_spool, name);
+    snprintf(from, sizeof from, "%s/%s", from_folder, name);
+    snprintf(to, sizeof to, "%s/%s", to_folder, name);
     hits_need(rename(from, to) == 0, from);
+}
+
+static void put_aside(const char *name)
+{
+    move(spool, own_spool, name);
 }
 
 static void put_copy(const char *name)
@@ -97,11 +102,7 @@ static void put_copy(const char *name)
 
 static void put_back(const char *name)
 {
-    char from[4400], to[4400];
-
-    snprintf(from, sizeof from, "%s/%s", own_spool, name);
-    snprintf(to, sizeof to, "%s/%s", spool, name);
-    hits_need(rename(from, to) == 0, from);
+    move(own_spool, spool, name);
 }
 
 static void copy_trace(const char *name)
