@@ -20,14 +20,14 @@ static int is_within_limit(uint64_t bytes)
 }
 
 /* 0, or what somebody else has done to the file: blocks behind a gap would not be found again, and
- * a file without a name takes room until the program ends. */
+ * a file that has lost its name takes room until the program ends. */
 static int file_change(const struct probity_append *append)
 {
     struct stat status;
 
     if (fstat(append->descriptor, &status) != 0)
         return 0;
-    if (status.st_nlink == 0 || (uint64_t)status.st_size < append->bytes_min)
+    if ((status.st_nlink == 0 && append->has_links) || (uint64_t)status.st_size < append->bytes_min)
         return ENOENT;
     return (uint64_t)status.st_size < append->committed ? EIO : 0;
 }

@@ -12,6 +12,7 @@ struct probity_append {
     int descriptor;
     int error;          /* the system's number for the last failure */
     uint64_t committed; /* bytes of whole blocks in the file */
+    int has_links;      /* 1: its file system counts names, and it had one */
     uint64_t bytes_min; /* without its first so many bytes the file is no trace */
 };
 

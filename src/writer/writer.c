@@ -72,10 +72,11 @@ static int open_trace(struct probity_writer *writer, struct probity_append *ret_
 
     ret_append->descriptor = descriptor;
     ret_append->committed = ret_append->bytes_min = writer->trace_bytes;
-    return descriptor >= 0 && fstat(descriptor, &status) == 0 &&
-                   status.st_dev == writer->trace_device && status.st_ino == writer->trace_inode
-               ? 0
-               : PROBITY_ERROR_OPEN;
+    if (descriptor < 0 || fstat(descriptor, &status) != 0 ||
+        status.st_dev != writer->trace_device || status.st_ino != writer->trace_inode)
+        return PROBITY_ERROR_OPEN;
+    ret_append->has_links = status.st_nlink > 0;
+    return 0;
 }
 
 static int is_followed(const struct probity_live *live)
