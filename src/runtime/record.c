@@ -73,7 +73,9 @@ static void record_lost(struct probity_session *session, struct probity_slot *sl
     uint64_t lost = slot->lost;
 
     slot->lost = 0; /* first: a signal handler may come here too */
-    probity_record_event(session, slot, PROBITY_EVENT_LOST, &lost, sizeof lost);
+    /* Where a handler has used the new chunk up already, the next one tells. */
+    if (probity_record_event(session, slot, PROBITY_EVENT_LOST, &lost, sizeof lost) != 0)
+        slot->lost += lost < UINT32_MAX - slot->lost ? (uint32_t)lost : 0;
 }
 
 /* Gets the thread a chunk. Returns 1, or 0 where the record is dropped. */
