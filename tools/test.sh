@@ -132,6 +132,11 @@ for variant in clang asan tsan; do
     run_variant "$variant"
 done
 
+# Once more at the end, where one looks first: what the failed tests said last.
+awk '$1 == "fail" { print $4 }' "$RESULTS" | head -n 5 | while read -r name; do
+    echo "the end of $name:"
+    tail -n 6 "$LOGS/$name.log" | cut -c 1-300 | sed 's/^/    | /'
+done
 awk '{ passed += $2; failed += $3; skipped += ($1 == "skip") }
      $1 == "fail" { print "failed: " $4 }
      $1 == "skip" { print "skipped: " $4 }
