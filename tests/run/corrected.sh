@@ -6,13 +6,19 @@
 . "$(dirname "$0")/common.bash"
 BENCH=$(cd "$OLDPWD" && cd "$(dirname "$0")/../../bench" && pwd)
 
-bash "$BENCH/corrected.sh" "$BUILD" 21 > rows
-awk -F '\t' '$3 ~ /^(empty self|hundred self|call_hundred total): off by$/ {
-        found++
-        if ($4 > 1) { printf "%s %s of its error\n", $3, $4; wrong++ }
-    }
-    END { exit wrong || found != 3 }' rows > output ||
-    fail "not within the stated error: $(cat output)"
+# Who else is at work on the machine can only put the medians further off: one of three tries is
+# enough, where an error of the correction itself shows in all.
+for try in 1 2 3; do
+    bash "$BENCH/corrected.sh" "$BUILD" 21 > rows
+    wrong=$(awk -F '\t' '$3 ~ /^(empty self|hundred self|call_hundred total): off by$/ {
+            found++
+            if ($4 > 1) printf "%s %s of its error; ", $3, $4
+        }
+        END { if (found != 3) print found + 0 " rows" }' rows)
+    [ -n "$wrong" ] || break
+    echo "try $try: not within the stated error: $wrong" >&2
+done
+expect "not within the stated error" "" "$wrong"
 # Without the correction it is off by more than the correction leaves: it does something.
 awk -F '\t' '$3 == "hundred self: raw" { exit !($4 > 2) }' rows || fail "100 ns are 100 ns"
 
