@@ -8,18 +8,18 @@
 #include <stdlib.h>
 
 #include "analysis/journeys.h"
+#include "base/chains.h"
 #include "base/scatter.h"
 #include "base/slots.h"
 #include "probity.h"
 
-/* Powers of two. */
-enum { RECENT = 64, FOLLOWED_CHAINS = 1 << 12, PAIR_CHAINS = 1 << 16 };
+enum { RECENT = 64 }; /* a power of two */
 
 /* Of all threads, or of one. */
 struct pair_item {
+    struct probity_link link;
     struct probity_blocks_pair pair;
     struct probe_item *from, *to;
-    struct pair_item *next;  /* of its chain */
     struct pair_item *first; /* of all threads: its rows, newest first; */
     struct pair_item *other; /* of a thread: the next one */
     size_t rows;
@@ -27,10 +27,10 @@ struct pair_item {
 
 /* How often another hit followed that of a probe on one thread. */
 struct followed_item {
+    struct probity_link link;
     const struct probe_item *from;
     const struct probity_thread_label *thread;
     uint64_t count;
-    struct followed_item *next; /* of its chain */
 };
 
 struct probe_item {
@@ -57,8 +57,7 @@ struct probity_blocks {
     size_t pair_count; /* without those of threads */
     const struct probity_blocks_pair **sorted;
     struct probity_probes probes;
-    struct pair_item *pairs[PAIR_CHAINS];
-    struct followed_item *followed[FOLLOWED_CHAINS]; /* by thread */
+    struct probity_chains pairs, followed; /* followed: by thread */
 };
 
 /* A name may come later than hits, and give the probe another role. */
@@ -92,18 +91,20 @@ static struct pair_item *pair_at(struct probity_blocks *blocks, struct probe_ite
 {
     uint64_t hash = probity_scatter((uint64_t)from->probe.place << 32 | to->probe.place);
     hash = thread != NULL ? probity_scatter(hash ^ (uintptr_t)thread) : hash;
-    struct pair_item **chain = &blocks->pairs[hash & (PAIR_CHAINS - 1)];
-    struct pair_item *item = *chain;
+    struct pair_item *item = probity_chains_at(&blocks->pairs, hash);
 
     while (item != NULL && (item->to != to || item->from != from || item->pair.thread != thread))
-        item = item->next;
+        item = (void *)item->link.next;
     if (item != NULL)
         return item;
     size_t slowest = blocks->options.slowest;
     item = calloc(1, sizeof *item);
     if (item != NULL)
         item->pair.slowest = calloc(slowest, sizeof *item->pair.slowest);
-    if (item == NULL || item->pair.slowest == NULL) {
+    if (item == NULL || item->pair.slowest == NULL ||
+        probity_chains_add(&blocks->pairs, item, hash) != 0) {
+        if (item != NULL)
+            free(item->pair.slowest);
         free(item);
         return NULL;
     }
@@ -113,8 +114,6 @@ static struct pair_item *pair_at(struct probity_blocks *blocks, struct probe_ite
     item->pair.min_ns = UINT64_MAX;
     item->from = from;
     item->to = to;
-    item->next = *chain;
-    *chain = item;
     return item;
 }
 
@@ -133,18 +132,20 @@ static struct followed_item *followed_at(struct probity_blocks *blocks,
                                          const struct probe_item *from,
                                          const struct probity_thread_label *thread)
 {
-    uint32_t hash =
-        from->probe.place * 2654435761u ^ (uint32_t)((uintptr_t)thread >> 5) * 3266489917u;
-    struct followed_item **chain =
-        &blocks->followed[(hash ^ hash >> 16) & (FOLLOWED_CHAINS - 1)];
-    struct followed_item *item = *chain;
+    uint64_t hash = probity_scatter(probity_scatter(from->probe.place) ^ (uintptr_t)thread);
+    struct followed_item *item = probity_chains_at(&blocks->followed, hash);
 
     while (item != NULL && (item->from != from || item->thread != thread))
-        item = item->next;
-    if (item == NULL && (item = calloc(1, sizeof *item)) != NULL) {
-        *item = (struct followed_item){from, thread, 0, *chain};
-        *chain = item;
+        item = (void *)item->link.next;
+    if (item != NULL)
+        return item;
+    item = calloc(1, sizeof *item);
+    if (item == NULL || probity_chains_add(&blocks->followed, item, hash) != 0) {
+        free(item);
+        return NULL;
     }
+    item->from = from;
+    item->thread = thread;
     return item;
 }
 
@@ -416,9 +417,9 @@ const struct probity_blocks_pair *const *probity_blocks_sort(struct probity_bloc
     size_t count = 0;
     int error = items != NULL ? 0 : PROBITY_ERROR_MEMORY;
 
-    for (size_t chain = 0; error == 0 && chain < PAIR_CHAINS; chain++) {
-        struct pair_item *item = blocks->pairs[chain];
-        for (; error == 0 && item != NULL; item = item->next) {
+    for (size_t chain = 0; error == 0 && chain < blocks->pairs.chains; chain++) {
+        struct pair_item *item = (void *)blocks->pairs.first[chain];
+        for (; error == 0 && item != NULL; item = (void *)item->link.next) {
             if (item->pair.thread != NULL)
                 continue;
             error = sort_rows(blocks, item, key);
@@ -455,33 +456,23 @@ int probity_blocks_open(const struct probity_blocks_options *options,
     return 0;
 }
 
-static void free_pairs(struct pair_item *item)
+static void free_pair(struct pair_item *item)
 {
-    while (item != NULL) {
-        struct pair_item *next = item->next;
-        probity_fine_release(&item->pair.durations);
-        free((void *)item->pair.rows);
-        free(item->pair.slowest);
-        free(item);
-        item = next;
-    }
-}
-
-static void free_followed(struct followed_item *item)
-{
-    while (item != NULL) {
-        struct followed_item *next = item->next;
-        free(item);
-        item = next;
-    }
+    probity_fine_release(&item->pair.durations);
+    free((void *)item->pair.rows);
+    free(item->pair.slowest);
+    free(item);
 }
 
 void probity_blocks_close(struct probity_blocks *blocks)
 {
-    for (size_t chain = 0; chain < PAIR_CHAINS; chain++)
-        free_pairs(blocks->pairs[chain]);
-    for (size_t chain = 0; chain < FOLLOWED_CHAINS; chain++)
-        free_followed(blocks->followed[chain]);
+    struct pair_item *item;
+    void *followed;
+
+    while ((item = probity_chains_take(&blocks->pairs)) != NULL)
+        free_pair(item);
+    while ((followed = probity_chains_take(&blocks->followed)) != NULL)
+        free(followed);
     probity_probes_release(&blocks->probes);
     probity_open_ids_release(&blocks->ways);
     probity_thread_table_release(&blocks->threads);

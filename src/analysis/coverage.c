@@ -12,18 +12,16 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/chains.h"
 #include "base/scatter.h"
 #include "probity.h"
-
-/* A power of two. */
-enum { CHAINS = 1 << 14 };
 
 /* A kind of item that is no site: where a numbered probe stands. */
 enum { PLACE = 0 };
 
 struct site_item {
+    struct probity_link link;
     struct probity_coverage_site site;
-    struct site_item *next; /* of its chain */
     int is_joined;    /* counted with another one */
     char *given_name; /* of a numbered probe; NULL: none */
     char *object;     /* that only the list tells, or NULL */
@@ -40,9 +38,8 @@ struct probity_coverage {
     uint64_t from_ns, to_ns;
     struct counter *counters; /* open addressing, at most half full */
     size_t counter_count, counter_capacity;
-    size_t item_count;
     const struct probity_coverage_site **sites;
-    struct site_item *chains[CHAINS];
+    struct probity_chains items;
 };
 
 /* ---- Sites -------------------------------------------------------------------------------------
@@ -54,8 +51,7 @@ struct identity {
     const char *name, *file, *within, *signature, *object;
 };
 
-static struct site_item **chain_of(struct probity_coverage *coverage,
-                                   const struct identity *identity)
+static uint64_t hash_of(const struct identity *identity)
 {
     uint64_t hash = identity->number;
 
@@ -64,7 +60,7 @@ static struct site_item **chain_of(struct probity_coverage *coverage,
         hash = probity_scatter_text(hash, identity->file);
         hash = probity_scatter_text(hash, identity->within);
     }
-    return &coverage->chains[probity_scatter(hash) & (CHAINS - 1)];
+    return probity_scatter(hash);
 }
 
 /* Traces do not tell which library a named site stands in, so it is one over all of them. */
@@ -81,8 +77,7 @@ static int is_same(const struct probity_coverage_site *site, const struct identi
             strcmp(site->object, identity->object) == 0);
 }
 
-static struct site_item *make_item(struct probity_coverage *coverage,
-                                   const struct identity *identity)
+static struct site_item *make_item(const struct identity *identity)
 {
     const char *from[] = {identity->name, identity->file, identity->within, identity->signature,
                           identity->object};
@@ -105,23 +100,23 @@ static struct site_item *make_item(struct probity_coverage *coverage,
     item->site = (struct probity_coverage_site){
         .kind = identity->kind, .line = identity->line, .number = identity->number,
         .name = to[0], .file = to[1], .within = to[2], .signature = to[3], .object = to[4]};
-    coverage->item_count++;
     return item;
 }
 
 static struct site_item *find_item(struct probity_coverage *coverage,
                                    const struct identity *identity)
 {
-    struct site_item **chain = chain_of(coverage, identity), *item = *chain;
+    uint64_t hash = hash_of(identity);
+    struct site_item *item = probity_chains_at(&coverage->items, hash);
 
     while (item != NULL && !is_same(&item->site, identity, 0))
-        item = item->next;
+        item = (void *)item->link.next;
     if (item != NULL)
         return item;
-    item = make_item(coverage, identity);
-    if (item != NULL) {
-        item->next = *chain;
-        *chain = item;
+    item = make_item(identity);
+    if (item != NULL && probity_chains_add(&coverage->items, item, hash) != 0) {
+        free(item);
+        return NULL;
     }
     return item;
 }
@@ -444,10 +439,10 @@ static void join_function(struct probity_coverage *coverage, struct site_item *i
                                       .within = site->within,
                                       .signature = site->signature,
                                       .object = site->object};
-    struct site_item *other = *chain_of(coverage, &identity);
+    struct site_item *other = probity_chains_at(&coverage->items, hash_of(&identity));
 
     while (other != NULL && !(other->site.is_listed && is_same(&other->site, &identity, 1)))
-        other = other->next;
+        other = (void *)other->link.next;
     if (other == NULL)
         return;
     other->site.hits += site->hits;
@@ -461,11 +456,12 @@ int probity_coverage_finish(struct probity_coverage *coverage,
     int error = add_hits(coverage);
 
     free(coverage->sites);
-    coverage->sites = calloc(coverage->item_count + 1, sizeof *coverage->sites);
+    coverage->sites = calloc(coverage->items.items + 1, sizeof *coverage->sites);
     if (error != 0 || coverage->sites == NULL)
         return PROBITY_ERROR_MEMORY;
-    for (size_t i = 0; i < CHAINS; i++) {
-        for (struct site_item *item = coverage->chains[i]; item != NULL; item = item->next) {
+    for (size_t i = 0; i < coverage->items.chains; i++) {
+        struct site_item *item = (void *)coverage->items.first[i];
+        for (; item != NULL; item = (void *)item->link.next) {
             if (!item->site.is_listed && item->site.kind == PROBITY_LISTED_FUNCTION)
                 join_function(coverage, item);
             if (!item->is_joined && (item->site.is_listed || item->site.hits > 0))
@@ -504,13 +500,12 @@ int probity_coverage_open(uint64_t from_ns, uint64_t to_ns, struct probity_cover
 
 void probity_coverage_close(struct probity_coverage *coverage)
 {
-    for (size_t i = 0; i < CHAINS; i++) {
-        for (struct site_item *item = coverage->chains[i], *next; item != NULL; item = next) {
-            next = item->next;
-            free(item->given_name);
-            free(item->object);
-            free(item);
-        }
+    struct site_item *item;
+
+    while ((item = probity_chains_take(&coverage->items)) != NULL) {
+        free(item->given_name);
+        free(item->object);
+        free(item);
     }
     free(coverage->counters);
     free(coverage->sites);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/model_internal.h"
+#include "base/scatter.h"
 #include "probity.h"
 
 /* ---- While hits come ---------------------------------------------------------------------------
@@ -50,20 +51,20 @@ struct model_node *probity_model_node(struct model_seed *seed, const struct prob
 struct model_pair *probity_model_pair(struct model_node *from, struct model_node *to)
 {
     uint32_t place = to->node.probe->place;
-    struct model_pair **chain = &from->chains[place & (MODEL_PAIR_CHAINS - 1)];
-    struct model_pair *pair = *chain;
+    uint64_t hash = probity_scatter(place);
+    struct model_pair *pair = probity_chains_at(&from->chains, hash);
 
     while (pair != NULL && pair->to != to)
-        pair = pair->in_chain;
+        pair = (void *)pair->link.next;
     if (pair == NULL) {
         pair = calloc(1, sizeof *pair);
-        if (pair == NULL)
+        if (pair == NULL || probity_chains_add(&from->chains, pair, hash) != 0) {
+            free(pair);
             return NULL;
+        }
         pair->to = to;
         pair->next = from->pairs;
         from->pairs = pair;
-        pair->in_chain = *chain;
-        *chain = pair;
     }
     from->recent[place & (MODEL_RECENT - 1)] = pair;
     return pair;
@@ -385,6 +386,7 @@ static void free_node(struct model_node *node)
         probity_times_release(&pair->block.off);
         free(pair);
     }
+    free(node->chains.first);
     free(node);
 }
 

@@ -15,16 +15,17 @@
 
 #include "analysis/model.h"
 #include "analysis/open_ids.h"
+#include "base/chains.h"
 #include "probity_typed.h"
 
 /* Powers of two. */
-enum { MODEL_RECENT = 16, MODEL_PAIR_CHAINS = 64, MODEL_STATION_CHAINS = 1024 };
+enum { MODEL_RECENT = 16, MODEL_STATION_CHAINS = 1024 };
 
 struct model_pair {
+    struct probity_link link; /* of those from one node, by place of the second probe */
     struct probity_model_block block;
     struct model_node *to;
-    struct model_pair *next;     /* of those from one node */
-    struct model_pair *in_chain; /* of those, in one chain */
+    struct model_pair *next; /* of those from one node */
 };
 
 struct model_node {
@@ -33,8 +34,8 @@ struct model_node {
     struct model_node *into; /* where it was joined with another one; NULL: it was not */
     struct model_node *next; /* of its seed */
     struct model_pair *pairs;
-    struct model_pair *chains[MODEL_PAIR_CHAINS]; /* by place of the second probe */
-    struct model_pair *recent[MODEL_RECENT];      /* likewise */
+    struct probity_chains chains;
+    struct model_pair *recent[MODEL_RECENT]; /* by place of the second probe */
 };
 
 struct model_seed {

@@ -14,10 +14,10 @@
 #include "probity.h"
 
 /* A number within a trace, and the probe that it means. */
-struct probity_probes_number {
+struct probe_number {
+    struct probity_link link;
     uint64_t key;
     struct probity_probe *probe;
-    struct probity_probes_number *next;
 };
 
 /* FNV-1a (Fowler, Noll, Vo). */
@@ -64,18 +64,17 @@ static struct probity_probe *find_text(struct probity_probes *probes,
                                  event->is_site ? "site-" : "", event->id);
         text = number;
     }
-    struct probity_probe **chain =
-        &probes->probes[hash_text(text, bytes) & (PROBITY_PROBES_CHAINS - 1)];
-    struct probity_probe *probe = *chain;
-    while (probe != NULL && (probe->is_site != event->is_site ||
+    uint64_t hash = hash_text(text, bytes);
+    struct probity_probe *probe = probity_chains_at(&probes->probes, hash);
+    while (probe != NULL && (probe->link.hash != hash || probe->is_site != event->is_site ||
                              strncmp(probe->text, text, bytes) != 0 || probe->text[bytes] != '\0'))
-        probe = probe->next;
+        probe = (void *)probe->link.next;
     if (probe != NULL)
         return probe;
     probe = make_probe(probes, event, text, bytes);
-    if (probe != NULL) {
-        probe->next = *chain;
-        *chain = probe;
+    if (probe != NULL && probity_chains_add(&probes->probes, probe, hash) != 0) {
+        free(probe);
+        return NULL;
     }
     return probe;
 }
@@ -83,22 +82,21 @@ static struct probity_probe *find_text(struct probity_probes *probes,
 static struct probity_probe *find_number(struct probity_probes *probes,
                                          const struct probity_event *event, uint64_t key)
 {
-    struct probity_probes_number **chain =
-        &probes->numbers[probity_scatter(key) & (PROBITY_PROBES_CHAINS - 1)];
-    struct probity_probes_number *item = *chain;
+    uint64_t hash = probity_scatter(key);
+    struct probe_number *item = probity_chains_at(&probes->numbers, hash);
 
     while (item != NULL && item->key != key)
-        item = item->next;
+        item = (void *)item->link.next;
     if (item != NULL)
         return item->probe;
     item = malloc(sizeof *item);
     struct probity_probe *probe = item != NULL ? find_text(probes, event) : NULL;
-    if (probe == NULL) {
+    if (probe == NULL || probity_chains_add(&probes->numbers, item, hash) != 0) {
         free(item);
         return NULL;
     }
-    *item = (struct probity_probes_number){key, probe, *chain};
-    *chain = item;
+    item->key = key;
+    item->probe = probe;
     return probe;
 }
 
@@ -127,17 +125,13 @@ int probity_probes_compare(const struct probity_probe *a, const struct probity_p
 
 void probity_probes_release(struct probity_probes *probes)
 {
-    for (size_t chain = 0; chain < PROBITY_PROBES_CHAINS; chain++) {
-        for (struct probity_probe *probe = probes->probes[chain], *next; probe != NULL;
-             probe = next) {
-            next = probe->next;
-            free(probe->name_copy);
-            free(probe);
-        }
-        for (struct probity_probes_number *item = probes->numbers[chain], *next; item != NULL;
-             item = next) {
-            next = item->next;
-            free(item);
-        }
+    struct probity_probe *probe;
+    void *number;
+
+    while ((probe = probity_chains_take(&probes->probes)) != NULL) {
+        free(probe->name_copy);
+        free(probe);
     }
+    while ((number = probity_chains_take(&probes->numbers)) != NULL)
+        free(number);
 }

@@ -9,23 +9,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/chains.h"
 #include "reader/reader.h"
 
 /* Sites of one name are one probe, also of different traces. */
 struct probity_probe {
+    struct probity_link link; /* by text */
     const char *text; /* its number, or a site's name */
     const char *name; /* of a numbered probe; NULL without */
     uint32_t number;  /* of a numbered probe */
     int is_site;
-    uint32_t place;             /* probes are counted as they come */
-    struct probity_probe *next; /* of its chain */
+    uint32_t place;   /* probes are counted as they come */
     char *name_copy;
 };
 
-/* Powers of two. */
-enum { PROBITY_PROBES_CACHE = 1024, PROBITY_PROBES_CHAINS = 1 << 12 };
-
-struct probity_probes_number;
+enum { PROBITY_PROBES_CACHE = 1024 }; /* a power of two */
 
 /* All zero but item_bytes: empty. */
 struct probity_probes {
@@ -35,8 +33,7 @@ struct probity_probes {
         uint64_t key;
         struct probity_probe *probe;
     } cache[PROBITY_PROBES_CACHE];
-    struct probity_probes_number *numbers[PROBITY_PROBES_CHAINS];
-    struct probity_probe *probes[PROBITY_PROBES_CHAINS];
+    struct probity_chains numbers, probes;
 };
 
 /* The probe of a hit that the cache does not have. */
