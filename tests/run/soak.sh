@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The web server under load, watched from outside, in each mode: what it uses stays as it is, every
 # request is answered, every stage of it told; also when it is ended and killed in the midst.
+# variants: gcc
 # timeout: 300
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/run/soak.bash"
