@@ -56,7 +56,8 @@ static const char *const fields[CTF_EVENTS][2] = {
     [CTF_RESUME] = {"resume", ""},
     [CTF_STALL] = {"stall", "u64 ns;"},
     [CTF_PROFILING] = {"profiling", "u8 on;"},
-    [CTF_LEVELS] = {"levels", "u8 functions; u8 parameters;"}};
+    [CTF_LEVELS] = {"levels", "u8 functions; u8 parameters;"},
+    [CTF_LOST] = {"lost", "u64 records;"}};
 
 static void put_text(FILE *stream, const char *name, const struct probity_text *text)
 {

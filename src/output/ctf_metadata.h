@@ -26,6 +26,7 @@ enum ctf_event {
     CTF_STALL,
     CTF_PROFILING,
     CTF_LEVELS,
+    CTF_LOST,
     CTF_EVENTS
 };
 

@@ -352,6 +352,10 @@ static void put_own(struct probity_export *export, struct probity_export_thread 
         put(export, ",\"parameters\":");
         put_number(export, payload[1]);
         put(export, "}");
+    } else if (event->kind == PROBITY_EVENT_LOST && event->payload_bytes >= 8) {
+        put(export, ",\"args\":{\"records\":");
+        put_number(export, probity_get_u64(payload));
+        put(export, "}");
     }
     put(export, "}");
 }
@@ -396,6 +400,7 @@ static void chrome_event(struct probity_export *export, struct probity_export_th
     case PROBITY_EVENT_PAUSE: put_own(export, thread, event, "pause"); break;
     case PROBITY_EVENT_RESUME: put_own(export, thread, event, "resume"); break;
     case PROBITY_EVENT_LEVELS: put_own(export, thread, event, "levels"); break;
+    case PROBITY_EVENT_LOST: put_own(export, thread, event, "lost"); break;
     case PROBITY_EVENT_PROFILING:
         put_own(export, thread, event,
                 event->payload_bytes > 0 && event->payload[0] ? "profiling on" : "profiling off");

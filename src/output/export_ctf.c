@@ -257,7 +257,8 @@ static void put_notice(struct probity_export *export, const struct probity_expor
                                          [PROBITY_EVENT_RESUME] = CTF_RESUME,
                                          [PROBITY_EVENT_STALL] = CTF_STALL,
                                          [PROBITY_EVENT_PROFILING] = CTF_PROFILING,
-                                         [PROBITY_EVENT_LEVELS] = CTF_LEVELS};
+                                         [PROBITY_EVENT_LEVELS] = CTF_LEVELS,
+                                         [PROBITY_EVENT_LOST] = CTF_LOST};
     const struct probity_trace_facts *facts = probity_reader_facts(export->reader, event->trace);
     char *at = begin_event(export, ids[event->kind], thread, event->wall_ns, cpu_of(event));
 
@@ -265,6 +266,8 @@ static void put_notice(struct probity_export *export, const struct probity_expor
         at = put_u64(at, event->payload_bytes >= 8
                              ? probity_trace_ns_of_ticks(facts, probity_get_u64(event->payload))
                              : 0);
+    if (event->kind == PROBITY_EVENT_LOST)
+        at = put_u64(at, event->payload_bytes >= 8 ? probity_get_u64(event->payload) : 0);
     if (event->kind == PROBITY_EVENT_PROFILING)
         *at++ = (char)(event->payload_bytes > 0 && event->payload[0] != 0);
     for (size_t i = 0; event->kind == PROBITY_EVENT_LEVELS && i < 2; i++)
@@ -294,6 +297,7 @@ static void ctf_event(struct probity_export *export, struct probity_export_threa
     case PROBITY_EVENT_RESUME:
     case PROBITY_EVENT_STALL:
     case PROBITY_EVENT_LEVELS:
+    case PROBITY_EVENT_LOST:
     case PROBITY_EVENT_PROFILING: put_notice(export, thread, event); break;
     default: break;
     }

@@ -434,6 +434,7 @@ static void put_own(struct probity_export *export, struct perfetto_thread *own,
 {
     static const char name_stall[] = "stalled", name_on[] = "profiling on",
                       name_off[] = "profiling off", name_levels[] = "levels", name_ns[] = "ns",
+                      name_lost[] = "lost", name_records[] = "records",
                       name_functions[] = "functions", name_parameters[] = "parameters";
     const struct probity_trace_facts *facts = probity_reader_facts(export->reader, event->trace);
     struct perfetto_number numbers[2] = {{NULL, 0}, {NULL, 0}};
@@ -446,6 +447,9 @@ static void put_own(struct probity_export *export, struct perfetto_thread *own,
         numbers[0] = (struct perfetto_number){name_functions, event->payload[0]};
         numbers[1] = (struct perfetto_number){name_parameters, event->payload[1]};
         put_notice(export, own, event, name_levels, numbers);
+    } else if (event->kind == PROBITY_EVENT_LOST && event->payload_bytes >= 8) {
+        numbers[0] = (struct perfetto_number){name_records, probity_get_u64(event->payload)};
+        put_notice(export, own, event, name_lost, numbers);
     } else if (event->kind == PROBITY_EVENT_PROFILING && event->payload_bytes >= 1) {
         put_notice(export, own, event, event->payload[0] ? name_on : name_off, numbers);
     }
@@ -484,6 +488,7 @@ static void put_event(struct probity_export *export, struct probity_export_threa
     case PROBITY_EVENT_RESUME: pause_or_resume(export, own, event); break;
     case PROBITY_EVENT_STALL:
     case PROBITY_EVENT_LEVELS:
+    case PROBITY_EVENT_LOST:
     case PROBITY_EVENT_PROFILING: put_own(export, own, event); break;
     default: break;
     }

@@ -381,7 +381,7 @@ static void put_event(struct probity_export *export, const struct probity_export
 }
 
 static void put_own(struct probity_export *export, const struct probity_export_thread *thread,
-                    const struct probity_event *event)
+                    const struct probity_event *event, const char *kind)
 {
     const struct probity_trace_facts *facts = probity_reader_facts(export->reader, event->trace);
     const uint8_t *payload = event->payload;
@@ -392,7 +392,9 @@ static void put_own(struct probity_export *export, const struct probity_export_t
                                                    facts, probity_get_u64(payload)));
     if (event->kind == PROBITY_EVENT_LEVELS && event->payload_bytes >= 2)
         snprintf(text, sizeof text, "%u %u", payload[0], payload[1]);
-    put_event(export, thread, event, event->kind == PROBITY_EVENT_STALL ? "stall" : "levels", text);
+    if (event->kind == PROBITY_EVENT_LOST && event->payload_bytes >= 8)
+        snprintf(text, sizeof text, "%llu", (unsigned long long)probity_get_u64(payload));
+    put_event(export, thread, event, kind, text);
 }
 
 static void sqlite_event(struct probity_export *export, struct probity_export_thread *thread,
@@ -406,8 +408,9 @@ static void sqlite_event(struct probity_export *export, struct probity_export_th
     case PROBITY_EVENT_PARAMETERS: put_event(export, thread, event, "parameters", ""); break;
     case PROBITY_EVENT_PAUSE: put_event(export, thread, event, "pause", ""); break;
     case PROBITY_EVENT_RESUME: put_event(export, thread, event, "resume", ""); break;
-    case PROBITY_EVENT_STALL:
-    case PROBITY_EVENT_LEVELS: put_own(export, thread, event); break;
+    case PROBITY_EVENT_STALL: put_own(export, thread, event, "stall"); break;
+    case PROBITY_EVENT_LEVELS: put_own(export, thread, event, "levels"); break;
+    case PROBITY_EVENT_LOST: put_own(export, thread, event, "lost"); break;
     case PROBITY_EVENT_PROFILING:
         put_event(export, thread, event, "profiling",
                   event->payload_bytes > 0 && event->payload[0] ? "on" : "off");

@@ -113,6 +113,12 @@ expect "messages" 2 "$(cat answer.7)"
 expect "levels" "5 5, 3 4" "$(jq -r '[.traceEvents[] | select(.name == "levels") |
     "\(.args.functions) \(.args.parameters)"] | join(", ")' out)"
 
+# What was lost, and where.
+record_lossy
+export_to "lossy" 0 chrome lossy
+jq -r '.traceEvents[] | select(.name == "lost" and .cat == "probity") | .args.records' out > found
+cmp -s lost.expected found || fail "lost: $(diff lost.expected found | head -n 4)"
+
 # Where a clock was set back, or records are older than the first anchor: nothing is lost.
 for trace in "$SOURCE"/tests/golden/good/{realtime_set,before_first_anchor}.probity; do
     export_to "$trace" 0 chrome "$trace"

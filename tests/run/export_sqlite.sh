@@ -93,6 +93,10 @@ expect "messages" 2 "$(sql messages "SELECT count(*) FROM event
     WHERE kind = 'message' AND text LIKE 'message <b>\"xxx%'")"
 expect "levels" "5 5, 3 4" "$(sql levels "SELECT group_concat(text, ', ') FROM event
     WHERE kind = 'levels'")"
+record_lossy
+export_to "lossy" 0 sqlite lossy
+sql lost "SELECT text FROM event WHERE kind = 'lost' ORDER BY event" > found
+cmp -s lost.expected found || fail "lost: $(diff lost.expected found | head -n 4)"
 
 # It cannot go where nothing can be read back from.
 status=0

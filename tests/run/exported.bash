@@ -99,3 +99,17 @@ check_manners() {
     export_to "a missing trace" 1 "$1" nowhere
     [ ! -e out ] || fail "$1: output without input"
 }
+
+# Trace "lossy", in which records were lost, and as "lost.expected" how many, event by event, as
+# `probity log` tells. How fast the writing thread is decides: a few runs must do.
+record_lossy() {
+    for _ in $(seq 20); do
+        rm -f lossy
+        PROBITY_CHUNK_RECORDS=512 PROBITY_SPOOL_RECORDS=16384 PROBITY_MODE=drop \
+            PROBITY_OUT=$WORK/lossy "$PROGRAMS/control" fast 1000000 > output
+        "$PROBITY" log lossy 2> errors | sed -n 's/.*\[records lost here: \([0-9]*\)\].*/\1/p' \
+            > lost.expected
+        [ ! -s lost.expected ] || return 0
+    done
+    fail "lossy: nothing was lost in 20 runs"
+}

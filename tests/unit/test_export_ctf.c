@@ -40,7 +40,8 @@ static const struct {
 } ctf_events[] = {{"process", "s"}, {"thread_name", "s"}, {"function", "ss4"}, {"enter", "sv"},
                   {"leave", "s118888v"}, {"hit", "s"}, {"hit_with", "s1188"}, {"message", "s"},
                   {"parameters", "v"}, {"checkpoint", "sv"}, {"pause", ""}, {"resume", ""},
-                  {"stall", "8"}, {"profiling", "1"}, {"levels", "11"}};
+                  {"stall", "8"}, {"profiling", "1"}, {"levels", "11"},
+                  {"lost", "8"}};
 
 /* "101 @1000 enter outer cpu 2000 ...": when it was, not where its time stamp stands. */
 static void ctf_event(FILE *out, struct span *from, uint64_t *stamp)
@@ -154,7 +155,8 @@ static void ctf_has_what_is_at_the_ends(void **state)
                "101 @3 hit_with cpu 1003 7 0 3 18446744073709551615 18446744073709551615\n"
                "101 @4 levels cpu -1 5 3\n"
                "101 @5 profiling cpu -1 0\n"
-               "101 @5 leave cpu 1003 f\\377n*1898 3 0 3 3 1 1\n");
+               "101 @5 leave cpu 1003 f\\377n*1898 2 0 3 3 1 1\n"
+               "101 @6 lost cpu -1 7\n");
 }
 
 static void ctf_has_a_process_of_nothing(void **state)

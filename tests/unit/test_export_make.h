@@ -163,8 +163,9 @@ static inline void make_extremes(void)
                    EVENT(4, PROBITY_EVENT_ENTER, values, bytes),
                    EVENT(6, PROBITY_EVENT_HIT_WITH, ids, sizeof ids),
                    EVENT(8, PROBITY_EVENT_LEVELS, "\5\3\1", 3),
-                   EVENT(10, PROBITY_EVENT_PROFILING, "\0", 1)},
-               5);
+                   EVENT(10, PROBITY_EVENT_PROFILING, "\0", 1),
+                   EVENT(12, PROBITY_EVENT_LOST, "\7\0\0\0\0\0\0", 8)},
+               6);
     make_finish(&make, "extremes");
 }
 

@@ -241,7 +241,8 @@ static void perfetto_has_what_is_at_the_ends(void **state)
                 "9551615 object=18446744073709551615\n"
                 "#2 I levels [probity] @4 functions=5 parameters=3\n"
                 "#2 I profiling off [probity] @5\n"
-                "#2 E @5 cpu 1003 end=open\n");
+                "#2 E @5 cpu 1003 end=unwound\n"
+                "#2 I lost [probity] @6 records=7\n");
 }
 
 static void perfetto_has_a_process_of_nothing(void **state)
@@ -471,7 +472,7 @@ static void otlp_has_what_is_at_the_ends(void **state)
                 " service.name=p*10000 process.pid=77\n"
                 "2<1 7 3-3 probity.correlation=18446744073709551615 probity.object=18446744"
                 "073709551615 probity.thread_cpu_ns=1003 probity.kind=probe\n"
-                "1<0 f\\377n*1898 2-5 probity.cpu_ns=1 probity.end=open min=-92233720368547"
+                "1<0 f\\377n*1898 2-5 probity.cpu_ns=1 probity.end=unwound min=-92233720368547"
                 "75808 max=9223372036854775807 all=18446744073709551615 ptr=0xfffffffffffff"
                 "fff inf=inf \\377\\303=\"\\376\\355\" probity.kind=function\n");
 }
