@@ -27,6 +27,7 @@ SHARED  := libprobity.so.$(VERSION)
 
 # CFLAGS, CXXFLAGS, LDFLAGS are the builder's; SANITIZE=address,undefined or thread makes a checked build.
 SANITIZE ?=
+COMMA := ,
 # WERROR= builds with a compiler that knows more warnings.
 WERROR ?= -Werror
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow $(WERROR)
@@ -39,7 +40,8 @@ LINK_FLAGS = -pthread $(SANITIZE_FLAGS) $(LDFLAGS)
 # -fexceptions: a thread that is cancelled or thrown through must unwind across library frames.
 # -fno-plt: a function bound at its first call takes 3 KiB of stack more, which a signal handler may
 # not have.
-SRC_FLAGS := -Isrc -Iinclude -I$(BUILD)/generated -fPIC -fvisibility=hidden -fexceptions -fno-plt
+SRC_FLAGS := -Isrc -Iinclude -I$(BUILD)/generated -fPIC -fvisibility=hidden -fexceptions -fno-plt \
+             $(if $(OFTEN),-fsanitize-coverage=edge$(COMMA)inline-8bit-counters)
 
 # What needs libm or answers only the tool is the tool's alone.
 TOOL_ANALYSIS := $(wildcard $(addsuffix *.c,$(addprefix src/analysis/, \
@@ -99,8 +101,10 @@ UNITS    := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%)
 DOOR_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 DOORS    := $(DOOR_SRC:tests/fuzz/%.c=$(BUILD)/tests/%)
 SWEEP    := $(if $(findstring fuzzer,$(SANITIZE)),,$(BUILD)/tests/sweep)
-DOOR_OBJ := $(addprefix $(OBJ)/tests/fuzz/,mend.o \
-              $(if $(findstring fuzzer,$(SANITIZE)),mutate.o,plain.o))
+# OFTEN=1, with clang, has the driver that executes most often, by counters in the sources alone.
+DOOR_OBJ := $(addprefix $(OBJ)/tests/fuzz/,mend.o $(if $(OFTEN),mutate.o often.o arena.o, \
+              $(if $(findstring fuzzer,$(SANITIZE)),mutate.o,plain.o)))
+WRAPPED  := $(if $(OFTEN),malloc calloc realloc free strdup strndup open close)
 DEATH_SRC := $(wildcard tests/death/*.c)
 DEATH    := $(BUILD)/tests/death
 # plugin*.c are loaded with dlopen(); *_internal.c use what the library does not offer.
@@ -226,7 +230,7 @@ define door_rule
 $(BUILD)/tests/$(1): $(OBJ)/tests/fuzz/$(1).o $(DOOR_OBJ) $(2)
 	@mkdir -p $$(@D)
 	$$(call say,LINK)$$(CC) $$(LINK_FLAGS) $(if $(findstring fuzzer,$(SANITIZE)),-fsanitize=fuzzer) \
-	    -o $$@ $$^ $$(TOOL_LIBS)
+	    $(WRAPPED:%=-Wl$(COMMA)--wrap=%) -o $$@ $$^ $$(TOOL_LIBS)
 endef
 $(foreach s,$(filter-out %/fuzz_reader.c,$(DOOR_SRC)),\
     $(eval $(call door_rule,$(call program_name,$(s)),$(DOOR_PARTS))))
