@@ -126,10 +126,45 @@ static int get_number(struct probity_store *store, const char *sql, int64_t *ret
     return error;
 }
 
+/* A journal may name a further one, of a change of several databases; that one the library opens,
+ * whatever it is, and removes. A history is never part of such a change. */
+static int refuse_super_journal(sqlite3_vfs *files, const char *path, sqlite3_file *ret_file,
+                                int flags, int *ret_flags)
+{
+    sqlite3_vfs *usual = sqlite3_vfs_find(NULL);
+
+    (void)files;
+    ret_file->pMethods = NULL;
+    if ((flags & SQLITE_OPEN_SUPER_JOURNAL) != 0)
+        return SQLITE_CORRUPT;
+    return usual->xOpen(usual, path, ret_file, flags, ret_flags);
+}
+
+/* SQLite's own way to files but for that, by a name that no other store has. */
+static int add_files(struct probity_store *store)
+{
+    sqlite3_vfs *usual = sqlite3_initialize() == SQLITE_OK ? sqlite3_vfs_find(NULL) : NULL;
+
+    if (usual == NULL)
+        return fail_with(store, PROBITY_ERROR_SYSTEM, "SQLite knows no files here");
+    snprintf(store->files_name, sizeof store->files_name, "probity-%p", (void *)store);
+    store->files = *usual;
+    store->files.zName = store->files_name;
+    store->files.xOpen = refuse_super_journal;
+    if (sqlite3_vfs_register(&store->files, 0) == SQLITE_OK)
+        return 0;
+    store->files_name[0] = '\0';
+    return PROBITY_ERROR_MEMORY;
+}
+
 /* Nothing in the file may make the library do more than read and write it. */
 static int open_file(struct probity_store *store, int flags)
 {
-    if (sqlite3_open_v2(store->path, &store->database, flags, NULL) != SQLITE_OK)
+    int error = add_files(store);
+
+    if (error != 0)
+        return error;
+    if (sqlite3_open_v2(store->path, &store->database, flags, store->files_name) != SQLITE_OK)
         return store->database != NULL ? probity_store_fail(store) : PROBITY_ERROR_MEMORY;
     sqlite3_extended_result_codes(store->database, 1);
     sqlite3_busy_timeout(store->database, BUSY_MS);
@@ -232,6 +267,8 @@ void probity_store_close(struct probity_store *store)
     if (store == NULL)
         return;
     sqlite3_close_v2(store->database);
+    if (store->files_name[0] != '\0')
+        sqlite3_vfs_unregister(&store->files);
     free(store->path);
     free(store);
 }

@@ -12,6 +12,8 @@
 struct probity_store {
     sqlite3 *database;
     char *path;
+    struct sqlite3_vfs files; /* registered while it has a name */
+    char files_name[32];
     char why[1024];
 };
 

@@ -341,6 +341,27 @@ runs "trigger" 0 add many.1
 [ "$(sql 'SELECT count(*) FROM item')" -gt "$items" ] || fail "a trigger was run"
 cp good "$DB"
 
+# A journal that names another file as that of a change of several databases: SQLite removes it.
+echo precious > thesis
+name=$WORK/thesis
+big_endian() {
+    local number
+    for number; do printf '%b' "$(printf %08x "$number" | sed 's/../\\x&/g')"; done
+}
+{
+    big_endian 0xd9d505f9 0x20a163d7 0 1 "$(($(stat -c %s "$DB") / 4096))" 512 4096
+    head -c 484 /dev/zero
+    big_endian $((0x40000000 / 4096 + 1))
+    printf %s "$name"
+    sum=$(printf %s "$name" | od -An -v -tu1 -w1 | awk '{ sum += $1 } END { print sum }')
+    big_endian ${#name} "$sum"
+    big_endian 0xd9d505f9 0x20a163d7
+} > "$DB-journal"
+runs "journal that names a file" 1 list
+grep -q "database disk image is malformed" errors || fail "journal: $(cat errors)"
+expect "the file that a journal names" precious "$(cat thesis)"
+runs "without that journal" 0 list
+
 if [ "$(id -u)" = 0 ] && command -v setpriv > /dev/null; then
     chmod a+rx "$WORK"
     chmod 555 .probity
