@@ -197,12 +197,15 @@ $(PAGE_OBJ): src/output/view_page.S $(PAGE) $(BUILD)/flags
 
 # ---- Linking --------------------------------------------------------------------------------------
 
-# One object: constructor and exit handler come with any symbol, and what is hidden stays hidden.
+# One object: constructor and exit handler come with any symbol, and what is hidden stays hidden. But
+# for DW.ref.*: of these, which unwinding reads, the linker keeps one, the program's or ours, and
+# would leave what refers to a local one without.
 $(STATIC_LIB): $(LIB_OBJ)
 	@mkdir -p $(@D)
 	@rm -f $@ $(OBJ)/probity.o
 	@$(CC) -nostdlib -r -o $(OBJ)/probity.o $^
 	@$(OBJCOPY) --localize-hidden $(OBJ)/probity.o
+	@$(OBJCOPY) --wildcard --globalize-symbol='DW.ref.*' $(OBJ)/probity.o
 	$(call say,AR  )$(AR) rcs $@ $(OBJ)/probity.o
 
 # nodelete: threads and exit handlers of the library outlive a dlclose() of whatever brought it in.

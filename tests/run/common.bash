@@ -9,6 +9,9 @@ SPOOL=$(mktemp -d /dev/shm/probity-test.XXXXXX)
 export PROBITY_SPOOL_DIR=$SPOOL
 unset PROBITY_OUT
 failures=0
+# For a program that a test compiles itself: what it is linked with is sanitized.
+# shellcheck disable=SC2034
+SANITIZE_FLAG=${SANITIZE:+-fsanitize=$SANITIZE}
 trap 'rm -rf "$WORK" "$SPOOL"' EXIT
 cd "$WORK"
 
@@ -20,6 +23,12 @@ fail() {
 # $1 what, $2 expected, $3 found
 expect() {
     [ "$2" = "$3" ] || fail "$1: expected '$2', found '$3'"
+}
+
+# Whether the thread sanitizer cannot follow what comes next, which is then left out. $1 what, $2 why
+unfollowed() {
+    [ "${VARIANT:-gcc}" = tsan ] || return 1
+    echo "left out under the thread sanitizer: $1: $2"
 }
 
 # Files "expected" (what the program says it recorded) and the traces named here must tell the
