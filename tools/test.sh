@@ -4,6 +4,7 @@
 #
 #   BUILD   build directory of the gcc variant; the others are BUILD-clang, BUILD-asan, BUILD-tsan
 #   ONLY    a regular expression: run only the tests whose name (as printed) matches
+#   CAMPAIGN  yes: scripts also run in the variants that a line "# campaign: tsan" of theirs names
 #
 # The tests: tests/unit/test_*.c (cmocka; in all variants) and the scripts tests/run/*.sh and
 # tests/*/test_*.sh (in gcc and clang, or in gcc and those that a line "# variants: clang asan tsan"
@@ -22,6 +23,7 @@ LOGS=$BUILD/test-logs
 RESULTS=$LOGS/results
 export LOGS RESULTS
 ONLY=${ONLY:-}
+CAMPAIGN=${CAMPAIGN:-}
 cores=$(nproc)
 # Inherited settings must not reach the traced programs.
 for name in "${!PROBITY_@}"; do unset "$name"; done
@@ -48,10 +50,12 @@ settings_of() {
 }
 
 # What stands before a test's command. Sanitizers need their shadow memory where a strongly
-# randomized address space may have put something else.
+# randomized address space may have put something else. The thread sanitizer would end the children
+# of programs with threads, as it cannot follow them.
 prefix_of() {
     local command=(env "PROBITY=$(build_of "$1")/bin/probity" "VARIANT=$1")
     mapfile -t -O ${#command[@]} command < <(settings_of "$1")
+    [ "$1" != tsan ] || command+=(TSAN_OPTIONS=die_after_fork=0)
     case $1 in
         asan | tsan) if setarch -R true 2> /dev/null; then command+=(setarch -R); fi ;;
     esac
@@ -98,7 +102,8 @@ script_jobs() {
     for script in tests/run/*.sh tests/*/test_*.sh; do
         if [ ! -e "$script" ] || [ "$(header_of "$script" serial)" != "$2" ]; then continue; fi
         variants=$(header_of "$script" variants)
-        [[ " gcc ${variants:-clang} " == *" $1 "* ]] || continue
+        variants="${variants:-clang} ${CAMPAIGN:+$(header_of "$script" campaign)}"
+        [[ " gcc $variants " == *" $1 "* ]] || continue
         seconds=$(header_of "$script" timeout)
         job "$1/${script#tests/}" "${seconds:-300}" "$prefix bash $script"
     done

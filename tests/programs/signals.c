@@ -40,20 +40,21 @@ static uint64_t now_ns(void)
 
 static void make_in_handler(uint32_t stream, uint64_t *counter, uint64_t count)
 {
-    int before = errno = 1234;
+    enum { OWN = 1234 };
+    int before = errno;
 
+    errno = OWN;
     for (uint64_t i = 0; i < count; i++)
         PROBITY_PROBE(hits_id(stream + self, __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED)));
-    if (errno != before)
+    if (errno != OWN)
         errno_was_changed = 1;
+    errno = before;
 }
 
 static void on_timer(int signal)
 {
     (void)signal;
-    int before = errno;
     make_in_handler(HANDLER_STREAM, &workers[self].handled, burst);
-    errno = before;
 }
 
 static void on_nested(int signal)

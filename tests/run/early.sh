@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Before main, behind it, and in libraries that come and go.
-# variants: clang
+# variants: clang tsan
 . "$(dirname "$0")/common.bash"
 
 for program in early early.shared; do
@@ -42,7 +42,8 @@ int main(int argc, char **argv)
     return 0;
 }
 END
-${CC:-gcc} -o host host.c -ldl
+# shellcheck disable=SC2086
+${CC:-gcc} $SANITIZE_FLAG -o host host.c -ldl
 PROBITY_OUT=$WORK/trace ./host "$PROGRAMS/plugin_hits.so" || fail "host: status $?"
 expect "host: hits" 1150 "$("$PROBITY" csv trace | wc -l)"
 no_leftovers host
