@@ -1,27 +1,47 @@
 #!/usr/bin/env bash
 # Sows each fault of tests/mutation/*.faults into a copy of the sources, and shows that the suite
 # fails on it: first the tests that the fault names, then, with REST=1 (the default), all others of
-# the gcc variant, the fastest first. ONLY: a regular expression of faults.
+# the gcc variant, the fastest first. No test counts that fails without the fault too. Faults are
+# asked anew when the product has changed or they have; when tests have, survivors are.
+# ONLY: a regular expression of faults.
 . "$(dirname "$0")/campaign.bash"
 . "$SOURCE/tests/mutation/mutation.bash"
 tree=$STATE/tree
 build=$STATE/build
+planted=none
 
 # Sources and build as they are without a fault. What is newer than the stamp a fault has changed.
 prepare() {
     mutation_copy "$tree"
-    rm -rf "$build"
-    mkdir -p "$build"
-    # The page needs packages of npm: made once is enough.
-    cp -a "$BUILD/view" "$build/view"
+    rm -rf "$build" "$STATE/base"
+    mutation_copy_build "$BUILD" "$build"
     make -s -j2 -C "$tree" "BUILD=$build" "CC=$CC" "CXX=$CXX" all test-programs || return 1
-    rm -rf "$STATE/base"
     mkdir "$STATE/base"
     cp -a "$tree" "$build" "$STATE/base"
+    touch "$STATE/stamp"
+}
+
+# Forgets what was found in another state of the sources.
+prepare_again() {
+    local product tests
+    product=$(cd "$SOURCE" && find Makefile examples include src view -type f -print0 | sort -z |
+        xargs -0 sha1sum | sha1sum)
+    tests=$(cd "$SOURCE" && find bench tests tools -type f -print0 | sort -z | xargs -0 sha1sum |
+        sha1sum)
+    if [ "$product" != "$(cat "$STATE/product" 2> /dev/null)" ]; then
+        rm -rf "$STATE"/fault-* "$STATE"/results "$tree"
+    fi
+    if [ "$product $tests" != "$(cat "$STATE/product" "$STATE/tests" 2> /dev/null | paste -sd ' ')" ]; then
+        rm -f "$STATE/prepare.done"
+    fi
+    step prepare prepare || return 1
+    echo "$product" > "$STATE/product"
+    echo "$tests" > "$STATE/tests"
 }
 
 restore() {
     local part file
+    [ "$planted" != '' ] || return 0
     for part in tree build; do
         (cd "$STATE/$part" && find . -newer "$STATE/stamp" \( -type f -o -type l \) -print0) |
             while IFS= read -r -d '' file; do
@@ -31,16 +51,45 @@ restore() {
                 cp -a "$STATE/base/$part/$file" "$STATE/$part/$file"
             done
     done
+    planted=''
 }
 
-# Every test without a fault, and how long it takes. $1 test
+# $1 fault
+plant() {
+    [ "$planted" != "$1" ] || return 0
+    restore
+    "$FAULTS" apply "$1" "$tree" || return 1
+    planted=$1
+}
+
+source_of() {
+    find "$SOURCE/tests" -path "$SOURCE/tests/$1.*"
+}
+
+digest_of() {
+    sha1sum < "$(source_of "$1")" | cut -c 1-16
+}
+
+# How many milliseconds a test took without a fault, as it is now, and its status. $1 test
+took() {
+    awk -v test="$1" -v digest="$(digest_of "$1")" '
+        $3 == test && $4 == digest { last = $1 " " $2 }
+        END { if (last != "") print last }' "$STATE/times"
+}
+
+# Asks a test without a fault, unless that is known. Fails where the test does not pass. $1 test
 baseline() {
     local begun=$EPOCHREALTIME status=0
-    mutation_build "$tree" "$build" "$1" || return 1
-    mutation_ask "$tree" "$build" "$1" || status=$?
-    [ $status = 0 ] || [ $status = 77 ] || return 1
-    printf '%s %s %s\n' "$(((${EPOCHREALTIME/./} - ${begun/./}) / 1000))" $status "$1" \
-        >> "$STATE/times"
+    if [ -z "$(took "$1")" ]; then
+        restore
+        mutation_build "$tree" "$build" "$1" || return 1
+        begun=$EPOCHREALTIME
+        PATIENCE=900 mutation_ask "$tree" "$build" "$1" > "$STATE/baseline.out" 2>&1 || status=$?
+        [ $status = 0 ] || cp "$STATE/baseline.out" "$STATE/baseline-${1//\//-}.failed"
+        printf '%s %s %s %s\n' "$(((${EPOCHREALTIME/./} - ${begun/./}) / 1000))" $status "$1" \
+            "$(digest_of "$1")" >> "$STATE/times"
+    fi
+    [ "$(took "$1" | cut -d ' ' -f 2)" = 0 ]
 }
 
 all_tests() {
@@ -51,80 +100,81 @@ all_tests() {
     done
 }
 
-# The tests that a fault meets, in order: those that pass without one. $1 those that it names
+# The tests that a fault meets, in order. $1 those that it names
 tests_for() {
     local test
-    for test in $1; do
-        [ ! -e "$STATE/baseline-${test//\//-}.done" ] || echo "$test"
-    done
+    tr ' ' '\n' <<< "$1"
     [ "${REST:-1}" = 1 ] || return 0
-    sort -n "$STATE/times" | awk '$2 == 0 { print $3 }' | grep -vxF -f <(echo "$1" | tr ' ' '\n')
+    for test in $(all_tests | grep -vxF -f <(tr ' ' '\n' <<< "$1")); do
+        echo "$(took "$test" | cut -d ' ' -f 1 | grep . || echo 999999) $test"
+    done | sort -n | cut -d ' ' -f 2
 }
 
 # Seconds: far more than the test takes without a fault.
 patience_for() {
-    awk -v test="$1" '$3 == test { took = $1 / 1000 } END { print int(60 + 5 * took) }' \
-        "$STATE/times"
+    echo $((60 + $(took "$1" | cut -d ' ' -f 1) * 5 / 1000))
 }
 
-# $1 name, $2 area, $3 tests
+# What a failed test has said, in one line.
+said() {
+    grep -a -m 1 -E 'FAILED|ERROR|Error|error|timeout|ssert' "$1" | tail -n 1 | tr -s '\t ' ' ' |
+        tr -cd '\40-\176' | cut -c 1-200
+}
+
+# $1 name, $2 area, $3 tests, $4 digest
 sow() {
-    local test found=''
-    restore
-    touch -d '-1 second' "$STATE/stamp"
-    "$FAULTS" apply "$1" "$tree" || return 1
+    local test status found='' begun=$SECONDS
     for test in $(tests_for "$3"); do
-        if ! mutation_build "$tree" "$build" "$test"; then
+        baseline "$test" || { echo "$test fails without a fault" && continue; }
+        plant "$1" || return 1
+        if ! mutation_build "$tree" "$build" "$test" 2>&1; then
             echo "the fault does not compile"
             return 1
         fi
-        if ! PATIENCE=$(patience_for "$test") mutation_ask "$tree" "$build" "$test" \
-            > "$STATE/ask.out" 2>&1; then
+        status=0
+        STOP_AT_FIRST=1 PATIENCE=$(patience_for "$test") mutation_ask "$tree" "$build" "$test" \
+            > "$STATE/ask.out" 2>&1 || status=$?
+        echo "$test: status $status: $(said "$STATE/ask.out")"
+        if [ $status -ne 0 ] && [ $status -ne 77 ]; then
             found=$test
             break
         fi
     done
-    tail -n 5 "$STATE/ask.out"
-    printf '%s\t%s\t%s\n' "$1" "$2" "${found:-survived}" >> "$STATE/results"
-    restore
+    printf '%s\t%s\t%s\t%s\t%s\n' "$1" "$4" "${found:-survived}" $((SECONDS - begun)) \
+        "$([ -z "$found" ] || echo "status $status: $(said "$STATE/ask.out")")" >> "$STATE/results"
     [ -n "$found" ]
 }
 
 for old in "$STATE"/fault-*.running; do rm -f "$old"; done
-step prepare prepare || finish
-[ -e "$STATE/stamp" ] || touch "$STATE/stamp"
+touch "$STATE/times" "$STATE/results"
+prepare_again || finish
 faults=$("$FAULTS" list | awk -F '\t' -v only="${ONLY:-}" '$1 ~ only')
-named_tests() {
-    cut -f 3 <<< "$faults" | tr ' ' '\n' | sort -u
-}
-for test in $(if [ "${REST:-1}" = 1 ]; then all_tests; else named_tests; fi); do
-    restore
-    step "baseline-${test//\//-}" baseline "$test" || echo "$test fails without a fault" >&2
-done
-while IFS=$'\t' read -r name area tests _; do
-    step "fault-$name" sow "$name" "$area" "$tests" || true
-done <<< "$faults"
+# Those that a fast test finds come first.
+while IFS=$'\t' read -r name area tests _ _ digest; do
+    step "fault-$name-$digest" sow "$name" "$area" "$tests" "$digest" || true
+done < <(grep -P '^\S+\t\S+\tunit' <<< "$faults"; grep -vP '^\S+\t\S+\tunit' <<< "$faults")
 
-# The last verdict on each fault that there is counts.
+# Lines "AREA <tab> TEST": the last verdict on each fault as it is, or "not asked".
 verdicts() {
-    awk -F '\t' 'NR == FNR { is_there[$1] = 1; next }
-        $1 in is_there { area[$1] = $2; by[$1] = $3 }
-        END { for (name in area) print name "\t" area[name] "\t" by[name] }' \
-        <("$FAULTS" list) "$STATE/results" | sort
+    awk -F '\t' 'NR == FNR { by[$1 " " $2] = $3; next }
+        { print $2 "\t" ($1 " " $6 in by ? by[$1 " " $6] : "not asked") }' \
+        "$STATE/results" <("$FAULTS" list)
 }
 while read -r area; do
     row "$area" "all found" "$(verdicts | awk -F '\t' -v area="$area" '
-        $2 == area { n++ }
-        $2 == area && $3 != "survived" {
+        $1 != area { next }
+        { n++ }
+        $2 != "survived" && $2 != "not asked" {
             found++
-            if (by[$3]++ == 0) order[++tests] = $3
+            if (by[$2]++ == 0) order[++tests] = $2
         }
         END {
             printf "%d of %d:", found, n
             for (i = 1; i <= tests; i++)
-                printf "%s %s %d", i > 1 ? "," : "", order[i], by[order[i]]
+                printf "%s %s %d", (i > 1 ? "," : ""), order[i], by[order[i]]
         }')"
-done < <(verdicts | cut -f 2 | sort -u)
-row "faults in all, survivors" "≥ 50, 0" "$(verdicts | awk -F '\t' '
-    { n++; survivors += $3 == "survived" } END { print n ", " survivors + 0 }')"
+done < <(verdicts | cut -f 1 | sort -u)
+row "faults sown, survivors, not asked" "≥ 50, 0, 0" "$(verdicts | awk -F '\t' '
+    { n++; survivors += $2 == "survived"; not_asked += $2 == "not asked" }
+    END { print n - not_asked ", " survivors + 0 ", " not_asked + 0 }')"
 finish

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The faults that are sown into the product, from the files *.faults beside this one.
 
-    faults.py list             a line for each: NAME, AREA, TESTS, FILE, BREAKS, with tabs between
+    faults.py list             a line for each: NAME, AREA, TESTS, FILE, BREAKS and a digest of
+                               what is sown, with tabs between
     faults.py check ROOT       whether each still fits the sources in ROOT, in one place exactly
     faults.py apply NAME ROOT  sows one
 
@@ -10,6 +11,7 @@ lines of the file as a diff has them: "-" for what goes, "+" for what comes, " "
 Lines that begin with "#" are for people.
 """
 import glob
+import hashlib
 import os
 import sys
 
@@ -63,6 +65,11 @@ def sown(fault, root):
     return text.replace(old, new)[1:]
 
 
+def digest(fault):
+    text = "\n".join([fault["file"]] + fault["old"] + [""] + fault["new"])
+    return hashlib.sha1(text.encode()).hexdigest()[:8]
+
+
 def has_test(root, name):
     return any(os.path.exists(os.path.join(root, "tests", name + end)) for end in (".c", ".sh"))
 
@@ -71,7 +78,8 @@ def main(arguments):
     faults = read_all()
     if arguments == ["list"]:
         for fault in faults.values():
-            print("\t".join(fault[key] for key in ("fault", "area", "tests", "file", "breaks")))
+            print("\t".join([fault[key] for key in ("fault", "area", "tests", "file", "breaks")] +
+                            [digest(fault)]))
         return 0
     if len(arguments) == 2 and arguments[0] == "check":
         wrong = ["'%s' fits no place, or several, of %s" % (fault["fault"], fault["file"])

@@ -11,30 +11,53 @@ mutation_copy() {
         tools view README.md | tar -C "$1" -xf -
 }
 
+# $1 a build of the sources, $2 a folder for a copy of it in which make finds nothing to do, but for
+# what would load the other's shared library.
+mutation_copy_build() {
+    local part
+    mkdir -p "$2"
+    for part in bench bin examples generated lib obj tests view; do
+        cp -a "$1/$part" "$2"
+    done
+    sed "s,$1/,$2/,g" "$1/flags" > "$2/flags"
+    touch -r "$1/flags" "$2/flags"
+    find "$2/obj" -name '*.d' -exec sed -i "s,$1/,$2/,g" {} +
+    rm -f "$2"/tests/programs/*.shared "$2"/tests/programs/*.so
+}
+
+# The program's targets. $1 source of a program that tests run, $2 build directory
+mutation_programs() {
+    local program
+    program=$(basename "${1%.*}")
+    case $program in
+        plugin*) echo "$2/tests/programs/$program.so" ;;
+        *_internal) echo "$2/tests/programs/$program" ;;
+        *) echo "$2/tests/programs/$program" "$2/tests/programs/$program.shared" ;;
+    esac
+}
+
 # $1 a test: the targets of make that it needs, in the copy's build directory $2
 mutation_targets() {
-    local kind=${1%%/*} name=${1#*/} script program programs shared
+    local kind=${1%%/*} name=${1#*/} script file text words
     if [ "$kind" = unit ]; then
         echo "$2/tests/unit/$name"
         return 0
     fi
     script=$SOURCE/tests/run/$name.sh
-    shared=$(cd "$SOURCE/tests/run" && for file in *.bash; do
-        ! grep -qF "$file" "$script" || echo "$SOURCE/tests/run/$file"
-    done)
+    text=$(cat "$script")
+    for file in "$SOURCE"/tests/run/*.bash; do
+        [[ $text != *"$(basename "$file")"* ]] || text+=$(cat "$file")
+    done
     echo tool lib
-    # shellcheck disable=SC2086
-    ! grep -q examples "$script" $shared || echo examples
-    # shellcheck disable=SC2086
-    programs=$(cat "$script" $shared | tr -cs 'a-z_' '\n' | sort -u)
-    for program in "$SOURCE"/tests/programs/*.c "$SOURCE"/tests/programs/*.cc; do
-        program=$(basename "${program%.*}")
-        grep -qx -e "$program" -e "${program#plugin_}" <<< "$programs" || continue
-        case $program in
-            plugin*) echo "$2/tests/programs/$program.so" ;;
-            *_internal) echo "$2/tests/programs/$program" ;;
-            *) echo "$2/tests/programs/$program $2/tests/programs/$program.shared" ;;
-        esac
+    [[ $text != *examples* ]] || echo examples
+    for file in tests/death tests/sweep bench/gen_scopes; do
+        [[ $text != *"/$file"* ]] || echo "$2/$file"
+    done
+    words=" $(tr -cs 'a-z_' ' ' <<< "$text") "
+    for file in "$SOURCE"/tests/programs/*.c "$SOURCE"/tests/programs/*.cc; do
+        name=$(basename "${file%.*}")
+        [[ $words != *" $name "* && $words != *" ${name#plugin_} "* ]] ||
+            mutation_programs "$file" "$2"
     done
 }
 
@@ -47,12 +70,17 @@ mutation_build() {
         $(for test; do mutation_targets "$test" "$build"; done | tr ' ' '\n' | sort -u)
 }
 
-# $1 sources, $2 build directory, $3 test. A test that does not end has failed.
+# $1 sources, $2 build directory, $3 test. A test that does not end has failed; what it has begun,
+# and would leave behind, is ended with it.
 mutation_ask() (
     cd "$1" || exit
     case $3 in
         unit/*) set -- "$2/tests/$3" ;;
         run/*) set -- env "BUILD=$2" "PROBITY=$2/bin/probity" VARIANT=gcc bash "$1/tests/$3.sh" ;;
     esac
-    exec timeout -k 5 "${PATIENCE:-300}" "$@" < /dev/null
+    status=0
+    timeout -k 5 "${PATIENCE:-300}" "$@" < /dev/null &
+    wait $! || status=$?
+    kill -KILL -- "-$!" 2> /dev/null || true
+    exit $status
 )

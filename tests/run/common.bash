@@ -18,6 +18,8 @@ cd "$WORK"
 fail() {
     echo "FAILED: $*" >&2
     failures=$((failures + 1))
+    # Who asks only whether a test fails need not wait for its end.
+    [ -z "${STOP_AT_FIRST:-}" ] || exit 1
 }
 
 # $1 what, $2 expected, $3 found
