@@ -377,6 +377,23 @@ static void the_spool_goes_when_its_records_are_on_the_disk(void **state)
     release_sample();
 }
 
+/* A probe that was killed in a chunk that waited: older than what the file has promised. */
+static void recover_tells_what_comes_late(void **state)
+{
+    struct probity_recover_result result;
+    (void)state;
+    make_sample(4);
+    make_chunk(&spool, 1, 2, 1000110, 10, 4, 3);
+    make_spool_write(&spool);
+    assert_int_equal(probity_recover(make.path, &result), 0);
+    assert_int_equal(result.records, 3);
+    expect_sound();
+    struct probity_reader *reader = open_sample(PROBITY_TRACE_CLOSED);
+    assert_int_equal(probity_reader_facts(reader, 0)->late_blocks, 1);
+    probity_reader_close(reader);
+    release_sample();
+}
+
 static void recover_leaves_a_live_spool_alone(void **state)
 {
     struct probity_recover_result result;
@@ -477,6 +494,7 @@ int main(void)
         cmocka_unit_test(recover_may_be_interrupted_anywhere),
         cmocka_unit_test(recover_on_a_full_disk_leaves_all_as_it_was),
         cmocka_unit_test(the_spool_goes_when_its_records_are_on_the_disk),
+        cmocka_unit_test(recover_tells_what_comes_late),
         cmocka_unit_test(recover_leaves_a_live_spool_alone),
         cmocka_unit_test(before_there_is_a_writer_the_process_itself_is_the_sign_of_life),
         cmocka_unit_test(recover_refuses_a_copy_that_is_too_short),

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_pass.c: passes of the writer over chunks whose words are stored by hand: what is in the file
+ * behind each, in which order, and which chunks are let go of. In all files nothing comes behind a
+ * watermark that is older, unless it is marked late.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/os.h"
+#include "format/stream.h"
+#include "probity.h"
+#include "writer/pass.h"
+
+enum { CHUNKS = 8, WORDS = 512, FILE_MAX = 1 << 16, RECORDS_MAX = 100, SECOND_NS = 1000000000 };
+
+static struct probity_live live;
+static struct probity_pass pass;
+static struct probity_slot slot;
+static size_t segment_bytes;
+
+/* What is in the file. */
+static struct {
+    uint64_t watermark, ids[RECORDS_MAX];
+    uint32_t kinds[RECORDS_MAX];
+    int count, late;
+} found;
+
+static uint64_t now(void)
+{
+    return probity_clock_ticks(live.clock);
+}
+
+/* ---- The owner's half --------------------------------------------------------------------------
+ */
+
+static void open_chunk(void)
+{
+    slot.chunk = probity_pool_take(&live.pool);
+    assert_true(slot.chunk != PROBITY_POOL_NONE);
+    slot.measured_tick = now();
+    probity_live_chunk_prepare(&live, slot.chunk, &slot, 0);
+    slot.hot.cursor = (uint64_t)probity_pool_words(&live.pool, slot.chunk);
+}
+
+/* Returns where the word lies. Word 0: reserved, and not stored yet. */
+static uint64_t *put(uint64_t word)
+{
+    uint64_t *at = (uint64_t *)slot.hot.cursor;
+
+    *at = word;
+    slot.hot.cursor += sizeof *at;
+    return at;
+}
+
+static uint64_t hit(uint32_t id)
+{
+    return probity_word(now(), PROBITY_WORD_CODE_FIRST + 2 * id);
+}
+
+static void put_name(void)
+{
+    uint64_t name = 0x636261, tick = now();
+
+    put(probity_word(tick, probity_word_special(PROBITY_WORD_EVENT, 4)));
+    put(tick);
+    put(PROBITY_EVENT_PROBE_NAME | UINT64_C(3) << 16);
+    put(name);
+}
+
+/* Hit 1, a probe still at work, hit 3. Returns where its hit belongs; *ret_inside: the hit. */
+static uint64_t *put_around_a_hole(uint64_t *ret_inside)
+{
+    put(hit(1));
+    uint64_t *hole = put(0);
+    *ret_inside = hit(2);
+    put(hit(3));
+    return hole;
+}
+
+static uint32_t hand_over(void)
+{
+    uint32_t chunk = slot.chunk;
+
+    probity_live_chunk_release(&live, &slot);
+    return chunk;
+}
+
+static uint32_t state_of(uint32_t chunk)
+{
+    return probity_pool_header(&live.pool, chunk)->state;
+}
+
+/* ---- The file ----------------------------------------------------------------------------------
+ */
+
+static void take_data(const uint8_t *payload, size_t bytes)
+{
+    struct probity_unpacker unpacker;
+    struct probity_record record;
+    struct probity_data data;
+
+    assert_int_equal(probity_data_get(payload, bytes, &data), 0);
+    found.late += (data.flags & PROBITY_DATA_LATE) != 0;
+    assert_true((data.flags & PROBITY_DATA_LATE) || data.first_tick >= found.watermark);
+    probity_unpacker_init(&unpacker, payload + PROBITY_DATA_FIXED_BYTES,
+                          bytes - PROBITY_DATA_FIXED_BYTES, data.first_tick);
+    while (probity_unpack(&unpacker, &record) > 0) {
+        assert_true(found.count < RECORDS_MAX);
+        found.kinds[found.count] = record.kind;
+        found.ids[found.count++] = record.code / 2;
+    }
+}
+
+static void read_file(void)
+{
+    static uint8_t bytes[FILE_MAX];
+    ssize_t got = pread(pass.append.descriptor, bytes, sizeof bytes, 0), at = 0;
+    struct probity_block_header header;
+    struct probity_sync sync;
+
+    memset(&found, 0, sizeof found);
+    for (; at < got; at += PROBITY_BLOCK_HEADER_BYTES + (ssize_t)header.payload_bytes) {
+        const uint8_t *payload = bytes + at + PROBITY_BLOCK_HEADER_BYTES;
+        assert_int_equal(probity_block_header_get(bytes + at, &header), 0);
+        assert_true(probity_block_is_whole(bytes + at, &header));
+        if (header.type == PROBITY_BLOCK_DATA) {
+            take_data(payload, header.payload_bytes);
+            continue;
+        }
+        assert_int_equal(probity_sync_get(payload, header.payload_bytes, &sync), 0);
+        assert_true(sync.watermark >= found.watermark);
+        found.watermark = sync.watermark;
+    }
+}
+
+/* The hits in the file, in the order in which they stand there. */
+static void expect_hits(const char *expected)
+{
+    char text[1000] = "";
+    size_t used = 0;
+
+    read_file();
+    for (int i = 0; i < found.count; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%lu", i > 0 ? " " : "",
+                                 (unsigned long)found.ids[i]);
+    assert_string_equal(text, expected);
+}
+
+/* ---- Passes ------------------------------------------------------------------------------------
+ */
+
+static void an_open_chunk_is_written_up_to_its_hole(void **state)
+{
+    uint64_t inside;
+
+    (void)state;
+    open_chunk();
+    uint64_t *hole = put_around_a_hole(&inside);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(probity_pass_all(&pass, 0), 0);
+        expect_hits("1");
+    }
+    *hole = inside;
+    put(hit(4));
+    assert_int_equal(probity_pass_all(&pass, 0), 0);
+    expect_hits("1 2 3 4");
+    assert_int_equal(state_of(slot.chunk), PROBITY_CHUNK_OPEN);
+    assert_int_equal(found.late, 0);
+}
+
+static uint32_t wait_too_long_for_a_hole(void)
+{
+    uint32_t chunk = hand_over();
+
+    assert_int_equal(probity_pass_full(&pass), 0);
+    expect_hits("");
+    assert_true(probity_pool_private(&live.pool, chunk)->waits_since != 0);
+    probity_pool_private(&live.pool, chunk)->waits_since -= 2 * (uint64_t)SECOND_NS;
+    assert_int_equal(probity_pass_full(&pass), 0);
+    return chunk;
+}
+
+static void a_chunk_stays_its_owners_while_that_may_store(void **state)
+{
+    uint64_t inside;
+
+    (void)state;
+    open_chunk();
+    uint64_t *hole = put_around_a_hole(&inside);
+    uint32_t chunk = wait_too_long_for_a_hole();
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(probity_pass_all(&pass, 0), 0);
+        expect_hits("1");
+        assert_int_equal(state_of(chunk), PROBITY_CHUNK_FULL);
+    }
+    *hole = inside;
+    assert_int_equal(probity_pass_all(&pass, 0), 0);
+    expect_hits("1 2 3");
+    assert_int_equal(found.late, 1);
+    assert_int_equal(state_of(chunk), PROBITY_CHUNK_FREE);
+    assert_int_equal(live.pool.free_chunks, CHUNKS);
+}
+
+static void *tell_id(void *ret_id)
+{
+    *(uint32_t *)ret_id = probity_os_thread_id();
+    return NULL;
+}
+
+static void a_chunk_of_the_dead_is_let_go_of(void **state)
+{
+    uint32_t own = slot.tid;
+    uint64_t inside;
+    pthread_t thread;
+
+    (void)state;
+    assert_int_equal(pthread_create(&thread, NULL, tell_id, &slot.tid), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    while (probity_os_thread_exists(live.pid, slot.tid))
+        ;
+    open_chunk();
+    put_around_a_hole(&inside);
+    slot.in_use = 0;
+    uint32_t chunk = wait_too_long_for_a_hole();
+    assert_int_equal(probity_pass_all(&pass, 0), 0);
+    expect_hits("1 3");
+    assert_int_equal(state_of(chunk), PROBITY_CHUNK_FREE);
+    slot.tid = own;
+}
+
+static void nothing_is_let_go_of_that_could_not_be_written(void **state)
+{
+    int file = pass.append.descriptor;
+
+    (void)state;
+    open_chunk();
+    put(hit(1));
+    uint32_t chunk = hand_over();
+    pass.append.descriptor = open("/dev/full", O_WRONLY);
+    assert_int_equal(probity_pass_full(&pass), PROBITY_ERROR_WRITE);
+    assert_int_equal(probity_pool_header(&live.pool, chunk)->drained, 0);
+    assert_int_equal(state_of(chunk), PROBITY_CHUNK_FULL);
+    assert_int_equal(live.header->committed, 0);
+    close(pass.append.descriptor);
+    pass.append.descriptor = file;
+}
+
+/* ---- Rings -------------------------------------------------------------------------------------
+ */
+
+/* All chunks of the pool, each with a name and a hit; in the oldest a probe may be at work. Returns
+ * the oldest. */
+static uint32_t fill_ring(int has_hole)
+{
+    uint32_t oldest = PROBITY_POOL_NONE;
+
+    for (uint32_t i = 0; i < CHUNKS; i++) {
+        open_chunk();
+        put_name();
+        put(hit(i));
+        if (i == 0 && has_hole)
+            put(0);
+        uint32_t chunk = hand_over();
+        oldest = i == 0 ? chunk : oldest;
+    }
+    return oldest;
+}
+
+static void a_ring_keeps_the_newest_and_all_names(void **state)
+{
+    (void)state;
+    uint32_t oldest = fill_ring(0);
+    assert_int_equal(probity_pass_forget(&pass), 0);
+    assert_int_equal(state_of(oldest), PROBITY_CHUNK_FREE);
+    assert_int_equal(live.pool.free_chunks, CHUNKS / 4);
+    read_file();
+    assert_int_equal(found.count, CHUNKS / 4);
+    for (int i = 0; i < found.count; i++)
+        assert_int_equal(found.kinds[i], PROBITY_EVENT_PROBE_NAME);
+    assert_int_equal(probity_pass_all(&pass, 1), 0);
+    read_file();
+    assert_int_equal(found.count, CHUNKS / 4 + 2 * (CHUNKS - CHUNKS / 4));
+    for (int i = CHUNKS / 4, id = CHUNKS / 4; i < found.count; i += 2)
+        assert_int_equal(found.ids[i + 1], id++);
+}
+
+static void a_ring_keeps_a_chunk_while_its_owner_may_store(void **state)
+{
+    (void)state;
+    uint32_t oldest = fill_ring(1);
+    assert_int_equal(probity_pass_forget(&pass), 0);
+    assert_int_equal(state_of(oldest), PROBITY_CHUNK_FULL);
+    assert_true(live.pool.free_chunks > 0);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    memset(&live, 0, sizeof live);
+    memset(&slot, 0, sizeof slot);
+    segment_bytes = probity_spool_segment_bytes(CHUNKS, WORDS);
+    live.header = mmap(NULL, segment_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                       -1, 0);
+    if (live.header == MAP_FAILED)
+        return -1;
+    live.header->rate = UINT64_C(1) << 32;
+    live.clock = probity_clock_choose(1);
+    live.pid = (uint32_t)getpid();
+    probity_clock_moment(live.clock, live.header->rate, 1, &live.first);
+    live.pool.chunks_per_segment = CHUNKS;
+    live.pool.chunk_words = WORDS;
+    slot.tid = probity_os_thread_id();
+    slot.chunk = PROBITY_POOL_NONE;
+    slot.in_use = 1;
+    live.slot = &slot;
+    live.slots = 1;
+    pass.append = (struct probity_append){.descriptor = memfd_create("trace", MFD_CLOEXEC)};
+    return pass.append.descriptor < 0 || probity_pool_add(&live.pool, live.header) != 0 ||
+           probity_pass_init(&pass, &live) != 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    close(pass.append.descriptor);
+    probity_pass_release(&pass);
+    munmap(live.pool.segment[0].chunk, CHUNKS * sizeof(struct probity_pool_chunk));
+    return munmap(live.header, segment_bytes);
+}
+
+#define WITH_FILE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_FILE(an_open_chunk_is_written_up_to_its_hole),
+        WITH_FILE(a_chunk_stays_its_owners_while_that_may_store),
+        WITH_FILE(a_chunk_of_the_dead_is_let_go_of),
+        WITH_FILE(nothing_is_let_go_of_that_could_not_be_written),
+        WITH_FILE(a_ring_keeps_the_newest_and_all_names),
+        WITH_FILE(a_ring_keeps_a_chunk_while_its_owner_may_store),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
