@@ -8,6 +8,7 @@
  *                       writer has written all around them, the inner one stores (4), then the
  *                       outer one (3), then a normal exit
  *     stopping held_killed    likewise, and SIGKILL
+ *     stopping late     a hit, and a word reserved before the end of recording and stored behind it
  *     stopping beside   start and stop in two threads at once, for 20,000 rounds
  */
 #include <pthread.h>
@@ -94,6 +95,18 @@ static int held(int is_killed)
 }
 #endif
 
+#if PROBITY_HAS_FAST_PATH
+/* As a thread that lost its processor inside a probe. */
+static int late(void)
+{
+    PROBITY_PROBE(1);
+    uint64_t at = probity_reserve(probity_thread_self, 8), tick = probity_ticks();
+    int result = probity_stop();
+    store_late(at, tick, 2);
+    return result != 0;
+}
+#endif
+
 static void *stop_again_and_again(void *unused)
 {
     (void)unused;
@@ -131,9 +144,11 @@ int main(int count, char **arguments)
 #if PROBITY_HAS_FAST_PATH
     if (strncmp(way, "held", 4) == 0)
         return held(strcmp(way, "held_killed") == 0);
+    if (strcmp(way, "late") == 0)
+        return late();
 #endif
     if (strcmp(way, "beside") == 0)
         return beside();
-    fprintf(stderr, "usage: stopping ending|hole|held|held_killed|beside\n");
+    fprintf(stderr, "usage: stopping ending|hole|held|held_killed|late|beside\n");
     return 2;
 }

@@ -93,6 +93,12 @@ self_times untimed
 expect "untimed calls" "$(printf '20\n10\n10\n10\n10')" "$("$PROBITY" report --json trace |
     sed -n 's/.*"calls_untimed": \([0-9]*\),.*/\1/p' | sort -rn)"
 self_times times
+# Totals are exact sums of self times: of a recursive function its own, of one that paused its own
+# and those of what it called, whole nanoseconds apart.
+"$PROBITY" report --json trace | jq -e '[.functions[] | {(.name): .}] | add |
+    .busy.total_ns == .busy.self_ns and
+    (.waits.total_ns - .waits.self_ns - .leaf.total_ns | . * . <= 9)' > totals ||
+    fail "times: totals: $("$PROBITY" report --csv trace)"
 
 # Processes and recordings.
 fresh

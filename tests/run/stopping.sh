@@ -14,6 +14,8 @@ for program in stopping stopping.shared; do
         "$("$PROBITY" csv hole.probity | cut -d, -f3 | grep -cx 2)"
     "$PROBITY" check hole.probity > checked || fail "$program hole: $(cat checked)"
     if [ "$(uname -m)" = x86_64 ]; then
+        PROBITY_OUT=late.probity "$PROGRAMS/$program" late || fail "$program late: status $?"
+        expect "$program late: hits" 1 "$("$PROBITY" csv late.probity | wc -l)"
         for way in held held_killed; do
             status=0
             PROBITY_OUT=$way.probity "$PROGRAMS/$program" $way 2> errors || status=$?

@@ -124,6 +124,10 @@ static void serials_wrap(void **state)
     int f, p;
 
     (void)state;
+    spool.header->level_request = UINT32_MAX;
+    spool.header->level_answered = UINT32_MAX;
+    assert_int_equal(probity_control_ask(&spool.attach, 1, 5, SHORT_NS, &f, &p),
+                     PROBITY_ERROR_LIMIT);
     spool.header->level_request = UINT32_MAX - 1;
     spool.header->level_answered = UINT32_MAX - 1;
     pthread_t writer = start_answers();
