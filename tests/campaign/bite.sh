@@ -29,11 +29,10 @@ prepare_again() {
     tests=$(cd "$SOURCE" && find bench tests tools -type f -print0 | sort -z | xargs -0 sha1sum |
         sha1sum)
     if [ "$product" != "$(cat "$STATE/product" 2> /dev/null)" ]; then
-        rm -rf "$STATE"/fault-* "$STATE"/results "$tree"
+        rm -rf "$STATE"/fault-* "$STATE/results" "$STATE/prepare.done" "$tree"
+        touch "$STATE/results"
     fi
-    if [ "$product $tests" != "$(cat "$STATE/product" "$STATE/tests" 2> /dev/null | paste -sd ' ')" ]; then
-        rm -f "$STATE/prepare.done"
-    fi
+    [ "$tests" = "$(cat "$STATE/tests" 2> /dev/null)" ] || rm -f "$STATE/prepare.done"
     step prepare prepare || return 1
     echo "$product" > "$STATE/product"
     echo "$tests" > "$STATE/tests"
