@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_pool.c: chunks go round: each is with one owner at a time, none is lost, and full ones come
- * out oldest first.
+ * out oldest first. Who waits is woken: link-flags: -Wl,--wrap=probity_os_wake
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -182,6 +182,33 @@ static void many_threads(void **state)
     pool_free(shared_pool);
 }
 
+static int wakes;
+
+void __wrap_probity_os_wake(const uint32_t *word, int threads);
+
+void __wrap_probity_os_wake(const uint32_t *word, int threads)
+{
+    (void)word;
+    wakes += threads;
+}
+
+static void a_chunk_that_is_free_wakes_who_waits(void **state)
+{
+    struct probity_pool *pool = pool_new(1);
+
+    (void)state;
+    for (uint32_t waiters = 0; waiters < 3; waiters++) {
+        uint32_t freed = pool->freed;
+        wakes = 0;
+        pool->waiters = waiters;
+        probity_pool_hand_over(pool, probity_pool_take(pool));
+        probity_pool_free(pool, probity_pool_collect(pool));
+        assert_int_equal(pool->freed, freed + 1);
+        assert_int_equal(wakes, waiters > 0);
+    }
+    pool_free(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -190,6 +217,7 @@ int main(void)
         cmocka_unit_test(no_head_comes_back),
         cmocka_unit_test(waiting_counts_as_open),
         cmocka_unit_test(many_threads),
+        cmocka_unit_test(a_chunk_that_is_free_wakes_who_waits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
