@@ -151,11 +151,11 @@ faults=$("$FAULTS" list | awk -F '\t' -v only="${ONLY:-}" '$1 ~ only')
 # Those that a fast test finds come first.
 while IFS=$'\t' read -r name area tests _ _ digest; do
     step "fault-$name-$digest" sow "$name" "$area" "$tests" "$digest" || true
-done < <(grep -P '^\S+\t\S+\tunit' <<< "$faults"; grep -vP '^\S+\t\S+\tunit' <<< "$faults")
+done < <(awk -F '\t' '{ print ($3 !~ /^unit/) "\t" $0 }' <<< "$faults" | sort -s -k 1,1 | cut -f 2-)
 
 # Lines "AREA <tab> TEST": the last verdict on each fault as it is, or "not asked".
 verdicts() {
-    awk -F '\t' 'NR == FNR { by[$1 " " $2] = $3; next }
+    awk -F '\t' 'FILENAME == ARGV[1] { by[$1 " " $2] = $3; next }
         { print $2 "\t" ($1 " " $6 in by ? by[$1 " " $6] : "not asked") }' \
         "$STATE/results" <("$FAULTS" list)
 }
