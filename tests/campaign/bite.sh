@@ -116,7 +116,7 @@ patience_for() {
 
 # What a failed test has said, in one line.
 said() {
-    grep -a -m 1 -E 'FAILED|ERROR|Error|error|timeout|ssert' "$1" | tail -n 1 | tr -s '\t ' ' ' |
+    { grep -a -m 1 -E '^FAILED|ERROR' "$1" || tail -n 1 "$1"; } | tr -s '\t ' ' ' |
         tr -cd '\40-\176' | cut -c 1-200
 }
 
