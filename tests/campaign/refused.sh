@@ -32,7 +32,7 @@ tool_sweeps() {
     shift
     while read -r command; do
         sweep_tool "$command" "$stride" "$@" < /dev/null
-    done < <(commands)
+    done <<< "$(commands)"
 }
 
 # $1 "" or ":ever"
@@ -40,7 +40,7 @@ memory_sweeps() {
     while read -r command; do
         sweep_memory "$command" $(($(allocations_of "$command") / ${ALLOCATIONS:-60} + 1)) "$1" \
             < /dev/null
-    done < <(commands)
+    done <<< "$(commands)"
 }
 
 verdict() {

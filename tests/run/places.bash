@@ -337,7 +337,7 @@ outputs_limited() {
             [ "$status" != 127 ] || continue
             judge_limited "$command at $value" "$command" "$status" "$usual"
         done
-    done < <(commands)
+    done <<< "$(commands)"
 }
 
 # Within libdw and SQLite an allocation that fails may end the process; nothing half may be left.
@@ -477,7 +477,7 @@ fill_outputs() {
         fi
         [ -z "$(find disk -name '*.tmp')" ] || fail "$1 full: $command: left $(find disk -name '*.tmp')"
         rm -f disk/filler
-    done < <(commands)
+    done <<< "$(commands)"
     [ "$full" -gt 0 ] || fail "$1 full: no output ever failed"
 }
 

@@ -1,6 +1,8 @@
 # Refuses a test program, or the tool, what it asks the system for: one call after the other, once
 # and from there on for ever. Sourced by tests/run/refused*.sh and tests/campaign/refused.sh, which
-# differ in how many of the calls they try.
+# differ in how many of the calls they try. No `< <(...)` here: bash takes the status of such a
+# command for that of a later one whose process has got the same number, which happens in thousands
+# of runs.
 # shellcheck source=tests/run/common.bash
 if [ "$(uname -m)" != x86_64 ]; then
     echo "refuse knows the registers of x86-64 only"
@@ -108,7 +110,7 @@ judge_program() {
     ! grep -v ': 0 faults in \|: ok: \|is a finished CSV' checked > damaged || fail "$what: check: $(head -n 3 damaged)"
     # shellcheck disable=SC2086
     found_in "$way" $traces > found
-    read -r made found invented < <(balance)
+    read -r made found invented <<< "$(balance)"
     # shellcheck disable=SC2086
     dropped=$(dropped_in $traces)
     [ "$invented" = 0 ] || fail "$what: $invented more than made: $(cat found)"
@@ -129,7 +131,7 @@ judge_program() {
 sweep_program() {
     local program=$1 way=$2 hits=$3 stride=$4 n=1 status reached refused name what settings
     shift 4
-    read -ra settings < <(settings_of "$way"; echo)
+    read -ra settings <<< "$(settings_of "$way")"
     while :; do
         fresh
         status=0

@@ -11,7 +11,7 @@ while read -r command; do
     sweep_tool "$command" 17 < /dev/null
     sweep_tool "$command" 37 -a -x unlink,unlinkat,mmap,mremap,brk < /dev/null
     sweep_memory "$command" $(($(allocations_of "$command") / 3 + 1)) "" < /dev/null
-done < <(commands)
+done <<< "$(commands)"
 for command in 'csv -f -o out TRACES/one' 'recover killed' \
     'export --format ctf -f -o out TRACES/one'; do
     ALL=yes sweep_tool "$command" 1 -e short -a < /dev/null
