@@ -304,6 +304,8 @@ static int run_action(struct runs_call *call, char **operands, size_t count)
     if (call->label != NULL && (*call->label == '\0' || strlen(call->label) > PROBITY_LIMIT_NAME))
         return cli_fail_usage(&cli_command_runs, "--label: 1 to %d bytes", PROBITY_LIMIT_NAME);
     int status = action(call, operands + 1, count - 1);
+    if (call->store != NULL && probity_store_warning(call->store) != NULL)
+        cli_warn(&cli_command_runs, "%s", probity_store_warning(call->store));
     for (size_t i = 0; i < call->count; i++)
         probity_compare_run_release(&call->entries[i].run);
     free(call->entries);

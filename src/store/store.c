@@ -90,7 +90,7 @@ int probity_store_fail(struct probity_store *store)
     return error;
 }
 
-static int fail_with(struct probity_store *store, int error, const char *text)
+int probity_store_fail_with(struct probity_store *store, int error, const char *text)
 {
     snprintf(store->why, sizeof store->why, "history '%s': %s", store->path, text);
     return error;
@@ -101,17 +101,22 @@ const char *probity_store_why(const struct probity_store *store)
     return store->why[0] != '\0' ? store->why : probity_error_text(PROBITY_ERROR_MEMORY);
 }
 
+const char *probity_store_warning(const struct probity_store *store)
+{
+    return store->is_warned ? store->why : NULL;
+}
+
 /* ---- Opening -----------------------------------------------------------------------------------
  */
 
-static int run_sql(struct probity_store *store, const char *sql)
+int probity_store_run(struct probity_store *store, const char *sql)
 {
     return sqlite3_exec(store->database, sql, NULL, NULL, NULL) == SQLITE_OK
                ? 0
                : probity_store_fail(store);
 }
 
-static int get_number(struct probity_store *store, const char *sql, int64_t *ret_number)
+int probity_store_number(struct probity_store *store, const char *sql, int64_t *ret_number)
 {
     sqlite3_stmt *statement;
     int error = 0;
@@ -172,26 +177,27 @@ static int open_file(struct probity_store *store, int flags)
     sqlite3_db_config(store->database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     sqlite3_db_config(store->database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
     sqlite3_db_config(store->database, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
-    return run_sql(store, "PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON");
+    return probity_store_run(store, "PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON");
 }
 
 static int check_version(struct probity_store *store)
 {
     int64_t application = 0, version = 0;
-    int error = get_number(store, "PRAGMA application_id", &application);
+    int error = probity_store_number(store, "PRAGMA application_id", &application);
     char text[160];
 
     if (error == 0)
-        error = get_number(store, "PRAGMA user_version", &version);
+        error = probity_store_number(store, "PRAGMA user_version", &version);
     if (error != 0)
         return error;
     if (application != APPLICATION)
-        return fail_with(store, PROBITY_ERROR_FORMAT, "this is no history of runs of Probity");
+        return probity_store_fail_with(store, PROBITY_ERROR_FORMAT,
+                                       "this is no history of runs of Probity");
     if (version == VERSION)
         return 0;
     snprintf(text, sizeof text, "it has version %lld, and this Probity knows version %d only; "
              "nothing is converted: use the Probity that made it", (long long)version, VERSION);
-    return fail_with(store, PROBITY_ERROR_VERSION, text);
+    return probity_store_fail_with(store, PROBITY_ERROR_VERSION, text);
 }
 
 static int make_store(const char *path, struct probity_store **ret_store)
@@ -214,7 +220,7 @@ int probity_store_open(const char *path, int is_for_writing, struct probity_stor
     if (error == 0)
         error = open_file(*ret_store, SQLITE_OPEN_READWRITE);
     if (error == 0 && !is_for_writing)
-        error = run_sql(*ret_store, "PRAGMA query_only = ON");
+        error = probity_store_run(*ret_store, "PRAGMA query_only = ON");
     return error == 0 ? check_version(*ret_store) : error;
 }
 
@@ -223,14 +229,14 @@ static int make_tables(struct probity_store *store)
 {
     char version[96];
     int64_t tables = 0;
-    int error = get_number(store, "SELECT count(*) FROM sqlite_master", &tables);
+    int error = probity_store_number(store, "SELECT count(*) FROM sqlite_master", &tables);
 
     if (error != 0 || tables > 0)
         return error != 0 ? error : check_version(store);
     snprintf(version, sizeof version, "PRAGMA application_id = %d; PRAGMA user_version = %d",
              APPLICATION, VERSION);
-    error = run_sql(store, schema);
-    return error == 0 ? run_sql(store, version) : error;
+    error = probity_store_run(store, schema);
+    return error == 0 ? probity_store_run(store, version) : error;
 }
 
 int probity_store_create(const char *path, struct probity_store **ret_store)
@@ -240,26 +246,11 @@ int probity_store_create(const char *path, struct probity_store **ret_store)
     if (error == 0)
         error = open_file(*ret_store, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
     if (error == 0)
-        error = run_sql(*ret_store, "BEGIN IMMEDIATE");
+        error = probity_store_begin(*ret_store);
     if (error != 0)
         return error;
     error = make_tables(*ret_store);
     return probity_store_end(*ret_store, error);
-}
-
-int probity_store_begin(struct probity_store *store)
-{
-    return run_sql(store, "BEGIN IMMEDIATE");
-}
-
-/* What failed may have ended the transaction already. */
-int probity_store_end(struct probity_store *store, int error)
-{
-    if (error == 0)
-        error = run_sql(store, "COMMIT");
-    if (error != 0 && !sqlite3_get_autocommit(store->database))
-        sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
-    return error;
 }
 
 void probity_store_close(struct probity_store *store)

@@ -40,6 +40,9 @@ int probity_store_open(const char *path, int is_for_writing, struct probity_stor
 /* One sentence: what failed last, and why. */
 const char *probity_store_why(const struct probity_store *store);
 
+/* The same of a failure behind a change that was made all the same; NULL: there was none. */
+const char *probity_store_warning(const struct probity_store *store);
+
 /* Adds a run, or puts it in the place of what is there of the same session. label NULL: the one
  * that is there, of a new run its own. ret_number: the run's. Returns 0 or an error. */
 int probity_store_put(struct probity_store *store, const struct probity_compare_run *run,
