@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
  * temporary.c: users have files that end in .tmp too: without the number one would be replaced.
+ * What has no name yet dies with the process.
  */
 #include "base/temporary.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/os.h"
 
@@ -34,4 +38,76 @@ char *probity_temporary_name(const char *path)
     memcpy(name, path, kept);
     snprintf(name + kept, SUFFIX_BYTES + 1, ".%08" PRIx32 ".tmp", number);
     return name;
+}
+
+/* What names it needs /proc, and there the thread's own descriptors: they need not be the
+ * program's. */
+int probity_temporary_unnamed(char *path, unsigned mode)
+{
+    char *slash = strrchr(path, '/');
+
+    if (slash == path || access("/proc/thread-self/fd", X_OK) != 0)
+        return -1;
+    if (slash != NULL)
+        *slash = 0;
+    int descriptor =
+        open(slash != NULL ? path : ".", O_RDWR | O_TMPFILE | O_CLOEXEC, (mode_t)mode);
+    if (slash != NULL)
+        *slash = '/';
+    return descriptor;
+}
+
+int probity_temporary_link(int unnamed, const char *path)
+{
+    char self[48];
+
+    snprintf(self, sizeof self, "/proc/thread-self/fd/%d", unnamed);
+    return linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+}
+
+static int open_named(const char *name)
+{
+    return open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+}
+
+int probity_temporary_open(char *name, int *ret_is_unnamed)
+{
+    int descriptor = probity_temporary_unnamed(name, 0666);
+
+    *ret_is_unnamed = descriptor >= 0;
+    return descriptor >= 0 ? descriptor : open_named(name);
+}
+
+/* Whole parts, whatever a write takes at once. */
+static int copy(int from, int to)
+{
+    char bytes[8192];
+    ssize_t got, put;
+    off_t at = 0;
+
+    while ((got = pread(from, bytes, sizeof bytes, at)) != 0) {
+        put = got > 0 ? pwrite(to, bytes, (size_t)got, at) : got;
+        if (put == 0 || (put < 0 && errno != EINTR))
+            return -1;
+        at += put > 0 ? put : 0;
+    }
+    return 0;
+}
+
+int probity_temporary_keep(int unnamed, const char *name)
+{
+    if (probity_temporary_link(unnamed, name) == 0)
+        return 0;
+    int named = open_named(name);
+    if (named < 0)
+        return -1;
+    int result = copy(unnamed, named), error_number = errno;
+    if (close(named) != 0 && result == 0) {
+        result = -1;
+        error_number = errno;
+    }
+    if (result != 0)
+        unlink(name);
+    errno = error_number;
+    return result;
 }

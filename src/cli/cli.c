@@ -326,13 +326,16 @@ int cli_output_is_apart(const struct cli_command *command, const char *path, cha
 }
 
 /* The new file, beside the one that it is to replace. */
-static int open_temporary(const struct cli_command *command, struct cli_output *output)
+static int open_temporary(const struct cli_command *command, int must_have_name,
+                          struct cli_output *output)
 {
     output->temporary = probity_temporary_name(output->path);
     if (output->temporary == NULL)
         return cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
     cli_unfinished_set(output);
-    output->descriptor = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    output->descriptor =
+        must_have_name ? open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
+                       : probity_temporary_open(output->temporary, &output->is_unnamed);
     if (output->descriptor >= 0)
         return CLI_OK;
     cli_unfinished_clear();
@@ -350,8 +353,8 @@ static int open_special(const struct cli_command *command, struct cli_output *ou
                : cli_fail(command, "cannot write '%s': %s", output->path, strerror(errno));
 }
 
-int cli_output_open(const struct cli_command *command, const char *path, int force,
-                    struct cli_output *ret_output)
+static int open_output(const struct cli_command *command, const char *path, int force,
+                       int must_have_name, struct cli_output *ret_output)
 {
     struct cli_output output = {.descriptor = STDOUT_FILENO};
     struct stat there;
@@ -363,11 +366,24 @@ int cli_output_open(const struct cli_command *command, const char *path, int for
             return cli_fail(command, "'%s' exists; use -f to replace it", path);
         output.path = path;
         status = exists && !S_ISREG(there.st_mode) ? open_special(command, &output)
-                                                   : open_temporary(command, &output);
+                                                   : open_temporary(command, must_have_name,
+                                                                    &output);
     }
     if (status == CLI_OK)
         *ret_output = output;
     return status;
+}
+
+int cli_output_open(const struct cli_command *command, const char *path, int force,
+                    struct cli_output *ret_output)
+{
+    return open_output(command, path, force, 0, ret_output);
+}
+
+int cli_output_open_named(const struct cli_command *command, const char *path, int force,
+                          struct cli_output *ret_output)
+{
+    return open_output(command, path, force, 1, ret_output);
 }
 
 /* The temporary name becomes the true one only when all bytes have arrived. */
@@ -380,17 +396,23 @@ int cli_output_close(const struct cli_command *command, struct cli_output *outpu
             status = cli_fail(command, "cannot write to standard output: %s", strerror(errno));
         return status;
     }
-    if (close(output->descriptor) != 0 && keep) {
+    int is_named = output->temporary != NULL && !output->is_unnamed, is_whole = keep;
+    if (keep && output->is_unnamed)
+        is_named = is_whole = probity_temporary_keep(output->descriptor, output->temporary) == 0;
+    if (keep && !is_whole)
         status = cli_fail(command, "cannot write '%s': %s", output->path, strerror(errno));
-        keep = 0;
+    if (close(output->descriptor) != 0 && is_whole) {
+        status = cli_fail(command, "cannot write '%s': %s", output->path, strerror(errno));
+        is_whole = 0;
     }
-    if (keep && output->temporary != NULL && rename(output->temporary, output->path) != 0) {
+    if (is_whole && is_named && rename(output->temporary, output->path) != 0) {
         status = cli_fail(command, "cannot rename '%s' to '%s': %s", output->temporary,
                           output->path, strerror(errno));
-        keep = 0;
+        is_whole = 0;
     }
-    if (!keep && output->temporary != NULL)
-        unlink(output->temporary);
+    if (!is_whole && is_named && unlink(output->temporary) != 0)
+        cli_warn(command, "'%s' is left and may be removed: %s", output->temporary,
+                 strerror(errno));
     cli_unfinished_clear();
     free(output->temporary);
     output->temporary = NULL;

@@ -118,12 +118,13 @@ int cli_judge_traces(const struct cli_command *command, const struct probity_rea
 void cli_progress(void *command, uint64_t done, uint64_t total);
 void cli_progress_end(void);
 
-/* Where output goes to: a new file under a temporary name, what is there and no regular file (a
- * pipe, a device), or stdout. */
+/* Where output goes to: a new file without a name or under a temporary one, what is there and no
+ * regular file (a pipe, a device), or stdout. */
 struct cli_output {
     int descriptor;
     const char *path; /* NULL: stdout */
     char *temporary;  /* NULL: written to directly */
+    int is_unnamed;   /* has its temporary name only while it is closed */
     const char *const *files; /* of a folder: its files; see below */
 };
 
@@ -135,6 +136,10 @@ int cli_output_is_apart(const struct cli_command *command, const char *path, cha
  */
 int cli_output_open(const struct cli_command *command, const char *path, int force,
                     struct cli_output *ret_output);
+
+/* The same for who writes by the temporary name: the file has it from the start. */
+int cli_output_open_named(const struct cli_command *command, const char *path, int force,
+                          struct cli_output *ret_output);
 
 /* keep: gives the file its name; else removes it. Returns CLI_OK, or CLI_FAILURE where the output
  * is not whole. */

@@ -267,9 +267,13 @@ static int open_output(const struct export_call *call, struct cli_output *ret_ou
     const struct probity_exporter *exporter = call->exporter;
     const char *out = call->answer.out;
 
-    return exporter->target == PROBITY_EXPORT_FOLDER
-               ? cli_folder_open(ME, out, call->answer.force, exporter->files, ret_output)
-               : cli_output_open(ME, out, call->answer.force, ret_output);
+    switch (exporter->target) {
+    case PROBITY_EXPORT_FOLDER:
+        return cli_folder_open(ME, out, call->answer.force, exporter->files, ret_output);
+    case PROBITY_EXPORT_FILE:
+        return cli_output_open_named(ME, out, call->answer.force, ret_output);
+    default: return cli_output_open(ME, out, call->answer.force, ret_output);
+    }
 }
 
 static int close_output(const struct export_call *call, struct cli_output *output, int keep)

@@ -3,7 +3,6 @@
  * csv_file.c: one trace to one CSV file. Runs in the tool, and in the traced program when it ends.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -28,15 +27,16 @@ static int copy_events(struct probity_reader *reader, int file)
     return error;
 }
 
-/* Writes under the temporary name, then renames. */
-static int write_by_way_of(struct probity_reader *reader, const char *temporary, const char *path)
+/* Under the temporary name, and before that under none, then renames. */
+static int write_by_way_of(struct probity_reader *reader, char *temporary, const char *path)
 {
-    int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
-    int file = open(temporary, flags, 0666);
+    int is_unnamed, file = probity_temporary_open(temporary, &is_unnamed);
 
     if (file < 0)
         return PROBITY_ERROR_OPEN;
     int error = copy_events(reader, file);
+    if (error == 0 && is_unnamed && probity_temporary_keep(file, temporary) != 0)
+        error = PROBITY_ERROR_WRITE;
     int kept_errno = errno;
     if (close(file) != 0 && error == 0) { /* some file systems tell of a full disk only here */
         error = PROBITY_ERROR_WRITE;

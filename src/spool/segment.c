@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/os.h"
+#include "base/temporary.h"
 #include "probity.h"
 
 int probity_segment_directory(const char *wanted, char *ret_directory, size_t room)
@@ -130,21 +131,6 @@ static void *map_whole(int descriptor, uint32_t chunks, uint32_t words)
     return NULL;
 }
 
-/* Without a name the file dies with the process: a name that no trace tells would never be found.
- * What gives it one needs /proc, and there the thread's own descriptors: they need not be the
- * program's. */
-static int open_unnamed(char *path)
-{
-    char *slash = strrchr(path, '/');
-
-    if (slash == NULL || slash == path || access("/proc/thread-self/fd", X_OK) != 0)
-        return -1;
-    *slash = 0;
-    int descriptor = open(path, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
-    *slash = '/';
-    return descriptor;
-}
-
 int probity_segment_make(char *path, const struct probity_spool_header *header,
                          void **ret_segment, int *ret_unnamed)
 {
@@ -153,7 +139,8 @@ int probity_segment_make(char *path, const struct probity_spool_header *header,
 
     if (!fits_limit(bytes))
         return PROBITY_ERROR_LIMIT;
-    int descriptor = open_unnamed(path), is_unnamed = descriptor >= 0;
+    /* A name that no trace tells would never be found. */
+    int descriptor = probity_temporary_unnamed(path, 0600), is_unnamed = descriptor >= 0;
     if (!is_unnamed)
         descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (descriptor >= 0) {
@@ -175,13 +162,11 @@ int probity_segment_make(char *path, const struct probity_spool_header *header,
 
 int probity_segment_name(int unnamed, const char *path)
 {
-    char self[48];
     int before = errno, result = 0;
 
     if (unnamed < 0)
         return 0;
-    snprintf(self, sizeof self, "/proc/thread-self/fd/%d", unnamed);
-    if (linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW) != 0)
+    if (probity_temporary_link(unnamed, path) != 0)
         result = PROBITY_ERROR_OPEN;
     close(unnamed);
     errno = before;

@@ -62,6 +62,11 @@ quiet() {
     [ "$(wc -l < errors)" -le 1 ] || fail "$1: more than one line on stderr: $(cat errors)"
 }
 
+# Whether files need no name in the working directory.
+has_unnamed_files() {
+    python3 -c 'import os; os.close(os.open(".", os.O_TMPFILE | os.O_RDWR, 0o600))' 2> /dev/null
+}
+
 fresh() {
     rm -rf "${WORK:?}"/* "${SPOOL:?}"/*
 }
