@@ -152,8 +152,8 @@ int cli_folder_open(const struct cli_command *command, const char *path, int for
                     const char *const *files, struct cli_output *ret_output);
 int cli_folder_close(const struct cli_command *command, struct cli_output *output, int keep);
 
-/* Takes these files away and, if it is empty then, their folder. Returns 0 or -1; fit for
- * handlers of signals. */
+/* Takes these files away and, if it is empty then, their folder. Returns 0, or -1 with errno; fit
+ * for handlers of signals. */
 int cli_remove_folder(const char *path, const char *const *files);
 
 /* An output that a signal which ends the command also removes, until it is closed. */

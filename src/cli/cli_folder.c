@@ -64,32 +64,61 @@ int cli_folder_open(const struct cli_command *command, const char *path, int for
     return CLI_OK;
 }
 
-/* By one step where the file system has it: what stood there goes when the new one stands. */
-static int put_in_place(const struct cli_output *output)
+/* What is in nobody's way, but takes room. */
+static void remove_aside(const struct cli_command *command, const char *path,
+                         const char *const *files)
 {
-    if (access(output->path, F_OK) == 0) {
-        if (renameat2(AT_FDCWD, output->temporary, AT_FDCWD, output->path, RENAME_EXCHANGE) == 0) {
-            cli_remove_folder(output->temporary, output->files); /* else the next run does it */
+    if (cli_remove_folder(path, files) != 0 && errno != ENOENT)
+        cli_warn(command, "'%s' is left and may be removed: %s", path, strerror(errno));
+}
+
+/* Where two names cannot be exchanged, the old folder steps aside, and back if the new one cannot
+ * come: at no moment is one of them lost. */
+static int put_in_two_steps(const struct cli_command *command, const struct cli_output *output)
+{
+    char *aside = probity_temporary_name(output->path);
+    int error_number = ENOMEM;
+
+    if (aside != NULL && rename(output->path, aside) == 0) {
+        if (rename(output->temporary, output->path) == 0) {
+            remove_aside(command, aside, output->files);
+            free(aside);
             return 0;
         }
-        if (errno != EINVAL && errno != ENOSYS)
-            return -1;
-        cli_remove_folder(output->path, output->files);
+        error_number = errno;
+        if (rename(aside, output->path) != 0)
+            cli_warn(command, "'%s' is now '%s': %s", output->path, aside, strerror(errno));
+    } else if (aside != NULL) {
+        error_number = errno;
     }
-    return rename(output->temporary, output->path);
+    free(aside);
+    errno = error_number;
+    return -1;
+}
+
+/* By one step where the file system has it: what stood there goes when the new one stands. */
+static int put_in_place(const struct cli_command *command, const struct cli_output *output)
+{
+    if (access(output->path, F_OK) != 0)
+        return rename(output->temporary, output->path);
+    if (renameat2(AT_FDCWD, output->temporary, AT_FDCWD, output->path, RENAME_EXCHANGE) == 0) {
+        remove_aside(command, output->temporary, output->files);
+        return 0;
+    }
+    return errno == EINVAL || errno == ENOSYS ? put_in_two_steps(command, output) : -1;
 }
 
 int cli_folder_close(const struct cli_command *command, struct cli_output *output, int keep)
 {
     int status = CLI_OK;
 
-    if (keep && put_in_place(output) != 0) {
+    if (keep && put_in_place(command, output) != 0) {
         status = cli_fail(command, "cannot rename '%s' to '%s': %s", output->temporary,
                           output->path, strerror(errno));
         keep = 0;
     }
     if (!keep)
-        cli_remove_folder(output->temporary, output->files);
+        remove_aside(command, output->temporary, output->files);
     cli_unfinished_clear();
     free(output->temporary);
     output->temporary = NULL;

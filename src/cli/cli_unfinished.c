@@ -3,6 +3,7 @@
  * cli_unfinished.c: the output under its temporary name, for the signals that end a command: half
  * an output is removed before the command dies of the signal as it would have.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -26,14 +27,19 @@ static struct {
 
 int cli_remove_folder(const char *path, const char *const *files)
 {
-    int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), error_number = 0;
 
     if (folder < 0)
         return -1;
-    for (; *files != NULL; files++)
-        unlinkat(folder, *files, 0);
+    for (; *files != NULL; files++) {
+        if (unlinkat(folder, *files, 0) != 0 && errno != ENOENT)
+            error_number = errno;
+    }
     close(folder);
-    return rmdir(path);
+    int result = rmdir(path);
+    if (result != 0 && error_number != 0)
+        errno = error_number;
+    return result;
 }
 
 static void remove_unfinished(void)

@@ -84,6 +84,7 @@ make_inputs
 sweep tool-once tool tool_sweeps "$STRIDE"
 sweep tool-ever tool tool_sweeps "$STRIDE" -a -x unlink,unlinkat,mmap,mremap,brk
 sweep tool-EIO tool tool_sweeps "$STRIDE" -e EIO -x mmap,mremap,brk
+sweep tool-folder tool folder_in_two_steps
 ALL=yes sweep tool-short tool_short tool_sweeps 1 -e short
 ALL=yes sweep tool-all-short tool_short tool_sweeps 1 -e short -a
 ALL=yes sweep tool-interrupted tool_short tool_sweeps 1 -e EINTR -k pread64

@@ -348,7 +348,7 @@ judge_limited() {
     fi
     cp "$INPUTS/answer" "$INPUTS/answer.alone"
     [[ $1 = *nofile=* || $1 = *as=* ]] && learn_alone "$2"
-    judge_tool "$@" limit
+    judge_tool "$@"
 }
 
 # What it says without the traced program: it may be that which cannot be opened.

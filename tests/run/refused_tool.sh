@@ -12,6 +12,10 @@ while read -r command; do
     sweep_tool "$command" 37 -a -x unlink,unlinkat,mmap,mremap,brk < /dev/null
     sweep_memory "$command" $(($(allocations_of "$command") / 3 + 1)) "" < /dev/null
 done <<< "$(commands)"
+folder_in_two_steps
+sweep_tool 'export --format ctf -f -o out TRACES/one' 1 -e EIO -k openat,unlinkat,rmdir,rename
+# Links are forbidden: the file is copied under its name.
+ALL=yes sweep_tool 'csv -f -o out TRACES/one' 1 -e EPERM -k linkat
 # A change stands from a certain call on; what fails behind that one is no failure.
 for command in 'runs add TRACES/two' 'runs rm 1'; do
     sweep_tool "$command" 1 -e EIO -k fcntl,fsync,fdatasync,unlink < /dev/null
