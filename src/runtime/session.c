@@ -330,7 +330,8 @@ static int files_make(struct probity_session *session, int is_child, int *ret_de
         return result;
     }
     /* Not before the trace tells it. */
-    result = probity_segment_name(session->unnamed_spool, session->spool_path);
+    result = probity_segment_name(session->unnamed_spool, session->spool_path,
+                                  session->live.header);
     session->unnamed_spool = -1;
     if (result != 0)
         probity_session_complain(session->spool_path, probity_error_text(result));
@@ -447,7 +448,7 @@ int probity_session_grow(struct probity_session *session)
     result = probity_segment_make(path, &header, &segment, &unnamed);
     if (result != 0)
         return result;
-    result = probity_segment_name(unnamed, path);
+    result = probity_segment_name(unnamed, path, segment);
     /* Told before any thread can store into it. */
     __atomic_store_n(&session->live.header->segments, number + 1, __ATOMIC_RELEASE);
     if (result == 0)

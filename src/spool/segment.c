@@ -131,6 +131,11 @@ static void *map_whole(int descriptor, uint32_t chunks, uint32_t words)
     return NULL;
 }
 
+static int open_named(const char *path)
+{
+    return open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
 int probity_segment_make(char *path, const struct probity_spool_header *header,
                          void **ret_segment, int *ret_unnamed)
 {
@@ -142,7 +147,7 @@ int probity_segment_make(char *path, const struct probity_spool_header *header,
     /* A name that no trace tells would never be found. */
     int descriptor = probity_temporary_unnamed(path, 0600), is_unnamed = descriptor >= 0;
     if (!is_unnamed)
-        descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        descriptor = open_named(path);
     if (descriptor >= 0) {
         void *segment = map_whole(descriptor, header->chunks, header->chunk_words);
         result = segment != NULL ? 0 : PROBITY_ERROR_MEMORY;
@@ -160,14 +165,39 @@ int probity_segment_make(char *path, const struct probity_spool_header *header,
     return result;
 }
 
-int probity_segment_name(int unnamed, const char *path)
+/* A file with a name takes the unnamed one's place, at the same address: no words are in it yet. */
+static int replace_unnamed(const char *path, void *segment)
+{
+    const struct probity_spool_header *header = segment;
+    size_t bytes = probity_spool_segment_bytes(header->chunks, header->chunk_words);
+    int file = open_named(path);
+    void *at = file >= 0 ? map_whole(file, header->chunks, header->chunk_words) : NULL, *put;
+
+    if (at != NULL) {
+        memcpy(at, segment, PROBITY_SPOOL_HEADER_BYTES +
+                                header->chunks * sizeof(struct probity_chunk_header));
+        put = mremap(at, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, segment);
+        if (put == MAP_FAILED) {
+            munmap(at, bytes);
+            at = NULL;
+        }
+    }
+    if (file >= 0)
+        close(file);
+    if (file >= 0 && at == NULL)
+        unlink(path);
+    return at != NULL ? 0 : PROBITY_ERROR_OPEN;
+}
+
+int probity_segment_name(int unnamed, const char *path, void *segment)
 {
     int before = errno, result = 0;
 
     if (unnamed < 0)
         return 0;
+    /* Filters of system calls, and of paths, may forbid links only. */
     if (probity_temporary_link(unnamed, path) != 0)
-        result = PROBITY_ERROR_OPEN;
+        result = replace_unnamed(path, segment);
     close(unnamed);
     errno = before;
     return result;

@@ -28,8 +28,9 @@ int probity_segment_path(const char *path, uint32_t number, char *ret_path, size
 int probity_segment_make(char *path, const struct probity_spool_header *header,
                          void **ret_segment, int *ret_unnamed);
 
-/* Gives the file its name, and closes the descriptor; nothing to do for -1. Returns 0, or
- * PROBITY_ERROR_OPEN: then the file is gone. */
-int probity_segment_name(int unnamed, const char *path);
+/* Gives the file its name before anything but its headers is stored, and closes the descriptor;
+ * nothing to do for -1. Where links are forbidden, another file takes its place, and its address.
+ * Returns 0, or PROBITY_ERROR_OPEN: then the file is gone. */
+int probity_segment_name(int unnamed, const char *path, void *segment);
 
 #endif

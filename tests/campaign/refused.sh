@@ -63,6 +63,9 @@ for errors in "EIO" "EPERM" "ENOMEM" "EAGAIN" "EACCES -k open,write,read,rights"
     # shellcheck disable=SC2086
     sweep "errors-${errors//[ ,]/_}" errors sweep_program refused hits 300 "$STRIDE" -e $errors
 done
+for way in $ways; do
+    ALL=yes sweep "links-$way" survived sweep_program refused "$way" 300 1 -e EPERM -a -k linkat
+done
 interrupted=pread64,pwrite64,fallocate,ftruncate
 for way in hits child csv; do
     ALL=yes sweep "short-$way-once" survived sweep_program refused $way 300 1 -e short
@@ -75,7 +78,7 @@ row "System calls refused to traced programs (11 ways of recording, static and s
     "$(total_of once) refusals, $(verdict)"
 row "The same, and all calls from there on" "the same" "$(total_of ever) refusals, $(verdict)"
 row "The same with other errors" "the same" "$(total_of errors) refusals, $(verdict)"
-row "Writes cut short, once and all; calls interrupted" "nothing lost" \
+row "Writes cut short, once and all; calls interrupted; links forbidden" "nothing lost" \
     "$(total_of survived), $(verdict)"
 
 # ---- The tool ----

@@ -13,6 +13,10 @@ for way in many scopes typed profile ring child csv log summary; do
     sweep_program refused.shared $way 300 29 -a -x unlink
 done
 sweep_program refused.shared control 300 41
+# A filter that lets files be made without a name and never gives them one.
+for way in hits many; do
+    ALL=yes sweep_program refused $way 300 1 -e EPERM -a -k linkat
+done
 ALL=yes sweep_program refused child 300 1 -e short -a
 ALL=yes sweep_program refused hits 300 3 -e EINTR -k pread64,pwrite64,fallocate,ftruncate
 echo "$runs runs, $refusals refusals"

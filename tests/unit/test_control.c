@@ -54,7 +54,7 @@ static int set_up(void **state)
     spool.bytes = probity_spool_segment_bytes(header.chunks, header.chunk_words);
     spool.is_over = 0;
     if (probity_segment_make(spool.path, &header, &segment, &unnamed) != 0 ||
-        probity_segment_name(unnamed, spool.path) != 0)
+        probity_segment_name(unnamed, spool.path, segment) != 0)
         return -1;
     spool.header = segment;
     return probity_attach_open(spool.path, header.session, header.boot, 1, &spool.attach);

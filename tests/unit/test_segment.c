@@ -66,8 +66,9 @@ static int make(char *path)
 
     if (result != 0)
         return result;
+    result = probity_segment_name(unnamed, path, segment);
     munmap(segment, probity_spool_segment_bytes(header.chunks, header.chunk_words));
-    return probity_segment_name(unnamed, path);
+    return result;
 }
 
 static int is_folder_taken(const char *path)
@@ -178,7 +179,7 @@ static void pages_of_a_segment_are_mapped(void **state)
     (void)state;
     assert_true(pages >= 0);
     assert_int_equal(probity_segment_make(path, &header, &segment, &unnamed), 0);
-    assert_int_equal(probity_segment_name(unnamed, path), 0);
+    assert_int_equal(probity_segment_name(unnamed, path, segment), 0);
     for (uint32_t i = 0; i < header.chunks; i++)
         assert_true(is_page_there(pages, probity_spool_words(segment, header.chunks,
                                                              header.chunk_words, i)));
