@@ -167,6 +167,7 @@ PROBITY_API int probity_flush(void)
         return PROBITY_ERROR_STATE;
     }
     probity_os_lock(&session->lock);
+    session->writer_refusal.wishes = 0; /* asked for by the program: now */
     result = probity_session_need_writer(session);
     probity_os_unlock(&session->lock);
     if (result == 0)

@@ -366,6 +366,7 @@ int probity_session_start(struct probity_session *session, const struct probity_
     session->is_by_environment = 0;
     session->threads = 0;
     session->is_declared = 0;
+    session->segment_refusal = session->writer_refusal = (struct probity_refusal){0, 0};
     __atomic_store_n(&session->announced_only, (uint32_t)settings->threads_announced,
                      __ATOMIC_RELAXED);
     session->profile.is_untimed = 0;
@@ -427,7 +428,22 @@ int probity_session_start_if_asked(struct probity_session *session, int is_main)
     return PROBITY_ERROR_STATE;
 }
 
-int probity_session_grow(struct probity_session *session)
+/* Whether this wish is passed over. */
+static int is_passed_over(struct probity_refusal *refusal)
+{
+    return refusal->wishes > 0 && refusal->wishes-- > 0;
+}
+
+static void learn_result(struct probity_refusal *refusal, int result)
+{
+    enum { MAX = 1024 };
+    uint32_t next = refusal->next;
+
+    refusal->wishes = result != 0 ? next : 0;
+    refusal->next = result == 0 ? 0 : next == 0 ? 1 : next < MAX ? 2 * next : MAX;
+}
+
+static int grow(struct probity_session *session)
 {
     struct probity_pool *pool = &session->live.pool;
     struct probity_spool_header header;
@@ -461,12 +477,24 @@ int probity_session_grow(struct probity_session *session)
     return result;
 }
 
+int probity_session_grow(struct probity_session *session)
+{
+    if (is_passed_over(&session->segment_refusal))
+        return PROBITY_ERROR_STATE;
+    int result = grow(session);
+    learn_result(&session->segment_refusal, result);
+    return result;
+}
+
 int probity_session_need_writer(struct probity_session *session)
 {
     if (__atomic_load_n(&session->writer.state, __ATOMIC_ACQUIRE) != PROBITY_WRITER_NONE)
         return 0;
-    return probity_session_is_foreign(session) ? PROBITY_ERROR_STATE
-                                               : probity_writer_start(&session->writer);
+    if (probity_session_is_foreign(session) || is_passed_over(&session->writer_refusal))
+        return PROBITY_ERROR_STATE;
+    int result = probity_writer_start(&session->writer);
+    learn_result(&session->writer_refusal, result);
+    return result;
 }
 
 /* Whether another thread is in a slow path of this recording. The caller may be in one itself,

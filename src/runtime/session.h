@@ -24,6 +24,13 @@ enum probity_session_state {
     PROBITY_SESSION_ENDED = 3   /* stopped, or never started */
 };
 
+/* What was refused is asked for again, after twice as many wishes as before: who has no memory, or
+ * may have no thread, is not to pay for a vain system call with every record. Under the lock. */
+struct probity_refusal {
+    uint32_t wishes; /* that are still passed over */
+    uint32_t next;   /* how many will be after the next refusal */
+};
+
 struct probity_session {
     uint32_t is_made; /* 1: the mapping holds a session (and was not wiped) */
     uint32_t lock;    /* for start, stop, new segments, new threads; hold with signals blocked */
@@ -40,6 +47,7 @@ struct probity_session {
     uint64_t measure_ticks_max; /* CPU time is read at least so often, at a change of chunk */
     uint32_t budget; /* share of time for readings in vain, × 2^16 */
     uint32_t writer_threshold; /* full chunks at which the writer is woken */
+    struct probity_refusal segment_refusal, writer_refusal;
     struct probity_profile_sets profile;
     struct probity_settings settings, wanted;
     struct probity_live live;
@@ -123,7 +131,8 @@ void probity_session_complain_of_setting(const char *name);
 /* Where there is no memory for a session: no probe looks for one any more, and the line says so. */
 void probity_session_give_up(void);
 
-/* One more segment. Lock held. Returns 0 or an error. */
+/* One more segment. Lock held. Returns 0 or an error; PROBITY_ERROR_STATE where it was refused a
+ * short while ago, and is not asked for. */
 int probity_session_grow(struct probity_session *session);
 
 /* Whether the caller is a process of its own in the memory of the one that records: the child of a
@@ -134,7 +143,7 @@ static inline int probity_session_is_foreign(const struct probity_session *sessi
 }
 
 /* The writing thread, if there is none yet; PROBITY_ERROR_STATE to who is foreign, with whom it
- * would end. Lock held. */
+ * would end, and where it was refused a short while ago. Lock held. */
 int probity_session_need_writer(struct probity_session *session);
 
 #endif

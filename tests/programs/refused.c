@@ -104,6 +104,22 @@ static void many(void)
     run_threads(hit_beside, 20);
 }
 
+static pthread_barrier_t all_have_hit;
+
+static void *hit_and_stay(void *argument)
+{
+    hit_beside(argument);
+    pthread_barrier_wait(&all_have_hit);
+    return NULL;
+}
+
+/* The same, and none ends before all have hit: each keeps the chunk that it has. */
+static void held(void)
+{
+    pthread_barrier_init(&all_have_hit, NULL, 20);
+    run_threads(hit_and_stay, 20);
+}
+
 static __attribute__((noinline)) int leaf(int value, const char *text)
 {
     int result = value;
@@ -274,9 +290,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } ways[] = {{"hits", hits},   {"many", many},       {"scopes", scopes}, {"typed", typed},
-                {"mixed", mixed}, {"control", control}, {"ring", ring},     {"child", child},
-                {"steps", steps}, {"filter", filter}};
+    } ways[] = {{"hits", hits},   {"many", many},       {"held", held},   {"scopes", scopes},
+                {"typed", typed}, {"mixed", mixed},     {"control", control}, {"ring", ring},
+                {"child", child}, {"steps", steps},     {"filter", filter}};
 
     number = hits_argument(argc, argv, 2, 2000);
     for (size_t i = 0; i < sizeof ways / sizeof *ways && argc > 1; i++) {

@@ -147,6 +147,22 @@ sweep_program() {
     done
 }
 
+# A program to which all calls of a kind are refused from one on does not ask for them again with
+# each record. $1 way, $2 calls, $3 the first that is refused
+asks_seldom() {
+    local reached refused name dropped
+    fresh
+    PROBITY_OUT=$WORK/trace timeout 20 "$REFUSE" -n "$3" -a -k "$2" -o report "$PROGRAMS/refused" \
+        "$1" 2000 > output 2> errors || true
+    runs=$((runs + 1)) refusals=$((refusals + 1))
+    judge_program "$1, $2 refused for ever" "$1" 5
+    read -r reached refused name < report
+    dropped=$(dropped_in trace)
+    if [ "$dropped" -lt 5000 ] || [ "$refused" -lt 3 ] || [ "$refused" -gt $((dropped / 20)) ]; then
+        fail "$1: $refused of $reached $name refused for $dropped records"
+    fi
+}
+
 # ---- The tool ------------------------------------------------------------------------------------
 
 MEMORY=$BUILD/tests/refuse_memory.so

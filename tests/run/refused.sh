@@ -13,6 +13,8 @@ for way in many scopes typed profile ring child csv log summary; do
     sweep_program refused.shared $way 300 29 -a -x unlink
 done
 sweep_program refused.shared control 300 41
+asks_seldom many clone,clone3 1
+asks_seldom held fallocate 10
 # A filter that lets files be made without a name and never gives them one.
 for way in hits many; do
     ALL=yes sweep_program refused $way 300 1 -e EPERM -a -k linkat
