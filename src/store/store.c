@@ -151,7 +151,7 @@ static int add_files(struct probity_store *store)
     sqlite3_vfs *usual = sqlite3_initialize() == SQLITE_OK ? sqlite3_vfs_find(NULL) : NULL;
 
     if (usual == NULL)
-        return fail_with(store, PROBITY_ERROR_SYSTEM, "SQLite knows no files here");
+        return probity_store_fail_with(store, PROBITY_ERROR_SYSTEM, "SQLite knows no files here");
     snprintf(store->files_name, sizeof store->files_name, "probity-%p", (void *)store);
     store->files = *usual;
     store->files.zName = store->files_name;
