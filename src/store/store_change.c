@@ -5,7 +5,9 @@
  * end has left is read again.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/checksum.h"
 #include "probity.h"
@@ -58,6 +60,19 @@ int probity_store_begin(struct probity_store *store)
     return error;
 }
 
+/* Removing the journal is what makes a change: while it stands, whoever opens the file next takes
+ * the change back, also where that was refused here. */
+static int has_journal(const struct probity_store *store)
+{
+    struct stat status;
+    char *path = NULL;
+    int is_there = asprintf(&path, "%s-journal", store->path) >= 0 && stat(path, &status) == 0 &&
+                   status.st_size > 0;
+
+    free(path);
+    return is_there;
+}
+
 /* Behind an end that failed. wanted: the state that the change was to bring. */
 static int look_again(struct probity_store *store, uint32_t wanted)
 {
@@ -76,10 +91,10 @@ static int look_again(struct probity_store *store, uint32_t wanted)
         store->is_warned = 1;
         return 0;
     }
-    snprintf(text + length, room, "%s", is_known && found == store->before
-                                            ? "; nothing was changed"
-                                            : "; whether the change was made is not known: see "
-                                              "`probity runs list`");
+    int is_as_before = is_known ? found == store->before : has_journal(store);
+    snprintf(text + length, room, "%s", is_as_before ? "; nothing was changed"
+                                                     : "; whether the change was made is not "
+                                                       "known: see `probity runs list`");
     return probity_store_fail_with(store, error, text);
 }
 
