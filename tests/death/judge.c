@@ -134,7 +134,7 @@ static uint64_t really_lost(const struct judge *judge, const struct place *place
 {
     uint64_t lost = end - first;
 
-    for (uint32_t i = 0; (judge->flags & DEATH_JUMPS) && i < death_truth->jumps; i++) {
+    for (uint32_t i = 0; (judge->flags & DEATH_JUMPS) && lost > 0 && i < death_truth->jumps; i++) {
         const struct death_jumped *jumped = &death_truth->jumped[i];
         lost -= jumped->thread == place->thread && jumped->level == place->level &&
                 jumped->index >= first && jumped->index < end;

@@ -205,6 +205,11 @@ void death_unit_in_handler(void)
 
 void death_land(void)
 {
+    sigset_t all, before;
+
+    /* A jump out of here would note the same record again. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
     own_level = 0;
     for (uint32_t level = 0; level < DEATH_LEVELS; level++) {
         struct death_stream *mine = &death_truth->thread[own_thread].level[level];
@@ -216,6 +221,7 @@ void death_land(void)
             (struct death_jumped){own_thread, level, mine->begun - 1};
         mine->finished = mine->begun;
     }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 void death_handle_signals(void)
