@@ -23,7 +23,7 @@ static void put_value(FILE *stream, int statistic, double value)
     if (isnan(value))
         fprintf(stream, "%9s", "-");
     else if (statistic != PROBITY_COMPARE_CALLS)
-        fprintf(stream, "%9s", probity_report_time_text((uint64_t)(value + 0.5), text));
+        fprintf(stream, "%9s", probity_report_real_time_text(value, text));
     else
         fprintf(stream, "%9.*f", value > floor(value) ? 1 : 0, value);
 }

@@ -18,7 +18,7 @@ static void put_time(FILE *stream, double ns)
 {
     char text[PROBITY_REPORT_TIME_BYTES];
 
-    fprintf(stream, "  %10s", probity_report_time_text(ns > 0 ? (uint64_t)(ns + 0.5) : 0, text));
+    fprintf(stream, "  %10s", probity_report_real_time_text(ns, text));
 }
 
 /* Two digits behind the point where the figure is small. */

@@ -160,6 +160,16 @@ const char *probity_report_time_text(uint64_t ns, char *ret_text)
     return ret_text;
 }
 
+const char *probity_report_real_time_text(double ns, char *ret_text)
+{
+    const double least_too_large = 18446744073709551616.0;
+    uint64_t count = ns > 0 ? UINT64_MAX : 0;
+
+    if (ns > 0 && ns + 0.5 < least_too_large)
+        count = (uint64_t)(ns + 0.5);
+    return probity_report_time_text(count, ret_text);
+}
+
 /* Part by part: each byte may become four, and the stack may be that of a thread of the program. */
 void probity_report_put_safe(FILE *stream, const char *text, size_t bytes)
 {

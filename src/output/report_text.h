@@ -32,6 +32,9 @@ size_t probity_report_safe_columns(const char *text, size_t bytes);
 /* "1.234 ms": four digits, 8 columns. Returns ret_text, of PROBITY_REPORT_TIME_BYTES. */
 const char *probity_report_time_text(uint64_t ns, char *ret_text);
 
+/* The same, rounded; as 0 or the most where no count of ns is it, as from a hostile history. */
+const char *probity_report_real_time_text(double ns, char *ret_text);
+
 /* A text of the traced program: what is not printable must not reach a terminal. */
 void probity_report_put_safe(FILE *stream, const char *text, size_t bytes);
 

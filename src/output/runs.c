@@ -91,7 +91,7 @@ static void put_item(FILE *stream, const struct probity_compare_item *item)
         fprintf(stream, "%9s",
                 isnan(item->values[i])
                     ? "-"
-                    : probity_report_time_text((uint64_t)(item->values[i] + 0.5), text));
+                    : probity_report_real_time_text(item->values[i], text));
     fputs("  ", stream);
     put_safe(stream, item->kind == PROBITY_COMPARE_BLOCK ? item->signature : item->name);
     fputc('\n', stream);

@@ -337,7 +337,8 @@ int probity_store_each(struct probity_store *store, const struct probity_store_c
     return error;
 }
 
-static int load_item(sqlite3_stmt *statement, struct probity_compare_run *run)
+static int load_item(struct probity_store *store, sqlite3_stmt *statement,
+                     struct probity_compare_run *run)
 {
     struct probity_compare_item item = {.kind = PROBITY_COMPARE_FUNCTION};
     char **texts[] = {&item.name, &item.signature, &item.file, &item.object};
@@ -356,6 +357,9 @@ static int load_item(sqlite3_stmt *statement, struct probity_compare_run *run)
     for (int i = 0; i < PROBITY_COMPARE_STATISTICS; i++) {
         int is_known = sqlite3_column_type(statement, FIRST_VALUE + i) != SQLITE_NULL;
         item.values[i] = is_known ? sqlite3_column_double(statement, FIRST_VALUE + i) : NAN;
+        if (is_known && !isfinite(item.values[i]))
+            return probity_store_fail_with(store, PROBITY_ERROR_DAMAGED,
+                                           "a value of a run is infinite");
     }
     return probity_compare_run_add(run, &item);
 }
@@ -373,7 +377,7 @@ int probity_store_load(struct probity_store *store, uint64_t number,
         return error;
     sqlite3_bind_int64(statement, 1, (sqlite3_int64)number);
     while (error == 0 && (got = sqlite3_step(statement)) == SQLITE_ROW)
-        error = load_item(statement, run);
+        error = load_item(store, statement, run);
     if (error == 0 && got != SQLITE_DONE)
         error = probity_store_fail(store);
     sqlite3_finalize(statement);

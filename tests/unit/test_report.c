@@ -242,6 +242,11 @@ static void times_have_four_digits_and_a_unit(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(times); i++)
         assert_string_equal(probity_report_time_text(times[i].ns, text), times[i].text);
+    assert_string_equal(probity_report_real_time_text(1499.5, text), "1.500us");
+    assert_string_equal(probity_report_real_time_text(0.4, text), "0ns");
+    assert_string_equal(probity_report_real_time_text(-1, text), "0ns");
+    assert_string_equal(probity_report_real_time_text(1e300, text), "5124095h");
+    assert_string_equal(probity_report_real_time_text(18446744073709551616.0, text), "5124095h");
 }
 
 /* ---- Outputs -----------------------------------------------------------------------------------

@@ -246,6 +246,23 @@ static void reading_does_not_write(void **state)
     probity_store_close(store);
 }
 
+static void what_is_infinite_is_refused(void **state)
+{
+    static const double values[PROBITY_COMPARE_STATISTICS] = {1, 1, 1, INFINITY, 1, 1, 1};
+    struct probity_compare_run run = make_run(6, "");
+    struct probity_store *store = create();
+
+    (void)state;
+    add_item(&run, PROBITY_COMPARE_FUNCTION, "f", values);
+    uint64_t number = put(store, run, NULL, PROBITY_STORE_ADDED);
+    struct found found = find(store, number, NULL);
+    assert_int_equal(probity_store_load(store, number, &found.entries[0].run),
+                     PROBITY_ERROR_DAMAGED);
+    assert_non_null(strstr(probity_store_why(store), "infinite"));
+    release(&found);
+    probity_store_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +272,7 @@ int main(void)
                                         remove_path),
         cmocka_unit_test_setup_teardown(nothing_is_made_by_opening, make_path, remove_path),
         cmocka_unit_test_setup_teardown(reading_does_not_write, make_path, remove_path),
+        cmocka_unit_test_setup_teardown(what_is_infinite_is_refused, make_path, remove_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
