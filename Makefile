@@ -235,7 +235,7 @@ $(BUILD)/tests/$(1): $(OBJ)/tests/fuzz/$(1).o $(DOOR_OBJ) $(2)
 	$$(call say,LINK)$$(CC) $$(LINK_FLAGS) $(if $(findstring fuzzer,$(SANITIZE)),-fsanitize=fuzzer) \
 	    $(WRAPPED:%=-Wl$(COMMA)--wrap=%) -o $$@ $$^ $$(TOOL_LIBS)
 endef
-$(foreach s,$(filter-out %/fuzz_reader.c,$(DOOR_SRC)),\
+$(foreach s,$(filter-out %/fuzz_reader.c %/fuzz_settings.c,$(DOOR_SRC)),\
     $(eval $(call door_rule,$(call program_name,$(s)),$(DOOR_PARTS))))
 # Every command on all cuts of a trace: the door of the commands, and a driver of its own.
 $(BUILD)/tests/sweep: $(OBJ)/tests/fuzz/sweep.o $(OBJ)/tests/fuzz/mend.o $(DOOR_PARTS)
@@ -244,6 +244,7 @@ $(BUILD)/tests/sweep: $(OBJ)/tests/fuzz/sweep.o $(OBJ)/tests/fuzz/mend.o $(DOOR_
 $(eval $(call door_rule,fuzz_reader,$(OBJ)/tests/fuzz/memory_file.o \
     $(filter-out %/reader/file.o,$(filter $(foreach f,base format spool reader,$(OBJ)/src/$(f)/%), \
     $(LIB_OBJ)))))
+$(eval $(call door_rule,fuzz_settings,$(LIB_OBJ)))
 
 $(DEATH): $(DEATH_SRC:%.c=$(OBJ)/%.o) $(LIB_OBJ)
 	@mkdir -p $(@D)

@@ -41,7 +41,8 @@ executions() {
     echo "$total"
 }
 
-# $1 door, $2 kind of build, $3 seconds, $4 corpus; the rest: options. Adds what it has executed.
+# $1 door, $2 kind of build, $3 seconds, $4 corpus; the rest: options, and folders of seeds. What is
+# new goes into the first folder, the corpus. Adds what it has executed.
 fuzz() {
     local door=$1 kind=$2 seconds=$3 corpus=$4 log=$STATE/$1.$2.log status=0 number
     shift 4
@@ -49,7 +50,7 @@ fuzz() {
     ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 \
         nice -n 10 "$BUILD-$kind/tests/$door" -max_total_time="$seconds" -print_final_stats=1 \
         -timeout=10 -rss_limit_mb=2000 -close_fd_mask=1 -artifact_prefix="$STATE/found/$door-" \
-        "$@" "$STATE/corpus/$corpus" > "$log" 2>&1 || status=$?
+        "$STATE/corpus/$corpus" "$@" > "$log" 2>&1 || status=$?
     number=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
     count "executions.$door.$kind" "${number:-0}"
     count "seconds.$door.$kind" "$seconds"
@@ -66,9 +67,12 @@ fuzz_round() {
         fuzz fuzz_reader fuzz-often $((share * 3)) trace -max_len=$length "$STATE/seeds"
     done
     fuzz fuzz_reader fuzz $((share * 2)) trace -max_len=4096 "$STATE/seeds"
-    fuzz fuzz_commands fuzz $((share * 3)) trace -max_len=4096 "$STATE/seeds"
-    fuzz fuzz_spool fuzz $((share * 1)) spool -max_len=2500
-    fuzz_afl $((share * 2))
+    fuzz fuzz_commands fuzz $((share * 2)) trace -max_len=4096 "$STATE/seeds"
+    fuzz fuzz_spool fuzz "$share" spool -max_len=2500
+    fuzz fuzz_runs fuzz "$share" runs -max_len=1000
+    fuzz fuzz_arguments fuzz "$share" arguments -max_len=2500
+    fuzz fuzz_settings fuzz $((share / 2)) settings -max_len=4096
+    fuzz_afl "$share"
 }
 
 # AFL++ by the same door: it has ways of its own to change what it is given.
@@ -91,7 +95,8 @@ fuzz_afl() {
 # A corpus goes into the repository as small as it keeps what it reaches:
 # `fuzz_reader -merge=1 tests/fuzz/corpus/trace STATE/corpus/trace`.
 step seeds make_all_seeds
-build_doors fuzz clang fuzzer-no-link,address,undefined '' fuzz_reader fuzz_commands fuzz_spool
+build_doors fuzz clang fuzzer-no-link,address,undefined '' \
+    fuzz_{reader,commands,spool,runs,arguments,settings}
 OFTEN=1 build_doors fuzz-often clang '' '-O3 -march=native' fuzz_reader
 if command -v afl-clang-fast > /dev/null; then
     build_doors fuzz-afl afl-clang-fast fuzzer-no-link -O2 fuzz_reader

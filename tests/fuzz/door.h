@@ -13,6 +13,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 enum { DOOR_BYTES_MAX = 1 << 20, DOOR_MEND_BELOW = 128 };
 
@@ -23,6 +26,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Makes blocks of a trace right, as far as framing goes. */
 void door_mend(uint8_t *trace, size_t size);
+
+/* A folder of a door's own in memory, where the tests have theirs and remove them: a fuzzer ends
+ * without asking. */
+static inline void door_folder_name(char *ret_name, size_t room, const char *door)
+{
+    const char *above = getenv("PROBITY_SPOOL_DIR");
+
+    snprintf(ret_name, room, "%s/fuzz-%s.%ld", above != NULL ? above : "/dev/shm", door,
+             (long)getpid());
+}
 
 /* A file in memory, in the place of src/reader/file.c: reading costs no system call. */
 void door_file_set(const uint8_t *bytes, size_t size);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Every reading command on traces with bytes changed behind checksums that hold, and the reader on
-# them and on spools: none crashes, hangs or breaks a sanitizer's rule. `make fuzz` goes on where
-# this stops.
+# Every reading command on traces with bytes changed behind checksums that hold, the reader on them
+# and on spools, histories of runs, command lines, settings: none crashes, hangs or breaks a
+# sanitizer's rule. `make fuzz` goes on where this stops.
 # variants: asan
 # timeout: 800
 . "$(dirname "$0")/common.bash"
@@ -30,4 +30,7 @@ enter fuzz_commands "$count" seeds/*.probity
 enter fuzz_commands 0 "$corpus"/trace/*
 enter fuzz_reader "$count" "$corpus"/trace/*
 enter fuzz_spool 2000 "$corpus"/spool/*
+enter fuzz_runs "$((count / 100))" "$corpus"/runs/*
+enter fuzz_arguments "$((count / 20))" "$corpus"/arguments/*
+enter fuzz_settings "$count" "$corpus"/settings/*
 finish
