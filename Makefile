@@ -131,7 +131,7 @@ say = $(if $(V),,@echo '  $(1) $@' && )
 .SECONDARY:
 FORCE:
 
-.PHONY: all lib tool examples bench-programs test-programs setup test demo bench fuzz campaign \
+.PHONY: all lib tool examples bench-programs test-programs setup test demo bench fuzz fuzz-coverage campaign \
         install uninstall clean help FORCE
 
 all: lib tool examples bench-programs ## Build libraries, tool, examples and benchmarks
@@ -325,13 +325,17 @@ fuzz: ## Fuzz the reading commands for SECONDS (default 600) with libFuzzer
 	    $(BUILD)-fuzz/tests/fuzz_commands
 	@BUILD=$(BUILD) tests/fuzz/fuzz.sh $(or $(SECONDS),600)
 
+fuzz-coverage: ## Tell which lines of the readers the fuzzers' corpus reaches
+	@tools/setup.sh
+	@BUILD=$(BUILD) tests/fuzz/coverage.sh
+
 campaign: ## Run the long campaigns of doc/reliability.md, or PARTS of them; goes on where it was
 	@tools/setup.sh
 	@$(MAKE) BUILD=$(BUILD) all test-programs
 	@BUILD=$(BUILD) tools/campaign.sh $(PARTS)
 
 clean: ## Remove the build directory and those of the variants
-	rm -rf $(BUILD) $(BUILD)-clang $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz
+	rm -rf $(BUILD) $(BUILD)-clang $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz $(BUILD)-coverage
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{ printf "  make %-16s %s\n", $$1, $$2 }' Makefile packaging/install.mk

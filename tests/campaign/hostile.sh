@@ -117,6 +117,10 @@ done
 row "Inputs that crash, hang, or break a rule" 0 \
     "$(find "$STATE/found" "$STATE/afl/default/crashes" -type f 2> /dev/null | wc -l)"
 
+step coverage env "BUILD=$BUILD" bash "$SOURCE/tests/fuzz/coverage.sh"
+row "Lines of src/reader, src/format and the reading side of src/spool that the corpus reaches" "" \
+    "$(sed -n 's/^reached: //p' "$STATE/coverage.out" 2> /dev/null || echo failed)"
+
 # ---- Cuts and turned bits ----
 
 golden=("$SOURCE"/tests/golden/good/{with_ids,sites,late,listed,threads,cpu,packed_ids}.probity)

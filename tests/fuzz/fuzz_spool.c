@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * fuzz_spool.c: what another user may leave in the spool of a trace: a segment with any header, any
- * chunks and any words, read together with the trace, dead and alive, and folded into it.
+ * chunks and any words, read together with the trace, dead and alive, asked for other levels, and
+ * folded into it.
  *
  * An input is one byte that chooses the way, the bytes that differ in the segment's header, a byte
  * that tells how many chunks there are, and for each the bytes that differ in its header and its
@@ -18,11 +19,12 @@
 #include "format/block.h"
 #include "fuzz/door.h"
 #include "reader/reader.h"
+#include "spool/control.h"
 #include "spool/layout.h"
 #include "writer/recover.h"
 
 enum { CHUNKS = 4, WORDS = 512, HEADER_FROM = 48, CHUNK_BYTES = 64, TRACE_ROOM = 1 << 16 };
-enum { SURVEY = 1, FOLLOW = 2, RECOVER = 4, COVERED = 8 };
+enum { SURVEY = 1, FOLLOW = 2, RECOVER = 4, COVERED = 8, ASK = 16, ALIVE = 32 };
 
 const int door_ways = 0;
 
@@ -30,7 +32,7 @@ struct door {
     char spool[64], trace[64];
     uint8_t *segment, *trace_bytes;
     size_t segment_bytes, trace_size;
-    int spool_file;
+    int spool_file, owner_file; /* the latter holds the lock of a program that lives */
 };
 
 struct input {
@@ -147,27 +149,80 @@ static int take_profiled(void *context, const struct probity_profiled *profiled)
     return 0;
 }
 
-/* A word makes one record at most; of a program that lives nobody knows. */
-static void read_all(const struct door *door, int way)
+/* What a program holds while it records. */
+static void live(struct door *door)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    door->owner_file = open(door->spool, O_RDWR);
+    if (door->owner_file < 0 || fcntl(door->owner_file, F_OFD_SETLK, &lock) != 0)
+        abort();
+}
+
+static void die(struct door *door)
+{
+    if (door->owner_file >= 0)
+        close(door->owner_file);
+    door->owner_file = -1;
+}
+
+/* The next event, where nothing is new but for what the writer says that it has written, and then
+ * that it is dead. */
+static int next(struct door *door, struct probity_reader *reader,
+                const struct probity_event **ret_event)
+{
+    struct probity_spool_header *header = (void *)door->segment;
+    int got = probity_reader_next(reader, ret_event);
+
+    if (got != PROBITY_READER_WAITS)
+        return got;
+    header->committed = door->trace_size;
+    got = probity_reader_next(reader, ret_event);
+    if (got != PROBITY_READER_WAITS)
+        return got;
+    die(door);
+    return probity_reader_next(reader, ret_event);
+}
+
+/* A word makes one record at most; what lives may tell them again, in any order. */
+static void read_all(struct door *door, int way)
 {
     struct probity_reader_options options = {.survey = way & SURVEY, .follow = (way & FOLLOW) != 0};
     const char *path = door->trace;
     const struct probity_event *event;
     struct probity_reader *reader;
-    uint64_t events = 0, calls = 0, before = 0;
+    uint64_t events = 0, calls = 0, before = 0, most = CHUNKS * WORDS + 1;
+    int is_alive = door->owner_file >= 0;
     int got;
 
     if (probity_reader_open(&path, 1, &options, NULL, &reader) != 0)
         return;
-    while ((got = probity_reader_next(reader, &event)) == 1) {
-        if (++events > CHUNKS * WORDS + 1 || event->tick < before)
+    while ((got = next(door, reader, &event)) == 1) {
+        if (++events > most * (is_alive ? 2 : 1) || (event->tick < before && !is_alive))
             abort();
         before = event->tick;
     }
-    if (got < 0)
+    if (got != 0)
         abort();
     probity_reader_profile(reader, 0, take_profiled, &calls);
     probity_reader_close(reader);
+}
+
+/* The tool's half of a request for other levels. Nobody answers, but for what the header says. */
+static void ask(const struct door *door)
+{
+    struct probity_attach attach;
+    uint8_t session[16], boot[16];
+    int functions = 0, parameters = 0;
+
+    memset(session, 7, sizeof session);
+    memset(boot, 9, sizeof boot);
+    if (probity_attach_open(door->spool, session, boot, 1, &attach) != 0)
+        return;
+    int error = probity_control_ask(&attach, 1, 2, 0, &functions, &parameters);
+    if (error == 0 && (functions < 0 || functions > 255 || parameters < 0 || parameters > 255))
+        abort();
+    probity_attach_close(&attach);
 }
 
 static void ignore(void *context, uint64_t offset, const char *text)
@@ -202,7 +257,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     begin(&door);
     make_segment(&door, &input);
     make_trace(&door, way & COVERED);
+    door.owner_file = -1;
+    if (way & ALIVE)
+        live(&door);
     read_all(&door, way);
+    if (way & ASK)
+        ask(&door);
+    die(&door);
     if (way & RECOVER)
         fold(&door);
     end(&door);
