@@ -50,7 +50,7 @@ fuzz() {
     ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 \
         nice -n 10 "$BUILD-$kind/tests/$door" -max_total_time="$seconds" -print_final_stats=1 \
         -timeout=10 -rss_limit_mb=2000 -close_fd_mask=1 -artifact_prefix="$STATE/found/$door-" \
-        "$STATE/corpus/$corpus" "$@" > "$log" 2>&1 || status=$?
+        "$STATE/corpus/$corpus" "$SOURCE/tests/fuzz/corpus/$corpus" "$@" > "$log" 2>&1 || status=$?
     number=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
     count "executions.$door.$kind" "${number:-0}"
     count "seconds.$door.$kind" "$seconds"
@@ -64,14 +64,14 @@ fuzz_round() {
     local share=$((budget / 20 + 1)) length
     share=$((share < 12 ? share : 12)) # rounds of four minutes at most, so that little is lost
     for length in 320 512 384 1024; do
-        fuzz fuzz_reader fuzz-often $((share * 3)) trace -max_len=$length "$STATE/seeds"
+        fuzz fuzz_reader fuzz-often $((share * 4)) trace -max_len=$length "$STATE/seeds"
     done
-    fuzz fuzz_reader fuzz $((share * 2)) trace -max_len=4096 "$STATE/seeds"
-    fuzz fuzz_commands fuzz $((share * 2)) trace -max_len=4096 "$STATE/seeds"
-    fuzz fuzz_spool fuzz "$share" spool -max_len=2500
-    fuzz fuzz_runs fuzz "$share" runs -max_len=1000
-    fuzz fuzz_arguments fuzz "$share" arguments -max_len=2500
-    fuzz fuzz_settings fuzz $((share / 2)) settings -max_len=4096
+    fuzz fuzz_reader fuzz "$share" trace -max_len=4096 "$STATE/seeds"
+    fuzz fuzz_commands fuzz "$share" trace -max_len=4096 "$STATE/seeds"
+    fuzz fuzz_spool fuzz $(((share + 1) / 2)) spool -max_len=2500
+    fuzz fuzz_runs fuzz $(((share + 1) / 2)) runs -max_len=1000
+    fuzz fuzz_arguments fuzz $(((share + 1) / 2)) arguments -max_len=2500
+    fuzz fuzz_settings fuzz $(((share + 1) / 2)) settings -max_len=4096
     fuzz_afl "$share"
 }
 
