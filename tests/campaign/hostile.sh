@@ -9,6 +9,9 @@
 budget=${FUZZ_SECONDS:-900}
 goal=${FUZZ_TOTAL:-1000000000}
 mkdir -p "$STATE/found" "$STATE/seeds"
+# Whoever starts this as politely need not be more polite still.
+niceness=$(nice)
+polite=(nice -n "$((niceness < 10 ? 10 - niceness : 0))")
 
 # ---- Fuzzing ----
 
@@ -48,7 +51,7 @@ fuzz() {
     shift 4
     mkdir -p "$STATE/corpus/$corpus"
     ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 \
-        nice -n 10 "$BUILD-$kind/tests/$door" -max_total_time="$seconds" -print_final_stats=1 \
+        "${polite[@]}" "$BUILD-$kind/tests/$door" -max_total_time="$seconds" -print_final_stats=1 \
         -timeout=10 -rss_limit_mb=2000 -close_fd_mask=1 -artifact_prefix="$STATE/found/$door-" \
         "$STATE/corpus/$corpus" "$SOURCE/tests/fuzz/corpus/$corpus" "$@" > "$log" 2>&1 || status=$?
     number=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
@@ -81,7 +84,7 @@ fuzz_afl() {
     command -v afl-fuzz > /dev/null || return 0
     before=$(sed -n 's/^execs_done *: //p' "$out/default/fuzzer_stats" 2> /dev/null || echo 0)
     AFL_AUTORESUME=1 AFL_SKIP_CPUFREQ=1 AFL_NO_UI=1 AFL_NO_AFFINITY=1 AFL_BENCH_UNTIL_CRASH=1 \
-        AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 nice -n 10 timeout "$1" afl-fuzz -V "$1" \
+        AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 "${polite[@]}" timeout "$1" afl-fuzz -V "$1" \
         -i "$STATE/corpus/trace" -o "$out" -g 2 -G 4096 -- "$BUILD-fuzz-afl/tests/fuzz_reader" \
         > "$STATE/afl.log" 2>&1 || true
     after=$(sed -n 's/^execs_done *: //p' "$out/default/fuzzer_stats" 2> /dev/null || echo 0)
@@ -124,8 +127,8 @@ row "Lines of src/reader, src/format and the reading side of src/spool that the 
 # ---- Cuts and turned bits ----
 
 golden=("$SOURCE"/tests/golden/good/{with_ids,sites,late,listed,threads,cpu,packed_ids}.probity)
-step cut nice -n 10 "$BUILD/tests/sweep" cut 1 1 1 "${golden[@]}"
-step flip nice -n 10 "$BUILD/tests/sweep" flip 8 4 1 "${golden[@]}"
+step cut "${polite[@]}" "$BUILD/tests/sweep" cut 1 1 1 "${golden[@]}"
+step flip "${polite[@]}" "$BUILD/tests/sweep" flip 8 4 1 "${golden[@]}"
 row "Golden traces cut at every byte, by every command" "0 faults" \
     "$(tail -n 1 "$STATE/cut.out" 2> /dev/null || echo failed)"
 row "Every bit of them turned over, likewise" "0 faults" \
@@ -133,7 +136,7 @@ row "Every bit of them turned over, likewise" "0 faults" \
 
 # ---- Traces made to do harm ----
 
-step monsters nice -n 10 env COUNT=100000 bash "$SOURCE/tests/run/bounded.sh"
+step monsters "${polite[@]}" env COUNT=100000 bash "$SOURCE/tests/run/bounded.sh"
 row "Traces made to do harm, by every command" "$(sed -n 's/^bounds: //p' "$STATE/monsters.out")" \
     "$(sed -n 's/^worst: //p' "$STATE/monsters.out")"
 # shellcheck disable=SC2154 # of common.bash
