@@ -97,10 +97,12 @@ static void what_is_not_accounted_for_is_not_looked_at(void **state)
     (void)state;
     add_hits();
     make_sync(&make, PROBITY_BLOCK_SYNC, make_anchor(1000500), 1000450);
-    for (size_t bytes = before; bytes <= make.used; bytes += 5) {
+    for (size_t bytes = before; bytes < make.used; bytes += 5) {
         write_and_account(bytes, before);
         expect_hits(PROBITY_READER_WAITS, 2, 0);
     }
+    write_and_account(make.used, before);
+    expect_hits(PROBITY_READER_WAITS, 2, 0);
     write_and_account(make.used, make.used);
     expect_hits(PROBITY_READER_WAITS, 2, 2);
 }
