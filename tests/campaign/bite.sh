@@ -134,6 +134,7 @@ sow() {
         STOP_AT_FIRST=1 PATIENCE=$(patience_for "$test") mutation_ask "$tree" "$build" "$test" \
             > "$STATE/ask.out" 2>&1 || status=$?
         echo "$test: status $status: $(said "$STATE/ask.out")"
+        tail -n 30 "$STATE/ask.out"
         if [ $status -ne 0 ] && [ $status -ne 77 ]; then
             found=$test
             break

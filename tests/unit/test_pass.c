@@ -180,6 +180,28 @@ static void an_open_chunk_is_written_up_to_its_hole(void **state)
     assert_int_equal(found.late, 0);
 }
 
+/* Its words are padding already, and it is in no others yet. */
+static void a_hit_on_its_way_to_other_words_holds_the_watermark(void **state)
+{
+    (void)state;
+    open_chunk();
+    put(hit(1));
+    slot.moving_tick = now();
+    slot.moves = 1;
+    uint64_t on_its_way = hit(2);
+    put(probity_word(slot.moving_tick, probity_word_special(PROBITY_WORD_PAD, 1)));
+    while (now() - slot.moving_tick < SECOND_NS / 1000)
+        ;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(probity_pass_all(&pass, 0), 0);
+        expect_hits("1");
+    }
+    put(on_its_way);
+    slot.moves = 2;
+    assert_int_equal(probity_pass_all(&pass, 0), 0);
+    expect_hits("1 2");
+}
+
 static uint32_t wait_too_long_for_a_hole(void)
 {
     uint32_t chunk = hand_over();
@@ -346,6 +368,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_FILE(an_open_chunk_is_written_up_to_its_hole),
+        WITH_FILE(a_hit_on_its_way_to_other_words_holds_the_watermark),
         WITH_FILE(a_chunk_stays_its_owners_while_that_may_store),
         WITH_FILE(a_chunk_of_the_dead_is_let_go_of),
         WITH_FILE(nothing_is_let_go_of_that_could_not_be_written),
