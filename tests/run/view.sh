@@ -71,6 +71,12 @@ cmp -s <(jq -S . report.json) <(jq -S . found.json) || fail "not the report of '
 # What the trace of a C program does not tell, its DWARF does.
 expect "signature" "int fibonacci(int n)" \
     "$(jq -r '.report.functions[] | select(.name == "fibonacci").signature' small.json)"
+# Each block has its own calls in its histogram.
+PROBITY_OUT=$WORK/hits.probity "$PROGRAMS/blocks" > /dev/null
+view "blocks" 0 -o own.html hits.probity
+unpack data own.html | jq -e '[.blocks.blocks, .block_histograms] | transpose | length > 2 and
+    all(.[0].calls == ([.[1][][1]] | add) and .[1][0][0] <= .[0].min_ns and
+        .[1][-1][0] <= .[0].max_ns)' > found || fail "histograms of other blocks: $(cat found)"
 "$BUILD/bench/gen_scopes" big.probity 2 1 values
 view "few spans" 0 --spans 10000 -o few.html big.probity
 unpack data few.html > few.json
@@ -215,7 +221,6 @@ called=$("$PROBITY" log --tid "$tid" small.probity 2> /dev/null |
 look flame small.html tree.json thread.json
 look themes small.html
 look print few.html big.json
-PROBITY_OUT=$WORK/hits.probity "$PROGRAMS/blocks" > /dev/null
 "$PROBITY" blocks --json hits.probity > blocks.json
 view "hits" 0 hits.probity
 look blocks hits.html blocks.json

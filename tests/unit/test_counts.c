@@ -4,16 +4,20 @@
  * told where; and what is a guest's duty meanwhile: errno, files that are there, memory of threads
  * that have ended.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -21,6 +25,7 @@
 #include "format/stream.h"
 #include "probity.h"
 #include "reader/reader.h"
+#include "spool/layout.h"
 
 enum { CHUNKS = 8, CHUNK_RECORDS = 512, DROPPED = 100, IN_TURN = 500, FAST = 200000, IDS = 10 };
 
@@ -30,6 +35,7 @@ static char folder[64], trace_path[96];
 static struct {
     uint64_t hits, lost, dropped, holes;
     uint32_t ids[IDS];
+    char name[16]; /* of the thread that was named last */
 } found;
 
 /* With one segment, and no more. */
@@ -59,6 +65,9 @@ static void stop_and_read(void)
         if (event->kind == PROBITY_EVENT_HIT && found.hits < IDS)
             found.ids[found.hits] = event->id;
         found.hits += event->kind == PROBITY_EVENT_HIT;
+        if (event->kind == PROBITY_EVENT_THREAD_NAME)
+            snprintf(found.name, sizeof found.name, "%.*s", (int)event->payload_bytes,
+                     (const char *)event->payload);
         if (event->kind != PROBITY_EVENT_LOST)
             continue;
         assert_int_equal(event->payload_bytes, sizeof lost);
@@ -141,6 +150,27 @@ static void threads_in_turn_use_the_same_memory(void **state)
     assert_int_equal(found.dropped, 0);
 }
 
+static void *hit_by_another_name(void *unused)
+{
+    prctl(PR_SET_NAME, "another");
+    probity_probe(1);
+    return unused;
+}
+
+static void a_thread_is_told_by_its_name(void **state)
+{
+    pthread_t thread;
+
+    (void)state;
+    start(PROBITY_MODE_BLOCK);
+    probity_probe(1);
+    assert_int_equal(pthread_create(&thread, NULL, hit_by_another_name, NULL), 0);
+    pthread_join(thread, NULL);
+    stop_and_read();
+    assert_int_equal(found.hits, 2);
+    assert_string_equal(found.name, "another");
+}
+
 /* Names are events of several words, of which the last in a chunk has no room. */
 static void the_end_of_a_chunk_is_no_hole(void **state)
 {
@@ -170,6 +200,35 @@ static void ids_come_back_however_large(void **state)
     assert_memory_equal(found.ids, ids, sizeof ids);
 }
 
+#if PROBITY_HAS_FAST_PATH
+/* Forked in the midst of a probe, as by a signal handler. Stored by read(2), which may be
+ * refused. */
+static void a_child_stores_nothing_of_its_parents(void **state)
+{
+    const uint32_t ids[] = {1, 3};
+    int ends[2];
+
+    (void)state;
+    start(PROBITY_MODE_BLOCK);
+    probity_probe(1);
+    uint64_t *at = (uint64_t *)probity_reserve(probity_thread_self, 8), tick = probity_ticks();
+    uint64_t word = probity_word(tick, PROBITY_WORD_CODE_FIRST + 2 * 2);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], &word, sizeof word), sizeof word);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(read(ends[0], at, sizeof *at) == sizeof *at);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(__atomic_load_n(at, __ATOMIC_RELAXED), 0);
+    close(ends[0]);
+    close(ends[1]);
+    __atomic_store_n(at, probity_word(tick, PROBITY_WORD_CODE_FIRST + 2 * 3), __ATOMIC_RELAXED);
+    stop_and_read();
+    assert_int_equal(found.hits, 2);
+    assert_memory_equal(found.ids, ids, sizeof ids);
+}
+#endif
+
 /* Behind gaps, where probes read the clock, and in changes of chunk. */
 static void errno_stays(void **state)
 {
@@ -182,6 +241,52 @@ static void errno_stays(void **state)
         errno = EXDEV;
         probity_probe(1);
         assert_int_equal(errno, EXDEV);
+    }
+    stop_and_read();
+}
+
+/* Returns whether the file's text begins so. */
+static int begins(const char *thread, const char *name, const char *text, char ret_text[2000])
+{
+    char path[600];
+
+    snprintf(path, sizeof path, "/proc/self/task/%s/%s", thread, name);
+    int file = open(path, O_RDONLY);
+    ssize_t got = file >= 0 ? read(file, ret_text, 1999) : 0;
+    ret_text[got > 0 ? got : 0] = '\0';
+    close(file);
+    return strncmp(ret_text, text, strlen(text)) == 0;
+}
+
+static uint64_t signals_blocked_in_writer(void)
+{
+    DIR *threads = opendir("/proc/self/task");
+    const struct dirent *thread;
+    char text[2000];
+    uint64_t blocked = 0;
+
+    while ((thread = readdir(threads)) != NULL) {
+        if (!begins(thread->d_name, "comm", "probity-writer", text))
+            continue;
+        begins(thread->d_name, "status", "", text);
+        const char *line = strstr(text, "\nSigBlk:");
+        blocked = line != NULL ? strtoull(line + 8, NULL, 16) : 0;
+    }
+    closedir(threads);
+    return blocked;
+}
+
+/* All but those that nobody can block, and libc's own. */
+static void signals_are_the_programs(void **state)
+{
+    (void)state;
+    start(PROBITY_MODE_BLOCK);
+    probity_probe(1);
+    assert_int_equal(probity_flush(), 0);
+    uint64_t blocked = signals_blocked_in_writer();
+    for (int number = 1; number < 32; number++) {
+        if (number != SIGKILL && number != SIGSTOP)
+            assert_true(blocked >> (number - 1) & 1);
     }
     stop_and_read();
 }
@@ -230,9 +335,14 @@ int main(void)
         cmocka_unit_test(what_is_dropped_is_counted_and_told),
         cmocka_unit_test(mode_block_loses_nothing),
         cmocka_unit_test(threads_in_turn_use_the_same_memory),
+        cmocka_unit_test(a_thread_is_told_by_its_name),
         cmocka_unit_test(the_end_of_a_chunk_is_no_hole),
         cmocka_unit_test(ids_come_back_however_large),
+#if PROBITY_HAS_FAST_PATH
+        cmocka_unit_test(a_child_stores_nothing_of_its_parents),
+#endif
         cmocka_unit_test(errno_stays),
+        cmocka_unit_test(signals_are_the_programs),
         cmocka_unit_test(a_file_that_is_there_stays),
     };
 
