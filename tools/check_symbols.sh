@@ -41,9 +41,11 @@ stray_names() {
 # Of each object whose source still exists: names in writable sections.
 mutable_state() {
     local object source
-    # log.o: the flag that its handler of SIGINT raises; cli_unfinished.o: what a handler removes
+    # log.o: the flag that its handler of SIGINT raises; cli_unfinished.o: what a handler removes;
+    # cli_cut.o: where a handler of SIGBUS looks
     find "$build/obj/src" -name '*.o' ! -path '*/src/runtime/*' ! -path '*/src/cli/cli.o' \
-        ! -path '*/src/cli/log.o' ! -path '*/src/cli/cli_unfinished.o' |
+        ! -path '*/src/cli/log.o' ! -path '*/src/cli/cli_unfinished.o' \
+        ! -path '*/src/cli/cli_cut.o' |
         while read -r object; do
         source=${object#"$build/obj/"}
         [ -e "${source%.o}.c" ] || continue

@@ -160,6 +160,14 @@ int cli_remove_folder(const char *path, const char *const *files);
 void cli_unfinished_set(const struct cli_output *output);
 void cli_unfinished_clear(void);
 
+/* Removes it; fit for handlers of signals. */
+void cli_unfinished_remove(void);
+
+/* To be called first and last: what of a spool is cut off while a command reads it is told, and
+ * makes its status CLI_DAMAGED. Returns the status. */
+void cli_cut_watch(void);
+int cli_cut_judge(const struct cli_command *command, int status);
+
 /* To be called first: a JSON answer that there is no memory for ends the command, with status 1. */
 void cli_memory_init(void);
 

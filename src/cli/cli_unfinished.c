@@ -11,9 +11,9 @@
 
 #include "cli/cli.h"
 
-/* The last three: libraries end so, and a file that is cut off under its reader. */
-static const int signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGPIPE, SIGTERM,
-                              SIGXCPU, SIGABRT, SIGSEGV, SIGBUS};
+/* The last two: libraries end so. SIGBUS is cli_cut.c's. */
+static const int signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGPIPE,
+                              SIGTERM, SIGXCPU, SIGABRT, SIGSEGV};
 
 enum { SIGNALS = sizeof signals / sizeof *signals };
 
@@ -42,7 +42,7 @@ int cli_remove_folder(const char *path, const char *const *files)
     return result;
 }
 
-static void remove_unfinished(void)
+void cli_unfinished_remove(void)
 {
     if (unfinished.path != NULL && unfinished.files != NULL)
         cli_remove_folder(unfinished.path, unfinished.files);
@@ -53,7 +53,7 @@ static void remove_unfinished(void)
 /* SA_RESETHAND has given the signal its old meaning back, which it has once this returns. */
 static void remove_and_die(int signal_number)
 {
-    remove_unfinished();
+    cli_unfinished_remove();
     raise(signal_number);
 }
 
@@ -64,7 +64,7 @@ void cli_unfinished_set(const struct cli_output *output)
 
     /* For libraries that end the process when there is no memory. */
     if (!unfinished.is_at_exit)
-        atexit(remove_unfinished);
+        atexit(cli_unfinished_remove);
     unfinished.is_at_exit = 1;
     unfinished.files = output->files;
     unfinished.path = output->temporary;

@@ -105,9 +105,10 @@ static int run(int argc, char **argv)
         fprintf(stderr, "probity: no command '%s'; 'probity --help' lists them\n", name);
         return CLI_USAGE;
     }
+    cli_cut_watch();
     int status = command->run(argc - 1, argv + 1);
     cli_progress_end();
-    return status;
+    return cli_cut_judge(command, status);
 }
 
 /* A file that is opened later must not get the number of a stream that the caller closed: messages

@@ -54,6 +54,11 @@ int cli_recover_trace(const struct cli_command *command, const char *trace,
             "'%s' is shorter than its program wrote, so it is a copy or was cut; recover "
             "the trace itself (`probity csv` reads this one as it is)",
             trace);
+    if (error == PROBITY_ERROR_DAMAGED && ret_result->is_spool_cut) {
+        cli_warn(command, "'%s': its spool was cut, so records are lost; nothing is changed "
+                 "(`probity csv` reads what there is)", trace);
+        return CLI_DAMAGED;
+    }
     if (error != 0)
         return cli_fail_trace(command, trace, error, errno);
     if (!ret_result->was_closed && !ret_result->has_spool) {

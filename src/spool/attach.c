@@ -70,23 +70,30 @@ static int header_check(const struct probity_spool_header *header, size_t bytes,
     return 0;
 }
 
+static void segment_unmap(struct probity_attach_segment *segment)
+{
+    probity_cut_end(&segment->watch);
+    munmap(segment->map, segment->bytes);
+}
+
 /* Maps an open segment. Its length is held against its header before anything else is believed. */
-static int segment_map(int file, size_t bytes, const struct expected *expected,
-                       struct probity_attach_segment *ret_segment)
+static int segment_map(int file, const char *path, size_t bytes, const struct expected *expected,
+                       struct probity_attach_segment *segment)
 {
     struct probity_spool_header header;
-    void *map = mmap(NULL, bytes, PROT_READ, MAP_SHARED, file, 0);
 
-    if (map == MAP_FAILED)
+    segment->map = mmap(NULL, bytes, PROT_READ, MAP_SHARED, file, 0);
+    segment->bytes = bytes;
+    if (segment->map == MAP_FAILED)
         return PROBITY_ERROR_SYSTEM;
-    memcpy(&header, map, sizeof header);
+    probity_cut_begin(&segment->watch, path, segment->map, bytes);
+    memcpy(&header, segment->map, sizeof header);
     int error = header_check(&header, bytes, expected);
-    if (error != 0) {
-        munmap(map, bytes);
-        return error;
-    }
-    *ret_segment = (struct probity_attach_segment){map, bytes, header.chunks, header.chunk_words};
-    return 0;
+    if (error != 0)
+        segment_unmap(segment);
+    segment->chunks = header.chunks;
+    segment->chunk_words = header.chunk_words;
+    return error;
 }
 
 /* Further segments. One that is missing or unfit ends the list: its records cannot be had. */
@@ -106,7 +113,7 @@ static int map_further(struct probity_attach *attach, struct expected expected, 
             break;
         struct probity_attach_segment *segment = &attach->segments[attach->segment_count];
         expected.number = number;
-        if (segment_map(file, bytes, &expected, segment) == 0) {
+        if (segment_map(file, attach->path, bytes, &expected, segment) == 0) {
             attach->chunk_count += segment->chunks;
             attach->segment_count++;
         }
@@ -130,7 +137,7 @@ int probity_attach_open(const char *path, const uint8_t session[16], const uint8
     attach.segments = calloc(PROBITY_SPOOL_SEGMENTS_MAX, sizeof *attach.segments);
     int error = attach.path == NULL || attach.segments == NULL ? PROBITY_ERROR_MEMORY : 0;
     if (error == 0)
-        error = segment_map(attach.file, bytes, &expected, &attach.segments[0]);
+        error = segment_map(attach.file, attach.path, bytes, &expected, &attach.segments[0]);
     if (error == 0) {
         struct probity_spool_header *header = attach.segments[0].map;
         uint32_t count = __atomic_load_n(&header->segments, __ATOMIC_ACQUIRE);
@@ -151,7 +158,7 @@ int probity_attach_open(const char *path, const uint8_t session[16], const uint8
 void probity_attach_close(struct probity_attach *attach)
 {
     for (uint32_t i = 0; i < attach->segment_count; i++)
-        munmap(attach->segments[i].map, attach->segments[i].bytes);
+        segment_unmap(&attach->segments[i]);
     if (attach->file >= 0)
         close(attach->file);
     free(attach->segments);
@@ -257,6 +264,15 @@ int probity_attach_cells(const struct probity_attach *attach, uint64_t index,
     const struct probity_chunk_header *header = chunk_at(attach, index, &words);
 
     return probity_cells_get(header, words, attach->chunk_words, ret_cells);
+}
+
+int probity_attach_is_cut(const struct probity_attach *attach)
+{
+    int is_cut = 0;
+
+    for (uint32_t i = 0; i < attach->segment_count; i++)
+        is_cut |= attach->segments[i].watch.is_cut;
+    return is_cut;
 }
 
 int probity_attach_lock(struct probity_attach *attach)

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cut.h"
 #include "spool/cells.h"
 #include "spool/layout.h"
 
@@ -17,6 +18,7 @@ struct probity_attach_segment {
     void *map;
     size_t bytes;
     uint32_t chunks, chunk_words;
+    struct probity_cut_watch watch;
 };
 
 struct probity_attach {
@@ -68,6 +70,9 @@ int probity_attach_chunk_stands(const struct probity_attach *attach, uint64_t in
 /* What chunk number index holds of cells. Returns 1, or 0 where it is no chunk of cells. */
 int probity_attach_cells(const struct probity_attach *attach, uint64_t index,
                          struct probity_cells *ret_cells);
+
+/* Whether a tool found out that the spool was cut since it was mapped: 1 or 0. */
+int probity_attach_is_cut(const struct probity_attach *attach);
 
 /* Takes the writer's lock. Returns 0, or PROBITY_ERROR_STATE where another holds it. Needs
  * writable. */

@@ -110,8 +110,11 @@ int probity_control_ask(const struct probity_attach *attach, int functions, int 
                                                PROT_READ | PROT_WRITE, MAP_SHARED, attach->file, 0);
     if (header == MAP_FAILED)
         return PROBITY_ERROR_SYSTEM;
+    struct probity_cut_watch watch;
+    probity_cut_begin(&watch, attach->path, header, PROBITY_SPOOL_HEADER_BYTES);
     result =
         request_make(attach, header, request_of(0, functions, parameters), until_ns, &serial);
+    probity_cut_end(&watch);
     munmap(header, PROBITY_SPOOL_HEADER_BYTES);
     if (result == 0)
         result = wait_for(attach, serial, until_ns);

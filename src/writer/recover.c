@@ -97,6 +97,7 @@ static int take_spool(struct recovery *recovery)
     free(path);
     if (error == PROBITY_ERROR_OPEN || error == PROBITY_ERROR_FORMAT)
         return 0; /* none, or another's */
+    recovery->result->is_spool_cut = error == PROBITY_ERROR_DAMAGED;
     if (error != 0)
         return error;
     /* Looked at before the lock, so as not to take it from a program that is about to. */
@@ -304,6 +305,10 @@ static int fold(struct recovery *recovery)
         error = append_profile(recovery);
     if (error == 0)
         error = append_end(recovery);
+    if (error == 0 && probity_attach_is_cut(&recovery->rest.attach)) {
+        recovery->result->is_spool_cut = 1;
+        error = PROBITY_ERROR_DAMAGED;
+    }
     if (error == 0 && fsync(recovery->file) != 0 && errno != EINVAL)
         error = PROBITY_ERROR_WRITE;
     if (error != 0) {

@@ -108,11 +108,11 @@ for kind in tmpfs ext4 xfs btrfs; do
     row "Full disk ($kind): trace, spool, outputs" "as above" \
         "$([ -e "$STATE/disk-$kind.done" ] && tail -n 2 "$STATE/disk-$kind.out" | head -n 1)"
 done
-for place in links_in_the_way pipes_in_the_way trace_changed trace_replaced spool_taken stopped \
-    under_a_filter clock_jumps "limits 150" outputs_limited privileged not_to_be_written; do
+for place in links_in_the_way pipes_in_the_way trace_changed trace_replaced spool_taken spool_cut \
+    stopped under_a_filter clock_jumps "limits 150" outputs_limited privileged not_to_be_written; do
     # shellcheck disable=SC2086
     sweep "place-${place%% *}" places $place
 done
-row "Places and machines (12 kinds)" "as above" \
+row "Places and machines (13 kinds)" "as above" \
     "$(find "$STATE" -name 'place-*.done' | wc -l) kinds without a fault"
 finish

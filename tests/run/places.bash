@@ -218,6 +218,52 @@ spool_taken() {
     done
 }
 
+# Its owner, or who has its rights, cuts a spool while a tool has it mapped: the tool says so.
+spool_cut() {
+    local command status
+    for command in csv 'csv --header' recover; do
+        fresh
+        (PROBITY_OUT=$WORK/trace PROBITY_SPOOL_RECORDS=4194304 PROBITY_CHUNK_RECORDS=8192 \
+            "$PROGRAMS/ends" kill 2 100000 || true) > output 2> errors
+        [ "$command" != recover ] || break
+        mkfifo pipe
+        # shellcheck disable=SC2086
+        timeout 60 "$PROBITY" $command trace > pipe 2> stderr &
+        local tool=$!
+        exec 8< pipe
+        # From its first line on it is in the midst of the spool, and held up by the pipe.
+        head -c 1 <&8 > first
+        find "$SPOOL" -type f -exec truncate -s 8192 {} +
+        cat <&8 > rest
+        exec 8<&-
+        status=0
+        wait $tool || status=$?
+        expect "$command, spool cut: status" 3 "$status"
+        grep -q 'was cut while it was read' stderr || fail "$command, spool cut: $(cat stderr)"
+        [ "$(wc -l < rest)" -lt 200000 ] || fail "$command, spool cut: nothing is missing"
+    done
+    # Cut before.
+    cp trace before
+    find "$SPOOL" -type f -exec truncate -s 8192 {} +
+    status=0
+    timeout 20 "$PROBITY" recover trace > stdout 2> stderr || status=$?
+    expect "recover, spool cut: status" 3 "$status"
+    grep -q 'its spool was cut' stderr || fail "recover, spool cut: $(cat stderr)"
+    cmp before trace || fail "recover, spool cut: the trace is not as before"
+
+    begin_steps; go
+    timeout 60 "$PROBITY" log --follow trace > rest 2> stderr &
+    tool=$!
+    until [ -s rest ] || ! kill -0 $tool; do sleep 0.01; done
+    find "$SPOOL" -type f -exec truncate -s 0 {} +
+    kill -KILL "$steps_pid" 2> /dev/null || true
+    status=0
+    wait $tool || status=$?
+    expect "log --follow, spool cut: status" 3 "$status"
+    grep -q 'was cut while it was read' stderr || fail "log --follow, spool cut: $(cat stderr)"
+    wait "$steps_pid" 2> /dev/null || true
+}
+
 # ---- The machine ---------------------------------------------------------------------------------
 
 # A program that is stopped is read as it is, and not waited for.

@@ -13,6 +13,7 @@ pipes_in_the_way
 trace_changed
 trace_replaced
 spool_taken
+spool_cut
 stopped
 under_a_filter
 clock_jumps

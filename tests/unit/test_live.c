@@ -25,7 +25,7 @@ enum { CHUNKS = 8, WORDS = 512, COPIES = 400000, TAKEN = 1000 };
 static struct probity_live live;
 static uint32_t is_over, looks;
 
-static struct probity_attach_segment segment = {NULL, 0, CHUNKS, WORDS};
+static struct probity_attach_segment segment = {.chunks = CHUNKS, .chunk_words = WORDS};
 static struct probity_attach attach = {
     .segments = &segment, .segment_count = 1, .chunk_words = WORDS, .chunk_count = CHUNKS};
 
