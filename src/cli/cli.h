@@ -170,5 +170,6 @@ int cli_cut_judge(const struct cli_command *command, int status);
 
 /* To be called first: a JSON answer that there is no memory for ends the command, with status 1. */
 void cli_memory_init(void);
+void cli_memory_end(void);
 
 #endif

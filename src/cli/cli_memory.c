@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cli_memory.c: the end of a command where there is no memory for a part of a JSON answer: what
- * makes such answers would leave the part out, and the rest would look right.
+ * cli_memory.c: the end of a command where there is no memory for a part of an answer that would be
+ * left out, and the rest would look right: a part of JSON, or a signature.
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -9,14 +9,18 @@
 
 #include "cli/cli.h"
 
+void cli_memory_end(void)
+{
+    fputs("probity: not enough memory\n", stderr);
+    exit(CLI_FAILURE);
+}
+
 static void *allocate(size_t bytes)
 {
     void *memory = malloc(bytes);
 
-    if (memory == NULL && bytes > 0) {
-        fputs("probity: not enough memory\n", stderr);
-        exit(CLI_FAILURE);
-    }
+    if (memory == NULL && bytes > 0)
+        cli_memory_end();
     return memory;
 }
 

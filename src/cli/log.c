@@ -332,7 +332,7 @@ static int run_on(void *context, char **paths, size_t count)
     call->log.has_pids = count > 1;
     call->log.signature = signature;
     call->log.context = call;
-    call->symbols = symbols_open();
+    call->symbols = symbols_open(cli_memory_end);
     if (call->follow)
         catch_signals();
     status = set_range(call);

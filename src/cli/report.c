@@ -202,7 +202,7 @@ static int print_report(void *context, FILE *stream, const struct probity_reader
     struct report_call *call = context;
     int is_needed = call->answer.as_json || call->answer.as_csv || call->layout.has_signatures ||
                     call->pattern != NULL;
-    struct symbols *symbols = is_needed ? symbols_open() : NULL;
+    struct symbols *symbols = is_needed ? symbols_open(cli_memory_end) : NULL;
 
     call->layout.has_colour = has_colour;
     call->layout.is_utf8 = cli_answer_is_utf8();

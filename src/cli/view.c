@@ -234,7 +234,7 @@ static int print_page(void *context, FILE *stream, const struct probity_reader *
         answer.base.repairs = probity_tree_repairs(call->against.tree);
         answer.base.lost = probity_tree_lost(call->against.tree);
     }
-    call->symbols = symbols_open();
+    call->symbols = symbols_open(cli_memory_end);
     cli_signatures_find(call->symbols, reader, functions, count);
     limit_rows(functions, count);
     probity_report_sort(functions, count, PROBITY_REPORT_SELF);

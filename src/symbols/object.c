@@ -38,8 +38,10 @@ static void index_unit(struct symbols_object *object, Dwarf_Die *unit)
             dwarf_attr(&child, DW_AT_name, &attribute) == NULL)
             continue;
         const char *name = dwarf_formstring(&attribute);
-        if (name != NULL && add_entry(object, name, dwarf_dieoffset(&child)) != 0)
+        if (name != NULL && add_entry(object, name, dwarf_dieoffset(&child)) != 0) {
+            object->is_short = 1;
             return;
+        }
     } while (dwarf_siblingof(&child, &child) == 0);
 }
 

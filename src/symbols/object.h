@@ -20,6 +20,7 @@ struct symbols_object {
     Dwarf *dwarf;
     struct symbols_entry *entries; /* sorted by name */
     size_t count, capacity;
+    int is_short; /* not all are in the index, for want of memory */
     struct symbols_object *next;
 };
 

@@ -22,13 +22,26 @@ struct found {
 struct symbols {
     struct symbols_object *objects;
     void *found; /* a tree of struct found */
+    void (*no_memory)(void);
 };
 
-struct symbols *symbols_open(void)
+static void tell(void (*no_memory)(void))
 {
+    if (no_memory != NULL)
+        no_memory();
+}
+
+struct symbols *symbols_open(void (*no_memory)(void))
+{
+    struct symbols *symbols = calloc(1, sizeof *symbols);
+
     /* libdwfl would ask servers for what is not on this machine. */
     unsetenv("DEBUGINFOD_URLS");
-    return calloc(1, sizeof(struct symbols));
+    if (symbols != NULL)
+        symbols->no_memory = no_memory;
+    else
+        tell(no_memory);
+    return symbols;
 }
 
 /* Programs have few libraries: a list. An object that was not found is kept too. */
@@ -41,6 +54,8 @@ static struct symbols_object *object_of(struct symbols *symbols, const char *pat
     if (object != NULL)
         return object;
     object = symbols_object_open(path);
+    if (object == NULL || object->is_short)
+        tell(symbols->no_memory);
     if (object != NULL) {
         object->next = symbols->objects;
         symbols->objects = object;
@@ -62,7 +77,10 @@ static char *make_signature(struct symbols *symbols, const struct probity_functi
                                                (int)function->line, &die))
         return NULL;
     symbols_prototype(&die, text, sizeof text);
-    return strdup(text);
+    char *signature = strdup(text);
+    if (signature == NULL)
+        tell(symbols->no_memory);
+    return signature;
 }
 
 /* A function of a trace is always at the same address. */
@@ -85,13 +103,14 @@ const char *symbols_signature(struct symbols *symbols, const struct probity_func
     if (place != NULL)
         return (*place)->signature;
     struct found *made = malloc(sizeof *made);
-    if (made == NULL)
-        return NULL;
-    *made = (struct found){function, make_signature(symbols, function, executable)};
-    if (tsearch(made, &symbols->found, compare_found) != NULL)
-        return made->signature;
-    free(made->signature);
-    free(made);
+    if (made != NULL) {
+        *made = (struct found){function, make_signature(symbols, function, executable)};
+        if (tsearch(made, &symbols->found, compare_found) != NULL)
+            return made->signature;
+        free(made->signature);
+        free(made);
+    }
+    tell(symbols->no_memory);
     return NULL;
 }
 

@@ -11,8 +11,9 @@
 
 struct symbols;
 
-/* NULL without memory: then nothing is found. */
-struct symbols *symbols_open(void);
+/* no_memory is called, here and below, where there is no memory; it may end the process. If it
+ * returns, or is NULL, signatures are missing. NULL without memory: then nothing is found. */
+struct symbols *symbols_open(void (*no_memory)(void));
 
 /* The signature of a function, as "int SetRect(struct rect *rect, int left)", or NULL where its
  * object (executable, where the function names none) or its DWARF cannot be had. Found once for

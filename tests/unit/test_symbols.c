@@ -67,7 +67,7 @@ static const char *signature(struct symbols *symbols, struct probity_function *f
 
 static void prototypes_are_as_in_the_source(void **state)
 {
-    struct symbols *symbols = symbols_open();
+    struct symbols *symbols = symbols_open(NULL);
     struct probity_function f[4];
     (void)state;
     assert_int_equal(plain(), 1);
@@ -87,7 +87,7 @@ static void prototypes_are_as_in_the_source(void **state)
 
 static void what_is_not_there_is_not_made_up(void **state)
 {
-    struct symbols *symbols = symbols_open();
+    struct symbols *symbols = symbols_open(NULL);
     struct probity_function f[6];
     char fifo[] = "/tmp/test_symbols.XXXXXX";
     (void)state;
