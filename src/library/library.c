@@ -26,16 +26,14 @@
 /* Before every constructor and behind every destructor of default priority. */
 enum { FIRST_PRIORITY = 101 };
 
-/* A closed trace becomes the CSV that was asked for; on failure the trace stays. */
+/* A closed trace becomes the CSV that was asked for. */
 static int make_csv(const char *trace_path, const char *csv_path)
 {
     struct probity_text_guard guard;
 
     probity_text_guard_begin(&guard);
     int result = probity_csv_write_file(trace_path, csv_path);
-    if (result == 0)
-        unlink(trace_path);
-    else
+    if (result != 0)
         probity_session_complain(csv_path, probity_error_text(result));
     probity_text_guard_end(&guard);
     return result;

@@ -365,7 +365,7 @@ int probity_session_start(struct probity_session *session, const struct probity_
     session->unnamed_spool = -1;
     session->is_by_environment = 0;
     session->threads = 0;
-    session->is_declared = 0;
+    session->is_declared = session->is_spool_left = 0;
     session->segment_refusal = session->writer_refusal = (struct probity_refusal){0, 0};
     __atomic_store_n(&session->announced_only, (uint32_t)settings->threads_announced,
                      __ATOMIC_RELAXED);
@@ -594,8 +594,9 @@ static void spool_remove(struct probity_session *session)
     __atomic_store_n(&session->live.header->state, PROBITY_SPOOL_CLOSED, __ATOMIC_RELEASE);
     for (uint32_t i = pool->segments; i-- > 0;) {
         if (probity_segment_path(session->spool_path, i, session->scratch[0],
-                                 sizeof session->scratch[0]) == 0)
-            unlink(session->scratch[0]);
+                                 sizeof session->scratch[0]) == 0 &&
+            unlink(session->scratch[0]) != 0 && errno != ENOENT)
+            session->is_spool_left = 1;
         mmap(pool->segment[i].at, bytes, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
         munmap(pool->segment[i].chunk, pool->chunks_per_segment * sizeof *pool->segment[i].chunk);
@@ -620,6 +621,14 @@ static int trace_end(struct probity_session *session, uint32_t reason)
     return result;
 }
 
+/* Where it was made for something else that is whole now. Not without its spool, which nobody would
+ * find: `probity recover` removes what it can of both. */
+static void trace_remove(const struct probity_session *session)
+{
+    if (!session->is_spool_left)
+        unlink(session->trace_path);
+}
+
 /* A trace that was made only to be printed goes when that is done. */
 static void texts_end(struct probity_session *session)
 {
@@ -629,7 +638,7 @@ static void texts_end(struct probity_session *session)
     if (settings->summary[0] != 0 && probity_session_print_summary != NULL)
         is_whole &= probity_session_print_summary(session) == 0;
     if (settings->is_for_text && is_whole)
-        unlink(session->trace_path);
+        trace_remove(session);
 }
 
 int probity_session_stop(struct probity_session *session, uint32_t reason)
@@ -651,8 +660,11 @@ int probity_session_stop(struct probity_session *session, uint32_t reason)
     int result = trace_end(session, reason);
     if (result == 0)
         texts_end(session);
-    if (result == 0 && session->csv_path[0] != 0 && probity_session_when_closed != NULL)
+    if (result == 0 && session->csv_path[0] != 0 && probity_session_when_closed != NULL) {
         result = probity_session_when_closed(session->trace_path, session->csv_path);
+        if (result == 0)
+            trace_remove(session);
+    }
     __atomic_store_n(&session->state, PROBITY_SESSION_ENDED, __ATOMIC_RELEASE);
     return result;
 }
@@ -668,6 +680,6 @@ void probity_session_make_way(struct probity_session *session)
         return;
     shut_out(session);
     if (trace_end(session, PROBITY_END_STOPPED) == 0 && !session->is_declared)
-        unlink(session->trace_path);
+        trace_remove(session);
     __atomic_store_n(&session->state, PROBITY_SESSION_ENDED, __ATOMIC_RELEASE);
 }

@@ -58,6 +58,7 @@ struct probity_session {
     uint8_t id[16];
     char trace_path[PROBITY_LIMIT_PATH], csv_path[PROBITY_LIMIT_PATH],
         spool_path[PROBITY_LIMIT_PATH];
+    int is_spool_left; /* 1: not all of its files could be removed */
     int unnamed_spool; /* descriptor of segment 0 while it is not at spool_path yet; or -1 */
     char log_path[PROBITY_LIMIT_PATH], summary_path[PROBITY_LIMIT_PATH]; /* "": too long */
     void *log; /* of src/library/log_print.c: what it works with */
@@ -74,7 +75,8 @@ static inline uint32_t probity_session_number(const struct probity_session *sess
     return __atomic_load_n(&session->number, __ATOMIC_RELAXED);
 }
 
-/* What is done with a closed trace that is to become a CSV; set by src/library/. */
+/* What is done with a closed trace that is to become a CSV; set by src/library/. Returns 0 where
+ * the trace may go. */
 typedef int probity_session_closed(const char *trace_path, const char *csv_path);
 extern probity_session_closed *probity_session_when_closed;
 
