@@ -14,7 +14,7 @@
 #include "output/report_text.h"
 #include "probity.h"
 
-enum { NAME_COLUMNS = 20 };
+enum { NAME_COLUMNS = 20, LABEL_COLUMNS_MAX = 60 };
 
 static const char *base_name(const char *path)
 {
@@ -31,7 +31,8 @@ static void put_safe(FILE *stream, const char *text)
 /* ---- Text --------------------------------------------------------------------------------------
  */
 
-/* Columns by bytes: a label of other letters than ASCII is out of line, and whole. */
+/* Columns by bytes: a label of other letters than ASCII is out of line, and whole; so is one that
+ * is longer than any user's. */
 static void put_cell(FILE *stream, const char *text, size_t columns)
 {
     put_safe(stream, text);
@@ -48,7 +49,7 @@ static size_t widest_label(const struct probity_runs *runs)
         size_t bytes = strlen(runs->entries[i].run.label);
         widest = bytes > widest ? bytes : widest;
     }
-    return widest;
+    return widest < LABEL_COLUMNS_MAX ? widest : LABEL_COLUMNS_MAX;
 }
 
 static void list_text(FILE *stream, const struct probity_runs *runs)

@@ -15,6 +15,7 @@
 enum {
     APPLICATION = 0x50726274, /* "Prbt" */
     VERSION = 1,
+    ROW_BYTES_MAX = 4 << 20, /* texts of traces have 64 KiB at most, and a block's name has four */
     BUSY_MS = 10000 /* a change takes milliseconds; somebody who holds the file longer is stuck */
 };
 
@@ -173,11 +174,27 @@ static int open_file(struct probity_store *store, int flags)
         return store->database != NULL ? probity_store_fail(store) : PROBITY_ERROR_MEMORY;
     sqlite3_extended_result_codes(store->database, 1);
     sqlite3_busy_timeout(store->database, BUSY_MS);
+    sqlite3_limit(store->database, SQLITE_LIMIT_LENGTH, ROW_BYTES_MAX);
     sqlite3_db_config(store->database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(store->database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     sqlite3_db_config(store->database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
     sqlite3_db_config(store->database, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
     return probity_store_run(store, "PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON");
+}
+
+/* Columns that are computed take no room in the file: a small one would fill all memory. */
+static int check_tables(struct probity_store *store)
+{
+    int64_t computed = 0;
+    int error = probity_store_number(
+        store, "SELECT (SELECT count(*) FROM pragma_table_xinfo('run') WHERE hidden) + "
+        "(SELECT count(*) FROM pragma_table_xinfo('environment') WHERE hidden) + "
+        "(SELECT count(*) FROM pragma_table_xinfo('item') WHERE hidden)", &computed);
+
+    if (error == 0 && computed > 0)
+        error = probity_store_fail_with(store, PROBITY_ERROR_DAMAGED,
+                                        "its tables are not those of a history");
+    return error;
 }
 
 static int check_version(struct probity_store *store)
@@ -194,7 +211,7 @@ static int check_version(struct probity_store *store)
         return probity_store_fail_with(store, PROBITY_ERROR_FORMAT,
                                        "this is no history of runs of Probity");
     if (version == VERSION)
-        return 0;
+        return check_tables(store);
     snprintf(text, sizeof text, "it has version %lld, and this Probity knows version %d only; "
              "nothing is converted: use the Probity that made it", (long long)version, VERSION);
     return probity_store_fail_with(store, PROBITY_ERROR_VERSION, text);

@@ -341,6 +341,23 @@ runs "trigger" 0 add many.1
 [ "$(sql 'SELECT count(*) FROM item')" -gt "$items" ] || fail "a trigger was run"
 cp good "$DB"
 
+# Values that are computed: no byte in the file, and gigabytes in memory.
+sql "PRAGMA writable_schema = ON; UPDATE sqlite_master
+    SET sql = replace(sql, 'why TEXT NOT NULL', 'why TEXT AS (hex(zeroblob(400000000)))')
+    WHERE name = 'run'"
+runs "computed values" 1 list
+grep -q "its tables are not those of a history" errors || fail "computed values: $(cat errors)"
+cp good "$DB"
+# So that nothing is read of what is too large for any run.
+sql "UPDATE run SET why = zeroblob(5000000) WHERE number = 1"
+runs "large value" 1 list
+grep -q "too big" errors || fail "large value: $(cat errors)"
+cp good "$DB"
+# One long label does not make all lines long.
+sql "UPDATE run SET label = hex(zeroblob(100000)) WHERE number = 1"
+runs "long label" 0 list
+expect "long label" 1 "$(awk 'length > 400' output | wc -l)"
+cp good "$DB"
 # A journal that names another file as that of a change of several databases: SQLite removes it.
 echo precious > thesis
 name=$WORK/thesis
