@@ -209,23 +209,23 @@ static void a_child_stores_nothing_of_its_parents(void **state)
     int ends[2];
 
     (void)state;
+    assert_int_equal(pipe(ends), 0);
     start(PROBITY_MODE_BLOCK);
     probity_probe(1);
     uint64_t *at = (uint64_t *)probity_reserve(probity_thread_self, 8), tick = probity_ticks();
     uint64_t word = probity_word(tick, PROBITY_WORD_CODE_FIRST + 2 * 2);
-    assert_int_equal(pipe(ends), 0);
     assert_int_equal(write(ends[1], &word, sizeof word), sizeof word);
     pid_t child = fork();
     if (child == 0)
         _exit(read(ends[0], at, sizeof *at) == sizeof *at);
     assert_int_equal(waitpid(child, NULL, 0), child);
     assert_int_equal(__atomic_load_n(at, __ATOMIC_RELAXED), 0);
-    close(ends[0]);
-    close(ends[1]);
     __atomic_store_n(at, probity_word(tick, PROBITY_WORD_CODE_FIRST + 2 * 3), __ATOMIC_RELAXED);
     stop_and_read();
     assert_int_equal(found.hits, 2);
     assert_memory_equal(found.ids, ids, sizeof ids);
+    close(ends[0]);
+    close(ends[1]);
 }
 #endif
 
