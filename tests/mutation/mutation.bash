@@ -50,9 +50,10 @@ mutation_targets() {
     done
     echo tool lib
     [[ $text != *examples* ]] || echo examples
-    for file in tests/death tests/sweep bench/gen_scopes; do
+    for file in tests/death tests/sweep; do
         [[ $text != *"/$file"* ]] || echo "$2/$file"
     done
+    [[ $text != *bench* ]] || echo bench-programs
     words=" $(tr -cs 'a-z_' ' ' <<< "$text") "
     for file in "$SOURCE"/tests/programs/*.c "$SOURCE"/tests/programs/*.cc; do
         name=$(basename "${file%.*}")
