@@ -287,7 +287,9 @@ static int write_output(struct log_call *call)
     struct cli_output output;
     struct probity_log_counts counts = {.lines = 0};
     struct probity_log *log;
-    int status = cli_output_open(ME, call->out, call->force, &output);
+    /* What is followed may be looked at before the end. */
+    int status = call->follow ? cli_output_open_named(ME, call->out, call->force, &output)
+                              : cli_output_open(ME, call->out, call->force, &output);
 
     if (status != CLI_OK)
         return status;

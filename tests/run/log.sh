@@ -116,14 +116,20 @@ running=$!
 await made 1 .
 "$PROBITY" log --follow trace > found 2> errors &
 following=$!
+"$PROBITY" log --follow -o kept trace 2> errors.kept &
+keeping=$!
+until compgen -G 'kept*' > /dev/null || ! kill -0 $keeping; do sleep 0.01; done
+await "$(echo kept*)" 1 step
 await found 10 step
 kill -0 "$running" 2> /dev/null || fail "lines came only when the program had ended"
 wait "$running"
 wait "$following" || fail "--follow: status $?: $(cat errors)"
+wait "$keeping" || fail "--follow -o: status $?: $(cat errors.kept)"
 "$PROBITY" log trace > file
 cmp -s file found || fail "followed log differs: $(diff file found | head -n 5)"
+cmp -s file kept || fail "followed log in a file differs: $(diff file kept | head -n 5)"
 expect "steps followed" 30 "$(grep -c 'number = ' found)"
-rm -f trace made found
+rm -f trace made found kept
 
 # Killed: what its spool still had comes too. Nothing that was printed before is missing.
 PROBITY_OUT=$WORK/trace "$PROGRAMS/logged" steps 1000 > made 2> errors &
