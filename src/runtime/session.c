@@ -381,6 +381,7 @@ int probity_session_start(struct probity_session *session, const struct probity_
         undo(session, descriptor);
         return result;
     }
+    probity_trace_file_hold(session, descriptor);
     close(descriptor);
     probity_os_barrier_ready();
     probity_os_image_find(&session->image);
@@ -614,10 +615,13 @@ static int trace_end(struct probity_session *session, uint32_t reason)
     if (result != 0) {
         /* Also where no file opened. */
         __atomic_store_n(&session->live.failed, 1, __ATOMIC_RELAXED);
+        if (!session->live.header->failed && probity_trace_file_is_removed(session))
+            probity_live_fail(&session->live, ENOENT);
         has_failed(session);
     }
     if (result == 0 || is_trace_gone(session))
         spool_remove(session);
+    probity_trace_file_let_go(session);
     return result;
 }
 

@@ -58,6 +58,7 @@ struct probity_session {
     uint8_t id[16];
     char trace_path[PROBITY_LIMIT_PATH], csv_path[PROBITY_LIMIT_PATH],
         spool_path[PROBITY_LIMIT_PATH];
+    void *held_trace;  /* of src/runtime/trace_file.c; or NULL */
     int is_spool_left; /* 1: not all of its files could be removed */
     int unnamed_spool; /* descriptor of segment 0 while it is not at spool_path yet; or -1 */
     char log_path[PROBITY_LIMIT_PATH], summary_path[PROBITY_LIMIT_PATH]; /* "": too long */

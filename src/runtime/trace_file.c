@@ -20,6 +20,7 @@
 
 enum {
     NAME_TRIES = 100,
+    HELD_BYTES = 4096,
     BUILD_ID_BYTES_MAX = 64,
     COST_ROOM = PROBITY_BLOCK_HEADER_BYTES + PROBITY_COST_BYTES_MAX
 };
@@ -134,7 +135,7 @@ static int try_names(struct probity_session *session, const struct path *path, i
     if (overwrite && lstat(trace.text, &status) == 0 && S_ISREG(status.st_mode))
         unlink(trace.text);
     *ret_descriptor =
-        open(trace.text, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        open(trace.text, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (*ret_descriptor >= 0)
         return 0;
     if (errno != EEXIST)
@@ -171,6 +172,43 @@ int probity_trace_file_make(struct probity_session *session, int is_child, int *
             tell_name(session);
     }
     return result;
+}
+
+void probity_trace_file_hold(struct probity_session *session, int descriptor)
+{
+    void *at = mmap(NULL, HELD_BYTES, PROT_NONE, MAP_PRIVATE, descriptor, 0);
+
+    if (at != MAP_FAILED && madvise(at, HELD_BYTES, MADV_DONTFORK) != 0) {
+        munmap(at, HELD_BYTES);
+        at = MAP_FAILED;
+    }
+    session->held_trace = at != MAP_FAILED ? at : NULL;
+}
+
+void probity_trace_file_let_go(struct probity_session *session)
+{
+    if (session->held_trace != NULL)
+        munmap(session->held_trace, HELD_BYTES);
+    session->held_trace = NULL;
+}
+
+/* The kernel puts a word behind the name that it had last. */
+int probity_trace_file_is_removed(struct probity_session *session)
+{
+    static const char word[] = " (deleted)";
+    uintptr_t at = (uintptr_t)session->held_trace;
+    char link[64], *name = session->scratch[0];
+    struct stat status;
+
+    if (at == 0)
+        return 0;
+    snprintf(link, sizeof link, "/proc/self/map_files/%lx-%lx", (unsigned long)at,
+             (unsigned long)at + HELD_BYTES);
+    ssize_t length = readlink(link, name, sizeof session->scratch[0] - 1);
+    if (length < (ssize_t)sizeof word)
+        return 0;
+    name[length] = 0;
+    return strcmp(name + length - (sizeof word - 1), word) == 0 && lstat(name, &status) != 0;
 }
 
 int probity_trace_file_expand(struct probity_session *session, const char *template, int is_child,

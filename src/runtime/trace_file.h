@@ -24,4 +24,12 @@ int probity_trace_file_expand(struct probity_session *session, const char *templ
 int probity_trace_file_begin(struct probity_session *session, int descriptor, uint64_t *ret_bytes,
                              uint64_t *ret_blocks);
 
+/* Who has no thread that writes keeps no descriptor, and would not know a trace that was removed,
+ * whose spool nobody wants, from one that was moved: a mapping knows. It is never looked at. */
+void probity_trace_file_hold(struct probity_session *session, int descriptor);
+void probity_trace_file_let_go(struct probity_session *session);
+
+/* 1 where it has no name any more; 0 where it has, or nothing is known. */
+int probity_trace_file_is_removed(struct probity_session *session);
+
 #endif

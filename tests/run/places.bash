@@ -5,10 +5,21 @@
 # lets it make its next 500 hits, and `go_to_end` ends it, with its status in $steps_status.
 begin_steps() {
     fresh
-    rm -f in
     mkfifo in
     : > output
     env "PROBITY_OUT=$WORK/trace" "$@" "$PROGRAMS/refused" steps 500 < in > output 2> errors &
+    steps_pid=$!
+    exec 9> in
+    wait_for_steps 1
+}
+
+# The same, refused what the options of refuse say. Not to be killed by its number.
+begin_refused() {
+    fresh
+    mkfifo in
+    : > output
+    env "PROBITY_OUT=$WORK/trace" "$REFUSE" "$@" "$PROGRAMS/refused" steps 500 \
+        < in > output 2> errors &
     steps_pid=$!
     exec 9> in
     wait_for_steps 1
@@ -124,6 +135,21 @@ trace_changed() {
     changed_so "trace removed" "" removed
     no_leftovers "trace removed"
 
+    # No thread can be made to write: who ends has no descriptor of the trace.
+    begin_refused -n 1 -a -k clone,clone3; go
+    rm trace
+    changed_so "trace removed, no writer" "" removed
+    no_leftovers "trace removed, no writer"
+
+    begin_refused -n 1 -a -k clone,clone3; go
+    mv trace moved
+    go_to_end
+    expect "trace moved, no writer: lines" 1 "$(wc -l < errors)"
+    grep -q "run 'probity recover' on it" errors || fail "trace moved, no writer: $(cat errors)"
+    "$PROBITY" recover moved > recovered 2>&1 || fail "trace moved, no writer: $(cat recovered)"
+    expect "trace moved, no writer: hits" 500 "$("$PROBITY" csv moved | wc -l)"
+    no_leftovers "trace moved, no writer"
+
     begin_steps; go
     : > trace
     go; go
@@ -160,13 +186,7 @@ trace_changed() {
 trace_replaced() {
     local how
     for how in file symbolic hard; do
-        fresh
-        mkfifo in
-        env "PROBITY_OUT=$WORK/trace" "$REFUSE" -n 1 -k clone,clone3 "$PROGRAMS/refused" steps 500 \
-            < in > output 2> errors &
-        steps_pid=$!
-        exec 9> in
-        wait_for_steps 1
+        begin_refused -n 1 -k clone,clone3
         rm trace
         echo precious > target
         case $how in
