@@ -55,7 +55,8 @@ settings_of() {
 prefix_of() {
     local command=(env "PROBITY=$(build_of "$1")/bin/probity" "VARIANT=$1")
     mapfile -t -O ${#command[@]} command < <(settings_of "$1")
-    [ "$1" != tsan ] || command+=(TSAN_OPTIONS=die_after_fork=0)
+    [ "$1" != tsan ] ||
+        command+=("TSAN_OPTIONS=die_after_fork=0:suppressions=$PWD/tests/tool/tsan.supp")
     case $1 in
         asan | tsan) if setarch -R true 2> /dev/null; then command+=(setarch -R); fi ;;
     esac

@@ -7,6 +7,9 @@
 MODEL_SECONDS=3600
 MODEL_MIB=9000
 
+# Valgrind runs programs several times slower, beside whatever else is at work.
+RACES_SECONDS=600
+
 # Steps run in a shell that knows what is sourced here.
 model_in_step() {
     failures=0
@@ -28,11 +31,11 @@ tool_in_step() {
 
 # ---- Models ----
 model_names
-models=0
+models=0 held=0
 while read -r name file settings; do
     # shellcheck disable=SC2086
-    step "model-$name" model_in_step "$name" "$file" holds $settings || continue
     models=$((models + 1))
+    step "model-$name" model_in_step "$name" "$file" holds $settings && held=$((held + 1))
 done <<'LIST'
 thread-signal handover.pml -DOWNERS=1 -DRECORDS=4 -DHOW=36
 thread-signal-of-two handover.pml -DOWNERS=1 -DRECORDS=3 -DHOW=36 -DHANDLED=2 -DHOW_HANDLED=1
@@ -50,7 +53,7 @@ levels levels.pml
 LIST
 states=$(cat "$STATE"/model-*.out |
     awk '{ for (i = 2; i <= NF; i++) if ($i == "states;") n += $(i - 1) } END { print n + 0 }')
-row "Models of which all states hold" "13 of 13" "$models of 13, $states states"
+row "Models of which all states hold" "$models" "$held, $states states"
 
 faults=0 found=0
 while read -r file fault; do
@@ -65,7 +68,8 @@ while read -r name arguments; do
     for tool in helgrind drd; do
         runs=$((runs + 1))
         # shellcheck disable=SC2086
-        step "$tool-$name" tool_in_step "$tool" $arguments && clean=$((clean + 1))
+        step "$tool-$name" tool_in_step "$tool" ${arguments/PLUGIN/$PROGRAMS/plugin_hits.so} &&
+            clean=$((clean + 1))
     done
 done <<'LIST'
 parallel parallel.shared
@@ -77,8 +81,61 @@ destructor threads.shared destructor 20 300
 ending stopping.shared ending
 names control.shared names 100
 log own_log.shared run 300
+walks blocks.shared
+calls tree.shared
+queue-signal typed.shared 50 signal
+values exported.shared 3 20
+scopes-exit fntrace_scopes.shared exit 20
+scopes-cancel fntrace_scopes.shared cancel 20
+leavers-exit leavers.shared exit 20
+leavers-deferred leavers.shared deferred 20
+signals signals.shared storm 200 2
+forks forks.shared plain
+forks-short forks.shared short
+loader loader.shared PLUGIN 10
+storm storm.shared ledger 1 3 2
+cpu-times cpu_times.shared 1 50
 LIST
-row "Programs of many threads under helgrind and DRD: clean" "$runs" "$clean"
+# The example web server, with the shared library, under a short load. $1 helgrind or drd; or tsan,
+# for the server that is built with it.
+server_in_step() {
+    local status=0 port server=("$BUILD-tsan/examples/httpd")
+    failures=0
+    fresh
+    mkdir -p root/cgi-bin
+    head -c 102400 /dev/urandom > root/large.bin
+    printf '#!/bin/sh\nprintf "\\n%%s\\n" "$QUERY_STRING"\n' > root/cgi-bin/echo
+    chmod +x root/cgi-bin/echo
+    if [ "$1" != tsan ]; then
+        "$CC" -std=gnu11 -O2 -g -pthread -D_GNU_SOURCE -I"$SOURCE/include" \
+            "$SOURCE"/examples/httpd/*.c -L"$BUILD/lib" -lprobity -Wl,-rpath,"$BUILD/lib" -o shared
+        server=(valgrind --quiet --tool="$1" --error-exitcode=9 --log-file=reported.%p
+            --suppressions="$SOURCE/tests/tool/valgrind.supp" ./shared)
+    fi
+    : > server.out
+    PROBITY_OUT=$WORK/trace setarch -R "${server[@]}" --root root --port 0 --threads 4 \
+        --idle 60 > server.out 2> errors &
+    server_pid=$!
+    port=$(server_port)
+    for path in large.bin "cgi-bin/echo?x"; do
+        wrk -t1 -c8 -d3s --timeout 60s "http://127.0.0.1:$port/$path" | grep requests ||
+            fail "no answer"
+    done
+    kill -TERM "$server_pid"
+    wait "$server_pid" || status=$?
+    expect "server under $1: status ($(head -n 30 errors))" 0 "$status"
+    cat reported.* > reported 2> /dev/null || true
+    expect "server under $1: reported" "" "$(head -n 30 reported 2> /dev/null)"
+    "$PROBITY" check trace || fail "server under $1: check"
+    [ "$failures" = 0 ]
+}
+
+for tool in helgrind drd; do
+    runs=$((runs + 1))
+    step "$tool-server" server_in_step "$tool" && clean=$((clean + 1))
+done
+row "Programs of threads, and the web server under load, under helgrind and DRD: clean" "$runs" \
+    "$clean"
 
 unit_in_step() {
     valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite \
@@ -111,11 +168,14 @@ row "Unit tests and commands under memcheck: clean" "$runs" "$clean"
 
 # ---- Thread sanitizer ----
 tsan_in_step() {
-    (cd "$SOURCE" && ONLY="^(tsan|gcc/build)" BUILD=$BUILD tools/test.sh)
+    (cd "$SOURCE" && CAMPAIGN=yes ONLY="^(tsan|gcc/build)" BUILD=$BUILD tools/test.sh)
 }
 step tsan tsan_in_step || true
 row "Tests under the thread sanitizer" "0 failed" \
     "$(grep -hE '^[0-9]+ passed' "$STATE"/tsan.out "$STATE"/tsan.running 2> /dev/null | tail -n 1)"
+export TSAN_OPTIONS=suppressions=$SOURCE/tests/tool/tsan.supp
+step tsan-server server_in_step tsan && found=clean || found="not clean"
+row "The web server under load, under the thread sanitizer" "clean" "$found"
 
 # ---- AArch64 ----
 aarch64_in_step() {
@@ -125,5 +185,5 @@ rounds=0
 for ((round = 1; round <= 20; round++)); do
     step "aarch64-$round" aarch64_in_step && rounds=$((rounds + 1))
 done
-row "Runs of three threads on AArch64 (qemu), complete" "20" "$rounds"
+row "Runs of three threads on AArch64 (qemu), complete" "$((round - 1))" "$rounds"
 [ "$failures" = 0 ]

@@ -2,6 +2,7 @@
 # `probity blocks`: every number against one that awk makes of the lines of `probity csv`, and
 # percentiles against sorted times; filters, orders, outputs.
 # variants: clang asan
+# campaign: tsan
 . "$(dirname "$0")/computed.bash"
 . "$(dirname "$0")/common.bash"
 

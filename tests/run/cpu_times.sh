@@ -2,6 +2,7 @@
 # CPU times of hits against readings of the thread's own CPU clock on both sides of each, with sleep
 # and work in between, by the bound that the trace states.
 # variants: clang
+# campaign: tsan
 . "$(dirname "$0")/common.bash"
 
 seed=${SEED:-$RANDOM}

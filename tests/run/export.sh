@@ -2,6 +2,7 @@
 # `probity export`: what it refuses and how, what it says, and that every format takes every kind of
 # trace.
 # variants: clang asan
+# campaign: tsan
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/run/exported.bash"
 

@@ -2,6 +2,7 @@
 # The reader and examples/second_decoder.c, which was written from doc/ alone, tell the same of
 # every golden trace and of real ones; damage gets the exit status and the line that it deserves.
 # variants: clang asan
+# campaign: tsan
 . "$(dirname "$0")/common.bash"
 tests=$(cd "$OLDPWD" && cd "$(dirname "$0")/.." && pwd)
 golden=$tests/golden

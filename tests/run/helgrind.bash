@@ -5,10 +5,12 @@ races_under() {
     local tool=$1 program=$2 status=0
     shift 2
     fresh
-    PROBITY_OUT=$WORK/trace timeout 280 valgrind --quiet --tool="$tool" --error-exitcode=9 \
-        --suppressions="$SOURCE/tests/tool/valgrind.supp" --log-file=reported \
+    PROBITY_OUT=$WORK/trace timeout "${RACES_SECONDS:-280}" valgrind --quiet --tool="$tool" --error-exitcode=9 \
+        --suppressions="$SOURCE/tests/tool/valgrind.supp" --log-file=reported.%p \
         "$PROGRAMS/$program" "$@" > expected 2> errors || status=$?
     expect "$tool $program $*: status" 0 "$status"
+    # Also of children. Its own remarks begin with --.
+    cat reported.* | grep -v '^--' > reported || true
     expect "$tool $program $*: reported" "" "$(head -n 30 reported)"
     [ -s trace ] || fail "$tool $program $*: nothing was recorded: $(cat errors)"
 }

@@ -2,6 +2,7 @@
 # `probity hist`: the counts of every row against the times that `probity log` and `probity csv`
 # tell, on both scales, of functions and blocks; bars; what is not there.
 # variants: clang asan
+# campaign: tsan
 . "$(dirname "$0")/computed.bash"
 . "$(dirname "$0")/common.bash"
 

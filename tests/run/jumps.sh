@@ -2,6 +2,7 @@
 # Scopes left by longjmp: found at the next enter, counted, and out of the times of what follows;
 # and scopes that only look so, of which none may be touched. Recorded and in profile mode.
 # variants: clang asan
+# campaign: tsan
 . "$(dirname "$0")/common.bash"
 
 # $1 way, $2 count, $3 how many scopes are left by jumps

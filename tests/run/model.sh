@@ -3,6 +3,7 @@
 # the lines of `probity csv`, on traces of the web server and of a program with a queue; forms,
 # golden outputs, and traces in whatever state.
 # variants: clang asan
+# campaign: tsan
 . "$(dirname "$0")/common.bash"
 tests=$(cd "$OLDPWD" && cd "$(dirname "$0")/.." && pwd)
 columns=tid,cpu_s,cpu_ns,wall_s,wall_ns,role,correlation,object,probe

@@ -2,6 +2,7 @@
 # `probity overhead`: its figures against those of an awk program over its own runs, what it says of
 # programs that fail, and that it leaves nothing behind, also when it is interrupted.
 # variants: clang
+# campaign: tsan
 . "$(dirname "$0")/common.bash"
 export TMPDIR=$WORK/tmp
 mkdir "$TMPDIR"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What two parties do to each other's records, forced at the one instruction where it matters.
 # variants: clang
+# campaign: tsan
 # timeout: 120
 . "$(dirname "$0")/common.bash"
 

@@ -3,6 +3,7 @@
 # reading, comparisons by label against those of the traces, several processes at once, and what
 # becomes of it where the disk is full, the command is killed, or the file is not what it should be.
 # variants: clang asan
+# campaign: tsan
 # timeout: 300
 DOCUMENT=$(cd "$(dirname "$0")/../../doc" && pwd)/runs.md
 . "$(dirname "$0")/common.bash"

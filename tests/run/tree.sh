@@ -2,6 +2,7 @@
 # `probity tree`, `threads`, and what `report` says of all threads together: every number against
 # one that awk makes of the lines of `probity log` and `probity csv`; filters, outputs, limits.
 # variants: clang asan
+# campaign: tsan
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/run/calls.bash"
 
