@@ -58,7 +58,7 @@ int timeline_names_function(struct timeline_names *names, const struct probity_f
 static struct timeline_probe *probe_place(const struct timeline_names *names, uint64_t key)
 {
     size_t mask = names->probe_capacity - 1;
-    size_t place = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+    size_t place = (size_t)probity_scatter(key) & mask;
 
     while (names->probes[place].number != 0 && names->probes[place].key != key)
         place = (place + 1) & mask;
