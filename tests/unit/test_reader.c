@@ -269,6 +269,26 @@ static void a_time_range_takes_from_and_leaves_to(void **state)
     unlink(make.path);
 }
 
+/* A SYNC is younger than what it promises: what is between the two may come behind it. */
+static void what_is_behind_the_watermark_waits_for_what_is_older(void **state)
+{
+    const char *path = make.path;
+    struct probity_reader *reader;
+    (void)state;
+    make_start(&make);
+    make_data(&make, (struct probity_data){.thread = 1},
+              (struct make_hit[]){{1000100, 0, 0}, {1000500, 6, 0}}, 2);
+    make_sync(&make, PROBITY_BLOCK_SYNC, make_anchor(1000900), 1000200);
+    make_data(&make, (struct probity_data){.thread = 2},
+              (struct make_hit[]){{1000300, 2, 0}, {1000400, 4, 0}}, 2);
+    make_sync(&make, PROBITY_BLOCK_END, make_anchor(1003000), 1003000);
+    make_write(&make, "watermark");
+    assert_int_equal(probity_reader_open(&path, 1, NULL, NULL, &reader), 0);
+    EXPECT_IDS(reader, 0, 1, 2, 3);
+    probity_reader_close(reader);
+    unlink(make.path);
+}
+
 static void make_pair(const uint8_t boot[16], uint64_t shift_ns)
 {
     struct probity_info info = make_info(NULL);
@@ -406,6 +426,7 @@ int main(void)
         cmocka_unit_test(wall_time_goes_from_anchor_to_anchor),
         cmocka_unit_test(names_are_in_force_from_their_declaration_on),
         cmocka_unit_test(a_time_range_takes_from_and_leaves_to),
+        cmocka_unit_test(what_is_behind_the_watermark_waits_for_what_is_older),
         cmocka_unit_test(traces_of_one_boot_merge_by_ticks_others_by_wall_time),
         cmocka_unit_test(wall_time_does_not_step_back_between_traces),
         cmocka_unit_test(what_is_no_trace_is_refused),
