@@ -42,6 +42,22 @@ struct probity_clock_cpu {
     uint64_t tick, cpu_ns;
 };
 
+/* Copies a reading by one load and one store: a signal handler that reads the clock too, between
+ * any two instructions, finds and leaves both halves of one reading. */
+static inline void probity_clock_cpu_copy(struct probity_clock_cpu *to,
+                                          const struct probity_clock_cpu *from)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("movups %1, %%xmm0\n\tmovups %%xmm0, %0" : "=m"(*to) : "m"(*from) : "xmm0");
+#elif defined(__aarch64__)
+    uint64_t tick, cpu_ns;
+    __asm__ volatile("ldp %0, %1, %2" : "=&r"(tick), "=&r"(cpu_ns) : "Q"(*from));
+    __asm__ volatile("stp %1, %2, %0" : "=Q"(*to) : "r"(tick), "r"(cpu_ns));
+#else
+    *to = *from;
+#endif
+}
+
 /* Reads once more when the bracket took bracket_ticks_max or longer: the thread was switched out in
  * it. */
 void probity_clock_cpu(uint32_t kind, uint64_t bracket_ticks_max,

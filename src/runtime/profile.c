@@ -65,8 +65,8 @@ static __attribute__((cold, noinline)) uint64_t find_gap(struct probity_profile_
         int64_t off_ns = probity_record_gap(session, &set->slot, set->depth, tick);
         set->off += probity_ticks_of_ns(off_ns, probity_live_rate(&session->live));
         /* Switched out since the clock was read, as in finish_hit() of record.c. */
-        if ((int64_t)(set->slot.measured_tick - tick) >= (int64_t)set->slot.hot.gap_ticks)
-            tick = set->slot.measured_tick;
+        if ((int64_t)(set->slot.reading.tick - tick) >= (int64_t)set->slot.hot.gap_ticks)
+            tick = set->slot.reading.tick;
     }
     __atomic_store_n(&set->busy, set->busy - 1, __ATOMIC_RELEASE);
     errno = before;

@@ -100,11 +100,10 @@ static void begin_slot(struct probity_session *session, struct probity_slot *slo
 {
     slot->hot.gap_ticks = session->gap_ticks;
     slot->unmeasured = 0;
-    slot->measured_tick = 0;
-    slot->measured_cpu_ns = 0;
+    slot->reading = (struct probity_clock_cpu){0};
     probity_thread_measure(session, slot);
-    slot->hot.last_tick = slot->measured_tick;
-    slot->credit_tick = slot->measured_tick;
+    slot->hot.last_tick = slot->reading.tick;
+    slot->credit_tick = slot->reading.tick;
     slot->credit = session->cpu_cost_ticks * 16;
 }
 

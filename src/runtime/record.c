@@ -200,15 +200,17 @@ static void record_measured_hit(struct probity_session *session, struct probity_
      * for that moment. The probe is still at work, so now is as good; but not the reading's own
      * moment, which may be a signal handler's, between two of its records. What lies between counts
      * for the next gap. */
-    if ((int64_t)(slot->measured_tick - tick) >= (int64_t)slot->hot.gap_ticks) {
-        slot->hot.last_tick = slot->measured_tick;
+    struct probity_clock_cpu reading;
+    probity_clock_cpu_copy(&reading, &slot->reading);
+    if ((int64_t)(reading.tick - tick) >= (int64_t)slot->hot.gap_ticks) {
+        slot->hot.last_tick = reading.tick;
         tick = probity_clock_ticks(session->live.clock);
     }
-    store_pending(at, slot->measured_tick, CPU_WORDS);
-    store_word(at + 8, slot->measured_tick);
-    store_word(at + 16, slot->measured_cpu_ns);
-    store_head(at, probity_word(slot->measured_tick,
-                                probity_word_special(PROBITY_WORD_CPU, CPU_WORDS)));
+    store_pending(at, reading.tick, CPU_WORDS);
+    store_word(at + 8, reading.tick);
+    store_word(at + 16, reading.cpu_ns);
+    store_head(at,
+               probity_word(reading.tick, probity_word_special(PROBITY_WORD_CPU, CPU_WORDS)));
     store_item(at + CPU_WORDS * 8, tick, item);
 }
 

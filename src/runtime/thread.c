@@ -168,15 +168,14 @@ static void slot_begin(struct probity_session *session, struct probity_slot *slo
     memset(slot->gaps, 0, sizeof slot->gaps);
     slot->unmeasured = 0;
     slot->lost = 0;
-    slot->measured_tick = 0;
-    slot->measured_cpu_ns = 0;
+    slot->reading = (struct probity_clock_cpu){0};
     slot->session = session->number;
     slot->thread = session->threads++;
     __atomic_store_n(&slot->tid, tid, __ATOMIC_RELAXED);
     slot->hot.gap_ticks = session->gap_ticks;
     probity_thread_measure(session, slot);
-    slot->hot.last_tick = slot->measured_tick;
-    slot->credit_tick = slot->measured_tick;
+    slot->hot.last_tick = slot->reading.tick;
+    slot->credit_tick = slot->reading.tick;
     slot->credit = session->cpu_cost_ticks * 16;
     __atomic_add_fetch(&live->header->threads, 1, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->in_use, 1, __ATOMIC_RELEASE);
@@ -248,18 +247,19 @@ PROBITY_API void probity_thread_announce(void)
 int64_t probity_thread_measure(struct probity_session *session, struct probity_slot *slot)
 {
     struct probity_live *live = &session->live;
-    struct probity_clock_cpu now;
+    struct probity_clock_cpu before, now = {0};
 
     if (!session->settings.cpu_time) {
-        slot->measured_tick = probity_clock_ticks(live->clock);
+        slot->reading.tick = probity_clock_ticks(live->clock);
         return 0;
     }
+    probity_clock_cpu_copy(&before, &slot->reading);
     probity_clock_cpu(live->clock, session->gap_ticks, &now);
-    uint64_t elapsed_ns =
-        probity_ns_of_ticks(now.tick - slot->measured_tick, probity_live_rate(live));
-    int64_t off_ns = (int64_t)(elapsed_ns - (now.cpu_ns - slot->measured_cpu_ns));
-    slot->measured_tick = now.tick;
-    slot->measured_cpu_ns = now.cpu_ns;
+    if (__atomic_load_n(&slot->reading.tick, __ATOMIC_RELAXED) != before.tick)
+        return 0; /* a signal handler's is as new, and it has told what was off the CPU */
+    probity_clock_cpu_copy(&slot->reading, &now);
+    uint64_t elapsed_ns = probity_ns_of_ticks(now.tick - before.tick, probity_live_rate(live));
+    int64_t off_ns = (int64_t)(elapsed_ns - (now.cpu_ns - before.cpu_ns));
     slot->unmeasured = 0;
     probity_live_anchor(live, now.tick);
     return off_ns;
@@ -331,7 +331,7 @@ int probity_thread_need_chunk(struct probity_session *session, struct probity_sl
         return -1;
     }
     uint64_t now = probity_clock_ticks(live->clock);
-    if (now - slot->measured_tick >= session->measure_ticks_max)
+    if (now - slot->reading.tick >= session->measure_ticks_max)
         probity_thread_measure(session, slot);
     probity_live_anchor(live, now);
     probity_live_chunk_prepare(live, chunk, slot, session->settings.cpu_time);

@@ -30,8 +30,8 @@ void probity_live_chunk_prepare(struct probity_live *live, uint32_t chunk,
     header->tid = slot->tid;
     header->used = 0;
     header->serial = __atomic_add_fetch(&pool->serial, 1, __ATOMIC_RELAXED);
-    header->base_tick = slot->measured_tick - before;
-    header->cpu_ns = slot->measured_cpu_ns > before_ns ? slot->measured_cpu_ns - before_ns : 0;
+    header->base_tick = slot->reading.tick - before;
+    header->cpu_ns = slot->reading.cpu_ns > before_ns ? slot->reading.cpu_ns - before_ns : 0;
     header->drained = 0;
     header->flags = cpu_known ? PROBITY_CHUNK_CPU_KNOWN : 0;
     /* Release: a reader that sees `open` sees the header and the zeroes. */

@@ -28,7 +28,7 @@ struct probity_slot {
     uint32_t session;          /* which of the process's recordings the slot belongs to */
     uint32_t moves;            /* odd while a hit goes to other words than those reserved for it */
     uint64_t moving_tick;      /* its tick */
-    uint64_t measured_tick, measured_cpu_ns; /* last reading of the CPU clock */
+    struct probity_clock_cpu reading; /* the last of the CPU clock; probity_clock_cpu_copy() */
     uint64_t credit_tick, credit;            /* ticks that may go into readings that find nothing */
     uint64_t unmeasured;                     /* ticks of gaps passed over since the last reading */
     uint32_t busy;                     /* the owner is in a slow path; an end of recording waits */

@@ -9,6 +9,7 @@
 
 #include <signal.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 #include <ucontext.h>
 
@@ -24,20 +25,27 @@
 static struct {
     volatile long left;
     volatile int has_run;
+    /* Set by the program: */
+    int passes_calls;
+    int (*is_due)(uintptr_t instruction); /* instead of a number of steps */
     void (*run)(void);
 } stepped;
 
-/* Not beyond a system call: it may block the signal by which steps are told. */
+/* Not beyond a system call, which may block the signal by which steps are told, unless it is known
+ * not to. */
 static void stepped_trap(int signal, siginfo_t *info, void *context)
 {
     static const unsigned char system_call[] = {0x0f, 0x05};
     greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
     int is_over =
+        !stepped.passes_calls &&
         memcmp((const void *)registers[REG_RIP], system_call, sizeof system_call) == 0;
 
     (void)signal;
     (void)info;
-    if (stepped.has_run || (--stepped.left > 0 && !is_over))
+    int is_due = stepped.is_due != NULL ? stepped.is_due((uintptr_t)registers[REG_RIP])
+                                        : --stepped.left <= 0;
+    if (stepped.has_run || (!is_due && !is_over))
         return;
     registers[REG_EFL] &= ~(greg_t)0x100;
     if (is_over)

@@ -29,6 +29,11 @@ fresh
 status=0
 timeout 100 "$PROGRAMS/refusing_internal" 2> errors || status=$?
 [ "$status" = 77 ] || expect "refusing_internal: status ($(cat errors))" 0 "$status"
+# A handler that reads the CPU clock inside a probe that does.
+status=0
+"$PROGRAMS/measured_internal" > torn 2> errors || status=$?
+[ "$status" = 77 ] || expect "measured_internal ($(cat errors)): readings torn" "0 0" \
+    "$status $(cat torn)"
 # Two probes at work in one chunk for longer than the writer waits.
 counted held_internal
 counted held_internal 1

@@ -56,7 +56,7 @@ static uint32_t begin_use(void)
     uint32_t chunk = probity_pool_take(&live.pool);
 
     slot.tid = slot.thread;
-    slot.measured_tick = slot.measured_cpu_ns = slot.thread;
+    slot.reading.tick = slot.reading.cpu_ns = slot.thread;
     probity_live_chunk_prepare(&live, chunk, &slot, 0);
     __atomic_store_n(probity_pool_words(&live.pool, chunk), live.pool.serial, __ATOMIC_RELAXED);
     return chunk;
