@@ -74,7 +74,7 @@ while read -r name arguments; do
 done <<'LIST'
 parallel parallel.shared
 churn threads.shared churn 100 300
-beside threads.shared beside 60 20
+beside threads.shared beside 8 20
 alive threads.shared alive 60 50
 exit threads.shared pthread_exit 20 300
 destructor threads.shared destructor 20 300

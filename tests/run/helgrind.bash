@@ -5,9 +5,11 @@ races_under() {
     local tool=$1 program=$2 status=0
     shift 2
     fresh
-    PROBITY_OUT=$WORK/trace timeout "${RACES_SECONDS:-280}" valgrind --quiet --tool="$tool" --error-exitcode=9 \
-        --suppressions="$SOURCE/tests/tool/valgrind.supp" --log-file=reported.%p \
-        "$PROGRAMS/$program" "$@" > expected 2> errors || status=$?
+    # Fair: a thread that records without an end would keep the others from their turn.
+    PROBITY_OUT=$WORK/trace timeout "${RACES_SECONDS:-280}" valgrind --quiet --tool="$tool" \
+        --fair-sched=yes --error-exitcode=9 --log-file=reported.%p \
+        --suppressions="$SOURCE/tests/tool/valgrind.supp" "$PROGRAMS/$program" "$@" \
+        > expected 2> errors || status=$?
     expect "$tool $program $*: status" 0 "$status"
     # Also of children. Its own remarks begin with --.
     cat reported.* | grep -v '^--' > reported || true
