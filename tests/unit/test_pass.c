@@ -49,7 +49,7 @@ static void open_chunk(void)
 {
     slot.chunk = probity_pool_take(&live.pool);
     assert_true(slot.chunk != PROBITY_POOL_NONE);
-    slot.measured_tick = now();
+    slot.reading.tick = now();
     probity_live_chunk_prepare(&live, slot.chunk, &slot, 0);
     slot.hot.cursor = (uint64_t)probity_pool_words(&live.pool, slot.chunk);
 }
