@@ -52,12 +52,12 @@ struct splice {
     uint8_t *is_same; /* by stretch: both looks saw the same in it */
 };
 
-static uint64_t count_of(const struct probity_timeline_span *spans, size_t count)
+static uint64_t count_of(const struct probity_timeline_lane *lane, size_t from, size_t end)
 {
     uint64_t sum = 0;
 
-    for (size_t i = 0; i < count; i++)
-        sum += spans[i].count;
+    for (size_t i = from; i < end; i++)
+        sum += lane->spans[i].count;
     return sum;
 }
 
@@ -129,8 +129,7 @@ static int splice_lane(const struct splice *splice, struct probity_timeline_lane
         copy_spans(&to, lane, at, from);
         at = end;
         fine_at = span_from(fine, fine_from, closer->stretches[i].to_ns);
-        if (count_of(lane->spans + from, end - from) ==
-            count_of(fine->spans + fine_from, fine_at - fine_from)) {
+        if (count_of(lane, from, end) == count_of(fine, fine_from, fine_at)) {
             error = splice_stretch(splice, &to, lane, from, end, fine, fine_from, fine_at);
         } else {
             splice->is_same[i] = 0;
