@@ -16,6 +16,7 @@
 #include "library/text_file.h"
 #include "output/csv.h"
 #include "probity.h"
+#include "runtime/child.h"
 #include "runtime/declare.h"
 #include "runtime/levels.h"
 #include "runtime/record.h"
@@ -96,6 +97,7 @@ __attribute__((constructor(FIRST_PRIORITY))) static void at_load(void)
     probity_session_print_log = probity_log_print;
     probity_session_print_summary = probity_summary_print;
     probity_thread_watch_exits();
+    probity_child_prepare();
     probity_sites_at_load();
     ask_for_levels();
     if (!is_asked_for) {

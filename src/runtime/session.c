@@ -18,6 +18,7 @@
 
 #include "base/os.h"
 #include "base/scale.h"
+#include "runtime/child.h"
 #include "runtime/cost.h"
 #include "runtime/levels.h"
 #include "runtime/sites.h"
@@ -211,6 +212,7 @@ static int live_make(struct probity_session *session)
     live->pool.chunks_per_segment = header.chunks;
     live->pool.chunk_words = header.chunk_words;
     live->mode = (uint32_t)session->settings.mode;
+    probity_child_note(segment, probity_spool_segment_bytes(header.chunks, header.chunk_words));
     return probity_pool_add(&live->pool, segment);
 }
 
@@ -462,18 +464,20 @@ static int grow(struct probity_session *session)
     header_fill(session, &header);
     header.segment = number;
     header.state = PROBITY_SPOOL_RECORDING;
+    size_t bytes = probity_spool_segment_bytes(header.chunks, header.chunk_words);
     result = probity_segment_make(path, &header, &segment, &unnamed);
     if (result != 0)
         return result;
     result = probity_segment_name(unnamed, path, segment);
     /* Told before any thread can store into it. */
     __atomic_store_n(&session->live.header->segments, number + 1, __ATOMIC_RELEASE);
+    probity_child_note(segment, bytes);
     if (result == 0)
         result = probity_pool_add(pool, segment);
     if (result != 0) {
         __atomic_store_n(&session->live.header->segments, number, __ATOMIC_RELEASE);
         unlink(path);
-        munmap(segment, probity_spool_segment_bytes(header.chunks, header.chunk_words));
+        munmap(segment, bytes);
     }
     return result;
 }
@@ -602,6 +606,7 @@ static void spool_remove(struct probity_session *session)
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
         munmap(pool->segment[i].chunk, pool->chunks_per_segment * sizeof *pool->segment[i].chunk);
     }
+    probity_child_forget();
 }
 
 static int trace_end(struct probity_session *session, uint32_t reason)

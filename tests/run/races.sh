@@ -34,6 +34,16 @@ status=0
 "$PROGRAMS/measured_internal" > torn 2> errors || status=$?
 [ "$status" = 77 ] || expect "measured_internal ($(cat errors)): readings torn" "0 0" \
     "$status $(cat torn)"
+# A handler that forks inside a probe, to which the child returns.
+fresh
+status=0
+PROBITY_CPU_TIME=0 PROBITY_OUT=$WORK/trace timeout 100 "$PROGRAMS/forking" > died 2> errors ||
+    status=$?
+if [ "$status" != 77 ]; then
+    expect "forking ($(cat errors)): status, children that died" "0 0" \
+        "$status $(cut -d' ' -f2 died)"
+    [ "$(cut -d' ' -f1 died)" -gt 100 ] || fail "forking: only $(cat died)"
+fi
 # Two probes at work in one chunk for longer than the writer waits.
 counted held_internal
 counted held_internal 1
