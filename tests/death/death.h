@@ -20,7 +20,7 @@
 #include <sys/types.h>
 
 enum { DEATH_THREADS = 10, DEATH_LEVELS = 3, DEATH_SEQUENCE_BITS = 18 };
-enum { DEATH_JUMPED_MAX = 8192 };
+enum { DEATH_JUMPED_MAX = 65536 };
 
 /* The records of the script, in its order. A mask chooses among them. */
 enum death_kind {

@@ -37,15 +37,22 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static void interrupt_me(int number, uint64_t every_ns)
+static timer_t timer_for_me(int number)
 {
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = number};
-    struct itimerspec every = {{0, (long)every_ns}, {0, (long)every_ns}};
     timer_t timer;
 
     event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
     hits_need(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0, "timer_create");
-    timer_settime(timer, 0, &every, NULL);
+    return timer;
+}
+
+/* Again each time, or once: every_ns 0. */
+static void interrupt_me(timer_t timer, uint64_t in_ns, uint64_t every_ns)
+{
+    struct itimerspec when = {{0, (long)every_ns}, {0, (long)in_ns}};
+
+    timer_settime(timer, 0, &when, NULL);
 }
 
 /* Handlers that nest without end, as signals come faster than they are handled, fill any stack;
@@ -81,9 +88,11 @@ static void *in_storm(void *argument)
     __atomic_add_fetch(&ready, 1, __ATOMIC_SEQ_CST);
     while (__atomic_load_n(&ready, __ATOMIC_SEQ_CST) < THREADS)
         sched_yield();
-    interrupt_me(SIGUSR1, 50000);
-    interrupt_me(SIGUSR2, 37000);
+    timer_t timers[] = {timer_for_me(SIGUSR1), timer_for_me(SIGUSR2)};
     while (now_ns() < stop_at_ns) {
+        /* Not periodic: a busy machine would nest handlers until any stack is full. */
+        interrupt_me(timers[0], 1 + turn * 7919 % 30000, 0);
+        interrupt_me(timers[1], 1 + turn * 6151 % 30000, 0);
         for (int i = 0; i < 20; i++)
             death_unit(number);
         syscall(SYS_tgkill, getpid(), tids[turn % THREADS], turn % 2 ? SIGUSR1 : SIGUSR2);
@@ -113,7 +122,7 @@ static void *in_jumps(void *argument)
     landing = &here;
     death_be(number);
     if (sigsetjmp(here, 1) == 0)
-        interrupt_me(SIGRTMIN, 200000);
+        interrupt_me(timer_for_me(SIGRTMIN), 200000, 200000);
     death_land();
     while (now_ns() < stop_at_ns)
         death_unit(number);
