@@ -36,8 +36,9 @@ static void note_damage(struct survey *survey, uint64_t offset, uint64_t bytes)
 }
 
 /* The pairs around the first and the newest record stay, so that their times are those that the
- * merge will tell. */
-static int take_anchor(struct survey *survey, const struct probity_anchor *anchor)
+ * merge will tell, and those around all that may still come: nothing before the watermark. */
+static int take_anchor(struct survey *survey, const struct probity_anchor *anchor,
+                       uint64_t watermark)
 {
     struct probity_trace_facts *facts = survey->facts;
     uint64_t bound = ((uint64_t)anchor->width_ns + 1) / 2;
@@ -51,6 +52,7 @@ static int take_anchor(struct survey *survey, const struct probity_anchor *ancho
         survey->first_is_new = 0;
     }
     uint64_t needed = survey->has_records ? facts->last_tick : anchor->ticks;
+    needed = watermark < needed ? watermark : needed;
     if (survey->first_is_new && facts->first_tick < needed)
         needed = facts->first_tick;
     probity_clockmap_forget(&survey->clock, needed < anchor->ticks ? needed : anchor->ticks);
@@ -178,7 +180,7 @@ static int take_sync(struct survey *survey, const struct probity_scan_item *item
         survey->ended = 1;
     }
     int error = probity_drops_see(&survey->trace->drops, sync.anchor.realtime_ns, &sync.totals);
-    return error == 0 ? take_anchor(survey, &sync.anchor) : error;
+    return error == 0 ? take_anchor(survey, &sync.anchor, sync.watermark) : error;
 }
 
 static void take_cost(struct survey *survey, const struct probity_scan_item *item)
@@ -265,7 +267,7 @@ static int take_rest(struct survey *survey)
                                       ? trace->rest.anchors[anchors - 1].realtime_ns
                                       : trace->drops.seen_ns, totals);
     for (size_t i = 0; error == 0 && i < anchors; i++)
-        error = take_anchor(survey, &trace->rest.anchors[i]);
+        error = take_anchor(survey, &trace->rest.anchors[i], 0);
     for (size_t i = 0; error == 0 && i < trace->rest.count; i++)
         error = take_chunk(survey, i);
     return error;
@@ -413,7 +415,7 @@ int probity_trace_survey(struct probity_trace *trace, const struct probity_reade
     survey.clock.nominal_rate = trace->facts.info.rate;
     probity_drops_begin(&trace->drops, trace->facts.info.anchor.realtime_ns);
     if (error == 0)
-        error = take_anchor(&survey, &trace->facts.info.anchor);
+        error = take_anchor(&survey, &trace->facts.info.anchor, 0);
     if (error == 0)
         error = walk(&survey, &scan, options);
     if (error == 0)

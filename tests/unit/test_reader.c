@@ -350,6 +350,37 @@ static void wall_time_does_not_step_back_between_traces(void **state)
     unlink(other.path);
 }
 
+/* What a thread recorded early may be written late: its times are those of the anchors around it,
+ * for who asks for the first one's without a merge, too. */
+static void first_time_is_that_of_the_merge(void **state)
+{
+    const struct probity_event *event;
+    const char *path = make.path;
+    struct probity_reader *reader;
+
+    (void)state;
+    for (int has_later = 0; has_later < 2; has_later++) {
+        struct probity_anchor bent = make_anchor(1002000), behind = make_anchor(1004000);
+        bent.realtime_ns += 100;
+        behind.realtime_ns += 100;
+        make_start(&make);
+        if (has_later)
+            make_data(&make, (struct probity_data){.thread = 1},
+                      &(struct make_hit){1003500, 2, 0}, 1);
+        make_sync(&make, PROBITY_BLOCK_SYNC, bent, 1000500);
+        make_sync(&make, PROBITY_BLOCK_SYNC, behind, 1000500);
+        make_data(&make, (struct probity_data){.thread = 0}, &(struct make_hit){1001000, 4, 0}, 1);
+        make_sync(&make, PROBITY_BLOCK_END, make_anchor(1006000), 1006000);
+        make_write(&make, "late");
+        assert_int_equal(probity_reader_open(&path, 1, NULL, NULL, &reader), 0);
+        assert_int_equal(probity_reader_next(reader, &event), 1);
+        assert_int_equal(event->wall_ns, MAKE_WALL + 550);
+        assert_int_equal(probity_reader_facts(reader, 0)->first_wall_ns, event->wall_ns);
+        probity_reader_close(reader);
+        unlink(make.path);
+    }
+}
+
 static void what_is_no_trace_is_refused(void **state)
 {
     const char *path = make.path;
@@ -429,6 +460,7 @@ int main(void)
         cmocka_unit_test(what_is_behind_the_watermark_waits_for_what_is_older),
         cmocka_unit_test(traces_of_one_boot_merge_by_ticks_others_by_wall_time),
         cmocka_unit_test(wall_time_does_not_step_back_between_traces),
+        cmocka_unit_test(first_time_is_that_of_the_merge),
         cmocka_unit_test(what_is_no_trace_is_refused),
         cmocka_unit_test(without_end_and_spool_a_trace_is_not_complete),
         cmocka_unit_test(many_blocks_pass_through),
