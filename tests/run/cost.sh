@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # What a run measures of its own cost: where it stands in the trace, what a killed program and a
 # forked child have of it, and that the program does not notice.
-# variants: clang asan tsan
+# campaign: tsan
+# variants: clang asan
 . "$(dirname "$0")/common.bash"
 # A child does not have the threads that its look for leaks wants to stop.
 export ASAN_OPTIONS=detect_leaks=0

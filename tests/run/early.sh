@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Before main, behind it, and in libraries that come and go.
-# variants: clang tsan
+# campaign: tsan
+# variants: clang
 . "$(dirname "$0")/common.bash"
 
 for program in early early.shared; do

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Parents and children both complete, each in its own trace, all on one time line.
-# variants: asan clang tsan
+# campaign: tsan
+# variants: asan clang
 . "$(dirname "$0")/common.bash"
 # Children that are still at work disturb the search for leaks.
 export ASAN_OPTIONS=detect_leaks=0

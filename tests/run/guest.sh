@@ -2,7 +2,8 @@
 # What an instrumented program must survive: wrong pointers in any kind of executable, a plugin
 # whose constructor waits for a thread, formatters that show their own type or are cancelled, small
 # signal stacks, macros of its own, a thread sanitizer.
-# variants: clang tsan
+# campaign: tsan
+# variants: clang
 # timeout: 120
 . "$(dirname "$0")/common.bash"
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Probes in signal handlers: storms, nested handlers, handlers that fill chunks inside a probe,
 # and handlers that jump out.
-# variants: clang tsan
+# campaign: tsan
+# variants: clang
 . "$(dirname "$0")/common.bash"
 
 # $1 program, $2 how, $3 milliseconds, $4 threads
