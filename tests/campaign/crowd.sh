@@ -49,7 +49,7 @@ done
 step reloads whole reloads 100000 || true
 step copies whole copies 50 || true
 step namespaces whole namespaces || true
-step too_many whole too_many_threads 2000 500 || true
+step too_many whole too_many_threads 2000 300 || true
 step own_malloc whole own_malloc || true
 step handlers whole handlers handlers 200 || true
 step handlers_shared whole handlers handlers.shared 200 || true
