@@ -260,6 +260,7 @@ static void undo(struct probity_session *session, int descriptor)
                                                                  session->settings.chunk_words));
         session->live.header = NULL;
     }
+    probity_child_forget();
     memset(&session->live.pool, 0, sizeof session->live.pool);
     switch_off();
     __atomic_store_n(&session->state, PROBITY_SESSION_ENDED, __ATOMIC_RELEASE);
