@@ -129,6 +129,14 @@ static void mode_block_loses_nothing(void **state)
     assert_int_equal(found.dropped, 0);
 }
 
+static void in_a_thread(void *(*run)(void *))
+{
+    pthread_t thread;
+
+    assert_int_equal(pthread_create(&thread, NULL, run, NULL), 0);
+    pthread_join(thread, NULL);
+}
+
 static void *hit_once(void *unused)
 {
     probity_probe(1);
@@ -137,14 +145,10 @@ static void *hit_once(void *unused)
 
 static void threads_in_turn_use_the_same_memory(void **state)
 {
-    pthread_t thread;
-
     (void)state;
     start(PROBITY_MODE_BLOCK);
-    for (int i = 0; i < IN_TURN; i++) {
-        assert_int_equal(pthread_create(&thread, NULL, hit_once, NULL), 0);
-        pthread_join(thread, NULL);
-    }
+    for (int i = 0; i < IN_TURN; i++)
+        in_a_thread(hit_once);
     stop_and_read();
     assert_int_equal(found.hits, IN_TURN);
     assert_int_equal(found.dropped, 0);
@@ -159,13 +163,10 @@ static void *hit_by_another_name(void *unused)
 
 static void a_thread_is_told_by_its_name(void **state)
 {
-    pthread_t thread;
-
     (void)state;
     start(PROBITY_MODE_BLOCK);
     probity_probe(1);
-    assert_int_equal(pthread_create(&thread, NULL, hit_by_another_name, NULL), 0);
-    pthread_join(thread, NULL);
+    in_a_thread(hit_by_another_name);
     stop_and_read();
     assert_int_equal(found.hits, 2);
     assert_string_equal(found.name, "another");

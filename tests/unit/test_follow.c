@@ -56,13 +56,7 @@ static int set_up(void **state)
     const char *path = make.path;
 
     (void)state;
-    make_spool_start(&spool, "spool");
-    struct probity_info info = make_info(spool.path);
-    make_start_with(&make, &info);
-    make_data(&make, (struct probity_data){.thread = 1, .tid = 101, .chunk = 1},
-              (struct make_hit[]){{1000100, 0, 0}, {1000200, 2, 0}}, 2);
-    make_sync(&make, PROBITY_BLOCK_SYNC, make_anchor(1000300), 1000250);
-    make_write(&make, "followed");
+    make_drained(&make, &spool, "followed");
     make_chunk(&spool, 0, 1, 1000100, 100, 0, 4)->drained = 2;
     make_spool_header(&spool)->committed = make.used;
     make_spool_header(&spool)->locked = 0;

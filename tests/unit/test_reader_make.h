@@ -195,6 +195,18 @@ static inline void make_spool_start(struct make_spool *spool, const char *name)
     header->rate = MAKE_RATE;
 }
 
+/* A trace beside a spool: chunk 1 of thread 1, words 0 and 1 (ids 0 and 1), and a watermark. */
+static inline void make_drained(struct make *make, struct make_spool *spool, const char *name)
+{
+    make_spool_start(spool, "spool");
+    struct probity_info info = make_info(spool->path);
+    make_start_with(make, &info);
+    make_data(make, (struct probity_data){.thread = 1, .tid = 101, .chunk = 1},
+              (struct make_hit[]){{1000100, 0, 0}, {1000200, 2, 0}}, 2);
+    make_sync(make, PROBITY_BLOCK_SYNC, make_anchor(1000300), 1000250);
+    make_write(make, name);
+}
+
 static inline struct probity_spool_header *make_spool_header(struct make_spool *spool)
 {
     return spool->memory;

@@ -38,13 +38,7 @@ int __wrap_fsync(int file)
  * drained as given; chunk 2 of thread 2 with ids 4 to 6. */
 static void make_sample(uint32_t drained)
 {
-    make_spool_start(&spool, "spool");
-    struct probity_info info = make_info(spool.path);
-    make_start_with(&make, &info);
-    make_data(&make, (struct probity_data){.thread = 1, .tid = 101, .chunk = 1},
-              (struct make_hit[]){{1000100, 0, 0}, {1000200, 2, 0}}, 2);
-    make_sync(&make, PROBITY_BLOCK_SYNC, make_anchor(1000300), 1000250);
-    make_write(&make, "dead");
+    make_drained(&make, &spool, "dead");
     make_chunk(&spool, 0, 1, 1000100, 100, 0, 4)->drained = drained;
     make_chunk(&spool, 1, 2, 1000500, 100, 4, 3);
     make_spool_header(&spool)->committed = make.used;
