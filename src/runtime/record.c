@@ -87,13 +87,15 @@ static int change_chunk(struct probity_session *session, struct probity_slot *sl
     while (result == 0) {
         struct probity_os_signals before;
         probity_os_signals_block(&before);
-        if (probity_session_enter() != NULL) {
+        /* It may be a parent's (src/runtime/child.c). */
+        if (probity_session_recording() == session && probity_session_enter() != NULL) {
             result = probity_thread_need_chunk(session, slot);
             probity_session_leave(session);
         } else {
             /* Else the cursor would go on, and come to the next thread's chunk. */
             __atomic_store_n(&slot->hot.valid_bit, 0, __ATOMIC_RELAXED);
-            probity_thread_forget();
+            if (probity_thread_slot() == slot)
+                probity_thread_forget();
             result = -1;
         }
         probity_os_signals_restore(&before);

@@ -70,32 +70,44 @@ void probity_session_complain_of_setting(const char *name)
     probity_session_complain(what, "not understood or out of range (see man 3 probity)");
 }
 
+enum {
+    HEAD_BYTES = (sizeof(struct probity_session) + 4095) & ~4095u,
+    MAPPING_BYTES = HEAD_BYTES + PROBITY_LIMIT_THREADS * sizeof(struct probity_slot)
+};
+
 struct probity_session *probity_session_get(void)
 {
     struct probity_session *old = __atomic_load_n(&session_at, __ATOMIC_ACQUIRE);
-    size_t slots = PROBITY_LIMIT_THREADS * sizeof(struct probity_slot);
-    size_t head = (sizeof *old + 4095) & ~(size_t)4095;
 
     if (old != NULL && __atomic_load_n(&old->is_made, __ATOMIC_ACQUIRE))
         return old;
-    char *at = mmap(NULL, head + slots, PROT_READ | PROT_WRITE,
+    char *at = mmap(NULL, MAPPING_BYTES, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED)
         return NULL;
-    if (madvise(at, head + slots, MADV_WIPEONFORK) != 0) {
-        munmap(at, head + slots);
+    if (madvise(at, MAPPING_BYTES, MADV_WIPEONFORK) != 0) {
+        munmap(at, MAPPING_BYTES);
         return NULL;
     }
     struct probity_session *session = (struct probity_session *)at;
-    session->live.slot = (struct probity_slot *)(at + head);
+    session->live.slot = (struct probity_slot *)(at + HEAD_BYTES);
     session->is_made = 1;
     /* A wiped mapping is left alone: threads of the child still point into it, and must go on to
      * find zeroes. */
     if (__atomic_compare_exchange_n(&session_at, &old, session, 0, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE))
         return session;
-    munmap(at, head + slots);
+    munmap(at, MAPPING_BYTES);
     return old;
+}
+
+void probity_session_disown(struct probity_session *session)
+{
+    struct probity_session *expected = session;
+
+    madvise(session, MAPPING_BYTES, MADV_KEEPONFORK);
+    __atomic_compare_exchange_n(&session_at, &expected, NULL, 0, __ATOMIC_ACQ_REL,
+                                __ATOMIC_ACQUIRE);
 }
 
 struct probity_session *probity_session_recording(void)

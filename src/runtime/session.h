@@ -2,7 +2,7 @@
  *
  * session.h: one recording of one process. All of it lies in one mapping that a forked child sees
  * as zeroes (MADV_WIPEONFORK): a child that probes finds no session, and makes its own. So there is
- * nothing to do at fork.
+ * nothing to do at fork, unless a probe is at work in the thread that forks (src/runtime/child.h).
  */
 #ifndef PROBITY_RUNTIME_SESSION_H
 #define PROBITY_RUNTIME_SESSION_H
@@ -97,6 +97,10 @@ extern void *probity_session_open_logs;
 /* The session of this process, made if it is missing. NULL where there is no memory. Signals
  * blocked. */
 struct probity_session *probity_session_get(void);
+
+/* In a forked child: the session was its parent's, and is looked for no more; its memory stays, and
+ * is inherited. */
+void probity_session_disown(struct probity_session *session);
 
 /* Enters a slow path: the session if it records, else NULL; it stays until left. Starts it where
  * the environment asks for it. Signals blocked. */

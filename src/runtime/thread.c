@@ -56,6 +56,14 @@ void probity_thread_forget(void)
     probity_thread_self = NULL;
 }
 
+void probity_thread_disown(const struct probity_slot *slot)
+{
+    if (own_slot != slot)
+        return; /* a handler of fork's that came first probes already */
+    probity_thread_self = NULL;
+    own_slot = NULL;
+}
+
 /* A forked child has no thread that writes before there is something to write. */
 static void make_writer(struct probity_session *session)
 {

@@ -28,6 +28,9 @@ struct probity_slot *probity_thread_register(struct probity_session *session);
 /* Nothing is recorded now: the inline probe need not call any more. */
 void probity_thread_forget(void);
 
+/* In a forked child: the slot was its parent's, and the calling thread has none. */
+void probity_thread_disown(const struct probity_slot *slot);
+
 /* A chunk with room for the thread, unless a signal handler got one meanwhile. Returns 1; 0 where
  * the thread must wait for one (outside, with signals open); or -1: the record is dropped, and
  * counted. */

@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# Signals behind each instruction, with others inside their handlers; storms; jumps.
+# Signals behind each instruction, with others inside their handlers; storms; jumps; forks.
 # shellcheck source=tests/campaign/campaign.bash
 . "$(dirname "$0")/campaign.bash"
 # shellcheck source=tests/death/death.bash
 . "$SOURCE/tests/death/death.bash"
 skip_without_ptrace
+# shellcheck source=tests/run/stepper.bash
+. "$SOURCE/tests/run/stepper.bash"
+STEPPER_SECONDS=600
 
 # $1 stride, then paths
 signal_at_every() {
@@ -28,6 +31,12 @@ for seed in 1 2 3 4 5; do
     step "storm_$seed" death storm 2000 "$seed" || true
     step "jump_$seed" death jump 2000 "$seed" || true
 done
+for scenario in fast gap change gap_change wide wide_change wide_gap_change first plain \
+    plain_gap_change params params_gap_change text text_gap_change message message_gap_change \
+    checkpoint checkpoint_gap pause_gap_change typed typed_gap_change typed_first params_first \
+    profile profile_gap profile_first; do
+    step "fork_$scenario" stepper fork "$scenario" 1 || true
+done
 
 cd "$STATE"
 row "Instructions at which a signal came; inside its handler, another" "all of short paths" \
@@ -40,4 +49,9 @@ row "Lost, torn, invented, duplicated" "0, 0, 0, 0" "$(total lost ./*.out), $(to
 row "Faults of check, errno changed, programs that ended otherwise" 0 "$(total unclean ./*.out)"
 row "Jumps out of a probe; records missing then" "none but those left by a jump" \
     "$(total 'jumps' jump_*.out); $(($(total written jump_*.out) - $(total found jump_*.out)))"
+row "Instructions at which a handler forked; children that died" "all; 0" "$(
+    sed -n 's/.* interrupted at \([0-9]*\),.*/\1/p' fork_*.out |
+        awk '{ sum += $1 } END { print sum + 0 }'); $(
+        sed -n 's/.*handler that died: [0-9]*, //p' fork_*.running 2> /dev/null |
+            awk '{ sum += $1 } END { print sum + 0 }')"
 finish

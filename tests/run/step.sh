@@ -1,34 +1,15 @@
 #!/usr/bin/env bash
 # Single-steps the record path: the spool is read after every instruction, and a signal is
-# delivered at every instruction.
+# delivered at every instruction, also one whose handler forks.
 # variants: clang
 # timeout: 200
 . "$(dirname "$0")/common.bash"
 
-if [ "$(uname -m)" != x86_64 ]; then
-    echo "the stepper knows the registers of x86-64 only"
-    exit 77
-fi
-cd "$OLDPWD" || exit
-sources="tests/tool/stepper.c tests/tool/stepper_scopes.c src/spool/drain.c src/spool/cells.c
-    src/format/block.c src/format/stream.c src/format/profile.c src/base/checksum.c src/base/cpu.c"
-# shellcheck disable=SC2086
-${CC:-gcc} -std=gnu11 -O2 -g -Wall -Wextra -pthread -D_GNU_SOURCE -Iinclude -Isrc -Itests \
-    -o "$WORK/stepper" $sources "$BUILD/lib/libprobity.a"
-cd "$WORK" || exit
-
+# shellcheck source=tests/run/stepper.bash
+. "$SOURCE/tests/run/stepper.bash"
 step() {
-    timeout 100 ./stepper "$@" > output 2>&1 || fail "$*: $(tail -n 2 output)"
-    cat output
-    rm -f trace
-    rm -rf "${SPOOL:?}"/*
+    stepper "$@" || true
 }
-
-if ! ./stepper look fast > output 2>&1 && grep -q PTRACE output; then
-    echo "no ptrace here"
-    exit 77
-fi
-rm -f trace "$SPOOL"/*
 
 for scenario in fast gap change gap_change wide wide_change wide_gap_change first; do
     step look $scenario
@@ -66,4 +47,14 @@ step signal params_first 29 3
 step signal typed_first 29 3
 step signal profile_first 29 3
 step signal params_change 11 500
+
+# A handler that forks, and the child returns into the probe.
+step fork fast 3
+step fork gap 7
+step fork wide_gap_change 29
+step fork params_gap_change 29
+step fork first 101
+step fork profile 11
+step fork profile_gap 29
+step fork profile_first 101
 finish

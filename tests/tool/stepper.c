@@ -9,6 +9,9 @@
  *         interrupts the probes at every STRIDE-th of the instructions that they execute, by a
  *         signal whose handler makes HITS hits (and then takes so long), and checks at the end that
  *         the trace holds all
+ *     stepper fork SCENARIO STRIDE
+ *         the same with a handler that forks: the child returns into the probe, makes one more,
+ *         and ends its own recording
  *
  * Both run in the working directory, with PROBITY_SPOOL_DIR set; the library is linked in and
  * used by the child only. x86-64.
@@ -45,6 +48,7 @@ struct shared {
     uint64_t begun, finished; /* ids, or records of scopes, counted */
     uint64_t scopes;
     uint64_t handled;         /* hits of the handler */
+    uint64_t forked, died;    /* children of the handler, and those that ended otherwise */
     uint32_t phase;           /* 0 getting ready, 1 at the probes, 2 behind them */
     uint32_t rounds, round;
 };
@@ -95,7 +99,7 @@ static const struct scenario scenarios[] = {
 
 static struct shared *shared;
 static uint64_t handler_hits = 3, handler_ms;
-static int handler_scopes;
+static int handler_scopes, handler_forks;
 static uint64_t handler_calls; /* found, in profile mode */
 
 static void need(int condition, const char *what)
@@ -142,9 +146,45 @@ static void make_one(const struct scenario *scenario)
     one_ends();
 }
 
+static volatile int is_forked;
+
+/* The child's counts are its own from here on. */
+static void fork_here(void)
+{
+    struct shared before = *shared;
+    int status = 0;
+    pid_t child = fork();
+
+    need(child >= 0, "fork");
+    if (child > 0) {
+        need(waitpid(child, &status, 0) == child, "waitpid");
+        shared->forked++;
+        shared->died += status != 0;
+        return;
+    }
+    need(mmap(shared, sizeof *shared, PROT_READ | PROT_WRITE,
+              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == shared, "mmap");
+    *shared = before;
+    is_forked = 1;
+}
+
+/* Of a child that has returned from the handler, and from the probe that this interrupted. */
+static void end_forked(const struct scenario *scenario)
+{
+    char path[64];
+
+    make_one(scenario);
+    need(probity_stop() == 0, "stop of a child");
+    snprintf(path, sizeof path, "trace.%d", (int)getpid());
+    need(unlink(path) == 0, path);
+    _exit(0);
+}
+
 static void on_signal(int number)
 {
     (void)number;
+    if (handler_forks)
+        fork_here();
     for (uint64_t i = 0; i < handler_hits; i++) {
         if (handler_scopes)
             scopes_handle((uint32_t)shared->handled++);
@@ -191,9 +231,11 @@ static void run_child(const struct scenario *scenario, int is_ring)
             fill_chunk(scenario);
         __atomic_store_n(&shared->phase, 1, __ATOMIC_SEQ_CST);
         raise(SIGSTOP);
-        for (int i = 0; i < PROBES; i++)
+        for (int i = 0; i < PROBES && !is_forked; i++)
             make_one(scenario);
         __atomic_store_n(&shared->phase, 2, __ATOMIC_SEQ_CST);
+        if (is_forked)
+            end_forked(scenario);
         raise(SIGSTOP);
     } while (++shared->round < shared->rounds);
     if (!is_ring)
@@ -561,8 +603,8 @@ static int interrupt_at(pid_t child, uint64_t place)
         signal_number = go_on(child, PTRACE_CONT, SIGUSR1);
         /* Where signals are blocked, it is delivered when they no longer are, and stops the
          * child once more. */
-        while (signal_number == SIGUSR1)
-            signal_number = go_on(child, PTRACE_CONT, SIGUSR1);
+        while (signal_number == SIGUSR1 || signal_number == SIGCHLD)
+            signal_number = go_on(child, PTRACE_CONT, signal_number);
     } else {
         set_breakpoint(child, 0);
     }
@@ -580,7 +622,7 @@ static int has_room(void)
 /* One child for many places, or for each where it is the very first probe that is interrupted. */
 static void interrupt_every(const struct scenario *scenario, uint64_t stride)
 {
-    uint64_t hits = 0, missed = 0;
+    uint64_t hits = 0, missed = 0, forked = 0;
     int status;
 
     find_places(scenario);
@@ -602,7 +644,12 @@ static void interrupt_every(const struct scenario *scenario, uint64_t stride)
         while (go_on(child, PTRACE_CONT, 0) != 0)
             ;
         check_trace(scenario);
+        forked += shared->forked;
+        if (shared->died > 0)
+            fail("children of the handler that died", shared->forked, shared->died);
     }
+    if (handler_forks && forked < hits)
+        fail("places come to, and children", hits, forked);
     printf("%s: %llu instructions; interrupted at %llu, by %llu hits each; %llu not come to\n",
            scenario->name, (unsigned long long)place_count, (unsigned long long)hits,
            (unsigned long long)handler_hits, (unsigned long long)missed);
@@ -626,7 +673,8 @@ int main(int argc, char **argv)
             continue;
         if (strcmp(argv[1], "look") == 0)
             return look_at_every_instruction(&scenarios[i]);
-        handler_hits = hits_argument(argc, argv, 4, 3);
+        handler_forks = strcmp(argv[1], "fork") == 0;
+        handler_hits = hits_argument(argc, argv, 4, handler_forks ? 0 : 3);
         handler_ms = hits_argument(argc, argv, 5, 0);
         interrupt_every(&scenarios[i], hits_argument(argc, argv, 3, 1));
         return 0;
