@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Hostile files: fuzzing of all doors (tests/fuzz), until FUZZ_TOTAL executions are reached over all
-# runs of this part, or FUZZ_SECONDS are over in this run; every command over every cut and every
+# runs of this part, or FUZZ_SECONDS are over in this run, with FUZZ_JOBS (1) processes side by side
+# at the door where executions are cheap; every command over every cut and every
 # turned bit of golden traces; traces made to do harm, in bounds of time and memory. Interrupted, it
 # goes on: corpora and counts stay in the state folder, and what was found in its folder `found`.
 . "$(dirname "$0")/campaign.bash"
@@ -8,6 +9,7 @@
 . "$SOURCE/tests/fuzz/seeds.bash"
 budget=${FUZZ_SECONDS:-900}
 goal=${FUZZ_TOTAL:-1000000000}
+jobs=${FUZZ_JOBS:-1}
 mkdir -p "$STATE/found" "$STATE/seeds"
 # Whoever starts this as politely need not be more polite still.
 niceness=$(nice)
@@ -45,9 +47,9 @@ executions() {
 }
 
 # $1 door, $2 kind of build, $3 seconds, $4 corpus; the rest: options, and folders of seeds. What is
-# new goes into the first folder, the corpus. Adds what it has executed.
+# new goes into the first folder, the corpus. Adds what it has executed. JOB: of several at once.
 fuzz() {
-    local door=$1 kind=$2 seconds=$3 corpus=$4 log=$STATE/$1.$2.log status=0 number
+    local door=$1 kind=$2 seconds=$3 corpus=$4 log=$STATE/$1.$2${JOB:-}.log status=0 number
     shift 4
     mkdir -p "$STATE/corpus/$corpus"
     ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 \
@@ -55,10 +57,22 @@ fuzz() {
         -timeout=10 -rss_limit_mb=2000 -close_fd_mask=1 -artifact_prefix="$STATE/found/$door-" \
         "$STATE/corpus/$corpus" "$SOURCE/tests/fuzz/corpus/$corpus" "$@" > "$log" 2>&1 || status=$?
     number=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
-    count "executions.$door.$kind" "${number:-0}"
-    count "seconds.$door.$kind" "$seconds"
+    count "executions.$door.$kind${JOB:-}" "${number:-0}"
+    count "seconds.$door.$kind${JOB:-}" "$seconds"
     [ "$status" -eq 0 ] ||
         fail "$door ($kind): $(grep -m 3 -aE 'ERROR|runtime error|SUMMARY' "$log")"
+}
+
+# The same, by several processes at once, each with its own seed of chance. What they find stays in
+# the folder `found`, by which they are judged.
+fuzz_side_by_side() {
+    local job
+    for ((job = 1; job < jobs; job++)); do
+        JOB=$job fuzz "$@" > /dev/null &
+    done
+    fuzz "$@"
+    wait
+    [ -z "$(ls "$STATE/found")" ] || fail "see $STATE/found"
 }
 
 # Most of a round is for the door and the driver that execute most often, and there for small
@@ -67,7 +81,7 @@ fuzz_round() {
     local share=$((budget / 20 + 1)) length
     share=$((share < 12 ? share : 12)) # rounds of four minutes at most, so that little is lost
     for length in 320 512 384 1024; do
-        fuzz fuzz_reader fuzz-often $((share * 4)) trace -max_len=$length "$STATE/seeds"
+        fuzz_side_by_side fuzz_reader fuzz-often $((share * 4)) trace -max_len=$length "$STATE/seeds"
     done
     fuzz fuzz_reader fuzz "$share" trace -max_len=4096 "$STATE/seeds"
     fuzz fuzz_commands fuzz "$share" trace -max_len=4096 "$STATE/seeds"
