@@ -222,18 +222,21 @@ static void record_measured_hit(struct probity_session *session, struct probity_
 static void move_hit(struct probity_session *session, struct probity_slot *slot,
                      const struct item *item, uint64_t at, uint64_t tick)
 {
-    uint32_t moves = slot->moves, words = words_of(item);
-    int is_outermost = !(moves & 1); /* else a signal handler's, inside a move of an older hit */
+    uint32_t moves = (slot->moves + 1) | 1, words = words_of(item);
+    int is_inside = slot->moves & 1; /* a signal handler's, inside a move of an older hit */
 
-    if (is_outermost) {
+    /* Unless a jump left that: the writer will not wait for it any more. */
+    if (is_inside && tick - slot->moving_tick > session->move_ticks_max)
+        is_inside = 0;
+    if (!is_inside) {
         /* Release: who sees it sees that the move before has ended. */
         __atomic_store_n(&slot->moving_tick, tick, __ATOMIC_RELEASE);
-        __atomic_store_n(&slot->moves, moves + 1, __ATOMIC_RELEASE);
+        __atomic_store_n(&slot->moves, moves, __ATOMIC_RELEASE);
     }
     record_measured_hit(session, slot, item, tick);
     store_head(at, probity_word(tick, probity_word_special(PROBITY_WORD_PAD, words)));
-    if (is_outermost)
-        __atomic_store_n(&slot->moves, moves + 2, __ATOMIC_RELEASE);
+    if (!is_inside)
+        __atomic_store_n(&slot->moves, moves + 1, __ATOMIC_RELEASE);
 }
 
 /* Probes share places: they only compete for readings. */

@@ -30,6 +30,7 @@ enum {
     FIRST_TRIES = 20,        /* readings for an anchor that all else rests on */
     CALIBRATE_NS = 1000000,  /* what a first estimate of the rate needs, at least */
     ANCHOR_NS = 100000000,
+    MOVE_NS = 500000000, /* half of what the writer waits (HOLE_WAIT_NS in src/writer/pass.c) */
     MEASURE_NS = 10000000
 };
 
@@ -238,6 +239,7 @@ static void rules_make(struct probity_session *session)
     session->gap_ticks = session->settings.cpu_time ? probity_ticks_of_ns((int64_t)gap_ns, rate)
                                                     : UINT64_C(1) << 38;
     session->cpu_cost_ticks = cpu_clock_cost(session->live.clock);
+    session->move_ticks_max = probity_ticks_of_ns(MOVE_NS, rate);
     session->measure_ticks_max = probity_ticks_of_ns(MEASURE_NS, rate);
     session->budget = session->settings.cpu_budget_permille * 65536 / 1000;
     session->live.anchor_ticks_min = probity_ticks_of_ns(ANCHOR_NS, rate);
@@ -533,6 +535,17 @@ static int is_anyone_busy(struct probity_session *session)
     return 0;
 }
 
+/* Each thread has passed a full barrier, or, where the kernel refuses one, had the time in which any
+ * processor empties its store buffer. */
+static void pass_barrier(void)
+{
+    enum { LONG_NS = 10000000 };
+    uint32_t never = 0;
+
+    if (probity_os_barrier() != 0)
+        probity_os_wait(&never, 0, LONG_NS);
+}
+
 /* From here on no thread reserves: each finds no valid bit. First those in a slow path leave it,
  * since they may set theirs; the barrier makes every reservation made before visible. */
 static void shut_out(struct probity_session *session)
@@ -544,13 +557,13 @@ static void shut_out(struct probity_session *session)
     switch_off();
     __atomic_add_fetch(&live->pool.freed, 1, __ATOMIC_SEQ_CST);
     probity_os_wake(&live->pool.freed, INT32_MAX);
-    probity_os_barrier();
+    pass_barrier();
     for (int i = 0; i < LEAVE_TRIES && is_anyone_busy(session); i++)
         probity_os_wait(&never, 0, LEAVE_NS);
     for (uint32_t i = 0; i < __atomic_load_n(&live->slots, __ATOMIC_ACQUIRE); i++)
         __atomic_store_n(&live->slot[i].hot.valid_bit, 0, __ATOMIC_SEQ_CST);
     probity_profile_end(session);
-    probity_os_barrier();
+    pass_barrier();
 }
 
 /* Without the trace nobody finds the spool, nor can read it. */

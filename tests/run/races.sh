@@ -34,6 +34,11 @@ status=0
 "$PROGRAMS/measured_internal" > torn 2> errors || status=$?
 [ "$status" = 77 ] || expect "measured_internal ($(cat errors)): readings torn" "0 0" \
     "$status $(cat torn)"
+# A move of a hit that a jump has left, and one at work.
+status=0
+"$PROGRAMS/moving_internal" > moving 2> errors || status=$?
+[ "$status" = 77 ] || expect "moving_internal ($(cat errors)): still told" "0 0 1" \
+    "$status $(cat moving)"
 # A handler that forks inside a probe, to which the child returns.
 fresh
 status=0
