@@ -50,6 +50,9 @@ struct kept {
 
 static __thread struct kept *kept __attribute__((tls_model("initial-exec")));
 
+/* The set that this process was forked with; of what came before, nobody is in the midst. */
+static struct probity_profile_set *of_parent;
+
 /* A set is its thread's alone, so it may be inherited as it is: who is in the midst of a scope
  * cannot be told from who is not. A child of another thread's raw clone that inherits it too never
  * looks there. The rest is the whole process's, and so copied. */
@@ -120,6 +123,9 @@ static void give_to_child(struct kept *mine)
         if (probity_profile_own == mine->set)
             probity_profile_own = NULL;
         mine->set->session = 0;
+        if (of_parent != NULL)
+            madvise(of_parent, sizeof *of_parent, MADV_DONTNEED);
+        of_parent = mine->set;
     }
     if (mine->session == NULL)
         return;

@@ -535,8 +535,8 @@ static int is_anyone_busy(struct probity_session *session)
     return 0;
 }
 
-/* Each thread has passed a full barrier, or, where the kernel refuses one, had the time in which any
- * processor empties its store buffer. */
+/* Each thread has passed a full barrier, or, where the kernel refuses one, had the time in which
+ * any processor empties its store buffer. */
 static void pass_barrier(void)
 {
     enum { LONG_NS = 10000000 };

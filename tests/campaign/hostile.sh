@@ -81,7 +81,8 @@ fuzz_round() {
     local share=$((budget / 20 + 1)) length
     share=$((share < 12 ? share : 12)) # rounds of four minutes at most, so that little is lost
     for length in 320 512 384 1024; do
-        fuzz_side_by_side fuzz_reader fuzz-often $((share * 4)) trace -max_len=$length "$STATE/seeds"
+        fuzz_side_by_side fuzz_reader fuzz-often $((share * 4)) trace -max_len=$length \
+            "$STATE/seeds"
     done
     fuzz fuzz_reader fuzz "$share" trace -max_len=4096 "$STATE/seeds"
     fuzz fuzz_commands fuzz "$share" trace -max_len=4096 "$STATE/seeds"
