@@ -11,9 +11,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli/printed.h"
-
 #include "analysis/profiled.h"
+#include "cli/printed.h"
+#include "output/tree_text.h"
 
 enum { COLUMNS_USUAL = 80 };
 
@@ -82,6 +82,14 @@ int cli_answer_profiles(struct cli_answer *answer, const struct probity_reader *
     if (calls != NULL)
         *calls += taker.calls;
     return error;
+}
+
+void cli_answer_tell_shortened(const struct cli_answer *answer, uint64_t shortened)
+{
+    if (shortened > 0)
+        cli_warn(answer->command, "paths of more than %d levels, of which only the outermost and "
+                 "the innermost %d are in the output: %" PRIu64, PROBITY_TREE_LEVELS_TOLD,
+                 PROBITY_TREE_LEVELS_INNER, shortened);
 }
 
 struct printing {

@@ -67,6 +67,9 @@ int cli_answer_take(struct cli_answer *answer, struct probity_reader *reader);
 int cli_answer_profiles(struct cli_answer *answer, const struct probity_reader *reader,
                         struct probity_report *report, uint64_t *calls);
 
+/* One line where paths lack levels since they were too deep to be written in full. */
+void cli_answer_tell_shortened(const struct cli_answer *answer, uint64_t shortened);
+
 /* Whether lines and bars may be other than ASCII: whoever has set no locale may have no font. */
 int cli_answer_is_utf8(void);
 

@@ -202,6 +202,7 @@ static void tell_counts(const struct export_call *call, const struct probity_exp
             cli_warn(ME, "%" PRIu64 " %s are not in the output: '%s' has no place for them",
                      export->counts.left_out[i], nouns[i], call->exporter->name);
     }
+    cli_answer_tell_shortened(&call->answer, export->counts.shortened);
     if (repairs != NULL && repairs->unwound + repairs->open + repairs->orphans > 0)
         cli_warn(ME, "scopes repaired: %" PRIu64 " unwound, %" PRIu64 " still open at the end, %"
                  PRIu64 " left without an enter", repairs->unwound, repairs->open,

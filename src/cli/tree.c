@@ -185,6 +185,18 @@ static int finish_tree(void *context, const struct probity_reader *reader)
     return probity_tree_sort(call->tree, call->key);
 }
 
+static int print_folded(struct tree_call *call, FILE *stream,
+                        const struct probity_tree_answer *answer)
+{
+    uint64_t shortened = 0;
+    int error = probity_tree_folded(stream, answer, call->value != PROBITY_TREE_KEYS
+                                                        ? call->value : PROBITY_TREE_SELF,
+                                    &shortened);
+
+    cli_answer_tell_shortened(&call->answer, shortened);
+    return error;
+}
+
 static int print_tree(void *context, FILE *stream, const struct probity_reader *reader,
                       int has_colour)
 {
@@ -196,9 +208,7 @@ static int print_tree(void *context, FILE *stream, const struct probity_reader *
     switch (call->form) {
     case FORM_JSON: return probity_tree_json(stream, &answer);
     case FORM_CSV: return probity_tree_csv(stream, &answer);
-    case FORM_FOLDED:
-        return probity_tree_folded(stream, &answer, call->value != PROBITY_TREE_KEYS
-                                                        ? call->value : PROBITY_TREE_SELF);
+    case FORM_FOLDED: return print_folded(call, stream, &answer);
     default: break;
     }
     call->layout.has_colour = has_colour;

@@ -64,6 +64,7 @@ struct probity_export_thread {
 struct probity_export_counts {
     uint64_t scopes, hits, events; /* in the range. events: with values */
     uint64_t left_out[4];          /* of these, and of calls counted in profile mode */
+    uint64_t shortened;            /* paths that lack levels: see output/tree_text.h */
 };
 
 /* What an exporter works with. */

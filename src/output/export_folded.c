@@ -20,7 +20,8 @@ static int end_folded(struct probity_export *export)
 
     if (stream == NULL)
         return error != 0 ? error : PROBITY_ERROR_MEMORY;
-    error = probity_tree_folded(stream, &answer, keys[export->options->value]);
+    error = probity_tree_folded(stream, &answer, keys[export->options->value],
+                                &export->counts.shortened);
     int closed = probity_export_stream_close(stream);
     return error != 0 ? error : closed;
 }

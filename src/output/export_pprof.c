@@ -4,6 +4,7 @@
  * and their self time on the wall, on the CPU and off it. Holds a node for each path. The profile
  * is written as many small messages, of which a reader makes one.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@
 #include "output/values.h"
 #include "probity.h"
 
-enum { TYPES = 4, LABELS_MAX = 3 };
+enum { TYPES = 4, LABELS_MAX = 3, KEY_BETWEEN = 1 /* no address, and no key of a function */ };
 
 /* Beginning of the table of strings. Behind it: two strings of each function, and names of threads
  * as they come. */
@@ -32,8 +33,9 @@ struct pprof {
     int64_t strings;
     const struct probity_thread_label *thread; /* of the samples; its name is string `name` */
     int64_t name;
-    uint64_t *locations; /* of one sample */
+    uint64_t *path;      /* locations, outermost first */
     size_t room;
+    uint64_t locations[PROBITY_TREE_LEVELS_TOLD + 1]; /* of one sample, innermost first */
     char text[PROBITY_VALUE_TEXT_MAX];
 };
 
@@ -67,12 +69,10 @@ static int64_t put_string(struct pprof *pprof, const char *text, size_t bytes)
     return error == 0 ? pprof->strings++ : error;
 }
 
-static int put_function(struct pprof *pprof, const struct probity_function_key *key, uint64_t id)
+/* `function` NULL: nothing is known but the name. */
+static int put_function(struct pprof *pprof, const struct probity_function *function,
+                        const char *name, size_t bytes, uint64_t id)
 {
-    const struct probity_function *function = key->function;
-    char lost[32];
-    size_t bytes;
-    const char *name = probity_export_function_name(function, key->number, lost, &bytes);
     Pprof__Function made = PPROF__FUNCTION__INIT, *functions[] = {&made};
     Pprof__Line line = PPROF__LINE__INIT, *lines[] = {&line};
     Pprof__Location location = PPROF__LOCATION__INIT, *locations[] = {&location};
@@ -100,14 +100,45 @@ static int put_function(struct pprof *pprof, const struct probity_function_key *
 static int location_of(struct pprof *pprof, const struct probity_function_key *key,
                        uint64_t *ret_location)
 {
-    size_t known = pprof->functions.count;
-    const struct export_name *name = export_names_at(
+    size_t known = pprof->functions.count, bytes;
+    const struct export_name *entry = export_names_at(
         &pprof->functions, export_key_of_function(key->function, key->trace, key->number));
+    char lost[32];
 
-    if (name == NULL)
+    if (entry == NULL)
         return PROBITY_ERROR_MEMORY;
-    *ret_location = (uint64_t)name->number + 1;
-    return pprof->functions.count > known ? put_function(pprof, key, *ret_location) : 0;
+    *ret_location = (uint64_t)entry->number + 1;
+    if (pprof->functions.count == known)
+        return 0;
+    const char *name = probity_export_function_name(key->function, key->number, lost, &bytes);
+    return put_function(pprof, key->function, name, bytes, *ret_location);
+}
+
+/* What stands for the levels that are left out of a path. */
+static int location_between(struct pprof *pprof, uint64_t *ret_location)
+{
+    static const char name[] = PROBITY_TREE_LEVELS_BETWEEN;
+    size_t known = pprof->functions.count;
+    const struct export_name *entry = export_names_at(&pprof->functions, KEY_BETWEEN);
+
+    if (entry == NULL)
+        return PROBITY_ERROR_MEMORY;
+    *ret_location = (uint64_t)entry->number + 1;
+    return pprof->functions.count > known
+               ? put_function(pprof, NULL, name, sizeof name - 1, *ret_location) : 0;
+}
+
+/* A remark on the whole profile. */
+static int put_comment(struct pprof *pprof, const char *text)
+{
+    int64_t number = put_string(pprof, text, strlen(text));
+    Pprof__Profile part = PPROF__PROFILE__INIT;
+
+    if (number < 0)
+        return (int)number;
+    part.n_comment = 1;
+    part.comment = &number;
+    return put(pprof, &part);
 }
 
 /* ---- Samples -----------------------------------------------------------------------------------
@@ -158,31 +189,42 @@ static int make_room(struct pprof *pprof, size_t depth)
 {
     if (depth <= pprof->room)
         return 0;
-    uint64_t *locations = realloc(pprof->locations, 2 * depth * sizeof *locations);
-    if (locations == NULL)
+    uint64_t *path = realloc(pprof->path, 2 * depth * sizeof *path);
+    if (path == NULL)
         return PROBITY_ERROR_MEMORY;
-    pprof->locations = locations;
+    pprof->path = path;
     pprof->room = 2 * depth;
     return 0;
 }
 
-/* The path of a node, itself first. */
-static int put_node(struct pprof *pprof, const struct probity_tree_node *node)
+/* Puts the innermost `count` of `depth` levels behind those of the sample. */
+static size_t add_levels(struct pprof *pprof, size_t told, size_t depth, size_t count)
 {
-    const struct probity_tree_node *at = node;
-    size_t depth = 0;
-    int error = 0;
+    for (size_t i = 1; i <= count; i++)
+        pprof->locations[told++] = pprof->path[depth - i];
+    return told;
+}
 
-    if (node->function == NULL)
-        return set_thread(pprof, node->thread);
-    for (; error == 0 && at->function != NULL; at = at->parent) {
-        error = make_room(pprof, depth + 1);
-        if (error == 0)
-            error = location_of(pprof, &at->function->key, &pprof->locations[depth++]);
-    }
+/* A path, itself first. Its callers are in `path`. */
+static int put_node(struct pprof *pprof, const struct probity_tree_node *node, size_t depth,
+                    uint64_t *shortened)
+{
+    int is_deep = depth > PROBITY_TREE_LEVELS_TOLD;
+    int error = make_room(pprof, depth);
+
+    if (error == 0)
+        error = location_of(pprof, &node->function->key, &pprof->path[depth - 1]);
     if (error != 0 || node->sums.calls == 0)
         return error;
-    return put_sample(pprof, depth, node->sums.calls, node->sums.self);
+    size_t told = add_levels(pprof, 0, depth, is_deep ? PROBITY_TREE_LEVELS_INNER : depth);
+    if (is_deep) {
+        error = location_between(pprof, &pprof->locations[told++]);
+        told = add_levels(pprof, told, PROBITY_TREE_LEVELS_OUTER, PROBITY_TREE_LEVELS_OUTER);
+        ++*shortened;
+    }
+    if (error != 0)
+        return error;
+    return put_sample(pprof, told, node->sums.calls, node->sums.self);
 }
 
 /* Rows of profile mode tell no caller. */
@@ -191,10 +233,8 @@ static void pprof_profiled(struct probity_export *export, const struct probity_p
     struct pprof *pprof = export->state;
     const struct probity_function_key key = {profiled->function, profiled->trace,
                                              profiled->number};
-    int error = make_room(pprof, 1);
+    int error = location_of(pprof, &key, pprof->locations);
 
-    if (error == 0)
-        error = location_of(pprof, &key, pprof->locations);
     if (error == 0)
         error = put_sample(pprof, 1, profiled->calls,
                            (struct probity_scope_time){profiled->self_ns, profiled->cpu_self_ns});
@@ -259,16 +299,44 @@ static int pprof_begin(struct probity_export *export)
     return error == 0 ? export_tree_begin(export) : error;
 }
 
+/* What lacks levels is not told by a sample itself. */
+static int tell_shortened(struct pprof *pprof, uint64_t shortened)
+{
+    char text[160];
+
+    if (shortened == 0)
+        return 0;
+    snprintf(text, sizeof text, "paths of more than %d levels, of which only the outermost and the "
+             "innermost %d are told: %" PRIu64, PROBITY_TREE_LEVELS_TOLD,
+             PROBITY_TREE_LEVELS_INNER, shortened);
+    return put_comment(pprof, text);
+}
+
+static int put_tree(struct pprof *pprof, const struct probity_tree_answer *answer,
+                    uint64_t *shortened)
+{
+    const struct probity_tree_node *node = answer->root;
+    size_t depth = 0, outside = 0; /* outside: levels that are no functions */
+    int error = 0;
+
+    while (error == 0 && (node = probity_tree_next(node, answer->root, &depth)) != NULL) {
+        outside = node->function != NULL ? outside : depth;
+        error = node->function != NULL ? put_node(pprof, node, depth - outside, shortened)
+                                       : set_thread(pprof, node->thread);
+    }
+    return error;
+}
+
 static int pprof_end(struct probity_export *export)
 {
     struct pprof *pprof = export->state;
     struct probity_tree_answer answer;
     int error = export_tree_finish(export, &answer);
-    const struct probity_tree_node *node = error == 0 ? answer.root : NULL;
-    size_t depth = 0;
 
-    while (error == 0 && (node = probity_tree_next(node, answer.root, &depth)) != NULL)
-        error = put_node(pprof, node);
+    if (error == 0)
+        error = put_tree(pprof, &answer, &export->counts.shortened);
+    if (error == 0)
+        error = tell_shortened(pprof, export->counts.shortened);
     int closed = probity_export_stream_close(pprof->stream);
     pprof->stream = NULL;
     return error != 0 ? error : closed;
@@ -281,7 +349,7 @@ static void pprof_release(struct probity_export *export)
     if (pprof->stream != NULL)
         fclose(pprof->stream);
     export_names_release(&pprof->functions);
-    free(pprof->locations);
+    free(pprof->path);
     export_tree_release(export);
 }
 

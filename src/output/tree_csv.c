@@ -186,22 +186,42 @@ static int push_function(struct stack *stack, const struct probity_tree_node *no
     return push(stack, depth, name, bytes);
 }
 
+/* `outside`: how many of its levels are no functions. Returns whether it lacks levels. */
+static int put_stack(FILE *stream, const struct stack *stack, size_t depth, size_t outside,
+                     uint64_t value)
+{
+    const size_t *ends = stack->ends.items;
+    int is_deep = depth - outside > PROBITY_TREE_LEVELS_TOLD;
+
+    if (is_deep)
+        fprintf(stream, "%.*s;" PROBITY_TREE_LEVELS_BETWEEN "%s",
+                (int)ends[outside + PROBITY_TREE_LEVELS_OUTER], stack->text,
+                stack->text + ends[depth - PROBITY_TREE_LEVELS_INNER]);
+    else
+        fputs(stack->text, stream);
+    fprintf(stream, " %" PRIu64 "\n", value);
+    return is_deep;
+}
+
 int probity_tree_folded(FILE *stream, const struct probity_tree_answer *answer,
-                        enum probity_tree_key key)
+                        enum probity_tree_key key, uint64_t *ret_shortened)
 {
     const struct probity_tree_node *node = answer->root;
     struct stack stack = {0};
-    size_t depth = 0;
+    size_t depth = 0, outside = 0;
+    uint64_t shortened = 0;
     int error = 0;
 
     while (error == 0 && (node = probity_tree_next(node, answer->root, &depth)) != NULL) {
         uint64_t value = node->function != NULL ? folded_value(node, key) : 0;
         error = node->function != NULL ? push_function(&stack, node, depth)
                                        : push_thread(&stack, answer, node->thread, depth);
+        outside = node->function != NULL ? outside : depth;
         if (error == 0 && value > 0)
-            fprintf(stream, "%s %" PRIu64 "\n", stack.text, value);
+            shortened += (uint64_t)put_stack(stream, &stack, depth, outside, value);
     }
     free(stack.text);
     free(stack.ends.items);
+    *ret_shortened = shortened;
     return error;
 }

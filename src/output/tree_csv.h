@@ -14,8 +14,9 @@
 int probity_tree_csv(FILE *stream, const struct probity_tree_answer *answer);
 
 /* Lines "outermost;...;function VALUE". key is one of the self times in ns, to which the total time
- * of children that were taken out is added, or CALLS. Lines of 0 are left out. Returns as above. */
+ * of children that were taken out is added, or CALLS. Lines of 0 are left out. Returns as above;
+ * *ret_shortened: lines that lack levels, see PROBITY_TREE_LEVELS_TOLD. */
 int probity_tree_folded(FILE *stream, const struct probity_tree_answer *answer,
-                        enum probity_tree_key key);
+                        enum probity_tree_key key, uint64_t *ret_shortened);
 
 #endif

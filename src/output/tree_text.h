@@ -19,6 +19,14 @@ struct probity_tree_answer {
     size_t pruned;     /* nodes that are not shown */
 };
 
+/* A format that writes every path in full grows with the square of the depth: of a deeper path it
+ * tells the outermost and the innermost levels. So self times stay with their functions, and what
+ * is called near the outside has all of its total. */
+enum { PROBITY_TREE_LEVELS_OUTER = 512, PROBITY_TREE_LEVELS_INNER = 512,
+       PROBITY_TREE_LEVELS_TOLD = PROBITY_TREE_LEVELS_OUTER + PROBITY_TREE_LEVELS_INNER };
+
+#define PROBITY_TREE_LEVELS_BETWEEN "[truncated]"
+
 struct probity_tree_layout {
     int has_colour;
     int has_lines; /* drawn with U+2500 and its like, not with ASCII */

@@ -14,7 +14,8 @@ top_of() {
     go tool pprof -top -unit=ns -sample_index="$index" -nodefraction=0 -edgefraction=0 \
         -nodecount=1000000 "$@" out 2> faults |
         awk -v OFS='\t' '/flat%/ { is_table = 1; next }
-            is_table { sub(/ns$/, "", $1); sub(/ns$/, "", $4); print $6, $1, $4 }' | sort
+            is_table && $6 != "[truncated]" {
+                sub(/ns$/, "", $1); sub(/ns$/, "", $4); print $6, $1, $4 }' | sort
 }
 
 # $1 members of a function in the JSON of a report; $2 ... traces. Functions without any of it are
@@ -31,7 +32,7 @@ report_of() {
 compare() {
     local what=$1 columns=1-3
     shift
-    [[ ! $what =~ tree|jumps|profile ]] || columns=1-2
+    [[ ! $what =~ tree|jumps|profile|deep ]] || columns=1-2
     export_to "$what" 0 pprof "$@"
     diff <(report_of ".self_ns, .total_ns" "$@" | cut -f $columns) \
         <(top_of wall | cut -f $columns) > difference ||
@@ -67,6 +68,25 @@ done < <("$PROBITY" report --by-thread --json exported |
     jq -r '.functions[].threads[] | [.tid, .self_ns] | @csv' |
     awk -F , '{ sum[$1] += $2 } END { for (i in sum) print i "," sum[i] }')
 go tool pprof -tags out 2> faults | grep -qF '<i>worker\n1' || fail "no name of a thread"
+
+# The levels in the middle of a deep path are left out: self values stay with their functions, the
+# outermost keeps its total, and the profile says it.
+"$PROGRAMS/monster_internal" crossed_scopes 3000 > deep
+compare "deep" deep
+expect "deep: total of the outermost" "$(report_of '.total_ns, 0' deep | grep '^left' | cut -f 2)" \
+    "$(top_of wall | awk '$1 == "left" { print $3 }')"
+expect "deep: longest stack" 1025 "$(go tool pprof -raw out 2> faults |
+    awk -F : '/^Locations/ { exit }
+        NF == 2 { n = split($2, levels, " "); most = n > most ? n : most } END { print most }')"
+told="paths of more than 1024 levels, of which only the outermost and the innermost 512 are"
+expect "deep: comment" "$told told: $(grep -o "$told in the output: [0-9]*" errors |
+    sed 's/.*: //')" "$(go tool pprof -comments out 2> faults)"
+for levels in 1024 1025; do
+    "$PROGRAMS/monster_internal" open_scopes $levels > deep
+    compare "deep: $levels" deep
+    expect "$levels levels: lacking" $((levels - 1024)) "$(go tool pprof -comments out 2> faults |
+        sed -n 's/^paths of .*: //p' | grep . || echo 0)"
+done
 
 # What holds nothing that a profile could show is a profile all the same.
 for trace in server one none; do

@@ -124,6 +124,27 @@ diff <("$PROBITY" report --by-thread --json many tree | jq -r '.functions[].thre
     <(sed -E 's/^[^;]*-([0-9]+\/[0-9]+);.*/\1/' out | sort -u) > difference ||
     fail "folded by process and thread: $(head -n 5 difference)"
 
+# The levels in the middle of a deep path are left out: each function keeps its values.
+"$PROGRAMS/monster_internal" crossed_scopes 3000 > deep
+for value in "wall 3" "calls 2"; do
+    # shellcheck disable=SC2086
+    check_folded deep $value
+done
+told="paths of more than 1024 levels, of which only the outermost and the innermost 512 are in the"
+expect "deep: stacks that lack levels" "$(grep -cF ';[truncated];' out)" \
+    "$(sed -n "s/.* $told output: //p" errors)"
+expect "deep: longest stack" 1025 "$(awk -F ';' '{ most = NF > most ? NF : most }
+    END { print most }' out)"
+for levels in 1024 1025; do
+    "$PROGRAMS/monster_internal" open_scopes $levels > deep
+    export_to "$levels levels" 0 folded --by-thread --value calls deep
+    expect "$levels levels: lacking" $((levels - 1024)) "$(grep -cF '[truncated]' out || true)"
+    diff <("$PROBITY" tree --folded --by-thread --value calls deep 2> tree.errors) out \
+        > difference || fail "$levels levels: tree (<): $(head -c 200 difference)"
+    expect "$levels levels: word of tree" $((levels - 1024)) "$(grep -c "$told output: 1$" \
+        tree.errors || true)"
+done
+
 # A flame graph of off-CPU time is that of the time that is not CPU time. A path whose CPU time is
 # by some ns more than its wall time, as readings of clocks are not exact, has none, and takes none
 # from its function's other paths.

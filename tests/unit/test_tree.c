@@ -87,11 +87,13 @@ static void expect_folded(const struct run *run, enum probity_tree_key key, cons
     const struct probity_tree_answer answer = answer_of(run);
     char *text = NULL;
     size_t bytes;
+    uint64_t shortened = 1;
     FILE *stream = open_memstream(&text, &bytes);
 
-    assert_int_equal(probity_tree_folded(stream, &answer, key), 0);
+    assert_int_equal(probity_tree_folded(stream, &answer, key, &shortened), 0);
     fclose(stream);
     assert_string_equal(text, expected);
+    assert_int_equal(shortened, 0);
     free(text);
 }
 
