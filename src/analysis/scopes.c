@@ -18,7 +18,7 @@
 #include "probity.h"
 
 /* Small at first: there may be very many threads. */
-enum { CLOSED_FIRST = 4, CLOSED_MAX = 64, STACK_FIRST = 4, FUNCTIONS_FIRST = 8 };
+enum { CLOSED_FIRST = 4, CLOSED_MAX = 64, STACK_FIRST = 1, FUNCTIONS_FIRST = 8 };
 
 /* Threads without open scopes and without a record for so long are forgotten, once there are many:
  * nothing tells that a thread has ended. */

@@ -260,7 +260,7 @@ static void chrome_closed(struct probity_export *export, struct probity_export_t
         put_result(export, how, event);
     put(export, "}");
     if (thread->user != NULL)
-        export_recent_close(thread->user, scope);
+        export_recent_close(export, thread->user, scope);
 }
 
 /* ---- Instants ----------------------------------------------------------------------------------

@@ -20,12 +20,26 @@ struct export_call *export_recent_grow(struct export_recent *recent, uint32_t de
     return &open[depth];
 }
 
+/* It is full for the first time: nothing has to move. */
+int export_recent_widen(struct export_recent *recent)
+{
+    uint32_t ring = recent->ring > 0 ? 2 * recent->ring : EXPORT_RECENT_FIRST;
+
+    if (recent->ring == EXPORT_RECENT_CALLS)
+        return 0;
+    struct export_call *ended = realloc(recent->ended, ring * sizeof *ended);
+    if (ended == NULL)
+        return PROBITY_ERROR_MEMORY;
+    recent->ended = ended;
+    recent->ring = ring;
+    return 0;
+}
+
 struct export_call *export_recent_adopt(struct export_recent *recent,
                                         const struct probity_scope *scope, uint64_t *next)
 {
-    while (*next < EXPORT_RECENT_CALLS && *next < recent->count) {
-        struct export_call *call =
-            &recent->ended[(recent->count - ++*next) % EXPORT_RECENT_CALLS];
+    while (*next < recent->ring && *next < recent->count) {
+        struct export_call *call = &recent->ended[(recent->count - ++*next) & (recent->ring - 1)];
         if (call->depth < scope->depth || call->enter_tick < scope->enter_tick)
             return NULL;
         if (call->depth++ == scope->depth)
@@ -47,7 +61,7 @@ struct export_call *export_recent_first(struct export_recent *recent,
 
 void export_recent_shift(struct export_recent *recent, uint64_t place, uint64_t bytes)
 {
-    for (size_t i = 0; i < EXPORT_RECENT_CALLS; i++)
+    for (size_t i = 0; i < recent->ring && i < recent->count; i++)
         recent->ended[i].place += recent->ended[i].place >= place ? bytes : 0;
     for (uint32_t depth = 0; depth < recent->capacity; depth++)
         recent->open[depth].place += recent->open[depth].place >= place ? bytes : 0;
@@ -58,7 +72,9 @@ void export_recents_release(struct probity_export *export)
     for (uint32_t slot = 0; slot < export->thread_count; slot++) {
         struct export_recent *recent =
             export->threads[slot] != NULL ? export->threads[slot]->user : NULL;
-        if (recent != NULL)
-            free(recent->open);
+        if (recent == NULL)
+            continue;
+        free(recent->open);
+        free(recent->ended);
     }
 }

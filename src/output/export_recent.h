@@ -8,8 +8,9 @@
 #define PROBITY_OUTPUT_EXPORT_RECENT_H
 
 #include "output/export.h"
+#include "probity.h"
 
-enum { EXPORT_RECENT_CALLS = 256 };
+enum { EXPORT_RECENT_FIRST = 8, EXPORT_RECENT_CALLS = 256 }; /* powers of two */
 
 struct export_call {
     uint64_t enter_tick;
@@ -18,15 +19,18 @@ struct export_call {
     uint32_t depth;
 };
 
-/* Begins what an exporter keeps as `user` of a thread. Zeroed at first. */
+/* Begins what an exporter keeps as `user` of a thread. Zeroed at first. Most of very many threads
+ * have few calls: the ring grows as far as it is used. */
 struct export_recent {
     struct export_call *open; /* by depth; place is 0 where a call is not in the range */
     uint32_t capacity;
-    uint64_t count; /* of calls that have ended */
-    struct export_call ended[EXPORT_RECENT_CALLS]; /* a ring */
+    uint32_t ring;  /* places in `ended` */
+    uint64_t count; /* of calls that have ended; the newest `ring` of them are there */
+    struct export_call *ended; /* a ring */
 };
 
 struct export_call *export_recent_grow(struct export_recent *recent, uint32_t depth);
+int export_recent_widen(struct export_recent *recent);
 
 /* The place of a call that begins. NULL without memory. */
 static inline struct export_call *export_recent_open(struct export_recent *recent,
@@ -44,12 +48,16 @@ static inline struct export_call *export_recent_open(struct export_recent *recen
 }
 
 /* A call ends that was opened. */
-static inline void export_recent_close(struct export_recent *recent,
+static inline void export_recent_close(struct probity_export *export, struct export_recent *recent,
                                        const struct probity_scope *scope)
 {
     if (__builtin_expect(scope->depth >= recent->capacity, 0))
         return;
-    recent->ended[recent->count++ % EXPORT_RECENT_CALLS] = recent->open[scope->depth];
+    if (__builtin_expect(recent->count == recent->ring, 0) && export_recent_widen(recent) != 0) {
+        probity_export_fail(export, PROBITY_ERROR_MEMORY);
+        return;
+    }
+    recent->ended[recent->count++ & (recent->ring - 1)] = recent->open[scope->depth];
     recent->open[scope->depth].place = 0;
 }
 

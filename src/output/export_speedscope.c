@@ -201,7 +201,7 @@ static void speedscope_closed(struct probity_export *export, struct probity_expo
         return;
     add_line(export, made, "{\"type\":\"C\",\"frame\":", frame->number,
              at_of(export, probity_export_leave(scope)));
-    export_recent_close(&made->recent, scope);
+    export_recent_close(export, &made->recent, scope);
 }
 
 /* ---- The whole ---------------------------------------------------------------------------------

@@ -286,7 +286,7 @@ static void sqlite_closed(struct probity_export *export, struct probity_export_t
     run(export, INSERT_CALL);
     if (how == PROBITY_SCOPE_LEFT && event != NULL && event->format != NULL)
         put_values(export, event, (sqlite3_int64)call, 0, 0);
-    export_recent_close(&made->recent, scope);
+    export_recent_close(export, &made->recent, scope);
 }
 
 /* ---- Hits and events ---------------------------------------------------------------------------

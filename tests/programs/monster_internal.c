@@ -360,6 +360,17 @@ static void threads(struct monster *monster, uint64_t count)
     many_threads(monster, count, 0);
 }
 
+static void threads_calling(struct monster *monster, uint64_t count)
+{
+    declare_function(monster, 0, "called");
+    for (uint64_t i = 0; i < count; i++, monster->tick += 10) {
+        end_stream(monster);
+        begin_stream(monster, (uint32_t)i + 1);
+        hit(monster, 1);
+        hit(monster, 3);
+    }
+}
+
 static void threads_colliding(struct monster *monster, uint64_t count)
 {
     many_threads(monster, count, 1);
@@ -482,6 +493,7 @@ static const struct {
              {"queues", queues},
              {"requests", requests},
              {"threads", threads},
+             {"threads_calling", threads_calling},
              {"threads_colliding", threads_colliding},
              {"backwards", backwards},
              {"overlapping", overlapping},
