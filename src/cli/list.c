@@ -21,6 +21,7 @@ struct list_call {
     struct probity_list_answer result;
     enum probity_coverage_key key;
     int only_never, only_hit;
+    int is_function_found, is_file_found; /* a site that is like the pattern */
 };
 
 static const struct option long_options[] = {CLI_ANSWER_OPTIONS,
@@ -138,16 +139,18 @@ static int passes(struct list_call *call, const struct probity_coverage_site *si
 {
     int is_number = site->kind == PROBITY_LISTED_NUMBERED;
     int is_function = site->kind == PROBITY_LISTED_FUNCTION;
+    int is_like = call->function == NULL ||
+                  cli_function_matches(call->function, is_function ? site->name : site->within,
+                                       site->signature);
+    int is_there = call->file == NULL || matches_file(call->file, site->file);
 
+    call->is_function_found |= is_like;
+    call->is_file_found |= is_there;
     if (call->probes.count > 0 &&
         (is_function || !cli_filter_passes(&call->probes, is_number ? site->number : UINT64_MAX,
                                            site->name, strlen(site->name))))
         return 0;
-    if (call->file != NULL && !matches_file(call->file, site->file))
-        return 0;
-    return call->function == NULL ||
-           cli_function_matches(call->function, is_function ? site->name : site->within,
-                                site->signature);
+    return is_like && is_there;
 }
 
 /* The total is of all that other filters leave, hit or not. */
@@ -195,6 +198,25 @@ static int print_list(void *context, FILE *stream, const struct probity_reader *
 /* ---- The call ----------------------------------------------------------------------------------
  */
 
+/* An empty list of a name that is misspelt would look like one of nothing never hit. */
+static int tell_unseen(const struct list_call *call)
+{
+    const char *what = NULL, *pattern = NULL;
+
+    if (call->function != NULL && !call->is_function_found) {
+        what = "in a function";
+        pattern = call->function;
+    } else if (call->file != NULL && !call->is_file_found) {
+        what = "in a file";
+        pattern = call->file;
+    }
+    if (pattern != NULL)
+        return cli_fail(&cli_command_list, "no site %s like '%s' here; `probity list` without "
+                        "filters shows which there are", what, pattern);
+    return cli_filter_tell_unseen(&cli_command_list, &call->probes, "probe") ? CLI_FAILURE
+                                                                             : CLI_OK;
+}
+
 static int run_on(void *context, char **names, size_t count)
 {
     struct list_call *call = context;
@@ -202,9 +224,7 @@ static int run_on(void *context, char **names, size_t count)
     if (call->only_never && call->only_hit)
         return cli_fail_usage(&cli_command_list, "--never and --hit exclude each other");
     int status = cli_answer_run(&call->answer, names, count);
-    if (status == CLI_OK && cli_filter_tell_unseen(&cli_command_list, &call->probes, "probe"))
-        status = CLI_FAILURE;
-    return status;
+    return status == CLI_OK ? tell_unseen(call) : status;
 }
 
 static void release(void *context)

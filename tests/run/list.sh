@@ -276,8 +276,14 @@ expect "function: total" "2 2" "$(jq -r '.total | "\(.sites) \(.hit)"' output)"
 expect_sites file '.file | endswith("listed.c")' --file 'list*.c'
 expect_sites probe '.number == 7 or (.name == "loop" and .kind == "site")' --probe 7,loop
 tool "probe of none" 1 list --probe 7,nothing plain
-tool "file of none" 0 list --file '*.none' plain
-expect "file of none: total" "0 of 0 sites hit" "$(grep 'sites hit' output)"
+for what in function file; do
+    tool "$what of none" 1 list --$what '*.none' plain
+    expect "$what of none: total" "0 of 0 sites hit" "$(grep 'sites hit' output)"
+    grep -qF "no site in a $what like '*.none' here; " errors || fail "$what: $(cat errors)"
+done
+# What is there but left out by another filter is no mistake.
+tool "function in another file" 0 list --function twice --file 'list*.c' --never plain
+tool "all hit" 0 list --function twice --never --probe 7 plain
 tool "tid of none" 1 list --tid 1 plain
 
 # Names whose bytes need escapes: places stand below each other.
