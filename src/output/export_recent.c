@@ -63,8 +63,9 @@ void export_recent_shift(struct export_recent *recent, uint64_t place, uint64_t 
 {
     for (size_t i = 0; i < recent->ring && i < recent->count; i++)
         recent->ended[i].place += recent->ended[i].place >= place ? bytes : 0;
-    for (uint32_t depth = 0; depth < recent->capacity; depth++)
-        recent->open[depth].place += recent->open[depth].place >= place ? bytes : 0;
+    /* What is open stands behind what it is inside of. */
+    for (uint32_t i = recent->depth; i > 0 && recent->open[i - 1].place >= place; i--)
+        recent->open[i - 1].place += bytes;
 }
 
 void export_recents_release(struct probity_export *export)

@@ -23,7 +23,7 @@ struct export_call {
  * have few calls: the ring grows as far as it is used. */
 struct export_recent {
     struct export_call *open; /* by depth; place is 0 where a call is not in the range */
-    uint32_t capacity;
+    uint32_t capacity, depth; /* depth: behind the innermost of them */
     uint32_t ring;  /* places in `ended` */
     uint64_t count; /* of calls that have ended; the newest `ring` of them are there */
     struct export_call *ended; /* a ring */
@@ -44,6 +44,7 @@ static inline struct export_call *export_recent_open(struct export_recent *recen
         return NULL;
     call->enter_tick = scope->enter_tick;
     call->depth = scope->depth;
+    recent->depth = scope->depth + 1;
     return call;
 }
 
@@ -59,6 +60,7 @@ static inline void export_recent_close(struct probity_export *export, struct exp
     }
     recent->ended[recent->count++ & (recent->ring - 1)] = recent->open[scope->depth];
     recent->open[scope->depth].place = 0;
+    recent->depth = scope->depth;
 }
 
 /* Calls that began inside the scope, were not below any other, and have ended; newest first, NULL
