@@ -8,8 +8,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "analysis/profiled.h"
 #include "cli/printed.h"
@@ -119,11 +117,7 @@ int cli_answer_is_utf8(void)
 
 size_t cli_answer_line_columns(const struct cli_answer *answer)
 {
-    struct winsize size;
-
-    if (answer->out == NULL && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
-        return size.ws_col;
-    return 0;
+    return cli_line_columns(answer->out);
 }
 
 size_t cli_answer_columns(const struct cli_answer *answer)

@@ -120,6 +120,7 @@ static int print_diff(void *context, FILE *stream, int has_colour)
     struct diff_call *call = context;
 
     call->layout.has_colour = has_colour;
+    call->layout.line_columns = cli_line_columns(call->out);
     if (call->form == FORM_CSV && probity_compare_left_out(call->compared.compare) > 0)
         cli_warn(&cli_command_diff, "%zu blocks that took least time are not compared: there are "
                  "too many", probity_compare_left_out(call->compared.compare));

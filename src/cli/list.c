@@ -191,7 +191,8 @@ static int print_list(void *context, FILE *stream, const struct probity_reader *
     if (call->answer.as_csv)
         probity_list_csv(stream, &call->result);
     else
-        probity_list_text(stream, has_colour, &call->result);
+        probity_list_text(stream, has_colour, cli_answer_line_columns(&call->answer),
+                          &call->result);
     return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 static int is_coloured(void)
@@ -15,6 +16,15 @@ static int is_coloured(void)
 
     return (none == NULL || *none == '\0') && isatty(STDOUT_FILENO) &&
            (terminal == NULL || strcmp(terminal, "dumb") != 0);
+}
+
+size_t cli_line_columns(const char *out)
+{
+    struct winsize size;
+
+    if (out == NULL && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+        return size.ws_col;
+    return 0;
 }
 
 /* Standard output is looked at for all commands when it is closed. */

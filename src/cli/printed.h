@@ -17,4 +17,7 @@ typedef int cli_printer(void *context, FILE *stream, int has_colour);
 int cli_print_answer(const struct cli_command *command, const char *path, int force,
                      cli_printer *print, void *context);
 
+/* Columns of the terminal that an answer goes to: out is NULL, standard output. 0 without one. */
+size_t cli_line_columns(const char *out);
+
 #endif

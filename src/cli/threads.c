@@ -78,7 +78,7 @@ static int print_threads(void *context, FILE *stream, const struct probity_reade
     if (call->answer.as_csv)
         probity_threads_csv(stream, &answer);
     else
-        probity_threads_text(stream, has_colour, &answer);
+        probity_threads_text(stream, has_colour, cli_answer_line_columns(&call->answer), &answer);
     return 0;
 }
 

@@ -213,6 +213,7 @@ static int print_tree(void *context, FILE *stream, const struct probity_reader *
     }
     call->layout.has_colour = has_colour;
     call->layout.has_lines = cli_answer_is_utf8();
+    call->layout.line_columns = cli_answer_line_columns(&call->answer);
     probity_tree_text(stream, &call->layout, &answer);
     return 0;
 }

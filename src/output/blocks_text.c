@@ -15,32 +15,27 @@ enum what {
     CALLS, SHARE, WALL, CORRECTED, ERROR, CPU, OFF, MIN, MEAN, P50, P90, P99, MAX, COLUMNS
 };
 
-/* rank: as struct probity_table_column has it. key: of times. */
-static const struct {
-    const char *title;
-    enum probity_blocks_key key;
-    int width, rank;
-} columns[COLUMNS] = {
-    [CALLS] = {"calls", 0, 10, 0},
-    [SHARE] = {"share", 0, 8, 0},
-    [WALL] = {"wall", PROBITY_BLOCKS_TOTAL, 9, 0},
-    [CORRECTED] = {"corrected", 0, 11, 0},
-    [ERROR] = {"+-", 0, 9, 0},
-    [CPU] = {"CPU", PROBITY_BLOCKS_CPU, 9, 1},
-    [OFF] = {"off CPU", PROBITY_BLOCKS_OFF, 9, 4},
-    [MIN] = {"min", PROBITY_BLOCKS_MIN, 9, 8},
-    [MEAN] = {"mean", PROBITY_BLOCKS_MEAN, 9, 2},
-    [P50] = {"p50", PROBITY_BLOCKS_P50, 9, 6},
-    [P90] = {"p90", PROBITY_BLOCKS_P90, 9, 7},
-    [P99] = {"p99", PROBITY_BLOCKS_P99, 9, 3},
-    [MAX] = {"max", PROBITY_BLOCKS_MAX, 9, 5}};
+/* what: the key of times. */
+static const struct probity_table_column usual_columns[COLUMNS] = {
+    [CALLS] = {.width = 10, .title = "calls"},
+    [SHARE] = {.width = 8, .title = "share"},
+    [WALL] = {.width = 9, .title = "wall", .what = PROBITY_BLOCKS_TOTAL},
+    [CPU] = {.width = 9, .rank = 1, .title = "CPU", .what = PROBITY_BLOCKS_CPU},
+    [OFF] = {.width = 9, .rank = 4, .title = "off CPU", .what = PROBITY_BLOCKS_OFF},
+    [MIN] = {.width = 9, .rank = 8, .title = "min", .what = PROBITY_BLOCKS_MIN},
+    [MEAN] = {.width = 9, .rank = 2, .title = "mean", .what = PROBITY_BLOCKS_MEAN},
+    [P50] = {.width = 9, .rank = 6, .title = "p50", .what = PROBITY_BLOCKS_P50},
+    [P90] = {.width = 9, .rank = 7, .title = "p90", .what = PROBITY_BLOCKS_P90},
+    [P99] = {.width = 9, .rank = 3, .title = "p99", .what = PROBITY_BLOCKS_P99},
+    [MAX] = {.width = 9, .rank = 5, .title = "max", .what = PROBITY_BLOCKS_MAX}};
 
 /* A table while it is written. */
 struct table {
     FILE *stream;
     const struct probity_blocks_layout *layout;
     const struct probity_blocks_answer *answer;
-    unsigned shown; /* bits of columns */
+    struct probity_table_column columns[COLUMNS];
+    uint64_t shown; /* bits of columns */
     int has_pids;
 };
 
@@ -73,7 +68,7 @@ static void put_time(const struct table *table, enum what column, uint64_t ns, i
     char text[PROBITY_REPORT_TIME_BYTES];
 
     if (is_shown(table, column))
-        fprintf(table->stream, "%*s", columns[column].width,
+        fprintf(table->stream, "%*s", table->columns[column].width,
                 is_known ? probity_report_time_text(ns, text) : "-");
 }
 
@@ -87,21 +82,27 @@ static void put_corrected(const struct table *table, const struct probity_blocks
         fputc(' ', table->stream);
         probity_report_put_corrected(table->stream, corrected);
     } else if (is_shown(table, CORRECTED)) {
-        fprintf(table->stream, "%*s", columns[CORRECTED].width, "-");
+        fprintf(table->stream, "%*s", table->columns[CORRECTED].width, "-");
     }
     put_time(table, ERROR, corrected.error_ns, is_known);
+}
+
+static uint64_t value_of(const struct table *table, const struct probity_blocks_pair *pair,
+                         enum what column)
+{
+    return probity_blocks_value(pair, (enum probity_blocks_key)table->columns[column].what);
 }
 
 static void put_times(const struct table *table, const struct probity_blocks_pair *pair)
 {
     uint64_t millionths = probity_blocks_value(pair, PROBITY_BLOCKS_PROBABILITY);
 
-    fprintf(table->stream, "%*" PRIu64 "%*.1f%%", columns[CALLS].width, pair->calls,
-            columns[SHARE].width - 1, (double)millionths / 10000);
-    put_time(table, WALL, probity_blocks_value(pair, columns[WALL].key), 1);
+    fprintf(table->stream, "%*" PRIu64 "%*.1f%%", table->columns[CALLS].width, pair->calls,
+            table->columns[SHARE].width - 1, (double)millionths / 10000);
+    put_time(table, WALL, value_of(table, pair, WALL), 1);
     put_corrected(table, pair);
     for (enum what column = CPU; column < COLUMNS; column++)
-        put_time(table, column, probity_blocks_value(pair, columns[column].key),
+        put_time(table, column, value_of(table, pair, column),
                  column >= MIN || pair->cpu_calls > 0);
 }
 
@@ -142,32 +143,16 @@ static void put_pair(const struct table *table, const struct probity_blocks_pair
         put_instance(table, &pair->slowest[i]);
 }
 
-static unsigned choose_columns(const struct probity_blocks_layout *layout)
-{
-    struct probity_table_column fitted[COLUMNS];
-
-    for (int i = 0; i < COLUMNS; i++) {
-        int is_left = (i == CORRECTED || i == ERROR) && !layout->is_corrected;
-        fitted[i] = (struct probity_table_column){is_left ? 0 : columns[i].width, columns[i].rank};
-    }
-    unsigned shown = (unsigned)probity_table_fit(fitted, COLUMNS, layout->line_columns);
-    return layout->is_corrected ? shown : shown & ~(1u << CORRECTED | 1u << ERROR);
-}
-
 static void put_head(const struct table *table)
 {
     fputs(table->layout->has_colour ? "\033[1m" : "", table->stream);
-    for (enum what column = CALLS; column < COLUMNS; column++) {
-        if (is_shown(table, column))
-            fprintf(table->stream, "%*s", columns[column].width, columns[column].title);
-    }
+    probity_table_put_head(table->stream, table->columns, COLUMNS, table->shown);
     fprintf(table->stream, "  block%s\n", table->layout->has_colour ? "\033[0m" : "");
 }
 
 static void put_notes(const struct table *table)
 {
     const struct probity_blocks_answer *answer = table->answer;
-    const char *before = "no room for the columns ";
     size_t shown = probity_blocks_shown(answer);
 
     if (answer->count == 0 && answer->are_chosen)
@@ -180,23 +165,29 @@ static void put_notes(const struct table *table)
                 "kept\n", answer->forgotten);
     if (shown < answer->count)
         fprintf(table->stream, "%zu more blocks are not shown\n", answer->count - shown);
-    for (enum what column = CPU; column < COLUMNS; column++) {
-        if (is_shown(table, column))
-            continue;
-        fprintf(table->stream, "%s%s", before, columns[column].title);
-        before = ", ";
+    probity_table_put_left(table->stream, table->columns, COLUMNS, table->shown, "");
+}
+
+static void choose_columns(struct table *table)
+{
+    memcpy(table->columns, usual_columns, sizeof usual_columns);
+    if (table->layout->is_corrected) {
+        table->columns[CORRECTED] =
+            (struct probity_table_column){.width = 11, .title = "corrected"};
+        table->columns[ERROR] = (struct probity_table_column){.width = 9, .title = "+-"};
     }
-    fputs(*before == ',' ? "\n" : "", table->stream);
+    table->shown = probity_table_fit(table->columns, COLUMNS, table->layout->line_columns);
 }
 
 void probity_blocks_text(FILE *stream, const struct probity_blocks_layout *layout,
                          const struct probity_blocks_answer *answer)
 {
     const struct probity_scopes_repairs none = {0};
-    const struct table table = {stream, layout, answer, choose_columns(layout),
-                                probity_reader_traces(answer->reader) > 1};
+    struct table table = {.stream = stream, .layout = layout, .answer = answer,
+                          .has_pids = probity_reader_traces(answer->reader) > 1};
     size_t shown = probity_blocks_shown(answer);
 
+    choose_columns(&table);
     put_head(&table);
     for (size_t i = 0; i < shown; i++)
         put_pair(&table, answer->pairs[i]);

@@ -8,8 +8,30 @@
 #include <string.h>
 
 #include "output/report_text.h"
+#include "output/table.h"
 
-enum { CHANGE_BYTES = 32, VERDICT_COLUMNS = 26 };
+/* On a terminal, where verdicts of a thousand runs and more shift their lines. */
+enum { CHANGE_BYTES = 32, VERDICT_COLUMNS = 26, VERDICT_COLUMNS_NARROW = 22 };
+
+enum what { BASE, NEW, CHANGE, INTERVAL, TEST, VERDICT, OF, COLUMNS };
+
+static const struct probity_table_column usual_columns[COLUMNS] = {
+    [BASE] = {.width = 9, .title = "base"},
+    [NEW] = {.width = 9, .title = "new"},
+    [CHANGE] = {.width = 9, .title = "change"},
+    [INTERVAL] = {.width = 18, .rank = 1, .title = "from       to", .name = "from, to"},
+    [TEST] = {.width = 9, .rank = 2, .title = "p"},
+    [VERDICT] = {.width = 2 + VERDICT_COLUMNS, .title = "verdict"},
+    [OF] = {.width = 6, .title = "of"}};
+
+/* A table while it is written. */
+struct table {
+    FILE *stream;
+    const struct probity_diff_layout *layout;
+    const struct probity_compare *compare;
+    int verdict_columns;
+    uint64_t shown; /* bits of columns */
+};
 
 static void put_safe(FILE *stream, const char *text)
 {
@@ -62,22 +84,24 @@ static const char *colour_of(const struct probity_diff_layout *layout,
          : verdict == PROBITY_COMPARE_LESS ? "\033[32m" : "";
 }
 
-static void put_result(FILE *stream, const struct probity_diff_layout *layout, int statistic,
+static void put_result(const struct table *table, int statistic,
                        const struct probity_compare_result *result)
 {
     char change[CHANGE_BYTES], low[CHANGE_BYTES], high[CHANGE_BYTES], verdict[CHANGE_BYTES];
-    const char *colour = colour_of(layout, result->verdict);
+    const char *colour = colour_of(table->layout, result->verdict);
+    FILE *stream = table->stream;
 
     put_value(stream, statistic, result->median[PROBITY_COMPARE_BASE]);
     put_value(stream, statistic, result->median[PROBITY_COMPARE_NEW]);
-    fprintf(stream, "%9s%9s%9s", change_text(result->ratio, change),
-            result->has_interval ? change_text(result->low, low) : "-",
-            result->has_interval ? change_text(result->high, high) : "-");
-    if (result->is_tested)
+    fprintf(stream, "%9s", change_text(result->ratio, change));
+    if (table->shown >> INTERVAL & 1)
+        fprintf(stream, "%9s%9s", result->has_interval ? change_text(result->low, low) : "-",
+                result->has_interval ? change_text(result->high, high) : "-");
+    if (table->shown >> TEST & 1 && result->is_tested)
         fprintf(stream, "%9.2g", result->p_adjusted);
-    else
+    else if (table->shown >> TEST & 1)
         fprintf(stream, "%9s", "-");
-    fprintf(stream, "  %s%-*s%s%-6s", colour, VERDICT_COLUMNS,
+    fprintf(stream, "  %s%-*s%s%-6s", colour, table->verdict_columns,
             verdict_text(result, statistic, verdict), *colour != '\0' ? "\033[0m" : "",
             probity_compare_statistic_name((enum probity_compare_statistic)statistic));
 }
@@ -128,9 +152,22 @@ static const char *title_of(const struct probity_compare *compare)
                                                   : "function or block";
 }
 
-static void put_head(FILE *stream, const struct probity_diff_layout *layout,
-                     const struct probity_compare *compare)
+static void choose_columns(struct table *table)
 {
+    struct probity_table_column columns[COLUMNS];
+    size_t line_columns = table->layout->line_columns;
+
+    memcpy(columns, usual_columns, sizeof columns);
+    table->verdict_columns = line_columns > 0 ? VERDICT_COLUMNS_NARROW : VERDICT_COLUMNS;
+    columns[VERDICT].width = 2 + table->verdict_columns;
+    table->shown = probity_table_fit(columns, COLUMNS, line_columns);
+}
+
+static void put_head(const struct table *table)
+{
+    const struct probity_diff_layout *layout = table->layout;
+    const struct probity_compare *compare = table->compare;
+    FILE *stream = table->stream;
     const struct probity_compare_options *options = probity_compare_settings(compare);
     const char *start = layout->has_colour ? "\033[1m" : "";
     const char *end = layout->has_colour ? "\033[0m" : "";
@@ -144,14 +181,18 @@ static void put_head(FILE *stream, const struct probity_diff_layout *layout,
     fprintf(stream, "p: rank-sum test, for %zu tests after Benjamini and Hochberg, a change up to "
             "%.2g; ~N runs: so many a side could tell\n\n", probity_compare_tests(compare),
             1 - options->confidence);
-    fprintf(stream, "%s%9s%9s%9s%9s%9s%9s  %-*s%-6s  %s%s\n", start, "base", "new",
-            "change", "from", "to", "p", VERDICT_COLUMNS, "verdict", "of", title_of(compare), end);
+    fputs(start, stream);
+    probity_table_put_head(stream, usual_columns, VERDICT, table->shown);
+    fprintf(stream, "  %-*s%-6s  %s%s\n", table->verdict_columns, "verdict", "of",
+            title_of(compare), end);
 }
 
 /* Returns how many functions with any line were left out. */
-static size_t put_rows(FILE *stream, const struct probity_diff_layout *layout,
-                       const struct probity_compare *compare)
+static size_t put_rows(const struct table *table)
 {
+    const struct probity_diff_layout *layout = table->layout;
+    const struct probity_compare *compare = table->compare;
+    FILE *stream = table->stream;
     size_t count, shown = 0, left = 0;
     const struct probity_compare_row *rows = probity_compare_rows(compare, &count);
 
@@ -163,7 +204,7 @@ static size_t put_rows(FILE *stream, const struct probity_diff_layout *layout,
             lines++;
             if (is_left)
                 continue;
-            put_result(stream, layout, j, &rows[i].results[j]);
+            put_result(table, j, &rows[i].results[j]);
             put_name(stream, compare, &rows[i].item);
             fputc('\n', stream);
         }
@@ -271,12 +312,15 @@ static void put_limits(FILE *stream, const struct probity_compare *compare)
 void probity_diff_text(FILE *stream, const struct probity_diff_layout *layout,
                        const struct probity_compare *compare)
 {
+    struct table table = {.stream = stream, .layout = layout, .compare = compare};
     size_t base, other, least = probity_compare_least_runs(compare);
 
+    choose_columns(&table);
     probity_compare_runs(compare, PROBITY_COMPARE_BASE, &base);
     probity_compare_runs(compare, PROBITY_COMPARE_NEW, &other);
-    put_head(stream, layout, compare);
-    size_t left = put_rows(stream, layout, compare);
+    put_head(&table);
+    size_t left = put_rows(&table);
+    probity_table_put_left(stream, usual_columns, COLUMNS, table.shown, "");
     if (left > 0)
         fprintf(stream, "%zu more are not shown\n", left);
     if (probity_compare_left_out(compare) > 0)

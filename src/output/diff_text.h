@@ -13,6 +13,7 @@ struct probity_diff_layout {
     size_t limit;        /* functions and blocks to show; 0: all */
     int is_changed_only; /* only lines whose change is established */
     int has_colour;
+    size_t line_columns; /* of a terminal: columns that do not fit are left out; 0: all are there */
 };
 
 /* The table in the order of the rows, then what the runs differ in, which are not complete, and

@@ -8,10 +8,29 @@
 #include <string.h>
 
 #include "output/report_text.h"
+#include "output/table.h"
 #include "output/text.h"
 #include "probity.h"
 
 enum { NAME_COLUMNS_MIN = 8, NAME_COLUMNS_MAX = 40 };
+
+enum what { HITS, KIND, LEVEL, NAME, COLUMNS };
+
+/* Blanks in between are of the column behind; places stand where other tables have names. */
+static const struct probity_table_column usual_columns[COLUMNS] = {
+    [HITS] = {.width = 12, .title = "hits"},
+    [KIND] = {.width = 10, .rank = 1, .title = "kind"},
+    [LEVEL] = {.width = 7, .rank = 2, .title = "level"},
+    [NAME] = {.width = 2 + NAME_COLUMNS_MAX, .title = "name"}};
+
+/* A table while it is written. */
+struct table {
+    FILE *stream;
+    int has_colour;
+    const struct probity_list_answer *answer;
+    struct probity_table_column columns[COLUMNS];
+    uint64_t shown; /* bits of columns */
+};
 
 size_t probity_list_shown(const struct probity_list_answer *answer)
 {
@@ -129,25 +148,56 @@ static void put_place(FILE *stream, const struct probity_coverage_site *site)
         fputs(", not listed", stream);
 }
 
-static void put_site(FILE *stream, int has_colour, const struct probity_list_answer *answer,
-                     size_t index, size_t columns)
+static void put_site(const struct table *table, size_t index)
 {
-    const struct probity_coverage_site *site = answer->sites[index];
+    const struct probity_coverage_site *site = table->answer->sites[index];
+    FILE *stream = table->stream;
 
     if (site->hits > 0)
         fprintf(stream, "%12" PRIu64, site->hits);
     else
-        fprintf(stream, "%s%12s%s", has_colour ? "\033[1;33m" : "", "never",
-                has_colour ? "\033[0m" : "");
-    fprintf(stream, "  %-8s", probity_list_kind(site));
-    if (site->kind == PROBITY_LISTED_FUNCTION)
+        fprintf(stream, "%s%12s%s", table->has_colour ? "\033[1;33m" : "", "never",
+                table->has_colour ? "\033[0m" : "");
+    if (table->shown >> KIND & 1)
+        fprintf(stream, "  %-8s", probity_list_kind(site));
+    if (!(table->shown >> LEVEL & 1))
+        fputs("  ", stream);
+    else if (site->kind == PROBITY_LISTED_FUNCTION)
         fprintf(stream, "%7" PRIu32 "  ", site->level);
     else
         fprintf(stream, "%7s  ", "-");
-    put_name(stream, answer, index, columns);
+    put_name(stream, table->answer, index, (size_t)table->columns[NAME].width - 2);
     fputs("  ", stream);
     put_place(stream, site);
     fputc('\n', stream);
+}
+
+/* Names give way first: a longer one shifts its own line only. */
+static void choose_columns(struct table *table, size_t line_columns)
+{
+    size_t least = PROBITY_TABLE_NAME_COLUMNS + 2, names = name_columns(table->answer);
+
+    memcpy(table->columns, usual_columns, sizeof usual_columns);
+    for (int i = HITS; i < NAME; i++)
+        least += (size_t)usual_columns[i].width;
+    if (line_columns > 0 && least + 2 + names > line_columns)
+        names = line_columns > least + 2 + NAME_COLUMNS_MIN ? line_columns - least - 2
+                                                            : NAME_COLUMNS_MIN;
+    table->columns[NAME].width = (int)names + 2;
+    table->shown = probity_table_fit(table->columns, COLUMNS, line_columns);
+}
+
+static void put_head(const struct table *table)
+{
+    FILE *stream = table->stream;
+
+    fprintf(stream, "%s%12s", table->has_colour ? "\033[1m" : "", "hits");
+    if (table->shown >> KIND & 1)
+        fprintf(stream, "  %-8s", "kind");
+    if (table->shown >> LEVEL & 1)
+        fprintf(stream, "%7s", "level");
+    fprintf(stream, "  %-*s  %s%s\n", table->columns[NAME].width - 2, "name", "place",
+            table->has_colour ? "\033[0m" : "");
 }
 
 /* What was counted less than it seems. */
@@ -186,15 +236,18 @@ static void put_total(FILE *stream, const struct probity_list_answer *answer)
     put_limits(stream, answer);
 }
 
-void probity_list_text(FILE *stream, int has_colour, const struct probity_list_answer *answer)
+void probity_list_text(FILE *stream, int has_colour, size_t line_columns,
+                       const struct probity_list_answer *answer)
 {
     const struct probity_scopes_repairs none = {0};
-    size_t shown = probity_list_shown(answer), columns = name_columns(answer);
+    struct table table = {.stream = stream, .has_colour = has_colour, .answer = answer};
+    size_t shown = probity_list_shown(answer);
 
-    fprintf(stream, "%s%12s  %-8s%7s  %-*s  %s%s\n", has_colour ? "\033[1m" : "", "hits", "kind",
-            "level", (int)columns, "name", "place", has_colour ? "\033[0m" : "");
+    choose_columns(&table, line_columns);
+    put_head(&table);
     for (size_t i = 0; i < shown; i++)
-        put_site(stream, has_colour, answer, i, columns);
+        put_site(&table, i);
     put_total(stream, answer);
+    probity_table_put_left(stream, table.columns, COLUMNS, table.shown, "");
     probity_report_foot(stream, has_colour, answer->reader, &none);
 }

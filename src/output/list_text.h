@@ -29,8 +29,9 @@ const char *probity_list_kind(const struct probity_coverage_site *site);
 /* Hits of all that is listed, in percent. 0 where nothing is. */
 double probity_list_percent(const struct probity_list_answer *answer);
 
-/* A line for each site, the total, then whether the traces are complete. Errors of writing stay in
- * the stream. */
-void probity_list_text(FILE *stream, int has_colour, const struct probity_list_answer *answer);
+/* A line for each site, the total, then whether the traces are complete. line_columns: of a
+ * terminal, 0 without. Errors of writing stay in the stream. */
+void probity_list_text(FILE *stream, int has_colour, size_t line_columns,
+                       const struct probity_list_answer *answer);
 
 #endif

@@ -39,8 +39,9 @@ struct table {
     const struct probity_report_layout *layout;
     enum probity_report_key keys[PROBITY_REPORT_KEYS]; /* of the columns, in their order */
     size_t count;
-    enum probity_report_key left[PROBITY_REPORT_KEYS]; /* for which there was no room */
-    size_t left_count;
+    struct probity_table_column columns[PROBITY_REPORT_KEYS]; /* these, and those without room */
+    size_t column_count;
+    uint64_t shown; /* bits of columns */
     int is_cpu_known, has_pids, has_spread;
     struct probity_spread spread;
     uint64_t all_ns[PROBITY_REPORT_KEYS]; /* of keys that have shares */
@@ -52,7 +53,7 @@ enum group { GROUP_CALLS, GROUP_WALL, GROUP_CPU, GROUP_OFF, GROUP_THREADS, GROUP
 
 static const struct {
     const char *title, *narrow;
-} groups[] = {{"", ""},
+} groups[] = {{NULL, NULL},
               {"wall time", "wall"},
               {"CPU time", "CPU"},
               {"off the CPU", "off CPU"},
@@ -97,23 +98,30 @@ static int width_of(enum probity_report_key key)
     return key == PROBITY_REPORT_CALLS ? CALLS_COLUMNS : TIME_COLUMNS;
 }
 
+static struct probity_table_column column_of(enum probity_report_key key)
+{
+    return (struct probity_table_column){
+        .width = width_of(key), .rank = heads[key].rank, .title = heads[key].name,
+        .name = probity_report_key_name(key), .group = groups[heads[key].group].title,
+        .narrow = groups[heads[key].group].narrow};
+}
+
 /* What was asked for is there whatever the room; of the usual columns those that fit. */
 static void fit_columns(struct table *table, const enum probity_report_key *keys, size_t count)
 {
     const struct probity_report_layout *layout = table->layout;
-    struct probity_table_column columns[PROBITY_REPORT_KEYS] = {{0, 0}};
     int is_asked_for = layout->column_count > 0 || layout->is_wide;
 
     if (!is_asked_for && !layout->has_pictures && keys[count - 1] == PROBITY_REPORT_DISTRIBUTION)
         count--;
     for (size_t i = 0; i < count; i++)
-        columns[i] = (struct probity_table_column){width_of(keys[i]), heads[keys[i]].rank};
-    uint64_t shown = probity_table_fit(columns, count, is_asked_for ? 0 : layout->line_columns);
+        table->columns[i] = column_of(keys[i]);
+    table->column_count = count;
+    table->shown = probity_table_fit(table->columns, count,
+                                     is_asked_for ? 0 : layout->line_columns);
     for (size_t i = 0; i < count; i++) {
-        if (shown >> i & 1)
+        if (table->shown >> i & 1)
             table->keys[table->count++] = keys[i];
-        else
-            table->left[table->left_count++] = keys[i];
     }
 }
 
@@ -210,35 +218,13 @@ int probity_report_has_cpu(const struct probity_reader *reader)
     return 0;
 }
 
-/* A title stands above the middle of its group, more to the right, as the names do. */
-static void put_titles(const struct table *table)
-{
-    int at = 0, end = 0; /* columns written, and those of the groups so far */
-
-    for (size_t i = 0, next; i < table->count; i = next) {
-        enum group group = heads[table->keys[i]].group;
-        int width = 0, count = 0;
-        for (next = i; next < table->count && heads[table->keys[next]].group == group; next++) {
-            width += width_of(table->keys[next]);
-            count++;
-        }
-        const char *title = groups[group].title;
-        title = (int)strlen(title) + count / 2 < width ? title : groups[group].narrow;
-        end += width;
-        if (*title == '\0')
-            continue;
-        fprintf(table->stream, "%*s", end - count / 2 - at, title);
-        at = end - count / 2;
-    }
-}
-
 static void put_head(const struct table *table)
 {
     const char *start = table->layout->has_colour ? "\033[1m" : "";
     const char *end = table->layout->has_colour ? "\033[0m" : "";
 
     fputs(start, table->stream);
-    put_titles(table);
+    probity_table_put_groups(table->stream, table->columns, table->column_count, table->shown);
     fprintf(table->stream, "%s\n%s", end, start);
     for (size_t i = 0; i < table->count; i++) {
         const char *name = heads[table->keys[i]].name;
@@ -526,12 +512,8 @@ static void measure(struct table *table, const struct probity_report_function *f
 
 static void put_notes(const struct table *table)
 {
-    for (size_t i = 0; i < table->left_count; i++)
-        fprintf(table->stream, "%s%s",
-                i == 0 ? "no room for the columns " : ", ",
-                probity_report_key_name(table->left[i]));
-    if (table->left_count > 0)
-        fputs(" (--wide has all)\n", table->stream);
+    probity_table_put_left(table->stream, table->columns, table->column_count, table->shown,
+                           " (--wide has all)");
     if (table->has_spread)
         probity_table_put_scale(table->stream, &table->spread);
 }

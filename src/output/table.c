@@ -4,16 +4,20 @@
  */
 #include "output/table.h"
 
+#include <string.h>
+
 #include "output/report_text.h"
 
 uint64_t probity_table_fit(const struct probity_table_column *columns, size_t count,
                            size_t line_columns)
 {
-    uint64_t shown = count < 64 ? (UINT64_C(1) << count) - 1 : UINT64_MAX;
     size_t needed = PROBITY_TABLE_NAME_COLUMNS + 2;
+    uint64_t shown = 0;
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         needed += (size_t)columns[i].width;
+        shown |= (uint64_t)(columns[i].width > 0) << i;
+    }
     while (line_columns > 0 && needed > line_columns) {
         size_t worst = count;
         for (size_t i = 0; i < count; i++) {
@@ -26,6 +30,58 @@ uint64_t probity_table_fit(const struct probity_table_column *columns, size_t co
         needed -= (size_t)columns[worst].width;
     }
     return shown;
+}
+
+void probity_table_put_groups(FILE *stream, const struct probity_table_column *columns,
+                              size_t count, uint64_t shown)
+{
+    int at = 0, end = 0; /* columns written, and those of the groups so far */
+
+    for (size_t i = 0, next; i < count; i = next) {
+        const char *title = columns[i].group;
+        int width = 0, members = 0;
+        for (next = i; next < count && columns[next].group == columns[i].group; next++) {
+            int is_shown = shown >> next & 1;
+            width += is_shown ? columns[next].width : 0;
+            members += is_shown;
+        }
+        end += width;
+        if (title == NULL || members == 0)
+            continue;
+        title = (int)strlen(title) + members / 2 < width ? title : columns[i].narrow;
+        fprintf(stream, "%*s", end - members / 2 - at, title);
+        at = end - members / 2;
+    }
+}
+
+void probity_table_put_head(FILE *stream, const struct probity_table_column *columns, size_t count,
+                            uint64_t shown)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (shown >> i & 1)
+            fprintf(stream, "%*s", columns[i].width, columns[i].title);
+    }
+}
+
+void probity_table_put_left(FILE *stream, const struct probity_table_column *columns, size_t count,
+                            uint64_t shown, const char *hint)
+{
+    size_t left = 0, told = 0;
+
+    for (size_t i = 0; i < count; i++)
+        left += columns[i].width > 0 && !(shown >> i & 1);
+    for (size_t i = 0; i < count; i++) {
+        if (columns[i].width == 0 || shown >> i & 1)
+            continue;
+        fprintf(stream, "%s%s%s", told > 0 ? "" : "no room for the column",
+                told > 0   ? ", "
+                : left > 1 ? "s "
+                           : " ",
+                columns[i].name != NULL ? columns[i].name : columns[i].title);
+        told++;
+    }
+    if (left > 0)
+        fprintf(stream, "%s\n", hint);
 }
 
 void probity_table_put_spread(FILE *stream, int is_utf8,

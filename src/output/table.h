@@ -14,14 +14,32 @@
 enum { PROBITY_TABLE_COLUMNS_MAX = 64, PROBITY_TABLE_NAME_COLUMNS = 18 };
 
 struct probity_table_column {
-    int width;
-    int rank; /* those of the highest are given up first; 0: never */
+    int width; /* 0: is not in this table */
+    int rank;  /* those of the highest are given up first; 0: never */
+    int what;  /* the table's own */
+    const char *title;
+    const char *name;          /* where it has no group beside it; NULL: the title */
+    const char *group;         /* stands above all neighbours of one group; NULL: nothing does */
+    const char *narrow;        /* stands there where they are not as wide */
 };
 
 /* Which of the columns, as bits, fit into a line of so many characters (0: of any length) before a
  * name of PROBITY_TABLE_NAME_COLUMNS. */
 uint64_t probity_table_fit(const struct probity_table_column *columns, size_t count,
                            size_t line_columns);
+
+/* The groups of those that are shown, without the end of the line: a title stands above the middle,
+ * more to the right, as those of columns do. */
+void probity_table_put_groups(FILE *stream, const struct probity_table_column *columns,
+                              size_t count, uint64_t shown);
+
+/* Their titles, each at the right of its column. Likewise. */
+void probity_table_put_head(FILE *stream, const struct probity_table_column *columns, size_t count,
+                            uint64_t shown);
+
+/* A line that names those that are not shown, where there are such. hint: its end; may be "". */
+void probity_table_put_left(FILE *stream, const struct probity_table_column *columns, size_t count,
+                            uint64_t shown, const char *hint);
 
 /* PROBITY_SPREAD_CELLS characters: blank where a cell has no count, else of eight heights, the
  * fullest cell's being the greatest. */

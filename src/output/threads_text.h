@@ -21,8 +21,9 @@ struct probity_threads_answer {
 uint64_t probity_threads_cpu_ns(const struct probity_threads_answer *answer);
 
 /* A line for each process, and below it one for each of its threads; then what was repaired and
- * whether the traces are complete. Errors of writing stay in the stream. */
-void probity_threads_text(FILE *stream, int has_colour,
+ * whether the traces are complete. line_columns: of a terminal, 0 without. Errors of writing stay
+ * in the stream. */
+void probity_threads_text(FILE *stream, int has_colour, size_t line_columns,
                           const struct probity_threads_answer *answer);
 
 #endif

@@ -9,25 +9,74 @@
 #include <string.h>
 
 #include "output/report_text.h"
+#include "output/table.h"
 #include "output/text.h"
 
-enum { LEVELS_DRAWN = 48 };
+/* Before a name on a terminal, as many as there is room for, but some. Columns: of each, and of
+ * "(12 levels) " in place of the others. */
+enum { LEVELS_DRAWN = 48, LEVELS_DRAWN_LEAST = 2, LEVEL_COLUMNS = 3, LEVELS_COLUMNS = 12 };
 
-static void put_head(FILE *stream, const struct probity_tree_layout *layout)
+enum what { CALLS, TOTAL, SELF, CPU_TOTAL, CPU_SELF, TOTAL_LESS, SELF_LESS, TOTAL_ERROR, SELF_ERROR,
+            SHARE };
+
+enum { COLUMNS_USUAL = 6, COLUMNS_CORRECTED = 8 };
+
+static const char of_wall[] = "wall", of_cpu[] = "CPU", less[] = "less overhead",
+                  wall_time[] = "wall time", cpu_time[] = "CPU time";
+
+static const struct probity_table_column usual_columns[COLUMNS_USUAL] = {
+    {9, 0, CALLS, "calls", NULL, NULL, NULL},
+    {8, 0, TOTAL, "total", NULL, wall_time, of_wall},
+    {8, 0, SELF, "self", NULL, wall_time, of_wall},
+    {8, 3, CPU_TOTAL, "total", "CPU total", cpu_time, of_cpu},
+    {8, 1, CPU_SELF, "self", "CPU self", cpu_time, of_cpu},
+    {8, 2, SHARE, "share", NULL, NULL, NULL}};
+
+static const struct probity_table_column corrected_columns[COLUMNS_CORRECTED] = {
+    {9, 0, CALLS, "calls", NULL, NULL, NULL},
+    {8, 3, TOTAL, "total", NULL, of_wall, of_wall},
+    {10, 2, TOTAL_LESS, "total", "corrected total", less, "corrected"},
+    {8, 4, TOTAL_ERROR, "+-", "+- of total", less, "corrected"},
+    {8, 0, SELF, "self", NULL, of_wall, of_wall},
+    {10, 0, SELF_LESS, "self", NULL, less, "corrected"},
+    {8, 0, SELF_ERROR, "+-", NULL, less, "corrected"},
+    {8, 1, SHARE, "share", NULL, NULL, NULL}};
+
+/* A table while it is written. */
+struct table {
+    FILE *stream;
+    const struct probity_tree_layout *layout;
+    const struct probity_table_column *columns;
+    size_t count;
+    uint64_t shown; /* bits of columns */
+    size_t columns_used; /* by numbers */
+    int is_cpu_known;
+};
+
+static struct table table_of(FILE *stream, const struct probity_tree_layout *layout,
+                             const struct probity_tree_answer *answer)
 {
-    const char *start = layout->has_colour ? "\033[1m" : "";
-    const char *end = layout->has_colour ? "\033[0m" : "";
+    struct table table = {.stream = stream, .layout = layout,
+                          .columns = layout->is_corrected ? corrected_columns : usual_columns,
+                          .count = layout->is_corrected ? COLUMNS_CORRECTED : COLUMNS_USUAL,
+                          .is_cpu_known = probity_report_has_cpu(answer->reader)};
 
-    if (layout->is_corrected) {
-        fprintf(stream, "%s%17s%18s%8s%18s%s\n", start, "wall", "less overhead", "wall",
-                "less overhead", end);
-        fprintf(stream, "%s%9s%8s%10s%8s%8s%10s%8s%8s  function%s\n", start, "calls", "total",
-                "total", "+-", "self", "self", "+-", "share", end);
-        return;
-    }
-    fprintf(stream, "%s%24s%16s%s\n", start, "wall time", "CPU time", end);
-    fprintf(stream, "%s%9s%8s%8s%8s%8s%8s  function%s\n", start, "calls", "total", "self",
-            "total", "self", "share", end);
+    table.shown = probity_table_fit(table.columns, table.count, layout->line_columns);
+    for (size_t i = 0; i < table.count; i++)
+        table.columns_used += table.shown >> i & 1 ? (size_t)table.columns[i].width : 0;
+    return table;
+}
+
+static void put_head(const struct table *table)
+{
+    const char *start = table->layout->has_colour ? "\033[1m" : "";
+    const char *end = table->layout->has_colour ? "\033[0m" : "";
+
+    fputs(start, table->stream);
+    probity_table_put_groups(table->stream, table->columns, table->count, table->shown);
+    fprintf(table->stream, "%s\n%s", end, start);
+    probity_table_put_head(table->stream, table->columns, table->count, table->shown);
+    fprintf(table->stream, "  function%s\n", end);
 }
 
 static void put_time(FILE *stream, uint64_t ns, int is_known)
@@ -37,65 +86,89 @@ static void put_time(FILE *stream, uint64_t ns, int is_known)
     fprintf(stream, "%8s", is_known ? probity_report_time_text(ns, text) : "-");
 }
 
-static void put_corrected(FILE *stream, const struct probity_tree_node *node, int is_self)
+static void put_corrected(FILE *stream, const struct probity_tree_node *node, int is_self,
+                          int is_error)
 {
     struct probity_corrected corrected;
+    int is_known = (!is_self || node->function != NULL) &&
+                   probity_tree_corrected(&node->sums, is_self, &corrected);
 
-    if ((is_self && node->function == NULL) ||
-        !probity_tree_corrected(&node->sums, is_self, &corrected)) {
-        fprintf(stream, "%10s%8s", "-", "-");
-        return;
-    }
-    probity_report_put_corrected(stream, corrected);
-    put_time(stream, corrected.error_ns, 1);
+    if (is_error)
+        put_time(stream, is_known ? corrected.error_ns : 0, is_known);
+    else if (is_known)
+        probity_report_put_corrected(stream, corrected);
+    else
+        fprintf(stream, "%10s", "-");
 }
 
 static void put_share(FILE *stream, double share)
 {
     if (share >= 0)
-        fprintf(stream, "%7.1f%%  ", 100 * share);
+        fprintf(stream, "%7.1f%%", 100 * share);
     else
-        fprintf(stream, "%8s  ", "-");
+        fprintf(stream, "%8s", "-");
 }
 
-static void put_corrected_sums(FILE *stream, const struct probity_tree_node *node)
+static void put_value(const struct table *table, const struct probity_tree_node *node,
+                      enum what what)
 {
     const struct probity_tree_sums *sums = &node->sums;
     int is_timed = sums->calls > sums->untimed, is_function = node->function != NULL;
+    int is_cpu_timed = is_timed && table->is_cpu_known;
+    FILE *stream = table->stream;
 
-    fprintf(stream, "%9" PRIu64, sums->calls);
-    put_time(stream, sums->total.wall_ns, is_timed);
-    put_corrected(stream, node, 0);
-    put_time(stream, sums->self.wall_ns, is_timed && is_function);
-    put_corrected(stream, node, 1);
-    put_share(stream, is_timed ? probity_tree_share(node) : -1);
+    switch (what) {
+    case CALLS: fprintf(stream, "%9" PRIu64, sums->calls); break;
+    case TOTAL: put_time(stream, sums->total.wall_ns, is_timed); break;
+    case SELF: put_time(stream, sums->self.wall_ns, is_timed && is_function); break;
+    case CPU_TOTAL: put_time(stream, sums->total.cpu_ns, is_cpu_timed); break;
+    case CPU_SELF: put_time(stream, sums->self.cpu_ns, is_cpu_timed && is_function); break;
+    case TOTAL_LESS:
+    case TOTAL_ERROR: put_corrected(stream, node, 0, what == TOTAL_ERROR); break;
+    case SELF_LESS:
+    case SELF_ERROR: put_corrected(stream, node, 1, what == SELF_ERROR); break;
+    case SHARE: put_share(stream, is_timed ? probity_tree_share(node) : -1); break;
+    }
 }
 
-static void put_sums(FILE *stream, const struct probity_tree_node *node, int is_cpu_known)
+static void put_sums(const struct table *table, const struct probity_tree_node *node)
 {
-    const struct probity_tree_sums *sums = &node->sums;
-    int is_timed = sums->calls > sums->untimed, is_function = node->function != NULL;
-    double share = is_timed ? probity_tree_share(node) : -1;
+    for (size_t i = 0; i < table->count; i++) {
+        if (table->shown >> i & 1)
+            put_value(table, node, (enum what)table->columns[i].what);
+    }
+    fputs("  ", table->stream);
+}
 
-    fprintf(stream, "%9" PRIu64, sums->calls);
-    put_time(stream, sums->total.wall_ns, is_timed);
-    put_time(stream, sums->self.wall_ns, is_timed && is_function);
-    put_time(stream, sums->total.cpu_ns, is_timed && is_cpu_known);
-    put_time(stream, sums->self.cpu_ns, is_timed && is_cpu_known && is_function);
-    put_share(stream, share);
+/* How many levels are drawn of so many before the name of a node. */
+static size_t levels_of(const struct table *table, const struct probity_tree_node *node,
+                        size_t levels)
+{
+    size_t line_columns = table->layout->line_columns, drawn = LEVELS_DRAWN_LEAST, used, bytes = 0;
+    char lost[32];
+    const char *name = node->function != NULL ? probity_tree_label(node, lost, &bytes) : "";
+
+    used = table->columns_used + 2 + probity_report_safe_columns(name, bytes);
+    if (line_columns == 0 || used + LEVEL_COLUMNS * levels <= line_columns)
+        drawn = levels;
+    else if (line_columns > used + LEVELS_COLUMNS + LEVEL_COLUMNS * drawn)
+        drawn = (line_columns - used - LEVELS_COLUMNS) / LEVEL_COLUMNS;
+    return drawn < LEVELS_DRAWN ? drawn : LEVELS_DRAWN;
 }
 
 /* The lines to the left of a name, from the outside: whether each node on the way has a sibling to
  * come. Nodes of the first level stand at the margin. */
-static void put_lines(FILE *stream, const struct probity_tree_node *node, size_t depth,
-                      int has_lines)
+static void put_lines(const struct table *table, const struct probity_tree_node *node, size_t depth)
 {
+    FILE *stream = table->stream;
+    int has_lines = table->layout->has_lines;
     uint8_t goes_on[LEVELS_DRAWN];
-    size_t count = 0;
+    size_t count = 0, levels = levels_of(table, node, depth - 1);
+    size_t left = levels < depth - 1 ? depth - 1 - levels : 0;
 
-    if (depth > LEVELS_DRAWN + 1)
-        fprintf(stream, "(%zu levels) ", depth - LEVELS_DRAWN - 1);
-    for (; depth > 1 && count < LEVELS_DRAWN; depth--, node = node->parent)
+    if (left > 0)
+        fprintf(stream, "(%zu level%s) ", left, left == 1 ? "" : "s");
+    for (; depth > 1 && count < levels; depth--, node = node->parent)
         goes_on[count++] = node->next != NULL;
     while (count-- > 1)
         fputs(!goes_on[count] ? "   " : has_lines ? "\u2502  " : "|  ", stream);
@@ -136,9 +209,10 @@ static void put_name(FILE *stream, const struct probity_tree_node *node, int has
     }
 }
 
-static void put_foot(FILE *stream, const struct probity_tree_layout *layout,
-                     const struct probity_tree_answer *answer)
+static void put_foot(const struct table *table, const struct probity_tree_answer *answer)
 {
+    FILE *stream = table->stream;
+
     fputc('\n', stream);
     if (answer->root->child == NULL)
         fputs("no calls\n", stream);
@@ -153,31 +227,29 @@ static void put_foot(FILE *stream, const struct probity_tree_layout *layout,
     if (answer->lost > 0)
         fprintf(stream, "%" PRIu64 " calls are left out: there are too many different paths "
                 "(--fold-recursion may help)\n", answer->lost);
-    if (layout->is_corrected)
+    probity_table_put_left(stream, table->columns, table->count, table->shown, "");
+    if (table->layout->is_corrected)
         probity_report_put_overhead(stream, answer->reader);
-    probity_report_foot(stream, layout->has_colour, answer->reader, answer->repairs);
+    probity_report_foot(stream, table->layout->has_colour, answer->reader, answer->repairs);
 }
 
 void probity_tree_text(FILE *stream, const struct probity_tree_layout *layout,
                        const struct probity_tree_answer *answer)
 {
-    int is_cpu_known = probity_report_has_cpu(answer->reader);
+    const struct table table = table_of(stream, layout, answer);
     int has_pids = probity_reader_traces(answer->reader) > 1;
     const struct probity_tree_node *node = answer->root;
     size_t depth = 0;
 
-    put_head(stream, layout);
+    put_head(&table);
     while ((node = probity_tree_next(node, answer->root, &depth)) != NULL) {
-        if (layout->is_corrected)
-            put_corrected_sums(stream, node);
-        else
-            put_sums(stream, node, is_cpu_known);
-        put_lines(stream, node, depth, layout->has_lines);
+        put_sums(&table, node);
+        put_lines(&table, node, depth);
         if (node->function == NULL)
             put_thread(stream, node->thread, has_pids);
         else
             put_name(stream, node, layout->has_places);
         fputc('\n', stream);
     }
-    put_foot(stream, layout, answer);
+    put_foot(&table, answer);
 }

@@ -32,6 +32,7 @@ struct probity_tree_layout {
     int has_lines; /* drawn with U+2500 and its like, not with ASCII */
     int has_places;
     int is_corrected; /* times less overhead beside those with it */
+    size_t line_columns; /* of a terminal: what does not fit is left out; 0: all is there */
 };
 
 /* The name of a node's function, in C++ with its classes; "site-N", in ret_text, where its

@@ -109,6 +109,57 @@ if command -v script > /dev/null; then
     done
     on_terminal 132 blocks --corrected --probe 1,2 walk
     plain | head -n 1 | grep -q ' corrected  ' || fail "no corrected times on 132 columns"
+    # Likewise of the other tables, and what is shown is what is there without a terminal. $1
+    # columns, $2 what is left out, $3 fields of a line that are left, $4 command
+    narrow() {
+        local columns=$1 left=$2 fields=$3 words=$4 longest
+        on_terminal "$columns" "$words"
+        plain > table
+        longest=$(awk '/^$/ && n++ == '"${blank:-0}"' { exit } 1' table | LC_ALL=C.UTF-8 wc -L)
+        [ "$longest" -le "${room:-$columns}" ] ||
+            fail "$words: line of $longest on $columns columns"
+        expect "$words: left out on $columns columns" "$left" \
+            "$(sed -nE 's/^no room for the columns? (.*)$/\1/p' table)"
+        # shellcheck disable=SC2086
+        LC_ALL=C.UTF-8 "$PROBITY" $words > whole
+        diff <(awk -v fields="$fields" '/^[ 0-9.]+[0-9.a-z%-]+ / && !/ sites hit/ {
+                split(fields, field, ","); line = ""
+                for (i = 1; i in field; i++) line = line " " $field[i]; print line }' whole) \
+            <(awk -v fields="$fields" '/^[ 0-9.]+[0-9.a-z%-]+ / && !/ sites hit/ {
+                n = split(fields, field, ","); line = ""
+                for (i = 1; i <= n; i++) line = line " " $i; print line }' table) > difference ||
+            fail "$words: whole (<), on $columns columns (>): $(head -n 6 difference)"
+    }
+    narrow 132 "" 1,2,3,4,5,6 "tree trace"
+    narrow 80 "" 1,2,3,4,5,6 "tree trace"
+    room=62 narrow 60 "CPU total, share" 1,2,3,5 "tree trace" # two levels are always drawn
+    narrow 132 "" 1,2,3,4,5,6,7,8,9,10,11 "threads trace"
+    narrow 80 "first, last, records" 1,4,5,6,7,9,10,11 "threads trace"
+    narrow 60 "first, last, share, records, hits, scopes" 1,4,5,6 "threads trace"
+    blank=1
+    narrow 132 "" 1,2,3,4,5,6,7,8,9 "diff trace -- trace"
+    room=200 narrow 60 "from, to, p" 1,2,3 "diff trace -- trace"
+    unset blank
+    room=200 narrow 132 "" 1,2,3,4,5,6 "list trace"
+    room=200 narrow 60 "" 1,2,3,4,5,6 "list trace"
+    room=200 narrow 50 "kind, level" 1,4,5 "list trace"
+    for columns in 60 132; do
+        on_terminal "$columns" list trace
+        place=$(plain | awk 'NR == 1 { print index($0, "place") }')
+        [ $((place + 17)) -le "$columns" ] || fail "list: place at $place of $columns columns"
+    done
+    # Of what is deep the outer levels are not drawn.
+    "$PROGRAMS/monster_internal" recursion 40 > deep
+    on_terminal 80 tree deep
+    plain > table
+    longest=$(sed '/^$/,$d' table | LC_ALL=C.UTF-8 wc -L)
+    [ "$longest" -le 80 ] || fail "tree: a line of $longest on 80 columns"
+    # 80 less 49 of numbers and 2 of blanks hold a name of 4 and 8 levels, or 12 of words and 4.
+    expect "tree: first that lacks levels" "(5 levels)" \
+        "$(sed -nE '/^$/q; s/.*(\([0-9]+ levels?\)).*/\1/p' table | head -n 1)"
+    expect "tree: deepest" "(35 levels)" \
+        "$(sed -nE '/^$/q; s/.*(\([0-9]+ levels?\)).*/\1/p' table | tail -n 1)"
+    expect "tree: names" 40 "$(sed '/^$/,$d' table | grep -c ' open$')"
     # What was asked for is there.
     on_terminal 60 report --wide trace
     plain | sed -n 2p | grep -q ' at once .* p90 ' || fail "--wide lacks columns"

@@ -109,7 +109,8 @@ static void what_is_there_is_seen(void **state)
 
 static void columns_go_by_their_rank(void **state)
 {
-    static const struct probity_table_column columns[] = {{9, 0}, {8, 3}, {8, 1}, {10, 2}};
+    static const struct probity_table_column columns[] = {
+        {.width = 9}, {.width = 8, .rank = 3}, {.width = 8, .rank = 1}, {.width = 10, .rank = 2}};
     static const struct {
         size_t line;
         uint64_t shown;

@@ -522,7 +522,7 @@ static void threads_are_printed_as_ever(void **state)
                                              .repairs = probity_threads_repairs(run.threads)};
     answer.processes = probity_threads_processes(run.threads, &answer.count);
     FILE *stream = open_memstream(&text, &bytes);
-    probity_threads_text(stream, 0, &answer);
+    probity_threads_text(stream, 0, 0, &answer);
     fclose(stream);
     expect_text(text,
         "  pid/tid   first    last    life     CPU off CPU  share   records      hits    scopes"
