@@ -75,6 +75,25 @@ int probity_export_stream_close(FILE *stream)
     return PROBITY_ERROR_WRITE;
 }
 
+int probity_export_lack(const struct probity_export *export, size_t trace,
+                        char ret_text[PROBITY_EXPORT_LACK_BYTES])
+{
+    const struct probity_trace_facts *facts = probity_reader_facts(export->reader, trace);
+    uint64_t dropped = probity_totals_dropped(&facts->totals);
+    char why[256];
+
+    if (probity_trace_is_complete(facts, why, sizeof why))
+        return 0;
+    int bytes = snprintf(ret_text, PROBITY_EXPORT_LACK_BYTES, "'%s' is not complete: %s",
+                         facts->path, why);
+    /* What is worse comes first in those words, and alone. */
+    if (dropped > 0 && strstr(why, " records dropped: ") == NULL &&
+        bytes < PROBITY_EXPORT_LACK_BYTES)
+        snprintf(ret_text + bytes, (size_t)(PROBITY_EXPORT_LACK_BYTES - bytes),
+                 "; %" PRIu64 " records dropped", dropped);
+    return 1;
+}
+
 const char *probity_export_function_name(const struct probity_function *function, uint32_t number,
                                          char ret_text[32], size_t *ret_bytes)
 {

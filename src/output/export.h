@@ -176,6 +176,13 @@ FILE *probity_export_stream_open(struct probity_export *export);
 /* Returns 0, or PROBITY_ERROR_WRITE with errno set. */
 int probity_export_stream_close(FILE *stream);
 
+enum { PROBITY_EXPORT_LACK_BYTES = 4608 }; /* a path and words */
+
+/* What a trace lacks, in words, for formats that tell no events but sums. Returns 1, or 0 where it
+ * is complete. Damage is known behind all events only. Any bytes: see output/text.h. */
+int probity_export_lack(const struct probity_export *export, size_t trace,
+                        char ret_text[PROBITY_EXPORT_LACK_BYTES]);
+
 /* Name of a function, in C++ with its classes; "site-N" (in ret_text) where its declaration is
  * lost. Any bytes: see output/text.h. */
 const char *probity_export_function_name(const struct probity_function *function, uint32_t number,

@@ -17,7 +17,7 @@ struct callgrind {
     struct export_tree tree; /* first: see export_tree.h */
     struct export_names functions;
     FILE *stream;
-    int is_cpu_known;
+    int is_cpu_known, is_begun;
     struct probity_scope_time total;
 };
 
@@ -90,24 +90,38 @@ static int put_call(struct callgrind *state, const struct probity_tree_node *cal
 /* ---- The whole ---------------------------------------------------------------------------------
  */
 
-static int callgrind_begin(struct probity_export *export)
+/* Behind all events: only then is it known what a trace lacks. */
+static void put_head(struct callgrind *state, const struct probity_export *export)
 {
-    struct callgrind *state = export->state;
     const struct probity_text *program =
         &probity_reader_facts(export->reader, 0)->info.text[PROBITY_TAG_PROGRAM];
+    char lack[PROBITY_EXPORT_LACK_BYTES];
 
-    state->stream = probity_export_stream_open(export);
-    state->is_cpu_known = probity_report_has_cpu(export->reader);
-    if (state->stream == NULL)
-        return PROBITY_ERROR_MEMORY;
+    if (state->is_begun)
+        return;
+    state->is_begun = 1;
     fprintf(state->stream, "# callgrind format\nversion: 1\ncreator: probity %s\ncmd: ",
             probity_version());
     probity_report_put_safe(state->stream, (const char *)program->bytes, program->length);
+    for (size_t i = 0; i < probity_reader_traces(export->reader); i++) {
+        if (!probity_export_lack(export, i, lack))
+            continue;
+        fputs("\ndesc: Trace: ", state->stream);
+        probity_report_put_safe(state->stream, lack, strlen(lack));
+    }
     fprintf(state->stream, "\npositions: line\nevent: Wall : wall time, ns\n");
     if (state->is_cpu_known)
         fputs("event: Cpu : CPU time, ns\n", state->stream);
     fprintf(state->stream, "events: Wall%s\n", state->is_cpu_known ? " Cpu" : "");
-    return export_tree_begin(export);
+}
+
+static int callgrind_begin(struct probity_export *export)
+{
+    struct callgrind *state = export->state;
+
+    state->stream = probity_export_stream_open(export);
+    state->is_cpu_known = probity_report_has_cpu(export->reader);
+    return state->stream != NULL ? export_tree_begin(export) : PROBITY_ERROR_MEMORY;
 }
 
 /* Rows of profile mode tell no caller. */
@@ -118,6 +132,7 @@ static void callgrind_profiled(struct probity_export *export,
     const struct probity_function_key key = {profiled->function, profiled->trace,
                                              profiled->number};
 
+    put_head(state, export);
     fputc('\n', state->stream);
     int error = put_self(state, &key, (struct probity_scope_time){profiled->self_ns,
                                                                   profiled->cpu_self_ns});
@@ -146,6 +161,7 @@ static int callgrind_end(struct probity_export *export)
     struct probity_tree_answer answer;
     int error = export_tree_finish(export, &answer);
 
+    put_head(state, export);
     if (error == 0)
         error = put_functions(state, &answer);
     fprintf(state->stream, "\ntotals: %" PRIu64, state->total.wall_ns);

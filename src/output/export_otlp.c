@@ -211,6 +211,7 @@ static const char *kind_of(const struct probity_event *event)
     case PROBITY_EVENT_PARAMETERS: return "parameters";
     case PROBITY_EVENT_CHECKPOINT: return "checkpoint";
     case PROBITY_EVENT_STALL: return "stall";
+    case PROBITY_EVENT_LOST: return "lost";
     default: return NULL;
     }
 }
@@ -250,7 +251,9 @@ static char *put_moment(struct otlp_batch *batch, const struct probity_event *ev
     }
     if (event->kind == PROBITY_EVENT_CHECKPOINT && probity_value_walk_next(&walk, &label))
         name = otlp_value_text(batch, &label, PROBITY_VALUE_RAW);
-    if (event->kind != PROBITY_EVENT_STALL)
+    if (event->kind == PROBITY_EVENT_LOST && event->payload_bytes >= 8)
+        put_id(batch, "probity.records", probity_get_u64(event->payload));
+    if (event->kind != PROBITY_EVENT_STALL && event->kind != PROBITY_EVENT_LOST)
         otlp_put_values(batch, walk, NULL);
     return name != NULL ? name : otlp_text(batch, kind_of(event), strlen(kind_of(event)));
 }

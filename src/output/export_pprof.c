@@ -312,6 +312,18 @@ static int tell_shortened(struct pprof *pprof, uint64_t shortened)
     return put_comment(pprof, text);
 }
 
+static int tell_lacks(struct pprof *pprof, const struct probity_export *export)
+{
+    char text[PROBITY_EXPORT_LACK_BYTES];
+    int error = 0;
+
+    for (size_t i = 0; error == 0 && i < probity_reader_traces(export->reader); i++) {
+        if (probity_export_lack(export, i, text))
+            error = put_comment(pprof, text);
+    }
+    return error;
+}
+
 static int put_tree(struct pprof *pprof, const struct probity_tree_answer *answer,
                     uint64_t *shortened)
 {
@@ -337,6 +349,8 @@ static int pprof_end(struct probity_export *export)
         error = put_tree(pprof, &answer, &export->counts.shortened);
     if (error == 0)
         error = tell_shortened(pprof, export->counts.shortened);
+    if (error == 0)
+        error = tell_lacks(pprof, export);
     int closed = probity_export_stream_close(pprof->stream);
     pprof->stream = NULL;
     return error != 0 ? error : closed;

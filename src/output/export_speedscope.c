@@ -251,6 +251,23 @@ static void put_empty(struct probity_export *export)
     log_writer_pour(&export->out, &state->frames);
 }
 
+/* The name of the whole, which the page shows; without it that is the name of the file. */
+static void put_lacks(struct probity_export *export)
+{
+    char text[4 * PROBITY_EXPORT_LACK_BYTES], *at = text, *end = text + sizeof text;
+
+    for (size_t i = 0; i < probity_reader_traces(export->reader); i++) {
+        if (end - at < PROBITY_EXPORT_LACK_BYTES + 2 || !probity_export_lack(export, i, at + 2))
+            continue;
+        memcpy(at, "; ", 2);
+        at += strlen(at);
+    }
+    if (at == text)
+        return;
+    put(export, ",\"name\":");
+    put_text(export, text + 2, (size_t)(at - text) - 2);
+}
+
 static int speedscope_end(struct probity_export *export)
 {
     struct speedscope *state = export->state;
@@ -267,7 +284,9 @@ static int speedscope_end(struct probity_export *export)
         if (export->threads[slot] != NULL && export->threads[slot]->user != NULL)
             end_thread(export, export->threads[slot], --left == 0);
     }
-    put(export, "]}\n");
+    put(export, "]");
+    put_lacks(export);
+    put(export, "}\n");
     log_writer_pour(&export->out, &state->frames);
     log_writer_unchain(&export->out, &state->frames);
     return 0;

@@ -15,7 +15,7 @@
 #include "output/text.h"
 #include "probity.h"
 
-enum { SPANS_MAX = 512, BATCH_BYTES = 512 << 10, RESOURCE_BYTES = 32 << 10,
+enum { SPANS_MAX = 512, BATCH_BYTES = 512 << 10, RESOURCE_BYTES = 52 << 10,
        SCOPE_BYTES = 256 };
 
 /* ---- Attributes --------------------------------------------------------------------------------
@@ -204,12 +204,14 @@ static char *put_span(char *at, const char *end, const Otlp__Span *span)
 /* Attributes of the process, by way of a span that is never packed. */
 static void make_resource(const struct probity_export *export, struct otlp_batch *batch)
 {
-    const struct probity_info *info = &probity_reader_facts(export->reader, batch->trace)->info;
+    const struct probity_trace_facts *facts = probity_reader_facts(export->reader, batch->trace);
+    const struct probity_info *info = &facts->info;
     const struct probity_text *program = &info->text[PROBITY_TAG_PROGRAM];
     const struct probity_text *host = &info->text[PROBITY_TAG_HOST];
     const char *path = program->bytes != NULL ? program->bytes : "";
     const char *slash = memrchr(path, '/', program->length);
     size_t skip = slash != NULL ? (size_t)(slash + 1 - path) : 0;
+    char lack[PROBITY_EXPORT_LACK_BYTES];
 
     batch->span.n_attributes = 0;
     batch->text_at = batch->text;
@@ -218,6 +220,11 @@ static void make_resource(const struct probity_export *export, struct otlp_batch
     otlp_put_number(batch, "process.pid", info->pid);
     if (host->bytes != NULL)
         otlp_put_text(batch, "host.name", otlp_text(batch, host->bytes, host->length));
+    if (!probity_export_lack(export, batch->trace, lack))
+        return;
+    otlp_put_text(batch, "probity.not_complete", otlp_text(batch, lack, strlen(lack)));
+    otlp_put_number(batch, "probity.records_dropped",
+                    (int64_t)probity_totals_dropped(&facts->totals));
 }
 
 static void flush_json(struct probity_export *export, struct otlp_batch *batch)
@@ -244,7 +251,7 @@ static void flush_protobuf(struct probity_export *export, struct otlp_batch *bat
 
     resource.n_attributes = batch->span.n_attributes;
     resource.attributes = batch->list;
-    /* A path is at most a page long, a host's name less; each byte may become four. */
+    /* Paths are at most a page long, a host's name less; each byte may become four. */
     if (otlp__resource__get_packed_size(&resource) > sizeof head - sizeof packed)
         resource.n_attributes = 0;
     char *content = protobuf_open(head, 1);

@@ -133,6 +133,27 @@ expect "threads" 2 "$(value thread.name | grep -F '<i>worker\n' | sort -u | wc -
 compare "jumps" jumps
 expect "unwound" "$("$PROBITY" report --json jumps | jq .repairs.unwound)" \
     "$(value probity.end | grep -c unwound)"
+# What a trace lacks stands beside its process, and a loss is a moment. The first one does: a trace
+# with losses is long.
+jq -e '[.resourceSpans[].resource.attributes[].key | select(startswith("probity."))] == []' json \
+    > output || fail "a complete trace lacks something"
+record_lack
+at=$("$PROBITY" log --time relative lossy 2> /dev/null | sed -n 's/ .*records lost here.*//p' |
+    head -n 1)
+to=$(awk -v at="$at" 'BEGIN { printf "%.6f", at + 0.00001 }')
+export_to "not complete" 0 otlp-json --from "$at" --to "$to" lossy
+mv out json
+expect "lack" "$(cat lack.expected)" "$(jq -r '.resourceSpans[].resource.attributes[] |
+    select(.key == "probity.not_complete").value.stringValue' json | sort -u)"
+expect "lack: records" "$(awk '{ lost += $1 } END { print lost }' lost.expected)" \
+    "$(jq -r '.resourceSpans[].resource.attributes[] |
+        select(.key == "probity.records_dropped").value.intValue' json | sort -u)"
+expect "a loss" "$(head -n 1 lost.expected)" "$(jq -r '.resourceSpans[].scopeSpans[].spans[] |
+    select(.name == "lost").attributes[] | select(.key == "probity.records").value.intValue' json |
+    head -n 1)"
+export_to "not complete: protobuf" 0 otlp --from "$at" --to "$to" lossy
+LC_ALL=C grep -qaF "$(cat lack.expected)" out || fail "protobuf: no word of what was lost"
+
 check_manners otlp exported
 check_manners otlp-json exported
 finish

@@ -88,6 +88,17 @@ for levels in 1024 1025; do
         sed -n 's/^paths of .*: //p' | grep . || echo 0)"
 done
 
+# What a trace lacks is a comment, of each that lacks anything.
+export_to "complete" 0 pprof exported
+expect "complete: comments" "" "$(go tool pprof -comments out 2> faults)"
+record_lack
+head -c $(($(stat -c %s many) * 2 / 3)) many > part
+export_to "not complete" 3 pprof lossy exported part
+go tool pprof -comments out 2> faults | sort > found
+{ cat lack.expected; sed -n "s/^probity export: \('part' .*\)/\1/p" errors | head -n 1; } |
+    sed "s/^'part'.*: \(cut\|no END\)/'part' is not complete: \1/" | sort > expected
+diff expected found > difference || fail "not complete: comments: $(cat difference errors)"
+
 # What holds nothing that a profile could show is a profile all the same.
 for trace in server one none; do
     export_to "$trace" 0 pprof "$trace"

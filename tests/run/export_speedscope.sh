@@ -107,6 +107,14 @@ diff <(functions_of exported | awk -F '\t' '$3 > 0 { print $1, $3 }' | sort) \
     <(shown shown.folded | awk -F '\t' '{ gsub(",", "", $3); print $1, $3 }' | sort) > difference ||
     fail "folded stacks in the page: report (<), shown (>): $(cat difference)"
 
+# What a trace lacks is the name of the whole.
+expect "complete: name" null "$(jq .name shown.json)"
+record_lack
+head -c $(($(stat -c %s many) * 2 / 3)) many > part
+export_to "not complete" 3 speedscope exported lossy part
+expect "lack" "$(cat lack.expected)" "$(jq -r .name out | sed "s/; 'part' is not complete: .*//")"
+jq -r .name out | grep -q "; 'part' is not complete: " || fail "no word of a cut trace"
+
 check_manners speedscope parallel
 status=0
 "$PROBITY" export --format speedscope --value calls parallel > output 2> errors || status=$?

@@ -103,6 +103,15 @@ expect "odd names: what callgrind_annotate says" "" "$(cat errors)"
 expect "odd names: functions" "$("$PROBITY" report --json odd | jq '.functions | length')" \
     "$(grep -c '^fn=([0-9]*) .' out)"
 
+# What a trace lacks is in the head, where callgrind_annotate shows it.
+record_lack
+export_to "not complete" 0 callgrind exported lossy
+expect "callgrind: lack" "desc: Trace: $(cat lack.expected)" "$(grep '^desc:' out)"
+callgrind_annotate out 2> errors | grep -qxF "Trace: $(cat lack.expected)" ||
+    fail "callgrind_annotate says nothing of what was lost: $(cat errors)"
+export_to "complete" 0 callgrind exported
+! grep '^desc:' out || fail "callgrind: a complete trace lacks something"
+
 # Profile mode has functions without paths.
 check_callgrind counted
 export_to "counted" 0 folded counted

@@ -113,3 +113,11 @@ record_lossy() {
     done
     fail "lossy: nothing was lost in 20 runs"
 }
+
+# The same, and "lack.expected": what a format without events says of it.
+record_lack() {
+    record_lossy
+    echo "'lossy' is not complete: $(awk '{ lost += $1 } END {
+        print lost " records dropped: " lost }' lost.expected) no free chunk, 0 no memory or a" \
+        "limit, 0 not writable" > lack.expected
+}

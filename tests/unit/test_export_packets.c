@@ -474,7 +474,8 @@ static void otlp_has_what_is_at_the_ends(void **state)
                 "073709551615 probity.thread_cpu_ns=1003 probity.kind=probe\n"
                 "1<0 f\\377n*1898 2-5 probity.cpu_ns=1 probity.end=unwound min=-92233720368547"
                 "75808 max=9223372036854775807 all=18446744073709551615 ptr=0xfffffffffffff"
-                "fff inf=inf \\377\\303=\"\\376\\355\" probity.kind=function\n");
+                "fff inf=inf \\377\\303=\"\\376\\355\" probity.kind=function\n"
+                "3<0 lost 6-6 probity.records=7 probity.kind=lost\n");
 }
 
 static void otlp_has_no_request_of_nothing(void **state)
