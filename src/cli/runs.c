@@ -17,6 +17,7 @@
 #include "cli/printed.h"
 #include "cli/project.h"
 #include "output/runs.h"
+#include "output/text.h"
 
 struct runs_call {
     const char *project, *label, *out;
@@ -255,7 +256,7 @@ static int rm(struct runs_call *call, char **operands, size_t count)
         all += status == CLI_OK ? removed : 0;
     }
     if (all > 0 || status == CLI_OK)
-        printf("%" PRIu64 " runs removed\n", all);
+        printf("%" PRIu64 " run%s removed\n", all, probity_text_s(all));
     return status;
 }
 

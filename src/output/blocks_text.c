@@ -10,6 +10,7 @@
 #include "analysis/blocks_cost.h"
 #include "output/report_text.h"
 #include "output/table.h"
+#include "output/text.h"
 
 enum what {
     CALLS, SHARE, WALL, CORRECTED, ERROR, CPU, OFF, MIN, MEAN, P50, P90, P99, MAX, COLUMNS
@@ -164,7 +165,8 @@ static void put_notes(const struct table *table)
         fprintf(table->stream, "%" PRIu64 " ids were forgotten: more were open at a time than are "
                 "kept\n", answer->forgotten);
     if (shown < answer->count)
-        fprintf(table->stream, "%zu more blocks are not shown\n", answer->count - shown);
+        fprintf(table->stream, "%zu more block%s %s not shown\n", answer->count - shown,
+                probity_text_s(answer->count - shown), probity_text_are(answer->count - shown));
     probity_table_put_left(table->stream, table->columns, COLUMNS, table->shown, "");
 }
 

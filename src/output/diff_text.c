@@ -9,6 +9,7 @@
 
 #include "output/report_text.h"
 #include "output/table.h"
+#include "output/text.h"
 
 /* On a terminal, where verdicts of a thousand runs and more shift their lines. */
 enum { CHANGE_BYTES = 32, VERDICT_COLUMNS = 26, VERDICT_COLUMNS_NARROW = 22 };
@@ -175,8 +176,9 @@ static void put_head(const struct table *table)
 
     probity_compare_runs(compare, PROBITY_COMPARE_BASE, &base);
     probity_compare_runs(compare, PROBITY_COMPARE_NEW, &other);
-    fprintf(stream, "base: %zu runs, new: %zu runs; medians over runs; %g%% intervals of each "
-            "line; same: within %g%%\n", base, other, 100 * options->confidence,
+    fprintf(stream, "base: %zu run%s, new: %zu run%s; medians over runs; %g%% intervals of each "
+            "line; same: within %g%%\n", base, probity_text_s(base), other,
+            probity_text_s(other), 100 * options->confidence,
             options->tolerance_percent);
     fprintf(stream, "p: rank-sum test, for %zu tests after Benjamini and Hochberg, a change up to "
             "%.2g; ~N runs: so many a side could tell\n\n", probity_compare_tests(compare),

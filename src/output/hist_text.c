@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "output/report_text.h"
+#include "output/text.h"
 
 /* Of a line: what stands in front of the bar, and room for all marks behind it. */
 enum { HEAD_COLUMNS = 39, MARK_COLUMNS = 12, BAR_MIN = 10, EIGHTHS = 8 };
@@ -88,9 +89,11 @@ static void put_entry(FILE *stream, int has_colour, const struct probity_hist_an
 
     fputs(start, stream);
     probity_report_put_safe(stream, entry->name, strlen(entry->name));
-    fprintf(stream, "%s: %s, %" PRIu64 " calls\n", end, answer->title, hist->count);
+    fprintf(stream, "%s: %s, %" PRIu64 " call%s\n", end, answer->title, hist->count,
+            probity_text_s(hist->count));
     if (entry->calls > hist->count)
-        fprintf(stream, "%" PRIu64 " more calls have no such time\n", entry->calls - hist->count);
+        fprintf(stream, "%" PRIu64 " more call%s no such time\n", entry->calls - hist->count,
+                entry->calls - hist->count == 1 ? " has" : "s have");
     if (entry->error > 0.01)
         fprintf(stream, "counted in profile mode: times are right to %.0f %%, and a call may be in "
                 "the row beside\n", 100 * entry->error);

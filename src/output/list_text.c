@@ -226,8 +226,10 @@ static void put_total(FILE *stream, const struct probity_list_answer *answer)
 
     fputc('\n', stream);
     if (shown < answer->count)
-        fprintf(stream, "%zu more sites are not shown\n", answer->count - shown);
-    fprintf(stream, "%" PRIu64 " of %" PRIu64 " sites hit", total->hit, total->listed);
+        fprintf(stream, "%zu more site%s %s not shown\n", answer->count - shown,
+                probity_text_s(answer->count - shown), probity_text_are(answer->count - shown));
+    fprintf(stream, "%" PRIu64 " of %" PRIu64 " site%s hit", total->hit, total->listed,
+            probity_text_s(total->listed));
     if (total->listed > 0)
         fprintf(stream, " (%.1f %%)", probity_list_percent(answer));
     fputc('\n', stream);

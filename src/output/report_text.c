@@ -558,14 +558,16 @@ void probity_report_text(FILE *stream, const struct probity_report_layout *layou
     if (count == 0)
         fputs("no calls\n", stream);
     if (shown < count)
-        fprintf(stream, "%zu more functions are not shown\n", count - shown);
+        fprintf(stream, "%zu more function%s %s not shown\n", count - shown,
+                probity_text_s(count - shown), probity_text_are(count - shown));
     put_notes(&table);
     if (untimed > 0)
-        fprintf(stream, "%" PRIu64 " calls have no times: profiling was off, or they were too "
-                "deep\n", untimed);
+        fprintf(stream, "%" PRIu64 " call%s no times: profiling was off, or %s too deep\n",
+                untimed, untimed == 1 ? " has" : "s have", untimed == 1 ? "it was" : "they were");
     if (rough > 0)
-        fprintf(stream, "percentiles of %" PRIu64 " functions are right to %.0f %%: profile mode "
-                "counts in wide buckets\n", rough, 100 * PROBITY_REPORT_QUANTILE_ERROR_PROFILED);
+        fprintf(stream, "percentiles of %" PRIu64 " function%s are right to %.0f %%: profile mode "
+                "counts in wide buckets\n", rough, probity_text_s(rough),
+                100 * PROBITY_REPORT_QUANTILE_ERROR_PROFILED);
     probity_report_put_overhead(stream, reader);
     probity_report_foot(stream, layout->has_colour, reader, repairs);
 }

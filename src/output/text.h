@@ -37,6 +37,22 @@ char *probity_text_put_literal(char *at, const char *end, const char *source);
  * which has no name, the function around it. Without any: the name. Returns its beginning. */
 const char *probity_text_qualified(const char *signature, const char *name, size_t *ret_bytes);
 
+/* Ends a noun that a count stands before, and says of it that it is or was. */
+static inline const char *probity_text_s(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static inline const char *probity_text_are(uint64_t count)
+{
+    return count == 1 ? "is" : "are";
+}
+
+static inline const char *probity_text_were(uint64_t count)
+{
+    return count == 1 ? "was" : "were";
+}
+
 /* Length without the beginning of a character of UTF-8 that the end cuts off. */
 size_t probity_text_whole(const char *text, size_t bytes);
 

@@ -217,16 +217,20 @@ static void put_foot(const struct table *table, const struct probity_tree_answer
     if (answer->root->child == NULL)
         fputs("no calls\n", stream);
     if (answer->pruned > 0)
-        fprintf(stream, "%zu nodes are not shown\n", answer->pruned);
+        fprintf(stream, "%zu node%s %s not shown\n", answer->pruned,
+                probity_text_s(answer->pruned), probity_text_are(answer->pruned));
     if (answer->root->sums.untimed > 0)
-        fprintf(stream, "%" PRIu64 " outermost calls have no times: profiling was off\n",
-                answer->root->sums.untimed);
+        fprintf(stream, "%" PRIu64 " outermost call%s no times: profiling was off\n",
+                answer->root->sums.untimed,
+                answer->root->sums.untimed == 1 ? " has" : "s have");
     if (answer->profiled > 0)
-        fprintf(stream, "%" PRIu64 " calls were counted in profile mode, which keeps no paths: "
-                "`probity report` shows them\n", answer->profiled);
+        fprintf(stream, "%" PRIu64 " call%s %s counted in profile mode, which keeps no paths: "
+                "see `probity report`\n", answer->profiled, probity_text_s(answer->profiled),
+                probity_text_were(answer->profiled));
     if (answer->lost > 0)
-        fprintf(stream, "%" PRIu64 " calls are left out: there are too many different paths "
-                "(--fold-recursion may help)\n", answer->lost);
+        fprintf(stream, "%" PRIu64 " call%s %s left out: there are too many different paths "
+                "(--fold-recursion may help)\n", answer->lost, probity_text_s(answer->lost),
+                probity_text_are(answer->lost));
     probity_table_put_left(stream, table->columns, table->count, table->shown, "");
     if (table->layout->is_corrected)
         probity_report_put_overhead(stream, answer->reader);

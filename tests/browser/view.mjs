@@ -506,6 +506,30 @@ async function empty() {
   expectThat("said", (await page.textContent(".panel")).includes("No record"));
 }
 
+// Of one there is one: no tab has a plural of it.
+async function single() {
+  const page = await open();
+  const figures = await page.textContent(".figures");
+  for (const word of ["1thread", "1call", "1function"])
+    expectThat(word, figures.includes(word) && !figures.includes(`${word}s`));
+  for (const tab of ["overview", "timeline", "flame", "functions"]) {
+    await show(page, tab);
+    if (tab === "timeline")
+      await page.waitForFunction(() => document.querySelector(".status").textContent !== "");
+    expect(`${tab}: plurals`, null, (await page.innerText(".panel")).match(/(^|[^\d.,])1 [a-z]+s\b(?! inside)/));
+  }
+  await show(page, "timeline");
+  await page.waitForFunction(() => document.querySelector(".status").textContent !== "");
+  expectThat("in sight", (await statusOf(page)).startsWith("1 call or mark in sight"));
+  await show(page, "functions");
+  expectThat("functions", (await page.innerText(".panel")).includes("1 function, "));
+  await show(page, "flame");
+  const box = await page.locator("canvas").boundingBox();
+  await page.mouse.move(box.x + 40, box.y + 30);
+  await page.waitForSelector(".tip");
+  expectThat("tip", /\b1 call\b(?!s)/.test(await page.innerText(".tip")));
+}
+
 // Profile mode: counts are there, and what is not there is said; overhead is that of the trace.
 async function counted() {
   const [report, [info]] = told;
@@ -617,7 +641,7 @@ async function speed() {
   expectThat("it says that it draws calls together", (await page.textContent(".status")).includes("drawn together"));
 }
 
-const scenarios = { functions, timeline, closer, finest, part, flame, blocks, themes, print, odd, empty, counted, threads, diff, labelled, speed };
+const scenarios = { functions, timeline, closer, finest, part, flame, blocks, themes, print, odd, empty, single, counted, threads, diff, labelled, speed };
 for (let from = 0, end; from < rest.length; from = end + 1) {
   end = rest.indexOf("--", from);
   end = end < 0 ? rest.length : end;

@@ -43,6 +43,8 @@ grep -q '^trace: trace: complete: ' output || fail "no word of completeness"
 report "by calls" 0 --sort calls -n 2 trace
 expect "two functions" "177 fibonacci, 17 leaf" "$(calls)"
 grep -q '^6 more functions are not shown' output || fail "no word of what is not shown"
+report "all but one" 0 -n 7 trace
+grep -qx '1 more function is not shown' output || fail "one is more than one: $(cat output)"
 
 report "JSON" 0 --json --by-thread trace
 python3 -c 'import json, sys; json.load(sys.stdin)' < output || fail "no JSON"

@@ -205,7 +205,7 @@ cmp -s labels--csv output || fail "without traces: $(diff labels--csv output | h
 # ---- Removing ----
 
 runs "rm" 0 rm 6
-expect "rm" "1 runs removed" "$(cat output)"
+expect "rm" "1 run removed" "$(cat output)"
 runs "rm of a label" 0 rm @new
 expect "rm of a label" "2 runs removed" "$(cat output)"
 expect "what is left" "1 3 5 7 8 9" "$(sql 'SELECT number FROM run ORDER BY number' | paste -sd' ')"

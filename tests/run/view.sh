@@ -235,6 +235,9 @@ look odd odd.html odd.json
 "$BUILD/bench/gen" none.probity 1 0
 view "empty" 0 none.probity
 look empty none.html
+"$PROGRAMS/monster_internal" recursion 1 > single.probity
+view "single" 0 single.probity
+look single single.html
 "$PROBITY" report --json counted.probity > counted.json
 "$PROBITY" info --json counted.probity > counted.info
 view "counted" 0 -f counted.probity

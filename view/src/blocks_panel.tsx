@@ -5,7 +5,7 @@ import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Block } from "./data";
 import { probeName } from "./details";
-import { count, percent, short, time } from "./format";
+import { count, counted, percent, short, time } from "./format";
 import { axisOf, Spark } from "./histogram";
 import { matcher, type Shared } from "./state";
 import { type Column, Table } from "./table";
@@ -158,7 +158,7 @@ export function BlocksPanel({ shared }: { shared: Shared }): VNode {
             <Graph blocks={drawn} shared={shared} select={select} />
             <p class="status" role="status">
                 An arrow says how often the second probe was the next behind the first, and what that took on average.
-                {rows.length > drawn.length ? ` Drawn are the ${drawn.length} blocks with most time; ${count(rows.length - drawn.length)} more are in the table.` : ""}
+                {rows.length > drawn.length ? ` Drawn are the ${drawn.length} blocks with most time; ${counted(rows.length - drawn.length, "more is", "more are")} in the table.` : ""}
             </p>
             <Table columns={columns} rows={rows} first="wall_ns" selected={shared.selection?.of === "block" ? shared.selection.block : null}
                 label="Blocks" onSelect={select} />

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { Canvas, Painter, Tip } from "./canvas";
 import { TONES, toneOf } from "./colour";
 import type { Changed, Comparison } from "./data";
-import { count, one, percent, short, signed, time } from "./format";
+import { counted, percent, short, signed, time } from "./format";
 import { type Box, type Changes, type FlameNode, FlameView, layout, pair, sidesOf, type Value } from "./flame";
 import type { Thread } from "./lanes";
 import { type FlameState, matcher, type Shared } from "./state";
@@ -18,7 +18,7 @@ const values: readonly { id: Value; title: string }[] = [
 ];
 
 function valueText(value: Value): (amount: number) => string {
-    return value === "calls" ? (amount) => `${one(amount)} calls` : time;
+    return value === "calls" ? (amount) => counted(amount, "call") : time;
 }
 
 function Choice<Id extends string>({ legend, name, options, chosen, choose }: {
@@ -160,7 +160,7 @@ function tipOf(box: Box, picture: Picture, shared: Shared, value: Value): string
     const { node } = box;
     const lines = [short(node.name, 120), `${text(box.value)}, ${percent(box.value / Math.max(1e-9, picture.root.value))} of all`];
     if (picture.changes === null || box.parent === null) {
-        lines.push(node.now === null ? "" : `${count(node.now.calls)} calls`);
+        lines.push(node.now === null ? "" : counted(node.now.calls, "call"));
         return lines;
     }
     lines.push(`${signed(picture.changes.of(node), text)} self a run`);
@@ -283,8 +283,8 @@ function MergedFlame({ shared, isChange }: { shared: Shared; isChange: boolean }
                 {`A box is as wide as its ${value === "calls" ? "number of calls" : "time"}; boxes narrower than a pixel are not drawn. Double click or Enter zooms in, Escape shows all.`}
                 {isChange && base !== undefined ? ` Orange took more by itself than in the base, blue less, of one run. ${picture.unseen > 0 ? `${valueText(value)(picture.unseen)} were in paths that only the other side has: choose it to see them.` : ""}` : ""}
                 {isChange && base === undefined ? ` Colours are the change of each function over all its paths: ${why ?? ""}.` : ""}
-                {tree.nodes_pruned + (isChange ? base?.nodes_pruned ?? 0 : 0) > 0 ? ` ${count(tree.nodes_pruned + (isChange ? base?.nodes_pruned ?? 0 : 0))} small paths were left out of this page; \`probity tree\` has them.` : ""}
-                {tree.calls_lost > 0 ? ` ${count(tree.calls_lost)} calls are on no path here: there were too many paths.` : ""}
+                {tree.nodes_pruned + (isChange ? base?.nodes_pruned ?? 0 : 0) > 0 ? ` ${counted(tree.nodes_pruned + (isChange ? base?.nodes_pruned ?? 0 : 0), "small path was", "small paths were")} left out of this page; \`probity tree\` has all.` : ""}
+                {tree.calls_lost > 0 ? ` ${counted(tree.calls_lost, "call is", "calls are")} on no path here: there were too many paths.` : ""}
             </p>
             {tip !== null && <Tip {...tip} />}
         </div>

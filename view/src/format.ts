@@ -12,6 +12,11 @@ export function one(value: number): string {
     return Number.isInteger(value) ? count(value) : value.toFixed(1);
 }
 
+/** "1 call", "2,000 calls" */
+export function counted(value: number, singular: string, plural = `${singular}s`): string {
+    return `${one(value)} ${value === 1 ? singular : plural}`;
+}
+
 /** Four digits in the unit that suits: 1.234 ms. Whole nanoseconds below a microsecond. */
 export function time(ns: number | null | undefined): string {
     if (ns === null || ns === undefined)

@@ -2,7 +2,7 @@
 import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
 import type { FunctionRow } from "./data";
-import { count, named, parseTime, short, time } from "./format";
+import { count, counted, named, parseTime, short, time } from "./format";
 import { axisOf, Spark } from "./histogram";
 import { everything, matcher, type Shared } from "./state";
 import { type Column, Table } from "./table";
@@ -73,7 +73,7 @@ function Filters({ shared, shown }: { shared: Shared; shown: Row[] }): VNode {
             <label class="field">Self ≥ <input type="text" size={7} placeholder="1 ms" value={filter.self} aria-invalid={filter.self !== "" && parseTime(filter.self) === null}
                 onInput={(event) => { setFilter({ ...filter, self: event.currentTarget.value }); }} /></label>
             <button type="button" disabled={!isFiltered} onClick={() => { setFilter(everything); shared.setQuery(""); }}>Clear</button>
-            <span class="legend" role="status">{isFiltered ? `${count(shown.length)} of ${count(functions.length)} functions, ` : `${count(shown.length)} functions, `}{time(self)} self</span>
+            <span class="legend" role="status">{isFiltered ? `${count(shown.length)} of ${counted(functions.length, "function")}, ` : `${counted(shown.length, "function")}, `}{time(self)} self</span>
         </div>
     );
 }

@@ -3,7 +3,7 @@ import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Repairs, TraceInfo } from "./data";
 import { probeName } from "./details";
-import { bytes, clock, count, named, percent, short, time } from "./format";
+import { bytes, clock, count, counted, named, percent, short, time } from "./format";
 import type { Model } from "./lanes";
 import type { Shared } from "./state";
 
@@ -61,23 +61,24 @@ function Activity({ model }: { model: Model }): VNode {
 }
 
 function repairTexts(repairs: Repairs): string[] {
-    const texts: [number, string][] = [
-        [repairs.unwound, "scopes were left without a leave (longjmp, or a missing record) and closed by repair"],
-        [repairs.open, "scopes were open when the records end"],
-        [repairs.orphans, "leaves had no enter"],
-        [repairs.pauses_unmatched, "pauses had no resume"],
-        [repairs.resumes_unmatched, "resumes had no pause"],
+    const texts: [number, string, string, string][] = [
+        [repairs.unwound, "scope was", "scopes were", "left without a leave (longjmp, or a missing record) and closed by repair"],
+        [repairs.open, "scope was", "scopes were", "open when the records end"],
+        [repairs.orphans, "leave", "leaves", "had no enter"],
+        [repairs.pauses_unmatched, "pause", "pauses", "had no resume"],
+        [repairs.resumes_unmatched, "resume", "resumes", "had no pause"],
     ];
-    return texts.filter(([number]) => number > 0).map(([number, text]) => `${count(number)} ${text}.`);
+    return texts.filter(([number]) => number > 0)
+        .map(([number, singular, plural, text]) => `${counted(number, singular, plural)} ${text}.`);
 }
 
-const losses: readonly [string, string][] = [
-    ["dropped_no_free_chunk", "records were dropped: no chunk was free"],
-    ["dropped_no_memory_or_limit", "records were dropped: no memory, or a limit"],
-    ["dropped_not_writable", "records were dropped: the trace could not be written"],
-    ["records_missing", "records were written, but are not in this file"],
-    ["damaged_places", "places of the file are damaged"],
-    ["stalls", "times a thread waited for the writer"],
+const losses: readonly [string, string, string, string][] = [
+    ["dropped_no_free_chunk", "record was", "records were", "dropped: no chunk was free"],
+    ["dropped_no_memory_or_limit", "record was", "records were", "dropped: no memory, or a limit"],
+    ["dropped_not_writable", "record was", "records were", "dropped: the trace could not be written"],
+    ["records_missing", "record was written, but is", "records were written, but are", "not in this file"],
+    ["damaged_places", "place of the file is", "places of the file are", "damaged"],
+    ["stalls", "time", "times", "a thread waited for the writer"],
 ];
 
 /** "2 ns to 10 ns a hit, 9 ns to 21 ns a call; 1.2 µs to 3.4 µs in all"; in profile mode of calls alone. */
@@ -110,7 +111,7 @@ function TraceCard({ info, profiled }: { info: TraceInfo; profiled: number }): V
             <p class={info.complete ? "pill good" : "pill bad"}>{info.complete ? "complete" : "NOT COMPLETE"}</p>
             <p>{info.why}.</p>
             {info.profile && <p>Profile mode: calls were counted, and no times of day were kept. The table of functions has them.</p>}
-            {counts.map(([key, text]) => <p key={key} class="notice">{count(info.counts[key] ?? 0)} {text}.</p>)}
+            {counts.map(([key, singular, plural, text]) => <p key={key} class="notice">{counted(info.counts[key] ?? 0, singular, plural)} {text}.</p>)}
             <dl class="facts">
                 <dt>Command</dt><dd><code>{short(program.arguments.join(" "), 400) || "–"}</code></dd>
                 <dt>Process</dt><dd>{program.pid}, {info.state}</dd>
@@ -118,13 +119,17 @@ function TraceCard({ info, profiled }: { info: TraceInfo; profiled: number }): V
                 <dt>Machine</dt><dd>{program.host ?? "–"}</dd>
                 <dt>CPU</dt><dd>{program.cpu ?? "–"}</dd>
                 <dt>Kernel</dt><dd>{program.kernel ?? "–"}</dd>
-                <dt>Trace</dt><dd>{info.trace}, {bytes(info.counts.file_bytes ?? 0)}, {count(info.counts.records ?? 0)} records</dd>
-                <dt>Wall time</dt><dd>within {time(info.times.wall_bound_ns)}, clock {info.times.clock}{info.times.wall_steps > 0 ? `; set ${count(info.times.wall_steps)} times during the run` : ""}</dd>
+                <dt>Trace</dt><dd>{info.trace}, {bytes(info.counts.file_bytes ?? 0)}, {counted(info.counts.records ?? 0, "record")}</dd>
+                <dt>Wall time</dt><dd>within {time(info.times.wall_bound_ns)}, clock {info.times.clock}{info.times.wall_steps > 0 ? `; set ${counted(info.times.wall_steps, "time")} during the run` : ""}</dd>
                 <dt>Overhead</dt><dd>{overheadText(info, profiled)}</dd>
                 <dt>CPU time</dt><dd>{info.times.cpu_recorded ? `within ${time(info.times.cpu_bound_ns)}` : "not recorded"}</dd>
             </dl>
         </section>
     );
+}
+
+function Figure({ value, singular, plural }: { value: number; singular: string; plural: string }): VNode {
+    return <div><b>{count(value)}</b><span>{value === 1 ? singular : plural}</span></div>;
 }
 
 function Top({ shared }: { shared: Shared }): VNode | null {
@@ -219,10 +224,10 @@ export function OverviewPanel({ shared }: { shared: Shared }): VNode {
         <div class="overview">
             <section class="card figures">
                 <div><b>{time(data.timeline.length_ns)}</b><span>from first to last record</span></div>
-                <div><b>{count(data.threads.processes.reduce((sum, process) => sum + process.threads.length, 0))}</b><span>threads</span></div>
-                <div><b>{count(totals.scopes + data.tree.calls_profiled)}</b><span>calls</span></div>
-                <div><b>{count(totals.hits)}</b><span>hits of probes</span></div>
-                <div><b>{count(data.report.functions.length)}</b><span>functions</span></div>
+                <Figure value={data.threads.processes.reduce((sum, process) => sum + process.threads.length, 0)} singular="thread" plural="threads" />
+                <Figure value={totals.scopes + data.tree.calls_profiled} singular="call" plural="calls" />
+                <Figure value={totals.hits} singular="hit of a probe" plural="hits of probes" />
+                <Figure value={data.report.functions.length} singular="function" plural="functions" />
             </section>
             {model.lanes.length > 0 && <section class="card wide"><h2>Threads on the CPU</h2><Activity model={model} /></section>}
             <Top shared={shared} />

@@ -3,7 +3,7 @@ import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Canvas, Painter, Tip } from "./canvas";
 import { commandFor } from "./command";
-import { count, percent, short, time } from "./format";
+import { count, counted, percent, short, time } from "./format";
 import { LaneKind, type Lane, spansIn, type Thread } from "./lanes";
 import { matcher, type Shared, signatureOf } from "./state";
 import { type Hit, nextMatch, TimelineView } from "./timeline";
@@ -42,7 +42,7 @@ function tipOf(hit: Hit, shared: Shared): string[] {
 function statusOf(view: TimelineView, shared: Shared): Status {
     const { timeline } = shared.data;
     const { calls, together, merged } = view.drawn;
-    const texts = [`${count(calls)} calls and marks in sight`];
+    const texts = [`${counted(calls, "call or mark", "calls and marks")} in sight`];
     if (together > 0)
         texts.push(`${count(together)} of them drawn together: a column is ${time(view.columnNs)}`);
     // What has the same nanosecond no other page could show apart.
@@ -54,9 +54,9 @@ function statusOf(view: TimelineView, shared: Shared): Status {
     else if (timeline.together > 0)
         texts.push("each call in sight is in this page");
     if (timeline.too_deep > 0)
-        texts.push(`${count(timeline.too_deep)} calls are too deep to be here`);
+        texts.push(`${counted(timeline.too_deep, "call is", "calls are")} too deep to be here`);
     if (timeline.threads_beyond > 0)
-        texts.push(`${count(timeline.threads_beyond)} more threads are not here`);
+        texts.push(`${counted(timeline.threads_beyond, "more thread is", "more threads are")} not here`);
     if (merged === 0 || isFinest)
         return { text: texts.join(" · "), command: null, isTooMuch: false };
     const tid = view.only?.tid ?? null;
