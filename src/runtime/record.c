@@ -190,6 +190,23 @@ static void store_item(uint64_t at, uint64_t tick, const struct item *item)
     store_head(at, probity_word(tick, probity_word_special(PROBITY_WORD_HIT, WIDE_WORDS)));
 }
 
+/* A moment of the probe, which is still at work, for which the reading holds: the thread has not
+ * been switched out between the two, if such a reading can be had in a few tries. */
+static uint64_t tick_of_reading(struct probity_session *session, struct probity_slot *slot,
+                                struct probity_clock_cpu *reading)
+{
+    enum { TRIES = 4 };
+
+    for (int tries = 1;; tries++) {
+        slot->hot.last_tick = reading->tick;
+        uint64_t tick = probity_clock_ticks(session->live.clock);
+        if (tick - reading->tick < session->reading_ticks_max || tries == TRIES)
+            return tick;
+        probity_thread_measure(session, slot);
+        probity_clock_cpu_copy(reading, &slot->reading);
+    }
+}
+
 /* The CPU record in front of the hit that found the gap, both in one reservation. */
 static void record_measured_hit(struct probity_session *session, struct probity_slot *slot,
                                 const struct item *item, uint64_t tick)
@@ -204,10 +221,8 @@ static void record_measured_hit(struct probity_session *session, struct probity_
      * for the next gap. */
     struct probity_clock_cpu reading;
     probity_clock_cpu_copy(&reading, &slot->reading);
-    if ((int64_t)(reading.tick - tick) >= (int64_t)slot->hot.gap_ticks) {
-        slot->hot.last_tick = reading.tick;
-        tick = probity_clock_ticks(session->live.clock);
-    }
+    if ((int64_t)(reading.tick - tick) >= (int64_t)slot->hot.gap_ticks)
+        tick = tick_of_reading(session, slot, &reading);
     store_pending(at, reading.tick, CPU_WORDS);
     store_word(at + 8, reading.tick);
     store_word(at + 16, reading.cpu_ns);
@@ -277,21 +292,6 @@ static void credit_gap(struct probity_session *session, struct probity_slot *slo
     slot->credit_tick = tick;
 }
 
-/* A reading found so much time off the CPU, of which as much as was passed over before may have
- * been there all along: the error of the CPU times in between. */
-static void note_error(struct probity_session *session, int64_t off_ns, uint64_t unmeasured)
-{
-    uint64_t *most = &session->live.header->unmeasured_ticks_max;
-    uint64_t off = off_ns > 0 ? probity_ticks_of_ns(off_ns, probity_live_rate(&session->live)) : 0;
-    uint64_t error = off < unmeasured ? off : unmeasured;
-
-    uint64_t before = __atomic_load_n(most, __ATOMIC_RELAXED);
-    /* Exchanged: another thread's larger one must stay. */
-    while (error > before && !__atomic_compare_exchange_n(most, &before, error, 0,
-                                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        ;
-}
-
 /* A gap in vain makes gaps of its length usual, step by step also where they were longer before. */
 static void learn_gap(struct probity_slot_gaps *gaps, uint64_t gap)
 {
@@ -312,10 +312,8 @@ static int64_t measure_gap(struct probity_session *session, struct probity_slot 
 {
     enum { IN_VAIN_NS = 500 };
     struct probity_slot_gaps *gaps = gaps_of(slot, item);
-    uint64_t unmeasured = slot->unmeasured;
     int64_t off_ns = probity_thread_measure(session, slot);
 
-    note_error(session, off_ns, unmeasured);
     if (off_ns >= IN_VAIN_NS) {
         gaps->in_vain = 0;
         return off_ns;

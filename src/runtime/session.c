@@ -239,6 +239,10 @@ static void rules_make(struct probity_session *session)
     session->gap_ticks = session->settings.cpu_time ? probity_ticks_of_ns((int64_t)gap_ns, rate)
                                                     : UINT64_C(1) << 38;
     session->cpu_cost_ticks = cpu_clock_cost(session->live.clock);
+    /* A gap, but no less than a reading takes. */
+    session->reading_ticks_max = session->gap_ticks > 2 * session->cpu_cost_ticks
+                                     ? session->gap_ticks
+                                     : 2 * session->cpu_cost_ticks;
     session->move_ticks_max = probity_ticks_of_ns(MOVE_NS, rate);
     session->measure_ticks_max = probity_ticks_of_ns(MEASURE_NS, rate);
     session->budget = session->settings.cpu_budget_permille * 65536 / 1000;

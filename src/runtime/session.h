@@ -44,6 +44,7 @@ struct probity_session {
     uint32_t announced_only; /* threads_announced, for who is in no slow path yet */
     uint32_t is_declared; /* 1: a thread has recorded what each recording begins with */
     uint64_t gap_ticks, cpu_cost_ticks; /* the gap rule; what a reading of the CPU clock costs */
+    uint64_t reading_ticks_max; /* what lies between a reading's two halves, or it and a hit */
     uint64_t move_ticks_max; /* a hit that is on its way to other words for longer never comes */
     uint64_t measure_ticks_max; /* CPU time is read at least so often, at a change of chunk */
     uint32_t budget; /* share of time for readings in vain, × 2^16 */

@@ -252,6 +252,21 @@ PROBITY_API void probity_thread_announce(void)
     errno = saved;
 }
 
+/* A reading found so much time off the CPU, of which as much as was passed over before may have
+ * been there all along: the error of the CPU times in between. */
+static void note_error(struct probity_session *session, int64_t off_ns, uint64_t unmeasured)
+{
+    uint64_t *most = &session->live.header->unmeasured_ticks_max;
+    uint64_t off = off_ns > 0 ? probity_ticks_of_ns(off_ns, probity_live_rate(&session->live)) : 0;
+    uint64_t error = off < unmeasured ? off : unmeasured;
+
+    uint64_t before = __atomic_load_n(most, __ATOMIC_RELAXED);
+    /* Exchanged: another thread's larger one must stay. */
+    while (error > before && !__atomic_compare_exchange_n(most, &before, error, 0,
+                                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
+
 int64_t probity_thread_measure(struct probity_session *session, struct probity_slot *slot)
 {
     struct probity_live *live = &session->live;
@@ -262,12 +277,13 @@ int64_t probity_thread_measure(struct probity_session *session, struct probity_s
         return 0;
     }
     probity_clock_cpu_copy(&before, &slot->reading);
-    probity_clock_cpu(live->clock, session->gap_ticks, &now);
+    probity_clock_cpu(live->clock, session->reading_ticks_max, &now);
     if (__atomic_load_n(&slot->reading.tick, __ATOMIC_RELAXED) != before.tick)
         return 0; /* a signal handler's is as new, and it has told what was off the CPU */
     probity_clock_cpu_copy(&slot->reading, &now);
     uint64_t elapsed_ns = probity_ns_of_ticks(now.tick - before.tick, probity_live_rate(live));
     int64_t off_ns = (int64_t)(elapsed_ns - (now.cpu_ns - before.cpu_ns));
+    note_error(session, off_ns, slot->unmeasured);
     slot->unmeasured = 0;
     probity_live_anchor(live, now.tick);
     return off_ns;

@@ -5,14 +5,11 @@
 # campaign: tsan
 . "$(dirname "$0")/common.bash"
 
-seed=${SEED:-$RANDOM}
-for program in cpu_times cpu_times.shared cpu_times cpu_times.shared; do
-    fresh
-    PROBITY_OUT=$WORK/trace "$PROGRAMS/$program" "$seed" 400 > expected || fail "status $?"
+# Hits told against what the program says of them. $1 what
+held_against() {
     "$PROBITY" csv --columns tid,cpu_s,cpu_ns trace > told
     bound=$("$PROBITY" info --json trace | jq '.[0].times.cpu_bound_ns')
-    least=$((bound < ${least:-$bound} ? bound : ${least:-$bound}))
-    expect "$program: hits" "$(wc -l < expected)" "$(wc -l < told)"
+    expect "$1: hits" "$(wc -l < expected)" "$(wc -l < told)"
     # A reading holds for a moment within its own call: so much more is granted.
     awk -v bound="$bound" '
         NR == FNR { before[$1, ++count[$1]] = $2; behind[$1, count[$1]] = $3; next }
@@ -25,8 +22,27 @@ for program in cpu_times cpu_times.shared cpu_times cpu_times.shared; do
             if (cpu < low || cpu > high)
                 print "hit " i " of " field[1] ": " cpu ", not " low " to " high
         }' expected told > off
-    [ ! -s off ] || fail "$program, seed $seed: $(wc -l < off) off: $(head -n 3 off)"
+    [ ! -s off ] || fail "$1: $(wc -l < off) off: $(head -n 3 off)"
+}
+
+seed=${SEED:-$RANDOM}
+for program in cpu_times cpu_times.shared cpu_times cpu_times.shared; do
+    fresh
+    PROBITY_OUT=$WORK/trace "$PROGRAMS/$program" "$seed" 400 > expected || fail "status $?"
+    held_against "$program, seed $seed"
+    least=$((bound < ${least:-$bound} ? bound : ${least:-$bound}))
 done
 # A thread that lost its processor where no reading was worth its price makes it large, at times.
 [ "$least" -lt 1000000 ] || fail "the bound is $least ns at least"
+
+# A probe that reads the CPU clock loses its processor behind each of its instructions.
+if [ "$(uname -m)" = x86_64 ] && [ "$VARIANT" != tsan ]; then
+    # shellcheck source=tests/run/stepper.bash
+    . "$SOURCE/tests/run/stepper.bash"
+    for scenario in gap gap_change; do
+        STEPPER_KEEPS=trace stepper sleep $scenario 3
+        held_against "asleep in $scenario"
+        rm -f trace
+    done
+fi
 finish

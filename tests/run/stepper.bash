@@ -12,13 +12,13 @@ ${CC:-gcc} -std=gnu11 -O2 -g -Wall -Wextra -pthread -D_GNU_SOURCE -Iinclude -Isr
     -o "$WORK/stepper" $sources "$BUILD/lib/libprobity.a"
 cd "$WORK" || exit
 
-# Fails as the stepper does; what it says is in the file `output`.
+# Fails as the stepper does; what it says is in the file `output`. STEPPER_KEEPS=trace: that stays.
 stepper() {
     local status=0
     timeout "${STEPPER_SECONDS:-100}" ./stepper "$@" > output 2>&1 || status=$?
     [ "$status" = 0 ] || fail "stepper $*: status $status, $(tail -n 2 output)"
     cat output
-    rm -f trace*
+    [ "${STEPPER_KEEPS:-}" = trace ] || rm -f trace*
     rm -rf "${SPOOL:?}"/*
     return "$status"
 }

@@ -12,6 +12,9 @@
  *     stepper fork SCENARIO STRIDE
  *         the same with a handler that forks: the child returns into the probe, makes one more,
  *         and ends its own recording
+ *     stepper sleep SCENARIO STRIDE
+ *         the same with a handler that takes the processor away for 3 ms; leaves the trace, and
+ *         `expected`: thread, and its CPU time before and behind each hit
  *
  * Both run in the working directory, with PROBITY_SPOOL_DIR set; the library is linked in and
  * used by the child only. x86-64.
@@ -27,6 +30,7 @@
 #include <sys/stat.h>
 #include <sys/user.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -38,6 +42,7 @@
 #include "spool/drain.h"
 #include "tool/stepper_scopes.h"
 
+enum { SLEEP_MS = 3, SLEEP_HITS_MAX = 1 << 18 };
 enum { PROBES = 4, IDS_MAX = 1 << 20, STEPS_MAX = 2000000, NEAR_END = 2, PLACES_MAX = 1 << 14 };
 
 /* The handler's hits, and where they are counted among all. */
@@ -52,6 +57,11 @@ struct shared {
     uint32_t phase;           /* 0 getting ready, 1 at the probes, 2 behind them */
     uint32_t rounds, round;
 };
+
+/* Of each hit, where the handler sleeps; likewise. In ns of the thread's CPU time. */
+static struct around {
+    uint64_t before, behind;
+} *around_hits;
 
 struct scenario {
     const char *name;
@@ -99,7 +109,7 @@ static const struct scenario scenarios[] = {
 
 static struct shared *shared;
 static uint64_t handler_hits = 3, handler_ms;
-static int handler_scopes, handler_forks;
+static int handler_scopes, handler_forks, handler_sleeps;
 static uint64_t handler_calls; /* found, in profile mode */
 
 static void need(int condition, const char *what)
@@ -134,16 +144,30 @@ static void one_ends(void)
     __atomic_store_n(&shared->finished, shared->finished + 1, __ATOMIC_SEQ_CST);
 }
 
+static uint64_t cpu_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 static void make_one(const struct scenario *scenario)
 {
+
     if (scenario->scopes != SCOPES_NONE) {
         scopes_run(scenario->scopes, (uint32_t)shared->scopes++, one_begins, one_ends);
         return;
     }
     uint32_t id = id_of(scenario, shared->begun);
+    struct around unused;
+    struct around *around =
+        handler_sleeps ? &around_hits[shared->begun % SLEEP_HITS_MAX] : &unused;
+    around->before = handler_sleeps ? cpu_ns() : 0;
     one_begins();
     PROBITY_PROBE(id);
     one_ends();
+    around->behind = handler_sleeps ? cpu_ns() : 0;
 }
 
 static volatile int is_forked;
@@ -199,13 +223,14 @@ static void on_signal(int number)
  * that place, a name in between, of four to six words, shifts them. */
 static void fill_chunk(const struct scenario *scenario)
 {
-    int shift_every = scenario->scopes != SCOPES_NONE ? 7 : 100;
+    int shift_every = scenario->scopes != SCOPES_NONE || handler_sleeps ? 7 : 100;
 
     for (int tries = 0; tries < 1200; tries++) {
         uint64_t bytes = probity_thread_self != NULL ? probity_thread_self->valid_bit : 0;
         uint64_t left = bytes != 0 ? bytes - (probity_thread_self->cursor & (bytes - 1)) : 0;
         uint64_t wanted = 8 * (uint64_t)scenario->near_end;
-        if (left > 0 && left <= wanted && (left + 8 >= wanted || scenario->scopes != SCOPES_NONE))
+        int is_any = scenario->scopes != SCOPES_NONE || handler_sleeps;
+        if (left > 0 && left <= wanted && (left + 8 >= wanted || is_any))
             return;
         if (tries % shift_every == shift_every - 1)
             probity_thread_set_name("a name of several words" + tries / shift_every % 3 * 8);
@@ -538,7 +563,8 @@ static void check_trace(const struct scenario *scenario)
         fail("hits made and found", shared->finished, own);
     if (handled != shared->handled * records)
         fail("hits of the handler made and found", shared->handled * records, handled);
-    unlink("trace");
+    if (!handler_sleeps)
+        unlink("trace");
 }
 
 /* Addresses of the instructions that the probes execute, each once. */
@@ -578,6 +604,7 @@ static void find_places(const struct scenario *scenario)
     while (go_on(child, PTRACE_CONT, 0) != 0)
         ;
     check_trace(scenario);
+    unlink("trace");
 }
 
 /* A breakpoint of the CPU's own: the code stays as it is. */
@@ -619,6 +646,19 @@ static int has_room(void)
            shared->begun + 4000 < HANDLER_PLACE;
 }
 
+static void write_expected(pid_t child)
+{
+    FILE *file = fopen("expected", "w");
+
+    need(file != NULL, "expected");
+    if (shared->begun > SLEEP_HITS_MAX)
+        fail("hits that have a place", SLEEP_HITS_MAX, shared->begun);
+    for (uint64_t i = 0; i < shared->begun; i++)
+        fprintf(file, "%d %llu %llu\n", (int)child, (unsigned long long)around_hits[i].before,
+                (unsigned long long)around_hits[i].behind);
+    need(fclose(file) == 0, "expected");
+}
+
 /* One child for many places, or for each where it is the very first probe that is interrupted. */
 static void interrupt_every(const struct scenario *scenario, uint64_t stride)
 {
@@ -644,6 +684,8 @@ static void interrupt_every(const struct scenario *scenario, uint64_t stride)
         while (go_on(child, PTRACE_CONT, 0) != 0)
             ;
         check_trace(scenario);
+        if (handler_sleeps)
+            write_expected(child);
         forked += shared->forked;
         if (shared->died > 0)
             fail("children of the handler that died", shared->forked, shared->died);
@@ -657,6 +699,14 @@ static void interrupt_every(const struct scenario *scenario, uint64_t stride)
         fail("places come to", hits, missed);
 }
 
+static void *make_shared(size_t bytes)
+{
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    need(at != MAP_FAILED, "mmap");
+    return at;
+}
+
 int main(int argc, char **argv)
 {
     cpu_set_t one;
@@ -666,16 +716,17 @@ int main(int argc, char **argv)
     CPU_ZERO(&one);
     CPU_SET(sched_getcpu(), &one);
     sched_setaffinity(0, sizeof one, &one);
-    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    need(shared != MAP_FAILED, "mmap");
+    shared = make_shared(sizeof *shared);
+    around_hits = make_shared(SLEEP_HITS_MAX * sizeof *around_hits);
     for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) {
         if (strcmp(scenarios[i].name, argv[2]) != 0)
             continue;
         if (strcmp(argv[1], "look") == 0)
             return look_at_every_instruction(&scenarios[i]);
         handler_forks = strcmp(argv[1], "fork") == 0;
-        handler_hits = hits_argument(argc, argv, 4, handler_forks ? 0 : 3);
-        handler_ms = hits_argument(argc, argv, 5, 0);
+        handler_sleeps = strcmp(argv[1], "sleep") == 0;
+        handler_hits = hits_argument(argc, argv, 4, handler_forks || handler_sleeps ? 0 : 3);
+        handler_ms = hits_argument(argc, argv, 5, handler_sleeps ? SLEEP_MS : 0);
         interrupt_every(&scenarios[i], hits_argument(argc, argv, 3, 1));
         return 0;
     }
