@@ -8,6 +8,13 @@ skip_without_ptrace
 # shellcheck source=tests/run/stepper.bash
 . "$SOURCE/tests/run/stepper.bash"
 STEPPER_SECONDS=600
+# First: who begins afresh takes the stepper away.
+for scenario in fast gap change gap_change wide wide_change wide_gap_change first plain \
+    plain_gap_change params params_gap_change text text_gap_change message message_gap_change \
+    checkpoint checkpoint_gap pause_gap_change typed typed_gap_change typed_first params_first \
+    profile profile_gap profile_first; do
+    step "fork_$scenario" stepper fork "$scenario" 1 || true
+done
 
 # $1 stride, then paths
 signal_at_every() {
@@ -31,13 +38,6 @@ for seed in 1 2 3 4 5; do
     step "storm_$seed" death storm 2000 "$seed" || true
     step "jump_$seed" death jump 2000 "$seed" || true
 done
-for scenario in fast gap change gap_change wide wide_change wide_gap_change first plain \
-    plain_gap_change params params_gap_change text text_gap_change message message_gap_change \
-    checkpoint checkpoint_gap pause_gap_change typed typed_gap_change typed_first params_first \
-    profile profile_gap profile_first; do
-    step "fork_$scenario" stepper fork "$scenario" 1 || true
-done
-
 cd "$STATE"
 row "Instructions at which a signal came; inside its handler, another" "all of short paths" \
     "$(total handlers signal_*.out); $(total inside signal_*.out)"

@@ -43,7 +43,8 @@
 #include "tool/stepper_scopes.h"
 
 enum { SLEEP_MS = 3, SLEEP_HITS_MAX = 1 << 18 };
-enum { PROBES = 4, IDS_MAX = 1 << 20, STEPS_MAX = 2000000, NEAR_END = 2, PLACES_MAX = 1 << 14 };
+enum { PROBES = 4, IDS_MAX = 1 << 20, STEPS_MAX = 2000000, NEAR_END = 2, PLACES_MAX = 1 << 14,
+       FILL_TRIES = 4000 };
 
 /* The handler's hits, and where they are counted among all. */
 enum { HANDLER_STREAM = 8, HANDLER_PLACE = IDS_MAX / 2 };
@@ -220,12 +221,13 @@ static void on_signal(int number)
 }
 
 /* Probes until only so many words are left in this thread's chunk. Where hits alone never come to
- * that place, a name in between, of four to six words, shifts them. */
+ * that place, a name in between, of four to six words as chance has it, shifts them. */
 static void fill_chunk(const struct scenario *scenario)
 {
-    int shift_every = scenario->scopes != SCOPES_NONE || handler_sleeps ? 7 : 100;
+    static const char name[] = "a name of several words";
+    uint32_t shift_every = scenario->scopes != SCOPES_NONE || handler_sleeps ? 7 : 100;
 
-    for (int tries = 0; tries < 1200; tries++) {
+    for (uint32_t tries = 0; tries < FILL_TRIES; tries++) {
         uint64_t bytes = probity_thread_self != NULL ? probity_thread_self->valid_bit : 0;
         uint64_t left = bytes != 0 ? bytes - (probity_thread_self->cursor & (bytes - 1)) : 0;
         uint64_t wanted = 8 * (uint64_t)scenario->near_end;
@@ -233,7 +235,7 @@ static void fill_chunk(const struct scenario *scenario)
         if (left > 0 && left <= wanted && (left + 8 >= wanted || is_any))
             return;
         if (tries % shift_every == shift_every - 1)
-            probity_thread_set_name("a name of several words" + tries / shift_every % 3 * 8);
+            probity_thread_set_name(name + (tries * 2654435761u >> 20) % 3 * 8);
         make_one(scenario);
     }
     need(0, "the end of a chunk was not come to");
@@ -643,7 +645,7 @@ static int interrupt_at(pid_t child, uint64_t place)
 static int has_room(void)
 {
     return 2 * (shared->handled + handler_hits) < HITS_SEQUENCE_MASK &&
-           shared->begun + 4000 < HANDLER_PLACE;
+           shared->begun + 2 * FILL_TRIES + 1000 < HANDLER_PLACE;
 }
 
 static void write_expected(pid_t child)
