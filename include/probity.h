@@ -264,9 +264,9 @@ static inline __attribute__((__always_inline__)) void probity_hit(uint32_t code)
         return;
     }
     self->last_tick = tick;
-    /* Relaxed: one aligned store is whole or absent; pairs with the consumer's load in
-     * src/spool/. */
-    __atomic_store_n(PROBITY_VOLATILE(slot), tick << 24 | code, __ATOMIC_RELAXED);
+    /* Release, a plain store here: the consumer (src/spool/) that sees it may let go of the chunk,
+     * where a signal handler has handed that over, and the next thread's zeroes come behind it. */
+    __atomic_store_n(PROBITY_VOLATILE(slot), tick << 24 | code, __ATOMIC_RELEASE);
 #else
     if (__atomic_load_n(&probity_active, __ATOMIC_RELAXED))
         probity_probe_slow(code);

@@ -34,7 +34,8 @@ static void store_word(uint64_t at, uint64_t word)
     __atomic_store_n((uint64_t *)at, word, __ATOMIC_RELAXED);
 }
 
-/* Release: the record's other words are stored before its head. Pairs with load_word in
+/* Release: the record's other words are stored before its head; and once it is seen, a chunk that a
+ * signal handler has handed over meanwhile may go to another thread. Pairs with load_word in
  * src/spool/drain.c. */
 static void store_head(uint64_t at, uint64_t word)
 {
@@ -178,7 +179,7 @@ static void store_event(uint64_t at, uint64_t tick, const struct item *item)
 static void store_item(uint64_t at, uint64_t tick, const struct item *item)
 {
     if (item->code != 0) {
-        store_word(at, probity_word(tick, item->code));
+        store_head(at, probity_word(tick, item->code));
         return;
     }
     if (item->kind != 0) {

@@ -3,6 +3,7 @@
 # trace.
 # variants: clang asan
 # campaign: tsan
+# timeout: 900
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/run/exported.bash"
 

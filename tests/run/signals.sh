@@ -11,7 +11,7 @@ signals() {
     fresh
     PROBITY_OUT=$WORK/trace timeout 60 "$PROGRAMS/$1" "$2" "$3" "$4" > expected 2> errors ||
         status=$?
-    expect "$1 $2: status" 0 "$status"
+    expect "$1 $2: status ($(head -n 30 errors))" 0 "$status"
 }
 
 for program in signals signals.shared; do
