@@ -415,8 +415,10 @@ int main(int argc, char **argv)
     time_t start = time(NULL);
 
     fuzzer.state = ((uint64_t)start * 1000003 ^ (uint64_t)getpid()) | 1;
-    for (int i = 1; i < argc && argv[i][0] == '-'; i++)
-        take_option(argv[i]);
+    for (int i = 1; i < argc; i++) {
+        if (argv[i][0] == '-')
+            take_option(argv[i]);
+    }
     fuzzer.inputs = __real_calloc(INPUTS_MAX, sizeof *fuzzer.inputs);
     if (fuzzer.counters == NULL || fuzzer.inputs == NULL || fuzzer.size_max > DOOR_BYTES_MAX)
         return 2;
