@@ -128,6 +128,9 @@ static void *record_and_jump(void *argument)
         }
     }
     block_all();
+    /* The last jump may have come before its hit was counted. */
+    PROBITY_PROBE(hits_id(self, mine->hits));
+    mine->hits++;
     return NULL;
 }
 
