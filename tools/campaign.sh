@@ -51,9 +51,7 @@ paste_part() {
         echo
         echo "| What | Target | Found |"
         echo "|---|---|---|"
-        while IFS=$'\t' read -r what target found; do
-            echo "| $what | $target | $found |"
-        done < "$rows"
+        awk -F '\t' '{ printf "| %s | %s | %s |\n", $1, $2, $3 }' "$rows"
         echo
         cat "$BUILD/campaign/$part/where"
         echo
