@@ -15,8 +15,9 @@ static unsigned move_behind(struct probity_slot *slot, uint64_t since)
 {
     uint64_t begin = probity_ticks();
 
-    slot->moves |= 1;
-    slot->moving_tick = since;
+    /* As move_hit() does, since the writer looks. */
+    __atomic_store_n(&slot->moving_tick, since, __ATOMIC_RELEASE);
+    __atomic_store_n(&slot->moves, slot->moves | 1, __ATOMIC_RELEASE);
     while (probity_ticks() - begin < slot->hot.gap_ticks)
         ;
     slot->credit = UINT32_MAX; /* so that the clock is read */
