@@ -1,4 +1,5 @@
-# Builds tests/tool/stepper.c, and runs it in the working directory. Sourced behind common.bash.
+# Builds tests/tool/stepper.c, and runs it in the working directory. Sourced behind common.bash; ends
+# the test as skipped where there is nothing to step with.
 
 if [ "$(uname -m)" != x86_64 ]; then
     echo "the stepper knows the registers of x86-64 only"
@@ -28,4 +29,3 @@ if ! ./stepper look fast > output 2>&1 && grep -q PTRACE output; then
     exit 77
 fi
 rm -rf trace "${SPOOL:?}"/*
-

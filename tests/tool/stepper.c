@@ -16,7 +16,7 @@
  *         the same with a handler that takes the processor away for 3 ms; leaves the trace, and
  *         `expected`: thread, and its CPU time before and behind each hit
  *
- * Both run in the working directory, with PROBITY_SPOOL_DIR set; the library is linked in and
+ * All run in the working directory, with PROBITY_SPOOL_DIR set; the library is linked in and
  * used by the child only. x86-64.
  */
 #include <dirent.h>
@@ -42,9 +42,8 @@
 #include "spool/drain.h"
 #include "tool/stepper_scopes.h"
 
-enum { SLEEP_MS = 3, SLEEP_HITS_MAX = 1 << 18 };
 enum { PROBES = 4, IDS_MAX = 1 << 20, STEPS_MAX = 2000000, NEAR_END = 2, PLACES_MAX = 1 << 14,
-       FILL_TRIES = 4000 };
+       FILL_TRIES = 4000, SLEEP_MS = 3, SLEEP_HITS_MAX = 1 << 18 };
 
 /* The handler's hits, and where they are counted among all. */
 enum { HANDLER_STREAM = 8, HANDLER_PLACE = IDS_MAX / 2 };
@@ -155,7 +154,6 @@ static uint64_t cpu_ns(void)
 
 static void make_one(const struct scenario *scenario)
 {
-
     if (scenario->scopes != SCOPES_NONE) {
         scopes_run(scenario->scopes, (uint32_t)shared->scopes++, one_begins, one_ends);
         return;
