@@ -20,64 +20,103 @@ ifeq ($(origin AR),default)
 AR := ar
 endif
 OBJCOPY ?= objcopy
+NM      ?= nm
 
-VERSION := 0.1.0
+# The one place of the version is probity.h. $(1): MAJOR, MINOR or PATCH.
+PUBLIC_HEADER := $(strip $(file < include/probity.h))
+version_part = $(patsubst PROBITY_VERSION_$(1)=%,%,$(filter PROBITY_VERSION_$(1)=%, \
+    $(subst PROBITY_VERSION_$(1) ,PROBITY_VERSION_$(1)=,$(PUBLIC_HEADER))))
+VERSION := $(call version_part,MAJOR).$(call version_part,MINOR).$(call version_part,PATCH)
 SONAME  := libprobity.so.0
 SHARED  := libprobity.so.$(VERSION)
+PRINT_SONAME := libprobity-print.so.0
+PRINT_SHARED := libprobity-print.so.$(VERSION)
+FUNCTIONS_SONAME := libprobity-functions.so.0
+FUNCTIONS_SHARED := libprobity-functions.so.$(VERSION)
+# Where the shared library looks for the second one before the usual places: beside itself.
+PRINT_RUNPATH ?= $$ORIGIN
 
 # CFLAGS, CXXFLAGS, LDFLAGS are the builder's; SANITIZE=address,undefined or thread makes a checked build.
 SANITIZE ?=
 COMMA := ,
-# WERROR= builds with a compiler that knows more warnings.
-WERROR ?= -Werror
+# Tests build with WERROR=-Werror; a user's newer compiler may know more warnings.
+WERROR ?=
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow $(WERROR)
 OPTIMIZE := $(if $(SANITIZE),-O1 -fno-omit-frame-pointer,-O2)
 SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
-COMMON := $(OPTIMIZE) -g $(WARNINGS) -pthread -D_GNU_SOURCE $(SANITIZE_FLAGS) -MMD -MP
+COMMON = $(OPTIMIZE) -g $(WARNINGS) -pthread -D_GNU_SOURCE $(SANITIZE_FLAGS) -MMD -MP
 C_FLAGS   = -std=gnu11 $(COMMON) $(CFLAGS)
 CXX_FLAGS = -std=gnu++17 $(COMMON) $(CXXFLAGS)
 LINK_FLAGS = -pthread $(SANITIZE_FLAGS) $(LDFLAGS)
 # -fexceptions: a thread that is cancelled or thrown through must unwind across library frames.
 # -fno-plt: a function bound at its first call takes 3 KiB of stack more, which a signal handler may
 # not have.
+# -ffunction-sections: the libraries leave out what only others use.
 SRC_FLAGS := -Isrc -Iinclude -I$(BUILD)/generated -fPIC -fvisibility=hidden -fexceptions -fno-plt \
-             $(if $(OFTEN),-fsanitize-coverage=edge$(COMMA)inline-8bit-counters)
+             -ffunction-sections -fdata-sections \
+             $(if $(FAST_FUZZ),-fsanitize-coverage=edge$(COMMA)inline-8bit-counters)
 
-# What needs libm or answers only the tool is the tool's alone.
+# What needs libm or answers only the tool.
 TOOL_ANALYSIS := $(wildcard $(addsuffix *.c,$(addprefix src/analysis/, \
-    blocks \
-    compare \
-    coverage \
-    hist \
-    journeys \
-    model \
-    open_ids \
-    overhead \
-    paired \
+    duration_stats \
+    inflight \
     probes \
-    statistics \
-    timeline \
-    times)))
-LIB_SRC := $(wildcard src/base/*.c src/format/*.c src/spool/*.c src/runtime/*.c src/writer/*.c \
-             src/reader/*.c src/library/*.c src/output/csv*.c src/output/log*.c) \
-           src/output/text.c src/output/values.c src/output/report_text.c src/output/table.c \
-           $(filter-out $(TOOL_ANALYSIS),$(wildcard src/analysis/*.c))
-TOOL_SRC := $(filter-out $(LIB_SRC),$(wildcard src/analysis/*.c src/output/*.c src/symbols/*.c \
-              src/store/*.c))
-CLI_SRC := $(wildcard src/cli/*.c)
+    request_flow \
+    signed_rank \
+    statistics)))
+# libprobity, in the programs that are traced: they record, and write the trace.
+LIB_SRC := $(filter-out $(addprefix src/,base/hashtable.c base/array_grow.c base/selection.c spool/attach.c spool/control_ask.c \
+             spool/place.c writer/discard.c writer/drainer.c writer/recover.c writer/request.c), \
+             $(wildcard src/base/*.c src/format/*.c src/spool/*.c src/runtime/*.c src/writer/*.c \
+             src/embed/*.c))
+# libprobity-print, linked or loaded only by those that also read their trace: for a CSV, a log or a
+# summary. It has what it shares with libprobity once more, and needs no other library than libc.
+PRINT_SRC := $(filter-out src/spool/control_ask.c src/base/thread_count_linux.c src/base/selection.c, \
+               $(wildcard src/base/*.c src/format/*.c src/spool/*.c src/reader/*.c src/embed_print/*.c \
+               src/exports/csv/csv.c src/exports/csv/csv_file.c)) \
+             $(addprefix src/writer/,append.c pass.c profile.c recover.c) \
+             $(addprefix src/print/,csv_cell.c text.c values.c) \
+             $(addprefix src/log/,log.c log_lines.c log_names.c log_write.c) \
+             $(addprefix src/answers/,$(addprefix report/,profiled.c report.c report_sort.c \
+               report_text.c table.c) threads/threads.c tree/tree.c tree/tree_nodes.c tree/tree_view.c) \
+             $(filter-out $(TOOL_ANALYSIS),$(wildcard src/analysis/*.c))
+# libprobity-functions, for programs without macros: what the compiler's hooks call. It needs libprobity.
+FUNCTIONS_SRC := $(wildcard src/functions/*.c) src/base/functions_linux.c src/base/os_linux.c \
+                   src/base/objects_linux.c src/base/hash.c src/base/selection.c
+# The rest is the tool's alone. A command's file is NAME_command.c in the room of what it prints, or
+# in src/cli/.
+ROOMS := src/answers/*/ src/exports/ src/exports/*/ src/log/ src/page/
+CLI_SRC := $(wildcard src/cli/*.c $(ROOMS:%=%*_command.c))
+TOOL_SRC := $(filter-out $(LIB_SRC) $(PRINT_SRC) $(CLI_SRC),$(wildcard $(addsuffix /*.c,$(addprefix src/, \
+              base spool writer analysis print symbols store)) $(ROOMS:%=%*.c)))
 # Messages of other tools' formats: protobuf-c makes C of their descriptions.
-PROTO_SRC := $(wildcard src/output/*.proto)
+PROTO_SRC := $(wildcard src/exports/*/*.proto)
 
 OBJ      := $(BUILD)/obj
+# What runs once in a recording is compiled for size: it goes into every program.
+$(addprefix $(OBJ)/src/,runtime/settings.o runtime/trace_file.o runtime/spool_file.o runtime/ceiling.o \
+    runtime/outputs.o spool/segment.o): OPTIMIZE := $(if $(SANITIZE),$(OPTIMIZE),-Os)
 GENERATED := $(BUILD)/generated
 LIB_OBJ  := $(LIB_SRC:%.c=$(OBJ)/%.o)
+PRINT_OBJ := $(PRINT_SRC:%.c=$(OBJ)/%.o)
+FUNCTIONS_OBJ := $(FUNCTIONS_SRC:%.c=$(OBJ)/%.o)
+BOTH_OBJ := $(sort $(LIB_OBJ) $(PRINT_OBJ))
 PROTO_OBJ := $(PROTO_SRC:src/%.proto=$(OBJ)/generated/%.pb-c.o)
 TOOL_OBJ := $(TOOL_SRC:%.c=$(OBJ)/%.o) $(PROTO_OBJ)
 CLI_OBJ  := $(CLI_SRC:%.c=$(OBJ)/%.o)
-PAGE     := $(BUILD)/view/page.html
-PAGE_OBJ := $(OBJ)/src/output/view_page.o
+# Kept in the tree, so that building the tool takes no Node.js; `make page` makes it from view/.
+PAGE     := view/dist/page.html
+PAGE_OBJ := $(OBJ)/src/page/view_page.o
 STATIC_LIB := $(BUILD)/lib/libprobity.a
 SHARED_LIB := $(BUILD)/lib/$(SHARED)
+STATIC_PRINT := $(BUILD)/lib/libprobity-print.a
+SHARED_PRINT := $(BUILD)/lib/$(PRINT_SHARED)
+STATIC_FUNCTIONS := $(BUILD)/lib/libprobity-functions.a
+SHARED_FUNCTIONS := $(BUILD)/lib/$(FUNCTIONS_SHARED)
+LIBRARIES  := $(STATIC_LIB) $(SHARED_LIB) $(STATIC_PRINT) $(SHARED_PRINT) $(STATIC_FUNCTIONS) \
+    $(SHARED_FUNCTIONS)
+# Nothing refers to it but libprobity, weakly.
+LINK_PRINT := -Wl,-u,probity_print_hooks $(STATIC_PRINT)
 TOOL       := $(BUILD)/bin/probity
 RPATH      := -Wl,-rpath,$(abspath $(BUILD)/lib)
 
@@ -97,17 +136,18 @@ UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_COMMON := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
 UNIT_COMMON_OBJ := $(UNIT_COMMON:%.c=$(OBJ)/%.o)
 UNITS    := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%)
-# Doors that a fuzzer enters by, each with what they share. A door without a fuzzer has a driver.
-DOOR_SRC := $(wildcard tests/fuzz/fuzz_*.c)
-DOORS    := $(DOOR_SRC:tests/fuzz/%.c=$(BUILD)/tests/%)
-SWEEP    := $(if $(findstring fuzzer,$(SANITIZE)),,$(BUILD)/tests/sweep)
-# OFTEN=1, with clang, has the driver that executes most often, by counters in the sources alone.
-DOOR_OBJ := $(addprefix $(OBJ)/tests/fuzz/,mend.o $(if $(OFTEN),mutate.o often.o arena.o, \
-              $(if $(findstring fuzzer,$(SANITIZE)),mutate.o,plain.o)))
-WRAPPED  := $(if $(OFTEN),malloc calloc realloc free strdup strndup open close)
+# Fuzz targets, each with what they share. Without a fuzzer a target has a driver.
+FUZZ_TARGET_SRC := $(wildcard tests/fuzz/fuzz_*.c)
+FUZZ_TARGETS    := $(FUZZ_TARGET_SRC:tests/fuzz/%.c=$(BUILD)/tests/%)
+TRUNCATE_BITFLIP    := $(if $(findstring fuzzer,$(SANITIZE)),,$(BUILD)/tests/truncate_bitflip)
+# FAST_FUZZ=1, with clang, has the driver that executes most often, by counters in the sources alone.
+FUZZ_TARGET_OBJ := $(addprefix $(OBJ)/tests/fuzz/,fix_checksums.o mutate_fields.o $(if $(FAST_FUZZ),mutate.o fast_driver.o arena.o, \
+              $(if $(findstring fuzzer,$(SANITIZE)),mutate.o,standalone_main.o)))
+WRAPPED  := $(if $(FAST_FUZZ),malloc calloc realloc free strdup strndup open close)
 DEATH_SRC := $(wildcard tests/death/*.c)
 DEATH    := $(BUILD)/tests/death
-# plugin*.c are loaded with dlopen(); *_internal.c use what the library does not offer.
+# plugin*.c are loaded with dlopen() or preloaded, and then must not bring the library along;
+# *_internal.c use what the library does not offer.
 PLUGIN_SRC  := $(wildcard tests/programs/plugin*.c)
 PROGRAM_SRC := $(filter-out $(PLUGIN_SRC),$(wildcard tests/programs/*.c tests/programs/*.cc))
 PROGRAM_NAMES := $(notdir $(basename $(PROGRAM_SRC)))
@@ -122,8 +162,8 @@ EXAMPLE_FLAGS := -Iinclude
 BENCH_FLAGS   := -Iinclude -Isrc -Ibench
 TEST_FLAGS    := -Iinclude -Isrc -Itests $(if $(findstring fuzzer,$(SANITIZE)),-DPROBITY_FUZZER)
 
-# Says in short what is done; V=1 shows the commands.
-say = $(if $(V),,@echo '  $(1) $@' && )
+# Prints in short what is done; V=1 shows the commands, QUIET=1 nothing.
+say = $(if $(V),,@$(if $(QUIET),,echo '  $(1) $@' && ))
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -131,15 +171,17 @@ say = $(if $(V),,@echo '  $(1) $@' && )
 .SECONDARY:
 FORCE:
 
-.PHONY: all lib tool examples bench-programs test-programs setup test demo bench fuzz fuzz-coverage campaign \
-        install uninstall clean help FORCE
+.PHONY: all lib tool examples bench-programs unit-tests test-programs page completion pictures setup check test demo bench \
+        fuzz fuzz-coverage campaign install install-strip uninstall print-lib-sources cmake-sources amalgamation \
+        dist deb clean help FORCE
 
 all: lib tool examples bench-programs ## Build libraries, tool, examples and benchmarks
-lib: $(STATIC_LIB) $(SHARED_LIB) ## Build the static and the shared library
-tool: $(if $(CLI_SRC),$(TOOL)) ## Build the command-line tool (needs jansson, libdw, SQLite, protobuf-c, zlib, libcurl)
+lib: $(LIBRARIES) ## Build the static and the shared libraries
+tool: $(if $(CLI_SRC),$(TOOL)) ## Build the command-line tool (needs jansson, libdw, SQLite, protobuf-c, zlib; libcurl to send)
 examples: $(EXAMPLES) $(HTTPD) ## Build the example programs
 bench-programs: $(BENCHES)
-test-programs: $(UNITS) $(PROGRAMS) $(DOORS) $(DEATH) $(SWEEP) ## Build the unit tests and the programs that tests run
+unit-tests: $(UNITS)
+test-programs: unit-tests $(PROGRAMS) $(FUZZ_TARGETS) $(DEATH) $(TRUNCATE_BITFLIP) ## Build the unit tests and the programs that tests run
 
 # A build with other compilers or flags in the same directory starts afresh.
 FLAGS_LINE = $(CC) $(CXX) $(C_FLAGS) $(CXX_FLAGS) $(LINK_FLAGS) $(SRC_FLAGS)
@@ -163,13 +205,13 @@ $(OBJ)/generated/%.o: $(GENERATED)/%.c $(BUILD)/flags
 
 # Before the first compilation nothing else tells who includes what is generated.
 PROTO_HEADERS := $(PROTO_SRC:src/%.proto=$(GENERATED)/%.pb-c.h)
-$(filter $(OBJ)/src/output/%,$(TOOL_OBJ)): | $(PROTO_HEADERS)
+$(filter $(OBJ)/src/exports/%,$(TOOL_OBJ)): | $(PROTO_HEADERS)
 
 $(OBJ)/plain/examples/%.o: examples/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC  )$(CC) $(C_FLAGS) $(EXAMPLE_FLAGS) -DPROBITY_DISABLE -c -o $@ $<
 
-# $(1) folder, $(2) its flags.
+# $(1) directory, $(2) its flags.
 define compile_rules
 $(OBJ)/$(1)/%.o: $(1)/%.c $(BUILD)/flags
 	@mkdir -p $$(@D)
@@ -184,69 +226,89 @@ $(eval $(call compile_rules,tests,$(TEST_FLAGS)))
 
 # ---- The page of `probity view` -------------------------------------------------------------------
 
-# Bundled by esbuild in a copy of view/, since node_modules must not lie between the sources. Without
-# npm, or where it cannot get the packages, the tool is built all the same, and `view` says why.
-VIEW_SRC := $(sort $(wildcard view/*.* view/src/*))
-
-$(PAGE): $(VIEW_SRC) tools/build_page.sh tools/npm_install.sh
-	$(call say,PAGE)tools/build_page.sh $(BUILD)/view
-
-$(PAGE_OBJ): src/output/view_page.S $(PAGE) $(BUILD)/flags
+$(PAGE_OBJ): src/page/view_page.S $(PAGE) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,AS  )$(CC) -c -DPAGE='"$(PAGE)"' -o $@ $<
 
 # ---- Linking --------------------------------------------------------------------------------------
 
+PUBLIC_NAMES = $(shell sed -n 's/^ *\(probity_[a-z_]*\);/\1/p' src/libprobity.map)
+
 # One object: constructor and exit handler come with any symbol, and what is hidden stays hidden. But
 # for DW.ref.*: of these, which unwinding reads, the linker keeps one, the program's or ours, and
-# would leave what refers to a local one without.
-$(STATIC_LIB): $(LIB_OBJ)
+# would leave what refers to a local one without. What only left-out sections refer to weakly, the
+# linker makes a strong name, so all of these become weak again.
+# $(1) the names that stay, $(2) objcopy's choice of what is hidden
+define one_object
 	@mkdir -p $(@D)
-	@rm -f $@ $(OBJ)/probity.o
-	@$(CC) -nostdlib -r -o $(OBJ)/probity.o $^
-	@$(OBJCOPY) --localize-hidden $(OBJ)/probity.o
-	@$(OBJCOPY) --wildcard --globalize-symbol='DW.ref.*' $(OBJ)/probity.o
-	$(call say,AR  )$(AR) rcs $@ $(OBJ)/probity.o
+	@rm -f $@ $(archive_object)
+	@$(CC) -nostdlib -r -Wl,--gc-sections $(1:%=-Wl$(COMMA)-u$(COMMA)%) -o $(archive_object) $(filter %.o,$^)
+	@$(NM) $(filter %.o,$^) | awk '$$1 == "w" { print $$2 }' > $(archive_object:.o=.weak)
+	@$(OBJCOPY) $(2) --weaken-symbols=$(archive_object:.o=.weak) $(archive_object)
+	@$(OBJCOPY) --wildcard --globalize-symbol='DW.ref.*' $(archive_object)
+	$(call say,AR  )$(AR) rcs $@ $(archive_object)
+endef
+archive_object = $(@:$(BUILD)/lib/lib%.a=$(OBJ)/%.o)
+
+$(STATIC_LIB): $(LIB_OBJ) src/libprobity.map
+	$(call one_object,$(PUBLIC_NAMES),--localize-hidden)
+# It has public functions of libprobity as well, for itself.
+$(STATIC_PRINT): $(PRINT_OBJ)
+	$(call one_object,probity_print_hooks,--localize-hidden $(PUBLIC_NAMES:%=--localize-symbol=%))
 
 # nodelete: threads and exit handlers of the library outlive a dlclose() of whatever brought it in.
 # A sanitizer's runtime is in the program, so only an unchecked build can refuse undefined symbols.
-$(SHARED_LIB): $(LIB_OBJ) src/libprobity.map
+# $(1) soname, $(2) version script, $(3) further flags, $(4) objects
+define shared_library
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) -shared $(LINK_FLAGS) -Wl,-soname,$(SONAME) -Wl,--version-script=src/libprobity.map \
-	    $(if $(SANITIZE),,-Wl,-z,defs) -Wl,-z,nodelete -Wl,-Bsymbolic-functions -o $@ $(LIB_OBJ)
-	@ln -sf $(SHARED) $(@D)/$(SONAME)
-	@ln -sf $(SONAME) $(@D)/libprobity.so
+	$(call say,LINK)$(CC) -shared $(LINK_FLAGS) -Wl,-soname,$(1) -Wl,--version-script=$(2) \
+	    $(if $(SANITIZE),,-Wl,-z,defs) -Wl,-z,nodelete -Wl,-Bsymbolic-functions -Wl,--gc-sections $(3) -o $@ $(4)
+	@ln -sf $(@F) $(@D)/$(1)
+	@ln -sf $(1) $(@:.so.$(VERSION)=.so)
+endef
+$(SHARED_LIB): $(LIB_OBJ) src/libprobity.map
+	$(call shared_library,$(SONAME),src/libprobity.map,$(PRINT_RUNPATH:%=-Wl$(COMMA)-rpath$(COMMA)'%'),$(LIB_OBJ))
+$(SHARED_PRINT): $(PRINT_OBJ) src/libprobity-print.map
+	$(call shared_library,$(PRINT_SONAME),src/libprobity-print.map,,$(PRINT_OBJ))
+# Of what it shares with libprobity it has copies.
+FUNCTIONS_NAMES = __cyg_profile_func_enter __cyg_profile_func_exit
+$(STATIC_FUNCTIONS): $(filter-out %/unload.o,$(FUNCTIONS_OBJ)) src/libprobity-functions.map
+	$(call one_object,$(FUNCTIONS_NAMES),--localize-hidden)
+$(SHARED_FUNCTIONS): $(FUNCTIONS_OBJ) src/libprobity-functions.map $(SHARED_LIB)
+	$(call shared_library,$(FUNCTIONS_SONAME),src/libprobity-functions.map,$(PRINT_RUNPATH:%=-Wl$(COMMA)-rpath$(COMMA)'%'),$(FUNCTIONS_OBJ) \
+	    -L$(BUILD)/lib -lprobity)
 
 # Without what records: the tool must not trace itself when PROBITY_OUT is set.
-TOOL_PARTS := $(CLI_OBJ) $(TOOL_OBJ) $(PAGE_OBJ) $(filter-out $(OBJ)/src/runtime/% $(OBJ)/src/library/% \
-           $(OBJ)/src/writer/writer.o,$(LIB_OBJ))
+TOOL_PARTS := $(CLI_OBJ) $(TOOL_OBJ) $(PAGE_OBJ) $(filter-out $(addprefix $(OBJ)/src/, \
+           runtime/% embed/% embed_print/% writer/writer.o),$(BOTH_OBJ))
 $(TOOL): $(TOOL_PARTS)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK_FLAGS) -o $@ $^ $(TOOL_LIBS)
 
 program_name = $(notdir $(basename $(1)))
 
-# A door to the tool's commands, or to parts of them. $(1) name, $(2) objects. The reader's door has
-# its files in memory.
-DOOR_PARTS := $(filter-out %/main.o,$(TOOL_PARTS))
-define door_rule
-$(BUILD)/tests/$(1): $(OBJ)/tests/fuzz/$(1).o $(DOOR_OBJ) $(2)
+# A fuzz target of the tool's commands, or of parts of them. $(1) name, $(2) objects. The target of
+# the reader has its files in memory.
+FUZZ_TARGET_PARTS := $(filter-out %/main.o,$(TOOL_PARTS))
+define fuzz_target_rule
+$(BUILD)/tests/$(1): $(OBJ)/tests/fuzz/$(1).o $(FUZZ_TARGET_OBJ) $(2)
 	@mkdir -p $$(@D)
 	$$(call say,LINK)$$(CC) $$(LINK_FLAGS) $(if $(findstring fuzzer,$(SANITIZE)),-fsanitize=fuzzer) \
 	    $(WRAPPED:%=-Wl$(COMMA)--wrap=%) -o $$@ $$^ $$(TOOL_LIBS)
 endef
-$(foreach s,$(filter-out %/fuzz_reader.c %/fuzz_settings.c,$(DOOR_SRC)),\
-    $(eval $(call door_rule,$(call program_name,$(s)),$(DOOR_PARTS))))
-# Every command on all cuts of a trace: the door of the commands, and a driver of its own.
-$(BUILD)/tests/sweep: $(OBJ)/tests/fuzz/sweep.o $(OBJ)/tests/fuzz/mend.o $(DOOR_PARTS)
+$(foreach s,$(filter-out %/fuzz_reader.c %/fuzz_settings.c,$(FUZZ_TARGET_SRC)),\
+    $(eval $(call fuzz_target_rule,$(call program_name,$(s)),$(FUZZ_TARGET_PARTS) \
+    $(if $(findstring fuzz_commands,$(s)),$(OBJ)/tests/fuzz/command_lines.o))))
+# Every command on all cuts of a trace: the target of the commands, with another driver.
+$(BUILD)/tests/truncate_bitflip: $(addprefix $(OBJ)/tests/fuzz/,truncate_bitflip.o fix_checksums.o command_lines.o) $(FUZZ_TARGET_PARTS)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK_FLAGS) -o $@ $^ $(TOOL_LIBS)
-$(eval $(call door_rule,fuzz_reader,$(OBJ)/tests/fuzz/memory_file.o \
+$(eval $(call fuzz_target_rule,fuzz_reader,$(OBJ)/tests/fuzz/memory_file.o \
     $(filter-out %/reader/file.o,$(filter $(foreach f,base format spool reader,$(OBJ)/src/$(f)/%), \
-    $(LIB_OBJ)))))
-$(eval $(call door_rule,fuzz_settings,$(LIB_OBJ)))
+    $(PRINT_OBJ)))))
+$(eval $(call fuzz_target_rule,fuzz_settings,$(LIB_OBJ)))
 
-$(DEATH): $(DEATH_SRC:%.c=$(OBJ)/%.o) $(LIB_OBJ)
+$(DEATH): $(DEATH_SRC:%.c=$(OBJ)/%.o) $(BOTH_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK_FLAGS) -o $@ $^ $(LDLIBS)
 
@@ -260,29 +322,29 @@ $(2): $(OBJ)/$(basename $(1)).o $(3) $(5)
 	$$(call say,LINK)$$(call linker,$(1)) $$(LINK_FLAGS) -o $$@ $(OBJ)/$(basename $(1)).o $(3) $(4) $$(LDLIBS)
 endef
 # The archive is one object without internal names, and is left out where its names are there already.
-internal_objects = $(if $(filter %_internal,$(basename $(1))),$(LIB_OBJ))
+internal_objects = $(if $(filter %_internal,$(basename $(1))),$(BOTH_OBJ))
 
 $(foreach s,$(EXAMPLE_SRC),$(eval $(call program_rule,$(s),\
-    $(BUILD)/examples/$(call program_name,$(s)),,$(STATIC_LIB),$(STATIC_LIB))))
+    $(BUILD)/examples/$(call program_name,$(s)),,$(STATIC_LIB) $(RPATH),$(STATIC_LIB) $(SHARED_PRINT))))
 $(foreach s,$(BENCH_SRC),$(eval $(call program_rule,$(s),\
     $(BUILD)/bench/$(call program_name,$(s)),$(BENCH_COMMON_OBJ),$(STATIC_LIB) -lm,$(STATIC_LIB))))
 $(foreach s,$(PROGRAM_SRC),$(eval $(call program_rule,$(s),\
     $(BUILD)/tests/programs/$(call program_name,$(s)),$(call internal_objects,$(s)),\
-    $(STATIC_LIB) -lm -ldl,$(STATIC_LIB))))
+    $(STATIC_LIB) $(LINK_PRINT) -lm -ldl,$(STATIC_LIB) $(STATIC_PRINT))))
 $(foreach s,$(PROGRAM_SRC),$(eval $(call program_rule,$(s),\
     $(BUILD)/tests/programs/$(call program_name,$(s)).shared,,\
-    -L$(BUILD)/lib $(RPATH) -lprobity -lm -ldl,$(SHARED_LIB))))
+    -L$(BUILD)/lib $(RPATH) -lprobity -lm -ldl,$(SHARED_LIB) $(SHARED_PRINT))))
 
-$(BUILD)/examples/httpd: $(HTTPD_OBJ) $(STATIC_LIB)
+$(BUILD)/examples/httpd: $(HTTPD_OBJ) $(STATIC_LIB) | $(SHARED_PRINT)
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(LINK_FLAGS) -o $@ $^ $(LDLIBS)
+	$(call say,LINK)$(CC) $(LINK_FLAGS) -o $@ $^ $(RPATH) $(LDLIBS)
 
 $(BUILD)/examples/httpd-plain: $(HTTPD_PLAIN_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK_FLAGS) -o $@ $^ $(LDLIBS)
 
 # A unit test may name linker flags of its own in a comment: "link-flags: -Wl,--wrap=write".
-$(BUILD)/tests/unit/%: $(OBJ)/tests/unit/%.o $(UNIT_COMMON_OBJ) $(TOOL_OBJ) $(PAGE_OBJ) $(LIB_OBJ)
+$(BUILD)/tests/unit/%: $(OBJ)/tests/unit/%.o $(UNIT_COMMON_OBJ) $(TOOL_OBJ) $(PAGE_OBJ) $(BOTH_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK_FLAGS) $$(sed -n 's,.*link-flags: *\(.*[^ */]\).*,\1,p' tests/unit/$*.c) \
 	    -o $@ $^ -lcmocka $(TOOL_LIBS)
@@ -290,9 +352,9 @@ $(BUILD)/tests/unit/%: $(OBJ)/tests/unit/%.o $(UNIT_COMMON_OBJ) $(TOOL_OBJ) $(PA
 $(BUILD)/tests/programs/plugin%.so: tests/programs/plugin%.c $(SHARED_LIB) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC  )$(CC) $(C_FLAGS) $(TEST_FLAGS) -MF $(OBJ)/plugin$*.d -fPIC -shared $(LINK_FLAGS) -o $@ $< \
-	    -L$(BUILD)/lib $(RPATH) -lprobity
+	    -L$(BUILD)/lib $(RPATH) -Wl,--as-needed -lprobity
 
--include $(LIB_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HTTPD_OBJ:.o=.d) \
+-include $(BOTH_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HTTPD_OBJ:.o=.d) \
     $(HTTPD_PLAIN_OBJ:.o=.d) $(BENCH_COMMON_OBJ:.o=.d) $(UNIT_COMMON_OBJ:.o=.d) \
     $(patsubst %.c,$(OBJ)/%.d,$(wildcard tests/fuzz/*.c tests/death/*.c)) \
     $(patsubst %,$(OBJ)/%.d,$(basename $(EXAMPLE_SRC) $(BENCH_SRC) $(UNIT_SRC) $(PROGRAM_SRC))) \
@@ -300,47 +362,74 @@ $(BUILD)/tests/programs/plugin%.so: tests/programs/plugin%.c $(SHARED_LIB) $(BUI
 
 # ---- Running --------------------------------------------------------------------------------------
 
-setup: ## Install with apt what is missing (Debian 12; as root or with sudo)
-	@tools/setup.sh
+# Installs the packages of the groups in $(1) that are missing; SETUP=no does not.
+SETUP ?=
+setup = $(if $(filter no,$(SETUP)),@:,@tools/setup.sh $(1))
+
+# All CPUs, if the caller's make was given no -j.
+PARALLEL = $(if $(filter -j%,$(MAKEFLAGS)),,-j$$(nproc))
+
+setup: ## Install with apt-get what building and testing need (as root or with sudo)
+	$(call setup)
 
 # Setup comes first whatever -j says: before it there may be no compiler.
+check: ## Install what is missing, build with gcc, run the quick tests (2 minutes)
+	$(call setup,build test)
+	@BUILD='$(BUILD)' TIER=check tools/test.sh
+
 test: ## Install what is missing, build all variants, run all tests
-	@tools/setup.sh
+	$(call setup,build page test)
 	@BUILD='$(BUILD)' tools/test.sh
 
 demo: ## Install what is missing, build, trace a web server under load
-	@tools/setup.sh
-	@$(MAKE) all
+	$(call setup,build demo)
+	@echo "demo: building the library, the tool and the examples in $(BUILD)/"
+	@$(MAKE) -s --no-print-directory $(PARALLEL) QUIET=1 lib tool examples
 	@tools/demo.sh $(BUILD)
 
 bench: ## Install what is missing, build, run the benchmarks
-	@tools/setup.sh
+	$(call setup,build bench)
 	@$(MAKE) all
 	@bench/run.sh $(BUILD)
 
+page: ## Make view/dist/page.html, which is kept in the tree, from view/
+	$(call setup,page)
+	@tools/build_page.sh $(BUILD)/view view/dist/page.html
+
+fuzz fuzz-coverage campaign: export WERROR = -Werror
+
 fuzz: ## Fuzz the reading commands for SECONDS (default 600) with libFuzzer
-	@tools/setup.sh
+	$(call setup,build fuzz)
 	@$(MAKE) BUILD=$(BUILD) lib examples test-programs
 	@$(MAKE) BUILD=$(BUILD)-fuzz CC=clang CXX=clang++ SANITIZE=fuzzer-no-link,address,undefined \
 	    $(BUILD)-fuzz/tests/fuzz_commands
 	@BUILD=$(BUILD) tests/fuzz/fuzz.sh $(or $(SECONDS),600)
 
-fuzz-coverage: ## Tell which lines of the readers the fuzzers' corpus reaches
-	@tools/setup.sh
+fuzz-coverage: ## Print which lines of the readers the fuzzers' corpus reaches
+	$(call setup,build fuzz)
 	@BUILD=$(BUILD) tests/fuzz/coverage.sh
 
 campaign: ## Run the long campaigns of doc/reliability.md, or PARTS of them; goes on where it was
-	@tools/setup.sh
+	$(call setup,build page test campaign)
 	@$(MAKE) BUILD=$(BUILD) all test-programs
 	@BUILD=$(BUILD) tools/campaign.sh $(PARTS)
+
+completion: $(TOOL) ## Make completion/, which is kept in the tree, from the tables of options
+	@$(TOOL) --completion bash > completion/probity.bash
+	@$(TOOL) --completion zsh > completion/_probity
+	@$(TOOL) --completion fish > completion/probity.fish
+
+pictures: all ## Make the pictures of README anew (needs wrk, chromium, node and npm)
+	@tools/pictures.sh $(BUILD)
 
 clean: ## Remove the build directory and those of the variants
 	rm -rf $(BUILD) $(BUILD)-clang $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz $(BUILD)-coverage
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{ printf "  make %-16s %s\n", $$1, $$2 }' Makefile packaging/install.mk
-	@echo "  Variables: BUILD CC CXX CFLAGS CXXFLAGS LDFLAGS WERROR SANITIZE V PREFIX DESTDIR LIBDIR"
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{ printf "  make %-16s %s\n", $$1, $$2 }' Makefile packaging/*.mk
+	@echo "  Variables: BUILD CC CXX CFLAGS CXXFLAGS LDFLAGS WERROR SANITIZE SETUP V PREFIX DESTDIR LIBDIR"
 
 # ---- Installing -----------------------------------------------------------------------------------
 
 include packaging/install.mk
+include packaging/packages.mk

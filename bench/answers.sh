@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
 # answers.sh BUILD_DIR [MILLIONS]: speed and memory of `probity log`, `report`, `tree`, `hist`,
-# `blocks` and `model` on one CPU, output to /dev/null, for traces of so many records from 8 threads
-# (default 100) and of a tenth: enters and leaves, of the last two hits. Memory must not depend on
-# the length of the trace.
+# `blocks` and `model` on one CPU, output to /dev/null, for traces of MILLIONS of records (default
+# 100) from 8 threads and for traces a tenth as long: of enters and leaves, and for the last two
+# commands of hits. Memory must not depend on the length of the trace.
 set -eu
 build=$1
 millions=${2:-100}
 trace=bench.answers.$$.probity
-trap 'rm -f "$trace"' EXIT
+trap '[[ $BASHPID != $$ ]] || rm -f "$trace"' EXIT
 
 row() { printf 'row\tanswers\t%s\t%s\t%s\t%s\n' "$@"; }
 
-# $1 how often, then the subcommand with its options; sets wall_s, cpu_s, peak_kib of the best run.
+# $1 repetitions, then the subcommand with its options; sets wall_s, cpu_s, peak_kib of the best
+# run.
 measure() {
     local best='' line times=$1
     shift
@@ -22,7 +23,7 @@ measure() {
     read -r wall_s cpu_s peak_kib <<<"$best"
 }
 
-# $1 subcommand, $2 peak in KiB of the short trace, $3 least speed
+# $1 subcommand, $2 peak in KiB for the short trace, $3 least speed
 rows_of() {
     row "$1, $((millions / 10)) M records: peak memory" "$(awk "BEGIN { print $2 / 1024 }")" MiB \
         "<= 64"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * burst.c: a probe in a tight loop while the buffer is not full: within one chunk, and over many
- * with the changes from one to the next. Wall and CPU time are recorded, the writing thread runs.
+ * burst.c: a probe in a tight loop while the buffer is not full: within one chunk, and over many,
+ * including chunk changes. Wall and CPU time are recorded; the writer thread runs.
  */
 #include "common.h"
 

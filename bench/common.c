@@ -14,11 +14,13 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 static double ns_per_tick;
 static char trace_path[4096];
+static pid_t drainer; /* 0: none */
 
 void bench_fail(const char *what)
 {
@@ -44,16 +46,27 @@ double bench_thread_cpu_s(void)
     return clock_s(CLOCK_THREAD_CPUTIME_ID);
 }
 
-double bench_process_cpu_s(void)
+static double cpu_s_of(int who)
 {
     struct rusage usage;
 
-    getrusage(RUSAGE_SELF, &usage);
+    getrusage(who, &usage);
     return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
            1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
-/* 50 ms give the rate to better than 0.1 %, which no ratio needs: both sides use it. */
+double bench_process_cpu_s(void)
+{
+    return cpu_s_of(RUSAGE_SELF);
+}
+
+double bench_drainer_cpu_s(void)
+{
+    return cpu_s_of(RUSAGE_CHILDREN);
+}
+
+/* 50 ms give the rate to better than 0.1 %; ratios do not depend on it, because both sides use
+ * it. */
 double bench_ns_per_tick(void)
 {
     if (ns_per_tick == 0) {
@@ -145,7 +158,7 @@ uint64_t bench_floor_window(void *context, uint64_t hits)
 
 static uint64_t probe_loop(uint64_t hits)
 {
-    /* What came before the window was long enough to be a gap: these two have it behind them. */
+    /* The time before the window may be a gap: these two probes absorb it. */
     PROBITY_PROBE(7);
     PROBITY_PROBE(7);
     uint64_t first = probity_ticks();
@@ -231,7 +244,7 @@ static uint64_t get_u64(const uint8_t *at)
     return value;
 }
 
-/* END is the file's last block: header of 24 bytes, payload of 112. */
+/* END is the last block of the file: 24 bytes of header, 112 of payload. */
 static void read_end(const char *path, struct bench_trace *ret_trace)
 {
     enum { END_BYTES = 136, END_TYPE = 4, PAYLOAD = 24 };
@@ -255,6 +268,36 @@ static void read_end(const char *path, struct bench_trace *ret_trace)
     ret_trace->stall_ticks = get_u64(at + 40);
 }
 
+void bench_drain(const char *tool)
+{
+    drainer = fork();
+    if (drainer == 0) {
+        execl(tool, tool, "drain", trace_path, (char *)NULL);
+        bench_fail(tool);
+    }
+    if (drainer < 0)
+        bench_fail("fork");
+    /* Fails after two seconds without a drainer. */
+    if (probity_flush() != 0) {
+        errno = ETIMEDOUT;
+        bench_fail("drainer");
+    }
+}
+
+/* The drainer closes the trace, possibly after probity_stop() has returned. */
+static void end_drainer(void)
+{
+    int status;
+
+    if (drainer == 0)
+        return;
+    if (waitpid(drainer, &status, 0) != drainer || status != 0) {
+        errno = ECHILD;
+        bench_fail("drainer");
+    }
+    drainer = 0;
+}
+
 void bench_stop(int keep, struct bench_trace *ret_trace)
 {
     int error = probity_stop();
@@ -263,6 +306,7 @@ void bench_stop(int keep, struct bench_trace *ret_trace)
         fprintf(stderr, "probity_stop: %s\n", probity_error_text(error));
         exit(1);
     }
+    end_drainer();
     read_end(trace_path, ret_trace);
     if (!keep)
         unlink(trace_path);
@@ -279,7 +323,7 @@ __attribute__((noinline)) void bench_work_do(struct bench_work *work, uint64_t r
         d = (d ^ d >> 13) + 7;
         e = (e ^ e >> 15) + 9;
         f = (f ^ f >> 17) + 11;
-        /* Keeps the compiler from putting the chains into one vector. */
+        /* Keeps the compiler from vectorizing the chains. */
         __asm__("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f));
     }
     *work = (struct bench_work){a, b, c, d, e, f};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * common_off.c: the loop of off.c once more, with the probe compiled out.
+ * common_off.c: the loop of off.c with the probe compiled out.
  */
 #define PROBITY_DISABLE 1
 #include "common.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * corrected.c TRACE: functions that do nothing, and that take 100 ns, with scopes and probes and
- * without: the times of the latter are the truth for what a report says of the former once it has
- * taken recording's own cost off (bench/corrected.sh). Windows of both alternate. None of them
- * changes its chunk, which is no part of the cost that is measured.
+ * corrected.c TRACE: functions that take 0 and 100 ns, with scopes and probes and without: the
+ * times of the latter are the truth for the former in a report once it has subtracted recording
+ * overhead (bench/corrected.sh). Windows of both alternate. None of them changes its chunk, which
+ * is not part of the cost measured.
  *
- * Lines: "from" and a moment for `probity report --from`; then each function, and ns of its total
- * time.
+ * Lines: "from" and a moment for `probity report --from`; then each function and its total time in
+ * ns.
  */
 #define FN_INSTRUMENT
 #include "FnTrace.h"
@@ -58,7 +58,7 @@ static NOINLINE void probing(void)
     bench_work_do(&work, rounds);
 }
 
-/* The same without. */
+/* The same without scopes. */
 static NOINLINE void plain_empty(void)
 {
     nothing();
@@ -128,7 +128,7 @@ int main(int argc, char **argv)
         return 1;
     bench_pin(0);
     for (int i = 0; i < SUBJECTS; i++)
-        subjects[i].call(); /* each place is declared at its first call, with effort */
+        subjects[i].call(); /* each place is declared at its first call, which is slow */
     clock_gettime(CLOCK_REALTIME, &from);
     for (int window = 0; window < WINDOWS; window++) {
         for (int i = 0; i < SUBJECTS; i++) {
@@ -141,7 +141,7 @@ int main(int argc, char **argv)
         return 1;
     printf("from @%lld.%09ld\n", (long long)from.tv_sec, from.tv_nsec);
     for (int i = 0; i < SUBJECTS; i++) {
-        /* To call and to return is the caller's time. */
+        /* Call and return are part of the caller's time. */
         double own = bench_ns_of(ticks[i] - (ticks[i] > ticks[0] ? ticks[0] : ticks[i]));
         printf("%s %.0f\n", subjects[i].name, own);
         printf("call_%s %.0f\n", subjects[i].name, bench_ns_of(ticks[i]));

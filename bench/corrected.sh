@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# corrected.sh BUILD_DIR [RUNS]: times of `probity report` less what recording added, against the
-# truth (corrected.c), in units of the error that the report states: medians over many short runs,
-# as what another program takes meanwhile is in times of either side.
+# corrected.sh BUILD_DIR [RUNS]: compares times of `probity report` less recording overhead with the
+# truth (corrected.c), in units of the error stated by the report. Medians over many short runs,
+# because the load from other programs is in the times of both sides.
 set -eu
 build=$1
 runs=${2:-31}
 trace=bench.corrected.$$.probity
-trap 'rm -f "$trace" "$trace".*' EXIT
+trap '[[ $BASHPID != $$ ]] || rm -f "$trace" "$trace".*' EXIT
 
-# Of one run: lines "WHAT <tab> UNIT <tab> TARGET <tab> VALUE".
+# For one run: lines "WHAT <tab> UNIT <tab> TARGET <tab> VALUE".
 compare_run() {
     "$build/bench/corrected" "$trace" >"$trace.truth"
     "$build/bin/probity" report --csv --from "$(awk '/^from/ { print $2 }' "$trace.truth")" \
@@ -24,7 +24,7 @@ compare_run() {
         }
         NR == FNR {
             total[$1] = $2
-            # What a loop takes depends on what is called in it: known where that is nothing.
+            # The time of a loop depends on what it calls: it is known only for the empty function.
             if ($1 !~ /^call_/ || $1 == "call_empty")
                 self[$1] = $2
             next

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * cputime.c TOOL [SECONDS]: the CPU time that a trace shows at a probe, against the thread's CPU
- * clock read just behind that probe. Reading the clock at each probe would change what is
- * measured: the gaps in which a thread may leave the CPU. So only about one probe in 8 is a
- * sample, chosen at random, and the reading stands behind it, where it cannot touch the gap that
- * the probe itself has to judge. `TOOL csv` reads the trace back; a sample is known by its id.
+ * cputime.c TOOL [SECONDS]: compares the CPU time of a probe in the trace with the thread's CPU
+ * clock, read just after that probe. Reading the clock at each probe would change the gaps in which
+ * a thread may leave the CPU, which are measured here. So only one probe in 8 on average is a
+ * sample, chosen at random, and the reading follows it, where it does not affect the gap that the
+ * probe itself has to evaluate. `TOOL csv` reads the trace; samples are recognized by their ids.
  *
- * Truth at the probe's tick T is the clock's value less the ticks from T to the middle of the
- * reading. That holds only where the thread was not switched out in between: samples whose reading
- * ends later than SAMPLE_NS behind T are left out, and counted. The reading's own bracket, half of
- * which is the error of truth, is reported.
+ * The truth at the probe's tick T is the clock's value less the ticks from T to the middle of the
+ * reading. That holds only if the thread was not switched out in between: samples whose reading
+ * ends later than SAMPLE_NS after T are excluded and counted. The reading's own duration, half of
+ * which is the error of the truth, is reported.
  */
 #include "common.h"
 
@@ -52,7 +52,7 @@ static uint64_t next_random(struct thread *thread)
     return thread->random >> 33;
 }
 
-/* 60 ns to 60 us of work: as many gaps below the rule's bound as above. */
+/* 60 ns to 60 us of work: as many gaps below the limit as above. */
 static void step_work(struct thread *thread)
 {
     uint64_t ns = 60u << next_random(thread) % 11;

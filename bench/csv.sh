@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# csv.sh BUILD_DIR [MILLIONS]: speed and memory of `probity csv` on one CPU, for a trace of so many
-# hits from 8 threads (default 100) and one of a tenth. Memory must not depend on the length of the
-# trace.
+# csv.sh BUILD_DIR [MILLIONS]: speed and memory of `probity csv` on one CPU, for a trace of MILLIONS
+# of hits (default 100) from 8 threads and one a tenth as long. Memory must not depend on the length
+# of the trace.
 set -eu
 build=$1
 millions=${2:-100}
 trace=bench.csv.$$.probity
-trap 'rm -f "$trace"' EXIT
+trap '[[ $BASHPID != $$ ]] || rm -f "$trace"' EXIT
 
 row() { printf 'row\tcsv\t%s\t%s\t%s\t%s\n' "$@"; }
 

@@ -1,33 +1,34 @@
 #!/usr/bin/env bash
-# diff.sh BUILD_DIR [REPETITIONS]: how often `probity diff` is wrong. Sets of runs are written with
-# known distribution (tests/unit/test_compare.c: 8 functions and 4 blocks, log-normal from run to
-# run, with a deviation of 1, 1.5, 2 or 3 % in different ones, and of 5 % from call to call), so
-# that the truth is known: two sets of the same program, and two of which the second has one
-# function or block 3 % slower. Functions and blocks are judged together: each pays for the tests
-# of all. With 100 repetitions or more also real runs of one program, on the machine as it is, both
-# sides taking turns: nothing of them is known but that nothing has changed.
+# diff.sh BUILD_DIR [REPETITIONS]: how often `probity diff` is wrong. Sets of runs are generated
+# with known distribution (tests/unit/test_compare.c: 8 functions and 4 spans between probes,
+# log-normal, with a deviation from run to run of 1, 1.5, 2 or 3 %, and from call to call of 5 %),
+# so that the truth is known: two sets of the same program, and two sets the second of which has one
+# function or span 3 % slower. Functions and spans are tested together, so the correction for
+# multiple tests covers both. With 100 repetitions or more also real runs of one program, on the
+# machine as it is, alternating between both sides: for these it is only known that nothing has
+# changed.
 set -eu
 build=$1
 repetitions=${2:-200}
 runs=20
-folder=$(mktemp -d /tmp/probity-bench.XXXXXX)
-trap 'rm -rf "$folder"' EXIT
-mkdir "$folder/base" "$folder/new"
+directory=$(mktemp -d /tmp/probity-bench.XXXXXX)
+trap '[[ $BASHPID != $$ ]] || rm -rf "$directory"' EXIT
+mkdir "$directory/base" "$directory/new"
 make=$build/tests/unit/test_compare
 [ -x "$make" ] || make -s -C "$(dirname "$0")/.." BUILD="$build" "$make" >&2
 
 verdicts() {
-    "$build/bin/probity" diff --csv "$folder"/base/* -- "$folder"/new/* |
+    "$build/bin/probity" diff --csv "$directory"/base/* -- "$directory"/new/* |
         awk -F , -v OFS='\t' 'NR > 1 { print $1, $4, $14 } END { print "." }'
 }
 
-# $1 first seed, $2 percent, $3 which; a line "NAME STATISTIC VERDICT" for each row, with tabs, one
-# "." a repetition.
+# $1 first seed, $2 percent, $3 which; a line "NAME STATISTIC VERDICT" for each row, separated by
+# tabs, and a "." per repetition.
 repeat() {
     local i
     for ((i = 0; i < repetitions; i++)); do
-        "$make" write "$folder/base" $(($1 + 2 * i)) 0 "$runs" a
-        "$make" write "$folder/new" $(($1 + 2 * i + 1)) "$2" "$runs" "$3"
+        "$make" write "$directory/base" $(($1 + 2 * i)) 0 "$runs" a
+        "$make" write "$directory/new" $(($1 + 2 * i + 1)) "$2" "$runs" "$3"
         verdicts
     done
 }
@@ -35,13 +36,13 @@ repeat() {
 # $1 what, $2 value, $3 target
 row() { printf 'row\tdiff\t%s\t%s\t%%\t%s\n' "$1" "$2" "$3"; }
 
-# $1 condition, $2 file: repetitions with a line like this, in percent
+# $1 condition, $2 file: repetitions with a matching line, in percent
 share() {
     awk -F '\t' -v all="$repetitions" "$1"' { told = 1 } $1 == "." { n += told; told = 0 }
         END { printf "%.3g", 100 * n / all }' "$2"
 }
 
-# $1 file: lines that are false alarms, in percent of the changes told, the mean over repetitions
+# $1 file: false alarms, in percent of the reported changes, averaged over repetitions
 share_of_false() {
     awk -F '\t' "$is_told"' { told++; is_false += $1 != "changed" }
         $1 == "." { sum += told ? is_false / told : 0; n++; told = is_false = 0 }
@@ -49,18 +50,18 @@ share_of_false() {
 }
 
 is_told='($3 == "slower" || $3 == "faster" || $3 == "more" || $3 == "fewer")'
-repeat 1 0 a >"$folder/same"
+repeat 1 0 a >"$directory/same"
 row "same program, $runs runs a side: comparisons with any false alarm" \
-    "$(share "$is_told" "$folder/same")" "<= 5"
-# The noise of a to d, and of the blocks behind 1 and 3. Where it is as large as the change, no test
-# finds it in nine of ten cases.
+    "$(share "$is_told" "$directory/same")" "<= 5"
+# The noise of a to d, and of the spans after 1 and 3. If it is as large as the change, no test
+# detects it in nine of ten cases.
 while read -r which seeds noise what target; do
-    repeat "${seeds}00001" 3 "$which" >"$folder/slower"
+    repeat "${seeds}00001" 3 "$which" >"$directory/slower"
     name=$which
     [ "$what" = function ] || name="$which -> $((which + 1))"
     row "one $what 3 % slower, noise $noise %: found" \
-        "$(share '$1 == "'"$name"'" && $3 == "slower"' "$folder/slower")" "$target"
-    sed "s/^$name\t/changed\t/" "$folder/slower" >>"$folder/named"
+        "$(share '$1 == "'"$name"'" && $3 == "slower"' "$directory/slower")" "$target"
+    sed "s/^$name\t/changed\t/" "$directory/slower" >>"$directory/named"
 done <<'LIST'
 a 1 1 function >= 90
 b 2 1.5 function >= 90
@@ -72,12 +73,12 @@ LIST
 # $1 program of tests/programs, then its arguments
 repeat_real() {
     local i j side
-    rm -f "$folder"/base/* "$folder"/new/*
+    rm -f "$directory"/base/* "$directory"/new/*
     for ((i = 0; i < repetitions; i++)); do
         for ((j = 0; j < runs; j++)); do
             for side in base new; do
-                PROBITY_OVERWRITE=1 PROBITY_OUT=$folder/$side/run.$j \
-                    "$build/tests/programs/$1" "${@:2}" >"$folder/printed"
+                PROBITY_OVERWRITE=1 PROBITY_OUT=$directory/$side/run.$j \
+                    "$build/tests/programs/$1" "${@:2}" >"$directory/printed"
             done
         done
         verdicts
@@ -85,13 +86,13 @@ repeat_real() {
 }
 
 row "one function or block 3 % slower: false among the changes told" \
-    "$(share_of_false "$folder/named")" "<= 5"
+    "$(share_of_false "$directory/named")" "<= 5"
 [ "$repetitions" -ge 100 ] || exit 0
 for program in "varied 0 5" "blocks"; do
     [ -x "$build/tests/programs/${program%% *}" ] ||
         make -s -C "$(dirname "$0")/.." BUILD="$build" "$build/tests/programs/${program%% *}" >&2
     # shellcheck disable=SC2086
-    repeat_real $program >"$folder/real"
+    repeat_real $program >"$directory/real"
     row "real runs of ${program%% *}, $runs runs a side: comparisons with any false alarm" \
-        "$(share "$is_told" "$folder/real")" "<= 5"
+        "$(share "$is_told" "$directory/real")" "<= 5"
 done

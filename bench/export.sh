@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
 # export.sh BUILD_DIR [MILLIONS]: speed and memory of `probity export` on one CPU, output to
-# /dev/null, for a trace of so many enters and leaves from 8 threads (default 100) and one of a
-# tenth. Memory must not depend on the length of the trace. What needs a file as large as its output
-# is measured with the short trace only.
+# /dev/null, for a trace of MILLIONS of enters and leaves (default 100) from 8 threads and one a
+# tenth as long. Memory must not depend on the length of the trace. Formats that need a file as
+# large as their output are measured with the short trace only.
 set -eu
 build=$1
 millions=${2:-100}
 trace=bench.export.$$.probity
 output=bench.export.$$.out
-trap 'rm -f "$trace" "$output"' EXIT
+trap '[[ $BASHPID != $$ ]] || rm -f "$trace" "$output"' EXIT
 export TMPDIR=$PWD
 
 row() { printf 'row\texport\t%s\t%s\t%s\t%s\n' "$@"; }
 
-# Least speed of a format, in millions of records a second; nothing where none is promised.
+# The least speed of a format, in millions of records per second; empty if none is guaranteed.
 least_of() {
     case $1 in
         chrome | perfetto) echo ">= 3" ;;
@@ -21,7 +21,7 @@ least_of() {
     esac
 }
 
-# $1 how often, then options; sets wall_s and peak_kib of the best run.
+# $1 repetitions, then options; sets wall_s and peak_kib of the best run.
 measure() {
     local best='' line times=$1
     shift

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * gen_scopes.c OUT THREADS MILLIONS [values]: so many enters and leaves in all, from so many
- * threads at once, three functions deep; with "values", one scope in four has two parameters and a
- * return value. For the benchmarks that read a trace.
+ * gen_scopes.c OUT THREADS MILLIONS [values]: MILLIONS of enters and leaves in total, from THREADS
+ * concurrent threads, three functions deep; with "values", one scope in four has two parameters and
+ * a return value. For the benchmarks that read a trace.
  */
 #define FN_INSTRUMENT
 #include "FnTrace.h"
@@ -14,7 +14,7 @@
 
 #define NOINLINE __attribute__((noinline))
 
-/* Records of one call of outer(). */
+/* The records of one call of outer(). */
 enum { OUTER_RECORDS = 16 };
 
 static int has_values;

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# httpd.sh BUILD_DIR: the example web server under wrk at full load on loopback, with the probes of
-# its stages, with ids and locks told too, and with the probes compiled out, in turn. Server and wrk
-# share the CPUs, as they would for a user who tries it.
+# httpd.sh BUILD_DIR: the example web server at full load on loopback, alternating between probes of
+# its stages, additional ids and locks, and probes compiled out. The load comes from wrk, or from
+# examples/httpd_load if wrk is missing. Server and client share the CPUs, as they would for a user
+# who tries it.
 set -eu
 build=$(cd "$1" && pwd)
 rounds=20
@@ -13,13 +14,23 @@ clean_up() {
     [ -z "$server" ] || kill -TERM "$server" 2>/dev/null || true
     rm -rf "$directory"
 }
-trap clean_up EXIT
+trap '[[ $BASHPID != $$ ]] || clean_up' EXIT
 
 row() { printf 'row\thttpd\t%s\t%s\t%s\t%s\n' "$@"; }
 
-# Starts the program, loads it, stops it; appends requests per second to one file, and the
-# microseconds of CPU that all threads of the server took per request to another: those depend less
-# on what else the machine does.
+# Prints the number of responses, in total and per second. $1 port
+request_page() {
+    if command -v wrk >/dev/null; then
+        wrk -t1 -c16 -d${seconds}s "http://127.0.0.1:$1/page.html" |
+            awk '/ requests in / { all = $1 } /^Requests\/sec:/ { print all, $2 }'
+    else
+        "$build/examples/httpd_load" --connections 16 --seconds $seconds "$1" /page.html |
+            awk '/^answers: / { all = $2 } /^answers per second: / { print all, $4 }'
+    fi
+}
+
+# Starts the program, loads it, stops it; appends requests per second to one file, and to another
+# the CPU time in microseconds per request of all server threads, which depends less on other load.
 load() {
     local program=$1 result=$2 port=''
     shift 2
@@ -31,19 +42,20 @@ load() {
         [ -z "$port" ] || break
         sleep 0.05
     done
-    wrk -t1 -c16 -d${seconds}s "http://127.0.0.1:$port/page.html" >"$directory/wrk"
+    request_page "$port" >"$directory/answers"
     local ticks
     ticks=$(awk '{ print $14 + $15 }' "/proc/$server/stat")
     kill -TERM "$server"
     wait "$server" || true
     server=
-    awk '/^Requests\/sec:/ { print $2 }' "$directory/wrk" >>"$result"
+    awk '{ print $2 }' "$directory/answers" >>"$result"
     awk -v ticks="$ticks" -v hertz="$(getconf CLK_TCK)" \
-        '/ requests in / { print ticks / hertz / $1 * 1e6 }' "$directory/wrk" >>"$result.cpu"
+        '{ print ticks / hertz / $1 * 1e6 }' "$directory/answers" >>"$result.cpu"
 }
 
 median() { sort -n "$1" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 
+command -v wrk >/dev/null || echo "httpd: no wrk here: load by examples/httpd_load" >&2
 mkdir "$directory/root"
 head -c 4096 /dev/zero | tr '\0' 'x' >"$directory/root/page.html"
 for _ in $(seq "$rounds"); do

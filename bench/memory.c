@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory.c: what recording adds to the memory of a program with 1, 8 and 64 threads that all have
- * probed, against the formula of doc/overhead.md. Each count runs in a child of its own: resident
- * memory before the start and while all threads are alive and each has filled many chunks; the
- * threads exist before, so that their stacks do not count.
+ * memory.c: compares the memory that recording adds to a program with 1, 8 and 64 threads, all of
+ * which have probed, with the formula of doc/overhead.md. Each count runs in a separate child:
+ * resident memory before the start, and while all threads are alive and each has filled many
+ * chunks; the threads exist beforehand, so that their stacks do not count.
  */
 #include "common.h"
 
@@ -47,7 +47,7 @@ static double resident_bytes(void)
     return kib * 1024;
 }
 
-/* Blocks of all files of this process that are mapped from a spool's directory. */
+/* The blocks of all files in the spool directory that this process has mapped. */
 static double spool_bytes(void)
 {
     FILE *file = fopen("/proc/self/maps", "r");

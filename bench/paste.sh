@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# paste.sh BUILD_DIR: puts the table of the last whole run of run.sh into doc/overhead.md.
+# paste.sh BUILD_DIR: copies the table of the last complete run of run.sh to doc/overhead.md.
 set -eu
 table=${1:?usage: paste.sh BUILD_DIR}/bench.txt
 page=$(cd "$(dirname "$0")/.." && pwd)/doc/overhead.md

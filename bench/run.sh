@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh BUILD_DIR [NAME]: runs all benchmarks, or one, in the working directory, which needs 5 GB;
-# prints a table, and keeps it as BUILD_DIR/bench.txt beside BUILD_DIR/bench.json. Exit status 1
-# where a figure misses its target. The method is in doc/overhead.md.
+# prints a table, and saves it as BUILD_DIR/bench.txt, with BUILD_DIR/bench.json. Exit status 1 if a
+# figure misses its target. doc/overhead.md describes the method.
 set -eu
 build=${1:?usage: run.sh BUILD_DIR [NAME]}
 only=${2:-}
@@ -18,13 +18,15 @@ command_of() {
         answers | corrected | csv | diff | export | httpd | self | view)
             echo "$bench/$1.sh" "$build"
             ;;
-        peers) echo "$bench/peers/run.sh" "$build" ;;
+        external) echo "$build/bench/sustained" 512 "$build/bin/probity" ;;
+        peers | real) echo "$bench/$1/run.sh" "$build" ;;
         *) echo "$build/bench/$1" ;;
     esac
 }
 
-all='burst sustained inside threads between off ancestor cputime memory csv httpd scope self
-answers corrected export diff view peers'
+all='burst sustained external inside threads between start off
+    baseline_logger cputime memory csv httpd
+scope real self answers corrected export diff view peers'
 machine=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
 system="$(nproc) CPUs, Linux $(uname -r), $(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release)"
 started="$(date -u +%Y-%m-%dT%H:%MZ)"

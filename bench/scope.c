@@ -2,8 +2,8 @@
  *
  * scope.c [MILLIONS]: function scopes with FnTrace.h: recorded, with values, switched off, counted
  * in profile mode; and typed probes. Every subject is a call of a function that is not inlined and
- * does nothing else, and the call is part of the figure; messages and typed probes are no call. A
- * scope reads the clock twice: it stands beside two floors.
+ * does nothing else, and the call is included in the figure; messages and typed probes make no
+ * call. A scope reads the clock twice, so it is compared with two floors.
  */
 #define FN_INSTRUMENT
 #include "FnTrace.h"
@@ -16,16 +16,16 @@
 #include <string.h>
 
 #define NOINLINE __attribute__((noinline))
-/* The compiler must take it for work, and look again at what memory holds. */
+/* The compiler must not remove it, and must reload memory after it. */
 #define WORK(value) __asm__ volatile("" : "+r"(value) : : "memory")
 
-/* Words that a call takes of a chunk: FN_FUNC, with four parameters and a return value, FN_OUTPUT
- * with two integers, with a string parameter; a typed probe of two ids. */
+/* The words of a chunk used by a call: FN_FUNC; with four parameters and a return value; FN_OUTPUT
+ * with two integers; with a string parameter; a typed probe with two ids. */
 enum { SCOPE_WORDS = 2, PARAMS_WORDS = 11, OUTPUT_WORDS = 5, TEXT_WORDS = 10, TYPED_WORDS = 6 };
 
 static const char *text_of_16;
 
-/* What the trace must hold, at least. */
+/* The least number of records in the trace. */
 static uint64_t expected_records;
 
 static NOINLINE int call_plain(int value)
@@ -82,8 +82,8 @@ static NOINLINE int call_array(int value)
     return value;
 }
 
-/* A window that calls `callee`, which records so often; `words`: what a call needs in the thread's
- * chunk, 0 where the calls may change it. */
+/* A window that calls `callee`, which makes `records` records; `words`: the space that a call needs
+ * in the thread's chunk, 0 if the calls may change it. */
 #define WINDOW(name, callee, records, words)                                                       \
     static __attribute__((aligned(64))) uint64_t name(void *context, uint64_t hits)                \
     {                                                                                              \
@@ -109,7 +109,7 @@ WINDOW(entry_window, call_entry, 0, 0)
 WINDOW(pointer_window, call_pointer, 2, TEXT_WORDS)
 WINDOW(array_window, call_array, 2, TEXT_WORDS)
 
-/* Messages of one scope: no call is in this figure. */
+/* Messages in one scope: this figure includes no call. */
 static uint64_t output_window(void *context, uint64_t hits)
 {
     int a = 1, b = 2;
@@ -127,7 +127,7 @@ static uint64_t output_window(void *context, uint64_t hits)
     return probity_ticks() - first;
 }
 
-/* Nor in this one. */
+/* Nor does this one. */
 static uint64_t typed_window(void *context, uint64_t hits)
 {
     uint64_t item = 1;
@@ -247,7 +247,7 @@ static void bench_long(void)
     struct bench_subject scope[] = {{bench_floor_window, NULL, 0, 0}, {scope_window, NULL, 0, 0}};
     struct bench_subject params[] = {{bench_floor_window, NULL, 0, 0}, {params_window, NULL, 0, 0}};
 
-    /* One after the other: what the writer has left to do of the one would slow the other. */
+    /* Sequentially: the writer's remaining work from one would slow down the other. */
     bench_interleave(scope, 2, HITS, WINDOWS);
     bench_row("FN_FUNC, many chunks / 2 floors, median",
               scope[1].median_ns / (2 * scope[0].median_ns), "x", "<= 1.25");
@@ -256,7 +256,7 @@ static void bench_long(void)
               params[1].median_ns / (2 * params[0].median_ns), "x", "");
 }
 
-/* Scopes without a pause, until the last is in the file, and the floor behind them. */
+/* Scopes without a pause, until the last one is in the file, followed by the floor. */
 static void bench_sustained(const char *what, bench_window *window, uint64_t hits)
 {
     struct bench_subject floor = {bench_floor_window, NULL, 0, 0};

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * self.c TRACE: a tree of busy loops, 4 levels deep, with recursion and pauses. Records the scopes
- * and prints how long the loops of each function took by the counter, which is the truth for its
- * self time; bench/self.sh compares. Functions of the same make that do nothing else tell what a
- * scope adds to its own self time and to that of its caller, and a pause to its scope. A reading of
- * the CPU clock comes only with some records: those that take so long are timed where they are.
+ * and prints how long the loops of each function took according to the counter, which is the truth
+ * for its self time; bench/self.sh compares. Functions of the same form that do nothing else show
+ * what a scope adds to its own self time and to that of its caller, and a pause to its scope. Only
+ * some records include a reading of the CPU clock: records that take that long are timed
+ * individually.
  *
  * Lines: name, calls, ns in its loops, scopes called directly, pauses, ns in long records.
  */
@@ -31,7 +32,7 @@ static struct truth root_truth = {.name = "root"}, branch_truth = {.name = "bran
 static uint64_t round_of_us, long_ticks;
 static struct bench_work work = {1, 2, 3, 4, 5, 6};
 
-/* What all this measures. In every place that is timed there is one call of this. */
+/* The work that is measured. Every timed place calls it once. */
 static inline __attribute__((always_inline)) void busy(struct truth *truth, double us)
 {
     uint64_t first = probity_ticks();
@@ -40,7 +41,8 @@ static inline __attribute__((always_inline)) void busy(struct truth *truth, doub
     truth->ticks += probity_ticks() - first;
 }
 
-/* Behind a record, in the function whose self time holds what followed the record's tick. */
+/* To be called after a record, in the function whose self time includes what followed the record's
+ * tick. */
 static inline __attribute__((always_inline)) void recorded(struct truth *truth)
 {
     const struct probity_thread *self = probity_thread_self;

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# self.sh BUILD_DIR: self times of `probity report` against the truth (self.c): with CPU time,
+# self.sh BUILD_DIR: compares self times of `probity report` with the truth (self.c): with CPU time,
 # without, and in profile mode. What a scope adds to its own self time and to its caller's, and a
-# pause to the scope that it is in, is measured in the same run and taken off. Medians of many short
-# runs: what another program takes while no loop is timed would count as self time.
+# pause to its scope, is measured in the same run and subtracted; and, if the report corrects times,
+# the same with its own correction, in units of the error that it states. Medians of many short
+# runs, because the load from other programs outside the timed loops would count as self time.
 set -eu
 build=$1
 runs=31
 trace=bench.self.$$.probity
-trap 'rm -f "$trace" "$trace".*' EXIT
+trap '[[ $BASHPID != $$ ]] || rm -f "$trace" "$trace".*' EXIT
 
-# Of one run: lines "WHAT <tab> UNIT <tab> TARGET <tab> VALUE".
+# For one run: lines "WHAT <tab> UNIT <tab> TARGET <tab> VALUE".
 compare_run() {
     "$build/bench/self" "$trace" >"$trace.truth"
     "$build/bin/probity" report --json "$trace" >"$trace.report"
@@ -34,6 +35,7 @@ compare_run() {
         /^\{"name"/ {
             name = field("name")
             self[name] = field("self_ns"); total[name] = field("total_ns")
+            corrected[name] = field("self_corrected_ns"); stated[name] = field("self_error_ns")
             found[name] = field("calls")
         }
         END {
@@ -54,6 +56,9 @@ compare_run() {
                 all_cost += cost
                 say(name ": self time, all in", "%", "", percent(self[name], truth[name]))
                 say(name ": self time, error", "%", "<= 1", percent(self[name] - cost, truth[name]))
+                if (stated[name] + 0 > 0)
+                    say(name ": self time as the report corrects it, off by", "errors", "<= 1",
+                        (corrected[name] - truth[name]) / stated[name])
             }
             say("total time, error", "%", "<= 1", percent(total["root"] - all_cost, all_truth))
             say("functions with wrong calls", "", "= 0", wrong)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * sustained.c [MILLIONS]: probes without a pause, far beyond what the spool holds, the file on
- * disk and nothing dropped. The floor is measured between rounds, when all is written and the
- * writer sleeps. A round ends when its last record is in the file, so the writer's whole work is
- * inside, in time and in CPU.
+ * sustained.c [MILLIONS [TOOL]]: probes without a pause, far beyond the capacity of the spool, with
+ * the file on disk and nothing dropped. With TOOL, `TOOL drain` writes the file instead of a
+ * thread. The floor is measured between rounds, when everything is written and the writer sleeps. A
+ * round ends when its last record is in the file, so the writer's whole work is included in wall
+ * and CPU time.
  */
 #include "common.h"
 
@@ -42,8 +43,21 @@ static void need_room(uint64_t bytes)
     }
 }
 
+/* The drainer's time is not known per round, and includes its start. */
+static void report_cpu(uint64_t hits, double cpu_ns, double floor_ns, int has_drainer)
+{
+    if (has_drainer) {
+        double drainer_ns = bench_drainer_cpu_s() * 1e9 / (double)(hits * ROUNDS);
+        bench_row("CPU of the drainer", drainer_ns, "ns", "");
+        bench_row("CPU of program and drainer / floor", (cpu_ns + drainer_ns) / floor_ns, "x", "");
+        return;
+    }
+    bench_row("CPU of all threads", cpu_ns, "ns", "");
+    bench_row("CPU of all threads / floor", cpu_ns / floor_ns, "x", "<= 2");
+}
+
 static void report(uint64_t hits, const struct round *rounds, double *floor_ns,
-                   const struct bench_trace *trace)
+                   const struct bench_trace *trace, int has_drainer)
 {
     double wall_ns = 0, cpu_ns = 0, own_cpu_ns = 0, walls[ROUNDS];
 
@@ -60,12 +74,11 @@ static void report(uint64_t hits, const struct round *rounds, double *floor_ns,
     bench_row("probe, mean of all rounds", wall_ns, "ns", "");
     bench_row("probe, best and", walls[0], "ns", "");
     bench_row("  worst round", walls[ROUNDS - 1], "ns", "");
-    bench_row("probe / floor", wall_ns / floor_median_ns, "x", "<= 1.25");
+    bench_row("probe / floor", wall_ns / floor_median_ns, "x", has_drainer ? "" : "<= 1.25");
     bench_row("best round / floor", walls[0] / floor_median_ns, "x", "");
-    /* What the wall time would be if no other program had a share of the CPU. */
+    /* What the wall time would be if no other program used the CPU. */
     bench_row("CPU of the probing thread / floor", own_cpu_ns / floor_median_ns, "x", "");
-    bench_row("CPU of all threads", cpu_ns, "ns", "");
-    bench_row("CPU of all threads / floor", cpu_ns / floor_median_ns, "x", "<= 2");
+    report_cpu(hits / ROUNDS, cpu_ns, floor_median_ns, has_drainer);
     bench_row("records dropped", (double)trace->dropped, "", "= 0");
     bench_row("records missing in the trace",
               trace->records < hits ? (double)(hits - trace->records) : 0, "", "= 0");
@@ -81,9 +94,15 @@ int main(int argc, char **argv)
     struct round rounds[ROUNDS];
     double floor_ns[ROUNDS];
     struct bench_trace trace;
+    static char external[] = "external";
+    const char *tool = argc > 2 ? argv[2] : NULL;
 
     need_room(millions * 1000000 * 8);
+    if (tool != NULL && setenv("PROBITY_WRITER", "external", 1) == 0)
+        program_invocation_short_name = external; /* of the rows */
     bench_start(NULL);
+    if (tool != NULL)
+        bench_drain(tool);
     bench_pin(0);
     PROBITY_PROBE(1);
     for (int i = 0; i < ROUNDS; i++) {
@@ -93,6 +112,6 @@ int main(int argc, char **argv)
         do_round(hits, &rounds[i]);
     }
     bench_stop(0, &trace);
-    report(hits * ROUNDS, rounds, floor_ns, &trace);
+    report(hits * ROUNDS, rounds, floor_ns, &trace, tool != NULL);
     return 0;
 }

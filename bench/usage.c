@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * usage.c COMMAND ARGUMENTS: runs a command on one CPU, its output to /dev/null, and prints
+ * usage.c COMMAND ARGUMENTS: runs a command on one CPU, with output to /dev/null, and prints
  * "WALL_S CPU_S PEAK_KIB".
  */
 #include "common.h"

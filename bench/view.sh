@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# view.sh BUILD_DIR [MILLIONS]: time and memory of `probity view` on one CPU for a trace of so many
-# enters and leaves from 8 threads (default 100), and how long the page of a tenth takes to open in
-# headless chromium, where there is one.
+# view.sh BUILD_DIR [MILLIONS]: time and memory of `probity view` on one CPU for a trace of MILLIONS
+# of enters and leaves (default 100) from 8 threads, and how long the page of a trace a tenth as
+# long takes to open in headless chromium, if available.
 set -eu
 build=$1
 millions=${2:-100}
 tree=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d "$build/bench.view.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+trap '[[ $BASHPID != $$ ]] || rm -rf "$work"' EXIT
 
 row() { printf 'row\tview\t%s\t%s\t%s\t%s\n' "$@"; }
 
-# $1 millions. Leaves the page "page.html"; sets wall_s, cpu_s, peak_kib.
+# $1 millions. Writes the page "page.html"; sets wall_s, cpu_s, peak_kib.
 measure() {
     "$build/bench/gen_scopes" "$work/trace" 8 "$1" values
     read -r wall_s cpu_s peak_kib < <("$build/bench/usage" "$build/bin/probity" view -f \

@@ -6,13 +6,13 @@
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 enum { HEADER = 24, MAX_PAYLOAD = 1 << 24, INFO = 1, DATA, SYNC, END };
+#define NO_HIT UINT64_MAX  /* in the place of a code: another moment of the thread */
 __extension__ typedef __int128 Wide;
 typedef struct { const uint8_t *p; uint64_t n; int bad; } Bytes;
 typedef struct { void *p; size_t n; } List;
@@ -86,20 +86,20 @@ static void add_anchor(const uint8_t *p) {  /* those in the spool may be in the 
     const Anchor a = { get(p, 8), get(p + 16, 8), get(p + 24, 8) }, *all = anchors.p;
     if (!anchors.n || a.tick > all[anchors.n - 1].tick) push(&anchors, &a, sizeof a);
 }
-static void add_event(uint64_t kind, Bytes b, Hit h) {  /* names of sites, and hits with ids */
+/* Names of sites, hits with ids, and moments of a thread that are no hits: for its CPU time. */
+static void add_event(uint64_t kind, Bytes b, Hit h) {
     const uint8_t *event = b.p;
+    h.code = NO_HIT;
     if (kind == 5 && b.n >= 4)  /* hits of its two sites are scopes, and not printed */
         find('s', get(b.p, 4))->ns = find('s', get(b.p, 4) + 1)->ns = 1;
-    if (kind == 17 && b.n >= 8) {  /* a hit with ids, which are not printed */
-        h.code = 2 * get(b.p, 4) + (b.p[4] & 1), h.order = hits.n;
-        push(&hits, &h, sizeof h);
-    }
+    if (kind == 17 && b.n >= 8)  /* a hit with ids, which are not printed */
+        h.code = 2 * get(b.p, 4) + (b.p[4] & 1);
     if (kind == 18) {  /* the same, packed */
         const uint64_t v = take_num(&b);
         for (int bit = 2; bit <= 4; bit *= 2) if (v & (unsigned)bit) take_num(&b);
-        h.code = v >> 6 << 1 | (v & 1), h.order = hits.n;
-        if (!b.bad && v >> 38 == 0) push(&hits, &h, sizeof h);
+        if (!b.bad && v >> 38 == 0) h.code = v >> 6 << 1 | (v & 1);
     }
+    if (h.code != NO_HIT || (kind >= 7 && kind <= 13)) push(&hits, &h, sizeof h);
     if (kind != 3) return;
     Item *site = find('s', take_int(&b, 4));
     take(&b, 4);  /* its line */
@@ -223,12 +223,19 @@ static const char *read_words(const uint8_t *c, Bytes w) {
 
 static const char *read_segment(uint64_t number, uint64_t *segments) {
     const uint8_t *s = file.p, *c = s + 4096;
-    struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+    struct flock program = { .l_type = F_WRLCK, .l_start = 0, .l_len = 1 }, drainer = program;
     if (file.n < 4096 || memcmp(s, "PBSPOOL1\1\0\0", 12) || get(s + 12, 4) != number
         || memcmp(s + 16, info, 32)) return "not a segment of this trace's spool";
-    if (number == 0 && ((fcntl(fileno(file.stream), F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK)
-        || (get(s + 76, 4) == 0 && kill((pid_t)get(s + 48, 4), 0) == 0)))  /* not locked yet */
-        return "the program runs: its spool is not read";
+    drainer.l_start = 1;
+    if (number == 0 && get(s + 68, 4) != 2) {  /* "Alive or dead" */
+        const int known = !fcntl(fileno(file.stream), F_GETLK, &program)
+            && !fcntl(fileno(file.stream), F_GETLK, &drainer);
+        const int failed = get(s + 480, 4) && known && drainer.l_type == F_UNLCK;
+        if (!known || (program.l_type == F_UNLCK && !get(s + 76, 4)))
+            return "its program may still run: its spool is not read";
+        if (program.l_type == F_RDLCK || (program.l_type == F_WRLCK && !failed))
+            return "the program runs, or its spool is being recovered: it is not read";
+    }
     uint64_t n = get(s + 64, 4), words = get(s + 52, 4), window = 16 * words;
     uint64_t at = (4096 + n * 64 + window - 1) & ~(window - 1);
     if (words & (words - 1) || words < 512 || words > 65536 || at + n * window > file.n)
@@ -282,11 +289,16 @@ static void print_time(int known, uint64_t ns) {
     if (known) printf(",%" PRIu64 ",%" PRIu64, ns / 1000000000, ns % 1000000000);
     else fputs(",,", stdout);
 }
-static void print_name(Bytes name) {  /* in quotes where CSV asks for them */
+static void print_name(Bytes name) {  /* one line: escapes of C, quotes of RFC 4180 */
     int quote = 0;
-    for (uint64_t i = 0; i < name.n; i++) quote |= !!memchr(",\"\r\n", name.p[i], 4);
+    for (uint64_t i = 0; i < name.n; i++) quote |= !!memchr(",\"", name.p[i], 2);
     if (quote) putchar('"');
-    for (; name.n; take(&name, 1)) printf(*name.p == '"' ? "\"%c" : "%c", *name.p);
+    for (; name.n; take(&name, 1)) {
+        const uint8_t c = *name.p;
+        if (c >= 7 && c <= 13) printf("\\%c", "abtnvfr"[c - 7]);
+        else if (c < 32 || c == 127) printf("\\%03o", c);
+        else printf(c == '"' ? "\"%c" : c == '\\' ? "\\%c" : "%c", c);
+    }
     if (quote) putchar('"');
 }
 static void print_hits(void) {
@@ -294,7 +306,7 @@ static void print_hits(void) {
     for (size_t i = 0; i < hits.n; i++, h++) {
         Item *site = h->code & 1 ? find('s', h->code / 2) : NULL, *shown = find('t', h->thread);
         if (h->has_cpu && (int64_t)h->cpu > (int64_t)shown->ns) shown->ns = h->cpu;
-        if (site && site->ns) continue;
+        if (h->code == NO_HIT || (site && site->ns)) continue;
         printf("%" PRIu64 ",%" PRIu64 ",", get(info + 32, 4), h->tid);
         if (site && site->name.p) print_name(site->name);
         else printf("%s%" PRIu64, site ? "site-" : "", h->code / 2);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * FnTrace.h: function scopes by brief macros: names, parameters, return values, messages, levels,
- * checkpoints, call counts and times. In the manner of "Basic Instrumentation and Profiling
- * Framework for C++" by Paul M. Watt (The Code Project, 2008), on Probity's record path.
+ * FnTrace.h: short macros for function scopes: names, parameters, return values, messages, levels,
+ * checkpoints, call counts and times. Modelled on "Basic Instrumentation and Profiling Framework
+ * for C++" by Paul M. Watt (The Code Project, 2008), and built on Probity's record path.
  *
- *     #define FN_INSTRUMENT          // without it nothing is compiled in
+ *     #define FN_INSTRUMENT          // otherwise all macros are empty
  *     #include <FnTrace.h>
  *
  *     bool set_rect(struct rect *rect, int left, int top)
@@ -16,21 +16,21 @@
  *         return result;
  *     }
  *
- * With PROBITY_OUT set, the program records; `probity log` and `probity report` show it. What is
- * recorded survives the process however it ends.
+ * If PROBITY_OUT is set, the program records; `probity log` and `probity report` show the trace.
+ * Records survive the process, however it ends.
  *
- * All macros are statements. They may be used by any thread and in signal handlers (where values
- * need no formatter), leave errno alone and never end the program. Arguments are evaluated once,
- * and only where they are recorded. C++, and C with -fexceptions, closes scopes on exceptions,
- * pthread_exit and cancellation; those that longjmp leaves are closed by the tool. A C++ thread
- * must not be cancelled asynchronously inside a scope, as inside any destructor. C11 and C++17, gcc
- * and clang.
+ * All macros are statements. They may be used in any thread and, if the values need no formatter,
+ * in signal handlers; they preserve errno and never end the program. Arguments are evaluated once,
+ * and only if they are recorded. In C++, and in C with -fexceptions, scopes are closed on
+ * exceptions, pthread_exit and cancellation; scopes left by longjmp are closed by the `probity`
+ * command. A C++ thread must not be cancelled asynchronously inside a scope, as inside any
+ * destructor. Requires C11 or C++17, gcc or clang.
  */
 #ifndef FNTRACE_H
 #define FNTRACE_H
 
-/* Levels: of a scope, and in force. A scope is recorded where its level is not above the level of
- * functions in force, which is FN_5 unless something else is said. */
+/* Levels. A scope is recorded if its level is at most the current level of functions, by default
+ * FN_5. */
 #define FN_0 0
 #define FN_1 1
 #define FN_2 2
@@ -38,26 +38,26 @@
 #define FN_4 4
 #define FN_5 5
 
-/* The return type of a function that returns nothing; as a variable: there is none. */
+/* As retType: the function returns nothing. As retVar: no return value is recorded. */
 #define FN_VOID void
 
+/* On an unsupported compiler, standard or platform the include reports an #error, and all macros
+ * are empty. */
 #ifdef FN_INSTRUMENT
-
-#if defined(__cplusplus) && __cplusplus < 201703L
-#error "FnTrace.h needs C++17 or newer (-std=c++17)"
+#include "probity_values.h"
 #endif
+
+#if defined(FN_INSTRUMENT) && defined(PROBITY_HAS_VALUES)
 
 #include <errno.h>
 #include <stdio.h>
 
-#include "probity_values.h"
-
 /* ---- Control ------------------------------------------------------------------------------------
  */
 
-/* Defined before the include, these set the levels that the program starts with (of several files,
- * the last one counts). PROBITY_LEVEL=F[,P] in the environment goes before them. A level of
- * parameters below that of functions is raised to it. */
+/* If defined before the include, these set the initial levels (if several files define them, the
+ * last one counts). PROBITY_LEVEL=F[,P] in the environment takes precedence. A parameter level
+ * below the function level is raised to it. */
 #if defined(FN_FUNC_LEVEL_DEF) || defined(FN_PARAM_LEVEL_DEF)
 #ifndef FN_FUNC_LEVEL_DEF
 #define FN_FUNC_LEVEL_DEF FN_5
@@ -71,78 +71,110 @@ __attribute__((__constructor__)) static void fn_x_level_default(void)
 }
 #endif
 
-/* Changes the levels of functions and of parameters in force, FN_0 to FN_5, for all threads.
- * `probity level` does it from outside. */
+/* If defined before the include, in any file, the log is printed to standard error (as std::clog
+ * is) while the program runs, unless PROBITY_LOG names another destination (empty: none). No
+ * setting is needed; without PROBITY_OUT the trace is removed afterwards. The writer thread prints
+ * the log, in whole lines and up to a second late, so a std::clog with a replaced buffer does not
+ * receive it. */
+#ifdef FN_OUTPUT_CLOG
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern const char probity_log_default[7] __attribute__((__weak__, __visibility__("default")));
+const char probity_log_default[7] = "stderr";
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* Sets the current levels of functions and parameters, FN_0 to FN_5, for all threads. `probity
+ * level` does the same from outside the program. */
 #define FN_INSTRUMENT_LEVEL(F, P) ((void)probity_level_set(F, P))
 
-/* At the beginning of a thread's function. Optional, unless PROBITY_THREADS=announced: then only
- * threads that did this are recorded. */
-#define FN_INSTRUMENT_THREAD() probity_thread_announce()
+/* To be called at the beginning of a thread's function, with or without (). Optional, unless
+ * PROBITY_THREADS=announced is set: then only threads that called it are recorded. */
+#define FN_INSTRUMENT_THREAD fn_x_announce()
 
-/* 0: scopes entered from now on count as calls, without times; 1: with times again (as at the
- * start). For all threads. */
+/* 0: scopes entered from now on are counted but not timed; 1: they are timed again (the default).
+ * For all threads. */
 #define FN_PROFILE(on) probity_profiling_set(on)
 
 /* ---- Scopes -------------------------------------------------------------------------------------
  *
  * retType: the function's return type, or FN_VOID. retVar: the variable that the function returns,
- * declared before; its value is taken when the scope ends; or FN_VOID. level: FN_0 to FN_5, a
- * constant. Each of these once in a function, at the top of its body or of any block in it.
+ * declared before the macro and read when the scope ends; or FN_VOID. level: FN_0 to FN_5, a
+ * constant. Use one of these per function, at the top of its body or of any block in it.
  */
 
-/* Reports the function: enter, leave, times. */
+/* Records the function: enter, leave, times. */
 #define FN_FUNC(retType, level) FN_X_SCOPE(retType, level, 0, FN_X_ENTER_PLAIN)
 
-/* Behind FN_FUNC: reports the return value too. */
+/* After FN_FUNC: records the return value too. */
 #define FN_RETVAL(retVar) FN_X_RETVAL(retVar)
 
-/* Both in one. */
-#define FN_FUNC_RETVAL(retType, retVar, level)                                                     \
-    FN_X_SCOPE(retType, level, 0, FN_X_ENTER_PLAIN);                                               \
-    FN_X_CAT(FN_X_RETVAL_, FN_X_IS_VOID(FN_X_VOID_##retVar))(retVar)
+/* Both in one: FN_FUNC_RETVAL(retType, retVar, level). With a count and parameters after the level
+ * it is the same as FN_FUNC_PARAMS. */
+#define FN_FUNC_RETVAL(retType, retVar, ...)                                                       \
+    FN_X_CAT(FN_X_FUNC_RETVAL_, FN_X_MORE(__VA_ARGS__))(retType, retVar, __VA_ARGS__)
 
-/* Reports parameters too: n of them, up to 32. A wrong n is an error of compilation. */
+/* Records n parameters too, up to 32. A wrong n is a compile-time error. */
 #define FN_FUNC_PARAMS(retType, retVar, level, ...)                                                \
     FN_X_CHECK_COUNT(__VA_ARGS__);                                                                 \
     FN_X_SCOPE(retType, level, 0, FN_X_ENTER_LATER);                                               \
-    FN_X_CAT(FN_X_RETVAL_, FN_X_IS_VOID(FN_X_VOID_##retVar))(retVar);                              \
-    FN_X_ENTER_VALUES(level, #__VA_ARGS__, __VA_ARGS__)
+    FN_X_ENTER_VALUES(level, #__VA_ARGS__, __VA_ARGS__);                                           \
+    FN_X_CAT(FN_X_RETVAL_, FN_X_IS_VOID(FN_X_VOID_##retVar))(retVar)
 
-/* The same without n. */
+/* The same without the count. */
 #define FN_FUNC_ARGS(retType, retVar, level, ...)                                                  \
     FN_X_CHECK_MOST(0, __VA_ARGS__);                                                               \
     FN_X_SCOPE(retType, level, 0, FN_X_ENTER_LATER);                                               \
-    FN_X_CAT(FN_X_RETVAL_, FN_X_IS_VOID(FN_X_VOID_##retVar))(retVar);                              \
-    FN_X_ENTER_VALUES(level, "," #__VA_ARGS__, 0, __VA_ARGS__)
+    FN_X_ENTER_VALUES(level, "," #__VA_ARGS__, 0, __VA_ARGS__);                                    \
+    FN_X_CAT(FN_X_RETVAL_, FN_X_IS_VOID(FN_X_VOID_##retVar))(retVar)
+
+/* FN_ORDERED(FN_FUNC(int, FN_1)): any of the above, or FN_ENTRY, with exact times: the scope begins
+ * after all earlier instructions have finished, and ends after all instructions in it have. Without
+ * it the processor may read the clock up to 100 ns ahead of unfinished instructions, which matters
+ * only for short functions. Costs up to two more readings of the clock. */
+#define FN_ORDERED(...)                                                                            \
+    _Pragma("GCC diagnostic push") /* nested blocks may declare another */                         \
+    _Pragma("GCC diagnostic ignored \"-Wshadow\"")                                                 \
+    enum { fn_x_order = PROBITY_FUNCTION_ORDERED };                                                \
+    probity_order();                                                                               \
+    __VA_ARGS__;                                                                                   \
+    __attribute__((__cleanup__(probity_scope_order))) char fn_x_ordered                            \
+        __attribute__((__unused__)) = 0;                                                           \
+    _Pragma("GCC diagnostic pop")
 
 /* ---- In a scope ---------------------------------------------------------------------------------
  */
 
-/* A message: a list of values of any type that can be shown, string literals among them. */
-#define FN_OUTPUT(...)                                                                             \
-    FN_X_IF_REPORTED(FN_X_CHECK_MOST(0, __VA_ARGS__);                                              \
-                     FN_X_RECORD(FN_X_MESSAGE, 0, 0, "," #__VA_ARGS__, 0, __VA_ARGS__))
+/* A message: a list of values of any supported type, including string literals. In C++ also a
+ * stream expression as for std::cout: FN_OUTPUT(L"The name is: " << name). A stream expression is
+ * formatted immediately, by the calling thread, and only if it is recorded. */
+#define FN_OUTPUT(...) FN_X_IF_REPORTED(FN_X_SAY(__VA_ARGS__))
 
-/* A message as printf() makes it, checked by the compiler. At most 1,023 bytes. */
+/* A message formatted as by printf() and checked by the compiler. At most 1,023 bytes. */
 #define FN_PRINTF(...)                                                                             \
     FN_X_IF_REPORTED(char fn_x_text[1024]; const int fn_x_errno = errno;                           \
                      snprintf(fn_x_text, sizeof fn_x_text, __VA_ARGS__); errno = fn_x_errno;       \
                      FN_X_RECORD(FN_X_MESSAGE, 0, 0, ",text", 0, fn_x_text))
 
-/* Name and value of a variable. Recorded where the function's level is not above the level of
+/* Name and value of a variable. Recorded if the function's level is at most the current level of
  * parameters. */
 #define FN_PARAM(param)                                                                            \
     do {                                                                                           \
-        if (probity_scope_takes_parameters(&fn_scope_needs_FN_FUNC_or_FN_ENTRY))                   \
+        if (probity_scope_takes_parameters(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, &fn_x_function,    \
+                                           __func__))                                              \
             FN_X_RECORD(FN_X_PARAMETERS, 0, 0, "," #param, 0, param)                               \
     } while (0)
 
-/* In place of FN_FUNC: nothing of the function is reported unless it comes to a checkpoint. */
+/* Instead of FN_FUNC: the function is recorded only if it reaches a checkpoint. */
 #define FN_ENTRY(level)                                                                            \
     enum { fn_checkpoint_needs_FN_ENTRY = 1 };                                                     \
+    struct probity_scope_pauses fn_x_pauses;                                                       \
     FN_X_SCOPE(, level, PROBITY_FUNCTION_DEFERRED, FN_X_ENTER_DEFERRED)
 
-/* A labelled point of a function with FN_ENTRY, with n values. */
+/* A labelled point in a function with FN_ENTRY, with n values. */
 #define FN_CHECKPOINT(label, level, ...)                                                           \
     do {                                                                                           \
         FN_X_CHECK_COUNT(__VA_ARGS__);                                                             \
@@ -150,52 +182,60 @@ __attribute__((__constructor__)) static void fn_x_level_default(void)
         uint64_t fn_x_entered = 0;                                                                 \
         (void)fn_checkpoint_needs_FN_ENTRY;                                                        \
         if (probity_scope_is_on(level) &&                                                          \
-            probity_scope_is_due(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, &fn_x_entered))              \
+            probity_scope_is_due(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, __func__,                    \
+                                 &fn_x_entered)) {                                                 \
             FN_X_RECORD(FN_X_CHECKPOINT,                                                           \
                         probity_scope_code(&fn_scope_needs_FN_FUNC_or_FN_ENTRY), fn_x_entered,     \
-                        NULL, 0, label FN_X_TAIL(__VA_ARGS__))                                     \
+                        ";" #__VA_ARGS__, 0, label FN_X_TAIL(__VA_ARGS__))                         \
+            probity_scope_paused(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, fn_x_entered);               \
+        }                                                                                          \
     } while (0)
 
-/* The time from here to FN_RESUME is not this function's: it waits, or works for others. Each
- * FN_RESUME ends a pause; one without is counted, and does nothing. */
-#define FN_PAUSE() probity_scope_mark(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, FN_X_PAUSE)
-#define FN_RESUME() probity_scope_mark(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, FN_X_RESUME)
+/* Excludes the time from here to FN_RESUME from this function's times, because it waits or works
+ * for others. Each FN_RESUME ends one pause; an unmatched FN_RESUME is counted and otherwise
+ * ignored. */
+#define FN_PAUSE()                                                                                 \
+    probity_scope_mark(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, __func__, FN_X_PAUSE)
+#define FN_RESUME()                                                                                \
+    probity_scope_mark(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, __func__, FN_X_RESUME)
 
 #ifdef __cplusplus
-/* A message in the manner of std::cout: FN_STREAM("area " << width * height). The text is made at
- * once, by the program's thread. */
+/* A message as a stream expression, always formatted as text: FN_STREAM("area " << width). */
 #define FN_STREAM(output)                                                                          \
-    FN_X_IF_REPORTED(std::ostringstream fn_x_stream; fn_x_stream << output;                        \
-                     const std::string fn_x_text = fn_x_stream.str();                              \
+    FN_X_IF_REPORTED(probity_fn::text_stream fn_x_stream; fn_x_stream << output;                   \
+                     const std::string fn_x_text = fn_x_stream.text();                             \
                      FN_X_RECORD(FN_X_MESSAGE, 0, 0, ",text", 0, fn_x_text))
 #endif
 
 /* ---- Types --------------------------------------------------------------------------------------
  *
- * Shown by themselves: integers of all sizes, bool, char, enums, float, double, long double,
- * complex, pointers, strings (char *, at most 1,000 bytes of each, whatever they point to), arrays
- * of char and of unsigned char. In C++ also wide strings, std::string, std::string_view, and any
- * type that a std::ostream takes. In C:
+ * Supported without a formatter: integers of all sizes, bool, char, enums, float, double, long
+ * double, complex, pointers, strings (char *, at most 1,000 bytes of each; invalid pointers are
+ * safe), arrays of char and of unsigned char. In C++ also wide strings, std::string,
+ * std::string_view, and any type with an operator<< for std::ostream or std::wostream. In C:
  *
- *   FN_WIDE(text)            a wide string (wchar_t is just int there)
+ *   FN_WIDE(text)            a wide string (wchar_t is a plain int in C)
  *   FN_BYTES(address, n)     n bytes in hexadecimal, at most 512; in C++ too
- *   FN_USER_TYPES            defined before the include: formatters of further types, as
+ *   FN_USER_TYPES            defined before the include: formatters for other types, as
  *                            #define FN_USER_TYPES FN_USER_TYPE(struct rect *, format_rect)
- *                            where format_rect is a probity_formatter: it gets the address of the
- *                            value, here a struct rect *const *, runs in the calling thread, and
- *                            must cope with any value, NULL among them. A type that is const
- *                            elsewhere needs a row of its own.
+ *                            where format_rect is a probity_formatter: it receives the address
+ *                            of the value, here a struct rect *const *, runs in the calling
+ *                            thread, and must accept any value, including NULL. A const type
+ *                            needs a separate FN_USER_TYPE.
  */
 
 /* ---- Not for direct use -------------------------------------------------------------------------
  */
 
+/* FN_X_NO_JUMP: an initialization, so that a C++ compiler refuses a jump into the scope. */
 #ifdef __cplusplus
+#define FN_X_NO_JUMP const int fn_x_no_jump __attribute__((__unused__)) = 0;
 #define FN_X_ASSERT static_assert
 #define FN_X_SIGNATURE __PRETTY_FUNCTION__
 #define FN_X_SIGNATURE_LISTED __PRETTY_FUNCTION__
 #define FN_X_FLAGS PROBITY_FUNCTION_CXX
 #else
+#define FN_X_NO_JUMP
 #define FN_X_ASSERT _Static_assert
 #define FN_X_SIGNATURE NULL
 #define FN_X_SIGNATURE_LISTED ""
@@ -207,7 +247,7 @@ __attribute__((__constructor__)) static void fn_x_level_default(void)
 #define FN_X_TEXT(...) FN_X_TEXT_(__VA_ARGS__)
 #define FN_X_TEXT_(...) #__VA_ARGS__
 
-/* Kinds of events, as doc/trace-format.md numbers them. */
+/* Event kinds, numbered as in doc/trace-format.md. */
 #define FN_X_ENTER 7
 #define FN_X_LEAVE 8
 #define FN_X_MESSAGE 9
@@ -216,38 +256,41 @@ __attribute__((__constructor__)) static void fn_x_level_default(void)
 #define FN_X_PAUSE 12
 #define FN_X_RESUME 13
 
+/* Default; FN_ORDERED declares another constant of this name in its block. */
+enum { fn_x_order = 0 };
+
 #define FN_X_CHECK_LEVEL(level)                                                                    \
     FN_X_ASSERT((level) >= 0 && (level) <= 5, "FnTrace: a level is FN_0 to FN_5")
 
 #define FN_X_SCOPE(retType, level_, flags_, enter)                                                 \
     FN_X_CHECK_LEVEL(level_);                                                                      \
-    _Pragma("GCC diagnostic push") /* a lambda, or a block, has a scope of its own */              \
+    _Pragma("GCC diagnostic push") /* a lambda or a block may have another scope */                \
     _Pragma("GCC diagnostic ignored \"-Wshadow\"")                                                 \
     static struct probity_site_function fn_x_function = {                                          \
         __func__, __FILE__, FN_X_SIGNATURE, FN_X_TEXT(retType), __LINE__, (level_),                \
-        FN_X_FLAGS | (flags_), 0, 0, 0};                                                           \
-    char fn_x_mark;                                                                                \
+        FN_X_FLAGS | (+fn_x_order) | (flags_), 0, 0, 0};                                           \
+    FN_X_NO_JUMP                                                                                   \
     __attribute__((__cleanup__(probity_scope_leave))) struct probity_scope_here                    \
-        fn_scope_needs_FN_FUNC_or_FN_ENTRY = {                                                     \
-            &fn_x_function, 0, NULL, NULL, NULL, NULL, PROBITY_AT_VALUE, 0, 0, 0, 0,               \
-            PROBITY_NUMBER(&fn_x_mark)};                                                           \
+        fn_scope_needs_FN_FUNC_or_FN_ENTRY;                                                        \
+    probity_scope_off(&fn_scope_needs_FN_FUNC_or_FN_ENTRY);                                        \
     _Pragma("GCC diagnostic pop")                                                                  \
-    PROBITY_LIST(PROBITY_LISTED_FUNCTION, level_, FN_X_FLAGS | (flags_), 0, __func__, __FILE__,    \
-                 FN_X_SIGNATURE_LISTED, FN_X_TEXT(retType));                                       \
+    PROBITY_LIST(PROBITY_LISTED_FUNCTION, level_, FN_X_FLAGS | (+fn_x_order) | (flags_), 0,        \
+                 __func__, __FILE__, FN_X_SIGNATURE_LISTED, FN_X_TEXT(retType));                   \
     enter(level_)
 
 #define FN_X_ENTER_PLAIN(level)                                                                    \
     if (probity_scope_is_on(level))                                                                \
-    probity_scope_enter(&fn_scope_needs_FN_FUNC_or_FN_ENTRY)
+    probity_scope_enter(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, &fn_x_function)
 #define FN_X_ENTER_LATER(level) (void)0
 #define FN_X_ENTER_DEFERRED(level)                                                                 \
     if (probity_scope_is_on(level))                                                                \
-    probity_scope_defer(&fn_scope_needs_FN_FUNC_or_FN_ENTRY)
+    probity_scope_defer(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, &fn_x_function, &fn_x_pauses)
 
 #define FN_X_ENTER_VALUES(level, source, ...)                                                      \
     do {                                                                                           \
         if (probity_scope_is_on(level)) {                                                          \
-            uint32_t fn_x_code = probity_scope_begin(&fn_scope_needs_FN_FUNC_or_FN_ENTRY);         \
+            uint32_t fn_x_code =                                                                   \
+                probity_scope_begin(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, &fn_x_function);          \
             if (__builtin_expect(fn_x_code != 0, 1))                                               \
                 FN_X_RECORD(FN_X_ENTER, fn_x_code, 0, source, __VA_ARGS__)                         \
         }                                                                                          \
@@ -255,10 +298,27 @@ __attribute__((__constructor__)) static void fn_x_level_default(void)
 
 #define FN_X_IF_REPORTED(...)                                                                      \
     do {                                                                                           \
-        if (probity_scope_is_reported(&fn_scope_needs_FN_FUNC_or_FN_ENTRY)) {                      \
+        if (probity_scope_is_reported(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, __func__)) {            \
             __VA_ARGS__                                                                            \
         }                                                                                          \
     } while (0)
+
+#define FN_X_FUNC_RETVAL_0(retType, retVar, level)                                                 \
+    FN_X_SCOPE(retType, level, 0, FN_X_ENTER_PLAIN);                                               \
+    FN_X_CAT(FN_X_RETVAL_, FN_X_IS_VOID(FN_X_VOID_##retVar))(retVar)
+#define FN_X_FUNC_RETVAL_1(retType, retVar, level, ...)                                            \
+    FN_FUNC_PARAMS(retType, retVar, level, __VA_ARGS__)
+
+/* Lets both FN_INSTRUMENT_THREAD and FN_INSTRUMENT_THREAD() be statements: a call whose result can
+ * be called. */
+static inline __attribute__((__no_instrument_function__)) void fn_x_announced(void)
+{
+}
+static inline __attribute__((__no_instrument_function__)) void (*fn_x_announce(void))(void)
+{
+    probity_thread_announce();
+    return fn_x_announced;
+}
 
 /* Whether retVar is the word FN_VOID. */
 #define FN_X_VOID_FN_VOID ~, 1
@@ -288,8 +348,8 @@ __attribute__((__constructor__)) static void fn_x_level_default(void)
                               FN_X_RETVAL_HOW(retVar));                                            \
     } while (0)
 
-/* One record: a block that evaluates the values, once, and stores them. The first of the variable
- * arguments stands for n. */
+/* One record: a block that evaluates each value once and stores it. The first of the variable
+ * arguments takes the place of n. */
 #define FN_X_RECORD(kind_, code_, entered_, source, ...)                                           \
     {                                                                                              \
         FN_X_EACH(FN_X_LOCAL, __VA_ARGS__)                                                         \
@@ -316,6 +376,33 @@ __attribute__((__constructor__)) static void fn_x_level_default(void)
         }                                                                                          \
     }
 
+/* A message. In C++ a single argument may be a stream expression; the type of its result
+ * decides. */
+#define FN_X_SAY_LIST(...)                                                                         \
+    FN_X_CHECK_MOST(0, __VA_ARGS__);                                                               \
+    FN_X_RECORD(FN_X_MESSAGE, 0, 0, "," #__VA_ARGS__, 0, __VA_ARGS__)
+#ifdef __cplusplus
+#define FN_X_SAY(...)                                                                              \
+    FN_X_CAT(FN_X_SAY_at_most_32_parameters_, FN_X_MORE(__VA_ARGS__))(__VA_ARGS__)
+#define FN_X_SAY_at_most_32_parameters_1(...) FN_X_SAY_LIST(__VA_ARGS__)
+#define FN_X_SAY_at_most_32_parameters_0(x)                                                        \
+    _Pragma("GCC diagnostic push") /* in a == b, << binds first, as for std::cout */               \
+    _Pragma("GCC diagnostic ignored \"-Wparentheses\"")                                            \
+    using fn_x_type = probity_fn::message_of<decltype(probity_fn::start() << x)>;                  \
+    static_assert(probity_fn::message_type_of<fn_x_type>() != 0,                                   \
+                  "FnTrace: no operator<<(std::ostream &, ...) or (std::wostream &, ...) for the " \
+                  "type of '" #x "'");                                                             \
+    static const uint8_t fn_x_types[] = {probity_fn::message_type_of<fn_x_type>()};                \
+    static const char *const fn_x_texts[] = {#x};                                                  \
+    static struct probity_site_format fn_x_format = {fn_x_types, fn_x_texts, "," #x, 1, __LINE__,  \
+                                                     0};                                           \
+    probity_fn::record_value<std::is_array_v<fn_x_type> && FN_X_LOOKS_LITERAL(x)>(                 \
+        &fn_x_format, probity_fn::unwrap(probity_fn::start() << x));                               \
+    _Pragma("GCC diagnostic pop")
+#else
+#define FN_X_SAY(...) FN_X_SAY_LIST(__VA_ARGS__)
+#endif
+
 #define FN_X_TYPE_OF(n, x) , FN_X_TYPE(x)
 #define FN_X_TEXT_OF(n, x) , #x
 #define FN_X_AND_FIXED(n, x) &&FN_X_FIXED(x)
@@ -331,9 +418,10 @@ __attribute__((__constructor__)) static void fn_x_level_default(void)
                 "FnTrace: more than 32 parameters")
 #define FN_X_FIRST(a, ...) a
 
-/* FN_X_EACH(m, n, x1, x2, ...): m(fn_x_v, x1) m(fn_x_v_, x2) ...: the names grow, so that each
- * value has its own. The preprocessor does not recurse: each step leaves the next one to a further
- * scan. Up to 63 values, so that more than 32 can be told; of more, only this name speaks. */
+/* FN_X_EACH(m, n, x1, x2, ...): m(fn_x_v, x1) m(fn_x_v_, x2) ...: each name is one underscore
+ * longer than the one before, so that each value has its own variable. The preprocessor does not
+ * recurse: each step leaves the next one to another scan. Accepts up to 63 values, so that 33
+ * to 63 give a clear error; for more, only the macro's name states the limit. */
 #define FN_X_EACH(m, ...)                                                                          \
     FN_X_CAT(FN_X_at_most_32_parameters_, FN_X_MORE(__VA_ARGS__))(m, __VA_ARGS__)
 #define FN_X_at_most_32_parameters_0(m, ...)
@@ -350,7 +438,7 @@ __attribute__((__constructor__)) static void fn_x_level_default(void)
 #define FN_X_SCAN_B(...) FN_X_SCAN_C(FN_X_SCAN_C(FN_X_SCAN_C(FN_X_SCAN_C(__VA_ARGS__))))
 #define FN_X_SCAN_C(...) __VA_ARGS__
 
-/* 1 where there are two arguments or more (up to 64), else 0. */
+/* 1 if there are two or more arguments (up to 64), else 0. */
 #define FN_X_MORE(...)                                                                             \
     FN_X_65TH(__VA_ARGS__, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, \
               1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,  \
@@ -361,22 +449,23 @@ __attribute__((__constructor__)) static void fn_x_level_default(void)
                   g7, g8, g9, h1, r, ...)                                                          \
     r
 
-/* (n) nothing; (n, x, ...) a comma and the rest. */
+/* For (n): nothing. For (n, x, ...): a comma and the rest. */
 #define FN_X_TAIL(...) FN_X_CAT(FN_X_TAIL_, FN_X_MORE(__VA_ARGS__))(__VA_ARGS__)
 #define FN_X_TAIL_0(...)
 #define FN_X_TAIL_1(n, ...) , __VA_ARGS__
 
-#else /* ---- Without FN_INSTRUMENT ------------------------------------------------------------ */
+#else /* ---- Nothing compiled in ------------------------------------------------------------- */
 
 #define FN_X_GONE                                                                                  \
     do {                                                                                           \
     } while (0)
 #define FN_INSTRUMENT_LEVEL(F, P) FN_X_GONE
-#define FN_INSTRUMENT_THREAD() FN_X_GONE
+#define FN_INSTRUMENT_THREAD fn_x_gone()
 #define FN_PROFILE(on) FN_X_GONE
+#define FN_ORDERED(...) __VA_ARGS__
 #define FN_FUNC(retType, level) FN_X_GONE
 #define FN_RETVAL(retVar) FN_X_GONE
-#define FN_FUNC_RETVAL(retType, retVar, level) FN_X_GONE
+#define FN_FUNC_RETVAL(retType, retVar, ...) FN_X_GONE
 #define FN_FUNC_PARAMS(retType, retVar, level, ...) FN_X_GONE
 #define FN_FUNC_ARGS(retType, retVar, level, ...) FN_X_GONE
 #define FN_OUTPUT(...) FN_X_GONE
@@ -388,7 +477,20 @@ __attribute__((__constructor__)) static void fn_x_level_default(void)
 #define FN_PAUSE() FN_X_GONE
 #define FN_RESUME() FN_X_GONE
 
-struct probity_scope; /* a file must declare something */
+#ifdef __GNUC__ /* -std=c90 has no inline */
+#define FN_X_INLINE __inline__
+#else
+#define FN_X_INLINE inline
+#endif
+
+/* FN_INSTRUMENT_THREAD, with or without (). */
+static FN_X_INLINE void fn_x_gone_too(void)
+{
+}
+static FN_X_INLINE void (*fn_x_gone(void))(void)
+{
+    return fn_x_gone_too;
+}
 
 #endif
 

@@ -1,45 +1,47 @@
 /* SPDX-License-Identifier: MIT
  *
- * Logger.h: the interface of Logger, Probity's ancestor. A program written for it builds and links
+ * Logger.h: the interface of Logger, Probity's predecessor. Programs written for it build and link
  * unchanged:
  *
  *     C++: alexta::Initialize();  alexta::LogEvent(7);
  *     C:   alexta_Initialize();   alexta_LogEvent(7);
  *
- * The result is a CSV of one line per hit, in time order: pid, tid, probe id, CPU seconds, CPU
- * nanoseconds, wall seconds, wall nanoseconds. It is complete after a normal exit; after a kill,
- * `probity recover NAME.csv` makes the same file.
+ * The output is a CSV file with one line per hit, in time order: pid, tid, probe id, CPU seconds,
+ * CPU nanoseconds, wall seconds, wall nanoseconds. It is complete after a normal exit; if the
+ * process was killed, `probity recover NAME.csv` writes it.
  *
- * Configuration: edit these, or define them before the include where Initialize() is called. The
- * environment overrides each: PROBITY_OUT, PROBITY_CHUNK_RECORDS, PROBITY_SPOOL_RECORDS,
- * PROBITY_WALL_TIME, PROBITY_CPU_TIME.
+ * Configuration: edit the macros below, or define them before the include in the file that calls
+ * Initialize(). The environment overrides them: PROBITY_OUT, PROBITY_CHUNK_RECORDS,
+ * PROBITY_SPOOL_RECORDS, PROBITY_WALL_TIME, PROBITY_CPU_TIME.
  */
 #ifndef PROBITY_LOGGER_H
 #define PROBITY_LOGGER_H
 
-#include <string.h>
-
 #include "probity.h"
 
-/* Where the hits go; %p is the process id, %n the program's name. A name that does not end in .csv
- * gives a trace. */
+#ifndef PROBITY_REFUSED
+
+#include <string.h>
+
+/* Output file; %p is replaced by the process id, %n by the program's name. If the name does not end
+ * in .csv, a trace is written. */
 #ifndef LOG_FILE_NAME
 #define LOG_FILE_NAME "log.csv"
 #endif
 
-/* Hits that a thread gathers before it hands them on. Taken as 64 at least and 65,536 at most. */
+/* Number of hits that a thread buffers before it hands them over. Clamped to 64 to 65,536. */
 #ifndef LOG_THREAD_ARRAY_SIZE
 #define LOG_THREAD_ARRAY_SIZE 4096
 #endif
 
-/* Hits that wait, of all threads together, for the thread that writes. Taken as eight times the
- * above at least and 134,217,728 at most. */
+/* Number of buffered hits of all threads together. Clamped to 8 × LOG_THREAD_ARRAY_SIZE to
+ * 134,217,728. */
 #ifndef LOG_GLOBAL_ARRAY_SIZE
 #define LOG_GLOBAL_ARRAY_SIZE 524288
 #endif
 
-/* Wallclock time, CPU time: with the line taken out, or with 0, the log goes without, and the probe
- * without its upkeep. */
+/* Wall-clock time and CPU time: if the line is removed or the value is 0, that time is not recorded
+ * and costs the probe nothing. */
 #ifndef LOG_WC_TIME
 #define LOG_WC_TIME 1
 #endif
@@ -47,7 +49,7 @@
 #define LOG_CPU_TIME 1
 #endif
 
-/* Without a value, a directive is on, as it was for the ancestor. */
+/* A macro defined without a value is on, as in Logger. */
 #if !defined(LOG_WC_TIME)
 #define PROBITY_LOG_WALL PROBITY_OFF
 #elif (1 - LOG_WC_TIME - 1) == 2 || LOG_WC_TIME + 0 != 0
@@ -67,9 +69,10 @@
 extern "C" {
 #endif
 
-/* Starts recording. Call it once, at the beginning; a further call does nothing. When it cannot,
- * one line on stderr says why and the program goes on without a log. Not from a signal handler. */
-static inline void alexta_Initialize(void)
+/* Starts recording. Call it once, at the beginning; further calls do nothing. If recording cannot
+ * start, one line on stderr gives the reason and the program continues without a log. Not from a
+ * signal handler. */
+static inline __attribute__((no_instrument_function)) void alexta_Initialize(void)
 {
 #ifndef PROBITY_DISABLE
     const long chunk = LOG_THREAD_ARRAY_SIZE < 64      ? 64
@@ -91,9 +94,10 @@ static inline void alexta_Initialize(void)
 #endif
 }
 
-/* A hit of probe probeID. Any thread, signal handlers too. Nothing is recorded before Initialize(),
- * unless PROBITY_OUT is set. */
-static inline __attribute__((always_inline)) void alexta_LogEvent(unsigned int probeID)
+/* Records a hit of probe probeID. Any thread, signal handlers too. Nothing is recorded before
+ * Initialize(), unless PROBITY_OUT is set. */
+static inline __attribute__((always_inline, no_instrument_function)) void
+alexta_LogEvent(unsigned int probeID)
 {
 #ifdef PROBITY_DISABLE
     PROBITY_CAST(void, probeID);
@@ -120,5 +124,7 @@ inline __attribute__((always_inline)) void LogEvent(unsigned int probeID)
 
 } // namespace alexta
 #endif
+
+#endif /* PROBITY_REFUSED */
 
 #endif

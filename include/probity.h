@@ -1,28 +1,53 @@
 /* SPDX-License-Identifier: MIT
  *
- * probity.h: probes that record wall time and thread CPU time at the price of reading the clock.
+ * probity.h: probes that record wall time and thread CPU time for little more than the cost of
+ * reading the clock.
  *
  *     PROBITY_PROBE(7);               a hit of probe number 7
  *     PROBITY_PROBE_NAMED("parse");   a hit of the site named "parse"
  *
- * Nothing needs to be started: with PROBITY_OUT in the environment the first probe starts
- * recording; without it, and without probity_start(), a probe is a predicted branch. Every record
- * whose store has retired survives the process, however it ends (doc/spool.md). The tool `probity`
- * reads the result.
+ * No call is needed to start: if PROBITY_OUT is set in the environment, the first probe starts
+ * recording. Without it and without probity_start(), a probe is one predicted branch. Every record
+ * whose store has retired survives the process, however it ends (doc/spool.md). The `probity`
+ * command reads the trace.
  *
- * With PROBITY_DISABLE defined before the include, probes vanish and do not evaluate their
- * arguments. C11 and C++17 with GNU extensions (gcc, clang), Linux, x86-64 and AArch64.
+ * If PROBITY_DISABLE is defined before the include, probes compile to nothing and their arguments
+ * are not evaluated. Requires C11 or C++17 with GNU extensions (gcc, clang) on Linux, x86-64 or
+ * AArch64.
  *
- * In this file: errors, the probe macros, control functions, and last the inline record path.
+ * Contents: errors, options, control functions, the inline record path, the probe macros.
  */
 #ifndef PROBITY_H
 #define PROBITY_H
+
+/* Unsupported compilers, standards and platforms get one #error and no declarations. With
+ * PROBITY_DISABLE any operating system and processor is supported. */
+#if !defined(__GNUC__)
+#error "Probity needs gcc or clang"
+#define PROBITY_REFUSED 1
+#elif defined(__cplusplus) && __cplusplus < 201103L
+#error "Probity needs C++17 (probes alone: C++11) or newer (-std=c++17)"
+#define PROBITY_REFUSED 1
+#elif !defined(__cplusplus) && !defined(__STDC_VERSION__) && defined(__STRICT_ANSI__)
+#error "Probity needs C11 or newer (-std=c11)"
+#define PROBITY_REFUSED 1
+#elif !defined(PROBITY_DISABLE) && (!defined(__linux__) || !defined(__LP64__) ||                   \
+                                    !(defined(__x86_64__) || defined(__aarch64__)))
+#error "Probity runs on Linux, x86-64 or AArch64; elsewhere define PROBITY_DISABLE"
+#define PROBITY_REFUSED 1
+#endif
+
+/* Empty macros, so that the program's probes do not add errors to that #error. */
+#ifdef PROBITY_REFUSED
+#define PROBITY_PROBE(id) ((void)0)
+#define PROBITY_PROBE_NAMED(name) ((void)0)
+#else
 
 #include <stddef.h>
 #include <stdint.h>
 
 #define PROBITY_VERSION_MAJOR 0
-#define PROBITY_VERSION_MINOR 1
+#define PROBITY_VERSION_MINOR 2
 #define PROBITY_VERSION_PATCH 0
 
 #ifdef __cplusplus
@@ -31,128 +56,157 @@ extern "C" {
 
 #define PROBITY_API __attribute__((visibility("default")))
 
-/* What functions return: 0, or one of these. Values are never reused. */
+/* The record path is part of the function that it is in, even if the compiler is to call a hook in
+ * every function. Not for direct use. */
+#define PROBITY_INLINE static inline __attribute__((__always_inline__, __no_instrument_function__))
+
+/* Return values of functions: 0 on success, else a negative error. Values are never reused. */
 enum probity_error {
     PROBITY_OK = 0,
-    PROBITY_ERROR_ARGUMENT = -1,  /* an argument or option is out of its range */
-    PROBITY_ERROR_STATE = -2,     /* not now: already recording, or not recording */
-    PROBITY_ERROR_MEMORY = -3,    /* no memory, or no room for the spool */
-    PROBITY_ERROR_OPEN = -4,      /* a file cannot be opened or made */
+    PROBITY_ERROR_ARGUMENT = -1,  /* an argument or option is out of range */
+    PROBITY_ERROR_STATE = -2,     /* wrong state: already recording, or not recording */
+    PROBITY_ERROR_MEMORY = -3,    /* out of memory, or no space for the spool */
+    PROBITY_ERROR_OPEN = -4,      /* a file cannot be opened or created */
     PROBITY_ERROR_READ = -5,      /* a file cannot be read */
     PROBITY_ERROR_WRITE = -6,     /* a file cannot be written (disk full, limit, I/O error) */
     PROBITY_ERROR_FORMAT = -7,    /* not a Probity trace */
-    PROBITY_ERROR_VERSION = -8,   /* a trace or spool of another version */
-    PROBITY_ERROR_DAMAGED = -9,   /* a checksum or a length does not hold */
-    PROBITY_ERROR_EXISTS = -10,   /* the output exists */
-    PROBITY_ERROR_LIMIT = -11,    /* a limit of Probity is reached */
-    PROBITY_ERROR_SYSTEM = -12    /* a system call was refused */
+    PROBITY_ERROR_VERSION = -8,   /* unsupported version of a trace or spool */
+    PROBITY_ERROR_DAMAGED = -9,   /* a checksum or length is wrong */
+    PROBITY_ERROR_EXISTS = -10,   /* the output already exists */
+    PROBITY_ERROR_LIMIT = -11,    /* a Probity limit is exceeded */
+    PROBITY_ERROR_SYSTEM = -12    /* a system call failed */
 };
 
-/* Text of an error, one sentence without a full stop. Never NULL. Any thread, any time. */
+/* Returns the text of an error: one sentence without a full stop, never NULL. Any thread, any
+ * time. */
 PROBITY_API const char *probity_error_text(int error);
 
-/* "0.1.0". Any thread, any time. */
+/* Returns the version of the library, "MAJOR.MINOR.PATCH". Any thread, any time. */
 PROBITY_API const char *probity_version(void);
 
-/* What happens to a probe when all chunks are full and the writer has not kept up. */
+/* What a probe does when all chunks are full because the writer has not kept up. */
 enum probity_mode {
     PROBITY_MODE_DEFAULT = 0,
     PROBITY_MODE_BLOCK = 1, /* the thread waits: lossless; each wait is recorded (default) */
     PROBITY_MODE_DROP = 2,  /* the record is dropped and counted */
-    PROBITY_MODE_RING = 3   /* the oldest are overwritten; until flush or stop, only names and what
-                               else is declared are written */
+    PROBITY_MODE_RING = 3   /* the oldest records are overwritten; until flush or stop, only
+                               declarations (names, sites) are written */
+};
+
+/* Who writes the records to the trace. */
+enum probity_writing {
+    PROBITY_WRITING_DEFAULT = 0,
+    PROBITY_WRITING_THREAD = 1,  /* a thread of the program (default) */
+    PROBITY_WRITING_CONFINED = 2, /* the same, restricted to the system calls that it needs;
+                                     SECCOMP_FILTER_FLAG_TSYNC then fails in the program */
+    PROBITY_WRITING_EXTERNAL = 3 /* no thread is started in the program; `probity drain` or `probity
+                                    record --writer external` writes */
 };
 
 enum probity_switch { PROBITY_DEFAULT = 0, PROBITY_ON = 1, PROBITY_OFF = 2 };
 
-/* Options for probity_start(). Zero a struct and set what differs; 0 or NULL means the default.
- * Where the environment names a setting, the environment wins (but not in set-uid programs). */
+/* Options for probity_start(). Zero the struct and set the fields that differ; 0 or NULL means the
+ * default. A variable that is set in the environment overrides its field (except in set-uid
+ * programs). */
 struct probity_options {
-    /* sizeof(struct probity_options); 0 is taken as this version's. */
+    /* sizeof(struct probity_options); 0 means the size in this version. */
     size_t struct_bytes;
-    /* PROBITY_OUT: a trace, or a CSV where it ends in .csv; %p is the process id, %n the program's
-     * name, %% a percent sign. Default "%n.%p.probity". Copied. */
+    /* PROBITY_OUT: path of the trace, or of a CSV file if it ends in .csv. %p is replaced by the
+     * process id, %n by the program's name, %% by a percent sign. Default "%n.%p.probity".
+     * Copied. */
     const char *out;
     /* PROBITY_MODE=block|drop|ring: an enum probity_mode. */
     int mode;
     /* PROBITY_WALL_TIME=1|0: an enum probity_switch; default on. */
     int wall_time;
-    /* PROBITY_CPU_TIME=1|0: likewise. */
+    /* PROBITY_CPU_TIME=1|0: the same for CPU time. */
     int cpu_time;
-    /* PROBITY_OVERWRITE=1|0: likewise; default off: where the file exists, the process id is put
-     * into the name. */
+    /* PROBITY_OVERWRITE=1|0: an enum probity_switch; default off: if the file exists, the process
+     * id is added to the name. */
     int overwrite;
-    /* PROBITY_CHUNK_RECORDS: a thread's own array, in short records of 8 bytes: 64 to 65,536,
-     * rounded up to a power of two from 512 on; default 4,096. */
+    /* PROBITY_CHUNK_RECORDS: size of a thread's chunk in short records of 8 bytes: 64 to 65,536,
+     * from 512 on rounded up to a power of two; default 4,096. */
     uint32_t chunk_records;
-    /* PROBITY_SPOOL_RECORDS: the global array (one segment), likewise: at least 8 chunks, at most
-     * 2^27; default 524,288 (4 MiB). */
+    /* PROBITY_SPOOL_RECORDS: size of a segment of the spool, shared by all threads, in short
+     * records: at least 8 chunks, at most 2^27; default 524,288 (4 MiB). tmpfs allocates only the
+     * part that has been used. */
     uint32_t spool_records;
-    /* PROBITY_SPOOL_BYTES_MAX: all segments together; default 512 MiB. */
+    /* PROBITY_SPOOL_BYTES_MAX: limit for all segments together; default 512 MiB. */
     uint64_t spool_bytes_max;
-    /* PROBITY_CPU_GAP_NS: a thread that probes again within this time has not left the CPU: 200 to
-     * 1,000,000; default 1,500. */
+    /* PROBITY_CPU_GAP_NS: a thread that records again within this time is taken not to have left
+     * the CPU: 200 to 1,000,000; default 1,500. */
     uint32_t cpu_gap_ns;
-    /* PROBITY_CPU_BUDGET_PERMILLE: how much of its time a thread may spend on readings of its CPU
-     * clock that find that it had not left the CPU: 1 to 1000; default 8. */
+    /* PROBITY_CPU_BUDGET_PERMILLE: share of its time that a thread may spend on reading its CPU
+     * clock only to find that it had not left the CPU: 1 to 1000; default 8. */
     uint32_t cpu_budget_permille;
-    /* PROBITY_PROFILE=1|0: an enum probity_switch; default off. On: function scopes are not
-     * recorded but counted and timed, per function and thread (profile mode). */
+    /* PROBITY_PROFILE=1|0: an enum probity_switch; default off. On: function scopes are counted and
+     * timed per function and thread instead of recorded (profile mode). */
     int profile;
-    /* PROBITY_THREADS=announced|all: likewise; default off. On: only threads that called
-     * probity_thread_announce() are recorded. */
+    /* PROBITY_THREADS=announced|all: an enum probity_switch; default off (all). On: only threads
+     * that have called probity_thread_announce() are recorded. */
     int threads_announced;
-    /* PROBITY_LOG: where the program prints the log of its scopes and messages as it runs:
-     * "stderr", or the name of a file, which is added to, and in which %p, %n and %% are as in
-     * `out`. Default: nowhere. PROBITY_LOG without PROBITY_OUT removes the trace once its log is
+    /* PROBITY_LOG: destination of a log of scopes and messages, printed while the program runs:
+     * "stderr", "stdout" (or "-"), or a file to append to, with %p, %n and %% as in `out`. Default:
+     * no log. With PROBITY_LOG but without PROBITY_OUT, the trace is removed once its log has been
      * printed. Copied. */
     const char *log;
-    /* PROBITY_SUMMARY: where, when recording ends, the calls and times of all functions are
-     * printed, as `probity report` does. As `log` in all else. */
+    /* PROBITY_SUMMARY: destination of a summary, printed when recording ends: calls and times of
+     * all functions, as `probity report` shows them. Otherwise as `log`. */
     const char *summary;
-    /* PROBITY_COST=1|0: an enum probity_switch; default on: what probes and scopes cost is measured
-     * when recording starts and when it ends, in some 150 microseconds each time, and is part of
-     * the trace. */
+    /* PROBITY_COST=1|0: an enum probity_switch; whether to measure the cost of probes and scopes
+     * and store it in the trace. On: when recording starts and when it ends, about 200 microseconds
+     * each time. Default: at the start, for half as long, and at the end of recordings of at least
+     * 100 ms. */
     int cost;
-    /* PROBITY_LABEL: what this run is called, to find it again among others; at most 255 bytes.
-     * Default: nothing. Copied. */
+    /* PROBITY_LABEL: a label for this run, to find it among others; at most 255 bytes. Default:
+     * none. Copied. */
     const char *label;
+    /* PROBITY_WRITER=thread|confined|external: an enum probity_writing. */
+    int writing;
+    /* PROBITY_ORDER=strict|relaxed: an enum probity_switch; default off (relaxed). On: before a
+     * record reads the clock, it waits for all earlier instructions to finish, so that the times of
+     * very short functions are exact; a record then costs two to three times as much. Off: the
+     * processor may read the clock ahead of unfinished instructions; `probity info` shows how far
+     * ahead. */
+    int strict_order;
 };
 
-/* Starts recording. Optional: with PROBITY_OUT set, the constructor of the library or the first
- * probe does it. options may be NULL. Returns 0; PROBITY_ERROR_STATE when already recording;
- * another error when it cannot (one line on stderr says why): the program goes on without
- * recording. Any thread; not from a signal handler. */
+/* Starts recording. Optional: if PROBITY_OUT is set, the library's constructor or the first probe
+ * does it. options may be NULL. Returns 0; PROBITY_ERROR_STATE if already recording; another error
+ * if recording cannot start (one line on stderr gives the reason), and the program continues
+ * without recording. Any thread; not from a signal handler. */
 PROBITY_API int probity_start(const struct probity_options *options);
 
-/* Writes all records that threads have stored so far into the trace, and waits for it. In ring mode
- * this is the snapshot. Not needed for safety. Returns 0, PROBITY_ERROR_STATE when not recording,
- * PROBITY_ERROR_WRITE when the trace cannot be written. Any thread; not from a signal handler. */
+/* Writes all records that threads have stored so far to the trace and waits until that is done. In
+ * ring mode this takes the snapshot. Not needed to survive a crash. Returns 0, PROBITY_ERROR_STATE
+ * if not recording, or PROBITY_ERROR_WRITE if the trace cannot be written. Any thread; not from a
+ * signal handler. */
 PROBITY_API int probity_flush(void);
 
-/* Ends recording: all is written, the trace is closed, the spool removed (and the CSV made, where
- * one was asked for). Probes then are off until probity_start(). Exit does the same by itself.
- * Returns as probity_flush(). Any thread; not from a signal handler. */
+/* Ends recording: writes all records, closes the trace, removes the spool, and writes the CSV file
+ * if one was requested. Probes are off until the next probity_start(). Called automatically at
+ * exit. Returns as probity_flush(), or PROBITY_ERROR_DAMAGED if records are missing from the CSV
+ * file. Any thread; not from a signal handler. */
 PROBITY_API int probity_stop(void);
 
-/* 1 while recording, else 0. Any thread, signal handlers too. */
+/* Returns 1 while recording, else 0. Any thread, signal handlers too. */
 PROBITY_API int probity_is_recording(void);
 
-/* Path of the trace that is being recorded, or NULL. The string stays valid until the next start in
- * this process; a fork child that has not probed yet gets NULL. Any thread. */
+/* Returns the path of the trace being recorded, or NULL. The string is valid until the next start
+ * in this process; a forked child gets NULL until its first probe. Any thread. */
 PROBITY_API const char *probity_trace_path(void);
 
-/* Names the calling thread in the trace, from here on. At most 255 bytes are kept; copied. Without
- * it the kernel's name of the thread is used. Returns 0, PROBITY_ERROR_ARGUMENT,
- * PROBITY_ERROR_STATE when not recording. Any thread, signal handlers too. */
+/* Names the calling thread in the trace from now on. At most 255 bytes are kept; copied. Without
+ * it, the thread's name in the kernel is used. Returns 0, PROBITY_ERROR_ARGUMENT, or
+ * PROBITY_ERROR_STATE if not recording. Any thread, signal handlers too. */
 PROBITY_API int probity_thread_set_name(const char *name);
 
-/* Names probe number id, in this recording and in later ones of this process and its forked
- * children. At most 255 bytes are kept; copied. Returns 0 (also while nothing is recorded),
- * PROBITY_ERROR_ARGUMENT or _MEMORY. Any thread; not from a signal handler. */
+/* Names probe number id in this and later recordings of this process and its forked children. At
+ * most 255 bytes are kept; copied. Returns 0 (also while not recording), PROBITY_ERROR_ARGUMENT or
+ * PROBITY_ERROR_MEMORY. Any thread; not from a signal handler. */
 PROBITY_API int probity_probe_set_name(uint32_t id, const char *name);
 
-/* What a named probe is, known to the compiler. Made by PROBITY_PROBE_NAMED; not for direct use. */
+/* Static description of a named probe. Created by PROBITY_PROBE_NAMED; not for direct use. */
 struct probity_site {
     const char *name;
     const char *file;
@@ -163,29 +217,28 @@ struct probity_site {
 
 /* ---- The record path ------------------------------------------------------------------------ */
 
-/* Per-thread state that the inline probe touches. It lies in memory that reads as zero in a forked
- * child: valid_bit = 0 makes the next probe leave by the slow path, which gives the child its own
- * trace.
+/* Per-thread state used by the inline probe. It lies in memory that a forked child sees as zeroes:
+ * valid_bit = 0 sends the next probe to the slow path, which starts a separate trace for the child.
  *
- * Chunks lie in the upper half of windows of twice their size: an address with the bit set is in a
- * chunk, and one that ran over the end is not. So the reserved address alone tells whether it may
- * be used, even when a signal handler changes the chunk between the two instructions. */
+ * Chunks lie in the upper half of windows of twice their size: an address inside a chunk has the
+ * bit set, and one past its end does not. So the reserved address alone decides whether the word
+ * may be used, even if a signal handler replaces the chunk between the two instructions. */
 struct probity_thread {
     uint64_t cursor;    /* address of the next free word of this thread's chunk */
-    uint64_t valid_bit; /* bytes of a chunk, a power of two; 0: leave by the slow path */
+    uint64_t valid_bit; /* bytes of a chunk, a power of two; 0: take the slow path */
     uint64_t last_tick; /* of this thread's previous probe */
-    uint64_t gap_ticks; /* from here on CPU time must be read again */
+    uint64_t gap_ticks; /* after this much time the CPU clock must be read again */
 };
 
-/* 0: off. 1: recording, or not yet decided. */
+/* 0: off. 1: recording, or not decided yet. */
 extern PROBITY_API int probity_active;
 
-/* The calling thread's state; NULL until its first recorded probe. */
+/* The calling thread's state; NULL until its first record. */
 extern PROBITY_API __thread struct probity_thread *probity_thread_self
     __attribute__((tls_model("initial-exec")));
 
-/* The cold half: no state yet, chunk full, or the thread may have left the CPU. All are safe in
- * signal handlers and leave errno alone. Not for direct use. */
+/* Slow paths: no state yet, chunk full, or the thread may have left the CPU. All are safe in signal
+ * handlers and preserve errno. Not for direct use. */
 PROBITY_API void probity_probe_slow(uint32_t code) __attribute__((__cold__));
 PROBITY_API void probity_probe_gap(uint32_t code, uint64_t slot, uint64_t tick)
     __attribute__((__cold__));
@@ -203,22 +256,49 @@ PROBITY_API void probity_site_slow(struct probity_site *site) __attribute__((__c
 #if defined(__x86_64__)
 #define PROBITY_HAS_FAST_PATH 1
 
-/* One instruction without lock: atomic against this thread's signal handlers, and no other thread
- * adds. */
-static inline uint64_t probity_reserve(struct probity_thread *self, uint64_t bytes)
+/* One instruction without a lock prefix: atomic with respect to this thread's signal handlers; no
+ * other thread writes the cursor. */
+PROBITY_INLINE uint64_t probity_reserve(struct probity_thread *self, uint64_t bytes)
 {
     __asm__ volatile("xadd{q %0, %1| %1, %0}" : "+r"(bytes), "+m"(self->cursor) : : "cc");
     return bytes;
 }
 
-static inline uint64_t probity_ticks(void)
+PROBITY_INLINE uint64_t probity_ticks(void)
 {
     return __builtin_ia32_rdtsc();
+}
+
+#define PROBITY_WAIT_FOR_INSTRUCTIONS() __asm__ volatile("lfence" : : : "memory")
+
+/* An address in this function's frame, and the distance from there down to the word before the
+ * return address. Unlike the frame pointer, it takes no register. */
+#define PROBITY_FRAME __builtin_dwarf_cfa()
+#define PROBITY_FRAME_ABOVE 16u
+
+/* Returns the address of this instruction. Unique: each inlined copy has another address. */
+PROBITY_INLINE uint64_t probity_code_address(void)
+{
+    uint64_t address;
+    __asm__ volatile("lea{q 0(%%rip), %0| %0, [rip+0]}" : "=r"(address));
+    return address;
+}
+
+/* Whether the frame of an open scope (probity_scope.h) now holds another return address. In
+ * assembly because the frame may no longer belong to any function. */
+PROBITY_INLINE int probity_frame_is_overwritten(uint64_t minus)
+{
+    uint64_t frame;
+    int is;
+    __asm__ volatile("sar $16, %1\n\tneg %1\n\tcmp{w %w3, 8(%1)| word ptr [%1+8], %w3}"
+                     : "=@ccne"(is), "=&r"(frame)
+                     : "1"(minus), "r"(minus));
+    return is;
 }
 #elif defined(__aarch64__) && defined(__ARM_FEATURE_ATOMICS)
 #define PROBITY_HAS_FAST_PATH 1
 
-static inline uint64_t probity_reserve(struct probity_thread *self, uint64_t bytes)
+PROBITY_INLINE uint64_t probity_reserve(struct probity_thread *self, uint64_t bytes)
 {
     uint64_t before;
     __asm__ volatile("ldadd %1, %0, %2"
@@ -228,19 +308,64 @@ static inline uint64_t probity_reserve(struct probity_thread *self, uint64_t byt
     return before;
 }
 
-static inline uint64_t probity_ticks(void)
+PROBITY_INLINE uint64_t probity_ticks(void)
 {
     uint64_t ticks;
     __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
     return ticks;
 }
+
+#define PROBITY_FRAME __builtin_frame_address(0)
+#define PROBITY_FRAME_ABOVE 0u
+
+PROBITY_INLINE uint64_t probity_code_address(void)
+{
+    uint64_t address;
+    __asm__ volatile("adr %0, ." : "=r"(address));
+    return address;
+}
+
+PROBITY_INLINE int probity_frame_is_overwritten(uint64_t minus)
+{
+    uint64_t frame = (0 - minus / 65536) & (UINT64_MAX / 65536);
+    uint32_t low;
+    __asm__ volatile("ldrh %w0, [%1, #8]" : "=r"(low) : "r"(frame));
+    return low != (minus & 0xffff);
+}
+
+#define PROBITY_WAIT_FOR_INSTRUCTIONS() __asm__ volatile("dsb ishld\n\tisb" : : : "memory")
 #else
 #define PROBITY_HAS_FAST_PATH 0
+#define PROBITY_WAIT_FOR_INSTRUCTIONS() (void)0
+
+#define PROBITY_FRAME __builtin_frame_address(0)
+#define PROBITY_FRAME_ABOVE 0u
+
+PROBITY_INLINE uint64_t probity_code_address(void)
+{
+    return 0;
+}
+
+PROBITY_INLINE int probity_frame_is_overwritten(uint64_t minus)
+{
+    (void)minus;
+    return 0;
+}
 #endif
 
-/* Records a hit: about 20 instructions and three predicted branches beside the clock's own, all
- * hidden behind it. The word is reserved before the clock is read (doc/spool.md, "Reserving"). */
-static inline __attribute__((__always_inline__)) void probity_hit(uint32_t code)
+/* While recording, waits for all earlier instructions to finish. Directly before a probe it orders
+ * that probe's clock reading, as PROBITY_ORDER=strict does for all probes. (The compiler may still
+ * move computations in registers past the probe.) Any thread, signal handlers too. */
+PROBITY_INLINE void probity_order(void)
+{
+    if (probity_thread_self != NULL)
+        PROBITY_WAIT_FOR_INSTRUCTIONS();
+}
+
+/* Records a hit: about 20 instructions and three predicted branches besides the clock reading,
+ * and hidden by its latency. The word is reserved before the clock is read (doc/spool.md,
+ * "Reserving"). */
+PROBITY_INLINE void probity_hit(uint32_t code)
 {
 #if PROBITY_HAS_FAST_PATH
     struct probity_thread *self = probity_thread_self;
@@ -251,8 +376,8 @@ static inline __attribute__((__always_inline__)) void probity_hit(uint32_t code)
         return;
     }
     uint64_t slot = probity_reserve(self, 8);
-    /* Volatile: stays behind the reservation. Pairs with the end of a session, which clears
-     * valid_bit and then, behind a process-wide barrier, reads cursor. */
+    /* Volatile, to stay after the reservation. Pairs with the end of a session, which clears
+     * valid_bit and, after a process-wide barrier, reads cursor. */
     uint64_t valid_bit = __atomic_load_n(PROBITY_VOLATILE(&self->valid_bit), __ATOMIC_RELAXED);
     if (__builtin_expect((slot & valid_bit) == 0, 0)) {
         probity_probe_slow(code);
@@ -264,8 +389,9 @@ static inline __attribute__((__always_inline__)) void probity_hit(uint32_t code)
         return;
     }
     self->last_tick = tick;
-    /* Release, a plain store here: the consumer (src/spool/) that sees it may let go of the chunk,
-     * where a signal handler has handed that over, and the next thread's zeroes come behind it. */
+    /* Release, a plain store here: a consumer (src/spool/) that sees this word may free the chunk,
+     * if a signal handler has handed the chunk over; the next thread's zeroes then come after this
+     * store. */
     __atomic_store_n(PROBITY_VOLATILE(slot), tick << 24 | code, __ATOMIC_RELEASE);
 #else
     if (__atomic_load_n(&probity_active, __ATOMIC_RELAXED))
@@ -275,7 +401,7 @@ static inline __attribute__((__always_inline__)) void probity_hit(uint32_t code)
 
 /* Records a hit of probe number id, 0 to 2^32 - 1. Any thread, signal handlers too; errno is
  * untouched. */
-static inline __attribute__((__always_inline__)) void probity_probe(uint32_t id)
+PROBITY_INLINE void probity_probe(uint32_t id)
 {
     if (__builtin_expect(id <= PROBITY_SHORT_ID_MAX, 1))
         probity_hit(PROBITY_CODE_FIRST + 2u * id);
@@ -283,8 +409,8 @@ static inline __attribute__((__always_inline__)) void probity_probe(uint32_t id)
         probity_probe_wide(id);
 }
 
-/* Records a hit of a named site. Likewise. */
-static inline __attribute__((__always_inline__)) void probity_probe_site(struct probity_site *site)
+/* Records a hit of a named site. Any thread, signal handlers too; errno is untouched. */
+PROBITY_INLINE void probity_probe_site(struct probity_site *site)
 {
     uint32_t code = __atomic_load_n(&site->code, __ATOMIC_RELAXED);
 
@@ -301,16 +427,17 @@ static inline __attribute__((__always_inline__)) void probity_probe_site(struct 
 #define PROBITY_CAST(type, expression) ((type)(expression))
 #endif
 
-/* ---- What is compiled in --------------------------------------------------------------------- */
+/* ---- The list of sites ---------------------------------------------------------------------- */
 
 enum { PROBITY_LISTED_NAMED = 1, PROBITY_LISTED_NUMBERED = 2, PROBITY_LISTED_FUNCTION = 3 };
 
-/* Of each probe and scope the object file tells by an ELF note (doc/trace-format.md, "SITES"), so
- * that `probity list` knows those that were never hit. No instruction, no relocation at load time;
- * strip leaves it. `?`: the note is discarded with an inline function's other copies. `o`: and with
- * a function that --gc-sections discards; older assemblers do not know it, so there the note
- * stays. Texts are literals, __func__ and the like. With PROBITY_UNLISTED there are no notes, nor
- * with -mcmodel=large, where texts may be too far away. */
+/* Each probe and scope is described by an ELF note in the object file (doc/trace-format.md,
+ * "SITES"), so that `probity list` also shows those that were never hit. Notes need no instruction
+ * and no relocation at load time; strip keeps them. `?`: the note is discarded together with
+ * duplicate copies of an inline function. `o`: and together with a function that --gc-sections
+ * discards; older assemblers do not support it and the note stays. Texts are literals, __func__ and
+ * the like. There are no notes with PROBITY_UNLISTED, nor with -mcmodel=large, as texts may be too
+ * far away. */
 #if defined(PROBITY_UNLISTED) || defined(__code_model_large__) || \
     (!defined(__clang__) && __GNUC__ < 9) || (defined(__clang__) && __clang_major__ < 12)
 #define PROBITY_LIST(kind, level, flags, number, name, file, function, returns) ((void)(number))
@@ -337,8 +464,8 @@ enum { PROBITY_LISTED_NAMED = 1, PROBITY_LISTED_NUMBERED = 2, PROBITY_LISTED_FUN
                          PROBITY_NOTE_TEXT(function), PROBITY_NOTE_TEXT(returns))
 #endif
 
-/* A number that the compiler does not know is not listed. It must know at once: what it finds out
- * when it optimizes comes too late for an operand. */
+/* A number that is not a compile-time constant is not listed. It must be a constant to the front
+ * end: constants found by the optimizer come too late for an asm operand. */
 #ifdef __cplusplus
 #define PROBITY_LIST_NUMBER(id)                                                                    \
     do {                                                                                           \
@@ -364,15 +491,15 @@ enum { PROBITY_LISTED_NAMED = 1, PROBITY_LISTED_NUMBERED = 2, PROBITY_LISTED_FUN
 #define PROBITY_PROBE(id) PROBITY_CAST(void, 0 ? PROBITY_CAST(uint32_t, id) : 0u)
 #define PROBITY_PROBE_NAMED(name) PROBITY_CAST(void, sizeof(name))
 #else
-/* A hit of probe number id (uint32_t). A statement. */
+/* Records a hit of probe number id (uint32_t). A statement. */
 #define PROBITY_PROBE(id)                                                                          \
     do {                                                                                           \
         PROBITY_LIST_NUMBER(id);                                                                   \
         probity_probe(PROBITY_CAST(uint32_t, id));                                                 \
     } while (0)
 
-/* A hit of the site with this name, a string literal. A statement. File, line and function come
- * from the compiler. */
+/* Records a hit of the site with this name, a string literal. A statement. File, line and function
+ * are supplied by the compiler. */
 #define PROBITY_PROBE_NAMED(name)                                                                  \
     do {                                                                                           \
         static struct probity_site probity_site_here = {"" name, __FILE__, __func__, __LINE__, 0}; \
@@ -380,5 +507,7 @@ enum { PROBITY_LISTED_NAMED = 1, PROBITY_LISTED_NUMBERED = 2, PROBITY_LISTED_FUN
         probity_probe_site(&probity_site_here);                                                    \
     } while (0)
 #endif
+
+#endif /* PROBITY_REFUSED */
 
 #endif

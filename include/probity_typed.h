@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * probity_typed.h: probes that say what they are about: a request on its way through threads, a
- * lock, a queue.
+ * probity_typed.h: probes with ids: of a request that passes through threads, a lock or a queue.
  *
  *     PROBITY_REQUEST_BEGIN("request", id);           PROBITY_REQUEST_END("request", id);
  *     PROBITY_QUEUE_PUT("jobs", &queue, job);         PROBITY_QUEUE_GET("jobs", &queue, job);
@@ -9,38 +8,41 @@
  *     PROBITY_LOCK_RELEASE("cache", &mutex);
  *     PROBITY_PROBE_NAMED_WITH("parsed", id);         PROBITY_PROBE_WITH(7, id);
  *
- * Each is a hit of a named site ("jobs:put", "cache:wait", "request:begin") or of a numbered probe,
- * as those of probity.h, with one or two ids of 64 bits beside it, and seen as such by all
- * commands. `probity blocks --by correlation` joins hits of one correlation id across threads;
- * `probity model` makes queues, locks and arrivals of them.
+ * Each records a hit of a named site ("jobs:put", "cache:wait", "request:begin") or of a numbered
+ * probe, as in probity.h, with one or two 64-bit ids; all commands show it as a hit. `probity
+ * blocks --by correlation` joins the hits of one correlation id across threads; `probity model`
+ * analyzes queues, locks and arrivals.
  *
- * An id is an integer or a pointer. A correlation id stands for one piece of work while it is under
- * way: it may be used again once that has ended. An object id stands for a lock or a queue: its
- * address will do. Names are string literals.
+ * An id is an integer or a pointer. A correlation id identifies one piece of work while it is in
+ * progress and may be reused once the work has ended. An object id identifies a lock or a queue;
+ * its address is suitable. Names are string literals.
  *
- * Statements, for any thread and for signal handlers; errno is untouched. A hit takes 40 or 48
- * bytes in its thread's chunk instead of 8. Off, one is a predicted branch; in profile mode all are
- * off. With PROBITY_DISABLE defined before the include they vanish without evaluating arguments.
+ * All are statements. Any thread, signal handlers too; errno is untouched. A hit takes 40 or 48
+ * bytes in its thread's chunk instead of 8. While not recording, each is one predicted branch; in
+ * profile mode all are off. If PROBITY_DISABLE is defined before the include, they compile to
+ * nothing and their arguments are not evaluated.
  */
 #ifndef PROBITY_TYPED_H
 #define PROBITY_TYPED_H
 
 #include "probity_scope.h"
 
+#ifndef PROBITY_REFUSED
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* What a hit says about its ids. Values are those of the trace. */
+/* Meaning of a hit's ids. Values are those in the trace. */
 enum probity_role {
-    PROBITY_ROLE_NONE = 0,          /* a correlation id alone */
-    PROBITY_ROLE_LOCK_WAIT = 1,     /* in front of taking it; may be left out where it is free */
-    PROBITY_ROLE_LOCK_HOLD = 2,     /* the lock is this thread's */
-    PROBITY_ROLE_LOCK_RELEASE = 3,  /* in front of giving it back */
-    PROBITY_ROLE_QUEUE_PUT = 4,     /* in front of putting the item in: nobody can have it yet */
-    PROBITY_ROLE_QUEUE_GET = 5,     /* behind getting it */
+    PROBITY_ROLE_NONE = 0,          /* only a correlation id */
+    PROBITY_ROLE_LOCK_WAIT = 1,     /* before acquiring the lock; may be omitted if it is free */
+    PROBITY_ROLE_LOCK_HOLD = 2,     /* the thread has acquired the lock */
+    PROBITY_ROLE_LOCK_RELEASE = 3,  /* before releasing the lock */
+    PROBITY_ROLE_QUEUE_PUT = 4,     /* before putting the item, while no other thread can have it */
+    PROBITY_ROLE_QUEUE_GET = 5,     /* after getting the item */
     PROBITY_ROLE_REQUEST_BEGIN = 6, /* the work arrives */
-    PROBITY_ROLE_REQUEST_END = 7    /* it is done, or given up */
+    PROBITY_ROLE_REQUEST_END = 7    /* it is done or abandoned */
 };
 
 /* ---- Not for direct use -------------------------------------------------------------------------
@@ -54,15 +56,15 @@ enum {
     PROBITY_KIND_HIT_WITH = 17
 };
 
-/* The cold half of the two below: the event by the slow path; the code of a site, which is declared
- * where it is not, or 0 where that fails. */
+/* Slow paths of the two functions below: records the event; returns the code of a site, declaring
+ * it if necessary, or 0 on failure. */
 PROBITY_API void probity_hit_with_slow(uint32_t number, uint32_t flags, uint64_t correlation,
                                        uint64_t object) __attribute__((__cold__));
 PROBITY_API uint32_t probity_site_declare(struct probity_site *site) __attribute__((__cold__));
 
-/* The constants of `flags` tell how long the record is. Costs what probity_hit() does, and two to
- * four stores. */
-static inline __attribute__((__always_inline__)) void
+/* The constant `flags` determines the length of the record. Costs two to four stores more than
+ * probity_hit(). */
+PROBITY_INLINE void
 probity_hit_with(uint32_t number, uint32_t flags, uint64_t correlation, uint64_t object)
 {
     struct probity_event_room room;
@@ -85,7 +87,7 @@ probity_hit_with(uint32_t number, uint32_t flags, uint64_t correlation, uint64_t
     probity_event_publish(&room);
 }
 
-static inline __attribute__((__always_inline__)) void
+PROBITY_INLINE void
 probity_site_hit_with(struct probity_site *site, uint32_t flags, uint64_t correlation,
                       uint64_t object)
 {
@@ -104,26 +106,26 @@ probity_site_hit_with(struct probity_site *site, uint32_t flags, uint64_t correl
 #ifdef __cplusplus
 }
 
-/* The include may stand in an `extern "C"`. */
+/* Templates need C++ linkage even if the include is inside extern "C". */
 extern "C++" {
-template <typename Type> static inline uint64_t probity_id_of(Type *pointer)
+template <typename Type> PROBITY_INLINE uint64_t probity_id_of(Type *pointer)
 {
     return reinterpret_cast<uintptr_t>(pointer);
 }
 
-template <typename Type> static inline uint64_t probity_id_of(Type number)
+template <typename Type> PROBITY_INLINE uint64_t probity_id_of(Type number)
 {
     return static_cast<uint64_t>(number);
 }
 }
 #define PROBITY_ID_OF(id) probity_id_of(id)
 #else
-/* An integer or a pointer. */
+/* id: an integer or a pointer. */
 #define PROBITY_ID_OF(id) ((uint64_t)(id))
 #endif
 
 #ifdef PROBITY_DISABLE
-/* No sizeof: an id may be a bit-field. */
+/* No sizeof, because an id may be a bit-field. */
 #define PROBITY_X_GONE(id) PROBITY_CAST(void, 0 ? PROBITY_ID_OF(id) : 0u)
 #define PROBITY_X_NUMBERED(id, role, flags, correlation, object)                                   \
     PROBITY_CAST(void, (PROBITY_X_GONE(id), PROBITY_X_GONE(correlation), PROBITY_X_GONE(object)))
@@ -151,14 +153,14 @@ template <typename Type> static inline uint64_t probity_id_of(Type number)
 /* ---- Probes -------------------------------------------------------------------------------------
  */
 
-/* A hit of probe number id, or of the site with this name, for the work `correlation`. */
+/* Records a hit of probe number id, or of the site with this name, with a correlation id. */
 #define PROBITY_PROBE_WITH(id, correlation)                                                        \
     PROBITY_X_NUMBERED(id, 0, PROBITY_WITH_CORRELATION, correlation, 0)
 #define PROBITY_PROBE_NAMED_WITH(name, correlation)                                                \
     PROBITY_X_NAMED(name, 0, PROBITY_WITH_CORRELATION, correlation, 0)
 
-/* A hit of probe number id in a role: for programs that number their probes. Of locks the
- * correlation id, of requests the object id is there for completeness; 0 will do. */
+/* Records a hit of probe number id in a role, for programs that number their probes. The
+ * correlation id of a lock and the object id of a request are not used and may be 0. */
 #define PROBITY_PROBE_ROLE(id, role, correlation, object)                                          \
     PROBITY_X_NUMBERED(id, role, PROBITY_WITH_CORRELATION | PROBITY_WITH_OBJECT, correlation,      \
                        object)
@@ -170,7 +172,7 @@ template <typename Type> static inline uint64_t probity_id_of(Type number)
 #define PROBITY_LOCK_RELEASE(name, lock)                                                           \
     PROBITY_X_NAMED(name ":release", PROBITY_ROLE_LOCK_RELEASE, PROBITY_WITH_OBJECT, 0, lock)
 
-/* item: a correlation id, by which its get finds its put. */
+/* item: a correlation id, which pairs the get with its put. */
 #define PROBITY_QUEUE_PUT(name, queue, item)                                                       \
     PROBITY_X_NAMED(name ":put", PROBITY_ROLE_QUEUE_PUT,                                           \
                     PROBITY_WITH_CORRELATION | PROBITY_WITH_OBJECT, item, queue)
@@ -178,10 +180,12 @@ template <typename Type> static inline uint64_t probity_id_of(Type number)
     PROBITY_X_NAMED(name ":get", PROBITY_ROLE_QUEUE_GET,                                           \
                     PROBITY_WITH_CORRELATION | PROBITY_WITH_OBJECT, item, queue)
 
-/* They may be in different threads. */
+/* Begin and end may be in different threads. */
 #define PROBITY_REQUEST_BEGIN(name, request)                                                       \
     PROBITY_X_NAMED(name ":begin", PROBITY_ROLE_REQUEST_BEGIN, PROBITY_WITH_CORRELATION, request, 0)
 #define PROBITY_REQUEST_END(name, request)                                                         \
     PROBITY_X_NAMED(name ":end", PROBITY_ROLE_REQUEST_END, PROBITY_WITH_CORRELATION, request, 0)
+
+#endif /* PROBITY_REFUSED */
 
 #endif

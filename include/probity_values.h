@@ -1,29 +1,32 @@
 /* SPDX-License-Identifier: MIT
  *
- * probity_values.h: how FnTrace.h finds the type of a value and brings it into a record: by
- * _Generic in C, by templates in C++. Only the macros of FnTrace.h use it.
+ * probity_values.h: how FnTrace.h determines the type of a value and stores it in a record: with
+ * _Generic in C, with templates in C++. Used only by the macros of FnTrace.h.
  *
- * A value is evaluated once, into a local variable. Where the bytes of all values are what is
- * recorded ("fixed": integers, bool, enums, float, double, pointers), they are stored straight into
- * the record; else the values are described to probity_values_slow(), which copies texts and calls
- * formatters.
+ * A value is evaluated once, into a local variable. If all values are recorded as their bytes
+ * ("fixed": integers, bool, enums, float, double, pointers), they are stored directly in the
+ * record; else they are passed to probity_values_slow(), which copies texts and calls formatters.
  *
- * Both languages define, of an expression x and its variable n:
- *   FN_X_CHECK_TYPE(x)  refuses what cannot be shown
+ * Both languages define, for an expression x and its variable n:
+ *   FN_X_CHECK_TYPE(x)  compile-time error for an unsupported type
  *   FN_X_LOCAL(n, x)  declares the variable     FN_X_TYPE(x)      its type in the format
- *   FN_X_FIXED(x)     whether it is fixed       FN_X_SIZE(x)      its bytes in a record, if it is
- *   FN_X_STORE(n, x)  stores it, and moves on   FN_X_VALUE(n, x)  its struct probity_value
- * Type, whether fixed, and size are constants.
+ *   FN_X_FIXED(x)     whether it is fixed       FN_X_SIZE(x)      its size in a record, if fixed
+ *   FN_X_STORE(n, x)  stores it, advances       FN_X_VALUE(n, x)  its struct probity_value
+ * FN_X_TYPE, FN_X_FIXED and FN_X_SIZE are constants.
  */
 #ifndef PROBITY_VALUES_H
 #define PROBITY_VALUES_H
+
+#include "probity_stream.h"
+
+#ifdef PROBITY_HAS_VALUES
 
 #include <string.h>
 
 #include "probity_scope.h"
 
-/* Types as doc/trace-format.md numbers them, and three that the declaration of a format makes one
- * of those of: arrays, whose text in the source may be a literal. */
+/* Types, numbered as in doc/trace-format.md, plus three for arrays, whose source text may be a
+ * literal; the declaration of a format maps them to types of the document. */
 enum probity_type {
     PROBITY_TYPE_BOOL = 1,
     PROBITY_TYPE_CHAR = 2,
@@ -51,8 +54,8 @@ enum probity_type {
     PROBITY_TYPE_ARRAY = 100 /* added to STRING, WIDE_STRING and POINTER */
 };
 
-/* The text of an argument is that of a string literal, "..." or L"...". With an array type, it is
- * one: then the format's text is the value, and nothing is recorded. */
+/* Whether the source text of an argument is a string literal, "..." or L"...". If its type is also
+ * an array, it is one: the format then contains the value, and nothing is recorded. */
 #define FN_X_LOOKS_LITERAL(x) ((#x)[0] == '"' || ((#x)[0] == 'L' && (#x)[1] == '"'))
 
 /* For FN_BYTES: memory that may be unreadable. */
@@ -61,7 +64,7 @@ struct probity_bytes {
     size_t count;
 };
 
-/* For FN_WIDE in C, where wchar_t is another name for int. */
+/* Type of FN_WIDE in C, because wchar_t is a plain int there. */
 struct probity_wide;
 
 __extension__ typedef __int128 probity_i128;
@@ -76,11 +79,11 @@ __extension__ typedef unsigned __int128 probity_u128;
 #endif
 #define FN_USER_TYPE(type, formatter) type : formatter,
 
-/* The comma turns an array into a pointer and keeps a struct a struct. */
+/* The comma makes a pointer of an array and leaves a struct unchanged. */
 #define FN_X_TYPEOF(x) __typeof__((void)0, (x))
 #define FN_X_IS_ARRAY(x)                                                                           \
     (!__builtin_types_compatible_p(__typeof__(x), FN_X_TYPEOF(x)) && !FN_X_IS_ATOMIC(x))
-#ifdef __clang__ /* where _Atomic is no qualifier that does not count */
+#ifdef __clang__ /* an _Atomic type is not compatible with its plain type */
 #define FN_X_IS_ATOMIC(x) __builtin_types_compatible_p(__typeof__(x), _Atomic(FN_X_TYPEOF(x)))
 #else
 #define FN_X_IS_ATOMIC(x) 0
@@ -89,8 +92,8 @@ __extension__ typedef unsigned __int128 probity_u128;
 #define FN_X_FORMATTER(x) _Generic((x), FN_USER_TYPES default: (struct probity_wide *)0)
 #define FN_X_IS_USER(x) _Generic(FN_X_FORMATTER(x), probity_formatter *: 1, default: 0)
 
-/* Of what has no branch of its own, only pointers and integers (enums of any size) can be shown:
- * classes 1 to 7, by the compiler's numbers. */
+/* Of types without a branch above, only pointers and integers (enums of any size) are supported:
+ * classes 1 to 7 in the compiler's numbering. */
 #define FN_X_IS_SHOWN(x)                                                                           \
     (FN_X_IS_USER(x) ||                                                                            \
      _Generic((x), float: 1, double: 1, long double: 1, float _Complex: 1, double _Complex: 1,     \
@@ -156,7 +159,7 @@ __extension__ typedef unsigned __int128 probity_u128;
          ? PROBITY_AT_POINTER                                                                      \
          : PROBITY_AT_VALUE)
 
-/* A formatter, or NULL of the right type. */
+/* The formatter of x, or NULL of the right type. */
 #define FN_X_FORMATTER_OF(x)                                                                       \
     _Generic(FN_X_FORMATTER(x), probity_formatter *: FN_X_FORMATTER(x),                            \
              default: (probity_formatter *)0)
@@ -169,41 +172,11 @@ __extension__ typedef unsigned __int128 probity_u128;
 
 #else /* ---- C++ ------------------------------------------------------------------------------ */
 
-#include <cwchar>
-#include <cxxabi.h>
 #include <memory>
-#include <ostream>
-#include <sstream>
 #include <string>
-#include <string_view>
 #include <type_traits>
 
 namespace probity_fn {
-
-template <class T> using plain = std::remove_cv_t<std::remove_reference_t<T>>;
-template <class T> using element = std::remove_cv_t<std::remove_pointer_t<std::decay_t<T>>>;
-
-template <class T, class = void> struct has_insertion : std::false_type {};
-template <class T>
-struct has_insertion<T, std::void_t<decltype(std::declval<std::ostream &>()
-                                             << std::declval<const T &>())>> : std::true_type {};
-
-/* An operator<< that is no member of the stream: one that was written for this pointer type. */
-template <class T, class = void> struct has_own_insertion : std::false_type {};
-template <class T>
-struct has_own_insertion<T, std::void_t<decltype(operator<<(std::declval<std::ostream &>(),
-                                                            std::declval<T>()))>>
-    : std::true_type {};
-
-template <class T> constexpr bool is_text()
-{
-    return std::is_same_v<plain<T>, std::string> || std::is_same_v<plain<T>, std::string_view>;
-}
-
-template <class T> constexpr bool is_wide_text()
-{
-    return std::is_same_v<plain<T>, std::wstring> || std::is_same_v<plain<T>, std::wstring_view>;
-}
 
 template <class T> constexpr uint8_t integer_type()
 {
@@ -222,23 +195,25 @@ template <class T> constexpr uint8_t pointer_type()
     else if constexpr (std::is_same_v<element<T>, unsigned char> && array != 0)
         return PROBITY_TYPE_BYTES;
     else if constexpr (!std::is_integral_v<element<T>> &&
-                       has_own_insertion<std::decay_t<T>>::value)
+                       own_insertion_of<std::decay_t<T>>() != insertion::none)
         return PROBITY_TYPE_TEXT;
     else
         return PROBITY_TYPE_POINTER;
 }
 
-/* An enum class is shown as text where it has an operator<<; other enums would find those of int.
+/* An enum class with an operator<< is shown as text; any other enum would match the operators of
+ * int.
  */
 template <class T> constexpr uint8_t enum_type()
 {
-    if constexpr (!std::is_convertible_v<T, std::underlying_type_t<T>> && has_insertion<T>::value)
+    if constexpr (!std::is_convertible_v<T, std::underlying_type_t<T>> &&
+                  insertion_of<T>() != insertion::none)
         return PROBITY_TYPE_TEXT;
     else
         return integer_type<std::underlying_type_t<T>>();
 }
 
-/* The type of T in a format; 0 where it cannot be shown. */
+/* The type of T in a format; 0 if unsupported. */
 template <class Given> constexpr uint8_t type_of()
 {
     using T = plain<Given>;
@@ -274,7 +249,7 @@ template <class Given> constexpr uint8_t type_of()
     else if constexpr (std::is_enum_v<T>)
         return enum_type<T>();
     else
-        return has_insertion<T>::value ? PROBITY_TYPE_TEXT : 0;
+        return insertion_of<T>() != insertion::none ? PROBITY_TYPE_TEXT : 0;
 }
 
 constexpr bool is_fixed(uint8_t type)
@@ -289,7 +264,8 @@ template <class T> constexpr uint32_t size_of()
 }
 
 template <class T>
-inline __attribute__((__always_inline__)) uint8_t *store(uint8_t *at, const T &value)
+inline __attribute__((__always_inline__, __no_instrument_function__)) uint8_t *
+store(uint8_t *at, const T &value)
 {
     if constexpr (is_fixed(type_of<T>())) {
         std::decay_t<T> copy = value;
@@ -299,21 +275,21 @@ inline __attribute__((__always_inline__)) uint8_t *store(uint8_t *at, const T &v
     }
 }
 
-/* The text of any type that a stream takes, at the moment of the call. */
+/* Formats any type that a stream accepts, in the calling thread. */
 template <class T> size_t format(const void *value, char *text, size_t bytes)
 {
 #if __cpp_exceptions
     try {
 #endif
         std::ostringstream stream;
-        stream << *static_cast<const T *>(value);
+        insert(stream, *static_cast<const T *>(value));
         const std::string made = stream.str();
         made.copy(text, bytes);
         return made.size();
 #if __cpp_exceptions
 #ifdef __GLIBCXX__
     } catch (abi::__forced_unwind &) {
-        throw; /* the thread is cancelled: to stop that would end the program */
+        throw; /* cancellation of the thread; swallowing it would end the program */
 #endif
     } catch (...) {
         static const char failed[] = "(operator<< threw)";
@@ -346,10 +322,68 @@ template <class T> probity_value describe(const T &value)
         return {at, sizeof value, nullptr, PROBITY_AT_VALUE};
 }
 
-/* The same of a return value, when its scope ends. */
+/* The same for a return value, when its scope ends. */
 template <class T> probity_value describe_at(const void *value)
 {
     return describe(*static_cast<const T *>(value));
+}
+
+/* ---- Messages of one value or of a stream expression ---- */
+
+template <class T> constexpr uint8_t message_type_of()
+{
+    return type_of<T>();
+}
+template <> constexpr uint8_t message_type_of<text_stream>()
+{
+    return PROBITY_TYPE_STRING;
+}
+
+/* Type of the operand of `start() << x`: the value itself, or the stream. */
+template <class T> struct message_value {
+    using type = T;
+};
+template <class T> struct message_value<first<T>> {
+    using type = T;
+};
+template <class T> using message_of = typename message_value<plain<T>>::type;
+
+template <class T> const T &unwrap(const first<T> &one)
+{
+    return one.value;
+}
+template <class T> const T &unwrap(const T &value)
+{
+    return value;
+}
+
+/* Records a MESSAGE of one value, as FN_X_RECORD does for several. */
+template <bool is_literal, class T>
+inline __attribute__((__always_inline__)) void record_value(struct probity_site_format *format,
+                                                            const T &value)
+{
+    constexpr bool fits = is_literal || is_fixed(type_of<T>());
+    uint32_t number = probity_site_format_number(format);
+    struct probity_event_room room;
+    uint8_t *at = nullptr;
+
+    if (fits && __builtin_expect(number != 0, 1))
+        at = probity_event_begin(&room, 9, 4u + (is_literal ? 0u : size_of<T>()));
+    if (__builtin_expect(at != nullptr, fits)) {
+        at = probity_put_head(at, 9, 0, number, 0);
+        if constexpr (!is_literal)
+            store(at, value);
+        probity_event_publish(&room);
+    } else {
+        const struct probity_value values[] = {describe(value)};
+        probity_values_slow(9, 0, 0, format, values);
+    }
+}
+
+template <bool is_literal>
+inline void record_value(struct probity_site_format *format, const text_stream &stream)
+{
+    record_value<false>(format, stream.text());
 }
 
 } // namespace probity_fn
@@ -361,7 +395,8 @@ template <class T> probity_value describe_at(const void *value)
 #define FN_X_SIZE(x) (FN_X_IS_LITERAL(x) ? 0u : probity_fn::size_of<decltype((x))>())
 #define FN_X_CHECK_TYPE(x)                                                                         \
     static_assert(FN_X_TYPE(x) != 0,                                                               \
-                  "FnTrace: no operator<<(std::ostream &, ...) for the type of '" #x "'");
+                  "FnTrace: no operator<<(std::ostream &, ...) or (std::wostream &, ...) for the " \
+                  "type of '" #x "'");
 #define FN_X_LOCAL(n, x)                                                                           \
     FN_X_CHECK_TYPE(x)                                                                             \
     const auto &n = (x);
@@ -373,5 +408,7 @@ template <class T> probity_value describe_at(const void *value)
     (probity_bytes{static_cast<const void *>(address), static_cast<size_t>(bytes)})
 
 #endif
+
+#endif /* PROBITY_HAS_VALUES */
 
 #endif

@@ -1,24 +1,29 @@
 #!/usr/bin/env bash
-# Makes the page of `probity view` in a folder of its own: copies view/ there, installs what it is
-# bundled from, and bundles it into page.html. An empty page.html stands for a tool without the
-# page; why, is said. Usage: tools/build_page.sh FOLDER
+# Makes the page of `probity view` from its sources in view/. `make page` writes the result to
+# view/dist/page.html, which is kept in the tree, so that building the tool takes no Node.js.
+# Usage: tools/build_page.sh DIRECTORY OUT
+#
+# Works in a copy of view/ in DIRECTORY, since node_modules must not lie between the sources. The
+# lock file pins the bundler, whose result is the same on every machine.
 set -eu
 tree=$(cd "$(dirname "$0")/.." && pwd)
-folder=${1:?usage: build_page.sh FOLDER}
-mkdir -p "$folder"
-cd "$folder"
+directory=${1:?usage: build_page.sh DIRECTORY OUT} name=${2:?usage: build_page.sh DIRECTORY OUT}
+out=$(realpath -m "$name")
 
-without() {
-    echo "page: $1: the tool is built without \`probity view\`; install nodejs and npm (Debian's" \
-        "do), see that npm gets its packages, and build again" >&2
-    : > page.html
-    touch -d @0 page.html # so that the next build tries again
-    exit 0
-}
-
-command -v node > /dev/null || without "no node here"
-command -v npm > /dev/null || without "no npm here"
-"$tree/tools/npm_install.sh" "$tree/view" . --omit=dev --prefer-offline \
-    --fetch-retries=1 || without "npm could not install packages"
+if ! command -v node > /dev/null || ! command -v npm > /dev/null; then
+    echo "page: building it takes nodejs and npm" >&2
+    exit 1
+fi
+"$tree/tools/npm_install.sh" "$tree/view" "$directory" --omit=dev --prefer-offline --fetch-retries=1
+cd "$directory"
+rm -rf src
 cp -R "$tree/view/bundle.mjs" "$tree/view/src" .
 node bundle.mjs page.html
+mkdir -p "$(dirname "$out")"
+# An unchanged page stays as old as it is: nothing is built again for it.
+if cmp -s page.html "$out"; then
+    echo "page: $name is up to date"
+else
+    cp page.html "$out"
+    echo "page: $name written"
+fi

@@ -68,17 +68,17 @@ paste_part() {
 }
 
 run_part() {
-    local part=$1 folder=$BUILD/campaign/$1 status=0 started=$SECONDS
-    mkdir -p "$folder"
+    local part=$1 directory=$BUILD/campaign/$1 status=0 started=$SECONDS
+    mkdir -p "$directory"
     echo "campaign: $part"
     # Whoever pastes the figures later says of which state of the sources they are.
     printf '%s; %s; commit %s%s.\n' "$(machine)" "$(date -u +%F)" \
         "$(git rev-parse --short=12 HEAD 2> /dev/null || echo unknown)" \
-        "$(git diff --quiet HEAD 2> /dev/null || echo ' with changes')" > "$folder/where"
-    env "PART=$part" "STATE=$folder" "PROBITY=$BUILD/bin/probity" VARIANT=gcc \
+        "$(git diff --quiet HEAD 2> /dev/null || echo ' with changes')" > "$directory/where"
+    env "PART=$part" "STATE=$directory" "PROBITY=$BUILD/bin/probity" VARIANT=gcc \
         "CC=${CC:-gcc}" "CXX=${CXX:-g++}" bash "tests/campaign/$part.sh" || status=$?
     if [ "$status" -ne 0 ]; then
-        echo "campaign: $part: FAILED (status $status), see $folder" >&2
+        echo "campaign: $part: FAILED (status $status), see $directory" >&2
     else
         echo "campaign: $part: done in $((SECONDS - started)) s"
     fi

@@ -10,10 +10,10 @@ if ! command -v aarch64-linux-gnu-gcc > /dev/null || ! command -v qemu-aarch64 >
     echo "needs gcc-aarch64-linux-gnu and qemu-user"
     exit 77
 fi
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+directory=$(mktemp -d)
+trap '[[ $BASHPID != $$ ]] || rm -rf "$directory"' EXIT
 
-cat > "$folder/user.c" <<'PROGRAM'
+cat > "$directory/user.c" <<'PROGRAM'
 #define FN_INSTRUMENT
 #include "FnTrace.h"
 #include <pthread.h>
@@ -60,28 +60,28 @@ for machine in armv8-a armv8.1-a; do
     make -s BUILD="$out" CC=aarch64-linux-gnu-gcc AR=aarch64-linux-gnu-ar \
         OBJCOPY=aarch64-linux-gnu-objcopy CFLAGS="-march=$machine" lib > /dev/null
     aarch64-linux-gnu-gcc -march="$machine" -O2 -static -pthread -Iinclude -D_GNU_SOURCE \
-        -o "$folder/user" "$folder/user.c" "$out/lib/libprobity.a"
-    rm -f "$folder/trace.probity"
-    PROBITY_OUT=$folder/trace.probity qemu-aarch64 "$folder/user"
-    lines=$("$build/bin/probity" csv "$folder/trace.probity" | awk -F, '$3 == 7' | wc -l)
+        -o "$directory/user" "$directory/user.c" "$out/lib/libprobity.a"
+    rm -f "$directory/trace.probity"
+    PROBITY_OUT=$directory/trace.probity qemu-aarch64 "$directory/user"
+    lines=$("$build/bin/probity" csv "$directory/trace.probity" | awk -F, '$3 == 7' | wc -l)
     if [ "$lines" -ne 60000 ]; then
         echo "aarch64: $machine: $lines of 60000 hits in the trace" >&2
         exit 1
     fi
-    rm -f "$folder/trace.probity"
-    PROBITY_OUT=$folder/trace.probity qemu-aarch64 "$folder/user" scopes
-    "$build/bin/probity" log "$folder/trace.probity" > "$folder/log"
-    returns=$(grep -cF "return ('x')" "$folder/log" || true)
-    texts=$(grep -cE 'text x(good|unreadable 0x10)' "$folder/log" || true)
-    values=$(grep -cE '(c = -4999|d = 1249\.75)$' "$folder/log" || true)
-    PROBITY_PROFILE=1 PROBITY_OUT=$folder/profile.probity qemu-aarch64 "$folder/user" scopes
-    calls=$("$build/bin/probity" report "$folder/profile.probity" |
+    rm -f "$directory/trace.probity"
+    PROBITY_OUT=$directory/trace.probity qemu-aarch64 "$directory/user" scopes
+    "$build/bin/probity" log "$directory/trace.probity" > "$directory/log"
+    returns=$(grep -cF "return ('x')" "$directory/log" || true)
+    texts=$(grep -cE 'text x(good|unreadable 0x10)' "$directory/log" || true)
+    values=$(grep -cE '(c = -4999|d = 1249\.75)$' "$directory/log" || true)
+    PROBITY_PROFILE=1 PROBITY_OUT=$directory/profile.probity qemu-aarch64 "$directory/user" scopes
+    calls=$("$build/bin/probity" report "$directory/profile.probity" |
         awk '$NF == "scope" { print $1 }')
     if [ "$returns $texts $values $calls" != "15000 15000 6 15000" ]; then
         echo "aarch64: $machine: scopes: $returns returns, $texts texts, $values values," \
             "$calls calls" >&2
         exit 1
     fi
-    rm -f "$folder/profile.probity"
+    rm -f "$directory/profile.probity"
     echo "aarch64: $machine: 60000 hits and 15000 scopes recorded and read"
 done

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Compiles each public header alone, and a user of every probe macro, as C11 and C++17 by gcc and
-# clang with the warnings that the project promises. Exit status 1 when one complains.
+# clang with the warnings that the project promises. Exit status 1 when one complains, or when
+# another standard or platform is not refused in one line.
 set -eu
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+directory=$(mktemp -d)
+trap '[[ $BASHPID != $$ ]] || rm -rf "$directory"' EXIT
 warnings=(-Wall -Wextra -Wpedantic -Wshadow -Werror -Iinclude -fsyntax-only)
 failed=0
 checked=0
@@ -38,11 +39,11 @@ compile_as_cxx() {
 
 for header in include/*.h; do
     name=$(basename "$header")
-    printf '#include "%s"\n#include "%s"\n' "$name" "$name" > "$folder/alone.c"
-    compile_everywhere "$folder/alone.c"
+    printf '#include "%s"\n#include "%s"\n' "$name" "$name" > "$directory/alone.c"
+    compile_everywhere "$directory/alone.c"
 done
 
-cat > "$folder/user.c" <<'USER'
+cat > "$directory/user.c" <<'USER'
 #include "probity.h"
 extern int user_probe(unsigned short small, long large);
 int user_probe(unsigned short small, long large)
@@ -56,10 +57,10 @@ int user_probe(unsigned short small, long large)
     return probity_is_recording();
 }
 USER
-compile_everywhere "$folder/user.c" -Wconversion
-compile_everywhere "$folder/user.c" -DPROBITY_DISABLE
+compile_everywhere "$directory/user.c" -Wconversion
+compile_everywhere "$directory/user.c" -DPROBITY_DISABLE
 
-cat > "$folder/typed.c" <<'USER'
+cat > "$directory/typed.c" <<'USER'
 #include "probity_typed.h"
 extern void user_typed(unsigned short id, long number, const char *pointer);
 void user_typed(unsigned short id, long number, const char *pointer)
@@ -80,10 +81,10 @@ void user_typed(unsigned short id, long number, const char *pointer)
     (void)pointer;
 }
 USER
-compile_everywhere "$folder/typed.c" -Wconversion
-compile_everywhere "$folder/typed.c" -DPROBITY_DISABLE
+compile_everywhere "$directory/typed.c" -Wconversion
+compile_everywhere "$directory/typed.c" -DPROBITY_DISABLE
 
-cat > "$folder/user.cc" <<'USER'
+cat > "$directory/user.cc" <<'USER'
 #include "probity.h"
 template <class T> T user_probe(T id)
 {
@@ -93,10 +94,10 @@ template <class T> T user_probe(T id)
 }
 unsigned user_instance() { return user_probe(7u) + static_cast<unsigned>(user_probe(8L)); }
 USER
-compile_as_cxx "$folder/user.cc"
+compile_as_cxx "$directory/user.cc"
 
 # Every macro of FnTrace.h, as statements of both languages; with nothing compiled in too.
-cat > "$folder/scopes.h" <<'USER'
+cat > "$directory/scopes.h" <<'USER'
 #define FN_FUNC_LEVEL_DEF FN_4
 #define FN_PARAM_LEVEL_DEF FN_5
 #include <stdio.h>
@@ -189,15 +190,71 @@ USER
 {
     echo '#define FN_INSTRUMENT'
     echo '#define FN_USER_TYPES FN_USER_TYPE(struct user_rect *, user_format)'
-    cat "$folder/scopes.h"
-} > "$folder/scopes.c"
-compile_everywhere "$folder/scopes.c"
-compile_everywhere "$folder/scopes.c" -O2 -fexceptions
-compile_everywhere "$folder/scopes.c" -Wconversion -Wcast-qual -Wundef
-compile_everywhere "$folder/scopes.c" -DPROBITY_DISABLE
-compile_as_cxx "$folder/scopes.c" -std=c++20 -fno-exceptions -fno-rtti
-cp "$folder/scopes.h" "$folder/off.c"
-compile_everywhere "$folder/off.c"
+    cat "$directory/scopes.h"
+} > "$directory/scopes.c"
+compile_everywhere "$directory/scopes.c"
+compile_everywhere "$directory/scopes.c" -O2 -fexceptions
+compile_everywhere "$directory/scopes.c" -Wconversion -Wcast-qual -Wundef
+compile_everywhere "$directory/scopes.c" -DPROBITY_DISABLE
+compile_as_cxx "$directory/scopes.c" -std=c++20 -fno-exceptions -fno-rtti
+cp "$directory/scopes.h" "$directory/off.c"
+compile_everywhere "$directory/off.c"
 
-[ "$failed" -eq 0 ] && echo "headers: $checked compilations without a warning"
+# A standard or platform that does not do gets one #error and nothing else from the headers. What a
+# program calls is not declared then, but its macros are all defined.
+# $1 text of the #error, $2 compiler, $3 language, $4 file, then its flags
+refuse() {
+    local expected=$1 compiler=$2 language=$3 file=$4 output faults
+    shift 4
+    checked=$((checked + 1))
+    output=$("$compiler" -x "$language" -Iinclude -fsyntax-only "$@" "$file" 2>&1) || true
+    faults=$(grep -E '(error|warning):' <<< "$output" || true)
+    [[ $file == */macros.c ]] || faults=$(grep '^include/' <<< "$faults" || true)
+    if [[ $(wc -l <<< "$faults") != 1 || $faults != *"$expected"* ]]; then
+        echo "headers: $compiler $* on $(basename "$file") should report \"$expected\" only:" >&2
+        head -n 5 <<< "$faults" >&2
+        failed=1
+    fi
+}
+
+# Probes alone take older standards too; those are not refused.
+accept() {
+    checked=$((checked + 1))
+    if ! "$1" -x "$2" -Iinclude -fsyntax-only -Wall -Werror "${@:4}" "$3"; then
+        echo "headers: $1 ${*:4} refuses $(basename "$3")" >&2
+        failed=1
+    fi
+}
+
+printf '#include "%s"\n' probity.h probity_typed.h Logger.h FnTrace.h > "$directory/all.c"
+{
+    echo '#define FN_INSTRUMENT'
+    cat "$directory/all.c"
+    echo 'void user_macros(int x);'
+    echo 'void user_macros(int x) { FN_FUNC_PARAMS(int, x, FN_1, 1, x); FN_INSTRUMENT_THREAD();'
+    echo 'FN_OUTPUT("x is ", x); PROBITY_PROBE(7); PROBITY_PROBE_NAMED("named"); }'
+} > "$directory/macros.c"
+
+for suite in 'gcc g++' 'clang clang++'; do
+    read -r c cxx <<< "$suite"
+    for file in macros scopes; do
+        for standard in c++11 c++14; do
+            refuse 'FnTrace.h needs C++17 or newer (-std=c++17)' "$cxx" c++ "$directory/$file.c" \
+                -std=$standard
+        done
+        refuse 'Probity needs C++17' "$cxx" c++ "$directory/$file.c" -std=c++98
+    done
+    for file in macros typed user; do
+        refuse 'Probity needs C11 or newer' "$c" c "$directory/$file.c" -std=c90
+        for machine in -U__linux__ -U__LP64__ '-U__x86_64__ -U__aarch64__'; do
+            # shellcheck disable=SC2086 # several flags
+            refuse 'Probity runs on Linux' "$c" c "$directory/$file.c" -std=c11 $machine
+        done
+    done
+    for standard in c99 gnu90; do accept "$c" c "$directory/all.c" -std=$standard; done
+    for standard in c++11 gnu++14; do accept "$cxx" c++ "$directory/all.c" -std=$standard; done
+    accept "$c" c "$directory/all.c" -std=c11 -U__linux__ -DPROBITY_DISABLE
+done
+
+[ "$failed" -eq 0 ] && echo "headers: $checked compilations as they should be"
 exit "$failed"

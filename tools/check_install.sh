@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Installs into an empty folder and builds a small program against it as a user would: with
-# pkg-config (shared and fully static) and with CMake's find_package, in C and in C++; each must
-# record and be read by the installed tool. Then uninstall must leave no file. Exit status 1 when
-# something does not hold. BUILD names the build directory to install from.
+# Installs into an empty directory, moves that elsewhere and builds a small program against it as a
+# user would: with pkg-config (shared and fully static) and with CMake's find_package, in C and in
+# C++; each must record and be read by the installed tool. Then uninstall must leave no file. Exit
+# status 1 when something does not hold. BUILD names the build directory to install from.
 set -eu
 cd "$(dirname "$0")/.."
 build=${BUILD:-build}
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-prefix=$folder/prefix
+scratch=$(mktemp -d)
+trap '[[ $BASHPID != $$ ]] || rm -rf "$scratch"' EXIT
+prefix=$scratch/prefix
 checked=0
 
 fail() {
@@ -19,9 +19,9 @@ fail() {
 # Runs a program that must hit probe 7 five times and reads its trace with the installed tool.
 expect_five_hits() {
     local lines
-    rm -f "$folder/trace.probity"
-    PROBITY_OUT=$folder/trace.probity "$1" || fail "$1 ended with status $?"
-    lines=$("$prefix/bin/probity" csv "$folder/trace.probity" | awk -F, '$3 == 7' | wc -l)
+    rm -f "$scratch/trace.probity"
+    PROBITY_OUT=$scratch/trace.probity "$1" || fail "$1 ended with status $?"
+    lines=$("$prefix/bin/probity" csv "$scratch/trace.probity" | awk -F, '$3 == 7' | wc -l)
     [ "$lines" -eq 5 ] || fail "$1: $lines lines of probe 7 in the CSV, not 5"
     checked=$((checked + 1))
 }
@@ -30,26 +30,45 @@ expect_five_hits() {
 # compiler's or the debugging information's, where either is there.
 expect_log() {
     local expected
-    rm -f "$folder/trace.probity"
-    PROBITY_OUT=$folder/trace.probity "$1" || fail "$1 ended with status $?"
-    "$prefix/bin/probity" log "$folder/trace.probity" > "$folder/log"
+    rm -f "$scratch/trace.probity"
+    PROBITY_OUT=$scratch/trace.probity "$1" || fail "$1 ended with status $?"
+    "$prefix/bin/probity" log "$scratch/trace.probity" > "$scratch/log"
     expected='text = "outside"|total = 42|message 42|return (42)'
-    [ "$(grep -oF -f <(tr '|' '\n' <<< "$expected") "$folder/log" | tr '\n' '|')" = \
-        "$expected|" ] || fail "$1: the log is $(cat "$folder/log")"
-    grep -q 'int add' "$folder/log" || fail "$1: no 'int add' in $(cat "$folder/log")"
+    [ "$(grep -oF -f <(tr '|' '\n' <<< "$expected") "$scratch/log" | tr '\n' '|')" = \
+        "$expected|" ] || fail "$1: the log is $(cat "$scratch/log")"
+    grep -q 'int add' "$scratch/log" || fail "$1: no 'int add' in $(cat "$scratch/log")"
+    checked=$((checked + 1))
+}
+
+# Records a program without macros, $1; the rest: options of the installed `probity record`.
+expect_functions() {
+    local program=$1
+    shift
+    "$prefix/bin/probity" record -f "$@" -o "$scratch/trace.probity" "$program" ||
+        fail "$program ended with status $?"
+    "$prefix/bin/probity" report --csv "$scratch/trace.probity" > "$scratch/report"
+    grep -q twice "$scratch/report" || fail "$program: no function: $(cat "$scratch/report")"
+    checked=$((checked + 1))
+}
+
+# Runs a program that uses Logger.h as it is; it leaves a CSV without any setting.
+expect_csv() {
+    rm -f "$scratch/log.csv"
+    (cd "$scratch" && "$1") || fail "$1 ended with status $?"
+    [ -f "$scratch/log.csv" ] && [ "$(wc -l < "$scratch/log.csv")" -eq 5 ] || fail "$1: no CSV"
     checked=$((checked + 1))
 }
 
 expect_man_pages() {
     local page
-    for page in man/*.[13]; do
+    for page in man/*.[137]; do
         page=man${page##*.}/$(basename "$page")
         [ -s "$prefix/share/man/$page" ] || fail "no $page"
     done
 }
 
 write_program() {
-    cat > "$folder/user.c" <<'PROGRAM'
+    cat > "$scratch/user.c" <<'PROGRAM'
 #include <probity.h>
 #include <string.h>
 
@@ -60,8 +79,8 @@ int main(void)
     return strcmp(probity_version(), VERSION) == 0 ? 0 : 1;
 }
 PROGRAM
-    cp "$folder/user.c" "$folder/user.cc"
-    cat > "$folder/scopes.c" <<'PROGRAM'
+    cp "$scratch/user.c" "$scratch/user.cc"
+    cat > "$scratch/scopes.c" <<'PROGRAM'
 #define FN_INSTRUMENT
 #include <FnTrace.h>
 
@@ -79,7 +98,30 @@ int main(void)
     return add("outside", 42) == 42 ? 0 : 1;
 }
 PROGRAM
-    sed 's/(void)/()/' "$folder/scopes.c" > "$folder/scopes.cc"
+    sed 's/(void)/()/' "$scratch/scopes.c" > "$scratch/scopes.cc"
+    cat > "$scratch/functions.c" <<'PROGRAM'
+static int twice(int x)
+{
+    return x + x;
+}
+
+int main(int argc, char **argv)
+{
+    (void)argv;
+    return twice(argc) == 2 ? 0 : 1;
+}
+PROGRAM
+    cat > "$scratch/logger.c" <<'PROGRAM'
+#include <Logger.h>
+
+int main(void)
+{
+    alexta_Initialize();
+    for (int i = 0; i < 5; i++)
+        alexta_LogEvent(7);
+    return 0;
+}
+PROGRAM
 }
 
 build_with_pkg_config() {
@@ -88,19 +130,27 @@ build_with_pkg_config() {
     version=-DVERSION="\"$(pkg-config --modversion probity)\""
     read -ra shared < <(pkg-config --cflags --libs probity)
     read -ra static < <(pkg-config --static --cflags --libs probity)
-    gcc "$version" -o "$folder/c-shared" "$folder/user.c" "${shared[@]}"
-    g++ "$version" -o "$folder/cc-shared" "$folder/user.cc" "${shared[@]}"
-    gcc "$version" -static -o "$folder/c-static" "$folder/user.c" "${static[@]}"
-    g++ "$version" -static -o "$folder/cc-static" "$folder/user.cc" "${static[@]}"
-    gcc -Wall -Wextra -Werror -o "$folder/scopes-c" "$folder/scopes.c" "${shared[@]}"
-    g++ -Wall -Wextra -Werror -o "$folder/scopes-cc" "$folder/scopes.cc" "${static[@]}"
+    gcc "$version" -o "$scratch/c-shared" "$scratch/user.c" "${shared[@]}"
+    g++ "$version" -o "$scratch/cc-shared" "$scratch/user.cc" "${shared[@]}"
+    gcc "$version" -static -o "$scratch/c-static" "$scratch/user.c" "${static[@]}"
+    g++ "$version" -static -o "$scratch/cc-static" "$scratch/user.cc" "${static[@]}"
+    read -ra print < <(pkg-config --static --cflags --libs probity-print)
+    gcc -o "$scratch/logger-shared" "$scratch/logger.c" "${shared[@]}"
+    gcc -static -o "$scratch/logger-static" "$scratch/logger.c" "${print[@]}"
+    read -ra print < <(pkg-config --cflags --libs probity-print)
+    gcc -o "$scratch/logger-both" "$scratch/logger.c" "${print[@]}"
+    read -ra functions < <(pkg-config --cflags --libs probity-functions)
+    gcc -o "$scratch/functions" "$scratch/functions.c" "${functions[@]}"
+    gcc -finstrument-functions -o "$scratch/preloaded" "$scratch/functions.c"
+    gcc -Wall -Wextra -Werror -o "$scratch/scopes-c" "$scratch/scopes.c" "${shared[@]}"
+    g++ -Wall -Wextra -Werror -o "$scratch/scopes-cc" "$scratch/scopes.cc" "${static[@]}"
 }
 
 build_with_cmake() {
-    cat > "$folder/CMakeLists.txt" <<'PROJECT'
+    cat > "$scratch/CMakeLists.txt" <<'PROJECT'
 cmake_minimum_required(VERSION 3.18)
 project(user C CXX)
-find_package(Probity 0.1 REQUIRED)
+find_package(Probity 0.2 REQUIRED)
 add_definitions(-DVERSION="${Probity_VERSION}")
 add_executable(cmake-c user.c)
 target_link_libraries(cmake-c Probity::probity)
@@ -114,41 +164,86 @@ add_executable(scopes-c scopes.c)
 target_link_libraries(scopes-c Probity::probity_static)
 add_executable(scopes-cc scopes.cc)
 target_link_libraries(scopes-cc Probity::probity)
+add_executable(cmake-logger logger.c)
+target_link_libraries(cmake-logger Probity::probity_static Probity::print_static)
+add_executable(cmake-functions functions.c)
+target_link_libraries(cmake-functions Probity::functions)
 PROJECT
-    cmake -S "$folder" -B "$folder/cmake" -DCMAKE_PREFIX_PATH="$prefix"
-    cmake --build "$folder/cmake"
-    sed -i 's/Probity 0.1/Probity 0.9/' "$folder/CMakeLists.txt"
-    if cmake -S "$folder" -B "$folder/newer" -DCMAKE_PREFIX_PATH="$prefix" > /dev/null 2>&1; then
+    cmake -S "$scratch" -B "$scratch/cmake" -DCMAKE_PREFIX_PATH="$prefix"
+    cmake --build "$scratch/cmake"
+    sed -i 's/Probity 0.2/Probity 0.9/' "$scratch/CMakeLists.txt"
+    if cmake -S "$scratch" -B "$scratch/newer" -DCMAKE_PREFIX_PATH="$prefix" > /dev/null 2>&1; then
         fail "CMake takes this version for 0.9"
     fi
 }
 
-make -s BUILD="$build" PREFIX="$prefix" install > /dev/null
+# $1 an installed tree
+expect_stripped() {
+    local file
+    for file in bin/probity lib/libprobity.so lib/libprobity.a \
+        lib/libprobity-functions.so; do
+        if readelf -SW "$1/$file" | grep -q '\.debug_info'; then
+            fail "install-strip leaves debugging information in $file"
+        fi
+    done
+}
+
+make -s BUILD="$build" PREFIX="$scratch/before" install > /dev/null
+mv "$scratch/before" "$prefix"
+if grep -rlF "$scratch" "$prefix/lib/pkgconfig" "$prefix/lib/cmake"; then
+    fail "these have the path of the installation"
+fi
 expect_man_pages
 write_program
 build_with_pkg_config
 build_with_cmake
 for program in c-shared cc-shared; do
-    readelf -d "$folder/$program" | grep -qF '[libprobity.so.0]' || fail "$program: wrong soname"
-    LD_LIBRARY_PATH=$prefix/lib expect_five_hits "$folder/$program"
+    readelf -d "$scratch/$program" | grep -qF '[libprobity.so.0]' || fail "$program: wrong soname"
+    LD_LIBRARY_PATH=$prefix/lib expect_five_hits "$scratch/$program"
 done
 for program in c-static cc-static cmake/cmake-c cmake/cmake-cc cmake/cmake-c-static \
     cmake/cmake-cc-static; do
-    expect_five_hits "$folder/$program"
+    expect_five_hits "$scratch/$program"
 done
 for program in scopes-c scopes-cc cmake/scopes-c cmake/scopes-cc; do
-    LD_LIBRARY_PATH=$prefix/lib expect_log "$folder/$program"
+    LD_LIBRARY_PATH=$prefix/lib expect_log "$scratch/$program"
 done
+readelf -d "$scratch/logger-both" | grep -qF '[libprobity-print.so.0]' ||
+    fail "logger-both: libprobity-print is not linked with it"
+for program in logger-shared logger-static logger-both cmake/cmake-logger; do
+    LD_LIBRARY_PATH=$prefix/lib expect_csv "$scratch/$program"
+done
+for program in functions cmake/cmake-functions; do
+    LD_LIBRARY_PATH=$prefix/lib expect_functions "$scratch/$program"
+done
+expect_functions "$scratch/preloaded" --functions
 for header in FnTrace.h probity_scope.h probity_typed.h probity_values.h; do
-    [ -s "$prefix/include/$header" ] || fail "no $header"
+    [ -s "$prefix/include/probity/$header" ] || fail "no $header"
 done
 
-make -s BUILD="$build" PREFIX=/usr DESTDIR="$folder/stage" install > /dev/null
-[ -x "$folder/stage/usr/bin/probity" ] || fail "DESTDIR: no usr/bin/probity"
-grep -qx 'prefix=/usr' "$folder/stage/usr/lib/pkgconfig/probity.pc" ||
-    fail "DESTDIR is in probity.pc"
+make -s BUILD="$build" PREFIX=/usr LIBDIR=/usr/lib/machine DESTDIR="$scratch/stage" install \
+    > /dev/null
+[ -x "$scratch/stage/usr/bin/probity" ] || fail "DESTDIR: no usr/bin/probity"
+if grep -rlF "$scratch" "$scratch/stage/usr/lib"/*/pkgconfig "$scratch/stage/usr/lib"/*/cmake; then
+    fail "DESTDIR is in these"
+fi
+export PKG_CONFIG_PATH=$scratch/stage/usr/lib/machine/pkgconfig
+for variable in libdir includedir; do
+    directory=$(pkg-config --variable=$variable probity)
+    [ -e "$directory/probity.h" ] || [ -e "$directory/libprobity.so" ] ||
+        fail "LIBDIR=/usr/lib/machine: $variable is $directory"
+done
 
+make -s BUILD="$build" PREFIX="$prefix" install-strip > /dev/null
+expect_stripped "$prefix"
+LD_LIBRARY_PATH=$prefix/lib expect_five_hits "$scratch/c-shared"
+export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+read -ra static < <(pkg-config --static --cflags --libs probity)
+gcc -DVERSION="\"$(pkg-config --modversion probity)\"" -static -o "$scratch/c-static" \
+    "$scratch/user.c" "${static[@]}"
+expect_five_hits "$scratch/c-static"
 make -s BUILD="$build" PREFIX="$prefix" uninstall > /dev/null
 left=$(find "$prefix" ! -type d)
 [ -z "$left" ] || fail "uninstall leaves $left"
+[ ! -e "$prefix/include/probity" ] || fail "uninstall leaves include/probity"
 echo "install: $checked programs built against an installation, recorded and read"

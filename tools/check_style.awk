@@ -24,7 +24,8 @@ function begin_file() {
     documented = 0; prototype_from = 0; blank_before = 1
     is_seam = FILENAME ~ SEAM
     is_public = FILENAME ~ /(^|\/)include\//
-    in_library = FILENAME ~ /(^|\/)(src|include)\// && FILENAME !~ /(^|\/)src\/cli\//
+    in_library = FILENAME ~ /(^|\/)(src|include)\// && \
+        FILENAME !~ /(^|\/)src\/(cli\/|.*_command[.]c$)/
     banned = "(^|[^A-Za-z0-9_])(" (in_library ? BANNED_IN_LIBRARY : BANNED) ")[ ]*[(]"
 }
 

@@ -5,19 +5,20 @@ set -eu
 shopt -s lastpipe # the cases count in this shell, though their input is piped
 check=$(cd "$(dirname "$0")" && pwd)/check_style.sh
 root=$(mktemp -d)
-trap 'rm -rf "$root"' EXIT
+trap '[[ $BASHPID != $$ ]] || rm -rf "$root"' EXIT
 failed=0
 cases=0
 
 fresh_tree() {
     rm -rf "${root:?}"/*
-    mkdir -p "$root"/src/{base,runtime,reader,cli} "$root"/include
+    mkdir -p "$root"/src/{base,runtime,reader,cli,answers/{list,tree}} "$root"/include
 }
 
-# $1 what the check must say, $2 file; its text comes from stdin.
+# $1 what the check must say, $2 file; its text comes from stdin. $3 $4 another file and its text.
 expect_fault() {
     cases=$((cases + 1))
     fresh_tree
+    [ -z "${4:-}" ] || echo "$4" > "$root/$3"
     cat > "$root/$2"
     if "$check" "$root" > "$root/out" 2>&1 || ! grep -qF -- "$1" "$root/out"; then
         echo "self-test: not found in $2: '$1'; the check said:" >&2
@@ -79,6 +80,13 @@ printf '/* A file. */\n#include "reader/trace.h"\n' |
     expect_fault "runtime/ may not include reader/" src/runtime/a.c
 printf '/* A file. */\n#include "cli/command.h"\n' |
     expect_fault "base/ may not include cli/" src/base/a.h
+printf '/* A file. */\n#include "cli/query.h"\n' |
+    expect_fault "answers/ may not include cli/" src/answers/tree/a.c
+printf '/* A file. */\n#include "cli/query.h"\n' | expect_clean src/answers/tree/a_command.c
+printf '/* A file. */\n#include "answers/list/b.h"\n' | expect_clean src/answers/tree/a.h
+printf '/* A file. */\n#include "answers/list/b.h"\n' |
+    expect_fault "answers/list: in a circle of rooms" src/answers/tree/a.h src/answers/list/b.h \
+        $'/* A file. */\n#include "answers/tree/a.h"'
 printf '/* A file. */\n\nPROBITY_API int f(void);\n' | expect_fault "without a comment" include/a.h
 printf '/* A file. */\n\n/* Two. */\nPROBITY_API int f(void);\nPROBITY_API int g(int);\n' |
     expect_clean include/a.h
@@ -88,6 +96,11 @@ printf '/* A file. */\nint f(void) {\n%s\n}\n' "$(repeat 70 '    a++;')" |
 body "    /* TO""DO: more */" | expect_fault "left-over marker" src/base/a.c
 echo "# FIX""ME" | expect_fault "left-over marker" src/base/a.sh
 echo "see /wor""k/here" | expect_fault "path of one machine" a.md
+
+echo "trap 'rm -rf \"\$a\"' EX""IT" | expect_fault "EXIT trap that subshells may run" src/base/a.sh
+echo "trap '[ \"\$BASHPID\" != \$\$ ] || rm -rf \"\$a\"' EX""IT" |
+    expect_fault "EXIT trap that subshells may run" src/base/a.sh
+echo "trap '[[ \$BASHPID != \$\$ ]] || rm -rf \"\$a\"' EX""IT" | expect_clean src/base/a.sh
 
 [ "$failed" -eq 0 ] && echo "self-test: $cases cases"
 exit "$failed"

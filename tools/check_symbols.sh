@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Compares what the libraries of a build offer with what the headers promise:
 #   - the shared library exports exactly the names that include/ declares with visibility "default";
+#   - libprobity-print has one name, for libprobity;
 #   - every global name in the static library begins with probity_ or alexta_ (it shares the name
 #     space of other people's programs);
 #   - file-scope mutable state is in src/runtime only; the tool's one progress line on the terminal,
@@ -41,11 +42,13 @@ stray_names() {
 # Of each object whose source still exists: names in writable sections.
 mutable_state() {
     local object source
-    # log.o: the flag that its handler of SIGINT raises; cli_unfinished.o: what a handler removes;
-    # cli_cut.o: where a handler of SIGBUS looks
+    # log_command.o: the flag that its handler of SIGINT raises; cli_unfinished.o: what a handler
+    # removes; cli_sigbus.o: where a handler of SIGBUS looks; reader/functions.o: the demangler that
+    # main() sets; demangle.o: its child process; src/functions/ runs in the program, as the runtime
     find "$build/obj/src" -name '*.o' ! -path '*/src/runtime/*' ! -path '*/src/cli/cli.o' \
-        ! -path '*/src/cli/log.o' ! -path '*/src/cli/cli_unfinished.o' \
-        ! -path '*/src/cli/cli_cut.o' |
+        ! -path '*/src/log/log_command.o' ! -path '*/src/cli/cli_unfinished.o' \
+        ! -path '*/src/cli/cli_sigbus.o' ! -path '*/src/reader/functions.o' \
+        ! -path '*/src/symbols/demangle.o' ! -path '*/src/functions/*' |
         while read -r object; do
         source=${object#"$build/obj/"}
         [ -e "${source%.o}.c" ] || continue
@@ -62,6 +65,13 @@ difference=$(diff <(echo "$declared") <(exported_names) | grep '^[<>]' || true)
 
 stray=$(stray_names)
 [ -z "$stray" ] || complain "without prefix in libprobity.a: ${stray//$'\n'/, }"
+
+for library in "-D $build/lib/libprobity-print.so" "$build/lib/libprobity-print.a"; do
+    # shellcheck disable=SC2086 # an option and a file
+    names=$(nm -g --defined-only $library 2> /dev/null |
+        awk 'NF == 3 && $2 != "A" && $3 !~ /^DW\./ { sub(/@.*/, "", $3); print $3 }')
+    [ "$names" = probity_print_hooks ] || complain "$library: ${names//$'\n'/, }"
+done
 
 state=$(mutable_state)
 [ -z "$state" ] || complain "mutable state outside src/runtime: ${state//$'\n'/, }"

@@ -1,56 +1,67 @@
 #!/usr/bin/env bash
-# demo.sh BUILD_DIRECTORY: the example web server under full load from wrk, killed by SIGKILL in the
-# middle of it, and what its trace then tells; then the instrumented functions of a small program:
-# its log and its report. Run by `make demo`, after the build.
+# demo.sh BUILD_DIRECTORY: the example web server under full load, killed by SIGKILL in the middle
+# of it, and what its trace shows; then the instrumented functions of a small program: its log and
+# its report. Run by `make demo`, after the build.
 #
 # How the loss is counted. The server keeps a scoreboard beside the trace: for each thread, how
-# often it did what a stage stands for, in a mapped file that Probity knows nothing of and that
-# survives the kill (examples/httpd/scoreboard.h). Each count is raised right behind the probe, or
-# behind the last one of the request. So for each thread and stage the hits must be equal to the
-# count, or one more where the kill came in between: fewer are lost records, more are invented
-# ones. What wrk counted is printed beside it: answers on their way when the server died never
-# reached wrk.
+# often it passed each stage, in a mapped file that is independent of Probity and survives the kill
+# (examples/httpd/scoreboard.h). Each count is raised right after the probe, or after the last one
+# of the request. So for each thread and stage the hits must be equal to the count, or one more if
+# the kill came in between: fewer are lost records, more are invented ones. What the load generator
+# counted is printed beside it: answers in flight when the server died never reached it.
 
 set -eu
 
 build=${1:?usage: demo.sh BUILD_DIRECTORY}
 seconds=${DEMO_SECONDS:-5}
 workers=4
+connections=32
 demo=$build/demo
 trace=$demo/httpd.probity
 probity=$build/bin/probity
 source_root=$(cd "$(dirname "$0")/.." && pwd)
 server_pid=
-wrk_pid=
+load_pid=
 
 clean_up() {
-    [ -z "$wrk_pid" ] || kill -KILL "$wrk_pid" 2>/dev/null || true
+    [ -z "$load_pid" ] || kill -KILL "$load_pid" 2>/dev/null || true
     [ -z "$server_pid" ] || kill -KILL "$server_pid" 2>/dev/null || true
 }
-trap clean_up EXIT
+trap '[[ $BASHPID != $$ ]] || clean_up' EXIT
 
 fail() {
     echo "demo: $*" >&2
     exit 1
 }
 
-# A document root of real files, and a script for wrk that asks for each of them in turn.
+# $1 title, $2 what is to be seen
+section() {
+    printf '\n==== %s\n%s\n\n' "$1" "$2"
+}
+
+# A command as a user would type it, and what it prints.
+show() {
+    echo "\$ $*"
+    "$@"
+}
+
+# The same, with the first lines of its output only. $1 how many, then the command
+show_head() {
+    local lines=$1
+    shift
+    echo "\$ $* | head -n $lines"
+    "$@" >"$demo/output"
+    head -n "$lines" "$demo/output"
+}
+
+# A document root of real files. Sets paths, which are requested in turn.
 make_root() {
     rm -rf "$demo"
     mkdir -p "$demo/root"
     cp -R "$source_root/doc" "$demo/root/doc"
     [ ! -f "$source_root/README.md" ] || cp "$source_root/README.md" "$demo/root/"
     head -c 102400 /dev/urandom >"$demo/root/100KiB.bin"
-    {
-        echo 'local paths = {'
-        (cd "$demo/root" && find . -type f | sort | sed 's,^\.\(.*\)$,  "\1"\,,')
-        echo '}'
-        echo 'local turn = 0'
-        echo 'function request()'
-        echo '  turn = turn % #paths + 1'
-        echo '  return wrk.format("GET", paths[turn])'
-        echo 'end'
-    } >"$demo/paths.lua"
+    mapfile -t paths < <(cd "$demo/root" && find . -type f | sort | sed 's,^\.,,')
 }
 
 start_server() {
@@ -68,22 +79,20 @@ start_server() {
 }
 
 load_and_kill() {
-    wrk -t2 -c32 -d$((seconds + 5))s -s "$demo/paths.lua" "http://127.0.0.1:$port" \
-        >"$demo/wrk.out" 2>&1 &
-    wrk_pid=$!
+    "$build/examples/httpd_load" --connections $connections --seconds $((seconds + 10)) "$port" \
+        "${paths[@]}" >"$demo/load.out" 2>&1 &
+    load_pid=$!
     sleep "$seconds"
     kill -KILL "$server_pid" || fail "the server has ended before the kill"
     wait "$server_pid" 2>/dev/null || true
     server_pid=
-    kill -INT "$wrk_pid" # it now counts refused connections only; this makes it report
-    wait "$wrk_pid" || fail "wrk failed, see $demo/wrk.out"
-    wrk_pid=
-    answers=$(awk '$2 == "requests" && $3 == "in" { print $1 }' "$demo/wrk.out")
-    [ "${answers:-0}" -gt 0 ] || fail "wrk got no answer, see $demo/wrk.out"
-    ! grep 'Non-2xx' "$demo/wrk.out" || fail "the server answered errors"
+    wait "$load_pid" || fail "no answer from the server, see $demo/load.out"
+    load_pid=
+    answers=$(sed -n 's/^answers: //p' "$demo/load.out")
+    grep -qx 'errors: 0' "$demo/load.out" || fail "the server answered errors, see $demo/load.out"
 }
 
-# Reads the scoreboard as text, then the CSV of all hits. Exits with 1 where they disagree.
+# Reads the scoreboard as text, then the CSV of all hits. Exits with 1 if they disagree.
 compare() {
     od -An -v -w64 -tu8 "$demo/scoreboard" >"$demo/scoreboard.txt"
     "$probity" csv "$trace" | awk -F '[, ]+' -v answers="$answers" -v workers=$workers \
@@ -159,13 +168,13 @@ END {
         compare(thread, 12, score[i, 7])
     }
     invented += rows - seen # of threads or probes that do not exist
-    printf "requests served:  %12s   by the count of the server; wrk got %s answers\n",
+    printf "requests served:  %12s   as the server counted; %s answers arrived\n",
         grouped(requests), grouped(answers)
     printf "hits expected:    %12s   6 a request, 1 each for accepted, queued, taken, closed\n",
         grouped(expected)
-    printf "hits recorded:    %12s   %d of them from requests in hand at the kill\n", grouped(rows),
-        rows - expected + lost - invented
-    printf "hits of the lock: %12s   taken and given back\n", grouped(NR - rows)
+    printf "hits recorded:    %12s   %d of them from requests in flight at the kill\n",
+        grouped(rows), rows - expected + lost - invented
+    printf "hits of the lock: %12s   acquired and released\n", grouped(NR - rows)
     printf "bytes per hit:    %12.2f   trace of %s bytes, ids included\n",
         trace_bytes / NR, grouped(trace_bytes)
     printf "out of order:     %12d\n", disorder
@@ -180,57 +189,81 @@ END {
     pair(8, 9, "clean up")
     pair(9, 3, "hand back, wait for the next")
     if (answers > requests + workers)
-        print "demo: wrk got more answers than the server sent"
+        print "demo: more answers arrived than the server sent"
     exit lost > 0 || invented > 0 || disorder > 0 || requests == 0 || answers > requests + workers
 }'
 }
 
-# Functions, in the words of the program itself: nothing here is typed by hand but the macros.
+# $1 name of a file in the demo's directory
+size_of() {
+    awk -v bytes="$(wc -c <"$demo/$1")" 'BEGIN { printf "%.1f MB", bytes / 1e6 }'
+}
+
+web_server() {
+    section "A web server under load, killed" "With $workers workers it serves doc/, README.md and \
+a 100 KiB file to $connections connections
+for $seconds s, and is killed by SIGKILL while the load goes on."
+    echo "\$ PROBITY_OUT=$trace $build/examples/httpd --root $demo/root"
+    start_server
+    load_and_kill
+    echo "\$ kill -KILL \$server"
+    show "$probity" recover "$trace"
+    echo "\$ $probity info $trace    (in part)"
+    "$probity" info "$trace" >"$demo/info.txt"
+    sed -nE '/^(state|complete|duration|threads|dropped|holes|wall time|CPU time) /p' \
+        "$demo/info.txt"
+}
+
+answers_of_trace() {
+    section "Was anything lost?" "The records of the trace, against what the server itself counted:"
+    show_head 6 "$probity" csv --header "$trace"
+    echo
+    compare
+    section "Where does the time go?" "From each probe to the next on the same thread:"
+    show "$probity" blocks --limit 8 "$trace"
+    section "And for each request?" "The same, followed from thread to thread by the ids in the \
+probes:"
+    show "$probity" blocks --by correlation "$trace"
+    section "What is the workload?" "Queues, locks and arrivals:"
+    echo "\$ $probity model --text $trace    (in part)"
+    "$probity" model --text "$trace" >"$demo/model.txt"
+    sed -n '/^queue /,$p' "$demo/model.txt"
+}
+
 functions() {
-    local trace=$demo/windows.probity
-    echo "\$ PROBITY_OUT=$trace $build/examples/windows"
-    PROBITY_OUT=$trace PROBITY_OVERWRITE=1 "$build/examples/windows"
+    section "Functions" "examples/windows.c, whose functions are instrumented by macros: its log \
+and its report."
+    PROBITY_OUT=$demo/windows.probity PROBITY_OVERWRITE=1 "$build/examples/windows" \
+        >"$demo/windows.out"
+    echo "\$ PROBITY_OUT=$demo/windows.probity $build/examples/windows"
+    show_head 24 "$probity" log "$demo/windows.probity"
     echo
-    echo "\$ probity log $trace | head -n 24"
-    "$probity" log "$trace" >"$demo/windows.log"
-    head -n 24 "$demo/windows.log"
-    echo
-    echo "\$ probity report $trace"
-    "$probity" report "$trace"
+    show "$probity" report "$demo/windows.probity"
+}
+
+what_next() {
+    section "What to open next" "All of it is in $demo/."
+    cat <<END
+  $demo/httpd.html ($(size_of httpd.html))
+      in a browser: timeline, flame graph, functions and blocks of the web server, in one file
+  $probity timeline $trace
+      the same threads, drawn in the terminal
+  $probity hist --from header --to body $trace
+      a histogram of the time that sending the body takes
+  $probity tree $demo/windows.probity
+      who called whom, with times along each path
+  $probity --help
+      all commands
+  examples/hello.c
+      ten lines to start from
+END
 }
 
 [ -x "$probity" ] || fail "there is no $probity: build first (make)"
-command -v wrk >/dev/null || fail "wrk is missing (apt-get install wrk)"
 make_root
-start_server
-echo "httpd with $workers workers serves doc/, README.md and a 100 KiB file to wrk (2 threads, 32"
-echo "connections) for $seconds s, and is killed by SIGKILL while the load goes on."
-load_and_kill
-echo
-echo "\$ probity recover $trace"
-"$probity" recover "$trace"
-echo
-echo "\$ probity info $trace    (in part)"
-"$probity" info "$trace" >"$demo/info.txt"
-sed -nE '/^(state|complete|duration|threads|dropped|holes|wall time|CPU time) /p' "$demo/info.txt"
-echo
-echo "\$ probity csv --header $trace | head -n 6"
-"$probity" csv --header "$trace" | head -n 6
-echo
-compare
-echo
-echo "\$ probity blocks --limit 8 $trace"
-"$probity" blocks --limit 8 "$trace"
-echo
-echo "\$ probity blocks --by correlation $trace    (requests, from thread to thread)"
-"$probity" blocks --by correlation "$trace"
-echo
-echo "\$ probity model --text $trace    (in part)"
-"$probity" model --text "$trace" >"$demo/model.txt"
-sed -n '/^queue /,$p' "$demo/model.txt"
-echo
+web_server
+answers_of_trace
 functions
-echo
-echo "\$ probity view -f -o $demo/httpd.html $trace"
-"$probity" view -f -o "$demo/httpd.html" "$trace" || true
-ls -l "$demo/httpd.html" 2>/dev/null || true
+"$probity" view -f -o "$demo/httpd.html" "$trace" >"$demo/view.out"
+rm -f "$demo/output"
+what_next

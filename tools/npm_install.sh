@@ -1,33 +1,34 @@
 #!/usr/bin/env bash
-# Installs the npm packages of a folder of the tree into another place, so that nothing is put into
-# the tree:
+# Installs the npm packages of a directory of the tree into another place, so that nothing is put
+# into the tree:
 #
-#   tools/npm_install.sh FOLDER TARGET [OPTION]...   FOLDER has package.json and package-lock.json
+#   tools/npm_install.sh DIRECTORY TARGET [OPTION]...
 #
-# leaves them in TARGET/node_modules; options are those of `npm ci`, --omit=optional
-# without any. Does nothing where the same are there already; several at once wait for each other.
-# No package's own scripts run. Lock files bear versions and checksums, and no
-# addresses: any registry serves. To change them:
+# reads package.json and package-lock.json in DIRECTORY, and leaves the packages in
+# TARGET/node_modules; options are those of `npm ci`, --omit=optional without any. Does nothing
+# where the same are there already; several at once wait for each other. No package's own scripts
+# run. Lock files bear versions and checksums, and no addresses: any registry serves. To change
+# them:
 #
 #   npm install --package-lock-only --omit-lockfile-registry-resolved --ignore-scripts
 set -eu
-folder=$1 target=$2
+directory=$1 target=$2
 shift 2
 [ $# -gt 0 ] || set -- --omit=optional
 mkdir -p "$target"
 exec 9> "$target/lock"
 flock 9
-if cmp -s "$folder/package.json" "$target/package.json" &&
-    cmp -s "$folder/package-lock.json" "$target/package-lock.json" &&
+if cmp -s "$directory/package.json" "$target/package.json" &&
+    cmp -s "$directory/package-lock.json" "$target/package-lock.json" &&
     [ -e "$target/installed" ]; then
     exit 0
 fi
-if grep -q '"resolved"' "$folder/package-lock.json"; then
-    echo "npm_install: $folder/package-lock.json has addresses" >&2
+if grep -q '"resolved"' "$directory/package-lock.json"; then
+    echo "npm_install: $directory/package-lock.json has addresses" >&2
     exit 1
 fi
 rm -rf "$target/installed" "$target/node_modules"
-cp "$folder/package.json" "$folder/package-lock.json" "$target"
+cp "$directory/package.json" "$directory/package-lock.json" "$target"
 cd "$target"
 # What npm says, it says in many lines, and only its errors matter.
 if ! npm ci --ignore-scripts "$@" --no-audit --no-fund > npm.log 2>&1; then

@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
-# Runs every test in every variant of the build. `make test` calls it. The last line of its output
-# is "N passed, N failed", with ", N skipped" where some were; exit status 1 when one failed.
+# Runs the tests. `make test` runs all of them in every variant of the build; `make check` runs the
+# quick tier: unit tests, a smoke test of each command and the style checks, with gcc alone. Before
+# the end it prints the 20 slowest tests and the time of each group. The last line of its output is
+# "N passed, N failed", with ", N skipped" if tests were skipped; exit status 1 when one failed.
 #
+#   TIER    check or test (default)
 #   BUILD   build directory of the gcc variant; the others are BUILD-clang, BUILD-asan, BUILD-tsan
 #   ONLY    a regular expression: run only the tests whose name (as printed) matches
 #   CAMPAIGN  yes: scripts also run in the variants that a line "# campaign: tsan" of theirs names
@@ -23,8 +26,12 @@ LOGS=$BUILD/test-logs
 RESULTS=$LOGS/results
 export LOGS RESULTS
 ONLY=${ONLY:-}
+TIER=${TIER:-test}
 CAMPAIGN=${CAMPAIGN:-}
 cores=$(nproc)
+# A warning fails the build here, and only here: users have other compilers. Exported, so that a
+# script that calls make finds nothing to build again.
+export WERROR=${WERROR--Werror}
 # Inherited settings must not reach the traced programs.
 for name in "${!PROBITY_@}"; do unset "$name"; done
 
@@ -67,23 +74,29 @@ header_of() {
     sed -n "1,15s/^# $2\$/yes/p; 1,15s/^# $2: *//p" "$1" | head -n 1
 }
 
-# ---- What there is to run: lines "NAME <tab> SECONDS <tab> COMMAND" ----
+# ---- What there is to run: lines "NAME <tab> LIMIT IN SECONDS <tab> COMMAND" ----
 
 job() {
     if [[ $1 =~ $ONLY ]]; then printf '%s\t%s\t%s\n' "$1" "$2" "$3"; fi
 }
 
+style_jobs() {
+    job check/scripts 600 tools/check_scripts.sh
+    job check/style 600 tools/check_style.sh
+    job check/words 600 tools/check_words.sh
+    job check/manual 600 "mandoc -T lint -W warning man/*.[137]"
+    job check/options 600 "tools/check_options.sh $BUILD/bin/probity"
+}
+
 check_jobs() {
-    job check/style-selftest 120 tools/check_style_selftest.sh
-    job check/style 120 tools/check_style.sh
-    job check/headers 300 tools/check_headers.sh
-    job check/symbols 120 "tools/check_symbols.sh $BUILD"
-    job check/scripts 300 "tools/check_scripts.sh"
-    job check/manual 120 "mandoc -T lint -W warning man/*.[13]"
-    job check/options 60 "tools/check_options.sh $BUILD/bin/probity"
-    job check/aarch64 300 "BUILD=$BUILD tools/check_aarch64.sh"
-    job check/page 300 "BUILD=$BUILD tools/check_page.sh"
-    job check/install 300 "BUILD=$BUILD tools/check_install.sh"
+    job check/style-selftest 600 tools/check_style_selftest.sh
+    job check/words-selftest 600 tools/check_words_selftest.sh
+    job check/headers 600 tools/check_headers.sh
+    job check/symbols 600 "tools/check_symbols.sh $BUILD"
+    job check/aarch64 600 "BUILD=$BUILD tools/check_aarch64.sh"
+    job check/page 600 "BUILD=$BUILD tools/check_page.sh"
+    job check/install 600 "BUILD=$BUILD tools/check_install.sh"
+    job check/packages 600 "BUILD=$BUILD tools/check_packages.sh"
 }
 
 unit_jobs() {
@@ -92,21 +105,21 @@ unit_jobs() {
     for source in tests/unit/test_*.c; do
         [ -e "$source" ] || continue
         name=$(basename "$source" .c)
-        job "$1/unit/$name" 300 "$prefix $(build_of "$1")/tests/unit/$name"
+        job "$1/unit/$name" 600 "$prefix $(build_of "$1")/tests/unit/$name"
     done
 }
 
-# $1 variant, $2 "yes" for the scripts that must run alone, "" for the others
+# $1 variant, $2 "yes" for the scripts that must run alone, "" for the others, $3 a script: only it
 script_jobs() {
     local script variants seconds prefix
     prefix=$(prefix_of "$1")
-    for script in tests/run/*.sh tests/*/test_*.sh; do
+    for script in ${3:-tests/run/*.sh tests/*/test_*.sh}; do
         if [ ! -e "$script" ] || [ "$(header_of "$script" serial)" != "$2" ]; then continue; fi
         variants=$(header_of "$script" variants)
         variants="${variants:-clang} ${CAMPAIGN:+$(header_of "$script" campaign)}"
         [[ " gcc $variants " == *" $1 "* ]] || continue
         seconds=$(header_of "$script" timeout)
-        job "$1/${script#tests/}" "${seconds:-300}" "$prefix bash $script"
+        job "$1/${script#tests/}" "${seconds:-600}" "$prefix bash $script"
     done
 }
 
@@ -116,28 +129,78 @@ run_jobs() {
     xargs -r -d '\n' -P "$1" -n 1 tools/test_one.sh
 }
 
-# All of one variant: build, then what may run side by side, then what must not.
+# Whether that worked. $1 variant, then targets of make. ONLY does not apply: all tests need it.
+build_variant() {
+    local variant=$1 settings
+    shift
+    mapfile -t settings < <(settings_of "$variant")
+    printf '%s\t%s\t%s\n' "$variant/build" 1800 \
+        "make -j$cores $(printf '%q ' "${settings[@]}") $*" | run_jobs 1
+    grep -q "^pass 1 0 $variant/build " "$RESULTS"
+}
+
+# All of one variant: build, then what may run side by side, then what must not. What may take
+# longest begins first, so that no core is idle while the last test runs.
 run_variant() {
-    local settings jobs
+    local jobs
     jobs=$(unit_jobs "$1"; script_jobs "$1" ""; script_jobs "$1" yes)
     if [ -z "$jobs" ] && [ "$1" != gcc ]; then
         return 0
     fi
-    mapfile -t settings < <(settings_of "$1")
-    # Always built, whatever ONLY says: everything else stands on it.
-    printf '%s\t%s\t%s\n' "$1/build" 900 \
-        "make -j$cores $(printf '%q ' "${settings[@]}") all test-programs" | run_jobs 1
-    grep -q "^pass 1 0 $1/build$" "$RESULTS" || return 0
-    { unit_jobs "$1"; script_jobs "$1" ""; } | run_jobs "$cores"
+    build_variant "$1" all test-programs || return 0
+    { unit_jobs "$1"; script_jobs "$1" ""; } | sort -s -t $'\t' -k 2,2nr | run_jobs "$cores"
     script_jobs "$1" yes | run_jobs 1
 }
 
-run_variant gcc
-check_jobs | run_jobs "$cores"
-for variant in clang asan tsan; do
-    run_variant "$variant"
-done
+run_check() {
+    build_variant gcc tool lib examples unit-tests "$BUILD"/tests/programs/{tree,waiting} ||
+        return 0
+    { style_jobs; script_jobs gcc "" tests/run/smoke.sh; unit_jobs gcc; } | run_jobs "$cores"
+}
 
+run_all() {
+    local variant
+    run_variant gcc
+    { check_jobs; style_jobs; } | run_jobs "$cores"
+    for variant in clang asan tsan; do
+        run_variant "$variant"
+    done
+}
+
+# ---- Reporting ----
+
+# Lines "SECONDS CPU_SECONDS NAME": the 20 tests that took longest.
+print_slowest() {
+    echo "slowest tests (elapsed and CPU seconds):"
+    sort -k 5,5nr "$RESULTS" | head -n 20 | awk '{ printf "%8.1f %8.1f  %s\n", $5, $6, $4 }'
+}
+
+# A group is a variant and a kind: gcc/unit, asan/run; or check.
+print_groups() {
+    echo "groups (tests, elapsed and CPU seconds, summed; tests run $cores at a time):"
+    awk '{
+             split($4, part, "/")
+             group = part[1] == "check" ? "check" : part[1] "/" part[2]
+             if (!(group in tests)) order[++n] = group
+             tests[group] += $2 + $3; elapsed[group] += $5; cpu[group] += $6
+             all_tests += $2 + $3; all_elapsed += $5; all_cpu += $6
+         }
+         END {
+             for (i = 1; i <= n; i++) {
+                 group = order[i]
+                 printf "%6d %8.1f %8.1f  %s\n", tests[group], elapsed[group], cpu[group], group
+             }
+             printf "%6d %8.1f %8.1f  all, in %d s\n", all_tests, all_elapsed, all_cpu, SECONDS
+         }' SECONDS="$SECONDS" "$RESULTS"
+}
+
+case $TIER in
+    check) run_check ;;
+    test) run_all ;;
+    *) echo "test.sh: no tier '$TIER'; there are check and test" >&2; exit 2 ;;
+esac
+print_slowest
+print_groups
 # Once more at the end, where one looks first: what the failed tests said last.
 awk '$1 == "fail" { print $4 }' "$RESULTS" | head -n 5 | while read -r name; do
     echo "the end of $name:"

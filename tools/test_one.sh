@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
 # Runs one test of tools/test.sh: $1 is "NAME <tab> SECONDS <tab> COMMAND". Its output goes to
-# LOGS/NAME.log; a line "pass|fail|skip PASSED FAILED NAME" is added to RESULTS. A cmocka program
-# counts as many tests as it has. Always exits 0: the caller counts.
+# LOGS/NAME.log; a line "pass|fail|skip PASSED FAILED NAME SECONDS CPU_SECONDS" is added to RESULTS,
+# with the seconds that it took. A cmocka program counts as many tests as it has. Always exits 0:
+# the caller counts.
 set -u
 IFS=$'\t' read -r name seconds command <<< "$1"
 log=$LOGS/$name.log
 mkdir -p "$(dirname "$log")"
-started=$(date +%s%N)
 
-timeout -k 10 "$seconds" bash -c "$command" > "$log" 2>&1 < /dev/null
+TIMEFORMAT='%1R %1U %1S'
+times=$({ time timeout -k 10 "$seconds" bash -c "$command" > "$log" 2>&1 < /dev/null; } 2>&1)
 status=$?
 
-took=$(($(date +%s%N) - started))
-took=$((took / 1000000000)).$((took / 100000000 % 10))
+read -r took user system <<< "$times"
+cpu=$(awk "BEGIN { print $user + $system }")
 passed=$(grep -c '^\[       OK \]' "$log")
 failed=$(grep '^\[  FAILED  \] [a-z_0-9]*$' "$log" | sort -u | wc -l)
 # A script may count for itself: "N passed, N failed" in its last line.
@@ -42,4 +43,4 @@ elif [ "$verdict" = skip ]; then
     report+="  $(tail -n 1 "$log")"
 fi
 printf '%s\n' "$report"
-printf '%s %d %d %s\n' "$verdict" "$passed" "$failed" "$name" >> "$RESULTS"
+printf '%s %d %d %s %s %s\n' "$verdict" "$passed" "$failed" "$name" "$took" "$cpu" >> "$RESULTS"

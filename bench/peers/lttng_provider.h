@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * lttng_provider.h: two tracepoints without fields. LTTng-UST includes this file several times and
- * makes something else of it each time: hence the unusual guard.
+ * lttng_provider.h: two tracepoints without fields. LTTng-UST includes this file several times with
+ * different definitions: hence the unusual guard.
  */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER peer

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * peer.c NAME [probity]: calls peer_scope() in windows that alternate with the floor, and prints
- * the rows of one peer. Its tools are started and stopped by run.sh. "probity" records a trace,
+ * the rows of one peer, whose tools are started and stopped by run.sh. "probity" records a trace
  * and removes it.
  */
 #include "common.h"

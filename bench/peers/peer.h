@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * peer.h: the function whose scope is measured. One file for each way to record it defines it; all
- * do the same work, which is as good as none. What the compiler instruments is compiled from
- * plain.c.
+ * peer.h: the function whose scope is measured. Each way of recording it has a file that defines
+ * it; all do the same, almost empty, work. plain.c is compiled for instrumentation by the compiler.
  */
 #ifndef PROBITY_BENCH_PEER_H
 #define PROBITY_BENCH_PEER_H
@@ -11,7 +10,7 @@
 
 uint64_t peer_scope(uint64_t value) __attribute__((noinline));
 
-/* Between the enter and the leave: the compiler must take it for work. */
+/* Between enter and leave: the compiler must not remove it. */
 #define PEER_WORK(value) __asm__ volatile("" : "+r"(value) : : "memory")
 
 #endif

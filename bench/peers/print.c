@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * print.c: the scope as it is printed by hand: a line with the time at each end, to stderr, which
- * is a file on a disk and, being stderr, has no buffer.
+ * print.c: the scope printed by hand: a line with the time at each end, to stderr, which is a file
+ * on disk and unbuffered.
  */
 #include "peer.h"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# run.sh BUILD_DIR: one function, its enter and leave recorded in the ways of others, each beside
-# the floor. Builds the programs, starts what records, each for 60 s at most, and removes all of it.
-# A peer that cannot run here gets a note that says why, and the others run.
+# run.sh BUILD_DIR: one function, its enter and leave recorded by other tools, each compared with
+# the floor. Builds the programs, starts the recorders, each for 60 s at most, and removes
+# everything. A peer that cannot run here gets a note with the reason, and the others run.
 set -eu
 build=$(cd "${1:?usage: run.sh BUILD_DIR}" && pwd)
 peers=$(cd "$(dirname "$0")" && pwd)
@@ -17,13 +17,13 @@ clean_up() {
     [ -z "$daemon" ] || { kill -TERM "$daemon" && wait "$daemon"; } 2>/dev/null || true
     rm -rf "$data"
 }
-trap clean_up EXIT
+trap '[[ $BASHPID != $$ ]] || clean_up' EXIT
 mkdir -p "$programs"
 
 note() { printf 'note\tpeers\t%s\n' "$*"; }
 row() { printf 'row\tpeers\t%s\t%s\t%s\t%s\n' "$@"; }
 
-# $1 peer, $2 file with what was said: the last line of it is the reason, or $3.
+# $1 peer, $2 file with its messages: the last line is the reason; default: $3.
 not_here() {
     local said
     said=$(grep -av '^row' "$2" | grep -av '^ *$' | tail -n 1 | cut -c 1-160)
@@ -77,14 +77,14 @@ probity() {
     run_peer Probity "$programs/probity" Probity probity || true
 }
 
-# stderr goes to a file on disk, and what the program says with it.
+# stderr goes to a file on disk, including the program's own messages.
 print() {
     LINK='' build_peer fprintf print "$CC" print.c || return 0
     # shellcheck disable=SC2016
     run_peer fprintf bash -c '"$1" fprintf 2>"$2"' - "$programs/print" "$data/stderr" || true
 }
 
-# $1 program, the rest: how the compiler is to instrument
+# $1 program, the rest: the compiler's instrumentation options
 uftrace_of() {
     local name="uftrace $2"
     has "$name" uftrace || return 0
@@ -97,7 +97,7 @@ uftrace_of() {
     rm -rf "$data/uftrace"
 }
 
-# $1 mode, $2 source. Neither mode may drop what is short: by default both do.
+# $1 mode, $2 source. Neither mode may drop short calls, as both do by default.
 xray_of() {
     local name="XRay $1" log
     has "$name" "$CLANG" || return 0
@@ -115,12 +115,12 @@ xray_of() {
     rm -f "$log"
 }
 
-# A session daemon of our own, unless there is one.
+# Starts a separate session daemon, unless one is running.
 lttng_start() {
     has LTTng-UST lttng || return 1
     has LTTng-UST lttng-sessiond || return 1
     timeout 20 lttng --no-sessiond list >"$data/said" 2>&1 && return
-    # 9: the lock of whoever started this script must not stay with the daemon.
+    # 9: the lock of the caller of this script must not be inherited by the daemon.
     lttng-sessiond --no-kernel >"$data/daemon" 2>&1 9>&- &
     daemon=$!
     for _ in $(seq 100); do
@@ -132,7 +132,7 @@ lttng_start() {
     return 1
 }
 
-# 64 MiB a CPU: room for all, so that none is dropped, which would be cheaper.
+# 64 MiB per CPU: space for everything, because dropped events would be cheaper.
 lttng_session() {
     lttng create "$session" --output="$data/lttng" &&
         lttng enable-channel --userspace --session="$session" --subbuf-size=8M --num-subbuf=8 \

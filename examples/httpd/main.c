@@ -46,7 +46,7 @@ static const char usage[] =
     "  --idle SECONDS      a silent connection is closed after 1 to 3600 (default: 5)\n"
     "  --plain-stages      probes tell stages only, not which request, queue and lock\n"
     "  --scoreboard FILE   keep the threads' counts in this file; it survives a kill\n"
-    "  --help              this text\n";
+    "  --help              show this help\n";
 
 static int fail(const char *what, const char *name)
 {

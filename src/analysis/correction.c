@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * correction.c: from the rows of COST blocks to ranges.
+ * correction.c: turns the rows of COST blocks into ranges.
  */
 #include "analysis/correction.h"
 
@@ -19,10 +19,11 @@ static const struct {
 
 enum { SUBJECTS = sizeof subjects / sizeof *subjects };
 
-/* Code around a probe hides more of it, or less, than that of the measurement, by so much. */
+/* Depending on the surrounding code, the cost of a probe may differ this much from the measured
+ * one. */
 enum { ELSEWHERE = PROBITY_COST_UNITS };
 
-/* No counter tells less than a tick: so a figure is known to a tick in each window. */
+/* No counter resolves less than a tick: a measurement is exact to one tick per window. */
 static void widen(struct probity_cost_range *range, uint64_t figure, uint64_t resolution)
 {
     uint64_t margin = resolution + ELSEWHERE;
@@ -47,7 +48,7 @@ static const struct probity_cost_row *find(const struct probity_cost *cost, uint
     return NULL;
 }
 
-/* A tick, shared by the calls of a window. */
+/* One tick, divided by the calls of a window. */
 static uint64_t resolution_of(const struct probity_trace_facts *facts,
                               const struct probity_cost_row *row)
 {
@@ -78,8 +79,9 @@ static void add(const struct probity_trace_facts *facts, const struct probity_co
     widen(range, less(all->median, inner->median), resolution);
 }
 
-/* What was not measured costs as much as its like, and at most twice as much: with the clock of the
- * system, which makes up most of it, values are not measured. */
+/* A cost that was not measured is taken to be at least that of its closest equivalent, and at
+ * most twice as much: with the system clock, which makes up most of the cost, values are not
+ * measured. */
 static void guess(struct probity_costs *costs, enum probity_cost_part part,
                   enum probity_cost_part like)
 {
@@ -98,13 +100,19 @@ const char *probity_cost_part_name(enum probity_cost_part part)
     return names[part];
 }
 
+/* Other load on the core and cold caches change the cost of a record by up to half, within
+ * milliseconds (doc/overhead.md), which the measurements at the start and the end may have
+ * missed. */
+enum { BUSY_DIVISOR = 2 };
+
 struct probity_corrected probity_correct(uint64_t ns, const struct probity_cost_sum *sum)
 {
     const uint64_t units = PROBITY_COST_UNITS;
     uint64_t middle = sum->least + (sum->most - sum->least) / 2;
-    uint64_t error = sum->most - middle + sum->rare;
+    uint64_t error = sum->most - middle + middle / BUSY_DIVISOR + sum->rare + sum->early +
+                     sum->early_inside;
     uint64_t taken_ns = (middle + units / 2) / units;
-    /* A time is told to a nanosecond. */
+    /* Times are reported to a nanosecond. */
     struct probity_corrected corrected = {.ns = less(ns, taken_ns),
                                           .error_ns = (error + units - 1) / units + 1};
 
@@ -115,10 +123,41 @@ struct probity_corrected probity_correct(uint64_t ns, const struct probity_cost_
     return corrected;
 }
 
-/* Besides the call that INFO has the price of, there is the way to it, and a second try. */
+/* Besides the call, whose cost is in INFO, reaching it and a second try. */
 static uint64_t reading_of(const struct probity_info *info)
 {
     return (uint64_t)info->cpu_clock_ns * PROBITY_COST_UNITS * 2;
+}
+
+/* The largest value measured. */
+static uint64_t early_by(const struct probity_trace_facts *facts, uint32_t kind)
+{
+    uint64_t most = 0;
+
+    for (int moment = 0; moment < PROBITY_COST_MOMENTS; moment++) {
+        const struct probity_cost_row *row =
+            find(&facts->cost[moment], kind, PROBITY_COST_BARE);
+        uint64_t found = row == NULL ? 0 : row->median > row->least ? row->median : row->least;
+        most = found > most ? found : most;
+    }
+    return most > 0 ? most + ELSEWHERE : 0;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static void add_early(const struct probity_trace_facts *facts, struct probity_costs *costs)
+{
+    costs->is_ordered = (facts->info.flags & PROBITY_INFO_ORDERED) != 0 ||
+                        facts->info.clock == PROBITY_CLOCK_MONOTONIC_NS;
+    if (costs->is_ordered)
+        return;
+    costs->early = larger(early_by(facts, PROBITY_COST_EARLY_INTEGERS),
+                          early_by(facts, PROBITY_COST_EARLY_LOADS));
+    costs->early_slow = larger(early_by(facts, PROBITY_COST_EARLY_DOUBLES),
+                               early_by(facts, PROBITY_COST_EARLY_DIVISIONS));
 }
 
 void probity_costs_of(const struct probity_trace_facts *facts, struct probity_costs *ret_costs)
@@ -133,6 +172,7 @@ void probity_costs_of(const struct probity_trace_facts *facts, struct probity_co
             add(facts, &facts->cost[moment], subject, PROBITY_COST_AMID_WORK, ret_costs);
         }
     }
+    add_early(facts, ret_costs);
     guess(ret_costs, PROBITY_PART_VALUES_OWN, PROBITY_PART_SCOPE_OWN);
     guess(ret_costs, PROBITY_PART_VALUES_CALLER, PROBITY_PART_SCOPE_CALLER);
     guess(ret_costs, PROBITY_PART_MESSAGE, PROBITY_PART_HIT);

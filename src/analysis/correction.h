@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * correction.h: what recording itself cost, and times without it. A cost is a range, from the least
- * to the most that the run has measured, at its start and its end, bare and amid work: the middle
- * is taken off, and half of its width is what that may be wrong by. Pure arithmetic, in 1/256 ns.
+ * correction.h: the cost of recording, and times corrected for it. A cost is a range, from the
+ * least to the most that the run measured at its start and its end, in an empty loop and amid other
+ * work: the midpoint is subtracted, and half of the width is the error. In addition a time may be
+ * wrong by how early the clock was read. Pure arithmetic, in 1/256 ns.
  */
 #ifndef PROBITY_ANALYSIS_CORRECTION_H
 #define PROBITY_ANALYSIS_CORRECTION_H
@@ -11,7 +12,7 @@
 
 #include "reader/reader.h"
 
-/* What may be in a time. A scope's own part shows in its self time, the rest in its caller's. */
+/* Parts of a time. The OWN part of a scope is in its self time, the rest in its caller's. */
 enum probity_cost_part {
     PROBITY_PART_HIT,
     PROBITY_PART_SCOPE_OWN,
@@ -24,7 +25,7 @@ enum probity_cost_part {
     PROBITY_PARTS
 };
 
-/* In 1/256 ns. Both 0: not known. */
+/* In 1/256 ns. Both 0: unknown. */
 struct probity_cost_range {
     uint64_t least, most;
 };
@@ -32,14 +33,22 @@ struct probity_cost_range {
 struct probity_costs {
     int is_known;
     struct probity_cost_range part[PROBITY_PARTS];
-    /* A record that comes so many ticks behind its thread's last may have read the CPU clock, which
-     * takes this long and is in the time behind it. UINT64_MAX without CPU time. */
+    /* How far before the end of preceding instructions the clock may be read, in 1/256 ns: for
+     * integer arithmetic and memory in the L1 cache; and for slower arithmetic. 0 if it cannot be
+     * read early, or if that was not measured. */
+    uint64_t early, early_slow;
+    int is_ordered; /* it cannot be read early */
+    /* A record may have read the CPU clock if it is at least gap_ticks after its thread's previous
+     * one. Reading takes `reading` and is in the time after the record. UINT64_MAX without CPU
+     * time. */
     uint64_t gap_ticks, reading;
 };
 
-/* What is in a time of many calls. rare: may be in it or not, and is not taken off. */
+/* Overhead included in a time of many calls. rare: may or may not be included, and is not
+ * subtracted. Early clock readings change a time by up to `early` at its beginning and end, and by
+ * `early_inside` at those of excluded calls. */
 struct probity_cost_sum {
-    uint64_t least, most, rare;
+    uint64_t least, most, rare, early, early_inside;
 };
 
 static inline void probity_cost_add(struct probity_cost_sum *sum,
@@ -55,21 +64,33 @@ static inline void probity_cost_join(struct probity_cost_sum *to,
     to->least += from->least;
     to->most += from->most;
     to->rare += from->rare;
+    to->early += from->early;
+    to->early_inside += from->early_inside;
 }
 
-/* A time without what recording added to it. */
+/* For a time that includes another one: early readings at the bounds of the inner one have no
+ * effect. */
+static inline void probity_cost_include(struct probity_cost_sum *to,
+                                        const struct probity_cost_sum *from)
+{
+    to->least += from->least;
+    to->most += from->most;
+    to->rare += from->rare;
+}
+
+/* A time without the overhead of recording. */
 struct probity_corrected {
     uint64_t ns;       /* never below 0 */
-    uint64_t error_ns; /* it may be so much more or less */
-    int is_below;      /* ns is less than error_ns: all that is known is that it is below most_ns */
-    uint64_t most_ns;  /* both together, but within a ns of the time as it was, or less */
+    uint64_t error_ns; /* plus or minus */
+    int is_below;      /* ns is less than error_ns: the time is only known to be below most_ns */
+    uint64_t most_ns;  /* sum of ns and error_ns, limited to 1 ns above the original time */
 };
 struct probity_corrected probity_correct(uint64_t ns, const struct probity_cost_sum *sum);
 
-/* "hit", "scope_own" ...; as JSON knows them. */
+/* "hit", "scope_own" ...; as in JSON. */
 const char *probity_cost_part_name(enum probity_cost_part part);
 
-/* What a trace says that recording cost. */
+/* Computes the costs of recording from a trace. */
 void probity_costs_of(const struct probity_trace_facts *facts, struct probity_costs *ret_costs);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * probes.c: probes by their texts, and by the numbers that events have. A cache by number is in
- * front of both.
+ * probes.c: finds probes by their texts, and by the numbers in events, with a cache by number.
  */
 #include "analysis/probes.h"
 
@@ -10,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/scatter.h"
+#include "base/hash.h"
 #include "probity.h"
 
-/* A number within a trace, and the probe that it means. */
+/* A number within a trace, and its probe. */
 struct probe_number {
     struct probity_link link;
     uint64_t key;
@@ -23,11 +22,11 @@ struct probe_number {
 /* FNV-1a (Fowler, Noll, Vo). */
 static uint64_t hash_text(const char *text, size_t bytes)
 {
-    uint64_t hash = probity_scatter(bytes);
+    uint64_t hash = probity_hash(bytes);
 
     for (size_t i = 0; i < bytes; i++)
         hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
-    return probity_scatter(hash);
+    return probity_hash(hash);
 }
 
 static struct probity_probe *make_probe(struct probity_probes *probes,
@@ -65,14 +64,14 @@ static struct probity_probe *find_text(struct probity_probes *probes,
         text = number;
     }
     uint64_t hash = hash_text(text, bytes);
-    struct probity_probe *probe = probity_chains_at(&probes->probes, hash);
+    struct probity_probe *probe = probity_hashtable_at(&probes->probes, hash);
     while (probe != NULL && (probe->link.hash != hash || probe->is_site != event->is_site ||
                              strncmp(probe->text, text, bytes) != 0 || probe->text[bytes] != '\0'))
         probe = (void *)probe->link.next;
     if (probe != NULL)
         return probe;
     probe = make_probe(probes, event, text, bytes);
-    if (probe != NULL && probity_chains_add(&probes->probes, probe, hash) != 0) {
+    if (probe != NULL && probity_hashtable_add(&probes->probes, probe, hash) != 0) {
         free(probe);
         return NULL;
     }
@@ -82,8 +81,8 @@ static struct probity_probe *find_text(struct probity_probes *probes,
 static struct probity_probe *find_number(struct probity_probes *probes,
                                          const struct probity_event *event, uint64_t key)
 {
-    uint64_t hash = probity_scatter(key);
-    struct probe_number *item = probity_chains_at(&probes->numbers, hash);
+    uint64_t hash = probity_hash(key);
+    struct probe_number *item = probity_hashtable_at(&probes->numbers, hash);
 
     while (item != NULL && item->key != key)
         item = (void *)item->link.next;
@@ -91,7 +90,7 @@ static struct probity_probe *find_number(struct probity_probes *probes,
         return item->probe;
     item = malloc(sizeof *item);
     struct probity_probe *probe = item != NULL ? find_text(probes, event) : NULL;
-    if (probe == NULL || probity_chains_add(&probes->numbers, item, hash) != 0) {
+    if (probe == NULL || probity_hashtable_add(&probes->numbers, item, hash) != 0) {
         free(item);
         return NULL;
     }
@@ -128,10 +127,10 @@ void probity_probes_release(struct probity_probes *probes)
     struct probity_probe *probe;
     void *number;
 
-    while ((probe = probity_chains_take(&probes->probes)) != NULL) {
+    while ((probe = probity_hashtable_take(&probes->probes)) != NULL) {
         free(probe->name_copy);
         free(probe);
     }
-    while ((number = probity_chains_take(&probes->numbers)) != NULL)
+    while ((number = probity_hashtable_take(&probes->numbers)) != NULL)
         free(number);
 }

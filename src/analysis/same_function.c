@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * same_function.c: a hash table of functions by their texts. It is looked into once for each
- * declaration and thread, never for each call.
+ * same_function.c: a hash table of functions by their texts. Searched once per declaration and
+ * thread, not per call.
  */
 #include "analysis/same_function.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/scatter.h"
+#include "base/hash.h"
 #include "probity.h"
 
 static int compare_numbers(uint64_t a, uint64_t b)
@@ -36,17 +36,17 @@ int probity_function_compare(const struct probity_function_key *left,
     return order != 0 ? order : strcmp(a->object, b->object);
 }
 
-/* All that the comparison looks at: thousands may have one name. */
+/* Hashes everything that the comparison uses, because thousands of functions may share a name. */
 static uint64_t hash_of(const struct probity_function_key *key)
 {
     const struct probity_function *function = key->function;
 
     if (function == NULL)
-        return probity_scatter((uint64_t)key->trace << 32 | key->number);
-    uint64_t hash = probity_scatter_text(function->line, function->name);
-    hash = probity_scatter_text(hash, function->signature);
-    hash = probity_scatter_text(hash, function->file);
-    return probity_scatter_text(hash, function->object);
+        return probity_hash((uint64_t)key->trace << 32 | key->number);
+    uint64_t hash = probity_hash_text(function->line, function->name);
+    hash = probity_hash_text(hash, function->signature);
+    hash = probity_hash_text(hash, function->file);
+    return probity_hash_text(hash, function->object);
 }
 
 static size_t place_of(const struct probity_same_functions *set, uint64_t hash,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * same_function.h: one item for all declarations of a function that are alike to a user: those of a
- * header that several files include, and those of several traces. Memory: functions. Prints
- * nothing.
+ * same_function.h: one item for all declarations of a function that a user cannot distinguish: from
+ * a header that several files include, or from several traces. Memory: functions. Prints nothing.
  */
 #ifndef PROBITY_ANALYSIS_SAME_FUNCTION_H
 #define PROBITY_ANALYSIS_SAME_FUNCTION_H
@@ -12,25 +11,25 @@
 
 #include "reader/reader.h"
 
-/* A function as scopes tell it. */
+/* A function as identified by scopes. */
 struct probity_function_key {
-    const struct probity_function *function; /* NULL: its declaration is lost */
+    const struct probity_function *function; /* NULL: declaration lost */
     uint32_t trace, number;                  /* site number of its enter */
 };
 
-/* Below, equal to and above 0, by all that tells functions apart for a user: their texts, and of
- * lost declarations trace and number. */
+/* Compares everything that distinguishes functions for a user: their texts and, for lost
+ * declarations, trace and number. Returns as strcmp(). */
 int probity_function_compare(const struct probity_function_key *left,
                              const struct probity_function_key *right);
 
-/* First member of what a set holds; stays where it is until the set is released. */
+/* First member of a set's items; its address is stable until the set is released. */
 struct probity_same_function {
     struct probity_function_key key; /* any of the declarations */
     uint64_t hash;
     struct probity_same_function *next; /* all of a set, newest first */
 };
 
-/* Zeroed but for item_bytes: an empty set. */
+/* Zeroed except item_bytes: an empty set. */
 struct probity_same_functions {
     size_t item_bytes; /* of an item, which begins with struct probity_same_function */
     size_t count, capacity;
@@ -38,11 +37,11 @@ struct probity_same_functions {
     struct probity_same_function *items;
 };
 
-/* Finds or adds; what is added is zeroed behind its first member. NULL without memory. */
+/* Finds or adds; a new item is zeroed after its first member. NULL if out of memory. */
 struct probity_same_function *probity_same_function_at(struct probity_same_functions *set,
                                                        const struct probity_function_key *key);
 
-/* Frees the items themselves. */
+/* Frees the items. */
 void probity_same_functions_release(struct probity_same_functions *set);
 
 #endif

@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: MIT
  *
- * scopes.c: the stacks of open scopes. An enter costs one look into the thread's table of
- * functions, a leave one comparison with the innermost scope; all else is repair.
+ * scopes.c: the stacks of open scopes. An enter costs one lookup in the thread's table of
+ * functions, a leave one comparison with the innermost scope; the rest is repair.
  *
  *     thread: stack   | main | parse | token |           open, outermost first
- *             closed  . parse . parse . token . token    siblings of what is open, oldest first
+ *             closed  . parse . parse . token . token    siblings of open scopes, oldest first
  *
- * `closed` is for deferred scopes: they turn out to have begun earlier than scopes that have closed
- * already, which were their children then and not those of the scope around.
+ * `closed` is for deferred scopes: such a scope may have begun before scopes that have already
+ * closed, which are then its children and not the enclosing scope's.
  */
 #include "analysis/scopes_cost.h"
 
 #include <stdlib.h>
 
-#include "base/scatter.h"
-#include "base/slots.h"
+#include "base/array_grow.h"
+#include "base/hash.h"
 #include "probity.h"
 
 /* Small at first: there may be very many threads. */
 enum { CLOSED_FIRST = 4, CLOSED_MAX = 64, STACK_FIRST = 1, FUNCTIONS_FIRST = 8 };
 
-/* Threads without open scopes and without a record for so long are forgotten, once there are many:
- * nothing tells that a thread has ended. */
+/* Beyond this number, threads without open scopes are dropped after this long without a record,
+ * because the trace does not record the end of a thread. */
 enum { THREADS_KEPT = 1024 };
 #define IDLE_NS UINT64_C(10000000000)
 
-/* A function in a thread. Stays where it is: open scopes point here. */
+/* A function in a thread. Its address is stable: open scopes point here. */
 struct function_use {
     uint64_t key;
-    uint32_t active; /* how often it is on the stack */
+    uint32_t active; /* number of times on the stack */
+    uint32_t latest; /* depth + 1 of its innermost activation; 0: none */
     void *user;
     struct function_use *next; /* all of a thread */
 };
@@ -36,12 +37,14 @@ struct function_use {
 struct open_scope {
     struct probity_scope scope;
     struct function_use *use;
-    struct probity_scope_time paused_at; /* where is_paused */
+    struct probity_scope_time paused_at; /* if is_paused */
+    uint32_t outer; /* use->latest without this activation */
+    uint32_t floor; /* depth of the outermost scope whose callers' times include this one's */
 };
 
 struct closed_scope {
     uint32_t depth;
-    int is_counted; /* in the scope around it */
+    int is_counted; /* in the times of the enclosing scope */
     uint64_t enter_tick, enter_wall_ns, enter_cpu_ns, leave_cpu_ns;
     struct probity_scope_time elapsed, total;
 };
@@ -49,20 +52,20 @@ struct closed_scope {
 struct scope_thread {
     struct open_scope *stack;
     uint32_t depth, capacity;
-    struct probity_scope_time now; /* of its newest record; CPU only advances */
-    struct probity_scope_time before; /* of the record before that */
-    struct function_use **places;  /* a hash table with open addressing; at most half full */
+    struct probity_scope_time now; /* of its latest record; CPU time never decreases */
+    struct probity_scope_time before; /* of the previous record */
+    struct function_use **places;  /* a hash table with open addressing, at most half full */
     size_t use_count, use_capacity;
     struct function_use *uses;
     struct closed_scope *closed; /* a ring */
     uint32_t closed_first, closed_count, closed_capacity; /* capacity: a power of two, or 0 */
-    uint64_t last_tick; /* of its newest record, where costs are wanted */
+    uint64_t last_tick; /* of its latest record, if costs are enabled */
 };
 
 struct probity_scopes {
     struct scope_thread **threads; /* by slot; NULL: not seen yet */
     uint32_t thread_count;
-    size_t live_count, sweep_count; /* threads that are not NULL; when to look for idle ones */
+    size_t live_count, sweep_count; /* not NULL; number at which to search for idle ones */
     struct probity_scopes_repairs repairs;
     uint8_t is_off[PROBITY_READER_TRACES_MAX + 1]; /* profiling of the process */
     struct probity_scopes_costs costs;
@@ -87,7 +90,7 @@ struct probity_scope_time probity_scope_self(const struct probity_scope *scope)
 /* ---- Functions of a thread ---------------------------------------------------------------------
  */
 
-/* Functions without declaration are told apart by number; no address has the highest bit. */
+/* Functions without a declaration are identified by number; no address has the highest bit set. */
 static inline uint64_t key_of(const struct probity_function *function, uint32_t number)
 {
     return function != NULL ? (uint64_t)(uintptr_t)function : UINT64_C(1) << 63 | number;
@@ -96,7 +99,7 @@ static inline uint64_t key_of(const struct probity_function *function, uint32_t 
 static inline size_t use_place(const struct scope_thread *thread, uint64_t key)
 {
     size_t mask = thread->use_capacity - 1;
-    size_t place = (size_t)probity_scatter(key) & mask;
+    size_t place = (size_t)probity_hash(key) & mask;
 
     while (thread->places[place] != NULL && thread->places[place]->key != key)
         place = (place + 1) & mask;
@@ -118,7 +121,7 @@ static int grow_uses(struct scope_thread *thread)
     return 0;
 }
 
-/* Finds or adds. NULL without memory. */
+/* Finds or adds. NULL if out of memory. */
 static struct function_use *use_of(struct scope_thread *thread, uint64_t key)
 {
     if (__builtin_expect(2 * thread->use_count >= thread->use_capacity, 0) &&
@@ -146,8 +149,8 @@ static struct closed_scope *closed_at(struct scope_thread *thread, uint32_t inde
     return &thread->closed[(thread->closed_first + index) & (thread->closed_capacity - 1)];
 }
 
-/* Of a full ring that may not grow the oldest goes; likewise without memory. Returns 0 where there
- * is no place at all. */
+/* If the ring is full and cannot grow, because of its limit or for lack of memory, the oldest is
+ * dropped. Returns 0 if there is no place at all. */
 static int make_place(struct scope_thread *thread)
 {
     uint32_t capacity = thread->closed_capacity > 0 ? 2 * thread->closed_capacity : CLOSED_FIRST;
@@ -168,8 +171,8 @@ static int make_place(struct scope_thread *thread)
     return 1;
 }
 
-/* What was called by the scope that closes now is not the concern of any scope to come. That a
- * function is deferred is known only when it comes to a checkpoint: so all are kept. */
+/* Drops the callees of the closing scope, which no later scope can adopt. Whether a function is
+ * deferred is known only at its checkpoint, so all siblings are kept. */
 static inline void keep_closed(struct scope_thread *thread, const struct probity_scope *scope,
                                int is_counted)
 {
@@ -208,7 +211,7 @@ static int grow_stack(struct scope_thread *thread)
     return 0;
 }
 
-/* Opens a scope at the moment of the event. NULL without memory. */
+/* Opens a scope at the time of the event. NULL if out of memory. */
 static inline struct open_scope *push(struct probity_scopes *scopes, struct scope_thread *thread,
                                       const struct probity_event *event)
 {
@@ -221,12 +224,19 @@ static inline struct open_scope *push(struct probity_scopes *scopes, struct scop
     struct probity_scope *scope = &open->scope;
     const struct probity_scope_time none = {0, 0};
     open->use = use;
-    /* One by one: a compiler makes a slow loop of a structure that is cleared as a whole. */
+    /* Field by field: compilers clear the whole structure with a slow loop. */
     scope->function = event->function;
     scope->trace = event->trace;
     scope->number = event->id;
     scope->depth = thread->depth;
-    scope->recursion = use->active;
+    /* A scope called in a pause is not in the totals of the enclosing scopes. */
+    open->floor = thread->depth == 0             ? 0
+                  : open[-1].scope.is_paused ? thread->depth
+                                             : open[-1].floor;
+    open->outer = use->latest;
+    scope->recursion =
+        open->outer > open->floor ? thread->stack[open->outer - 1].scope.recursion + 1 : 0;
+    use->latest = thread->depth + 1;
     scope->enter_tick = event->tick;
     scope->enter_wall_ns = event->wall_ns;
     scope->enter_cpu_ns = thread->now.cpu_ns;
@@ -242,8 +252,8 @@ static inline struct open_scope *push(struct probity_scopes *scopes, struct scop
     return open;
 }
 
-/* A scope that is called in a pause of its caller takes nothing from the caller's self time, which
- * lacks the whole pause already. */
+/* A scope called in a pause of its caller subtracts nothing from the caller's self time, which
+ * already excludes the whole pause. */
 static inline void add_to_caller(struct open_scope *caller, const struct probity_scope *scope)
 {
     probity_scope_time_add(&caller->scope.children, scope->elapsed);
@@ -272,13 +282,14 @@ static inline void close_top(struct probity_scopes *scopes, uint32_t slot,
         probity_scope_cost_end(&scopes->costs, scope, how, is_counted ? &caller->scope : NULL);
     keep_closed(thread, scope, is_counted);
     open->use->active--;
+    open->use->latest = open->outer;
     thread->depth--;
     if (listener->closed != NULL)
         listener->closed(listener->context, scope, how, slot, event);
 }
 
-/* What was jumped over went on at least until the record before, and nobody knows how much longer:
- * the rest is the time of the scope that was jumped to. */
+/* Scopes jumped over lasted at least until the previous record; how much longer is unknown, so the
+ * rest is counted for the scope jumped to. */
 static void unwind_to(struct probity_scopes *scopes, struct scope_thread *thread, uint32_t depth,
                       const struct probity_scopes_listener *listener,
                       const struct probity_event *event)
@@ -305,7 +316,12 @@ static int enter(struct probity_scopes *scopes, struct scope_thread *thread,
     return 0;
 }
 
-/* A leave that is not that of the innermost scope. */
+static inline enum probity_scope_end end_of(const struct probity_event *leave)
+{
+    return __builtin_expect(leave->is_raised, 0) ? PROBITY_SCOPE_RAISED : PROBITY_SCOPE_LEFT;
+}
+
+/* A leave of a scope other than the innermost. */
 static int leave_other(struct probity_scopes *scopes, struct scope_thread *thread, uint64_t key,
                        const struct probity_scopes_listener *listener,
                        const struct probity_event *event)
@@ -322,7 +338,7 @@ static int leave_other(struct probity_scopes *scopes, struct scope_thread *threa
     while (thread->stack[depth - 1].use != use)
         depth--;
     unwind_to(scopes, thread, depth, listener, event);
-    close_top(scopes, event->thread_slot, PROBITY_SCOPE_LEFT, listener, event);
+    close_top(scopes, event->thread_slot, end_of(event), listener, event);
     return 0;
 }
 
@@ -335,7 +351,7 @@ static inline int leave(struct probity_scopes *scopes, struct scope_thread *thre
     if (__builtin_expect(
             thread->depth == 0 || thread->stack[thread->depth - 1].use->key != key, 0))
         return leave_other(scopes, thread, key, listener, event);
-    close_top(scopes, event->thread_slot, PROBITY_SCOPE_LEFT, listener, event);
+    close_top(scopes, event->thread_slot, end_of(event), listener, event);
     return 0;
 }
 
@@ -343,7 +359,7 @@ static inline int leave(struct probity_scopes *scopes, struct scope_thread *thre
  */
 
 /* Moves scopes that have closed since `open` was entered from its caller to it. Returns the first
- * of them, NULL without, and the last before it or NULL. */
+ * of them, or NULL, and the one before it, or NULL. */
 static const struct closed_scope *adopt(struct scope_thread *thread, struct open_scope *open,
                                         const struct closed_scope **ret_before)
 {
@@ -366,14 +382,14 @@ static const struct closed_scope *adopt(struct scope_thread *thread, struct open
             caller->scope.total = time_less(caller->scope.total, closed->total);
         }
         closed->is_counted = 1;
-        closed->depth++; /* so that it goes with its caller */
+        closed->depth++; /* to be moved with its caller */
     }
     *ret_before = before;
     return first;
 }
 
-/* CPU time at the enter was not recorded: it is that of the record behind it, less the wall time in
- * between, and not before that of the record ahead of it. */
+/* CPU time at the enter was not recorded: it is estimated as that of the next record minus the wall
+ * time in between, but not before that of the previous record. */
 static void date_back(struct scope_thread *thread, struct open_scope *open, uint64_t wall_ns)
 {
     const struct closed_scope *before, *first = adopt(thread, open, &before);
@@ -397,7 +413,8 @@ static int open_deferred(struct probity_scopes *scopes, struct scope_thread *thr
 {
     uint32_t depth = thread->depth;
 
-    /* What was entered later and is still open was called by this scope, which runs again. */
+    /* Later scopes that are still open were called by this scope and have ended, because it is
+     * running again. */
     while (depth > 0 && thread->stack[depth - 1].scope.enter_tick > event->entered_tick)
         depth--;
     unwind_to(scopes, thread, depth, listener, event);
@@ -406,8 +423,8 @@ static int open_deferred(struct probity_scopes *scopes, struct scope_thread *thr
         return PROBITY_ERROR_MEMORY;
     open->scope.enter_tick = event->entered_tick;
     date_back(thread, open, event->entered_wall_ns);
-    /* Which of the records before this one were its own, is not followed. The callers further out
-     * learn of it when these two are left. */
+    /* Which earlier records belong to each of the two is unknown. The outer callers are updated
+     * when these two are left. */
     for (uint32_t i = depth > 0 ? depth - 1 : 0; i <= depth; i++)
         thread->stack[i].scope.is_costed = 0;
     if (listener->opened != NULL)
@@ -440,6 +457,64 @@ static void resume_scope(struct probity_scopes *scopes, struct scope_thread *thr
     }
     open->scope.is_paused = 0;
     probity_scope_time_add(&open->scope.paused, time_less(thread->now, open->paused_at));
+}
+
+/* Wall time of a tick between the enter of a scope and now, interpolated. */
+static uint64_t wall_between(const struct probity_scope *scope, const struct probity_event *now,
+                             uint64_t tick)
+{
+    uint64_t ticks = now->tick - scope->enter_tick, ns = now->wall_ns - scope->enter_wall_ns;
+
+    if (now->tick <= scope->enter_tick || now->wall_ns <= scope->enter_wall_ns)
+        return scope->enter_wall_ns;
+    tick = tick < scope->enter_tick ? scope->enter_tick : tick;
+    tick = tick > now->tick ? now->tick : tick;
+    return scope->enter_wall_ns +
+           (uint64_t)((double)(tick - scope->enter_tick) / (double)ticks * (double)ns);
+}
+
+/* Calls made in a pause before the checkpoint were adopted, but do not belong to the remaining
+ * time.
+ */
+static void disown(struct scope_thread *thread, struct open_scope *open, uint64_t from, uint64_t to)
+{
+    for (uint32_t i = thread->closed_count; i > 0; i--) {
+        struct closed_scope *closed = closed_at(thread, i - 1);
+        if (closed->depth <= open->scope.depth)
+            return;
+        if (closed->depth > open->scope.depth + 1 || !closed->is_counted ||
+            closed->enter_tick < from || closed->enter_tick >= to)
+            continue;
+        open->scope.children = time_less(open->scope.children, closed->elapsed);
+        open->scope.total = time_less(open->scope.total, closed->total);
+        closed->is_counted = 0;
+    }
+}
+
+/* The pauses of a deferred scope before it was opened. */
+static void take_pauses_before(struct scope_thread *thread, const struct probity_event *event)
+{
+    struct open_scope *open = thread->depth > 0 ? &thread->stack[thread->depth - 1] : NULL;
+    struct probity_scope_time paused = {0, 0}, all;
+
+    if (open == NULL)
+        return;
+    all = time_less(thread->now, (struct probity_scope_time){open->scope.enter_wall_ns,
+                                                             open->scope.enter_cpu_ns});
+    for (size_t at = 0; at + 24 <= event->payload_bytes; at += 24) {
+        uint64_t from = probity_get_u64(event->payload + at);
+        uint64_t to = probity_get_u64(event->payload + at + 8);
+        uint64_t cpu_ns = probity_get_u64(event->payload + at + 16);
+        uint64_t from_ns = wall_between(&open->scope, event, from);
+        uint64_t to_ns = wall_between(&open->scope, event, to);
+        paused.wall_ns += to_ns > from_ns ? to_ns - from_ns : 0;
+        paused.cpu_ns += cpu_ns < all.cpu_ns ? cpu_ns : all.cpu_ns;
+        disown(thread, open, from, to);
+    }
+    probity_scope_time_add(
+        &open->scope.paused,
+        (struct probity_scope_time){paused.wall_ns < all.wall_ns ? paused.wall_ns : all.wall_ns,
+                                    paused.cpu_ns < all.cpu_ns ? paused.cpu_ns : all.cpu_ns});
 }
 
 static void take_unwound(struct probity_scopes *scopes, struct scope_thread *thread,
@@ -487,7 +562,7 @@ static struct scope_thread *add_thread(struct probity_scopes *scopes,
     uint32_t slot = event->thread_slot;
 
     if (slot >= scopes->thread_count) {
-        void *grown = probity_slots_grow(scopes->threads, sizeof *scopes->threads, slot,
+        void *grown = probity_array_grow(scopes->threads, sizeof *scopes->threads, slot,
                                          &scopes->thread_count);
         if (grown == NULL)
             return NULL;
@@ -513,8 +588,9 @@ static int put_rare(struct probity_scopes *scopes, struct scope_thread *thread,
         if (event->payload_bytes > 0)
             scopes->is_off[event->trace] = event->payload[0] == 0;
         return 0;
+    case PROBITY_EVENT_PAUSED_BEFORE: take_pauses_before(thread, event); return 0;
     case PROBITY_EVENT_UNWOUND: take_unwound(scopes, thread, listener, event); return 0;
-    /* Which of the open ones ended meanwhile, nobody knows. */
+    /* Which of the open scopes ended in the meantime is unknown. */
     case PROBITY_EVENT_LOST: unwind_to(scopes, thread, 0, listener, event); return 0;
     default: return 0;
     }
@@ -531,8 +607,8 @@ static inline int put_plain(struct probity_scopes *scopes, struct scope_thread *
     return put_rare(scopes, thread, listener, event);
 }
 
-/* What the record costs, and the reading of the CPU clock that may stand behind it, falls to the
- * scope that is the innermost once it is there; values of a leave to the one that it ends. */
+/* The cost of the record, and of a CPU clock reading that may follow it, is charged to the
+ * innermost scope after it; values of a leave to the scope that it ends. */
 static int put_costed(struct probity_scopes *scopes, struct scope_thread *thread,
                       const struct probity_scopes_listener *listener,
                       const struct probity_event *event)
@@ -563,7 +639,8 @@ int probity_scopes_put(struct probity_scopes *scopes, const struct probity_event
     }
     thread->before = thread->now;
     thread->now.wall_ns = event->wall_ns;
-    /* Others are recorded without a look at the CPU clock: behind a sleep theirs is too high. */
+    /* Other events are recorded without reading the CPU clock: after a sleep their CPU time is too
+     * high. */
     if (event->cpu_known && event->cpu_ns > thread->now.cpu_ns &&
         probity_event_is_record(event->kind))
         thread->now.cpu_ns = event->cpu_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * scopes_cost.c: which record costs what, and whom.
+ * scopes_cost.c: computes the cost of each record and charges it to a scope.
  */
 #include "analysis/scopes_cost.h"
 
@@ -8,8 +8,8 @@
 
 #include "probity.h"
 
-/* Values that are more than numbers take the slow path, which is not measured: up to so many times
- * what numbers cost. */
+/* Values other than numbers take the slow path, which is not measured: it may cost up to this many
+ * times as much. */
 enum { TEXT_FACTOR = 16 };
 
 int probity_scopes_want_costs(struct probity_scopes *scopes, const struct probity_reader *reader)
@@ -37,12 +37,13 @@ static const struct probity_costs *costs_of(const struct probity_scopes_costs *c
 void probity_scope_cost_begin(const struct probity_scopes_costs *costs,
                               struct probity_scope *scope)
 {
-    scope->self_cost = scope->total_cost = (struct probity_cost_sum){0, 0, 0};
+    scope->self_cost = scope->total_cost = (struct probity_cost_sum){0};
     scope->is_costed = costs_of(costs, scope->trace)->is_known;
     scope->has_values = 0;
 }
 
-/* With values: those of the measured scope, or fewer, at one end or at both. */
+/* The cost of a scope with values is between that of a plain one and that of the measured one,
+ * which has values at both ends. */
 static struct probity_cost_range part_of(const struct probity_costs *costs, int has_values,
                                          enum probity_cost_part plain,
                                          enum probity_cost_part values)
@@ -67,14 +68,23 @@ void probity_scope_cost_end(const struct probity_scopes_costs *costs, struct pro
     struct probity_cost_range rest =
         part_of(of, scope->has_values, PROBITY_PART_SCOPE_CALLER, PROBITY_PART_VALUES_CALLER);
 
-    if (how != PROBITY_SCOPE_LEFT)
+    int is_ordered = scope->function != NULL && scope->function->is_ordered;
+    uint64_t early = is_ordered ? 0 : of->early;
+
+    if (!probity_scope_end_is_recorded(how))
         own.least = rest.least = 0;
     probity_cost_add(&scope->self_cost, &own);
-    probity_cost_join(&scope->total_cost, &scope->self_cost);
+    scope->self_cost.early += early;
+    /* Its records do not overlap with other work, and cost up to twice as much as measured. */
+    if (is_ordered && !of->is_ordered)
+        scope->self_cost.rare += own.most;
+    probity_cost_include(&scope->total_cost, &scope->self_cost);
+    scope->total_cost.early = scope->self_cost.early;
     if (caller == NULL)
         return;
     probity_cost_add(&caller->self_cost, &rest);
-    probity_cost_join(&caller->total_cost, &scope->total_cost);
+    caller->self_cost.early_inside += early;
+    probity_cost_include(&caller->total_cost, &scope->total_cost);
     caller->is_costed &= scope->is_costed;
 }
 
@@ -128,9 +138,11 @@ void probity_scope_cost_record(const struct probity_scopes_costs *costs, struct 
         add_texts(of, top, event);
         probity_cost_add(&top->self_cost, &of->part[PROBITY_PART_MESSAGE]);
         return;
-    /* Of the pause, one half is in self time, and of its end the other. */
+    /* Self time includes half of the cost of the PAUSE record and half of that of the RESUME
+     * record. */
     case PROBITY_EVENT_RESUME:
         probity_cost_add(&top->self_cost, &of->part[PROBITY_PART_MESSAGE]);
+        top->self_cost.rare += of->early;
         return;
     default: return;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * scopes_cost.h: what recording adds to the times of scopes, while scopes.c takes them together:
- * each record is charged to the scope whose time it is in.
+ * scopes_cost.h: sums up the overhead in the times of scopes, for scopes.c: each record is charged
+ * to the scope whose time includes it.
  */
 #ifndef PROBITY_ANALYSIS_SCOPES_COST_H
 #define PROBITY_ANALYSIS_SCOPES_COST_H
@@ -10,7 +10,7 @@
 
 struct probity_scopes_costs {
     struct probity_costs *of_trace;
-    size_t count; /* 0: not wanted */
+    size_t count; /* 0: disabled */
 };
 
 struct probity_scopes_costs *probity_scopes_costs(struct probity_scopes *scopes);
@@ -18,7 +18,7 @@ struct probity_scopes_costs *probity_scopes_costs(struct probity_scopes *scopes)
 void probity_scope_cost_begin(const struct probity_scopes_costs *costs,
                               struct probity_scope *scope);
 
-/* The scope has ended; caller NULL: its time is in nobody's. */
+/* The scope has ended; caller NULL: no scope includes its time. */
 void probity_scope_cost_end(const struct probity_scopes_costs *costs, struct probity_scope *scope,
                             enum probity_scope_end how, struct probity_scope *caller);
 
@@ -26,7 +26,8 @@ void probity_scope_cost_end(const struct probity_scopes_costs *costs, struct pro
 void probity_scope_cost_values(const struct probity_scopes_costs *costs,
                                struct probity_scope *scope, const struct probity_event *event);
 
-/* A record `gap` ticks behind its thread's last, when `top` is the innermost scope behind it. */
+/* Charges a record that came `gap` ticks after its thread's previous one; `top` is the innermost
+ * scope after it. */
 void probity_scope_cost_record(const struct probity_scopes_costs *costs, struct probity_scope *top,
                                const struct probity_event *event, uint64_t gap);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * statistics.c: rank sums and what follows from them. Ranks are doubled throughout, so that the
- * midranks of ties are whole numbers and sums of them can count as places in an array.
+ * statistics.c: rank sums and statistics derived from them. Ranks are doubled throughout, so that
+ * midranks of ties are integers and their sums can be array indices.
  */
 #include "analysis/statistics.h"
 
@@ -10,7 +10,7 @@
 
 #include "probity.h"
 
-/* Beyond, the normal distribution is as good and the exact one takes long. */
+/* Above this the normal approximation is as good, and the exact distribution takes too long. */
 enum { EXACT_PRODUCT_MAX = 400 };
 
 /* ---- Ranks -------------------------------------------------------------------------------------
@@ -57,7 +57,8 @@ static struct ranked *merge(const struct probity_samples *samples)
     return all;
 }
 
-/* Values [start, end) of the sorted are equal and share the mean of the ranks start + 1 to end. */
+/* Values [start, end) of the sorted values are equal and share the mean of the ranks start + 1 to
+ * end. */
 static void rank_group(struct ranks *ranks, const struct ranked *all, size_t start, size_t end)
 {
     double size = (double)(end - start);
@@ -90,8 +91,8 @@ static int rank_values(const struct probity_samples *samples, struct ranks *ret_
     return 0;
 }
 
-/* How many choices of `size` from the ranks have each sum, up to *ret_sums - 1. The counts stay
- * below 2^53 for all sizes that are counted exactly. NULL without memory. */
+/* The number of choices of `size` ranks with each sum, up to *ret_sums - 1. Counts stay below 2^53
+ * for all sizes computed exactly. NULL if out of memory. */
 static double *count_sums(const unsigned *ranks, size_t count, size_t size, size_t *ret_sums)
 {
     size_t sums = 1;
@@ -102,7 +103,7 @@ static double *count_sums(const unsigned *ranks, size_t count, size_t size, size
     if (table == NULL)
         return NULL;
     table[0] = 1;
-    /* Downwards, so that no rank is chosen twice. */
+    /* Downwards, so that no rank is selected twice. */
     for (size_t i = 0; i < count; i++) {
         for (size_t chosen = i < size ? i + 1 : size; chosen > 0; chosen--) {
             const double *from = table + (chosen - 1) * sums;
@@ -166,7 +167,7 @@ static double normal_below(double z)
     return 0.5 * erfc(-z / sqrt(2));
 }
 
-/* With ties the distribution is that of these very ranks. */
+/* With ties, computes the distribution of the actual ranks. */
 static int test_permutations(const struct ranks *ranks, const struct probity_samples *samples,
                              struct probity_rank_test *test)
 {
@@ -256,8 +257,8 @@ double probity_normal_reach(double share)
     return high;
 }
 
-/* How many of the sorted differences lie outside of the interval at each end, plus one; 0 where
- * even all of them do not give the confidence. */
+/* Number of sorted differences outside the interval at each end, plus one; 0 if there are too few
+ * for the confidence. */
 static int rank_of_bound(struct probity_rank_null *null, const struct probity_samples *samples,
                          double confidence, size_t *ret_rank)
 {
@@ -382,7 +383,7 @@ static double squares_within(const double *values, size_t count)
     return squares;
 }
 
-double probity_spread_within(const struct probity_samples *samples)
+double probity_sparkline_within(const struct probity_samples *samples)
 {
     size_t first = samples->first_count, second = samples->second_count;
 
@@ -397,7 +398,7 @@ size_t probity_runs_least(double level)
     double p = 2;
     size_t runs = 0;
 
-    /* Two of the binomial(2 runs, runs) orders are the most extreme. */
+    /* Two of the binomial(2 runs, runs) orders are the most extreme ones. */
     while (p > level && runs < PROBITY_RUNS_MAX) {
         runs++;
         p *= (double)runs / (2 * (2 * (double)runs - 1));
@@ -413,7 +414,8 @@ struct probity_demand probity_demand_of(double level)
 
 size_t probity_runs_needed(const struct probity_demand *demand, double spread, double delta)
 {
-    /* Of normal values the rank sum needs pi / 3 times the runs that a mean does. */
+    /* For normally distributed values, the rank-sum test needs pi / 3 times as many runs as a test
+     * of means. */
     double reach = demand->reach;
     double runs = ceil(2 * acos(-1) / 3 * reach * reach * spread * spread / (delta * delta));
 

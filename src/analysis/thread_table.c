@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_table.c: threads come by slot of the reader, and from elsewhere: those are found by
+ * thread_table.c: threads of events are found by slot of the reader; those from other sources by
  * number.
  */
 #include "analysis/thread_table.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/slots.h"
+#include "base/array_grow.h"
 #include "probity.h"
 
 struct thread_item {
@@ -37,7 +37,7 @@ static struct thread_item *item_at(struct probity_thread_table *table,
     uint32_t slot = event->thread_slot;
 
     if (slot >= table->slot_count) {
-        void *grown = probity_slots_grow(table->slots, sizeof *table->slots, slot,
+        void *grown = probity_array_grow(table->slots, sizeof *table->slots, slot,
                                          &table->slot_count);
         if (grown == NULL)
             return NULL;

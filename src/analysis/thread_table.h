@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_table.h: whose records they are: the threads of all traces, by slot of the reader, with
- * their newest names. Memory: threads. Prints nothing.
+ * thread_table.h: the threads of all traces, by slot of the reader, with their latest names.
+ * Memory: threads. Prints nothing.
  */
 #ifndef PROBITY_ANALYSIS_THREAD_TABLE_H
 #define PROBITY_ANALYSIS_THREAD_TABLE_H
@@ -13,27 +13,27 @@
 
 struct probity_thread_label {
     uint32_t trace, thread, tid, pid;
-    const char *name; /* the newest, ended by a zero; NULL without */
+    const char *name; /* the latest, zero-terminated; NULL: none */
 };
 
-/* Zeroed: empty. */
+/* All zero: empty. */
 struct probity_thread_table {
     struct thread_item **slots; /* by slot; NULL: not seen yet */
     uint32_t slot_count;
     struct thread_item *threads;
 };
 
-/* The thread of an event, found or added. Stays where it is until release; NULL without memory. */
+/* Finds or adds the thread of an event. Its address is stable until release; NULL if out of
+ * memory. */
 const struct probity_thread_label *probity_thread_table_at(struct probity_thread_table *table,
                                                            const struct probity_event *event);
 
-/* The thread of this trace and number, found or added, from elsewhere than events; takes its name
- * where it has one. NULL without memory. */
+/* Finds or adds the thread with this trace and number, from a source other than events; takes its
+ * name if it has one. NULL if out of memory. */
 const struct probity_thread_label *probity_thread_table_add(
     struct probity_thread_table *table, const struct probity_thread_label *wanted);
 
-/* Takes the name that an event of PROBITY_EVENT_THREAD_NAME tells. Returns 0 or
- * PROBITY_ERROR_MEMORY. */
+/* Takes the name from an event PROBITY_EVENT_THREAD_NAME. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_thread_table_name(struct probity_thread_table *table,
                               const struct probity_event *event);
 

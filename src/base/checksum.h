@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Goes on with a checksum: crc is 0 at first, then the value returned before. Any thread. */
+/* Continues a checksum: crc is 0 at first, then the value last returned. Any thread. */
 uint32_t probity_checksum(uint32_t crc, const void *bytes, size_t count);
 
 #endif

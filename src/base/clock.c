@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * clock.c: brackets: a clock is read between two readings of the counter, and the narrowest bracket
- * wins.
+ * clock.c: reads each clock between two readings of the counter and keeps the narrowest bracket.
  */
 #include "base/clock.h"
 
@@ -11,15 +10,16 @@
 #include <unistd.h>
 
 #include "base/cpu.h"
-#include "base/scale.h"
+#include "base/os.h"
+#include "base/ticks.h"
 
 enum { KIND_MONOTONIC_NS = 3, CPU_TRIES = 4 };
 
-static uint64_t read_clock(uint32_t kind, clockid_t clock)
+uint64_t probity_clock_read(uint32_t kind, clockid_t clock)
 {
     struct timespec now = {0, 0};
 
-    /* Where the counter is forbidden, libc's own way through it is SIGSEGV. */
+    /* If reading the counter is forbidden, libc's clock_gettime() raises SIGSEGV. */
     if (__builtin_expect(kind & PROBITY_CLOCK_BY_CALL, 0))
         syscall(SYS_clock_gettime, clock, &now);
     else
@@ -27,28 +27,42 @@ static uint64_t read_clock(uint32_t kind, clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-uint32_t probity_clock_choose(int refuse_counter)
+/* A library that replaces clock_gettime() (libfaketime) may run at another rate, and its destructor
+ * may run before the last reading. */
+static uint32_t how_to_read(void)
+{
+    return probity_os_is_of_libc((const void *)(uintptr_t)clock_gettime) ? 0
+                                                                         : PROBITY_CLOCK_BY_CALL;
+}
+
+uint32_t probity_clock_choose(int refuse_counter, int is_ordered)
 {
     if (probity_cpu_counter_is_forbidden())
         return KIND_MONOTONIC_NS | PROBITY_CLOCK_BY_CALL;
     if (refuse_counter || !probity_cpu_counter_is_usable())
-        return KIND_MONOTONIC_NS;
-    return probity_cpu_counter_kind();
+        return KIND_MONOTONIC_NS | how_to_read();
+    return probity_cpu_counter_kind() | how_to_read() | (is_ordered ? PROBITY_CLOCK_ORDERED : 0);
 }
 
 int probity_clock_is_counter(uint32_t kind)
 {
-    return (kind & ~(uint32_t)PROBITY_CLOCK_BY_CALL) != KIND_MONOTONIC_NS;
+    return (kind & PROBITY_CLOCK_KIND) != KIND_MONOTONIC_NS;
+}
+
+int probity_clock_is_inline(uint32_t kind)
+{
+    return probity_clock_is_counter(kind) && (kind & PROBITY_CLOCK_ORDERED) == 0;
 }
 
 uint64_t probity_clock_ticks(uint32_t kind)
 {
-    return probity_clock_is_counter(kind) ? probity_cpu_counter()
-                                          : read_clock(kind, CLOCK_MONOTONIC);
+    if (!probity_clock_is_counter(kind))
+        return probity_clock_read(kind, CLOCK_MONOTONIC);
+    return kind & PROBITY_CLOCK_ORDERED ? probity_cpu_counter_ordered() : probity_cpu_counter();
 }
 
-/* All three clocks share one bracket, whose middle is the moment: half of it is the error of each.
- * REALTIME stands in the middle, because it is the one that people read. */
+/* All three clocks are read in one bracket. Its midpoint is the moment, and the error of each clock
+ * is half its width. REALTIME is read in the middle because it is the one shown to people. */
 void probity_clock_moment(uint32_t kind, uint64_t rate, int tries,
                           struct probity_clock_moment *ret_moment)
 {
@@ -57,9 +71,9 @@ void probity_clock_moment(uint32_t kind, uint64_t rate, int tries,
 
     for (int i = 0; i < tries; i++) {
         uint64_t first = probity_clock_ticks(kind);
-        uint64_t raw = read_clock(kind, CLOCK_MONOTONIC_RAW);
-        uint64_t realtime = read_clock(kind, CLOCK_REALTIME);
-        uint64_t monotonic = read_clock(kind, CLOCK_MONOTONIC);
+        uint64_t raw = probity_clock_read(kind, CLOCK_MONOTONIC_RAW);
+        uint64_t realtime = probity_clock_read(kind, CLOCK_REALTIME);
+        uint64_t monotonic = probity_clock_read(kind, CLOCK_MONOTONIC);
         uint64_t width = probity_clock_ticks(kind) - first;
         if (width >= narrowest)
             continue;
@@ -92,7 +106,7 @@ void probity_clock_cpu(uint32_t kind, uint64_t bracket_ticks_max,
 
     for (int i = 0; i < CPU_TRIES; i++) {
         uint64_t first = probity_clock_ticks(kind);
-        uint64_t cpu = read_clock(kind, CLOCK_THREAD_CPUTIME_ID);
+        uint64_t cpu = probity_clock_read(kind, CLOCK_THREAD_CPUTIME_ID);
         uint64_t width = probity_clock_ticks(kind) - first;
         if (width >= narrowest)
             continue;

@@ -1,49 +1,58 @@
 /* SPDX-License-Identifier: MIT
  *
- * clock.h: the clocks behind a record. Ticks come from the CPU's counter, or where that is
- * forbidden or unsteady, from CLOCK_MONOTONIC in ns. Signal handlers may call all of it; errno
- * stays.
+ * clock.h: the clocks used for records. Ticks come from the CPU's counter or, if that is forbidden
+ * or unsteady, from CLOCK_MONOTONIC in ns. Everything here is async-signal-safe and preserves
+ * errno.
  */
 #ifndef PROBITY_BASE_CLOCK_H
 #define PROBITY_BASE_CLOCK_H
 
 #include <stdint.h>
+#include <time.h>
 
-/* One moment on all clocks; known to ± width_ns / 2. */
+/* One moment on all clocks, accurate to ± width_ns / 2. */
 struct probity_clock_moment {
     uint64_t ticks, raw_ns, monotonic_ns, realtime_ns;
     uint32_t width_ns;
 };
 
-/* With the kind in one number: clocks are read by system calls, because libc would use the counter,
- * which is forbidden. */
-enum { PROBITY_CLOCK_BY_CALL = 0x100 };
+/* Flags combined with the kind. BY_CALL: read clocks by system calls, because libc would use the
+ * forbidden counter, or because clock_gettime() is not libc's. ORDERED: reading the counter waits
+ * for all preceding instructions, which rules out the inline record path. */
+enum { PROBITY_CLOCK_BY_CALL = 0x100, PROBITY_CLOCK_ORDERED = 0x200, PROBITY_CLOCK_KIND = 0xff };
 
-/* An enum probity_clock_kind: the CPU's counter where it is usable and not refused by the caller;
- * perhaps with PROBITY_CLOCK_BY_CALL. */
-uint32_t probity_clock_choose(int refuse_counter);
+/* Returns an enum probity_clock_kind: the CPU's counter if it is usable and refuse_counter is 0.
+ * May add PROBITY_CLOCK_BY_CALL, and _ORDERED if requested. */
+uint32_t probity_clock_choose(int refuse_counter, int is_ordered);
 
-/* Whether ticks of this kind are the CPU's counter: 1 or 0. */
+/* Whether the ticks of this kind are those of the CPU's counter: 1 or 0. */
 int probity_clock_is_counter(uint32_t kind);
+
+/* Whether the inline record path supports this kind: the unordered counter, which may be read
+ * before preceding instructions finish. libc's clocks are ordered. */
+int probity_clock_is_inline(uint32_t kind);
 
 uint64_t probity_clock_ticks(uint32_t kind);
 
-/* The best of `tries` readings: the one with the narrowest bracket of ticks. rate may be 0 (width
- * then is in ticks). */
+/* Reads a kernel clock in ns, with the method that the kind requires; 0 if it cannot be read. */
+uint64_t probity_clock_read(uint32_t kind, clockid_t clock);
+
+/* Keeps the best of `tries` readings: the one with the narrowest bracket of ticks. rate may be 0;
+ * the width is then in ticks. */
 void probity_clock_moment(uint32_t kind, uint64_t rate, int tries,
                           struct probity_clock_moment *ret_moment);
 
-/* ns per tick × 2^32 between two moments, by CLOCK_MONOTONIC_RAW; 0 where they are too close. */
+/* Rate between two moments, ns per tick × 2^32, by CLOCK_MONOTONIC_RAW; 0 if they are too close. */
 uint64_t probity_clock_rate(const struct probity_clock_moment *first,
                             const struct probity_clock_moment *last);
 
-/* CPU time of the calling thread, ns, and a tick at which it was so. */
+/* CPU time of the calling thread in ns, and the tick at which it was read. */
 struct probity_clock_cpu {
     uint64_t tick, cpu_ns;
 };
 
-/* Copies a reading by one load and one store: a signal handler that reads the clock too, between
- * any two instructions, finds and leaves both halves of one reading. */
+/* Copies a reading with one load and one store, so that a signal handler that also reads the clock,
+ * between any two instructions, never sees or leaves halves of two readings. */
 static inline void probity_clock_cpu_copy(struct probity_clock_cpu *to,
                                           const struct probity_clock_cpu *from)
 {
@@ -58,8 +67,8 @@ static inline void probity_clock_cpu_copy(struct probity_clock_cpu *to,
 #endif
 }
 
-/* Reads once more when the bracket took bracket_ticks_max or longer: the thread was switched out in
- * it. */
+/* Reads the CPU clock; again if the bracket took bracket_ticks_max or longer, because the thread
+ * was then preempted inside it. */
 void probity_clock_cpu(uint32_t kind, uint64_t bracket_ticks_max,
                        struct probity_clock_cpu *ret_cpu);
 

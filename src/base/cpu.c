@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu.c: one part per processor, and a portable one. Knows nothing about tracing. Any thread.
+ * cpu.c: one section per processor, and a portable one. Independent of tracing. Any thread.
  */
 #include "base/cpu.h"
 
@@ -9,8 +9,7 @@
 
 #include "base/bytes.h"
 
-/* Portable form: four bits at a time, so that the table is 16 words and needs no initialisation at
- * run time. */
+/* Portable form: four bits at a time, so that the table has only 16 words and is constant. */
 static uint32_t crc32c_portable(uint32_t crc, const uint8_t *bytes, size_t count)
 {
     static const uint32_t table[16] = {
@@ -32,7 +31,7 @@ static uint32_t crc32c_portable(uint32_t crc, const uint8_t *bytes, size_t count
 #include <nmmintrin.h>
 #include <wmmintrin.h>
 
-/* The state after as many zero bytes as `power` stands for. */
+/* The state after a number of zero bytes, encoded as a power of x. */
 __attribute__((target("sse4.2,pclmul"))) static inline uint64_t crc32c_shift(uint64_t crc,
                                                                              uint64_t power)
 {
@@ -42,7 +41,8 @@ __attribute__((target("sse4.2,pclmul"))) static inline uint64_t crc32c_shift(uin
     return _mm_crc32_u64(0, (uint64_t)_mm_cvtsi128_si64(product));
 }
 
-/* The instruction takes three cycles, and one may start in each: so three lanes at a time. */
+/* The instruction has a latency of three cycles and a throughput of one per cycle: three lanes run
+ * in parallel. */
 __attribute__((target("sse4.2,pclmul"))) static uint32_t
 crc32c_lanes(uint32_t crc, const uint8_t **bytes, size_t *count)
 {
@@ -98,6 +98,34 @@ int probity_cpu_counter_is_usable(void)
     return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d >> 8 & 1); /* invariant TSC */
 }
 
+/* Removes leading, trailing and repeated spaces, like the kernel. */
+static void squeeze_spaces(char *text)
+{
+    char *to = text;
+
+    for (const char *from = text; *from != 0; from++) {
+        if (*from != ' ' || (to > text && from[1] != 0 && from[1] != ' '))
+            *to++ = *from;
+    }
+    *to = 0;
+}
+
+void probity_cpu_model(char *ret_text)
+{
+    enum { LEAF_BYTES = 16 };
+    const unsigned first = 0x80000002, last = 0x80000004;
+    unsigned registers[4];
+
+    memset(ret_text, 0, PROBITY_CPU_MODEL_BYTES);
+    if ((unsigned)__get_cpuid_max(0x80000000, NULL) < last)
+        return;
+    for (unsigned leaf = first; leaf <= last; leaf++) {
+        __cpuid(leaf, registers[0], registers[1], registers[2], registers[3]);
+        memcpy(ret_text + (leaf - first) * LEAF_BYTES, registers, LEAF_BYTES);
+    }
+    squeeze_spaces(ret_text);
+}
+
 uint32_t probity_cpu_counter_kind(void)
 {
     return 1;
@@ -107,6 +135,19 @@ uint64_t probity_cpu_counter(void)
 {
     return __builtin_ia32_rdtsc();
 }
+
+/* lfence rather than rdtscp, at the same cost: it also keeps later instructions from starting
+ * before the preceding ones finish. On AMD, Linux makes it wait for all instructions (MSR
+ * DE_CFG). */
+uint64_t probity_cpu_counter_ordered(void)
+{
+    uint64_t low, high;
+
+    __asm__ volatile("lfence\n\trdtsc" : "=a"(low), "=d"(high) : : "memory");
+    return high << 32 | low;
+}
+
+#define FLOATING "x"
 
 #elif defined(__aarch64__)
 
@@ -125,6 +166,11 @@ int probity_cpu_counter_is_usable(void)
     return 1; /* the architecture fixes the rate, and Linux lets user code read it */
 }
 
+void probity_cpu_model(char *ret_text)
+{
+    ret_text[0] = 0;
+}
+
 uint32_t probity_cpu_counter_kind(void)
 {
     return 2;
@@ -136,6 +182,15 @@ uint64_t probity_cpu_counter(void)
     __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
     return ticks;
 }
+
+uint64_t probity_cpu_counter_ordered(void)
+{
+    uint64_t ticks;
+    __asm__ volatile("dsb ishld\n\tisb\n\tmrs %0, cntvct_el0" : "=r"(ticks) : : "memory");
+    return ticks;
+}
+
+#define FLOATING "w"
 
 #else
 
@@ -154,6 +209,11 @@ int probity_cpu_counter_is_usable(void)
     return 0;
 }
 
+void probity_cpu_model(char *ret_text)
+{
+    ret_text[0] = 0;
+}
+
 uint32_t probity_cpu_counter_kind(void)
 {
     return 3;
@@ -164,4 +224,80 @@ uint64_t probity_cpu_counter(void)
     return 0;
 }
 
+uint64_t probity_cpu_counter_ordered(void)
+{
+    return 0;
+}
+
+#define FLOATING "m"
+
 #endif
+
+/* ---- Chains ------------------------------------------------------------------------------------
+ *
+ * The empty assembly keeps the compiler from computing a result in advance. Each chain is several
+ * times longer than a processor's window of unfinished instructions.
+ */
+
+static void chain_integers(void)
+{
+    enum { ROUNDS = 192 };
+    uint64_t value = 12345;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        value *= UINT64_C(0x9e3779b97f4a7c15);
+        __asm__ volatile("" : "+r"(value));
+    }
+}
+
+/* Results are exact: the program may have unmasked the inexact exception, or test for it. */
+static void chain_doubles(void)
+{
+    enum { ROUNDS = 112 };
+    double value = 1, one = 1, zero = 0;
+
+    __asm__ volatile("" : "+" FLOATING(value), "+" FLOATING(one), "+" FLOATING(zero));
+    for (int i = 0; i < ROUNDS; i++) {
+        value = value * one;
+        __asm__ volatile("" : "+" FLOATING(value));
+        value = value + zero;
+        __asm__ volatile("" : "+" FLOATING(value));
+    }
+}
+
+static void chain_loads(void)
+{
+    enum { ROUNDS = 192, PLACES = 8 };
+    const void *place[PLACES];
+
+    for (int i = 0; i < PLACES; i++)
+        place[i] = &place[(i + 3) % PLACES];
+    const void *const *at = place;
+    __asm__ volatile("" : "+r"(at) : : "memory");
+    for (int i = 0; i < ROUNDS; i++) {
+        at = *at;
+        __asm__ volatile("" : "+r"(at));
+    }
+}
+
+static void chain_divisions(void)
+{
+    enum { ROUNDS = 64 };
+    uint64_t value = 12345;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        __asm__ volatile("" : "+r"(value));
+        value = UINT64_C(0xfffffffffffffff1) / (value | 1);
+    }
+    __asm__ volatile("" : : "r"(value));
+}
+
+void probity_cpu_chain(enum probity_cpu_chain kind)
+{
+    switch (kind) {
+    case PROBITY_CPU_CHAIN_INTEGERS: chain_integers(); break;
+    case PROBITY_CPU_CHAIN_LOADS: chain_loads(); break;
+    case PROBITY_CPU_CHAIN_DOUBLES: chain_doubles(); break;
+    default: chain_divisions(); break;
+    }
+}

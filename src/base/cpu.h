@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu.h: the seam to the processor. What differs between CPUs stands in cpu.c and in the record
- * path of probity.h, nowhere else.
+ * cpu.h: the processor interface. All CPU-specific code is in cpu.c and in the record path of
+ * probity.h.
  */
 #ifndef PROBITY_BASE_CPU_H
 #define PROBITY_BASE_CPU_H
@@ -9,24 +9,44 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* CRC-32C without initial and final XOR. Uses the CPU's instruction where it has one. */
+/* CRC-32C without initial and final XOR. Uses the CPU's instruction if there is one. */
 uint32_t probity_cpu_crc32c(uint32_t crc, const uint8_t *bytes, size_t count);
 
-/* Whether reading the counter kills this thread (PR_SET_TSC): then libc's clocks, which read it
- * too, do as well. */
+/* Whether reading the counter raises SIGSEGV in this thread (PR_SET_TSC). If so, libc's clocks
+ * raise it too, because they read the counter. */
 int probity_cpu_counter_is_forbidden(void);
 
 /* Whether user code may read the CPU's counter and it runs at one rate on all cores: 1 or 0. */
 int probity_cpu_counter_is_usable(void);
 
-/* The enum probity_clock_kind of that counter (doc/trace-format.md). */
+/* The enum probity_clock_kind of the counter (doc/trace-format.md). */
 uint32_t probity_cpu_counter_kind(void);
 
-/* The counter. Only where it is usable. */
+/* Reads the counter; only if it is usable. The processor may read it before preceding instructions
+ * have finished. */
 uint64_t probity_cpu_counter(void);
 
-/* Adds, so that a signal handler that adds to the same number in between loses nothing: one
- * instruction. Not atomic for other threads that add. */
+/* The processor's name as in /proc/cpuinfo, at most PROBITY_CPU_MODEL_BYTES; "" if no instruction
+ * provides it. */
+enum { PROBITY_CPU_MODEL_BYTES = 49 };
+void probity_cpu_model(char *ret_text);
+
+/* The same, but only after all preceding instructions have finished. */
+uint64_t probity_cpu_counter_ordered(void);
+
+/* Runs instructions of one kind for 150 to 300 ns, each depending on the result of the previous
+ * one. None accesses memory outside the L1 cache or raises a floating-point exception. */
+enum probity_cpu_chain {
+    PROBITY_CPU_CHAIN_INTEGERS, /* multiplications */
+    PROBITY_CPU_CHAIN_LOADS,
+    PROBITY_CPU_CHAIN_DOUBLES, /* multiplications and additions */
+    PROBITY_CPU_CHAIN_DIVISIONS, /* of integers */
+    PROBITY_CPU_CHAINS
+};
+void probity_cpu_chain(enum probity_cpu_chain kind);
+
+/* Adds with one instruction, so that no addition is lost if a signal handler adds to the same
+ * number. Not atomic with respect to other threads. */
 static inline void probity_cpu_add(uint64_t *at, uint64_t value)
 {
 #if defined(__x86_64__)

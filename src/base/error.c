@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * error.c: the sentences of enum probity_error, and the version's text.
+ * error.c: the messages of enum probity_error, and the version string.
  */
 #include "probity.h"
 
@@ -8,18 +8,18 @@ PROBITY_API const char *probity_error_text(int error)
 {
     switch (error) {
     case PROBITY_OK: return "no error";
-    case PROBITY_ERROR_ARGUMENT: return "an argument or option is out of its range";
+    case PROBITY_ERROR_ARGUMENT: return "an argument or option is out of range";
     case PROBITY_ERROR_STATE: return "not possible in this state";
-    case PROBITY_ERROR_MEMORY: return "not enough memory, or no room for the spool";
-    case PROBITY_ERROR_OPEN: return "cannot open or make the file";
+    case PROBITY_ERROR_MEMORY: return "out of memory, or no room for the spool";
+    case PROBITY_ERROR_OPEN: return "cannot open or create the file";
     case PROBITY_ERROR_READ: return "cannot read the file";
     case PROBITY_ERROR_WRITE: return "cannot write the file (disk full, limit or I/O error)";
     case PROBITY_ERROR_FORMAT: return "not a Probity trace";
-    case PROBITY_ERROR_VERSION: return "made by another version of Probity";
+    case PROBITY_ERROR_VERSION: return "written by another version of Probity";
     case PROBITY_ERROR_DAMAGED: return "the trace is damaged";
-    case PROBITY_ERROR_EXISTS: return "the output exists already";
-    case PROBITY_ERROR_LIMIT: return "a limit of Probity is reached";
-    case PROBITY_ERROR_SYSTEM: return "a system call was refused";
+    case PROBITY_ERROR_EXISTS: return "the output already exists";
+    case PROBITY_ERROR_LIMIT: return "a limit of Probity was reached";
+    case PROBITY_ERROR_SYSTEM: return "a system call failed";
     default: return "unknown error";
     }
 }

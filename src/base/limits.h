@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: MIT
  *
- * limits.h: every limit of the runtime, with its reason. Reaching one is counted and written into
- * the trace.
+ * limits.h: all limits of the runtime, with reasons. Reaching one is counted and reported in the
+ * trace.
  */
 #ifndef PROBITY_BASE_LIMITS_H
 #define PROBITY_BASE_LIMITS_H
 
 enum {
-    /* Threads alive at once: their state is one reserved range of 128 bytes each, touched as
-     * needed. */
+    /* Threads alive at the same time: their states are in one reserved range, 128 bytes each, with
+     * pages allocated on demand. */
     PROBITY_LIMIT_THREADS = 32768,
-    /* Paths are held in fixed arrays, because nothing may be allocated when they are needed. */
+    /* Paths are kept in fixed arrays, because nothing may be allocated when they are needed. */
     PROBITY_LIMIT_PATH = 4096,
     PROBITY_LIMIT_NAME = 255,
-    /* Signatures of templates are long; two of this, and three names, fit into an event. */
+    /* Signatures of templates are long; two of this length, and three names, fit into an event. */
     PROBITY_LIMIT_SIGNATURE = 600,
-    /* Named sites and, two for each, functions in a process; and formats. Their
-     * descriptors are kept for forked children. */
+    /* Named sites, functions (two each) and formats in a process. Their descriptors are kept for
+     * forked children. */
     PROBITY_LIMIT_SITES = 65536,
-    /* Sites and functions that a trace lists whether hit or not, of all libraries together: some
-     * 16 MiB, in memory and in each trace. And libraries that have any. */
+    /* Sites and functions listed in a trace, hit or not, of all libraries together: about 16 MiB,
+     * in memory and in each trace; and the number of libraries that have any. */
     PROBITY_LIMIT_LISTED = 262144,
     PROBITY_LIMIT_LISTED_OBJECTS = 4096,
-    /* Chunks in one spool: 32 bits hold their number plus one beside a tag against reuse. */
+    /* Segments in one spool: a chunk's number plus one must fit in 32 bits, next to a tag against
+     * ABA. */
     PROBITY_LIMIT_SEGMENTS = 1024,
-    /* Packed bytes gathered before one write: large enough to hide the call, small enough to stay
-     * in cache. */
+    /* Packed bytes gathered before one write: large enough to amortize the call, small enough to
+     * stay in cache. */
     PROBITY_LIMIT_BATCH_BYTES = 256 * 1024
 };
 

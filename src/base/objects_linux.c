@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * objects_linux.c: objects.h by the program headers of ELF, which are mapped with what they
+ * objects_linux.c: objects.h for ELF program headers, which are mapped together with what they
  * describe.
  */
 #include "base/objects.h"
@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-/* A static image has no entry that says how far from its addresses it lies; but the headers stand
- * in the page with which the file begins. */
+/* A static image has no entry with its load offset, but its headers are in the first page of the
+ * file. */
 static uintptr_t image_offset(const ElfW(Phdr) *header, size_t count)
 {
     enum { PAGE = 4096 };
@@ -44,7 +44,7 @@ int probity_object_executable(struct probity_object *ret_object)
     size_t count = header != NULL ? getauxval(AT_PHNUM) : 0;
 
     *ret_object = (struct probity_object){"", image_offset(header, count), header, count};
-    /* What does not hold the headers themselves is not the image. */
+    /* A range that does not contain the headers is not the image. */
     return probity_object_bytes(ret_object, header) > 0 ? 0 : -1;
 }
 
@@ -84,7 +84,7 @@ static size_t aligned(size_t bytes, size_t alignment)
     return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/* One segment: notes one after the other, each a header, its owner and its description. */
+/* Takes one segment: consecutive notes, each a header, its owner and its description. */
 static void take_notes(const struct probity_object *object, const ElfW(Phdr) *segment,
                        const char *owner, uint32_t type, probity_object_take_note *take,
                        void *context)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * os.h: the seam to the operating system: what libc has no portable name for. All of it may be
- * called in a signal handler, leaves errno alone, and returns 0 or more on success, -1 on failure,
- * unless it says otherwise.
+ * os.h: the operating system interface, for services without a portable libc function. All
+ * functions are async-signal-safe, preserve errno, and return 0 or more on success, -1 on failure,
+ * unless noted otherwise.
  */
 #ifndef PROBITY_BASE_OS_H
 #define PROBITY_BASE_OS_H
@@ -13,8 +13,15 @@
 
 uint32_t probity_os_thread_id(void);
 
-/* Blocks every signal of the calling thread, those of libc itself included, and cancellation; keeps
- * the old state. */
+/* Between these calls, a thread sanitizer in the program ignores the calling thread's memory
+ * accesses, provided that the library is not instrumented. Otherwise it would report races, because
+ * it cannot see how the library synchronizes. Calls nest; code of the program must not run in
+ * between. */
+void probity_os_unwatched_begin(void);
+void probity_os_unwatched_end(void);
+
+/* Blocks all signals of the calling thread, including those of libc, and cancellation; saves the
+ * old state. A thread sanitizer ignores the thread until the state is restored. */
 struct probity_os_signals {
     uint64_t set;
     int cancel;
@@ -22,95 +29,116 @@ struct probity_os_signals {
 void probity_os_signals_block(struct probity_os_signals *ret_before);
 void probity_os_signals_restore(const struct probity_os_signals *before);
 
-/* Sleeps until *word differs from value, a wake, or the time is up (timeout_ns < 0: without
- * limit). */
+/* Sleeps until *word differs from value, a wake-up, or the timeout (timeout_ns < 0: none). */
 void probity_os_wait(const uint32_t *word, uint32_t value, int64_t timeout_ns);
 void probity_os_wake(const uint32_t *word, int threads);
 
-/* The same where the word lies in a file that other processes map too; they may map it read-only
- * to wake. */
+/* The same for a word in a file that other processes map too; a read-only mapping is enough to
+ * wake. */
 void probity_os_wait_shared(const uint32_t *word, uint32_t value, int64_t timeout_ns);
 void probity_os_wake_shared(const uint32_t *word, int threads);
 
-/* A lock of one word, zero when free, which sleeps when it is taken. Hold it with signals
- * blocked. */
+/* A one-word lock, zero when free; waiters sleep. Hold it with signals blocked. */
 void probity_os_lock(uint32_t *word);
 void probity_os_unlock(uint32_t *word);
 
-/* Whether the thread is still there: 1, or 0. */
+/* Whether the thread still exists: 1 or 0. */
 int probity_os_thread_exists(uint32_t pid, uint32_t tid);
 
-/* Whether this process lives in its parent's memory, as after vfork: 1, or 0, also where the kernel
- * does not tell. */
+/* Directories of /proc, kept open so that the check below needs only fstat() and fstatat(): the
+ * program may have a filter that allows no more (man 3 probity lists the calls). -1: not open. */
+struct probity_os_threads {
+    int all, first;
+};
+void probity_os_threads_open(struct probity_os_threads *ret_threads);
+void probity_os_threads_close(struct probity_os_threads *threads);
+
+/* Whether the caller is the only running thread of its process: all others have exited, including
+ * the first one. 1 or 0; also 0 if /proc is not available. */
+int probity_os_is_last_thread(const struct probity_os_threads *threads);
+
+/* Whether this process shares its parent's memory, as after vfork: 1 or 0; also 0 if the kernel
+ * does not report it. */
 int probity_os_is_in_parents_memory(void);
 
-/* Every thread of the process passes a full memory barrier before this returns. ready: once per
+/* Makes every thread of the process pass a full memory barrier before it returns. ready: once per
  * process. */
 int probity_os_barrier_ready(void);
 int probity_os_barrier(void);
 
-/* One line to standard error. A reader that is gone does not end the process by SIGPIPE. */
+/* Prints one line to standard error. A closed pipe does not raise SIGPIPE. */
 void probity_os_say(const char *line, size_t length);
 
-/* Gives the calling thread a table of file descriptors of its own, empty from `first` on. */
+/* Gives the calling thread a separate file descriptor table, empty from `first` on. */
 int probity_os_own_descriptors(unsigned first);
 
-/* Touches all pages for writing: fails instead of raising SIGBUS where the file system is full. */
+/* Whether pages can be added to a hole of this file at any time with probity_os_populate(): on
+ * tmpfs, and if the kernel supports MADV_POPULATE_WRITE (5.14). 1 or 0. */
+int probity_os_can_extend(int descriptor);
+
+/* Touches all pages for writing: fails instead of raising SIGBUS if the file system is full. If
+ * probity_os_can_extend() returned 0, the pages must already be allocated in the file. */
 int probity_os_populate(void *at, size_t bytes);
 
-/* 1 where the process runs with more rights than its user (set-uid): its environment is not to be
+/* 1 if the process has more rights than its user (set-uid), so that its environment is not
  * trusted. */
 int probity_os_is_privileged(void);
 
-/* How many bytes from `at` on can be read now, at least: up to the end of its page; 0 where not
- * even the first can. The kernel is asked, so nothing faults; a page that another thread unmaps
- * right after may. */
+/* Minimum number of readable bytes from `at` on: up to the end of its page; 0 if the first is not
+ * readable. Asks the kernel, so that nothing faults; another thread may unmap the page right
+ * afterwards. */
 size_t probity_os_readable_bytes(const void *at);
 
-/* Whether an address is on the stack that the calling thread was made with, and the thread now runs
- * there: 1 or 0. Of the stack, the upper 8 MiB count. */
+/* Whether an address is on the stack that the calling thread was created with, and the thread is
+ * running on that stack: 1 or 0. Only the upper 8 MiB of the stack count. */
 int probity_os_is_own_stack(uintptr_t address);
 
-/* The parts of the executable that are mapped, and readable, for as long as it runs. */
+/* The parts of the executable that stay mapped and readable as long as it runs. */
 struct probity_os_image {
     uint32_t count;
     uintptr_t start[8], end[8];
 };
 void probity_os_image_find(struct probity_os_image *ret_image);
 
-/* How many bytes from `at` on belong to it; 0 where `at` is elsewhere. */
+/* Number of bytes from `at` on that belong to the image; 0 if `at` is outside it. */
 size_t probity_os_image_bytes(const struct probity_os_image *image, const void *at);
 
-/* How many processors are online; 0 where the kernel does not tell. */
+/* Number of online processors; 0 if the kernel does not report it. */
 uint32_t probity_os_processors(void);
 
-/* Whether what lies at this address is in the program's own namespace: 1, also where that is not
- * known; 0: in one that dlmopen() made, with a libc of its own. */
+/* Whether an address is in the program's link namespace: 1, also if unknown; 0: in a namespace
+ * created by dlmopen(), with another libc. */
 int probity_os_is_beside_program(const void *at);
 
-/* The path of the shared library that `at` lies in; "" where it is in none. Holds while that is
- * loaded. Takes no lock with glibc 2.35 or newer, else the dynamic linker's, behind which the
- * program's constructors run: hold none of ours. */
+/* Whether a function with a libc name is libc's: 1, also if unknown; 0: from a preloaded library,
+ * which may be unloaded before the program ends. Takes no lock. */
+int probity_os_is_of_libc(const void *at);
+
+/* Path of the shared library that contains `at`; "" if none does. Valid while the library is
+ * loaded. Takes no lock with glibc 2.35 or newer, otherwise the dynamic linker's, which is held
+ * while the program's constructors run: none of ours may be held. */
 const char *probity_os_object_name(const void *at);
 
-/* Fills with random bytes; never blocks for long. */
+/* Fills a buffer with random bytes; never blocks for long. */
 int probity_os_random(void *bytes, size_t count);
 
-/* Memory passes from thread to thread by means that a thread sanitizer in the program does not see:
- * whoever takes it over tells that behind the moment when another let go of it. */
+/* Report to a thread sanitizer in the program that memory changes hands between threads, which it
+ * cannot see: `give` in the thread that releases the memory, then `take` in the one that takes it
+ * over. */
 void probity_os_memory_take(void *memory);
 void probity_os_memory_give(void *memory);
 
-/* Reads a small file (of /proc or /sys) whole. Returns the bytes read, or -1. Not zero-ended. */
+/* Reads a small file (of /proc or /sys) completely. Returns the number of bytes read, or -1. Not
+ * zero-terminated. */
 long probity_os_read_file(const char *path, void *bytes, size_t room);
 
-/* Field 22 of /proc/PID/stat; 0 where it cannot be had, or where the process is a zombie. */
+/* Field 22 of /proc/PID/stat; 0 if it is not available, or if the process is a zombie. */
 uint64_t probity_os_process_start(uint32_t pid);
 
-/* The kernel's boot id as 16 bytes; zeroes where it cannot be had. */
+/* The kernel's boot id as 16 bytes; zeroes if not available. */
 void probity_os_boot_id(uint8_t ret_boot[16]);
 
-/* Keeps new files out of copy-on-write where the file system has it (btrfs); a no-op elsewhere. */
+/* Disables copy-on-write for new files if the file system has it (btrfs); a no-op elsewhere. */
 void probity_os_no_copy_on_write(int descriptor);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * os_linux.c: os.h on Linux, by direct system calls where libc's wrapper would do more than asked.
+ * os_linux.c: os.h on Linux, with direct system calls if libc's wrapper does more than needed.
  */
 #include "base/os.h"
 
@@ -21,7 +21,9 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -48,6 +50,34 @@ uint32_t probity_os_thread_id(void)
     return (uint32_t)syscall(SYS_gettid);
 }
 
+/* Defined if the program is built with a thread sanitizer. The library usually is not: the
+ * sanitizer then intercepts its memcpy() and similar calls, but not its locks and atomic
+ * accesses. */
+void __tsan_acquire(void *memory) __attribute__((weak));
+void __tsan_release(void *memory) __attribute__((weak));
+void __tsan_ignore_thread_begin(void) __attribute__((weak));
+void __tsan_ignore_thread_end(void) __attribute__((weak));
+
+#ifdef __has_feature
+#define IS_INSTRUMENTED __has_feature(thread_sanitizer)
+#elif defined(__SANITIZE_THREAD__)
+#define IS_INSTRUMENTED 1
+#else
+#define IS_INSTRUMENTED 0
+#endif
+
+void probity_os_unwatched_begin(void)
+{
+    if (!IS_INSTRUMENTED && __tsan_ignore_thread_begin != NULL)
+        __tsan_ignore_thread_begin();
+}
+
+void probity_os_unwatched_end(void)
+{
+    if (!IS_INSTRUMENTED && __tsan_ignore_thread_end != NULL)
+        __tsan_ignore_thread_end();
+}
+
 void probity_os_signals_block(struct probity_os_signals *ret_before)
 {
     uint64_t all = ~UINT64_C(0);
@@ -55,8 +85,9 @@ void probity_os_signals_block(struct probity_os_signals *ret_before)
 
     ret_before->set = 0;
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &ret_before->set, sizeof all);
-    /* An open or a write under a lock must not be where a cancelled thread ends. */
+    /* A thread must not be cancelled in an open or a write under a lock. */
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &ret_before->cancel);
+    probity_os_unwatched_begin();
     errno = before;
 }
 
@@ -64,6 +95,7 @@ void probity_os_signals_restore(const struct probity_os_signals *before)
 {
     int saved = errno;
 
+    probity_os_unwatched_end();
     pthread_setcancelstate(before->cancel, NULL);
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before->set, NULL, sizeof before->set);
     errno = saved;
@@ -106,7 +138,7 @@ void probity_os_wake_shared(const uint32_t *word, int threads)
     futex_wake(word, FUTEX_WAKE, threads);
 }
 
-/* 0 free, 1 taken, 2 taken and waited for. Acquire pairs with the release in probity_os_unlock. */
+/* 0 free, 1 locked, 2 locked with waiters. Acquire pairs with the release in probity_os_unlock. */
 void probity_os_lock(uint32_t *word)
 {
     uint32_t expected = 0;
@@ -130,6 +162,42 @@ int probity_os_thread_exists(uint32_t pid, uint32_t tid)
 
     errno = before;
     return !gone;
+}
+
+void probity_os_threads_open(struct probity_os_threads *ret_threads)
+{
+    int before = errno;
+    char first[48];
+
+    snprintf(first, sizeof first, "/proc/self/task/%d", (int)getpid());
+    ret_threads->all = open("/proc/self/task", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    ret_threads->first = open(first, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    errno = before;
+}
+
+void probity_os_threads_close(struct probity_os_threads *threads)
+{
+    if (threads->all >= 0)
+        close(threads->all);
+    if (threads->first >= 0)
+        close(threads->first);
+    threads->all = threads->first = -1;
+}
+
+/* The first thread stays a zombie until all others have exited, and is counted. A zombie has no
+ * root directory; the directory of all threads has one link per thread, plus two. */
+int probity_os_is_last_thread(const struct probity_os_threads *threads)
+{
+    enum { LINKS = 2, FIRST_AND_CALLER = 2 };
+    int before = errno;
+    struct stat status;
+    int is_last = threads->first >= 0 && threads->all >= 0 &&
+                  fstatat(threads->first, "root", &status, 0) != 0 && errno == ENOENT &&
+                  fstat(threads->all, &status) == 0 &&
+                  status.st_nlink == LINKS + FIRST_AND_CALLER;
+
+    errno = before;
+    return is_last;
 }
 
 int probity_os_is_in_parents_memory(void)
@@ -182,7 +250,7 @@ int probity_os_own_descriptors(unsigned first)
     long result = syscall(SYS_close_range, first, ~0u, CLOSE_RANGE_OWN_TABLE);
     struct rlimit limit;
 
-    /* Kernels before 5.9, and filters that do not know the call: the long way. */
+    /* Fallback for kernels before 5.9, and for filters that do not allow the call. */
     if (result < 0 && syscall(SYS_unshare, CLONE_FILES) == 0 &&
         getrlimit(RLIMIT_NOFILE, &limit) == 0) {
         rlim_t end = limit.rlim_cur < DESCRIPTORS_MAX ? limit.rlim_cur : DESCRIPTORS_MAX;
@@ -194,11 +262,25 @@ int probity_os_own_descriptors(unsigned first)
     return result < 0 ? -1 : 0;
 }
 
+int probity_os_can_extend(int descriptor)
+{
+    enum { TMPFS = 0x01021994 };
+    struct statfs status;
+    int before = errno;
+    /* madvise() fails for unsupported advice even with zero bytes. */
+    int can = fstatfs(descriptor, &status) == 0 && status.f_type == TMPFS &&
+              madvise(NULL, 0, MADV_POPULATE_WRITE) == 0;
+
+    errno = before;
+    return can;
+}
+
 int probity_os_populate(void *at, size_t bytes)
 {
     int before = errno, result = madvise(at, bytes, MADV_POPULATE_WRITE);
 
-    /* Kernels before 5.14 do not know the advice: the pages exist by fallocate; touch them. */
+    /* Kernels before 5.14 do not support the advice: the pages have been allocated by fallocate;
+     * touch them. */
     if (result != 0 && errno == EINVAL) {
         for (size_t offset = 0; offset < bytes; offset += 4096)
             ((volatile char *)at)[offset] = 0;
@@ -221,10 +303,6 @@ int probity_os_random(void *bytes, size_t count)
     errno = before;
     return result;
 }
-
-/* There where the program has a thread sanitizer; the library is built without. */
-void __tsan_acquire(void *memory) __attribute__((weak));
-void __tsan_release(void *memory) __attribute__((weak));
 
 void probity_os_memory_take(void *memory)
 {
@@ -254,9 +332,21 @@ long probity_os_read_file(const char *path, void *bytes, size_t room)
     return got < 0 ? -1 : (long)used;
 }
 
-/* The name in field 2 may hold anything: fields count from its last parenthesis. */
+/* Counts fields from the last parenthesis, because the name in field 2 may contain anything. */
+static const char *stat_field(const char *text, int number)
+{
+    const char *at = strrchr(text, ')');
+
+    for (int field = 2; field < number && at != NULL; field++) {
+        at = strchr(at, ' ');
+        at = at != NULL ? at + 1 : NULL;
+    }
+    return at;
+}
+
 uint64_t probity_os_process_start(uint32_t pid)
 {
+    enum { STATE = 3, START = 22 };
     char path[40], text[1024];
 
     snprintf(path, sizeof path, "/proc/%u/stat", pid);
@@ -264,13 +354,11 @@ uint64_t probity_os_process_start(uint32_t pid)
     if (bytes <= 0)
         return 0;
     text[bytes] = 0;
-    const char *at = strrchr(text, ')');
-    if (at == NULL || at[1] != ' ' || at[2] == 'Z' || at[2] == 'X')
+    const char *state = stat_field(text, STATE), *at = stat_field(text, START);
+    if (state == NULL || *state == 'Z' || *state == 'X')
         return 0;
-    for (int field = 2; field < 22 && at != NULL; field++)
-        at = strchr(at + 1, ' ');
     uint64_t start = 0;
-    for (at = at != NULL ? at + 1 : ""; *at >= '0' && *at <= '9'; at++)
+    for (at = at != NULL ? at : ""; *at >= '0' && *at <= '9'; at++)
         start = start * 10 + (uint64_t)(*at - '0');
     return start;
 }
@@ -307,8 +395,8 @@ void probity_os_no_copy_on_write(int descriptor)
     errno = before;
 }
 
-/* Whether the kernel can read these bytes at this moment: it looks at them before it finds that
- * there is no such operation. A tenth of the price of process_vm_readv(). */
+/* Whether the kernel can read these bytes now: it reads them before it rejects the invalid
+ * operation. Costs a tenth of process_vm_readv(). */
 static int is_readable(uintptr_t address)
 {
     enum { NO_OPERATION = 99, SET_BYTES = 8 };
@@ -317,7 +405,7 @@ static int is_readable(uintptr_t address)
            errno != EFAULT;
 }
 
-/* From the program headers that the kernel told. */
+/* Uses the program headers that the kernel passed. */
 void probity_os_image_find(struct probity_os_image *ret_image)
 {
     enum { PARTS_MAX = sizeof ret_image->start / sizeof ret_image->start[0] };
@@ -361,8 +449,24 @@ int probity_os_is_beside_program(const void *at)
         first = first->l_prev;
     return first->l_name[0] == 0; /* the program itself */
 }
+
+/* Compares with the object of a function that is never interposed. */
+int probity_os_is_of_libc(const void *at)
+{
+    struct dl_find_object object, libc;
+
+    return _dl_find_object == NULL || _dl_find_object((void *)(uintptr_t)at, &object) != 0 ||
+           _dl_find_object((void *)(uintptr_t)__errno_location, &libc) != 0 ||
+           object.dlfo_link_map == libc.dlfo_link_map;
+}
 #else
 int probity_os_is_beside_program(const void *at)
+{
+    (void)at;
+    return 1;
+}
+
+int probity_os_is_of_libc(const void *at)
 {
     (void)at;
     return 1;
@@ -381,7 +485,7 @@ const char *probity_os_object_name(const void *at)
     const char *name = "";
     Dl_info info;
 
-    /* Without locks where there is such a thing. */
+    /* Takes no lock if possible. */
     if (!object_find(at, &name) && dladdr(at, &info) != 0)
         name = info.dli_fname;
     return name != NULL ? name : "";
@@ -407,7 +511,7 @@ static uint32_t number_at(const char **at)
     return number;
 }
 
-/* A list of ranges: "0-3,6". */
+/* Parses a list of ranges: "0-3,6". */
 uint32_t probity_os_processors(void)
 {
     char text[1024];
@@ -432,15 +536,15 @@ size_t probity_os_readable_bytes(const void *at)
     uintptr_t address = (uintptr_t)at, stack = (uintptr_t)__builtin_frame_address(0);
     int before = errno;
 
-    /* The first page cannot be mapped, and an address of 0 would ask for nothing. */
+    /* The first page cannot be mapped, and address 0 would not query anything. */
     int is_there = address / PAGE == stack / PAGE ||
                    (address >= PAGE && is_readable(address / LOOK_BYTES * LOOK_BYTES));
     errno = before;
     return is_there ? PAGE - address % PAGE : 0;
 }
 
-/* A thread's control block lies at the upper end of its stack, the program's name at that of the
- * first thread. */
+/* At the upper end of its stack is a thread's control block; for the first thread, the program's
+ * name. */
 int probity_os_is_own_stack(uintptr_t address)
 {
     const uintptr_t most = (uintptr_t)8 << 20;

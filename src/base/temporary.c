@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * temporary.c: users have files that end in .tmp too: without the number one would be replaced.
- * What has no name yet dies with the process.
+ * temporary.c: temporary names contain a random number, because users may have files that end in
+ * .tmp. A file without a name vanishes with the process.
  */
 #include "base/temporary.h"
 
@@ -22,9 +22,10 @@ enum { SUFFIX_BYTES = sizeof ".01234567.tmp" - 1 };
 char *probity_temporary_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    size_t folder = slash != NULL ? (size_t)(slash + 1 - path) : 0, length = strlen(path);
-    size_t kept = length - folder < NAME_MAX - SUFFIX_BYTES ? length
-                                                            : folder + NAME_MAX - SUFFIX_BYTES;
+    size_t directory = slash != NULL ? (size_t)(slash + 1 - path) : 0, length = strlen(path);
+    size_t kept = length - directory < NAME_MAX - SUFFIX_BYTES
+                      ? length
+                      : directory + NAME_MAX - SUFFIX_BYTES;
     char *name = malloc(kept + SUFFIX_BYTES + 1);
     struct timespec now = {0, 0};
     uint32_t number;
@@ -40,9 +41,9 @@ char *probity_temporary_name(const char *path)
     return name;
 }
 
-/* What names it needs /proc, and there the thread's own descriptors: they need not be the
- * program's. */
-int probity_temporary_unnamed(char *path, unsigned mode)
+/* Naming the file later needs /proc, and there the thread's own descriptors, which may differ from
+ * the program's. */
+int probity_temporary_unnamed(int directory, char *path, unsigned mode)
 {
     char *slash = strrchr(path, '/');
 
@@ -50,35 +51,35 @@ int probity_temporary_unnamed(char *path, unsigned mode)
         return -1;
     if (slash != NULL)
         *slash = 0;
-    int descriptor =
-        open(slash != NULL ? path : ".", O_RDWR | O_TMPFILE | O_CLOEXEC, (mode_t)mode);
+    int descriptor = openat(directory, slash != NULL ? path : ".",
+                            O_RDWR | O_TMPFILE | O_CLOEXEC, (mode_t)mode);
     if (slash != NULL)
         *slash = '/';
     return descriptor;
 }
 
-int probity_temporary_link(int unnamed, const char *path)
+int probity_temporary_link(int unnamed, int directory, const char *path)
 {
     char self[48];
 
     snprintf(self, sizeof self, "/proc/thread-self/fd/%d", unnamed);
-    return linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+    return linkat(AT_FDCWD, self, directory, path, AT_SYMLINK_FOLLOW);
 }
 
-static int open_named(const char *name)
+static int open_named(int directory, const char *name)
 {
-    return open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+    return openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
 }
 
-int probity_temporary_open(char *name, int *ret_is_unnamed)
+int probity_temporary_open(int directory, char *name, int *ret_is_unnamed)
 {
-    int descriptor = probity_temporary_unnamed(name, 0666);
+    int descriptor = probity_temporary_unnamed(directory, name, 0666);
 
     *ret_is_unnamed = descriptor >= 0;
-    return descriptor >= 0 ? descriptor : open_named(name);
+    return descriptor >= 0 ? descriptor : open_named(directory, name);
 }
 
-/* Whole parts, whatever a write takes at once. */
+/* Copies everything, even if writes are short. */
 static int copy(int from, int to)
 {
     char bytes[8192];
@@ -94,11 +95,11 @@ static int copy(int from, int to)
     return 0;
 }
 
-int probity_temporary_keep(int unnamed, const char *name)
+int probity_temporary_keep(int unnamed, int directory, const char *name)
 {
-    if (probity_temporary_link(unnamed, name) == 0)
+    if (probity_temporary_link(unnamed, directory, name) == 0)
         return 0;
-    int named = open_named(name);
+    int named = open_named(directory, name);
     if (named < 0)
         return -1;
     int result = copy(unnamed, named), error_number = errno;
@@ -107,7 +108,7 @@ int probity_temporary_keep(int unnamed, const char *name)
         error_number = errno;
     }
     if (result != 0)
-        unlink(name);
+        unlinkat(directory, name, 0);
     errno = error_number;
     return result;
 }

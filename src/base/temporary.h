@@ -1,29 +1,32 @@
 /* SPDX-License-Identifier: MIT
  *
- * temporary.h: files that get their name only once they are whole: without any until then where
- * the file system can, so that a process which is killed leaves nothing; else under another name.
+ * temporary.h: files that get their name only when complete. Until then they have no name if the
+ * file system supports that, so that a killed process leaves nothing behind; otherwise a temporary
+ * name.
  */
 #ifndef PROBITY_BASE_TEMPORARY_H
 #define PROBITY_BASE_TEMPORARY_H
 
-/* "PATH.0123abcd.tmp" in the folder of a path, with a number that nobody else has: a file of that
- * name is made with O_EXCL. Of a long name the end is left out. malloc'ed; NULL: no memory. */
+/* directory: a descriptor, or AT_FDCWD; relative paths are resolved from it. */
+
+/* Returns "PATH.0123abcd.tmp", in the directory of PATH, with a random number: the file is created
+ * with O_EXCL. A long name is truncated. malloc'ed; NULL if out of memory. */
 char *probity_temporary_name(const char *path);
 
-/* A new file without a name, for reading and writing, in the folder that `path` names a file of; it
- * is gone when its descriptor is closed. path is cut meanwhile, and whole again afterwards. -1
- * where there is no such thing, or no way to name it later. */
-int probity_temporary_unnamed(char *path, unsigned mode);
+/* Creates a file without a name, for reading and writing, in the directory of the file `path`; it
+ * vanishes when its descriptor is closed. path is modified during the call, and restored. Returns
+ * -1 if that is unsupported, or if the file could not be named later. */
+int probity_temporary_unnamed(int directory, char *path, unsigned mode);
 
-/* Gives it a name that must be free. Returns 0, or -1 with errno. */
-int probity_temporary_link(int unnamed, const char *path);
+/* Gives the file a name, which must be free. Returns 0, or -1 with errno set. */
+int probity_temporary_link(int unnamed, int directory, const char *path);
 
-/* A new file for what is to take its name later: without one, *ret_is_unnamed, or `name`, which
- * must be free. Returns a descriptor, or -1 with errno. */
-int probity_temporary_open(char *name, int *ret_is_unnamed);
+/* Creates a file that gets its name later: without a name (*ret_is_unnamed), or as `name`, which
+ * must be free. Returns a descriptor, or -1 with errno set. */
+int probity_temporary_open(int directory, char *name, int *ret_is_unnamed);
 
-/* Gives an unnamed one its name, by a copy where a filter of system calls forbids links. Returns 0,
- * or -1 with errno: then there is nothing of that name. */
-int probity_temporary_keep(int unnamed, const char *name);
+/* Names an unnamed file, by copying it if a system call filter forbids links. Returns 0, or -1 with
+ * errno set and without a file of that name. */
+int probity_temporary_keep(int unnamed, int directory, const char *name);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * check.c: `probity check`: verifies whole traces and says what is wrong, and where.
+ * check.c: `probity check`: verifies whole traces and reports errors with their offsets.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -10,16 +10,17 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/option.h"
 
-enum { FAULTS_TOLD_MAX = 100 }; /* of one file: the first ones say what is wrong */
+enum { FAULTS_TOLD_MAX = 100 }; /* per file */
 
 struct telling {
     const char *path;
     uint64_t told;
 };
 
-/* Faults go to stdout, as they are what was asked for; the progress line must be gone by then. */
-static void tell_fault(void *context, uint64_t offset, const char *text)
+/* Errors go to stdout, as they are the requested output; the progress line must be erased first. */
+static void report_fault(void *context, uint64_t offset, const char *text)
 {
     struct telling *telling = context;
 
@@ -28,32 +29,32 @@ static void tell_fault(void *context, uint64_t offset, const char *text)
         printf("%s: byte %" PRIu64 ": %s\n", telling->path, offset, text);
 }
 
-/* The listener has one context, which is that of the faults. */
-static void tell_progress(void *context, uint64_t done, uint64_t total)
+/* The listener's context is for faults only. */
+static void report_progress(void *context, uint64_t done, uint64_t total)
 {
     (void)context;
     cli_progress((void *)(uintptr_t)&cli_command_check, done, total);
 }
 
-/* What the state of the trace adds to the verdict on its bytes. */
+/* Reports faults that follow from the state of the trace. */
 static void judge_state(struct telling *telling, const struct probity_trace_facts *facts,
                        const struct probity_check_result *result)
 {
-    static const char unfinished[] = "no END block, and no spool on this machine: the last records "
+    static const char unfinished[] = "no END block and no spool on this machine; the last records "
                                      "may be missing";
     char why[256];
 
     if (facts->state == PROBITY_TRACE_UNFINISHED || facts->is_short) {
         if (result->cut_bytes > 0)
-            tell_fault(telling, result->cut_offset, "the file ends within a block");
+            report_fault(telling, result->cut_offset, "the file ends in the middle of a block");
         probity_trace_is_complete(facts, why, sizeof why);
-        tell_fault(telling, result->bytes, facts->is_short ? why : unfinished);
+        report_fault(telling, result->bytes, facts->is_short ? why : unfinished);
     } else if (facts->state == PROBITY_TRACE_CLOSED && result->cut_bytes > 0) {
-        tell_fault(telling, result->cut_offset, "bytes behind the END block");
+        report_fault(telling, result->cut_offset, "data after the END block");
     }
 }
 
-/* One line for the trace. Blocks may all be right and the recording not whole all the same. */
+/* One line for the trace. All blocks may be valid and the recording still incomplete. */
 static void print_verdict(const struct telling *telling, const struct probity_trace_facts *facts,
                           const struct probity_check_result *result)
 {
@@ -66,21 +67,21 @@ static void print_verdict(const struct telling *telling, const struct probity_tr
     if (facts->state == PROBITY_TRACE_LIVE && !facts->has_failed)
         fputs("; still recording", stdout);
     if (facts->state == PROBITY_TRACE_KILLED)
-        printf("; %" PRIu64 " more records in the spool: `probity recover` folds them in",
+        printf("; %" PRIu64 " more records in the spool; run `probity recover`",
                facts->spool_records);
     if (facts->has_failed && !probity_trace_is_complete(facts, why, sizeof why))
         printf("; %s", why);
     fputc('\n', stdout);
 }
 
-/* The reader's view says in what state the trace is; the bytes are checked by themselves. */
+/* The reader reports the state of the trace; the bytes are checked separately. */
 static int check_one(const char *name, const char *path)
 {
     struct probity_reader_options options = {0};
     struct probity_check_result result;
     struct probity_reader *reader;
     struct telling telling = {.path = path};
-    struct probity_check_listener listener = {tell_fault, tell_progress, &telling};
+    struct probity_check_listener listener = {report_fault, report_progress, &telling};
     char *paths[] = {(char *)(uintptr_t)path};
     (void)name;
     int status = cli_open_reader(&cli_command_check, paths, 1, &options, &reader);
@@ -95,7 +96,7 @@ static int check_one(const char *name, const char *path)
     } else {
         judge_state(&telling, facts, &result);
         if (telling.told > FAULTS_TOLD_MAX)
-            printf("%s: %" PRIu64 " further faults\n", path, telling.told - FAULTS_TOLD_MAX);
+            printf("%s: %" PRIu64 " more faults\n", path, telling.told - FAULTS_TOLD_MAX);
         print_verdict(&telling, facts, &result);
         status = telling.told > 0 || facts->has_failed ? CLI_DAMAGED : CLI_OK;
     }
@@ -105,12 +106,26 @@ static int check_one(const char *name, const char *path)
 
 static int run(int argc, char **argv)
 {
-    return cli_each_trace(&cli_command_check, argc, argv, check_one);
+    int status = cli_options_take(&cli_command_check, NULL, argc, argv);
+
+    if (status != CLI_OK)
+        return status < 0 ? CLI_OK : status;
+    return cli_each_operand(&cli_command_check, argv + optind, (size_t)(argc - optind), check_one);
 }
 
+static const struct cli_option options[] = {
+    CLI_HELP_ROW,
+    {.name = NULL},
+};
+
 const struct cli_command cli_command_check = {
-    "check", run, "Verify whole traces; say what is wrong, and where", "TRACE...",
-    "Reads every block and every record, and holds order and counts against what the trace\n"
-    "says of itself. One line for each fault, with its offset in the file, and one for each\n"
-    "trace.\n\n"
-    "  -h, --help   this text\n", NULL};
+    .name = "check",
+    .run = run,
+    .summary = "Verify traces and list any faults",
+    .usage = "TRACE...",
+    .help =
+        "Reads every block and every record, and checks their order and counts against the "
+        "totals in the trace. Prints one line per fault, with its file offset, and a summary "
+        "per trace.",
+    .options = options,
+};

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,14 +16,38 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/parent.h"
 #include "base/temporary.h"
+#include "cli/option.h"
+#include "print/text.h"
 
-/* One line, so that scripts and logs can rely on it; in front of it, no half progress line. */
+void cli_put_text(FILE *stream, const char *text)
+{
+    enum { PIECE = 128 };
+    char piece[4 * PIECE];
+    size_t left = strlen(text);
+
+    while (left > 0) {
+        size_t bytes = left < PIECE ? left : probity_text_whole(text, PIECE);
+        bytes = bytes > 0 ? bytes : PIECE;
+        const char *end = probity_text_put(piece, piece + sizeof piece, text, bytes, '\0');
+        fwrite(piece, 1, (size_t)(end - piece), stream);
+        text += bytes;
+        left -= bytes;
+    }
+}
+
+/* One line, so that scripts and logs can rely on it; erases a partial progress line first. */
 static void print_line(const struct cli_command *command, const char *format, va_list arguments)
 {
+    char *text = NULL;
+
     cli_progress_end();
     fprintf(stderr, "probity %s: ", command->name);
-    vfprintf(stderr, format, arguments);
+    if (vasprintf(&text, format, arguments) >= 0) {
+        cli_put_text(stderr, text);
+        free(text);
+    }
     fputc('\n', stderr);
 }
 
@@ -49,34 +72,6 @@ int cli_fail_usage(const struct cli_command *command, const char *format, ...)
     return CLI_USAGE;
 }
 
-int cli_fail_option(const struct cli_command *command, char **argv, int returned)
-{
-    const char *word = argv[optind - 1];
-    int is_long = strncmp(word, "--", 2) == 0;
-
-    if (returned == ':')
-        return cli_fail_usage(command, "option '%s' needs a value", word);
-    if (is_long && optopt == 0)
-        return cli_fail_usage(command, "no option '%s', or it is short for several", word);
-    if (is_long && strchr(word, '=') != NULL)
-        return cli_fail_usage(command, "option '%s' takes no value", word);
-    return cli_fail_usage(command, "no option '-%c'", optopt);
-}
-
-int cli_take_options(const struct cli_command *command, const struct cli_options *options,
-                     void *context, int argc, char **argv)
-{
-    int option, status = CLI_OK;
-
-    while (status == CLI_OK && (option = getopt_long(argc, argv, options->letters, options->names,
-                                                     NULL)) != -1) {
-        status = options->take(context, option, optarg);
-        if (status == -2)
-            status = cli_fail_option(command, argv, option);
-    }
-    return status;
-}
-
 void cli_warn(const struct cli_command *command, const char *format, ...)
 {
     va_list arguments;
@@ -86,25 +81,30 @@ void cli_warn(const struct cli_command *command, const char *format, ...)
     va_end(arguments);
 }
 
-/* All help has one shape; only what differs stands in the table of commands. */
+/* All commands share the format of their help. */
 int cli_print_help(const struct cli_command *command)
 {
-    printf("Usage: probity %s %s\n\n%s.\n\n%s", command->name, command->usage, command->summary,
-           command->help);
+    printf("Usage: probity %s %s\n\n%s.\n\n", command->name, command->usage, command->summary);
+    cli_text_print(stdout, command->help);
+    putchar('\n');
+    cli_options_print(stdout, command->options);
+    if (command->notes != NULL) {
+        putchar('\n');
+        cli_text_print(stdout, command->notes);
+    }
     printf("\nExit status: %s.\n",
            command->statuses != NULL
                ? command->statuses
-               : "0 done; 1 failure; 2 wrong call; 3 the input is damaged or incomplete");
+               : "0 success; 1 failure; 2 usage error; 3 the input is damaged or incomplete");
     return CLI_OK;
 }
 
 int cli_fail_function(const struct cli_command *command, const char *pattern)
 {
-    return cli_fail(command, "no call of a function like '%s' here; `probity report` shows which "
-                    "there are", pattern);
+    return cli_fail(command, "no calls match '%s'; `probity report` lists the functions", pattern);
 }
 
-/* Each text names the thing and, where there is one, the remedy. */
+/* Each text names the file and, if there is one, the remedy. */
 int cli_fail_trace(const struct cli_command *command, const char *path, int error, int error_number)
 {
     switch (error) {
@@ -113,17 +113,17 @@ int cli_fail_trace(const struct cli_command *command, const char *path, int erro
     case PROBITY_ERROR_READ:
         return cli_fail(command, "cannot read '%s': %s", path, strerror(error_number));
     case PROBITY_ERROR_WRITE:
-        return cli_fail(command, "cannot write '%s': %s; make room and run it again", path,
+        return cli_fail(command, "cannot write '%s': %s; free some space and retry", path,
                         strerror(error_number));
     case PROBITY_ERROR_FORMAT:
-        return cli_fail(command, "'%s' is not a Probity trace; name a file that PROBITY_OUT or "
-                                 "`probity record` made", path);
+        return cli_fail(command, "'%s' is not a Probity trace; expected a file written by "
+                        "PROBITY_OUT or `probity record`", path);
     case PROBITY_ERROR_VERSION:
-        return cli_fail(command, "'%s' was made by another version of Probity; read it with that "
-                                 "version (this one is %s)", path, probity_version());
+        return cli_fail(command, "'%s' was written by another version of Probity; read it with "
+                        "that version (this is %s)", path, probity_version());
     case PROBITY_ERROR_DAMAGED:
         return cli_fail(command, "'%s': the first block is damaged or missing, so nothing can be "
-                                 "read; take another copy of the file", path);
+                        "read; use another copy of the file", path);
     default:
         return cli_fail(command, "'%s': %s", path, probity_error_text(error));
     }
@@ -132,9 +132,9 @@ int cli_fail_trace(const struct cli_command *command, const char *path, int erro
 /* ---- Traces ------------------------------------------------------------------------------------
  */
 
-#define TRACE_SUFFIX ".probity"
+#define TRACE_SUFFIX PROBITY_TRACE_SUFFIX
 
-/* A program that is to leave NAME.csv records into NAME.csv.probity: the user knows the former. */
+/* A program asked for NAME.csv records into NAME.csv.probity, so users may give either name. */
 char *cli_trace_path(const char *name)
 {
     size_t length = strlen(name);
@@ -182,24 +182,17 @@ int cli_on_traces(const struct cli_command *command, char **names, size_t count,
     return status;
 }
 
-int cli_each_trace(const struct cli_command *command, int argc, char **argv,
-                   int (*one)(const char *name, const char *trace))
+int cli_each_operand(const struct cli_command *command, char **names, size_t count,
+                     int (*one)(const char *name, const char *trace))
 {
-    static const struct option long_options[] = {{"help", no_argument, NULL, 'h'},
-                                                 {NULL, 0, NULL, 0}};
-    int option, status = CLI_OK;
+    int status = CLI_OK;
 
-    while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
-        if (option == 'h')
-            return cli_print_help(command);
-        return cli_fail_option(command, argv, option);
-    }
-    if (optind == argc)
+    if (count == 0)
         return cli_fail_usage(command, "no trace given");
-    for (int i = optind; i < argc; i++) {
-        char *trace = cli_trace_path(argv[i]);
+    for (size_t i = 0; i < count; i++) {
+        char *trace = cli_trace_path(names[i]);
         int got = trace != NULL
-                      ? one(argv[i], trace)
+                      ? one(names[i], trace)
                       : cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
         free(trace);
         status = status == CLI_OK || got == CLI_FAILURE ? got : status;
@@ -207,7 +200,7 @@ int cli_each_trace(const struct cli_command *command, int argc, char **argv,
     return status;
 }
 
-/* Whether the CSV stands that a trace of this name was to become: it is removed then. */
+/* Whether the trace was converted to CSV and removed. */
 static int is_csv_finished(const char *trace)
 {
     size_t length = strlen(trace), suffix = sizeof TRACE_SUFFIX - 1;
@@ -222,18 +215,50 @@ static int is_csv_finished(const char *trace)
     return is_there;
 }
 
+/* Moves each file to the front at its first path. Compares device and inode, so links are found.
+ * Returns the number of files. The reader reports those that cannot be examined. */
+static size_t keep_first_paths(const struct cli_command *command, char **paths, size_t count)
+{
+    struct stat *seen = calloc(count + 1, sizeof *seen);
+    size_t kept = 0;
+
+    for (size_t i = 0; seen != NULL && i < count; i++) {
+        struct stat *one = &seen[kept];
+        size_t same = 0;
+        int is_known = stat(paths[i], one) == 0;
+        if (!is_known)
+            *one = (struct stat){0};
+        while (same < kept && (!is_known || seen[same].st_ino != one->st_ino ||
+                               seen[same].st_dev != one->st_dev))
+            same++;
+        char *path = paths[i];
+        if (same == kept) {
+            /* Both stay in the array, whose owner frees them. */
+            paths[i] = paths[kept];
+            paths[kept++] = path;
+        } else {
+            cli_warn(command, "'%s' is the same trace as '%s'; counted once", path, paths[same]);
+        }
+    }
+    free(seen);
+    return kept > 0 ? kept : count;
+}
+
 int cli_open_reader(const struct cli_command *command, char **paths, size_t count,
                     struct probity_reader_options *options, struct probity_reader **ret_reader)
 {
     size_t failed = 0;
     struct rlimit files;
 
+    count = count > 1 ? keep_first_paths(command, paths, count) : count;
+
     /* Each trace keeps a file open; a program with many forked children leaves many traces. */
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
         files.rlim_cur = files.rlim_max;
         setrlimit(RLIMIT_NOFILE, &files);
     }
-    signal(SIGXFSZ, SIG_IGN); /* a limit of file size then is an error of write, and told */
+    signal(SIGXFSZ, SIG_IGN); /* exceeding the file size limit is then a write error, and
+                               * reported */
     options->progress = cli_progress;
     options->progress_context = (void *)(uintptr_t)command;
     const char *const *names = (const char *const *)paths;
@@ -241,12 +266,12 @@ int cli_open_reader(const struct cli_command *command, char **paths, size_t coun
     if (error == 0)
         return CLI_OK;
     if (error == PROBITY_ERROR_OPEN && errno == ENOENT && is_csv_finished(paths[failed]))
-        return cli_fail(command, "'%.*s' is a finished CSV; its trace is gone",
+        return cli_fail(command, "'%.*s' is a finished CSV; its trace was removed",
                         (int)(strlen(paths[failed]) - sizeof TRACE_SUFFIX + 1), paths[failed]);
     return cli_fail_trace(command, paths[failed], error, errno);
 }
 
-/* Behind the output: damage that is found only when a block is opened counts too. */
+/* After the output: damage found only when a block is opened counts too. */
 int cli_judge_traces(const struct cli_command *command, const struct probity_reader *reader)
 {
     int status = CLI_OK;
@@ -257,7 +282,22 @@ int cli_judge_traces(const struct cli_command *command, const struct probity_rea
         if (!probity_trace_is_damaged(facts) && facts->state != PROBITY_TRACE_UNFINISHED)
             continue;
         probity_trace_is_complete(facts, why, sizeof why);
-        cli_warn(command, "'%s' is not complete: %s", facts->path, why);
+        cli_warn(command, "'%s' is incomplete: %s", facts->path, why);
+        status = CLI_DAMAGED;
+    }
+    return status;
+}
+
+int cli_judge_bare(const struct cli_command *command, const struct probity_reader *reader)
+{
+    int status = CLI_OK;
+    char why[256];
+
+    for (size_t i = 0; i < probity_reader_traces(reader); i++) {
+        const struct probity_trace_facts *facts = probity_reader_facts(reader, i);
+        if (probity_trace_is_complete(facts, why, sizeof why))
+            continue;
+        cli_warn(command, "'%s' is incomplete: %s", facts->path, why);
         status = CLI_DAMAGED;
     }
     return status;
@@ -268,7 +308,7 @@ int cli_judge_traces(const struct cli_command *command, const struct probity_rea
 
 enum { PROGRESS_AFTER_MS = 1000, PROGRESS_EVERY_MS = 200 };
 
-/* The one line of progress on the terminal belongs to the process. */
+/* The process has one progress line on the terminal. */
 static struct {
     int64_t start_ms, last_ms;
     int is_shown;
@@ -282,7 +322,7 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Called for every few blocks: the clock decides whether there is anything to show. */
+/* Called every few blocks: the clock decides whether there is anything to show. */
 void cli_progress(void *context, uint64_t done, uint64_t total)
 {
     const struct cli_command *command = context;
@@ -320,12 +360,12 @@ int cli_output_is_apart(const struct cli_command *command, const char *path, cha
     for (size_t i = 0; i < count; i++) {
         if (stat(inputs[i], &input) == 0 && input.st_dev == output.st_dev &&
             input.st_ino == output.st_ino)
-            return cli_fail(command, "'%s' is the trace that is read; name another file", path);
+            return cli_fail(command, "refusing to overwrite input '%s'", path);
     }
     return CLI_OK;
 }
 
-/* The new file, beside the one that it is to replace. */
+/* The new file, next to the one that it will replace. */
 static int open_temporary(const struct cli_command *command, int must_have_name,
                           struct cli_output *output)
 {
@@ -334,8 +374,9 @@ static int open_temporary(const struct cli_command *command, int must_have_name,
         return cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
     cli_unfinished_set(output);
     output->descriptor =
-        must_have_name ? open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
-                       : probity_temporary_open(output->temporary, &output->is_unnamed);
+        must_have_name ? open(output->temporary,
+                              O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666)
+                       : probity_temporary_open(AT_FDCWD, output->temporary, &output->is_unnamed);
     if (output->descriptor >= 0)
         return CLI_OK;
     cli_unfinished_clear();
@@ -344,7 +385,7 @@ static int open_temporary(const struct cli_command *command, int must_have_name,
     return CLI_FAILURE;
 }
 
-/* A pipe or a device is written to as it is: to replace it would destroy it. */
+/* A pipe or a device is written to directly: replacing it would destroy it. */
 static int open_special(const struct cli_command *command, struct cli_output *output)
 {
     output->descriptor = open(output->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
@@ -363,7 +404,7 @@ static int open_output(const struct cli_command *command, const char *path, int 
     if (path != NULL && strcmp(path, "-") != 0) {
         int exists = stat(path, &there) == 0;
         if (!force && (exists || access(path, F_OK) == 0))
-            return cli_fail(command, "'%s' exists; use -f to replace it", path);
+            return cli_fail(command, "'%s' already exists; use -f to overwrite it", path);
         output.path = path;
         status = exists && !S_ISREG(there.st_mode) ? open_special(command, &output)
                                                    : open_temporary(command, must_have_name,
@@ -386,7 +427,7 @@ int cli_output_open_named(const struct cli_command *command, const char *path, i
     return open_output(command, path, force, 1, ret_output);
 }
 
-/* The temporary name becomes the true one only when all bytes have arrived. */
+/* The temporary name becomes the final one only when all bytes are written. */
 int cli_output_close(const struct cli_command *command, struct cli_output *output, int keep)
 {
     int status = CLI_OK;
@@ -398,7 +439,8 @@ int cli_output_close(const struct cli_command *command, struct cli_output *outpu
     }
     int is_named = output->temporary != NULL && !output->is_unnamed, is_whole = keep;
     if (keep && output->is_unnamed)
-        is_named = is_whole = probity_temporary_keep(output->descriptor, output->temporary) == 0;
+        is_named = is_whole =
+            probity_temporary_keep(output->descriptor, AT_FDCWD, output->temporary) == 0;
     if (keep && !is_whole)
         status = cli_fail(command, "cannot write '%s': %s", output->path, strerror(errno));
     if (close(output->descriptor) != 0 && is_whole) {
@@ -411,7 +453,7 @@ int cli_output_close(const struct cli_command *command, struct cli_output *outpu
         is_whole = 0;
     }
     if (!is_whole && is_named && unlink(output->temporary) != 0)
-        cli_warn(command, "'%s' is left and may be removed: %s", output->temporary,
+        cli_warn(command, "could not remove temporary file '%s': %s", output->temporary,
                  strerror(errno));
     cli_unfinished_clear();
     free(output->temporary);

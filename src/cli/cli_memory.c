@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cli_memory.c: the end of a command where there is no memory for a part of an answer that would be
- * left out, and the rest would look right: a part of JSON, or a signature.
+ * cli_memory.c: ends a command that runs out of memory for a part of an answer, if the rest would
+ * look right without it: a part of JSON, or a signature.
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 void cli_memory_end(void)
 {
-    fputs("probity: not enough memory\n", stderr);
+    fputs("probity: out of memory\n", stderr);
     exit(CLI_FAILURE);
 }
 

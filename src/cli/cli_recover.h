@@ -9,10 +9,20 @@
 #include "cli/cli.h"
 #include "writer/recover.h"
 
-/* Folds the spool of a dead program into its trace; where the trace asks for a CSV, makes it and
- * removes the trace. Says on stderr what went wrong. Returns CLI_OK, CLI_FAILURE, or CLI_DAMAGED
- * where the result is not complete. */
-int cli_recover_trace(const struct cli_command *command, const char *trace,
+/* Folds the spool of a dead program into its trace; if the trace requests a CSV, writes it next to
+ * the trace, under the trace's name without ".probity", and removes the trace. is_trusted: another
+ * user's, and a copy, too. Reports errors on stderr. Returns CLI_OK, CLI_FAILURE, or CLI_DAMAGED if
+ * the result is incomplete. */
+int cli_recover_trace(const struct cli_command *command, const char *trace, int is_trusted,
                       struct probity_recover_result *ret_result);
+
+/* The same, but only for this file: see probity_recover_only(). */
+int cli_recover_only(const struct cli_command *command, const char *trace,
+                     const struct probity_recover_file *only, int is_trusted,
+                     struct probity_recover_result *ret_result);
+
+/* The steps after probity_recover_only() returned `error`: reports it, or writes the CSV. */
+int cli_recover_finish(const struct cli_command *command, const char *trace, int error,
+                       const struct probity_recover_result *result);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cli_traces.c: reads a folder and holds its names against a pattern.
+ * cli_traces.c: reads a directory and matches its names against a pattern.
  */
 #include "cli/cli_traces.h"
 
@@ -12,7 +12,7 @@
 
 #include "probity.h"
 
-/* The last part of a pattern as a wildcard of fnmatch(): what is special there stands for itself.
+/* The last part of a pattern as a wildcard of fnmatch(), with special characters escaped.
  */
 static void put_wildcard(FILE *stream, const char *text, size_t length)
 {
@@ -50,7 +50,7 @@ static char *wildcard_of(const char *name, int is_inserted)
     return fclose(stream) == 0 ? wildcard : NULL;
 }
 
-static int add_name(struct cli_names *names, const char *folder, const char *name)
+static int add_name(struct cli_names *names, const char *stem, const char *name)
 {
     char **items = realloc(names->items, (names->count + 1) * sizeof *items);
     char *path = NULL;
@@ -58,7 +58,7 @@ static int add_name(struct cli_names *names, const char *folder, const char *nam
     if (items == NULL)
         return PROBITY_ERROR_MEMORY;
     names->items = items;
-    if (asprintf(&path, "%s%s", folder, name) < 0)
+    if (asprintf(&path, "%s%s", stem, name) < 0)
         return PROBITY_ERROR_MEMORY;
     items[names->count++] = path;
     return 0;
@@ -69,19 +69,19 @@ static int compare_names(const void *left, const void *right)
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-/* folder ends with a slash, or is empty for the working directory. */
-static int search(const char *folder, const char *plain, const char *inserted,
+/* `stem` ends with a slash, or is empty for the working directory. */
+static int search(const char *stem, const char *plain, const char *inserted,
                   struct cli_names *names)
 {
-    DIR *directory = opendir(*folder != '\0' ? folder : ".");
+    DIR *directory = opendir(*stem != '\0' ? stem : ".");
     const struct dirent *entry;
     int error = 0;
 
     if (directory == NULL)
-        return 0; /* nothing that could be found */
+        return 0; /* nothing to be found */
     while (error == 0 && (entry = readdir(directory)) != NULL) {
         if (fnmatch(plain, entry->d_name, 0) == 0 || fnmatch(inserted, entry->d_name, 0) == 0)
-            error = add_name(names, folder, entry->d_name);
+            error = add_name(names, stem, entry->d_name);
     }
     closedir(directory);
     if (names->count > 1)
@@ -92,21 +92,21 @@ static int search(const char *folder, const char *plain, const char *inserted,
 int cli_names_find(const char *pattern, struct cli_names *ret_names)
 {
     const char *slash = strrchr(pattern, '/'), *name = slash != NULL ? slash + 1 : pattern;
-    char *folder = strndup(pattern, (size_t)(name - pattern));
+    char *stem = strndup(pattern, (size_t)(name - pattern));
     char *plain = wildcard_of(name, 0), *inserted = wildcard_of(name, 1);
     struct cli_names names = {NULL, 0};
     int error = PROBITY_ERROR_MEMORY;
 
-    if (folder != NULL && plain != NULL && inserted != NULL) {
+    if (stem != NULL && plain != NULL && inserted != NULL) {
         size_t used = 0;
-        for (const char *at = folder; *at != '\0'; at++) {
+        for (const char *at = stem; *at != '\0'; at++) {
             at += at[0] == '%' && at[1] == '%';
-            folder[used++] = *at;
+            stem[used++] = *at;
         }
-        folder[used] = '\0';
-        error = search(folder, plain, inserted, &names);
+        stem[used] = '\0';
+        error = search(stem, plain, inserted, &names);
     }
-    free(folder);
+    free(stem);
     free(plain);
     free(inserted);
     if (error != 0)

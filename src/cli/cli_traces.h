@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cli_traces.h: which traces a name stands for: with %p and %n filled in by anybody, and with the
- * process id that the library inserts where a name is taken or a child records.
+ * cli_traces.h: the traces that match a name pattern: with any values for %p and %n, and with the
+ * process id that the library inserts if a name exists or a child records.
  */
 #ifndef PROBITY_CLI_CLI_TRACES_H
 #define PROBITY_CLI_CLI_TRACES_H
@@ -13,8 +13,8 @@ struct cli_names {
     size_t count;
 };
 
-/* Files whose names the library could have made of a pattern, as they are in the folder (the %p and
- * %n of a folder's name are not looked into). Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Files in the directory whose names the library could have made from a pattern (%p and %n in a
+ * directory's name are not expanded). Returns 0 or PROBITY_ERROR_MEMORY. */
 int cli_names_find(const char *pattern, struct cli_names *ret_names);
 
 void cli_names_release(struct cli_names *names);

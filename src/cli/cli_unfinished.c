@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cli_unfinished.c: the output under its temporary name, for the signals that end a command: half
- * an output is removed before the command dies of the signal as it would have.
+ * cli_unfinished.c: the output under its temporary name, for signals that end a command: removes
+ * incomplete output before the command dies of the signal.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,13 +11,13 @@
 
 #include "cli/cli.h"
 
-/* The last two: libraries end so. SIGBUS is cli_cut.c's. */
+/* The last two: libraries raise them. SIGBUS is handled by cli_sigbus.c. */
 static const int signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGPIPE,
                               SIGTERM, SIGXCPU, SIGABRT, SIGSEGV};
 
 enum { SIGNALS = sizeof signals / sizeof *signals };
 
-/* A command has one output. The path is set last and taken away first: a signal in between finds
+/* A command has one output. The path is set last and cleared first: a signal in between finds
  * nothing to remove. */
 static struct {
     const char *volatile path;
@@ -25,17 +25,17 @@ static struct {
     int is_at_exit;
 } unfinished;
 
-int cli_remove_folder(const char *path, const char *const *files)
+int cli_remove_directory(const char *path, const char *const *files)
 {
-    int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), error_number = 0;
+    int directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), error_number = 0;
 
-    if (folder < 0)
+    if (directory < 0)
         return -1;
     for (; *files != NULL; files++) {
-        if (unlinkat(folder, *files, 0) != 0 && errno != ENOENT)
+        if (unlinkat(directory, *files, 0) != 0 && errno != ENOENT)
             error_number = errno;
     }
-    close(folder);
+    close(directory);
     int result = rmdir(path);
     if (result != 0 && error_number != 0)
         errno = error_number;
@@ -45,12 +45,12 @@ int cli_remove_folder(const char *path, const char *const *files)
 void cli_unfinished_remove(void)
 {
     if (unfinished.path != NULL && unfinished.files != NULL)
-        cli_remove_folder(unfinished.path, unfinished.files);
+        cli_remove_directory(unfinished.path, unfinished.files);
     else if (unfinished.path != NULL)
         unlink(unfinished.path);
 }
 
-/* SA_RESETHAND has given the signal its old meaning back, which it has once this returns. */
+/* SA_RESETHAND has restored the signal's default action, which takes effect on return. */
 static void remove_and_die(int signal_number)
 {
     cli_unfinished_remove();
@@ -62,13 +62,13 @@ void cli_unfinished_set(const struct cli_output *output)
     const struct sigaction action = {.sa_handler = remove_and_die, .sa_flags = SA_RESETHAND};
     struct sigaction before;
 
-    /* For libraries that end the process when there is no memory. */
+    /* For libraries that end the process when out of memory. */
     if (!unfinished.is_at_exit)
         atexit(cli_unfinished_remove);
     unfinished.is_at_exit = 1;
     unfinished.files = output->files;
     unfinished.path = output->temporary;
-    /* What is ignored stays so, and who has a handler ends by it in order. */
+    /* Ignored signals stay ignored; commands with a handler end regularly. */
     for (size_t i = 0; i < SIGNALS; i++) {
         if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
             sigaction(signals[i], &action, NULL);

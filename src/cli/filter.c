@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * filter.c: parsing of lists and times, and the test that each hit goes through where a filter is
- * set.
+ * filter.c: parses lists and times, and tests each hit if a filter is set.
  */
 #include "cli/filter.h"
 
@@ -12,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/text.h"
+#include "print/text.h"
 
-/* Numbers first: they are found by bisection, names one by one. */
+/* Numbers first: they are found by bisection, names by linear search. */
 static int compare_items(const void *left, const void *right)
 {
     const struct cli_filter_item *a = left, *b = right;
@@ -37,7 +36,7 @@ static int add_item(struct cli_filter *filter, struct cli_filter_item item)
     return 0;
 }
 
-/* Signs and spaces, which strtoull() would take, are none. */
+/* Rejects signs and spaces, which strtoull() would accept. */
 static int is_number(const char *text, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {
@@ -56,12 +55,13 @@ int cli_filter_parse(const struct cli_command *command, struct cli_filter *filte
         if (is_number(text, bytes)) {
             item.number = strtoull(text, NULL, 10);
             if (bytes > 10 || item.number > UINT32_MAX)
-                return cli_fail_usage(command, "'%.*s' is not below 2^32", (int)bytes, text);
+                return cli_fail_usage(command, "'%.*s' is out of range (0 to 2^32-1)", (int)bytes,
+                                      text);
         } else if (allow_names && bytes > 0) {
             item.name = text;
             item.name_bytes = bytes;
         } else {
-            return cli_fail_usage(command, "'%.*s' is no number", (int)bytes, text);
+            return cli_fail_usage(command, "'%.*s' is not a number", (int)bytes, text);
         }
         if (add_item(filter, item) != 0)
             return cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
@@ -98,7 +98,7 @@ int cli_filter_passes(struct cli_filter *filter, uint64_t number, const char *na
     return 0;
 }
 
-int cli_filter_tell_unseen(const struct cli_command *command, const struct cli_filter *filter,
+int cli_filter_warn_unseen(const struct cli_command *command, const struct cli_filter *filter,
                            const char *noun)
 {
     for (size_t i = 0; i < filter->count; i++) {
@@ -106,11 +106,11 @@ int cli_filter_tell_unseen(const struct cli_command *command, const struct cli_f
         if (item->is_seen)
             continue;
         if (item->name != NULL)
-            cli_warn(command, "nothing of %s '%.*s' here; `probity %s` without filters shows which "
-                     "there are", noun, (int)item->name_bytes, item->name, command->name);
+            cli_warn(command, "no match for %s '%.*s'; run `probity %s` without filters to see all",
+                     noun, (int)item->name_bytes, item->name, command->name);
         else
-            cli_warn(command, "nothing of %s %" PRIu64 " here; `probity %s` without filters shows "
-                     "which there are", noun, item->number, command->name);
+            cli_warn(command, "no match for %s %" PRIu64 "; run `probity %s` without filters to "
+                     "see all", noun, item->number, command->name);
         return 1;
     }
     return 0;
@@ -146,7 +146,7 @@ int cli_parse_number(const char *text, size_t least, size_t most, size_t *ret_nu
     return 0;
 }
 
-/* A decimal fraction times scale, without the rounding of floating point. Returns its end or NULL.
+/* A decimal fraction times scale, without floating-point rounding. Returns its end or NULL.
  */
 static const char *parse_decimal(const char *text, uint64_t scale, uint64_t *ret_value)
 {
@@ -161,7 +161,7 @@ static const char *parse_decimal(const char *text, uint64_t scale, uint64_t *ret
     *ret_value = whole * scale;
     const char *at = end;
     for (at += *at == '.'; isdigit((unsigned char)*at); at++) {
-        scale /= 10; /* digits below a nanosecond count as nothing */
+        scale /= 10; /* digits below a nanosecond are ignored */
         fraction += (uint64_t)(*at - '0') * scale;
     }
     *ret_value += fraction;
@@ -200,9 +200,9 @@ int cli_parse_range(const struct cli_command *command, const struct cli_range *r
     uint64_t from_ns = 0, to_ns = 0;
 
     if (range->from != NULL && cli_parse_time(range->from, start_ns, &from_ns) != 0)
-        return cli_fail_usage(command, "--%s %s: " CLI_TIME_HELP, from, range->from);
+        return cli_fail_usage(command, "invalid --%s '%s' (" CLI_TIME_HELP ")", from, range->from);
     if (range->to != NULL && cli_parse_time(range->to, start_ns, &to_ns) != 0)
-        return cli_fail_usage(command, "--%s %s: " CLI_TIME_HELP, to, range->to);
+        return cli_fail_usage(command, "invalid --%s '%s' (" CLI_TIME_HELP ")", to, range->to);
     if (range->to != NULL && to_ns <= from_ns)
         return cli_fail_usage(command, "--%s %s is not later than --%s", to, range->to, from);
     *ret_from_ns = from_ns;

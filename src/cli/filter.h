@@ -24,41 +24,40 @@ struct cli_filter {
 int cli_filter_parse(const struct cli_command *command, struct cli_filter *filter, const char *text,
                      int allow_names);
 
-/* Whether a number (UINT64_MAX: none) or a name (may be NULL) passes; remembers that it was seen.
+/* Whether a number (UINT64_MAX: none) or a name (may be NULL) passes; records that it was seen.
  */
 int cli_filter_passes(struct cli_filter *filter, uint64_t number, const char *name,
                       size_t name_bytes);
 
-/* One line for what was asked for and never seen. Returns whether there was any. */
-int cli_filter_tell_unseen(const struct cli_command *command, const struct cli_filter *filter,
+/* One line for requested items that were never seen. Returns whether there were any. */
+int cli_filter_warn_unseen(const struct cli_command *command, const struct cli_filter *filter,
                            const char *noun);
 
 void cli_filter_release(struct cli_filter *filter);
 
-/* Whether a shell pattern is like a function's name, its name with its classes, or its signature
- * ("" where there is none): 1 or 0. */
+/* Whether a shell pattern matches a function's name, its name with its classes, or its signature
+ * ("" if there is none): 1 or 0. */
 int cli_function_matches(const char *pattern, const char *name, const char *signature);
 
-/* A whole number in decimal digits alone, from least to most. Returns 0 or -1. */
+/* A decimal integer from least to most. Returns 0 or -1. */
 int cli_parse_number(const char *text, size_t least, size_t most, size_t *ret_number);
 
-/* The most that --limit takes. */
+/* The maximum of --limit. */
 enum { CLI_LIMIT_MAX = 999999999 };
 
 #define CLI_TIME_HELP \
-    "a time is seconds since the beginning, or with a unit (5ms), or @SECONDS since 1970"
+    "seconds since the start, a time with a unit such as 5ms, or @SECONDS since 1970"
 
 /* "1.5", "20ms", "@1700000000.5" to CLOCK_REALTIME in ns. Exact to the ns. Returns 0 or -1. */
 int cli_parse_time(const char *text, uint64_t start_ns, uint64_t *ret_ns);
 
-/* As options have it. */
+/* As in options. */
 struct cli_range {
-    const char *from, *to; /* NULL: no such bound */
-    int has_since; /* --from and --to say something else, times are of --since and --until */
+    const char *from, *to; /* NULL: unbounded */
+    int has_since; /* 1: the options are --since and --until */
 };
 
-/* 0 stands for a bound that is not set. Returns CLI_OK, or CLI_USAGE where a time is wrong, or none
- * can be in the range. */
+/* An unset bound is 0. Returns CLI_OK, or CLI_USAGE if a time is invalid, or the range is empty. */
 int cli_parse_range(const struct cli_command *command, const struct cli_range *range,
                     uint64_t start_ns, uint64_t *ret_from_ns, uint64_t *ret_to_ns);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * launch.c: fork, exec, wait. A pipe that exec closes tells a program that could not be run from
- * one that exits with 126 or 127.
+ * launch.c: fork, exec, wait. A pipe that exec closes distinguishes a program that could not be run
+ * from one that exits with 126 or 127.
  */
 #include "cli/launch.h"
 
@@ -59,7 +59,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Ours: the first signal asks the program to end, and a further one ends it. */
+/* Ours: the first signal asks the program to end, a second one kills it. */
 static void pass_on(const struct cli_launch *launch, struct cli_launched *launched, int number)
 {
     if (number == SIGCHLD || number < 0)
@@ -90,7 +90,7 @@ static int wait_for(const struct cli_launch *launch, const sigset_t *signals,
     return CLI_OK;
 }
 
-static void tell_exec_failure(const struct cli_command *command, const struct cli_launch *launch,
+static void report_exec_failure(const struct cli_command *command, const struct cli_launch *launch,
                               int report, struct cli_launched *launched)
 {
     int error_number;
@@ -113,8 +113,8 @@ int cli_launch(const struct cli_command *command, const struct cli_launch *launc
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
         sigaddset(&signals, taken[i]);
     if (pipe2(report, O_CLOEXEC) != 0)
-        return cli_fail(command, "cannot make a pipe: %s", strerror(errno));
-    signal(SIGCHLD, SIG_DFL); /* whoever ignores it would take the status away */
+        return cli_fail(command, "cannot create a pipe: %s", strerror(errno));
+    signal(SIGCHLD, SIG_DFL); /* if it is ignored, the exit status is lost */
     sigprocmask(SIG_BLOCK, &signals, &before);
     fflush(NULL);
     uint64_t start_ns = now_ns();
@@ -125,9 +125,9 @@ int cli_launch(const struct cli_command *command, const struct cli_launch *launc
     if (launched.pid < 0) {
         close(report[0]);
         sigprocmask(SIG_SETMASK, &before, NULL);
-        return cli_fail(command, "cannot start a process: %s", strerror(errno));
+        return cli_fail(command, "cannot fork: %s", strerror(errno));
     }
-    tell_exec_failure(command, launch, report[0], &launched);
+    report_exec_failure(command, launch, report[0], &launched);
     close(report[0]);
     int status = wait_for(launch, &signals, &launched);
     launched.wall_ns = now_ns() - start_ns;

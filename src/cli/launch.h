@@ -12,37 +12,38 @@
 
 #include "cli/cli.h"
 
-/* What a shell exits with where a program cannot be run, is not found, or was ended by a signal. */
+/* Exit statuses of a shell if a program cannot be run, is not found, or was ended by a signal. */
 enum { CLI_NOT_EXECUTABLE = 126, CLI_NOT_FOUND = 127, CLI_BY_SIGNAL = 128 };
 
 struct cli_variable {
-    const char *name, *value; /* value NULL: it is not to be set */
+    const char *name, *value; /* value NULL: unset it */
 };
 
 struct cli_launch {
-    char **program; /* ended by NULL; found as a shell finds it */
-    const char *file; /* what is run in its place; NULL: program[0] */
+    char **program; /* NULL-terminated; searched as by a shell */
+    const char *file; /* file to run instead; NULL: program[0] */
     const struct cli_variable *environment;
     size_t environment_count;
     int is_quiet; /* 1: standard input and output are /dev/null */
-    /* 1: what would end us is to end it too. Else SIGTERM and SIGHUP are passed on, and SIGINT and
-     * SIGQUIT, which come to both from the terminal, are for the program to decide on. */
+    /* 1: signals that would end this process end the program, too. Otherwise SIGTERM and SIGHUP are
+     * forwarded, and SIGINT and SIGQUIT, which the terminal sends to both, are left to the program.
+     */
     int is_ours;
-    const sigset_t *mask; /* of its signals; NULL: the caller's */
+    const sigset_t *mask; /* its signal mask; NULL: the caller's */
 };
 
 struct cli_launched {
     pid_t pid;
-    int status;     /* as a shell tells it */
+    int status;     /* as a shell reports it */
     int signal;     /* that ended it, or 0 */
-    int exec_error; /* not 0: it could not be run */
-    int taken;      /* the signal that was sent to us meanwhile, or 0 */
+    int exec_error; /* not 0: errno; it could not be run */
+    int taken;      /* signal received while waiting, or 0 */
     uint64_t wall_ns;
-    struct rusage usage; /* its own, and that of the children that it waited for */
+    struct rusage usage; /* of the program and the children it waited for */
 };
 
-/* Returns CLI_OK, or CLI_FAILURE where no process could be made; says why. That the program could
- * not be run is said too. */
+/* Returns CLI_OK, or CLI_FAILURE and reports why if no process could be created. Also reports that
+ * the program could not be run. */
 int cli_launch(const struct cli_command *command, const struct cli_launch *launch,
                struct cli_launched *ret_launched);
 

@@ -4,87 +4,44 @@
  * (doc/spool.md, "Requests").
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
-#include "writer/request.h"
+#include "cli/cli_process.h"
+#include "cli/option.h"
 
 #define ME (&cli_command_level)
 
 enum { LEVEL_MAX = 5, UNCHANGED = -1 };
 #define WAIT_NS INT64_C(5000000000)
 
-/* What the command line asks for. */
-struct wish {
+/* The request on the command line. */
+struct level_request {
     const char *target;
-    int functions, parameters; /* UNCHANGED: as they are */
+    int functions, parameters; /* or UNCHANGED */
     int is_change, as_json;
 };
 
-/* Where the process keeps its spool, if it keeps to the rule: PROBITY_SPOOL_DIR, or that of its
- * user. malloc'ed; NULL: no memory. */
-static char *folder_of(uint32_t pid)
-{
-    const char *wanted = getenv("PROBITY_SPOOL_DIR");
-    char *folder = NULL, process[32];
-    struct stat status;
-
-    if (wanted != NULL && wanted[0] != 0)
-        return strdup(wanted);
-    snprintf(process, sizeof process, "/proc/%" PRIu32, pid);
-    uid_t user = stat(process, &status) == 0 ? status.st_uid : geteuid();
-    return asprintf(&folder, "/dev/shm/probity-%u", (unsigned)user) < 0 ? NULL : folder;
-}
-
-static int open_process(uint32_t pid, struct probity_request **ret_request)
-{
-    if (kill((pid_t)pid, 0) != 0 && errno == ESRCH)
-        return cli_fail(ME, "no process %" PRIu32, pid);
-    char *folder = folder_of(pid);
-    if (folder == NULL)
-        return cli_fail(ME, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
-    int count = 0, status = CLI_OK;
-    int error = probity_request_open_process(folder, pid, &count, ret_request);
-    if (error != 0)
-        status = cli_fail(ME, "cannot look into '%s' for process %" PRIu32 ": %s", folder, pid,
-                          error == PROBITY_ERROR_OPEN ? strerror(errno)
-                                                      : probity_error_text(error));
-    else if (count == 0)
-        status = cli_fail(ME, "process %" PRIu32 " is not recording: nothing of it in '%s'; where "
-                          "its spool is elsewhere, set PROBITY_SPOOL_DIR or name its trace",
-                          pid, folder);
-    else if (count > 1)
-        status = cli_fail(ME, "process %" PRIu32 " records %d traces; name one of them", pid,
-                          count);
-    free(folder);
-    return status;
-}
-
-/* The spool that a trace names. */
-static int open_spool(const char *trace, const struct probity_info *info,
+/* The spool of a trace. */
+static int open_spool(const char *trace, const struct probity_trace_facts *facts,
                       struct probity_request **ret_request)
 {
-    const struct probity_text *spool = &info->text[PROBITY_TAG_SPOOL];
-    char *path = spool->bytes != NULL ? strndup(spool->bytes, spool->length) : NULL;
+    const struct probity_request_trace wanted = {.path = trace,
+                                                 .info = &facts->info,
+                                                 .device = facts->device,
+                                                 .inode = facts->inode,
+                                                 .owner = facts->owner};
+    int error = probity_request_open_trace(&wanted, ret_request), before = errno;
 
-    if (path == NULL)
-        return cli_fail(ME, "'%s' names no spool", trace);
-    int error = probity_request_open_spool(path, info->session, info->boot, ret_request);
-    int before = errno;
-    free(path);
     if (error == 0)
         return CLI_OK;
     if (error == PROBITY_ERROR_STATE || (error == PROBITY_ERROR_OPEN && before == ENOENT))
-        return cli_fail(ME, "'%s': its program (process %" PRIu32 ") does not record any more",
-                        trace, info->pid);
-    return cli_fail(ME, "'%s': its spool cannot be opened: %s", trace,
+        return cli_fail(ME, "'%s': its program (process %" PRIu32 ") is no longer recording", trace,
+                        facts->info.pid);
+    return cli_fail(ME, "cannot open the spool of '%s': %s", trace,
                     error == PROBITY_ERROR_OPEN ? strerror(before) : probity_error_text(error));
 }
 
@@ -100,68 +57,59 @@ static int open_trace(const char *name, struct probity_request **ret_request)
     if (status == CLI_OK) {
         const struct probity_trace_facts *facts = probity_reader_facts(reader, 0);
         status = facts->state == PROBITY_TRACE_CLOSED
-                     ? cli_fail(ME, "'%s' is closed: its program does not record any more", path)
-                     : open_spool(path, &facts->info, ret_request);
+                     ? cli_fail(ME, "'%s' is closed: its program is no longer recording", path)
+                     : open_spool(path, facts, ret_request);
         probity_reader_close(reader);
     }
     free(path);
     return status;
 }
 
-/* A process id is all digits; a trace of such a name is ./NAME. */
-static int is_process(const char *target)
-{
-    return target[0] != 0 && target[strspn(target, "0123456789")] == 0;
-}
-
 static int open_target(const char *target, struct probity_request **ret_request)
 {
-    if (!is_process(target))
-        return open_trace(target, ret_request);
-    errno = 0;
-    unsigned long pid = strtoul(target, NULL, 10);
-    if (errno != 0 || pid == 0 || pid > INT32_MAX)
-        return cli_fail(ME, "no process %s", target);
-    return open_process((uint32_t)pid, ret_request);
+    return cli_process_is(target) ? cli_process_open(ME, target, ret_request)
+                                  : open_trace(target, ret_request);
 }
 
-static int tell_error(uint32_t pid, int is_served, int error)
+static int report_error(uint32_t pid, int is_served, int error)
 {
     switch (error) {
     case PROBITY_ERROR_VERSION:
-        return cli_fail(ME, "process %" PRIu32 " runs a version of Probity without levels", pid);
+        return cli_fail(ME, "process %" PRIu32 " uses a version of Probity without levels", pid);
     case PROBITY_ERROR_STATE:
-        return cli_fail(ME, "process %" PRIu32 " ended, or its recording did, before it answered",
+        return cli_fail(ME, "process %" PRIu32 " ended, or stopped recording, before it replied",
                         pid);
     case PROBITY_ERROR_LIMIT:
-        return cli_fail(ME, "process %" PRIu32 " did not answer within 5 s: %s", pid,
-                        is_served ? "it is stopped, or held up; it will when it goes on"
-                                  : "it has no writing thread before its first chunk is full; it "
-                                    "will answer then");
+        return cli_fail(ME, "process %" PRIu32 " did not reply within 5 s: %s", pid,
+                        is_served ? "it is stopped or delayed and will reply when it resumes"
+                                  : "it has no writer thread until its first chunk is full, and "
+                                    "will reply then");
     default:
         return cli_fail(ME, "cannot write to the spool of process %" PRIu32 ": %s", pid,
                         strerror(errno));
     }
 }
 
-static int ask(const struct wish *wish, const struct probity_request *request)
+static int ask(const struct level_request *wanted, const struct probity_request *request)
 {
-    uint32_t pid = probity_request_pid(request);
+    /* It may have another id in its PID namespace. */
+    uint32_t pid = cli_process_is(wanted->target) ? (uint32_t)strtoul(wanted->target, NULL, 10)
+                                                  : probity_request_pid(request);
     int functions = 0, parameters = 0;
-    int error = wish->is_change
-                    ? probity_request_levels(request, wish->functions, wish->parameters, WAIT_NS,
-                                             &functions, &parameters)
+    int error = wanted->is_change
+                    ? probity_request_levels(request, wanted->functions, wanted->parameters,
+                                             WAIT_NS, &functions, &parameters)
                     : probity_request_read(request, &functions, &parameters);
 
     if (error != 0)
-        return tell_error(pid, probity_request_has_writer(request), error);
-    printf(wish->as_json ? "{\"pid\": %" PRIu32 ", \"functions\": %d, \"parameters\": %d}\n"
-                         : "%" PRIu32 ": levels %d, %d\n",
+        return report_error(pid, probity_request_has_writer(request), error);
+    printf(wanted->as_json ? "{\"pid\": %" PRIu32 ", \"functions\": %d, \"parameters\": %d}\n"
+                           : "%" PRIu32 ": levels %d, %d\n",
            pid, functions, parameters);
     return CLI_OK;
 }
 
-/* "-" leaves a level as it is. */
+/* "-" leaves a level unchanged. */
 static int level_of(const char *text, int *ret_level)
 {
     if (strcmp(text, "-") == 0) {
@@ -169,62 +117,71 @@ static int level_of(const char *text, int *ret_level)
         return CLI_OK;
     }
     if (text[0] < '0' || text[0] > '0' + LEVEL_MAX || text[1] != 0)
-        return cli_fail_usage(ME, "'%s' is not a level: 0 to %d, or '-' to leave it", text,
-                              LEVEL_MAX);
+        return cli_fail_usage(ME, "invalid level '%s' (0 to %d, or '-' to leave it unchanged)",
+                              text, LEVEL_MAX);
     *ret_level = text[0] - '0';
     return CLI_OK;
 }
 
-static int operands(int argc, char **argv, struct wish *wish)
+static int take_operands(int argc, char **argv, struct level_request *wanted)
 {
     int count = argc - optind, status = CLI_OK;
 
     if (count == 0)
-        return cli_fail_usage(ME, "no process and no trace given");
+        return cli_fail_usage(ME, "expected a process id or a trace");
     if (count > 3)
         return cli_fail_usage(ME, "too many arguments");
-    wish->target = argv[optind];
-    wish->is_change = count > 1;
+    wanted->target = argv[optind];
+    wanted->is_change = count > 1;
     if (count > 1)
-        status = level_of(argv[optind + 1], &wish->functions);
+        status = level_of(argv[optind + 1], &wanted->functions);
     if (status == CLI_OK && count > 2)
-        status = level_of(argv[optind + 2], &wish->parameters);
+        status = level_of(argv[optind + 2], &wanted->parameters);
     return status;
 }
 
 static int run(int argc, char **argv)
 {
-    static const struct option long_options[] = {{"json", no_argument, NULL, 'j'},
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {NULL, 0, NULL, 0}};
-    struct wish wish = {.functions = UNCHANGED, .parameters = UNCHANGED};
+    struct level_request wanted = {.functions = UNCHANGED, .parameters = UNCHANGED};
     struct probity_request *request;
-    int option;
+    int status = cli_options_take(ME, &wanted, argc, argv);
 
-    while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
-        switch (option) {
-        case 'j': wish.as_json = 1; break;
-        case 'h': return cli_print_help(ME);
-        default: return cli_fail_option(ME, argv, option);
-        }
-    }
-    int status = operands(argc, argv, &wish);
     if (status == CLI_OK)
-        status = open_target(wish.target, &request);
+        status = take_operands(argc, argv, &wanted);
+    if (status == CLI_OK)
+        status = open_target(wanted.target, &request);
     if (status != CLI_OK)
-        return status;
-    status = ask(&wish, request);
+        return status < 0 ? CLI_OK : status;
+    status = ask(&wanted, request);
     probity_request_close(request);
     return status;
 }
 
+static const struct cli_operand operands[] = {
+    {.label = "process or trace"},
+    {.label = "level of functions", .choices = "0 1 2 3 4 5 -"},
+    {.label = "level of parameters", .choices = "0 1 2 3 4 5 -"},
+    {.label = NULL},
+};
+
+static const struct cli_option options[] = {
+    {.name = "json", .help = "print a JSON object", .brief = "print JSON",
+     CLI_FLAG(struct level_request, as_json)},
+    CLI_HELP_ROW,
+    {.name = NULL},
+};
+
 const struct cli_command cli_command_level = {
-    "level", run, "Show or change the levels of a running program",
-    "[--json] PID|TRACE [FUNCTIONS [PARAMETERS]]",
-    "A function scope is recorded where its own level is not above FUNCTIONS, 0 to 5; its\n"
-    "parameters, where it is not above PARAMETERS, which are raised to FUNCTIONS where they are\n"
-    "below. A '-' leaves a level as it is. Prints the levels in force then; the trace tells when\n"
-    "they changed.\n\n"
-    "      --json   print an object\n"
-    "  -h, --help   this text\n",
-    "0 done; 1 failure; 2 wrong call"};
+    .name = "level",
+    .run = run,
+    .summary = "Show or change the levels of a running program",
+    .usage = "[--json] PID|TRACE [FUNCTIONS [PARAMETERS]]",
+    .help =
+        "A function scope is recorded if its level is at most FUNCTIONS (0 to 5), and its "
+        "parameters if it is at most PARAMETERS. PARAMETERS is raised to FUNCTIONS if it is "
+        "lower. A '-' leaves a level unchanged. Prints the levels now in effect; the trace "
+        "records when they changed.",
+    .options = options,
+    .operands = operands,
+    .statuses = "0 success; 1 failure; 2 usage error",
+};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * limit.c: reads a bound from its end: a name may hold whatever stands between its parts.
+ * limit.c: parses a limit from its end: a name may contain the separators.
  */
 #include "cli/limit.h"
 
@@ -73,15 +73,16 @@ int cli_limit_parse(const struct cli_command *command, struct cli_limits *limits
     struct probity_compare_limit limit = {.text = text};
 
     if (limits->count == PROBITY_COMPARE_LIMITS_MAX)
-        return cli_fail_usage(command, "--fail-on: at most %d of them", PROBITY_COMPARE_LIMITS_MAX);
+        return cli_fail_usage(command, "too many --fail-on options (at most %d)",
+                              PROBITY_COMPARE_LIMITS_MAX);
     if (!parse_limit(text, &limit, &limits->patterns[limits->count]))
-        return cli_fail_usage(command, "--fail-on %s: calls, self, total, cpu, mean, median or "
-                              "p99, then > or <, then percent: 'p99>+5%%'; before it may stand "
-                              "function:PATTERN: or block:PATTERN:", text);
+        return cli_fail_usage(command, "invalid --fail-on '%s' (expected calls, self, total, cpu, "
+                              "mean, median or p99, then > or <, then percent, as 'p99>+5%%'; "
+                              "optionally after function:PATTERN: or block:PATTERN:)", text);
     if (limit.is_of_kind && limit.kind == PROBITY_COMPARE_BLOCK &&
         limit.statistic == PROBITY_COMPARE_SELF) {
         free(limits->patterns[limits->count]);
-        return cli_fail_usage(command, "--fail-on %s: a block has no self time, but a total", text);
+        return cli_fail_usage(command, "--fail-on %s: blocks have no self time; use total", text);
     }
     limits->items[limits->count++] = limit;
     return CLI_OK;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * limit.h: bounds of changes given as options: [function:PATTERN:|block:PATTERN:]STATISTIC>PERCENT.
+ * limit.h: limits of changes given as options: [function:PATTERN:|block:PATTERN:]STATISTIC>PERCENT.
  */
 #ifndef PROBITY_CLI_LIMIT_H
 #define PROBITY_CLI_LIMIT_H
 
-#include "analysis/compare.h"
+#include "answers/diff/compare.h"
 #include "cli/cli.h"
 
 struct cli_limits {
@@ -14,7 +14,7 @@ struct cli_limits {
     size_t count;
 };
 
-/* Adds one. The text must stay. Returns CLI_OK or CLI_USAGE. */
+/* Adds a limit. The text must remain valid. Returns CLI_OK or CLI_USAGE. */
 int cli_limit_parse(const struct cli_command *command, struct cli_limits *limits, const char *text);
 
 /* A decimal number with an optional sign and an optional percent sign. Returns 0 or -1. */

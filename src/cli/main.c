@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * main.c: the table of subcommands, and what is common to all of them: help, version, a checked
- * stdout.
+ * main.c: the table of subcommands, and what they share: help, version, a checked stdout.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/option.h"
+#include "reader/functions.h"
+#include "symbols/demangle.h"
 
 static const struct cli_command *const commands[] = {
     &cli_command_record,
@@ -19,6 +20,8 @@ static const struct cli_command *const commands[] = {
     &cli_command_info,
     &cli_command_check,
     &cli_command_recover,
+    &cli_command_drain,
+    &cli_command_spools,
     &cli_command_level,
     &cli_command_tree,
     &cli_command_threads,
@@ -49,23 +52,23 @@ static void print_overview(FILE *stream)
 {
     fputs("Usage: probity COMMAND [OPTION]... [ARGUMENT]...\n"
           "       probity COMMAND --help | --help | --version\n\n"
-          "Records probes of a program and turns their records into answers.\n\n", stream);
+          "Records probes of C and C++ programs and analyzes the traces.\n\n", stream);
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(stream, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
-    fputs("\nA TRACE may be live, killed, closed, copied, cut or damaged. NAME.csv stands for the\n"
-          "trace NAME.csv.probity beside it.\n\n"
-          "Exit status: 0 done; 1 failure; 2 wrong call; 3 the input is damaged or incomplete,\n"
-          "and what could be read was treated. Records dropped by choice (mode drop, a limit) are\n"
-          "told, and make no 3. `record` passes on the status of its program.\n",
+    fputs("\nA TRACE may be complete, live, copied, truncated, damaged or left by a killed\n"
+          "program. NAME.csv means the trace NAME.csv.probity in the same directory.\n\n"
+          "Exit status: 0 success; 1 failure; 2 usage error; 3 the input is damaged or incomplete\n"
+          "and partial results were printed. Records dropped by choice (mode drop, a limit) count\n"
+          "only for CSV, which cannot report them. `record` exits with its program's status.\n",
           stream);
 }
 
-/* What went to stdio must have arrived: a full disk is not success. */
+/* Output to stdio must have been written: a full disk is an error. */
 static int check_stdout(int status)
 {
     errno = 0;
     int failed = fflush(stdout) != 0 || ferror(stdout);
-    /* `csv` has closed it already, and looked. */
+    /* `csv` has already checked and closed it. */
     if (failed || (fclose(stdout) != 0 && errno != EBADF)) {
         fprintf(stderr, "probity: cannot write to standard output: %s\n",
                 errno != 0 ? strerror(errno) : "output error");
@@ -80,7 +83,7 @@ static int help(int argc, char **argv)
     const struct cli_command *command = argc > 1 ? find_command(argv[1]) : NULL;
 
     if (argc > 1 && command == NULL) {
-        fprintf(stderr, "probity: no command '%s'; 'probity --help' lists them\n", argv[1]);
+        fprintf(stderr, "probity: unknown command '%s'; see 'probity --help'\n", argv[1]);
         return CLI_USAGE;
     }
     if (command != NULL)
@@ -89,7 +92,7 @@ static int help(int argc, char **argv)
     return CLI_OK;
 }
 
-/* Options of `probity` itself come first; behind a command they are the command's. */
+/* Options of `probity` precede the command; after it they are the command's. */
 static int run(int argc, char **argv)
 {
     const char *name = argv[1];
@@ -100,9 +103,12 @@ static int run(int argc, char **argv)
         printf("probity %s\n", probity_version());
         return CLI_OK;
     }
+    /* For the build: its output is kept in completion/. */
+    if (strcmp(name, "--completion") == 0 && argc == 3)
+        return cli_completion_print(stdout, argv[2], commands, COMMANDS);
     const struct cli_command *command = find_command(name);
     if (command == NULL) {
-        fprintf(stderr, "probity: no command '%s'; 'probity --help' lists them\n", name);
+        fprintf(stderr, "probity: unknown command '%s'; see 'probity --help'\n", name);
         return CLI_USAGE;
     }
     cli_cut_watch();
@@ -111,8 +117,8 @@ static int run(int argc, char **argv)
     return cli_cut_judge(command, status);
 }
 
-/* A file that is opened later must not get the number of a stream that the caller closed: messages
- * would go into it. Standard output then refuses every byte. */
+/* A file opened later must not get the number of a stream that the caller closed: messages would go
+ * into it. Standard output then refuses every byte. */
 static void fill_streams(void)
 {
     for (int stream = 0; stream <= 2; stream++) {
@@ -128,7 +134,8 @@ int main(int argc, char **argv)
 {
     fill_streams();
     cli_memory_init();
-    opterr = 0; /* the subcommands name a wrong option in a line of their own */
+    probity_functions_demangle = symbols_demangle;
+    opterr = 0; /* the subcommands report invalid options themselves */
     if (argc < 2) {
         print_overview(stderr);
         return CLI_USAGE;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * record.c: `probity record`: runs a program with recording switched on, and leaves a whole trace
- * behind however it ends.
+ * record.c: `probity record`: runs a program with recording on, and completes its trace however the
+ * program ends.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,13 +15,20 @@
 
 #include "base/limits.h"
 #include "cli/cli.h"
+#include "cli/cli_drain.h"
 #include "cli/cli_recover.h"
 #include "cli/cli_traces.h"
+#include "cli/filter.h"
 #include "cli/launch.h"
+#include "cli/option.h"
+#include "cli/preload.h"
+#include "cli/selection.h"
 
 struct record_call {
-    const char *out, *mode, *label;
-    int force;
+    const char *out, *mode, *label, *writer;
+    int force, functions;
+    struct cli_selection selection;
+    char *rules; /* of the selection; NULL: none */
     char **program;
 };
 
@@ -53,7 +59,7 @@ static char *absolute_pattern(const char *out)
     return pattern;
 }
 
-/* What the library makes of the pattern in the process pid: %p, %n and %%. malloc'ed. */
+/* Expands %p, %n and %% as the library does in process pid. malloc'ed. */
 static char *expand_pattern(const char *pattern, const char *program, pid_t pid)
 {
     const char *slash = strrchr(program, '/'), *name = slash != NULL ? slash + 1 : program;
@@ -79,19 +85,19 @@ static char *expand_pattern(const char *pattern, const char *program, pid_t pid)
     return fclose(stream) == 0 ? path : NULL;
 }
 
-/* A trace without its spool is worth nothing, and a spool without its trace is never found. */
+/* Removes the spool of a trace that is about to be removed: nothing else would find it. */
 static int discard(const char *trace)
 {
     struct probity_recover_result result;
     int error = probity_recover_discard(trace, &result);
 
     if (error == PROBITY_ERROR_STATE)
-        return cli_fail(&cli_command_record, "'%s' is still being recorded; use -o for another",
-                        trace);
+        return cli_fail(&cli_command_record, "'%s' is still being recorded; use -o to choose "
+                        "another name", trace);
     return error == 0 ? CLI_OK : cli_fail_trace(&cli_command_record, trace, error, errno);
 }
 
-/* Removes one of the files that are in the way. */
+/* Removes an existing output file. */
 static int remove_old(const char *path, int is_trace)
 {
     struct stat status;
@@ -99,7 +105,8 @@ static int remove_old(const char *path, int is_trace)
     if (lstat(path, &status) != 0)
         return CLI_OK;
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
-        return cli_fail(&cli_command_record, "'%s' is no regular file; use -o for another", path);
+        return cli_fail(&cli_command_record, "'%s' is not a regular file; use -o to choose another "
+                        "name", path);
     if (is_trace && discard(path) != CLI_OK)
         return CLI_FAILURE;
     return unlink(path) == 0 ? CLI_OK
@@ -107,32 +114,32 @@ static int remove_old(const char *path, int is_trace)
                                         strerror(errno));
 }
 
-/* The library would say so too, but only when the program runs already. */
-static int check_folder(const struct record_call *call)
+/* The library would report this, too, but only after the program has started. */
+static int check_directory(const struct record_call *call)
 {
     const char *slash = call->out != NULL ? strrchr(call->out, '/') : NULL;
-    char *folder = slash == NULL        ? strdup(".")
-                   : slash == call->out ? strdup("/")
-                                        : strndup(call->out, (size_t)(slash - call->out));
+    char *directory = slash == NULL        ? strdup(".")
+                      : slash == call->out ? strdup("/")
+                                           : strndup(call->out, (size_t)(slash - call->out));
     struct stat status;
     int result = CLI_OK;
 
-    if (folder == NULL)
+    if (directory == NULL)
         return cli_fail(&cli_command_record, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
-    if (strchr(folder, '%') == NULL) {
-        int error = stat(folder, &status) != 0            ? errno
+    if (strchr(directory, '%') == NULL) {
+        int error = stat(directory, &status) != 0         ? errno
                     : !S_ISDIR(status.st_mode)            ? ENOTDIR
-                    : access(folder, W_OK | X_OK) != 0    ? errno
+                    : access(directory, W_OK | X_OK) != 0 ? errno
                                                           : 0;
         if (error != 0)
-            result = cli_fail(&cli_command_record, "cannot write in '%s': %s", folder,
+            result = cli_fail(&cli_command_record, "cannot write in '%s': %s", directory,
                               strerror(error));
     }
-    free(folder);
+    free(directory);
     return result;
 }
 
-/* Refuses what is there, or removes it. Patterns with %p name what cannot be there yet. */
+/* Refuses or removes existing output. A pattern with %p names a file that cannot exist yet. */
 static int clear_output(const struct record_call *call)
 {
     if (call->out == NULL || strchr(call->out, '%') != NULL)
@@ -145,8 +152,8 @@ static int clear_output(const struct record_call *call)
                                                           : NULL;
     int status = CLI_OK;
     if (existing != NULL && !call->force)
-        status = cli_fail(&cli_command_record,
-                          "'%s' exists; use -f to replace it, or -o for another", existing);
+        status = cli_fail(&cli_command_record, "'%s' already exists; use -f to overwrite it, or -o "
+                          "for another name", existing);
     else if (existing != NULL)
         status = remove_old(trace, 1);
     if (existing != NULL && status == CLI_OK && strcmp(trace, call->out) != 0)
@@ -158,46 +165,70 @@ static int clear_output(const struct record_call *call)
 /* ---- Afterwards --------------------------------------------------------------------------------
  */
 
-/* Whether a file was written to since the start. */
-static int is_file_new(const char *path, uint64_t start_ns)
+/* Whether a regular file of this name was written since the start, and its owner. */
+static int is_file_new(const char *path, uint64_t start_ns, uid_t *ret_owner)
 {
     struct stat status;
 
-    if (stat(path, &status) != 0)
+    if (lstat(path, &status) != 0 || !S_ISREG(status.st_mode))
         return 0;
+    *ret_owner = status.st_uid;
     return (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec +
                20000000 >= start_ns; /* a file system's clock may lag by a tick of the kernel */
 }
 
-/* What is told of one trace that appeared. Returns whether it was begun after start_ns. */
-static int conclude_one(const char *path, const char *own, uint64_t start_ns)
+/* Summary of the traces that match. */
+struct conclusion {
+    const char *own; /* the name of the program's own trace */
+    uint64_t start_ns;
+    size_t appeared; /* begun after start_ns */
+    size_t foreign;  /* of other users, who may have planted them */
+    const char *first_foreign;
+};
+
+/* Examines one trace that appeared, and recovers it if necessary. A name does not show the owner:
+ * only this user's traces count, and probity_recover() checks again what it opens. */
+static void conclude_one(const char *path, struct conclusion *conclusion)
 {
     const char *paths[] = {path};
     struct probity_reader *reader;
     struct probity_recover_result result;
+    uid_t owner;
 
-    if (!is_file_new(path, start_ns) || probity_reader_open(paths, 1, NULL, NULL, &reader) != 0)
-        return 0;
+    if (!is_file_new(path, conclusion->start_ns, &owner))
+        return;
+    if (owner != geteuid()) {
+        if (conclusion->foreign++ == 0)
+            conclusion->first_foreign = path;
+        return;
+    }
+    if (probity_reader_open(paths, 1, NULL, NULL, &reader) != 0)
+        return;
     const struct probity_trace_facts *facts = probity_reader_facts(reader, 0);
-    int is_new = facts->info.anchor.realtime_ns >= start_ns;
+    int is_new = facts->info.anchor.realtime_ns >= conclusion->start_ns &&
+                 facts->owner == geteuid();
     enum probity_trace_state state = facts->state;
     probity_reader_close(reader);
-    /* Children may still be at work; the program itself is not. */
-    if (is_new && (state == PROBITY_TRACE_KILLED || strcmp(path, own) == 0)) {
-        if (cli_recover_trace(&cli_command_record, path, &result) == CLI_OK && result.has_failed)
-            cli_warn(&cli_command_record, "'%s' is not complete: recording ended when it could not "
-                     "be written; `probity info` says why", path);
+    conclusion->appeared += (size_t)is_new;
+    /* Children may still be running; the program itself has ended. */
+    if (is_new && (state == PROBITY_TRACE_KILLED || strcmp(path, conclusion->own) == 0)) {
+        if (cli_recover_trace(&cli_command_record, path, 0, &result) == CLI_OK &&
+            result.has_failed)
+            cli_warn(&cli_command_record, "'%s' is incomplete: recording stopped because of a "
+                     "write error; see `probity info`", path);
     }
-    return is_new;
 }
 
-/* Programs that were killed leave a spool: folds them in, those of children and of a script's
- * programs too. Says what went wrong, never changes the status. */
-static void conclude(const char *pattern, const char *own_out, uint64_t start_ns)
+/* Recovers the spools of killed programs, including children and the programs of a script. Reports
+ * errors, but does not change the status. */
+static void conclude(const struct record_call *call, const char *pattern, const char *own_out,
+                     uint64_t start_ns)
 {
     struct cli_names names = {NULL, 0};
     char *own = cli_trace_path(own_out);
-    int appeared = 0, is_csv = own != NULL && strcmp(own, own_out) != 0;
+    struct conclusion conclusion = {.own = own, .start_ns = start_ns};
+    int is_csv = own != NULL && strcmp(own, own_out) != 0;
+    uid_t owner;
 
     if (own == NULL || cli_names_find(pattern, &names) != 0) {
         free(own);
@@ -205,15 +236,25 @@ static void conclude(const char *pattern, const char *own_out, uint64_t start_ns
         return;
     }
     for (size_t i = 0; i < names.count; i++)
-        appeared += conclude_one(names.items[i], own, start_ns);
-    /* The trace of a finished CSV is gone. Of CSVs with other names, nothing is left that tells
-     * whose they are. */
-    if (appeared == 0 && is_csv && is_file_new(own_out, start_ns))
-        appeared = 1;
-    if (appeared == 0 && !(is_csv && strchr(pattern, '%') != NULL))
-        cli_warn(&cli_command_record,
-                 "no trace '%s' appeared: does the program use Probity, and may it write there?",
-                 own);
+        conclude_one(names.items[i], &conclusion);
+    if (conclusion.foreign > 0)
+        cli_warn(&cli_command_record, "%zu new traces belong to other users and were not touched: "
+                 "'%s'%s", conclusion.foreign, conclusion.first_foreign,
+                 conclusion.foreign > 1 ? ", ..." : "");
+    /* The trace of a finished CSV is removed. Nothing shows which program wrote a CSV of another
+     * name. */
+    if (is_csv && is_file_new(own_out, start_ns, &owner) && owner == geteuid())
+        conclusion.appeared++;
+    if (conclusion.appeared == 0 && call->rules != NULL)
+        cli_warn(&cli_command_record, "no function was recorded: none that the program calls is "
+                 "selected, or it was not compiled with -finstrument-functions%s; see "
+                 "probity-functions(7)", call->functions ? "" : ", or --functions is missing");
+    else if (conclusion.appeared == 0 && call->functions)
+        cli_warn(&cli_command_record, "no function was recorded: compile the program with "
+                 "-finstrument-functions, and link it dynamically; see probity-functions(7)");
+    else if (conclusion.appeared == 0 && !(is_csv && strchr(pattern, '%') != NULL))
+        cli_warn(&cli_command_record, "no trace '%s' was written: does the program use Probity, "
+                 "and can it write there?", own);
     cli_names_release(&names);
     free(own);
 }
@@ -226,11 +267,11 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* What is not asked for stays as the environment has it. */
+/* Options that are not given leave the environment unchanged. */
 static int launch(const struct record_call *call, const char *pattern,
                   struct cli_launched *ret_launched)
 {
-    struct cli_variable environment[3] = {{"PROBITY_OUT", pattern}};
+    struct cli_variable environment[7] = {{"PROBITY_OUT", pattern}};
     struct cli_launch how = {
         .program = call->program, .environment = environment, .environment_count = 1};
 
@@ -238,14 +279,28 @@ static int launch(const struct record_call *call, const char *pattern,
         environment[how.environment_count++] = (struct cli_variable){"PROBITY_MODE", call->mode};
     if (call->label != NULL)
         environment[how.environment_count++] = (struct cli_variable){"PROBITY_LABEL", call->label};
-    return cli_launch(&cli_command_record, &how, ret_launched);
+    if (call->writer != NULL)
+        environment[how.environment_count++] =
+            (struct cli_variable){"PROBITY_WRITER", call->writer};
+    if (call->rules != NULL)
+        environment[how.environment_count++] = (struct cli_variable){"PROBITY_SELECT", call->rules};
+    char *preload = call->functions ? cli_preload_functions(&cli_command_record) : NULL;
+    if (call->functions && preload == NULL)
+        return CLI_FAILURE;
+    if (preload != NULL) {
+        environment[how.environment_count++] = (struct cli_variable){"LD_PRELOAD", preload};
+        environment[how.environment_count++] = (struct cli_variable){"PROBITY_START", "first"};
+    }
+    int status = cli_launch(&cli_command_record, &how, ret_launched);
+    free(preload);
+    return status;
 }
 
-/* The status is the program's, whatever becomes of its trace: that is told on stderr. */
+/* Returns the program's status; problems with its trace are reported on stderr. */
 static int record(const struct record_call *call)
 {
     struct cli_launched launched = {0};
-    int status = check_folder(call);
+    int status = check_directory(call);
 
     if (status == CLI_OK)
         status = clear_output(call);
@@ -254,13 +309,18 @@ static int record(const struct record_call *call)
     uint64_t start_ns = now_ns();
     char *pattern = absolute_pattern(call->out != NULL ? call->out : "%n.%p.probity");
     if (pattern == NULL)
-        return cli_fail(&cli_command_record, "cannot tell the working directory: %s",
+        return cli_fail(&cli_command_record, "cannot get the working directory: %s",
                         strerror(errno));
-    status = launch(call, pattern, &launched);
+    struct cli_drain drain = {0};
+    if (call->writer != NULL && strcmp(call->writer, "external") == 0)
+        status = cli_drain_begin(&cli_command_record, pattern, start_ns, &drain);
+    if (status == CLI_OK)
+        status = launch(call, pattern, &launched);
+    cli_drain_end(&drain);
     if (status == CLI_OK) {
         char *out = expand_pattern(pattern, call->program[0], launched.pid);
         if (out != NULL && launched.exec_error == 0)
-            conclude(pattern, out, start_ns);
+            conclude(call, pattern, out, start_ns);
         free(out);
         status = launched.status;
     }
@@ -268,53 +328,93 @@ static int record(const struct record_call *call)
     return status;
 }
 
-static int run(int argc, char **argv)
+/* Returns CLI_OK, an exit status, or -1 if help was shown. */
+static int take_arguments(struct record_call *call, int argc, char **argv)
 {
-    static const struct option long_options[] = {{"output", required_argument, NULL, 'o'},
-                                                 {"force", no_argument, NULL, 'f'},
-                                                 {"mode", required_argument, NULL, 'm'},
-                                                 {"label", required_argument, NULL, 'l'},
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {NULL, 0, NULL, 0}};
-    struct record_call call = {0};
-    int option;
+    int status = cli_options_take(&cli_command_record, call, argc, argv);
 
-    while ((option = getopt_long(argc, argv, "+:o:fh", long_options, NULL)) != -1) {
-        switch (option) {
-        case 'o': call.out = optarg; break;
-        case 'f': call.force = 1; break;
-        case 'm': call.mode = optarg; break;
-        case 'l': call.label = optarg; break;
-        case 'h': return cli_print_help(&cli_command_record);
-        default: return cli_fail_option(&cli_command_record, argv, option);
-        }
-    }
-    if (call.mode != NULL && strcmp(call.mode, "block") != 0 && strcmp(call.mode, "drop") != 0 &&
-        strcmp(call.mode, "ring") != 0)
-        return cli_fail_usage(&cli_command_record, "no mode '%s'; there are block, drop and ring",
-                              call.mode);
-    if (call.label != NULL && (*call.label == '\0' || strlen(call.label) > PROBITY_LIMIT_NAME))
-        return cli_fail_usage(&cli_command_record, "--label: 1 to %d bytes", PROBITY_LIMIT_NAME);
+    if (status != CLI_OK)
+        return status;
+    if (call->label != NULL && (*call->label == '\0' || strlen(call->label) > PROBITY_LIMIT_NAME))
+        return cli_fail_usage(&cli_command_record, "a label must have 1 to %d bytes",
+                              PROBITY_LIMIT_NAME);
     if (optind == argc)
         return cli_fail_usage(&cli_command_record, "no program given");
-    if (call.out != NULL && *call.out == '\0')
-        return cli_fail_usage(&cli_command_record, "-o needs a name");
-    call.program = argv + optind;
-    return record(&call);
+    if (call->out != NULL && *call->out == '\0')
+        return cli_fail_usage(&cli_command_record, "-o requires a name");
+    call->program = argv + optind;
+    return cli_selection_text(&cli_command_record, &call->selection, &call->rules);
 }
 
+static int run(int argc, char **argv)
+{
+    struct record_call call = {0};
+    int status = take_arguments(&call, argc, argv);
+
+    if (status == CLI_OK)
+        status = record(&call);
+    cli_selection_release(&call.selection);
+    free(call.rules);
+    return status < 0 ? CLI_OK : status;
+}
+
+static const struct cli_operand operands[] = {{.label = "program", .is_program = 1},
+                                              {.label = NULL}};
+
+static const struct cli_option options[] = {
+    {.name = "output", .letter = 'o', .value = "TRACE", .brief = "trace file to write",
+     .help = "default %n.%p.probity (%n program, %p process id) in this directory; a name "
+             "ending in .csv is converted to CSV when the program ends",
+     CLI_TEXT(struct record_call, out)},
+    {.name = "force", .letter = 'f', .help = "remove TRACE first if it exists",
+     .brief = "overwrite an existing trace", CLI_FLAG(struct record_call, force)},
+    {.name = "functions", .brief = "record functions without macros",
+     .help = "record the functions of a program that was compiled with -finstrument-functions, by "
+             "preloading libprobity-functions", CLI_FLAG(struct record_call, functions)},
+    {.name = "function", .value = "PATTERN", .brief = "record only functions that match",
+     .help = "of functions without macros, record only those whose name matches: * ? [a-z]; may be "
+             "repeated", CLI_PATTERNS(struct record_call, selection.functions)},
+    {.name = "exclude", .value = "PATTERN", .brief = "do not record functions that match",
+     .help = "leave out those whose name matches; may be repeated",
+     CLI_PATTERNS(struct record_call, selection.excluded)},
+    {.name = "object", .value = "PATTERN", .brief = "only functions of these files",
+     .help = "only those of executables and shared libraries whose file name matches; may be "
+             "repeated", CLI_PATTERNS(struct record_call, selection.objects)},
+    {.name = "min-bytes", .value = "N", .brief = "only functions with this much code",
+     .help = "only those with at least N bytes of code", .valid = "a number",
+     CLI_NUMBER(struct record_call, selection.min_bytes, 0, CLI_LIMIT_MAX)},
+    {.name = "selection", .value = "FILE", .brief = "file with rules that select functions",
+     .help = "read such rules from FILE, see probity-functions(7); `probity report` can suggest "
+             "them; may be repeated",
+     CLI_PATTERNS(struct record_call, selection.files)},
+    {.name = "label", .value = "LABEL", .help = "label this run, to find it again among others",
+     .brief = "label of the run", CLI_TEXT(struct record_call, label)},
+    {.name = "mode", .value = "MODE", .brief = "what to do when the writer cannot keep up",
+     .help = "when the writer cannot keep up: block (default), drop or ring",
+     .noun = "mode", CLI_WORD(struct record_call, mode, "block drop ring")},
+    {.name = "writer", .value = "WRITER", .brief = "writer of the trace",
+     .help = "thread (default): a thread of the program writes the trace; confined: that thread "
+             "may make only the system calls it needs to write; external: this command writes it, "
+             "and also waits for the program's children",
+     .noun = "writer", CLI_WORD(struct record_call, writer, "thread confined external")},
+    CLI_HELP_ROW,
+    {.name = NULL},
+};
+
 const struct cli_command cli_command_record = {
-    "record", run, "Run a program and record its probes",
-    "[OPTION]... [--] PROGRAM [ARGUMENT]...",
-    "Sets PROBITY_OUT for the program, waits for it, and passes on its exit status: 128 + N\n"
-    "where signal N ended it, 127 where it is not found, 126 where it cannot be run. SIGTERM and\n"
-    "SIGHUP are passed on. Where the program was killed, its last records are taken from the\n"
-    "spool.\n\n"
-    "  -o, --output TRACE   default %n.%p.probity (%n program, %p process id) in this directory;\n"
-    "                       a name that ends in .csv becomes a CSV when the program ends\n"
-    "  -f, --force          remove TRACE first where it exists\n"
-    "      --label LABEL    what this run is called, to find it again among others\n"
-    "      --mode MODE      when the writer cannot keep up: block (default), drop or ring\n"
-    "  -h, --help           this text\n",
-    "that of the program. Where it was not run: 1 failure; 2 wrong call;\n"
-    "126 cannot be run; 127 not found"};
+    .name = "record",
+    .run = run,
+    .summary = "Run a program and record its probes",
+    .usage = "[OPTION]... [--] PROGRAM [ARGUMENT]...",
+    .help =
+        "Sets PROBITY_OUT for the program, waits for it, and exits with its status: 128 + N if "
+        "it was terminated by signal N, 127 if it was not found, 126 if it could not be run. "
+        "Forwards SIGTERM and SIGHUP. If the program is killed, recovers its last records from "
+        "the spool.",
+    .options = options,
+    .operands = operands,
+    .stops_at_operand = 1,
+    .statuses =
+    "the program's; if it was not run: 1 failure; 2 usage error;\n"
+    "126 cannot be run; 127 not found",
+};

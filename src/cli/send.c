@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * send.c: requests by libcurl, which is loaded only when something is sent: linked, it and what it
- * needs would cost every other command more time to start than it takes.
+ * send.c: sends requests with libcurl, which is loaded only when needed: linking it would more than
+ * double the start-up time of every command. Without its headers, send_without_curl.c replaces this
+ * file.
  */
 #include "cli/send.h"
+
+#if !defined(PROBITY_WITHOUT_CURL) && __has_include(<curl/curl.h>)
 
 #include <curl/curl.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,7 +23,7 @@ enum {
     WAIT_MS_MAX = 30000,
     CONNECT_MS = 10000,
     REQUEST_MS = 60000,
-    ANSWER_BYTES = 4096 /* what is behind is not looked at */
+    ANSWER_BYTES = 4096 /* the rest is ignored */
 };
 
 /* What is used of libcurl. */
@@ -48,12 +50,6 @@ struct cli_sender {
     char answer[ANSWER_BYTES];
     size_t answer_bytes;
 };
-
-int cli_is_url(const char *path)
-{
-    return path != NULL && (strncasecmp(path, "http://", 7) == 0 ||
-                            strncasecmp(path, "https://", 8) == 0);
-}
 
 /* ---- Opening -----------------------------------------------------------------------------------
  */
@@ -100,7 +96,7 @@ static int make_headers(struct cli_sender *sender)
     return is_made;
 }
 
-/* What is too long is left away, and no reason to end. */
+/* Excess bytes are dropped; this is not an error. */
 static size_t take_answer(char *bytes, size_t one, size_t count, void *context)
 {
     struct cli_sender *sender = context;
@@ -146,7 +142,7 @@ int cli_sender_open(const struct cli_send_options *options, struct cli_sender **
     }
     const char *why = is_loaded ? probity_error_text(PROBITY_ERROR_MEMORY) : dlerror();
     cli_fail(options->command, "cannot send to '%s': %s", options->url,
-             why != NULL ? why : "an old libcurl");
+             why != NULL ? why : "libcurl is too old");
     cli_sender_close(sender);
     return CLI_FAILURE;
 }
@@ -154,7 +150,7 @@ int cli_sender_open(const struct cli_send_options *options, struct cli_sender **
 /* ---- Sending -----------------------------------------------------------------------------------
  */
 
-/* One line of what a server says, for a terminal. */
+/* One line of the server's answer, for a terminal. */
 static void fail_answer(struct cli_sender *sender, long status)
 {
     char text[200];
@@ -167,11 +163,12 @@ static void fail_answer(struct cli_sender *sender, long status)
         text[used] = byte >= ' ' && byte < 0x7f ? (char)byte : '?';
     }
     text[used] = '\0';
-    cli_fail(sender->options->command, "'%s' answers %ld%s%s; it took %zu requests before",
+    cli_fail(sender->options->command, "'%s' returned status %ld%s%s; it accepted %zu requests "
+             "before",
              sender->options->url, status, used > 0 ? ": " : "", text, sender->posted);
 }
 
-/* What the protocol has clients send again. */
+/* Statuses that the protocol requires clients to retry. */
 static int is_busy(long status)
 {
     return status == 429 || status == 502 || status == 503 || status == 504;
@@ -185,7 +182,7 @@ static void wait_ms(uint64_t ms)
         continue;
 }
 
-/* A server that was there may come back; one that was not there at first is a wrong URL. */
+/* If the first request cannot connect, the URL is probably wrong; later, the server may return. */
 static int try_to_post(struct cli_sender *sender, const void *bytes, size_t count)
 {
     struct curl *curl = &sender->curl;
@@ -254,7 +251,7 @@ int cli_sender_has_failed(const struct cli_sender *sender)
     return sender->has_failed;
 }
 
-/* The library stays loaded: what it uses may not like to be unloaded. */
+/* The library stays loaded: unloading its dependencies may not be safe. */
 void cli_sender_close(struct cli_sender *sender)
 {
     if (sender->headers != NULL)
@@ -265,3 +262,5 @@ void cli_sender_close(struct cli_sender *sender)
         close(sender->descriptor);
     free(sender);
 }
+
+#endif

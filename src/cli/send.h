@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * send.h: requests to a server over HTTP, one after the other.
+ * send.h: sends requests to a server over HTTP, one at a time.
  */
 #ifndef PROBITY_CLI_SEND_H
 #define PROBITY_CLI_SEND_H
@@ -17,23 +17,19 @@ struct cli_send_options {
     const char *content_type; /* of the requests and their answers */
     char *const *headers;     /* lines of the user's own */
     size_t header_count;
-    /* Looks at the answer of a request that was taken. Returns 0, or -1 behind a word on what it
-     * tells of a failure. */
+    /* Examines the answer to an accepted request. Returns 0, or -1 after reporting a failure. */
     int (*judge)(const struct cli_command *command, const char *url, const char *answer,
                  size_t bytes);
 };
 
-/* Whether an output is none of the file system. */
-int cli_is_url(const char *path);
-
-/* Tells what fails. Returns an exit status. The options must stay. */
+/* Reports errors. Returns an exit status. The options must remain valid. */
 int cli_sender_open(const struct cli_send_options *options, struct cli_sender **ret_sender);
 
-/* Requests are written to it. */
+/* The file descriptor to which requests are written. */
 int cli_sender_descriptor(const struct cli_sender *sender);
 
-/* Sends what was written since. A server that is busy is asked again, for a while. Returns 0, or
- * PROBITY_ERROR_WRITE when it has told why. */
+/* Sends what was written since the last call, and retries for a while if the server is busy.
+ * Returns 0, or PROBITY_ERROR_WRITE after reporting why. */
 int cli_sender_post(void *sender);
 
 size_t cli_sender_posted(const struct cli_sender *sender);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * signatures.c: from a function to its trace, to the program, to its DWARF.
+ * signatures.c: finds the program of a function and reads its DWARF.
  */
 #include "cli/signatures.h"
 

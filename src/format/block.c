@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * block.c: blocks and their fixed payloads, put and got field by field (doc/trace-format.md). Pure
- * functions.
+ * block.c: encodes and decodes blocks and their fixed payloads field by field
+ * (doc/trace-format.md). Pure functions.
  */
 #include "format/block.h"
 
@@ -29,8 +29,8 @@ int probity_file_header_check(const uint8_t bytes[PROBITY_FILE_HEADER_BYTES])
     return probity_get_u16(bytes + 12) == PROBITY_FORMAT_MAJOR ? 0 : PROBITY_ERROR_VERSION;
 }
 
-/* The checksum covers its own place as zero, so that it stands in the header and protects all of
- * it. */
+/* Computed with the checksum field as zero, so that the checksum covers the whole header, including
+ * itself. */
 static uint32_t block_checksum(const uint8_t *block, uint32_t payload_bytes)
 {
     static const uint8_t zero[4];
@@ -90,7 +90,7 @@ static void anchor_get(const uint8_t *at, struct probity_anchor *ret_anchor)
     ret_anchor->width_ns = probity_get_u32(at + 32);
 }
 
-/* Appends the strings that are present. Returns the payload's bytes, 0 where room is too small. */
+/* Appends the strings that are present. Returns the payload's size, 0 if room is too small. */
 static size_t texts_put(uint8_t *payload, size_t room, const struct probity_info *info)
 {
     size_t used = PROBITY_INFO_FIXED_BYTES;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * block.h: blocks of the trace file and their fixed payloads, as doc/trace-format.md lays them
- * down. Pure functions on memory, no I/O; used by the writer and by the reader.
+ * block.h: blocks of the trace file and their fixed payloads, as specified in doc/trace-format.md.
+ * Pure functions on memory, no I/O; used by the writer and the reader.
  */
 #ifndef PROBITY_FORMAT_BLOCK_H
 #define PROBITY_FORMAT_BLOCK_H
@@ -12,14 +12,14 @@
 enum {
     PROBITY_FILE_HEADER_BYTES = 16,
     PROBITY_FORMAT_MAJOR = 1,
-    PROBITY_FORMAT_MINOR = 2,
+    PROBITY_FORMAT_MINOR = 3,
     PROBITY_BLOCK_HEADER_BYTES = 24,
     PROBITY_BLOCK_PAYLOAD_MAX = 16 << 20,
     PROBITY_ANCHOR_BYTES = 40,
     PROBITY_INFO_FIXED_BYTES = 128,
     PROBITY_DATA_FIXED_BYTES = 72,
     PROBITY_SYNC_BYTES = 112,
-    PROBITY_END_FAILED_BYTES = 128 /* of an END that tells why recording ended early */
+    PROBITY_END_FAILED_BYTES = 128 /* of an END with the reason for an early end of recording */
 };
 
 enum probity_block_type {
@@ -38,13 +38,19 @@ enum probity_clock_kind {
     PROBITY_CLOCK_MONOTONIC_NS = 3
 };
 
-enum { PROBITY_INFO_CPU_TIME = 1, PROBITY_INFO_WALL_TIME = 2, PROBITY_INFO_PROFILE = 4 };
+enum {
+    PROBITY_INFO_CPU_TIME = 1,
+    PROBITY_INFO_WALL_TIME = 2,
+    PROBITY_INFO_PROFILE = 4,
+    PROBITY_INFO_MARKS_START = 8, /* a SYNC follows once the spool has its name */
+    PROBITY_INFO_ORDERED = 16     /* the clock is read after preceding instructions finish */
+};
 enum { PROBITY_DATA_CPU_KNOWN = 1, PROBITY_DATA_HAS_EVENTS = 2, PROBITY_DATA_LATE = 4 };
 enum {
     PROBITY_END_STOPPED = 1,
     PROBITY_END_EXIT = 2,
     PROBITY_END_RECOVERED = 3,
-    PROBITY_END_FAILED = 4 /* recovered; the trace could not be written and recording had ended */
+    PROBITY_END_FAILED = 4 /* recovered; recording had ended because the trace was not writable */
 };
 
 enum probity_info_tag {
@@ -70,7 +76,7 @@ struct probity_anchor {
 };
 
 struct probity_text {
-    const char *bytes; /* not ended by a zero; NULL: absent */
+    const char *bytes; /* not zero-terminated; NULL: absent */
     size_t length;
 };
 
@@ -85,7 +91,7 @@ struct probity_info {
     uint64_t gap_ticks;
     uint32_t cpu_clock_ns;
     struct probity_text
-        text[PROBITY_TAG_COUNT]; /* by tag; when decoded, they point into the payload */
+        text[PROBITY_TAG_COUNT]; /* by tag; decoded texts point into the payload */
 };
 
 struct probity_data {
@@ -124,29 +130,29 @@ void probity_file_header_put(uint8_t bytes[PROBITY_FILE_HEADER_BYTES]);
 /* Returns 0, PROBITY_ERROR_FORMAT or PROBITY_ERROR_VERSION (other major version). */
 int probity_file_header_check(const uint8_t bytes[PROBITY_FILE_HEADER_BYTES]);
 
-/* Fills in the header in front of a payload that already lies at block + 24, checksum included. */
+/* Fills in the header before a payload that is already at block + 24, checksum included. */
 void probity_block_seal(uint8_t *block, uint16_t type, uint64_t serial, uint32_t payload_bytes);
 
-/* Reads a header. Returns 0, or PROBITY_ERROR_DAMAGED where magic or length cannot be right. */
+/* Reads a header. Returns 0, or PROBITY_ERROR_DAMAGED if magic or length are invalid. */
 int probity_block_header_get(const uint8_t bytes[PROBITY_BLOCK_HEADER_BYTES],
                              struct probity_block_header *ret_header);
 
-/* Whether the checksum of a whole block (header and payload) holds: 1 or 0. */
+/* Whether the checksum of a complete block (header and payload) is correct: 1 or 0. */
 int probity_block_is_whole(const uint8_t *block, const struct probity_block_header *header);
 
-/* INFO. put: returns the payload's bytes, at most room; 0 where room is too small. Texts are cut to
- * 65,535 bytes. get: returns 0 or PROBITY_ERROR_DAMAGED; texts point into payload. */
+/* INFO. put: returns the payload's size, at most room; 0 if room is too small. Texts are truncated
+ * to 65,535 bytes. get: returns 0 or PROBITY_ERROR_DAMAGED; texts point into the payload. */
 size_t probity_info_put(uint8_t *payload, size_t room, const struct probity_info *info);
 int probity_info_get(const uint8_t *payload, size_t bytes, struct probity_info *ret_info);
 
-/* DATA's fixed part; the stream follows behind PROBITY_DATA_FIXED_BYTES. get as above: also refuses
- * a first tick behind the last, and words out of order. */
+/* The fixed part of DATA; the stream follows after PROBITY_DATA_FIXED_BYTES. get: as above; also
+ * rejects a first tick after the last, and words out of order. */
 void probity_data_put(uint8_t *payload, const struct probity_data *data);
 int probity_data_get(const uint8_t *payload, size_t bytes, struct probity_data *ret_data);
 
 /* SYNC and END. */
 void probity_sync_put(uint8_t payload[PROBITY_SYNC_BYTES], const struct probity_sync *sync);
-/* What such an END has behind those bytes. */
+/* Additional fields of an END with reason FAILED. */
 void probity_end_failed_put(uint8_t payload[PROBITY_END_FAILED_BYTES],
                             const struct probity_sync *sync);
 int probity_sync_get(const uint8_t *payload, size_t bytes, struct probity_sync *ret_sync);

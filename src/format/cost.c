@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cost.c: the COST block, put and got field by field. The length of a row stands in the block, so
- * that a later version may add to it.
+ * cost.c: encodes and decodes the COST block field by field. The block contains the length of a
+ * row, so that a later version may extend rows.
  */
 #include "format/cost.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cost.h: the COST block (doc/trace-format.md): what recording costs, as the run has measured it.
- * Pure functions on memory; used by the runtime, the writer and the reader.
+ * cost.h: the COST block (doc/trace-format.md): the cost of recording, as measured in the run. Pure
+ * functions on memory; used by the runtime, the writer and the reader.
  */
 #ifndef PROBITY_FORMAT_COST_H
 #define PROBITY_FORMAT_COST_H
@@ -12,11 +12,12 @@
 enum probity_cost_moment {
     PROBITY_COST_START = 0,
     PROBITY_COST_END = 1,
-    PROBITY_COST_PARENT = 2, /* at the start, taken over from the process that forked this one */
+    PROBITY_COST_PARENT = 2, /* at the start, inherited from the parent process that forked this
+                              * one */
     PROBITY_COST_MOMENTS = 3
 };
 
-/* Of a scope: in all, and what lies between its ticks. */
+/* Costs of a scope: in total, and between its ticks. */
 enum probity_cost_kind {
     PROBITY_COST_HIT = 1,
     PROBITY_COST_SCOPE = 2,
@@ -26,7 +27,12 @@ enum probity_cost_kind {
     PROBITY_COST_MESSAGE = 6,
     PROBITY_COST_PROFILED = 7, /* a scope in profile mode */
     PROBITY_COST_PROFILED_INNER = 8,
-    PROBITY_COST_KINDS = 9 /* one more than the last */
+    /* Not a cost: how far before the end of preceding instructions the clock may be read. */
+    PROBITY_COST_EARLY_INTEGERS = 9,
+    PROBITY_COST_EARLY_LOADS = 10,
+    PROBITY_COST_EARLY_DOUBLES = 11,
+    PROBITY_COST_EARLY_DIVISIONS = 12,
+    PROBITY_COST_KINDS = 13 /* one more than the last */
 };
 
 enum probity_cost_context { PROBITY_COST_BARE = 0, PROBITY_COST_AMID_WORK = 1 };
@@ -34,14 +40,14 @@ enum probity_cost_context { PROBITY_COST_BARE = 0, PROBITY_COST_AMID_WORK = 1 };
 enum {
     PROBITY_COST_FIXED_BYTES = 16,
     PROBITY_COST_ROW_BYTES = 16,
-    PROBITY_COST_ROWS_MAX = 16, /* of a block: all kinds in both contexts */
+    PROBITY_COST_ROWS_MAX = 24, /* of a block: all kinds in both contexts, and a few spare ones */
     PROBITY_COST_BYTES_MAX =
         PROBITY_COST_FIXED_BYTES + PROBITY_COST_ROWS_MAX * PROBITY_COST_ROW_BYTES,
-    PROBITY_COST_UNITS = 256 /* of a row's figures, to a nanosecond */
+    PROBITY_COST_UNITS = 256 /* units of a row's figures per nanosecond */
 };
 
 struct probity_cost_row {
-    uint16_t kind, context; /* kind: an enum probity_cost_kind, or one that is not known */
+    uint16_t kind, context; /* kind: an enum probity_cost_kind, or an unknown one */
     uint16_t windows, calls;
     uint32_t least, median; /* in 1/256 ns */
 };
@@ -52,11 +58,11 @@ struct probity_cost {
     struct probity_cost_row row[PROBITY_COST_ROWS_MAX];
 };
 
-/* Returns the payload's bytes. */
+/* Returns the payload's size. */
 uint32_t probity_cost_put(uint8_t payload[PROBITY_COST_BYTES_MAX], const struct probity_cost *cost);
 
-/* Returns 0 or PROBITY_ERROR_DAMAGED. Rows beyond PROBITY_COST_ROWS_MAX are left out; a moment that
- * is not known gives no rows. */
+/* Returns 0 or PROBITY_ERROR_DAMAGED. Rows beyond PROBITY_COST_ROWS_MAX are dropped; an unknown
+ * moment gives no rows. */
 int probity_cost_get(const uint8_t *payload, size_t bytes, struct probity_cost *ret_cost);
 
 #endif

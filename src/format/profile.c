@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * profile.c: rows of a PROFILE block: numbers, and of the histogram only the buckets that are not
- * empty. A row begins with its length, so that a later version may add fields to it.
+ * profile.c: rows of a PROFILE block: numbers, and the non-empty buckets of the histogram. A row
+ * begins with its length, so that a later version may add fields.
  */
 #include "format/profile.h"
 
 #include <string.h>
 
-#include "base/num.h"
+#include "base/varint.h"
 #include "probity.h"
 
 void probity_profile_part_put(uint8_t *payload, const struct probity_profile_part *part)
@@ -47,7 +47,7 @@ enum { NUMBERS = 16 };
 
 uint8_t *probity_profile_row_put(uint8_t *at, const struct probity_profile_row *row)
 {
-    enum { LENGTH_BYTES = 2 }; /* of the number in front; any row is shorter than 2^14 bytes */
+    enum { LENGTH_BYTES = 2 }; /* of the length; any row is shorter than 2^14 bytes */
     const uint64_t numbers[NUMBERS] = {row->set, row->thread, row->tid, row->threads,
                                        row->site, row->calls, row->untimed, row->unwound,
                                        row->total, row->self, row->min, row->max, row->paused,
@@ -58,18 +58,19 @@ uint8_t *probity_profile_row_put(uint8_t *at, const struct probity_profile_row *
 
     at = start;
     for (int i = 0; i < NUMBERS; i++)
-        at = probity_num_put(at, numbers[i]);
+        at = probity_varint_put(at, numbers[i]);
     for (uint32_t i = 0; i < PROBITY_PROFILE_BUCKETS; i++)
         count += row->histogram[i] != 0;
-    at = probity_num_put(at, count);
+    at = probity_varint_put(at, count);
     for (uint32_t i = 0; i < PROBITY_PROFILE_BUCKETS; i++) {
         if (row->histogram[i] == 0)
             continue;
-        at = probity_num_put(at, i - next);
-        at = probity_num_put(at, row->histogram[i]);
+        at = probity_varint_put(at, i - next);
+        at = probity_varint_put(at, row->histogram[i]);
         next = i + 1;
     }
-    /* A number of two bytes, even where one would do. */
+    at = probity_varint_put(at, row->open_since);
+    /* A two-byte number, even if one byte would do. */
     probity_put_u16(start - LENGTH_BYTES, (uint16_t)((uint32_t)(at - start) << 2 | 2));
     return at;
 }
@@ -79,10 +80,10 @@ static const uint8_t *histogram_get(const uint8_t *at, const uint8_t *end,
 {
     uint64_t count, next = 0, skipped, calls;
 
-    at = probity_num_get(at, end, &count);
+    at = probity_varint_get(at, end, &count);
     for (uint64_t i = 0; at != NULL && i < count; i++) {
-        at = probity_num_get(at, end, &skipped);
-        at = at != NULL ? probity_num_get(at, end, &calls) : NULL;
+        at = probity_varint_get(at, end, &skipped);
+        at = at != NULL ? probity_varint_get(at, end, &calls) : NULL;
         if (at == NULL || skipped >= PROBITY_PROFILE_BUCKETS - next)
             return NULL;
         ret_row->histogram[next + skipped] = calls;
@@ -96,12 +97,12 @@ const uint8_t *probity_profile_row_get(const uint8_t *at, const uint8_t *end,
 {
     uint64_t number[NUMBERS], bytes;
 
-    at = probity_num_get(at, end, &bytes);
+    at = probity_varint_get(at, end, &bytes);
     if (at == NULL || bytes > (size_t)(end - at))
         return NULL;
     const uint8_t *row_end = at + bytes;
     for (int i = 0; i < NUMBERS; i++) {
-        at = probity_num_get(at, row_end, &number[i]);
+        at = probity_varint_get(at, row_end, &number[i]);
         if (at == NULL || (i < 5 && number[i] > UINT32_MAX))
             return NULL;
     }
@@ -122,5 +123,11 @@ const uint8_t *probity_profile_row_get(const uint8_t *at, const uint8_t *end,
     ret_row->durations = number[13];
     ret_row->off_total = unzigzag(number[14]);
     ret_row->off_self = unzigzag(number[15]);
-    return histogram_get(at, row_end, ret_row) != NULL ? row_end : NULL;
+    at = histogram_get(at, row_end, ret_row);
+    if (at == NULL)
+        return NULL;
+    /* Absent in older traces. */
+    if (probity_varint_get(at, row_end, &bytes) != NULL)
+        ret_row->open_since = bytes;
+    return row_end;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * sites.c: rows of a SITES block. A row begins with its length, so that a later version may add
- * fields to it. Neighbours are mostly of one file and one library, so a text that stays the same is
- * not repeated.
+ * fields. Adjacent rows mostly have the same file and library, so unchanged texts are not repeated.
  */
 #include "format/sites.h"
 
@@ -37,7 +36,7 @@ static int is_same(const struct probity_listed *row, const struct probity_listed
 uint8_t *probity_sites_row_put(uint8_t *at, const struct probity_listed *row,
                                const struct probity_listed *before)
 {
-    enum { LENGTH_BYTES = 2 }; /* of the number in front; any row is shorter than 2^14 bytes */
+    enum { LENGTH_BYTES = 2 }; /* of the length; any row is shorter than 2^14 bytes */
     static const struct probity_listed nothing;
     const uint32_t numbers[PROBITY_SITES_NUMBERS] = {row->kind, row->level, row->flags, row->line,
                                                      row->number};
@@ -46,13 +45,13 @@ uint8_t *probity_sites_row_put(uint8_t *at, const struct probity_listed *row,
     _Static_assert((int)PROBITY_SITES_ROW_BYTES_MAX < 1 << 14, "a length of two bytes");
     at = start;
     for (int i = 0; i < PROBITY_SITES_NUMBERS; i++)
-        at = probity_num_put(at, numbers[i]);
+        at = probity_varint_put(at, numbers[i]);
     for (int i = 0; i < PROBITY_LISTED_TEXTS; i++) {
         if (is_same(row, before != NULL ? before : &nothing, i)) {
-            at = probity_num_put(at, 0);
+            at = probity_varint_put(at, 0);
             continue;
         }
-        at = probity_num_put(at, row->length[i] + 1);
+        at = probity_varint_put(at, row->length[i] + 1);
         if (row->length[i] > 0)
             memcpy(at, row->text[i], row->length[i]);
         at += row->length[i];
@@ -66,7 +65,7 @@ static const uint8_t *text_get(const uint8_t *at, const uint8_t *end, struct pro
 {
     uint64_t length;
 
-    at = probity_num_get(at, end, &length);
+    at = probity_varint_get(at, end, &length);
     if (at == NULL || length == 0)
         return at;
     if (length - 1 > (size_t)(end - at) || length - 1 > PROBITY_LISTED_TEXT_MAX)
@@ -81,12 +80,12 @@ const uint8_t *probity_sites_row_get(const uint8_t *at, const uint8_t *end,
 {
     uint64_t bytes, number[PROBITY_SITES_NUMBERS];
 
-    at = probity_num_get(at, end, &bytes);
+    at = probity_varint_get(at, end, &bytes);
     if (at == NULL || bytes > (size_t)(end - at))
         return NULL;
     const uint8_t *row_end = at + bytes;
     for (int i = 0; i < PROBITY_SITES_NUMBERS; i++) {
-        at = probity_num_get(at, row_end, &number[i]);
+        at = probity_varint_get(at, row_end, &number[i]);
         if (at == NULL || number[i] > UINT32_MAX)
             return NULL;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * stream.c: the rarer halves of the packed stream; the common record is inline in stream.h. Pure
+ * stream.c: the rare cases of the packed stream; the common record is inline in stream.h. Pure
  * functions.
  */
 #include "format/stream.h"
@@ -18,9 +18,9 @@ struct probity_packer probity_packer_start(uint8_t *at, uint64_t first_tick, uin
 
 struct probity_packer probity_pack_cpu(struct probity_packer packer, int64_t off)
 {
-    packer.at = probity_num_put(packer.at, 1); /* no time passes */
-    packer.at = probity_num_put(packer.at, PROBITY_STREAM_CPU);
-    packer.at = probity_num_put(packer.at, (uint64_t)off << 1 ^ (uint64_t)(off >> 63));
+    packer.at = probity_varint_put(packer.at, 1); /* no time passes */
+    packer.at = probity_varint_put(packer.at, PROBITY_STREAM_CPU);
+    packer.at = probity_varint_put(packer.at, (uint64_t)off << 1 ^ (uint64_t)(off >> 63));
     return packer;
 }
 
@@ -38,9 +38,9 @@ static const uint8_t *get_event(const uint8_t *at, const uint8_t *end,
 {
     uint64_t length = 0;
 
-    at = probity_num_get(at, end, &ret_record->kind);
+    at = probity_varint_get(at, end, &ret_record->kind);
     if (at != NULL)
-        at = probity_num_get(at, end, &length);
+        at = probity_varint_get(at, end, &length);
     if (at == NULL || length > PROBITY_EVENT_BYTES_MAX || length > (size_t)(end - at) ||
         ret_record->kind == PROBITY_EVENT_HIT)
         return NULL;
@@ -64,14 +64,14 @@ static uint8_t *id_pack(uint8_t *at, uint64_t *last, const uint8_t *id)
     uint64_t value = probity_get_u64(id), change = value - *last;
 
     *last = value;
-    return probity_num_put(at, change << 1 ^ (uint64_t)((int64_t)change >> 63));
+    return probity_varint_put(at, change << 1 ^ (uint64_t)((int64_t)change >> 63));
 }
 
 static const uint8_t *id_unpack(const uint8_t *at, const uint8_t *end, uint64_t *last)
 {
     uint64_t zigzag = 0;
 
-    at = probity_num_get(at, end, &zigzag);
+    at = probity_varint_get(at, end, &zigzag);
     if (at != NULL)
         *last += zigzag >> 1 ^ -(zigzag & 1);
     return at;
@@ -93,7 +93,7 @@ uint8_t *probity_ids_pack(struct probity_ids *ids, const uint8_t *payload, size_
     if (role > PROBITY_HIT_WITH_ROLE_MAX || (flags & 0xff & ~(uint64_t)FLAGS) != 0 ||
         bytes != 8 + ids_bytes(flags))
         return NULL;
-    at = probity_num_put(at, (uint64_t)probity_get_u32(payload) << NUMBER_SHIFT |
+    at = probity_varint_put(at, (uint64_t)probity_get_u32(payload) << NUMBER_SHIFT |
                                  role << ROLE_SHIFT | (flags & FLAGS));
     if (flags & PROBITY_HIT_WITH_CORRELATION) {
         at = id_pack(at, &ids->correlation, id);
@@ -104,7 +104,7 @@ uint8_t *probity_ids_pack(struct probity_ids *ids, const uint8_t *payload, size_
     return at;
 }
 
-/* Makes a hit with ids of a packed one. One that is none stays an event of its kind. */
+/* Unpacks a packed hit with ids. An invalid one remains an event of its kind. */
 static void unpack_ids(struct probity_unpacker *unpacker, struct probity_record *record)
 {
     struct probity_ids ids = unpacker->ids;
@@ -112,7 +112,7 @@ static void unpack_ids(struct probity_unpacker *unpacker, struct probity_record 
     uint8_t *to = unpacker->hit_with;
     uint64_t first = 0;
 
-    at = probity_num_get(at, end, &first);
+    at = probity_varint_get(at, end, &first);
     if (at != NULL && (first & PROBITY_HIT_WITH_CORRELATION))
         at = id_unpack(at, end, &ids.correlation);
     if (at != NULL && (first & PROBITY_HIT_WITH_OBJECT))
@@ -134,8 +134,8 @@ static void unpack_ids(struct probity_unpacker *unpacker, struct probity_record 
 /* ---- Records ------------------------------------------------------------------------------------
  */
 
-/* Anything but a predicted hit: an unpredicted hit, changes of CPU time in front of a record, an
- * event. */
+/* Unpacks anything except a predicted hit: an unpredicted hit, changes of CPU time before a record,
+ * an event. */
 int probity_unpack_rare(struct probity_unpacker *unpacker, struct probity_record *ret_record)
 {
     const uint8_t *end = unpacker->end;
@@ -143,9 +143,9 @@ int probity_unpack_rare(struct probity_unpacker *unpacker, struct probity_record
     while (unpacker->at != end) {
         uint64_t delta, zigzag;
         uint64_t code = unpacker->table[probity_stream_slot(unpacker->previous)];
-        const uint8_t *at = probity_num_get(unpacker->at, end, &delta);
+        const uint8_t *at = probity_varint_get(unpacker->at, end, &delta);
         if (at != NULL && (delta & 1))
-            at = probity_num_get(at, end, &code);
+            at = probity_varint_get(at, end, &code);
         if (at == NULL || (code < PROBITY_STREAM_CODE_FIRST && !(delta & 1)) ||
             __builtin_add_overflow(unpacker->tick, delta >> 1, &unpacker->tick))
             return PROBITY_ERROR_DAMAGED;
@@ -170,7 +170,7 @@ int probity_unpack_rare(struct probity_unpacker *unpacker, struct probity_record
                 unpack_ids(unpacker, ret_record);
             return 1;
         }
-        at = code == PROBITY_STREAM_CPU ? probity_num_get(at, end, &zigzag) : NULL;
+        at = code == PROBITY_STREAM_CPU ? probity_varint_get(at, end, &zigzag) : NULL;
         if (at == NULL)
             return PROBITY_ERROR_DAMAGED;
         unpacker->off += zigzag >> 1 ^ -(zigzag & 1);
@@ -188,7 +188,7 @@ const char *probity_role_name(uint32_t role)
     return role <= PROBITY_HIT_WITH_ROLE_MAX ? names[role] : "";
 }
 
-/* The next id, where its bit says that there is one and the payload has room for it. */
+/* Takes the next id if its bit says that there is one and the payload contains it. */
 static int take_id(const uint8_t **at, const uint8_t *end, int is_there, uint64_t *ret_id)
 {
     *ret_id = 0;

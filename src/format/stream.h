@@ -10,18 +10,18 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/num.h"
+#include "base/varint.h"
 
 enum {
     PROBITY_STREAM_TABLE = 256,
-    PROBITY_STREAM_CODE_FIRST = 16, /* codes below are not hits */
+    PROBITY_STREAM_CODE_FIRST = 16, /* smaller codes are not hits */
     PROBITY_STREAM_CPU = 1,
     PROBITY_STREAM_EVENT = 2,
     PROBITY_EVENT_BYTES_MAX = 2040
 };
 
 enum probity_event_kind {
-    PROBITY_EVENT_HIT = 0, /* in struct probity_record only: a hit, not an event of the format */
+    PROBITY_EVENT_HIT = 0, /* only in struct probity_record: a hit, not an event of the format */
     PROBITY_EVENT_THREAD_NAME = 1,
     PROBITY_EVENT_PROBE_NAME = 2,
     PROBITY_EVENT_SITE = 3,
@@ -39,15 +39,28 @@ enum probity_event_kind {
     PROBITY_EVENT_PROFILING = 15,
     PROBITY_EVENT_UNWOUND = 16,
     PROBITY_EVENT_HIT_WITH = 17,
-    PROBITY_EVENT_HIT_PACKED = 18, /* of a stream only: its unpacker makes 17 of it */
-    PROBITY_EVENT_LOST = 19
+    PROBITY_EVENT_HIT_PACKED = 18, /* only in a stream: the unpacker turns it into 17 */
+    PROBITY_EVENT_LOST = 19,
+    PROBITY_EVENT_PAUSED_BEFORE = 20
 };
 
-/* Whether an event is something that the thread did, and not a declaration, a setting, a stall or a
- * loss. A ring keeps declarations that are older than its oldest record. */
+/* In place of the format of PROBITY_EVENT_LEAVE: an exception left the scope. */
+#define PROBITY_FORMAT_RAISED UINT32_C(0xffffffff)
+
+/* Whether later records depend on an event of this kind. */
+static inline int probity_event_declares(uint64_t kind)
+{
+    return kind == PROBITY_EVENT_THREAD_NAME || kind == PROBITY_EVENT_PROBE_NAME ||
+           kind == PROBITY_EVENT_SITE || kind == PROBITY_EVENT_FUNCTION ||
+           kind == PROBITY_EVENT_FORMAT || kind == PROBITY_EVENT_LEVELS;
+}
+
+/* Whether an event is an action of the thread, not a declaration, a setting, a stall or a loss. A
+ * ring keeps declarations that are older than its oldest record. */
 static inline int probity_event_is_record(uint32_t kind)
 {
     return kind == PROBITY_EVENT_HIT || kind == PROBITY_EVENT_UNWOUND ||
+           kind == PROBITY_EVENT_PAUSED_BEFORE ||
            (kind >= PROBITY_EVENT_ENTER && kind <= PROBITY_EVENT_RESUME);
 }
 
@@ -61,7 +74,7 @@ enum {
     PROBITY_HIT_WITH_BYTES_MAX = 24
 };
 
-/* Types of values, and what stands for a length (doc/trace-format.md, "Values"). */
+/* Types of values, and special lengths (doc/trace-format.md, "Values"). */
 enum probity_value_type {
     PROBITY_VALUE_BOOL = 1,
     PROBITY_VALUE_CHAR = 2,
@@ -94,7 +107,7 @@ enum {
     PROBITY_VALUE_LENGTH_UNREADABLE = 0xfffe
 };
 
-/* Of a hit, without PROBITY_STREAM_CODE_FIRST: twice a number of 32 bits, plus one for a site. */
+/* Code of a hit, without PROBITY_STREAM_CODE_FIRST: twice a 32-bit number, plus one for a site. */
 #define PROBITY_STREAM_CODE_MAX ((UINT64_C(1) << 33) - 1)
 
 static inline unsigned probity_stream_slot(uint64_t code)
@@ -102,21 +115,21 @@ static inline unsigned probity_stream_slot(uint64_t code)
     return (uint32_t)code * 2654435761u >> 24;
 }
 
-/* Packs. The caller guarantees room: 2 * (9 + 8) bytes for a hit, 3 * 17 for CPU, 4 * 17 + length
- * for an event. Passed by value where it is not inline, so that the hot loop keeps it in
+/* Packs records. The caller guarantees room: 2 * (9 + 8) bytes for a hit, 3 * 17 for CPU, 4 * 17
+ * + length for an event. Passed by value if not inlined, so that the hot loop keeps it in
  * registers. */
 struct probity_packer {
     uint8_t *at;
-    uint64_t tick;     /* of the record before */
-    uint64_t previous; /* code */
+    uint64_t tick;     /* of the previous record */
+    uint64_t previous; /* code of the previous hit */
     uint64_t *table;   /* PROBITY_STREAM_TABLE codes */
 };
 
-/* Starts a stream at `at`; clears the table, which the caller keeps. */
+/* Starts a stream at `at`; clears the table, which the caller owns. */
 struct probity_packer probity_packer_start(uint8_t *at, uint64_t first_tick, uint64_t *table);
 
-/* A hit of stream code (16 + 2 * probe, or 16 + 2 * site + 1) at tick, which is not before the
- * previous record. */
+/* Packs a hit with its stream code (16 + 2 * probe, or 16 + 2 * site + 1) at tick, not earlier than
+ * the previous record. */
 static inline void probity_pack_hit(struct probity_packer *packer, uint64_t tick, uint64_t code)
 {
     uint64_t *expected = &packer->table[probity_stream_slot(packer->previous)];
@@ -125,22 +138,22 @@ static inline void probity_pack_hit(struct probity_packer *packer, uint64_t tick
     packer->tick = tick;
     packer->previous = code;
     if (__builtin_expect(*expected == code, 1)) {
-        packer->at = probity_num_put(packer->at, delta << 1);
+        packer->at = probity_varint_put(packer->at, delta << 1);
         return;
     }
-    packer->at = probity_num_put(packer->at, delta << 1 | 1);
-    packer->at = probity_num_put(packer->at, code);
+    packer->at = probity_varint_put(packer->at, delta << 1 | 1);
+    packer->at = probity_varint_put(packer->at, code);
     *expected = code;
 }
 
-/* The thread was off the CPU for `off` ticks more (may be negative). */
+/* Packs that the thread was off the CPU for `off` more ticks (may be negative). */
 struct probity_packer probity_pack_cpu(struct probity_packer packer, int64_t off);
 
-/* All of an event but its payload: `length` bytes at packer->at are the caller's to fill. */
+/* Packs an event except its payload: the caller stores `length` bytes at packer->at. */
 static inline void probity_pack_event_head(struct probity_packer *packer, uint64_t tick,
                                            uint64_t kind, size_t length)
 {
-    uint8_t *at = probity_num_put(packer->at, (tick - packer->tick) << 1 | 1);
+    uint8_t *at = probity_varint_put(packer->at, (tick - packer->tick) << 1 | 1);
 
     packer->tick = tick;
     if (__builtin_expect((kind | length) < 128, 1)) { /* numbers of one byte each */
@@ -149,9 +162,9 @@ static inline void probity_pack_event_head(struct probity_packer *packer, uint64
         packer->at = at + 3;
         return;
     }
-    at = probity_num_put(at, PROBITY_STREAM_EVENT);
-    at = probity_num_put(at, kind);
-    packer->at = probity_num_put(at, length);
+    at = probity_varint_put(at, PROBITY_STREAM_EVENT);
+    at = probity_varint_put(at, kind);
+    packer->at = probity_varint_put(at, length);
 }
 
 static inline void probity_pack_event(struct probity_packer *packer, uint64_t tick, uint64_t kind,
@@ -162,37 +175,37 @@ static inline void probity_pack_event(struct probity_packer *packer, uint64_t ti
     packer->at += length;
 }
 
-/* One record out of a stream. */
+/* One record of a stream. */
 struct probity_record {
     uint64_t tick;
-    uint64_t off;     /* d of the format: ticks off the CPU since first tick; signed, modulo 2^64 */
+    uint64_t off;     /* d in the format: ticks off the CPU since first tick; signed, modulo 2^64 */
     uint64_t kind;    /* an enum probity_event_kind; unknown kinds are passed through */
     uint64_t code;    /* hits: 2 * probe number, or 2 * site number + 1 */
-    const uint8_t *payload; /* events; points into the stream or the unpacker */
+    const uint8_t *payload; /* of events; points into the stream or the unpacker */
     size_t payload_bytes;
 };
 
-/* A hit with ids, taken out of its payload. */
+/* A hit with ids, decoded from its payload. */
 struct probity_hit_with {
     uint64_t code; /* as in struct probity_record */
     uint32_t role;
     int has_correlation, has_object;
-    uint64_t correlation, object; /* 0 where there is none */
+    uint64_t correlation, object; /* 0 if there is none */
 };
 
 /* "lock-wait", ...; "" for 0. Never NULL. */
 const char *probity_role_name(uint32_t role);
 
-/* Returns 1; or 0 where the payload is too short to be one, with *ret_hit untouched. */
+/* Returns 1; or 0 if the payload is too short, with *ret_hit unchanged. */
 int probity_hit_with_parse(const uint8_t *payload, size_t bytes, struct probity_hit_with *ret_hit);
 
-/* Of the last packed hit with ids in a stream; 0 at its start. */
+/* Ids of the last packed hit with ids in a stream; 0 at its start. */
 struct probity_ids {
     uint64_t correlation, object;
 };
 
-/* Packs the payload of a hit with ids. Returns the end of what it put, at most 28 bytes, or NULL
- * where the payload is not of the usual form: then nothing is changed. */
+/* Packs the payload of a hit with ids. Returns the end of the output, at most 28 bytes, or NULL if
+ * the payload is not of the usual form; nothing is changed then. */
 uint8_t *probity_ids_pack(struct probity_ids *ids, const uint8_t *payload, size_t bytes,
                           uint8_t *at);
 
@@ -200,14 +213,14 @@ struct probity_unpacker {
     const uint8_t *at, *end;
     uint64_t tick, off, previous;
     struct probity_ids ids;
-    uint8_t hit_with[PROBITY_HIT_WITH_BYTES_MAX]; /* payload of the last one, unpacked */
+    uint8_t hit_with[PROBITY_HIT_WITH_BYTES_MAX]; /* payload of the last hit with ids, unpacked */
     uint64_t table[PROBITY_STREAM_TABLE];
 };
 
 void probity_unpacker_init(struct probity_unpacker *unpacker, const uint8_t *stream, size_t bytes,
                            uint64_t first_tick);
 
-/* The next record. Returns 1, 0 at the end of the stream, or PROBITY_ERROR_DAMAGED. */
+/* Unpacks the next record. Returns 1, 0 at the end of the stream, or PROBITY_ERROR_DAMAGED. */
 int probity_unpack_rare(struct probity_unpacker *unpacker, struct probity_record *ret_record);
 
 static inline int probity_unpack(struct probity_unpacker *unpacker,
@@ -217,7 +230,7 @@ static inline int probity_unpack(struct probity_unpacker *unpacker,
 
     if (unpacker->at == unpacker->end)
         return 0;
-    const uint8_t *at = probity_num_get(unpacker->at, unpacker->end, &delta);
+    const uint8_t *at = probity_varint_get(unpacker->at, unpacker->end, &delta);
     uint64_t code = unpacker->table[probity_stream_slot(unpacker->previous)];
     if (__builtin_expect(at == NULL || (delta & 1) || code < PROBITY_STREAM_CODE_FIRST ||
                              __builtin_add_overflow(unpacker->tick, delta >> 1, &tick), 0))

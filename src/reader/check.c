@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * check.c: reads a trace as strictly as doc/trace-format.md allows: what the merge skips in
- * silence is a fault here.
+ * check.c: validates a trace as strictly as doc/trace-format.md allows: anything that the merge
+ * silently skips is an error here.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 #include "reader/threads.h"
 #include "spool/layout.h"
 
-/* Where a thread's newest block ended, by slot. */
+/* End of a thread's latest block, by slot. */
 struct thread_place {
     uint64_t chunk;
     uint32_t end_word;
@@ -28,8 +28,8 @@ struct thread_place {
 struct check {
     struct probity_check_result result;
     const struct probity_check_listener *listener;
-    uint64_t offset; /* of the block at hand */
-    struct probity_threads threads;
+    uint64_t offset; /* of the current block */
+    struct probity_threads_seen threads;
     struct thread_place *places;
     size_t place_capacity;
     uint64_t watermark, anchor_ticks;
@@ -52,7 +52,7 @@ static void fault(struct check *check, const char *format, ...)
     check->listener->report(check->listener->context, check->offset, text);
 }
 
-/* The words of a chunk come once each and in order. A late block fills a hole that was passed
+/* Each word of a chunk appears once, in order. A late block fills a hole that was skipped
  * before. */
 static int check_words(struct check *check, const struct probity_data *data)
 {
@@ -72,13 +72,13 @@ static int check_words(struct check *check, const struct probity_data *data)
         check->place_capacity = capacity;
     }
     if (check->threads.seen[slot].tid != data->tid)
-        fault(check, "thread %" PRIu32 " has thread id %" PRIu32 ", before it had %" PRIu32,
+        fault(check, "thread %" PRIu32 " has thread id %" PRIu32 ", previously %" PRIu32,
               data->thread, data->tid, check->threads.seen[slot].tid);
     struct thread_place *place = &check->places[slot];
     if (data->flags & PROBITY_DATA_LATE)
         return 0;
     if (place->chunk == data->chunk && data->first_word < place->end_word)
-        fault(check, "words %" PRIu32 " to %" PRIu32 " of chunk %" PRIu64 " are there twice",
+        fault(check, "words %" PRIu32 " to %" PRIu32 " of chunk %" PRIu64 " occur twice",
               data->first_word, place->end_word, data->chunk);
     *place = (struct thread_place){data->chunk, data->end_word};
     return 0;
@@ -97,10 +97,10 @@ static int is_site_whole(const struct probity_record *record)
     return at <= record->payload_bytes;
 }
 
-/* Bytes that the fields of a kind take, before its values. */
+/* Size of the fields of a kind, before its values. */
 static size_t fixed_bytes(uint64_t kind)
 {
-    static const uint8_t bytes[PROBITY_EVENT_LOST + 1] = {
+    static const uint8_t bytes[PROBITY_EVENT_PAUSED_BEFORE + 1] = {
         [PROBITY_EVENT_PROBE_NAME] = 4,  [PROBITY_EVENT_STALL] = 8,
         [PROBITY_EVENT_ENTER] = 8,       [PROBITY_EVENT_LEAVE] = 8,
         [PROBITY_EVENT_MESSAGE] = 4,     [PROBITY_EVENT_PARAMETERS] = 4,
@@ -108,7 +108,7 @@ static size_t fixed_bytes(uint64_t kind)
         [PROBITY_EVENT_PROFILING] = 1,   [PROBITY_EVENT_UNWOUND] = 4,
         [PROBITY_EVENT_LOST] = 8};
 
-    return kind <= PROBITY_EVENT_LOST ? bytes[kind] : 0;
+    return kind <= PROBITY_EVENT_PAUSED_BEFORE ? bytes[kind] : 0;
 }
 
 static void check_event(struct check *check, const struct probity_record *record, uint64_t place)
@@ -120,11 +120,11 @@ static void check_event(struct check *check, const struct probity_record *record
         fault(check, "record %" PRIu64 ": an event of kind %" PRIu64 " with %zu bytes", place,
               record->kind, bytes);
     if (record->kind == PROBITY_EVENT_SITE && !is_site_whole(record))
-        fault(check, "record %" PRIu64 ": a site's text leaves its event", place);
+        fault(check, "record %" PRIu64 ": a site's text exceeds its event", place);
     if (record->kind == PROBITY_EVENT_FUNCTION && !probity_function_is_whole(payload, bytes))
-        fault(check, "record %" PRIu64 ": a function's text leaves its event", place);
+        fault(check, "record %" PRIu64 ": a function's text exceeds its event", place);
     if (record->kind == PROBITY_EVENT_FORMAT && !probity_format_is_whole(payload, bytes))
-        fault(check, "record %" PRIu64 ": a format's values leave its event", place);
+        fault(check, "record %" PRIu64 ": a format's values exceed its event", place);
 }
 
 static void check_stream(struct check *check, const struct probity_data *data,
@@ -138,7 +138,7 @@ static void check_stream(struct check *check, const struct probity_data *data,
     probity_unpacker_init(&unpacker, stream, bytes, data->first_tick);
     while ((got = probity_unpack(&unpacker, &record)) > 0) {
         if (record.tick < before)
-            fault(check, "record %" PRIu64 " is older than the one before", records);
+            fault(check, "record %" PRIu64 " is older than the previous one", records);
         if (record.kind != PROBITY_EVENT_HIT)
             check_event(check, &record, records);
         before = record.tick;
@@ -146,7 +146,7 @@ static void check_stream(struct check *check, const struct probity_data *data,
     }
     check->result.records += records;
     if (got < 0)
-        fault(check, "the stream does not decode behind record %" PRIu64, records);
+        fault(check, "the stream cannot be decoded after record %" PRIu64, records);
     if (records != data->records)
         fault(check, "%" PRIu64 " records in the stream, %" PRIu32 " in its header", records,
               data->records);
@@ -159,32 +159,32 @@ static int check_data(struct check *check, const struct probity_scan_item *item)
     struct probity_data data;
 
     if (probity_data_get(item->payload, item->header.payload_bytes, &data) != 0) {
-        fault(check, "DATA block whose fixed part makes no sense");
+        fault(check, "invalid fixed part of a DATA block");
         return 0;
     }
     if (data.first_tick < check->watermark && !(data.flags & PROBITY_DATA_LATE))
         fault(check, "first tick %" PRIu64 " is older than the watermark %" PRIu64, data.first_tick,
               check->watermark);
     if (data.end_word > PROBITY_CHUNK_WORDS_MAX)
-        fault(check, "word %" PRIu32 " is beyond any chunk", data.end_word);
+        fault(check, "word %" PRIu32 " is outside of any chunk", data.end_word);
     check_stream(check, &data, item->payload + PROBITY_DATA_FIXED_BYTES,
                  item->header.payload_bytes - PROBITY_DATA_FIXED_BYTES);
     return check_words(check, &data);
 }
 
-/* Totals only grow, and the count of records is that of the blocks before. */
+/* Totals never decrease, and the count of records matches the preceding blocks. */
 static void check_totals(struct check *check, const struct probity_totals *now)
 {
     const struct probity_totals *before = &check->totals;
 
     if (now->records != check->result.records)
-        fault(check, "%" PRIu64 " records in the blocks before, the total says %" PRIu64,
+        fault(check, "%" PRIu64 " records in the preceding blocks, the total is %" PRIu64,
               check->result.records, now->records);
     if (now->dropped_full < before->dropped_full || now->dropped_memory < before->dropped_memory ||
         now->dropped_write < before->dropped_write || now->stalls < before->stalls ||
         now->stall_ticks < before->stall_ticks ||
         now->unmeasured_ticks_max < before->unmeasured_ticks_max || now->threads < before->threads)
-        fault(check, "a total is smaller than before");
+        fault(check, "a total decreased");
     check->totals = *now;
 }
 
@@ -193,13 +193,14 @@ static void check_sync(struct check *check, const struct probity_scan_item *item
     struct probity_sync sync;
 
     if (probity_sync_get(item->payload, item->header.payload_bytes, &sync) != 0) {
-        fault(check, "SYNC or END block that is too short");
+        fault(check, "SYNC or END block is too short");
         return;
     }
     if (sync.anchor.ticks < check->anchor_ticks)
-        fault(check, "anchor at tick %" PRIu64 " is older than the one before", sync.anchor.ticks);
+        fault(check, "anchor at tick %" PRIu64 " is older than the previous one",
+              sync.anchor.ticks);
     if (sync.watermark < check->watermark)
-        fault(check, "watermark %" PRIu64 " is older than the one before", sync.watermark);
+        fault(check, "watermark %" PRIu64 " is older than the previous one", sync.watermark);
     check_totals(check, &sync.totals);
     check->anchor_ticks = sync.anchor.ticks;
     check->watermark = sync.watermark;
@@ -207,7 +208,7 @@ static void check_sync(struct check *check, const struct probity_scan_item *item
         check->has_end = 1;
 }
 
-/* Rows must fill the block; what they say of a moving program cannot be checked. */
+/* Rows must fill the block. Their values come from a running program and cannot be checked. */
 static void check_profile(struct check *check, const struct probity_scan_item *item)
 {
     const uint8_t *at = item->payload, *end = at + item->header.payload_bytes;
@@ -215,14 +216,14 @@ static void check_profile(struct check *check, const struct probity_scan_item *i
     struct probity_profile_row row;
 
     if (probity_profile_part_get(at, item->header.payload_bytes, &part) != 0) {
-        fault(check, "PROFILE block that is too short");
+        fault(check, "PROFILE block is too short");
         return;
     }
     at += PROBITY_PROFILE_FIXED_BYTES;
     for (uint32_t i = 0; i < part.rows; i++) {
         at = probity_profile_row_get(at, end, &row);
         if (at == NULL) {
-            fault(check, "PROFILE block whose row %" PRIu32 " makes no sense", i);
+            fault(check, "invalid row %" PRIu32 " of a PROFILE block", i);
             return;
         }
     }
@@ -233,7 +234,7 @@ static void check_cost(struct check *check, const struct probity_scan_item *item
     struct probity_cost cost;
 
     if (probity_cost_get(item->payload, item->header.payload_bytes, &cost) != 0)
-        fault(check, "COST block whose rows leave it");
+        fault(check, "rows exceed their COST block");
 }
 
 static void check_sites(struct check *check, const struct probity_scan_item *item)
@@ -244,13 +245,13 @@ static void check_sites(struct check *check, const struct probity_scan_item *ite
     uint32_t rows, left_out;
 
     if (probity_sites_head_get(item->payload, item->header.payload_bytes, &rows, &left_out) != 0) {
-        fault(check, "SITES block that is too short");
+        fault(check, "SITES block is too short");
         return;
     }
     for (uint32_t i = 0; i < rows; i++) {
         at = probity_sites_row_get(at, end, &row);
         if (at == NULL) {
-            fault(check, "SITES block whose row %" PRIu32 " makes no sense", i);
+            fault(check, "invalid row %" PRIu32 " of a SITES block", i);
             return;
         }
     }
@@ -280,14 +281,14 @@ static int check_item(struct check *check, const struct probity_scan_item *item)
     }
     if (item->kind == PROBITY_SCAN_DAMAGE) {
         fault(check, "%s: %" PRIu64 " bytes",
-              check->has_end ? "bytes behind the END block" : item->why, item->bytes);
+              check->has_end ? "data after the END block" : item->why, item->bytes);
         return check->has_info ? 0 : PROBITY_ERROR_DAMAGED;
     }
     if (!check->has_info && item->header.type != PROBITY_BLOCK_INFO)
         return PROBITY_ERROR_DAMAGED;
     check->result.blocks++;
     if (check->has_end)
-        fault(check, "a block behind END");
+        fault(check, "a block after the END block");
     switch (item->header.type) {
     case PROBITY_BLOCK_INFO: return check_info(check, item);
     case PROBITY_BLOCK_DATA: return check_data(check, item);

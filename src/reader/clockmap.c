@@ -10,7 +10,7 @@
 #include "probity.h"
 
 #define STEP_NS INT64_C(10000000) /* the format's limit between slewing and setting */
-#define JOIN_NS INT64_C(1000000)  /* nearer anchors of two traces would make too rough a rate */
+#define JOIN_NS INT64_C(1000000)  /* closer anchors of two traces give too inexact a rate */
 
 /* Whether CLOCK_REALTIME was set between two anchors. */
 static int is_step(const struct probity_anchor *a, const struct probity_anchor *b)
@@ -38,7 +38,7 @@ int probity_clockmap_add(struct probity_clockmap *map, const struct probity_anch
     if (map->least_ns == 0 || anchor->realtime_ns < map->least_ns)
         map->least_ns = anchor->realtime_ns;
     map->anchors[map->count++] = *anchor;
-    map->line.span = 0; /* the last line no longer goes on for ever */
+    map->line.span = 0; /* the last line is no longer unbounded */
     return 0;
 }
 
@@ -49,7 +49,7 @@ static int compare_ticks(const void *left, const void *right)
     return a->ticks < b->ticks ? -1 : a->ticks > b->ticks;
 }
 
-/* Whether an anchor of another trace tells anything new. Where the clock was set, it does. */
+/* Whether an anchor of another trace adds information. It does if the clock was set. */
 static int is_worth_joining(const struct probity_clockmap *map, const struct probity_anchor *anchor)
 {
     if (map->count == 0)
@@ -59,6 +59,57 @@ static int is_worth_joining(const struct probity_clockmap *map, const struct pro
     int64_t passed_ns = (int64_t)(anchor->monotonic_ns - last->monotonic_ns);
     int64_t step_ns = (int64_t)((uint64_t)apart_ns - (uint64_t)passed_ns);
     return step_ns > STEP_NS || step_ns < -STEP_NS || (passed_ns >= JOIN_NS && apart_ns >= 0);
+}
+
+/* The two anchors, one in each map, that are nearest to each other. */
+static void find_nearest(const struct probity_clockmap *a, const struct probity_clockmap *b,
+                         size_t *ret_a, size_t *ret_b)
+{
+    uint64_t least = UINT64_MAX;
+
+    for (size_t i = 0, j = 0; i < a->count && j < b->count;) {
+        int is_before = a->anchors[i].ticks < b->anchors[j].ticks;
+        uint64_t apart = is_before ? b->anchors[j].ticks - a->anchors[i].ticks
+                                   : a->anchors[i].ticks - b->anchors[j].ticks;
+        if (apart <= least) {
+            least = apart;
+            *ret_a = i;
+            *ret_b = j;
+        }
+        i += (size_t)is_before;
+        j += (size_t)!is_before;
+    }
+}
+
+/* Mean rate of RAW, in ns per tick × 2^32. */
+static uint64_t raw_rate(const struct probity_clockmap *map, uint64_t nominal_rate)
+{
+    const struct probity_anchor *first = &map->anchors[0], *last = &map->anchors[map->count - 1];
+
+    if (last->ticks <= first->ticks || last->raw_ns <= first->raw_ns)
+        return nominal_rate;
+    return (uint64_t)(((probity_clock_product)(last->raw_ns - first->raw_ns) << 32) /
+                      (last->ticks - first->ticks));
+}
+
+/* Offset of CLOCK_MONOTONIC of `source` from that of `first`, modulo 2^64: each time namespace
+ * adds an offset to it and to RAW, which advances with the ticks. 0 if it may be an error of the
+ * clocks. */
+static uint64_t namespace_offset(const struct probity_clockmap *first, uint64_t nominal_rate,
+                                 const struct probity_clockmap *source)
+{
+    size_t i = 0, j = 0;
+
+    if (first->count == 0 || source->count == 0)
+        return 0;
+    find_nearest(first, source, &i, &j);
+    const struct probity_anchor *a = &first->anchors[i], *b = &source->anchors[j];
+    int is_before = a->ticks < b->ticks;
+    uint64_t ticks = is_before ? b->ticks - a->ticks : a->ticks - b->ticks;
+    uint64_t ns = (uint64_t)((probity_clock_product)ticks * raw_rate(first, nominal_rate) >> 32);
+    uint64_t offset = b->raw_ns - (is_before ? a->raw_ns + ns : a->raw_ns - ns);
+    uint64_t size = offset > INT64_MAX ? 0 - offset : offset;
+    return size > STEP_NS + ns / 10000 ? offset : 0;
 }
 
 int probity_clockmap_join(struct probity_clockmap *map, struct probity_clockmap *const *sources,
@@ -76,6 +127,9 @@ int probity_clockmap_join(struct probity_clockmap *map, struct probity_clockmap 
     for (size_t i = 0; i < count; i++) {
         if (sources[i]->count > 0)
             memcpy(all + used, sources[i]->anchors, sources[i]->count * sizeof *all);
+        uint64_t offset = namespace_offset(sources[0], map->nominal_rate, sources[i]);
+        for (size_t j = 0; j < sources[i]->count; j++)
+            all[used + j].monotonic_ns -= offset;
         used += sources[i]->count;
     }
     if (used > 1)
@@ -107,8 +161,8 @@ void probity_clockmap_release(struct probity_clockmap *map)
     map->count = map->capacity = 0;
 }
 
-/* The line through anchors a and b, rounded so that it is exact below 2^32 ticks. Where the clock
- * was set in between, it goes on from a at the pace of CLOCK_MONOTONIC. */
+/* The line through anchors a and b, rounded so that it is exact below 2^32 ticks. If the clock was
+ * set in between, it starts at a with the rate of CLOCK_MONOTONIC. */
 static void line_through(struct probity_clock_line *line, const struct probity_anchor *a,
                          const struct probity_anchor *b)
 {
@@ -150,21 +204,22 @@ uint64_t probity_clockmap_seek(struct probity_clockmap *map, uint64_t tick)
         else
             high = middle;
     }
-    size_t first = low; /* the anchor that the line starts from */
+    size_t first = low; /* the anchor from which the line starts */
     if (map->count == 1) {
         line->whole = map->nominal_rate >> 32;
         line->fraction = map->nominal_rate << 32;
     } else if (low + 1 < map->count) {
         line_through(line, &anchors[low], &anchors[low + 1]);
     } else {
-        /* Behind the last: the nearest pair's line goes on, but from behind a step. */
+        /* After the last anchor, the line of the nearest pair continues; after a step, it starts at
+         * the later anchor. */
         line_through(line, &anchors[low - 1], &anchors[low]);
         first = is_step(&anchors[low - 1], &anchors[low]) ? low : low - 1;
     }
     line->start = anchors[first].ticks;
     line->base_ns = anchors[first].realtime_ns;
     if (tick < line->start) {
-        line->span = 0; /* rarely: records precede the first anchor */
+        line->span = 0; /* rare: records before the first anchor */
         return wall_before(map, line->start - tick);
     }
     line->span =

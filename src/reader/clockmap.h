@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * clockmap.h: ticks of one trace to CLOCK_REALTIME: straight lines between anchors
- * (doc/trace-format.md, INFO). Keeps only the anchors around the place of the merge.
+ * clockmap.h: converts ticks of one trace to CLOCK_REALTIME: straight lines between anchors
+ * (doc/trace-format.md, INFO). Keeps only the anchors around the position of the merge.
  */
 #ifndef PROBITY_READER_CLOCKMAP_H
 #define PROBITY_READER_CLOCKMAP_H
@@ -13,34 +13,34 @@
 
 /* One line: wall = base + ticks * whole + (ticks * fraction >> 64), ticks counted from start. */
 struct probity_clock_line {
-    uint64_t start, span; /* holds for ticks in [start, start + span) */
+    uint64_t start, span; /* valid for ticks in [start, start + span) */
     uint64_t base_ns, whole, fraction;
 };
 
 struct probity_clockmap {
-    struct probity_anchor *anchors; /* ticks ascend */
+    struct probity_anchor *anchors; /* in order of ticks */
     size_t count, capacity;
-    uint64_t nominal_rate; /* ns per tick × 2^32: until there are two anchors */
-    uint64_t steps;        /* how often CLOCK_REALTIME was set between two anchors */
-    uint64_t least_ns;     /* the earliest CLOCK_REALTIME of all anchors there ever were */
-    struct probity_clock_line line; /* the one that was used last */
+    uint64_t nominal_rate; /* ns per tick × 2^32: used until there are two anchors */
+    uint64_t steps;        /* number of times CLOCK_REALTIME was set between two anchors */
+    uint64_t least_ns;     /* the earliest CLOCK_REALTIME of all anchors */
+    struct probity_clock_line line; /* the one used last */
 };
 
-/* Adds an anchor; one that is not later than the newest is ignored. Returns 0 or
+/* Adds an anchor; ignored unless it is later than the latest one. Returns 0 or
  * PROBITY_ERROR_MEMORY. */
 int probity_clockmap_add(struct probity_clockmap *map, const struct probity_anchor *anchor);
 
-/* Makes one map of those of several traces that share their ticks: their anchors in order of ticks,
- * without those that tell nothing but the errors of reading clocks: that lie too near to the one
- * before, or are earlier by less than a step. Returns 0 or PROBITY_ERROR_MEMORY; the sources stay.
- */
+/* Joins the maps of several traces that share their ticks: takes their anchors in order of ticks,
+ * without those that only show errors of reading clocks: too close to the previous one, or earlier
+ * by less than a step. The traces may be of different time namespaces. The sources are not changed.
+ * Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_clockmap_join(struct probity_clockmap *map, struct probity_clockmap *const *sources,
                           size_t count);
 
-/* Forgets anchors that no tick from `tick` on needs. */
+/* Drops anchors that are not needed for ticks from `tick` on. */
 void probity_clockmap_forget(struct probity_clockmap *map, uint64_t tick);
 
-/* The rarer half of probity_clockmap_wall: finds the line. */
+/* The slow path of probity_clockmap_wall: finds the line. */
 uint64_t probity_clockmap_seek(struct probity_clockmap *map, uint64_t tick);
 
 void probity_clockmap_release(struct probity_clockmap *map);
@@ -53,7 +53,7 @@ static inline uint64_t probity_clock_line_at(const struct probity_clock_line *li
            (uint64_t)((probity_clock_product)ticks * line->fraction >> 64);
 }
 
-/* CLOCK_REALTIME at tick, ns. At least one anchor was added. */
+/* CLOCK_REALTIME at tick, ns. At least one anchor must have been added. */
 static inline uint64_t probity_clockmap_wall(struct probity_clockmap *map, uint64_t tick)
 {
     uint64_t ticks = tick - map->line.start;

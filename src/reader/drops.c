@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * drops.c: intervals of time, nearest neighbours together.
+ * drops.c: intervals in which records were dropped, merged with their nearest neighbours.
  */
 #include "reader/drops.h"
 
@@ -16,7 +16,7 @@ void probity_drops_begin(struct probity_drops *drops, uint64_t realtime_ns)
     drops->seen_ns = realtime_ns;
 }
 
-/* Puts two neighbours together: those with the least time between them. */
+/* Merges the two neighbours with the least time between them. */
 static void join_nearest(struct probity_drops *drops)
 {
     size_t nearest = 1;
@@ -57,7 +57,7 @@ static int add(struct probity_drops *drops, struct probity_trace_drop drop)
     return 0;
 }
 
-/* A clock that was set back makes no interval; what a damaged SYNC tells is no less. */
+/* Ignores a clock that was set back, and a lower count from a damaged SYNC. */
 int probity_drops_see(struct probity_drops *drops, uint64_t realtime_ns,
                       const struct probity_totals *totals)
 {

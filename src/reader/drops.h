@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * drops.h: when records were dropped: between two SYNCs of which the later one counts more of them.
- * Neighbours are put together, so that memory is bounded.
+ * drops.h: intervals in which records were dropped: between two SYNCs of which the later one counts
+ * more drops. Neighbours are merged, so that memory is bounded.
  */
 #ifndef PROBITY_READER_DROPS_H
 #define PROBITY_READER_DROPS_H
@@ -13,18 +13,18 @@
 
 enum { PROBITY_DROPS_MAX = 1024 };
 
-/* Zeroed: none. */
+/* All zero: none. */
 struct probity_drops {
-    struct probity_trace_drop *items; /* in the order of time, with time between them */
+    struct probity_trace_drop *items; /* in time order, not adjacent */
     size_t count, capacity;
     uint64_t dropped; /* so far */
-    uint64_t seen_ns; /* CLOCK_REALTIME: when it was so many; 0: not known */
+    uint64_t seen_ns; /* CLOCK_REALTIME of that count; 0: unknown */
 };
 
-/* Begins with none at the beginning of the recording; what was known is forgotten. */
+/* Starts with no drops at the beginning of the recording, discarding earlier state. */
 void probity_drops_begin(struct probity_drops *drops, uint64_t realtime_ns);
 
-/* At this time there are so many. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Takes the number of drops up to this time. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_drops_see(struct probity_drops *drops, uint64_t realtime_ns,
                       const struct probity_totals *totals);
 

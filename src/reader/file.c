@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * file.c: opening and reading files, interruptions and short reads taken care of. Runs in tools,
- * and in the traced program while it makes its CSV.
+ * file.c: opens and reads files, handling interruptions and short reads. Runs in the tool, and in
+ * the traced program when it writes its CSV file.
  */
 #include "reader/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/os.h"
 #include "probity.h"
 
 int probity_file_open(const char *path, int *ret_file)
 {
-    /* Not blocking: a path that names a pipe must not hang the reader. */
+    /* Non-blocking: a path that names a pipe must not hang the reader. */
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat status;
 
@@ -35,6 +37,20 @@ int64_t probity_file_size(int file)
     if (fstat(file, &status) != 0)
         return PROBITY_ERROR_READ;
     return status.st_size;
+}
+
+int probity_file_is_only_begun(int file, const struct probity_info *info)
+{
+    enum { START_NS = 100000000 };
+    struct stat status;
+    uint8_t boot[16];
+
+    probity_os_boot_id(boot);
+    if (!(info->flags & PROBITY_INFO_MARKS_START) || memcmp(boot, info->boot, sizeof boot) != 0 ||
+        fstat(file, &status) != 0)
+        return 0;
+    return (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec <
+           info->anchor.realtime_ns + START_NS;
 }
 
 ssize_t probity_file_read(int file, void *bytes, size_t count, uint64_t offset)

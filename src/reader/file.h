@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * file.h: reading at a place of a file. Traces are never mapped: a file that is cut while it is
- * read would end the reader with SIGBUS.
+ * file.h: reads files at given offsets. Traces are never mapped, because a file truncated while it
+ * is read would raise SIGBUS.
  */
 #ifndef PROBITY_READER_FILE_H
 #define PROBITY_READER_FILE_H
@@ -10,19 +10,25 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Opens a regular file for reading. Returns 0, PROBITY_ERROR_OPEN (errno set),
- * PROBITY_ERROR_FORMAT where it is no regular file. */
+#include "format/block.h"
+
+/* Opens a regular file for reading. Returns 0, PROBITY_ERROR_OPEN (errno set), or
+ * PROBITY_ERROR_FORMAT if it is not a regular file. */
 int probity_file_open(const char *path, int *ret_file);
 
 /* Returns the file's size now, or PROBITY_ERROR_READ with errno set. */
 int64_t probity_file_size(int file);
 
-/* Reads up to count bytes at offset; less only at the end of the file. Returns the bytes read, or
- * PROBITY_ERROR_READ with errno set. */
+/* Whether nothing was written to the trace after its start (doc/trace-format.md, "Start"),
+ * according to its INFO and the file's times: 1 or 0. */
+int probity_file_is_only_begun(int file, const struct probity_info *info);
+
+/* Reads up to count bytes at offset; fewer only at the end of the file. Returns the number of bytes
+ * read, or PROBITY_ERROR_READ with errno set. */
 ssize_t probity_file_read(int file, void *bytes, size_t count, uint64_t offset);
 
-/* The first place from offset on that is not in a hole of the file, as far as the file system
- * tells; INT64_MAX where there is none. */
+/* The first offset from `offset` on that is not in a hole of the file, as far as the file system
+ * reports; INT64_MAX if there is none. */
 uint64_t probity_file_data(int file, uint64_t offset);
 
 #endif

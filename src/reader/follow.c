@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * follow.c: a trace that is read while its program writes it. The front stops where the spool says
- * that the file is accounted for, so that it never sees half a block; what is in the file and older
- * than the newest watermark, of the file or of the spool, is shown. What else the spool holds is
- * looked at only when its program is gone.
+ * follow.c: reads a trace while its program is writing it. The scan cursor stops at the size that
+ * the spool has committed, so that it never reads a partial block; events in the file that are
+ * older than the latest watermark, of the file or of the spool, are returned. The rest of the spool
+ * is read only after its program has ended.
  */
 #include <fcntl.h>
 #include <stddef.h>
@@ -17,8 +17,8 @@
 #include "reader/file.h"
 #include "reader/trace.h"
 
-/* The writer of a trace that somebody follows looks at all chunks more often: it is told so for
- * HINT_NS, every HINT_EVERY_NS, and woken if it sleeps. */
+/* The writer of a trace that a reader follows checks all chunks more often: it is notified every
+ * HINT_EVERY_NS that this holds for HINT_NS, and woken if it sleeps. */
 enum { HINT_NS = 2000000000, HINT_EVERY_NS = 500000000 };
 
 static uint64_t now_ns(void)
@@ -31,9 +31,9 @@ static uint64_t now_ns(void)
 
 void probity_trace_follow(struct probity_trace *trace)
 {
-    struct probity_rest *rest = &trace->rest;
+    struct probity_spool_tail *rest = &trace->rest;
 
-    /* What is in the chunks now will be in the file. */
+    /* The words now in the chunks will be in the file. */
     for (size_t i = 0; i < rest->count; i++)
         free(rest->chunks[i].copy);
     rest->count = 0;
@@ -41,14 +41,14 @@ void probity_trace_follow(struct probity_trace *trace)
     trace->is_followed = 1;
 }
 
-/* Opens the spool once more, to write to. Not in the program itself, whose lock that would take off
- * in the end; where the spool is another user's, lines come later. */
+/* Reopens the spool for writing, except in the program itself, whose lock closing it would release,
+ * and for another user's spool, which is read-only: lines then appear later. */
 static void open_hint(struct probity_trace *trace)
 {
     const struct probity_spool_header *header = probity_attach_header(&trace->rest.attach);
     char path[32];
 
-    if (header->pid == (uint32_t)getpid())
+    if (header->pid == (uint32_t)getpid() || trace->rest.attach.place.owner != geteuid())
         return;
     snprintf(path, sizeof path, "/proc/self/fd/%d", trace->rest.attach.file);
     trace->hint_file = open(path, O_WRONLY | O_CLOEXEC);
@@ -74,7 +74,7 @@ static void hint(struct probity_trace *trace)
     probity_os_wake_shared(&probity_attach_header(&trace->rest.attach)->wake, 1);
 }
 
-/* Late blocks that the front has passed were shown; the others it will meet again. */
+/* Late blocks before the scan cursor have been returned; it will reach the others again. */
 static void keep_extras_ahead(struct probity_trace *trace)
 {
     struct probity_waiting_list *extras = &trace->extras;
@@ -98,13 +98,13 @@ int probity_trace_conclude(struct probity_trace *trace)
         close(trace->hint_file);
     trace->hint_file = -1;
     trace->hinted_ns = 0;
-    probity_rest_release(&trace->rest);
+    probity_spool_tail_release(&trace->rest);
     trace->has_rest = trace->is_followed = 0;
     trace->horizon = UINT64_MAX;
     trace->facts = facts;
     trace->extras.count = trace->extras.next = 0;
     trace->late.count = trace->late.next = 0;
-    trace->sites.count = 0; /* the survey meets them again */
+    trace->sites.count = 0; /* the prescan finds them again */
     int error = probity_trace_look(trace, &options);
     if (error != 0)
         return error;
@@ -115,7 +115,7 @@ int probity_trace_conclude(struct probity_trace *trace)
         trace->is_followed = 0;
         return 0;
     }
-    /* A tool that folds the spool holds its lock. */
+    /* Another process that is recovering the spool holds its lock. */
     if (trace->scan.size > trace->rest.header.committed)
         trace->scan.size = trace->rest.header.committed;
     return PROBITY_READER_WAITS;
@@ -125,7 +125,7 @@ int probity_trace_follow_on(struct probity_trace *trace)
 {
     const struct probity_attach *attach = &trace->rest.attach;
     const struct probity_spool_header *header = probity_attach_header(attach);
-    /* First whether it lives: what it wrote before it died is then seen. */
+    /* First checks whether the program is alive: what it wrote before it died is then visible. */
     int is_alive = probity_attach_is_alive(attach);
     uint64_t watermark = __atomic_load_n(&header->watermark, __ATOMIC_ACQUIRE);
     uint64_t committed = __atomic_load_n(&header->committed, __ATOMIC_ACQUIRE);
@@ -141,7 +141,7 @@ int probity_trace_follow_on(struct probity_trace *trace)
     }
     if (!is_alive)
         return probity_trace_conclude(trace);
-    /* What came behind the watermark of the last SYNC: nothing may have followed it. */
+    /* Records after the watermark of the last SYNC, which may be the final one. */
     if (watermark > trace->safe_tick)
         trace->safe_tick = watermark;
     hint(trace);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * functions.c: declarations of functions and formats, copied out of hostile bytes. Memory is
- * bounded by the declarations in the trace. Pure memory; no thread but the reader's.
+ * functions.c: declarations of functions and formats, copied from untrusted bytes. Memory is
+ * bounded by the declarations in the trace. Works in memory, for the reader's thread only.
  */
 #include "reader/functions.h"
 
@@ -9,18 +9,21 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/scatter.h"
+#include "base/hash.h"
 #include "probity.h"
 
 enum { FUNCTION_FIXED_BYTES = 12, FUNCTION_TEXTS = 5, FORMAT_FIXED_BYTES = 10 };
-enum { FLAG_CXX = 1, FLAG_DEFERRED = 2 };
+enum { FLAG_CXX = 1, FLAG_DEFERRED = 2, FLAG_ORDERED = 4, FLAG_ADDRESSED = 8 };
 
-/* A function with its texts behind it, in one piece. */
+/* A function followed by its texts, in one allocation. */
 struct probity_function_item {
     struct probity_function_item *next;
     struct probity_function function;
+    char *name, *signature; /* demangled, or NULL */
     char texts[];
 };
+
+char *(*probity_functions_demangle)(const char *symbol, char **ret_name);
 
 int probity_function_is_whole(const uint8_t *payload, size_t bytes)
 {
@@ -31,7 +34,7 @@ int probity_function_is_whole(const uint8_t *payload, size_t bytes)
             return 0;
         at += 2 + (size_t)probity_get_u16(payload + at);
     }
-    /* The leave of the last number of all would have none. */
+    /* The highest number would leave none for the leave. */
     return at <= bytes && probity_get_u32(payload) != UINT32_MAX;
 }
 
@@ -49,7 +52,7 @@ int probity_format_is_whole(const uint8_t *payload, size_t bytes)
     return at <= bytes;
 }
 
-/* Copies a text of u16 length to *to, ended by a zero. Returns the byte behind it. */
+/* Copies a text of u16 length to *to, zero-terminated. Returns the address after it. */
 static const uint8_t *take_text(const uint8_t *at, char **to, const char **ret_text)
 {
     size_t length = probity_get_u16(at);
@@ -59,6 +62,19 @@ static const uint8_t *take_text(const uint8_t *at, char **to, const char **ret_t
     *ret_text = *to;
     *to += length + 1;
     return at + 2 + length;
+}
+
+/* The signature is the symbol, which is longer than a name may be. */
+static void demangle(struct probity_function_item *item)
+{
+    if (probity_functions_demangle == NULL)
+        return;
+    item->signature = probity_functions_demangle(item->function.signature, &item->name);
+    if (item->signature == NULL)
+        return;
+    item->function.name = item->name;
+    item->function.signature = item->signature;
+    item->function.is_cxx = 1;
 }
 
 int probity_functions_declare(struct probity_functions *functions, struct probity_names *names,
@@ -79,7 +95,8 @@ int probity_functions_declare(struct probity_functions *functions, struct probit
                                           .line = probity_get_u32(payload + 4),
                                           .level = payload[8],
                                           .is_cxx = (flags & FLAG_CXX) != 0,
-                                          .is_deferred = (flags & FLAG_DEFERRED) != 0};
+                                          .is_deferred = (flags & FLAG_DEFERRED) != 0,
+                                          .is_ordered = (flags & FLAG_ORDERED) != 0};
     const char **const texts[FUNCTION_TEXTS] = {&function->name, &function->file,
                                                 &function->signature, &function->returns,
                                                 &function->object};
@@ -87,6 +104,11 @@ int probity_functions_declare(struct probity_functions *functions, struct probit
     char *to = item->texts;
     for (int text = 0; text < FUNCTION_TEXTS; text++)
         at = take_text(at, &to, texts[text]);
+    item->name = item->signature = NULL;
+    if (flags & FLAG_ADDRESSED) {
+        function->symbol = *function->signature != '\0' ? function->signature : function->name;
+        demangle(item);
+    }
     item->next = functions->list;
     functions->list = item;
     int error = probity_names_set_function(names, code, function);
@@ -99,7 +121,7 @@ int probity_functions_declare(struct probity_functions *functions, struct probit
 static size_t place_of(const struct probity_functions *functions, uint32_t number)
 {
     size_t mask = functions->capacity - 1;
-    size_t place = (size_t)probity_scatter(number) & mask;
+    size_t place = (size_t)probity_hash(number) & mask;
 
     while (functions->places[place] != NULL && functions->places[place]->number != number)
         place = (place + 1) & mask;
@@ -123,7 +145,7 @@ static int grow(struct probity_functions *functions)
     return 0;
 }
 
-/* One piece of memory: the format, its values, their texts. */
+/* Copies a format, its values and their texts into one allocation. */
 static struct probity_format *copy_format(const uint8_t *payload, size_t bytes)
 {
     size_t count = probity_get_u16(payload + 8);
@@ -173,6 +195,8 @@ void probity_functions_release(struct probity_functions *functions)
 
     while ((item = functions->list) != NULL) {
         functions->list = item->next;
+        free(item->name);
+        free(item->signature);
         free(item);
     }
     for (size_t i = 0; i < functions->capacity; i++)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * merge.c: the merge and the making of events. Per event: one unpacked record, two multiplications
- * for its times, and a heap step where another block comes first.
+ * merge.c: merges records and builds events. Cost per event: one unpacked record, two
+ * multiplications for its times, and a heap step if another block comes next.
  */
 #include "reader/merge.h"
 
 #include <stdlib.h>
 
-#include "base/scale.h"
+#include "base/ticks.h"
 #include "probity.h"
 
 /* ---- The heap of open blocks -------------------------------------------------------------------
@@ -30,7 +30,7 @@ static inline int is_before(const struct probity_open_entry *a, const struct pro
     return is_tie_before(a->block, b->block);
 }
 
-/* Puts an entry into the place of the first, and finds where it belongs. */
+/* Replaces the first entry, and moves it to its position. */
 static void heap_replace_first(struct probity_merge *merge, struct probity_open_entry entry)
 {
     struct probity_open_entry *open = merge->open;
@@ -71,11 +71,11 @@ static void heap_remove_first(struct probity_merge *merge)
         heap_replace_first(merge, last);
 }
 
-/* ---- How far the merge may go ------------------------------------------------------------------
+/* ---- Progress of the merge ---------------------------------------------------------------------
  */
 
-/* Moves the front that is least far. Returns as probity_trace_advance(). */
-static int advance_front(struct probity_merge *merge)
+/* Advances the scan cursor that is furthest back. Returns as probity_trace_advance(). */
+static int advance_cursor(struct probity_merge *merge)
 {
     struct probity_trace *least = NULL;
     uint64_t least_key = 0;
@@ -129,8 +129,8 @@ static void set_limit(struct probity_merge *merge)
     merge->limit = limit;
 }
 
-/* Makes sure that open[0] holds the next event. Returns 1, 0 where there is none left,
- * PROBITY_READER_WAITS where it has not come yet, or an error. */
+/* Makes open[0] the block with the next event. Returns 1, 0 if there is none left,
+ * PROBITY_READER_WAITS if it has not arrived yet, or an error. */
 static int settle(struct probity_merge *merge)
 {
     for (;;) {
@@ -144,7 +144,7 @@ static int settle(struct probity_merge *merge)
         if (is_empty && merge->all_done)
             return 0;
         if (!merge->all_done && (is_empty || first >= merge->safe))
-            error = advance_front(merge);
+            error = advance_cursor(merge);
         else if (is_waiting)
             error = open_first_waiting(merge);
         else
@@ -159,7 +159,7 @@ static int settle(struct probity_merge *merge)
 /* ---- Events ------------------------------------------------------------------------------------
  */
 
-/* What stays the same within a block. */
+/* Fields that are the same for a whole block. */
 static void start_event(struct probity_merge *merge, struct probity_open_block *block)
 {
     struct probity_event *event = &merge->event;
@@ -176,7 +176,7 @@ static void start_event(struct probity_merge *merge, struct probity_open_block *
     block->trace->emitted_tick = block->record.tick;
 }
 
-/* Whatever only some events have. */
+/* Fields that only some events have. */
 static void clear_event(struct probity_event *event)
 {
     event->id = 0;
@@ -187,6 +187,7 @@ static void clear_event(struct probity_event *event)
     event->payload_bytes = 0;
     event->function = NULL;
     event->format = NULL;
+    event->is_raised = 0;
     event->values = NULL;
     event->value_bytes = 0;
     event->role = 0;
@@ -198,7 +199,7 @@ static void clear_event(struct probity_event *event)
     event->entered_wall_ns = 0;
 }
 
-/* A site's name; or the site is the enter or the leave of a function. */
+/* Takes a site's name, or the function whose enter or leave the site is. */
 static inline void name_event(struct probity_trace *trace, struct probity_event *event,
                               uint64_t code)
 {
@@ -214,7 +215,7 @@ static inline void name_event(struct probity_trace *trace, struct probity_event 
     event->is_site = 0;
 }
 
-/* Keeps what an event declares. */
+/* Stores what an event declares. */
 static int take_declaration(struct probity_trace *trace, const struct probity_record *record)
 {
     const uint8_t *payload = record->payload;
@@ -239,7 +240,7 @@ static int take_declaration(struct probity_trace *trace, const struct probity_re
     return 0;
 }
 
-/* Either of its two sites will do. */
+/* Finds the function by either of its two sites. */
 static void find_function(struct probity_trace *trace, struct probity_event *event, uint32_t site)
 {
     const struct probity_name *name = probity_names_find(&trace->names, 2 * (uint64_t)site + 1);
@@ -248,8 +249,8 @@ static void find_function(struct probity_trace *trace, struct probity_event *eve
     event->id = event->function != NULL ? event->function->number : site;
 }
 
-/* ENTER, LEAVE, MESSAGE, PARAMETERS and CHECKPOINT: number of a site, number of a format, tick,
- * values, of which each kind has some. What a payload is too short for stays as cleared. */
+/* ENTER, LEAVE, MESSAGE, PARAMETERS and CHECKPOINT: site number, format number, tick, values; each
+ * kind has some of them. Fields that a short payload lacks stay cleared. */
 static void decode_values(struct probity_trace *trace, struct probity_event *event)
 {
     const uint8_t *at = event->payload;
@@ -266,6 +267,8 @@ static void decode_values(struct probity_trace *trace, struct probity_event *eve
     if (left < fixed)
         return;
     event->format = probity_functions_format(&trace->functions, probity_get_u32(at));
+    event->is_raised = event->kind == PROBITY_EVENT_LEAVE &&
+                       probity_get_u32(at) == PROBITY_FORMAT_RAISED;
     if (event->kind == PROBITY_EVENT_CHECKPOINT) {
         uint64_t entered = probity_get_u64(at + 4);
         event->entered_tick = entered < event->tick ? entered : event->tick;
@@ -276,7 +279,7 @@ static void decode_values(struct probity_trace *trace, struct probity_event *eve
     event->value_bytes = left - fixed;
 }
 
-/* A hit with ids becomes a hit. One that is too short to be one stays an event. */
+/* Turns a hit with ids into a hit. If the payload is too short, it remains an event. */
 static void decode_hit(struct probity_trace *trace, struct probity_event *event)
 {
     struct probity_hit_with hit;
@@ -298,12 +301,13 @@ static void decode_hit(struct probity_trace *trace, struct probity_event *event)
     }
 }
 
-/* Scopes, and hits with ids, are timed by events too; those that only tell something are no moment
- * of their thread. */
-static int is_moment(uint64_t kind)
+/* Whether the event, with its ids decoded, has an actual CPU time. Declarations and similar events
+ * are recorded without checking whether the thread had been off the CPU: their CPU time may be too
+ * high, and must not raise that of later records. */
+static int is_moment(const struct probity_event *event)
 {
-    return (kind >= PROBITY_EVENT_ENTER && kind <= PROBITY_EVENT_RESUME) ||
-           kind == PROBITY_EVENT_HIT_WITH;
+    return event->kind == PROBITY_EVENT_HIT ||
+           (event->kind >= PROBITY_EVENT_ENTER && event->kind <= PROBITY_EVENT_RESUME);
 }
 
 static int fill_rare(struct probity_merge *merge, struct probity_open_block *block,
@@ -315,19 +319,19 @@ static int fill_rare(struct probity_merge *merge, struct probity_open_block *blo
     clear_event(event);
     event->payload = record->payload;
     event->payload_bytes = record->payload_bytes;
-    if (is_moment(record->kind) && event->cpu_known)
-        seen->cpu_ns = event->cpu_ns;
     if (record->kind >= PROBITY_EVENT_ENTER && record->kind <= PROBITY_EVENT_CHECKPOINT)
         decode_values(block->trace, event);
     if (record->kind == PROBITY_EVENT_HIT_WITH)
         decode_hit(block->trace, event);
+    if (is_moment(event) && event->cpu_known)
+        seen->cpu_ns = event->cpu_ns;
     int error = take_declaration(block->trace, record);
     if (record->kind == PROBITY_EVENT_FUNCTION && event->payload_bytes >= 4)
         find_function(block->trace, event, probity_get_u32(event->payload));
     return error;
 }
 
-/* The event of open[0]. Returns 1 or an error. */
+/* Builds the event of open[0]. Returns 1 or an error. */
 static inline int fill_event(struct probity_merge *merge, struct probity_open_block *block)
 {
     struct probity_event *event = &merge->event;
@@ -342,14 +346,14 @@ static inline int fill_event(struct probity_merge *merge, struct probity_open_bl
         uint64_t on = record->tick - block->data.first_tick - record->off;
         uint64_t cpu_ns = block->data.cpu_ns + probity_ns_of_ticks(on, block->data.rate);
         cpu_ns = (int64_t)cpu_ns > 0 ? cpu_ns : 0;
-        /* Never back: neighbouring readings of the CPU clock have errors of their own. */
+        /* Never decreases: successive readings of the CPU clock have independent errors. */
         event->cpu_ns = cpu_ns > seen->cpu_ns ? cpu_ns : seen->cpu_ns;
     }
     if (__builtin_expect(record->kind != PROBITY_EVENT_HIT, 0))
         return fill_rare(merge, block, seen) == 0 ? 1 : PROBITY_ERROR_MEMORY;
     if (event->cpu_known)
         seen->cpu_ns = event->cpu_ns;
-    if (__builtin_expect(event->payload != NULL, 0)) /* left by the event before */
+    if (__builtin_expect(event->payload != NULL, 0)) /* left by the previous event */
         clear_event(event);
     event->id = (uint32_t)(record->code >> 1);
     event->is_site = (int)(record->code & 1);
@@ -360,7 +364,7 @@ static inline int fill_event(struct probity_merge *merge, struct probity_open_bl
     return 1;
 }
 
-/* 1: give it out; 0: not in the range; -1: nothing behind it is in the range either. */
+/* 1: return it; 0: outside the range; -1: nothing after it is in the range either. */
 static int range_judge(const struct probity_merge *merge)
 {
     uint64_t wall_ns = merge->event.wall_ns;
@@ -370,7 +374,7 @@ static int range_judge(const struct probity_merge *merge)
     return wall_ns >= merge->from_ns;
 }
 
-/* Steps from the record that was given out to the next event. Returns 1, 0 at the end, or an
+/* Advances from the record that was returned to the next event. Returns 1, 0 at the end, or an
  * error. */
 static inline int step(struct probity_merge *merge)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * merge.h: blocks of all traces to one sequence of events in time order.
+ * merge.h: merges blocks of all traces into one sequence of events in time order.
  *
- * The earliest next record of all open blocks is the next event, if no front can still bring an
- * earlier one (safe) and no waiting block may begin before it. While one block holds the earliest
- * record, the others are not looked at: `limit` says up to where.
+ * The earliest next record of all open blocks is the next event, if no scan cursor can still yield
+ * an earlier one (safe) and no waiting block may begin before it. Up to `limit`, the first block
+ * has the earliest record, and the others are not examined.
  */
 #ifndef PROBITY_READER_MERGE_H
 #define PROBITY_READER_MERGE_H
@@ -18,12 +18,12 @@
 #include "reader/trace.h"
 
 struct probity_open_block {
-    struct probity_record record; /* the next one */
+    struct probity_record record; /* the next record */
     struct probity_trace *trace;
     struct probity_data data;
-    uint64_t order;   /* in the file, then in the spool: the last tie-break */
+    uint64_t order;   /* position in the file, then in the spool: the last tie-breaker */
     uint64_t horizon; /* of the trace */
-    uint32_t slot, taken; /* thread; records taken so far */
+    uint32_t slot, taken; /* thread; count of records taken so far */
     uint8_t *bytes;
     size_t capacity;
     struct probity_open_block *next_free;
@@ -40,15 +40,15 @@ struct probity_merge {
     size_t trace_count;
     int by_wall;
     uint64_t from_ns, to_ns; /* both 0: all */
-    int may_stop_early; /* wall time never steps back */
+    int may_stop_early; /* wall time never decreases */
     struct probity_queue queue;
     struct probity_open_entry *open; /* a heap, earliest first */
     size_t open_count, open_capacity;
     struct probity_open_block *free_blocks;
-    struct probity_threads threads;
+    struct probity_threads_seen threads;
     uint64_t safe, limit;
-    int all_done; /* no front has anything left */
-    int running;  /* the record of open[0] was given out */
+    int all_done; /* all scan cursors are at the end */
+    int running;  /* the record of open[0] was returned */
     struct probity_event event;
     void (*progress)(void *context, uint64_t done, uint64_t total);
     void *progress_context;
@@ -59,16 +59,16 @@ int probity_merge_next(struct probity_merge *merge, const struct probity_event *
 
 void probity_merge_release(struct probity_merge *merge);
 
-/* In open_block.c. Opens a waiting block: reads it, checks it, and has its first record ready.
- * Returns 1; 0 where it holds nothing of interest or is damaged (counted); or an error. */
+/* In open_block.c. Opens a waiting block: reads it, checks it, and prepares its first record.
+ * Returns 1; 0 if it contains nothing relevant or is damaged (counted); or an error. */
 int probity_open_block_load(struct probity_merge *merge, const struct probity_waiting *waiting,
                             struct probity_open_block **ret_block);
 
-/* Readies the next record. Returns 1, or 0 behind the last or where the stream is damaged
+/* Prepares the next record. Returns 1, or 0 after the last or if the stream is damaged
  * (counted). */
 int probity_open_block_step(struct probity_open_block *block);
 
-/* Keeps the block for later use. */
+/* Keeps the block for reuse. */
 void probity_open_block_recycle(struct probity_merge *merge, struct probity_open_block *block);
 
 #endif

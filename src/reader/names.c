@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * names.c: a small hash table from hit codes to names. Its size is bounded by the declarations in
- * the trace.
+ * names.c: a small hash table from hit codes to names. Its size is bounded by the number of
+ * declarations in the trace.
  */
 #include "reader/names.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/scatter.h"
+#include "base/hash.h"
 #include "probity.h"
 #include "reader/reader.h"
 
 static size_t place_of(const struct probity_names *names, uint64_t key)
 {
     size_t mask = names->capacity - 1;
-    size_t place = (size_t)probity_scatter(key) & mask;
+    size_t place = (size_t)probity_hash(key) & mask;
 
     while (names->places[place].key != 0 && names->places[place].key != key)
         place = (place + 1) & mask;
@@ -45,7 +45,7 @@ int probity_names_set(struct probity_names *names, uint64_t code, const uint8_t 
     if (2 * names->count >= names->capacity && grow(names) != 0)
         return PROBITY_ERROR_MEMORY;
     struct probity_name *name = &names->places[place_of(names, code + 1)];
-    if (name->key != 0 && (code & 1)) /* users of the reader may remember a site's name */
+    if (name->key != 0 && (code & 1)) /* users of the reader may keep a pointer to a site's name */
         return 0;
     char *copy = malloc(length + 1);
     if (copy == NULL)

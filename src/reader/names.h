@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * names.h: the names that a trace has declared so far, of probes, sites
- * and functions.
+ * names.h: names of probes, sites and functions that a trace has declared so far.
  */
 #ifndef PROBITY_READER_NAMES_H
 #define PROBITY_READER_NAMES_H
@@ -12,29 +11,29 @@
 struct probity_function;
 
 struct probity_name {
-    uint64_t key; /* stream code without its offset, + 1; 0: empty place */
-    char *bytes;  /* the function's where there is one */
-    const struct probity_function *function; /* whose enter or leave a site is; NULL: neither */
+    uint64_t key; /* stream code without its offset, + 1; 0: free entry */
+    char *bytes;  /* belongs to the function if there is one */
+    const struct probity_function *function; /* whose enter or leave a site is; NULL: none */
     uint32_t length;
 };
 
-/* A hash table with open addressing; at most half full. */
+/* A hash table with open addressing, at most half full. */
 struct probity_names {
     struct probity_name *places;
     size_t count, capacity; /* capacity: a power of two, or 0 */
 };
 
-/* Declares the name of a hit code. A site keeps its first name, a probe gets its newest. Copies.
+/* Sets the name of a hit code, copying it. A site keeps its first name, a probe gets its latest.
  * Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_names_set(struct probity_names *names, uint64_t code, const uint8_t *bytes,
                       size_t length);
 
-/* Makes a site the enter or leave of a function, which stays as long as the table. A site that has
- * a name keeps it. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Makes a site the enter or leave of a function, which must outlive the table. A site that has a
+ * name keeps it. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_names_set_function(struct probity_names *names, uint64_t code,
                                const struct probity_function *function);
 
-/* NULL where there is none. Valid until the next set. */
+/* NULL if it has no name. Valid until the next set. */
 const struct probity_name *probity_names_find(const struct probity_names *names, uint64_t code);
 
 void probity_names_release(struct probity_names *names);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * open_block.c: DATA blocks whose records are being given out: loading from the file or from the
- * spool's rest, and recycling of their memory.
+ * open_block.c: DATA blocks whose records are being returned: loads them from the file or from the
+ * rest of the spool, and recycles their memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 
 enum { BYTES_KEPT_MAX = 256 << 10 }; /* larger buffers are not kept for the next block */
 
-/* Blocks this far outside the time range are skipped unread; nearer ones are decided record by
- * record. */
+/* Blocks this far outside the time range are skipped unread; for closer ones each record is
+ * checked. */
 #define RANGE_SLACK_NS UINT64_C(1000000000)
 
 static void note_damage(struct probity_trace *trace, uint64_t offset, uint64_t bytes)
@@ -56,7 +56,7 @@ static int reserve(struct probity_open_block *block, size_t bytes)
     return 0;
 }
 
-/* Returns 1 with the whole block in memory, 0 where it is damaged, or an error. */
+/* Returns 1 with the whole block in memory, 0 if it is damaged, or an error. */
 static int load_from_file(struct probity_open_block *block, const struct probity_waiting *waiting)
 {
     struct probity_trace *trace = block->trace;
@@ -78,10 +78,10 @@ static int load_from_file(struct probity_open_block *block, const struct probity
 
 static int load_from_spool(struct probity_open_block *block, const struct probity_waiting *waiting)
 {
-    struct probity_rest *rest = &block->trace->rest;
+    struct probity_spool_tail *rest = &block->trace->rest;
     struct probity_drain_output output;
 
-    probity_rest_pack(rest, (size_t)waiting->offset, 0, &output);
+    probity_spool_tail_pack(rest, (size_t)waiting->offset, 0, &output);
     if (output.records == 0)
         return 0;
     if (reserve(block, output.block_bytes) != 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * profile.c: finds the newest whole profile, and hands out its rows with names and in nanoseconds.
- * A part that is missing or damaged makes its profile count for nothing: the one before stands.
+ * profile.c: finds the latest complete profile, and returns its rows with names and in nanoseconds.
+ * A missing or damaged part invalidates its profile, and the previous one is used.
  */
 #include "reader/profile.h"
 
@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/scale.h"
+#include "base/clock.h"
+#include "base/ticks.h"
 #include "format/profile.h"
 #include "reader/trace.h"
 #include "spool/cells.h"
@@ -60,10 +61,11 @@ struct reading {
     const struct probity_trace *trace;
     probity_profile_take *take;
     void *context;
-    uint64_t rate;
+    uint64_t rate, now;
 };
 
-/* Time on the CPU: readings of its clock are not exact, so never below 0 nor above the whole. */
+/* Time on the CPU, clamped to the range from 0 to the wall time, because readings of the CPU clock
+ * are inexact. */
 static uint64_t cpu_ns(uint64_t ticks, int64_t off, uint64_t rate)
 {
     uint64_t most = off > 0 ? (uint64_t)off : 0;
@@ -97,13 +99,40 @@ static int take_row(const struct reading *reading, const struct probity_profile_
         .histogram = row->histogram,
         .rate = rate};
 
+    if (row->open_since != 0) {
+        uint64_t ticks = reading->now > row->open_since ? reading->now - row->open_since : 0;
+        profiled.calls++;
+        profiled.open = 1;
+        profiled.total_ns += probity_ns_of_ticks(ticks, rate);
+    }
     if (profiled.calls == 0)
-        return 0; /* entered, and not left yet */
+        return 0; /* no checkpoint was reached */
+    /* A live cell may be read between the two stores, and a file may contain anything. */
+    if (profiled.max_ns < profiled.min_ns)
+        profiled.max_ns = profiled.min_ns;
     if (info->flags & PROBITY_INFO_CPU_TIME) {
         profiled.cpu_total_ns = cpu_ns(row->total, row->off_total, rate);
         profiled.cpu_self_ns = cpu_ns(row->self, row->off_self, rate);
     }
     return reading->take(reading->context, &profiled);
+}
+
+/* End time for calls in progress: now, or the last time recorded by a dead program. */
+static uint64_t find_now(const struct probity_trace *trace)
+{
+    const struct probity_attach *attach = &trace->rest.attach;
+    const struct probity_clockmap *clock = trace->clock;
+    struct probity_cells cells;
+    uint64_t now = clock->count > 0 ? clock->anchors[clock->count - 1].ticks : 0;
+
+    if (trace->rest.is_alive)
+        return probity_clock_ticks(trace->facts.info.clock);
+    for (uint64_t i = 0; i < attach->chunk_count; i++) {
+        uint64_t newest =
+            probity_attach_cells(attach, i, &cells) ? probity_cells_newest(&cells) : 0;
+        now = newest > now ? newest : now;
+    }
+    return now;
 }
 
 static int read_cells(struct reading *reading)
@@ -115,6 +144,7 @@ static int read_cells(struct reading *reading)
 
     uint64_t rate = __atomic_load_n(&probity_attach_header(attach)->rate, __ATOMIC_RELAXED);
     reading->rate = rate != 0 ? rate : reading->rate;
+    reading->now = find_now(reading->trace);
     for (uint64_t i = 0; error == 0 && i < attach->chunk_count; i++) {
         if (!probity_attach_cells(attach, i, &cells))
             continue;
@@ -126,7 +156,7 @@ static int read_cells(struct reading *reading)
     return error;
 }
 
-/* A block whose checksum held when it was surveyed. Its rows end where one makes no sense. */
+/* Reads a block whose checksum was correct in the prescan, up to the first invalid row. */
 static int read_rows(struct reading *reading, const uint8_t *payload, size_t bytes)
 {
     const uint8_t *at = payload + PROBITY_PROFILE_FIXED_BYTES, *end = payload + bytes;
@@ -137,6 +167,7 @@ static int read_rows(struct reading *reading, const uint8_t *payload, size_t byt
     if (probity_profile_part_get(payload, bytes, &part) != 0)
         return 0;
     reading->rate = part.rate != 0 ? part.rate : reading->rate;
+    reading->now = part.tick;
     for (uint32_t i = 0; error == 0 && at != NULL && i < part.rows; i++) {
         at = probity_profile_row_get(at, end, &row);
         error = at != NULL ? take_row(reading, &row) : 0;
@@ -170,7 +201,7 @@ static int read_block(struct reading *reading, const struct probity_profile_plac
 int probity_profile_read(const struct probity_trace *trace, probity_profile_take *take,
                          void *context)
 {
-    struct reading reading = {trace, take, context, trace->facts.info.rate};
+    struct reading reading = {trace, take, context, trace->facts.info.rate, 0};
     const struct probity_profile_parts *parts = &trace->profile;
     int error = 0;
 

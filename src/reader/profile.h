@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * profile.h: the profile of one trace: of a closed one from its last whole PROFILE blocks, else
+ * profile.h: the profile of one trace: from the last complete PROFILE blocks if it is closed, else
  * from the cells of its spool, which are newer.
  */
 #ifndef PROBITY_READER_PROFILE_H
@@ -18,20 +18,20 @@ struct probity_profile_place {
     uint64_t offset, bytes; /* of a block */
 };
 
-/* Where the parts of a profile lie in the file. */
+/* Positions of the parts of a profile in the file. */
 struct probity_profile_parts {
-    struct probity_profile_place *places; /* first those of the newest whole profile */
-    size_t count, capacity;               /* and behind them, */
-    size_t pending;                       /* those of one that is not whole yet */
-    uint64_t tick;                        /* of which it is */
+    struct probity_profile_place *places; /* first those of the latest complete profile */
+    size_t count, capacity;               /* followed by */
+    size_t pending;                       /* those of a profile that is not complete yet */
+    uint64_t tick;                        /* tick of the pending one */
 };
 
-/* Takes a PROFILE block that a survey came by. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Takes a PROFILE block found by a prescan. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_profile_parts_add(struct probity_profile_parts *parts,
                               const struct probity_scan_item *item);
 void probity_profile_parts_release(struct probity_profile_parts *parts);
 
-/* As probity_reader_profile(). */
+/* See probity_reader_profile(). */
 int probity_profile_read(const struct probity_trace *trace, probity_profile_take *take,
                          void *context);
 

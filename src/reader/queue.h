@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * queue.h: blocks that wait for the merge to reach their first tick: a heap by time.
+ * queue.h: blocks waiting for the merge to reach their first tick: a heap by time.
  */
 #ifndef PROBITY_READER_QUEUE_H
 #define PROBITY_READER_QUEUE_H
@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 struct probity_waiting {
-    uint64_t key;     /* time of the merge at which it opens: ticks or wall ns */
-    uint64_t tick;    /* its first tick, or less */
-    uint64_t offset;  /* in the file; of a spool chunk: its place in the rest */
+    uint64_t key;     /* merge time at which it opens: ticks or wall ns */
+    uint64_t tick;    /* its first tick, or earlier */
+    uint64_t offset;  /* in the file; of a spool chunk: its index in the rest */
     uint32_t bytes;   /* of the block; 0: a spool chunk */
     uint32_t trace;
 };
@@ -24,7 +24,7 @@ struct probity_queue {
 /* Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_queue_push(struct probity_queue *queue, const struct probity_waiting *item);
 
-/* Takes the earliest away. The queue is not empty. */
+/* Removes and returns the earliest. The queue must not be empty. */
 struct probity_waiting probity_queue_pop(struct probity_queue *queue);
 
 void probity_queue_release(struct probity_queue *queue);

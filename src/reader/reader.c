@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * reader.c: the public half of the reader: opens traces, decides how they share time, and says
- * whether they are complete. Runs in tools, and in the traced program while it makes its CSV.
+ * reader.c: the public half of the reader: opens traces, determines which of them share a clock,
+ * and reports whether they are complete. Runs in the tool, and in the traced program when it writes
+ * its CSV file.
  */
 #include "reader/reader.h"
 
@@ -18,10 +19,10 @@ struct probity_reader {
     struct probity_merge merge;
     struct probity_trace *traces;
     size_t count;
-    struct probity_clockmap *clocks; /* each for several traces; as many as traces */
+    struct probity_clockmap *clocks; /* one per trace, for several traces */
 };
 
-/* Traces of one boot share the CPU's counter; others have only the wall clock in common. */
+/* Traces of one boot share the CPU's counter; others have only wall time in common. */
 static int do_share_ticks(const struct probity_trace *left, const struct probity_trace *right)
 {
     const struct probity_info *a = &left->facts.info, *b = &right->facts.info;
@@ -30,8 +31,8 @@ static int do_share_ticks(const struct probity_trace *left, const struct probity
            (a->clock == PROBITY_CLOCK_TSC || a->clock == PROBITY_CLOCK_CNTVCT);
 }
 
-/* One conversion for all traces that share their ticks: each with anchors of its own would be some
- * ns before or behind the others, and wall time would step back where they take turns. */
+/* All traces that share their ticks use one conversion: with separate anchors each would differ
+ * from the others by a few ns, and wall time would decrease when they alternate. */
 static int share_clock(struct probity_reader *reader, size_t first,
                        struct probity_clockmap **sources)
 {
@@ -41,7 +42,7 @@ static int share_clock(struct probity_reader *reader, size_t first,
 
     for (size_t i = first; i < reader->count; i++) {
         if (traces[i].clock == &traces[i].own_clock && do_share_ticks(&traces[first], &traces[i]))
-            sources[count++] = &traces[i].surveyed;
+            sources[count++] = &traces[i].prescanned;
     }
     if (count < 2)
         return 0;
@@ -69,7 +70,7 @@ static int share_clocks(struct probity_reader *reader)
             error = share_clock(reader, i, sources);
     }
     for (size_t i = 0; i < reader->count; i++)
-        probity_clockmap_release(&reader->traces[i].surveyed);
+        probity_clockmap_release(&reader->traces[i].prescanned);
     free(sources);
     return error;
 }
@@ -199,41 +200,41 @@ int probity_trace_is_damaged(const struct probity_trace_facts *facts)
            facts->totals_records_missing > 0 || facts->has_failed;
 }
 
-/* The cause is not known where the tool of another version recovered the trace. */
-static void tell_failure(const struct probity_trace_facts *facts, char *ret_why, size_t bytes)
+/* The cause is unknown if another version of the tool recovered the trace. */
+static void describe_failure(const struct probity_trace_facts *facts, char *ret_why, size_t bytes)
 {
     const char *cause = facts->failed_errno != 0 ? strerror(facts->failed_errno) : "cause unknown";
 
-    snprintf(ret_why, bytes, "recording ended when the trace could not be written (%s), after "
-             "%.3f s", cause, (double)facts->failed_after_ns / 1e9);
+    snprintf(ret_why, bytes, "recording stopped after a write error (%s) at %.3f s", cause,
+             (double)facts->failed_after_ns / 1e9);
 }
 
-/* Damage and loss, worst first. Returns whether there is any. */
-static int tell_loss(const struct probity_trace_facts *facts, char *ret_why, size_t bytes)
+/* Reports damage and loss, worst first. Returns whether there is any. */
+static int describe_loss(const struct probity_trace_facts *facts, char *ret_why, size_t bytes)
 {
     const struct probity_totals *totals = &facts->totals;
     uint64_t dropped = probity_totals_dropped(totals);
 
     if (facts->damages > 0)
-        snprintf(ret_why, bytes, "damaged in %" PRIu64 " place(s), the first at byte %" PRIu64
-                 "; %" PRIu64 " bytes skipped", facts->damages, facts->damage_offset,
+        snprintf(ret_why, bytes, "damaged in %" PRIu64 " place(s), first at byte %" PRIu64 "; %"
+                 PRIu64 " bytes skipped", facts->damages, facts->damage_offset,
                  facts->damaged_bytes);
     else if (facts->is_short)
-        snprintf(ret_why, bytes, "shorter than its program wrote: a copy made while it ran");
+        snprintf(ret_why, bytes, "shorter than its program wrote: copied while recording");
     else if (facts->cut_bytes > 0)
-        snprintf(ret_why, bytes, "cut: the last %" PRIu64 " bytes are no whole block",
+        snprintf(ret_why, bytes, "truncated: the last %" PRIu64 " bytes are not a complete block",
                  facts->cut_bytes);
     else if (facts->has_failed)
-        tell_failure(facts, ret_why, bytes);
+        describe_failure(facts, ret_why, bytes);
     else if (facts->totals_records_missing > 0)
-        snprintf(ret_why, bytes, "%" PRIu64 " records that were written are not in the file",
+        snprintf(ret_why, bytes, "%" PRIu64 " records that were written are missing from the file",
                  facts->totals_records_missing);
     else if (facts->state == PROBITY_TRACE_UNFINISHED)
-        snprintf(ret_why, bytes, "no END block and no spool on this machine: the last records may "
-                                 "be missing");
+        snprintf(ret_why, bytes, "no END block and no spool on this machine; the last records may "
+                 "be missing");
     else if (dropped > 0)
         snprintf(ret_why, bytes, "%" PRIu64 " records dropped: %" PRIu64 " no free chunk, %" PRIu64
-                 " no memory or a limit, %" PRIu64 " not writable", dropped, totals->dropped_full,
+                 " memory or limit, %" PRIu64 " not writable", dropped, totals->dropped_full,
                  totals->dropped_memory, totals->dropped_write);
     else
         return 0;
@@ -245,14 +246,15 @@ int probity_trace_is_complete(const struct probity_trace_facts *facts, char *ret
     static const char *const reasons[] = {"closed", "closed by the program", "closed at exit",
                                           "recovered from the spool", "recovered"};
 
-    if (tell_loss(facts, ret_why, bytes))
+    if (describe_loss(facts, ret_why, bytes))
         return 0;
     if (facts->info.mode == 2)
-        snprintf(ret_why, bytes, "ring mode keeps the newest records only; of these, all are here");
+        snprintf(ret_why, bytes, "ring mode: only the newest records are kept; none of them is "
+                 "missing");
     else if (facts->state == PROBITY_TRACE_LIVE)
-        snprintf(ret_why, bytes, "still recording: everything up to now");
+        snprintf(ret_why, bytes, "still recording; complete up to now");
     else if (facts->state == PROBITY_TRACE_KILLED)
-        snprintf(ret_why, bytes, "the program died; the last records are read from its spool");
+        snprintf(ret_why, bytes, "the program died; the last records were read from its spool");
     else
         snprintf(ret_why, bytes, "%s", reasons[facts->end_reason <= 4 ? facts->end_reason : 0]);
     return 1;

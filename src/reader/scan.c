@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * scan.c: block after block through a window on the file. Every byte is hostile: lengths are held
- * against what is left, and where a block does not hold, the next one that does is searched for,
- * within a budget, so that no file can make the search quadratic.
+ * scan.c: reads block after block through a window on the file. All input is untrusted: lengths are
+ * checked against the rest of the file, and after an invalid block the next valid one is searched
+ * for, within a budget, so that no file can make the search quadratic.
  */
 #include "reader/scan.h"
 
@@ -13,14 +13,14 @@
 #include "reader/file.h"
 
 enum {
-    WINDOW_BYTES = 4096, /* headers only: a block's end, its SYNC and the next header */
+    WINDOW_BYTES = 4096, /* enough for headers: the end of a block, its SYNC and the next header */
     WINDOW_BYTES_VERIFY = 256 << 10,
     SEARCH_STEP = 64 << 10
 };
 
 #define SEARCH_BUDGET (UINT64_C(1) << 30)
 
-/* `bytes` of the file at offset; NULL with scan->error = 0 where the file is too short. */
+/* `bytes` of the file at offset; NULL with scan->error = 0 if the file is too short. */
 static const uint8_t *scan_view(struct probity_scan *scan, uint64_t offset, size_t bytes)
 {
     scan->error = 0;
@@ -51,7 +51,7 @@ static const uint8_t *scan_view(struct probity_scan *scan, uint64_t offset, size
     scan->window_offset = offset;
     scan->window_bytes = (size_t)got;
     if ((size_t)got < want)
-        scan->size = offset + (size_t)got; /* the file was cut meanwhile */
+        scan->size = offset + (size_t)got; /* the file was truncated in the meantime */
     return (size_t)got >= bytes ? scan->window : NULL;
 }
 
@@ -81,7 +81,7 @@ static size_t block_bytes(const struct probity_block_header *header)
     return PROBITY_BLOCK_HEADER_BYTES + (size_t)header->payload_bytes;
 }
 
-/* Whether a header at offset can be right and its block lies within the file: 1 or 0. */
+/* Whether the header at offset is plausible and its block is inside the file: 1 or 0. */
 static int header_at(struct probity_scan *scan, uint64_t offset,
                      struct probity_block_header *ret_header)
 {
@@ -106,8 +106,8 @@ int probity_scan_verify(struct probity_scan *scan, const struct probity_scan_ite
     return scan->error != 0 ? scan->error : whole;
 }
 
-/* The same of a block that is where it belongs. One that does not hold costs budget: behind it
- * comes the next byte or so, and not the end that it claims. */
+/* The same for a block at its expected position. An invalid block costs budget, because the search
+ * continues soon after its beginning, not at the end that its header claims. */
 static int holds(struct probity_scan *scan, uint64_t offset,
                  const struct probity_block_header *header)
 {
@@ -118,7 +118,7 @@ static int holds(struct probity_scan *scan, uint64_t offset,
     return 0;
 }
 
-/* A DATA block is taken on trust where another block follows it; who opens it checks it. */
+/* A DATA block is accepted if another block follows it; it is verified when it is opened. */
 static int is_trusted(struct probity_scan *scan, uint64_t offset,
                       const struct probity_block_header *header)
 {
@@ -139,7 +139,7 @@ static int is_trusted(struct probity_scan *scan, uint64_t offset,
     return scan->error == 0 && holds(scan, offset, header);
 }
 
-/* Whether a whole block that belongs here starts at offset; spends budget. */
+/* Whether a complete block of this trace starts at offset; spends budget. */
 static int is_resumption(struct probity_scan *scan, uint64_t offset,
                          struct probity_block_header *ret_header)
 {
@@ -150,8 +150,8 @@ static int is_resumption(struct probity_scan *scan, uint64_t offset,
     return is_whole(scan, offset, ret_header);
 }
 
-/* What there is to search from offset on; spends budget where it must be read. NULL: enough
- * searched. */
+/* Returns the data to search from offset on; spends budget if it must be read. NULL: budget
+ * exhausted. */
 static const uint8_t *search_view(struct probity_scan *scan, uint64_t offset, size_t *ret_bytes)
 {
     uint64_t window_end = scan->window_offset + scan->window_bytes;
@@ -169,8 +169,8 @@ static const uint8_t *search_view(struct probity_scan *scan, uint64_t offset, si
     return scan_view(scan, offset, (size_t)bytes);
 }
 
-/* The next valid block behind the damage at scan->offset. Returns its offset; the file's size
- * without one. */
+/* The next valid block after the damage at scan->offset. Returns its offset, or the file's size if
+ * there is none. */
 static uint64_t find_resumption(struct probity_scan *scan, struct probity_block_header *ret_header)
 {
     uint64_t offset = scan->offset;
@@ -186,7 +186,7 @@ static uint64_t find_resumption(struct probity_scan *scan, struct probity_block_
         if (at == NULL)
             break;
         const uint8_t *found = memmem(at, bytes, "PBLK", 4);
-        if (found == NULL) { /* a hole of terabytes costs nobody anything to make */
+        if (found == NULL) { /* a hole of terabytes costs nothing to create */
             offset = probity_file_data(scan->file, offset + bytes - 3);
             continue;
         }
@@ -215,12 +215,12 @@ static int next_after_damage(struct probity_scan *scan, struct probity_scan_item
     *ret_item = (struct probity_scan_item){.kind = PROBITY_SCAN_DAMAGE,
                                            .offset = start,
                                            .bytes = found - start,
-                                           .why = "header or checksum does not hold"};
+                                           .why = "invalid header or checksum"};
     if (found == scan->size) {
         scan->ended = 1;
         if (starts_well || left < PROBITY_BLOCK_HEADER_BYTES) {
             ret_item->kind = PROBITY_SCAN_CUT;
-            ret_item->why = "the file ends within a block";
+            ret_item->why = "the file ends in the middle of a block";
         }
         return 1;
     }
@@ -229,8 +229,8 @@ static int next_after_damage(struct probity_scan *scan, struct probity_scan_item
     return 1;
 }
 
-/* A whole block with another serial than expected: blocks before it are lost, or it was there
- * before. Returns 1 with an item that tells of it, or 0. */
+/* A complete block with an unexpected serial: blocks before it are lost, or it is a duplicate.
+ * Returns 1 with an item that reports it, or 0. */
 static int next_out_of_turn(struct probity_scan *scan, const struct probity_block_header *header,
                             struct probity_scan_item *ret_item)
 {
@@ -241,7 +241,7 @@ static int next_out_of_turn(struct probity_scan *scan, const struct probity_bloc
         ret_item->why = "blocks before this one are missing";
         scan->serial = header->serial;
     } else {
-        ret_item->why = "a block that is older than the one before";
+        ret_item->why = "a block is older than the previous one";
         ret_item->bytes = block_bytes(header);
         scan->offset += block_bytes(header);
     }

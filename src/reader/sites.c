@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sites.c: rows of SITES blocks with texts that end, one at a time. Each block is held against its
- * checksum here, as those with records are when they are opened.
+ * sites.c: reads rows of SITES blocks, one at a time, and zero-terminates their texts. Each block's
+ * checksum is verified here, as that of a DATA block is when it is opened.
  */
 #include "reader/sites.h"
 
@@ -38,7 +38,7 @@ struct reading {
     probity_sites_take *take;
     void *context;
     uint64_t listed, left_out;
-    char *texts; /* of one row, each ended by a zero */
+    char *texts; /* of one row, each zero-terminated */
     size_t capacity;
 };
 
@@ -58,7 +58,7 @@ static int reserve(struct reading *reading, const struct probity_listed *row)
     return 0;
 }
 
-/* No program lists more than the limit: what is behind it is hostile, and counted only. */
+/* No program lists more than the limit: rows beyond it are damage, and only counted. */
 static int take_row(struct reading *reading, const struct probity_listed *row)
 {
     const char *text[PROBITY_LISTED_TEXTS];
@@ -94,7 +94,7 @@ static int take_row(struct reading *reading, const struct probity_listed *row)
     return reading->take(reading->context, &site);
 }
 
-/* Rows end where one makes no sense. */
+/* Stops at an invalid row. */
 static int read_rows(struct reading *reading, const uint8_t *payload, size_t bytes)
 {
     const uint8_t *at = payload + PROBITY_SITES_FIXED_BYTES, *end = payload + bytes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sites.h: what is compiled into the program of one trace: its SITES blocks, read when they are
- * asked for.
+ * sites.h: the list of sites compiled into the program of one trace: its SITES blocks, read on
+ * demand.
  */
 #ifndef PROBITY_READER_SITES_H
 #define PROBITY_READER_SITES_H
@@ -14,7 +14,7 @@
 
 struct probity_trace;
 
-/* Where the blocks lie in the file. */
+/* Positions of the blocks in the file. */
 struct probity_sites_places {
     struct probity_sites_place {
         uint64_t offset, bytes;
@@ -22,12 +22,12 @@ struct probity_sites_places {
     size_t count, capacity;
 };
 
-/* Takes a SITES block that a survey came by. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Takes a SITES block found by a prescan. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_sites_places_add(struct probity_sites_places *places,
                              const struct probity_scan_item *item);
 void probity_sites_places_release(struct probity_sites_places *places);
 
-/* As probity_reader_sites(). */
+/* See probity_reader_sites(). */
 int probity_sites_read(struct probity_trace *trace, probity_sites_take *take, void *context,
                        uint64_t *ret_left_out);
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * threads.c: a hash table from (trace, thread) to a dense slot.
+ * threads.c: a hash table that maps (trace, thread) to a dense slot.
  */
 #include "reader/threads.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/scatter.h"
+#include "base/hash.h"
 #include "probity.h"
 
-static size_t place_of(const struct probity_threads *threads, uint32_t trace, uint32_t thread)
+static size_t place_of(const struct probity_threads_seen *threads, uint32_t trace, uint32_t thread)
 {
     size_t mask = threads->capacity - 1;
     uint64_t key = (uint64_t)trace << 32 | thread;
-    size_t place = (size_t)probity_scatter(key) & mask;
+    size_t place = (size_t)probity_hash(key) & mask;
 
     for (uint32_t slot; (slot = threads->places[place]) != 0; place = (place + 1) & mask) {
         const struct probity_thread_seen *seen = &threads->seen[slot - 1];
@@ -24,7 +24,7 @@ static size_t place_of(const struct probity_threads *threads, uint32_t trace, ui
     return place;
 }
 
-static int grow(struct probity_threads *threads)
+static int grow(struct probity_threads_seen *threads)
 {
     size_t capacity = threads->capacity > 0 ? 2 * threads->capacity : 64;
     if (capacity / 2 >= UINT32_MAX)
@@ -46,7 +46,7 @@ static int grow(struct probity_threads *threads)
     return 0;
 }
 
-int probity_threads_slot(struct probity_threads *threads, uint32_t trace, uint32_t thread,
+int probity_threads_slot(struct probity_threads_seen *threads, uint32_t trace, uint32_t thread,
                          uint32_t tid, uint32_t *ret_slot)
 {
     if (2 * threads->count >= threads->capacity) {
@@ -63,9 +63,9 @@ int probity_threads_slot(struct probity_threads *threads, uint32_t trace, uint32
     return 0;
 }
 
-void probity_threads_release(struct probity_threads *threads)
+void probity_threads_release(struct probity_threads_seen *threads)
 {
     free(threads->seen);
     free(threads->places);
-    *threads = (struct probity_threads){0};
+    *threads = (struct probity_threads_seen){0};
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * threads.h: the threads seen so far, each with the CPU time that it showed last. 24 bytes a
- * thread, kept to the end: a thread that slept for hours must still not step back.
+ * threads.h: the threads seen so far, each with the CPU time last returned. Takes 24 bytes per
+ * thread, kept to the end: even after hours of sleep, a thread's CPU time must not decrease.
  */
 #ifndef PROBITY_READER_THREADS_H
 #define PROBITY_READER_THREADS_H
@@ -10,20 +10,20 @@
 #include <stdint.h>
 
 struct probity_thread_seen {
-    uint64_t cpu_ns; /* shown last */
+    uint64_t cpu_ns; /* last returned */
     uint32_t trace, thread, tid;
 };
 
-struct probity_threads {
+struct probity_threads_seen {
     struct probity_thread_seen *seen; /* by slot */
-    uint32_t *places;                 /* hash table: slot + 1, 0 where empty */
-    size_t count, capacity;           /* of places, a power of two; of seen, half of it */
+    uint32_t *places;                 /* hash table: slot + 1, 0: free */
+    size_t count, capacity;           /* of places, a power of two; `seen` has half as many */
 };
 
 /* Finds or adds a thread. Returns 0 with its slot, or PROBITY_ERROR_MEMORY. */
-int probity_threads_slot(struct probity_threads *threads, uint32_t trace, uint32_t thread,
+int probity_threads_slot(struct probity_threads_seen *threads, uint32_t trace, uint32_t thread,
                          uint32_t tid, uint32_t *ret_slot);
 
-void probity_threads_release(struct probity_threads *threads);
+void probity_threads_release(struct probity_threads_seen *threads);
 
 #endif

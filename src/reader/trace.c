@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * trace.c: opening one trace, and the front: it goes from SYNC to SYNC, and hands the blocks in
- * between to the merge together with how far the merge may go.
+ * trace.c: opens one trace and moves the scan cursor from SYNC to SYNC; passes the blocks in
+ * between to the merge, together with the tick up to which it may advance.
  */
 #include "reader/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/scale.h"
+#include "base/parent.h"
+#include "base/ticks.h"
 #include "probity.h"
 #include "reader/file.h"
 
@@ -33,7 +35,7 @@ uint64_t probity_trace_ns_of_ticks(const struct probity_trace_facts *facts, uint
     return ticks > INT64_MAX ? UINT64_MAX : probity_ns_of_ticks(ticks, facts->info.rate);
 }
 
-/* The first block. Without it nothing can be said of the others. */
+/* Reads the first block. Without it the others cannot be decoded. */
 static int read_info(struct probity_trace *trace)
 {
     struct probity_scan scan;
@@ -57,20 +59,22 @@ static int read_info(struct probity_trace *trace)
     return got;
 }
 
-/* The spool named in INFO. That there is none is no error: its program may have closed the trace,
- * or the trace is a copy on another machine. */
+/* Takes the trace's spool. Its absence is not an error: its program may have closed the trace, or
+ * the trace may be a copy. */
 static int take_spool(struct probity_trace *trace)
 {
     const struct probity_text *text = &trace->facts.info.text[PROBITY_TAG_SPOOL];
+    struct probity_attach_query query;
 
-    if (text->bytes == NULL || text->length == 0 || memchr(text->bytes, 0, text->length) != NULL)
+    if (text->bytes == NULL || text->length == 0)
         return 0;
-    char *path = strndup(text->bytes, text->length);
-    if (path == NULL)
-        return PROBITY_ERROR_MEMORY;
+    int directory = probity_parent_of_target(trace->path);
+    int error = probity_spool_tail_query(trace->file, directory, &trace->facts.info, &query);
     uint64_t now = probity_clock_ticks(trace->facts.info.clock);
-    int error = probity_rest_take(path, &trace->facts.info, &trace->rest);
-    free(path);
+    if (error == 0)
+        error = probity_spool_tail_take(&query, &trace->facts.info, &trace->rest);
+    if (directory >= 0)
+        close(directory);
     trace->has_rest = error == 0;
     if (error == 0 && trace->rest.is_alive)
         trace->horizon = now;
@@ -79,11 +83,14 @@ static int take_spool(struct probity_trace *trace)
 
 static int measure(struct probity_trace *trace)
 {
-    int64_t size = probity_file_size(trace->file);
+    struct stat status;
 
-    if (size < 0)
-        return (int)size;
-    trace->facts.file_bytes = (uint64_t)size;
+    if (fstat(trace->file, &status) != 0)
+        return PROBITY_ERROR_READ;
+    trace->facts.file_bytes = (uint64_t)status.st_size;
+    trace->facts.device = status.st_dev;
+    trace->facts.inode = status.st_ino;
+    trace->facts.owner = status.st_uid;
     return 0;
 }
 
@@ -93,11 +100,11 @@ int probity_trace_look(struct probity_trace *trace, const struct probity_reader_
 
     if (error == 0 && options->follow && trace->has_rest && trace->rest.is_alive)
         probity_trace_follow(trace);
-    /* Measured again: what the writer took out of the spool before it was looked at is in the file
-     * now. */
+    /* Measured again, because words that the writer took out of the spool before it was scanned are
+     * in the file now. */
     if (error == 0)
         error = measure(trace);
-    return error == 0 ? probity_trace_survey(trace, options) : error;
+    return error == 0 ? probity_trace_prescan(trace, options) : error;
 }
 
 static int start(struct probity_trace *trace, const struct probity_reader_options *options)
@@ -155,13 +162,13 @@ int probity_trace_open(const char *path, uint32_t number,
 void probity_trace_release(struct probity_trace *trace)
 {
     if (trace->has_rest)
-        probity_rest_release(&trace->rest);
+        probity_spool_tail_release(&trace->rest);
     probity_scan_release(&trace->scan);
     probity_clockmap_release(&trace->own_clock);
-    probity_clockmap_release(&trace->surveyed);
+    probity_clockmap_release(&trace->prescanned);
     probity_names_release(&trace->names);
     probity_functions_release(&trace->functions);
-    probity_tally_release(&trace->tally);
+    probity_hit_count_release(&trace->tally);
     probity_profile_parts_release(&trace->profile);
     probity_sites_places_release(&trace->sites);
     probity_drops_release(&trace->drops);
@@ -178,7 +185,7 @@ void probity_trace_release(struct probity_trace *trace)
     trace->file = trace->hint_file = -1;
 }
 
-/* Hands on what may open before the front's new place. */
+/* Passes on blocks that may open before the scan cursor's new position. */
 static int flush(struct probity_trace *trace, struct probity_queue *queue)
 {
     struct probity_waiting_list *pending = &trace->pending, *extras = &trace->extras;
@@ -199,7 +206,7 @@ static int flush(struct probity_trace *trace, struct probity_queue *queue)
     return error;
 }
 
-/* Whether a block is among those that are handed on by time. Offsets ascend from call to call. */
+/* Whether a block is among those passed on by time. Offsets increase from call to call. */
 static int is_handed_on(struct probity_late_places *late, uint64_t offset)
 {
     while (late->next < late->count && late->offsets[late->next] < offset)
@@ -220,7 +227,7 @@ static int pass_data(struct probity_trace *trace, const struct probity_scan_item
                                                    (uint32_t)item->bytes, trace->number});
 }
 
-/* Records before the watermark have all been seen, and those before the anchor have their final
+/* All records before the watermark have been seen, and those before the anchor have their final
  * wall time. */
 static int pass_sync(struct probity_trace *trace, const struct probity_scan_item *item)
 {
@@ -248,7 +255,8 @@ static int finish(struct probity_trace *trace)
     return error;
 }
 
-/* The front is at the end of what it may read. Returns 0 where it may go on, and 1 at the end. */
+/* Called when the scan cursor has reached its limit. Returns 0 if it may continue, and 1 at the
+ * end. */
 static int go_on(struct probity_trace *trace)
 {
     return trace->is_followed ? probity_trace_follow_on(trace) : 1;

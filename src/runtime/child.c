@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * child.c: the addresses of segments, where a child can read them, unlike the session; and copies
- * of what the session says where a probe is at work with it.
+ * child.c: stores the addresses of segments in memory that a child inherits, unlike the session,
+ * and copies the session fields that a probe in progress uses.
  */
 #include "runtime/child.h"
 
@@ -38,27 +38,27 @@ void probity_child_forget(void)
     __atomic_store_n(&segment_count, 0, __ATOMIC_RELEASE);
 }
 
-/* What the forking thread may be in the midst of. */
+/* State that the forking thread may be using. */
 struct kept {
-    struct kept *before; /* of a fork that a signal handler interrupted, and that goes on */
-    struct probity_session *session; /* NULL: the thread is in no slow path */
-    struct probity_slot *slot;       /* NULL: it has none */
-    struct probity_profile_set *set; /* NULL: it has none */
+    struct kept *before; /* of a fork that a signal handler interrupted, and that resumes */
+    struct probity_session *session; /* NULL: the thread is not in a slow path */
+    struct probity_thread_state *slot; /* NULL: none */
+    struct probity_profile_set *set; /* NULL: none */
     struct probity_session session_copy;
-    struct probity_slot slot_copy;
+    struct probity_thread_state slot_copy;
 };
 
 static __thread struct kept *kept __attribute__((tls_model("initial-exec")));
 
-/* The set that this process was forked with; of what came before, nobody is in the midst. */
+/* The set that this process was forked with; earlier ones are no longer in use. */
 static struct probity_profile_set *of_parent;
 
-/* A set is its thread's alone, so it may be inherited as it is: who is in the midst of a scope
- * cannot be told from who is not. A child of another thread's raw clone that inherits it too never
- * looks there. The rest is the whole process's, and so copied. */
+/* A set belongs to its thread alone, so it may be inherited as is; whether the thread is inside a
+ * scope is unknown. A child that inherits it from a raw clone in another thread never reads it.
+ * Everything else belongs to the whole process, and is copied. */
 static void keep(void)
 {
-    struct probity_slot *slot = probity_thread_slot();
+    struct probity_thread_state *slot = probity_thread_slot();
     struct probity_profile_set *set = probity_profile_own;
     int before = errno;
 
@@ -86,7 +86,7 @@ static void keep(void)
     errno = before;
 }
 
-static void let_go_in_parent(void)
+static void release_in_parent(void)
 {
     struct kept *mine = kept;
     int before = errno;
@@ -100,7 +100,7 @@ static void let_go_in_parent(void)
     errno = before;
 }
 
-/* In the child, on its only thread. Never over what somebody else has put there. */
+/* Runs in the child, on its only thread. Never overwrites another mapping. */
 static void take_places(void)
 {
     uint32_t count = __atomic_load_n(&segment_count, __ATOMIC_ACQUIRE);
@@ -108,15 +108,15 @@ static void take_places(void)
     for (uint32_t i = 0; i < count; i++) {
         void *at = mmap(segments[i].at, segments[i].bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-        /* Kernels before 4.17 take the address for a wish. */
+        /* Kernels before 4.17 treat the address as a hint. */
         if (at != MAP_FAILED && at != segments[i].at)
             munmap(at, segments[i].bytes);
     }
     probity_child_forget();
 }
 
-/* The probe that the child may return into finds what it knew, in a recording that is over; all
- * others begin anew. First these, for the sake of signal handlers. */
+/* A probe that the child may return into finds its old state, in a recording that has ended. All
+ * other probes start anew: their state is reset first, because of signal handlers. */
 static void give_to_child(struct kept *mine)
 {
     if (mine->set != NULL) {
@@ -153,6 +153,6 @@ static void begin_child(void)
 
 void probity_child_prepare(void)
 {
-    /* Without memory for it, only a child that is forked inside a probe is worse off. */
-    pthread_atfork(keep, let_go_in_parent, begin_child);
+    /* If there is no memory for this, only a child forked inside a probe is affected. */
+    pthread_atfork(keep, release_in_parent, begin_child);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * cost.c: short windows of probes and scopes, each beside a window of the same without them. The
- * inline path runs on a thread's state and a chunk that are ours, in place of the calling thread's
- * for as long as signals are blocked. A window is too short for the thread to be switched out in
- * many of them, and least and median tell.
+ * cost.c: measures short windows of probes and scopes, each followed by the same window without
+ * them. While signals are blocked, the inline path runs on a private thread state and chunk instead
+ * of the calling thread's. A window is so short that the thread is preempted in few of them; the
+ * minimum and the median are reported.
  */
 #include "runtime/cost.h"
 
@@ -11,8 +11,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/cpu.h"
 #include "base/os.h"
-#include "base/scale.h"
+#include "base/ticks.h"
 #include "probity_scope.h"
 #include "runtime/profile_set.h"
 #include "runtime/record.h"
@@ -20,22 +21,24 @@
 
 enum {
     WINDOWS = 20,
-    WARM_UP = 2, /* further windows, first, that do not count */
+    WINDOWS_OF_START = 10, /* if a long recording measures again at its end */
+    WARM_UP = 2, /* extra windows at the beginning, not counted */
     CALLS = 16,
-    CALLS_OF_SLOW_CLOCK = 40, /* else a window would be a few ticks */
+    CALLS_OF_SLOW_CLOCK = 40, /* fewer would make a window of a few ticks */
     SLOW_CLOCK_NS = 2,        /* of a tick */
     WORK_ROUNDS = 16,
     CODE = PROBITY_CODE_FIRST + 1,
-    LEVEL = -2, /* below any in force, also while scopes are off */
+    LEVEL = -2, /* below any current level, also while scopes are off */
     KIND_ENTER = 7, KIND_MESSAGE = 9
 };
 
 struct trial {
     struct probity_session *session;
-    struct probity_slot slot;
+    struct probity_thread_state slot;
     uint64_t chunk_bytes, words; /* words: address of the first */
     uint32_t calls, rounds;
-    int is_fast; /* probes take the inline path */
+    int windows;
+    int is_fast; /* probes take the fast path */
     uint64_t work[4];
     struct probity_site_function function;
     struct probity_site_format format;
@@ -44,24 +47,25 @@ struct trial {
     uint64_t with[WINDOWS], without[WINDOWS], inner[WINDOWS];
 };
 
-/* What one call records: words in all and of them those of the enter; words 0: in a cell. */
+/* Words recorded by one call: in total, and by the enter; words 0: counted in a cell. */
 struct subject {
     enum probity_cost_kind kind, inner_kind; /* inner_kind 0: no scope */
     void (*call)(struct trial *trial), (*plain)(struct trial *trial);
     uint32_t words, enter_words;
 };
 
-/* The caller's own state, to be given back. */
+/* The caller's state, to be restored. */
 struct kept {
     struct probity_os_signals signals;
     struct probity_thread *self;
     struct probity_profile_set *set;
     uint32_t depth;
-    struct probity_scope_frame frame[2];
+    struct probity_scope_frame frame[3];
     int error;
 };
 
-/* Keeps several units of the processor busy, so that not all of a probe hides beside it. */
+/* Keeps several execution units busy, so that the cost of a probe is not entirely hidden by this
+ * work. */
 static inline __attribute__((__always_inline__)) void work(struct trial *trial)
 {
     uint64_t a = trial->work[0], b = trial->work[1], c = trial->work[2], d = trial->work[3];
@@ -86,9 +90,9 @@ static inline __attribute__((__always_inline__)) void hit(struct trial *trial, u
         probity_record_trial(trial->session, &trial->slot, code);
 }
 
-/* ---- What is measured, and the same without it --------------------------------------------------
+/* ---- The code measured, and the same without probes --------------------------------------------
  *
- * Functions, as those that programs instrument: not inlined, and called in a loop.
+ * Functions like those that programs instrument: not inlined, and called in a loop.
  */
 
 static __attribute__((noinline)) void plain_hit(struct trial *trial)
@@ -106,35 +110,32 @@ static __attribute__((noinline)) void plain_scope(struct trial *trial)
     work(trial);
 }
 
-/* The variables of FN_FUNC. Left by a call, as a cleanup would link the library with libgcc's
- * unwinder, which static programs lack. */
-#define SCOPE(trial)                                                                               \
-    char mark;                                                                                     \
-    struct probity_scope_here scope = {.function = &(trial)->function,                             \
-                                       .mark = PROBITY_NUMBER(&mark)}
-
+/* What FN_FUNC does, but left by a call: a cleanup would link the library with libgcc's unwinder,
+ * which static programs lack. */
 static __attribute__((noinline)) void call_scope(struct trial *trial)
 {
-    SCOPE(trial);
+    struct probity_scope_here scope;
 
+    probity_scope_off(&scope);
     if (probity_scope_is_on(LEVEL))
-        probity_scope_enter(&scope);
+        probity_scope_enter(&scope, &trial->function);
     work(trial);
     probity_scope_leave(&scope);
 }
 
-/* Where probes do not take the inline path. */
+/* The same if probes do not take the fast path. */
 static __attribute__((noinline)) void call_scope_slow(struct trial *trial)
 {
-    SCOPE(trial);
+    struct probity_scope_here scope;
 
-    probity_record_trial(trial->session, &trial->slot, probity_scope_begin(&scope));
+    probity_record_trial(trial->session, &trial->slot,
+                         probity_scope_begin(&scope, &trial->function));
     work(trial);
     probity_scope_free(scope.place);
     probity_record_trial(trial->session, &trial->slot, scope.code + 2);
 }
 
-/* Four values behind the head of an event. */
+/* Stores four values after the head of an event. */
 static inline __attribute__((__always_inline__)) void put_values(struct trial *trial, uint32_t kind,
                                                                  uint32_t code)
 {
@@ -153,11 +154,12 @@ static inline __attribute__((__always_inline__)) void put_values(struct trial *t
 
 static __attribute__((noinline)) void call_values(struct trial *trial)
 {
+    struct probity_scope_here scope;
     int result = 0;
-    SCOPE(trial);
 
+    probity_scope_off(&scope);
     if (probity_scope_is_on(LEVEL)) {
-        uint32_t code = probity_scope_begin(&scope);
+        uint32_t code = probity_scope_begin(&scope, &trial->function);
         if (__builtin_expect(code != 0, 1))
             put_values(trial, KIND_ENTER, code);
     }
@@ -172,13 +174,13 @@ static __attribute__((noinline)) void call_message(struct trial *trial)
     put_values(trial, KIND_MESSAGE, 0);
 }
 
-/* What probity_scope_begin() does in profile mode, which is not in force yet. */
+/* Does what probity_scope_begin() does in profile mode, which is not on yet. */
 static __attribute__((noinline)) void call_profiled(struct trial *trial)
 {
-    uint64_t minus = 0 - (uint64_t)PROBITY_NUMBER(__builtin_frame_address(0));
-    SCOPE(trial);
+    uint64_t minus = probity_scope_minus();
+    struct probity_scope_here scope = {.mark = PROBITY_NUMBER(&scope)};
 
-    uint64_t entered = probity_profile_enter(scope.function);
+    uint64_t entered = probity_profile_enter(&trial->function);
     scope.code = (uint32_t)entered;
     scope.depth = (uint32_t)(entered >> 32);
     scope.place = probity_scope_depth;
@@ -207,7 +209,7 @@ static uint64_t window(struct trial *trial, void (*call)(struct trial *trial))
     return ticks(trial) - first;
 }
 
-/* Between the ticks of enter and leave, as the records of the last window have them. */
+/* Time between the ticks of enter and leave, from the records of the last window. */
 static uint64_t recorded_inside(const struct trial *trial, const struct subject *subject)
 {
     const uint64_t mask = (UINT64_C(1) << 40) - 1;
@@ -221,7 +223,7 @@ static uint64_t recorded_inside(const struct trial *trial, const struct subject 
 
 static void measure(struct trial *trial, const struct subject *subject)
 {
-    for (int i = -WARM_UP; i < WINDOWS; i++) {
+    for (int i = -WARM_UP; i < trial->windows; i++) {
         uint64_t total = trial->cell.total;
         uint64_t without = window(trial, subject->plain);
         uint64_t with = window(trial, subject->call);
@@ -235,9 +237,9 @@ static void measure(struct trial *trial, const struct subject *subject)
     }
 }
 
-static void sort(uint64_t *values)
+static void sort(uint64_t *values, int count)
 {
-    for (int i = 1; i < WINDOWS; i++) {
+    for (int i = 1; i < count; i++) {
         uint64_t value = values[i];
         int at = i;
         for (; at > 0 && values[at - 1] > value; at--)
@@ -246,10 +248,10 @@ static void sort(uint64_t *values)
     }
 }
 
-/* Of one call, in 1/256 ns; what noise makes less than nothing is nothing. */
+/* Cost of one call in 1/256 ns; negative values, caused by noise, become 0. */
 static uint32_t figure(const struct trial *trial, uint64_t window_ticks, uint64_t without)
 {
-    const uint32_t unit_bits = 24; /* of a rate's 32, 8 stay */
+    const uint32_t unit_bits = 24; /* keeps 8 of a rate's 32 bits */
     probity_wide rate = (probity_wide)probity_live_rate(&trial->session->live);
 
     if (window_ticks <= without)
@@ -265,27 +267,29 @@ static struct probity_cost_row *add_row(struct trial *trial, struct probity_cost
 
     row->kind = (uint16_t)kind;
     row->context = trial->rounds != 0 ? PROBITY_COST_AMID_WORK : PROBITY_COST_BARE;
-    row->windows = WINDOWS;
+    row->windows = (uint16_t)trial->windows;
     row->calls = (uint16_t)trial->calls;
     return row;
 }
 
-/* bare: windows without anything; half of what work adds to them was done inside the scope. */
+/* bare: windows without probes; half of the time that `work` adds to them is spent inside the
+ * scope. */
 static void add_rows(struct trial *trial, const struct subject *subject, const uint64_t bare[2],
                      struct probity_cost *cost)
 {
     const uint64_t *without = trial->without;
+    int middle = trial->windows / 2;
     struct probity_cost_row *row = add_row(trial, cost, subject->kind);
 
     row->least = figure(trial, trial->with[0], without[0]);
-    row->median = figure(trial, trial->with[WINDOWS / 2], without[WINDOWS / 2]);
+    row->median = figure(trial, trial->with[middle], without[middle]);
     if (subject->inner_kind == 0)
         return;
     uint64_t least = without[0] > bare[0] ? (without[0] - bare[0]) / 2 : 0;
-    uint64_t median = without[WINDOWS / 2] > bare[1] ? (without[WINDOWS / 2] - bare[1]) / 2 : 0;
+    uint64_t median = without[middle] > bare[1] ? (without[middle] - bare[1]) / 2 : 0;
     row = add_row(trial, cost, subject->inner_kind);
     row->least = figure(trial, trial->inner[0], least);
-    row->median = figure(trial, trial->inner[WINDOWS / 2], median);
+    row->median = figure(trial, trial->inner[middle], median);
 }
 
 static void measure_subject(struct trial *trial, const struct subject *subject,
@@ -296,18 +300,18 @@ static void measure_subject(struct trial *trial, const struct subject *subject,
     for (int context = 0; context < 2; context++) {
         trial->rounds = context * WORK_ROUNDS;
         measure(trial, subject);
-        sort(trial->with);
-        sort(trial->without);
-        sort(trial->inner);
+        sort(trial->with, trial->windows);
+        sort(trial->without, trial->windows);
+        sort(trial->inner, trial->windows);
         if (context == 0) {
             bare[0] = trial->without[0];
-            bare[1] = trial->without[WINDOWS / 2];
+            bare[1] = trial->without[trial->windows / 2];
         }
         add_rows(trial, subject, bare, cost);
     }
 }
 
-/* ---- The calling thread's state, and ours in its place ------------------------------------------
+/* ---- The calling thread's state and its private substitute --------------------------------------
  */
 
 static void state_take(struct trial *trial, struct kept *ret_kept)
@@ -318,10 +322,10 @@ static void state_take(struct trial *trial, struct kept *ret_kept)
     ret_kept->set = probity_profile_own;
     ret_kept->depth = probity_scope_depth;
     memcpy(ret_kept->frame, probity_scope_frame, sizeof ret_kept->frame);
-    /* A scope around, whose frame is above any of ours. */
+    /* An outer scope, whose frame is above any of ours. */
     probity_scope_depth = 1;
-    probity_scope_frame[0] = (struct probity_scope_frame){.minus = 1};
-    probity_scope_frame[1] = (struct probity_scope_frame){.minus = 0};
+    probity_scope_frame[1] = (struct probity_scope_frame){.minus = 1};
+    probity_scope_frame[2] = (struct probity_scope_frame){.minus = 0};
     probity_thread_self = trial->is_fast ? &trial->slot.hot : NULL;
     probity_profile_own = trial->set;
 }
@@ -336,7 +340,7 @@ static void state_give(const struct kept *kept)
     errno = kept->error;
 }
 
-/* The set of a thread with one function and its cell. */
+/* A set as of a thread with one function and its cell. */
 static void set_prepare(struct trial *trial)
 {
     struct probity_profile_set *set = trial->set;
@@ -359,7 +363,7 @@ static void trial_prepare(struct trial *trial, struct probity_session *session, 
     /* The upper half of a window of twice its size (struct probity_thread). */
     trial->words = (space | (2 * trial->chunk_bytes - 1)) + 1 + trial->chunk_bytes;
     trial->calls = rate >> 32 < SLOW_CLOCK_NS ? CALLS : CALLS_OF_SLOW_CLOCK;
-    trial->is_fast = PROBITY_HAS_FAST_PATH && probity_clock_is_counter(session->live.clock);
+    trial->is_fast = PROBITY_HAS_FAST_PATH && probity_clock_is_inline(session->live.clock);
     trial->function.code = CODE;
     trial->function.number = 1;
     trial->format.number = 1;
@@ -370,6 +374,60 @@ static void trial_prepare(struct trial *trial, struct probity_session *session, 
         trial->work[i] = 0x1234567 + i;
     if (trial->set != NULL)
         set_prepare(trial);
+}
+
+/* ---- How early the clock is read ---------------------------------------------------------------
+ */
+
+enum { EARLY_WINDOWS = 3, EARLY_CALLS = 4, EARLY_MEDIAN = EARLY_WINDOWS / 2 };
+
+/* From before the chain to after it. Everything before the first reading has finished; otherwise it
+ * would be as early as the last. */
+static uint64_t chain_window(enum probity_cpu_chain kind, uint32_t clock)
+{
+    uint64_t sum = 0;
+
+    for (int i = 0; i < EARLY_CALLS; i++) {
+        probity_cpu_counter_ordered();
+        uint64_t first = probity_clock_ticks(clock);
+        probity_cpu_chain(kind);
+        sum += probity_clock_ticks(clock) - first;
+    }
+    return sum;
+}
+
+static void sort_few(uint64_t values[EARLY_WINDOWS])
+{
+    for (int i = 1; i < EARLY_WINDOWS; i++) {
+        uint64_t value = values[i];
+        int at = i;
+        for (; at > 0 && values[at - 1] > value; at--)
+            values[at] = values[at - 1];
+        values[at] = value;
+    }
+}
+
+/* The difference between a chain measured with ordered and with unordered readings. */
+static void measure_early(struct trial *trial, enum probity_cpu_chain kind,
+                          struct probity_cost *cost)
+{
+    uint32_t clock = trial->session->live.clock;
+    uint64_t early[EARLY_WINDOWS], ordered[EARLY_WINDOWS];
+
+    chain_window(kind, clock);
+    for (int i = 0; i < EARLY_WINDOWS; i++) {
+        early[i] = chain_window(kind, clock);
+        ordered[i] = chain_window(kind, clock | PROBITY_CLOCK_ORDERED);
+    }
+    sort_few(early);
+    sort_few(ordered);
+    trial->rounds = 0;
+    trial->calls = EARLY_CALLS;
+    struct probity_cost_row *row =
+        add_row(trial, cost, PROBITY_COST_EARLY_INTEGERS + (int)kind);
+    row->windows = EARLY_WINDOWS;
+    row->least = figure(trial, ordered[0], early[0]);
+    row->median = figure(trial, ordered[EARLY_MEDIAN], early[EARLY_MEDIAN]);
 }
 
 static void measure_all(struct trial *trial, struct probity_cost *cost)
@@ -393,6 +451,8 @@ static void measure_all(struct trial *trial, struct probity_cost *cost)
         measure_subject(trial, &profiled, cost);
     for (size_t i = 0; trial->set == NULL && i < count; i++)
         measure_subject(trial, &subject[i], cost);
+    for (int kind = 0; trial->is_fast && kind < PROBITY_CPU_CHAINS; kind++)
+        measure_early(trial, kind, cost);
     state_give(&kept);
 }
 
@@ -415,6 +475,10 @@ void probity_cost_measure(struct probity_session *session, enum probity_cost_mom
         struct trial *trial = (struct trial *)at;
         if (set_bytes != 0)
             trial->set = (struct probity_profile_set *)(at + own_bytes);
+        trial->windows = moment == PROBITY_COST_START &&
+                                 session->settings.cost == PROBITY_SETTINGS_COST_LONG
+                             ? WINDOWS_OF_START
+                             : WINDOWS;
         trial_prepare(trial, session, (uint64_t)(at + own_bytes + set_bytes));
         measure_all(trial, ret_cost);
         munmap(at, bytes);

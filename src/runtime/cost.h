@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cost.h: what recording costs in this process, measured by the code that programs are compiled
- * with, against memory of its own: no record comes of it.
+ * cost.h: the cost of recording in this process, measured by running the code that programs are
+ * compiled with on private memory; it leaves no records.
  */
 #ifndef PROBITY_RUNTIME_COST_H
 #define PROBITY_RUNTIME_COST_H
@@ -9,16 +9,17 @@
 #include "format/cost.h"
 #include "runtime/session.h"
 
-/* Measures what the session's mode needs, in some 150 microseconds; with another clock than the
- * processor's counter, or in profile mode, in less. The session's clock, rate and chunk size must
- * be known. Without memory it gives no rows. The calling thread has signals blocked meanwhile, and
- * afterwards its state of scopes and probes is as it was; errno stays. Any thread; a signal handler
- * may, as it may end a recording. */
+/* Measures the costs that apply in the session's mode, in about 200 microseconds, or half of that
+ * at a start that a second measurement may follow; in less with a clock other than the processor's
+ * counter, or in profile mode. The session's clock, rate and chunk size must be known. Gives no
+ * rows if out of memory. Blocks the calling thread's signals during the measurement, and restores
+ * its state of scopes and probes; preserves errno. Any thread; async-signal-safe, because a signal
+ * handler may end a recording. */
 void probity_cost_measure(struct probity_session *session, enum probity_cost_moment moment,
                           struct probity_cost *ret_cost);
 
-/* The same at the start of a recording: a forked child takes over the figures of its parent. Under
- * the session's lock. */
+/* The same at the start of a recording: a forked child inherits the figures of its parent. Call
+ * with the session's lock held. */
 void probity_cost_begin(struct probity_session *session, int is_child,
                         struct probity_cost *ret_cost);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * declare.c: an append-only list in memory that is never given back. Appended to under the
- * session's declare_lock, walked without: an entry is linked by one store, so that a child forked
- * in between finds it or does not.
+ * declare.c: an append-only list in memory that is never freed. It is appended to under the
+ * session's declare_lock and read without a lock: one store links an entry, so that a child forked
+ * at any time sees either a complete entry or none.
  */
 #include "runtime/declare.h"
 
@@ -25,15 +25,15 @@ struct declaration {
     struct declaration *next;
     struct declaration *next_in_bucket;
     uint32_t kind, bytes;
-    int is_told; /* 0: its event was dropped */
-    uint8_t payload[]; /* of what has a number: that first */
+    int is_reported; /* 0: its event was dropped */
+    uint8_t payload[]; /* starts with the number, if it has one */
 };
 
-/* Not wiped at fork: a child declares what its parent knew. */
+/* Survives a fork: a child declares what its parent declared. */
 static struct declaration *first_declaration, **last_link = &first_declaration;
 static uint8_t *arena_at;
 static size_t arena_left;
-static struct declaration *buckets[BUCKETS]; /* by all but the number */
+static struct declaration *buckets[BUCKETS]; /* keyed by everything except the number */
 static uint32_t site_numbers, format_numbers = 1;
 
 static void *arena_take(size_t bytes)
@@ -59,7 +59,7 @@ static struct declaration *declaration_make(uint32_t kind, const void *payload, 
     if (entry == NULL)
         return NULL;
     entry->next = NULL;
-    entry->is_told = 0;
+    entry->is_reported = 0;
     entry->kind = kind;
     entry->bytes = (uint32_t)bytes;
     memcpy(entry->payload, payload, bytes);
@@ -73,7 +73,7 @@ int probity_declare(uint32_t kind, const void *payload, size_t bytes)
     return declaration_make(kind, payload, bytes) != NULL ? 0 : PROBITY_ERROR_MEMORY;
 }
 
-void probity_declare_all(struct probity_session *session, struct probity_slot *slot)
+void probity_declare_all(struct probity_session *session, struct probity_thread_state *slot)
 {
     const struct declaration *entry = __atomic_load_n(&first_declaration, __ATOMIC_ACQUIRE);
 
@@ -106,21 +106,21 @@ static struct declaration **bucket_of(uint32_t kind, const void *payload, size_t
     return &buckets[probity_checksum(kind, text, bytes - NUMBER_BYTES) % BUCKETS];
 }
 
-/* Returns the number, or UINT32_MAX where the event is dropped: who recorded with it would leave
- * records that nothing explains. The next one who comes tries again; or where the recording ended
- * meanwhile, the next one begins with all. */
+/* Returns the number, or UINT32_MAX if the event is dropped: records with that number would be
+ * undeclared. The next caller tries again; if the recording has ended in the meantime, the next one
+ * declares everything again. */
 static uint32_t tell(struct declaration *entry)
 {
-    if (!entry->is_told)
-        entry->is_told =
+    if (!entry->is_reported)
+        entry->is_reported =
             probity_record_event_here(entry->kind, entry->payload, entry->bytes) == 0 ||
             probity_session_recording() == NULL;
-    return entry->is_told ? probity_get_u32(entry->payload) : UINT32_MAX;
+    return entry->is_reported ? probity_get_u32(entry->payload) : UINT32_MAX;
 }
 
-/* Gives what the payload describes, behind room for its number, the number that it had before: a
- * library that is loaded again brings the same places. Else the next one. `step`: how many numbers
- * it takes. Returns the number, or UINT32_MAX. declare_lock held. */
+/* Assigns a number to a declaration, which is stored at the beginning of its payload: the number
+ * that it had before, because a reloaded library has the same sites, or else the next one. `step`:
+ * how many numbers it takes. Returns the number, or UINT32_MAX. Call with declare_lock held. */
 static uint32_t number_of(uint32_t kind, uint8_t *payload, size_t bytes, uint32_t *numbers,
                           uint32_t step)
 {
@@ -135,17 +135,18 @@ static uint32_t number_of(uint32_t kind, uint8_t *payload, size_t bytes, uint32_
     if (*numbers + step > PROBITY_LIMIT_SITES)
         return UINT32_MAX;
     probity_put_u32(payload, *numbers);
-    /* Counted first: a child forked in between must not give the number to another site. */
+    /* Incremented first, so that a child forked in between does not assign the number to another
+     * site. */
     *numbers += step;
     struct declaration *made = declaration_make(kind, payload, bytes);
     if (made == NULL)
         return UINT32_MAX;
     made->next_in_bucket = *bucket;
-    __atomic_store_n(bucket, made, __ATOMIC_RELEASE); /* whole, for a child */
+    __atomic_store_n(bucket, made, __ATOMIC_RELEASE); /* complete, for a child */
     return tell(made);
 }
 
-/* As number_of(). */
+/* See number_of(). */
 static uint32_t site_number(struct probity_session *session, const struct probity_site *site)
 {
     uint8_t *payload = session->declaration;
@@ -171,7 +172,7 @@ PROBITY_API uint32_t probity_site_declare(struct probity_site *site)
         number = code == 0 ? site_number(session, site) : 0;
         if (code == 0 && number != UINT32_MAX)
             code = PROBITY_CODE_FIRST + 2 * number + 1;
-        /* Release: the declaration comes first, for whoever probes with this code. */
+        /* Release: a thread that probes with this code sees the declaration. */
         __atomic_store_n(&site->code, code, __ATOMIC_RELEASE);
         probity_os_unlock(&session->declare_lock);
         if (code == 0)
@@ -195,23 +196,25 @@ PROBITY_API void probity_site_slow(struct probity_site *site)
 /* ---- Functions and formats ---------------------------------------------------------------------
  */
 
-/* The shared library that the descriptor lies in; "" where it is the executable. No lock of ours
- * may be held. */
-static const char *object_of(const void *at)
+/* Path of the shared library that contains the descriptor; "" for the executable. Call with none of
+ * our locks held. */
+static const char *object_of(const struct probity_site_function *function)
 {
     struct probity_os_image image;
 
+    if (function->flags & PROBITY_FUNCTION_ADDRESSED)
+        return ((const struct probity_addressed_function *)function)->object;
     probity_os_image_find(&image);
-    return probity_os_image_bytes(&image, at) > 0 ? "" : probity_os_object_name(at);
+    return probity_os_image_bytes(&image, function) > 0 ? "" : probity_os_object_name(function);
 }
 
-/* Likewise; two numbers. */
+/* As above, but takes two numbers. */
 static uint32_t function_number(struct probity_session *session,
                                 const struct probity_site_function *function, const char *object)
 {
     uint8_t *payload = session->declaration;
 
-    _Static_assert(12 + 3 * (2 + PROBITY_LIMIT_NAME) + 2 * (2 + PROBITY_LIMIT_SIGNATURE) <=
+    _Static_assert(12 + 3 * (2 + PROBITY_LIMIT_NAME) + 2 * (2 + PROBITY_LIMIT_SIGNATURE) + 8 <=
                        sizeof session->declaration, "all names have room");
     probity_put_u32(payload + 4, function->line);
     payload[8] = function->level;
@@ -222,6 +225,10 @@ static uint32_t function_number(struct probity_session *session,
     end = put_long_text(end, function->signature);
     end = put_text(end, function->returns);
     end = put_long_text(end, object);
+    if (function->flags & PROBITY_FUNCTION_ADDRESSED) {
+        probity_put_u64(end, ((const struct probity_addressed_function *)function)->address);
+        end += 8;
+    }
     return number_of(PROBITY_EVENT_FUNCTION, payload, (size_t)(end - payload), &site_numbers, 2);
 }
 
@@ -263,7 +270,7 @@ uint32_t probity_format_type(const struct probity_site_format *format, uint32_t 
                                                                 : type - PROBITY_TYPE_ARRAY;
 }
 
-/* Whether a quoted text begins here: 1'000 is a number of C++, u8'a' is not. */
+/* Whether a quoted text begins here: in C++, 1'000 is a number and u8'a' is quoted. */
 static int is_quote(const char *start, const char *at)
 {
     const char *word = at;
@@ -273,8 +280,8 @@ static int is_quote(const char *start, const char *at)
     return *at == '"' || (*at == '\'' && (word == at || !isdigit((unsigned char)*word)));
 }
 
-/* Where the text that begins at `at` ends: at a comma outside of parentheses and quotes, as the
- * preprocessor sees it, or at the end. */
+/* The end of the argument that begins at `at`: a comma outside parentheses and quotes, as for the
+ * preprocessor, or the end of the text. */
 static const char *argument_end(const char *at)
 {
     const char *start = at;
@@ -298,8 +305,8 @@ static const char *argument_end(const char *at)
     return at;
 }
 
-/* The text of a value: as written, with macros unexpanded; a literal's as expanded, since it is the
- * value. *source moves on behind it. */
+/* The text of a value: as written, with macros unexpanded; of a literal as expanded, because it is
+ * the value. Advances *source past it. */
 static uint8_t *put_value_text(uint8_t *at, const struct probity_site_format *format,
                                uint32_t value, size_t most, const char **source)
 {
@@ -318,7 +325,7 @@ static uint8_t *put_value_text(uint8_t *at, const struct probity_site_format *fo
     return put_text_of(at, text, length);
 }
 
-/* Likewise; 0 where there is none. */
+/* The same for a format; 0 on failure. */
 static uint32_t format_number(struct probity_session *session,
                               const struct probity_site_format *format)
 {
@@ -326,17 +333,20 @@ static uint32_t format_number(struct probity_session *session,
     uint8_t *payload = session->declaration;
     size_t room =
         sizeof session->declaration - HEAD_BYTES - (size_t)VALUE_BYTES * format->count;
-    const char *source = format->source;
+    const char *source = format->source, *none = NULL;
+    /* A checkpoint's label is the first value, and is written before n. */
+    int has_label = source != NULL && *source == ';';
 
     if (source != NULL)
-        source = argument_end(source); /* what stands for n */
+        source = argument_end(source); /* skips n */
     probity_put_u32(payload + 4, format->line);
     probity_put_u16(payload + 8, (uint16_t)format->count);
     uint8_t *at = payload + HEAD_BYTES;
     for (uint32_t i = 0; i < format->count; i++) {
         at[0] = (uint8_t)probity_format_type(format, i);
         at[1] = 0;
-        at = put_value_text(at + 2, format, i, room / format->count, &source);
+        at = put_value_text(at + 2, format, i, room / format->count,
+                            has_label && i == 0 ? &none : &source);
     }
     uint32_t number =
         number_of(PROBITY_EVENT_FORMAT, payload, (size_t)(at - payload), &format_numbers, 1);
@@ -357,7 +367,7 @@ uint32_t probity_declare_format(struct probity_site_format *format)
         number = format->number;
         if (number == 0)
             number = format_number(session, format);
-        /* Release: the declaration comes first, for whoever records with this number. */
+        /* Release: a thread that records with this number sees the declaration. */
         __atomic_store_n(&format->number, number, __ATOMIC_RELEASE);
         probity_os_unlock(&session->declare_lock);
         if (number == 0)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * levels.c: one word holds what is wanted and whether it is in force. Whoever changes it publishes
- * the two variables that scopes look at, and does so again where the word has changed meanwhile: so
- * the last to publish publishes the last word, without a lock that a forked child could inherit.
+ * levels.c: one word holds the requested levels and whether they are in effect. A thread that
+ * changes it publishes the two variables that scopes read, and publishes them again if the word has
+ * changed in the meantime. So the last thread to publish publishes the last word, without a lock
+ * that a forked child could inherit.
  */
 #include "runtime/levels.h"
 
@@ -13,15 +14,15 @@
 #include "runtime/thread.h"
 #include "spool/control.h"
 
-/* Not yet decided: the first scope takes the slow path, which decides. */
+/* Not decided yet: the first scope takes the slow path, which decides. */
 PROBITY_API int probity_scope_level = PROBITY_LEVEL_MAX;
 PROBITY_API int probity_scope_param_level = PROBITY_LEVEL_MAX;
 PROBITY_API int probity_scope_profiles;
 
-/* Who has the say. */
+/* Sources of levels; higher values take precedence. */
 enum say { BY_NOBODY = 0, BY_UNIT = 1, BY_ENVIRONMENT = 2, BY_CALL = 3 };
 
-/* The word, taken apart. */
+/* The word, decoded. */
 struct wanted {
     int functions, parameters, by, is_off, is_profile;
 };
@@ -49,8 +50,8 @@ static uint32_t word_load(void)
     return __atomic_load_n(&wanted_word, __ATOMIC_SEQ_CST);
 }
 
-/* Sequentially consistent, here and in what changes the word: a thread that has published an old
- * word sees the new one when it looks again. */
+/* Sequentially consistent, here and in changes of the word: a thread that published an old word
+ * sees the new one when it checks again. */
 static void publish(void)
 {
     uint32_t word, again = word_load();
@@ -67,7 +68,8 @@ static void publish(void)
     } while (again != word);
 }
 
-/* The levels in the spool's header, likewise. The session must not end meanwhile. */
+/* Publishes the levels in the spool's header, in the same way. The session must not end during the
+ * call. */
 static void publish_outside(struct probity_session *session)
 {
     uint32_t word, again = word_load();
@@ -75,15 +77,17 @@ static void publish_outside(struct probity_session *session)
     do {
         word = again;
         struct wanted wanted = wanted_of(word);
-        __atomic_store_n(&session->live.header->levels,
-                         probity_control_levels(wanted.functions, wanted.parameters),
-                         __ATOMIC_SEQ_CST);
+        uint32_t levels = probity_control_levels(wanted.functions, wanted.parameters);
+        /* No thread here checks for requests. */
+        if (session->settings.writing == PROBITY_WRITING_EXTERNAL)
+            levels &= ~(uint32_t)PROBITY_CONTROL_ANSWERS;
+        __atomic_store_n(&session->live.header->levels, levels, __ATOMIC_SEQ_CST);
         again = word_load();
     } while (again != word);
 }
 
-/* -1 leaves a level as it is; a later say of less weight changes nothing. Returns whether anything
- * was changed. */
+/* -1 leaves a level unchanged; a change of lower precedence than an earlier one has no effect.
+ * Returns whether anything changed. */
 static int change(int functions, int parameters, enum say by)
 {
     uint32_t before = word_load(), after;
@@ -165,7 +169,7 @@ static void event_fill(enum probity_levels_origin origin, uint8_t ret_payload[PR
     ret_payload[2] = (uint8_t)origin;
 }
 
-void probity_levels_record(struct probity_session *session, struct probity_slot *slot)
+void probity_levels_record(struct probity_session *session, struct probity_thread_state *slot)
 {
     uint8_t payload[PROBITY_LEVELS_BYTES];
 
@@ -173,8 +177,8 @@ void probity_levels_record(struct probity_session *session, struct probity_slot 
     probity_record_event(session, slot, PROBITY_EVENT_LEVELS, payload, sizeof payload);
 }
 
-/* What is recorded already was recorded under other levels: the trace tells. Where nothing is yet,
- * the event at its beginning will do. */
+/* Existing records were made under other levels, so the change is recorded as an event. If nothing
+ * has been recorded yet, the event at the beginning of the recording is enough. */
 static void tell(enum probity_levels_origin origin)
 {
     struct probity_os_signals before;

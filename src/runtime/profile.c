@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * profile.c: counts and times scopes. Two threads never store to one cell. A signal handler may run
- * scopes between any two instructions: it finds a depth that keeps it off our frame, and what it
- * adds is added by one instruction. Nothing is allocated but at the first scope of a thread or of a
+ * profile.c: counts and times scopes. Two threads never store to the same cell. A signal handler
+ * may run scopes between any two instructions: the depth keeps it away from our frame, and it adds
+ * with single instructions. Nothing is allocated except at the first scope of a thread or of a
  * function.
  */
 #include "runtime/profile.h"
@@ -11,14 +11,18 @@
 
 #include "base/cpu.h"
 #include "base/os.h"
-#include "base/scale.h"
+#include "base/ticks.h"
 #include "probity_scope.h"
 #include "runtime/declare.h"
 #include "runtime/profile_set.h"
 #include "runtime/record.h"
 #include "runtime/thread.h"
 
-enum { IS_SLOW = PROBITY_PROFILE_IS_SLOW };
+enum {
+    IS_SLOW = PROBITY_PROFILE_IS_SLOW,
+    IS_DEFERRED = PROBITY_PROFILE_IS_DEFERRED,
+    FLAGS = IS_SLOW | IS_DEFERRED
+};
 
 
 #if PROBITY_HAS_FAST_PATH
@@ -33,13 +37,13 @@ static inline uint64_t counter(void)
 }
 #endif
 
-/* A reader may look at it at any time. */
+/* A reader may load it at any time. */
 static inline void store(uint64_t *at, uint64_t value)
 {
     __atomic_store_n(at, value, __ATOMIC_RELAXED);
 }
 
-/* What another thread may change: an end of recording, or whoever switches times off. */
+/* Another thread may change it when a recording ends or times are switched off. */
 static inline uint32_t limit(const uint32_t *depth_max)
 {
     return __atomic_load_n(depth_max, __ATOMIC_RELAXED);
@@ -48,15 +52,15 @@ static inline uint32_t limit(const uint32_t *depth_max)
 /* ---- Frames ------------------------------------------------------------------------------------
  */
 
-/* The thread may have been off the CPU. Returns the tick that holds for the reading. */
+/* The thread may have been off the CPU. Returns the tick for which the reading is valid. */
 static __attribute__((cold, noinline)) uint64_t find_gap(struct probity_profile_set *set,
                                                          uint64_t tick)
 {
     struct probity_session *session;
     int before = errno;
 
-    /* Pairs with probity_profile_end, which ends the recording and then, behind a process-wide
-     * barrier, waits for who is busy. */
+    /* Pairs with probity_profile_end, which ends the recording and then, after a process-wide
+     * barrier, waits for busy threads. */
     __atomic_store_n(&set->busy, set->busy + 1, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     session = probity_session_recording();
@@ -64,7 +68,7 @@ static __attribute__((cold, noinline)) uint64_t find_gap(struct probity_profile_
         (int64_t)(tick - set->slot.hot.last_tick) > 0) {
         int64_t off_ns = probity_record_gap(session, &set->slot, set->depth, tick);
         set->off += probity_ticks_of_ns(off_ns, probity_live_rate(&session->live));
-        /* Switched out since the clock was read, as in finish_hit() of record.c. */
+        /* Preempted since the clock was read; see finish_hit() in record.c. */
         if ((int64_t)(set->slot.reading.tick - tick) >= (int64_t)set->slot.hot.gap_ticks)
             tick = set->slot.reading.tick;
     }
@@ -78,7 +82,7 @@ static inline int is_gap(const struct probity_profile_set *set, uint64_t tick)
     return tick - set->slot.hot.last_tick >= set->slot.hot.gap_ticks;
 }
 
-/* The depth is stored first: a signal handler then uses frames above. */
+/* The depth is stored first, so that a signal handler uses frames above. */
 static inline void raise_depth(struct probity_profile_set *set, uint32_t depth)
 {
     __atomic_store_n(&set->depth, depth + 1, __ATOMIC_RELAXED);
@@ -91,8 +95,24 @@ static inline void lower_depth(struct probity_profile_set *set, uint32_t depth)
     __atomic_store_n(&set->depth, depth, __ATOMIC_RELAXED);
 }
 
-/* The entry comes last: a jump out of a signal handler leaves a frame without times, not one with
- * wrong ones. */
+static inline struct probity_profile_entry *entry_of(const struct probity_profile_frame *frame)
+{
+    return (struct probity_profile_entry *)(frame->entry & ~(uintptr_t)FLAGS);
+}
+
+/* The function is on the stack already; a call made in a pause is in no total around it. */
+static __attribute__((cold, noinline)) void open_inner(struct probity_profile_set *set,
+                                                       struct probity_profile_entry *entry,
+                                                       uint32_t depth)
+{
+    if (entry->outermost > set->pause_floor)
+        return;
+    set->frame[depth + 1].outer = entry->outermost;
+    entry->outermost = (uint64_t)depth + 1;
+}
+
+/* The entry is stored last: a jump out of a signal handler then leaves a frame without times, not
+ * one with wrong times. */
 static inline void open_frame(struct probity_profile_set *set, struct probity_profile_entry *entry,
                               uint32_t depth, uint64_t tick)
 {
@@ -100,16 +120,31 @@ static inline void open_frame(struct probity_profile_set *set, struct probity_pr
 
     set->slot.hot.last_tick = tick;
     frame->enter_tick = tick;
-    __atomic_store_n(&frame->self_from, tick, __ATOMIC_RELAXED); /* not as one vector: slower */
+    /* No vector store, which is slower. */
+    __atomic_store_n(&frame->self_from, tick, __ATOMIC_RELAXED);
     frame->enter_off = set->off;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     frame->entry = (uintptr_t)entry;
-    if (__builtin_expect(entry->outermost - 1 >= depth, 1))
+    if (__builtin_expect(entry->outermost - 1 >= depth, 1)) {
         entry->outermost = (uint64_t)depth + 1;
+        store(&entry->cell->open_since, tick);
+    } else if (__builtin_expect(set->pause_floor != 0, 0)) {
+        open_inner(set, entry, depth);
+    }
 }
 
-/* The count comes first (doc/spool.md, "Cells"). Returns whether it was the outermost activation of
- * its function. */
+/* This call was made in a pause of the enclosing call of the same function, which is now the
+ * outermost one again. */
+static __attribute__((cold, noinline)) void reopen(struct probity_profile_frame *frame,
+                                                   struct probity_cell *cell, uint32_t depth)
+{
+    store(&cell->open_since, frame[(int64_t)frame->outer - depth - 1].enter_tick);
+    frame->outer = 0;
+}
+
+/* The call stops being in progress before it is counted, so that it is not counted twice if the
+ * process is killed in between; the rest follows (doc/spool.md, "Cells"). Returns whether it was
+ * the outermost activation of its function. */
 static inline int add_times(struct probity_profile_frame *frame, uint32_t depth, uint64_t tick,
                             uint64_t pauses)
 {
@@ -121,13 +156,19 @@ static inline int add_times(struct probity_profile_frame *frame, uint32_t depth,
     frame->entry = IS_SLOW;
     probity_cpu_add(&frame[-1].self_from, total);
     total -= pauses;
+    if (__builtin_expect(is_outermost, 1)) {
+        store(&cell->open_since, 0);
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    }
     probity_cpu_add(&cell->calls, 1);
-    /* Of the call before: a store whose address hung on the clock just read would hold up the next
-     * reading by 8 ns. */
+    /* Counts the previous call: a store whose address depends on the clock just read would delay
+     * the next reading by 8 ns. */
     probity_cpu_add(&cell->histogram[probity_profile_bucket(cell->latest)], 1);
     store(&cell->latest, total);
     if (__builtin_expect(is_outermost, 1)) {
-        entry->outermost = 0;
+        entry->outermost = frame->outer;
+        if (__builtin_expect(frame->outer != 0, 0))
+            reopen(frame, cell, depth);
         probity_cpu_add(&cell->total, total);
     }
     probity_cpu_add(&cell->durations, total);
@@ -139,7 +180,7 @@ static inline int add_times(struct probity_profile_frame *frame, uint32_t depth,
     return is_outermost;
 }
 
-/* The same where the thread was off the CPU meanwhile, or paused: rare, as most scopes are
+/* The same if the thread was off the CPU or paused in between: rare, because most scopes are
  * short. */
 static __attribute__((noinline)) void close_rare(struct probity_profile_set *set, uint32_t depth,
                                                  uint64_t tick)
@@ -159,44 +200,77 @@ static __attribute__((noinline)) void close_rare(struct probity_profile_set *set
     lower_depth(set, depth);
 }
 
-/* What was called in the pause is that function's, and not in the pause. */
+/* Excludes calls made in the pause from this function's times. */
 static void end_pause(struct probity_profile_set *set, uint32_t depth, uint64_t tick)
 {
     struct probity_profile_frame *frame = &set->frame[depth + 1];
-    const struct probity_profile_pause *pause = &set->pause[depth + 1];
-    uint64_t paused = tick - frame->self_from - pause->self;
-    uint64_t off = set->off - frame->enter_off - frame->not_self_off - pause->self_off;
+    struct probity_profile_pause *pause = &set->pause[depth + 1];
+    uint64_t paused = tick - pause->tick, off = set->off - pause->off;
 
     frame->entry -= IS_SLOW;
-    frame->self_from += paused;
-    frame->pauses += paused;
-    frame->not_self_off += off;
-    frame->pauses_off += off;
-    probity_cpu_add(&((struct probity_profile_entry *)frame->entry)->cell->paused, paused);
+    if (frame->entry & IS_DEFERRED) {
+        pause->own += paused;
+        pause->own_off += off;
+        pause->inside += frame->self_from - pause->self_from;
+    } else {
+        probity_cpu_add(&entry_of(frame)->cell->paused, paused);
+    }
+    frame->self_from = pause->self_from + paused;
+    frame->pauses = pause->pauses + paused;
+    frame->not_self_off = pause->not_self_off + off;
+    frame->pauses_off = pause->pauses_off + off;
+    set->pause_floor = pause->floor;
 }
 
 static void begin_pause(struct probity_profile_set *set, uint32_t depth, uint64_t tick)
 {
     struct probity_profile_frame *frame = &set->frame[depth + 1];
+    struct probity_profile_pause *pause = &set->pause[depth + 1];
 
-    set->pause[depth + 1] = (struct probity_profile_pause){
-        .self = tick - frame->self_from,
-        .self_off = set->off - frame->enter_off - frame->not_self_off};
+    pause->tick = tick;
+    pause->self_from = frame->self_from;
+    pause->pauses = frame->pauses;
+    pause->off = set->off;
+    pause->not_self_off = frame->not_self_off;
+    pause->pauses_off = frame->pauses_off;
+    pause->floor = set->pause_floor;
+    set->pause_floor = depth + 1;
     frame->entry += IS_SLOW;
 }
 
-/* A scope without times: those of its callees are its caller's. */
+/* Drops a scope that was not confirmed: its callees become its caller's. */
+static void drop_deferred(struct probity_profile_set *set, uint32_t depth)
+{
+    struct probity_profile_frame *frame = &set->frame[depth + 1], *caller = frame - 1;
+    const struct probity_profile_pause *pause = &set->pause[depth + 1];
+    struct probity_profile_entry *entry = entry_of(frame);
+
+    if (entry->outermost == (uint64_t)depth + 1) {
+        entry->outermost = frame->outer;
+        if (frame->outer != 0)
+            reopen(frame, entry->cell, depth);
+    }
+    probity_cpu_add(&caller->self_from,
+                    frame->self_from - frame->enter_tick - pause->own + pause->inside);
+    probity_cpu_add(&caller->pauses, frame->pauses - pause->own);
+    probity_cpu_add(&caller->not_self_off, frame->not_self_off - pause->own_off);
+    probity_cpu_add(&caller->pauses_off, frame->pauses_off - pause->own_off);
+    *frame = (struct probity_profile_frame){.entry = IS_SLOW};
+}
+
+/* Opens a scope without times: those of its callees count as its caller's. */
 static void open_untimed(struct probity_profile_set *set, struct probity_profile_entry *entry,
                          uint32_t depth)
 {
     probity_cpu_add(&entry->cell->untimed, 1);
     if (depth < limit(&set->depth_max))
-        set->frame[depth + 1] = (struct probity_profile_frame){.entry = IS_SLOW};
+        set->frame[depth + 1] =
+            (struct probity_profile_frame){.entry = IS_SLOW, .outer = (uintptr_t)entry};
 }
 
 static void close_untimed(struct probity_profile_frame *frame)
 {
-    if (frame->enter_tick == 0) { /* else a jump left it half entered */
+    if (frame->enter_tick == 0) { /* otherwise a jump left it incompletely opened */
         frame[-1].self_from += frame->self_from;
         frame[-1].pauses += frame->pauses;
         frame[-1].not_self_off += frame->not_self_off;
@@ -223,8 +297,13 @@ void probity_profile_close(struct probity_profile_set *set, uint32_t depth, uint
         }
         if (frame->entry & IS_SLOW)
             end_pause(set, at, tick);
+        if (frame->entry & IS_DEFERRED) {
+            drop_deferred(set, at);
+            lower_depth(set, at);
+            continue;
+        }
         if (is_unwound)
-            probity_cpu_add(&((struct probity_profile_entry *)frame->entry)->cell->unwound, 1);
+            probity_cpu_add(&entry_of(frame)->cell->unwound, 1);
         close_rare(set, at, tick);
     }
 }
@@ -237,7 +316,7 @@ static uint64_t entered(uint32_t depth)
     return PROBITY_SCOPE_PROFILED | (uint64_t)depth << 32;
 }
 
-/* The reading of the CPU clock is not this function's time. */
+/* Excludes the reading of the CPU clock from this function's time. */
 static __attribute__((cold, noinline)) uint64_t
 enter_behind_gap(struct probity_profile_set *set, struct probity_profile_entry *entry,
                  uint64_t tick)
@@ -249,7 +328,7 @@ enter_behind_gap(struct probity_profile_set *set, struct probity_profile_entry *
     return entered(depth);
 }
 
-/* Without a counter that all may read, or without times, or at a depth without a frame. */
+/* For a thread without a readable counter or without times, or at a depth without a frame. */
 static uint64_t enter_any(struct probity_profile_set *set, struct probity_profile_entry *entry)
 {
     uint32_t depth = set->depth;
@@ -296,7 +375,8 @@ static __attribute__((cold, noinline)) uint64_t enter_slow(struct probity_site_f
     return entry != NULL ? enter_any(set, entry) : 0;
 }
 
-/* Calls stand at the end of a path only, here and in the leave: so no register need be saved. */
+/* Calls other functions only at the end of a path, as does the leave, so that no register is
+ * saved. */
 uint64_t probity_profile_enter(struct probity_site_function *function)
 {
     struct probity_profile_set *set = probity_profile_own;
@@ -326,16 +406,15 @@ static __attribute__((cold, noinline)) void leave_slow(uint32_t depth)
 {
     struct probity_profile_set *set = probity_profile_own;
 
-    /* Entered in an earlier recording, or before a fork: what is open now was entered later and
-     * left again. */
+    /* Entered in an earlier recording, or before a fork: the scopes open now were entered later. */
     if (set == NULL || set->depth <= depth)
         return;
     if (limit(&set->depth_max) == 0) {
         lower_depth(set, depth);
         return;
     }
-    /* What was jumped over went on at least until the last enter or leave; the rest is the time of
-     * the scope that was jumped to. */
+    /* Scopes jumped over lasted at least until the last enter or leave; the rest is counted for the
+     * scope jumped to. */
     probity_profile_close(set, depth + 1, set->slot.hot.last_tick, 1);
     uint64_t tick = probity_clock_ticks(set->clock);
     if (is_gap(set, tick))
@@ -363,7 +442,7 @@ void probity_profile_leave(uint32_t depth)
         return;
     }
     struct probity_profile_frame *frame = &set->frame[depth + 1];
-    if (__builtin_expect(frame->entry & IS_SLOW, 0)) {
+    if (__builtin_expect(frame->entry & FLAGS, 0)) {
         leave_slow(depth);
         return;
     }
@@ -401,3 +480,45 @@ void probity_profile_pause(int is_pause)
         end_pause(set, depth, tick);
 }
 
+/* The frame of the scope at this depth, NULL if it has none. */
+static struct probity_profile_frame *frame_of(struct probity_profile_set *set, uint32_t depth)
+{
+    if (set == NULL || set->depth <= depth || depth >= limit(&set->depth_max))
+        return NULL;
+    return &set->frame[depth + 1];
+}
+
+void probity_profile_defer(uint32_t depth)
+{
+    struct probity_profile_set *set = probity_profile_own;
+    struct probity_profile_frame *frame = frame_of(set, depth);
+
+    if (frame == NULL)
+        return;
+    if (frame->entry <= IS_SLOW) {
+        probity_cpu_add(&((struct probity_profile_entry *)frame->outer)->cell->untimed,
+                        UINT64_MAX);
+        return;
+    }
+    set->pause[depth + 1].own = set->pause[depth + 1].own_off = set->pause[depth + 1].inside = 0;
+    frame->entry |= IS_DEFERRED;
+    store(&entry_of(frame)->cell->open_since, 0);
+}
+
+void probity_profile_confirm(uint32_t depth)
+{
+    struct probity_profile_set *set = probity_profile_own;
+    struct probity_profile_frame *frame = frame_of(set, depth);
+
+    if (frame == NULL)
+        return;
+    if (frame->entry <= IS_SLOW && frame->outer != 0) {
+        probity_cpu_add(&((struct probity_profile_entry *)frame->outer)->cell->untimed, 1);
+        frame->outer = 0;
+    } else if (frame->entry & IS_DEFERRED) {
+        frame->entry &= ~(uintptr_t)IS_DEFERRED;
+        if (entry_of(frame)->outermost == (uint64_t)depth + 1)
+            store(&entry_of(frame)->cell->open_since, frame->enter_tick);
+        probity_cpu_add(&entry_of(frame)->cell->paused, set->pause[depth + 1].own);
+    }
+}

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * profile.h: profile mode: function scopes are not recorded but counted and timed, in cells of the
- * spool (src/spool/cells.h). Each thread has a set of cells, which a later thread goes on with once
- * many threads have ended: so neither trace nor memory grows with time.
+ * profile.h: profile mode: function scopes are counted and timed, in cells of the spool
+ * (src/spool/cells.h), instead of recorded. Each thread has a set of cells, which later threads
+ * reuse once many threads have ended, so neither trace nor memory grows with time.
  *
  *     set (process-private) ─► entry of each site ─► its cell (in the spool)
  *                           └► frame of each open scope, innermost last
  *
- * Frames lie here and not in the functions' own stacks: what longjmp left behind there must not be
- * read.
+ * Frames are kept here and not on the functions' stacks, because stack memory abandoned by longjmp
+ * must not be read.
  */
 #ifndef PROBITY_RUNTIME_PROFILE_H
 #define PROBITY_RUNTIME_PROFILE_H
@@ -21,37 +21,44 @@ struct probity_site_function;
 
 /* Part of the session. */
 struct probity_profile_sets {
-    struct probity_profile_set *first; /* all that were ever made */
+    struct probity_profile_set *first; /* all sets ever created */
     uint32_t lock;                     /* hold with signals blocked */
     uint32_t made;
-    uint32_t is_untimed; /* scopes entered now count a call and no time */
+    uint32_t is_untimed; /* scopes entered now are counted but not timed */
     uint64_t ended;      /* threads that have ended */
 };
 
-/* Enters a declared function. Returns PROBITY_SCOPE_PROFILED | depth << 32; 0 where it cannot be
- * counted, which is counted itself. Any thread, signal handlers too; errno stays. Enter
- * and leave are some 120 instructions with predicted branches, hidden behind the clock's own. */
+/* Enters a declared function. Returns PROBITY_SCOPE_PROFILED | depth << 32; if the call cannot
+ * be counted, returns 0 and counts that instead. Any thread, async-signal-safe; preserves errno.
+ * Enter and leave are about 120 instructions with predicted branches, overlapped with reading
+ * the clock. */
 uint64_t probity_profile_enter(struct probity_site_function *function);
 
-/* Leaves the scope entered at this depth; those above it were left by a jump. Likewise. */
+/* Leaves the scope entered at this depth; those above it were left by a jump. Contract as above. */
 void probity_profile_leave(uint32_t depth);
 
-/* The innermost scopes were left by a jump: they end at the thread's last enter or leave. */
+/* Ends the innermost `count` scopes, which were left by a jump, at the thread's last enter or
+ * leave. */
 void probity_profile_unwind(uint32_t count);
 
-/* Pauses the innermost scope (1) or ends its pause (0). What changes nothing is passed over. */
+/* Pauses the innermost scope (1) or ends its pause (0). Redundant calls are ignored. */
 void probity_profile_pause(int is_pause);
 
-/* Whether scopes that are entered from now on are timed, 1 or 0: for the rest of the recording, in
- * all threads. */
+/* Marks the innermost scope, entered at this depth, as counting only if it is confirmed. If it is
+ * left unconfirmed, its callees count as its caller's. */
+void probity_profile_defer(uint32_t depth);
+void probity_profile_confirm(uint32_t depth);
+
+/* Sets whether scopes entered from now on are timed, 1 or 0: for the rest of the recording, in all
+ * threads. */
 void probity_profile_set_timed(int is_timed);
 
-/* The calling thread ends: what it left open ends now, and its set stays readable. Signals
- * blocked. */
+/* To be called when the calling thread ends, with signals blocked: closes its open scopes. Its set
+ * stays readable. */
 void probity_profile_thread_ends(void);
 
-/* Recording ends: no scope is counted any more; those of the calling thread that are open end now.
- * All threads have left their slow paths. */
+/* To be called when recording ends and all threads have left their slow paths: closes open scopes
+ * of the calling thread; no more scopes are counted. */
 void probity_profile_end(struct probity_session *session);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * profile_set.c: sets come with threads and outlast them: a set of an ended thread stays readable
- * until 64 are left, and then the next thread goes on with the oldest. So memory is bounded by the
- * threads at one time. Slow paths only.
+ * profile_set.c: sets are created with threads and outlast them: the set of an ended thread stays
+ * readable until there are 64, then the next thread reuses the oldest. Memory is thus bounded by
+ * the number of concurrent threads. Slow paths only.
  */
 #include "runtime/profile_set.h"
 
@@ -13,8 +13,8 @@
 #include "runtime/thread.h"
 
 enum {
-    ENDED_SETS_MAX = 64, /* of ended threads, which are told apart */
-    SETS_PER_SEARCH = 64 /* so many new ones between two searches for threads that went unseen */
+    ENDED_SETS_MAX = 64, /* of ended threads, kept separate */
+    SETS_PER_SEARCH = 64 /* new sets between two searches for dead threads */
 };
 
 __thread struct probity_profile_set *probity_profile_own __attribute__((tls_model("initial-exec")));
@@ -38,7 +38,7 @@ static struct probity_profile_set *map_set(struct probity_profile_sets *sets)
     return set;
 }
 
-/* The set is free for another thread. Its own is dead, or is the caller. */
+/* Frees the set for another thread. Its thread is dead, or is the caller. */
 static void end_set(struct probity_session *session, struct probity_profile_set *set, uint64_t tick)
 {
     probity_profile_close(set, 0, tick, 1);
@@ -48,7 +48,7 @@ static void end_set(struct probity_session *session, struct probity_profile_set 
     __atomic_store_n(&set->in_use, 0, __ATOMIC_RELEASE);
 }
 
-/* Threads that went without telling (a raw exit). */
+/* Ends the sets of threads that exited without their destructor (a raw exit). */
 static void end_dead_sets(struct probity_session *session)
 {
     struct probity_profile_set *set = session->profile.first;
@@ -59,8 +59,8 @@ static void end_dead_sets(struct probity_session *session)
     }
 }
 
-/* A set for a new thread: one of an earlier recording, or where many threads have ended, the one
- * that ended first; else a new one. */
+/* Returns a set for a new thread: one of an earlier recording or, if many threads have ended, the
+ * one that ended first; otherwise a new one. */
 static struct probity_profile_set *find_set(struct probity_session *session, uint32_t tid)
 {
     struct probity_profile_sets *sets = &session->profile;
@@ -71,7 +71,7 @@ static struct probity_profile_set *find_set(struct probity_session *session, uin
         end_dead_sets(session);
     for (struct probity_profile_set *set = sets->first; set != NULL; set = set->next) {
         if (set->in_use && set->owner.tid == tid)
-            end_set(session, set, set->slot.hot.last_tick); /* the kernel gave its id to us */
+            end_set(session, set, set->slot.hot.last_tick); /* its id was reused */
         if (set->in_use)
             continue;
         if (set->session != session->number)
@@ -84,7 +84,7 @@ static struct probity_profile_set *find_set(struct probity_session *session, uin
     return made != NULL ? made : oldest;
 }
 
-/* Nothing of an earlier recording is left in it. */
+/* Clears the contents of an earlier recording. */
 static void clear_set(struct probity_session *session, struct probity_profile_set *set)
 {
     struct probity_profile_set *next = set->next;
@@ -96,7 +96,7 @@ static void clear_set(struct probity_session *session, struct probity_profile_se
     set->first_chunk = set->chunk = PROBITY_POOL_NONE;
 }
 
-static void begin_slot(struct probity_session *session, struct probity_slot *slot)
+static void begin_slot(struct probity_session *session, struct probity_thread_state *slot)
 {
     slot->hot.gap_ticks = session->gap_ticks;
     slot->unmeasured = 0;
@@ -107,10 +107,10 @@ static void begin_slot(struct probity_session *session, struct probity_slot *slo
     slot->credit = session->cpu_cost_ticks * 16;
 }
 
-/* The number under which the thread is known, if it is. */
+/* The number by which the thread is known, if any. */
 static uint32_t thread_number(struct probity_session *session)
 {
-    const struct probity_slot *slot = probity_thread_slot();
+    const struct probity_thread_state *slot = probity_thread_slot();
 
     if (slot != NULL && slot->session == probity_session_number(session))
         return slot->thread;
@@ -125,7 +125,7 @@ static void begin_set(struct probity_session *session, struct probity_profile_se
                       uint32_t tid)
 {
     struct probity_pool *pool = &session->live.pool;
-    int is_counter = PROBITY_HAS_FAST_PATH && probity_clock_is_counter(session->live.clock);
+    int is_counter = PROBITY_HAS_FAST_PATH && probity_clock_is_inline(session->live.clock);
 
     if (set->session != session->number)
         clear_set(session, set);
@@ -155,7 +155,7 @@ struct probity_profile_set *probity_profile_set_here(struct probity_session *ses
     if (probity_session_is_foreign(session))
         return NULL;
     if (!__atomic_load_n(&session->is_declared, __ATOMIC_ACQUIRE))
-        probity_thread_register(session); /* what was declared before goes into this trace */
+        probity_thread_register(session); /* earlier declarations go into this trace */
     probity_os_lock(&session->profile.lock);
     if (set == NULL || !set->in_use)
         set = find_set(session, tid);
@@ -174,11 +174,11 @@ struct probity_profile_set *probity_profile_set_here(struct probity_session *ses
 /* ---- Cells -------------------------------------------------------------------------------------
  */
 
-/* Threads that record take half of the chunks at most before there are more; cells all. */
+/* Threads that record take at most half of the chunks before more are added; cells may take all. */
 static uint32_t take_chunk(struct probity_session *session)
 {
     struct probity_pool *pool = &session->live.pool;
-    uint32_t chunk = probity_pool_take(pool);
+    uint32_t chunk = probity_thread_take_chunk(session);
 
     if (chunk != PROBITY_POOL_NONE)
         return chunk;
@@ -208,7 +208,7 @@ static struct probity_cell *make_cell(struct probity_session *session,
     return probity_cells_add(pool, chunk, site);
 }
 
-/* The function's entry in the set, with a cell; NULL where a limit is reached. Signals blocked. */
+/* The function's entry in the set, with a cell; NULL if a limit is reached. Signals blocked. */
 struct probity_profile_entry *probity_profile_entry_here(struct probity_session *session,
                                                          struct probity_profile_set *set,
                                                          uint32_t number)
@@ -229,7 +229,7 @@ static void set_timed(struct probity_profile_sets *sets, int is_timed)
     probity_os_lock(&sets->lock);
     sets->is_untimed = !is_timed;
     for (struct probity_profile_set *set = sets->first; set != NULL; set = set->next) {
-        int is_fast = PROBITY_HAS_FAST_PATH && is_timed && probity_clock_is_counter(set->clock);
+        int is_fast = PROBITY_HAS_FAST_PATH && is_timed && probity_clock_is_inline(set->clock);
         __atomic_store_n(&set->is_untimed, !is_timed, __ATOMIC_RELAXED);
         __atomic_store_n(&set->fast_depth_max, is_fast ? set->depth_max : 0, __ATOMIC_RELAXED);
     }

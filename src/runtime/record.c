@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * record.c: everything a probe does when it does not take the one-word path of probity.h. A signal
- * may arrive at any instruction, and its handler may probe: words are reserved by one instruction,
- * and only a change of chunk blocks signals.
+ * record.c: probes outside the one-word path of probity.h. A signal may arrive at any instruction,
+ * and its handler may probe: one instruction reserves words, and only a change of chunk blocks
+ * signals.
  */
 #include "runtime/record.h"
 
@@ -10,39 +10,40 @@
 #include <string.h>
 
 #include "base/os.h"
-#include "base/scale.h"
+#include "base/ticks.h"
 #include "probity_scope.h"
+#include "runtime/external.h"
 #include "runtime/thread.h"
 
 PROBITY_API int probity_active = 1;
 
 #if PROBITY_HAS_FAST_PATH
-static uint64_t reserve(struct probity_slot *slot, uint64_t bytes)
+static uint64_t reserve(struct probity_thread_state *slot, uint64_t bytes)
 {
     return probity_reserve(&slot->hot, bytes);
 }
 #else
-static uint64_t reserve(struct probity_slot *slot, uint64_t bytes)
+static uint64_t reserve(struct probity_thread_state *slot, uint64_t bytes)
 {
     return __atomic_fetch_add(&slot->hot.cursor, bytes, __ATOMIC_RELAXED);
 }
 #endif
 
-/* Relaxed: one aligned store, whole or absent. */
+/* Relaxed: one aligned store, so readers see the whole word or none of it. */
 static void store_word(uint64_t at, uint64_t word)
 {
     __atomic_store_n((uint64_t *)at, word, __ATOMIC_RELAXED);
 }
 
-/* Release: the record's other words are stored before its head; and once it is seen, a chunk that a
- * signal handler has handed over meanwhile may go to another thread. Pairs with load_word in
+/* Release: the record's other words are stored before its head. Once the head is visible, a chunk
+ * that a signal handler has handed over may go to another thread. Pairs with load_word in
  * src/spool/drain.c. */
 static void store_head(uint64_t at, uint64_t word)
 {
     __atomic_store_n((uint64_t *)at, word, __ATOMIC_RELEASE);
 }
 
-/* Waits for the writer, signals open, and records how long. */
+/* Waits for the writer with signals unblocked, and records for how long. */
 static void wait_for_chunk(struct probity_session *session, uint64_t *stalled_since)
 {
     enum { LOOK_AGAIN_NS = 10000000 };
@@ -53,12 +54,15 @@ static void wait_for_chunk(struct probity_session *session, uint64_t *stalled_si
         *stalled_since = probity_clock_ticks(session->live.clock);
     __atomic_add_fetch(&pool->waiters, 1, __ATOMIC_SEQ_CST);
     probity_writer_notify(&session->writer);
-    if (__atomic_load_n(&pool->free_chunks, __ATOMIC_SEQ_CST) == 0)
+    if (probity_external_is(session))
+        probity_external_wait(session);
+    else if (__atomic_load_n(&pool->free_chunks, __ATOMIC_SEQ_CST) == 0)
         probity_os_wait(&pool->freed, freed, LOOK_AGAIN_NS);
     __atomic_sub_fetch(&pool->waiters, 1, __ATOMIC_SEQ_CST);
 }
 
-static void record_stall(struct probity_session *session, struct probity_slot *slot, uint64_t since)
+static void record_stall(struct probity_session *session, struct probity_thread_state *slot,
+                         uint64_t since)
 {
     struct probity_spool_header *header = session->live.header;
     uint64_t ticks = probity_clock_ticks(session->live.clock) - since;
@@ -68,19 +72,19 @@ static void record_stall(struct probity_session *session, struct probity_slot *s
     probity_record_event(session, slot, PROBITY_EVENT_STALL, &ticks, sizeof ticks);
 }
 
-/* In front of the first record behind a loss, whose clock is read later. */
-static void record_lost(struct probity_session *session, struct probity_slot *slot)
+/* Precedes the first record after a loss, whose clock is read later. */
+static void record_lost(struct probity_session *session, struct probity_thread_state *slot)
 {
     uint64_t lost = slot->lost;
 
-    slot->lost = 0; /* first: a signal handler may come here too */
-    /* Where a handler has used the new chunk up already, the next one tells. */
+    slot->lost = 0; /* first, because a signal handler may get here too */
+    /* If a handler has already used up the new chunk, the next one records the loss. */
     if (probity_record_event(session, slot, PROBITY_EVENT_LOST, &lost, sizeof lost) != 0)
         slot->lost += lost < UINT32_MAX - slot->lost ? (uint32_t)lost : 0;
 }
 
-/* Gets the thread a chunk. Returns 1, or 0 where the record is dropped. */
-static int change_chunk(struct probity_session *session, struct probity_slot *slot)
+/* Gets a chunk for the thread. Returns 1, or 0 if the record is dropped. */
+static int change_chunk(struct probity_session *session, struct probity_thread_state *slot)
 {
     uint64_t stalled_since = 0;
     int result = 0;
@@ -88,12 +92,12 @@ static int change_chunk(struct probity_session *session, struct probity_slot *sl
     while (result == 0) {
         struct probity_os_signals before;
         probity_os_signals_block(&before);
-        /* It may be a parent's (src/runtime/child.c). */
+        /* It may be that of a parent process (src/runtime/child.c). */
         if (probity_session_recording() == session && probity_session_enter() != NULL) {
             result = probity_thread_need_chunk(session, slot);
             probity_session_leave(session);
         } else {
-            /* Else the cursor would go on, and come to the next thread's chunk. */
+            /* Otherwise the cursor would advance into the next thread's chunk. */
             __atomic_store_n(&slot->hot.valid_bit, 0, __ATOMIC_RELAXED);
             if (probity_thread_slot() == slot)
                 probity_thread_forget();
@@ -110,9 +114,9 @@ static int change_chunk(struct probity_session *session, struct probity_slot *sl
     return result > 0;
 }
 
-/* Reserves `words` words in one piece. Returns their address, or 0 where the record is dropped. The
- * address alone tells whether it is in a chunk (struct probity_thread). */
-static uint64_t reserve_words(struct probity_session *session, struct probity_slot *slot,
+/* Reserves `words` contiguous words. Returns their address, or 0 if the record is dropped. The
+ * address alone shows whether it is in a chunk (struct probity_thread). */
+static uint64_t reserve_words(struct probity_session *session, struct probity_thread_state *slot,
                               uint32_t words)
 {
     uint64_t chunk_bytes = (uint64_t)session->live.pool.chunk_words * 8;
@@ -122,7 +126,8 @@ static uint64_t reserve_words(struct probity_session *session, struct probity_sl
         uint64_t last = at + 8 * (uint64_t)(words - 1);
         if (at & last & chunk_bytes)
             return at;
-        /* The end of the chunk is ours, and too short: it must not look like a hole. */
+        /* The rest of the chunk belongs to this thread but is too short: padded so that it does not
+         * look like a hole. */
         if (at & chunk_bytes) {
             uint32_t left = (uint32_t)(chunk_bytes - (at & (chunk_bytes - 1))) / 8;
             store_word(at, probity_word(slot->hot.last_tick,
@@ -133,7 +138,7 @@ static uint64_t reserve_words(struct probity_session *session, struct probity_sl
     }
 }
 
-/* A pending head keeps a reader from taking the other words for records of their own. */
+/* A pending head keeps readers from parsing the other words as records. */
 static void store_pending(uint64_t at, uint64_t tick, uint32_t words)
 {
     store_word(at, probity_word(tick, probity_word_special(PROBITY_WORD_PENDING, words)));
@@ -141,7 +146,7 @@ static void store_pending(uint64_t at, uint64_t tick, uint32_t words)
     __atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
-/* What is recorded: a short hit's code; or code 0 and an event's kind and payload; or both 0 and a
+/* What to record: a short hit's code; or code 0 and an event's kind and payload; or both 0 and a
  * wide hit's number. */
 struct item {
     uint32_t code, kind;
@@ -191,9 +196,9 @@ static void store_item(uint64_t at, uint64_t tick, const struct item *item)
     store_head(at, probity_word(tick, probity_word_special(PROBITY_WORD_HIT, WIDE_WORDS)));
 }
 
-/* A moment of the probe, which is still at work, for which the reading holds: the thread has not
- * been switched out between the two, if such a reading can be had in a few tries. */
-static uint64_t tick_of_reading(struct probity_session *session, struct probity_slot *slot,
+/* A tick within the running probe for which the reading is valid: the thread was not preempted
+ * between the two, unless all tries failed. */
+static uint64_t tick_of_reading(struct probity_session *session, struct probity_thread_state *slot,
                                 struct probity_clock_cpu *reading)
 {
     enum { TRIES = 4 };
@@ -208,18 +213,18 @@ static uint64_t tick_of_reading(struct probity_session *session, struct probity_
     }
 }
 
-/* The CPU record in front of the hit that found the gap, both in one reservation. */
-static void record_measured_hit(struct probity_session *session, struct probity_slot *slot,
+/* Records the CPU time and the hit that found the gap, in one reservation. */
+static void record_measured_hit(struct probity_session *session, struct probity_thread_state *slot,
                                 const struct item *item, uint64_t tick)
 {
     uint64_t at = reserve_words(session, slot, CPU_WORDS + words_of(item));
 
     if (at == 0)
         return;
-    /* Switched out since the clock was read, or had to wait for a chunk: the reading does not hold
-     * for that moment. The probe is still at work, so now is as good; but not the reading's own
-     * moment, which may be a signal handler's, between two of its records. What lies between counts
-     * for the next gap. */
+    /* The thread was preempted since the clock was read, or had to wait for a chunk: the reading is
+     * not valid for that moment. The probe is still running, so the present moment can be used,
+     * unlike the reading's moment, which may be between two records of a signal handler. The time
+     * in between counts for the next gap. */
     struct probity_clock_cpu reading;
     probity_clock_cpu_copy(&reading, &slot->reading);
     if ((int64_t)(reading.tick - tick) >= (int64_t)slot->hot.gap_ticks)
@@ -232,58 +237,59 @@ static void record_measured_hit(struct probity_session *session, struct probity_
     store_item(at + CPU_WORDS * 8, tick, item);
 }
 
-/* Records the hit elsewhere than in the words reserved at `at` before its clock was read, and turns
- * these into padding last. The writer must know (pass.c, slot_drain): its tick is older than the
- * new words. */
-static void move_hit(struct probity_session *session, struct probity_slot *slot,
+/* Records the hit in words other than those reserved at `at` before its clock was read, and turns
+ * these into padding last. The writer is informed (pass.c, slot_drain), because the tick is older
+ * than the new words. */
+static void move_hit(struct probity_session *session, struct probity_thread_state *slot,
                      const struct item *item, uint64_t at, uint64_t tick)
 {
-    uint32_t moves = (slot->moves + 1) | 1, words = words_of(item);
-    int is_inside = slot->moves & 1; /* a signal handler's, inside a move of an older hit */
+    uint32_t relocations = (slot->relocations + 1) | 1, words = words_of(item);
+    int is_inside = slot->relocations & 1; /* a signal handler's, during a move of an older hit */
 
-    /* Unless a jump left that: the writer will not wait for it any more. */
-    if (is_inside && tick - slot->moving_tick > session->move_ticks_max)
+    /* Unless a jump has left that move: the writer no longer waits for it. */
+    if (is_inside && tick - slot->relocating_tick > session->move_ticks_max)
         is_inside = 0;
     if (!is_inside) {
-        /* Release: who sees it sees that the move before has ended. */
-        __atomic_store_n(&slot->moving_tick, tick, __ATOMIC_RELEASE);
-        __atomic_store_n(&slot->moves, moves, __ATOMIC_RELEASE);
+        /* Release: a thread that sees this also sees that the previous move has ended. */
+        __atomic_store_n(&slot->relocating_tick, tick, __ATOMIC_RELEASE);
+        __atomic_store_n(&slot->relocations, relocations, __ATOMIC_RELEASE);
     }
     record_measured_hit(session, slot, item, tick);
     store_head(at, probity_word(tick, probity_word_special(PROBITY_WORD_PAD, words)));
     if (!is_inside)
-        __atomic_store_n(&slot->moves, moves + 1, __ATOMIC_RELEASE);
+        __atomic_store_n(&slot->relocations, relocations + 1, __ATOMIC_RELEASE);
 }
 
-/* Probes share places: they only compete for readings. */
-static struct probity_slot_gaps *gaps_of(struct probity_slot *slot, const struct item *item)
+/* Probes may share an entry: they then only compete for readings. */
+static struct probity_thread_gaps *gaps_of(struct probity_thread_state *slot,
+                                           const struct item *item)
 {
     uint64_t number = item->code != 0 ? item->code : item->number;
 
     return &slot->gaps[number / 2 % (sizeof slot->gaps / sizeof slot->gaps[0])];
 }
 
-/* What a reading of the CPU clock must be worth: its price, and four times as much where gaps
- * such as this one, in front of this probe, never were time off the CPU. A gap longer than usual is
- * always worth its price. */
-static uint64_t price_of_reading(struct probity_session *session, struct probity_slot *slot,
+/* The value that a reading of the CPU clock must have: its cost, or four times that if gaps like
+ * this one, before this probe, were never time off the CPU. A gap longer than usual is always worth
+ * its cost. */
+static uint64_t price_of_reading(struct probity_session *session, struct probity_thread_state *slot,
                                  const struct item *item, uint64_t gap)
 {
     enum { SHIFT_MAX = 2 };
-    const struct probity_slot_gaps *gaps = gaps_of(slot, item);
-    uint32_t shift = gap >> gaps->usual_log2 != 0 ? 0 : gaps->in_vain;
+    const struct probity_thread_gaps *gaps = gaps_of(slot, item);
+    uint32_t shift = gap >> gaps->usual_log2 != 0 ? 0 : gaps->wasted;
 
     return session->cpu_cost_ticks << (shift < SHIFT_MAX ? shift : SHIFT_MAX);
 }
 
-/* The thread's account of ticks that it may spend on readings in vain. */
-static void credit_gap(struct probity_session *session, struct probity_slot *slot, uint64_t tick,
-                       uint64_t gap)
+/* Adds to the thread's budget of ticks for wasted readings. */
+static void credit_gap(struct probity_session *session, struct probity_thread_state *slot,
+                       uint64_t tick, uint64_t gap)
 {
     enum { CREDIT_COSTS_MAX = 64 };
     uint64_t elapsed = tick - slot->credit_tick, most = session->cpu_cost_ticks * CREDIT_COSTS_MAX;
 
-    /* A gap as long as this must be measured, or a word's tick could be misread. */
+    /* A gap this long must be measured, or a word's tick could be misread. */
     if (gap >> 32 != 0 || elapsed >> 32 != 0) {
         slot->credit = most;
     } else {
@@ -293,30 +299,30 @@ static void credit_gap(struct probity_session *session, struct probity_slot *slo
     slot->credit_tick = tick;
 }
 
-/* A gap in vain makes gaps of its length usual, step by step also where they were longer before. */
-static void learn_gap(struct probity_slot_gaps *gaps, uint64_t gap)
+/* After a wasted reading, gaps of this length are usual; a longer usual length is reduced step by
+ * step. */
+static void learn_gap(struct probity_thread_gaps *gaps, uint64_t gap)
 {
-    enum { IN_VAIN_MAX = 8 };
+    enum { WASTED_MAX = 8 };
     uint32_t log2 = 64u - (uint32_t)__builtin_clzll(gap | 1);
 
-    gaps->in_vain += gaps->in_vain < IN_VAIN_MAX;
+    gaps->wasted += gaps->wasted < WASTED_MAX;
     if (log2 >= gaps->usual_log2)
         gaps->usual_log2 = (uint8_t)(log2 < 63 ? log2 : 63);
     else
         gaps->usual_log2--;
 }
 
-/* Reads the CPU clock, and enters what it found. Returns for how many ns the thread was off the
- * CPU. */
-static int64_t measure_gap(struct probity_session *session, struct probity_slot *slot,
+/* Reads the CPU clock and records the result. Returns the time off the CPU in ns. */
+static int64_t measure_gap(struct probity_session *session, struct probity_thread_state *slot,
                            const struct item *item, uint64_t gap, uint64_t price)
 {
     enum { IN_VAIN_NS = 500 };
-    struct probity_slot_gaps *gaps = gaps_of(slot, item);
+    struct probity_thread_gaps *gaps = gaps_of(slot, item);
     int64_t off_ns = probity_thread_measure(session, slot);
 
     if (off_ns >= IN_VAIN_NS) {
-        gaps->in_vain = 0;
+        gaps->wasted = 0;
         return off_ns;
     }
     learn_gap(gaps, gap);
@@ -324,7 +330,7 @@ static int64_t measure_gap(struct probity_session *session, struct probity_slot 
     return off_ns;
 }
 
-int64_t probity_record_gap(struct probity_session *session, struct probity_slot *slot,
+int64_t probity_record_gap(struct probity_session *session, struct probity_thread_state *slot,
                            uint32_t number, uint64_t tick)
 {
     const struct item place = {.number = 2 * (uint64_t)number};
@@ -339,15 +345,15 @@ int64_t probity_record_gap(struct probity_session *session, struct probity_slot 
     return 0;
 }
 
-/* Stores a hit into the word or words reserved at `at`. After a gap the thread may have been off
- * the CPU; then these words stay empty until the records that stand for them are stored, so that
- * the writer does not pass them. */
-static void finish_hit(struct probity_session *session, struct probity_slot *slot,
+/* Stores a hit in the word or words reserved at `at`. After a gap the thread may have been off the
+ * CPU; the words then stay empty until the replacing records are stored, so that the writer does
+ * not pass them. */
+static void finish_hit(struct probity_session *session, struct probity_thread_state *slot,
                        const struct item *item, uint64_t at, uint64_t tick)
 {
     uint64_t gap = tick - slot->hot.last_tick;
 
-    if ((int64_t)gap < 0) /* a signal handler probed after we read the clock */
+    if ((int64_t)gap < 0) /* a signal handler probed after the clock was read */
         gap = 0;
     else
         slot->hot.last_tick = tick;
@@ -366,10 +372,10 @@ static void finish_hit(struct probity_session *session, struct probity_slot *slo
     move_hit(session, slot, item, at, tick);
 }
 
-/* Keeps an end of recording, and with it the next start, out of what the thread does until it
- * leaves. Returns whether this recording goes on. Plain stores: the end's process-wide barrier
- * makes them visible in time (shut_out). */
-static int slot_enter(struct probity_session *session, struct probity_slot *slot)
+/* Delays the end of a recording, and so the next start, until the thread leaves. Returns whether
+ * this recording continues. Plain stores: the process-wide barrier at the end makes them visible in
+ * time (quiesce_threads). */
+static int slot_enter(struct probity_session *session, struct probity_thread_state *slot)
 {
     __atomic_store_n(&slot->busy, slot->busy + 1, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -377,21 +383,21 @@ static int slot_enter(struct probity_session *session, struct probity_slot *slot
            slot->session == probity_session_number(session);
 }
 
-static void slot_leave(struct probity_slot *slot)
+static void slot_leave(struct probity_thread_state *slot)
 {
-    /* It may have become 0 meanwhile: a signal handler began anew in the next recording. */
+    /* It may be 0 by now, if a signal handler has begun again in the next recording. */
     __atomic_store_n(&slot->busy, slot->busy - (slot->busy != 0), __ATOMIC_RELEASE);
 }
 
 PROBITY_API void probity_probe_gap(uint32_t code, uint64_t at, uint64_t tick)
 {
     struct probity_session *session = probity_session_recording();
-    struct probity_slot *slot = probity_thread_slot();
+    struct probity_thread_state *slot = probity_thread_slot();
     struct item item = {.code = code};
     int before = errno;
 
     if (session == NULL || slot == NULL) {
-        store_item(at, tick, &item); /* stopped since the word was reserved: it is still ours */
+        store_item(at, tick, &item); /* recording ended after the reservation */
         return;
     }
     if (slot_enter(session, slot))
@@ -402,11 +408,11 @@ PROBITY_API void probity_probe_gap(uint32_t code, uint64_t at, uint64_t tick)
     errno = before;
 }
 
-/* The calling thread's slot, where anything is recorded; it gets one where it has none. */
-static struct probity_slot *slot_here(struct probity_session **ret_session)
+/* The calling thread's slot if anything is recorded; assigned if missing. */
+static struct probity_thread_state *slot_here(struct probity_session **ret_session)
 {
     struct probity_os_signals before;
-    struct probity_slot *slot = probity_thread_slot();
+    struct probity_thread_state *slot = probity_thread_slot();
 
     *ret_session = probity_session_recording();
     if (*ret_session != NULL && slot != NULL &&
@@ -428,8 +434,8 @@ static struct probity_slot *slot_here(struct probity_session **ret_session)
     return slot;
 }
 
-/* is_trial: into a slot that is in no recording. */
-static void record_in(struct probity_session *session, struct probity_slot *slot,
+/* is_trial: the slot is in no recording. */
+static void record_in(struct probity_session *session, struct probity_thread_state *slot,
                       const struct item *item, int is_trial)
 {
     int may_record = slot_enter(session, slot) || is_trial;
@@ -444,14 +450,15 @@ static void record_item(const struct item *item)
 {
     struct probity_session *session;
     int before = errno;
-    struct probity_slot *slot = slot_here(&session);
+    struct probity_thread_state *slot = slot_here(&session);
 
     if (slot != NULL)
         record_in(session, slot, item, 0);
     errno = before;
 }
 
-void probity_record_trial(struct probity_session *session, struct probity_slot *slot, uint32_t code)
+void probity_record_trial(struct probity_session *session, struct probity_thread_state *slot,
+                          uint32_t code)
 {
     struct item item = {.code = code};
     int before = errno;
@@ -469,8 +476,8 @@ void probity_record_values(uint32_t kind, const void *payload, size_t bytes)
         record_item(&item);
 }
 
-/* Of addresses in chunks, while the slot is in a recording; else 0. */
-static uint64_t chunk_bit(const struct probity_slot *slot)
+/* The bit that is set in addresses of chunks, while the slot is in a recording; else 0. */
+static uint64_t chunk_bit(const struct probity_thread_state *slot)
 {
     const struct probity_session *session = probity_session_recording();
 
@@ -479,14 +486,14 @@ static uint64_t chunk_bit(const struct probity_slot *slot)
                : 0;
 }
 
-/* The inline probe reserved words that it may not use. Where recording has ended, they must not
- * look like words that a probe is about to fill; without a chunk the cursor must not come to the
- * next thread's. A signal handler may get a chunk between any two instructions: then the cursor,
- * looked at before the bit, is another, and stays. Or it uses up the words' chunk: the cursor must
- * not come back into that, which may be another thread's soon. */
-static void give_back(uint32_t words)
+/* Returns words that the inline probe reserved but may not use. If recording has ended, they must
+ * not look like words that a probe is about to fill; without a chunk the cursor must not reach the
+ * next thread's chunk. A signal handler may get a chunk between any two instructions: the cursor,
+ * read before the bit, has then changed and is kept. Or it may use up the words' chunk: the cursor
+ * must not return into that, because another thread may soon own it. */
+static void unreserve(uint32_t words)
 {
-    struct probity_slot *slot = probity_thread_slot();
+    struct probity_thread_state *slot = probity_thread_slot();
 
     if (probity_thread_self == NULL || slot == NULL)
         return;
@@ -503,17 +510,17 @@ static void give_back(uint32_t words)
 
 PROBITY_API void probity_event_refused(uint64_t at, uint32_t words)
 {
-    struct probity_slot *slot = probity_thread_slot();
+    struct probity_thread_state *slot = probity_thread_slot();
     uint64_t chunk_bytes =
         slot != NULL ? __atomic_load_n(&slot->hot.valid_bit, __ATOMIC_RELAXED) : 0;
 
     if (chunk_bytes == 0) {
-        give_back(words);
-        /* A signal handler may have handed the words' chunk over, and got no other. */
+        unreserve(words);
+        /* A signal handler may have handed over the words' chunk without getting another. */
         chunk_bytes = slot != NULL ? chunk_bit(slot) : 0;
     }
     if ((at & chunk_bytes) == 0)
-        return; /* all of it lies behind the chunk's end */
+        return; /* all of them are after the chunk's end */
     uint32_t left = (uint32_t)(chunk_bytes - (at & (chunk_bytes - 1))) / 8;
     store_word(at, probity_word(slot->hot.last_tick,
                                 probity_word_special(PROBITY_WORD_PAD,
@@ -524,8 +531,9 @@ PROBITY_API void probity_probe_slow(uint32_t code)
 {
     struct item item = {.code = code};
 
-    give_back(1);
-    /* A thread of an earlier recording still thinks that probes are on. */
+    unreserve(1);
+    /* Otherwise the thread's state is of an earlier recording; it is dropped so that its probes no
+     * longer get here. */
     if (__atomic_load_n(&probity_active, __ATOMIC_RELAXED))
         record_item(&item);
     else
@@ -540,8 +548,8 @@ PROBITY_API void probity_probe_wide(uint32_t id)
         record_item(&item);
 }
 
-int probity_record_event(struct probity_session *session, struct probity_slot *slot, uint32_t kind,
-                         const void *payload, size_t bytes)
+int probity_record_event(struct probity_session *session, struct probity_thread_state *slot,
+                         uint32_t kind, const void *payload, size_t bytes)
 {
     struct item item = {.kind = kind, .payload = payload,
                         .bytes = bytes < PROBITY_EVENT_ROOM ? bytes : PROBITY_EVENT_ROOM};
@@ -557,10 +565,10 @@ int probity_record_event_here(uint32_t kind, const void *payload, size_t bytes)
 {
     struct probity_session *session;
     int before = errno, result = PROBITY_ERROR_STATE;
-    /* Also in profile mode, where probes are off. */
+    /* Also in profile mode, in which probes are off. */
     int is_on =
         __atomic_load_n(&probity_active, __ATOMIC_RELAXED) || probity_session_recording() != NULL;
-    struct probity_slot *slot = is_on ? slot_here(&session) : NULL;
+    struct probity_thread_state *slot = is_on ? slot_here(&session) : NULL;
 
     if (slot != NULL) {
         if (slot_enter(session, slot))

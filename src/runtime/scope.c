@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * scope.c: what a function scope does when it does not take the inline path of probity_scope.h: the
- * first time at a place, in profile mode, where others were left without a record, and with values
- * that are more than numbers. Runs in the traced thread; signal handlers too, but for formatters.
+ * scope.c: function scopes outside the inline path of probity_scope.h: at the first call, in
+ * profile mode, if other scopes ended without a record, and with values other than numbers. Runs in
+ * the traced thread; async-signal-safe except formatters.
  */
 #include <errno.h>
+#include <time.h>
 
 #include "base/bytes.h"
 #include "base/os.h"
 #include "probity_scope.h"
 #include "runtime/declare.h"
+#include "runtime/frames.h"
 #include "runtime/levels.h"
 #include "runtime/profile.h"
 #include "runtime/record.h"
 #include "runtime/thread.h"
 #include "runtime/values.h"
 
-PROBITY_API __thread uint32_t probity_scope_depth __attribute__((tls_model("initial-exec")));
-PROBITY_API __thread struct probity_scope_frame probity_scope_frame[PROBITY_SCOPE_FRAMES]
-    __attribute__((tls_model("initial-exec")));
+PROBITY_API __thread void *probity_scope_exceptions __attribute__((tls_model("initial-exec")));
 
 static int is_profile_mode(void)
 {
@@ -31,7 +31,7 @@ static __attribute__((noinline)) uint64_t enter_first(struct probity_site_functi
     uint32_t depth = probity_scope_depth;
     int before = errno;
 
-    /* Declaring starts the recording where that is undecided, and so decides the mode. */
+    /* Declaring starts recording if that is undecided, and so determines the mode. */
     if (code == 0)
         code = probity_declare_function(function);
     errno = before;
@@ -40,8 +40,8 @@ static __attribute__((noinline)) uint64_t enter_first(struct probity_site_functi
     return code | (uint64_t)depth << 32;
 }
 
-/* These two are the hot path of profile mode: calls at their ends only, so that they save no
- * register. */
+/* These two are the hot path of profile mode: they call other functions only at their ends, so that
+ * no register is saved. */
 PROBITY_API uint64_t probity_scope_enter_slow(struct probity_site_function *function)
 {
     if (is_profile_mode())
@@ -49,68 +49,25 @@ PROBITY_API uint64_t probity_scope_enter_slow(struct probity_site_function *func
     return enter_first(function);
 }
 
-/* The innermost `count` scopes were left without a record. */
-static __attribute__((noinline)) void tell_unwound(uint32_t count)
-{
-    uint8_t payload[4];
-    int before = errno;
-
-    if (is_profile_mode()) {
-        probity_profile_unwind(count);
-    } else {
-        probity_put_u32(payload, count);
-        probity_record_values(PROBITY_EVENT_UNWOUND, payload, sizeof payload);
-    }
-    errno = before;
-}
-
-static void free_places(uint32_t from)
-{
-    for (uint32_t i = from; i < PROBITY_SCOPE_FRAMES && i < probity_scope_depth; i++)
-        __atomic_store_n(&probity_scope_frame[i].minus, 0, __ATOMIC_RELAXED);
-}
-
-PROBITY_API uint32_t probity_scope_jumped(uint32_t place, uint64_t minus, uint64_t key)
-{
-    const struct probity_scope_frame *frame = probity_scope_frame;
-    uint32_t alive = place;
-
-    /* Frames of coroutines, and of handlers with a stack of their own, do not compare. */
-    int is_comparable = probity_os_is_own_stack((uintptr_t)(0 - minus)) &&
-                        probity_os_is_own_stack((uintptr_t)(0 - frame[place - 1].minus));
-    /* What lies above a scope that is gone is gone too. */
-    for (uint32_t i = place; is_comparable && i > 0 && frame[i - 1].minus >= minus; i--) {
-        if (probity_scope_is_over(&frame[i - 1], minus, key))
-            alive = i - 1;
-    }
-    if (alive < place) {
-        tell_unwound(place - alive);
-        free_places(alive);
-        probity_scope_depth = alive;
-    }
-    return alive;
-}
-
-/* Scopes above the one that is left now. */
-static __attribute__((noinline)) void leave_others(uint32_t place)
-{
-    uint32_t lost = probity_scope_depth - place - 1;
-
-    /* Else the scope is another stack's, which went on in this thread. */
-    if ((int32_t)lost > 0) {
-        free_places(place + 1);
-        tell_unwound(lost);
-    }
-}
-
 PROBITY_API void probity_scope_leave_slow(uint32_t code, uint32_t depth, uint32_t place)
 {
     if (code != PROBITY_SCOPE_PROFILED) {
-        leave_others(place);
+        probity_frames_leave(place);
         return;
     }
-    free_places(place + 1);
+    probity_frames_free(place + 1);
     probity_profile_leave(depth);
+}
+
+PROBITY_API void probity_scope_leave_raised(uint32_t code)
+{
+    uint8_t payload[8];
+    int before = errno;
+
+    probity_put_u32(payload, (code - PROBITY_CODE_FIRST) / 2);
+    probity_put_u32(payload + 4, PROBITY_FORMAT_RAISED);
+    probity_record_values(PROBITY_EVENT_LEAVE, payload, sizeof payload);
+    errno = before;
 }
 
 PROBITY_API void probity_scope_pause_slow(int is_pause)
@@ -121,7 +78,7 @@ PROBITY_API void probity_scope_pause_slow(int is_pause)
     errno = before;
 }
 
-/* Site number, format, tick: what stands before the values of this kind. */
+/* Stores what precedes the values in an event of this kind: site number, format, tick. */
 static void put_head(struct probity_payload *payload, uint32_t kind, uint32_t code,
                      uint64_t entered, uint32_t format)
 {
@@ -136,7 +93,7 @@ PROBITY_API void probity_values_slow(uint32_t kind, uint32_t code, uint64_t ente
                                      const struct probity_value *values)
 {
     const struct probity_session *session = probity_session_recording();
-    struct probity_payload payload; /* bytes stay as they are: 2 KiB need no zeroes */
+    struct probity_payload payload; /* not initialized, to avoid zeroing 2 KiB */
     int before = errno;
 
     payload.used = 0;
@@ -152,7 +109,7 @@ PROBITY_API void probity_values_slow(uint32_t kind, uint32_t code, uint64_t ente
     errno = before;
 }
 
-PROBITY_API uint64_t probity_scope_ticks(void)
+static uint64_t scope_ticks(void)
 {
     struct probity_session *session = probity_session_recording();
     struct probity_os_signals before;
@@ -172,11 +129,106 @@ PROBITY_API uint64_t probity_scope_ticks(void)
     return tick;
 }
 
+/* ---- FN_ENTRY ----------------------------------------------------------------------------------
+ */
+
+/* Begins a scope as probity_scope_begin() does. Returns its code; 0 in profile mode or if it is not
+ * recorded. */
+static uint32_t begin_late(struct probity_scope_here *scope, uint64_t minus, uint64_t where)
+{
+    uint32_t place = probity_scope_jumped(probity_scope_depth, minus, where);
+    uint64_t entered = probity_scope_enter_slow(scope->function);
+
+    scope->code = (uint32_t)entered;
+    scope->depth = (uint32_t)(entered >> 32);
+    scope->place = place;
+    if (scope->code != 0)
+        probity_scope_take(place, minus, where);
+    return scope->code > PROBITY_SCOPE_PROFILED ? scope->code : 0;
+}
+
+PROBITY_API void probity_scope_defer_slow(struct probity_scope_here *scope, uint64_t minus,
+                                          uint64_t where)
+{
+    scope->pauses->count = scope->pauses->is_paused = 0;
+    scope->entered = scope_ticks();
+    if (scope->entered == 0 || !is_profile_mode())
+        return;
+    begin_late(scope, minus, where);
+    if (scope->code != 0)
+        probity_profile_defer(scope->depth);
+}
+
+PROBITY_API int probity_scope_due_slow(struct probity_scope_here *scope, uint64_t minus,
+                                       uint64_t where)
+{
+    if (scope->code == PROBITY_SCOPE_PROFILED) {
+        probity_profile_confirm(scope->depth);
+        return 0;
+    }
+    return begin_late(scope, minus, where) != 0;
+}
+
+static uint64_t thread_cpu_ns(void)
+{
+    struct timespec now = {0, 0};
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+PROBITY_API void probity_scope_keep_pause(struct probity_scope_here *scope, int is_pause)
+{
+    enum { KEPT = sizeof scope->pauses->pause / sizeof *scope->pauses->pause };
+    struct probity_scope_pauses *pauses = scope->pauses;
+    uint64_t tick = scope_ticks();
+    int before = errno;
+
+    if (tick == 0 || pauses->is_paused == (unsigned)is_pause)
+        return;
+    uint64_t cpu_ns = thread_cpu_ns();
+    pauses->is_paused = (unsigned)is_pause;
+    if (is_pause && pauses->count == KEPT) {
+        pauses->count--;
+        pauses->pause[KEPT - 1].from = tick - (pauses->pause[KEPT - 1].to -
+                                               pauses->pause[KEPT - 1].from);
+        pauses->pause[KEPT - 1].cpu_ns = cpu_ns - pauses->pause[KEPT - 1].cpu_ns;
+    } else if (is_pause) {
+        pauses->pause[pauses->count].from = tick;
+        pauses->pause[pauses->count].cpu_ns = cpu_ns;
+    } else {
+        pauses->pause[pauses->count].to = tick;
+        pauses->pause[pauses->count].cpu_ns = cpu_ns - pauses->pause[pauses->count].cpu_ns;
+        pauses->count++;
+    }
+    errno = before;
+}
+
+PROBITY_API void probity_scope_paused_slow(struct probity_scope_here *scope)
+{
+    struct probity_scope_pauses *pauses = scope->pauses;
+    uint8_t payload[sizeof pauses->pause], *at = payload;
+    int is_paused = (int)pauses->is_paused, before = errno;
+
+    if (is_paused)
+        probity_scope_keep_pause(scope, 0);
+    for (uint32_t i = 0; i < pauses->count; i++, at += 24) {
+        probity_put_u64(at, pauses->pause[i].from);
+        probity_put_u64(at + 8, pauses->pause[i].to);
+        probity_put_u64(at + 16, pauses->pause[i].cpu_ns);
+    }
+    probity_record_values(PROBITY_EVENT_PAUSED_BEFORE, payload, (size_t)(at - payload));
+    if (is_paused)
+        probity_record_values(PROBITY_EVENT_PAUSE, NULL, 0);
+    pauses->count = 0;
+    errno = before;
+}
+
 PROBITY_API void probity_profiling_set(int is_on)
 {
     uint8_t payload = is_on != 0;
 
-    if (is_profile_mode()) { /* in which no trace grows */
+    if (is_profile_mode()) { /* in which the trace does not grow */
         probity_profile_set_timed(is_on != 0);
         return;
     }

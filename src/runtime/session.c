@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * session.c: starts and ends a recording. Every step that can fail comes before the first probe may
- * store, and is undone when a later one fails: the program then goes on without recording, after
+ * session.c: starts and ends a recording. Every step that can fail precedes the first store by a
+ * probe, and is undone if a later step fails: the program then continues without recording, after
  * one line on stderr.
  */
 #include "runtime/session.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,48 +19,72 @@
 #include <unistd.h>
 
 #include "base/os.h"
-#include "base/scale.h"
+#include "base/ticks.h"
 #include "runtime/child.h"
 #include "runtime/cost.h"
+#include "runtime/external.h"
 #include "runtime/levels.h"
+#include "runtime/outputs.h"
 #include "runtime/sites.h"
+#include "runtime/spool_file.h"
 #include "runtime/thread.h"
 #include "runtime/trace_file.h"
 #include "spool/segment.h"
 
 enum {
-    FIRST_TRIES = 20,        /* readings for an anchor that all else rests on */
-    CALIBRATE_NS = 1000000,  /* what a first estimate of the rate needs, at least */
+    FIRST_TRIES = 20,        /* readings for the first anchor, on which all times depend */
+    CALIBRATE_NS = 100000,   /* minimum time for a first estimate of the rate */
     ANCHOR_NS = 100000000,
-    MOVE_NS = 500000000, /* half of what the writer waits (HOLE_WAIT_NS in src/writer/pass.c) */
-    MEASURE_NS = 10000000
+    MOVE_NS = 500000000, /* half of the writer's wait (HOLE_WAIT_NS in src/writer/pass.c) */
+    MEASURE_NS = 10000000,
+    COST_AGE_NS = 100000000 /* time for which a cost measurement remains valid */
 };
 
-probity_session_closed *probity_session_when_closed;
-probity_session_log *probity_session_print_log;
-probity_session_summary *probity_session_print_summary;
-void *probity_session_open_logs;
+unsigned *probity_session_thread_count;
 
-/* The mapping. A forked child inherits the address, and finds zeroes there. */
+/* The mapping. A forked child inherits the address, but sees zeroes there. */
 static struct probity_session *session_at;
 
-/* Survives a fork: what the child of a recording process goes on with. */
+/* Survives a fork: the settings with which the child of a recording process continues. */
 static struct probity_settings inherited;
 static int inherited_records;
-static int inherited_stop; /* probity_stop() holds for children too */
+static int inherited_stop; /* probity_stop() applies to children too */
+
+/* Prints the line, truncated if long, unless one was printed before. */
+static __attribute__((format(printf, 1, 2))) void complain_once(const char *format, ...)
+{
+    static uint32_t is_reported;
+    char line[1024];
+    int before = errno;
+    va_list arguments;
+
+    if (__atomic_exchange_n(&is_reported, 1, __ATOMIC_RELAXED) != 0)
+        return;
+    va_start(arguments, format);
+    int length = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (length >= (int)sizeof line) {
+        length = sizeof line - 1;
+        line[length - 1] = '\n';
+    }
+    if (length > 0)
+        probity_os_say(line, (size_t)length);
+    errno = before;
+}
 
 void probity_session_complain(const char *what, const char *why)
 {
-    static uint32_t is_told;
-    char line[512];
-    int before = errno;
+    complain_once("probity: %.400s: %s; not recording\n", what, why);
+}
 
-    if (__atomic_exchange_n(&is_told, 1, __ATOMIC_RELAXED) != 0)
-        return;
-    int length = snprintf(line, sizeof line, "probity: %s: %s; not recording\n", what, why);
-    if (length > 0)
-        probity_os_say(line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1);
-    errno = before;
+void probity_session_say_once(const char *text)
+{
+    complain_once("probity: %.900s\n", text);
+}
+
+void probity_session_complain_of_csv(const char *path, const char *what, const char *why)
+{
+    complain_once("probity: '%.400s' %s: %s; its trace was kept\n", path, what, why);
 }
 
 void probity_session_complain_of_setting(const char *name)
@@ -68,12 +94,12 @@ void probity_session_complain_of_setting(const char *name)
 
     snprintf(what, sizeof what, "%s%s%.*s", name, value != NULL ? "=" : "", 160,
              value != NULL ? value : "");
-    probity_session_complain(what, "not understood or out of range (see man 3 probity)");
+    probity_session_complain(what, "invalid or out of range (see man 3 probity)");
 }
 
 enum {
     HEAD_BYTES = (sizeof(struct probity_session) + 4095) & ~4095u,
-    MAPPING_BYTES = HEAD_BYTES + PROBITY_LIMIT_THREADS * sizeof(struct probity_slot)
+    MAPPING_BYTES = HEAD_BYTES + PROBITY_LIMIT_THREADS * sizeof(struct probity_thread_state)
 };
 
 struct probity_session *probity_session_get(void)
@@ -91,10 +117,10 @@ struct probity_session *probity_session_get(void)
         return NULL;
     }
     struct probity_session *session = (struct probity_session *)at;
-    session->live.slot = (struct probity_slot *)(at + HEAD_BYTES);
+    session->live.slot = (struct probity_thread_state *)(at + HEAD_BYTES);
     session->is_made = 1;
-    /* A wiped mapping is left alone: threads of the child still point into it, and must go on to
-     * find zeroes. */
+    /* A wiped mapping is not touched: threads of the child still point into it, and must continue
+     * to see zeroes. */
     if (__atomic_compare_exchange_n(&session_at, &old, session, 0, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE))
         return session;
@@ -121,16 +147,15 @@ struct probity_session *probity_session_recording(void)
                : NULL;
 }
 
-/* The price of reading the CPU clock, without which the budget means nothing. */
+/* The cost of reading the CPU clock, without which the budget is meaningless. */
 static uint64_t cpu_clock_cost(uint32_t clock)
 {
     enum { TRIES = 7 };
     uint64_t least = UINT64_MAX;
 
     for (int i = 0; i < TRIES; i++) {
-        struct timespec unused;
         uint64_t first = probity_clock_ticks(clock);
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &unused);
+        probity_clock_read(clock, CLOCK_THREAD_CPUTIME_ID);
         uint64_t cost = probity_clock_ticks(clock) - first;
         least = cost < least ? cost : least;
     }
@@ -151,58 +176,8 @@ static void header_fill(struct probity_session *session, struct probity_spool_he
     ret_header->segments = 1;
 }
 
-/* "DIRECTORY/[.probity-]SESSION.0" */
-static void spool_name(struct probity_session *session, const char *directory, const char *prefix)
-{
-    char *at = session->spool_path;
-    size_t room = sizeof session->spool_path;
-    int length = snprintf(at, room - 40, "%s/%s", directory, prefix);
-
-    if (length < 0 || (size_t)length >= room - 40)
-        length = 0; /* too long: the open fails */
-    for (int i = 0; i < 16; i++)
-        length += snprintf(at + length, room - (size_t)length, "%02x", session->id[i]);
-    snprintf(at + length, room - (size_t)length, ".0");
-}
-
-/* The path is written into the trace, to be found from any directory. */
-static const char *absolute(struct probity_session *session, const char *path)
-{
-    char *at = session->scratch[2];
-    size_t room = sizeof session->scratch[2];
-
-    if (path[0] == 0 || path[0] == '/' || getcwd(at, room) == NULL)
-        return path;
-    size_t length = strlen(at);
-    int added = snprintf(at + length, room - length, "/%s", path);
-    return added > 0 && (size_t)added < room - length ? at : path;
-}
-
-static int spool_make(struct probity_session *session, const struct probity_spool_header *header,
-                      void **ret_segment)
-{
-    const char *wanted = absolute(session, session->settings.spool_directory);
-    int result = probity_segment_directory(wanted[0] != 0 ? wanted : NULL, session->scratch[0],
-                                           sizeof session->scratch[0]);
-
-    spool_name(session, session->scratch[0], "");
-    if (result == 0)
-        result = probity_segment_make(session->spool_path, header, ret_segment,
-                                      &session->unnamed_spool);
-    if (result == 0 || wanted[0] != 0)
-        return result;
-    /* No usable tmpfs: beside the trace. */
-    snprintf(session->scratch[0], sizeof session->scratch[0], "%s", session->trace_path);
-    char *slash = strrchr(session->scratch[0], '/');
-    if (slash == NULL)
-        return result;
-    *slash = 0;
-    spool_name(session, session->scratch[0], ".probity-");
-    return probity_segment_make(session->spool_path, header, ret_segment, &session->unnamed_spool);
-}
-
-/* Clock, spool, pool. The pages' own making takes about the time that a first estimate of the rate
- * needs. */
+/* Makes spool, pool and rate. The preceding steps take about as long as a first estimate of the
+ * rate needs; live.c soon refines it. */
 static int live_make(struct probity_session *session)
 {
     struct probity_live *live = &session->live;
@@ -211,8 +186,7 @@ static int live_make(struct probity_session *session)
     void *segment;
 
     header_fill(session, &header);
-    probity_clock_moment(live->clock, 0, FIRST_TRIES, &live->first);
-    int result = spool_make(session, &header, &segment);
+    int result = probity_spool_file_make(session, &header, &segment);
     if (result != 0)
         return result;
     do
@@ -226,20 +200,20 @@ static int live_make(struct probity_session *session)
     live->pool.chunk_words = header.chunk_words;
     live->mode = (uint32_t)session->settings.mode;
     probity_child_note(segment, probity_spool_segment_bytes(header.chunks, header.chunk_words));
-    return probity_pool_add(&live->pool, segment);
+    return probity_pool_add(&live->pool, segment, session->present_chunks);
 }
 
-/* All times of the gap rule, in ticks. */
+/* Computes all times of the gap rule, in ticks. */
 static void rules_make(struct probity_session *session)
 {
     uint64_t rate = session->live.header->rate;
     uint64_t gap_ns = session->settings.cpu_gap_ns;
 
-    /* Without CPU time a gap matters only where a word's 40 bits of tick could be misread. */
+    /* Without CPU time a gap matters only if a word's 40 bits of tick could be misread. */
     session->gap_ticks = session->settings.cpu_time ? probity_ticks_of_ns((int64_t)gap_ns, rate)
                                                     : UINT64_C(1) << 38;
     session->cpu_cost_ticks = cpu_clock_cost(session->live.clock);
-    /* A gap, but no less than a reading takes. */
+    /* The gap, but at least the duration of a reading. */
     session->reading_ticks_max = session->gap_ticks > 2 * session->cpu_cost_ticks
                                      ? session->gap_ticks
                                      : 2 * session->cpu_cost_ticks;
@@ -247,10 +221,9 @@ static void rules_make(struct probity_session *session)
     session->measure_ticks_max = probity_ticks_of_ns(MEASURE_NS, rate);
     session->budget = session->settings.cpu_budget_permille * 65536 / 1000;
     session->live.anchor_ticks_min = probity_ticks_of_ns(ANCHOR_NS, rate);
-    session->writer_threshold = probity_live_chunks_to_wake(&session->live);
 }
 
-/* From here on no probe and no scope takes the slow path. */
+/* After this no probe and no scope takes the slow path. */
 static void switch_off(void)
 {
     __atomic_store_n(&probity_active, 0, __ATOMIC_SEQ_CST);
@@ -279,31 +252,15 @@ static void undo(struct probity_session *session, int descriptor)
         session->live.header = NULL;
     }
     probity_child_forget();
-    memset(&session->live.pool, 0, sizeof session->live.pool);
+    memset(&session->live.pool, 0, offsetof(struct probity_pool, segment));
     switch_off();
     __atomic_store_n(&session->state, PROBITY_SESSION_ENDED, __ATOMIC_RELEASE);
 }
 
-static void trace_grown(void *owner, int is_closed)
+/* The recording ends here, because no other thread is left to end it. */
+static void left_alone(void *owner)
 {
-    probity_session_print_log(owner, is_closed);
-}
-
-static void log_prepare(struct probity_session *session, int is_child)
-{
-    const char *wanted = session->settings.log, *summary = session->settings.summary;
-
-    session->log = NULL;
-    session->log_is_over = session->log_is_whole = 0;
-    if (probity_trace_file_expand(session, summary, is_child, session->summary_path) != 0)
-        session->summary_path[0] = 0;
-    if (wanted[0] == 0 || probity_session_print_log == NULL)
-        return;
-    session->writer.owner = session;
-    session->writer.grown = trace_grown;
-    session->writer.keeps_stderr = 1; /* for the log, or for what is wrong with it */
-    if (probity_trace_file_expand(session, wanted, is_child, session->log_path) != 0)
-        session->log_path[0] = 0;
+    probity_session_stop(owner, PROBITY_END_EXIT);
 }
 
 static void writer_prepare(struct probity_session *session, int is_child, const struct stat *trace,
@@ -319,8 +276,16 @@ static void writer_prepare(struct probity_session *session, int is_child, const 
     session->writer.trace_blocks = trace_blocks;
     session->writer.change_levels = probity_levels_change;
     session->writer.thread_numbers = &session->threads;
-    log_prepare(session, is_child);
-    session->failure_is_told = 0;
+    session->writer.owner = session;
+    session->writer.left_alone = left_alone;
+    session->writer.is_filtered = session->settings.writing == PROBITY_WRITING_CONFINED;
+    session->writer.has_files = session->csv_path[0] != 0 || session->settings.log[0] != 0 ||
+                                session->settings.summary[0] != 0;
+    session->writer.thread_count = probity_session_thread_count;
+    probity_outputs_prepare(session, is_child);
+    if (probity_external_is(session))
+        probity_external_begin(session);
+    session->failure_reported = 0;
 }
 
 static int files_make(struct probity_session *session, int is_child, int *ret_descriptor)
@@ -350,18 +315,27 @@ static int files_make(struct probity_session *session, int is_child, int *ret_de
         probity_session_complain(session->trace_path, probity_error_text(result));
         return result;
     }
-    /* Not before the trace tells it. */
+    session->live.header->trace_device = trace.st_dev;
+    session->live.header->trace_inode = trace.st_ino;
+    probity_segment_describe(session->live.header, program_invocation_short_name,
+                             session->trace_path);
+    /* Not before the trace contains it. */
     result = probity_segment_name(session->unnamed_spool, session->spool_path,
-                                  session->live.header);
+                                  session->live.header, session->present_chunks);
     session->unnamed_spool = -1;
     if (result != 0)
         probity_session_complain(session->spool_path, probity_error_text(result));
+    else if (probity_trace_file_mark_start(session, *ret_descriptor, &trace_bytes,
+                                           &trace_blocks) != 0) {
+        result = PROBITY_ERROR_WRITE;
+        probity_session_complain(session->trace_path, probity_error_text(result));
+    }
     session->live.header->committed = trace_bytes;
     writer_prepare(session, is_child, &trace, trace_bytes, trace_blocks);
     return result;
 }
 
-/* Random; where the kernel has none yet, at least never the same twice in a boot. */
+/* Random; if the kernel has no random bytes yet, at least unique within a boot. */
 static void session_name(struct probity_session *session)
 {
     uint64_t word[2] = {probity_clock_ticks(session->live.clock),
@@ -377,26 +351,27 @@ int probity_session_start(struct probity_session *session, const struct probity_
     struct probity_live *live = &session->live;
     int descriptor = -1, is_child = inherited_records && !is_main;
     uint32_t slots = live->slots;
-    struct probity_slot *slot = live->slot;
+    struct probity_thread_state *slot = live->slot;
 
-    memset(live, 0, sizeof *live);
+    memset(live, 0, offsetof(struct probity_live, pool.segment));
     live->slot = slot;
     live->slots = slots;
-    session->settings = *settings;
+    probity_settings_copy(&session->settings, settings);
     session->unnamed_spool = -1;
-    session->is_by_environment = 0;
+    session->autostarted = 0;
     session->threads = 0;
     session->is_declared = session->is_spool_left = 0;
-    session->segment_refusal = session->writer_refusal = (struct probity_refusal){0, 0};
+    session->segment_backoff = session->writer_backoff = (struct probity_backoff){0, 0};
     __atomic_store_n(&session->announced_only, (uint32_t)settings->threads_announced,
                      __ATOMIC_RELAXED);
     session->profile.is_untimed = 0;
     __atomic_store_n(&session->number, session->number + 1, __ATOMIC_RELAXED);
     live->pid = (uint32_t)getpid();
-    live->clock = probity_clock_choose(settings->refuse_counter);
+    live->clock = probity_clock_choose(settings->refuse_counter, settings->is_ordered);
+    probity_clock_moment(live->clock, 0, FIRST_TRIES, &live->first);
     session_name(session);
     if (!is_main)
-        probity_sites_find(0); /* maybe in a signal handler */
+        probity_sites_find(0); /* possibly in a signal handler */
     int result = files_make(session, is_child, &descriptor);
     if (result != 0) {
         undo(session, descriptor);
@@ -408,16 +383,17 @@ int probity_session_start(struct probity_session *session, const struct probity_
     probity_os_image_find(&session->image);
     probity_levels_begin(session);
     live->header->state = PROBITY_SPOOL_RECORDING;
-    inherited = *settings;
-    probity_settings_keep_folder(&inherited);
+    probity_settings_copy(&inherited, settings);
+    probity_settings_keep_directory(&inherited);
     inherited_records = 1;
     inherited_stop = 0;
-    __atomic_add_fetch(&session->busy, 1, __ATOMIC_SEQ_CST); /* an end waits for the writer */
+    /* Delays an end until the writer has been started. */
+    __atomic_add_fetch(&session->busy, 1, __ATOMIC_SEQ_CST);
     /* In profile mode, scopes only. */
     __atomic_store_n(&probity_active, !settings->profile, __ATOMIC_RELEASE);
     __atomic_store_n(&session->state, PROBITY_SESSION_RECORDING, __ATOMIC_SEQ_CST);
     if (is_main)
-        probity_session_need_writer(session); /* else tried again when the first chunk is full */
+        probity_session_need_writer(session); /* tried again with the first full chunk */
     probity_session_leave(session);
     return 0;
 }
@@ -434,7 +410,7 @@ int probity_session_start_if_asked(struct probity_session *session, int is_main)
     if (inherited_records)
         return is_main || !probity_os_is_in_parents_memory()
                    ? probity_session_start(session, &inherited, is_main)
-                   : PROBITY_ERROR_STATE; /* the parent's, who has not probed yet, to start */
+                   : PROBITY_ERROR_STATE; /* the parent has to start it */
     if (inherited_stop) {
         switch_off();
         __atomic_store_n(&session->state, PROBITY_SESSION_ENDED, __ATOMIC_RELEASE);
@@ -450,26 +426,11 @@ int probity_session_start_if_asked(struct probity_session *session, int is_main)
     return PROBITY_ERROR_STATE;
 }
 
-/* Whether this wish is passed over. */
-static int is_passed_over(struct probity_refusal *refusal)
-{
-    return refusal->wishes > 0 && refusal->wishes-- > 0;
-}
-
-static void learn_result(struct probity_refusal *refusal, int result)
-{
-    enum { MAX = 1024 };
-    uint32_t next = refusal->next;
-
-    refusal->wishes = result != 0 ? next : 0;
-    refusal->next = result == 0 ? 0 : next == 0 ? 1 : next < MAX ? 2 * next : MAX;
-}
-
 static int grow(struct probity_session *session)
 {
     struct probity_pool *pool = &session->live.pool;
     struct probity_spool_header header;
-    uint32_t number = pool->segments;
+    uint32_t number = pool->segments, present;
     char *path = session->scratch[0];
     void *segment;
     int unnamed;
@@ -484,15 +445,15 @@ static int grow(struct probity_session *session)
     header.segment = number;
     header.state = PROBITY_SPOOL_RECORDING;
     size_t bytes = probity_spool_segment_bytes(header.chunks, header.chunk_words);
-    result = probity_segment_make(path, &header, &segment, &unnamed);
+    result = probity_segment_make(path, &header, &segment, &unnamed, &present);
     if (result != 0)
         return result;
-    result = probity_segment_name(unnamed, path, segment);
-    /* Told before any thread can store into it. */
+    result = probity_segment_name(unnamed, path, segment, present);
+    /* Counted before any thread can store into it. */
     __atomic_store_n(&session->live.header->segments, number + 1, __ATOMIC_RELEASE);
     probity_child_note(segment, bytes);
     if (result == 0)
-        result = probity_pool_add(pool, segment);
+        result = probity_pool_add(pool, segment, present);
     if (result != 0) {
         __atomic_store_n(&session->live.header->segments, number, __ATOMIC_RELEASE);
         unlink(path);
@@ -503,10 +464,10 @@ static int grow(struct probity_session *session)
 
 int probity_session_grow(struct probity_session *session)
 {
-    if (is_passed_over(&session->segment_refusal))
+    if (probity_backoff_skip(&session->segment_backoff))
         return PROBITY_ERROR_STATE;
     int result = grow(session);
-    learn_result(&session->segment_refusal, result);
+    probity_backoff_update(&session->segment_backoff, result);
     return result;
 }
 
@@ -514,24 +475,25 @@ int probity_session_need_writer(struct probity_session *session)
 {
     if (__atomic_load_n(&session->writer.state, __ATOMIC_ACQUIRE) != PROBITY_WRITER_NONE)
         return 0;
-    if (probity_session_is_foreign(session) || is_passed_over(&session->writer_refusal))
+    if (probity_external_is(session) || probity_session_is_foreign(session) ||
+        probity_backoff_skip(&session->writer_backoff))
         return PROBITY_ERROR_STATE;
     int result = probity_writer_start(&session->writer);
-    learn_result(&session->writer_refusal, result);
+    probity_backoff_update(&session->writer_backoff, result);
     return result;
 }
 
-/* Whether another thread is in a slow path of this recording. The caller may be in one itself,
- * where a signal handler exits. */
+/* Whether another thread is in a slow path of this recording. The caller may be in one itself, if a
+ * signal handler exits. */
 static int is_anyone_busy(struct probity_session *session)
 {
-    const struct probity_slot *own = probity_thread_slot();
+    const struct probity_thread_state *own = probity_thread_slot();
     struct probity_live *live = &session->live;
 
     if (__atomic_load_n(&session->busy, __ATOMIC_SEQ_CST) != 0)
         return 1;
     for (uint32_t i = 0; i < __atomic_load_n(&live->slots, __ATOMIC_ACQUIRE); i++) {
-        struct probity_slot *slot = &live->slot[i];
+        struct probity_thread_state *slot = &live->slot[i];
         if (slot != own && __atomic_load_n(&slot->in_use, __ATOMIC_ACQUIRE) &&
             __atomic_load_n(&slot->busy, __ATOMIC_ACQUIRE) != 0)
             return 1;
@@ -539,8 +501,8 @@ static int is_anyone_busy(struct probity_session *session)
     return 0;
 }
 
-/* Each thread has passed a full barrier, or, where the kernel refuses one, had the time in which
- * any processor empties its store buffer. */
+/* Afterwards each thread has passed a full barrier or, if the kernel refuses one, has had time for
+ * its processor to empty its store buffer. */
 static void pass_barrier(void)
 {
     enum { LONG_NS = 10000000 };
@@ -550,9 +512,10 @@ static void pass_barrier(void)
         probity_os_wait(&never, 0, LONG_NS);
 }
 
-/* From here on no thread reserves: each finds no valid bit. First those in a slow path leave it,
- * since they may set theirs; the barrier makes every reservation made before visible. */
-static void shut_out(struct probity_session *session)
+/* Afterwards no thread reserves words, because none finds a valid bit. Threads in a slow path
+ * must leave it first, because they may set theirs; the barrier makes every earlier reservation
+ * visible. */
+static void quiesce_threads(struct probity_session *session)
 {
     enum { LEAVE_TRIES = 1000, LEAVE_NS = 1000000 };
     struct probity_live *live = &session->live;
@@ -570,24 +533,24 @@ static void shut_out(struct probity_session *session)
     pass_barrier();
 }
 
-/* Without the trace nobody finds the spool, nor can read it. */
+/* Without the trace the spool can be neither found nor read. */
 static int is_trace_gone(const struct probity_session *session)
 {
     return session->live.header->failed && session->live.header->failed_errno == ENOENT;
 }
 
-/* The writer gave up: what is in the spool stays there for `probity recover`; probes are off. Says
- * so once. */
+/* The writer failed: the rest stays in the spool for `probity recover`, and probes are off. Reports
+ * this once. */
 static int has_failed(struct probity_session *session)
 {
     if (!__atomic_load_n(&session->live.failed, __ATOMIC_RELAXED))
         return 0;
     switch_off();
-    if (__atomic_exchange_n(&session->failure_is_told, 1, __ATOMIC_RELAXED) == 0)
+    if (__atomic_exchange_n(&session->failure_reported, 1, __ATOMIC_RELAXED) == 0)
         probity_session_complain(session->trace_path,
                                  is_trace_gone(session)
-                                     ? "it was removed or emptied"
-                                     : "cannot be written further (run 'probity recover' on it)");
+                                     ? "removed or truncated"
+                                     : "write failed (run 'probity recover' on it)");
     return 1;
 }
 
@@ -605,7 +568,8 @@ struct probity_session *probity_session_enter(void)
         probity_session_start_if_asked(session, 0);
         probity_os_unlock(&session->lock);
     }
-    /* Sequentially consistent, as in shut_out: either stop sees us busy, or we see it stopped. */
+    /* Sequentially consistent, as in quiesce_threads: either stop sees `busy`, or this thread sees
+     * that recording has stopped. */
     __atomic_add_fetch(&session->busy, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&session->state, __ATOMIC_SEQ_CST) == PROBITY_SESSION_RECORDING &&
         !has_failed(session))
@@ -619,16 +583,18 @@ void probity_session_leave(struct probity_session *session)
     __atomic_sub_fetch(&session->busy, 1, __ATOMIC_SEQ_CST);
 }
 
-/* The trace holds everything: the spool's files go, and their memory. Their addresses stay, because
- * a thread that was preempted inside a probe may still store there. */
-static void spool_remove(struct probity_session *session)
+/* To be called when the trace is complete, or is left to another process (is_left): removes the
+ * spool's files and memory. The addresses stay reserved, because a thread that was preempted inside
+ * a probe may still store there. */
+static void spool_remove(struct probity_session *session, int is_left)
 {
     struct probity_pool *pool = &session->live.pool;
     size_t bytes = probity_spool_segment_bytes(pool->chunks_per_segment, pool->chunk_words);
 
-    __atomic_store_n(&session->live.header->state, PROBITY_SPOOL_CLOSED, __ATOMIC_RELEASE);
+    if (!is_left)
+        __atomic_store_n(&session->live.header->state, PROBITY_SPOOL_CLOSED, __ATOMIC_RELEASE);
     for (uint32_t i = pool->segments; i-- > 0;) {
-        if (probity_segment_path(session->spool_path, i, session->scratch[0],
+        if (!is_left && probity_segment_path(session->spool_path, i, session->scratch[0],
                                  sizeof session->scratch[0]) == 0 &&
             unlink(session->scratch[0]) != 0 && errno != ENOENT)
             session->is_spool_left = 1;
@@ -639,8 +605,29 @@ static void spool_remove(struct probity_session *session)
     probity_child_forget();
 }
 
+/* Ends a recording that no thread of this process writes. If another process closes the trace, it
+ * also makes the CSV. */
+static int trace_leave(struct probity_session *session, uint32_t reason)
+{
+    int result = probity_external_end(session, reason);
+
+    for (uint32_t i = 0; i < session->live.slots; i++)
+        __atomic_store_n(&session->live.slot[i].chunk, PROBITY_POOL_NONE, __ATOMIC_RELAXED);
+    if (result != 0)
+        session->csv_path[0] = 0;
+    if (result != 0 && result != PROBITY_ERROR_STATE) {
+        __atomic_store_n(&session->live.failed, 1, __ATOMIC_RELAXED);
+        has_failed(session);
+    }
+    spool_remove(session, result != 0);
+    probity_trace_file_release(session);
+    return result == PROBITY_ERROR_STATE ? 0 : result;
+}
+
 static int trace_end(struct probity_session *session, uint32_t reason)
 {
+    if (probity_external_is(session))
+        return trace_leave(session, reason);
     int result = __atomic_load_n(&session->writer.state, __ATOMIC_ACQUIRE) == PROBITY_WRITER_NONE
                      ? probity_writer_run_here(&session->writer, reason)
                      : probity_writer_stop(&session->writer, reason);
@@ -648,36 +635,28 @@ static int trace_end(struct probity_session *session, uint32_t reason)
     for (uint32_t i = 0; i < session->live.slots; i++)
         __atomic_store_n(&session->live.slot[i].chunk, PROBITY_POOL_NONE, __ATOMIC_RELAXED);
     if (result != 0) {
-        /* Also where no file opened. */
+        /* This also stops probes if no file could be opened. */
         __atomic_store_n(&session->live.failed, 1, __ATOMIC_RELAXED);
         if (!session->live.header->failed && probity_trace_file_is_removed(session))
             probity_live_fail(&session->live, ENOENT);
         has_failed(session);
     }
     if (result == 0 || is_trace_gone(session))
-        spool_remove(session);
-    probity_trace_file_let_go(session);
+        spool_remove(session, 0);
+    probity_trace_file_release(session);
     return result;
 }
 
-/* Where it was made for something else that is whole now. Not without its spool, which nobody would
- * find: `probity recover` removes what it can of both. */
-static void trace_remove(const struct probity_session *session)
+/* The cost of a call changes with the CPU's frequency: a measurement remains valid for a while, and
+ * a short program should not pay for two. */
+static int is_cost_due(const struct probity_session *session)
 {
-    if (!session->is_spool_left)
-        unlink(session->trace_path);
-}
+    const struct probity_live *live = &session->live;
+    uint64_t age = probity_clock_ticks(live->clock) - live->first.ticks;
 
-/* A trace that was made only to be printed goes when that is done. */
-static void texts_end(struct probity_session *session)
-{
-    const struct probity_settings *settings = &session->settings;
-    int is_whole = settings->log[0] == 0 || session->log_is_whole;
-
-    if (settings->summary[0] != 0 && probity_session_print_summary != NULL)
-        is_whole &= probity_session_print_summary(session) == 0;
-    if (settings->is_for_text && is_whole)
-        trace_remove(session);
+    return session->settings.cost == PROBITY_SETTINGS_COST_BOTH ||
+           (session->settings.cost == PROBITY_SETTINGS_COST_LONG &&
+            age >= probity_ticks_of_ns(COST_AGE_NS, probity_live_rate(live)));
 }
 
 int probity_session_stop(struct probity_session *session, uint32_t reason)
@@ -689,36 +668,31 @@ int probity_session_stop(struct probity_session *session, uint32_t reason)
         return PROBITY_ERROR_STATE;
     inherited_records = 0;
     inherited_stop = 1;
-    if (session->settings.cost) {
+    if (is_cost_due(session)) {
         probity_cost_measure(session, PROBITY_COST_END, &session->cost);
         session->writer.cost = &session->cost;
     }
-    shut_out(session);
+    quiesce_threads(session);
     probity_sites_find(1);
     session->writer.sites = probity_sites_next(session->sites);
     int result = trace_end(session, reason);
     if (result == 0)
-        texts_end(session);
-    if (result == 0 && session->csv_path[0] != 0 && probity_session_when_closed != NULL) {
-        result = probity_session_when_closed(session->trace_path, session->csv_path);
-        if (result == 0)
-            trace_remove(session);
-    }
+        result = probity_outputs_make(session);
     __atomic_store_n(&session->state, PROBITY_SESSION_ENDED, __ATOMIC_RELEASE);
     return result;
 }
 
-void probity_session_make_way(struct probity_session *session)
+void probity_session_discard_autostart(struct probity_session *session)
 {
     uint32_t expected = PROBITY_SESSION_RECORDING;
 
-    if (!session->is_by_environment ||
+    if (!session->autostarted ||
         __atomic_load_n(&session->is_declared, __ATOMIC_ACQUIRE) ||
         !__atomic_compare_exchange_n(&session->state, &expected, PROBITY_SESSION_ENDING, 0,
                                      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         return;
-    shut_out(session);
+    quiesce_threads(session);
     if (trace_end(session, PROBITY_END_STOPPED) == 0 && !session->is_declared)
-        trace_remove(session);
+        probity_trace_file_remove(session);
     __atomic_store_n(&session->state, PROBITY_SESSION_ENDED, __ATOMIC_RELEASE);
 }

@@ -20,7 +20,7 @@ enum {
     SPOOL_RECORDS_DEFAULT = 1 << 19,
     SPOOL_RECORDS_MAX = 1 << 27,
     CHUNKS_MIN = 8,
-    CHUNK_RECORDS_MIN = 64, /* what the ancestor's programs may ask for; rounded up to a page */
+    CHUNK_RECORDS_MIN = 64, /* minimum that FnTrace programs may request; rounded up to a page */
     CPU_GAP_NS_DEFAULT = 1500,
     CPU_BUDGET_DEFAULT = 8
 };
@@ -51,8 +51,8 @@ static int text_copy(char *ret_text, size_t room, const char *text)
     return 1;
 }
 
-/* A program that was built against an older header has a shorter struct: what it does not know is
- * 0. Returns 0 where the size is that of no version. */
+/* A program built against an older header has a shorter struct: missing fields are 0. Returns 0 if
+ * the size is not that of any version. */
 static int options_copy(const struct probity_options *options, struct probity_options *ret_options)
 {
     const size_t least = offsetof(struct probity_options, profile);
@@ -65,14 +65,20 @@ static int options_copy(const struct probity_options *options, struct probity_op
     return 1;
 }
 
-/* What is for function scopes, and for the log. */
+/* Options of function scopes and of the log. */
 static const char *apply_scope_options(const struct probity_options *options,
                                        struct probity_settings *settings)
 {
     settings->level_functions = settings->level_parameters = -1;
     settings->profile = is_on(options->profile, 0);
     settings->threads_announced = is_on(options->threads_announced, 0);
-    settings->cost = is_on(options->cost, 1);
+    settings->cost = options->cost == PROBITY_DEFAULT ? PROBITY_SETTINGS_COST_LONG
+                     : options->cost == PROBITY_ON    ? PROBITY_SETTINGS_COST_BOTH
+                                                      : PROBITY_SETTINGS_COST_OFF;
+    settings->is_ordered = is_on(options->strict_order, 0);
+    if (options->writing < 0 || options->writing > PROBITY_WRITING_EXTERNAL)
+        return "options: writing";
+    settings->writing = options->writing != 0 ? options->writing : PROBITY_WRITING_THREAD;
     if (options->log != NULL && !text_copy(settings->log, sizeof settings->log, options->log))
         return "options: log";
     if (options->summary != NULL &&
@@ -133,21 +139,26 @@ static int get_number(const char *name, uint64_t *value)
     return 1;
 }
 
-static int get_mode(struct probity_settings *settings)
+/* Reads one of a NULL-terminated list of words, numbered from 1. */
+static int get_word(const char *name, const char *const words[], int *value)
 {
-    static const char *const name[] = {"", "block", "drop", "ring"};
-    const char *text = getenv("PROBITY_MODE");
+    const char *text = getenv(name);
 
     if (text == NULL || text[0] == 0)
         return 1;
-    for (int mode = PROBITY_MODE_BLOCK; mode <= PROBITY_MODE_RING; mode++) {
-        if (strcmp(text, name[mode]) == 0) {
-            settings->mode = mode;
+    for (int i = 0; words[i] != NULL; i++) {
+        if (strcmp(text, words[i]) == 0) {
+            *value = i + 1;
             return 1;
         }
     }
     return 0;
 }
+
+static const char *const mode_words[] = {"block", "drop", "ring", NULL};
+/* Used by the constructor in src/embed/, before settings are read. */
+static const char *const start_words[] = {"load", "first", NULL};
+static const char *const writing_words[] = {"thread", "confined", "external", NULL};
 
 static const char *apply_paths(struct probity_settings *settings)
 {
@@ -186,11 +197,21 @@ int probity_settings_levels(const char *text, int *ret_functions, int *ret_param
     return 1;
 }
 
-/* What is printed needs a recording, if only for that. */
+/* Defined if the program was compiled with FN_OUTPUT_CLOG (FnTrace.h). */
+extern const char probity_log_default[] __attribute__((weak));
+
+const char *probity_settings_log_default(void)
+{
+    return probity_log_default; /* NULL if not defined */
+}
+
+/* Printing needs a recording, even if it is made only for that. */
 static const char *apply_text_environment(struct probity_settings *settings)
 {
     const char *log = getenv("PROBITY_LOG"), *summary = getenv("PROBITY_SUMMARY");
 
+    if (log == NULL && settings->log[0] == 0)
+        log = probity_settings_log_default();
     if (log != NULL && log[0] != 0 && !text_copy(settings->log, sizeof settings->log, log))
         return "PROBITY_LOG";
     if (summary != NULL && summary[0] != 0 &&
@@ -203,18 +224,35 @@ static const char *apply_text_environment(struct probity_settings *settings)
     return NULL;
 }
 
-/* Returns NULL, or the name of the variable at fault. */
+static int get_order(struct probity_settings *settings)
+{
+    const char *order = getenv("PROBITY_ORDER");
+
+    if (order == NULL || order[0] == 0)
+        return 1;
+    settings->is_ordered = strcmp(order, "strict") == 0;
+    return settings->is_ordered || strcmp(order, "relaxed") == 0;
+}
+
+/* Returns NULL, or the name of the invalid variable. */
 static const char *apply_scope_environment(struct probity_settings *settings)
 {
     const char *levels = getenv("PROBITY_LEVEL"), *threads = getenv("PROBITY_THREADS");
+    int cost = -1, start;
 
     if (levels != NULL && levels[0] != 0 &&
         !probity_settings_levels(levels, &settings->level_functions, &settings->level_parameters))
         return "PROBITY_LEVEL";
     if (!get_switch("PROBITY_PROFILE", &settings->profile))
         return "PROBITY_PROFILE";
-    if (!get_switch("PROBITY_COST", &settings->cost))
+    if (!get_word("PROBITY_START", start_words, &start))
+        return "PROBITY_START";
+    if (!get_switch("PROBITY_COST", &cost))
         return "PROBITY_COST";
+    if (cost >= 0)
+        settings->cost = cost != 0 ? PROBITY_SETTINGS_COST_BOTH : PROBITY_SETTINGS_COST_OFF;
+    if (!get_order(settings))
+        return "PROBITY_ORDER";
     if (threads != NULL && threads[0] != 0) {
         settings->threads_announced = strcmp(threads, "announced") == 0;
         if (!settings->threads_announced && strcmp(threads, "all") != 0)
@@ -223,14 +261,27 @@ static const char *apply_scope_environment(struct probity_settings *settings)
     return apply_text_environment(settings);
 }
 
+static int get_spool_total(struct probity_settings *settings)
+{
+    uint64_t total = UINT64_MAX;
+
+    if (!get_number("PROBITY_SPOOL_TOTAL", &total))
+        return 0;
+    settings->has_spool_total = total != UINT64_MAX;
+    settings->spool_total = settings->has_spool_total ? total : 0;
+    return 1;
+}
+
 static const char *apply_environment(struct probity_settings *settings, struct wanted *wanted)
 {
     const char *what = apply_paths(settings);
 
     if (what != NULL)
         return what;
-    if (!get_mode(settings))
+    if (!get_word("PROBITY_MODE", mode_words, &settings->mode))
         return "PROBITY_MODE";
+    if (!get_word("PROBITY_WRITER", writing_words, &settings->writing))
+        return "PROBITY_WRITER";
     if (!get_switch("PROBITY_WALL_TIME", &settings->wall_time))
         return "PROBITY_WALL_TIME";
     if (!get_switch("PROBITY_CPU_TIME", &settings->cpu_time))
@@ -243,6 +294,8 @@ static const char *apply_environment(struct probity_settings *settings, struct w
         return "PROBITY_SPOOL_RECORDS";
     if (!get_number("PROBITY_SPOOL_BYTES_MAX", &wanted->spool_bytes_max))
         return "PROBITY_SPOOL_BYTES_MAX";
+    if (!get_spool_total(settings))
+        return "PROBITY_SPOOL_TOTAL";
     if (!get_number("PROBITY_CPU_GAP_NS", &wanted->cpu_gap_ns))
         return "PROBITY_CPU_GAP_NS";
     if (!get_number("PROBITY_CPU_BUDGET_PERMILLE", &wanted->cpu_budget_permille))
@@ -265,7 +318,7 @@ static const char *check(const struct wanted *wanted, struct probity_settings *s
     settings->segment_chunks = (uint32_t)(wanted->spool_records / settings->chunk_words);
     if (settings->segment_chunks < CHUNKS_MIN)
         settings->segment_chunks = CHUNKS_MIN;
-    /* What a chunk takes; the holes between chunks take nothing. */
+    /* Size of a chunk; the holes between chunks take no memory. */
     uint64_t chunk_bytes = settings->chunk_words * 8 + sizeof(struct probity_chunk_header);
     uint64_t segments = wanted->spool_bytes_max /
                         (PROBITY_SPOOL_HEADER_BYTES + settings->segment_chunks * chunk_bytes);
@@ -280,7 +333,37 @@ static const char *check(const struct wanted *wanted, struct probity_settings *s
     if (wanted->cpu_budget_permille < 1 || wanted->cpu_budget_permille > 1000)
         return "PROBITY_CPU_BUDGET_PERMILLE";
     settings->cpu_budget_permille = (uint32_t)wanted->cpu_budget_permille;
+    /* Both are printed by the writer thread. */
+    if (settings->writing == PROBITY_WRITING_EXTERNAL &&
+        (settings->log[0] != 0 || settings->summary[0] != 0))
+        return settings->log[0] != 0 ? "PROBITY_LOG with an external writer"
+                                     : "PROBITY_SUMMARY with an external writer";
     return NULL;
+}
+
+static void text_move(char *ret_text, const char *text)
+{
+    memcpy(ret_text, text, strlen(text) + 1);
+}
+
+void probity_settings_copy(struct probity_settings *ret_settings,
+                           const struct probity_settings *settings)
+{
+    if (ret_settings == settings)
+        return; /* a child starts with inherited settings */
+    memcpy(ret_settings, settings, offsetof(struct probity_settings, out));
+    text_move(ret_settings->out, settings->out);
+    text_move(ret_settings->spool_directory, settings->spool_directory);
+    text_move(ret_settings->log, settings->log);
+    text_move(ret_settings->summary, settings->summary);
+    text_move(ret_settings->label, settings->label);
+}
+
+static void settings_clear(struct probity_settings *settings)
+{
+    memset(settings, 0, offsetof(struct probity_settings, out));
+    settings->out[0] = settings->spool_directory[0] = settings->log[0] = 0;
+    settings->summary[0] = settings->label[0] = 0;
 }
 
 int probity_settings_read(const struct probity_options *options,
@@ -289,11 +372,11 @@ int probity_settings_read(const struct probity_options *options,
     struct probity_options copy = {0};
     struct wanted wanted;
 
-    memset(ret_settings, 0, sizeof *ret_settings);
+    settings_clear(ret_settings);
     *ret_what = options != NULL && !options_copy(options, &copy) ? "options: struct_bytes" : NULL;
     if (*ret_what == NULL)
         *ret_what = apply_options(&copy, ret_settings, &wanted);
-    /* Who runs a set-uid program must not choose where it writes. */
+    /* A set-uid program must not let its user select where it writes. */
     if (*ret_what == NULL && !probity_os_is_privileged())
         *ret_what = apply_environment(ret_settings, &wanted);
     if (*ret_what == NULL)
@@ -301,7 +384,46 @@ int probity_settings_read(const struct probity_options *options,
     return *ret_what == NULL ? 0 : PROBITY_ERROR_ARGUMENT;
 }
 
-/* In place, since who calls may have a small stack. What gets too long stays relative. */
+static int is_set(const char *text)
+{
+    return text != NULL && text[0] != 0;
+}
+
+static int ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), end_length = strlen(end);
+
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+static int may_be_csv(const char *template)
+{
+    return ends_with(template, ".csv") ||
+           (ends_with(template, "%n") && ends_with(program_invocation_short_name, ".csv"));
+}
+
+int probity_settings_may_need_hooks(const struct probity_options *options)
+{
+    struct probity_options copy = {0};
+
+    if (options != NULL && !options_copy(options, &copy))
+        return 0;
+    int is_privileged = probity_os_is_privileged();
+    const char *out = is_privileged ? NULL : getenv("PROBITY_OUT");
+    const char *log = is_privileged ? NULL : getenv("PROBITY_LOG");
+    const char *writer = is_privileged ? NULL : getenv("PROBITY_WRITER");
+
+    if (!is_set(out))
+        out = copy.out;
+    return (out != NULL && may_be_csv(out)) ||
+           is_set(log != NULL ? log : probity_settings_log_default()) || is_set(copy.log) ||
+           is_set(copy.summary) || (!is_privileged && is_set(getenv("PROBITY_SUMMARY"))) ||
+           (is_set(writer) ? strcmp(writer, "external") == 0
+                           : copy.writing == PROBITY_WRITING_EXTERNAL);
+}
+
+/* In place, because the caller may have a small stack. A path that would become too long stays
+ * relative. */
 static void make_absolute(char path[PROBITY_LIMIT_PATH], int is_template)
 {
     size_t length = strlen(path), percents = 0;
@@ -331,15 +453,22 @@ static void make_absolute(char path[PROBITY_LIMIT_PATH], int is_template)
     }
 }
 
-void probity_settings_keep_folder(struct probity_settings *settings)
+int probity_settings_stream(const char *text)
+{
+    if (strcmp(text, "stderr") == 0)
+        return STDERR_FILENO;
+    return strcmp(text, "stdout") == 0 || strcmp(text, "-") == 0 ? STDOUT_FILENO : -1;
+}
+
+void probity_settings_keep_directory(struct probity_settings *settings)
 {
     int before = errno;
 
     make_absolute(settings->out, 1);
     make_absolute(settings->spool_directory, 0);
-    if (strcmp(settings->log, "stderr") != 0)
+    if (probity_settings_stream(settings->log) < 0)
         make_absolute(settings->log, 1);
-    if (strcmp(settings->summary, "stderr") != 0)
+    if (probity_settings_stream(settings->summary) < 0)
         make_absolute(settings->summary, 1);
     errno = before;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * settings.h: what the options and the environment ask for, checked and complete.
+ * settings.h: the options and the environment, checked and complete.
  */
 #ifndef PROBITY_RUNTIME_SETTINGS_H
 #define PROBITY_RUNTIME_SETTINGS_H
@@ -8,34 +8,63 @@
 #include "base/limits.h"
 #include "probity.h"
 
+/* Whether the run measures the cost of recording. */
+enum probity_settings_cost {
+    PROBITY_SETTINGS_COST_OFF = 0,
+    PROBITY_SETTINGS_COST_LONG = 1, /* at the start, and at the end of a long recording */
+    PROBITY_SETTINGS_COST_BOTH = 2  /* at the start and at the end */
+};
+
+/* Numbers first, then texts, of which only the used part is copied (probity_settings_copy). */
 struct probity_settings {
-    char out[PROBITY_LIMIT_PATH];        /* template, not expanded */
-    char spool_directory[PROBITY_LIMIT_PATH]; /* "": the default */
     int mode, wall_time, cpu_time, overwrite; /* the switches are 0 or 1 */
+    uint64_t spool_total; /* PROBITY_SPOOL_TOTAL in bytes; 0: no ceiling */
+    int has_spool_total;  /* 0: the default for the file system */
     int refuse_counter; /* PROBITY_CLOCK=monotonic */
+    int is_ordered;     /* PROBITY_ORDER=strict */
     int is_asked_for;   /* PROBITY_OUT is set: the first probe starts recording */
     uint32_t chunk_words, segment_chunks, segments_max;
     uint32_t cpu_gap_ns, cpu_budget_permille;
     int level_functions, level_parameters; /* PROBITY_LEVEL; -1: not set */
     int profile, threads_announced;        /* 0 or 1 */
-    int cost;                              /* 0 or 1: what recording costs is measured */
-    int is_for_text; /* only PROBITY_LOG or _SUMMARY is set: the trace goes when they are printed */
-    /* "": none; "stderr"; else a file's template, not expanded */
+    int writing;                           /* an enum probity_writing */
+    int cost;                              /* an enum probity_settings_cost */
+    int is_for_text; /* only for PROBITY_LOG or PROBITY_SUMMARY: the trace is removed afterwards */
+    char out[PROBITY_LIMIT_PATH];             /* template, not expanded */
+    char spool_directory[PROBITY_LIMIT_PATH]; /* "": the default */
+    /* "": none; a standard stream; or the template of a file name, not expanded */
     char log[PROBITY_LIMIT_PATH], summary[PROBITY_LIMIT_PATH];
     char label[PROBITY_LIMIT_NAME + 1]; /* "": none */
 };
 
-/* Levels as text, "F" or "F,P", each 0 to PROBITY_LEVEL_MAX; without P, ret_parameters is -1.
- * Returns 1, or 0 where it is no such text. */
+/* Parses levels, "F" or "F,P", each 0 to PROBITY_LEVEL_MAX; without P, ret_parameters is -1.
+ * Returns 1, or 0 if the text is invalid. */
 enum { PROBITY_LEVEL_MAX = 5 };
 int probity_settings_levels(const char *text, int *ret_functions, int *ret_parameters);
 
-/* Options (NULL: none), then the environment over them. Returns 0, or PROBITY_ERROR_ARGUMENT and in
- * ret_what the name of the setting at fault (static). */
+/* Applies the options (NULL: none), then the environment. Returns 0, or PROBITY_ERROR_ARGUMENT with
+ * the name of the invalid setting in ret_what (static). */
 int probity_settings_read(const struct probity_options *options,
                           struct probity_settings *ret_settings, const char **ret_what);
 
-/* Makes relative paths absolute: for a forked child, which may have gone elsewhere (a daemon). */
-void probity_settings_keep_folder(struct probity_settings *settings);
+/* Copies the numbers and the used part of the texts, because most of their 16 KiB is unused, and
+ * each process would pay for the pages. */
+void probity_settings_copy(struct probity_settings *ret_settings,
+                           const struct probity_settings *settings);
+
+/* Whether options (NULL: none) or environment may need libprobity-print: for a CSV file, a log, a
+ * summary, or to end a trace that no thread of this process writes. A quick test without
+ * validation. */
+int probity_settings_may_need_hooks(const struct probity_options *options);
+
+/* The standard stream of a log or summary; -1: a file. */
+int probity_settings_stream(const char *text);
+
+/* Destination of the log if neither options nor environment set it; NULL: no log. */
+const char *probity_settings_log_default(void);
+
+/* Makes relative paths absolute, for a forked child, which may have changed its directory (a
+ * daemon). */
+void probity_settings_keep_directory(struct probity_settings *settings);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * sites.c: notes to rows. The compiler copies inline functions and unrolls loops, and notes with
- * them, so a table that lives as long as an object is looked at finds what is there already. All
- * memory is mapped: the starting thread may be a signal handler in the middle of malloc().
+ * sites.c: turns notes into rows. The compiler duplicates notes when it copies inline functions or
+ * unrolls loops, so duplicates are detected with a table, which is kept while an object is listed.
+ * All memory is mapped: the starting thread may be a signal handler that interrupted malloc().
  */
 #include "runtime/sites.h"
 
@@ -19,21 +19,22 @@
 
 enum { NOTE_TYPE = 1, NOTE_BYTES = 28, NOTE_TEXTS = 12 };
 
-/* A note as a table holds it. */
+/* A note as stored in a table. */
 struct place {
     const uint8_t *note; /* NULL: free */
     uint32_t hash;
 };
 
-/* Where an object lies is no part of it: a plugin is loaded again elsewhere. */
+/* Identifies an object that was listed. Its address is not included, because a plugin may be
+ * reloaded elsewhere. */
 struct seen {
     uint32_t path, notes; /* hashes */
 };
 
-/* Not wiped at fork: a child lists what its parent found. */
+/* Survives a fork: a child lists what its parent found. */
 static struct {
-    uint32_t is_taken; /* 1: a thread is at it; in a child maybe for ever */
-    uint32_t pid;      /* whose libraries may be looked for */
+    uint32_t is_taken; /* 1: being searched; may stay so in a forked child */
+    uint32_t pid;      /* the process whose libraries may be searched */
     uint64_t loads;
     struct probity_sites_part *first, *last;
     uint32_t listed, left_out;
@@ -45,10 +46,10 @@ static struct {
 struct listing {
     struct place *places;
     size_t count, capacity; /* capacity: a power of two */
-    uint32_t notes;         /* hash of all; where their texts are, they say by distances */
-    struct probity_listed before; /* the row before */
-    struct probity_sites_part *part; /* not linked yet; NULL: none begun */
-    size_t used; /* bytes of its payload */
+    uint32_t notes;         /* hash of all notes; texts count by their distances */
+    struct probity_listed before; /* the previous row */
+    struct probity_sites_part *part; /* not linked yet; NULL: not begun */
+    size_t used; /* size of its payload */
 };
 
 static void *map(size_t bytes)
@@ -71,7 +72,7 @@ static void part_finish(struct listing *listing)
     part->payload_bytes = (uint32_t)listing->used;
     probity_sites_head_put(part->block + PROBITY_BLOCK_HEADER_BYTES, part->rows, sites.left_out);
     link = sites.last != NULL ? &sites.last->next : &sites.first;
-    /* Release: whole, for whoever finds it, in a child too. */
+    /* Release: complete for any thread that finds it, also in a child. */
     __atomic_store_n(link, part, __ATOMIC_RELEASE);
     sites.last = part;
     listing->part = NULL;
@@ -114,7 +115,7 @@ static uint32_t word_at(const uint8_t *at)
     return word;
 }
 
-/* A text that leaves its object is empty. */
+/* A text outside its object is taken as empty. */
 static void take_text(const struct probity_object *object, const uint8_t *at, size_t most,
                       struct probity_listed *row, int text)
 {
@@ -168,7 +169,7 @@ static int is_same(const struct probity_listed *row, const struct probity_listed
     return 1;
 }
 
-/* Whether the row is new to the table, where it is then. */
+/* Adds a row to the table. Returns whether it was new. */
 static int enter_row(struct listing *listing, const struct probity_object *object,
                      const uint8_t *note, const struct probity_listed *row)
 {
@@ -218,8 +219,9 @@ static void take_note(void *context, const struct probity_object *object, const 
 /* ---- Objects -----------------------------------------------------------------------------------
  */
 
-/* Whether the object, of `count` sites, was listed before; it is from here on. What cannot be
- * remembered is left out, or it would be listed with each library that is loaded. */
+/* Whether the object, with `count` sites, was listed before; marks it as listed. An object that
+ * cannot be remembered is skipped, because it would be listed again with each library that is
+ * loaded. */
 static int was_seen(const struct probity_object *object, uint32_t notes, size_t count)
 {
     struct seen now = {probity_checksum(0, object->path, strlen(object->path)), notes};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread.c: threads come and go by the thousand, with or without their destructors being run: a
- * slot is free when its thread said so, or when the kernel says that there is no such thread.
+ * thread.c: assigns slots to threads. A program may create thousands of threads, and they may end
+ * without running their destructors. A slot is free when its thread has released it, or when the
+ * kernel reports that the thread has ended.
  */
 #include "runtime/thread.h"
 
@@ -11,8 +12,10 @@
 #include <sys/prctl.h>
 
 #include "base/os.h"
-#include "base/scale.h"
+#include "base/ticks.h"
 #include "runtime/declare.h"
+#include "runtime/external.h"
+#include "runtime/frames.h"
 #include "runtime/levels.h"
 #include "runtime/profile.h"
 #include "runtime/record.h"
@@ -20,16 +23,16 @@
 PROBITY_API __thread struct probity_thread *probity_thread_self
     __attribute__((tls_model("initial-exec")));
 
-/* The same by a name that no other copy of the library can take. Not the address of a plain
+/* The same under a name that no other copy of the library can preempt. Not the address of a plain
  * variable, which the linker may have moved into the program. */
 extern __thread struct probity_thread *thread_self_here
     __attribute__((alias("probity_thread_self"), visibility("hidden"),
                    tls_model("initial-exec")));
 
-/* The slot, also where the inline probe must not use it (no CPU counter). Valid while in_use. */
-static __thread struct probity_slot *own_slot __attribute__((tls_model("initial-exec")));
+/* The slot, even if the inline probe must not use it (no CPU counter). Valid while in_use. */
+static __thread struct probity_thread_state *own_slot __attribute__((tls_model("initial-exec")));
 
-/* A child's thread goes on as the one that forked it. */
+/* Inherited: a child's thread continues as the thread that forked it. */
 static __thread int is_announced __attribute__((tls_model("initial-exec")));
 
 static pthread_key_t exit_key;
@@ -39,13 +42,13 @@ int probity_thread_is_of_this_copy(void)
 {
     struct probity_thread **in_use = &probity_thread_self;
 
-    __asm__("" : "+r"(in_use)); /* else the compiler may take two names for two variables */
+    __asm__("" : "+r"(in_use)); /* prevents the compiler from treating two names as two variables */
     return in_use == &thread_self_here;
 }
 
-struct probity_slot *probity_thread_slot(void)
+struct probity_thread_state *probity_thread_slot(void)
 {
-    struct probity_slot *slot = own_slot;
+    struct probity_thread_state *slot = own_slot;
 
     /* In a forked child, the parent's slot reads as zeroes. */
     return slot != NULL && __atomic_load_n(&slot->in_use, __ATOMIC_RELAXED) ? slot : NULL;
@@ -56,29 +59,31 @@ void probity_thread_forget(void)
     probity_thread_self = NULL;
 }
 
-void probity_thread_disown(const struct probity_slot *slot)
+void probity_thread_disown(const struct probity_thread_state *slot)
 {
     if (own_slot != slot)
-        return; /* a handler of fork's that came first probes already */
+        return; /* a fork handler that ran first has already probed */
     probity_thread_self = NULL;
     own_slot = NULL;
 }
 
-/* A forked child has no thread that writes before there is something to write. */
+/* A forked child has no writer thread until there is something to write. */
 static void make_writer(struct probity_session *session)
 {
-    if (__atomic_load_n(&session->writer.state, __ATOMIC_ACQUIRE) != PROBITY_WRITER_NONE)
+    if (__atomic_load_n(&session->writer.state, __ATOMIC_ACQUIRE) != PROBITY_WRITER_NONE ||
+        probity_external_is(session))
         return;
     probity_os_lock(&session->lock);
     probity_session_need_writer(session);
     probity_os_unlock(&session->lock);
 }
 
-/* Returns whether the writer has something to do. */
-static int slot_give_up(struct probity_session *session, struct probity_slot *slot)
+/* Returns whether the writer has work. */
+static int slot_give_up(struct probity_session *session, struct probity_thread_state *slot)
 {
     int is_enough = session != NULL && slot->chunk != PROBITY_POOL_NONE &&
-                    probity_live_chunk_release(&session->live, slot) >= session->writer_threshold;
+                    probity_live_chunk_release(&session->live, slot) >=
+                        probity_live_chunks_to_wake(&session->live);
 
     if (is_enough)
         probity_writer_notify(&session->writer);
@@ -89,8 +94,8 @@ static int slot_give_up(struct probity_session *session, struct probity_slot *sl
     return is_enough;
 }
 
-/* Runs when a thread ends by return, pthread_exit or cancellation. Probes in destructors that come
- * later find no slot and begin anew. */
+/* Runs when a thread ends by return, pthread_exit or cancellation. Probes in later destructors find
+ * no slot and get a new one. */
 static void thread_ends(void *unused)
 {
     struct probity_os_signals before;
@@ -98,7 +103,8 @@ static void thread_ends(void *unused)
     (void)unused;
     probity_os_signals_block(&before);
     probity_profile_thread_ends();
-    struct probity_slot *slot = probity_thread_slot();
+    probity_frames_thread_ends();
+    struct probity_thread_state *slot = probity_thread_slot();
     probity_thread_self = NULL;
     own_slot = NULL;
     if (slot != NULL) {
@@ -113,7 +119,7 @@ static void thread_ends(void *unused)
             probity_session_leave(session);
         } else if (__atomic_load_n(&slot->chunk, __ATOMIC_ACQUIRE) == PROBITY_POOL_NONE) {
             slot_give_up(NULL, slot);
-        } /* else an end of recording is at work: it drains the chunks of slots in use */
+        } /* otherwise the recording is ending, which drains the chunks of slots in use */
     }
     probity_os_signals_restore(&before);
 }
@@ -121,13 +127,13 @@ static void thread_ends(void *unused)
 void probity_thread_watch_own_exit(void)
 {
     if (exit_key_is_made)
-        pthread_setspecific(exit_key, &exit_key); /* anything but NULL */
+        pthread_setspecific(exit_key, &exit_key); /* any value but NULL */
 }
 
 void probity_thread_watch_exits(void)
 {
-    /* Each libc numbers keys anew, but a thread has one place for each number: ours would take the
-     * place of one of the program's. */
+    /* Each libc numbers keys separately, but a thread has one entry per number: our key would
+     * overwrite one of the program's. */
     if (!probity_os_is_beside_program(&exit_key))
         return;
     exit_key_is_made = pthread_key_create(&exit_key, thread_ends) == 0;
@@ -140,15 +146,15 @@ void probity_thread_unwatch_exits(void)
     exit_key_is_made = 0;
 }
 
-/* A free slot; on the way, one that bears our own thread id: its thread is dead, since the kernel
- * gave the id to us. */
-static struct probity_slot *slot_find(struct probity_session *session, uint32_t tid)
+/* Finds a free slot. Also frees one with our own thread id: its thread is dead, because the kernel
+ * has reused the id. */
+static struct probity_thread_state *slot_find(struct probity_session *session, uint32_t tid)
 {
     struct probity_live *live = &session->live;
-    struct probity_slot *found = NULL;
+    struct probity_thread_state *found = NULL;
 
     for (uint32_t i = 0; i < live->slots; i++) {
-        struct probity_slot *slot = &live->slot[i];
+        struct probity_thread_state *slot = &live->slot[i];
         if (slot->in_use && slot->tid == tid)
             slot_give_up(session, slot);
         if (!slot->in_use && found == NULL)
@@ -161,18 +167,19 @@ static struct probity_slot *slot_find(struct probity_session *session, uint32_t 
     return found;
 }
 
-/* A slot that the thread kept over a stop and a new start gets a new number and no chunk, as a new
- * one does. */
-static void slot_begin(struct probity_session *session, struct probity_slot *slot, uint32_t tid)
+/* A slot that the thread kept across a stop and a restart gets a new number and no chunk, like a
+ * new slot. */
+static void slot_begin(struct probity_session *session, struct probity_thread_state *slot,
+                       uint32_t tid)
 {
     struct probity_live *live = &session->live;
 
     probity_os_memory_take(slot);
-    /* Field by field: the writer and the end of a session look at slots at any time. */
+    /* Field by field, because the writer and the end of a session read slots at any time. */
     __atomic_store_n(&slot->hot.cursor, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->hot.valid_bit, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->chunk, PROBITY_POOL_NONE, __ATOMIC_RELAXED);
-    __atomic_store_n(&slot->moves, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->relocations, 0, __ATOMIC_RELAXED);
     memset(slot->gaps, 0, sizeof slot->gaps);
     slot->unmeasured = 0;
     slot->lost = 0;
@@ -189,20 +196,52 @@ static void slot_begin(struct probity_session *session, struct probity_slot *slo
     __atomic_store_n(&slot->in_use, 1, __ATOMIC_RELEASE);
 }
 
-struct probity_slot *probity_thread_register(struct probity_session *session)
+/* The slot's next record goes into the chunk. */
+static void open_chunk(struct probity_session *session, struct probity_thread_state *slot,
+                       uint32_t chunk)
+{
+    struct probity_live *live = &session->live;
+    uint64_t now = probity_clock_ticks(live->clock);
+
+    if (now - slot->reading.tick >= session->measure_ticks_max)
+        probity_thread_measure(session, slot);
+    probity_live_anchor(live, now);
+    probity_live_chunk_prepare(live, chunk, slot, session->settings.cpu_time);
+    __atomic_store_n(&slot->hot.cursor, (uint64_t)probity_pool_words(&live->pool, chunk),
+                     __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->chunk, chunk, __ATOMIC_RELEASE);
+    if (probity_clock_is_inline(live->clock))
+        __atomic_store_n(&slot->hot.valid_bit, (uint64_t)live->pool.chunk_words * 8,
+                         __ATOMIC_RELAXED);
+}
+
+/* The first thread records the declarations of all. It gets its chunk before any other thread can
+ * register: later ones may use up all chunks while it waits for a processor. */
+static void begin_first(struct probity_session *session, struct probity_thread_state *slot)
+{
+    uint32_t chunk = probity_pool_take(&session->live.pool);
+
+    if (chunk != PROBITY_POOL_NONE)
+        open_chunk(session, slot, chunk);
+    __atomic_store_n(&session->is_declared, 1, __ATOMIC_RELEASE);
+}
+
+struct probity_thread_state *probity_thread_register(struct probity_session *session)
 {
     uint32_t tid = probity_os_thread_id();
     int before = errno, is_first;
     char name[16];
 
     probity_os_lock(&session->live.slots_lock);
-    /* A foreign thread's slot would be its parent's after vfork, and seem that of a dead one. */
-    struct probity_slot *slot =
+    /* In a foreign process a slot would belong to the parent after vfork, and look like that of a
+     * dead thread. */
+    struct probity_thread_state *slot =
         probity_session_is_foreign(session) ? NULL : slot_find(session, tid);
     is_first = slot != NULL && !session->is_declared;
     if (slot != NULL) {
         slot_begin(session, slot, tid);
-        __atomic_store_n(&session->is_declared, 1, __ATOMIC_RELEASE);
+        if (is_first)
+            begin_first(session, slot);
     }
     probity_os_unlock(&session->live.slots_lock);
     if (slot == NULL) {
@@ -210,9 +249,9 @@ struct probity_slot *probity_thread_register(struct probity_session *session)
         return NULL;
     }
     own_slot = slot;
-    /* In profile mode probes are off: only what it declares is recorded of the thread. */
+    /* In profile mode probes are off: only the thread's declarations are recorded. */
     probity_thread_self = PROBITY_HAS_FAST_PATH && !session->settings.profile &&
-                                  probity_clock_is_counter(session->live.clock)
+                                  probity_clock_is_inline(session->live.clock)
                               ? &slot->hot
                               : NULL;
     probity_thread_watch_own_exit();
@@ -243,7 +282,7 @@ PROBITY_API void probity_thread_announce(void)
     probity_os_signals_block(&before);
     struct probity_session *session = probity_session_enter();
     if (session != NULL) {
-        const struct probity_slot *slot = probity_thread_slot();
+        const struct probity_thread_state *slot = probity_thread_slot();
         if (slot == NULL || slot->session != probity_session_number(session))
             probity_thread_register(session);
         probity_session_leave(session);
@@ -252,8 +291,8 @@ PROBITY_API void probity_thread_announce(void)
     errno = saved;
 }
 
-/* A reading found so much time off the CPU, of which as much as was passed over before may have
- * been there all along: the error of the CPU times in between. */
+/* A reading found this much time off the CPU, of which up to the sum of skipped gaps may be older:
+ * this is the error of the CPU times in between. */
 static void note_error(struct probity_session *session, int64_t off_ns, uint64_t unmeasured)
 {
     uint64_t *most = &session->live.header->unmeasured_ticks_max;
@@ -261,13 +300,13 @@ static void note_error(struct probity_session *session, int64_t off_ns, uint64_t
     uint64_t error = off < unmeasured ? off : unmeasured;
 
     uint64_t before = __atomic_load_n(most, __ATOMIC_RELAXED);
-    /* Exchanged: another thread's larger one must stay. */
+    /* Keeps the larger of this and another thread's error. */
     while (error > before && !__atomic_compare_exchange_n(most, &before, error, 0,
                                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         ;
 }
 
-int64_t probity_thread_measure(struct probity_session *session, struct probity_slot *slot)
+int64_t probity_thread_measure(struct probity_session *session, struct probity_thread_state *slot)
 {
     struct probity_live *live = &session->live;
     struct probity_clock_cpu before, now = {0};
@@ -279,7 +318,7 @@ int64_t probity_thread_measure(struct probity_session *session, struct probity_s
     probity_clock_cpu_copy(&before, &slot->reading);
     probity_clock_cpu(live->clock, session->reading_ticks_max, &now);
     if (__atomic_load_n(&slot->reading.tick, __ATOMIC_RELAXED) != before.tick)
-        return 0; /* a signal handler's is as new, and it has told what was off the CPU */
+        return 0; /* a signal handler's reading is as new, and has recorded the time off the CPU */
     probity_clock_cpu_copy(&slot->reading, &now);
     uint64_t elapsed_ns = probity_ns_of_ticks(now.tick - before.tick, probity_live_rate(live));
     int64_t off_ns = (int64_t)(elapsed_ns - (now.cpu_ns - before.cpu_ns));
@@ -289,16 +328,32 @@ int64_t probity_thread_measure(struct probity_session *session, struct probity_s
     return off_ns;
 }
 
-/* A chunk, or a new segment where threads rather than a slow writer have used up the others. */
-static uint32_t take_chunk(struct probity_session *session)
+uint32_t probity_thread_take_chunk(struct probity_session *session)
 {
     struct probity_pool *pool = &session->live.pool;
     uint32_t chunk = probity_pool_take(pool);
+
+    /* Another thread may take the chunk that this one has added. */
+    while (chunk == PROBITY_POOL_NONE && probity_pool_extend(pool) == 0)
+        chunk = probity_pool_take(pool);
+    if (probity_pool_is_low(pool))
+        probity_writer_extend(&session->writer);
+    return chunk;
+}
+
+/* Takes a chunk, or adds a segment if the others were used up by threads, not by a slow writer. */
+static uint32_t take_chunk(struct probity_session *session)
+{
+    struct probity_pool *pool = &session->live.pool;
+    uint32_t chunk = probity_thread_take_chunk(session);
 
     if (chunk != PROBITY_POOL_NONE)
         return chunk;
     probity_os_lock(&session->lock);
     chunk = probity_pool_take(pool);
+    if (chunk == PROBITY_POOL_NONE && probity_external_is(session) &&
+        probity_external_reclaim(session) > 0)
+        chunk = probity_pool_take(pool);
     uint32_t open = __atomic_load_n(&pool->open_chunks, __ATOMIC_RELAXED);
     if (chunk == PROBITY_POOL_NONE && open >= probity_pool_total(pool) / 2 &&
         probity_session_grow(session) == 0)
@@ -307,45 +362,50 @@ static uint32_t take_chunk(struct probity_session *session)
     return chunk;
 }
 
-static void hand_over(struct probity_session *session, struct probity_slot *slot)
+static void hand_over(struct probity_session *session, struct probity_thread_state *slot)
 {
     uint32_t full = probity_live_chunk_release(&session->live, slot);
 
     make_writer(session);
-    if (full >= session->writer_threshold)
+    if (full >= probity_live_chunks_to_wake(&session->live))
         probity_writer_notify(&session->writer);
 }
 
-/* In a ring the writer makes room at once, unless it is taking a snapshot. */
-static int may_wait(const struct probity_session *session)
+/* In a ring the writer makes room immediately, unless it is taking a snapshot. Without a writer,
+ * the wait would never end. */
+static int may_wait(struct probity_session *session)
 {
     const struct probity_writer *writer = &session->writer;
 
+    if (probity_external_is(session))
+        return session->live.mode == PROBITY_MODE_BLOCK && probity_external_has_drainer(session);
+    if (__atomic_load_n(&writer->state, __ATOMIC_RELAXED) != PROBITY_WRITER_RUNS)
+        return 0;
     if (session->live.mode == PROBITY_MODE_RING)
         return __atomic_load_n(&writer->flush_asked, __ATOMIC_RELAXED) ==
                __atomic_load_n(&writer->flush_done, __ATOMIC_RELAXED);
     return session->live.mode == PROBITY_MODE_BLOCK;
 }
 
-int probity_thread_need_chunk(struct probity_session *session, struct probity_slot *slot)
+int probity_thread_need_chunk(struct probity_session *session, struct probity_thread_state *slot)
 {
     struct probity_live *live = &session->live;
     uint64_t chunk_bytes = (uint64_t)live->pool.chunk_words * 8;
 
     if (slot->chunk != PROBITY_POOL_NONE) {
         uint64_t start = (uint64_t)probity_pool_words(&live->pool, slot->chunk);
-        /* In this very chunk: reservations of a handler's handler may come to the next window's. */
+        /* Must be in this very chunk: reservations of nested handlers may reach the next
+         * window's. */
         if (slot->hot.cursor - start < chunk_bytes)
             return 1; /* a signal handler got here first */
         hand_over(session, slot);
     }
     uint32_t chunk = take_chunk(session);
     if (chunk == PROBITY_POOL_NONE) {
-        make_writer(session); /* threads that ended may have left all chunks to it */
+        make_writer(session); /* ended threads may have left all chunks to it */
         uint32_t open = __atomic_load_n(&live->pool.open_chunks, __ATOMIC_RELAXED);
-        /* Where all chunks are open, or no thread can be made to write, waiting would not end. */
-        if (may_wait(session) && open < probity_pool_total(&live->pool) &&
-            __atomic_load_n(&session->writer.state, __ATOMIC_RELAXED) == PROBITY_WRITER_RUNS)
+        /* No waiting either if all chunks are open. */
+        if (open < probity_pool_total(&live->pool) && may_wait(session))
             return 0;
         __atomic_add_fetch(open < probity_pool_total(&live->pool)
                                ? &live->header->dropped_full
@@ -354,15 +414,6 @@ int probity_thread_need_chunk(struct probity_session *session, struct probity_sl
         slot->lost += slot->lost < UINT32_MAX;
         return -1;
     }
-    uint64_t now = probity_clock_ticks(live->clock);
-    if (now - slot->reading.tick >= session->measure_ticks_max)
-        probity_thread_measure(session, slot);
-    probity_live_anchor(live, now);
-    probity_live_chunk_prepare(live, chunk, slot, session->settings.cpu_time);
-    __atomic_store_n(&slot->hot.cursor, (uint64_t)probity_pool_words(&live->pool, chunk),
-                     __ATOMIC_RELAXED);
-    __atomic_store_n(&slot->chunk, chunk, __ATOMIC_RELEASE);
-    if (probity_clock_is_counter(live->clock))
-        __atomic_store_n(&slot->hot.valid_bit, chunk_bytes, __ATOMIC_RELAXED);
+    open_chunk(session, slot, chunk);
     return 1;
 }

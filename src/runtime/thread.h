@@ -1,52 +1,56 @@
 /* SPDX-License-Identifier: MIT
  *
  * thread.h: a thread's slot and its chunk. Called by the thread itself, in slow paths, inside
- * probity_session_enter() and with signals blocked unless it says otherwise.
+ * probity_session_enter() and with signals blocked unless noted otherwise.
  */
 #ifndef PROBITY_RUNTIME_THREAD_H
 #define PROBITY_RUNTIME_THREAD_H
 
 #include "runtime/session.h"
 
-/* Whether probes use this copy of the library. Not where another one came first in the search for
- * its names (a program with the static library that exports them, and a plugin with the shared
+/* Whether probes use this copy of the library. They do not if another one came first in symbol
+ * lookup (a program with the static library that exports its names, and a plugin with the shared
  * one): then all probes that see both use that one. Any thread. */
 int probity_thread_is_of_this_copy(void);
 
-/* The calling thread's slot; NULL where it has none in this process (it may be a forked child's).
- * Signals need not be blocked. */
-struct probity_slot *probity_thread_slot(void);
+/* The calling thread's slot; NULL if it has none in this process. A slot inherited from a parent
+ * does not count. Signals need not be blocked. */
+struct probity_thread_state *probity_thread_slot(void);
 
-/* Whether the calling thread is to be recorded: where only announced ones are, it is one. Signals
- * need not be blocked. */
+/* Whether the calling thread is recorded: always, or only if it was announced. Signals need not be
+ * blocked. */
 int probity_thread_may_record(const struct probity_session *session);
 
-/* Gives the thread a slot and names it in the trace. NULL where the limit is reached, which is
+/* Assigns a slot to the thread and records its name. NULL if the limit is reached, which is
  * counted. */
-struct probity_slot *probity_thread_register(struct probity_session *session);
+struct probity_thread_state *probity_thread_register(struct probity_session *session);
 
-/* Nothing is recorded now: the inline probe need not call any more. */
+/* To be called when nothing is recorded: the inline probe then no longer calls the library. */
 void probity_thread_forget(void);
 
-/* In a forked child: the slot was its parent's, and the calling thread has none. */
-void probity_thread_disown(const struct probity_slot *slot);
+/* In a forked child: disowns the parent's slot; the calling thread has none. */
+void probity_thread_disown(const struct probity_thread_state *slot);
 
-/* A chunk with room for the thread, unless a signal handler got one meanwhile. Returns 1; 0 where
- * the thread must wait for one (outside, with signals open); or -1: the record is dropped, and
- * counted. */
-int probity_thread_need_chunk(struct probity_session *session, struct probity_slot *slot);
+/* Gets a chunk with room for the thread, unless a signal handler got one in the meantime. Returns
+ * 1; 0 if the thread must wait for one (outside, with signals unblocked); or -1 if the record is
+ * dropped, which is counted. */
+int probity_thread_need_chunk(struct probity_session *session, struct probity_thread_state *slot);
 
-/* Reads the CPU clock into the slot. Returns for how many ns the thread was off the CPU since the
- * last reading. Signals need not be blocked. */
-int64_t probity_thread_measure(struct probity_session *session, struct probity_slot *slot);
+/* Reads the CPU clock into the slot. Returns the time off the CPU since the last reading in ns.
+ * Signals need not be blocked. */
+int64_t probity_thread_measure(struct probity_session *session, struct probity_thread_state *slot);
 
-/* The calling thread's end is to be told. */
+/* Requests a notification when the calling thread exits. */
 void probity_thread_watch_own_exit(void);
 
-/* Makes the key whose destructor tells that a thread ends. Once per process. */
+/* Creates the key whose destructor reports that a thread exits. Once per process. */
 void probity_thread_watch_exits(void);
 
-/* Before this code may be unloaded: no destructor any more. */
+/* To be called before this code may be unloaded: no destructor runs afterwards. */
 void probity_thread_unwatch_exits(void);
+
+/* Returns a free chunk whose pages exist, or PROBITY_POOL_NONE; adds pages if necessary, and asks
+ * the writer to add more before the next thread needs them. Signals blocked. */
+uint32_t probity_thread_take_chunk(struct probity_session *session);
 
 #endif

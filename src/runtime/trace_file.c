@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * trace_file.c: from the name's template to a file with its first block.
+ * trace_file.c: creates the trace from the name template, with its first block.
  */
 #include "runtime/trace_file.h"
 
@@ -13,8 +13,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/cpu.h"
 #include "base/objects.h"
 #include "base/os.h"
+#include "base/parent.h"
 #include "runtime/sites.h"
 #include "writer/append.h"
 
@@ -25,7 +27,7 @@ enum {
     COST_ROOM = PROBITY_BLOCK_HEADER_BYTES + PROBITY_COST_BYTES_MAX
 };
 
-/* A path being put together; too long a one is remembered as such. */
+/* A path under construction; records whether it is too long. */
 struct path {
     char *text;
     size_t room, length;
@@ -92,18 +94,21 @@ static size_t extension_length(const struct path *path)
                : 0;
 }
 
-/* x.probity becomes x.123.probity, and at a further try x.123.2.probity. */
-static void path_insert(struct path *path, char *extension, uint32_t pid, int try)
+/* x.probity becomes x.123.probity, then x.123.2.probity; without the process id (0),
+ * x.2.probity. */
+static void path_insert(struct path *path, char *extension, uint32_t pid, uint32_t number)
 {
     size_t length = extension_length(path);
 
     memcpy(extension, path->text + path->length - length, length);
     path->length -= length;
-    path_add(path, ".", 1);
-    path_add_number(path, pid);
-    if (try > 1) {
+    if (pid != 0) {
         path_add(path, ".", 1);
-        path_add_number(path, (uint32_t)try);
+        path_add_number(path, pid);
+    }
+    if (number > 1) {
+        path_add(path, ".", 1);
+        path_add_number(path, number);
     }
     path_add(path, extension, length);
 }
@@ -113,7 +118,7 @@ static int is_csv(const struct path *path)
     return path->length > 4 && memcmp(path->text + path->length - 4, ".csv", 4) == 0;
 }
 
-/* Both names must be free: the CSV's, and that of the trace that it is made from. */
+/* Both names must be free: that of the CSV file and that of its trace. */
 static int try_names(struct probity_session *session, const struct path *path, int *ret_descriptor)
 {
     int overwrite = session->settings.overwrite;
@@ -144,32 +149,55 @@ static int try_names(struct probity_session *session, const struct path *path, i
                                                                        : PROBITY_ERROR_EXISTS;
 }
 
-static void tell_name(struct probity_session *session)
+static void print_name(struct probity_session *session)
 {
     const char *path = session->csv_path[0] != 0 ? session->csv_path : session->trace_path;
     size_t room = sizeof session->scratch[1];
     int length = snprintf(session->scratch[1], room,
-                          "probity: the name asked for is taken; recording to %s\n", path);
+                          "probity: output exists; recording to %s instead\n", path);
 
     if (length > 0)
         probity_os_say(session->scratch[1], (size_t)length < room ? (size_t)length : room - 1);
 }
 
+/* FNV-1a. */
+static uint64_t hash_of(const char *text)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (; *text != 0; text++)
+        hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* Tries the name without a number first. If this process has recorded under it before, the number
+ * after the last one comes next: the earlier files are the process's own and need no warning. */
 int probity_trace_file_make(struct probity_session *session, int is_child, int *ret_descriptor)
 {
     char *text = session->scratch[0];
-    int result = PROBITY_ERROR_EXISTS;
+    uint64_t template = hash_of(session->settings.out);
+    int is_first = session->names_template != template, result = PROBITY_ERROR_EXISTS;
+    uint32_t number = 0, next = is_first ? 1 : session->names_number + 1;
 
     for (int try = 0; try < NAME_TRIES && result == PROBITY_ERROR_EXISTS; try++) {
         struct path path = {text, PROBITY_LIMIT_PATH, 0, 0};
         int has_pid = path_expand(&path, session->settings.out, session->live.pid);
         if (path.length == 0)
             return PROBITY_ERROR_ARGUMENT;
-        if (!path.is_cut && (try > 1 || (!has_pid && (try > 0 || is_child))))
-            path_insert(&path, session->scratch[1], session->live.pid, try);
+        number = try == 0 ? 0 : next++;
+        if (number == 1 && (has_pid || is_child))
+            number = next++; /* the same name as before */
+        int is_pid_inserted = !has_pid && (number > 0 || is_child);
+        if (!path.is_cut && (number > 0 || is_pid_inserted))
+            path_insert(&path, session->scratch[1], is_pid_inserted ? session->live.pid : 0,
+                        number);
         result = try_names(session, &path, ret_descriptor);
-        if (result == 0 && try > 0)
-            tell_name(session);
+    }
+    if (result == 0 && number > 0 && is_first)
+        print_name(session);
+    if (result == 0) {
+        session->names_number = number > 0 || is_first ? number : session->names_number;
+        session->names_template = template;
     }
     return result;
 }
@@ -185,14 +213,14 @@ void probity_trace_file_hold(struct probity_session *session, int descriptor)
     session->held_trace = at != MAP_FAILED ? at : NULL;
 }
 
-void probity_trace_file_let_go(struct probity_session *session)
+void probity_trace_file_release(struct probity_session *session)
 {
     if (session->held_trace != NULL)
         munmap(session->held_trace, HELD_BYTES);
     session->held_trace = NULL;
 }
 
-/* The kernel puts a word behind the name that it had last. */
+/* The kernel appends a word to the file's last name. */
 int probity_trace_file_is_removed(struct probity_session *session)
 {
     static const char word[] = " (deleted)";
@@ -222,7 +250,7 @@ int probity_trace_file_expand(struct probity_session *session, const char *templ
     return path.is_cut || path.length == 0 ? PROBITY_ERROR_ARGUMENT : 0;
 }
 
-/* What it takes to put the INFO block; too much for a small stack. */
+/* Texts for the INFO block; too large for a small stack. */
 struct facts {
     char program[PROBITY_LIMIT_PATH], command[PROBITY_LIMIT_PATH], directory[PROBITY_LIMIT_PATH];
     char cpu[2048];
@@ -237,8 +265,12 @@ static struct probity_text text_of(const char *text)
     return (struct probity_text){text[0] != 0 ? text : NULL, strlen(text)};
 }
 
+/* Before Linux 5.18, opening /proc/cpuinfo may take 10 ms, because it measures frequencies. */
 static struct probity_text cpu_model(char *text, size_t room)
 {
+    probity_cpu_model(text);
+    if (text[0] != 0)
+        return text_of(text);
     long bytes = probity_os_read_file("/proc/cpuinfo", text, room - 1);
 
     text[bytes > 0 ? bytes : 0] = 0;
@@ -249,7 +281,7 @@ static struct probity_text cpu_model(char *text, size_t room)
     return (struct probity_text){at + 2, strcspn(at + 2, "\n")};
 }
 
-/* The note of a linker that makes build ids; a further one, or a longer one, is none. */
+/* Takes the build id note; a second or a longer one is ignored. */
 static void take_build_id(void *context, const struct probity_object *object, const uint8_t *note,
                           size_t bytes)
 {
@@ -263,7 +295,7 @@ static void take_build_id(void *context, const struct probity_object *object, co
     }
 }
 
-/* What tells one build of a program from another. The text is all zeros. */
+/* Identifies the build of a program. The text is all zeros at first. */
 static struct probity_text build_id(char *text, size_t room)
 {
     enum { GNU_BUILD_ID = 3 };
@@ -299,7 +331,7 @@ static void facts_fill(struct facts *facts, struct probity_session *session,
 
     facts->program[length > 0 ? length : 0] = 0;
     text[PROBITY_TAG_PROGRAM] = text_of(facts->program);
-    /* The last argument's own zero does not separate anything. */
+    /* The zero after the last argument is not a separator. */
     if (bytes > 1)
         text[PROBITY_TAG_COMMAND] = (struct probity_text){
             facts->command, (size_t)bytes - (facts->command[bytes - 1] == 0)};
@@ -326,10 +358,12 @@ static void info_fill(struct probity_session *session, struct probity_info *ret_
     ret_info->pid = live->pid;
     ret_info->parent_pid = (uint32_t)getppid();
     ret_info->process_start = live->header->process_start;
-    ret_info->clock = live->clock & ~(uint32_t)PROBITY_CLOCK_BY_CALL;
+    ret_info->clock = live->clock & PROBITY_CLOCK_KIND;
     ret_info->flags = (session->settings.cpu_time ? PROBITY_INFO_CPU_TIME : 0) |
                       (session->settings.wall_time ? PROBITY_INFO_WALL_TIME : 0) |
-                      (session->settings.profile ? PROBITY_INFO_PROFILE : 0);
+                      (session->settings.profile ? PROBITY_INFO_PROFILE : 0) |
+                      (session->marks_start ? PROBITY_INFO_MARKS_START : 0) |
+                      (probity_clock_is_inline(live->clock) ? 0 : PROBITY_INFO_ORDERED);
     ret_info->rate = live->header->rate;
     ret_info->anchor = (struct probity_anchor){first->ticks, first->raw_ns, first->monotonic_ns,
                                                first->realtime_ns, first->width_ns};
@@ -340,7 +374,7 @@ static void info_fill(struct probity_session *session, struct probity_info *ret_
         (uint32_t)(session->cpu_cost_ticks * live->header->rate >> 32);
 }
 
-/* Behind INFO, in the same write: a trace has both or none. */
+/* After INFO, in the same write: a trace has both or neither. */
 static size_t cost_put(const struct probity_session *session, uint8_t *block)
 {
     if (session->cost.rows == 0)
@@ -350,7 +384,7 @@ static size_t cost_put(const struct probity_session *session, uint8_t *block)
     return PROBITY_BLOCK_HEADER_BYTES + bytes;
 }
 
-/* All that is listed by now. */
+/* All sites listed so far. */
 static int sites_append(struct probity_session *session, struct probity_append *append,
                         uint64_t *blocks)
 {
@@ -367,6 +401,14 @@ static int sites_append(struct probity_session *session, struct probity_append *
     return result;
 }
 
+/* While the lock is held, no tool treats the program as dead before its spool has a name. */
+static int lock_start(int descriptor)
+{
+    struct flock first = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+
+    return fcntl(descriptor, F_OFD_SETLK, &first) == 0;
+}
+
 int probity_trace_file_begin(struct probity_session *session, int descriptor, uint64_t *ret_bytes,
                              uint64_t *ret_blocks)
 {
@@ -380,6 +422,7 @@ int probity_trace_file_begin(struct probity_session *session, int descriptor, ui
         return PROBITY_ERROR_MEMORY;
     uint8_t *block = facts->bytes + PROBITY_FILE_HEADER_BYTES;
     uint8_t *payload = block + PROBITY_BLOCK_HEADER_BYTES;
+    session->marks_start = lock_start(descriptor);
     facts_fill(facts, session, &info);
     info_fill(session, &info);
     size_t room = sizeof facts->bytes - (size_t)(payload - facts->bytes) - COST_ROOM;
@@ -395,4 +438,33 @@ int probity_trace_file_begin(struct probity_session *session, int descriptor, ui
     *ret_bytes = append.committed;
     *ret_blocks = blocks;
     return result;
+}
+
+int probity_trace_file_mark_start(struct probity_session *session, int descriptor,
+                                  uint64_t *bytes, uint64_t *blocks)
+{
+    const struct probity_clock_moment *first = &session->live.first;
+    uint8_t block[PROBITY_BLOCK_HEADER_BYTES + PROBITY_SYNC_BYTES];
+    struct probity_append append = {.descriptor = descriptor, .committed = *bytes};
+    struct probity_sync sync = {.anchor = {first->ticks, first->raw_ns, first->monotonic_ns,
+                                           first->realtime_ns, first->width_ns}};
+
+    if (!session->marks_start)
+        return 0;
+    probity_sync_put(block + PROBITY_BLOCK_HEADER_BYTES, &sync);
+    probity_block_seal(block, PROBITY_BLOCK_SYNC, (*blocks)++, PROBITY_SYNC_BYTES);
+    int result = probity_append_bytes(&append, block, sizeof block);
+    *bytes = append.committed;
+    return result;
+}
+
+void probity_trace_file_remove(const struct probity_session *session)
+{
+    const struct probity_writer *writer = &session->writer;
+    struct probity_parent parent;
+
+    if (session->is_spool_left || probity_parent_open(session->trace_path, &parent) != 0)
+        return;
+    probity_parent_remove(&parent, writer->trace_device, writer->trace_inode);
+    probity_parent_close(&parent);
 }

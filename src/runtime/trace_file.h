@@ -1,35 +1,46 @@
 /* SPDX-License-Identifier: MIT
  *
- * trace_file.h: names and makes the trace of a session: file header and INFO block. Under the
- * session's lock.
+ * trace_file.h: names and creates the trace of a session: file header and INFO block. Call with the
+ * session's lock held.
  */
 #ifndef PROBITY_RUNTIME_TRACE_FILE_H
 #define PROBITY_RUNTIME_TRACE_FILE_H
 
 #include "runtime/session.h"
 
-/* Makes the file for session->settings.out, is_child: with the process id in its name where the
+/* Creates the file for session->settings.out; is_child: with the process id in its name if the
  * template has none. Sets trace_path and csv_path. Nothing is overwritten unless the settings say
- * so: a taken name gets the process id. Returns 0 or PROBITY_ERROR_ARGUMENT (name too long), _OPEN,
- * _EXISTS; ret_descriptor is the caller's. */
+ * so: if the name exists, the process id is added. Returns 0 or PROBITY_ERROR_ARGUMENT (name too
+ * long), _OPEN, _EXISTS; the caller owns ret_descriptor. */
 int probity_trace_file_make(struct probity_session *session, int is_child, int *ret_descriptor);
 
-/* The absolute path that a template (%p, %n, %%) stands for; of a child, with its process id.
- * Returns 0 or PROBITY_ERROR_ARGUMENT (too long). */
+/* Expands a template (%p, %n, %%) to an absolute path; for a child, with its process id. Returns 0
+ * or PROBITY_ERROR_ARGUMENT (too long). */
 int probity_trace_file_expand(struct probity_session *session, const char *template, int is_child,
                               char ret_path[PROBITY_LIMIT_PATH]);
 
-/* Writes file header and INFO, and behind it what is compiled in as far as it is listed. Returns 0
- * or PROBITY_ERROR_WRITE; ret_bytes, ret_blocks: the file's. */
+/* Writes file header and INFO, then the sites listed so far. Returns 0 or PROBITY_ERROR_WRITE;
+ * ret_bytes and ret_blocks: size of the file. */
 int probity_trace_file_begin(struct probity_session *session, int descriptor, uint64_t *ret_bytes,
                              uint64_t *ret_blocks);
 
-/* Who has no thread that writes keeps no descriptor, and would not know a trace that was removed,
- * whose spool nobody wants, from one that was moved: a mapping knows. It is never looked at. */
-void probity_trace_file_hold(struct probity_session *session, int descriptor);
-void probity_trace_file_let_go(struct probity_session *session);
+/* Records in the trace that the spool has its name, if INFO announces that. Adds to the file's
+ * bytes and blocks. Returns 0 or PROBITY_ERROR_WRITE. */
+int probity_trace_file_mark_start(struct probity_session *session, int descriptor, uint64_t *bytes,
+                                  uint64_t *blocks);
 
-/* 1 where it has no name any more; 0 where it has, or nothing is known. */
+/* Holds the trace by a mapping, which is never read. Without a writer thread no descriptor is kept,
+ * and a trace that was removed, whose spool is useless, could not be distinguished from one that
+ * was moved. */
+void probity_trace_file_hold(struct probity_session *session, int descriptor);
+void probity_trace_file_release(struct probity_session *session);
+
+/* 1 if the file no longer has a name; 0 if it has, or if that is unknown. */
 int probity_trace_file_is_removed(struct probity_session *session);
+
+/* Removes a trace that was recorded only for another output, which is now complete. Not if its
+ * spool still exists, because nobody would find that: `probity recover` removes what it can of
+ * both. Only the file itself: its path may lead to another one by now. */
+void probity_trace_file_remove(const struct probity_session *session);
 
 #endif

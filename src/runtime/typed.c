@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * typed.c: a hit with ids that does not take the inline path of probity_typed.h: in front of a
- * thread's first chunk, at the end of one, and where the CPU clock must be read. Runs in the traced
- * thread, signal handlers too.
+ * typed.c: hits with ids outside the inline path of probity_typed.h: before a thread's first chunk,
+ * at the end of one, and if the CPU clock must be read. Runs in the traced thread,
+ * async-signal-safe.
  */
 #include "probity_typed.h"
 

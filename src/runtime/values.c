@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * values.c: runs in the traced thread, with the program's own pointers, of which any may be wrong.
- * Texts in the executable's own image are read as they are; before all others the
- * kernel is asked whether they can be read.
+ * values.c: encodes values in the traced thread, through pointers of the program, any of which may
+ * be invalid. Texts in the executable's image are read directly; for all others the kernel is asked
+ * first whether they are readable.
  */
 #include "runtime/values.h"
 
@@ -31,7 +31,7 @@ void probity_payload_put(struct probity_payload *payload, const void *bytes, siz
     payload->used += count;
 }
 
-/* Length and bytes, of elements of `unit` bytes; cut to the room that is left. */
+/* Writes a length and the bytes, in elements of `unit` bytes; truncated to the room left. */
 static void put_counted(struct probity_payload *payload, const void *bytes, size_t count,
                         size_t unit, int is_cut)
 {
@@ -59,7 +59,7 @@ static void put_no_text(struct probity_payload *payload, const void *at)
     probity_payload_put(payload, bytes, is_null ? 2 : sizeof bytes);
 }
 
-/* Bytes up to a zero of `unit` bytes, in elements; `count` where there is none. */
+/* Number of elements before a zero of `unit` bytes; `count` if there is none. */
 static size_t elements_before_zero(const uint8_t *bytes, size_t count, size_t unit)
 {
     static const uint8_t zero[4];
@@ -73,8 +73,8 @@ static size_t elements_before_zero(const uint8_t *bytes, size_t count, size_t un
     return count;
 }
 
-/* Elements up to the zero behind a pointer that may be wrong, at most `most` + 1, page by page.
- * *ret_is_whole: the zero was found. */
+/* Number of elements before the zero after a pointer that may be invalid, at most `most` + 1, page
+ * by page. *ret_is_whole: the zero was found. */
 static size_t pointed_elements(const struct probity_os_image *image, const uint8_t *at, size_t unit,
                                size_t most, int *ret_is_whole)
 {
@@ -127,7 +127,7 @@ static void put_bytes(struct probity_payload *payload, const struct probity_valu
         memcpy(&bytes, value->at, sizeof bytes);
     size_t most = bytes.count < BYTES_MAX ? bytes.count : BYTES_MAX, got = 0, more = 1;
     if (value->how != PROBITY_AT_VALUE)
-        got = most; /* an array of the program: no doubt about it */
+        got = most; /* an array of the program: known to be valid */
     for (; got < most && more > 0; got += more)
         more = probity_os_readable_bytes((const uint8_t *)bytes.at + got);
     got = got < most ? got : most;
@@ -137,17 +137,17 @@ static void put_bytes(struct probity_payload *payload, const struct probity_valu
         put_counted(payload, bytes.at, got, 1, got < bytes.count);
 }
 
-/* Formatters of this thread that are at work, and where on its stack the outermost stands. */
+/* Nesting of formatters in this thread, and the stack address of the outermost. */
 static __thread uint32_t formatters_open __attribute__((tls_model("initial-exec")));
 static __thread uintptr_t formatter_first __attribute__((tls_model("initial-exec")));
 
-/* A formatter may run scopes, and those may show values of its own type: without end. */
+/* A formatter may run scopes that record values of the same type: limits the recursion. */
 static size_t make_text(const struct probity_value *value, char *text, size_t bytes)
 {
     enum { OPEN_MAX = 3 };
     static const char refused[] = "(inside its own formatter)";
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    /* One that does not enclose this was left by longjmp. */
+    /* An outer formatter that does not enclose this one was left by longjmp. */
     uint32_t open = here < formatter_first ? formatters_open : 0;
 
     if (open == OPEN_MAX) {
@@ -171,7 +171,7 @@ static void put_made_text(struct probity_payload *payload, const struct probity_
                 length > TEXT_BYTES_MAX);
 }
 
-/* Two doubles hold what a long double of 64 bits of mantissa says. */
+/* Two doubles represent a long double with 64 bits of mantissa. */
 static void put_long_double(struct probity_payload *payload, const void *at)
 {
     long double value;
@@ -215,7 +215,7 @@ static void put_text(struct probity_payload *payload, const struct probity_value
         put_pointed_text(payload, at, unit, most);
 }
 
-/* Of a value of 1, 2 or 4 bytes. */
+/* For a value of 1, 2 or 4 bytes. */
 static void put_wide_char(struct probity_payload *payload, const struct probity_value *value)
 {
     uint32_t wide = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * values.h: values of the program into the bytes of an event (doc/trace-format.md, "Values"), on
- * the slow path: texts, whatever they point to, and what formatters make of user types.
+ * values.h: encodes values of the program into the bytes of an event (doc/trace-format.md,
+ * "Values"), on the slow path: texts, pointed-to values, and the output of formatters for user
+ * types.
  */
 #ifndef PROBITY_RUNTIME_VALUES_H
 #define PROBITY_RUNTIME_VALUES_H
@@ -12,15 +13,16 @@
 /* A payload being filled. */
 struct probity_payload {
     size_t used;
-    int is_full; /* something was cut: nothing more may follow */
-    const struct probity_os_image *image; /* texts in it are read unasked; NULL: none */
+    int is_full; /* truncated: nothing more may follow */
+    const struct probity_os_image *image; /* texts in it are read without asking the kernel; NULL:
+                                           * none */
     uint8_t bytes[PROBITY_EVENT_ROOM];
 };
 
-/* Appends bytes whole, or as far as there is room. */
+/* Appends bytes, truncated to the room left. */
 void probity_payload_put(struct probity_payload *payload, const void *bytes, size_t count);
 
-/* Appends a value of a format's type. Reads what it points to without ever faulting. */
+/* Appends a value of a format's type. Never faults on an invalid pointer. */
 void probity_payload_put_value(struct probity_payload *payload, uint32_t type,
                                const struct probity_value *value);
 

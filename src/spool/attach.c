@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * attach.c: finds, checks and maps the segments of a spool (doc/spool.md) in whatever process
- * wants to read it: a tool, or the program itself while it makes its CSV.
+ * attach.c: finds, checks and maps the segments of a spool (doc/spool.md) in any process that reads
+ * it: the tool, or the program itself when it writes its CSV.
  */
 #include "spool/attach.h"
 
@@ -11,45 +11,43 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/os.h"
 #include "probity.h"
-#include "spool/segment.h"
 
 const struct probity_spool_header *probity_attach_header(const struct probity_attach *attach)
 {
     return attach->segments[0].map;
 }
 
-/* Opens a segment's file: a regular one of this user (or, for root, of anybody). */
-static int segment_open(const char *path, int writable, size_t *ret_bytes)
-{
-    int flags = (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-    int file = open(path, flags);
-    struct stat status;
-
-    if (file < 0)
-        return PROBITY_ERROR_OPEN;
-    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) ||
-        (status.st_uid != geteuid() && geteuid() != 0) ||
-        status.st_size < PROBITY_SPOOL_HEADER_BYTES) {
-        close(file);
-        return PROBITY_ERROR_FORMAT;
-    }
-    *ret_bytes = (size_t)status.st_size;
-    return file;
-}
-
-/* What a segment must agree with. */
+/* Properties that a segment must match. */
 struct expected {
     const uint8_t *session, *boot;
     uint32_t number;
     uint32_t chunk_words, chunks; /* 0: segment 0 itself */
+    const struct probity_attach_query *trace; /* NULL: any trace */
+    uint32_t owner;                           /* of the spool */
+    int is_copy;                              /* output: it belongs to another file */
 };
 
+/* A copy of a trace, or a trace with another's session id, must not take the records of the
+ * original. Older writers do not record which file is theirs: the file must at least have the
+ * spool's owner. */
+static int is_of_trace(const struct probity_spool_header *header, const struct expected *expected)
+{
+    const struct probity_attach_query *trace = expected->trace;
+
+    if (trace == NULL || expected->number > 0 || trace->takes_copies)
+        return 1;
+    if (header->trace_device == 0 && header->trace_inode == 0)
+        return expected->owner == trace->place.owner;
+    return header->trace_device == trace->trace_device && header->trace_inode == trace->trace_inode;
+}
+
 static int header_check(const struct probity_spool_header *header, size_t bytes,
-                        const struct expected *expected)
+                        struct expected *expected)
 {
     uint32_t words = header->chunk_words;
 
@@ -59,6 +57,9 @@ static int header_check(const struct probity_spool_header *header, size_t bytes,
         return PROBITY_ERROR_VERSION;
     if (memcmp(header->session, expected->session, 16) != 0 ||
         memcmp(header->boot, expected->boot, 16) != 0)
+        return PROBITY_ERROR_FORMAT;
+    expected->is_copy = !is_of_trace(header, expected);
+    if (expected->is_copy)
         return PROBITY_ERROR_FORMAT;
     if (header->segment != expected->number || header->chunks == 0 ||
         words < PROBITY_CHUNK_WORDS_MIN || words > PROBITY_CHUNK_WORDS_MAX ||
@@ -72,21 +73,23 @@ static int header_check(const struct probity_spool_header *header, size_t bytes,
 
 static void segment_unmap(struct probity_attach_segment *segment)
 {
-    probity_cut_end(&segment->watch);
+    probity_sigbus_guard_end(&segment->watch);
     munmap(segment->map, segment->bytes);
 }
 
-/* Maps an open segment. Its length is held against its header before anything else is believed. */
-static int segment_map(int file, const char *path, size_t bytes, const struct expected *expected,
+/* Maps an open segment. Checks its length against its header before using anything else. */
+static int segment_map(int file, const char *text, size_t bytes, struct expected *expected,
                        struct probity_attach_segment *segment)
 {
     struct probity_spool_header header;
 
+    if (bytes < PROBITY_SPOOL_HEADER_BYTES)
+        return PROBITY_ERROR_FORMAT;
     segment->map = mmap(NULL, bytes, PROT_READ, MAP_SHARED, file, 0);
     segment->bytes = bytes;
     if (segment->map == MAP_FAILED)
         return PROBITY_ERROR_SYSTEM;
-    probity_cut_begin(&segment->watch, path, segment->map, bytes);
+    probity_sigbus_guard_begin(&segment->watch, text, segment->map, bytes);
     memcpy(&header, segment->map, sizeof header);
     int error = header_check(&header, bytes, expected);
     if (error != 0)
@@ -96,63 +99,96 @@ static int segment_map(int file, const char *path, size_t bytes, const struct ex
     return error;
 }
 
-/* Further segments. One that is missing or unfit ends the list: its records cannot be had. */
-static int map_further(struct probity_attach *attach, struct expected expected, uint32_t count)
+/* Maps the other segments. A missing or invalid one ends the list: its records are unavailable. */
+static void map_further(struct probity_attach *attach, struct expected *expected, uint32_t count)
 {
-    size_t room = strlen(attach->path) + 16;
-    char *path = malloc(room);
-
-    if (path == NULL)
-        return PROBITY_ERROR_MEMORY;
     for (uint32_t number = 1; number < count; number++) {
         size_t bytes;
-        int file = probity_segment_path(attach->path, number, path, room) == 0
-                       ? segment_open(path, 0, &bytes)
-                       : -1;
+        int file = probity_place_open(&attach->place, number, 0, &bytes);
         if (file < 0)
             break;
         struct probity_attach_segment *segment = &attach->segments[attach->segment_count];
-        expected.number = number;
-        if (segment_map(file, attach->path, bytes, &expected, segment) == 0) {
+        expected->number = number;
+        if (segment_map(file, attach->place.text, bytes, expected, segment) == 0) {
             attach->chunk_count += segment->chunks;
             attach->segment_count++;
         }
         close(file);
     }
-    free(path);
+}
+
+static int map_all(struct probity_attach *attach, size_t bytes, struct expected *expected)
+{
+    int error = segment_map(attach->file, attach->place.text, bytes, expected,
+                            &attach->segments[0]);
+
+    if (error != 0)
+        return error;
+    struct probity_spool_header *header = attach->segments[0].map;
+    uint32_t count = __atomic_load_n(&header->segments, __ATOMIC_ACQUIRE);
+    attach->segment_count = 1;
+    attach->chunk_words = expected->chunk_words = attach->segments[0].chunk_words;
+    attach->chunk_count = expected->chunks = attach->segments[0].chunks;
+    map_further(attach, expected,
+                count < PROBITY_SPOOL_SEGMENTS_MAX ? count : PROBITY_SPOOL_SEGMENTS_MAX);
     return 0;
 }
 
-int probity_attach_open(const char *path, const uint8_t session[16], const uint8_t boot[16],
-                        int writable, struct probity_attach *ret_attach)
+static int open_place(struct probity_place *place, struct expected *expected, int writable,
+                      struct probity_attach *ret_attach)
 {
-    struct expected expected = {.session = session, .boot = boot};
-    struct probity_attach attach = {.file = -1};
+    struct probity_attach attach = {.place = {.directory = -1}};
     size_t bytes = 0;
 
-    attach.file = segment_open(path, writable, &bytes);
+    expected->owner = place->owner;
+    attach.file = probity_place_open(place, 0, writable, &bytes);
     if (attach.file < 0)
         return attach.file;
-    attach.path = strdup(path);
     attach.segments = calloc(PROBITY_SPOOL_SEGMENTS_MAX, sizeof *attach.segments);
-    int error = attach.path == NULL || attach.segments == NULL ? PROBITY_ERROR_MEMORY : 0;
-    if (error == 0)
-        error = segment_map(attach.file, attach.path, bytes, &expected, &attach.segments[0]);
-    if (error == 0) {
-        struct probity_spool_header *header = attach.segments[0].map;
-        uint32_t count = __atomic_load_n(&header->segments, __ATOMIC_ACQUIRE);
-        attach.segment_count = 1;
-        attach.chunk_words = expected.chunk_words = attach.segments[0].chunk_words;
-        attach.chunk_count = expected.chunks = attach.segments[0].chunks;
-        count = count < PROBITY_SPOOL_SEGMENTS_MAX ? count : PROBITY_SPOOL_SEGMENTS_MAX;
-        error = map_further(&attach, expected, count);
-    }
+    attach.place = *place;
+    int error = attach.segments == NULL ? PROBITY_ERROR_MEMORY : map_all(&attach, bytes, expected);
     if (error != 0) {
+        attach.place = (struct probity_place){.directory = -1}; /* still belongs to the caller */
         probity_attach_close(&attach);
         return error;
     }
+    *place = (struct probity_place){.directory = -1};
     *ret_attach = attach;
     return 0;
+}
+
+int probity_attach_open(struct probity_place *place, const uint8_t session[16],
+                        const uint8_t boot[16], int writable, struct probity_attach *ret_attach)
+{
+    struct expected expected = {.session = session, .boot = boot};
+
+    return open_place(place, &expected, writable, ret_attach);
+}
+
+int probity_attach_find(const struct probity_attach_query *query, int *ret_is_copy,
+                        struct probity_attach *ret_attach)
+{
+    int result = PROBITY_ERROR_OPEN, got, is_copy = 0;
+    struct probity_place place;
+    unsigned step = 0;
+
+    while ((got = probity_place_next(&query->place, &step, &place)) > 0) {
+        struct expected expected = {
+            .session = query->place.session, .boot = query->boot, .trace = query};
+        int error = open_place(&place, &expected, query->writable, ret_attach);
+        probity_place_close(&place);
+        is_copy |= expected.is_copy;
+        if (error == 0 || error == PROBITY_ERROR_MEMORY)
+            return error;
+        /* An invalid file at one place is a better error than a missing one elsewhere. */
+        if (result == PROBITY_ERROR_OPEN)
+            result = error;
+    }
+    if (ret_is_copy != NULL)
+        *ret_is_copy = is_copy;
+    if (result == PROBITY_ERROR_OPEN)
+        errno = geteuid() == 0 || geteuid() == query->place.owner ? ENOENT : EACCES;
+    return got < 0 ? got : result;
 }
 
 void probity_attach_close(struct probity_attach *attach)
@@ -161,38 +197,71 @@ void probity_attach_close(struct probity_attach *attach)
         segment_unmap(&attach->segments[i]);
     if (attach->file >= 0)
         close(attach->file);
+    probity_place_close(&attach->place);
     free(attach->segments);
-    free(attach->path);
-    *attach = (struct probity_attach){.file = -1};
+    *attach = (struct probity_attach){.file = -1, .place = {.directory = -1}};
 }
 
-int probity_attach_has_process(const struct probity_attach *attach)
+static struct flock lock_of(enum probity_spool_lock which, short type)
+{
+    return (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = which, .l_len = 1};
+}
+
+/* The kind of lock held by another open file: F_WRLCK, F_RDLCK, F_UNLCK; -1 if unknown. Includes
+ * locks of this program, if it reads its own trace. */
+static int lock_query(const struct probity_attach *attach, enum probity_spool_lock which)
+{
+    struct flock lock = lock_of(which, F_WRLCK);
+
+    return fcntl(attach->file, F_OFD_GETLK, &lock) == 0 ? lock.l_type : -1;
+}
+
+static int is_closed(const struct probity_attach *attach)
 {
     const struct probity_spool_header *header = probity_attach_header(attach);
 
-    return header->process_start != 0 &&
-           probity_os_process_start(header->pid) == header->process_start;
+    return __atomic_load_n(&header->state, __ATOMIC_ACQUIRE) >= PROBITY_SPOOL_CLOSED;
+}
+
+/* Recording ended because the trace could not be written; the program keeps its lock. */
+static int has_failed(const struct probity_attach *attach)
+{
+    const struct probity_spool_header *header = probity_attach_header(attach);
+
+    return __atomic_load_n(&header->failed, __ATOMIC_ACQUIRE) != 0 &&
+           lock_query(attach, PROBITY_SPOOL_LOCK_DRAINER) == F_UNLCK;
+}
+
+enum probity_attach_owner probity_attach_owner(const struct probity_attach *attach)
+{
+    const struct probity_spool_header *header = probity_attach_header(attach);
+
+    if (is_closed(attach))
+        return PROBITY_ATTACH_DEAD;
+    /* Loaded before the lock, which writers before 0.2 take first: otherwise a lock taken between
+     * the two loads would appear to have been released. */
+    uint32_t was_locked = __atomic_load_n(&header->locked, __ATOMIC_ACQUIRE);
+    int held = lock_query(attach, PROBITY_SPOOL_LOCK_PROGRAM);
+    if (held == F_RDLCK)
+        return PROBITY_ATTACH_FOLDED;
+    if (held == F_WRLCK)
+        return has_failed(attach) ? PROBITY_ATTACH_DEAD : PROBITY_ATTACH_ALIVE;
+    if (held == F_UNLCK && (was_locked == 1 || probity_attach_is_cut(attach)))
+        return PROBITY_ATTACH_DEAD; /* if the spool was truncated, the field is lost */
+    return PROBITY_ATTACH_UNKNOWN;
 }
 
 int probity_attach_is_alive(const struct probity_attach *attach)
 {
-    const struct probity_spool_header *header = probity_attach_header(attach);
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-
-    if (__atomic_load_n(&header->state, __ATOMIC_ACQUIRE) == PROBITY_SPOOL_CLOSED)
-        return 0;
-    /* Before the lock itself, which the writing thread takes first: else one that is taken between
-     * the two looks would seem to have been let go of. */
-    uint32_t was_locked = __atomic_load_n(&header->locked, __ATOMIC_ACQUIRE);
-    /* On behalf of the open file, not of the process: the lock of a program that reads its own
-     * trace counts as any other's. */
-    int how = attach->is_locked ? F_GETLK : F_OFD_GETLK;
-    if (fcntl(attach->file, how, &lock) == 0 && lock.l_type != F_UNLCK)
-        return 1;
-    return was_locked == 0 && probity_attach_has_process(attach);
+    return probity_attach_owner(attach) != PROBITY_ATTACH_DEAD;
 }
 
-/* Chunk `index` of all segments: its header and words. */
+int probity_attach_has_drainer(const struct probity_attach *attach)
+{
+    return lock_query(attach, PROBITY_SPOOL_LOCK_DRAINER) != F_UNLCK;
+}
+
+/* The header and words of chunk `index`, counted over all segments. */
 static const struct probity_chunk_header *chunk_at(const struct probity_attach *attach,
                                                    uint64_t index, const uint64_t **ret_words)
 {
@@ -212,17 +281,19 @@ int probity_attach_chunk(const struct probity_attach *attach, uint64_t index,
 {
     const uint64_t *words;
     const struct probity_chunk_header *header = chunk_at(attach, index, &words);
-    /* Acquire: pairs with the owner's release of open and of full: the fields are there. */
+    /* Acquire: pairs with the owner's release of open and of full, so that the fields are
+     * visible. */
     uint32_t state = __atomic_load_n(&header->state, __ATOMIC_ACQUIRE);
 
     if (state != PROBITY_CHUNK_OPEN && state != PROBITY_CHUNK_FULL)
         return 0;
-    /* The serial before all other fields, and looked at again behind the words: so a chunk that is
-     * used anew meanwhile cannot lend its fields to what it was. Acquire keeps the order; pairs
-     * with probity_live_chunk_prepare, whose release of open comes behind all fields. */
+    /* The serial is read before all other fields and checked again after the words, so that fields
+     * of a reused chunk are not taken for those of the old one. Acquire keeps the order; pairs with
+     * probity_live_chunk_prepare, whose release of open comes after all fields. */
     uint64_t serial = __atomic_load_n(&header->serial, __ATOMIC_ACQUIRE);
-    /* Flags before drained, against the order of older writers, who mark a chunk held: it then
-     * looks as if it were not, and the block that is in the file already takes its words away. */
+    /* Flags are read before drained, the reverse of the order in which older writers mark a chunk
+     * held: it then looks as if it were not held, and the block already in the file takes
+     * precedence over its words. */
     uint32_t flags = __atomic_load_n(&header->flags, __ATOMIC_ACQUIRE);
     struct probity_attach_chunk chunk = {
         .state = state,
@@ -251,7 +322,8 @@ int probity_attach_chunk_stands(const struct probity_attach *attach, uint64_t in
     const uint64_t *words;
     const struct probity_chunk_header *header = chunk_at(attach, index, &words);
 
-    /* Acquire: the words were loaded before; pairs with the owner that zeroes only what is free. */
+    /* Acquire: the words were loaded before; pairs with the owner, which zeroes only free
+     * chunks. */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     return __atomic_load_n(&header->state, __ATOMIC_ACQUIRE) != PROBITY_CHUNK_FREE &&
            __atomic_load_n(&header->serial, __ATOMIC_RELAXED) == chunk->serial;
@@ -275,37 +347,70 @@ int probity_attach_is_cut(const struct probity_attach *attach)
     return is_cut;
 }
 
-int probity_attach_lock(struct probity_attach *attach)
+/* The kernel releases the lock of a killed process before it notifies the parent, unless another
+ * process (ps, a debugger) is reading the process's memory at that moment. */
+static enum probity_attach_owner owner_soon(const struct probity_attach *attach)
 {
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    enum { TRIES = 20 };
+    static const struct timespec a_moment = {0, 5000000};
+    enum probity_attach_owner owner = probity_attach_owner(attach);
 
-    if (fcntl(attach->file, F_SETLK, &lock) != 0)
+    for (int i = 0; i < TRIES && owner == PROBITY_ATTACH_ALIVE; i++) {
+        nanosleep(&a_moment, NULL);
+        owner = probity_attach_owner(attach);
+    }
+    return owner;
+}
+
+int probity_attach_lock(const struct probity_attach *attach, enum probity_attach_owner *ret_owner)
+{
+    struct flock drainer = lock_of(PROBITY_SPOOL_LOCK_DRAINER, F_WRLCK);
+    struct flock folded = lock_of(PROBITY_SPOOL_LOCK_PROGRAM, F_RDLCK);
+
+    *ret_owner = owner_soon(attach);
+    if (*ret_owner != PROBITY_ATTACH_DEAD)
         return PROBITY_ERROR_STATE;
-    attach->is_locked = 1;
-    return 0;
+    if (fcntl(attach->file, F_OFD_SETLK, &drainer) != 0) {
+        *ret_owner = errno == EAGAIN || errno == EACCES ? PROBITY_ATTACH_FOLDED
+                                                        : PROBITY_ATTACH_UNKNOWN;
+        return PROBITY_ERROR_STATE;
+    }
+    /* A program that failed or closed its spool may still be running. */
+    if (fcntl(attach->file, F_OFD_SETLK, &folded) == 0 || is_closed(attach) ||
+        probity_attach_header(attach)->failed != 0)
+        return 0;
+    *ret_owner = PROBITY_ATTACH_ALIVE;
+    return PROBITY_ERROR_STATE;
+}
+
+/* Removes only a regular file of the owner, and only the one that was checked. */
+static void remove_further(const struct probity_attach *attach, uint32_t number)
+{
+    size_t bytes;
+    int file = probity_place_open(&attach->place, number, 0, &bytes);
+
+    if (file < 0)
+        return;
+    probity_place_remove(&attach->place, number, file);
+    close(file);
 }
 
 int probity_attach_retire(const struct probity_attach *attach)
 {
-    /* One more than is told: it was there when the program died, and about to be told. */
+    /* One more than the header says: it existed when the program died, but was not counted yet. */
     uint32_t told = __atomic_load_n(&probity_attach_header(attach)->segments, __ATOMIC_ACQUIRE);
     uint32_t number = told < PROBITY_SPOOL_SEGMENTS_MAX ? told + 1 : PROBITY_SPOOL_SEGMENTS_MAX;
     uint32_t closed = PROBITY_SPOOL_CLOSED;
-    size_t room = strlen(attach->path) + 16;
-    char *path = malloc(room);
-    /* Its first byte is all that differs between states. */
+    /* States differ only in their first byte. */
     _Static_assert(PROBITY_SPOOL_CLOSED < 256, "the others are zero");
     ssize_t put = pwrite(attach->file, &closed, sizeof closed,
                          offsetof(struct probity_spool_header, state));
 
-    while (path != NULL && number-- > 1) {
-        if (probity_segment_path(attach->path, number, path, room) == 0)
-            unlink(path);
-    }
-    free(path);
-    /* Segment 0 last: while it is there, another recover finds the rest. One that found it before
-     * may have removed it. */
-    return put > 0 && (unlink(attach->path) == 0 || errno == ENOENT)
+    while (number-- > 1)
+        remove_further(attach, number);
+    /* Segment 0 last, because as long as it exists, another recover finds the rest. A concurrent
+     * one may have removed it already. */
+    return put > 0 && probity_place_remove(&attach->place, 0, attach->file) == 0
                ? 0
                : PROBITY_ERROR_WRITE;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * attach.h: a spool seen from outside: mapped for reading, its owner alive or dead. Every field is
- * hostile: what was checked once is kept in struct probity_attach and never read from the mapping
- * again.
+ * attach.h: a spool of another process: mapped for reading, with its owner alive or dead. All
+ * contents are untrusted: checked values are kept in struct probity_attach and never read from the
+ * mapping again.
  */
 #ifndef PROBITY_SPOOL_ATTACH_H
 #define PROBITY_SPOOL_ATTACH_H
@@ -10,79 +10,102 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/cut.h"
+#include "base/sigbus_guard.h"
 #include "spool/cells.h"
 #include "spool/layout.h"
+#include "spool/place.h"
 
 struct probity_attach_segment {
     void *map;
     size_t bytes;
     uint32_t chunks, chunk_words;
-    struct probity_cut_watch watch;
+    struct probity_sigbus_guard watch;
 };
 
 struct probity_attach {
     int file; /* segment 0 */
-    int is_locked; /* by probity_attach_lock() */
-    char *path;
+    struct probity_place place;
     struct probity_attach_segment *segments;
     uint32_t segment_count, chunk_words;
     uint64_t chunk_count; /* in all segments */
 };
 
-/* What a chunk says of itself, copied and checked. */
+/* The description in a chunk's header, copied and checked. */
 struct probity_attach_chunk {
     uint32_t state, thread, tid;
-    uint32_t end;     /* words to look at: `used` of a full chunk, all of an open one */
+    uint32_t end;     /* number of words to scan: `used` of a full chunk, all of an open one */
     uint32_t drained; /* at most end */
     uint64_t serial, base_tick, cpu_ns;
     int cpu_known;
-    int is_held; /* all words but those of the record at drained are in the trace */
+    int is_held; /* the trace has all words except those of the record at drained */
     const uint64_t *words; /* in the mapping */
 };
 
-/* Maps the spool whose segment 0 is at path. session and boot are those of the trace. writable:
- * the lock can be taken and the state stored (recover). Returns 0; PROBITY_ERROR_OPEN where there
- * is no such file (errno set); PROBITY_ERROR_FORMAT, PROBITY_ERROR_VERSION, PROBITY_ERROR_DAMAGED
- * where it is not this trace's spool; PROBITY_ERROR_MEMORY, PROBITY_ERROR_SYSTEM. */
-int probity_attach_open(const char *path, const uint8_t session[16], const uint8_t boot[16],
-                        int writable, struct probity_attach *ret_attach);
+/* The trace whose spool is requested. */
+struct probity_attach_query {
+    struct probity_place_query place;
+    const uint8_t *boot;
+    uint64_t trace_device, trace_inode;
+    int writable;     /* for taking the lock and storing the state (recover) */
+    int takes_copies; /* also accept a trace that is not the file its program wrote */
+};
+
+/* Finds and maps the spool of a trace. Returns 0; PROBITY_ERROR_OPEN if there is none in any of the
+ * places searched (errno: ENOENT, or EACCES if there is one of another user); PROBITY_ERROR_FORMAT,
+ * PROBITY_ERROR_VERSION, PROBITY_ERROR_DAMAGED if there is one that is not this trace's;
+ * PROBITY_ERROR_MEMORY, PROBITY_ERROR_SYSTEM. *ret_is_copy, which may be NULL: whether there is a
+ * spool of this session that belongs to another file. */
+int probity_attach_find(const struct probity_attach_query *query, int *ret_is_copy,
+                        struct probity_attach *ret_attach);
+
+/* Maps the spool at a known place. On success the attachment owns the place. Returns as above,
+ * PROBITY_ERROR_OPEN with errno. */
+int probity_attach_open(struct probity_place *place, const uint8_t session[16],
+                        const uint8_t boot[16], int writable, struct probity_attach *ret_attach);
 
 /* Segment 0's header. Its fields may change at any time in a live spool: load each once. */
 const struct probity_spool_header *probity_attach_header(const struct probity_attach *attach);
 
-/* Whether the program that owns the spool still runs: 1 or 0. */
+/* State of the program that created the spool, according to the locks. */
+enum probity_attach_owner {
+    PROBITY_ATTACH_DEAD,    /* it has ended, or stopped recording: the spool may be recovered */
+    PROBITY_ATTACH_ALIVE,
+    PROBITY_ATTACH_FOLDED,  /* it is dead, and another tool is recovering the spool */
+    PROBITY_ATTACH_UNKNOWN  /* it could not take its lock, or the lock cannot be queried */
+};
+enum probity_attach_owner probity_attach_owner(const struct probity_attach *attach);
+
+/* Whether the spool and its trace may still change: 1, or 0 if the owner is dead. */
 int probity_attach_is_alive(const struct probity_attach *attach);
 
-/* Whether the process that made the spool exists: 1 or 0. Where the spool is alive and its process
- * is not, another tool folds it. */
-int probity_attach_has_process(const struct probity_attach *attach);
+/* Whether a process is moving records from this spool to its trace: 1 or 0. */
+int probity_attach_has_drainer(const struct probity_attach *attach);
 
-/* Chunk number index, 0 to chunk_count - 1. Returns 1, or 0 where it is free or makes no sense. */
+/* Reads chunk number index, 0 to chunk_count - 1. Returns 1, or 0 if it is free or invalid. */
 int probity_attach_chunk(const struct probity_attach *attach, uint64_t index,
                          struct probity_attach_chunk *ret_chunk);
 
-/* Whether the chunk still is what was returned: 1 or 0 (freed or used anew since). Call it behind
- * the reading of words. */
+/* Whether the chunk is unchanged since it was returned: 1, or 0 if freed or reused. To be called
+ * after reading words. */
 int probity_attach_chunk_stands(const struct probity_attach *attach, uint64_t index,
                                 const struct probity_attach_chunk *chunk);
 
-/* What chunk number index holds of cells. Returns 1, or 0 where it is no chunk of cells. */
+/* Reads the cells in chunk number index. Returns 1, or 0 if it is not a chunk of cells. */
 int probity_attach_cells(const struct probity_attach *attach, uint64_t index,
                          struct probity_cells *ret_cells);
 
-/* Whether a tool found out that the spool was cut since it was mapped: 1 or 0. */
+/* Whether the tool has found the spool truncated since it was mapped: 1 or 0. */
 int probity_attach_is_cut(const struct probity_attach *attach);
 
-/* Takes the writer's lock. Returns 0, or PROBITY_ERROR_STATE where another holds it. Needs
- * writable. */
-int probity_attach_lock(struct probity_attach *attach);
+/* Locks a dead spool for recovery; waits briefly for a program that is just ending. Returns 0, or
+ * PROBITY_ERROR_STATE with the owner found. Needs writable. */
+int probity_attach_lock(const struct probity_attach *attach, enum probity_attach_owner *ret_owner);
 
-/* Marks the spool closed and removes its files. Needs the lock. Returns 0 or PROBITY_ERROR_WRITE.
- */
+/* Marks the spool closed and removes its files: regular files of its owner, in its place, with the
+ * names of its segments. Needs the locks. Returns 0 or PROBITY_ERROR_WRITE. */
 int probity_attach_retire(const struct probity_attach *attach);
 
-/* Unmaps; releases the lock. */
+/* Unmaps; releases the locks. */
 void probity_attach_close(struct probity_attach *attach);
 
 #endif

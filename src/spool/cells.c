@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cells.c: makes cells and reads them. What is stored to them between lies in
- * src/runtime/profile.c.
+ * cells.c: creates cells and reads them. src/runtime/profile.c updates them.
  */
 #include "spool/cells.h"
 
@@ -31,7 +30,7 @@ void probity_cells_prepare(struct probity_pool *pool, uint32_t chunk,
     header->drained = 0;
     header->flags = 0;
     probity_cells_relabel(pool, chunk, owner);
-    /* Release: who sees `cells` sees the header. Pairs with probity_cells_get. */
+    /* Release: a reader that sees `cells` sees the header. Pairs with probity_cells_get. */
     __atomic_store_n(&header->state, PROBITY_CHUNK_CELLS, __ATOMIC_RELEASE);
 }
 
@@ -45,8 +44,8 @@ struct probity_cell *probity_cells_add(struct probity_pool *pool, uint32_t chunk
     struct probity_cell *cell = (struct probity_cell *)probity_pool_words(pool, chunk) + used;
     cell->site = site;
     cell->min = UINT64_MAX;
-    cell->histogram[0] = UINT64_MAX; /* until the first call: one less than `latest` says */
-    /* Release: the cell is whole when it is counted. */
+    cell->histogram[0] = UINT64_MAX; /* until the first call: compensates for counting `latest` */
+    /* Release: the cell is complete when it is counted. */
     __atomic_store_n(&header->used, used + 1, __ATOMIC_RELEASE);
     return cell;
 }
@@ -74,6 +73,17 @@ static uint64_t load(const uint64_t *number)
     return __atomic_load_n(number, __ATOMIC_RELAXED);
 }
 
+uint64_t probity_cells_newest(const struct probity_cells *cells)
+{
+    uint64_t newest = 0;
+
+    for (uint32_t i = 0; i < cells->count; i++) {
+        uint64_t tick = load(&cells->cells[i].open_since);
+        newest = tick > newest ? tick : newest;
+    }
+    return newest;
+}
+
 void probity_cells_row(const struct probity_cells *cells, uint32_t index,
                        struct probity_profile_row *ret_row)
 {
@@ -93,6 +103,7 @@ void probity_cells_row(const struct probity_cells *cells, uint32_t index,
                                             .min = load(&cell->min),
                                             .max = load(&cell->max),
                                             .paused = load(&cell->paused),
+                                            .open_since = load(&cell->open_since),
                                             .off_total = (int64_t)load(&cell->off_total),
                                             .off_self = (int64_t)load(&cell->off_self)};
     ret_row->min = ret_row->min != UINT64_MAX ? ret_row->min : 0;
@@ -101,5 +112,5 @@ void probity_cells_row(const struct probity_cells *cells, uint32_t index,
         ret_row->histogram[i] = load(&cell->histogram[i]);
     ret_row->histogram[probity_profile_bucket(latest)]++;
     if (ret_row->histogram[0] == UINT64_MAX)
-        ret_row->histogram[0] = 0; /* the first call ended while we read */
+        ret_row->histogram[0] = 0; /* the first call ended during the read */
 }

@@ -1,24 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * control.c: a request and its answer. The tool's half trusts nothing that it reads: a level is
- * only shown, and a wait ends by its own clock.
+ * control.c: the writer's half of requests, in the traced program. The tool's half is
+ * control_ask.c.
  */
 #include "spool/control.h"
-
-#include <sys/mman.h>
-#include <time.h>
-
-#include "probity.h"
-
-enum { FUNCTIONS_SHIFT = 32, PARAMETERS_SHIFT = 40 };
-
-static uint64_t request_of(uint32_t serial, int functions, int parameters)
-{
-    return serial | (uint64_t)(uint8_t)(functions + 1) << FUNCTIONS_SHIFT |
-           (uint64_t)(uint8_t)(parameters + 1) << PARAMETERS_SHIFT;
-}
-
-/* ---- The writer's half ---- */
 
 int probity_control_pending(const struct probity_spool_header *header, uint32_t *ret_serial,
                             int *ret_functions, int *ret_parameters)
@@ -28,95 +13,14 @@ int probity_control_pending(const struct probity_spool_header *header, uint32_t 
     if ((uint32_t)request == __atomic_load_n(&header->level_answered, __ATOMIC_RELAXED))
         return 0;
     *ret_serial = (uint32_t)request;
-    *ret_functions = (int)(request >> FUNCTIONS_SHIFT & 255) - 1;
-    *ret_parameters = (int)(request >> PARAMETERS_SHIFT & 255) - 1;
+    *ret_functions = (int)(request >> PROBITY_CONTROL_FUNCTIONS_SHIFT & 255) - 1;
+    *ret_parameters = (int)(request >> PROBITY_CONTROL_PARAMETERS_SHIFT & 255) - 1;
     return 1;
 }
 
 void probity_control_answer(struct probity_spool_header *header, uint32_t serial)
 {
-    /* Release: who sees the answer sees the levels. Pairs with wait_for in this file. */
+    /* Release: a process that sees the reply sees the levels. Pairs with wait_for in
+     * control_ask.c. */
     __atomic_store_n(&header->level_answered, serial, __ATOMIC_RELEASE);
-}
-
-/* ---- The tool's half ---- */
-
-static int64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-int probity_control_read(const struct probity_attach *attach, int *ret_functions,
-                         int *ret_parameters)
-{
-    const struct probity_spool_header *header = probity_attach_header(attach);
-    uint32_t levels = __atomic_load_n(&header->levels, __ATOMIC_RELAXED);
-
-    if ((levels & PROBITY_CONTROL_ANSWERS) == 0)
-        return PROBITY_ERROR_VERSION;
-    *ret_functions = (int)(levels & 255);
-    *ret_parameters = (int)(levels >> 8 & 255);
-    return 0;
-}
-
-/* Until the request with this serial, or a later one, is answered. */
-static int wait_for(const struct probity_attach *attach, uint32_t serial, int64_t until_ns)
-{
-    static const struct timespec a_moment = {0, 2000000};
-    const struct probity_spool_header *header = probity_attach_header(attach);
-
-    for (;;) {
-        uint32_t answered = __atomic_load_n(&header->level_answered, __ATOMIC_ACQUIRE);
-        if ((int32_t)(answered - serial) >= 0)
-            return 0;
-        if (!probity_attach_is_alive(attach) ||
-            __atomic_load_n(&header->failed, __ATOMIC_ACQUIRE) != 0)
-            return PROBITY_ERROR_STATE;
-        if (now_ns() >= until_ns)
-            return PROBITY_ERROR_LIMIT;
-        nanosleep(&a_moment, NULL);
-    }
-}
-
-/* Behind the last answer: a request that is still open is another tool's. */
-static int request_make(const struct probity_attach *attach, struct probity_spool_header *header,
-                        uint64_t wanted, int64_t until_ns, uint32_t *ret_serial)
-{
-    for (;;) {
-        uint64_t before = __atomic_load_n(&header->level_request, __ATOMIC_ACQUIRE);
-        int result = wait_for(attach, (uint32_t)before, until_ns);
-        if (result != 0)
-            return result;
-        *ret_serial = (uint32_t)before + 1;
-        if (__atomic_compare_exchange_n(&header->level_request, &before, wanted | *ret_serial, 0,
-                                        __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-            return 0;
-    }
-}
-
-int probity_control_ask(const struct probity_attach *attach, int functions, int parameters,
-                        int64_t wait_ns, int *ret_functions, int *ret_parameters)
-{
-    int64_t until_ns = now_ns() + wait_ns;
-    uint32_t serial = 0;
-    int result = probity_control_read(attach, ret_functions, ret_parameters);
-
-    if (result != 0)
-        return result;
-    struct probity_spool_header *header = mmap(NULL, PROBITY_SPOOL_HEADER_BYTES,
-                                               PROT_READ | PROT_WRITE, MAP_SHARED, attach->file, 0);
-    if (header == MAP_FAILED)
-        return PROBITY_ERROR_SYSTEM;
-    struct probity_cut_watch watch;
-    probity_cut_begin(&watch, attach->path, header, PROBITY_SPOOL_HEADER_BYTES);
-    result =
-        request_make(attach, header, request_of(0, functions, parameters), until_ns, &serial);
-    probity_cut_end(&watch);
-    munmap(header, PROBITY_SPOOL_HEADER_BYTES);
-    if (result == 0)
-        result = wait_for(attach, serial, until_ns);
-    return result != 0 ? result : probity_control_read(attach, ret_functions, ret_parameters);
 }

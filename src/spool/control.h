@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * control.h: requests to a running program, through segment 0 of its spool: other levels
- * (doc/spool.md, "Requests"). Both halves: the tool's, and that of the writing thread.
+ * control.h: requests to a running program to change levels, through segment 0 of its spool
+ * (doc/spool.md, "Requests"). Both halves: the tool's and the writer thread's.
  *
  *     tool                                  writer
  *     level_request = serial + 1, levels ─► sees it, changes the levels, writes the event
  *     waits                              ◄─ levels; level_answered = serial + 1 (release)
  *
- * One word holds serial and levels, so that a request is there as a whole or not at all. A request
- * that nobody waits for any more (its tool was killed) is answered all the same.
+ * One word holds serial and levels, so a request is atomic. It is answered even if the tool was
+ * killed and no longer waits.
  */
 #ifndef PROBITY_SPOOL_CONTROL_H
 #define PROBITY_SPOOL_CONTROL_H
@@ -16,35 +16,38 @@
 #include "spool/attach.h"
 #include "spool/layout.h"
 
-enum { PROBITY_CONTROL_ANSWERS = 0x10000 }; /* in levels: requests are answered */
+enum { PROBITY_CONTROL_ANSWERS = 0x10000 }; /* flag in levels: requests are answered */
 
-/* Levels as they stand in the header. */
+/* Positions of the requested levels in a request; its low half is the serial. */
+enum { PROBITY_CONTROL_FUNCTIONS_SHIFT = 32, PROBITY_CONTROL_PARAMETERS_SHIFT = 40 };
+
+/* Levels as encoded in the header. */
 static inline uint32_t probity_control_levels(int functions, int parameters)
 {
     return (uint32_t)functions | (uint32_t)parameters << 8 | PROBITY_CONTROL_ANSWERS;
 }
 
-/* ---- The writer's half ---- */
+/* ---- The writer's half, in control.c ---- */
 
-/* Whether a request waits: 1 with its serial and levels (-1: unchanged), or 0. Levels are as they
- * came, and may be anything up to 254. */
+/* Whether a request is pending: 1 with its serial and levels (-1: unchanged), or 0. Levels are not
+ * validated, and may be anything up to 254. */
 int probity_control_pending(const struct probity_spool_header *header, uint32_t *ret_serial,
                             int *ret_functions, int *ret_parameters);
 
-/* The request is done, and `levels` says what is in force. */
+/* Answers the request: the levels in the header are in effect. */
 void probity_control_answer(struct probity_spool_header *header, uint32_t serial);
 
-/* ---- The tool's half ---- */
+/* ---- The tool's half, in control_ask.c ---- */
 
-/* Asks the owner of an attached spool for other levels (-1: unchanged) and waits for the answer, at
- * most wait_ns. attach must be writable, and be looked at as alive. Returns 0 with what is in force
- * then; PROBITY_ERROR_VERSION where its writer does not know requests; PROBITY_ERROR_STATE where
- * recording ended meanwhile; PROBITY_ERROR_LIMIT where no answer came in time; PROBITY_ERROR_SYSTEM
- * where the header cannot be mapped for writing. */
+/* Requests other levels from the owner of an attached spool (-1: unchanged) and waits for the
+ * reply, at most wait_ns. attach must be writable and its owner alive. Returns 0 with the levels
+ * then in effect; PROBITY_ERROR_VERSION if the writer does not support requests;
+ * PROBITY_ERROR_STATE if recording ended in the meantime; PROBITY_ERROR_LIMIT on timeout;
+ * PROBITY_ERROR_SYSTEM if the header cannot be mapped for writing. */
 int probity_control_ask(const struct probity_attach *attach, int functions, int parameters,
                         int64_t wait_ns, int *ret_functions, int *ret_parameters);
 
-/* What is in force. Returns 0 or PROBITY_ERROR_VERSION. */
+/* The current levels. Returns 0 or PROBITY_ERROR_VERSION. */
 int probity_control_read(const struct probity_attach *attach, int *ret_functions,
                          int *ret_parameters);
 

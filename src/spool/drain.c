@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: MIT
  *
- * drain.c: walks the words of a chunk, gives each its full tick and CPU time, and packs them.
- * Records are in order but where a signal handler probed inside a probe: so the first pass packs as
- * it walks, and only a chunk in which time steps back is walked again, sorted and packed. Pure
- * functions on memory; trusts no word.
+ * drain.c: reads the words of a chunk, computes the full tick and CPU time of each, and packs them.
+ * Records are in order unless a signal handler probed inside a probe. So the first pass packs while
+ * it reads, and only a chunk in which time goes backwards is read again, sorted and packed. Pure
+ * functions on memory; all input is untrusted.
  */
 #include "spool/drain.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/scale.h"
+#include "base/ticks.h"
 
 enum {
-    CPU_TOLERANCE_NS = 100, /* below the noise of the CPU clock's own reading */
+    CPU_TOLERANCE_NS = 100, /* below the noise of reading the CPU clock */
     EVENT_HEAD_WORDS = 3    /* head, tick, kind and length */
 };
 
-/* Where the walk stands. The hot loop keeps it in registers: so its address is given to nothing
- * that is not inlined. */
+/* The position in the chunk. The hot loop keeps it in registers, so its address is passed only to
+ * functions that are inlined. */
 struct walk {
     const struct probity_drain_input *input;
     const uint64_t *at, *end;
-    uint64_t tick;  /* of the record before */
+    uint64_t tick;  /* of the previous record */
     uint64_t off;   /* ticks off the CPU since base, modulo 2^64 */
-    uint32_t zeros; /* since the last record: holes if another follows */
+    uint32_t zeros; /* zero words since the last record: holes if another record follows */
     uint32_t holes;
 };
 
-/* One record of the walk. */
+/* One record. */
 struct step {
     uint64_t tick, code;  /* code: of the stream; 0 for an event */
-    const uint64_t *head; /* its words reach up to where the walk stands */
+    const uint64_t *head; /* its words end at the position */
 };
 
 static inline uint64_t load_word(const uint64_t *word)
@@ -56,7 +56,7 @@ static void take_cpu_record(struct walk *walk, uint64_t tick, uint64_t cpu_ns)
     walk->off = tick - input->base_tick - on;
 }
 
-/* Words of the record with this head at walk->at; 0 where no writer made it. */
+/* Words of the record with this head at walk->at; 0 if no writer produces it. */
 static inline uint32_t words_of(const struct walk *walk, uint64_t head)
 {
     uint32_t words = (uint32_t)(head >> 4) & 255;
@@ -64,8 +64,8 @@ static inline uint32_t words_of(const struct walk *walk, uint64_t head)
     return words <= walk->end - walk->at ? words : 0;
 }
 
-/* A long record at walk->at that is no event. Returns 1 with a step, 0 where there is nothing to
- * put out, -1 to stop. */
+/* A long record at walk->at that is not an event. Returns 1 with a step, 0 if there is nothing to
+ * output, -1 to stop. */
 static __attribute__((noinline)) int step_long(struct walk *walk, uint64_t head,
                                                struct step *ret_step)
 {
@@ -95,7 +95,7 @@ static __attribute__((noinline)) int step_long(struct walk *walk, uint64_t head,
     return 0;
 }
 
-/* As step_long(), on copies: the walk stays in registers. */
+/* step_long() on copies, so that the position stays in registers. */
 static inline int step_rare(struct walk *walk, uint64_t head, struct step *ret_step)
 {
     struct walk moved = *walk;
@@ -107,7 +107,7 @@ static inline int step_rare(struct walk *walk, uint64_t head, struct step *ret_s
     return found;
 }
 
-/* Whether an event with this head stands at walk->at; then it is the step. */
+/* Whether walk->at is an event with this head; if so, it becomes the step. */
 static inline int step_event(struct walk *walk, uint64_t head, struct step *ret_step)
 {
     uint32_t words = words_of(walk, head);
@@ -120,7 +120,7 @@ static inline int step_event(struct walk *walk, uint64_t head, struct step *ret_
     return 1;
 }
 
-/* The next record from walk->at on. Returns 1, or 0 where the walk ends. */
+/* Reads the next record from walk->at on. Returns 1, or 0 at the end. */
 static inline __attribute__((always_inline)) int walk_next(struct walk *walk, struct step *ret_step)
 {
     while (walk->at < walk->end) {
@@ -156,7 +156,7 @@ static inline __attribute__((always_inline)) int walk_next(struct walk *walk, st
 struct packing {
     uint8_t *block;
     struct probity_data data;
-    uint64_t off;       /* as packed so far, absolute */
+    uint64_t off;       /* packed so far, absolute */
     uint64_t tolerance; /* in ticks */
     struct probity_ids ids;
     uint64_t table[PROBITY_STREAM_TABLE];
@@ -193,7 +193,7 @@ static struct probity_packer pack_off(struct packing *packing, struct probity_pa
     return probity_pack_cpu(packer, change);
 }
 
-/* Words as bytes, no word behind them; where there are few, without a loop. */
+/* Copies words as bytes, without reading past their end; a few without a loop. */
 static inline void copy_words(uint8_t *to, const uint64_t *from, const uint64_t *end)
 {
     size_t words = (size_t)(end - from);
@@ -207,7 +207,7 @@ static inline void copy_words(uint8_t *to, const uint64_t *from, const uint64_t 
         memcpy(to, from, 8);
 }
 
-/* Bytes of an event's payload, whose words reach up to `end`. */
+/* Size of an event's payload, whose words end at `end`. */
 static inline size_t payload_bytes(const uint64_t *event, const uint64_t *end)
 {
     uint64_t room = (uint64_t)(end - (event + EVENT_HEAD_WORDS)) * 8;
@@ -216,7 +216,7 @@ static inline size_t payload_bytes(const uint64_t *event, const uint64_t *end)
     return length < room ? length : room;
 }
 
-/* A hit with ids of the usual form takes a third of its bytes. */
+/* Ids of the usual form pack to a third of their bytes. */
 static __attribute__((noinline)) struct probity_packer
 pack_hit_with(struct packing *packing, struct probity_packer packer, uint64_t tick,
               const uint64_t *event, const uint64_t *end)
@@ -247,7 +247,7 @@ pack_event(struct packing *packing, struct probity_packer *packer, uint64_t tick
     }
     size_t length = payload_bytes(event, end);
     probity_pack_event_head(packer, tick, kind != 0 ? kind : UINT16_MAX, length);
-    /* Whole words: the record has them, and there is room for what follows. */
+    /* Copies whole words: the record has them, and there is room for more. */
     copy_words(packer->at, event + EVENT_HEAD_WORDS, end);
     packer->at += length;
 }
@@ -270,8 +270,8 @@ static int is_before(const struct probity_drain_entry *left,
     return left->tick != right->tick ? left->tick < right->tick : left->word < right->word;
 }
 
-/* By Shell's method: most are in order, and no memory is allocated, as qsort() does, in a program
- * whose malloc() may be held by a thread that waits for the writer. */
+/* Shellsort, because most entries are in order. Does not allocate memory, unlike qsort(): the
+ * program's malloc() may be locked by a thread that waits for the writer. */
 static void sort(struct probity_drain_entry *entries, uint32_t count)
 {
     uint32_t gap = 1;
@@ -289,7 +289,7 @@ static void sort(struct probity_drain_entry *entries, uint32_t count)
     }
 }
 
-/* The second way: time steps back somewhere. Collects, sorts, packs. */
+/* The slow path, if time goes backwards: collects, sorts, packs. */
 static struct probity_packer pack_sorted(struct packing *packing, struct walk *walk,
                                          struct probity_drain_scratch *scratch)
 {
@@ -323,7 +323,7 @@ static struct probity_packer pack_sorted(struct packing *packing, struct walk *w
     return packer;
 }
 
-/* The first way: packs while it walks. Returns 0 where a record is older than the one before. */
+/* The fast path: packs while it reads. Returns 0 if a record is older than the previous one. */
 static int pack_in_order(struct packing *packing, struct walk *ret_walk, struct step step,
                          struct probity_packer *ret_packer)
 {
@@ -354,8 +354,8 @@ static int pack_in_order(struct packing *packing, struct walk *ret_walk, struct 
     return 1;
 }
 
-/* Walks over what is in the trace already. Returns 1 with the first record behind, 0 where there is
- * none. */
+/* Skips records that are in the trace already. Returns 1 with the first record after them, 0 if
+ * there is none. */
 static int walk_to_first(struct walk *walk, struct step *ret_step)
 {
     while (walk_next(walk, ret_step)) {
@@ -365,7 +365,7 @@ static int walk_to_first(struct walk *walk, struct step *ret_step)
     return 0;
 }
 
-/* Zeros at the end may still become records. */
+/* Not counting zero words at the end, which may still become records. */
 static uint32_t words_walked(const struct walk *walk)
 {
     return (uint32_t)(walk->at - walk->input->words) - walk->zeros;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * drain.h: the consuming half of the spool: the words of one chunk become one DATA block. The
- * writing thread, `recover` and the reader of a live or dead spool all come through here, so that a
- * record reads the same however it was saved. No I/O; takes any bytes.
+ * drain.h: the consumer's half of the spool: turns the words of one chunk into one DATA block. Used
+ * by the writer thread, by `recover`, and by the reader of a live or dead spool, so that a record
+ * is decoded in the same way however it was saved. No I/O; accepts any bytes.
  */
 #ifndef PROBITY_SPOOL_DRAIN_H
 #define PROBITY_SPOOL_DRAIN_H
@@ -11,39 +11,39 @@
 #include "format/stream.h"
 #include "spool/layout.h"
 
-/* A chunk as seen by a consumer: a copy of its header's fields, and its words. */
+/* A chunk for a consumer: a copy of its header's fields, and its words. */
 struct probity_drain_input {
-    const uint64_t *words; /* may be stored to by the owner meanwhile: each is loaded once */
-    uint32_t end;          /* words to look at, at most */
-    uint32_t first;        /* words before are in the trace already: walked for time, not put out */
+    const uint64_t *words; /* the owner may store to them concurrently: each is loaded once */
+    uint32_t end;          /* number of words to scan, at most */
+    uint32_t first;        /* earlier words are in the trace: read for times, not output */
     uint32_t thread, tid;
     uint64_t chunk;        /* serial */
     uint64_t base_tick, cpu_ns, rate;
     int cpu_known;
-    int is_late;      /* marks the block so */
+    int is_late;      /* mark the block as late */
     int stop_at_hole; /* 1: a hole ends the drain (open chunk); 0: holes are skipped and counted */
 };
 
 struct probity_drain_output {
-    uint32_t end;     /* first word not covered */
-    uint32_t records; /* 0: there is no block */
-    uint32_t holes;   /* zero words and pending records in front of end */
+    uint32_t end;     /* first word not consumed */
+    uint32_t records; /* 0: no block was made */
+    uint32_t holes;   /* zero words and pending records before end */
     size_t block_bytes;
     uint64_t last_tick;
 };
 
-enum { PROBITY_DRAIN_RECORD_BYTES = 51 }; /* the most that one word can become */
+enum { PROBITY_DRAIN_RECORD_BYTES = 51 }; /* the maximum size of one encoded word */
 
-/* Room that a block of `words` words may take. */
+/* Maximum size of a block of `words` words. */
 static inline size_t probity_drain_room(uint32_t words)
 {
     return PROBITY_BLOCK_HEADER_BYTES + PROBITY_DATA_FIXED_BYTES +
            (size_t)words * PROBITY_DRAIN_RECORD_BYTES + 128;
 }
 
-/* Working memory for words that are out of order; one per consumer. */
+/* Working memory for records out of order; one per consumer. */
 struct probity_drain_scratch {
-    struct probity_drain_entry *entries; /* PROBITY_CHUNK_WORDS_MAX of them, or the chunk's words */
+    struct probity_drain_entry *entries; /* PROBITY_CHUNK_WORDS_MAX, or the chunk's words */
     uint32_t capacity;
 };
 
@@ -51,7 +51,7 @@ struct probity_drain_entry {
     uint64_t tick;
     uint64_t off;   /* ticks off the CPU since base, modulo 2^64 */
     uint64_t code;  /* hit: stream code; event: 0 */
-    uint32_t word, words; /* event: its head, and how many */
+    uint32_t word, words; /* event: index of its head, and count */
 };
 
 /* Packs a sealed DATA block (serial as given) into block, which has probity_drain_room(end - first)

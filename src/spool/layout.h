@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * layout.h: the bytes of the spool (doc/spool.md), shared by the producing half (runtime), the
- * writing thread and readers of dead and live spools. Offsets are pinned below; the document is
+ * layout.h: the binary layout of the spool (doc/spool.md), shared by the producer (runtime), the
+ * writer thread, and readers of dead and live spools. Offsets are asserted below; the document is
  * normative.
  */
 #ifndef PROBITY_SPOOL_LAYOUT_H
@@ -24,14 +24,20 @@ enum {
 enum probity_spool_state {
     PROBITY_SPOOL_MAKING = 0,
     PROBITY_SPOOL_RECORDING = 1,
-    PROBITY_SPOOL_CLOSED = 2
+    PROBITY_SPOOL_CLOSED = 2,
+    PROBITY_SPOOL_LEFT = 3 /* recording has ended; the drainer writes the rest */
 };
+
+enum probity_spool_writer { PROBITY_SPOOL_WRITER_THREAD = 0, PROBITY_SPOOL_WRITER_EXTERNAL = 1 };
+
+/* Locked bytes of segment 0 (doc/spool.md, "Alive or dead"). */
+enum probity_spool_lock { PROBITY_SPOOL_LOCK_PROGRAM = 0, PROBITY_SPOOL_LOCK_DRAINER = 1 };
 
 enum probity_chunk_state {
     PROBITY_CHUNK_FREE = 0,
     PROBITY_CHUNK_OPEN = 1,
     PROBITY_CHUNK_FULL = 2,
-    PROBITY_CHUNK_CELLS = 3 /* no records, but cells (src/spool/cells.h) */
+    PROBITY_CHUNK_CELLS = 3 /* contains cells instead of records (src/spool/cells.h) */
 };
 
 enum { PROBITY_CHUNK_CPU_KNOWN = 1, PROBITY_CHUNK_HELD = 2 };
@@ -58,9 +64,13 @@ struct probity_spool_header {
     uint64_t failed_tick;
     uint64_t level_request; /* src/spool/control.h */
     uint32_t level_answered, levels;
-    uint64_t watermark;   /* what is older is in the trace, before `committed` */
-    uint64_t followed_ns; /* CLOCK_MONOTONIC up to which somebody reads along */
-    uint32_t wake;        /* futex of the writing thread: counts what there is to do */
+    uint64_t watermark;   /* older records are in the trace, before `committed` */
+    uint64_t followed_ns; /* until this CLOCK_MONOTONIC time a reader follows */
+    uint32_t wake;        /* futex of the writer thread: counts pending work */
+    uint32_t writer;      /* an enum probity_spool_writer */
+    uint64_t trace_device, trace_inode; /* the trace's file; both 0: an older writer */
+    /* EXTERNAL only: doc/spool.md, "A drainer outside". */
+    uint32_t beat, freed, end_reason, flush_asked, flush_done;
     uint32_t reserved;
 };
 
@@ -73,7 +83,24 @@ _Static_assert(offsetof(struct probity_spool_header, failed) == 480, "doc/spool.
 _Static_assert(offsetof(struct probity_spool_header, level_request) == 496, "doc/spool.md");
 _Static_assert(offsetof(struct probity_spool_header, watermark) == 512, "doc/spool.md");
 _Static_assert(offsetof(struct probity_spool_header, wake) == 528, "doc/spool.md");
-_Static_assert(sizeof(struct probity_spool_header) == 536, "doc/spool.md");
+_Static_assert(offsetof(struct probity_spool_header, trace_device) == 536, "doc/spool.md");
+_Static_assert(offsetof(struct probity_spool_header, beat) == 552, "doc/spool.md");
+_Static_assert(sizeof(struct probity_spool_header) == 576, "doc/spool.md");
+
+/* After the header in segment 0: path of the trace, and the program. Only for lists of spools; not
+ * part of the struct above, which is copied to small stacks. */
+enum { PROBITY_SPOOL_ORIGIN_OFFSET = 640 };
+
+struct probity_spool_origin {
+    uint32_t trace_path_bytes; /* of the full path, which is truncated if too long; 0: unknown */
+    uint32_t reserved;
+    char program[64];      /* padded with zeros */
+    char trace_path[3384]; /* padded with zeros */
+};
+
+_Static_assert(PROBITY_SPOOL_ORIGIN_OFFSET + sizeof(struct probity_spool_origin) ==
+                   PROBITY_SPOOL_HEADER_BYTES,
+               "doc/spool.md");
 
 struct probity_chunk_header {
     uint32_t state, thread, tid, used;
@@ -86,7 +113,7 @@ struct probity_chunk_header {
 _Static_assert(sizeof(struct probity_chunk_header) == 64, "doc/spool.md");
 _Static_assert(offsetof(struct probity_chunk_header, drained) == 40, "doc/spool.md");
 
-/* Words: bits 0 to 23 code, 24 to 63 tick. */
+/* Layout of a word: bits 0 to 23 code, 24 to 63 tick. */
 enum probity_word_kind {
     PROBITY_WORD_PENDING = 1,
     PROBITY_WORD_PAD = 2,
@@ -109,7 +136,7 @@ static inline uint32_t probity_word_special(enum probity_word_kind kind, uint32_
     return (uint32_t)kind | words << 4;
 }
 
-/* Where things lie in a segment. Windows of twice a chunk's size, the chunk in the upper half: see
+/* Layout of a segment. Windows are twice a chunk's size, with the chunk in the upper half: see
  * struct probity_thread. The lower halves are never touched and have no pages. */
 static inline size_t probity_spool_window_bytes(uint32_t chunk_words)
 {

@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: MIT
  *
- * live.c: what a chunk goes through at its owner's side, and the anchors. Slow paths: once a chunk,
- * ten times a second.
+ * live.c: the owner's chunk transitions, and anchors. Slow paths, run once per chunk and ten times
+ * a second.
  */
 #include "spool/live.h"
 
 #include <string.h>
 
 #include "base/os.h"
-#include "base/scale.h"
+#include "base/ticks.h"
 
 void probity_live_chunk_prepare(struct probity_live *live, uint32_t chunk,
-                                const struct probity_slot *slot, int cpu_known)
+                                const struct probity_thread_state *slot, int cpu_known)
 {
     struct probity_pool *pool = &live->pool;
     struct probity_chunk_header *header = probity_pool_header(pool, chunk);
-    /* A hit that a reading of the CPU clock moves to this chunk is older than the reading, by less
-     * than a gap: then it ran all the time. */
-    uint64_t before = slot->moves & 1 ? slot->hot.gap_ticks : 0;
+    /* A hit that a reading of the CPU clock moves to this chunk precedes the reading by less than a
+     * gap: the thread was on the CPU throughout. */
+    uint64_t before = slot->relocations & 1 ? slot->hot.gap_ticks : 0;
     uint64_t before_ns = probity_ns_of_ticks(before, probity_live_rate(live));
 
-    /* Release: who reads a zero below, or a field, no longer finds the chunk's old state; pairs
-     * with the acquire in probity_attach_chunk_stands. Costs nothing on x86. */
+    /* Release: a reader that sees a zero below, or a field, no longer sees the chunk's old state;
+     * pairs with the acquire in probity_attach_chunk_stands. Free on x86. */
     __atomic_thread_fence(__ATOMIC_RELEASE);
-    /* Zero words are what a reader takes as "nothing here"; this also brings the chunk into this
-     * core's cache. */
+    /* Readers treat zero words as empty; this also brings the chunk into this core's cache. */
     memset(probity_pool_words(pool, chunk), 0, (size_t)pool->chunk_words * 8);
     header->thread = slot->thread;
     header->tid = slot->tid;
@@ -38,7 +37,7 @@ void probity_live_chunk_prepare(struct probity_live *live, uint32_t chunk,
     __atomic_store_n(&header->state, PROBITY_CHUNK_OPEN, __ATOMIC_RELEASE);
 }
 
-uint32_t probity_live_chunk_release(struct probity_live *live, struct probity_slot *slot)
+uint32_t probity_live_chunk_release(struct probity_live *live, struct probity_thread_state *slot)
 {
     struct probity_pool *pool = &live->pool;
     uint32_t chunk = slot->chunk;
@@ -47,7 +46,7 @@ uint32_t probity_live_chunk_release(struct probity_live *live, struct probity_sl
 
     __atomic_store_n(&slot->hot.valid_bit, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->releasing, 1, __ATOMIC_RELAXED);
-    /* Release: who sees no chunk sees that one is being released. */
+    /* Release: a thread that sees no chunk sees that one is being released. */
     __atomic_store_n(&slot->chunk, PROBITY_POOL_NONE, __ATOMIC_RELEASE);
     probity_pool_header(pool, chunk)->used =
         used < pool->chunk_words ? (uint32_t)used : pool->chunk_words;
@@ -66,7 +65,7 @@ void probity_live_fail(struct probity_live *live, int system_error)
         __atomic_store_n(&header->failed, 1, __ATOMIC_RELEASE);
     }
     __atomic_store_n(&live->failed, 1, __ATOMIC_SEQ_CST);
-    /* Who waits for a chunk need not wait any more. */
+    /* Lets threads that wait for a chunk stop waiting. */
     __atomic_add_fetch(&live->pool.freed, 1, __ATOMIC_SEQ_CST);
     probity_os_wake(&live->pool.freed, INT32_MAX);
 }
@@ -82,13 +81,13 @@ static void anchor_store(struct probity_spool_header *header,
     anchor->monotonic_ns = moment->monotonic_ns;
     anchor->realtime_ns = moment->realtime_ns;
     anchor->width_ns = moment->width_ns;
-    /* Release: the anchor is whole when it is counted. */
+    /* Release: the anchor is complete when it is counted. */
     __atomic_store_n(&header->anchors, number + 1, __ATOMIC_RELEASE);
 }
 
-enum { TRIES = 5 }; /* readings for an anchor */
+enum { TRIES = 5 }; /* readings per anchor */
 
-/* anchor_busy is held. */
+/* Call with anchor_busy held. */
 static void anchor_take(struct probity_live *live, struct probity_clock_moment *ret_moment)
 {
     probity_clock_moment(live->clock, probity_live_rate(live), TRIES, ret_moment);
@@ -103,11 +102,16 @@ void probity_live_anchor(struct probity_live *live, uint64_t tick)
 {
     struct probity_clock_moment moment;
 
-    int64_t age = (int64_t)(tick - __atomic_load_n(&live->anchor_tick, __ATOMIC_RELAXED));
+    uint64_t newest = __atomic_load_n(&live->anchor_tick, __ATOMIC_RELAXED);
+    uint64_t span = newest - live->first.ticks, age_min = live->anchor_ticks_min;
 
-    if (age < (int64_t)live->anchor_ticks_min)
+    /* The first estimate of the rate spans less than a millisecond. Until anchors are far apart,
+     * each should be ten times as far from the first as the previous one. */
+    if (span < age_min / 10)
+        age_min = span > age_min / 1000 ? 9 * span : age_min / 100;
+    if ((int64_t)(tick - newest) < (int64_t)age_min)
         return;
-    /* Only one takes it; who comes second has one that is as fresh. */
+    /* Only one thread adds an anchor; the others use that one, which is as recent. */
     if (__atomic_exchange_n(&live->anchor_busy, 1, __ATOMIC_ACQUIRE) != 0)
         return;
     anchor_take(live, &moment);
@@ -119,7 +123,8 @@ void probity_live_anchor_now(struct probity_live *live, struct probity_clock_mom
     enum { LOOK_AGAIN_NS = 20000, LOOKS = 50 };
     uint32_t never = 0;
 
-    /* Who took it may never give it back: stopped, or left by a jump out of a signal handler. */
+    /* The holder may never release it if it was stopped, or left by a jump out of a signal
+     * handler. */
     for (int i = 0; __atomic_exchange_n(&live->anchor_busy, 1, __ATOMIC_ACQUIRE) != 0; i++) {
         if (i == LOOKS) {
             probity_clock_moment(live->clock, probity_live_rate(live), TRIES, ret_moment);

@@ -1,73 +1,101 @@
 /* SPDX-License-Identifier: MIT
  *
- * pool.h: the chunks of a live spool, as its own process sees them: who is free, who is full. The
- * truth for a later reader is the state in each chunk's header; the lists here only make it quick
- * to find, and are private memory.
+ * pool.h: the free and full chunks of a live spool, for its own process. Readers of the spool use
+ * the state in each chunk's header; the lists here are an index in private memory.
  *
  *     free ──probity_pool_take──► open (a thread's) ──probity_pool_hand_over──► full ──writer──►
  * free
  *
- * Threads take and hand over; only the one who holds the drain lock (the writer) frees. No locks:
- * a stack with a tag against reuse each way. Any thread, with signals blocked.
+ * Threads take and hand over; only the holder of the drain lock (the writer) frees. Lock-free: one
+ * stack per direction, with a tag against ABA. Any thread, with signals blocked.
  */
 #ifndef PROBITY_SPOOL_POOL_H
 #define PROBITY_SPOOL_POOL_H
 
+#include "base/backoff.h"
 #include "base/limits.h"
 #include "spool/layout.h"
 
 #define PROBITY_POOL_NONE UINT32_MAX
 
-/* What only the process needs to know of a chunk. */
+/* Per-chunk state private to the process. */
 struct probity_pool_chunk {
     uint32_t next;        /* in a list */
-    uint32_t is_held;     /* 1: readers were told that nothing as old as what is left comes */
+    uint32_t is_held;     /* 1: the watermark has ruled out anything as old as its rest */
     uint64_t waits_since; /* tick since which the writer waits for a hole; 0: it does not */
 };
 
 struct probity_pool_segment {
     void *at;
     struct probity_pool_chunk *chunk;
+    uint32_t present; /* number of first chunks whose pages exist; under extend_lock */
 };
 
 struct probity_pool {
-    struct probity_pool_segment segment[PROBITY_LIMIT_SEGMENTS];
     uint32_t segments; /* stored last (release) when one is added */
     uint32_t chunks_per_segment, chunk_words;
-    uint32_t free_chunks, full_chunks, open_chunks; /* estimates between operations */
+    uint32_t present; /* chunks whose pages exist, in all segments */
+    uint32_t total;   /* `present`, plus chunks that can still be added unless the last attempt
+                         failed */
+    uint32_t extend_lock, extend_asked;
+    struct probity_backoff extend_backoff;
+    uint32_t free_chunks, full_chunks, open_chunks; /* approximate between operations */
     uint64_t free_list, full_list;     /* tag << 32 | chunk + 1 */
     uint64_t serial;
-    uint32_t freed;   /* futex: counts frees */
-    uint32_t waiters; /* threads that wait for it */
+    uint32_t freed;   /* futex: number of frees */
+    uint32_t waiters; /* number of threads waiting on it */
+    /* Last: entries from `segments` on are never read, and need not be cleared. */
+    struct probity_pool_segment segment[PROBITY_LIMIT_SEGMENTS];
 };
 
-/* Adds a mapped segment; its chunks become free. Called under the session's lock. 0, or
- * PROBITY_ERROR_MEMORY. */
-int probity_pool_add(struct probity_pool *pool, void *segment);
+/* Adds a mapped segment; its first `present` chunks become free. Call with the session's lock held.
+ * Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_pool_add(struct probity_pool *pool, void *segment, uint32_t present);
 
-/* Takes a free chunk, or PROBITY_POOL_NONE. Its words are not yet zero, its header not set. */
+/* Allocates the pages of one more chunk, which becomes free. Any thread, with signals blocked.
+ * Returns 0, PROBITY_ERROR_STATE (all have pages, or backing off after a failure), or
+ * PROBITY_ERROR_MEMORY (no room). */
+int probity_pool_extend(struct probity_pool *pool);
+
+/* Takes a free chunk, or returns PROBITY_POOL_NONE. Its words are not zeroed and its header is not
+ * set. */
 uint32_t probity_pool_take(struct probity_pool *pool);
 
-/* Hands a chunk to the writer: its header's used must be set; stores the state. Returns how many
- * are full now. */
+/* Hands a chunk to the writer: its header's `used` must be set; stores the state. Returns the
+ * number of full chunks. */
 uint32_t probity_pool_hand_over(struct probity_pool *pool, uint32_t chunk);
 
-/* All full chunks, oldest first, linked by `next`; NONE where there are none. */
+/* Takes all full chunks, oldest first, linked by `next`; NONE if there are none. */
 uint32_t probity_pool_collect(struct probity_pool *pool);
 
-/* A full chunk with a hole in it counts as open while the writer waits for the hole (tick: since
- * when), because no writing makes it free: else threads would wait for it, and the writer would not
+/* With an external drainer: frees the full chunks whose state the drainer has set to free. Returns
+ * their number. */
+uint32_t probity_pool_reclaim(struct probity_pool *pool);
+
+/* Frees the oldest full chunk that may_go accepts. Returns 1 or 0. One caller at a time. */
+int probity_pool_forget(struct probity_pool *pool,
+                        int (*may_go)(struct probity_pool *pool, uint32_t chunk));
+
+/* Counts a full chunk with a hole as open while the writer waits for the hole (tick: since when),
+ * because draining does not free it. Otherwise threads would wait for it, and the writer would not
  * sleep. */
 void probity_pool_wait_begins(struct probity_pool *pool, uint32_t chunk, uint64_t tick);
 
-/* Makes a drained chunk free again and wakes who waits. */
+/* Frees a drained chunk and wakes waiters. */
 void probity_pool_free(struct probity_pool *pool, uint32_t chunk);
 
-/* All chunks that there are. Relaxed: a thread may add a segment at any time, and whoever counts
- * decides the same a moment later. */
+/* Number of chunks, with or without pages. Relaxed: a thread may add a segment at any time, and a
+ * stale count only delays a decision. */
 static inline uint32_t probity_pool_total(const struct probity_pool *pool)
 {
-    return __atomic_load_n(&pool->segments, __ATOMIC_RELAXED) * pool->chunks_per_segment;
+    return __atomic_load_n(&pool->total, __ATOMIC_RELAXED);
+}
+
+/* Whether threads may soon have to add pages themselves. */
+static inline int probity_pool_is_low(const struct probity_pool *pool)
+{
+    return __atomic_load_n(&pool->free_chunks, __ATOMIC_RELAXED) == 0 &&
+           __atomic_load_n(&pool->present, __ATOMIC_RELAXED) < probity_pool_total(pool);
 }
 
 static inline struct probity_chunk_header *probity_pool_header(const struct probity_pool *pool,
@@ -90,8 +118,8 @@ static inline struct probity_pool_chunk *probity_pool_private(const struct probi
     return &pool->segment[chunk / pool->chunks_per_segment].chunk[chunk % pool->chunks_per_segment];
 }
 
-/* Atomic: a thread that lost the race for a chunk may still look at its old link, and then fails to
- * take it. */
+/* Atomic: a thread that lost the race for a chunk may still read its old link; its exchange then
+ * fails. */
 static inline void probity_pool_link(struct probity_pool *pool, uint32_t chunk, uint32_t next)
 {
     __atomic_store_n(&probity_pool_private(pool, chunk)->next, next, __ATOMIC_RELAXED);

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * segment.c: makes the spool's files. All that can fail with a signal later (a sparse page on a
- * full file system is SIGBUS, a size over the limit is SIGXFSZ) is made to fail here with an error.
+ * segment.c: creates the spool's files. Conditions that would raise a signal later (SIGBUS for a
+ * sparse page on a full file system, SIGXFSZ for a size over the limit) are errors here.
+ *
+ * A page costs about 3 us to allocate and 1 us to free, so a process that records little must not
+ * pay for a whole spool: on tmpfs only the first chunks get their pages here, the others before a
+ * thread can take them (probity_pool_extend).
  */
 #include "spool/segment.h"
 
@@ -18,19 +22,37 @@
 #include "base/temporary.h"
 #include "probity.h"
 
+/* Replaces the path by the one that the kernel reports for the directory, without symbolic links;
+ * keeps it if the kernel reports none. Returns whether it fits and is reachable. */
+static int resolve(int directory, char *path, size_t room)
+{
+    char link[48];
+
+    snprintf(link, sizeof link, "/proc/thread-self/fd/%d", directory);
+    ssize_t length = readlink(link, path, room);
+    if (length <= 0)
+        return 1;
+    path[(size_t)length < room ? (size_t)length : room - 1] = 0;
+    return (size_t)length < room && path[0] == '/';
+}
+
 int probity_segment_directory(const char *wanted, char *ret_directory, size_t room)
 {
     struct stat status;
-    int before = errno, result = PROBITY_ERROR_OPEN;
+    int before = errno, result = PROBITY_ERROR_OPEN, directory = -1;
     int length = wanted != NULL
                      ? snprintf(ret_directory, room, "%s", wanted)
                      : snprintf(ret_directory, room, "/dev/shm/probity-%u", (unsigned)geteuid());
 
     if (length > 0 && (size_t)length < room &&
-        (mkdir(ret_directory, 0700) == 0 || errno == EEXIST) &&
-        lstat(ret_directory, &status) == 0 && S_ISDIR(status.st_mode) &&
-        status.st_uid == geteuid() && (status.st_mode & 022) == 0)
+        (mkdir(ret_directory, 0700) == 0 || errno == EEXIST))
+        directory = open(ret_directory, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (directory >= 0 && fstat(directory, &status) == 0 && S_ISDIR(status.st_mode) &&
+        status.st_uid == geteuid() && (status.st_mode & 022) == 0 &&
+        (wanted == NULL || resolve(directory, ret_directory, room)))
         result = 0;
+    if (directory >= 0)
+        close(directory);
     errno = before;
     return result;
 }
@@ -53,7 +75,7 @@ static int fits_limit(size_t bytes)
            limit.rlim_cur >= bytes;
 }
 
-/* A program that is stopped or frozen meanwhile interrupts it, whatever signals are blocked. */
+/* The call is interrupted if the program is stopped or frozen, even with all signals blocked. */
 static int allocate_range(int descriptor, size_t offset, size_t bytes)
 {
     enum { TRIES = 1000 };
@@ -67,7 +89,7 @@ static int allocate_range(int descriptor, size_t offset, size_t bytes)
     return result;
 }
 
-/* Every page that will ever be stored to is made to exist. 0 where there is room. */
+/* Allocates every page that will ever be written. Returns 0 if there is room. */
 static int allocate(int descriptor, uint32_t chunks, uint32_t words)
 {
     size_t first = PROBITY_SPOOL_HEADER_BYTES + chunks * sizeof(struct probity_chunk_header);
@@ -79,8 +101,21 @@ static int allocate(int descriptor, uint32_t chunks, uint32_t words)
     return result;
 }
 
-/* Maps the file at a multiple of a window's size: reserves more, and gives back what is not
- * needed. */
+/* Interrupted like the call above. */
+static int set_size(int descriptor, size_t bytes)
+{
+    enum { TRIES = 1000 };
+    int result = -1;
+
+    for (int i = 0; i < TRIES && result != 0; i++) {
+        result = ftruncate(descriptor, (off_t)bytes);
+        if (result != 0 && errno != EINTR)
+            break;
+    }
+    return result;
+}
+
+/* Maps the file at a multiple of a window's size: reserves more, and unmaps the excess. */
 static char *map_aligned(int descriptor, size_t bytes, size_t window)
 {
     char *wide = mmap(NULL, bytes + window, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
@@ -101,30 +136,87 @@ static char *map_aligned(int descriptor, size_t bytes, size_t window)
     return at;
 }
 
-static int populate(char *at, uint32_t chunks, uint32_t words)
+/* Allocates the pages of the headers and of the first `present` chunks. */
+static int populate(char *at, uint32_t chunks, uint32_t words, uint32_t present)
 {
     int result = probity_os_populate(
         at, PROBITY_SPOOL_HEADER_BYTES + chunks * sizeof(struct probity_chunk_header));
 
-    for (uint32_t i = 0; i < chunks && result == 0; i++)
+    for (uint32_t i = 0; i < present && result == 0; i++)
         result = probity_os_populate(probity_spool_words(at, chunks, words, i), (size_t)words * 8);
     return result;
 }
 
-/* Maps the file with all its pages present. NULL where there is no room. */
-static void *map_whole(int descriptor, uint32_t chunks, uint32_t words)
+/* Opens the same inode again; without /proc returns the descriptor itself. */
+static int reopen(int descriptor)
+{
+    char self[48];
+
+    snprintf(self, sizeof self, "/proc/thread-self/fd/%d", descriptor);
+    int file = open(self, O_RDWR | O_CLOEXEC);
+    return file >= 0 ? file : descriptor;
+}
+
+/* Maps the file and, if ret_locked is not NULL, takes the program's lock (doc/spool.md, "Alive or
+ * dead"). The mapping keeps the open file and so the lock alive; no child inherits it. The caller's
+ * descriptor stays open much longer, and a child forked by another thread inherits it: therefore a
+ * separate open file holds the lock. */
+static char *map_held(int descriptor, size_t bytes, size_t window, uint32_t *ret_locked)
+{
+    struct flock program = {.l_type = F_WRLCK,
+                            .l_whence = SEEK_SET,
+                            .l_start = PROBITY_SPOOL_LOCK_PROGRAM,
+                            .l_len = 1};
+    int file = ret_locked != NULL ? reopen(descriptor) : descriptor;
+
+    if (ret_locked != NULL)
+        *ret_locked = fcntl(file, F_OFD_SETLK, &program) == 0;
+    char *at = map_aligned(file, bytes, window);
+    /* A child must not store into its parent's records. */
+    if (at != NULL && madvise(at, bytes, MADV_DONTFORK) != 0) {
+        munmap(at, bytes);
+        at = NULL;
+    }
+    if (file != descriptor)
+        close(file);
+    return at;
+}
+
+/* Number of chunks that have pages from the start. */
+static uint32_t first_chunks(uint32_t chunks, uint32_t words)
+{
+    enum { FIRST_BYTES = 64 << 10, FIRST_MIN = 2 };
+    uint32_t first = FIRST_BYTES / (words * 8);
+
+    first = first < FIRST_MIN ? FIRST_MIN : first;
+    return first < chunks ? first : chunks;
+}
+
+/* Maps the file with pages for its headers and the first *present chunks, or more if the system
+ * requires it; updates *present. Returns NULL if there is no room. ret_locked as above. */
+static void *map_file(int descriptor, uint32_t chunks, uint32_t words, uint32_t *present,
+                      uint32_t *ret_locked)
 {
     size_t bytes = probity_spool_segment_bytes(chunks, words);
+    uint32_t first = chunks;
 
-    probity_os_no_copy_on_write(descriptor);
-    if (allocate(descriptor, chunks, words) != 0)
-        return NULL;
-    char *at = map_aligned(descriptor, bytes, probity_spool_window_bytes(words));
+    if (*present < chunks && probity_os_can_extend(descriptor)) {
+        first = first_chunks(chunks, words);
+        first = *present > first ? *present : first;
+        if (set_size(descriptor, bytes) != 0)
+            return NULL;
+    } else {
+        probity_os_no_copy_on_write(descriptor);
+        if (allocate(descriptor, chunks, words) != 0)
+            return NULL;
+    }
+    char *at = map_held(descriptor, bytes, probity_spool_window_bytes(words), ret_locked);
     if (at == NULL)
         return NULL;
-    /* A child must not store into its parent's records; a core file need not hold them. */
-    if (madvise(at, bytes, MADV_DONTFORK) == 0 && populate(at, chunks, words) == 0) {
+    if (populate(at, chunks, words, first) == 0) {
+        /* Keeps records out of core files. */
         madvise(at, bytes, MADV_DONTDUMP);
+        *present = first;
         return at;
     }
     munmap(at, bytes);
@@ -137,24 +229,28 @@ static int open_named(const char *path)
 }
 
 int probity_segment_make(char *path, const struct probity_spool_header *header,
-                         void **ret_segment, int *ret_unnamed)
+                         void **ret_segment, int *ret_unnamed, uint32_t *ret_present)
 {
     size_t bytes = probity_spool_segment_bytes(header->chunks, header->chunk_words);
     int before = errno, result = PROBITY_ERROR_OPEN;
+    uint32_t present = 0;
 
     if (!fits_limit(bytes))
         return PROBITY_ERROR_LIMIT;
-    /* A name that no trace tells would never be found. */
-    int descriptor = probity_temporary_unnamed(path, 0600), is_unnamed = descriptor >= 0;
+    /* Without a name if possible: until the trace records the name, nobody would find the file. */
+    int descriptor = probity_temporary_unnamed(AT_FDCWD, path, 0600), is_unnamed = descriptor >= 0;
     if (!is_unnamed)
         descriptor = open_named(path);
     if (descriptor >= 0) {
-        void *segment = map_whole(descriptor, header->chunks, header->chunk_words);
+        struct probity_spool_header filled = *header;
+        void *segment = map_file(descriptor, header->chunks, header->chunk_words, &present,
+                                 header->segment == 0 ? &filled.locked : NULL);
         result = segment != NULL ? 0 : PROBITY_ERROR_MEMORY;
         if (segment != NULL) {
-            memcpy(segment, header, sizeof *header);
+            memcpy(segment, &filled, sizeof filled);
             *ret_segment = segment;
             *ret_unnamed = is_unnamed ? descriptor : -1;
+            *ret_present = present;
         }
         if (segment == NULL || !is_unnamed)
             close(descriptor);
@@ -165,17 +261,33 @@ int probity_segment_make(char *path, const struct probity_spool_header *header,
     return result;
 }
 
-/* A file with a name takes the unnamed one's place, at the same address: no words are in it yet. */
-static int replace_unnamed(const char *path, void *segment)
+void probity_segment_describe(void *segment, const char *program, const char *trace_path)
+{
+    struct probity_spool_origin *origin =
+        (struct probity_spool_origin *)((char *)segment + PROBITY_SPOOL_ORIGIN_OFFSET);
+    size_t path_bytes = strlen(trace_path);
+
+    memcpy(origin->program, program, strnlen(program, sizeof origin->program));
+    memcpy(origin->trace_path, trace_path,
+           path_bytes < sizeof origin->trace_path ? path_bytes : sizeof origin->trace_path);
+    origin->trace_path_bytes = (uint32_t)path_bytes;
+}
+
+/* Replaces the unnamed file by a named one, at the same address: it contains no words yet. */
+static int replace_unnamed(const char *path, void *segment, uint32_t present)
 {
     const struct probity_spool_header *header = segment;
     size_t bytes = probity_spool_segment_bytes(header->chunks, header->chunk_words);
     int file = open_named(path);
-    void *at = file >= 0 ? map_whole(file, header->chunks, header->chunk_words) : NULL, *put;
+    uint32_t locked = 0;
+    void *put, *at = file >= 0 ? map_file(file, header->chunks, header->chunk_words, &present,
+                                          header->segment == 0 ? &locked : NULL)
+                               : NULL;
 
     if (at != NULL) {
         memcpy(at, segment, PROBITY_SPOOL_HEADER_BYTES +
                                 header->chunks * sizeof(struct probity_chunk_header));
+        ((struct probity_spool_header *)at)->locked = locked;
         put = mremap(at, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, segment);
         if (put == MAP_FAILED) {
             munmap(at, bytes);
@@ -189,15 +301,24 @@ static int replace_unnamed(const char *path, void *segment)
     return at != NULL ? 0 : PROBITY_ERROR_OPEN;
 }
 
-int probity_segment_name(int unnamed, const char *path, void *segment)
+int probity_segment_extend(void *segment, uint32_t index)
+{
+    const struct probity_spool_header *header = segment;
+    uint64_t *words = probity_spool_words(segment, header->chunks, header->chunk_words, index);
+
+    return probity_os_populate(words, (size_t)header->chunk_words * 8) == 0 ? 0
+                                                                            : PROBITY_ERROR_MEMORY;
+}
+
+int probity_segment_name(int unnamed, const char *path, void *segment, uint32_t present)
 {
     int before = errno, result = 0;
 
     if (unnamed < 0)
         return 0;
-    /* Filters of system calls, and of paths, may forbid links only. */
-    if (probity_temporary_link(unnamed, path) != 0)
-        result = replace_unnamed(path, segment);
+    /* A filter of system calls or paths may forbid only links. */
+    if (probity_temporary_link(unnamed, AT_FDCWD, path) != 0)
+        result = replace_unnamed(path, segment, present);
     close(unnamed);
     errno = before;
     return result;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * segment.h: one file of the spool, made by the traced program (doc/spool.md, "Names", "Segment").
- * Called in slow paths with signals blocked; errno stays.
+ * segment.h: one file of the spool, created by the traced program (doc/spool.md, "Names",
+ * "Segment"). Called in slow paths with signals blocked; preserves errno.
  */
 #ifndef PROBITY_SPOOL_SEGMENT_H
 #define PROBITY_SPOOL_SEGMENT_H
@@ -10,27 +10,37 @@
 
 #include "spool/layout.h"
 
-/* Finds a directory for the spool: wanted (may be NULL), else /dev/shm/probity-UID, which is made
- * where it is missing. Writes it to ret_directory. Returns 0, or PROBITY_ERROR_OPEN where it cannot
- * be made, is not a directory of this user, or is open to others. */
+/* Finds a directory for the spool: wanted (may be NULL), else /dev/shm/probity-UID, which is
+ * created if missing. Stores it in ret_directory, with symbolic links resolved. Returns 0, or
+ * PROBITY_ERROR_OPEN if it cannot be created, is not a directory of this user, or others have
+ * access. */
 int probity_segment_directory(const char *wanted, char *ret_directory, size_t room);
 
 /* Path of segment `number` of a spool whose segment 0 has `path` (ends in ".0"). Returns 0, or
  * PROBITY_ERROR_ARGUMENT. */
 int probity_segment_path(const char *path, uint32_t number, char *ret_path, size_t room);
 
-/* Makes, fills and maps a segment: header set but for state, all chunks free, every page present.
- * Returns 0, PROBITY_ERROR_OPEN, PROBITY_ERROR_LIMIT (RLIMIT_FSIZE), PROBITY_ERROR_MEMORY (no
- * room); then nothing is left behind. The mapping is shared, not inherited by fork, not in core
- * files. Where the file system can, the file has no name yet, and is gone if the process is killed
- * now: *ret_unnamed is then its descriptor, else -1. path is cut meanwhile, and whole again
- * afterwards. */
+/* Creates, fills and maps a segment: header set except state, all chunks free. The pages of the
+ * headers and of the first *ret_present chunks exist; if the system cannot add pages later without
+ * a risk of SIGBUS, those are all. Returns 0, PROBITY_ERROR_OPEN, PROBITY_ERROR_LIMIT
+ * (RLIMIT_FSIZE), PROBITY_ERROR_MEMORY (no room); on error no file is left. The mapping is shared,
+ * not inherited by fork, not in core files. If the file system supports it, the file has no name
+ * yet and vanishes if the process is killed now: *ret_unnamed is then its descriptor, else -1. path
+ * is modified during the call, and restored. The mapping of segment 0 holds the program's lock;
+ * `locked` in its header says whether it could be taken. */
 int probity_segment_make(char *path, const struct probity_spool_header *header,
-                         void **ret_segment, int *ret_unnamed);
+                         void **ret_segment, int *ret_unnamed, uint32_t *ret_present);
 
-/* Gives the file its name before anything but its headers is stored, and closes the descriptor;
- * nothing to do for -1. Where links are forbidden, another file takes its place, and its address.
- * Returns 0, or PROBITY_ERROR_OPEN: then the file is gone. */
-int probity_segment_name(int unnamed, const char *path, void *segment);
+/* Stores the program's name and the trace's path in segment 0, for lists of spools. */
+void probity_segment_describe(void *segment, const char *program, const char *trace_path);
+
+/* Allocates the pages of chunk `index`, before anything is stored in it. Returns 0, or
+ * PROBITY_ERROR_MEMORY if there is no room. */
+int probity_segment_extend(void *segment, uint32_t index);
+
+/* Names the file before anything except its headers is stored, and closes the descriptor; a no-op
+ * for -1. If links are forbidden, another file replaces it at the same address, with pages for at
+ * least the first `present` chunks. Returns 0, or PROBITY_ERROR_OPEN: the file is then gone. */
+int probity_segment_name(int unnamed, const char *path, void *segment, uint32_t present);
 
 #endif

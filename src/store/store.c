@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * store.c: opens and changes a history. What is in the file may be anybody's: it is looked at as
- * data only, and what does not fit is damage.
+ * store.c: opens and changes a history. The file is untrusted: its contents are used only as data,
+ * and anything invalid is reported as damage.
  */
 #include "store/store.h"
 
@@ -15,11 +15,11 @@
 enum {
     APPLICATION = 0x50726274, /* "Prbt" */
     VERSION = 1,
-    ROW_BYTES_MAX = 4 << 20, /* texts of traces have 64 KiB at most, and a block's name has four */
-    BUSY_MS = 10000 /* a change takes milliseconds; somebody who holds the file longer is stuck */
+    ROW_BYTES_MAX = 4 << 20, /* texts of traces have at most 64 KiB, and a block's name has four */
+    BUSY_MS = 10000 /* a change takes milliseconds; a process that holds the lock longer is stuck */
 };
 
-/* doc/runs.md, which is normative. */
+/* See doc/runs.md, which is normative. */
 static const char schema[] =
     "CREATE TABLE run ("
     " number INTEGER PRIMARY KEY AUTOINCREMENT,"
@@ -65,12 +65,12 @@ int probity_store_fail(struct probity_store *store)
     switch (code & 0xff) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-        remedy = "; put a copy of it in its place, or remove it and add the traces again";
+        remedy = "; restore it from a copy, or remove it and add the traces again";
         error = PROBITY_ERROR_DAMAGED;
         break;
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-        text = "another process has held it for ten seconds";
+        text = "locked by another process for ten seconds";
         error = PROBITY_ERROR_STATE;
         break;
     case SQLITE_NOMEM: error = PROBITY_ERROR_MEMORY; break;
@@ -132,8 +132,8 @@ int probity_store_number(struct probity_store *store, const char *sql, int64_t *
     return error;
 }
 
-/* A journal may name a further one, of a change of several databases; that one the library opens,
- * whatever it is, and removes. A history is never part of such a change. */
+/* A journal may name a super-journal, for a change of several databases; SQLite opens and deletes
+ * that, whatever file it is. A history is never part of such a change. */
 static int refuse_super_journal(sqlite3_vfs *files, const char *path, sqlite3_file *ret_file,
                                 int flags, int *ret_flags)
 {
@@ -146,13 +146,14 @@ static int refuse_super_journal(sqlite3_vfs *files, const char *path, sqlite3_fi
     return usual->xOpen(usual, path, ret_file, flags, ret_flags);
 }
 
-/* SQLite's own way to files but for that, by a name that no other store has. */
+/* Registers SQLite's VFS with that exception, under a unique name. */
 static int add_files(struct probity_store *store)
 {
     sqlite3_vfs *usual = sqlite3_initialize() == SQLITE_OK ? sqlite3_vfs_find(NULL) : NULL;
 
     if (usual == NULL)
-        return probity_store_fail_with(store, PROBITY_ERROR_SYSTEM, "SQLite knows no files here");
+        return probity_store_fail_with(store, PROBITY_ERROR_SYSTEM, "SQLite has no file system "
+                                       "support");
     snprintf(store->files_name, sizeof store->files_name, "probity-%p", (void *)store);
     store->files = *usual;
     store->files.zName = store->files_name;
@@ -163,7 +164,7 @@ static int add_files(struct probity_store *store)
     return PROBITY_ERROR_MEMORY;
 }
 
-/* Nothing in the file may make the library do more than read and write it. */
+/* Prevents anything in the file from making the library do more than read and write it. */
 static int open_file(struct probity_store *store, int flags)
 {
     int error = add_files(store);
@@ -182,7 +183,8 @@ static int open_file(struct probity_store *store, int flags)
     return probity_store_run(store, "PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON");
 }
 
-/* Columns that are computed take no room in the file: a small one would fill all memory. */
+/* Rejects computed columns: they take no space in the file, so a small file could exhaust
+ * memory. */
 static int check_tables(struct probity_store *store)
 {
     int64_t computed = 0;
@@ -192,8 +194,8 @@ static int check_tables(struct probity_store *store)
         "(SELECT count(*) FROM pragma_table_xinfo('item') WHERE hidden)", &computed);
 
     if (error == 0 && computed > 0)
-        error = probity_store_fail_with(store, PROBITY_ERROR_DAMAGED,
-                                        "its tables are not those of a history");
+        error = probity_store_fail_with(store, PROBITY_ERROR_DAMAGED, "its tables are not those of "
+                                        "a history of runs");
     return error;
 }
 
@@ -208,12 +210,12 @@ static int check_version(struct probity_store *store)
     if (error != 0)
         return error;
     if (application != APPLICATION)
-        return probity_store_fail_with(store, PROBITY_ERROR_FORMAT,
-                                       "this is no history of runs of Probity");
+        return probity_store_fail_with(store, PROBITY_ERROR_FORMAT, "not a history of runs written "
+                                       "by Probity");
     if (version == VERSION)
         return check_tables(store);
-    snprintf(text, sizeof text, "it has version %lld, and this Probity knows version %d only; "
-             "nothing is converted: use the Probity that made it", (long long)version, VERSION);
+    snprintf(text, sizeof text, "it has version %lld, but this Probity supports only version %d; "
+             "use the Probity version that wrote it", (long long)version, VERSION);
     return probity_store_fail_with(store, PROBITY_ERROR_VERSION, text);
 }
 
@@ -232,8 +234,9 @@ int probity_store_open(const char *path, int is_for_writing, struct probity_stor
 {
     int error = make_store(path, ret_store);
 
-    /* Whoever may write undoes the change that a killed process has left half done. SQLite itself
-     * goes back to reading where the file may not be written. */
+    /* Opens it for writing first, because only a process with write access can roll back a
+     * change that a killed one left unfinished. SQLite falls back to reading if the file is not
+     * writable. */
     if (error == 0)
         error = open_file(*ret_store, SQLITE_OPEN_READWRITE);
     if (error == 0 && !is_for_writing)
@@ -241,7 +244,7 @@ int probity_store_open(const char *path, int is_for_writing, struct probity_stor
     return error == 0 ? check_version(*ret_store) : error;
 }
 
-/* The version is part of the transaction: nobody sees a history without its tables. */
+/* The version is part of the transaction, so that no process sees a history without its tables. */
 static int make_tables(struct probity_store *store)
 {
     char version[96];

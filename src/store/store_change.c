@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * store_change.c: changes of a history. SQLite also fails behind the moment from which a change
- * stands: where the lock cannot be given back, or the folder not synchronized. So what a failing
- * end has left is read again.
+ * store_change.c: changes of a history. SQLite may report a failure after a change has taken
+ * effect, if the lock cannot be released or the directory cannot be synchronized. So the state is
+ * read again after a failed commit.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,8 @@
 #include "probity.h"
 #include "store/store_set.h"
 
-/* Every change touches a row of the runs: one that is put again has another time. 0: no tables yet.
+/* Every change affects a row of the runs: one that is added again has another time. 0: no tables
+ * yet.
  */
 static int state_of(struct probity_store *store, uint32_t *ret_state)
 {
@@ -42,12 +43,12 @@ static int state_of(struct probity_store *store, uint32_t *ret_state)
 
 static void undo(struct probity_store *store)
 {
-    /* What failed may have ended the transaction already. */
+    /* The failure may have ended the transaction already. */
     if (!sqlite3_get_autocommit(store->database))
         sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
 }
 
-/* A file of another sort fails here as it would later. */
+/* A file that is not a database fails here instead of later. */
 int probity_store_begin(struct probity_store *store)
 {
     int error = probity_store_run(store, "BEGIN IMMEDIATE");
@@ -60,8 +61,8 @@ int probity_store_begin(struct probity_store *store)
     return error;
 }
 
-/* Removing the journal is what makes a change: while it stands, whoever opens the file next takes
- * the change back, also where that was refused here. */
+/* A change is committed by removing the journal: while it exists, the next process that opens the
+ * file rolls the change back, even if that was refused here. */
 static int has_journal(const struct probity_store *store)
 {
     struct stat status;
@@ -73,7 +74,7 @@ static int has_journal(const struct probity_store *store)
     return is_there;
 }
 
-/* Behind an end that failed. wanted: the state that the change was to bring. */
+/* To be called after a failed commit. wanted: the state that the change should have produced. */
 static int look_again(struct probity_store *store, uint32_t wanted)
 {
     int system = sqlite3_system_errno(store->database), error = PROBITY_ERROR_WRITE;
@@ -93,8 +94,8 @@ static int look_again(struct probity_store *store, uint32_t wanted)
     }
     int is_as_before = is_known ? found == store->before : has_journal(store);
     snprintf(text + length, room, "%s", is_as_before ? "; nothing was changed"
-                                                     : "; whether the change was made is not "
-                                                       "known: see `probity runs list`");
+                                                     : "; the change may or may not have been "
+                                                       "made: see `probity runs list`");
     return probity_store_fail_with(store, error, text);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * store_runs.c: runs to rows and back. Texts are bytes of traced programs and come back as they
- * were.
+ * store_runs.c: converts runs to rows and back. Texts are bytes of traced programs and are restored
+ * unchanged.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static int bind_text(sqlite3_stmt *statement, int place, const char *text)
     return sqlite3_bind_text(statement, place, text, -1, SQLITE_STATIC);
 }
 
-/* Runs a statement that is bound to its end. */
+/* Runs a bound statement to its end. */
 static int finish(struct probity_store *store, sqlite3_stmt *statement)
 {
     int error = sqlite3_step(statement) == SQLITE_DONE ? 0 : probity_store_fail(store);
@@ -44,9 +44,9 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* ret_number: 0 where there is no run of this session. ret_is_better: what is there is complete,
- * unlike this copy, which has no more records; of a program that still ran, it may be complete and
- * less. */
+/* ret_number: 0 if there is no run of this session. ret_is_better: the existing one is complete and
+ * this copy is not and has no more records. A complete run may have fewer records than an
+ * incomplete one if the program was still running. */
 static int find_session(struct probity_store *store, const struct probity_compare_run *run,
                         uint64_t *ret_number, int *ret_is_better)
 {
@@ -68,7 +68,7 @@ static int find_session(struct probity_store *store, const struct probity_compar
     return error;
 }
 
-/* Number 0: a new one. label NULL: that of the run, or the one that is there. */
+/* number 0: a new run. label NULL: the run's, or the existing one. */
 static int put_run(struct probity_store *store, const struct probity_compare_run *run,
                    const char *label, uint64_t number)
 {
@@ -129,7 +129,7 @@ static int put_item(struct probity_store *store, sqlite3_stmt *statement,
     sqlite3_bind_int64(statement, 7, item->line);
     sqlite3_bind_int64(statement, 8, item->instance);
     sqlite3_bind_double(statement, 9, item->quantile_error);
-    /* What is not a number becomes NULL. */
+    /* SQLite stores NaN as NULL. */
     for (int i = 0; i < PROBITY_COMPARE_STATISTICS; i++)
         sqlite3_bind_double(statement, FIRST_VALUE + i, item->values[i]);
     int error = sqlite3_step(statement) == SQLITE_DONE ? 0 : probity_store_fail(store);
@@ -232,13 +232,13 @@ int probity_store_remove(struct probity_store *store, const struct probity_store
 /* ---- Reading -----------------------------------------------------------------------------------
  */
 
-/* Whether a text was not to be had for want of memory. */
+/* Whether a text is missing for lack of memory. */
 static int is_out_of_memory(sqlite3_stmt *statement)
 {
     return sqlite3_errcode(sqlite3_db_handle(statement)) == SQLITE_NOMEM;
 }
 
-/* malloc'ed; "" for NULL, which a sound file does not have. NULL: no memory. */
+/* malloc'ed; "" for NULL, which a valid file does not contain. NULL if out of memory. */
 static char *text_at(sqlite3_stmt *statement, int column)
 {
     const char *text = (const char *)sqlite3_column_text(statement, column);
@@ -248,7 +248,7 @@ static char *text_at(sqlite3_stmt *statement, int column)
     return strdup(text != NULL ? text : "");
 }
 
-/* A row of the table. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Takes a row of the table. Returns 0 or PROBITY_ERROR_MEMORY. */
 static int take_environment(sqlite3_stmt *statement, char **environment)
 {
     const char *what = (const char *)sqlite3_column_text(statement, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * store_set.h: what the files of store.h share, and nobody else sees.
+ * store_set.h: shared by the files that implement store.h.
  */
 #ifndef PROBITY_STORE_STORE_SET_H
 #define PROBITY_STORE_STORE_SET_H
@@ -13,23 +13,23 @@
 struct probity_store {
     sqlite3 *database;
     char *path;
-    struct sqlite3_vfs files; /* registered while it has a name */
+    struct sqlite3_vfs files; /* registered if it has a name */
     char files_name[32];
     char why[1024];
-    int is_warned;   /* why is of something that was done nevertheless */
+    int is_warned;   /* `why` describes a failure of something that took effect nevertheless */
     uint32_t before; /* state of the history when the change began */
 };
 
-/* Puts what failed last into words. Returns the error that it is. */
+/* Describes the last failure. Returns its error code. */
 int probity_store_fail(struct probity_store *store);
 int probity_store_fail_with(struct probity_store *store, int error, const char *text);
 
-/* Statements without a result, and one with one number. Return 0 or an error. */
+/* Runs statements without a result, or one that returns one number. Return 0 or an error. */
 int probity_store_run(struct probity_store *store, const char *sql);
 int probity_store_number(struct probity_store *store, const char *sql, int64_t *ret_number);
 
-/* A change: others wait until it ends; with an error, it did not happen, or the error says that
- * this is not known. */
+/* Begin and end a change; other processes wait until it ends. On error it did not take effect, or
+ * the error says that this is unknown. */
 int probity_store_begin(struct probity_store *store);
 int probity_store_end(struct probity_store *store, int error);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * object.c: opens a file with libdwfl, which finds debugging information that is stored apart, and
- * indexes the functions in it once. A trace names the file, so it may name anything: only regular
- * files are opened.
+ * object.c: opens a file with libdwfl, which finds separate debugging information, and indexes its
+ * functions once. The file name comes from a trace and may be anything: only regular files are
+ * opened.
  */
 #include "symbols/object.h"
 
@@ -25,7 +25,7 @@ static int add_entry(struct symbols_object *object, const char *name, Dwarf_Off 
     return 0;
 }
 
-/* Definitions only; what is inlined somewhere has its name in one abstract place. */
+/* Definitions only; an inlined function has its name in one abstract instance. */
 static void index_unit(struct symbols_object *object, Dwarf_Die *unit)
 {
     Dwarf_Die child;
@@ -52,8 +52,8 @@ static int compare_entries(const void *left, const void *right)
     return strcmp(a->name, b->name);
 }
 
-/* What is split into .dwo files is in the units beside their skeletons. Types have units of their
- * own, without functions. */
+/* Split .dwo parts are in the units next to their skeletons. Types have separate units, which
+ * contain no functions. */
 static void index_object(struct symbols_object *object)
 {
     Dwarf_CU *unit = NULL;
@@ -71,7 +71,7 @@ static void index_object(struct symbols_object *object)
         qsort(object->entries, object->count, sizeof *object->entries, compare_entries);
 }
 
-/* To open a pipe would wait, and a device may do anything. */
+/* Opening a pipe would block, and opening a device may have side effects. */
 static int is_regular(const char *path)
 {
     struct stat status;
@@ -79,7 +79,7 @@ static int is_regular(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* "Offline": from files alone, as nothing is known of where the program had them in memory. */
+/* "Offline": from files alone, because the program's addresses in memory are unknown. */
 static void load(struct symbols_object *object)
 {
     static const Dwfl_Callbacks callbacks = {.find_debuginfo = dwfl_standard_find_debuginfo,
@@ -122,7 +122,8 @@ void symbols_object_close(struct symbols_object *object)
     free(object);
 }
 
-/* Compilers name files as they were called with: by different paths in the trace and in DWARF. */
+/* Compilers record paths as given on their command line: they may differ between trace and
+ * DWARF. */
 static const char *last_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -130,7 +131,7 @@ static const char *last_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* Where a function is declared. Since DWARF 5 file 0 is the unit's own; older libdw refuse it. */
+/* Where a function is declared. Since DWARF 5 file 0 is the unit's file; older libdw rejects it. */
 static const char *file_of(Dwarf_Die *function)
 {
     const char *path = dwarf_decl_file(function);
@@ -145,7 +146,7 @@ static const char *file_of(Dwarf_Die *function)
     return path;
 }
 
-/* Of the entries with this name, the first. */
+/* The first of the entries with this name. */
 static size_t first_entry(const struct symbols_object *object, const char *name)
 {
     size_t low = 0, high = object->count;
@@ -160,8 +161,8 @@ static size_t first_entry(const struct symbols_object *object, const char *name)
     return low;
 }
 
-/* The macro stands below the head of its function: static functions of one name in one file differ
- * in that. */
+/* The macro is below the head of its function; the line distinguishes static functions of one name
+ * in one file. */
 int symbols_object_find(const struct symbols_object *object, const char *name, const char *file,
                         int line, Dwarf_Die *ret_function)
 {

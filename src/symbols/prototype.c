@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * prototype.c: declarations of C grow from the name outwards: a pointer puts its star in front of
- * what there is, an array and a function put their brackets behind it, and the type they end in
- * comes first of all.
+ * prototype.c: C declarations grow from the name outwards: a pointer prepends its star, an array
+ * and a function append their brackets, and the final type comes first.
  */
 #include "symbols/prototype.h"
 
@@ -13,7 +12,7 @@
 
 enum { DEPTH_MAX = 12, STEPS_MAX = 2000, DECLARATOR_BYTES = 1024 };
 
-/* What one prototype may take, whatever its DWARF says. */
+/* Limits the work for one prototype, whatever its DWARF contains. */
 struct effort {
     int depth, steps;
 };
@@ -21,7 +20,7 @@ struct effort {
 static void put_type(Dwarf_Die *type, const char *declarator, struct effort *effort, char *out,
                      size_t room);
 
-/* What has no name stands without one: a parameter of a declaration, a struct within a typedef. */
+/* Unnamed entries exist: a parameter of a declaration, a struct within a typedef. */
 static const char *name_of(Dwarf_Die *die)
 {
     const char *name = dwarf_diename(die);
@@ -39,7 +38,7 @@ static Dwarf_Die *type_of(Dwarf_Die *die, Dwarf_Die *ret_type)
     return dwarf_formref_die(&attribute, ret_type);
 }
 
-/* Cuts where the room ends. */
+/* Truncates at the end of the room. */
 static void append(char *out, size_t room, const char *text)
 {
     size_t length = strlen(out);
@@ -73,7 +72,7 @@ static void put_parameters(Dwarf_Die *function, struct effort *effort, char *out
     append(out, room, count == 0 && dwarf_hasattr(function, DW_AT_prototyped) ? "void)" : ")");
 }
 
-/* A type that ends the declaration: its name, and in front of it what C wants there. */
+/* A type that ends the declaration: its name, after the keyword that C requires. */
 static void put_named(const char *keyword, const char *name, const char *declarator, char *out,
                       size_t room)
 {
@@ -81,7 +80,7 @@ static void put_named(const char *keyword, const char *name, const char *declara
              *declarator != '\0' ? " " : "", declarator);
 }
 
-/* Brackets bind closer than the star: what has some behind it takes the star in parentheses. */
+/* Brackets bind tighter than the star: before brackets the star needs parentheses. */
 static void put_pointer(Dwarf_Die *target, const char *declarator, struct effort *effort, char *out,
                         size_t room)
 {
@@ -93,7 +92,7 @@ static void put_pointer(Dwarf_Die *target, const char *declarator, struct effort
     put_type(target, inner, effort, out, room);
 }
 
-/* A qualifier of a pointer stands behind its star, that of anything else in front. */
+/* The qualifier of a pointer follows its star, that of anything else precedes it. */
 static void put_qualified(const char *word, Dwarf_Die *target, const char *declarator,
                           struct effort *effort, char *out, size_t room)
 {
@@ -109,7 +108,7 @@ static void put_qualified(const char *word, Dwarf_Die *target, const char *decla
     put_type(target, declarator, effort, out + length, room - length);
 }
 
-/* "name[3][8]": one entry below for each dimension, with its last index or its count. */
+/* "name[3][8]": one child entry per dimension, with its last index or its count. */
 static void put_array(Dwarf_Die *array, Dwarf_Die *element, const char *declarator,
                       struct effort *effort, char *out, size_t room)
 {
@@ -134,7 +133,7 @@ static void put_array(Dwarf_Die *array, Dwarf_Die *element, const char *declarat
     put_type(element, inner, effort, out, room);
 }
 
-/* Of a pointer to a function, the declarator is "(*name)". */
+/* For a pointer to a function, the declarator is "(*name)". */
 static void put_function(Dwarf_Die *function, Dwarf_Die *result, const char *declarator,
                          struct effort *effort, char *out, size_t room)
 {
@@ -145,7 +144,7 @@ static void put_function(Dwarf_Die *function, Dwarf_Die *result, const char *dec
     put_type(result, inner, effort, out, room);
 }
 
-/* A type that is not nested too deep. */
+/* Writes a type unless it is nested too deeply. */
 static void put_known(Dwarf_Die *type, const char *declarator, struct effort *effort, char *out,
                       size_t room)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * prototype.h: a function of DWARF as its prototype in C.
+ * prototype.h: formats a DWARF function as its C prototype.
  */
 #ifndef PROBITY_SYMBOLS_PROTOTYPE_H
 #define PROBITY_SYMBOLS_PROTOTYPE_H
@@ -8,8 +8,9 @@
 #include <elfutils/libdw.h>
 #include <stddef.h>
 
-/* Puts "int SetRect(struct rect *rect, int left)" into ret_text, cut to `room` bytes with the zero
- * at its end. DWARF may be damaged: what is nested too deep is shown as "...". */
+/* Writes "int SetRect(struct rect *rect, int left)" to ret_text, truncated to `room` bytes
+ * including the terminating zero. DWARF may be damaged: types nested too deeply are shown as
+ * "...". */
 void symbols_prototype(Dwarf_Die *function, char *ret_text, size_t room);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * symbols.c: which object a function is in, and what was found for it.
+ * symbols.c: finds the object that contains a function, and caches the results.
  */
 #include "symbols/symbols.h"
 
@@ -35,7 +35,7 @@ struct symbols *symbols_open(void (*no_memory)(void))
 {
     struct symbols *symbols = calloc(1, sizeof *symbols);
 
-    /* libdwfl would ask servers for what is not on this machine. */
+    /* Otherwise libdwfl would ask servers for missing files. */
     unsetenv("DEBUGINFOD_URLS");
     if (symbols != NULL)
         symbols->no_memory = no_memory;
@@ -44,7 +44,7 @@ struct symbols *symbols_open(void (*no_memory)(void))
     return symbols;
 }
 
-/* Programs have few libraries: a list. An object that was not found is kept too. */
+/* A list, because programs have few libraries. Objects that were not found are in it too. */
 static struct symbols_object *object_of(struct symbols *symbols, const char *path)
 {
     struct symbols_object *object = symbols->objects;
@@ -83,7 +83,7 @@ static char *make_signature(struct symbols *symbols, const struct probity_functi
     return signature;
 }
 
-/* A function of a trace is always at the same address. */
+/* A function of a trace always has the same address. */
 static int compare_found(const void *left, const void *right)
 {
     uintptr_t a = (uintptr_t)((const struct found *)left)->function;

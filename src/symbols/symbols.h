@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * symbols.h: signatures of C functions from the DWARF of their program, by elfutils' libdw. Only
- * the tool links it. Files are those named in the trace, where they still are; nothing is fetched
- * from a network.
+ * symbols.h: signatures of C functions from the DWARF of their program, read with elfutils' libdw.
+ * Linked only into the tool. Uses the files named in the trace, if they still exist; nothing is
+ * fetched from a network.
  */
 #ifndef PROBITY_SYMBOLS_SYMBOLS_H
 #define PROBITY_SYMBOLS_SYMBOLS_H
@@ -11,13 +11,14 @@
 
 struct symbols;
 
-/* no_memory is called, here and below, where there is no memory; it may end the process. If it
- * returns, or is NULL, signatures are missing. NULL without memory: then nothing is found. */
+/* no_memory is called, here and below, if memory is exhausted; it may end the process. If it
+ * returns, or is NULL, signatures are missing. Returns NULL if out of memory: then nothing is
+ * found. */
 struct symbols *symbols_open(void (*no_memory)(void));
 
-/* The signature of a function, as "int SetRect(struct rect *rect, int left)", or NULL where its
- * object (executable, where the function names none) or its DWARF cannot be had. Found once for
- * each function; valid until close. symbols may be NULL. */
+/* The signature of a function, such as "int SetRect(struct rect *rect, int left)", or NULL if its
+ * object (the executable, if the function names none) or its DWARF is not available. Looked up once
+ * per function; valid until close. symbols may be NULL. */
 const char *symbols_signature(struct symbols *symbols, const struct probity_function *function,
                               const char *executable);
 

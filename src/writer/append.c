@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * append.c: write(2) until all is there, or back to where it was.
+ * append.c: writes completely or rolls back.
  */
 #include "writer/append.h"
 
@@ -19,8 +19,8 @@ static int is_within_limit(uint64_t bytes)
            bytes <= limit.rlim_cur;
 }
 
-/* 0, or what somebody else has done to the file: blocks behind a gap would not be found again, and
- * a file that has lost its name takes room until the program ends. */
+/* Returns 0, or an error if others changed the file: readers would not find blocks after a gap, and
+ * an unlinked file would take up space until the program ends. */
 static int file_change(const struct probity_append *append)
 {
     struct stat status;
@@ -53,7 +53,7 @@ int probity_append_bytes(struct probity_append *append, const void *bytes, size_
             continue;
         if (written <= 0) {
             append->error = written < 0 ? errno : EIO;
-            /* A cut that fails too leaves a torn block, which readers pass over. */
+            /* If truncation fails too, a torn block remains, which readers skip. */
             if (ftruncate(append->descriptor, (off_t)append->committed) != 0)
                 return PROBITY_ERROR_WRITE;
             return PROBITY_ERROR_WRITE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * append.h: blocks onto the end of a trace file, each whole or not at all. One user at a time.
+ * append.h: appends blocks to a trace file, each completely or not at all. For one user at a time.
  */
 #ifndef PROBITY_WRITER_APPEND_H
 #define PROBITY_WRITER_APPEND_H
@@ -10,15 +10,15 @@
 
 struct probity_append {
     int descriptor;
-    int error;          /* the system's number for the last failure */
-    uint64_t committed; /* bytes of whole blocks in the file */
-    int has_links;      /* 1: its file system counts names, and it had one */
-    uint64_t bytes_min; /* without its first so many bytes the file is no trace */
+    int error;          /* errno of the last failure */
+    uint64_t committed; /* size of the complete blocks in the file */
+    int has_links;      /* 1: the file system counts links, and the file had one */
+    uint64_t bytes_min; /* minimum size of a trace */
 };
 
-/* Appends count bytes. On failure the file is cut back to what it was. Returns 0 or
- * PROBITY_ERROR_WRITE. A file size limit is seen before the kernel would raise SIGXFSZ, and a file
- * that others have removed or emptied (error ENOENT), or cut (EIO), is left alone. */
+/* Appends count bytes. On failure the file is truncated to its old size. Returns 0 or
+ * PROBITY_ERROR_WRITE. Checks a file size limit before the kernel would raise SIGXFSZ, and does not
+ * touch a file that others have removed or emptied (error ENOENT), or truncated (EIO). */
 int probity_append_bytes(struct probity_append *append, const void *bytes, size_t count);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * pass.c: drain, gather, write, and only then let go: a chunk's words stay in the spool until
- * write(2) has returned, so that a kill at any point leaves each record in the file, in the spool,
- * or (covered by its block's chunk and words) in both.
+ * pass.c: drain, gather, write, and only then release: a chunk's words stay in the spool until
+ * write(2) has returned. After a kill at any point each record is in the file, in the spool, or in
+ * both; in the last case it is identified by its block's chunk and words.
  */
 #include "writer/pass.h"
 
@@ -10,11 +10,11 @@
 #include <sys/mman.h>
 
 #include "base/os.h"
-#include "base/scale.h"
+#include "base/ticks.h"
 
 enum {
     COMMITS = 1024,
-    HOLE_WAIT_NS = 1000000000,      /* how long a hole in a full chunk may take to fill */
+    HOLE_WAIT_NS = 1000000000,      /* maximum time for a hole in a full chunk to fill */
     WATERMARK_MARGIN_NS = 100000    /* store buffers drain in far less */
 };
 
@@ -39,7 +39,7 @@ int probity_pass_init(struct probity_pass *pass, struct probity_live *live)
     pass->append = append;
     pass->waiting = PROBITY_POOL_NONE;
     pass->held = PROBITY_POOL_NONE;
-    pass->block_serial = 1; /* INFO is block 0, at least */
+    pass->block_serial = 1; /* INFO at least is block 0 */
     pass->synced_bytes = append.committed;
     size_t commits = COMMITS * sizeof *pass->commit;
     uint8_t *at = mmap(NULL, scratch_bytes(pass) + commits + batch_room(pass),
@@ -59,7 +59,8 @@ void probity_pass_release(struct probity_pass *pass)
            scratch_bytes(pass) + COMMITS * sizeof *pass->commit + batch_room(pass));
 }
 
-/* Writes what is gathered, and lets go of it. doc/spool.md, "Order of the writer's stores". */
+/* Writes the gathered blocks and releases their chunks. See doc/spool.md, "Order of the writer's
+ * stores". */
 static int batch_write(struct probity_pass *pass)
 {
     struct probity_pool *pool = &pass->live->pool;
@@ -83,7 +84,7 @@ static int batch_write(struct probity_pass *pass)
     return 0;
 }
 
-/* Where a chunk that cannot be drained to its end holds the watermark back. */
+/* For a chunk that cannot be drained to its end: holds back the watermark. */
 static void hold_watermark(struct probity_pass *pass, uint64_t tick)
 {
     if (tick < pass->watermark)
@@ -138,7 +139,7 @@ static void hold(struct probity_pass *pass, uint32_t chunk)
     pass->held = chunk;
 }
 
-/* Whether a probe is still at work at word `at`. */
+/* Whether a probe is still in progress at word `at`. */
 static int is_hole(const struct probity_pool *pool, uint32_t chunk, uint32_t at)
 {
     uint64_t head = __atomic_load_n(&probity_pool_words(pool, chunk)[at], __ATOMIC_ACQUIRE);
@@ -147,9 +148,9 @@ static int is_hole(const struct probity_pool *pool, uint32_t chunk, uint32_t at)
                          (head & 15) == PROBITY_WORD_PENDING);
 }
 
-/* One held chunk: its hole may have been filled, or will never be, since its thread is dead (looked
- * at first: what it stored before is seen then). Words behind a hole wait in the spool: a block
- * that went over the hole would leave it to chance whether the record that fills it is lost. */
+/* One held chunk: its hole may have been filled, or never will be because its thread is dead
+ * (checked first, so that its earlier stores are visible). Words after a hole wait in the spool: if
+ * a block included the hole, the record that fills it might be lost. */
 static int held_chunk_drain(struct probity_pass *pass, uint32_t chunk, int last)
 {
     struct probity_pool *pool = &pass->live->pool;
@@ -171,7 +172,7 @@ static int held_chunk_drain(struct probity_pass *pass, uint32_t chunk, int last)
     return 0;
 }
 
-/* Holes that were filled after all: late blocks. A chunk without holes is free again. */
+/* Holes filled late become late blocks. A chunk without holes is freed. */
 static int held_drain(struct probity_pass *pass, int last)
 {
     uint32_t chunk = pass->held;
@@ -186,8 +187,8 @@ static int held_drain(struct probity_pass *pass, int last)
     return result;
 }
 
-/* A full chunk with a hole: a probe in it is still at work, or was left by a jump out of a signal
- * handler. Should it still store, it must find its own chunk, and nobody else's. */
+/* A full chunk with a hole: a probe in it is still in progress, or was left by a jump out of a
+ * signal handler. As long as it may store, the chunk must not be given to another thread. */
 static void hole_wait(struct probity_pass *pass, uint32_t chunk,
                       const struct probity_drain_output *output)
 {
@@ -209,7 +210,7 @@ static void hole_wait(struct probity_pass *pass, uint32_t chunk,
     hold(pass, chunk);
 }
 
-/* A full chunk. last: nothing is waited for. */
+/* Drains a full chunk. last: do not wait for holes. */
 static int full_drain(struct probity_pass *pass, uint32_t chunk, int last)
 {
     uint32_t used = probity_pool_header(&pass->live->pool, chunk)->used;
@@ -248,14 +249,18 @@ static int drain_lists(struct probity_pass *pass, int last)
 
 int probity_pass_full(struct probity_pass *pass)
 {
+    /* Only a pass over all chunks advances the watermark. Chunks waiting here for a hole were
+     * included in the last such pass, or are newer. */
+    uint64_t watermark = pass->watermark;
     int result = drain_lists(pass, 0);
 
+    pass->watermark = watermark;
     return result != 0 ? result : batch_write(pass);
 }
 
-/* What an open chunk holds by now. Its owner may store on, or hand it over meanwhile: only we free
- * it. */
-static int open_drain(struct probity_pass *pass, struct probity_slot *slot)
+/* Drains the contents of an open chunk so far. Its owner may store more, or hand it over, in the
+ * meantime: only the writer frees it. */
+static int open_drain(struct probity_pass *pass, struct probity_thread_state *slot)
 {
     struct probity_pool *pool = &pass->live->pool;
     uint32_t chunk = __atomic_load_n(&slot->chunk, __ATOMIC_ACQUIRE);
@@ -281,31 +286,31 @@ static int open_drain(struct probity_pass *pass, struct probity_slot *slot)
     return 0;
 }
 
-/* An open chunk, and what its cursor does not tell: a hit on its way to other words may be older
- * than the watermark, and in none of the chunks that this pass sees. Pairs with move_hit in
- * src/runtime/record.c. */
-static int slot_drain(struct probity_pass *pass, struct probity_slot *slot,
+/* Drains an open chunk, and accounts for a hit that its cursor does not show: a hit being moved to
+ * other words may be older than the watermark and in none of the chunks that this pass sees. Pairs
+ * with move_hit in src/runtime/record.c. */
+static int slot_drain(struct probity_pass *pass, struct probity_thread_state *slot,
                       uint64_t watermark_before)
 {
-    uint32_t moves = __atomic_load_n(&slot->moves, __ATOMIC_ACQUIRE);
+    uint32_t relocations = __atomic_load_n(&slot->relocations, __ATOMIC_ACQUIRE);
     int result = open_drain(pass, slot);
-    /* On its way into the list of full ones: this pass may miss it. Pairs with
+    /* The chunk is moving to the list of full ones and this pass may miss it. Pairs with
      * probity_live_chunk_release. */
     if (__atomic_load_n(&slot->releasing, __ATOMIC_ACQUIRE))
         hold_watermark(pass, watermark_before);
-    uint64_t moving = __atomic_load_n(&slot->moving_tick, __ATOMIC_ACQUIRE);
-    uint32_t moves_now = __atomic_load_n(&slot->moves, __ATOMIC_ACQUIRE);
+    uint64_t moving = __atomic_load_n(&slot->relocating_tick, __ATOMIC_ACQUIRE);
+    uint32_t relocations_now = __atomic_load_n(&slot->relocations, __ATOMIC_ACQUIRE);
 
     uint64_t patience = probity_ticks_of_ns(HOLE_WAIT_NS, probity_live_rate(pass->live));
-    if (moves_now != moves)
+    if (relocations_now != relocations)
         hold_watermark(pass, watermark_before); /* `moving` may be the next hit's */
-    else if ((moves_now & 1) && probity_clock_ticks(pass->live->clock) - moving < patience)
+    else if ((relocations_now & 1) && probity_clock_ticks(pass->live->clock) - moving < patience)
         hold_watermark(pass, moving); /* older: left by a jump out of a signal handler */
     return result;
 }
 
-/* A thread that went without its destructor (a raw exit, a late probe) left its chunk open. */
-static void reap_thread(struct probity_live *live, struct probity_slot *slot)
+/* A thread that ended without its destructor (a raw exit, a late probe) left its chunk open. */
+static void reap_thread(struct probity_live *live, struct probity_thread_state *slot)
 {
     if (probity_os_thread_exists(live->pid, __atomic_load_n(&slot->tid, __ATOMIC_RELAXED)))
         return;
@@ -353,9 +358,9 @@ static int sync_write(struct probity_pass *pass, uint16_t type, uint32_t reason)
     return batch_write(pass);
 }
 
-/* The order makes the watermark true: first its time, then the open chunks up to their cursors,
- * then the full ones. A chunk that was open at the first step and is full at the last is drained in
- * both. */
+/* The order of steps makes the watermark correct: first its time, then the open chunks up to their
+ * cursors, then the full ones. A chunk that is open at the first step and full at the last is
+ * drained in both. */
 int probity_pass_all(struct probity_pass *pass, int last)
 {
     struct probity_live *live = pass->live;
@@ -366,7 +371,7 @@ int probity_pass_all(struct probity_pass *pass, int last)
         probity_clock_ticks(live->clock) - probity_ticks_of_ns(WATERMARK_MARGIN_NS, rate);
     uint32_t slots = __atomic_load_n(&live->slots, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < slots; i++) {
-        struct probity_slot *slot = &live->slot[i];
+        struct probity_thread_state *slot = &live->slot[i];
         if (!__atomic_load_n(&slot->in_use, __ATOMIC_ACQUIRE))
             continue;
         int result = slot_drain(pass, slot, before);
@@ -374,7 +379,8 @@ int probity_pass_all(struct probity_pass *pass, int last)
             return result;
         reap_thread(live, slot);
     }
-    /* What is drained must be noted before a chunk can be seen a second time, full or held. */
+    /* Drained words must be recorded before a chunk can be drained a second time, as full or
+     * held. */
     int result = batch_write(pass);
     if (result == 0)
         result = drain_lists(pass, last);
@@ -391,7 +397,7 @@ int probity_pass_all(struct probity_pass *pass, int last)
     return result;
 }
 
-/* As any thread gets its number. */
+/* The writer gets its number like any thread. */
 static void number_take(struct probity_pass *pass, uint32_t *thread_numbers)
 {
     struct probity_live *live = pass->live;
@@ -402,7 +408,7 @@ static void number_take(struct probity_pass *pass, uint32_t *thread_numbers)
     __atomic_add_fetch(&live->header->threads, 1, __ATOMIC_RELAXED);
 }
 
-/* No chunk stands behind this block: a serial of its own and one word make it look like one. */
+/* This block has no chunk: a separate serial and one word stand in for it. */
 int probity_pass_levels(struct probity_pass *pass, uint64_t tick, uint32_t levels,
                         uint32_t *thread_numbers)
 {
@@ -458,16 +464,8 @@ int probity_pass_end(struct probity_pass *pass, uint32_t reason)
     return sync_write(pass, PROBITY_BLOCK_END, reason);
 }
 
-/* What younger records cannot be understood without. */
-static int is_declaration(uint64_t kind)
-{
-    return kind == PROBITY_EVENT_THREAD_NAME || kind == PROBITY_EVENT_PROBE_NAME ||
-           kind == PROBITY_EVENT_SITE || kind == PROBITY_EVENT_FUNCTION ||
-           kind == PROBITY_EVENT_FORMAT || kind == PROBITY_EVENT_LEVELS;
-}
-
-/* Of a drained block, its declarations, as the payload of a block of their own, into `kept`.
- * Returns its bytes; *ret_records: how many there are, maybe none. */
+/* Copies the declarations of a drained block into `kept`, as the payload of a separate block.
+ * Returns its size; *ret_records: their number, possibly 0. */
 static size_t keep_declarations(const uint8_t *block, size_t block_bytes, uint8_t *kept,
                                 uint32_t *ret_records)
 {
@@ -478,14 +476,14 @@ static size_t keep_declarations(const uint8_t *block, size_t block_bytes, uint8_
     struct probity_record record;
     struct probity_data data;
 
-    probity_data_get(from, bytes, &data); /* our own */
+    probity_data_get(from, bytes, &data); /* written by this process */
     probity_unpacker_init(&unpacker, from + PROBITY_DATA_FIXED_BYTES,
                           bytes - PROBITY_DATA_FIXED_BYTES, data.first_tick);
     struct probity_packer packer =
         probity_packer_start(kept + PROBITY_DATA_FIXED_BYTES, data.first_tick, table);
     data.records = 0;
     while (probity_unpack(&unpacker, &record) > 0) {
-        if (!is_declaration(record.kind))
+        if (!probity_event_declares(record.kind))
             continue;
         probity_pack_event(&packer, record.tick, record.kind, record.payload,
                            record.payload_bytes);
@@ -498,8 +496,8 @@ static size_t keep_declarations(const uint8_t *block, size_t block_bytes, uint8_
     return (size_t)(packer.at - kept);
 }
 
-/* A chunk whose owner may still store into it must not be given to another thread. Returns 1 where
- * it was let go of, 0 where not, or an error. The scratch, of more bytes than the chunk, is free
+/* A chunk whose owner may still store into it must not be given to another thread. Returns 1 if it
+ * was freed, 0 if not, or an error. The scratch buffer, which is larger than the chunk, is free
  * once the chunk is drained. */
 static int forget_chunk(struct probity_pass *pass, uint32_t chunk)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * profile.c: packs rows into the room that there is, and begins another part when it is full. Reads
- * cells beside the threads that store to them.
+ * profile.c: packs rows into the available room, and begins another part when it is full. Reads
+ * cells while threads store to them.
  */
 #include "writer/profile.h"
 
@@ -56,7 +56,7 @@ int probity_profile_finish(struct probity_profile_sink *sink)
     return sink->payload != NULL ? put_part(sink, PROBITY_PROFILE_LAST) : 0;
 }
 
-/* ---- By the writing thread ---------------------------------------------------------------------
+/* ---- In the writer thread ----------------------------------------------------------------------
  */
 
 static uint8_t *pass_room(void *context)

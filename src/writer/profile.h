@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * profile.h: cells to PROFILE blocks: at each flush and at the end by the writing thread, and from
- * a dead spool by recover. Each writing is a whole profile that replaces the one before.
+ * profile.h: writes cells as PROFILE blocks: at each flush and at the end by the writer thread, and
+ * from a dead spool by recover. Each time a complete profile replaces the previous one.
  */
 #ifndef PROBITY_WRITER_PROFILE_H
 #define PROBITY_WRITER_PROFILE_H
@@ -12,14 +12,14 @@
 #include "format/profile.h"
 #include "spool/cells.h"
 
-/* Rows on their way into blocks. The first six fields are the caller's. */
+/* Destination of rows. The caller sets the first six fields. */
 struct probity_profile_sink {
-    /* Room for a payload of `bytes` bytes; NULL where there is none. */
+    /* Returns room for a payload of `bytes` bytes, or NULL. */
     uint8_t *(*room)(void *context);
-    /* Writes the block whose payload lies there. Returns 0 or an error. */
+    /* Writes the block whose payload was stored there. Returns 0 or an error. */
     int (*put)(void *context, uint32_t payload_bytes);
     void *context;
-    size_t bytes; /* PROBITY_PROFILE_ROW_BYTES_MAX + PROBITY_PROFILE_FIXED_BYTES at least */
+    size_t bytes; /* at least PROBITY_PROFILE_ROW_BYTES_MAX + PROBITY_PROFILE_FIXED_BYTES */
     uint64_t tick, rate;
     struct probity_profile_part part;
     uint8_t *payload;
@@ -29,7 +29,7 @@ struct probity_profile_sink {
 /* Adds the cells of one chunk. Returns 0 or an error of the caller's functions. */
 int probity_profile_add(struct probity_profile_sink *sink, const struct probity_cells *cells);
 
-/* Writes the last part. Nothing where no cell was added. */
+/* Writes the last part, unless no cell was added. */
 int probity_profile_finish(struct probity_profile_sink *sink);
 
 struct probity_pass;

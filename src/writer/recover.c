@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * recover.c: appends to a trace what its dead program left in the spool, then an END block, then
+ * recover.c: appends the spool of a dead program to its trace, followed by an END block; then
  * removes the spool.
  *
  *     lock ─► scan the file ─► cut the torn tail ─► DATA ... SYNC ... END ─► fsync ─► spool
  *     closed, unlinked
  *
- * A kill at any arrow leaves a file whose blocks cover some of the spool's words and the spool
- * itself: the next run finds by (chunk serial, words) what is there already. A failed write cuts
- * the file back to where it was.
+ * After a kill at any arrow the spool still exists, and the file has some of its words: the next
+ * run identifies those by (chunk serial, words). After a failed write the file is truncated to its
+ * old size.
  */
 #include "writer/recover.h"
 
@@ -16,26 +16,32 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/parent.h"
 #include "format/block.h"
 #include "probity.h"
 #include "reader/file.h"
-#include "reader/rest.h"
 #include "reader/scan.h"
+#include "reader/spool_tail.h"
 #include "writer/profile.h"
 
 struct recovery {
     int file;
-    uint64_t size;        /* of the file as found */
-    uint64_t end;         /* of its last valid block; the next block goes here */
+    struct probity_parent parent; /* the trace's directory */
+    int is_trusted;               /* recover other users' traces, and copies, too */
+    const struct probity_recover_file *only; /* NULL: any file with that name */
+    uint64_t size;        /* size of the file when it was opened */
+    uint64_t end;         /* end of its last valid block; the next block goes here */
     uint64_t serial;      /* of the next block */
     uint8_t *info_bytes, *profile_block;
     struct probity_info info;
-    struct probity_rest rest;
+    struct probity_spool_tail rest;
     int has_rest, has_end;
-    struct probity_sync newest; /* the file's newest SYNC, or what INFO says */
-    uint64_t records_since;     /* in DATA blocks behind it */
+    int has_begun; /* there is a SYNC or DATA block, or it is not certain that there is none */
+    struct probity_sync newest; /* the file's newest SYNC, or from INFO */
+    uint64_t records_since;     /* number of records in DATA blocks after it */
     uint64_t last_tick;
     struct probity_recover_result *result;
 };
@@ -50,22 +56,52 @@ static int keep_info(struct recovery *recovery, const struct probity_scan_item *
     memcpy(recovery->info_bytes, item->payload, bytes);
     int error = probity_info_get(recovery->info_bytes, bytes, &recovery->info);
     recovery->newest = (struct probity_sync){.anchor = recovery->info.anchor};
+    recovery->has_begun = !probity_file_is_only_begun(recovery->file, &recovery->info);
     return error;
+}
+
+/* Opens the file itself, not a link to it; it must belong to this user. */
+static int open_file(struct recovery *recovery, const char *path)
+{
+    const int flags = O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY;
+    const struct probity_parent *parent = &recovery->parent;
+    struct probity_recover_result *result = recovery->result;
+    struct stat status;
+
+    if (probity_parent_open(path, &recovery->parent) != 0 ||
+        fstatat(parent->directory, parent->name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+        return PROBITY_ERROR_OPEN;
+    result->is_link = S_ISLNK(status.st_mode);
+    result->is_foreign = status.st_uid != geteuid() && !recovery->is_trusted;
+    if (result->is_link || result->is_foreign)
+        return PROBITY_ERROR_STATE;
+    recovery->file = S_ISREG(status.st_mode) ? openat(parent->directory, parent->name, flags) : -1;
+    if (recovery->file < 0)
+        return S_ISREG(status.st_mode) ? PROBITY_ERROR_OPEN : PROBITY_ERROR_FORMAT;
+    /* Checks the open file: the name may refer to another one by now. */
+    if (fstat(recovery->file, &status) != 0 || !S_ISREG(status.st_mode))
+        return PROBITY_ERROR_FORMAT;
+    result->is_foreign = status.st_uid != geteuid() && !recovery->is_trusted;
+    result->device = status.st_dev;
+    result->inode = status.st_ino;
+    if (recovery->only != NULL && (status.st_dev != recovery->only->device ||
+                                   status.st_ino != recovery->only->inode)) {
+        errno = ESTALE;
+        return PROBITY_ERROR_OPEN;
+    }
+    return result->is_foreign ? PROBITY_ERROR_STATE : 0;
 }
 
 static int open_trace(struct recovery *recovery, const char *path)
 {
     struct probity_scan scan;
     struct probity_scan_item item;
+    int got = open_file(recovery, path);
+    int64_t size = got == 0 ? probity_file_size(recovery->file) : got;
 
-    recovery->file = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
-    if (recovery->file < 0)
-        return PROBITY_ERROR_OPEN;
-    int64_t size = probity_file_size(recovery->file);
-    int got = size < 0 ? (int)size
-                       : probity_scan_init(&scan, recovery->file, (uint64_t)size, 0);
     if (size < 0)
-        return got;
+        return (int)size;
+    got = probity_scan_init(&scan, recovery->file, (uint64_t)size, 0);
     if (got == 0)
         got = probity_scan_next(&scan, &item);
     if (got > 0)
@@ -78,35 +114,44 @@ static int open_trace(struct recovery *recovery, const char *path)
     return got;
 }
 
-static char *text_copy(const struct probity_text *text)
+/* The spool does not exist: it had no name yet if the program was killed just after it started. In
+ * that case the lock on the trace is free; it is taken before the file is read. */
+static int take_start(struct recovery *recovery)
 {
-    if (text->bytes == NULL || text->length == 0 || memchr(text->bytes, 0, text->length) != NULL)
-        return NULL;
-    return strndup(text->bytes, text->length);
+    struct flock first = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+
+    if (!recovery->has_begun && fcntl(recovery->file, F_OFD_SETLK, &first) != 0) {
+        recovery->result->is_unknown = errno != EAGAIN && errno != EACCES;
+        return PROBITY_ERROR_STATE;
+    }
+    return 0;
 }
 
-/* Takes the spool for this process, if it is there and its program is gone. */
+/* Takes over the spool if it exists and its program has ended. */
 static int take_spool(struct recovery *recovery)
 {
+    struct probity_attach_query query;
     struct probity_attach attach;
-    char *path = text_copy(&recovery->info.text[PROBITY_TAG_SPOOL]);
+    enum probity_attach_owner owner;
 
-    if (path == NULL)
+    if (recovery->info.text[PROBITY_TAG_SPOOL].length == 0)
         return 0;
-    int error = probity_attach_open(path, recovery->info.session, recovery->info.boot, 1, &attach);
-    free(path);
+    int error = probity_spool_tail_query(recovery->file, recovery->parent.directory,
+                                         &recovery->info, &query);
+    query.writable = 1;
+    query.takes_copies = recovery->is_trusted && recovery->only == NULL;
+    if (error == 0)
+        error = probity_attach_find(&query, &recovery->result->is_copy, &attach);
     if (error == PROBITY_ERROR_OPEN || error == PROBITY_ERROR_FORMAT)
-        return 0; /* none, or another's */
+        return take_start(recovery); /* no spool, or that of another session */
     recovery->result->is_spool_cut = error == PROBITY_ERROR_DAMAGED;
     if (error != 0)
         return error;
-    /* Looked at before the lock, so as not to take it from a program that is about to. */
-    if (probity_attach_is_alive(&attach) || probity_attach_lock(&attach) != 0 ||
-        probity_attach_is_alive(&attach))
-        error = PROBITY_ERROR_STATE;
-    recovery->result->is_taken = error != 0 && !probity_attach_has_process(&attach);
+    error = probity_attach_lock(&attach, &owner);
+    recovery->result->is_taken = owner == PROBITY_ATTACH_FOLDED;
+    recovery->result->is_unknown = owner == PROBITY_ATTACH_UNKNOWN;
     if (error == 0)
-        error = probity_rest_adopt(&attach, &recovery->info, &recovery->rest);
+        error = probity_spool_tail_adopt(&attach, &recovery->info, &recovery->rest);
     if (error != 0)
         probity_attach_close(&attach);
     recovery->has_rest = error == 0;
@@ -122,7 +167,7 @@ static int take_data(struct recovery *recovery, const struct probity_scan_item *
     recovery->records_since += data.records;
     if (data.last_tick > recovery->last_tick)
         recovery->last_tick = data.last_tick;
-    return recovery->has_rest ? probity_rest_cover(&recovery->rest, &data) : 0;
+    return recovery->has_rest ? probity_spool_tail_cover(&recovery->rest, &data) : 0;
 }
 
 static void take_sync(struct recovery *recovery, const struct probity_scan_item *item)
@@ -136,7 +181,8 @@ static void take_sync(struct recovery *recovery, const struct probity_scan_item 
     recovery->has_end |= item->header.type == PROBITY_BLOCK_END;
 }
 
-/* Every checksum is verified: only whole blocks take words from the spool. */
+/* Every checksum is verified, because words are taken from the spool only if they are not in a
+ * valid block. */
 static int scan_file(struct recovery *recovery)
 {
     struct probity_scan scan;
@@ -153,6 +199,8 @@ static int scan_file(struct recovery *recovery)
                 continue;
             recovery->end = item.offset + item.bytes;
             recovery->serial = item.header.serial + 1;
+            recovery->has_begun |= item.header.type == PROBITY_BLOCK_DATA ||
+                                   item.header.type == PROBITY_BLOCK_SYNC;
             if (item.header.type == PROBITY_BLOCK_DATA)
                 got = take_data(recovery, &item);
             else if (item.header.type == PROBITY_BLOCK_SYNC ||
@@ -187,18 +235,18 @@ static int append(struct recovery *recovery, const uint8_t *block, size_t bytes)
 
 static int append_chunk(struct recovery *recovery, size_t index)
 {
-    struct probity_rest *rest = &recovery->rest;
+    struct probity_spool_tail *rest = &recovery->rest;
     struct probity_drain_output output;
     struct probity_data data;
     uint8_t *payload = rest->block + PROBITY_BLOCK_HEADER_BYTES;
 
-    probity_rest_pack(rest, index, recovery->serial, &output);
+    probity_spool_tail_pack(rest, index, recovery->serial, &output);
     if (output.records == 0)
         return 0;
     uint32_t payload_bytes = (uint32_t)(output.block_bytes - PROBITY_BLOCK_HEADER_BYTES);
     if (probity_data_get(payload, payload_bytes, &data) == 0 &&
         data.first_tick < recovery->newest.watermark) {
-        data.flags |= PROBITY_DATA_LATE; /* the file has promised that there is no such record */
+        data.flags |= PROBITY_DATA_LATE; /* the watermark has ruled out such a record */
         probity_data_put(payload, &data);
         probity_block_seal(rest->block, PROBITY_BLOCK_DATA, recovery->serial, payload_bytes);
     }
@@ -226,10 +274,17 @@ static int append_sync(struct recovery *recovery, const struct probity_sync *syn
     return append(recovery, block, PROBITY_BLOCK_HEADER_BYTES + bytes);
 }
 
-/* Anchors that only the spool has, then END with the spool's counters. */
+/* Whether the program ended the recording and left the rest to recover. */
+static int has_ended(const struct probity_spool_header *header)
+{
+    return header->state == PROBITY_SPOOL_LEFT && (header->end_reason == PROBITY_END_STOPPED ||
+                                                   header->end_reason == PROBITY_END_EXIT);
+}
+
+/* Writes anchors that only the spool has, then END with the spool's counters. */
 static int append_end(struct recovery *recovery)
 {
-    const struct probity_rest *rest = &recovery->rest;
+    const struct probity_spool_tail *rest = &recovery->rest;
     const struct probity_spool_header *header = &rest->header;
     struct probity_sync sync = recovery->newest;
     int error = 0;
@@ -245,7 +300,9 @@ static int append_end(struct recovery *recovery)
         error = append_sync(recovery, &sync, PROBITY_BLOCK_SYNC);
     }
     sync.watermark = recovery->last_tick > sync.watermark ? recovery->last_tick : sync.watermark;
-    sync.reason = header->failed ? PROBITY_END_FAILED : PROBITY_END_RECOVERED;
+    sync.reason = header->failed        ? PROBITY_END_FAILED
+                  : has_ended(header) ? header->end_reason
+                                      : PROBITY_END_RECOVERED;
     sync.failed_errno = header->failed_errno;
     sync.failed_tick = header->failed_tick;
     recovery->result->has_failed = header->failed != 0;
@@ -268,15 +325,34 @@ static int put_profile(void *context, uint32_t payload_bytes)
     return append(recovery, recovery->profile_block, PROBITY_BLOCK_HEADER_BYTES + payload_bytes);
 }
 
-/* What the program has counted is newer than any profile in the file. */
+/* The last time that the program recorded: calls in progress lasted until then. */
+static uint64_t last_moment(const struct recovery *recovery)
+{
+    const struct probity_spool_tail *rest = &recovery->rest;
+    uint64_t last = recovery->last_tick;
+    struct probity_cells cells;
+
+    if (recovery->newest.anchor.ticks > last)
+        last = recovery->newest.anchor.ticks;
+    for (size_t i = 0; i < rest->anchor_count; i++)
+        last = rest->anchors[i].ticks > last ? rest->anchors[i].ticks : last;
+    for (uint64_t i = 0; i < rest->attach.chunk_count; i++) {
+        uint64_t newest =
+            probity_attach_cells(&rest->attach, i, &cells) ? probity_cells_newest(&cells) : 0;
+        last = newest > last ? newest : last;
+    }
+    return last;
+}
+
+/* The counts in the spool are newer than any profile in the file. */
 static int append_profile(struct recovery *recovery)
 {
-    const struct probity_rest *rest = &recovery->rest;
+    const struct probity_spool_tail *rest = &recovery->rest;
     struct probity_profile_sink sink = {.room = profile_room,
                                         .put = put_profile,
                                         .context = recovery,
                                         .bytes = PROBITY_LIMIT_BATCH_BYTES,
-                                        .tick = recovery->last_tick,
+                                        .tick = last_moment(recovery),
                                         .rate = rest->rate};
     struct probity_cells cells;
     int error = 0;
@@ -314,10 +390,26 @@ static int fold(struct recovery *recovery)
     if (error != 0) {
         int kept_errno = errno;
         if (ftruncate(recovery->file, (off_t)start) != 0)
-            kept_errno = errno; /* whole blocks and a torn one are there now: still readable */
+            kept_errno = errno; /* the file ends with a torn block: still readable */
         errno = kept_errno;
     }
     return error;
+}
+
+/* INFO says whether a CSV file is requested; its name is derived from the trace's name. */
+static void name_csv(struct recovery *recovery, const char *path)
+{
+    static const char suffix[] = ".csv" PROBITY_TRACE_SUFFIX;
+    size_t length = strlen(path), kept = length - (sizeof PROBITY_TRACE_SUFFIX - 1);
+    char *csv_path = recovery->result->csv_path;
+
+    if (recovery->info.text[PROBITY_TAG_CSV].length == 0 ||
+        strlen(recovery->parent.name) < sizeof suffix - 1 ||
+        strcmp(path + length - (sizeof suffix - 1), suffix) != 0 ||
+        kept >= sizeof recovery->result->csv_path)
+        return;
+    memcpy(csv_path, path, kept);
+    csv_path[kept] = 0;
 }
 
 static int recover(struct recovery *recovery, const char *path)
@@ -330,15 +422,16 @@ static int recover(struct recovery *recovery, const char *path)
         error = scan_file(recovery);
     if (error != 0)
         return error;
-    char *csv = text_copy(&recovery->info.text[PROBITY_TAG_CSV]);
-    if (csv != NULL && strlen(csv) < sizeof recovery->result->csv_path)
-        memcpy(recovery->result->csv_path, csv, strlen(csv) + 1);
-    free(csv);
+    name_csv(recovery, path);
     recovery->result->was_closed = recovery->has_end;
     recovery->result->has_spool = recovery->has_rest;
     if (recovery->has_rest && !recovery->has_end) {
         recovery->result->is_short = recovery->rest.header.committed > recovery->size;
         error = recovery->result->is_short ? PROBITY_ERROR_DAMAGED : fold(recovery);
+    } else if (!recovery->has_begun && !recovery->has_end && recovery->end == recovery->size &&
+               !recovery->result->is_copy) {
+        recovery->result->is_empty = 1;
+        error = fold(recovery);
     }
     if (error == 0 && recovery->has_rest)
         error = probity_attach_retire(&recovery->rest.attach);
@@ -350,9 +443,10 @@ static void release(struct recovery *recovery)
     int kept_errno = errno;
 
     if (recovery->has_rest)
-        probity_rest_release(&recovery->rest);
+        probity_spool_tail_release(&recovery->rest);
     if (recovery->file >= 0)
         close(recovery->file);
+    probity_parent_close(&recovery->parent);
     free(recovery->info_bytes);
     free(recovery->profile_block);
     errno = kept_errno;
@@ -360,25 +454,34 @@ static void release(struct recovery *recovery)
 
 int probity_recover_discard(const char *trace_path, struct probity_recover_result *ret_result)
 {
-    struct recovery recovery = {.file = -1, .result = ret_result};
+    struct recovery recovery = {.file = -1, .parent = {.directory = -1}, .result = ret_result};
 
     memset(ret_result, 0, sizeof *ret_result);
     int error = open_trace(&recovery, trace_path);
     if (error == 0)
         error = take_spool(&recovery);
     else if (error != PROBITY_ERROR_OPEN && error != PROBITY_ERROR_READ)
-        error = 0; /* no trace, so it has no spool */
+        error = 0; /* not a trace, a link, or another user's: there is no spool to remove */
     if (error == 0 && recovery.has_rest)
         error = probity_attach_retire(&recovery.rest.attach);
     release(&recovery);
     return error;
 }
 
-int probity_recover(const char *trace_path, struct probity_recover_result *ret_result)
+int probity_recover(const char *trace_path, int is_trusted,
+                    struct probity_recover_result *ret_result)
 {
-    struct recovery recovery = {.file = -1, .result = ret_result};
+    return probity_recover_only(trace_path, NULL, is_trusted, ret_result);
+}
+
+int probity_recover_only(const char *trace_path, const struct probity_recover_file *only,
+                         int is_trusted, struct probity_recover_result *ret_result)
+{
+    struct recovery recovery = {.file = -1, .parent = {.directory = -1}, .result = ret_result};
 
     memset(ret_result, 0, sizeof *ret_result);
+    recovery.is_trusted = is_trusted;
+    recovery.only = only;
     int error = recover(&recovery, trace_path);
     release(&recovery);
     return error;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * recover.h: folds the spool of a dead program into its trace. May be interrupted at any point and
- * run again: the result is the same.
+ * recover.h: recovers the spool of a dead program into its trace. May be interrupted at any point
+ * and run again, with the same result.
  */
 #ifndef PROBITY_WRITER_RECOVER_H
 #define PROBITY_WRITER_RECOVER_H
@@ -9,26 +9,46 @@
 #include <stdint.h>
 
 struct probity_recover_result {
-    int was_closed;          /* the trace had its END block already */
+    int was_closed;          /* the trace already had its END block */
     int has_spool;           /* a spool was found; 0: nothing could be added */
+    int is_empty;            /* there never was one: the program was killed before it recorded */
     uint64_t records, holes; /* taken from the spool */
-    int is_short; /* the file is shorter than its program wrote: a copy, and not the trace itself */
-    int is_spool_cut;        /* with PROBITY_ERROR_DAMAGED: the spool is, and not the trace */
-    int is_taken;            /* with PROBITY_ERROR_STATE: by another recover, not by its program */
+    int is_short; /* the file is shorter than its program wrote: a copy, not the trace */
+    int is_spool_cut;        /* with PROBITY_ERROR_DAMAGED: the spool is damaged, not the trace */
+    int is_taken;            /* with PROBITY_ERROR_STATE: another recover is running */
+    int is_unknown;          /* with PROBITY_ERROR_STATE: whether its program runs is unknown */
+    /* With PROBITY_ERROR_STATE: nothing was changed, because the name is a symbolic link, or the
+     * trace is another user's. */
+    int is_link, is_foreign;
+    int is_copy;             /* no spool was used: that of this session belongs to another file */
     int has_failed;          /* recording had ended early: the trace could not be written */
-    uint64_t torn_bytes;     /* of a block that was being written at the end; cut off */
-    char csv_path[4096];     /* what INFO asks for; empty: no CSV. The caller makes it */
+    uint64_t torn_bytes;     /* of an incomplete block at the end, which was removed */
+    char csv_path[4096];     /* trace_path without ".probity" if a CSV is requested, else empty. The
+                                caller writes it */
+    uint64_t device, inode;  /* of the trace's file */
 };
 
-/* Returns 0; PROBITY_ERROR_STATE where the program still runs or another recover is at it;
- * PROBITY_ERROR_WRITE (errno set; the trace is as before, the spool stays); PROBITY_ERROR_OPEN,
- * READ (errno set), FORMAT, VERSION, DAMAGED (no INFO; or is_short: nothing is changed, the
- * spool is for the trace itself; or is_spool_cut: likewise), MEMORY. */
-int probity_recover(const char *trace_path, struct probity_recover_result *ret_result);
+/* is_trusted: traces of other users, and copies, are recovered too. Returns 0; PROBITY_ERROR_STATE
+ * if the program is still running, another recover is running, is_link or is_foreign;
+ * PROBITY_ERROR_WRITE (errno set; the trace is unchanged, the spool is kept); PROBITY_ERROR_OPEN,
+ * READ (errno set), FORMAT, VERSION, DAMAGED (no INFO; or is_short: nothing was changed, the spool
+ * belongs to the original trace; or is_spool_cut: nothing was changed), MEMORY. */
+int probity_recover(const char *trace_path, int is_trusted,
+                    struct probity_recover_result *ret_result);
 
-/* Removes the spool of a trace that is to be thrown away. The trace stays. Returns 0, also where
- * there is no spool or the file is no trace; PROBITY_ERROR_STATE as above; PROBITY_ERROR_OPEN,
- * READ, WRITE (errno set), MEMORY. */
+/* A file that the caller has checked before. */
+struct probity_recover_file {
+    uint64_t device, inode;
+};
+
+/* The same, for this file only (NULL: any), with the spool that its program wrote. If the path
+ * leads to another file, returns PROBITY_ERROR_OPEN with ESTALE. */
+int probity_recover_only(const char *trace_path, const struct probity_recover_file *only,
+                         int is_trusted, struct probity_recover_result *ret_result);
+
+/* Removes the spool of a trace that is to be deleted. The trace is kept. Returns 0, also if there
+ * is no spool, or the file is not a trace, a link or another user's; PROBITY_ERROR_STATE as above;
+ * PROBITY_ERROR_OPEN, READ, WRITE (errno set), MEMORY. */
 int probity_recover_discard(const char *trace_path, struct probity_recover_result *ret_result);
 
 #endif

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * request.c: which spool is a process's, and whether it is alive. What lies in the folder is
- * anybody's: a file counts only once probity_attach_open() has checked it.
+ * request.c: finds the spool of a process and determines whether the process is alive. Files in the
+ * directory are untrusted until probity_attach_open() has checked them.
  */
 #include "writer/request.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/os.h"
+#include "base/parent.h"
 #include "probity.h"
 #include "spool/attach.h"
 #include "spool/control.h"
@@ -22,61 +25,129 @@ struct probity_request {
     struct probity_attach attach;
 };
 
-int probity_request_open_spool(const char *path, const uint8_t session[16], const uint8_t boot[16],
-                               struct probity_request **ret_request)
+/* Takes over the attachment; its program must be recording. */
+static int begin(struct probity_attach *attach, struct probity_request **ret_request)
 {
+    const struct probity_spool_header *header = probity_attach_header(attach);
     struct probity_request *request = malloc(sizeof *request);
+    int error = request == NULL ? PROBITY_ERROR_MEMORY : PROBITY_ERROR_STATE;
+    enum probity_attach_owner owner = probity_attach_owner(attach);
 
-    if (request == NULL)
-        return PROBITY_ERROR_MEMORY;
-    int error = probity_attach_open(path, session, boot, 1, &request->attach);
-    if (error != 0) {
-        int before = errno;
-        free(request);
-        errno = before;
-        return error;
-    }
-    const struct probity_spool_header *header = probity_attach_header(&request->attach);
-    if (__atomic_load_n(&header->failed, __ATOMIC_ACQUIRE) == 0 &&
-        probity_attach_is_alive(&request->attach) &&
-        probity_attach_has_process(&request->attach)) {
+    if (request != NULL && __atomic_load_n(&header->failed, __ATOMIC_ACQUIRE) == 0 &&
+        (owner == PROBITY_ATTACH_ALIVE || owner == PROBITY_ATTACH_UNKNOWN)) {
+        request->attach = *attach;
         *ret_request = request;
         return 0;
     }
-    probity_request_close(request);
-    return PROBITY_ERROR_STATE;
+    free(request);
+    probity_attach_close(attach);
+    return error;
 }
 
-/* Takes the header of what may be a segment 0. Returns whether it is one, of this process and
- * boot. */
-static int header_of_process(const char *path, uint32_t pid,
+int probity_request_open_trace(const struct probity_request_trace *trace,
+                               struct probity_request **ret_request)
+{
+    const struct probity_text *named = &trace->info->text[PROBITY_TAG_SPOOL];
+    struct probity_attach_query query = {
+        .place = {.session = trace->info->session,
+                  .owner = trace->owner,
+                  .trace_directory = probity_parent_of_target(trace->path),
+                  .named = named->bytes,
+                  .named_length = named->length},
+        .boot = trace->info->boot,
+        .trace_device = trace->device,
+        .trace_inode = trace->inode,
+        .writable = 1};
+    struct probity_attach attach;
+    int error = probity_attach_find(&query, NULL, &attach), before = errno;
+
+    if (query.place.trace_directory >= 0)
+        close(query.place.trace_directory);
+    errno = before;
+    return error == 0 ? begin(&attach, ret_request) : error;
+}
+
+/* Identifies the process: by the id in its PID namespace, which it wrote into its spool, and, if
+ * readable, by its mappings. */
+struct process {
+    uint32_t own_pid;
+    FILE *maps; /* or NULL */
+};
+
+static void process_find(uint32_t pid, struct process *ret_process)
+{
+    char path[40], line[256];
+    FILE *status;
+
+    ret_process->own_pid = pid;
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/maps", pid);
+    ret_process->maps = fopen(path, "re");
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/status", pid);
+    status = fopen(path, "re");
+    while (status != NULL && fgets(line, sizeof line, status) != NULL) {
+        const char *last = strrchr(line, '\t');
+        if (strncmp(line, "NSpid:", 6) == 0 && last != NULL)
+            ret_process->own_pid = (uint32_t)strtoul(last, NULL, 10);
+    }
+    if (status != NULL)
+        fclose(status);
+}
+
+/* Whether the process has the file mapped, which rules out another process with the same id. The
+ * device is not compared, because on some file systems stat() and the list of mappings disagree on
+ * it. */
+static int maps_file(const struct process *process, int file)
+{
+    struct stat status;
+    char *line = NULL;
+    size_t room = 0;
+    int is_mapped = 0, is_empty = 1;
+
+    if (process->maps == NULL || fstat(file, &status) != 0)
+        return 1;
+    rewind(process->maps);
+    while (!is_mapped && getline(&line, &room, process->maps) > 0) {
+        uint64_t inode;
+        is_empty = 0;
+        is_mapped = sscanf(line, "%*s %*s %*s %*s %" SCNu64, &inode) == 1 &&
+                    inode == (uint64_t)status.st_ino;
+    }
+    free(line);
+    return is_mapped || is_empty; /* the list of a process of another user is empty */
+}
+
+/* Reads the header of a possible segment 0. Returns whether it is one, of this process and boot. */
+static int header_of_process(const struct probity_place *place, const struct process *process,
                              struct probity_spool_header *ret_header)
 {
-    size_t length = strlen(path);
+    size_t bytes;
     uint8_t boot[16];
+    int file = probity_place_open(place, 0, 0, &bytes);
 
-    if (length < 2 || strcmp(path + length - 2, ".0") != 0)
-        return 0;
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file < 0)
         return 0;
     ssize_t got = pread(file, ret_header, sizeof *ret_header, 0);
+    int is_mapped = maps_file(process, file);
     close(file);
     probity_os_boot_id(boot);
-    return got == (ssize_t)sizeof *ret_header &&
+    return got == (ssize_t)sizeof *ret_header && is_mapped &&
            memcmp(ret_header->magic, PROBITY_SPOOL_MAGIC, sizeof ret_header->magic) == 0 &&
-           memcmp(ret_header->boot, boot, sizeof boot) == 0 && ret_header->pid == pid &&
+           memcmp(ret_header->boot, boot, sizeof boot) == 0 &&
+           ret_header->pid == process->own_pid &&
            ret_header->state == PROBITY_SPOOL_RECORDING;
 }
 
-/* Opens the file where it is such a spool; a second one only counts. */
-static void consider(const char *path, uint32_t pid, int *count, struct probity_request **first)
+/* Opens the spool if it matches; further ones are only counted. */
+static void consider(struct probity_place *place, const struct process *process, int *count,
+                     struct probity_request **first)
 {
     struct probity_spool_header header;
     struct probity_request *request;
+    struct probity_attach attach;
 
-    if (!header_of_process(path, pid, &header) ||
-        probity_request_open_spool(path, header.session, header.boot, &request) != 0)
+    if (!header_of_process(place, process, &header) ||
+        probity_attach_open(place, header.session, header.boot, 1, &attach) != 0 ||
+        begin(&attach, &request) != 0)
         return;
     if ((*count)++ == 0)
         *first = request;
@@ -84,33 +155,78 @@ static void consider(const char *path, uint32_t pid, int *count, struct probity_
         probity_request_close(request);
 }
 
-int probity_request_open_process(const char *folder, uint32_t pid, int *ret_count,
+/* Searches a directory that was checked, and takes over its descriptor. */
+static int look_through(int file, const char *directory, uint32_t owner, uint32_t pid, int *count,
+                        struct probity_request **first)
+{
+    struct process process;
+    DIR *list = fdopendir(file);
+    const struct dirent *entry;
+    char stem[48];
+    int result = list != NULL ? 1 : PROBITY_ERROR_MEMORY;
+
+    if (list == NULL)
+        close(file);
+    process_find(pid, &process);
+    while (result > 0 && (entry = readdir(list)) != NULL) {
+        struct probity_place place;
+        if (!probity_place_stem(entry->d_name, stem))
+            continue;
+        result = probity_place_make(fcntl(file, F_DUPFD_CLOEXEC, 0), directory, owner, stem,
+                                    &place);
+        if (result > 0) {
+            consider(&place, &process, count, first);
+            probity_place_close(&place);
+        }
+    }
+    if (list != NULL)
+        closedir(list);
+    if (process.maps != NULL)
+        fclose(process.maps);
+    return result < 0 ? result : 0;
+}
+
+/* The user of a process; if unknown, the calling user. */
+static uint32_t user_of(uint32_t pid)
+{
+    char process[32];
+    struct stat status;
+
+    snprintf(process, sizeof process, "/proc/%u", pid);
+    return stat(process, &status) == 0 ? status.st_uid : geteuid();
+}
+
+int probity_request_open_process(uint32_t pid, char *ret_directory, size_t room, int *ret_count,
                                  struct probity_request **ret_request)
 {
-    DIR *directory = opendir(folder);
+    const char *wanted = getenv("PROBITY_SPOOL_DIR");
+    int is_named = wanted != NULL && wanted[0] != 0;
+    uint32_t owner = user_of(pid);
     struct probity_request *first = NULL;
-    const struct dirent *entry;
-    int count = 0, result = 0;
 
-    if (directory == NULL && errno != ENOENT)
-        return PROBITY_ERROR_OPEN;
-    while (directory != NULL && result == 0 && (entry = readdir(directory)) != NULL) {
-        char *path = NULL;
-        if (asprintf(&path, "%s/%s", folder, entry->d_name) < 0) {
-            result = PROBITY_ERROR_MEMORY;
-            break;
-        }
-        consider(path, pid, &count, &first);
-        free(path);
+    *ret_count = 0;
+    if (is_named)
+        snprintf(ret_directory, room, "%s", wanted);
+    else
+        probity_place_default(owner, ret_directory, room);
+    int file = probity_place_open_directory(ret_directory, owner);
+    if (file == PROBITY_ERROR_STATE && is_named && owner != geteuid()) {
+        owner = geteuid();
+        file = probity_place_open_directory(ret_directory, owner);
     }
-    if (directory != NULL)
-        closedir(directory);
-    if (first != NULL && (count > 1 || result != 0))
+    if (file < 0)
+        return file == PROBITY_ERROR_OPEN && errno == ENOENT ? 0 : file;
+    int result = look_through(file, ret_directory, owner, pid, ret_count, &first);
+    if (first != NULL && (*ret_count > 1 || result < 0))
         probity_request_close(first);
     else if (first != NULL)
         *ret_request = first;
-    *ret_count = count;
     return result;
+}
+
+const struct probity_attach *probity_request_attach(const struct probity_request *request)
+{
+    return &request->attach;
 }
 
 uint32_t probity_request_pid(const struct probity_request *request)
@@ -120,7 +236,7 @@ uint32_t probity_request_pid(const struct probity_request *request)
 
 int probity_request_has_writer(const struct probity_request *request)
 {
-    return __atomic_load_n(&probity_attach_header(&request->attach)->locked, __ATOMIC_ACQUIRE) != 0;
+    return probity_attach_has_drainer(&request->attach);
 }
 
 int probity_request_read(const struct probity_request *request, int *ret_functions,

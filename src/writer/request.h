@@ -1,38 +1,58 @@
 /* SPDX-License-Identifier: MIT
  *
- * request.h: asks a running program for other levels, from another process: finds the spool of a
- * process, and is the tool's half of src/spool/control.h. Nothing of it runs in a traced program.
+ * request.h: finds the spool of a process and requests a change of levels from its program; the
+ * tool's half of src/spool/control.h. Never runs in a traced program.
  */
 #ifndef PROBITY_WRITER_REQUEST_H
 #define PROBITY_WRITER_REQUEST_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-/* A spool whose program records now. */
+#include "format/block.h"
+
+struct probity_attach;
+
+/* A spool whose program is recording. */
 struct probity_request;
 
-/* The spool of a process in a folder, by all segments 0 there. *ret_count says how many it has;
- * where that is 1, *ret_request is open. Returns 0, PROBITY_ERROR_OPEN with errno where the folder
- * cannot be read (none: no spool), PROBITY_ERROR_MEMORY. */
-int probity_request_open_process(const char *folder, uint32_t pid, int *ret_count,
+/* Opens the spool of a process, searched for among all segments 0 in PROBITY_SPOOL_DIR or in the
+ * directory of its user, whose path is stored in ret_directory. pid: as seen by this process; it
+ * may differ in the program's PID namespace. *ret_count: number of spools found; if 1, *ret_request
+ * is open. Returns 0, PROBITY_ERROR_OPEN with errno set if the directory cannot be read (if it does
+ * not exist, there is no spool), PROBITY_ERROR_STATE if it is another user's or writable by others,
+ * or PROBITY_ERROR_MEMORY. */
+int probity_request_open_process(uint32_t pid, char *ret_directory, size_t room, int *ret_count,
                                  struct probity_request **ret_request);
 
-/* The spool whose segment 0 is at path. Returns 0; PROBITY_ERROR_STATE where its program does not
- * record any more; else as probity_attach_open(). */
-int probity_request_open_spool(const char *path, const uint8_t session[16], const uint8_t boot[16],
+/* Identifies a trace that was read. */
+struct probity_request_trace {
+    const char *path;
+    const struct probity_info *info;
+    uint64_t device, inode; /* of its file */
+    uint32_t owner;         /* its user id */
+};
+
+/* Opens the spool of a trace. Returns 0; PROBITY_ERROR_STATE if its program is no longer recording;
+ * else as probity_attach_find(). */
+int probity_request_open_trace(const struct probity_request_trace *trace,
                                struct probity_request **ret_request);
+
+/* The attached spool; valid until the request is closed. */
+const struct probity_attach *probity_request_attach(const struct probity_request *request);
 
 uint32_t probity_request_pid(const struct probity_request *request);
 
-/* Whether there is a thread that could answer: 1 or 0. */
+/* Whether there is a writer that can reply: 1 or 0. */
 int probity_request_has_writer(const struct probity_request *request);
 
-/* Levels in force. Returns 0, or PROBITY_ERROR_VERSION where the program knows none. */
+/* The current levels. Returns 0, or PROBITY_ERROR_VERSION if the program does not support
+ * levels. */
 int probity_request_read(const struct probity_request *request, int *ret_functions,
                          int *ret_parameters);
 
-/* Asks for levels (-1: unchanged), waits for the answer at most wait_ns. Returns 0 with those in
- * force then, or an error as probity_control_ask(). */
+/* Requests levels (-1: unchanged) and waits at most wait_ns for the reply. Returns 0 with the
+ * resulting levels, or an error as probity_control_ask(). */
 int probity_request_levels(const struct probity_request *request, int functions, int parameters,
                            int64_t wait_ns, int *ret_functions, int *ret_parameters);
 

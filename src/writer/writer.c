@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * writer.c: sleeps until a quarter of the chunks is full or a time is up, then makes a pass. It
- * never touches what the program owns; when the trace cannot be written it says so in live->failed
- * and recording ends.
+ * writer.c: sleeps until a quarter of the chunks is full or a timeout expires, then makes a pass.
+ * It never touches state of the program; if the trace cannot be written, it sets live->failed and
+ * recording ends.
  */
 #include "writer/writer.h"
 
@@ -10,27 +10,28 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <time.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/os_confine.h"
 #include "base/os.h"
-#include "base/scale.h"
+#include "base/ticks.h"
+#include "base/thread_count.h"
 #include "spool/control.h"
 #include "writer/pass.h"
 #include "writer/profile.h"
 
 enum {
-    TICK_NS = 200000000,      /* open chunks are drained, and the watermark moves, so often */
-    IDLE_NS = 1000000000,     /* nothing came: look less often */
-    FOLLOWED_NS = 100000000,  /* somebody reads along: what comes is to be seen soon */
-    SETTLE_TRIES = 200,       /* at the end: wait for probes that are at work, */
-    SETTLE_NS = 500000        /* so long each time */
+    TICK_NS = 200000000,      /* interval for draining open chunks and advancing the watermark */
+    IDLE_NS = 1000000000,     /* interval if there were no records */
+    FOLLOWED_NS = 100000000,  /* interval while a reader follows, so that records are shown soon */
+    SETTLE_TRIES = 200,       /* at the end: wait for probes in progress, */
+    SETTLE_NS = 500000        /* this long each time */
 };
 
-/* A sanitizer reports on the standard descriptors; else not even those are kept open behind the
- * program's back. */
+/* Sanitizers write reports to the standard descriptors; without a sanitizer not even those stay
+ * open after the program closed them. */
 #if defined(__has_feature)
 #define IS_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
 #elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -40,8 +41,8 @@ enum {
 #endif
 enum { FIRST_OWN_DESCRIPTOR = IS_SANITIZED ? 3 : 0 };
 
-/* Not one of the standard three, which the table of this thread lacks: a message of libc's would go
- * into the file. */
+/* Not one of the standard three, which this thread's table lacks: libc's messages would be written
+ * to the file. */
 static int open_high(const char *path, int flags)
 {
     enum { FIRST = 3 };
@@ -53,15 +54,19 @@ static int open_high(const char *path, int flags)
     return high;
 }
 
-/* The lock is the open file's, not the table's: that goes with any descriptor of the spool that
- * this thread closes, as it does when it has read its own trace. No child inherits the table. */
+/* Takes the drainer's lock. It belongs to the open file: locks of the process would be released
+ * with any descriptor of the spool that this thread closes, as it does after reading its trace. No
+ * child inherits the table. */
 static void lock_spool(struct probity_writer *writer, int *ret_descriptor)
 {
-    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    struct flock drainer = {.l_type = F_WRLCK,
+                            .l_whence = SEEK_SET,
+                            .l_start = PROBITY_SPOOL_LOCK_DRAINER,
+                            .l_len = 1};
     int descriptor = open_high(writer->spool_path, O_RDWR);
 
-    if (descriptor >= 0 && fcntl(descriptor, F_OFD_SETLK, &whole) == 0)
-        __atomic_store_n(&writer->live->header->locked, 1, __ATOMIC_RELEASE);
+    if (descriptor >= 0)
+        fcntl(descriptor, F_OFD_SETLK, &drainer);
     *ret_descriptor = descriptor;
 }
 
@@ -82,14 +87,12 @@ static int open_trace(struct probity_writer *writer, struct probity_append *ret_
 static int is_followed(const struct probity_live *live)
 {
     uint64_t until_ns = __atomic_load_n(&live->header->followed_ns, __ATOMIC_RELAXED);
-    struct timespec now;
 
-    return until_ns != 0 && clock_gettime(CLOCK_MONOTONIC, &now) == 0 &&
-           (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec < until_ns;
+    return until_ns != 0 && probity_clock_read(live->clock, CLOCK_MONOTONIC) < until_ns;
 }
 
-/* The thread is idle until there is something to do. Returns 1 where a whole pass is due: at its
- * time, or since somebody has begun to read along. */
+/* Sleeps until there is something to do. Returns 1 if a full pass is due, because of its interval
+ * or because a reader has begun to follow. */
 static int sleep_until_work(struct probity_writer *writer, uint64_t *next_all, int64_t interval_ns)
 {
     struct probity_live *live = writer->live;
@@ -101,6 +104,7 @@ static int sleep_until_work(struct probity_writer *writer, uint64_t *next_all, i
     if (__atomic_load_n(&live->pool.full_chunks, __ATOMIC_RELAXED) < enough &&
         (int64_t)(*next_all - now) > 0 &&
         __atomic_load_n(&writer->flush_asked, __ATOMIC_ACQUIRE) == writer->flush_done &&
+        !__atomic_load_n(&live->pool.extend_asked, __ATOMIC_ACQUIRE) &&
         !__atomic_load_n(&writer->end_reason, __ATOMIC_ACQUIRE)) {
         __atomic_store_n(&writer->sleeps, 1, __ATOMIC_SEQ_CST);
         probity_os_wait_shared(wake, seen, (int64_t)probity_ns_of_ticks(*next_all - now, rate));
@@ -138,11 +142,11 @@ static int pass_once(struct probity_writer *writer, struct probity_pass *pass, i
     return result;
 }
 
-/* Whether a thread still stores into what it has reserved. All are shut out by now. */
+/* Whether no thread is storing into reserved words any more. All are quiesced by now. */
 static int is_settled(struct probity_live *live)
 {
     for (uint32_t i = 0; i < live->slots; i++) {
-        struct probity_slot *slot = &live->slot[i];
+        struct probity_thread_state *slot = &live->slot[i];
         if (!__atomic_load_n(&slot->in_use, __ATOMIC_ACQUIRE) || slot->chunk == PROBITY_POOL_NONE)
             continue;
         struct probity_chunk_header *header = probity_pool_header(&live->pool, slot->chunk);
@@ -171,7 +175,7 @@ static int write_cost(struct probity_pass *pass, const struct probity_cost *cost
                            : PROBITY_ERROR_WRITE;
 }
 
-/* What libraries that were loaded later have added to the list. */
+/* Writes sites that libraries loaded later have added to the list. */
 static int write_sites(struct probity_pass *pass, const struct probity_sites_part *part)
 {
     int result = 0;
@@ -192,9 +196,9 @@ static int end_trace(struct probity_writer *writer, struct probity_pass *pass)
 
     for (int i = 0; i < SETTLE_TRIES && !is_settled(writer->live); i++)
         probity_os_wait(&never, 0, SETTLE_NS);
-    /* All are full now: so a hole that no probe will fill ends nothing but itself. */
+    /* All chunks are treated as full: a hole that no probe will fill then loses only itself. */
     for (uint32_t i = 0; i < writer->live->slots; i++) {
-        struct probity_slot *slot = &writer->live->slot[i];
+        struct probity_thread_state *slot = &writer->live->slot[i];
         if (__atomic_load_n(&slot->in_use, __ATOMIC_ACQUIRE) && slot->chunk != PROBITY_POOL_NONE)
             probity_live_chunk_release(writer->live, slot);
     }
@@ -212,8 +216,8 @@ static int end_trace(struct probity_writer *writer, struct probity_pass *pass)
     return result;
 }
 
-/* Answers `probity level`, and writes when the levels changed. The tick is older than the change:
- * what is recorded under the new levels comes behind it. */
+/* Replies to `probity level`, and records when the levels changed. The tick is older than the
+ * change, so that records with the new levels come after it. */
 static int answer_request(struct probity_writer *writer, struct probity_pass *pass)
 {
     struct probity_live *live = writer->live;
@@ -235,13 +239,26 @@ static int answer_request(struct probity_writer *writer, struct probity_pass *pa
     return result;
 }
 
-static void tell_owner(struct probity_writer *writer, int is_closed)
+static void notify_owner(struct probity_writer *writer, int is_closed)
 {
-    if (writer->grown != NULL)
+    if (writer->grown != NULL && !writer->is_told_closed)
         writer->grown(writer->owner, is_closed);
+    writer->is_told_closed |= is_closed;
 }
 
-/* Tells readers how far the trace goes, and decides when to look again. */
+/* The process ends with its last thread, and this thread must not keep it alive. Usually the last
+ * thread to exit calls exit(), which stops the writer. It does not if threads exited by the system
+ * call, nor if libc counts this thread too (base/thread_count.h). */
+static int is_left_alone(struct probity_writer *writer)
+{
+    if (!probity_os_is_last_thread(&writer->threads))
+        return 0;
+    if (writer->left_alone != NULL)
+        writer->left_alone(writer->owner);
+    return 1;
+}
+
+/* Publishes the extent of the trace for readers, and determines when to check again. */
 static int64_t next_interval(struct probity_writer *writer, const struct probity_pass *pass,
                              int is_idle)
 {
@@ -249,6 +266,36 @@ static int64_t next_interval(struct probity_writer *writer, const struct probity
     if (is_followed(writer->live))
         return FOLLOWED_NS;
     return is_idle ? IDLE_NS : TICK_NS;
+}
+
+/* Adds up to twice as many chunks as there are: a long recording soon has what it needs, and a
+ * short one does not take much more memory. In steps small enough not to delay draining. Returns
+ * whether this was requested. */
+static int extend_pool(struct probity_writer *writer)
+{
+    enum { AT_ONCE_MAX = 16 };
+    struct probity_pool *pool = &writer->live->pool;
+    uint32_t more = __atomic_load_n(&pool->present, __ATOMIC_RELAXED);
+
+    if (!__atomic_exchange_n(&pool->extend_asked, 0, __ATOMIC_ACQ_REL))
+        return 0;
+    for (more = more < AT_ONCE_MAX ? more : AT_ONCE_MAX; more > 0; more--) {
+        if (__atomic_load_n(&writer->end_reason, __ATOMIC_RELAXED) ||
+            probity_pool_extend(pool) != 0)
+            break;
+    }
+    return 1;
+}
+
+/* Whether full chunks must be drained before the next whole pass. */
+static int is_draining_due(const struct probity_writer *writer)
+{
+    const struct probity_live *live = writer->live;
+
+    return __atomic_load_n(&live->pool.full_chunks, __ATOMIC_RELAXED) >=
+               probity_live_chunks_to_wake(live) ||
+           __atomic_load_n(&live->pool.waiters, __ATOMIC_SEQ_CST) != 0 ||
+           __atomic_load_n(&writer->flush_asked, __ATOMIC_ACQUIRE) != writer->flush_done;
 }
 
 static void run(struct probity_writer *writer, struct probity_pass *pass)
@@ -260,19 +307,38 @@ static void run(struct probity_writer *writer, struct probity_pass *pass)
         uint64_t committed = pass->append.committed;
         int all = sleep_until_work(writer, &next_all, interval_ns);
         uint64_t synced = pass->synced_bytes;
-        if (answer_request(writer, pass) != 0 || pass_once(writer, pass, all) != 0)
+        int was_extended = extend_pool(writer);
+        if (answer_request(writer, pass) != 0)
+            return;
+        if (was_extended && !all && !is_draining_due(writer))
+            continue; /* there was no other reason to wake up */
+        if (pass_once(writer, pass, all) != 0)
             return;
         if (all)
             interval_ns = next_interval(writer, pass, pass->append.committed == committed);
-        /* Behind the first SYNC also when nothing came: what was too new for the last watermark is
-         * old enough now. */
+        /* After the first SYNC also if nothing came: records too new for the last watermark are old
+         * enough now. */
         if (pass->synced_bytes != synced || (all && synced != writer->trace_bytes))
-            tell_owner(writer, 0);
+            notify_owner(writer, 0);
+        if (all && pass->append.committed == committed && is_left_alone(writer))
+            return;
     }
     writer->result = end_trace(writer, pass);
 }
 
-/* Opens, runs until the end, closes. Says through `state` when the files are held. */
+/* To be called once all files are open. Not with sanitizers, which open files and create threads. A
+ * seccomp filter of the program applies to this thread too, and might kill the program because of
+ * this thread's calls. */
+static void confine(const struct probity_writer *writer)
+{
+    if (IS_SANITIZED || prctl(PR_GET_SECCOMP) != 0)
+        return;
+    probity_confine_rights(writer->has_files);
+    if (writer->is_filtered)
+        probity_confine_calls();
+}
+
+/* Opens the files, runs until the end, closes them. `state` shows when they are open. */
 static int serve(struct probity_writer *writer, int is_here)
 {
     struct probity_pass pass = {0};
@@ -288,11 +354,14 @@ static int serve(struct probity_writer *writer, int is_here)
         if (is_here) {
             writer->result = end_trace(writer, &pass);
         } else {
+            confine(writer);
             __atomic_store_n(&writer->state, PROBITY_WRITER_RUNS, __ATOMIC_RELEASE);
             probity_os_wake(&writer->state, INT32_MAX);
+            writer->pass = &pass;
             run(writer, &pass);
+            writer->pass = NULL;
         }
-        tell_owner(writer, 1);
+        notify_owner(writer, 1);
         probity_pass_release(&pass);
     }
     if (pass.append.descriptor >= 0)
@@ -302,32 +371,66 @@ static int serve(struct probity_writer *writer, int is_here)
     return writer->result;
 }
 
-/* A table of its own, with nothing in it but what this thread writes to. */
-static int own_descriptors(int keeps_stderr)
+/* Switches to a separate descriptor table with only the files that this thread needs. */
+static int own_descriptors(const struct probity_writer *writer)
 {
-    if (!keeps_stderr)
+    if (!writer->keeps_stderr)
         return probity_os_own_descriptors(FIRST_OWN_DESCRIPTOR);
     int result = probity_os_own_descriptors(STDERR_FILENO + 1);
-    for (int i = 0; result == 0 && i < STDERR_FILENO && !IS_SANITIZED; i++)
-        close(i);
+    for (int i = 0; result == 0 && i < STDERR_FILENO && !IS_SANITIZED; i++) {
+        if (i != STDOUT_FILENO || !writer->keeps_stdout)
+            close(i);
+    }
     return result;
+}
+
+/* libc must not decrement its thread count for a thread that it does not count, except briefly,
+ * while another thread can correct it: so this thread returns only when it is being joined. */
+static void wait_for_join(struct probity_writer *writer)
+{
+    if (!writer->is_uncounted)
+        return;
+    while (!__atomic_load_n(&writer->may_return, __ATOMIC_ACQUIRE)) {
+        probity_os_wait(&writer->may_return, 0, IDLE_NS);
+        if (probity_os_is_last_thread(&writer->threads))
+            break;
+    }
+    probity_thread_count_return(writer->thread_count);
+}
+
+static void join(struct probity_writer *writer)
+{
+    __atomic_store_n(&writer->may_return, 1, __ATOMIC_RELEASE);
+    probity_os_wake(&writer->may_return, INT32_MAX);
+    pthread_join(writer->thread, NULL);
+    if (writer->is_uncounted)
+        probity_thread_count_joined(writer->thread_count);
 }
 
 static void *thread_main(void *argument)
 {
     struct probity_writer *writer = argument;
 
+    probity_os_unwatched_begin();
     prctl(PR_SET_NAME, "probity-writer");
-    /* In a shared table, what the program opens after closing our number would be written into. */
-    if (own_descriptors(writer->keeps_stderr) == 0)
+    writer->is_uncounted = probity_thread_count_leave(writer->thread_count);
+    /* In a shared table, the writer would write to a file that the program opens after closing our
+     * descriptor. */
+    writer->threads = (struct probity_os_threads){-1, -1};
+    if (own_descriptors(writer) == 0) {
+        probity_os_threads_open(&writer->threads);
         serve(writer, 0);
-    else
+    } else {
         writer->result = PROBITY_ERROR_SYSTEM;
+    }
     __atomic_store_n(&writer->state, PROBITY_WRITER_ENDED, __ATOMIC_RELEASE);
     probity_os_wake(&writer->state, INT32_MAX);
-    /* Whoever waits for a flush learns from result. */
+    /* A thread that waits for a flush gets the error from `result`. */
     __atomic_store_n(&writer->flush_done, writer->flush_asked, __ATOMIC_RELEASE);
     probity_os_wake(&writer->flush_done, INT32_MAX);
+    wait_for_join(writer);
+    probity_os_threads_close(&writer->threads);
+    probity_os_unwatched_end();
     return NULL;
 }
 
@@ -338,11 +441,13 @@ int probity_writer_start(struct probity_writer *writer)
 
     __atomic_store_n(&writer->state, PROBITY_WRITER_STARTING, __ATOMIC_RELEASE);
     writer->result = 0;
-    /* By libc's means, which leave out the signals by which libc itself speaks to all threads
+    writer->may_return = 0;
+    writer->is_uncounted = 0;
+    /* With libc's functions, which do not block the signals that libc itself sends to all threads
      * (setuid). */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    /* Not with the real-time priority of a thread that happens to fill the first chunk. */
+    /* Does not inherit the real-time priority of a thread that happens to fill the first chunk. */
     pthread_attr_init(&attributes);
     pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
     int error = pthread_create(&writer->thread, &attributes, thread_main, writer);
@@ -356,7 +461,7 @@ int probity_writer_start(struct probity_writer *writer)
         probity_os_wait(&writer->state, PROBITY_WRITER_STARTING, -1);
     if (writer->result == 0)
         return 0;
-    pthread_join(writer->thread, NULL);
+    join(writer);
     __atomic_store_n(&writer->state, PROBITY_WRITER_NONE, __ATOMIC_RELEASE);
     return writer->result;
 }
@@ -368,6 +473,15 @@ void probity_writer_notify(struct probity_writer *writer)
     __atomic_add_fetch(wake, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&writer->sleeps, __ATOMIC_SEQ_CST) != 0)
         probity_os_wake_shared(wake, 1);
+}
+
+void probity_writer_extend(struct probity_writer *writer)
+{
+    uint32_t *asked = &writer->live->pool.extend_asked;
+
+    if (__atomic_load_n(&writer->state, __ATOMIC_ACQUIRE) == PROBITY_WRITER_RUNS &&
+        __atomic_exchange_n(asked, 1, __ATOMIC_ACQ_REL) == 0)
+        probity_writer_notify(writer);
 }
 
 int probity_writer_flush(struct probity_writer *writer)
@@ -388,8 +502,14 @@ int probity_writer_flush(struct probity_writer *writer)
 int probity_writer_stop(struct probity_writer *writer, uint32_t reason)
 {
     __atomic_store_n(&writer->end_reason, reason, __ATOMIC_SEQ_CST);
+    if (pthread_equal(pthread_self(), writer->thread)) {
+        if (writer->pass != NULL)
+            writer->result = end_trace(writer, writer->pass);
+        notify_owner(writer, 1);
+        return writer->result;
+    }
     probity_writer_notify(writer);
-    pthread_join(writer->thread, NULL);
+    join(writer);
     return writer->result;
 }
 

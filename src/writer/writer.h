@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * writer.h: the writing thread: the seed's own, moved off the program's threads. It has all signals
- * blocked and a table of file descriptors of its own, so that nothing that the program does to its
- * descriptors or signals reaches it.
+ * writer.h: the background writer thread. It has all signals blocked and a separate file descriptor
+ * table, so it is not affected by what the program does to its descriptors or signals.
  */
 #ifndef PROBITY_WRITER_WRITER_H
 #define PROBITY_WRITER_WRITER_H
 
 #include <pthread.h>
 
+#include "base/os.h"
 #include "format/cost.h"
 #include "format/sites.h"
 #include "spool/live.h"
+
+struct probity_pass;
 
 enum probity_writer_state {
     PROBITY_WRITER_NONE = 0,
@@ -22,44 +24,61 @@ enum probity_writer_state {
 
 struct probity_writer {
     struct probity_live *live;
-    const char *trace_path, *spool_path; /* absolute; the owner keeps them while the writer runs */
-    uint64_t trace_device, trace_inode;  /* the file: its path may lead to another by now */
-    uint64_t trace_bytes;                /* of the file when the writer takes it over */
-    uint64_t trace_blocks;               /* likewise */
-    const struct probity_cost *cost;     /* what the end is to tell of it; NULL or empty: nothing */
-    const struct probity_sites_part *sites; /* what the end is to list; NULL: nothing more */
+    const char *trace_path, *spool_path; /* absolute; must stay valid while the writer runs */
+    uint64_t trace_device, trace_inode;  /* of the file: its path may lead to another one by now */
+    uint64_t trace_bytes;                /* size of the file when the writer takes over */
+    uint64_t trace_blocks;               /* number of blocks then */
+    const struct probity_cost *cost;     /* for the end of the trace; NULL or empty: none */
+    const struct probity_sites_part *sites; /* for the end of the trace; NULL: no more */
     uint32_t state;                      /* an enum probity_writer_state; futex */
-    uint32_t sleeps;                     /* 1: the writer sleeps, and wants to be woken */
+    uint32_t sleeps;                     /* 1: the writer sleeps and must be woken */
     uint32_t flush_asked, flush_done;    /* counts; the second is a futex */
     uint32_t end_reason;                 /* not 0: end the trace, with this reason */
     int result;                          /* of the last pass; 0 or an error */
     pthread_t thread;
-    /* Changes levels at the wish of `probity level` (-1: unchanged), and those in the header;
-     * returns what is in force then, as src/spool/control.h has it. NULL: such wishes are not
-     * heard. */
+    uint32_t may_return; /* 1: a thread waits in pthread_join(); futex */
+    unsigned *thread_count; /* in libc, or NULL; base/thread_count.h */
+    struct probity_os_threads threads; /* of the process; open while the thread runs */
+    int is_uncounted;    /* 1: libc does not count the thread */
+    int is_told_closed;  /* 1: `grown` was called for the last time */
+    struct probity_pass *pass; /* of the running thread */
+    /* Called in the writer thread when all threads of the program have exited without ending the
+     * process: ends the recording with probity_writer_stop(). NULL: only the writer thread ends. */
+    void (*left_alone)(void *owner);
+    /* Changes levels on request of `probity level` (-1: unchanged), including those in the
+     * header; returns the resulting levels, encoded as in src/spool/control.h. NULL: requests
+     * are ignored. */
     uint32_t (*change_levels)(int functions, int parameters);
-    uint32_t *thread_numbers; /* the next that is free; under live->slots_lock */
-    /* Told in the thread that writes when the file has grown by a SYNC, now and then when it has
-     * not, and when it is closed. NULL: nobody is. */
+    uint32_t *thread_numbers; /* the next free number; under live->slots_lock */
+    /* Called in the writer thread when the file has grown by a SYNC, occasionally when it has not,
+     * and when it is closed. May be NULL. */
     void (*grown)(void *owner, int is_closed);
     void *owner;
-    int keeps_stderr; /* 1: the writing thread keeps standard error open */
+    int has_files;    /* 1: `grown` or `left_alone` create or open files */
+    int is_filtered;  /* 1: the thread blocks system calls that it does not need */
+    int keeps_stderr; /* 1: the writer thread keeps standard error open */
+    int keeps_stdout; /* 1: it keeps standard output open too, which requires keeps_stderr */
 };
 
-/* Starts the thread and waits until it holds its files. Returns 0, or an error: then there is no
+/* Starts the thread and waits until its files are open. Returns 0, or an error if there is no
  * thread. */
 int probity_writer_start(struct probity_writer *writer);
 
-/* Chunks are full: wakes the writer if it sleeps. Any thread, signal handlers too. */
+/* To be called when chunks are full: wakes the writer if it sleeps. Any thread,
+ * async-signal-safe. */
 void probity_writer_notify(struct probity_writer *writer);
 
-/* All that is stored by now is in the file when this returns. Returns 0 or the writer's error. */
+/* When it returns, everything stored so far is in the file. Returns 0 or the writer's error. */
 int probity_writer_flush(struct probity_writer *writer);
 
-/* Drains the rest, ends the trace, ends the thread. */
+/* Drains the rest, ends the trace and the thread. In the writer thread: only ends the trace. */
 int probity_writer_stop(struct probity_writer *writer, uint32_t reason);
 
-/* The same in the calling thread, where no writing thread was started. */
+/* The same in the calling thread, if no writer thread was started. */
 int probity_writer_run_here(struct probity_writer *writer, uint32_t reason);
+
+/* Asks the writer, if it is running, to add pages for more chunks. Returns immediately. Any
+ * thread. */
+void probity_writer_extend(struct probity_writer *writer);
 
 #endif

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// view.mjs: looks at a page of `probity view` in headless chromium, as a user with mouse and keys.
+// view.mjs: tests a page of `probity view` in headless chromium, using it by mouse and keys.
 //
-//     node view.mjs MODULES FOLDER SCENARIO PAGE [JSON]... [-- SCENARIO PAGE [JSON]...]...
+//     node view.mjs MODULES DIRECTORY SCENARIO PAGE [JSON]... [-- SCENARIO PAGE [JSON]...]...
 //
-// MODULES is the node_modules directory with playwright-core; pictures go into FOLDER. Prints a line
-// for each thing that is not as it should be; exit status 1 where there is any. Whatever the
-// scenario: a message on the console, an exception, or a request for anything but the page fails it.
+// MODULES is the node_modules directory with playwright-core; screenshots go to DIRECTORY. Prints a
+// line for each error; exit status 1 if there are any. In every scenario, a console message, an
+// exception, or a request for anything except the page is an error.
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const [modules, folder, ...rest] = process.argv.slice(2);
+const [modules, directory, ...rest] = process.argv.slice(2);
 const { chromium } = createRequire(`${resolve(modules)}/x.js`)("playwright-core");
 let scenario, url, told;
 let failures = 0;
@@ -58,14 +58,14 @@ async function show(page, tab) {
   await page.waitForSelector(`#tab-${tab}[aria-selected=true]`);
 }
 
-// Pictures for whoever wants to look.
-const picture = (page, name) => page.screenshot({ path: `${folder}/${scenario}-${name}.png` });
+// Screenshots, for inspection.
+const picture = (page, name) => page.screenshot({ path: `${directory}/${scenario}-${name}.png` });
 
-// Rows of the table as objects: what cells are sorted by, and their texts.
+// Rows of the table as objects: the sort keys of cells, and their texts.
 const rowsOf = (page) => page.$$eval("tbody tr[aria-rowindex]", (rows) => rows.map((row) =>
   Object.fromEntries([...row.cells].map((cell) => [cell.dataset.column, { value: cell.dataset.value, text: cell.textContent }]))));
 
-// All of them: a table makes only the rows in sight, and those around.
+// All rows: a table renders only the visible ones and those around them.
 async function allRows(page) {
   const size = Number(await page.getAttribute("table[aria-rowcount]", "aria-rowcount")) - 1;
   const found = [];
@@ -80,10 +80,10 @@ async function allRows(page) {
   return found;
 }
 
-// A number as the page writes it.
+// A number as formatted by the page.
 const digits = (text) => Number(text.match(/[\d.,]+/)[0].replaceAll(",", ""));
 
-// A time is shown with four digits that count.
+// Times are shown with four significant digits.
 const isShown = (text, ns) => {
   const unit = { ns: 1, "µs": 1e3, ms: 1e6, s: 1e9 }[text.match(/[a-zµ]+$/)[0]];
   return Math.abs(digits(text) * unit - ns) <= Math.max(0.0005 * Math.abs(ns), 0.5);
@@ -97,7 +97,8 @@ const windowOf = async (page) => ({
   to: Number(await page.getAttribute(".stage", "data-to")),
 });
 
-// By file, thread, calls and self time, against the rows of `probity report --by-thread --json`.
+// By file, thread, calls and self time, compared with the rows of `probity report --by-thread
+// --json`.
 async function filters(page, report) {
   const shown = async () => JSON.stringify((await allRows(page)).map((row) => [row.name.value, Number(row.calls.value), Number(row.self_ns.value)]).sort());
   const wanted = (rows) => JSON.stringify(rows.map((row) => [row.name, row.calls, row.self_ns]).sort());
@@ -124,7 +125,7 @@ async function filters(page, report) {
   await page.click("button:has-text('Clear')");
 }
 
-// The numbers of the table are those of `probity report --json`, in its order.
+// The numbers of the table equal those of `probity report --json`, in the same order.
 async function functions() {
   const [report] = told;
   const page = await open();
@@ -187,7 +188,7 @@ async function timeline() {
   await page.keyboard.press("+");
   await page.waitForFunction((to) => document.querySelector(".stage").dataset.to < to, all.to);
   await page.keyboard.press("Home");
-  // By search and keys: the first call of this name, and what it was given.
+  // By search and keys: the first call with this name, and its arguments.
   await page.keyboard.press("/");
   await page.keyboard.type(wanted.name);
   await page.click("button:has-text('Next')");
@@ -202,7 +203,7 @@ async function timeline() {
   await page.keyboard.press("Escape");
   await page.waitForSelector(".details", { state: "detached" });
   await page.fill("input[type=search]", "");
-  // By mouse: somewhere above the call that is zoomed to is the outermost one.
+  // By mouse: the outermost call is somewhere above the call that is zoomed to.
   let title = null;
   for (let y = 30; y < 240 && title !== wanted.outermost; y += 4) {
     await page.mouse.click(box.x + box.width / 2, box.y + y);
@@ -212,7 +213,7 @@ async function timeline() {
   await picture(page, "clicked");
 }
 
-// What a canvas shows at a place of the screen.
+// The colour of a canvas at a position on the screen.
 const colourAt = (page, x, y) => page.evaluate(([x, y]) => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => {
   const canvas = document.querySelector("canvas");
   const { data } = canvas.getContext("2d").getImageData(x * devicePixelRatio, y * devicePixelRatio, 1, 1);
@@ -248,22 +249,22 @@ async function ordered(page, thread) {
 
 const statusOf = (page) => page.textContent(".status [role=status]");
 
-// Zooming leads to single calls: in stretches of the page itself, elsewhere by the command it tells,
-// which is left in the folder for whoever wants to run it.
+// Zooming leads to single calls: in refined stretches of the page itself, elsewhere by the command
+// that it shows, which is saved in the directory for others to run.
 async function closer() {
   const page = await open();
   await show(page, "timeline");
-  await page.waitForFunction(() => document.querySelector(".status").textContent.includes("put together when"));
+  await page.waitForFunction(() => document.querySelector(".status").textContent.includes("merged when"));
   await page.click("button:has-text('Next in full')");
-  await page.waitForFunction(() => document.querySelector(".status").textContent.includes("each call in sight is in this page"));
+  await page.waitForFunction(() => document.querySelector(".status").textContent.includes("every visible call is in this page"));
   expect("command where nothing is missing", 0, await page.locator(".command").count());
   const first = await windowOf(page);
   await picture(page, "full");
   await page.focus("canvas");
   await page.keyboard.press("g");
   await page.waitForFunction((from) => Number(document.querySelector(".stage").dataset.from) > from, first.from);
-  await page.waitForFunction(() => document.querySelector(".status").textContent.includes("each call in sight is in this page"));
-  // Out again, step by step, until calls are together.
+  await page.waitForFunction(() => document.querySelector(".status").textContent.includes("every visible call is in this page"));
+  // Out again, step by step, until calls are merged.
   for (let i = 0; i < 60 && await page.locator(".command").count() === 0; i++) {
     const { from, to } = await windowOf(page);
     await page.keyboard.press("-");
@@ -275,10 +276,10 @@ async function closer() {
   await page.click(".command button");
   expect("selected", command, await page.evaluate(() => String(getSelection())));
   await picture(page, "command");
-  writeFileSync(`${folder}/command`, command);
+  writeFileSync(`${directory}/command`, command);
 }
 
-// Of what has the same nanosecond there is no closer page, and no command for one.
+// For calls within the same nanosecond there is no more detailed page, and no command.
 async function finest() {
   const [{ together }] = told;
   const page = await open();
@@ -288,16 +289,16 @@ async function finest() {
   expect("commands", 0, await page.locator(".command").count());
 }
 
-// A page that such a command made: all of it in full.
+// A page made by that command: all calls in full detail.
 async function part() {
   const page = await open();
   await show(page, "timeline");
   await page.waitForFunction(() => document.querySelector(".status").textContent !== "");
-  expectThat("nothing together", !(await page.textContent(".status")).includes("put together when"));
+  expectThat("nothing together", !(await page.textContent(".status")).includes("merged when"));
   await picture(page, "all");
 }
 
-// The flame graph says what `probity tree --json` says; a block what `probity blocks --json` says.
+// The flame graph equals `probity tree --json`; a span equals `probity blocks --json`.
 async function flame() {
   const [tree, thread] = told;
   const page = await open();
@@ -347,7 +348,7 @@ async function blocks() {
   await page.waitForSelector("#tab-timeline[aria-selected=true]");
 }
 
-// Contrast as WCAG has it: 4.5 is what text needs.
+// Contrast as defined by WCAG: text needs 4.5.
 function contrast(one, other) {
   const light = (colour) => {
     const [r, g, b] = colour.match(/\d+/g).map(Number).map((value) => {
@@ -360,8 +361,8 @@ function contrast(one, other) {
   return (a + 0.05) / (b + 0.05);
 }
 
-// Every colour that names or changes can have, with the text that stands on it, as the page's own
-// source makes them.
+// Every colour that names or changes can have, with the text on top of it, as computed by the
+// page's own source.
 function inked() {
   const { buildSync } = createRequire(`${resolve(modules)}/x.js`)("esbuild");
   const source = `import { Palette, readTheme, toneOf } from "./colour";
@@ -376,7 +377,7 @@ function inked() {
     bundle: true, write: false, format: "iife", target: "chrome100" }).outputFiles[0].text;
 }
 
-// Texts on boxes need 4.5; columns too narrow for text have to be told from the paper.
+// Texts on boxes need 4.5; columns too narrow for text must be distinguishable from the background.
 async function inks(page, scheme) {
   await page.evaluate(inked());
   const { text, paper, fills, strongs } = await page.evaluate(() => {
@@ -431,10 +432,18 @@ async function themes() {
     const lightness = contrast(colours.paper, "rgb(0, 0, 0)");
     expectThat(`${scheme} paper`, scheme === "dark" ? lightness < 2 : lightness > 15);
     await show(page, "timeline");
-    const pixel = await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => {
-      const canvas = document.querySelector("canvas");
-      done([...canvas.getContext("2d").getImageData(canvas.width - 3, canvas.height - 3, 1, 1).data].slice(0, 3).join(", "));
-    }))));
+    // The first frames may still have the size that the canvas had before it was shown.
+    const pixel = await page.evaluate((paper) => new Promise((done) => {
+      const look = (frames) => {
+        const canvas = document.querySelector("canvas");
+        const found = [...canvas.getContext("2d").getImageData(canvas.width - 3, canvas.height - 3, 1, 1).data].slice(0, 3).join(", ");
+        if (`rgb(${found})` === paper || frames === 0)
+          done(found);
+        else
+          requestAnimationFrame(() => look(frames - 1));
+      };
+      requestAnimationFrame(() => look(300));
+    }), colours.paper);
     expect(`${scheme} canvas`, colours.paper, `rgb(${pixel})`);
     for (const tab of ["overview", "timeline", "flame", "functions", "blocks"]) {
       await show(page, tab);
@@ -446,7 +455,7 @@ async function themes() {
   await page.waitForFunction(() => getComputedStyle(document.documentElement).backgroundColor === "rgb(21, 23, 28)");
 }
 
-// On paper: what is shown, in whole and in light colours; nothing that only a screen can use.
+// On paper: the current view, complete and in light colours, without controls.
 async function print() {
   const [report] = told;
   const page = await open("dark");
@@ -456,11 +465,11 @@ async function print() {
   await page.waitForFunction(() => getComputedStyle(document.documentElement).backgroundColor === "rgb(255, 255, 255)");
   await page.waitForFunction((rows) => document.querySelectorAll("tbody tr[aria-rowindex]").length === rows, report.functions.length);
   expectThat("no search field", !(await page.isVisible("input[type=search]")));
-  const pdf = await page.pdf({ path: `${folder}/print.pdf` });
+  const pdf = await page.pdf({ path: `${directory}/print.pdf` });
   expectThat("a document", pdf.length > 10000);
 }
 
-// Names are text: shown as they are, and never more than that.
+// Names are text: shown unchanged, and never interpreted.
 async function odd() {
   const [report] = told;
   const page = await open();
@@ -495,7 +504,7 @@ async function empty() {
   await page.keyboard.press("?");
   await page.waitForSelector("dialog[open]");
   await page.keyboard.press("2");
-  expect("keys behind the help", "true", await page.getAttribute("#tab-overview", "aria-selected"));
+  expect("keys under the help", "true", await page.getAttribute("#tab-overview", "aria-selected"));
   await page.keyboard.press("Escape");
   await page.waitForSelector("dialog", { state: "detached" });
   for (const tab of ["overview", "timeline", "flame", "functions", "blocks"]) {
@@ -506,7 +515,7 @@ async function empty() {
   expectThat("said", (await page.textContent(".panel")).includes("No record"));
 }
 
-// Of one there is one: no tab has a plural of it.
+// Singular forms for a count of one.
 async function single() {
   const page = await open();
   const figures = await page.textContent(".figures");
@@ -530,7 +539,7 @@ async function single() {
   expectThat("tip", /\b1 call\b(?!s)/.test(await page.innerText(".tip")));
 }
 
-// Profile mode: counts are there, and what is not there is said; overhead is that of the trace.
+// Profile mode: shows counts, and a note about what is missing; the overhead is that of the trace.
 async function counted() {
   const [report, [info]] = told;
   const page = await open();
@@ -543,7 +552,7 @@ async function counted() {
   expectThat("overhead", text.includes(`${least} ns to ${most} ns a call`));
 }
 
-// Many threads: the last can be reached, and nothing is drawn beyond the screen.
+// Many threads: the last one can be reached, and nothing is drawn beyond the screen.
 async function threads() {
   const [wanted] = told;
   const page = await open();
@@ -558,7 +567,7 @@ async function threads() {
   await picture(page, "scrolled");
 }
 
-// Each path has the means over runs of both trees; colours are by what is its own.
+// Each path has the means over the runs of both trees; colours show the change of self time.
 async function changes(page, base, now) {
   await page.click("button:has-text('Flame graph of the change')");
   await page.waitForSelector("#tab-flame[aria-selected=true]");
@@ -592,7 +601,7 @@ async function changes(page, base, now) {
   await picture(page, "flame-calls");
 }
 
-// The comparison says what `probity diff --json` says.
+// The comparison equals `probity diff --json`.
 async function diff() {
   const [wanted, base, now] = told;
   const page = await open();
@@ -613,12 +622,12 @@ async function diff() {
   await changes(page, base, now);
 }
 
-// Of runs of the history there are no trees: colours are by function, and it says so.
+// Runs from the history have no trees: colours are by function, and the page says so.
 async function labelled() {
   const page = await open();
   await show(page, "flame");
   await page.check('label:has-text("Change")');
-  expectThat("why", (await page.textContent(".status")).includes("the history of runs keeps no call trees"));
+  expectThat("why", (await page.textContent(".status")).includes("the history of runs has no call trees"));
   expect("sides", 0, await page.locator('label:has-text("Base")').count());
   await page.focus("canvas");
   await page.keyboard.press("ArrowDown");
@@ -626,7 +635,7 @@ async function labelled() {
   await picture(page, "flame");
 }
 
-// How long a page takes to be there, and a drawing of its time line.
+// How long a page takes to load, and to draw its time line.
 async function speed() {
   const [wanted] = told;
   const start = performance.now();

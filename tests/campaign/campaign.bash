@@ -1,11 +1,11 @@
-# What the parts of the campaign share. Sourced; tools/campaign.sh gives them STATE (a folder that
+# Shared by the parts of the campaign. Sourced; tools/campaign.sh sets STATE (a directory that
 # outlives the run), PART, and what the scripts of tests/run get.
 # shellcheck source=tests/run/common.bash
 . "$(dirname "${BASH_SOURCE[0]}")/../run/common.bash"
 : > "$STATE/rows"
 
-# Runs a command unless an earlier run has done it. $1 a name of one word, the rest the command;
-# its output is in $STATE/NAME.out afterwards, also when it was done earlier. Fails as the command does.
+# Runs a command unless an earlier run has completed it. $1 a name of one word, the rest: the
+# command. Its output is then in $STATE/NAME.out, even if it ran earlier. Fails if the command does.
 step() {
     local name=$1
     shift
@@ -21,7 +21,7 @@ step() {
     return 1
 }
 
-# Adds to a number that outlives the run. $1 name, $2 what to add; total_of tells it.
+# Adds to a number that outlives the run. $1 name, $2 what to add; total_of prints it.
 count() {
     echo "$(($(total_of "$1") + $2))" > "$STATE/$1.count.new"
     mv "$STATE/$1.count.new" "$STATE/$1.count"
@@ -31,7 +31,7 @@ total_of() {
     cat "$STATE/$1.count" 2> /dev/null || echo 0
 }
 
-# One line of the table in doc/reliability.md. $1 what, $2 target, $3 what was found
+# A row of the table in doc/reliability.md. $1 what, $2 target, $3 result
 row() {
     printf '%s\t%s\t%s\n' "$1" "$2" "$3" >> "$STATE/rows"
     printf '  %s: %s (target: %s)\n' "$1" "$3" "$2"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Death behind each instruction, at each system call, and 100,000 times at any moment.
+# Death after each instruction, at each system call, and 100,000 times at a random moment.
 #
-#   KILLS   how many at any moment, in batches of 2,500, whose numbers are their seeds
+#   KILLS   number of random kills, in batches of 2,500, whose numbers are their seeds
 # shellcheck source=tests/campaign/campaign.bash
 . "$(dirname "$0")/campaign.bash"
 # shellcheck source=tests/death/death.bash
@@ -13,7 +13,7 @@ batches=$((${KILLS:-100000} / BATCH))
 for batch in $(seq "$batches"); do
     step "random_$batch" death random "$BATCH" "$batch" "$PROBITY" || true
 done
-# Each instruction: looked at in effigy; and killed at, where paths are long at a part of them.
+# Each instruction: a simulated crash; and a real kill, for long paths at a part of them only.
 for path in $short_paths $middle_paths $long_paths $longest_paths; do
     step "look_$path" death steps look "$path" 1 1 || true
 done
@@ -37,7 +37,7 @@ for what in program csv recover record record_killed; do
 done
 
 cd "$STATE"
-# $1 what, $2 deaths aimed at, then files
+# $1 what, $2 intended number of deaths, then files
 figures() {
     local what=$1 target=$2
     shift 2
@@ -50,6 +50,7 @@ figures() {
 }
 figures "SIGKILL at any moment" "≥ 100,000" random_*.out
 figures "SIGKILL behind an instruction" "all of short paths" kill_*.out
-figures "In effigy, behind each instruction" "all but those of the kernel's clock page" look_*.out
+figures "Simulated crash after each instruction" \
+    "all but those of the kernel's clock page" look_*.out
 figures "SIGKILL at a system call" "all of a run" calls_*.out
 finish

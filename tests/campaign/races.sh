@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Races: models in all of their states, and with faults put into them; helgrind, DRD and memcheck;
-# the thread sanitizer over all tests that it can follow; and AArch64's weaker order under qemu.
+# Races: models checked in all states, and with injected faults; helgrind, DRD and memcheck; the
+# thread sanitizer on all tests that it supports; and AArch64's weaker memory order under qemu.
 . "$(dirname "$0")/campaign.bash"
 . "$SOURCE/tests/model/model.bash"
 . "$SOURCE/tests/run/helgrind.bash"
 MODEL_SECONDS=3600
 MODEL_MIB=9000
 
-# Valgrind runs programs several times slower, beside whatever else is at work.
+# Valgrind runs programs several times slower, possibly on a busy machine.
 RACES_SECONDS=600
 
-# Steps run in a shell that knows what is sourced here.
+# Steps run in a shell with the functions sourced here.
 model_in_step() {
     failures=0
     model "$@"
@@ -87,8 +87,8 @@ queue-signal typed.shared 50 signal
 values exported.shared 3 20
 scopes-exit fntrace_scopes.shared exit 20
 scopes-cancel fntrace_scopes.shared cancel 20
-leavers-exit leavers.shared exit 20
-leavers-deferred leavers.shared deferred 20
+thread_exit_in_scope-exit thread_exit_in_scope.shared exit 20
+thread_exit_in_scope-deferred thread_exit_in_scope.shared deferred 20
 signals signals.shared storm 200 2
 forks forks.shared plain
 forks-short forks.shared short
@@ -97,7 +97,7 @@ storm storm.shared ledger 1 3 2
 cpu-times cpu_times.shared 1 50
 LIST
 # The example web server, with the shared library, under a short load. $1 helgrind or drd; or tsan,
-# for the server that is built with it.
+# for the server built with it.
 server_in_step() {
     local status=0 port server=("$BUILD-tsan/examples/httpd")
     failures=0
@@ -116,7 +116,7 @@ server_in_step() {
     PROBITY_OUT=$WORK/trace setarch -R "${server[@]}" --root root --port 0 --threads 4 \
         --idle 60 > server.out 2> errors &
     server_pid=$!
-    port=$(server_port)
+    await_port "$server_pid"
     for path in large.bin "cgi-bin/echo?x"; do
         wrk -t1 -c8 -d3s --timeout 60s "http://127.0.0.1:$port/$path" | grep requests ||
             fail "no answer"
@@ -153,7 +153,7 @@ command_in_step() {
 runs=0 clean=0
 for unit in "$SOURCE"/tests/unit/test_*.c; do
     unit=$(basename "$unit" .c)
-    # It takes as long as it may between two steps of the processor.
+    # Under memcheck, its single steps could take arbitrarily long.
     [ "$unit" != test_live ] || continue
     runs=$((runs + 1))
     step "memcheck-$unit" unit_in_step "$unit" && clean=$((clean + 1))

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # The web server under load for SECONDS_EACH (3600) in each mode, with PAUSE_MS (4) between two
-# requests of each of 16 connections: what it uses stays as it is, every request is answered, every
-# stage told; then it is started, ended and killed in the midst of its load, CYCLES (20) times.
+# requests on each of 16 connections: its resource usage is constant, every request is answered, and
+# every stage is recorded; then it is started, terminated and killed under load, CYCLES (20) times.
 . "$(dirname "$0")/campaign.bash"
 . "$SOURCE/tests/run/soak.bash"
 seconds=${SECONDS_EACH:-3600}
 pause_ms=${PAUSE_MS:-4}
 cycles=${CYCLES:-20}
 
-# What a round has shown, kept for the table. $1 mode
+# The results of a round, saved for the table. $1 mode
 soak_note() {
     local hits
     hits=$(cat sum)
@@ -26,7 +26,7 @@ soak_note() {
     cp samples "$STATE/$1.samples"
 }
 
-# A step is done when no fault was found in it.
+# A step is done if it found no error.
 soak_long() {
     # shellcheck disable=SC2154 # of common.bash
     local before=$failures

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * calls.c: death at the beginning and at the end of each system call of a whole run, counted over
- * all threads of the process that is to die.
+ * calls.c: death at the beginning and end of each system call of a whole run, counted over all
+ * threads of the process to be killed.
  *
  *     death calls program STRIDE SEED          a program from its start to its end
- *     death calls csv STRIDE SEED TOOL         likewise, to leave a CSV
+ *     death calls csv STRIDE SEED TOOL         the same, with CSV output
  *     death calls recover STRIDE SEED TOOL     `TOOL recover` on what a killed program left
- *     death calls record STRIDE SEED TOOL      `TOOL record`, whose program lives on
- *     death calls record_killed STRIDE SEED TOOL    likewise, and its program is killed
+ *     death calls record STRIDE SEED TOOL      `TOOL record`, whose program survives
+ *     death calls record_killed STRIDE SEED TOOL    the same, and its program is killed
  */
 #include <errno.h>
 #include <pthread.h>
@@ -31,7 +31,7 @@ struct run {
     void (*prepare)(void);  /* once */
     void (*restore)(void);  /* before each start */
     void (*start)(void);    /* in the child */
-    uint64_t (*judge)(struct death_tally *tally);
+    uint64_t (*verify)(struct death_tally *tally);
 };
 
 static const char *tool;
@@ -80,7 +80,7 @@ static void start_recover(void)
     _exit(127);
 }
 
-/* Of the varieties of random.c the one that comes to its end. */
+/* The variety of random.c that ends by itself. */
 static void start_record(void)
 {
     setenv("PROBITY_SPOOL_RECORDS", "8192", 1);
@@ -98,7 +98,7 @@ static void start_record_killed(void)
 /* ---- The tracer ---------------------------------------------------------------------------------
  */
 
-/* Runs up to stop number `last`. Returns whether the process came to it, and is dead now. */
+/* Runs up to stop number `last`. Returns whether the process reached it, and is now dead. */
 static int kill_at(pid_t child, uint64_t last)
 {
     const long options =
@@ -129,16 +129,16 @@ static int kill_at(pid_t child, uint64_t last)
 
 static uint64_t judge_any(struct death_tally *tally)
 {
-    return death_judge(tally, 0);
+    return death_verify(tally, 0);
 }
 
-/* Nothing but the tool died: all is there. */
+/* Only the tool died: every record is present. */
 static uint64_t judge_all(struct death_tally *tally)
 {
-    return death_judge(tally, DEATH_EXACT);
+    return death_verify(tally, DEATH_EXACT);
 }
 
-/* Hits of the CSV in the order of their streams. */
+/* The hits in the CSV are in the order of their streams. */
 static uint64_t judge_csv_lines(struct death_tally *tally)
 {
     uint64_t next[2] = {0, 0}, faults = 0;
@@ -167,8 +167,8 @@ static uint64_t judge_csv_lines(struct death_tally *tally)
     return faults;
 }
 
-/* What is left is a trace from which recover makes the CSV, or the CSV. Where death came before the
- * recording, neither. */
+/* What is left is either the CSV or a trace from which recover makes it; neither, if the death came
+ * before the recording. */
 static uint64_t judge_csv(struct death_tally *tally)
 {
     char command[4400];
@@ -186,7 +186,7 @@ static uint64_t judge_csv(struct death_tally *tally)
     return faults;
 }
 
-/* Leaves a dead program's trace, the same for each round. */
+/* Creates a dead program's trace, the same for each round. */
 static void prepare_dead(void)
 {
     int status;
@@ -205,7 +205,7 @@ static void prepare_dead(void)
         raise(SIGKILL);
     }
     hits_need(waitpid(child, &status, 0) == child && WIFSIGNALED(status), "a dead program");
-    death_effigy_init();
+    death_snapshot_init();
     death_save();
 }
 
@@ -239,7 +239,7 @@ static int run_all(const struct run *run, uint64_t stride)
             run->start();
         }
         is_killed = kill_at(child, last);
-        faults = run->judge(&tally);
+        faults = run->verify(&tally);
     }
     if (faults > 0)
         printf("FAILED at stop %llu\n", (unsigned long long)(last - stride));

@@ -1,11 +1,11 @@
-# What the scripts that kill and interrupt share. Sourced behind common.bash.
+# Shared by the scripts that kill and interrupt. Sourced after common.bash.
 
 if [ "$(uname -m)" != x86_64 ]; then
-    echo "instructions are counted by a stepper that knows x86-64 only"
+    echo "skipped: instructions are counted by a stepper for x86-64 only"
     exit 77
 fi
 
-# Paths that are stepped through, from a few hundred to 80,000 instructions, for the scripts.
+# Paths that are single-stepped, from a few hundred to 80,000 instructions, for the scripts.
 # shellcheck disable=SC2034
 {
     short_paths="probe wide typed change"
@@ -24,7 +24,7 @@ death() {
     return "$status"
 }
 
-# $1 what is done, $2 stride, $3 seed, then paths
+# $1 action, $2 stride, $3 seed, then paths
 death_paths() {
     local how=$1 stride=$2 seed=$3 path
     shift 3
@@ -40,8 +40,7 @@ skip_without_ptrace() {
     fi
 }
 
-# Sums the figures that stand before a word in what steps of a campaign have told. $1 word, then
-# files
+# Sums the numbers before a word in the output of campaign steps. $1 word, then files
 total() {
     local word=$1
     shift

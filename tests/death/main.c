@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * main.c: the death tests' parts behind one name. Runs in an empty working directory, with
- * PROBITY_SPOOL_DIR set to an empty one. Exit status 1 where a record was lost, torn, invented or
- * found twice, or what is left cannot be cleaned up.
+ * main.c: a single program for all death tests. Runs in an empty working directory, with
+ * PROBITY_SPOOL_DIR set to another empty one. Exit status 1 if a record was lost, torn, invented or
+ * duplicated, or if something remains that cannot be cleaned up.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * random.c: kills a program of several threads at a random moment, round after round; and programs
- * of several processes, a group at once.
+ * of several processes, a group at a time.
  *
- *     death random KILLS SEED [TOOL]    TOOL: some rounds run below `TOOL record`, which dies too
+ *     death random KILLS SEED [TOOL]    TOOL: some rounds run under `TOOL record`, which dies, too
  *     death life VARIETY                the program itself, recording as its environment says
  */
 #include <pthread.h>
@@ -24,10 +24,10 @@ enum { READ_ONLY_ROUNDS = 3, RECORD_EVERY = 200, CHILD_THREAD = DEATH_THREADS - 
 
 struct variety {
     uint32_t kinds, threads;
-    int has_child;      /* a child of a fork records too */
-    int ends;           /* the program comes to its end, which is near */
-    uint32_t signal_us; /* a signal to each thread every so often; 0: none */
-    uint32_t life_us;   /* at most, before it is killed */
+    int has_child;      /* a forked child records, too */
+    int ends;           /* the program soon ends by itself */
+    uint32_t signal_us; /* interval of signals to each thread; 0: none */
+    uint32_t life_us;   /* upper limit of the time until it is killed */
     struct death_setting setting;
 };
 
@@ -107,7 +107,7 @@ int death_life_main(int argc, char **argv)
     return 0;
 }
 
-/* ---- Who kills it -------------------------------------------------------------------------------
+/* ---- The killer ---------------------------------------------------------------------------------
  */
 
 static pid_t start(const char *tool, uint32_t number)
@@ -147,13 +147,13 @@ static void kill_group(pid_t child)
     int status;
 
     kill(-child, SIGKILL);
-    kill(child, SIGKILL); /* where it has not made its group yet */
-    while (waitpid(-1, &status, 0) > 0) /* orphans come to us */
+    kill(child, SIGKILL); /* if it has not created its group yet */
+    while (waitpid(-1, &status, 0) > 0) /* orphans are reparented to this process */
         ;
 }
 
-/* Kills when the first unit was made and a random time has passed; or any time after its start.
- * Returns whether the first unit came where it had to. */
+/* Kills a random time after the first unit, or any time after the start. Returns whether the first
+ * unit was made if it had to be. */
 static int start_and_kill(const char *tool, uint32_t number)
 {
     int from_start = death_random() % 8 == 0, status;
@@ -188,10 +188,10 @@ int death_random_main(int argc, char **argv)
             tally.unclean++;
             faults = 1;
         } else if (death_random() % (READ_ONLY_ROUNDS + 1) == 0) {
-            faults = death_judge(&tally, 0);
+            faults = death_verify(&tally, 0);
         } else {
             tally.deaths++;
-            faults = death_judge_read(&tally, 0);
+            faults = death_verify_read(&tally, 0);
         }
         if (faults > 0)
             printf("FAILED in round %llu, variety %u\n", (unsigned long long)round, number);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * steps.c: what happens behind each instruction of a path: death, a look, or a signal.
+ * steps.c: death, a look, or a signal after each instruction of a path.
  *
  *     death steps kill SCENARIO STRIDE SEED
- *         kills the victim behind every STRIDE-th instruction, from a random one on
+ *         kills the victim after every STRIDE-th instruction, starting with a random one
  *     death steps look SCENARIO STRIDE SEED
- *         judges the standing victim there as if it had died
+ *         verifies the stopped victim there as if it had died
  *     death steps signal SCENARIO STRIDE SEED
- *         a signal behind every STRIDE-th instruction, and another inside its handler; the victim
- *         then comes to its end, and all is in the trace
+ *         a signal after every STRIDE-th instruction, and another inside its handler; the victim
+ *         then runs to its end, and everything is in the trace
  */
 #include <pthread.h>
 #include <sched.h>
@@ -35,10 +35,10 @@ struct scenario {
     void (*run)(const struct scenario *scenario);
     uint32_t kinds;
     int is_first;     /* nothing was recorded before */
-    uint32_t near;    /* so many words are left in the chunk; 0: many */
-    int is_of_writer; /* the writing thread is the focus */
+    uint32_t near;    /* number of words left in the chunk; 0: many */
+    int is_of_writer; /* the writer thread is the focus */
     int ends;         /* the victim's recording ends by itself */
-    uint32_t within;  /* the inner signal comes within so many instructions of the handler */
+    uint32_t within;  /* the inner signal comes within this many instructions of the handler */
     uint32_t slow_ms;
     struct death_setting setting;
 };
@@ -55,7 +55,7 @@ static void phase_ends(void)
     raise(SIGSTOP);
 }
 
-/* ---- Lives --------------------------------------------------------------------------------------
+/* ---- The victim's paths -------------------------------------------------------------------------
  */
 
 static void run_units(const struct scenario *scenario)
@@ -77,7 +77,7 @@ static void *thread_with_units(void *unused)
     return NULL;
 }
 
-/* The focus is a thread that ends; phase 2 is the first thread's. */
+/* The focus is a thread that ends; phase 2 is set by the first thread. */
 static void run_thread_exit(const struct scenario *scenario)
 {
     pthread_t thread;
@@ -100,7 +100,7 @@ static void *thread_that_waits(void *argument)
     return NULL;
 }
 
-/* All chunks are open: whoever comes next makes a segment. */
+/* All chunks are open: the next thread creates a segment. */
 static void run_segment(const struct scenario *scenario)
 {
     enum { CHUNKS = 8 };
@@ -156,7 +156,7 @@ static void run_exit(const struct scenario *scenario)
     exit(0);
 }
 
-/* Beside a thread whose records stay in its open chunk. */
+/* With another thread whose records stay in its open chunk. */
 static void run_exit_beside(const struct scenario *scenario)
 {
     pthread_t thread;
@@ -238,7 +238,7 @@ static void begin(const struct scenario *scenario, struct tracee *ret_tracee)
 /* ---- Deaths and looks ---------------------------------------------------------------------------
  */
 
-/* So many instructions. Returns whether they are there. */
+/* Executes `steps` instructions. Returns whether there are that many. */
 static int go(struct tracee *tracee, uint64_t steps)
 {
     int signal_number = 0;
@@ -263,16 +263,16 @@ static int kill_at_each(const struct scenario *scenario, uint64_t stride)
         begin(scenario, &tracee);
         is_over = !go(&tracee, steps);
         tracee_kill(&tracee);
-        faults = death_judge(&tally, 0);
+        faults = death_verify(&tally, 0);
     }
     if (faults > 0)
-        printf("FAILED behind instruction %llu\n", (unsigned long long)(steps - stride));
+        printf("FAILED after instruction %llu\n", (unsigned long long)(steps - stride));
     death_print(scenario->name, &tally);
     return faults > 0;
 }
 
-/* Where the kernel's code reads clocks, it begins anew when they have moved on meanwhile, as they
- * do during a look: it would never end. */
+/* The kernel's code for reading clocks restarts if they have advanced in the meantime, as they do
+ * during a look, so it would never end. */
 static int is_in_kernel_page(const struct tracee *tracee)
 {
     enum { BYTES = 16384 };
@@ -282,23 +282,23 @@ static int is_in_kernel_page(const struct tracee *tracee)
     return at - getauxval(AT_SYSINFO_EHDR) < BYTES;
 }
 
-/* As if each instruction were the last. */
+/* Verifies after each instruction as if it were the last. */
 static int look_at_each(const struct scenario *scenario, uint64_t stride)
 {
     struct death_tally tally = {0};
     struct tracee tracee;
     uint64_t faults = 0, first = death_random() % stride;
 
-    death_effigy_init();
+    death_snapshot_init();
     begin(scenario, &tracee);
     uint64_t steps = first;
     for (int is_there = go(&tracee, first); is_there && faults == 0; steps += stride) {
-        faults = is_in_kernel_page(&tracee) ? 0 : death_effigy_judge(&tally);
+        faults = is_in_kernel_page(&tracee) ? 0 : death_snapshot_verify(&tally);
         is_there = go(&tracee, stride);
     }
     tracee_kill(&tracee);
     if (faults > 0)
-        printf("FAILED behind instruction %llu\n", (unsigned long long)(steps - stride));
+        printf("FAILED after instruction %llu\n", (unsigned long long)(steps - stride));
     printf("%llu instructions; ", (unsigned long long)steps);
     death_print(scenario->name, &tally);
     return faults > 0;
@@ -307,7 +307,7 @@ static int look_at_each(const struct scenario *scenario, uint64_t stride)
 /* ---- Signals ------------------------------------------------------------------------------------
  */
 
-/* On to the handler's first instruction, or on where the signal is blocked. */
+/* Continues to the handler's first instruction, or further if the signal is blocked. */
 static int interrupt(struct tracee *tracee, int number)
 {
     int signal_number = 0;
@@ -334,7 +334,7 @@ static int signal_at_each(const struct scenario *scenario, uint64_t stride)
             go(&tracee, death_random() % scenario->within))
             interrupt(&tracee, SIGUSR2);
         int status = tracee_run_out(&tracee, 0);
-        faults = death_judge(&tally, DEATH_EXACT | (scenario->ends ? DEATH_HANDLERS_LATE : 0));
+        faults = death_verify(&tally, DEATH_EXACT | (scenario->ends ? DEATH_HANDLERS_LATE : 0));
         handled += death_truth->handled;
         nested += death_truth->nested;
         if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
@@ -343,7 +343,7 @@ static int signal_at_each(const struct scenario *scenario, uint64_t stride)
             printf("status %x\n", (unsigned)status);
     }
     if (faults > 0)
-        printf("FAILED behind instruction %llu\n", (unsigned long long)(steps - stride));
+        printf("FAILED after instruction %llu\n", (unsigned long long)(steps - stride));
     printf("%llu handlers, %llu inside handlers; ", (unsigned long long)handled,
            (unsigned long long)nested);
     death_print(scenario->name, &tally);
@@ -356,8 +356,9 @@ int death_steps_main(int argc, char **argv)
     cpu_set_t one;
 
     hits_need(argc > 3, "arguments");
-    /* Stop and go on one core need no other to wake up. On a busy machine each would wait for its
-     * turn, a hundred times as long as it runs: where it may, it need not. */
+    /* Stopping and continuing on one core need not wake up another. On a busy machine each would
+     * wait for its turn a hundred times as long as it runs, so use real-time priority if
+     * permitted. */
     sched_setscheduler(0, SCHED_FIFO, &first_of_all);
     CPU_ZERO(&one);
     CPU_SET(sched_getcpu(), &one);

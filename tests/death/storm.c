@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * storm.c: threads under several signals at once, from timers of their own and from each other,
- * with handlers inside handlers on small stacks of their own; and handlers that jump out.
+ * storm.c: threads under several signals at once, from their own timers and from each other, with
+ * nested handlers on small signal stacks; and handlers that jump out.
  *
- *     death storm MILLISECONDS SEED    all that was recorded is there when the program has ended
- *     death jump MILLISECONDS SEED     nothing is missing but records that a jump has left
+ *     death storm MILLISECONDS SEED    every record is present when the program has ended
+ *     death jump MILLISECONDS SEED     only records abandoned by a jump may be missing
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -47,7 +47,7 @@ static timer_t timer_for_me(int number)
     return timer;
 }
 
-/* Again each time, or once: every_ns 0. */
+/* Periodic, or once if every_ns is 0. */
 static void interrupt_me(timer_t timer, uint64_t in_ns, uint64_t every_ns)
 {
     struct itimerspec when = {{0, (long)every_ns}, {0, (long)in_ns}};
@@ -55,8 +55,8 @@ static void interrupt_me(timer_t timer, uint64_t in_ns, uint64_t every_ns)
     timer_settime(timer, 0, &when, NULL);
 }
 
-/* Handlers that nest without end, as signals come faster than they are handled, fill any stack;
- * this one is small, and below it is a page that must not be touched. */
+/* Handlers nest without limit if signals come faster than they are handled, and then overflow any
+ * stack; this one is small, and the page below it must not be touched. */
 static void use_small_stack(void)
 {
     enum { PAGE = 4096, ROOM = 32 * PAGE };
@@ -77,7 +77,7 @@ static void block_all(void)
     pthread_sigmask(SIG_BLOCK, &all, NULL);
 }
 
-/* The thread's own timers, and signals to the others. */
+/* Runs with the thread's own timers, and sends signals to the others. */
 static void *in_storm(void *argument)
 {
     uint32_t number = (uint32_t)(uintptr_t)argument, turn = number;
@@ -90,7 +90,7 @@ static void *in_storm(void *argument)
         sched_yield();
     timer_t timers[] = {timer_for_me(SIGUSR1), timer_for_me(SIGUSR2)};
     while (now_ns() < stop_at_ns) {
-        /* Not periodic: a busy machine would nest handlers until any stack is full. */
+        /* Not periodic: on a busy machine handlers would nest until any stack overflows. */
         interrupt_me(timers[0], 1 + turn * 7919 % 30000, 0);
         interrupt_me(timers[1], 1 + turn * 6151 % 30000, 0);
         for (int i = 0; i < 20; i++)
@@ -99,14 +99,14 @@ static void *in_storm(void *argument)
         turn++;
     }
     block_all();
-    /* No other sends to a thread that is gone. */
+    /* No thread may send a signal to one that has ended. */
     __atomic_add_fetch(&ready, 1, __ATOMIC_SEQ_CST);
     while (__atomic_load_n(&ready, __ATOMIC_SEQ_CST) < 2 * THREADS)
         sched_yield();
     return NULL;
 }
 
-/* Records at its level, then leaves everything that it has interrupted. */
+/* Records at its level, then jumps out of everything that it interrupted. */
 static void on_jump(int number)
 {
     (void)number;
@@ -142,7 +142,7 @@ static void live(void *(*run)(void *), const struct death_setting *setting)
     exit(0);
 }
 
-/* One program's life. Returns the number of faults. */
+/* Runs one program. Returns the number of errors. */
 static uint64_t one(void *(*run)(void *), uint32_t kinds, uint64_t ms, int flags,
                     struct death_tally *tally)
 {
@@ -161,7 +161,7 @@ static uint64_t one(void *(*run)(void *), uint32_t kinds, uint64_t ms, int flags
     if (child == 0)
         live(run, &setting);
     hits_need(waitpid(child, &status, 0) == child, "waitpid");
-    uint64_t faults = death_judge(tally, DEATH_EXACT | flags);
+    uint64_t faults = death_verify(tally, DEATH_EXACT | flags);
     if (status != 0) {
         fprintf(stderr, "the program ended with status %x\n", (unsigned)status);
         tally->unclean++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tracee.c: a traced process of several threads, one of which, the focus, goes step by step while
- * the others run. A thread says by stopping itself at phase 1 that it is the focus.
+ * tracee.c: a traced process of several threads, one of which, the focus, is single-stepped while
+ * the others run. A thread becomes the focus by stopping itself at phase 1.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -19,12 +19,12 @@
 
 static void resume(enum __ptrace_request how, pid_t thread, int signal_number)
 {
-    /* It may have been killed meanwhile. */
+    /* It may have been killed in the meantime. */
     if (ptrace(how, thread, NULL, (void *)(intptr_t)signal_number) != 0 && errno != ESRCH)
         death_die("ptrace");
 }
 
-/* The signal to go on with behind a stop that is not the focus's. */
+/* The signal with which to continue after a stop of another thread than the focus. */
 static int passed_on(int status)
 {
     int number = WSTOPSIG(status);
@@ -100,7 +100,7 @@ void tracee_take_thread(struct tracee *tracee, const char *name)
     tracee->focus = thread;
 }
 
-/* A child's first stop may come before its parent's own, which tells whose child it is. */
+/* A child's first stop may precede the stop of its parent that identifies the child. */
 static int is_child(const struct tracee *tracee, pid_t thread)
 {
     char path[64];
@@ -115,7 +115,7 @@ static void take_child(struct tracee *tracee, pid_t child)
     tracee->parked = tracee->awaited = 0;
 }
 
-/* A stop of no signal: threads and children come. Returns whether a child is the focus now. */
+/* A stop without a signal: a new thread or child. Returns whether a child is now the focus. */
 static int take_event(struct tracee *tracee, pid_t thread, int status)
 {
     unsigned long child = 0;
@@ -133,7 +133,7 @@ static int take_event(struct tracee *tracee, pid_t thread, int status)
     return 1;
 }
 
-/* A stop by a signal. Returns -1 where the focus is still on its way. */
+/* A stop by a signal. Returns -1 if the focus is still running. */
 static int take_stop(struct tracee *tracee, pid_t thread, int number, int *ret_signal)
 {
     if (number == SIGSTOP && death_truth->phase == 2) {
@@ -182,7 +182,7 @@ enum tracee_stop tracee_step(struct tracee *tracee, int signal_number, int *ret_
     }
 }
 
-/* Until no thread is left. */
+/* Waits until no thread is left. */
 static void wait_for_end(struct tracee *tracee)
 {
     int status;

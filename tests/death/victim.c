@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * victim.c: the records of a victim. Each is announced before and counted behind, in memory that
- * outlives the process: what a reader finds is the count, or one more where a record was at work.
+ * victim.c: the records of a victim. Each is counted before and after in memory that outlives the
+ * process: a reader must find the count, or one more if a record was in progress.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -16,10 +15,11 @@
 #include "death/death.h"
 #include "probity_typed.h"
 #include "programs/hits.h"
+#include "programs/shared_memory.h"
 
 struct death_truth *death_truth;
 
-/* Which stream the calling thread writes to. */
+/* The stream to which the calling thread writes. */
 static __thread uint32_t own_thread;
 static __thread volatile uint32_t own_level;
 
@@ -45,7 +45,8 @@ static void end(void)
     __atomic_store_n(&mine->finished, mine->begun, __ATOMIC_SEQ_CST);
 }
 
-/* A function of its own for each level: a scope without values tells its level by its name. */
+/* A separate function for each level, because a scope without values shows its level only by its
+ * name. */
 #define PLAIN(level)                                                                               \
     static void plain_##level(uint64_t a)                                                          \
     {                                                                                              \
@@ -134,13 +135,8 @@ void death_be(uint32_t thread)
 
 void death_truth_map(void)
 {
-    int file = open("truth", O_RDWR | O_CREAT, 0600);
-
-    hits_need(file >= 0 && ftruncate(file, sizeof *death_truth) == 0, "truth");
-    death_truth =
-        mmap(NULL, sizeof *death_truth, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    hits_need(death_truth != MAP_FAILED, "mmap");
-    close(file);
+    death_truth = shared_memory(sizeof *death_truth);
+    hits_need(death_truth != NULL, "shared memory");
 }
 
 void death_start(const struct death_setting *setting)
@@ -160,7 +156,7 @@ void death_start(const struct death_setting *setting)
     hits_need(probity_start(&options) == 0, "probity_start");
 }
 
-/* Fills chunks, and outlasts the writer's patience with the probes that are interrupted. */
+/* Fills chunks, and takes longer than the writer waits for the interrupted probes. */
 static void take_long(void)
 {
     enum { UNITS = 1500 };
@@ -171,12 +167,12 @@ static void take_long(void)
     errno = 1234;
 }
 
-/* A handler inside two others has no level of its own, and records nothing. */
+/* A handler inside two others has no level and records nothing. */
 static void on_signal(int number)
 {
     int before = errno;
 
-    /* In a forked child that has not yet said who it is. */
+    /* In a forked child that has not yet stored its process id. */
     if (death_truth->thread[own_thread].pid != (uint32_t)getpid())
         take_name(1);
     if (own_level + 1 >= DEATH_LEVELS)
@@ -207,7 +203,7 @@ void death_land(void)
 {
     sigset_t all, before;
 
-    /* A jump out of here would note the same record again. */
+    /* Another jump out of here would note the same record again. */
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     own_level = 0;
@@ -241,10 +237,10 @@ void death_fill_chunk(uint32_t thread, uint32_t words)
         uint64_t left = bytes != 0 ? bytes - (self->cursor & (bytes - 1)) : 0;
         if (left > 0 && left <= 8 * (uint64_t)words)
             return;
-        /* A name in between shifts those whose records never come to that place. */
+        /* A name in between shifts records that otherwise never reach that place. */
         if (tries % 7 == 6)
             probity_thread_set_name(&"a name of several words"[tries / 7 % 3 * 8]);
         death_unit(thread);
     }
-    hits_need(0, "the end of a chunk was not come to");
+    hits_need(0, "the end of a chunk was not reached");
 }

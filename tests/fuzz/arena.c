@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * arena.c: memory for the code behind a door of the often-driver: from one piece that begins anew
- * with each execution. It costs some instructions where libc's takes a quarter of the time, and it
- * notices what libc's would not: a write behind the end, memory that is freed twice, or never. The
- * linker puts these functions in the place of libc's (--wrap), for all objects of the door.
+ * arena.c: the allocator for the code under a target of the fast driver: one piece of memory that
+ * is reused from the start for each execution. It costs a few instructions, against a quarter of
+ * the time with libc's, and detects what libc's would miss: a write past the end, memory that is
+ * freed twice or never. The linker replaces libc's functions with these (--wrap) in all objects of
+ * the target.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fuzz/often.h"
+#include "fuzz/fast_driver.h"
 
 void *__wrap_malloc(size_t bytes);
 void *__wrap_calloc(size_t count, size_t bytes);
@@ -25,7 +26,7 @@ enum { ROOM = 64 << 20, ALIGNED = 16 };
 #define MARK_USED UINT64_C(0x9d2c5680efc60000)
 #define MARK_FREE UINT64_C(0x5bd1e995a3c59ac3)
 
-/* In front of each piece; the same mark stands behind it, at a place that need not be aligned. */
+/* Precedes each piece; the same mark follows it, possibly unaligned. */
 struct head {
     size_t bytes;
     uint64_t mark;
@@ -34,7 +35,7 @@ struct head {
 static struct {
     uint8_t memory[ROOM] __attribute__((aligned(ALIGNED)));
     size_t used;
-    size_t pieces; /* that are not freed */
+    size_t pieces; /* not freed yet */
 } arena;
 
 static size_t whole_bytes(size_t bytes)
@@ -56,10 +57,10 @@ static struct head *head_of(void *memory)
     uint64_t behind;
 
     if (head->mark != (MARK_USED ^ head->bytes))
-        often_found("memory is freed that is not allocated");
+        fast_driver_found("memory is freed that is not allocated");
     memcpy(&behind, (uint8_t *)memory + head->bytes, sizeof behind);
     if (behind != head->mark)
-        often_found("a write behind the end of allocated memory");
+        fast_driver_found("a write behind the end of allocated memory");
     return head;
 }
 
@@ -128,16 +129,16 @@ char *__wrap_strdup(const char *text)
     return __wrap_strndup(text, SIZE_MAX);
 }
 
-void often_memory_anew(void)
+void fast_driver_memory_anew(void)
 {
     size_t pieces = arena.pieces;
 
     arena.used = arena.pieces = 0;
     if (pieces > 0)
-        often_found("memory is never freed");
+        fast_driver_found("memory is never freed");
 }
 
-/* Spools that traces name are none, and what memory_file.c has opened is no descriptor. */
+/* Spools named in traces cannot be opened, and files opened by memory_file.c have no descriptor. */
 int __wrap_open(const char *path, int flags, ...)
 {
     (void)path;

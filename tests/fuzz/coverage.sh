@@ -1,33 +1,33 @@
 #!/usr/bin/env bash
-# How many lines of what reads hostile bytes the corpus of the doors reaches. `make fuzz-coverage`
-# calls it, and the campaign. A line for each file, and one for all; with --missed also each line
-# that is not reached.
+# How many lines of the code that reads hostile bytes are covered by the targets' corpus. Called by
+# `make fuzz-coverage` and the campaign. Prints a line per file and a total; with --missed also each
+# line not covered.
 set -eu
 cd "$(dirname "$0")/../.."
 SOURCE=$PWD
 missed=${1:-}
-folder=$(realpath -m "$BUILD")-coverage
-doors=(commands reader spool runs arguments settings)
-# The reading side of src/spool; the other side is the traced program's.
+directory=$(realpath -m "$BUILD")-coverage
+targets=(commands reader spool runs arguments settings)
+# The reading side of src/spool; the other side runs in the traced program.
 read_side=(src/reader/*.c src/format/*.c src/spool/{attach,cells,control,drain}.c)
 
-make -s -j2 "BUILD=$folder" CC=gcc CXX=g++ SANITIZE= CFLAGS='-O0 --coverage' LDFLAGS=--coverage \
-    "${doors[@]/#/$folder/tests/fuzz_}" > "$folder.log" 2>&1 || {
-    tail -n 5 "$folder.log" >&2
+make -s -j2 "BUILD=$directory" CC=gcc CXX=g++ SANITIZE= CFLAGS='-O0 --coverage' LDFLAGS=--coverage \
+    "${targets[@]/#/$directory/tests/fuzz_}" > "$directory.log" 2>&1 || {
+    tail -n 5 "$directory.log" >&2
     exit 1
 }
-find "$folder" -name '*.gcda' -delete
-export PROBITY_SPOOL_DIR=$folder/spool
+find "$directory" -name '*.gcda' -delete
+export PROBITY_SPOOL_DIR=$directory/spool
 mkdir -p "$PROBITY_SPOOL_DIR"
-for door in "${doors[@]}"; do
-    corpus=$SOURCE/tests/fuzz/corpus/$door
+for target in "${targets[@]}"; do
+    corpus=$SOURCE/tests/fuzz/corpus/$target
     [ -d "$corpus" ] || corpus=$SOURCE/tests/fuzz/corpus/trace
-    "$folder/tests/fuzz_$door" 0 "$corpus"/* > "$folder/$door.out" 2>&1 ||
-        { tail -n 3 "$folder/$door.out" >&2; exit 1; }
+    "$directory/tests/fuzz_$target" 0 "$corpus"/* > "$directory/$target.out" 2>&1 ||
+        { tail -n 3 "$directory/$target.out" >&2; exit 1; }
 done
-# gcov finds sources from where they were compiled, and tells of headers too.
+# gcov locates sources relative to where they were compiled, and reports headers, too.
 for file in "${read_side[@]}"; do
-    gcov -t "$folder/obj/${file%.c}.o" 2> /dev/null |
+    gcov -t "$directory/obj/${file%.c}.o" 2> /dev/null |
         awk -F: -v file="$file" -v missed="$missed" '
             $2 ~ /^ *0$/ && $3 == "Source" { is_ours = $4 == file }
             !is_ours || $1 ~ /-$/ { next }

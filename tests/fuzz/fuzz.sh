@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Fuzzes the reading commands with libFuzzer for so many seconds. `make fuzz` builds and calls it.
-# The corpus stays in $BUILD-fuzz/corpus, so that a further run goes on from it; what it finds lies
-# in $BUILD-fuzz/found. Exit status 1 when there is something.
+# Fuzzes the reading commands with libFuzzer for the given number of seconds. Built and called by
+# `make fuzz`. The corpus stays in $BUILD-fuzz/corpus and is used by later runs; findings are saved
+# in $BUILD-fuzz/found. Exit status 1 if there are any.
 set -eu
 seconds=$1
 SOURCE=$(cd "$(dirname "$0")/../.." && pwd)
@@ -13,11 +13,15 @@ fuzz=$BUILD-fuzz
 mkdir -p "$fuzz/corpus" "$fuzz/found" "$fuzz/seeds"
 rm -f "$fuzz"/found/*
 make_seeds "$fuzz/traces"
-lines=$(sed -n '/^static const char \*const lines/,/^};/p' "$SOURCE/tests/fuzz/fuzz_commands.c" |
-    grep -c '^    {')
+# Each trace in one way, those of profile mode in all ways, because few traces have their blocks.
+ways=64
 number=0
 for trace in "$fuzz"/traces/*.probity; do
-    { printf '%b' "\\x$(printf %x $((number % lines)))"; cat "$trace"; } > "$fuzz/seeds/$number"
+    first=$((number % ways)) last=$((number % ways))
+    [[ $trace != */profile* ]] || first=0 last=$((ways - 1))
+    for ((way = first; way <= last; way++)); do
+        { printf '%b' "\\x$(printf %x $way)"; cat "$trace"; } > "$fuzz/seeds/$number.$way"
+    done
     number=$((number + 1))
 done
 status=0

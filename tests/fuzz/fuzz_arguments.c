@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_arguments.c: command lines of any bytes, of all commands that run no program and touch no
- * process, on a trace of any bytes.
+ * fuzz_arguments.c: arbitrary command lines of all commands that run no program and affect no
+ * process, on an arbitrary trace.
  *
- * An input is lines, one for each argument, an empty one, and the trace; `%` alone stands for its
- * path. Slashes become spaces, so that whatever is written lies in a folder of our own.
+ * An input is one line per argument, an empty line, and the trace; `%` alone is replaced by its
+ * path. Slashes become spaces, so that all files are written to a temporary directory.
  */
 #define main probity_main
 #include "cli/main.c"
@@ -13,16 +13,16 @@
 #include <ftw.h>
 #include <sys/stat.h>
 
-#include "fuzz/door.h"
+#include "fuzz/target.h"
 
 enum { ARGUMENTS_MAX = 24 };
 
-const int door_ways = 0;
+const int target_ways = 0;
 
 static const char *const refused[] = {"record", "level", "overhead", "recover"};
 
 static struct {
-    int before, folder; /* descriptors of directories */
+    int before, directory; /* descriptors of directories */
     char name[512];
 } place;
 
@@ -43,21 +43,21 @@ static void remove_files(void)
 static void remove_place(void)
 {
     remove_files();
-    unlinkat(place.folder, ".probity", AT_REMOVEDIR);
+    unlinkat(place.directory, ".probity", AT_REMOVEDIR);
     rmdir(place.name);
 }
 
-/* Its own .probity: no other is looked for above it. */
+/* With its own .probity, so that parent directories are not searched. */
 static void make_place(void)
 {
     int nowhere = open("/dev/null", O_WRONLY);
 
-    door_folder_name(place.name, sizeof place.name, "arguments");
+    target_directory_name(place.name, sizeof place.name, "arguments");
     place.before = open(".", O_RDONLY | O_DIRECTORY);
     mkdir(place.name, 0700);
-    place.folder = open(place.name, O_RDONLY | O_DIRECTORY);
-    if (place.before < 0 || place.folder < 0 || nowhere < 0 ||
-        mkdirat(place.folder, ".probity", 0700) != 0 || dup2(nowhere, 1) < 0)
+    place.directory = open(place.name, O_RDONLY | O_DIRECTORY);
+    if (place.before < 0 || place.directory < 0 || nowhere < 0 ||
+        mkdirat(place.directory, ".probity", 0700) != 0 || dup2(nowhere, 1) < 0)
         abort();
     atexit(remove_place);
     unsetenv("PROBITY_PROJECT");
@@ -66,15 +66,15 @@ static void make_place(void)
 
 static void write_trace(const uint8_t *bytes, size_t size)
 {
-    int file = openat(place.folder, "trace", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    int file = openat(place.directory, "trace", O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
     if (file < 0 || write(file, bytes, size) != (ssize_t)size)
         abort();
     close(file);
 }
 
-/* Each argument a string of its own, so that a read behind its end is seen. Returns what is behind
- * the empty line. */
+/* Each argument is a separate allocation, so that reads past its end are detected. Returns what
+ * follows the empty line. */
 static const uint8_t *take_arguments(const uint8_t *at, const uint8_t *end, char **arguments,
                                      int *count)
 {
@@ -107,7 +107,7 @@ static int is_refused(const char *command)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static uint8_t trace[DOOR_BYTES_MAX];
+    static uint8_t trace[TARGET_BYTES_MAX];
     char *arguments[ARGUMENTS_MAX + 2] = {strdup("probity")}, *taken[ARGUMENTS_MAX + 2];
     int count = 1;
 
@@ -117,11 +117,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t bytes = (size_t)(data + size - rest);
     if (count > 1 && !is_refused(arguments[1]) && bytes <= sizeof trace) {
         memcpy(trace, rest, bytes);
-        door_mend(trace, bytes);
+        target_fix_checksums(trace, bytes);
         write_trace(trace, bytes);
-        memcpy(taken, arguments, sizeof taken); /* getopt changes their order */
+        memcpy(taken, arguments, sizeof taken); /* getopt permutes them */
         optind = 0;
-        if (fchdir(place.folder) != 0)
+        if (fchdir(place.directory) != 0)
             abort();
         int status = run(count, taken);
         if (status < CLI_OK || status > CLI_DAMAGED || fchdir(place.before) != 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_commands.c: every reading command of the tool on arbitrary bytes, by the door that users
- * enter: analyses, exports and all. The first byte chooses the command line.
+ * fuzz_commands.c: every reading command of the tool, including analyses and exports, on arbitrary
+ * bytes. The first byte selects one of the command lines below, or a command with options from its
+ * help text, selected by a hash of the input.
  */
 #define main probity_main
 #include "cli/main.c"
@@ -11,9 +12,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "fuzz/door.h"
+#include "fuzz/command_lines.h"
+#include "fuzz/target.h"
 
-/* TRACE stands for the input. */
+/* TRACE is replaced by the path of the input. */
 static const char *const lines[][8] = {
     {"csv", "TRACE"},
     {"csv", "--columns", "thread,name,role,correlation,object,tick", "TRACE"},
@@ -54,9 +56,17 @@ static const char *const lines[][8] = {
     {"export", "--format", "otlp-json", "TRACE"},
 };
 
-enum { LINES = sizeof lines / sizeof *lines };
+/* These only read, and are given any of their options. */
+static const struct cli_command *const readers[] = {
+    &cli_command_csv,    &cli_command_log,    &cli_command_report, &cli_command_info,
+    &cli_command_check,  &cli_command_tree,   &cli_command_threads, &cli_command_blocks,
+    &cli_command_hist,   &cli_command_diff,   &cli_command_export, &cli_command_list,
+    &cli_command_model,  &cli_command_timeline, &cli_command_view,
+};
 
-const int door_ways = LINES;
+enum { LINES = sizeof lines / sizeof *lines, READERS = sizeof readers / sizeof *readers };
+
+const int target_ways = LINES + READERS;
 
 static void write_whole(int file, const uint8_t *bytes, size_t size)
 {
@@ -72,14 +82,35 @@ static void run_line(const char *const *line, char *path)
     for (int i = 0; i < 8 && line[i] != NULL; i++)
         arguments[count++] =
             strcmp(line[i], "TRACE") == 0 ? path : (char *)(uintptr_t)line[i];
-    optind = 0; /* of GNU's: begin anew */
+    optind = 0; /* GNU extension: restart */
     int status = run(count, arguments);
     if (status != CLI_OK && status != CLI_FAILURE && status != CLI_DAMAGED)
         abort();
     clearerr(stdout);
 }
 
-/* What the commands print goes nowhere; what the fuzzer and the sanitizers say goes on. */
+/* Options may be mutually exclusive; a comparison has an additional status. */
+static void run_reader(const struct cli_command *command, const uint8_t *data, size_t size,
+                       char *path)
+{
+    char *arguments[LINE_ARGUMENTS_MAX];
+    uint64_t hash = UINT64_C(14695981039346656037);
+
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ data[i]) * UINT64_C(1099511628211);
+    int count = command_line_make(command, hash, path, arguments);
+    if (getenv("FUZZ_SAY") != NULL) {
+        for (int i = 0; i < count; i++)
+            fprintf(stderr, "%s%c", arguments[i], i + 1 < count ? ' ' : '\n');
+    }
+    optind = 0;
+    int status = run(count, arguments);
+    if (status < CLI_OK || status > 4)
+        abort();
+    clearerr(stdout);
+}
+
+/* Discards the output of commands, but not that of the fuzzer and the sanitizers. */
 static int open_trace(char path[32])
 {
     int file = memfd_create("trace", 0), nowhere = open("/dev/null", O_WRONLY);
@@ -94,18 +125,22 @@ static int open_trace(char path[32])
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static uint8_t bytes[DOOR_BYTES_MAX];
+    static uint8_t bytes[TARGET_BYTES_MAX];
     static char path[32];
     static int file = -1;
 
-    if (size < 2 || size > DOOR_BYTES_MAX)
+    if (size < 2 || size > TARGET_BYTES_MAX)
         return 0;
     if (file < 0)
         file = open_trace(path);
     memcpy(bytes, data + 1, size - 1);
-    if (data[0] < DOOR_MEND_BELOW && size > 17)
-        door_mend(bytes, size - 1);
+    if (data[0] < TARGET_FIX_BELOW && size > 17)
+        target_fix_checksums(bytes, size - 1);
     write_whole(file, bytes, size - 1);
-    run_line(lines[data[0] % DOOR_MEND_BELOW % LINES], path);
+    int way = data[0] % TARGET_FIX_BELOW % target_ways;
+    if (way < LINES)
+        run_line(lines[way], path);
+    else
+        run_reader(readers[way - LINES], data, size, path);
     return 0;
 }

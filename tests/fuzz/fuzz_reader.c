@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_reader.c: the reader, the merge and `check` on arbitrary bytes in memory: the door where
- * executions are cheap. What comes out is held against what may: events in time order, not more of
- * them than bytes, each text ended, and no damage that `check` does not find.
+ * fuzz_reader.c: the reader, the merge and `check` on arbitrary bytes in memory, for which
+ * executions are cheap. Checks the result: events are in time order and not more numerous than
+ * bytes, texts are terminated, and `check` finds every damage.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "fuzz/door.h"
+#include "fuzz/target.h"
 #include "reader/reader.h"
 
 /* Bits of the first byte. */
 enum { SURVEY = 1, TWICE = 2, RANGE = 4, LISTS = 8, CHECK = 16, WAYS = 32 };
 
-const int door_ways = WAYS;
+const int target_ways = WAYS;
 
 static volatile uint64_t sink; /* what was read must not be optimized away */
 
@@ -97,8 +97,8 @@ static void read_lists(struct probity_reader *reader)
     }
 }
 
-/* Two readings of one trace share their ticks, so that all comes in the order of ticks; unless
- * there was damage, behind which a block may be found when its time is over. */
+/* Two readings of one trace use the same ticks, so everything is in the order of ticks unless there
+ * was damage, after which a block may be found too late. */
 static uint64_t read_events(struct probity_reader *reader, uint64_t events_max)
 {
     const struct probity_trace_facts *facts = probity_reader_facts(reader, 0);
@@ -124,7 +124,7 @@ static void count_fault(void *context, uint64_t offset, const char *text)
     ++*(uint64_t *)context;
 }
 
-/* Whoever reads with less care must not see more damage than `check`. */
+/* A less careful reader must not find more damage than `check`. */
 static void check(const struct probity_reader *reader, uint64_t events, int is_all)
 {
     const struct probity_trace_facts *facts = probity_reader_facts(reader, 0);
@@ -143,7 +143,7 @@ static void check(const struct probity_reader *reader, uint64_t events, int is_a
 static void run(uint8_t way, size_t size)
 {
     static const char *const paths[] = {"trace", "trace"};
-    struct probity_reader_options options = {.survey = (way & SURVEY) != 0};
+    struct probity_reader_options options = {.prescan = (way & SURVEY) != 0};
     size_t count = (way & TWICE) != 0 ? 2 : 1;
     struct probity_reader *reader;
     char why[256];
@@ -167,14 +167,14 @@ static void run(uint8_t way, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static uint8_t bytes[DOOR_BYTES_MAX];
+    static uint8_t bytes[TARGET_BYTES_MAX];
 
-    if (size < 2 || size > DOOR_BYTES_MAX)
+    if (size < 2 || size > TARGET_BYTES_MAX)
         return 0;
     memcpy(bytes, data + 1, size - 1);
-    if (data[0] < DOOR_MEND_BELOW)
-        door_mend(bytes, size - 1);
-    door_file_set(bytes, size - 1);
+    if (data[0] < TARGET_FIX_BELOW)
+        target_fix_checksums(bytes, size - 1);
+    target_file_set(bytes, size - 1);
     run(data[0], size);
     return 0;
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_runs.c: what another user may leave as a project's history of runs: rows of any values, in
- * tables without what the schema demands; the database's own bytes; and the journal beside it.
+ * fuzz_runs.c: what another user could leave as a project's history of runs: rows with arbitrary
+ * values in tables without the schema's constraints; arbitrary bytes in the database; and its
+ * journal.
  *
- * An input is a byte that chooses the command, one that chooses the way, and then: of rows, a byte
- * that chooses the table, and its values; of bytes, changes as place and bytes, XORed over a sound
- * history; the same of a journal that names a file to be removed. JSON must be JSON, no byte of the
- * history may reach a terminal as it is, and no other file may go.
+ * An input is a byte that selects the command, one that selects the way, and then: for rows, a byte
+ * that selects the table, and its values; for bytes, pairs of offset and bytes, XORed onto a valid
+ * history; the same for a journal that names a file to be removed. JSON output must be valid, no
+ * byte of the history may reach a terminal unescaped, and no other file may be removed.
  */
 #define main probity_main
 #include "cli/main.c"
@@ -19,12 +20,12 @@
 
 #include "base/bytes.h"
 #include "format/block.h"
-#include "fuzz/door.h"
+#include "fuzz/target.h"
 
 enum { ROWS = 0, BYTES = 1, JOURNAL = 2, WAYS = 3 };
 enum { HISTORY_MAX = 1 << 16, JOURNAL_BYTES = 512 + 64, PAGE = 4096, TEXT = 1, JSON = 2 };
 
-const int door_ways = 0;
+const int target_ways = 0;
 
 static const struct {
     int form;
@@ -46,11 +47,11 @@ static const struct {
 enum { LINES = sizeof lines / sizeof *lines };
 
 static struct {
-    char folder[512];
+    char directory[512];
     uint8_t history[HISTORY_MAX];
     size_t history_bytes;
     int out;
-} door;
+} target;
 
 struct input {
     const uint8_t *at, *end;
@@ -71,7 +72,7 @@ static uint64_t take(struct input *input, int bytes)
     return value;
 }
 
-/* ---- A history, and what is done to it ---------------------------------------------------------
+/* ---- A history and its mutation ----------------------------------------------------------------
  */
 
 static void write_file(const char *name, const uint8_t *bytes, size_t size)
@@ -82,7 +83,7 @@ static void write_file(const char *name, const uint8_t *bytes, size_t size)
     close(file);
 }
 
-/* Kinds of values: as they ought to be, or anything else that SQLite can hold. */
+/* Values: valid ones, or anything else that SQLite can store. */
 static void bind_value(struct input *input, sqlite3_stmt *statement, int column, const char *sound)
 {
     uint64_t kind = take(input, 1), bytes;
@@ -157,12 +158,12 @@ static void change_bytes(struct input *input, uint8_t *bytes, size_t size)
     }
 }
 
-/* As a change of several databases leaves it that is cut off; `precious` takes part in it. */
+/* As left by an interrupted transaction across databases, one of which is `precious`. */
 static void write_journal(struct input *input)
 {
     static const uint8_t magic[8] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
     static const char name[8] = "precious";
-    const uint32_t numbers[] = {0, 1, (uint32_t)(door.history_bytes / PAGE), 512, PAGE};
+    const uint32_t numbers[] = {0, 1, (uint32_t)(target.history_bytes / PAGE), 512, PAGE};
     uint8_t bytes[JOURNAL_BYTES] = {0}, *at = bytes + 512;
     uint32_t sum = 0, page = 0x40000000 / PAGE + 1;
 
@@ -180,7 +181,7 @@ static void write_journal(struct input *input)
     write_file(".probity/runs.db-journal", bytes, 512 + 28);
 }
 
-/* The tables of doc/runs.md without their rules, and two runs. */
+/* The tables of doc/runs.md without constraints, and two runs. */
 static void make_history(void)
 {
     static const uint8_t sound[] = {0, 7, 1, 4, 1, '1', 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 2, 4, 1, '2',
@@ -201,13 +202,13 @@ static void make_history(void)
     sqlite3_close(database);
     add_rows(&input);
     int file = open("history", O_RDONLY);
-    ssize_t bytes = read(file, door.history, sizeof door.history);
+    ssize_t bytes = read(file, target.history, sizeof target.history);
     demand(bytes > 0);
-    door.history_bytes = (size_t)bytes;
+    target.history_bytes = (size_t)bytes;
     close(file);
 }
 
-/* A trace to add, without records. */
+/* A trace without records, to be added. */
 static void make_trace(void)
 {
     struct probity_info info = {.pid = 77, .clock = PROBITY_CLOCK_TSC, .rate = UINT64_C(1) << 31,
@@ -221,7 +222,8 @@ static void make_trace(void)
     write_file("trace", bytes, (size_t)(block - bytes) + PROBITY_BLOCK_HEADER_BYTES + payload);
 }
 
-/* ---- The door ----------------------------------------------------------------------------------
+/* ---- The target
+ * ----------------------------------------------------------------------------------
  */
 
 static void remove_place(void)
@@ -230,22 +232,22 @@ static void remove_place(void)
                                         ".probity/runs.db-journal", ".probity/runs.db-wal",
                                         ".probity/runs.db-shm"};
 
-    if (chdir(door.folder) != 0)
+    if (chdir(target.directory) != 0)
         return;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         unlink(files[i]);
     rmdir(".probity");
-    rmdir(door.folder);
+    rmdir(target.directory);
 }
 
 static void make_place(void)
 {
-    door_folder_name(door.folder, sizeof door.folder, "runs");
-    demand(mkdir(door.folder, 0700) == 0 && chdir(door.folder) == 0);
+    target_directory_name(target.directory, sizeof target.directory, "runs");
+    demand(mkdir(target.directory, 0700) == 0 && chdir(target.directory) == 0);
     demand(mkdir(".probity", 0700) == 0);
     atexit(remove_place);
-    door.out = memfd_create("out", 0);
-    demand(door.out >= 0 && dup2(door.out, 1) == 1);
+    target.out = memfd_create("out", 0);
+    demand(target.out >= 0 && dup2(target.out, 1) == 1);
     unsetenv("PROBITY_PROJECT");
     opterr = 0;
     make_history();
@@ -258,7 +260,7 @@ static void judge_output(int form)
     json_error_t error;
 
     fflush(stdout);
-    ssize_t bytes = pread(door.out, text, sizeof text, 0);
+    ssize_t bytes = pread(target.out, text, sizeof text, 0);
     for (ssize_t i = 0; form == TEXT && i < bytes; i++)
         demand((unsigned char)text[i] >= ' ' || text[i] == '\n' || text[i] == '\t');
     if (form != JSON || bytes == 0 || bytes == sizeof text)
@@ -276,7 +278,7 @@ static void run_line(int line)
     for (; lines[line].words[count - 1] != NULL; count++)
         arguments[count] = (char *)(uintptr_t)lines[line].words[count - 1];
     optind = 0;
-    demand(ftruncate(door.out, 0) == 0 && lseek(door.out, 0, SEEK_SET) == 0);
+    demand(ftruncate(target.out, 0) == 0 && lseek(target.out, 0, SEEK_SET) == 0);
     int status = run(count, arguments);
     demand(status == CLI_OK || status == CLI_FAILURE || status == CLI_DAMAGED ||
            status == CLI_USAGE);
@@ -290,14 +292,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct input input = {data, data + size};
     int line = (int)take(&input, 1) % LINES, way = (int)take(&input, 1) % WAYS;
 
-    if (door.folder[0] == '\0')
+    if (target.directory[0] == '\0')
         make_place();
-    memcpy(history, door.history, door.history_bytes);
+    memcpy(history, target.history, target.history_bytes);
     write_file("precious", data, size);
     unlink(".probity/runs.db-journal");
     if (way == BYTES)
-        change_bytes(&input, history, door.history_bytes);
-    write_file("history", history, door.history_bytes);
+        change_bytes(&input, history, target.history_bytes);
+    write_file("history", history, target.history_bytes);
     if (way == ROWS)
         add_rows(&input);
     demand(rename("history", ".probity/runs.db") == 0);

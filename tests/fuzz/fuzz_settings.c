@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_settings.c: what programs take from outside while they run: settings of the environment,
- * names of files among them, and requests for other levels in the spool's header.
+ * fuzz_settings.c: what programs read from outside while they run: settings from the environment,
+ * including file names, and requests for other levels in the spool's header.
  *
- * An input is eight bytes of a request, a byte that chooses the way, and lines: a byte that chooses
- * the variable, and its value. What is accepted must be in its range, and the number that was asked
- * for; what is refused must be named.
+ * An input is eight bytes of a request, a byte that selects the way, and lines: a byte that selects
+ * the variable, and its value. Accepted values must be in range and equal the requested number;
+ * rejected ones must be named in the error.
  */
 #include <string.h>
 
-#include "fuzz/door.h"
+#include "fuzz/target.h"
 #include "runtime/levels.h"
 #include "runtime/settings.h"
 #include "runtime/trace_file.h"
 #include "spool/control.h"
 
-enum { IS_CHILD = 1, KEEPS_FOLDER = 2, TEXT_MAX = 8192, REQUEST_BYTES = 8 };
+enum { IS_CHILD = 1, KEEPS_DIRECTORY = 2, TEXT_MAX = 8192, REQUEST_BYTES = 8 };
 
-const int door_ways = 0;
+const int target_ways = 0;
 
 static const char *const names[] = {
     "PROBITY_OUT", "PROBITY_SPOOL_DIR", "PROBITY_CLOCK", "PROBITY_LABEL", "PROBITY_MODE",
     "PROBITY_WALL_TIME", "PROBITY_CPU_TIME", "PROBITY_OVERWRITE", "PROBITY_CHUNK_RECORDS",
     "PROBITY_SPOOL_RECORDS", "PROBITY_SPOOL_BYTES_MAX", "PROBITY_CPU_GAP_NS",
     "PROBITY_CPU_BUDGET_PERMILLE", "PROBITY_LEVEL", "PROBITY_PROFILE", "PROBITY_COST",
-    "PROBITY_THREADS", "PROBITY_LOG", "PROBITY_SUMMARY"};
+    "PROBITY_THREADS", "PROBITY_LOG", "PROBITY_SUMMARY", "PROBITY_WRITER",
+    "PROBITY_ORDER"};
 
 enum { NAMES = sizeof names / sizeof *names };
 
@@ -57,7 +58,7 @@ static int is_switch(int value)
     return value == 0 || value == 1;
 }
 
-/* The number of a variable, which must be nothing but digits; by default where it is not set. */
+/* The number in a variable, which must consist of digits only; by_default if it is unset. */
 static unsigned long long number_of(const char *name, unsigned long long by_default)
 {
     const char *text = getenv(name);
@@ -76,7 +77,12 @@ static void demand_range(const struct probity_settings *settings)
     demand(settings->mode >= PROBITY_MODE_BLOCK && settings->mode <= PROBITY_MODE_RING);
     demand(is_switch(settings->wall_time) && is_switch(settings->cpu_time));
     demand(is_switch(settings->overwrite) && is_switch(settings->profile));
-    demand(is_switch(settings->cost) && is_switch(settings->threads_announced));
+    demand(is_switch(settings->threads_announced) && is_switch(settings->is_ordered));
+    demand(settings->cost == PROBITY_SETTINGS_COST_OFF ||
+           settings->cost == PROBITY_SETTINGS_COST_LONG ||
+           settings->cost == PROBITY_SETTINGS_COST_BOTH);
+    demand(settings->writing >= PROBITY_WRITING_THREAD &&
+           settings->writing <= PROBITY_WRITING_EXTERNAL);
     demand(words >= PROBITY_CHUNK_WORDS_MIN && words <= PROBITY_CHUNK_WORDS_MAX);
     demand((words & (words - 1)) == 0 && words >= records);
     demand(words == PROBITY_CHUNK_WORDS_MIN || words < 2 * records);
@@ -109,8 +115,8 @@ static void read_settings(struct probity_session *session, int way)
     }
     demand(what == NULL);
     demand_range(settings);
-    if ((way & KEEPS_FOLDER) != 0)
-        probity_settings_keep_folder(settings);
+    if ((way & KEEPS_DIRECTORY) != 0)
+        probity_settings_keep_directory(settings);
     demand_path(session, settings->out, way & IS_CHILD);
     demand_path(session, settings->log, way & IS_CHILD);
     demand_path(session, settings->summary, way & IS_CHILD);
@@ -118,7 +124,8 @@ static void read_settings(struct probity_session *session, int way)
     demand(strlen(settings->label) <= PROBITY_LIMIT_NAME);
 }
 
-/* What the writing thread does with a request that anybody of the same user has stored. */
+/* What the writer thread does with a request, which any process of the same user may have
+ * stored. */
 static void answer(struct probity_spool_header *header, const uint8_t *request)
 {
     uint32_t serial;
@@ -143,6 +150,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < REQUEST_BYTES + 1)
         return 0;
     session->live.header = &header;
+    session->settings.writing = PROBITY_WRITING_THREAD; /* only a writer thread answers */
     answer(&header, data);
     set_environment(data + REQUEST_BYTES + 1, data + size);
     read_settings(session, data[REQUEST_BYTES]);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory_file.c: in the place of src/reader/file.c, so that the reader costs no system call for
- * each of a billion traces. Whatever path is asked for, it is the same bytes.
+ * memory_file.c: replaces src/reader/file.c, so that the reader makes no system calls for each of a
+ * billion traces. Every path gives the same bytes.
  */
 #include "reader/file.h"
 
 #include <string.h>
 
-#include "fuzz/door.h"
+#include "fuzz/target.h"
 
-/* No descriptor of the process: whoever closes it closes nothing. */
+/* Not a descriptor of the process, so closing it has no effect. */
 enum { NO_DESCRIPTOR = 1 << 30 };
 
 static const uint8_t *file_bytes;
 static size_t file_size;
 
-void door_file_set(const uint8_t *bytes, size_t size)
+void target_file_set(const uint8_t *bytes, size_t size)
 {
     file_bytes = bytes;
     file_size = size;
@@ -48,4 +48,10 @@ uint64_t probity_file_data(int file, uint64_t offset)
 {
     (void)file;
     return offset;
+}
+
+int probity_file_is_only_begun(int file, const struct probity_info *info)
+{
+    (void)file;
+    return (info->flags & PROBITY_INFO_MARKS_START) != 0;
 }

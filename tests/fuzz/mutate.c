@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * mutate.c: changes to traces that keep their framing: what libFuzzer changes by itself mostly ends
- * at the first length. Blocks are changed inside, repeated, dropped, and taken over from other
- * traces; a stream is sometimes counted anew, so that more than its first fault is reached.
+ * mutate.c: mutations of traces that keep their framing; libFuzzer's own mutations mostly fail at
+ * the first length. Blocks are changed inside, repeated, dropped, and copied from other traces;
+ * sometimes the counts of a stream are corrected, so that more than its first error is reached.
  */
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/num.h"
+#include "base/varint.h"
 #include "format/block.h"
 #include "format/stream.h"
-#include "fuzz/door.h"
+#include "fuzz/target.h"
 
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t size_max);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t size_max, unsigned seed);
@@ -22,7 +22,7 @@ enum { FIRST_BLOCK = 1 + PROBITY_FILE_HEADER_BYTES, BLOCKS_MAX = 256, HEAD_BYTES
 struct trace {
     uint8_t *bytes;
     size_t size, room;
-    size_t at[BLOCKS_MAX + 1]; /* where each block begins; the last: where they end */
+    size_t at[BLOCKS_MAX + 1]; /* the offset of each block; the last one: their end */
     size_t count;
 };
 
@@ -46,7 +46,7 @@ static void find_blocks(struct trace *trace)
     trace->at[trace->count] = at;
 }
 
-/* Puts `bytes` in the place of `old` ones at `at`, and tells the block of it. */
+/* Replaces `old` bytes at `at` by `count` bytes, and updates the length of the block. */
 static int replace(struct trace *trace, size_t at, size_t old, const uint8_t *bytes, size_t count)
 {
     if (trace->size - old + count > trace->room)
@@ -81,7 +81,7 @@ static uint64_t odd_number(uint64_t *state)
     }
 }
 
-/* Some bytes of a payload, by libFuzzer's own ways, which know what the code compares with. */
+/* Mutates a part of a payload by libFuzzer's own methods, which use the values in comparisons. */
 static void change_part(struct trace *trace, size_t block, uint64_t *state)
 {
     uint8_t part[256];
@@ -96,7 +96,7 @@ static void change_part(struct trace *trace, size_t block, uint64_t *state)
         set_length(trace, block, payload - old + count);
 }
 
-/* A fixed field: they lie at multiples of four. */
+/* A fixed field, at a multiple of four. */
 static void change_field(struct trace *trace, size_t block, uint64_t *state)
 {
     size_t payload = payload_of(trace, block), fixed = payload < 160 ? payload : 160;
@@ -113,7 +113,7 @@ static void change_field(struct trace *trace, size_t block, uint64_t *state)
         probity_put_u64(at, value);
 }
 
-/* A record, or what looks like one, somewhere in a stream or among rows. */
+/* Inserts a record, or something similar, somewhere in a stream or among rows. */
 static void add_record(struct trace *trace, size_t block, uint64_t *state)
 {
     uint8_t record[128 + 64], *at = record;
@@ -122,14 +122,15 @@ static void add_record(struct trace *trace, size_t block, uint64_t *state)
 
     if (payload < fixed)
         return;
-    at = probity_num_put(at, (draw(state) % 8 == 0 ? odd_number(state) : draw(state) % 1000) << 1 |
+    at = probity_varint_put(at,
+                            (draw(state) % 8 == 0 ? odd_number(state) : draw(state) % 1000) << 1 |
                                  1);
     if (kind == 0) {
-        at = probity_num_put(at, odd_number(state));
+        at = probity_varint_put(at, odd_number(state));
     } else {
-        at = probity_num_put(at, kind == 19 ? 1 : PROBITY_STREAM_EVENT);
-        at = probity_num_put(at, kind);
-        at = probity_num_put(at, length);
+        at = probity_varint_put(at, kind == 19 ? 1 : PROBITY_STREAM_EVENT);
+        at = probity_varint_put(at, kind);
+        at = probity_varint_put(at, length);
         for (uint64_t i = 0; i < length && kind != 19; i++)
             *at++ = (uint8_t)(draw(state) % 4 == 0 ? draw(state) : draw(state) % 4);
     }
@@ -139,7 +140,7 @@ static void add_record(struct trace *trace, size_t block, uint64_t *state)
         set_length(trace, block, payload + count);
 }
 
-/* Header fields of a stream as they ought to be, up to its first fault. */
+/* Corrects the header fields of a stream up to its first error. */
 static void count_stream(struct trace *trace, size_t block)
 {
     uint8_t *payload = trace->bytes + trace->at[block] + HEAD_BYTES;
@@ -186,13 +187,20 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t size_max, unsi
     struct trace trace = {.bytes = data, .size = size, .room = size_max};
     uint64_t state = seed;
 
-    if (door_ways == 0)
+    if (target_ways == 0)
         return LLVMFuzzerMutate(data, size, size_max);
     find_blocks(&trace);
     if (trace.count == 0 || draw(&state) % 16 == 0)
         return LLVMFuzzerMutate(data, size, size_max);
-    if (draw(&state) % 8 == 0)
-        data[0] = (uint8_t)(draw(&state) % (draw(&state) % 8 == 0 ? 256 : DOOR_MEND_BELOW));
+    if (draw(&state) % 4 == 0)
+        data[0] = (uint8_t)(draw(&state) % (draw(&state) % 8 == 0 ? 256 : TARGET_FIX_BELOW));
+    if (draw(&state) % 2 == 0) {
+        for (uint64_t changes = draw(&state) % 4; changes < 4; changes++)
+            trace.size = 1 +
+                target_mutate_field(data + 1, trace.size - 1, size_max - 1, TARGET_KINDS,
+                                                 draw(&state));
+        return trace.size;
+    }
     for (uint64_t changes = draw(&state) % 4; changes < 4 && trace.count > 0; changes++) {
         size_t block = draw(&state) % trace.count;
         switch (draw(&state) % 8) {
@@ -212,7 +220,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t size_max, unsi
     return trace.size;
 }
 
-/* Blocks of one trace between those of another. */
+/* Inserts blocks of one trace between those of another. */
 size_t LLVMFuzzerCustomCrossOver(const uint8_t *left, size_t left_size, const uint8_t *right,
                                  size_t right_size, uint8_t *out, size_t out_max, unsigned seed)
 {
@@ -220,7 +228,7 @@ size_t LLVMFuzzerCustomCrossOver(const uint8_t *left, size_t left_size, const ui
     struct trace other = {.bytes = (uint8_t *)(uintptr_t)right, .size = right_size};
     uint64_t state = seed;
 
-    if (left_size > out_max || door_ways == 0)
+    if (left_size > out_max || target_ways == 0)
         return 0;
     memcpy(out, left, left_size);
     find_blocks(&trace);

@@ -1,18 +1,22 @@
-# Sourced: traces to begin with, of all kinds of records, small. Needs BUILD.
+# Sourced: small initial traces with all kinds of records. Needs BUILD.
 
-# $1 folder
+# $1 directory
 make_seeds() {
-    local folder=$1 trace program size
-    mkdir -p "$folder"
+    local directory=$1 trace program size
+    mkdir -p "$directory"
     for trace in "$SOURCE"/tests/golden/{good,bad}/*.probity; do
         size=$(stat -c %s "$trace")
-        if [ "$size" -gt 0 ] && [ "$size" -le 60000 ]; then cp "$trace" "$folder"; fi
+        if [ "$size" -gt 0 ] && [ "$size" -le 60000 ]; then cp "$trace" "$directory"; fi
     done
     for program in examples/windows tests/programs/fntrace_values tests/programs/fntrace_scopes \
         "tests/programs/typed 3" "tests/programs/parallel 2 50"; do
-        trace=$folder/$(basename "${program%% *}").probity
+        trace=$directory/$(basename "${program%% *}").probity
         # shellcheck disable=SC2086
         PROBITY_OUT=$trace timeout 20 "$BUILD"/$program > /dev/null 2>&1 || true
     done
-    PROBITY_PROFILE=1 PROBITY_OUT=$folder/profile.probity "$BUILD/examples/windows" > /dev/null
+    PROBITY_PROFILE=1 PROBITY_OUT=$directory/profile.probity "$BUILD/examples/windows" > /dev/null
+    PROBITY_PROFILE=1 PROBITY_OUT=$directory/profile_cxx.probity "$BUILD/examples/windows_cxx" \
+        > /dev/null
+    PROBITY_PROFILE=1 PROBITY_OUT=$directory/profile_threads.probity \
+        "$BUILD/tests/programs/fntrace_scopes" exit 2 > /dev/null
 }

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * handover.pml: the hand-over of chunks for spin: threads that record, signal handlers that
- * interrupt them at any step and record too, the writing thread, and death at any step, behind
- * which a reader takes what file and spool hold. Each statement is one store or load that another
- * party could see; what only its own thread sees goes with the next one (atomic, d_step).
+ * handover.pml: the hand-over of chunks, for spin: threads that record, signal handlers that
+ * interrupt them at any step and record, too, the writer thread, and death at any step, after which
+ * a reader takes what file and spool hold. Each statement is a single store or load that is visible
+ * to another party; what only its own thread sees is combined with the next one (atomic, d_step).
  *
  * Names in capitals are those of src/spool/layout.h, from which tests/model/model.bash makes
- * names.pml; inline parts bear the names of the functions that they stand for:
- *     record.c probity_hit reserve_words give_back move_hit     thread.c need_chunk
+ * names.pml; inline parts have the names of the functions that they model:
+ *     record.c probity_hit reserve_words unreserve move_hit     thread.c need_chunk
  *     live.c chunk_prepare chunk_release                        pass.c open_drain full_drain
- *     rest.c fold, take_chunk (READER)                                 held_drain batch_write
+ *     spool_tail.c fold, take_chunk (READER)                                 held_drain batch_write
  *
- * The lists of the pool are sets here: pool.pml is about them. Chunks of cells
- * (PROBITY_CHUNK_CELLS) are never handed over. Memory is sequentially consistent:
- * what orders a store is said beside each in the sources.
+ * The lists of the pool are sets here; pool.pml models them. Chunks of cells (PROBITY_CHUNK_CELLS)
+ * are never handed over. Memory is sequentially consistent: the sources explain the memory order
+ * next to each store.
  *
  * A record's number is a bit. `stored`: its last store has retired. So, whenever it ends,
  *     in the file, or in the spool and not covered by the file = stored        (nothing lost, torn,
- *     in the file and found in the spool besides               = nothing        invented, doubled)
+ *     both in the file and found in the spool                  = nothing        invented, doubled)
  */
 #include "names.pml"
 
@@ -30,10 +30,10 @@
 #ifndef WORDS
 #define WORDS 3
 #endif
-#ifndef RECORDS /* of each owner */
+#ifndef RECORDS /* per owner */
 #define RECORDS 3
 #endif
-#ifndef HANDLED /* records of each signal's handler */
+#ifndef HANDLED /* per signal handler */
 #define HANDLED 1
 #endif
 #ifndef SIGNALLED /* owners that get a signal, from 0 */
@@ -42,7 +42,7 @@
 #ifndef NESTED /* depth of handlers */
 #define NESTED 1
 #endif
-#ifndef HOW /* two bits a record: 0 short, 1 of two words, 2 behind a gap */
+#ifndef HOW /* two bits per record: 0 short, 1 of two words, 2 after a gap */
 #define HOW 0
 #endif
 #ifndef HOW_HANDLED
@@ -52,8 +52,9 @@
 #define SERIALS 12
 #endif
 
-/* Addresses are as in the spool: a chunk is the upper part of its window. The lower one is as long as
- * what those who come one upon another reserve behind a chunk's end; there it is chunk_words. */
+/* Addresses are as in the spool: a chunk is the upper part of its window. The lower part is as long
+ * as the total that nested probes can reserve past a chunk's end, which in the spool is
+ * chunk_words. */
 #define LOWER 10
 #define WINDOW (LOWER + WORDS)
 #define inside(a)   ((a) > 0 && (a) % WINDOW >= LOWER)
@@ -62,14 +63,14 @@
 #define at_word(a)  word[chunk_of(a) * WORDS + (a) % WINDOW - LOWER]
 #define words_left(a) (WINDOW - (a) % WINDOW)
 
-/* A word: 0, a short hit's number, or kind * 32 + number (or words, of pending and pad). A record
- * of two words has its number in both. */
+/* A word: 0, a short hit's number, or kind * 32 + number (for pending and pad: the number of
+ * words). A record of two words has its number in both. */
 #define KIND(kind, rest) ((kind) * 32 + (rest))
 #define BODY 6
 
 #define NONE 255
 
-/* Numbers that spin gives: init, writer, threads, handlers. */
+/* Process numbers assigned by spin: init, writer, threads, handlers. */
 #define PROCESSES (2 + OWNERS + SIGNALLED * NESTED)
 #define pid_of(me, depth) ((depth) == 0 -> 2 + (me) : 2 + OWNERS + (me) * NESTED + (depth) - 1)
 
@@ -80,12 +81,12 @@ byte used[CHUNKS];
 byte drained[CHUNKS];
 byte word[CHUNKS * WORDS];
 int file_ids;               /* records in the file */
-byte file_end[SERIALS];     /* of the chunk with this serial: words that blocks cover */
+byte file_end[SERIALS];     /* for the chunk with this serial: words covered by blocks */
 
 /* ---- Memory of the process ---- */
 byte free_list = (1 << CHUNKS) - 1;
 byte full_list;
-byte open_chunks;           /* and full ones that wait for a hole */
+byte open_chunks;           /* including full ones that wait for a hole */
 bool waits[CHUNKS];
 byte serials;
 short cursor[OWNERS];
@@ -97,16 +98,16 @@ bool interrupted[PROCESSES]; /* by a handler */
 bool over[OWNERS];
 byte ended;
 
-/* ---- What is only known here ---- */
+/* ---- Known only to the model ---- */
 int stored;                 /* records whose last store has retired */
 int dropped;
-byte owner[CHUNKS] = NONE;  /* who took the chunk */
+byte owner[CHUNKS] = NONE;  /* the thread that took the chunk */
 
 /* ---- Walking words: drain.c ---- */
 
-/* Of chunk c, words [first, end): ids of whole records into `ids`, where it stops into `stop`. All
- * at once: words only ever go from zero to pending to whole, so what a walk finds is what stands
- * there when it comes to its end. */
+/* Of chunk c, words [first, end): ids of whole records in `ids`, the end of the walk in `stop`. In
+ * one step: words only change from zero to pending to whole, so a walk finds what is there at its
+ * end. */
 inline walk(c, first, end, stops_at_hole, ids, stop)
 {
     ids = 0;
@@ -146,9 +147,9 @@ inline walk(c, first, end, stops_at_hole, ids, stop)
     fi
 }
 
-/* ---- A reader of a dead spool: rest.c, recover.c ---- */
+/* ---- A reader of a dead spool: spool_tail.c, recover.c ---- */
 
-/* Looks in each state, and leaves it as it was: whatever instant the process dies at. */
+/* Reads in each state without changing it: the process may die at any moment. */
 proctype death()
 {
     byte c, i, n, v, from, upto, stop;
@@ -171,8 +172,8 @@ proctype death()
                 fi;
                 c++
             od;
-            assert((found & file_ids) == 0);           /* none twice */
-            assert((found | file_ids) == stored);      /* none lost, none invented */
+            assert((found & file_ids) == 0);           /* no duplicates */
+            assert((found | file_ids) == stored);      /* nothing lost, nothing invented */
             found = 0; ids = 0; from = 0; upto = 0; stop = 0; v = 0; n = 0; i = 0; c = 0
         }
     od
@@ -205,7 +206,7 @@ inline store_word(a, value)
     }
 }
 
-/* The record is there by its last store. */
+/* The last store completes the record. */
 inline store_last(a, value)
 {
     d_step {
@@ -216,8 +217,8 @@ inline store_last(a, value)
     }
 }
 
-/* The inline probe reserved a word that it may not use. */
-inline give_back(n)
+/* The inline probe reserved a word that it must not use. */
+inline unreserve(n)
 {
 #ifdef MUTATE_GIVE_BACK_BLINDLY
     if
@@ -248,7 +249,7 @@ inline chunk_release()
         mine = slot_chunk[me];
         count = cursor[me] - start_of(mine);
         count = (count < WORDS -> count : WORDS);
-        valid[me] = false;      /* signals are blocked: nobody else looks at it */
+        valid[me] = false;      /* signals are blocked: no other code sees it */
         slot_chunk[me] = NONE
     }
 #ifdef MUTATE_FULL_BEFORE_USED
@@ -279,7 +280,7 @@ inline zero_words()
     }
 }
 
-/* Nobody looks at a chunk that is free; live.pml has who copies while it becomes so. */
+/* No other party reads a free chunk; live.pml models a copy made while it becomes free. */
 inline chunk_prepare()
 {
 #ifndef MUTATE_ZEROES_LAST
@@ -298,7 +299,7 @@ inline chunk_prepare()
 #endif
 }
 
-/* result: 1 a chunk with room, 0 wait, 2 dropped. */
+/* result: 1 a chunk with space, 0 wait, 2 dropped. */
 inline need_chunk()
 {
     if
@@ -327,7 +328,7 @@ inline need_chunk()
 #ifdef DROP
                 result = 2
 #else
-                result = (open_chunks >= CHUNKS -> 2 : 0) /* all open: waiting would not end */
+                result = (open_chunks >= CHUNKS -> 2 : 0) /* waiting would never end */
 #endif
             fi
         }
@@ -341,7 +342,7 @@ inline need_chunk()
     fi
 }
 
-/* at: where n words are ours; 0 where the record is dropped. */
+/* at: the address of n reserved words; 0 if the record is dropped. */
 inline reserve_words(n)
 {
     do
@@ -367,7 +368,7 @@ inline reserve_words(n)
         :: d_step { result == 2 -> blocked[me] = false; dropped = dropped | (1 << id) } break
         :: d_step { result == 1 -> blocked[me] = false; result = NONE }
         :: d_step { result == 0 -> blocked[me] = false; result = NONE }
-            free_list != 0 || open_chunks >= CHUNKS /* futex, or its time is up */
+            free_list != 0 || open_chunks >= CHUNKS /* futex, or a timeout */
         fi
     od
 }
@@ -386,7 +387,7 @@ inline store_long()
 #endif
 }
 
-/* The word reserved before the clock was read becomes padding last. */
+/* Turns the word reserved before the clock was read into padding, as the last step. */
 inline move_hit()
 {
     d_step { moved_from = at; moved_serial = at_serial; at = 0 }
@@ -399,7 +400,7 @@ inline move_hit()
     store_word(at, KIND(PROBITY_WORD_PAD, 1))
 }
 
-/* One record: of one word, of two, or behind a gap. */
+/* One record: of one word, of two, or after a gap. */
 inline probity_hit(how)
 {
     if
@@ -414,7 +415,7 @@ inline probity_hit(how)
         if
         :: !(valid[me] && inside(at)) ->
             at = 0;
-            give_back(1);
+            unreserve(1);
             reserve_words(1);
             if
             :: at != 0 -> store_last(at, id)
@@ -452,7 +453,7 @@ proctype thread(byte me) provided (!interrupted[_pid])
     atomic { over[me] = true; ended++ }
 }
 
-/* Begins between any two steps of the thread; nested: of the handler before. */
+/* Starts between any two steps of the thread, or, if nested, of the previous handler. */
 proctype handler(byte me; byte depth) provided (!interrupted[_pid])
 {
     LOCALS;
@@ -474,12 +475,12 @@ gone:
     skip
 }
 
-/* ---- The writing thread: pass.c ---- */
+/* ---- The writer thread: pass.c ---- */
 
 #define KEEP 1
 #define FREE 2
 
-/* The next chunk of which this holds, from c on; CHUNKS where there is none. */
+/* The next chunk, from c on, for which this holds; CHUNKS if there is none. */
 inline next_of(what)
 {
     do
@@ -567,7 +568,7 @@ inline open_drain(t)
     c = 0
 }
 
-/* What a walk of chunk c found is to be written, and this be done behind it. */
+/* The result of a walk of chunk c is to be written, followed by this action. */
 inline chunk_commit(what)
 {
     assert(then[c] == 0);
@@ -584,8 +585,7 @@ inline walk_as_full(stops_at_hole)
     v = 0
 }
 
-/* A full chunk with a hole waits; when patience is over, it is held: what lies in front of the hole
- * is written. */
+/* A full chunk with a hole waits; after a timeout it is held: what precedes the hole is written. */
 inline full_drain()
 {
     d_step { walk_as_full(true) }
@@ -606,7 +606,7 @@ inline full_drain()
     d_step { ids = 0; stop = 0; c++ }
 }
 
-/* Its hole may have been filled, or will never be. */
+/* Its hole may have been filled, or never will be. */
 inline held_drain()
 {
     d_step { walk_as_full(true) }
@@ -620,7 +620,7 @@ inline held_drain()
     d_step { ids = 0; stop = 0; c++ }
 }
 
-/* Takes chunk by chunk out of `list`. */
+/* Takes chunks from `list`, one at a time. */
 #define for_each(what)                                                                             \
     do                                                                                             \
     ::  d_step { next_of(list & (1 << c)) }                                                        \
@@ -640,7 +640,7 @@ proctype writer()
 
     do
     ::  atomic {
-#ifdef NO_DEATH /* nor a timer: what nobody wakes it for must not be missing */
+#ifdef NO_DEATH /* no timer either: whatever it is not woken for must not be lost */
             full_list != 0 || waiting != 0 || held_list != 0 || ended == OWNERS;
 #endif
             last = ended == OWNERS

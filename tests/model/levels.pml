@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * levels.pml: who changes levels at the same time, for spin: two tools that ask through the spool,
- * the writing thread that answers, and the program itself. In the end what scopes look at, and what
- * the spool's header says, is the last word; each request was answered once, and before its tool
- * went on.
+ * levels.pml: concurrent changes of levels, for spin: two tools that send requests through the
+ * spool, the writer thread that answers, and the program itself. In the end, the levels that scopes
+ * see and those in the spool's header are the last ones set; each request was answered once, and
+ * before its tool continued.
  *
- * Stands for src/spool/control.c and src/runtime/levels.c (change, publish, publish_outside).
+ * Models src/spool/control.c and control_ask.c, and src/runtime/levels.c (change, publish,
+ * publish_outside).
  */
 #ifndef TOOLS
 #define TOOLS 2
 #endif
-#ifndef CHANGES /* of the program */
+#ifndef CHANGES /* by the program */
 #define CHANGES 2
 #endif
 
-byte word;              /* wanted: levels as one number */
-byte functions, parameters; /* what scopes look at */
+byte word;              /* requested levels as one number */
+byte functions, parameters; /* what scopes see */
 byte header_levels;
 byte request_serial, request_level, answered;
 byte tools_ended, answers;

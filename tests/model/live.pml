@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * live.pml: a reader beside a program that goes on, for spin: it copies the chunks, and then reads
- * the file, while a thread records into chunks that the writing thread writes and frees. Each record
- * that was stored when the reader began is in the copies or in the file; none is in both behind what
- * blocks cover; none is what the chunk's header does not say.
+ * live.pml: a reader of a running program, for spin: it copies the chunks and then reads the file,
+ * while a thread records into chunks that the writer thread writes and frees. Each record that was
+ * stored before the reader began is in the copies or in the file; none is in both, after what
+ * blocks cover; none differs from the chunk's header.
  *
- * Stands for src/spool/attach.c (probity_attach_chunk, _stands) and src/reader/rest.c (take_chunk),
- * and on the other side live.c (probity_live_chunk_prepare, field by field) and pass.c.
+ * Models src/spool/attach.c (probity_attach_chunk, _stands) and src/reader/spool_tail.c
+ * (take_chunk), and on the other side live.c (probity_live_chunk_prepare, field by field) and
+ * pass.c.
  */
 #include "names.pml"
 
@@ -16,7 +17,7 @@
 #ifndef WORDS
 #define WORDS 2
 #endif
-#ifndef USES /* of chunks, one after the other */
+#ifndef USES /* number of successive uses of chunks */
 #define USES 3
 #endif
 #define RECORDS (USES * WORDS)
@@ -28,7 +29,7 @@ int file_ids, stored;
 byte file_end[USES + 1];
 byte handed = NONE, open_chunk = NONE;
 
-/* Each use of a chunk is another thread's: who has number n wrote all of the chunk with serial n. */
+/* Each use of a chunk belongs to another thread: number n wrote all of the chunk with serial n. */
 proctype owner()
 {
     byte use = 1, chunk, i;
@@ -179,7 +180,7 @@ proctype reader()
         }
     od;
     chunk = 0;
-    d_step { /* the file, and what it covers of the copies */
+    d_step { /* the file, and how much of the copies it covers */
         do
         :: chunk == CHUNKS -> break
         :: else ->
@@ -198,9 +199,9 @@ proctype reader()
             od;
             chunk++
         od;
-        assert((found & file_ids) == 0);                      /* none twice */
-        assert(((found | file_ids) & had) == had);            /* none missing */
-        assert(((found | file_ids) | stored) == stored)       /* none invented */
+        assert((found & file_ids) == 0);                      /* no duplicates */
+        assert(((found | file_ids) & had) == had);            /* nothing missing */
+        assert(((found | file_ids) | stored) == stored)       /* nothing invented */
     }
 }
 

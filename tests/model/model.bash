@@ -1,9 +1,9 @@
-# Runs spin on the models of this folder. Sourced by scripts that have sourced
-# tests/run/common.bash; works in the current directory.
+# Runs spin on the models in this directory. Sourced after tests/run/common.bash; works in the
+# current directory.
 MODELS=$SOURCE/tests/model
 
-# The names that models use are those of the enums in src/spool/layout.h, so that none can be
-# another: a name that is there no more does not compile, and each of a chunk's states must occur.
+# The names in the models come from the enums in src/spool/layout.h, so they cannot differ: a name
+# that no longer exists does not compile, and each state of a chunk must occur.
 model_names() {
     awk '/^enum probity_(chunk_state|spool_state|word_kind)/, /^};/ {
             gsub(",", "")
@@ -16,46 +16,46 @@ model_names() {
     done
 }
 
-# Looks at all states of a model. $1 what it is called, $2 its file, $3 "holds" or what must be
-# found wrong, the rest: settings (-DNAME...). Without another process that always can go on, a
-# state in which nobody can is a fault too.
+# Checks all states of a model. $1 what, $2 its file, $3 "holds" or the expected error, the rest:
+# settings (-DNAME...). A state in which no process can continue is an error, too, unless one
+# process always can.
 model() {
-    local what=$1 file=$2 expected=$3 folder=model.folder limits=-E reduce='' found
-    rm -rf "$folder"
+    local what=$1 file=$2 expected=$3 directory=model.directory limits=-E reduce='' found
+    rm -rf "$directory"
     shift 3
     case " $* " in
         *" -DNO_DEATH "*) limits='' ;;
     esac
     if grep -q ') provided (' "$MODELS/$file"; then
-        reduce=-DNOREDUCE # what is independent of what cannot be told
+        reduce=-DNOREDUCE # reduction cannot tell which steps are independent
     fi
-    mkdir "$folder"
-    cp names.pml "$MODELS"/*.pml "$folder"
+    mkdir "$directory"
+    cp names.pml "$MODELS"/*.pml "$directory"
     # shellcheck disable=SC2086
     (
-        cd "$folder" || exit
+        cd "$directory" || exit
         spin -a "$@" "$file" > made && gcc -O1 -w -DSAFETY -DCOLLAPSE $reduce \
             -DMEMLIM="${MODEL_MIB:-3000}" -o pan pan.c
-    ) || fail "$what: $(cat "$folder/made")"
+    ) || fail "$what: $(cat "$directory/made")"
     # shellcheck disable=SC2086
-    (cd "$folder" && timeout "${MODEL_SECONDS:-100}" ./pan $limits -m1000000 > out 2>&1) || true
-    if grep -q 'errors: 0' "$folder/out" && ! grep -qE 'out of memory|too small' "$folder/out"; then
+    (cd "$directory" && timeout "${MODEL_SECONDS:-100}" ./pan $limits -m1000000 > out 2>&1) || true
+    if grep -q 'errors: 0' "$directory/out" && ! grep -qE 'out of memory|too small' "$directory/out"; then
         found=holds
     else
-        found=$(sed -n 's/^pan:1: \(.*\) (at depth.*/\1/p' "$folder/out")
-        [ -n "$found" ] || found="no answer: $(tail -n 3 "$folder/out")"
+        found=$(sed -n 's/^pan:1: \(.*\) (at depth.*/\1/p' "$directory/out")
+        [ -n "$found" ] || found="no answer: $(tail -n 3 "$directory/out")"
     fi
     if [ "$expected" = holds ]; then
         expect "$what" holds "$found"
     else
         [[ $found == *$expected* ]] || fail "$what: expected '$expected', found '$found'"
     fi
-    MODEL_STATES=$(sed -n 's/^ *\([0-9]*\) states, stored.*/\1/p' "$folder/out")
+    MODEL_STATES=$(sed -n 's/^ *\([0-9]*\) states, stored.*/\1/p' "$directory/out")
     printf "%-38s %s states; %s\n" "$what" "$MODEL_STATES" "${found%% (*}"
-    rm -rf "$folder"
+    rm -rf "$directory"
 }
 
-# Faults put into models on purpose, each of which must be found.
+# Faults injected into the models, each of which must be found.
 # shellcheck disable=SC2034 # for the scripts
 MODEL_FAULTS='handover.pml RESERVE_IN_TWO
 handover.pml GIVE_BACK_BLINDLY
@@ -74,6 +74,7 @@ live.pml NO_LOOK_AGAIN
 live.pml FREE_BEFORE_WRITE
 recover.pml NO_LOCK
 recover.pml FIELD_BEHIND_LOCK
+recover.pml NAME_BEFORE_LOCK
 levels.pml PUBLISH_ONCE
 levels.pml ANSWER_STORES_LEVELS'
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * pool.pml: the two stacks of src/spool/pool.c for spin, load by load: threads take and hand over,
- * the writing thread collects and frees. handover.pml takes from here that each chunk is with one
- * owner at a time and none is lost. A take may be interrupted between its loads for as long as one
- * likes: so a chunk can go and come back meanwhile, and the tag must tell.
+ * pool.pml: the two stacks of src/spool/pool.c, for spin, load by load: threads take and hand over,
+ * the writer thread collects and frees. Proves what handover.pml assumes: each chunk has one owner
+ * at a time and none is lost. A take may be interrupted between its loads for any length of time,
+ * so a chunk can be taken and returned in the meantime, which the tag must reveal.
  */
 #include "names.pml"
 
@@ -13,12 +13,12 @@
 #ifndef CHUNKS
 #define CHUNKS 3
 #endif
-#ifndef TAKES /* of each thread */
+#ifndef TAKES /* per thread */
 #define TAKES 2
 #endif
-#define NONE 0 /* chunks are from 1 */
+#define NONE 0 /* chunks are numbered from 1 */
 
-/* A head: a chunk and how often it was changed. */
+/* A head: a chunk and a count of changes. */
 typedef head { byte chunk, tag };
 head free_list, full_list;
 byte next[CHUNKS + 1];
@@ -37,7 +37,7 @@ inline load(list, old)
     d_step { old.chunk = list.chunk; old.tag = list.tag }
 }
 
-/* Compare and exchange; `won` tells. */
+/* Compare and exchange; `won` is the result. */
 inline exchange(list, old, with)
 {
     d_step {
@@ -140,7 +140,7 @@ proctype writer()
     :: full_list.chunk == NONE && ended == THREADS -> break
     od;
     chunk = 0;
-    d_step { /* all are free, and in the list once each */
+    d_step { /* all are free, and in the list exactly once */
         list = free_list.chunk;
         do
         :: list == NONE -> break

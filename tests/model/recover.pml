@@ -1,50 +1,89 @@
 /* SPDX-License-Identifier: MIT
  *
- * recover.pml: who may fold a spool, for spin: a program whose writing thread takes the spool's lock
- * and may die at any step; tools that recover, at once and one after another, and may be killed at
- * any step; and a reader that wants to know whether the program lives.
+ * recover.pml: which processes may recover a spool, for spin: a program that holds its lock from
+ * before the file has a name or, as writers before 0.2, takes it while it records already, and may
+ * die at any step; tools that recover, concurrently and in sequence, and may be killed at any step;
+ * and a reader that checks whether the program is alive.
  *
- * Stands for src/writer/writer.c (lock_spool), src/spool/attach.c (probity_attach_is_alive, _lock,
- * _retire) and src/writer/recover.c. The kernel lets go of a lock when its holder dies.
+ * Models src/spool/segment.c (map_held), src/writer/writer.c (lock_spool), src/spool/attach.c
+ * (probity_attach_owner, _lock, _retire) and src/writer/recover.c. The kernel releases the locks of
+ * a holder that dies.
  */
 #include "names.pml"
 
 #ifndef TOOLS
 #define TOOLS 2
 #endif
-#ifndef RUNS /* of each tool, killed or not */
+#ifndef RUNS /* per tool, killed or not */
 #define RUNS 2
 #endif
 #define NOBODY 255
 #define PROGRAM 100
 
 byte spool_state = PROBITY_SPOOL_MAKING;
-bool is_there = true;   /* the file of segment 0 */
-byte lock = NOBODY;
+bool is_there;          /* the file of segment 0 has a name */
+byte lock = NOBODY;     /* the write lock on byte 0 */
+byte folding;           /* read locks on byte 0 */
+byte drainer = NOBODY;  /* the lock on byte 1 */
 bool locked;            /* the field at 76 */
 bool has_process = true;
 bool records = true;    /* in the spool, and not in the file */
-byte in_file;           /* how often they are in the file */
+byte in_file;           /* how many times they are in the file */
 bool has_end;
 bool killed[TOOLS + 1]; /* 0: the program */
+
+inline take_program_lock()
+{
+    if
+    :: atomic { lock == NOBODY && folding == 0 -> lock = PROGRAM }
+    :: else -> assert(false)            /* a tool recovers the spool of a running program */
+    fi
+}
+
+inline take_drainer_lock()
+{
+    if
+    :: atomic { drainer == NOBODY -> drainer = PROGRAM }
+    :: else -> assert(false)
+    fi
+}
 
 proctype program()
 {
     {
-        spool_state = PROBITY_SPOOL_RECORDING;
         if
-        :: atomic { lock == NOBODY -> lock = PROGRAM }
-        :: else -> assert(false)            /* a tool took it from one that lives */
+        :: true ->                          /* current writers */
+#ifdef MUTATE_NAME_BEFORE_LOCK
+            locked = true;
+            is_there = true;
+            take_program_lock();
+#else
+            take_program_lock();
+            locked = true;
+            is_there = true;
+#endif
+            spool_state = PROBITY_SPOOL_RECORDING;
+            take_drainer_lock()
+        :: true ->                          /* writers before 0.2 */
+            is_there = true;
+            spool_state = PROBITY_SPOOL_RECORDING;
+            take_program_lock();
+            locked = true
         fi;
-        locked = true;
-        /* Stops: all is in the file, and then the spool goes. */
+        /* Stops: everything is in the file, and then the spool is removed. */
         d_step { in_file++; records = false }
         has_end = true;
+        drainer = (drainer == PROGRAM -> NOBODY : drainer);
         spool_state = PROBITY_SPOOL_CLOSED;
         is_there = false;
+        lock = NOBODY;
         false
     } unless {
-        atomic { killed[0] -> has_process = false; lock = (lock == PROGRAM -> NOBODY : lock) }
+        atomic {
+            killed[0] -> has_process = false;
+            lock = NOBODY;
+            drainer = (drainer == PROGRAM -> NOBODY : drainer)
+        }
     }
 }
 
@@ -57,29 +96,25 @@ proctype killer(byte who)
     fi
 }
 
-/* Whether the owner lives; the tool's own lock does not count. */
-inline look(me, alive)
+/* Whether the owner is alive, or may be; the tool's own lock does not count. */
+inline look(own, alive)
 {
     was_state = spool_state;
 #ifdef MUTATE_FIELD_BEHIND_LOCK
-    is_locked = lock != NOBODY && lock != me;
+    is_locked = lock != NOBODY || folding > own;
     was_locked = locked;
 #else
     was_locked = locked;
-    is_locked = lock != NOBODY && lock != me;
+    is_locked = lock != NOBODY || folding > own;
 #endif
-    if
-    :: was_state == PROBITY_SPOOL_CLOSED -> alive = false
-    :: was_state != PROBITY_SPOOL_CLOSED && is_locked -> alive = true
-    :: else -> alive = !was_locked && has_process
-    fi;
+    alive = was_state != PROBITY_SPOOL_CLOSED && (is_locked || !was_locked);
     d_step { was_state = 0; was_locked = false; is_locked = false }
 }
 
-/* recover: attach, look, lock, look again, scan, fold, retire. */
+/* recover: attach, look, lock, scan, append, retire. */
 proctype tool(byte me)
 {
-    byte run_number, was_state;
+    byte run_number, was_state, folds;
     bool alive, was_locked, is_locked, ended, uncovered;
 
     do
@@ -90,7 +125,7 @@ proctype tool(byte me)
             :: !is_there -> goto done
             :: else
             fi;
-            look(me, alive);
+            look(folds, alive);
             if
             :: alive -> goto done
             :: else
@@ -98,22 +133,24 @@ proctype tool(byte me)
 #ifndef MUTATE_NO_LOCK
             atomic {
                 if
-                :: lock == NOBODY -> lock = me
+                :: drainer == NOBODY -> drainer = me
                 :: else -> goto done
                 fi
             }
 #endif
-            look(me, alive);
-            if
-            :: alive -> goto done
-            :: else
-            fi;
+            atomic {
+                if
+                :: lock == NOBODY -> folding++; folds = 1
+                :: lock != NOBODY && spool_state == PROBITY_SPOOL_CLOSED -> skip
+                :: else -> goto done
+                fi
+            }
             ended = has_end;
             if
             :: !ended && spool_state == PROBITY_SPOOL_RECORDING ->
                 assert(!has_process);
                 uncovered = records;
-                /* Its blocks cover them: whoever scans the file next finds none. */
+                /* Its blocks cover the records: the next scan of the file finds none left. */
                 d_step { in_file = in_file + uncovered; records = false }
                 assert(in_file <= 1);
                 has_end = true
@@ -128,21 +165,22 @@ done:
             atomic { killed[me] && run_number == 0 -> skip }
         }
         d_step {
-            lock = (lock == me -> NOBODY : lock);
+            drainer = (drainer == me -> NOBODY : drainer);
+            folding = folding - folds; folds = 0;
             was_state = 0; was_locked = false; is_locked = false; alive = false; ended = false;
             uncovered = false; run_number++
         }
     od
 }
 
-/* What a reader believes must have been so at some moment of its looking. */
+/* A reader's conclusion must have been true at some moment during its check. */
 proctype reader()
 {
     byte was_state;
     bool alive, was_locked, is_locked, lived;
 
-    look(PROGRAM + 1, alive);
-    lived = has_process && spool_state == PROBITY_SPOOL_RECORDING;
+    look(0, alive);
+    lived = has_process && spool_state == PROBITY_SPOOL_RECORDING && is_there;
     assert(alive || !lived)
 }
 

@@ -1,22 +1,22 @@
-# Sows a fault into a copy of the sources, builds what has changed and asks tests. Sourced behind
-# common.bash; shared by the quick cut and the campaign. A test is called unit/NAME or run/NAME.
+# Applies a mutant to a copy of the sources, builds what has changed and runs tests. Sourced after
+# common.bash; shared by the short test and the campaign. Tests are named unit/NAME or run/NAME.
 
 # shellcheck disable=SC2034 # for the scripts
-FAULTS=$SOURCE/tests/mutation/faults.py
+MUTANTS=$SOURCE/tests/mutation/mutants.py
 
-# A copy of what make reads. $1 where to
+# Copies what make reads. $1 destination
 mutation_copy() {
     mkdir -p "$1"
     tar -C "$SOURCE" -cf - Makefile bench completion doc examples include man packaging src tests \
         tools view README.md | tar -C "$1" -xf -
 }
 
-# $1 a build of the sources, $2 a folder for a copy of it in which make finds nothing to do, but for
-# what would load the other's shared library.
+# $1 a build of the sources, $2 a directory for a copy of it that is up to date for make, except for
+# programs that would load the original's shared library.
 mutation_copy_build() {
     local part
     mkdir -p "$2"
-    for part in bench bin examples generated lib obj tests view; do
+    for part in bench bin examples generated lib obj tests; do
         cp -a "$1/$part" "$2"
     done
     sed "s,$1/,$2/,g" "$1/flags" > "$2/flags"
@@ -25,7 +25,7 @@ mutation_copy_build() {
     rm -f "$2"/tests/programs/*.shared "$2"/tests/programs/*.so
 }
 
-# The program's targets. $1 source of a program that tests run, $2 build directory
+# The targets of a program. $1 source of a program run by tests, $2 build directory
 mutation_programs() {
     local program
     program=$(basename "${1%.*}")
@@ -36,7 +36,7 @@ mutation_programs() {
     esac
 }
 
-# $1 a test: the targets of make that it needs, in the copy's build directory $2
+# $1 a test: the make targets that it needs, in the copy's build directory $2
 mutation_targets() {
     local kind=${1%%/*} name=${1#*/} script file text words
     if [ "$kind" = unit ]; then
@@ -50,7 +50,7 @@ mutation_targets() {
     done
     echo tool lib
     [[ $text != *examples* ]] || echo examples
-    for file in tests/death tests/sweep; do
+    for file in tests/death tests/truncate_bitflip; do
         [[ $text != *"/$file"* ]] || echo "$2/$file"
     done
     [[ $text != *bench* ]] || echo bench-programs
@@ -62,17 +62,18 @@ mutation_targets() {
     done
 }
 
-# $1 sources, $2 build directory, then tests: builds what they need
+# $1 sources, $2 build directory, the rest: tests; builds what they need
 mutation_build() {
     local tree=$1 build=$2 test
     shift 2
+    [[ " $* " != *" run/view "* ]] || make -s -C "$tree" "BUILD=$build" page || return 1
     # shellcheck disable=SC2046
     make -s -j2 -C "$tree" "BUILD=$build" "CC=$CC" "CXX=$CXX" \
         $(for test; do mutation_targets "$test" "$build"; done | tr ' ' '\n' | sort -u)
 }
 
-# $1 sources, $2 build directory, $3 test. A test that does not end has failed; what it has begun,
-# and would leave behind, is ended with it.
+# $1 sources, $2 build directory, $3 test. A test that does not end has failed; the processes that
+# it started are ended with it.
 mutation_ask() (
     cd "$1" || exit
     case $3 in

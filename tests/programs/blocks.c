@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * blocks.c: threads that walk from probe to probe, now working, now waiting, for `probity blocks`.
- * Names of probes and of sites need quotes in CSV.
+ * blocks.c: threads that go from probe to probe, some of them working and some waiting, for
+ * `probity blocks`. The names of probes and sites need quoting in CSV.
  *
- *     blocks [alike]    alike: a probe 3 and a site called 3, three times each
+ *     blocks [alike]    alike: a probe 3 and a site named 3, three times each
  */
 #include <probity.h>
 
@@ -33,18 +33,18 @@ static void *walk(void *argument)
         switch (drawn % 5) {
         case 0: PROBITY_PROBE(1); break;
         case 1: PROBITY_PROBE(2); break;
-        case 2: PROBITY_PROBE(1026); break; /* in the same place of a cache as 2 */
+        case 2: PROBITY_PROBE(1026); break; /* same cache slot as 2 */
         case 3: PROBITY_PROBE_NAMED("queue"); break;
         default: PROBITY_PROBE_NAMED("a, \"b\""); break;
         }
         if (drawn % 11 == 0)
-            PROBITY_PROBE_NAMED("queue"); /* another site of the name */
+            PROBITY_PROBE_NAMED("queue"); /* another site with the same name */
         spend(drawn / 5);
     }
     return NULL;
 }
 
-/* A site may have the name of a number. */
+/* A site's name may be a number. */
 static void hit_alike(void)
 {
     for (int i = 0; i < 3; i++) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * check_hits.c: reads the lines of `probity csv` and checks them hit by hit: time never steps back,
- * nor a thread's CPU time, and each stream (hits.h) is its sequence from 0 on without a gap or a
- * double. Prints "PID STREAM COUNT" for each stream, and what is wrong on stderr, with exit status
+ * check_hits.c: reads the output of `probity csv` and checks it hit by hit: neither the time nor a
+ * thread's CPU time decreases, and each stream (hits.h) is a sequence that starts at 0 with no gaps
+ * or duplicates. Prints "PID STREAM COUNT" for each stream. Errors go to stderr, with exit status
  * 1.
  *
  *     check_hits [-u STREAM] [-f] [-r]
- *         -u: from this stream on, any order; -f: streams may begin anywhere;
- *         -r: a hit may be repeated, and counts once
+ *         -u: from this stream on, hits may be in any order; -f: streams may start anywhere;
+ *         -r: a hit may be repeated and counts once
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -18,10 +18,10 @@
 
 enum { SLOTS = 1 << 15, COLUMNS = 7, FAULTS_SHOWN = 10 };
 
-/* Of a stream (key: pid, stream) or a thread (key: pid, tid). */
+/* A stream (key: pid, stream) or a thread (key: pid, tid). */
 struct entry {
     uint64_t key, count, next, newest;
-    uint8_t *seen; /* unordered: a bit for each place */
+    uint8_t *seen; /* unordered: a bit for each sequence number */
     int is_used;
 };
 
@@ -79,7 +79,8 @@ static void check_place(struct entry *entry, uint32_t stream, uint64_t place)
     entry->count++;
 }
 
-/* Columns: pid, tid, probe, CPU seconds and ns, wall seconds and ns. Empty ones read as 0. */
+/* Columns: pid, tid, probe, CPU seconds and ns, wall seconds and ns. Empty columns are read as
+ * 0. */
 static void check_line(const char *line)
 {
     static uint64_t newest_wall;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * control.c: the control functions and modes: start, stop and flush in every order, options, drop
+ * control.c: control functions and modes: start, stop and flush in every order, options, modes drop
  * and ring, names, ids.
  *
  *     control HOW [NUMBER]
@@ -16,12 +16,12 @@ static void need_result(int expected, int result, const char *what)
 {
     if (expected == result)
         return;
-    fprintf(stderr, "%s: expected %d, got %d (%s)\n", what, expected, result,
+    fprintf(stderr, "%s: expected %d, found %d (%s)\n", what, expected, result,
             probity_error_text(result));
     exit(98);
 }
 
-/* Each recording is a trace of its own: stream = round. Between them, nothing is recorded. */
+/* Each recording has its own trace: stream = round. Nothing is recorded between them. */
 static void restart(void)
 {
     struct probity_options options = {.struct_bytes = sizeof options, .out = "trace"};
@@ -66,7 +66,7 @@ static pthread_t start_recording(uint32_t stream)
     return thread;
 }
 
-/* Flushes while two threads record as fast as they can: nothing twice, nothing lost. */
+/* Flushes while two threads record at full speed: no hit is duplicated or lost. */
 static void flush_beside(void)
 {
     pthread_t thread[2];
@@ -83,8 +83,8 @@ static void flush_beside(void)
     hits_expect(getpid(), 0, number);
 }
 
-/* Starts and stops while two threads probe all the time; each trace has a beginning and an end
- * of the streams. */
+/* Starts and stops while two threads probe continuously; each trace has the beginning and the end
+ * of its streams. */
 static void restart_beside(void)
 {
     struct probity_options options = {.out = "trace"};
@@ -103,14 +103,25 @@ static void restart_beside(void)
         pthread_join(thread[i], NULL);
 }
 
-/* As many hits as asked for, all at once. */
+/* Many recordings with default names. */
+static void restart_unnamed(void)
+{
+    for (uint64_t i = 0; i < number; i++) {
+        need_result(0, probity_start(NULL), "start");
+        hits_make(0, 10 * i, 10);
+        need_result(0, probity_stop(), "stop");
+    }
+    hits_expect(getpid(), 0, 10 * number);
+}
+
+/* The requested number of hits, without a pause. */
 static void fast(void)
 {
     hits_make(0, 0, number);
     hits_expect(getpid(), 0, number);
 }
 
-/* The newest hits before the flush are to be there. */
+/* The newest hits before the flush must be in the trace. */
 static void ring(void)
 {
     hits_make(0, 0, number);
@@ -159,7 +170,7 @@ static void names(void)
         pthread_join(thread[i], NULL);
 }
 
-/* The options say all that the environment could. */
+/* The options set everything that the environment could set. */
 static void options(void)
 {
     struct probity_options all = {.struct_bytes = sizeof all,
@@ -181,7 +192,7 @@ static void options(void)
     printf("%s\n", strrchr(probity_trace_path(), '/') + 1);
 }
 
-/* The tool's own price would be in the way: forbids the time stamp counter to the program. */
+/* The cost of the tool itself would interfere, so forbid the program the time stamp counter. */
 static void without_counter(void)
 {
     hits_need(prctl(PR_SET_TSC, PR_TSC_SIGSEGV) == 0, "PR_SET_TSC");
@@ -196,6 +207,7 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } ways[] = {{"restart", restart}, {"flush_beside", flush_beside}, {"fast", fast},
+                {"restart_unnamed", restart_unnamed},
                 {"ring", ring},       {"ids", ids},                   {"names", names},
                 {"options", options}, {"without_counter", without_counter},
                 {"restart_beside", restart_beside}};

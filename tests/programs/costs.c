@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * costs.c TRACE [modes]: what a recording that measures its own cost must leave as it was: errno,
- * the stack of open scopes, the thread's probes. Starts and stops inside of scopes, and in a signal
- * handler that interrupts one. With `modes`: starts behind a recording in profile mode (TRACE), and
- * in a child that is forked out of one (TRACE.child). Prints what is wrong; nothing where all is
- * well.
+ * costs.c TRACE [modes]: a recording that measures its own cost must not change errno, the stack of
+ * open scopes or the thread's probes. Starts and stops inside scopes, and in a signal handler that
+ * interrupts one. With `modes`: starts after a recording in profile mode (TRACE), and in a child
+ * forked during one (TRACE.child). Prints what is wrong; nothing if all is well.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -19,7 +18,7 @@
 enum { ROUNDS = 3, DEPTH = 60, ERROR = 77, HANGS_SECONDS = 60 };
 
 static struct probity_options options = {.overwrite = PROBITY_ON};
-static struct probity_scope_frame frames[PROBITY_SCOPE_FRAMES];
+static struct probity_scope_frame frames[PROBITY_SCOPE_FRAMES + 1];
 static uint32_t depth;
 
 static void need(int condition, const char *what)
@@ -98,7 +97,7 @@ static int change_modes(const char *out)
         start_once(of_child, PROBITY_OFF);
         exit(0);
     }
-    need(waitpid(child, &status, 0) == child && status == 0, "the child did not end well");
+    need(waitpid(child, &status, 0) == child && status == 0, "the child's status is not 0");
     need(probity_stop() == 0, "cannot stop");
     start_once(out, PROBITY_OFF);
     return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu_times.c: hits with readings of the thread's CPU clock around each, and behind them work,
- * sleep, or both, as chance has it: so each hit's CPU time is known from outside. Prints for each
- * hit the readings before and behind it, in ns, and which thread it was of.
+ * cpu_times.c: hits with a reading of the thread's CPU clock before and after each, separated by
+ * random work, sleep or both, so that the CPU time of each hit is known. Prints for each hit its
+ * thread and the two readings, in ns.
  *
  *     cpu_times SEED HITS
  */

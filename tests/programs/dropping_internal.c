@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * dropping_internal.c: a probe of a thread without a chunk, in drop mode, is interrupted after each
- * of its instructions in turn; the handler finds a chunk free again, and records. What it stored
+ * dropping_internal.c: a probe in a thread without a chunk, in mode drop, is interrupted after each
+ * of its instructions in turn. The handler finds a free chunk again and records. What it stored
  * must stay, whatever the interrupted probe does with the word that it had reserved.
  *
  *     dropping_internal HITS    of the handler
  *
- * Prints "COUNT ID" of what is to be in the trace: the handler's hits; of the others none is sure.
+ * Prints "COUNT ID" for what must be in the trace: the handler's hits. None of the others is
+ * certain.
  */
 #include "programs/hits.h"
 #include "programs/stepped.h"
@@ -35,7 +36,7 @@ static __attribute__((noinline)) int probe_in_steps(long steps)
     return stepped_end();
 }
 
-/* Takes all chunks away, as threads that have them open would; the thread has none then. */
+/* Takes all free chunks, as threads that have them open would; the thread then has none. */
 static void take_all(void)
 {
     uint32_t chunk;
@@ -46,7 +47,7 @@ static void take_all(void)
     }
 }
 
-/* Until the thread has used up its chunk, and the writer has freed what was full. */
+/* Runs until the thread has used up its chunk and the writer has freed the full ones. */
 static void run_dry(void)
 {
     do {

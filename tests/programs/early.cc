@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * early.cc: probes before main and behind it: constructors of every priority, static objects, exit
- * handlers registered at all times, destructors. Stream 0, in the order in which they run. Also:
- * the header compiles as C++17.
+ * early.cc: probes before and after main: constructors of every priority, static objects, exit
+ * handlers registered at various times, destructors. Stream 0, in the order of execution. Also
+ * checks that the header compiles as C++17.
  */
 #include <unistd.h>
 
@@ -38,7 +38,7 @@ __attribute__((constructor)) void early()
     atexit(make);
 }
 
-/* Runs behind all destructors of default priority. */
+/* Runs after all destructors of default priority. */
 __attribute__((destructor(102))) void very_late()
 {
     make();

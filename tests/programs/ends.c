@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ends.c: records from several threads, and then ends in the way that it is told to, with all
- * threads alive. What must be in the trace goes to stdout before the end.
+ * ends.c: records in several threads, then ends in the given way with all threads alive. The hits
+ * that must be in the trace are printed to stdout before the end.
  *
  *     ends HOW [THREADS [HITS]]
  */
@@ -31,7 +31,7 @@ static void end_by_fault(void)
     *nowhere = 1;
 }
 
-/* The image after exec records under stream 30. */
+/* After exec, the new image records stream 30. */
 static void end_by_exec(char *program)
 {
     char *const arguments[] = {program, (char *)"again", NULL};

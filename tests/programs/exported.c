@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * exported.c: names, values, threads and levels that formats of other tools must carry unharmed.
+ * exported.c: names, values, threads and levels that other tools' formats must carry unchanged.
  *
- *     exported [THREADS [ROUNDS [kill|wait]]]    wait: says "ready" and reads to the end of input
- *     exported none|one|names                    no record at all, a single one, or those of 70,000
- *                                                probes, each hit twice
+ *     exported [THREADS [ROUNDS [kill|wait]]]    wait: prints "ready" and reads input to its end
+ *     exported none|one|names                    no record, a single one, or 70,000 probes, each
+ *                                                hit twice
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>

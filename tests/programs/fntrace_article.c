@@ -133,7 +133,7 @@ int main(void)
     Loop();
     FN_INSTRUMENT_LEVEL(FN_0, FN_0);
     IsEmptyFunc();
-    FN_INSTRUMENT_LEVEL(FN_1, FN_0); /* the second is raised */
+    FN_INSTRUMENT_LEVEL(FN_1, FN_0); /* raises the second level */
     IsEmptyFuncRetval();
     FN_PROFILE(0);
     IsEmptyFunc();

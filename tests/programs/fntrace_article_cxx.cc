@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fntrace_article_cxx.cc: the examples of the FnTrace article, in its order, as C++ on this system.
+ * fntrace_article_cxx.cc: the examples of the FnTrace article, in its order and its spelling, as
+ * C++ on this system. tests/run/fntrace.sh also compiles it as C++20, by both compilers.
  */
 #include <cstdio>
 #include <cwchar>
@@ -16,10 +17,10 @@ struct RECT {
 
 enum { WM_COMMAND = 273, IDM_HELP_ABOUT = 104, MESSAGES = 3 };
 
-static std::ostream &operator<<(std::ostream &os, const RECT *rect)
+static std::wostream &operator<<(std::wostream &os, const RECT *rect)
 {
     if (rect == nullptr)
-        return os << "(null)";
+        return os << L"(null)";
     return os << "RECT: left " << rect->left << ", top " << rect->top << ", right " << rect->right
               << ", bottom " << rect->bottom;
 }
@@ -58,6 +59,16 @@ static int SetRect(RECT *lprc, int xLeft, int yTop, int xRight, int yBottom)
     return retVal;
 }
 
+/* In the article, this example's parameters are in FN_FUNC_RETVAL. */
+static int SetRectRetval(RECT *lprc, int xLeft, int yTop, int xRight, int yBottom)
+{
+    int retVal = 0;
+    FN_FUNC_RETVAL(int, retVal, FN_1, 5, lprc, xLeft, yTop, xRight, yBottom);
+    *lprc = {xLeft, yTop, xRight, yBottom};
+    retVal = 1;
+    return retVal;
+}
+
 static void ShowWindow()
 {
     wchar_t windowName[100];
@@ -65,7 +76,8 @@ static void ShowWindow()
     FN_FUNC(FN_VOID, FN_2);
 
     swprintf(windowName, sizeof windowName / sizeof *windowName, L"Test Application");
-    FN_OUTPUT(L"The current window name is: ", windowName);
+    FN_OUTPUT(L"The current window name is: " << windowName);
+    FN_OUTPUT("The current window name is: ", windowName);
     FN_STREAM("The length of the name is: " << std::wstring(windowName).size());
     FN_PARAM(x);
 }
@@ -115,6 +127,7 @@ int main()
 {
     RECT rect = {0, 0, 0, 0};
 
+    FN_INSTRUMENT_THREAD;
     FN_INSTRUMENT_THREAD();
     FN_PROFILE(1);
     IsEmptyFunc();
@@ -123,6 +136,7 @@ int main()
     SetRect(&rect, 0, 0, 640, 480);
     SetRect(&rect, -1, 0, 1, 2);
     SetRect(nullptr, 0, 0, 640, 480);
+    SetRectRetval(&rect, 0, 0, 320, 200);
     ShowWindow();
     Loop();
     FN_INSTRUMENT_LEVEL(FN_1, FN_1);
@@ -130,7 +144,7 @@ int main()
     Loop();
     FN_INSTRUMENT_LEVEL(FN_0, FN_0);
     IsEmptyFunc();
-    FN_INSTRUMENT_LEVEL(FN_1, FN_0); // the second is raised
+    FN_INSTRUMENT_LEVEL(FN_1, FN_0); // raises the second level
     IsEmptyFuncRetval();
     FN_PROFILE(0);
     IsEmptyFunc();

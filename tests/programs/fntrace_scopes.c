@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fntrace_scopes.c: scopes that end in every way but the common one. Prints nothing; what the
- * trace must say stands in tests/run/fntrace.sh.
+ * fntrace_scopes.c: scopes that end in every way except the common one. Prints nothing;
+ * tests/run/fntrace.sh has the expected contents of the trace.
  *
  *     fntrace_scopes WHAT [COUNT]     WHAT: see the table at the end
  */
@@ -26,25 +26,29 @@ static int count = 1;
 /* ---- longjmp ------------------------------------------------------------------------------------
  */
 
-static void jump_inner(void)
+/* Of functions that were inlined into one another, the nesting after a jump is only known if the
+ * compiler has reused the place of a variable. */
+#define NOINLINE __attribute__((noinline))
+
+static NOINLINE void jump_inner(void)
 {
     FN_FUNC(FN_VOID, FN_1);
     longjmp(back, 1);
 }
 
-static void jump_middle(void)
+static NOINLINE void jump_middle(void)
 {
     FN_FUNC(FN_VOID, FN_1);
     jump_inner();
 }
 
-static void jump_outer(void)
+static NOINLINE void jump_outer(void)
 {
     FN_FUNC(FN_VOID, FN_1);
     jump_middle();
 }
 
-static void after_jump(void)
+static NOINLINE void after_jump(void)
 {
     FN_FUNC(FN_VOID, FN_1);
 }
@@ -68,7 +72,7 @@ static void recurse_and_jump(int depth)
     FN_FUNC_PARAMS(FN_VOID, FN_VOID, FN_1, 1, depth);
     if (depth > 0)
         recurse_and_jump(depth - 1);
-    if (count > 0) /* always; a compiler that sees it calls the recursion infinite */
+    if (count > 0) /* always true; without it, the compiler reports an infinite recursion */
         longjmp(back, 1);
 }
 
@@ -79,7 +83,7 @@ static void jump_recursion(void)
         recurse_and_jump(DEEP - 1);
 }
 
-/* From one call of a function into an earlier one of the same. */
+/* From one call of a function to an earlier call of the same function. */
 static void jump_into_itself(int depth)
 {
     FN_FUNC_ARGS(FN_VOID, FN_VOID, FN_1, depth);
@@ -107,7 +111,7 @@ static int leave_middle(int at)
     if (at == 0)
         return result;
     for (;;) {
-        FN_FUNC(FN_VOID, FN_2); /* a scope of a block */
+        FN_FUNC(FN_VOID, FN_2); /* a scope inside a block */
         if (at == 1)
             goto out;
         if (at == 2)
@@ -238,7 +242,8 @@ static void level_3(int x)
     FN_OUTPUT("message ", x);
 }
 
-/* The level falls while the scope is open: it is left all the same, and opened scopes stay. */
+/* The level is lowered while the scope is open: the scope is left nonetheless, and open scopes stay
+ * open. */
 static void level_falls(void)
 {
     FN_FUNC(FN_VOID, FN_2);
@@ -274,12 +279,14 @@ static void profiling(void)
     level_0();
 }
 
+#define POSITION (at + 0) /* values are named as written, with macros unexpanded */
+
 static void checkpoints(int at)
 {
     FN_ENTRY(FN_2);
     level_0();
     if (at >= 1)
-        FN_CHECKPOINT("first", FN_2, 1, at);
+        FN_CHECKPOINT("first", FN_2, 1, POSITION);
     if (at >= 2)
         FN_CHECKPOINT("second", FN_3, 0);
     FN_PAUSE();
@@ -295,7 +302,7 @@ static void entries(void)
     checkpoints(2);
 }
 
-/* A function that is declared right behind a sleep. */
+/* A function that is declared right after a sleep. */
 static void first_call(void)
 {
     FN_FUNC(FN_VOID, FN_1);
@@ -308,7 +315,7 @@ static void asleep(void)
     first_call();
 }
 
-/* A child forked in scopes records into a trace of its own, and leaves there what it never
+/* A child forked inside scopes records into its own trace, where it leaves scopes that it never
  * entered. */
 static void forked(void)
 {
@@ -379,7 +386,7 @@ static void interrupted(int i)
     after_jump();
 }
 
-/* Handlers come from another thread, so at any instruction of a scope. */
+/* Another thread sends the signals, so they interrupt scopes at any instruction. */
 static void *send_signals(void *target)
 {
     sigset_t all;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fntrace_values.c: one value of every kind that C can show, and pointers that lead nowhere. The
- * log of each must be exactly that of tests/golden/log/values.log.
+ * fntrace_values.c: one value of every kind that C can print, and invalid pointers. The logs must
+ * equal tests/golden/log/values.log.
  */
 #include <complex.h>
 #include <errno.h>
@@ -53,7 +53,7 @@ static size_t format_point_at(const void *value, char *text, size_t bytes)
                          : format_point(point, text, bytes);
 }
 
-/* A text of as many bytes as the value says. */
+/* Text of the number of bytes given in the value. */
 static size_t format_verbose(const void *value, char *text, size_t bytes)
 {
     size_t length = ((const struct verbose *)value)->length;
@@ -126,7 +126,7 @@ static void enums(void)
     FN_PARAM(colour);
     FN_PARAM(GREEN);
     FN_PARAM(large);
-    /* A bit-field has no type of its own that sizeof would take: its value has. */
+    /* sizeof cannot take the type of a bit-field, but it can take that of its value. */
     FN_PARAM((int)bits.few);
     FN_PARAM(bits.three + 0u);
     FN_PARAM((bool)bits.flag);
@@ -153,7 +153,7 @@ static void numbers(void)
     FN_PARAM(turned);
 }
 
-/* Qualified in every way, and of lengths that are known only here. */
+/* With every qualifier, and with lengths known only at run time. */
 static void qualified(int n)
 {
     char *_Atomic atomic_none = NULL, *_Atomic atomic_text = "atomic";
@@ -196,7 +196,7 @@ static void pointers(void)
     FN_PARAM((volatile char *)2);
 }
 
-/* Two pages, of which the second cannot be read. */
+/* Two pages, the second of which is unreadable. */
 static char *map_border(void)
 {
     char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * forking.c: a handler that interrupts a probe at each of its instructions, and forks: the child
- * returns into the probe, of which the words are its parent's, makes one more, and ends. Says at
- * how many instructions, and how many children ended otherwise. Exits with 77 where it cannot.
+ * forking.c: a handler interrupts a probe at each of its instructions and forks. The child returns
+ * into the probe, whose words belong to the parent, makes one more hit and ends. Prints the number
+ * of instructions, and of children that did not end normally. Exit status 77: not supported here.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -40,7 +40,7 @@ static __attribute__((noinline)) int scope(int number)
     return result;
 }
 
-/* Its scope is profiled or recorded, too. */
+/* Its scope, too, is profiled or recorded. */
 static __attribute__((noinline)) void unit(int kind)
 {
     FN_FUNC(FN_VOID, FN_1);

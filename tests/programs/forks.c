@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * forks.c: processes that come from one that records. Each has its own trace; all lines of what
- * must be in them go to stdout, each written by the process itself.
+ * forks.c: children of a process that records. Each has its own trace. Each process prints the hits
+ * that must be in its own trace.
  *
  *     forks HOW
  */
@@ -34,7 +34,7 @@ static void wait_for_all(void)
         ;
 }
 
-/* Parent and children record on, before and after; children end in both ways. */
+/* Parent and children record before and after the fork; children end by exit and by _exit. */
 static void fork_plain(void)
 {
     hits_make(0, 0, HITS);
@@ -53,7 +53,7 @@ static void fork_plain(void)
     wait_for_all();
 }
 
-/* Generations: each forks before it ends. */
+/* Generations: each process forks before it ends. */
 static void fork_chain(void)
 {
     for (uint32_t generation = 0; generation < 5; generation++) {
@@ -84,7 +84,7 @@ static void *record_and_fork(void *argument)
     return NULL;
 }
 
-/* All threads fork while the others are inside probes and changes of chunk. */
+/* All threads fork while the others are inside probes and chunk changes. */
 static void fork_from_threads(void)
 {
     pthread_t thread[THREADS];
@@ -99,7 +99,7 @@ static void fork_from_threads(void)
     }
 }
 
-/* The child of vfork lives in the parent's memory until it execs. */
+/* A child of vfork shares the parent's memory until it execs. */
 static __attribute__((noinline)) void vfork_and_make(uint32_t stream, uint64_t first,
                                                      uint64_t count)
 {
@@ -129,15 +129,15 @@ static void leaf(void)
     expect_now(5, HITS);
 }
 
-/* As above, but the child's probe is the first of its thread: none of the child may be taken for
- * the thread's, which goes on for long when the child is gone. */
+/* As above, but the child's probe is the first one of its thread: no state of the child may be used
+ * for the thread, which continues long after the child is gone. */
 static void *first_in_vfork(void *argument)
 {
     uint64_t made = 0;
 
     (void)argument;
-    vfork_and_make(31, 0, 1); /* not promised: of no thread of this process */
-    for (int look = 0; look < 20; look++) { /* the writer looks at threads as often */
+    vfork_and_make(31, 0, 1); /* not guaranteed to be recorded: made by no thread of this process */
+    for (int look = 0; look < 20; look++) { /* the writer examines threads as often */
         hits_make(1, made, HITS);
         made += HITS;
         probity_flush();
@@ -156,8 +156,8 @@ static void fork_first(void)
     expect_now(0, HITS);
 }
 
-/* A child has no writing thread before a chunk is full; when that happens in a child by vfork, the
- * thread must not be made there, where it ends with the exec. */
+/* A child has no writer thread until a chunk is full. If a chunk fills up in a child of vfork, the
+ * writer thread must not be started there, because exec would end it. */
 static void fork_full(void)
 {
     enum { MANY = 8000 };
@@ -174,8 +174,8 @@ static void fork_full(void)
     expect_now(0, HITS / 10 + 11 * MANY);
 }
 
-/* The very first probe of a child is made by a child by vfork: the recording must be the child's,
- * not that of a process that is soon gone. */
+/* The very first probe of a child is made by its own child of vfork: the recording must belong to
+ * the former, not to a process that soon ends. */
 static void fork_start(void)
 {
     if (fork() != 0) {
@@ -187,7 +187,7 @@ static void fork_start(void)
     expect_now(0, 20 * HITS);
 }
 
-/* Threads of a child that end before they fill a chunk: more of them than there are chunks. */
+/* Threads of a child that end before they fill a chunk, more of them than there are chunks. */
 static void fork_short_threads(void)
 {
     enum { SHORT = 300 };
@@ -204,8 +204,8 @@ static void fork_short_threads(void)
     wait_for_all();
 }
 
-/* A daemon: twice forked, in a session of its own, elsewhere, without descriptors. Who started it
- * learns by the pipe's end when it is done; it tells by shared memory what it made. */
+/* A daemon: forked twice, in a new session and another directory, without descriptors. The end of
+ * the pipe shows its parent that it is done; shared memory holds the number of its hits. */
 static void fork_daemon(void)
 {
     long *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
@@ -231,13 +231,13 @@ static void fork_daemon(void)
         exit(0);
     }
     close(done[1]);
-    hits_need(read(done[0], &byte, 1) == 0, "read"); /* the daemon is gone, its end by exit too */
+    hits_need(read(done[0], &byte, 1) == 0, "read"); /* the daemon has exited */
     wait_for_all();
     expect_now(0, HITS);
     hits_expect(*shared, 2, 20 * HITS);
 }
 
-/* fork by a system call that libc does not see. */
+/* fork by a system call that bypasses libc. */
 static void fork_raw(void)
 {
     hits_make(0, 0, HITS);
@@ -253,7 +253,8 @@ static void fork_raw(void)
     expect_now(0, 2 * HITS);
 }
 
-/* Parent and child take turns: whoever has the byte makes a hit and passes it on. */
+/* Parent and child take turns: the process that holds the byte makes a hit and passes the byte
+ * on. */
 static void take_turns(int from, int to, uint32_t stream)
 {
     char byte = 0;
@@ -280,7 +281,7 @@ static void fork_in_turns(void)
     wait_for_all();
 }
 
-/* The child does not record: it must leave nothing. */
+/* The child does not record, so it must not create any file. */
 static void fork_silent(void)
 {
     hits_make(0, 0, HITS);
@@ -290,7 +291,7 @@ static void fork_silent(void)
     expect_now(0, HITS);
 }
 
-/* Stopped is stopped, for children too. */
+/* A stopped recording stays stopped in children, too. */
 static void fork_stopped(void)
 {
     hits_make(0, 0, HITS);
@@ -315,6 +316,7 @@ int main(int argc, char **argv)
                 {"vfork_start", fork_start},
                 {"short", fork_short_threads}};
 
+    hits_buffer_output();
     for (size_t i = 0; i < sizeof ways / sizeof *ways && argc > 1; i++) {
         if (strcmp(argv[1], ways[i].name) == 0) {
             ways[i].run();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * handlers.c: probes where libc calls back: handlers of fork, of exit (in which one forks again),
- * destructors of thread data, and a callback of dl_iterate_phdr() beside threads that load
- * libraries. What was recorded is in LEDGER, and on stdout when all are gone.
+ * handlers.c: probes in callbacks of libc: fork handlers, exit handlers (one of which forks again),
+ * destructors of thread data, and a callback of dl_iterate_phdr() while threads load libraries. The
+ * number of recorded hits is in LEDGER, and on stdout when all processes have ended.
  *
  *     handlers LEDGER PLUGIN ROUNDS
  */
@@ -10,24 +10,24 @@
 #include <link.h>
 #include <sys/wait.h>
 
-#include "programs/ledger.h"
+#include "programs/expected_counts.h"
 
 enum { EACH = 30, THREADS = 8 };
 enum { MAIN, PREPARE, PARENT, CHILD, AT_EXIT, AT_EXIT_CHILD, CALLBACK, DESTRUCTOR };
 
-static struct ledger *ledger;
+static struct expected_counts *counts;
 static uint64_t rounds;
 static pthread_key_t key;
 static int is_over;
 
-/* A row for each process that calls back so; handlers share a place, threads do not. */
+/* A row for each process in which such a callback runs; handlers share one, threads do not. */
 static void make(uint32_t stream)
 {
-    static struct ledger_row *row[DESTRUCTOR];
+    static struct expected_counts_row *row[DESTRUCTOR];
 
     if (row[stream] == NULL || row[stream]->pid != (uint64_t)getpid())
-        row[stream] = ledger_row(ledger, stream);
-    ledger_make(row[stream], EACH);
+        row[stream] = expected_counts_row(counts, stream);
+    expected_counts_make(row[stream], EACH);
 }
 
 static void prepare(void)
@@ -62,19 +62,21 @@ static void at_exit_again(void)
     make(AT_EXIT);
 }
 
-/* Runs anew until libc gives up: the last time behind all that the library does at the end. */
+/* Is run again until libc gives up: the last time after everything the library does at the end. */
 static void destroy(void *argument)
 {
-    ledger_make(argument, EACH);
+    expected_counts_make(argument, EACH);
     pthread_setspecific(key, argument);
 }
 
 static void *end_with_destructor(void *argument)
 {
-    struct ledger_row *row = ledger_row(ledger, DESTRUCTOR + (uint32_t)(uintptr_t)argument);
+    struct expected_counts_row *row = expected_counts_row(counts,
+                                                          DESTRUCTOR +
+                                                          (uint32_t)(uintptr_t)argument);
 
     pthread_setspecific(key, row);
-    ledger_make(row, EACH);
+    expected_counts_make(row, EACH);
     return NULL;
 }
 
@@ -115,7 +117,7 @@ static void run(char *plugin)
         hits_need(!pthread_create(&thread[i], NULL, end_with_destructor, (void *)i), "thread");
     for (uintptr_t i = 0; i < THREADS; i++)
         pthread_join(thread[i], NULL);
-    hits_need(probity_flush() == 0, "flush"); /* so that there is a thread that writes */
+    hits_need(probity_flush() == 0, "flush"); /* starts the writer thread */
     hits_need(!pthread_create(&loader, NULL, load, plugin), "thread");
     for (uint64_t i = 0; i < rounds; i++)
         hits_need(dl_iterate_phdr(call_back, NULL) == 0, "flush in a callback");
@@ -129,7 +131,7 @@ int main(int argc, char **argv)
 
     if (argc < 4)
         return 2;
-    ledger = ledger_open(argv[1]);
+    counts = expected_counts_open(argv[1]);
     rounds = hits_argument(argc, argv, 3, 10);
     hits_need(pthread_key_create(&key, destroy) == 0, "key");
     pid_t forked = fork();
@@ -138,6 +140,6 @@ int main(int argc, char **argv)
         exit(0);
     }
     hits_need(waitpid(forked, &status, 0) == forked && status == 0, "run");
-    ledger_print(ledger);
+    expected_counts_print(counts);
     return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * held_internal.c: two probes at work when their chunk is handed over, as where a signal handler
- * interrupted a handler's probe inside the program's: the inner one ends first, and both only when
- * the writer has given up waiting for them. Prints how many hits the trace is to hold.
+ * held_internal.c: two nested probes are in progress when their chunk is handed over, as if two
+ * signal handlers had interrupted a probe, one inside the other. The inner one ends first, and both
+ * end only after the writer has given up waiting. Prints how many hits the trace must hold.
  *
  *     held_internal [STRAY]    1: the inner one never ends
  */
@@ -34,7 +34,7 @@ int main(int argc, char **argv)
     uint32_t hole = (uint32_t)(outer - (uint64_t)probity_pool_words(pool, 0)) / 8;
     hits_need(header == probity_pool_header(pool, 0), "first chunk");
     hits_need(header->state == PROBITY_CHUNK_FULL, "full");
-    /* In front of the first hole all is written only when the writer waits no longer. */
+    /* Everything before the first hole is written only once the writer has stopped waiting. */
     while (__atomic_load_n(&header->drained, __ATOMIC_ACQUIRE) != hole ||
            !probity_pool_private(pool, 0)->is_held)
         hits_need(probity_flush() == 0, "flush");
@@ -46,7 +46,7 @@ int main(int argc, char **argv)
     __atomic_store_n((uint64_t *)outer, tick << 24 | (PROBITY_CODE_FIRST + 2 * OUTER),
                      __ATOMIC_RELAXED);
     hits_need(probity_flush() == 0 && probity_flush() == 0, "flush");
-    /* Without holes the chunk is free again. */
+    /* Without holes, the chunk is free again. */
     hits_need((header->state == PROBITY_CHUNK_FREE) == !is_stray, "free");
     hits_need(probity_stop() == 0, "stop");
     printf("1 %d\n", OUTER);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * hits.h: the ids that the test programs record. A stream is a sequence of hits that one piece of
- * code makes: its number and the place in the sequence make the id, so that any loss, doubling or
- * invention shows. check_hits.c reads them back.
+ * hits.h: the ids that the test programs record. A stream is a sequence of hits made by one piece
+ * of code. Its number and the position in the sequence form the id, so that any lost, duplicated or
+ * invented hit shows. check_hits.c checks them.
  */
 #ifndef PROBITY_TESTS_HITS_H
 #define PROBITY_TESTS_HITS_H
@@ -16,7 +16,7 @@
 
 enum { HITS_SEQUENCE_BITS = 18, HITS_SEQUENCE_MASK = (1 << HITS_SEQUENCE_BITS) - 1 };
 
-/* Streams up to 30 have ids of the short form, from 32 on of the wide form. Sequences wrap. */
+/* Streams up to 30 have short ids, those from 32 on have wide ids. Sequences wrap. */
 static inline uint32_t hits_id(uint32_t stream, uint64_t sequence)
 {
     return stream << HITS_SEQUENCE_BITS | (uint32_t)(sequence & HITS_SEQUENCE_MASK);
@@ -28,7 +28,18 @@ static inline void hits_make(uint32_t stream, uint64_t first, uint64_t count)
         PROBITY_PROBE(hits_id(stream, i));
 }
 
-/* What is to be in the trace: check_hits prints the same lines. */
+/* Gives standard output a buffer; to be called first by programs that fork while they have threads.
+ * A child must not allocate the buffer, because another thread may hold the allocator's lock.
+ * glibc's own allocator can handle that, AddressSanitizer's cannot.
+ */
+static inline void hits_buffer_output(void)
+{
+    static char buffer[BUFSIZ];
+
+    setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
+}
+
+/* Prints what must be in the trace; check_hits prints the same lines. */
 static inline void hits_expect(long pid, uint32_t stream, uint64_t count)
 {
     if (count > 0)

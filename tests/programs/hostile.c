@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * hostile.c: programs that make life hard for a guest: close what is not theirs, move, or run at
- * their limits.
+ * hostile.c: programs that are hard on a library: they close its descriptors, change directory, or
+ * run at their limits.
  *
  *     hostile HOW [NUMBER]
  */
@@ -16,7 +16,7 @@ enum { HITS = 50000 };
 
 static uint64_t number;
 
-/* Says what is to be recorded while it still can. */
+/* Prints the expected hits while output is still possible. */
 static void expect(uint64_t hits)
 {
     hits_expect(getpid(), 0, hits);
@@ -32,7 +32,7 @@ static void close_all(void)
     hits_make(0, HITS, HITS);
 }
 
-/* Closes everything again and again, while the writer must go on. */
+/* Closes all descriptors again and again while the writer must continue. */
 static void close_always(void)
 {
     expect((uint64_t)20 * HITS);
@@ -51,7 +51,7 @@ static void change_directory(void)
     hits_make(0, HITS, HITS);
 }
 
-/* The numbers of descriptors that a program gets are not changed by recording. */
+/* Recording does not change the numbers of the descriptors that a program gets. */
 static void descriptors(void)
 {
     expect(HITS);
@@ -60,7 +60,7 @@ static void descriptors(void)
     hits_need(open("/dev/null", O_RDONLY) == 3, "descriptor 3");
 }
 
-/* Few descriptors: all is recorded, or nothing. */
+/* With few descriptors, everything or nothing is recorded. */
 static void few_descriptors(void)
 {
     struct rlimit limit = {number, number};
@@ -76,18 +76,18 @@ static void few_descriptors(void)
 
 static void count_threads(void)
 {
-    int threads = -2; /* "." and ".." */
-    DIR *folder = opendir("/proc/self/task");
+    int threads = -2; /* do not count "." and ".." */
+    DIR *directory = opendir("/proc/self/task");
 
     hits_make(0, 0, HITS);
-    hits_need(folder != NULL, "opendir");
-    while (readdir(folder) != NULL)
+    hits_need(directory != NULL, "opendir");
+    while (readdir(directory) != NULL)
         threads++;
-    closedir(folder);
+    closedir(directory);
     printf("%d\n", threads);
 }
 
-/* After the output has failed, the program goes on probing for long, from several threads. */
+/* The program continues to probe in several threads long after the output has failed. */
 static void *record(void *argument)
 {
     hits_make((uint32_t)(uintptr_t)argument, 0, number);

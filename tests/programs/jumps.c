@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * jumps.c WAY N: scopes that are left by longjmp, and such as only look so: "loop" jumps N times
- * out of three scopes to the one that lasts, "far" out of N, "inlined" has scopes of several
- * functions in one frame, "handlers" in signal handlers with a stack that lies above the functions
- * they interrupt, "turns" in coroutines. Says how many calls it made.
+ * jumps.c WAY N: scopes that are left by longjmp, and scopes that only look like it. "loop" jumps N
+ * times out of three scopes to the outermost one, "far" out of N scopes; "inlined" has scopes of
+ * several functions in one frame; "handlers" has scopes in signal handlers whose stack is above the
+ * functions that they interrupt; "turns" has scopes in coroutines. Prints the number of calls.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -132,7 +132,8 @@ static NOINLINE void interrupted(long count)
     succeeds();
 }
 
-/* The handler's stack is part of this frame, and so above that of whoever is called from here. */
+/* The handler's stack is part of this frame and so above the frames of the functions called
+ * here. */
 static NOINLINE void with_stack_above(long count)
 {
     static struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};

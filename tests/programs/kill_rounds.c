@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
  * kill_rounds.c: kills victim.c at a random moment, round after round, and compares what the tool
- * finds with what the victim had counted. Prints kills, hits counted and hits found; exit status 1
- * on the first fault.
+ * finds with what the victim had counted. Prints the numbers of kills, hits counted and hits found;
+ * exit status 1 on the first error.
  *
  *     kill_rounds TOOL VICTIM ROUNDS SEED    in an empty working directory
  */
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "programs/shared_memory.h"
 #include "programs/victim.h"
 
-/* How a round goes: settings that bring a kill into different places of the writer and of the
- * record path. */
+/* The parameters of a round, chosen so that kills hit different places of the writer and the record
+ * path. */
 struct variety {
     const char *chunk_records, *spool_records, *stream, *pause, *cpu_time;
     uint32_t threads, delay_us_max;
@@ -24,8 +24,8 @@ struct variety {
 
 static const struct variety varieties[] = {
     {"4096", "524288", "0", "0", "1", 2, 3000},    /* tight loops */
-    {"512", "4096", "0", "0", "1", 2, 3000},       /* chunks change all the time, threads wait */
-    {"512", "8192", "100", "0", "0", 3, 3000},     /* ids of the wide form, no CPU time */
+    {"512", "4096", "0", "0", "1", 2, 3000},       /* frequent chunk changes, threads wait */
+    {"512", "8192", "100", "0", "0", 3, 3000},     /* wide ids, no CPU time */
     {"512", "4096", "4", "1000", "1", 1, 2000},    /* a gap at every probe */
     {"512", "65536", "0", "50", "1", 8, 30000},    /* more threads than cores, several passes */
 };
@@ -44,17 +44,18 @@ static void fail(const char *what, int round, uint64_t expected, uint64_t got)
 
 static pid_t start(char *victim, const struct variety *variety)
 {
-    char threads[12];
+    char threads[12], file[32];
     pid_t child = fork();
 
     if (child != 0)
         return child;
     snprintf(threads, sizeof threads, "%u", variety->threads);
+    snprintf(file, sizeof file, "/proc/self/fd/%s", getenv(SHARED_MEMORY_VARIABLE));
     setenv("PROBITY_OUT", "trace", 1);
     setenv("PROBITY_CHUNK_RECORDS", variety->chunk_records, 1);
     setenv("PROBITY_SPOOL_RECORDS", variety->spool_records, 1);
     setenv("PROBITY_CPU_TIME", variety->cpu_time, 1);
-    execl(victim, victim, "truth", threads, variety->stream, variety->pause, (char *)NULL);
+    execl(victim, victim, file, threads, variety->stream, variety->pause, (char *)NULL);
     _exit(127);
 }
 
@@ -66,24 +67,24 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Kills when the first hit was counted and a random time has passed. */
+/* Kills the child a random time after it has counted its first hit. */
 static void kill_it(pid_t child, const struct variety *variety, int round)
 {
     int status;
 
     while (__atomic_load_n(&truth[0].hits, __ATOMIC_ACQUIRE) == 0) {
         if (waitpid(child, &status, WNOHANG) == child)
-            fail("the victim ended by itself, status", round, 0, (uint64_t)status);
+            fail("status of a victim that was not killed", round, 0, (uint64_t)status);
     }
     uint64_t until = now_ns() + (uint64_t)(rand() % (int)(variety->delay_us_max * 1000));
     while (now_ns() < until)
         ;
     kill(child, SIGKILL);
     if (waitpid(child, &status, 0) != child || !WIFSIGNALED(status))
-        fail("end of the victim", round, SIGKILL, (uint64_t)status);
+        fail("status of the victim", round, SIGKILL, (uint64_t)status);
 }
 
-/* Every stream is its sequence, and as long as the victim counted, or one hit more. */
+/* Every stream is a sequence without gaps, as long as the victim counted or one hit longer. */
 static void compare(FILE *csv, const struct variety *variety, int round)
 {
     uint64_t got[VICTIM_THREADS_MAX] = {0}, first = strtoull(variety->stream, NULL, 10);
@@ -97,7 +98,7 @@ static void compare(FILE *csv, const struct variety *variety, int round)
         if (stream >= variety->threads)
             fail("stream", round, variety->threads, stream);
         if ((id & HITS_SEQUENCE_MASK) != (got[stream] & HITS_SEQUENCE_MASK))
-            fail("place in stream", round, got[stream] & HITS_SEQUENCE_MASK,
+            fail("position in stream", round, got[stream] & HITS_SEQUENCE_MASK,
                  id & HITS_SEQUENCE_MASK);
         got[stream]++;
     }
@@ -118,7 +119,7 @@ static void check(const char *tool, const struct variety *variety, int round)
     if (csv == NULL)
         fail("popen", round, 1, 0);
     compare(csv, variety, round);
-    /* Status 3: incomplete, as a killed program's trace may be called. */
+    /* Status 3: incomplete, which is correct for a killed program's trace. */
     int status = pclose(csv);
     if (status != 0 && status != 3 << 8)
         fail("status of csv", round, 0, (uint64_t)status);
@@ -127,11 +128,9 @@ static void check(const char *tool, const struct variety *variety, int round)
 int main(int argc, char **argv)
 {
     int rounds = (int)hits_argument(argc, argv, 3, 10);
-    int file = open("truth", O_RDWR | O_CREAT, 0600);
 
-    hits_need(argc > 2 && file >= 0 && ftruncate(file, VICTIM_TRUTH_BYTES) == 0, "truth");
-    truth = mmap(NULL, VICTIM_TRUTH_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    hits_need(truth != MAP_FAILED, "mmap");
+    truth = shared_memory(VICTIM_TRUTH_BYTES);
+    hits_need(argc > 2 && truth != NULL, "shared memory");
     srand((unsigned)hits_argument(argc, argv, 4, 1));
     for (int round = 0; round < rounds; round++) {
         const struct variety *variety = &varieties[round % VARIETIES];

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * kill_scopes.c: kills itself, run as a victim, at a random moment inside nested functions with
- * values in several threads, round after round; and compares the log with what the victim had
- * counted in memory that outlives it: each enter, message and return, by its number, and at most
- * one more in each thread.
+ * kill_scopes.c: runs itself as a victim and kills it at a random moment inside nested functions
+ * with values in several threads, round after round. Compares the log with what the victim had
+ * counted in memory that outlives it: each enter, message and return, by number, and at most one
+ * more in each thread.
  *
  *     kill_scopes TOOL ROUNDS SEED    in an empty working directory
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -19,10 +18,11 @@
 #include <unistd.h>
 
 #include "programs/hits.h"
+#include "programs/shared_memory.h"
 
 enum { THREADS = 3, DEPTH = 12, KINDS = 3, TRUTH_BYTES = 4096 };
 
-/* A cache line each. counts: enters, messages, returns. */
+/* One cache line each. counts: enters, messages, returns. */
 struct truth {
     uint64_t tid, counts[KINDS], unused[4];
 };
@@ -98,14 +98,14 @@ static void start_and_kill(char *self, int round)
         _exit(127);
     }
     while (__atomic_load_n(&truth[0].counts[0], __ATOMIC_ACQUIRE) == 0)
-        hits_need(waitpid(child, &status, WNOHANG) == 0, "the victim lives");
+        hits_need(waitpid(child, &status, WNOHANG) == 0, "the victim is alive");
     struct timespec wait = {0, rand() % 1500000};
     nanosleep(&wait, NULL);
     kill(child, SIGKILL);
     hits_need(waitpid(child, &status, 0) == child && WIFSIGNALED(status), "the victim is dead");
 }
 
-/* The thread's numbers ascend by one from 0 on; those of returns come in another order. */
+/* The numbers of a thread increase by one from 0; returns come in a different order. */
 static void take(uint64_t found[THREADS][KINDS], const char *line, int round)
 {
     static const char *const marks[] = {"enter = ", "message ", "return ("};
@@ -150,12 +150,10 @@ static uint64_t check(const char *tool, int round)
 
 int main(int argc, char **argv)
 {
-    int file = open("truth", O_RDWR | O_CREAT, 0600);
     uint64_t found = 0;
 
-    hits_need(argc > 2 && file >= 0 && ftruncate(file, TRUTH_BYTES) == 0, "truth");
-    truth = mmap(NULL, TRUTH_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    hits_need(truth != MAP_FAILED, "mmap");
+    truth = shared_memory(TRUTH_BYTES);
+    hits_need(argc > 2 && truth != NULL, "shared memory");
     if (strcmp(argv[1], "victim") == 0)
         be_victim(argv[2][0] != 0);
     int rounds = (int)hits_argument(argc, argv, 2, 10);

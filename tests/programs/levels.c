@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * levels.c: levels set by the program, by the environment and by the tool, as scopes see them.
+ * levels.c: levels set by the program, the environment and the tool, as scopes see them.
  *
- *     levels api                what the functions return and leave, recording or not
- *     levels show               the levels before, while and after recording
- *     levels wait F [COUNT]     two threads probe until the level of functions is F, COUNT times
- *     levels flight COUNT       two threads set levels while two others look at them and probe
- *     levels fork               a child sets its own
+ *     levels api                what the functions return and change, while recording or not
+ *     levels show               the levels before, during and after recording
+ *     levels wait F [COUNT]     two threads probe until the level of functions is F, COUNT times;
+ *                               prints "begun", and "arrived" and "left" when the level changes
+ *     levels flight COUNT       two threads set levels while two others read them and probe
+ *     levels fork               a child sets its own levels
  *     levels announced          one of two threads is announced
- *     levels default            a translation unit's own, as constructors give them
+ *     levels default            a translation unit's own levels, as set by constructors
  */
 #include <sys/wait.h>
 #include <time.h>
@@ -30,7 +31,7 @@ static int parameters_in_force(void)
     return __atomic_load_n(&probity_scope_param_level, __ATOMIC_RELAXED);
 }
 
-/* The levels that are wanted, and those that scopes see. */
+/* Compares the levels that are set, and those that scopes see. */
 static void need(int functions, int parameters, int is_recording, const char *what)
 {
     int f = -2, p = -2;
@@ -108,7 +109,7 @@ static void show(void)
     printf("in force %d %d\n", in_force(), parameters_in_force());
 }
 
-/* Each hit bears the level that its thread saw. */
+/* The id of each hit is the level that its thread saw. */
 static void *probe_until_told(void *argument)
 {
     static const struct timespec a_moment = {0, 1000000};
@@ -128,15 +129,19 @@ static void wait_for_levels(void)
     pthread_t thread[2];
 
     PROBITY_PROBE(1000);
-    printf("%ld\n", (long)getpid());
+    puts("begun");
     fflush(stdout);
     for (int i = 0; i < 2; i++)
         pthread_create(&thread[i], NULL, probe_until_told, NULL);
     for (uint64_t i = 0; i < number; i++) {
         while (in_force() != wanted_level)
             nanosleep(&a_moment, NULL);
+        puts("arrived");
+        fflush(stdout);
         while (i + 1 < number && in_force() == wanted_level)
             nanosleep(&a_moment, NULL);
+        puts("left");
+        fflush(stdout);
     }
     __atomic_store_n(&is_over, 1, __ATOMIC_RELEASE);
     for (int i = 0; i < 2; i++)
@@ -152,7 +157,7 @@ static void *set_levels(void *argument)
     return NULL;
 }
 
-/* What scopes see in the end is what was set last. */
+/* Scopes end up seeing what was set last. */
 static void flight(void)
 {
     pthread_t reader[2], setter[2];

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * levels_told_internal.c: prints what a trace tells of levels, one event a line: functions,
- * parameters, origin, "writer" where the writing thread recorded it, and how many hits of its
- * program came before it. With a second argument, every hit whose id differs from the level of
- * functions in force by then is counted too, and printed at the end.
+ * levels_told_internal.c: prints the level events of a trace, one a line: functions, parameters,
+ * origin, "writer" if the writer thread recorded it, and how many hits of its program came before
+ * it. With a second argument, also counts the hits whose id is neither the level of functions in
+ * the last event nor that in the next one, and prints the count at the end: threads see a level
+ * before its event is recorded.
  *
  *     levels_told_internal TRACE [x]
  */
@@ -11,6 +12,8 @@
 #include <string.h>
 
 #include "reader/reader.h"
+
+enum { LEVELS = 8 };
 
 static int print_event(const struct probity_event *event, uint64_t hits, uint32_t writer)
 {
@@ -24,12 +27,21 @@ static int print_event(const struct probity_event *event, uint64_t hits, uint32_
     return 1;
 }
 
+static uint64_t all_but(const uint64_t counts[LEVELS], uint32_t but)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < LEVELS; i++)
+        sum += i != but ? counts[i] : 0;
+    return sum;
+}
+
 int main(int argc, char **argv)
 {
     static const char name[] = "probity-writer";
     struct probity_reader *reader;
     const struct probity_event *event;
-    uint64_t hits = 0, others = 0;
+    uint64_t hits = 0, others = 0, differing[LEVELS] = {0}; /* since the last event, by level */
     uint32_t writer = UINT32_MAX, level = 5;
     int result;
 
@@ -41,13 +53,17 @@ int main(int argc, char **argv)
             writer = event->thread;
         if (event->kind == PROBITY_EVENT_LEVELS && !print_event(event, hits, writer))
             return 1;
-        if (event->kind == PROBITY_EVENT_LEVELS)
-            level = event->payload[0];
+        if (event->kind == PROBITY_EVENT_LEVELS) {
+            level = event->payload[0] % LEVELS;
+            others += all_but(differing, level);
+            memset(differing, 0, sizeof differing);
+        }
         if (event->kind == PROBITY_EVENT_HIT) {
             hits++;
-            others += event->id != level;
+            differing[event->id % LEVELS] += event->id != level;
         }
     }
+    others += all_but(differing, LEVELS);
     probity_reader_close(reader);
     if (argc > 2)
         printf("other %llu of %llu\n", (unsigned long long)others, (unsigned long long)hits);

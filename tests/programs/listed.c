@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * listed.c: sites of every kind, some of which are never hit. A comment "list: KIND NAME LEVEL"
- * tells what `probity list` must say of its line ("-": no level); "gone:" the same of a function
- * that is only there where the linker keeps what nobody calls.
+ * gives what `probity list` must print for its line ("-": no level); "gone:" gives the same for a
+ * function that exists only if the linker keeps uncalled functions.
  *
  *     listed [kill | fork | plugin PATH | replug PATH TRACE]
  *
- * LISTED_LIBRARY: without main(). LISTED_MAIN: nothing else.
+ * LISTED_LIBRARY: without main(). LISTED_MAIN: main() only.
  */
 #define FN_INSTRUMENT
 #include "FnTrace.h"
@@ -96,7 +96,7 @@ static int with_plugin(const char *path)
     return plugged() == 3 ? 0 : 1;
 }
 
-/* A recording each time that the plugin is loaded, each time somewhere else. */
+/* Makes a recording each time the plugin is loaded, each time at another address. */
 static int with_moving_plugin(const char *path, const char *trace)
 {
     enum { ROUNDS = 8, PAGE = 4096 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * listed_cxx.cc: as listed.c, of what only C++ has: templates, lambdas, members, inline functions.
+ * listed_cxx.cc: as listed.c, for C++ only: templates, lambdas, members, inline functions.
  */
 #define FN_INSTRUMENT
 #include "FnTrace.h"

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * loader.c: loads libraries like plugin_hits.so in turns, lets them probe, unloads them; again and
- * again. Probes itself before, between and behind, at last in a new thread. Says what must be in
- * the traces, and on stderr, with a fourth argument, by what the process has grown since the first
- * tenth of the rounds.
+ * loader.c: loads libraries like plugin_hits.so in turn, lets them probe and unloads them,
+ * repeatedly. Probes itself before, in between and after, and finally in a new thread. Prints what
+ * must be in the traces and, given a fourth argument, how much the process has grown since the
+ * first tenth of the rounds (stderr).
  *
  *     loader PLUGIN ROUNDS [PLUGIN2 [grown]]
  */
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include "programs/grown.h"
 #include "programs/hits.h"
+#include "programs/resource_usage.h"
 
 enum { HITS = 100, PLUGINS_OWN = 5 };
 
@@ -40,18 +40,18 @@ static void *probe_late(void *unused)
 int main(int argc, char **argv)
 {
     uint64_t rounds = hits_argument(argc, argv, 2, 10);
-    struct grown start = {0};
+    struct resource_usage start = {0};
     pthread_t late;
 
     hits_make(0, 0, HITS);
     for (uint64_t i = 0; i < rounds; i++) {
         if (i == rounds / 10)
-            start = grown_now();
+            start = resource_usage_now();
         use(argv[argc > 3 && i % 2 != 0 ? 3 : 1], i * (HITS + PLUGINS_OWN));
         hits_make(0, (i + 1) * HITS, HITS);
     }
     if (argc > 4)
-        grown_tell(&start);
+        resource_usage_print(&start);
     hits_need(pthread_create(&late, NULL, probe_late, NULL) == 0, "thread");
     pthread_join(late, NULL);
     hits_expect(getpid(), 0, (rounds + 1) * HITS);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * logged.c [steps STEPS | kill]: a few instrumented functions, for the test of `probity log`: types
- * that only DWARF can tell, a deferred scope, and on request a step every 50 ms, each printed as it
- * is made, or a kill in the third of nested calls.
+ * logged.c [steps [STEPS] | kill]: a few instrumented functions for the test of `probity log`:
+ * types that are known only from DWARF, and a deferred scope. With "steps", also a step every 50
+ * ms, printed as it is made, until standard input has a line or ends. With "kill", a kill in the
+ * third of several nested calls.
  */
 #define FN_INSTRUMENT
 #include "FnTrace.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +48,14 @@ static void nest(unsigned depth)
         nest(depth - 1);
 }
 
+/* Whether standard input has a line or ends within 50 ms. */
+static int is_told_to_end(void)
+{
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+
+    return poll(&input, 1, 50) != 0;
+}
+
 static void step(int number)
 {
     FN_FUNC_ARGS(FN_VOID, FN_VOID, FN_1, number);
@@ -60,7 +70,10 @@ int main(int argc, char **argv)
     int ret = 0;
     FN_FUNC_PARAMS(int, ret, FN_1, 1, argc);
 
-    if (argc == 3 && strcmp(argv[1], "steps") == 0) {
+    if (argc == 2 && strcmp(argv[1], "steps") == 0) {
+        for (int i = 0; !is_told_to_end(); i++)
+            step(i);
+    } else if (argc == 3 && strcmp(argv[1], "steps") == 0) {
         for (int i = 0; i < atoi(argv[2]); i++) {
             step(i);
             usleep(50000);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * measured_internal.c: a probe that reads the CPU clock, interrupted at each of its instructions
- * by a handler that reads it too. Says how many readings are recorded that have the tick of one and
- * the CPU time of another. Exits with 77 where it cannot.
+ * measured_internal.c: a probe that reads the CPU clock, interrupted at each of its instructions by
+ * a handler that reads it, too. Prints how many recorded readings have the tick of one and the CPU
+ * time of another. Exit status 77: not supported here.
  */
-#include "base/scale.h"
+#include "base/ticks.h"
 #include "programs/hits.h"
 #include "programs/stepped.h"
 #include "runtime/session.h"
@@ -17,7 +17,7 @@ extern char __executable_start, etext;
 
 static const struct probity_live *live;
 
-/* On the CPU, and so long that the next probe reads the clock: its account is given credit. */
+/* Uses enough CPU time for the next probe to be allowed to read the clock. */
 static void work(void)
 {
     uint64_t begin = probity_ticks(), rate = probity_live_rate(live);
@@ -33,8 +33,8 @@ static void handle(void)
     PROBITY_PROBE(HANDLED);
 }
 
-/* Each instruction of the program and the library once: ways through them differ by what the clocks
- * say. */
+/* Takes each instruction of the program and the library once; the code paths depend on the
+ * clocks. */
 static int is_new(uintptr_t instruction)
 {
     static unsigned char seen[4 << 20];
@@ -45,7 +45,8 @@ static int is_new(uintptr_t instruction)
     return seen[offset] = 1;
 }
 
-/* Of the words from `at` to `end`, the readings that have one half of another one. */
+/* The number of readings in the words from `at` to `end` that share one half with another
+ * reading. */
 static int torn_in(const uint64_t *at, const uint64_t *end)
 {
     const uint64_t *reading[8];
@@ -66,7 +67,7 @@ static int torn_in(const uint64_t *at, const uint64_t *end)
 
 int main(void)
 {
-    /* No chunk is full before the end: a change of it blocks signals. */
+    /* No chunk gets full before the end, because a chunk change blocks signals. */
     struct probity_options options = {.out = "measured", .chunk_records = 65536};
     int quiet = 0, torn = 0, round = 0;
 
@@ -77,7 +78,7 @@ int main(void)
         return 77;
     stepped.passes_calls = 1; /* clock_gettime() */
     stepped.is_due = is_new;
-    /* Until some probes in a row bring nothing new. */
+    /* Until several probes in a row reach no new instruction. */
     for (; quiet < 5 && round < ROUNDS_MAX; round++) {
         const uint64_t *first = (const uint64_t *)probity_thread_self->cursor;
         work();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * named_first.c: the first who comes to a site with a name cannot record: its name must be in the
- * trace all the same, once another one records there.
+ * named_first.c: the first thread or process that reaches a named site cannot record. The name must
+ * be in the trace nonetheless once another one records there.
  *
- *     named_first vfork        a child by vfork, of a thread that has recorded nothing
- *     named_first announced    a thread that is not announced, where only announced ones are
+ *     named_first vfork        a child of vfork, from a thread that has recorded nothing
+ *     named_first announced    a thread that is not announced, if only announced ones record
  */
 #include <pthread.h>
 #include <sys/wait.h>

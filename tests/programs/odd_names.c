@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * odd_names.c: functions, probes, a thread and a message whose names are made to be taken for
- * something else than text. Prints nothing.
+ * odd_names.c: functions, probes, a thread and a message whose names could be mistaken for markup
+ * or syntax. Prints nothing.
  */
 #define FN_INSTRUMENT
 #include "FnTrace.h"
@@ -31,7 +31,7 @@ static const char *const names[] = {
 
 enum { NAMES = sizeof names / sizeof *names };
 
-/* What FN_FUNC does with the name that the compiler knows. */
+/* What FN_FUNC does with the name that the compiler supplies. */
 static void call(struct probity_site_function *function)
 {
     uint32_t code = (uint32_t)probity_scope_enter_slow(function);

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * profile.c: programs for profile mode, one for each way in which scopes begin and end. Each prints
- * what a report of its trace must tell: "NAME CALLS", and "NAME CALLS SELF_NS" where the time
- * counts.
+ * what a report of its trace must contain: "NAME CALLS", and "NAME CALLS SELF_NS" if the time
+ * matters.
  *
  *     profile WAY [ARGUMENT]
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -22,6 +21,7 @@
 #include <unistd.h>
 
 #include "programs/profile.h"
+#include "programs/shared_memory.h"
 
 static struct profile_truth *truth;
 static __thread uint32_t own;
@@ -35,7 +35,7 @@ static uint64_t now_ns(void)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_MONOTONIC_RAW, &now); /* as ticks run: never slewed */
+    clock_gettime(CLOCK_MONOTONIC_RAW, &now); /* like ticks, never slewed */
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
@@ -63,7 +63,7 @@ static __attribute__((noinline)) void recursive(uint32_t depth)
     returned(PROFILE_RECURSIVE);
 }
 
-static void tell_calls(void)
+static void print_calls(void)
 {
     for (int f = 0; f < PROFILE_FUNCTIONS; f++) {
         uint64_t calls = 0;
@@ -75,7 +75,7 @@ static void tell_calls(void)
     fflush(stdout);
 }
 
-/* A random mixture; the same for the same seed. */
+/* A random mixture, reproducible by its seed. */
 static void mix(uint32_t seed, uint32_t rounds)
 {
     unsigned state = seed;
@@ -119,7 +119,7 @@ static __attribute__((noinline)) void jump_from(uint32_t depth)
         jump_from(depth - 1);
 }
 
-/* The scopes that a jump left count, once their caller ends. */
+/* The scopes that a jump left count once their caller ends. */
 static __attribute__((noinline)) void catcher(uint32_t depth)
 {
     FN_FUNC(FN_VOID, FN_1);
@@ -151,7 +151,7 @@ static void *ending_thread(void *unused)
     return unused;
 }
 
-/* Without a destructor of its own; its set is found by the kernel's word. */
+/* Without a destructor; its set is found by means of the kernel. */
 static void *vanishing_thread(void *unused)
 {
     leaf();
@@ -217,7 +217,7 @@ static void spin(int level, uint64_t ns)
     spun_ns[level] += now - first;
 }
 
-/* Self time without the pause, which a scope interrupts; the leaf is asleep for a while. */
+/* Self time without the pause, which a scope interrupts; the leaf sleeps for a while. */
 static __attribute__((noinline)) void busy(int level)
 {
     FN_FUNC(FN_VOID, FN_1);
@@ -293,7 +293,7 @@ static __attribute__((noinline)) void forking(void)
     profile_need(child >= 0 && (child == 0 || waitpid(child, &status, 0) == child), "fork");
 }
 
-/* All traces together tell this; the child's own scope of forking() began in its parent. */
+/* The sum over all traces; the child's own scope of forking() began in its parent. */
 static void forks(void)
 {
     pid_t self = getpid();
@@ -307,7 +307,7 @@ static void forks(void)
     printf("forking 1\n");
 }
 
-/* A second recording begins inside scopes of the first. */
+/* A second recording starts inside scopes of the first. */
 static __attribute__((noinline)) void restarting(void)
 {
     FN_FUNC(FN_VOID, FN_1);
@@ -341,11 +341,11 @@ static void *victim_thread(void *number)
     return NULL;
 }
 
-/* Live: what is told has returned, and goes on to be. */
+/* Live: the calls printed have returned, and more follow. */
 static void live(void)
 {
     run_threads(2, mix_thread);
-    tell_calls();
+    print_calls();
     printf("path %s\n", probity_trace_path());
     fflush(stdout);
     pause();
@@ -376,7 +376,7 @@ static void *deep_thread(void *unused)
     return unused;
 }
 
-/* More scopes in each other than are timed. */
+/* Nests more scopes than are timed. */
 static void deep(void)
 {
     enum { STACK_BYTES = 256 << 20 };
@@ -421,12 +421,9 @@ static void run(const char *way, const char *argument)
 
 int main(int argc, char **argv)
 {
-    int file = open("truth", O_RDWR | O_CREAT, 0600);
-
-    profile_need(argc > 1 && file >= 0 && ftruncate(file, sizeof *truth) == 0, "truth");
-    truth = mmap(NULL, sizeof *truth, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    profile_need(truth != MAP_FAILED, "mmap");
+    truth = shared_memory(sizeof *truth);
+    profile_need(argc > 1 && truth != NULL, "shared memory");
     run(argv[1], argv[2]);
-    tell_calls();
+    print_calls();
     return 0;
 }

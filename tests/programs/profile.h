@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * profile.h: what the programs that test profile mode share: a page that outlives a killed program,
- * on which each thread counts what has returned.
+ * profile.h: shared by the programs that test profile mode: a page that outlives a killed program,
+ * in which each thread counts the calls that have returned.
  */
 #ifndef PROBITY_TESTS_PROGRAMS_PROFILE_H
 #define PROBITY_TESTS_PROGRAMS_PROFILE_H
@@ -23,7 +23,7 @@ static const char *const profile_names[PROFILE_FUNCTIONS] = {"leaf", "middle", "
 static inline void profile_need(int is_good, const char *what)
 {
     if (!is_good) {
-        fprintf(stderr, "%s: not so\n", what);
+        fprintf(stderr, "check failed: %s\n", what);
         exit(1);
     }
 }

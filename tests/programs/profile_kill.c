@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * profile_kill.c: kills profile.c at a random moment, round after round. What its threads had
- * counted as returned is in the report, and of each function at most one call a thread more.
+ * profile_kill.c: kills profile.c at a random moment, round after round. The report has all calls
+ * that its threads had counted as returned, and for each function at most one more call per thread.
  *
  *     profile_kill TOOL VICTIM ROUNDS SEED    in an empty working directory
  */
-#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "programs/profile.h"
+#include "programs/shared_memory.h"
 
 static struct profile_truth *truth;
 static uint64_t counted, found;
@@ -30,14 +30,14 @@ static void start_and_kill(const char *victim, uint32_t threads)
         _exit(127);
     }
     while (__atomic_load_n(&truth->calls[0][PROFILE_LEAF], __ATOMIC_ACQUIRE) == 0)
-        profile_need(waitpid(child, &status, WNOHANG) == 0, "the victim lives");
+        profile_need(waitpid(child, &status, WNOHANG) == 0, "the victim is alive");
     struct timespec wait = {0, rand() % 20000000};
     nanosleep(&wait, NULL);
     kill(child, SIGKILL);
     profile_need(waitpid(child, &status, 0) == child && WIFSIGNALED(status), "the victim is dead");
 }
 
-/* The thread's calls of each function, out of the report by thread. */
+/* Compares the calls of each function with those in the report by thread. */
 static void compare(const char *name, uint32_t function, uint64_t got, uint32_t threads)
 {
     uint64_t least = 0;
@@ -51,6 +51,15 @@ static void compare(const char *name, uint32_t function, uint64_t got, uint32_t 
     }
     counted += least;
     found += got;
+}
+
+/* The calls of a report line that were not in progress. */
+static uint64_t ended(const char *calls)
+{
+    const char *open = strstr(calls, "\"calls_open\": ");
+
+    profile_need(open != NULL, "the report has calls in progress");
+    return strtoull(calls + 9, NULL, 10) - strtoull(open + 14, NULL, 10);
 }
 
 static void check(const char *tool, uint32_t threads)
@@ -68,7 +77,7 @@ static void check(const char *tool, uint32_t threads)
             snprintf(wanted, sizeof wanted, "{\"name\": \"%s\"", profile_names[f]);
             if (strstr(line, wanted) != line)
                 continue;
-            compare(profile_names[f], f, strtoull(calls + 9, NULL, 10), threads);
+            compare(profile_names[f], f, ended(calls), threads);
             seen++;
         }
     }
@@ -77,11 +86,8 @@ static void check(const char *tool, uint32_t threads)
 
 int main(int argc, char **argv)
 {
-    int file = open("truth", O_RDWR | O_CREAT, 0600);
-
-    profile_need(argc > 4 && file >= 0 && ftruncate(file, sizeof *truth) == 0, "truth");
-    truth = mmap(NULL, sizeof *truth, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    profile_need(truth != MAP_FAILED, "mmap");
+    truth = shared_memory(sizeof *truth);
+    profile_need(argc > 4 && truth != NULL, "shared memory");
     setenv("PROBITY_OUT", "trace", 1);
     setenv("PROBITY_PROFILE", "1", 1);
     srand((unsigned)strtoul(argv[4], NULL, 10));

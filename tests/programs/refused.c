@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * refused.c: programs whose library is refused what it asks for. Each looks after what is its own:
- * errno, signal mask, descriptors and output must be as without recording. What it did itself is
- * kept apart from the library's calls (tool/refuse.h).
+ * refused.c: programs in which calls of the library fail. Each checks what belongs to it: errno,
+ * signal mask, descriptors and output must be as without recording. Its own calls are kept apart
+ * from those of the library (tool/fault_inject.h).
  *
  *     refused WAY [HITS]
- *         prints what is to be recorded: "PID STREAM HITS", or "FUNCTION CALLS"; exits with 5, or
- *         with 99 where it noticed anything
+ *         prints what must be recorded: "PID STREAM HITS" or "FUNCTION CALLS"; exit status 5, or
+ *         99 if a check failed
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 
 #include "probity_typed.h"
 #include "programs/hits.h"
-#include "tool/refuse.h"
+#include "tool/fault_inject.h"
 
 enum { DONE = 5, NOTICED = 99, OWN_ERRNO = 111, THREADS = 2, DESCRIPTORS = 64, STEP = 100 };
 
@@ -50,12 +50,12 @@ static void need(int condition, const char *what)
 {
     if (condition)
         return;
-    refuse_own_calls(1);
+    fault_inject_own_calls(1);
     dprintf(STDOUT_FILENO, "noticed: %s\n", what);
     _exit(NOTICED);
 }
 
-/* Hits in small steps, with errno looked at behind each. */
+/* Hits in small steps, with a check of errno after each. */
 static void hit(uint32_t stream, uint64_t first, uint64_t hits)
 {
     for (uint64_t done = 0; done < hits; done += STEP) {
@@ -70,9 +70,9 @@ static void hit(uint32_t stream, uint64_t first, uint64_t hits)
 
 static void *hit_beside(void *argument)
 {
-    refuse_own_calls(0);
+    fault_inject_own_calls(0);
     hit((uint32_t)(uintptr_t)argument, 0, number);
-    refuse_own_calls(1);
+    fault_inject_own_calls(1);
     return NULL;
 }
 
@@ -80,15 +80,15 @@ static void run_threads(void *(*run)(void *), int count)
 {
     pthread_t thread[64];
 
-    refuse_own_calls(1);
+    fault_inject_own_calls(1);
     for (uintptr_t i = 0; i < (uintptr_t)count; i++)
         need(pthread_create(&thread[i], NULL, run, (void *)(i + 1)) == 0, "thread");
-    refuse_own_calls(0);
+    fault_inject_own_calls(0);
     hit(0, 0, number);
-    refuse_own_calls(1);
+    fault_inject_own_calls(1);
     for (int i = 0; i < count; i++)
         pthread_join(thread[i], NULL);
-    refuse_own_calls(0);
+    fault_inject_own_calls(0);
     for (uint32_t i = 0; i <= (uint32_t)count; i++)
         expect(i, number);
 }
@@ -113,7 +113,7 @@ static void *hit_and_stay(void *argument)
     return NULL;
 }
 
-/* The same, and none ends before all have hit: each keeps the chunk that it has. */
+/* The same, and no thread ends before all have hit, so each keeps its chunk. */
 static void held(void)
 {
     pthread_barrier_init(&all_have_hit, NULL, 20);
@@ -158,7 +158,7 @@ static void typed(void)
     say("request %llu\nlock %llu\n", (unsigned long long)number, 2 * (unsigned long long)number);
 }
 
-/* Some of everything, for the tool. */
+/* A mixture of everything, for the tool. */
 static void mixed(void)
 {
     run_threads(hit_beside, THREADS);
@@ -166,7 +166,7 @@ static void mixed(void)
     typed();
 }
 
-/* Recordings that the program begins and ends itself. Those that cannot begin record nothing. */
+/* Recordings that the program starts and stops itself. If the start fails, nothing is recorded. */
 static void control(void)
 {
     uint64_t recorded = 0, at = 0;
@@ -197,40 +197,40 @@ static void ring(void)
     expect(0, number);
 }
 
-/* A child records for itself, and leaves in order or by _exit. */
+/* A child records into its own trace and ends by exit or by _exit. */
 static void child(void)
 {
     int status = 0;
 
     hit(0, 0, number);
     expect(0, number);
-    refuse_own_calls(1);
+    fault_inject_own_calls(1);
     pid_t made = fork();
     need(made >= 0, "fork");
-    refuse_own_calls(0);
+    fault_inject_own_calls(0);
     if (made == 0) {
         hit(1, 0, number);
         _exit(DONE);
     }
-    refuse_own_calls(1);
+    fault_inject_own_calls(1);
     waitpid(made, &status, 0);
-    refuse_own_calls(0);
+    fault_inject_own_calls(0);
     need(WIFEXITED(status) && WEXITSTATUS(status) == DONE, "child's status");
     say("%ld 1 %llu\n", (long)made, (unsigned long long)number);
 }
 
-/* In steps, each told by a line, and each behind a byte of standard input: meanwhile something is
- * done to its files. The first is before any hit. */
+/* Works in steps: each starts after a byte on standard input and is reported by a line. Meanwhile
+ * the test does something to its files. The first step is before any hit. */
 static void steps(void)
 {
     uint64_t at = 0;
     char byte;
 
     for (;;) {
-        refuse_own_calls(1);
+        fault_inject_own_calls(1);
         dprintf(STDOUT_FILENO, "at %llu\n", (unsigned long long)at);
         ssize_t got = read(STDIN_FILENO, &byte, 1);
-        refuse_own_calls(0);
+        fault_inject_own_calls(0);
         if (got != 1)
             break;
         hit(0, at, number);
@@ -240,7 +240,7 @@ static void steps(void)
     expect(0, at);
 }
 
-/* Under a filter that ends the program at any other call: man 3 probity lists these. */
+/* Under a filter that kills the program on any other call: probity(3) lists these. */
 static void filter(void)
 {
     static const int allowed[] = {
@@ -269,20 +269,20 @@ static void filter(void)
     expect(0, 3 * number);
 }
 
-/* Only what is left open, and only what is held back, behind the program's back. */
+/* Checks which descriptors are left open and which signals are blocked. */
 static void look_around(void)
 {
     sigset_t held;
 
-    refuse_own_calls(1);
+    fault_inject_own_calls(1);
     need(sigprocmask(SIG_BLOCK, NULL, &held) == 0, "sigprocmask");
     for (int i = 1; i < NSIG; i++)
         need(sigismember(&held, i) != 1, "a signal is blocked");
-    /* refuse hands on none but the standard three. */
+    /* fault_inject passes on only the standard three. */
     for (int i = STDERR_FILENO + 1; i < DESCRIPTORS && getenv("REFUSED") != NULL; i++)
         need(fcntl(i, F_GETFD) < 0, "a descriptor is open");
     need(write(STDOUT_FILENO, output, output_bytes) == (ssize_t)output_bytes, "output");
-    refuse_own_calls(0);
+    fault_inject_own_calls(0);
 }
 
 int main(int argc, char **argv)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * refusing_internal.c: an inline event of a thread, in drop mode, is interrupted after each of its
- * instructions in turn; the handler uses up the chunk, and gets no other. When the chunk is another
- * thread's, nothing that the first one does may store into it.
+ * refusing_internal.c: an inline event of a thread, in mode drop, is interrupted after each of its
+ * instructions in turn. The handler uses up the chunk and gets no other. Once the chunk belongs to
+ * another thread, the interrupted event must not store into it.
  *
  *     refusing_internal
  *
- * Prints nothing; exit status 0 where all words of the chunk stayed.
+ * Prints nothing; exit status 0 if all words of the chunk are unchanged.
  */
 #include "probity_scope.h"
 #include "programs/hits.h"
@@ -22,7 +22,7 @@ enum { HITS = 1, CHUNKS_MAX = 64, VALUE_BYTES = 8 };
 static struct probity_pool *pool;
 static uint32_t hoard[CHUNKS_MAX], hoarded;
 
-/* Takes all chunks away, as threads that have them open would. */
+/* Takes all free chunks, as threads that have them open would. */
 static void take_all(void)
 {
     uint32_t chunk;
@@ -57,7 +57,7 @@ static int event_in_steps(long steps)
     return stepped_end();
 }
 
-/* The thread has a chunk, and there is no other. */
+/* The thread has a chunk, and no other is free. */
 static uint32_t begin_chunk(void)
 {
     while (hoarded > 0)
@@ -67,7 +67,7 @@ static uint32_t begin_chunk(void)
     return probity_thread_slot()->chunk;
 }
 
-/* As its new owner would have them. */
+/* Fills the chunk as its new owner would. */
 static void fill(uint32_t chunk)
 {
     for (uint32_t i = 0; i < pool->chunk_words; i++)

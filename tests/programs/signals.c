@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * signals.c: handlers that probe, at a high rate and nested, inside probes and inside the changes
- * of chunk that they cause; and handlers that jump out.
+ * signals.c: nested handlers that probe at a high rate inside probes and the chunk changes that
+ * they cause; and handlers that jump out.
  *
  *     signals HOW [MILLISECONDS [THREADS]]
  */
@@ -17,8 +17,8 @@
 
 enum { THREADS_MAX = 8, HANDLER_STREAM = 10, NESTED_STREAM = 20, BURST = 5000 };
 
-/* What each thread did. Handlers number their hits with one instruction, so that nesting does
- * not double a number. */
+/* What each thread did. Handlers number their hits with one instruction, so that nesting never uses
+ * a number twice. */
 struct worker {
     uint64_t hits, handled, nested, jumps;
     sigjmp_buf start;
@@ -78,7 +78,7 @@ static void handle(int number, void (*handler)(int), int flags)
     sigaction(number, &action, NULL);
 }
 
-/* A timer that interrupts this thread and no other. */
+/* A timer that interrupts only this thread. */
 static void interrupt_me(int number, long period_ns)
 {
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = number};
@@ -113,7 +113,7 @@ static void *record(void *argument)
     return NULL;
 }
 
-/* Probes until a handler jumps out of whatever is going on, the record path included. */
+/* Probes until a handler jumps out of the code that runs then, which may be the record path. */
 static void *record_and_jump(void *argument)
 {
     struct worker *mine = &workers[self = (uint32_t)(uintptr_t)argument];
@@ -149,8 +149,7 @@ static void run_threads(void *(*run)(void *), uint32_t threads)
     }
 }
 
-/* A handler is the first to probe at all; and one that the process's own timer sends to any
- * thread. */
+/* A handler is the first to probe at all; it runs on a timer of the process, in any thread. */
 static void first_in_handler(void)
 {
     struct itimerval every = {{0, 200}, {0, 200}};

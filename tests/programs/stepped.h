@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * stepped.h: the processor's trap flag, so that a program can run something of its own behind any
- * one instruction of a piece of its code: races between two parties, in turn and each time alike.
- * x86-64; elsewhere STEPPED is 0, and with the thread sanitizer, which puts signals off.
+ * stepped.h: uses the processor's trap flag to run code after any single instruction of a piece of
+ * code, which makes races between two parties deterministic. x86-64 only; elsewhere STEPPED is 0,
+ * as it is with the thread sanitizer, which delays signals.
  */
 #ifndef PROBITY_TESTS_STEPPED_H
 #define PROBITY_TESTS_STEPPED_H
@@ -19,7 +19,7 @@
 #define STEPPED_IS_CHECKED 0
 #endif
 
-#if defined(REG_RIP) && !STEPPED_IS_CHECKED /* REG_RIP: of x86-64 */
+#if defined(REG_RIP) && !STEPPED_IS_CHECKED /* REG_RIP exists on x86-64 only */
 #define STEPPED 1
 
 static struct {
@@ -31,8 +31,8 @@ static struct {
     void (*run)(void);
 } stepped;
 
-/* Not beyond a system call, which may block the signal by which steps are told, unless it is known
- * not to. */
+/* Does not step over a system call, which may block the signal that reports steps, unless the call
+ * is known not to. */
 static void stepped_trap(int signal, siginfo_t *info, void *context)
 {
     static const unsigned char system_call[] = {0x0f, 0x05};
@@ -54,7 +54,7 @@ static void stepped_trap(int signal, siginfo_t *info, void *context)
     stepped.run();
 }
 
-/* Code between these two is interrupted behind `steps` instructions, and run() is called. */
+/* Code between these two is interrupted after `steps` instructions, and run() is called. */
 static inline void stepped_begin(long steps, void (*run)(void))
 {
     struct sigaction action = {.sa_sigaction = stepped_trap, .sa_flags = SA_SIGINFO};
@@ -66,7 +66,7 @@ static inline void stepped_begin(long steps, void (*run)(void))
     __asm__ volatile("pushfq; orq $0x100, (%%rsp); popfq" : : : "cc", "memory");
 }
 
-/* Returns whether it was: not where there were fewer instructions. */
+/* Returns whether run() was called; it is not if there were fewer instructions. */
 static inline int stepped_end(void)
 {
     __asm__ volatile("pushfq; andq $~0x100, (%%rsp); popfq" : : : "cc", "memory");

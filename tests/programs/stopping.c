@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * stopping.c: hits that retired before the end of recording, at the hardest moments for it.
+ * stopping.c: hits that were made before the end of recording, at the hardest moments.
  *     stopping ending   threads end while another stops: 16 threads, 50 hits each
- *     stopping hole     a word reserved and never stored, as a jump out of a handler leaves it,
+ *     stopping hole     a word reserved and never stored, as after a jump out of a handler,
  *                       then 1,000 hits and a normal exit
- *     stopping held     two words reserved, as by a probe in a handler inside a probe; when the
- *                       writer has written all around them, the inner one stores (4), then the
- *                       outer one (3), then a normal exit
- *     stopping held_killed    likewise, and SIGKILL
- *     stopping late     a hit, and a word reserved before the end of recording and stored behind it
+ *     stopping held     two words reserved, as by a handler's probe inside a probe; after the
+ *                       writer has written everything around them, the inner one stores (4),
+ *                       then the outer one (3), then a normal exit
+ *     stopping held_killed    the same with SIGKILL at the end
+ *     stopping late     a hit, and a word reserved before the end of recording and stored after it
  *     stopping beside   start and stop in two threads at once, for 20,000 rounds
  */
 #include <pthread.h>
@@ -70,7 +70,7 @@ static void store_late(uint64_t at, uint64_t tick, uint32_t id)
     __atomic_store_n((uint64_t *)at, tick << 24 | (4096 + 2 * (uint64_t)id), __ATOMIC_RELAXED);
 }
 
-/* The writer waits for a probe at work for a second of its clock. */
+/* The writer waits one second of its clock for a probe in progress. */
 static int held(int is_killed)
 {
     enum { PATIENCE_S = 2 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * storm.c: all threads probe and fork at random moments, three generations deep, while the others
- * change chunks and the writing threads drain. Children are made in every way and end in every way.
- * What was recorded is in LEDGER, and on stdout when all are gone.
+ * change chunks and the writer threads drain. Children are created and end in every possible way.
+ * The number of recorded hits is in LEDGER, and on stdout when all processes have ended.
  *
  *     storm LEDGER SEED ROUNDS [THREADS]
  */
@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "programs/ledger.h"
+#include "programs/expected_counts.h"
 
 enum { THREADS_MAX = 16, DEPTH_MAX = 3, LEAF_STREAM = 20, AT_EXIT_STREAM = 21, FORK_STREAM = 22 };
 
@@ -21,8 +21,8 @@ struct worker {
     uint32_t stream, depth, rounds;
 };
 
-static struct ledger *ledger;
-static const char *ledger_path;
+static struct expected_counts *counts;
+static const char *expected_counts_path;
 static uint32_t threads;
 
 static uint64_t draw(uint64_t *random, uint64_t below)
@@ -35,7 +35,7 @@ static uint64_t draw(uint64_t *random, uint64_t below)
 
 static void *work(void *argument);
 
-/* Threads of a process; the last one's work is the caller's. */
+/* The threads of a process; the caller does the work of the last one. */
 static void work_together(uint64_t random, uint32_t depth, uint32_t rounds, uint32_t count)
 {
     struct worker worker[THREADS_MAX];
@@ -55,12 +55,12 @@ static void work_together(uint64_t random, uint32_t depth, uint32_t rounds, uint
 
 static void probe_at_exit(void)
 {
-    ledger_make(ledger_row(ledger, AT_EXIT_STREAM), 10);
+    expected_counts_make(expected_counts_row(counts, AT_EXIT_STREAM), 10);
 }
 
 static void become_leaf(void)
 {
-    char *const arguments[] = {(char *)"storm", (char *)ledger_path, (char *)"leaf", NULL};
+    char *const arguments[] = {(char *)"storm", (char *)expected_counts_path, (char *)"leaf", NULL};
 
     execv("/proc/self/exe", arguments);
     _exit(98);
@@ -78,11 +78,11 @@ static pid_t clone_by_struct(void)
     return (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments);
 }
 
-/* The child of a raw clone may do no more than a signal handler (no pthread_create, so it fills no
+/* A child of a raw clone may do no more than a signal handler (no pthread_create, so it fills no
  * chunk). */
 static void live_raw(uint64_t *random)
 {
-    ledger_make(ledger_row(ledger, 0), draw(random, 300));
+    expected_counts_make(expected_counts_row(counts, 0), draw(random, 300));
     _exit(0);
 }
 
@@ -94,23 +94,23 @@ static void live(uint64_t *random, uint32_t depth)
     case 0:
         _exit(0); /* without a probe */
     case 1:
-        ledger_make(ledger_row(ledger, 0), hits);
+        expected_counts_make(expected_counts_row(counts, 0), hits);
         become_leaf();
         break;
     case 2:
-        ledger_make(ledger_row(ledger, 0), hits);
+        expected_counts_make(expected_counts_row(counts, 0), hits);
         raise(SIGKILL);
         break;
     case 3:
-        ledger_make(ledger_row(ledger, 0), hits);
-        exit(0); /* which probes again */
+        expected_counts_make(expected_counts_row(counts, 0), hits);
+        exit(0); /* probes again in exit handlers */
     case 4:
     case 5:
         if (depth < DEPTH_MAX)
             work_together(*random, depth + 1, 2, 1 + (uint32_t)draw(random, 3));
         break;
     default:
-        ledger_make(ledger_row(ledger, 0), hits);
+        expected_counts_make(expected_counts_row(counts, 0), hits);
     }
     _exit(0);
 }
@@ -147,17 +147,17 @@ static void *work(void *argument)
 {
     enum { ALIVE_MAX = 3 };
     struct worker *worker = argument;
-    struct ledger_row *row = ledger_row(ledger, worker->stream);
+    struct expected_counts_row *row = expected_counts_row(counts, worker->stream);
     uint32_t alive = 0;
 
     for (uint32_t i = 0; i < worker->rounds; i++) {
-        ledger_make(row, draw(&worker->random, 1500));
+        expected_counts_make(row, draw(&worker->random, 1500));
         fork_somehow(worker);
-        /* Whichever ends next, of any thread's. */
+        /* Waits for any child, of any thread. */
         if (++alive > ALIVE_MAX && wait(NULL) > 0)
             alive--;
     }
-    ledger_make(row, draw(&worker->random, 1500));
+    expected_counts_make(row, draw(&worker->random, 1500));
     return NULL;
 }
 
@@ -168,21 +168,21 @@ int main(int argc, char **argv)
 
     if (argc < 3)
         return 2;
-    ledger_path = argv[1];
-    ledger = ledger_open(ledger_path);
+    expected_counts_path = argv[1];
+    counts = expected_counts_open(expected_counts_path);
     if (strcmp(argv[2], "leaf") == 0) {
-        ledger_make(ledger_row(ledger, LEAF_STREAM), 700);
+        expected_counts_make(expected_counts_row(counts, LEAF_STREAM), 700);
         _exit(0);
     }
     threads = (uint32_t)hits_argument(argc, argv, 4, 4);
     hits_need(threads <= THREADS_MAX && atexit(probe_at_exit) == 0 && pipe(done) == 0, "start");
     work_together(hits_argument(argc, argv, 2, 1) * 0x9e3779b97f4a7c15 | 1, 0,
                   (uint32_t)hits_argument(argc, argv, 3, 10), threads);
-    /* All that are left hold the pipe's other end. */
+    /* All remaining processes hold the other end of the pipe. */
     close(done[1]);
     hits_need(read(done[0], &byte, 1) == 0, "read");
-    ledger_make(ledger_row(ledger, FORK_STREAM), 1);
-    ledger_print(ledger);
+    expected_counts_make(expected_counts_row(counts, FORK_STREAM), 1);
+    expected_counts_print(counts);
     hits_expect(getpid(), AT_EXIT_STREAM, 10);
     return 0;
 }

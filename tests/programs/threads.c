@@ -7,8 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "programs/grown.h"
 #include "programs/hits.h"
+#include "programs/resource_usage.h"
 
 static uint32_t threads;
 static uint64_t hits;
@@ -46,46 +46,46 @@ static void churn(void)
         pthread_join(start_thread(record, i), NULL);
 }
 
-/* As many at a time as fit into a crowd, one crowd after the other: what the process has grown
- * since the first ones goes to stderr. */
+/* Runs the threads in groups of limited size; the growth of the process since the first groups goes
+ * to stderr. */
 static void crowds(void)
 {
     enum { CROWD = 500, FIRST = 2 };
     pthread_t thread[CROWD];
-    struct grown start = {0};
+    struct resource_usage start = {0};
 
     for (uint32_t begun = 0; begun < threads; begun += CROWD) {
         uint32_t count = threads - begun < CROWD ? threads - begun : CROWD;
         if (begun == FIRST * CROWD)
-            start = grown_now();
+            start = resource_usage_now();
         for (uint32_t i = 0; i < count; i++)
             thread[i] = start_thread(record, begun + i);
         for (uint32_t i = 0; i < count; i++)
             pthread_join(thread[i], NULL);
     }
-    grown_tell(&start);
+    resource_usage_print(&start);
 }
 
 static void one_by_one(void)
 {
-    struct grown start = {0};
+    struct resource_usage start = {0};
 
     for (uint32_t i = 0; i < threads; i++) {
         if (i == threads / 10)
-            start = grown_now();
+            start = resource_usage_now();
         pthread_join(start_thread(record, i), NULL);
     }
-    grown_tell(&start);
+    resource_usage_print(&start);
 }
 
-/* Short-lived threads beside two that record all the time: slots and chunks change hands
- * meanwhile. */
+/* Short-lived threads beside two that record all the time, while thread states and chunks change
+ * hands. */
 static void *record_long(void *argument)
 {
     uint32_t stream = (uint32_t)(uintptr_t)argument;
     uint64_t made = 0;
 
-    /* Not an atomic, which helgrind and DRD would take for a race. */
+    /* Not an atomic variable, which helgrind and DRD would report as a race. */
     while (pthread_mutex_trylock(&under_way) != 0) {
         hits_make(stream, made, 1000);
         made += 1000;
@@ -168,7 +168,7 @@ static void *wait_to_be_cancelled(void *argument)
     return NULL;
 }
 
-/* Cancelled asynchronously, at whatever instruction of the record path: counts what it made. */
+/* Cancelled asynchronously at any instruction of the record path: counts its hits. */
 static uint64_t made_before_cancel;
 
 static void *record_until_cancelled(void *argument)
@@ -190,7 +190,7 @@ static void *leave_by_system_call(void *argument)
     return NULL;
 }
 
-/* Destructors of thread data that run behind the library's own. */
+/* Destructors of thread data that run after the library's own. */
 static void probe_in_destructor(void *argument)
 {
     uint64_t *left = argument;
@@ -227,7 +227,7 @@ static void each(void *(*run)(void *), int cancels)
     }
 }
 
-/* The kernel's thread is gone by a system call that libc does not see, so it cannot be joined. */
+/* The kernel's thread ends by a system call that bypasses libc, so it cannot be joined. */
 static void gone_by_system_call(void)
 {
     for (uint32_t i = 0; i < threads; i++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * tree.c [kill]: calls of known number and shape for `probity report`: recursion, a pause, longjmp,
- * deferred scopes, a second thread, calls without profiling. With "kill" it dies ten calls deep.
+ * deferred scopes, a second thread, calls without profiling. With "kill" it is killed ten calls
+ * deep.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Requests on their way through a queue and a lock, in two threads, with a known number of hits.
- * Usage: typed REQUESTS [signal]. Each request is begun and put by the first thread, got and ended
- * by the second. With "signal", a handler hits typed probes too, as often as it can. Prints the
- * number of hits of the handler. */
+ *
+ * Requests that pass through a queue and a lock, in two threads, with a known number of hits.
+ * Usage: typed REQUESTS [signal]. The first thread begins each request and puts it in the queue;
+ * the second gets and ends it. With "signal", a handler hits typed probes, too, as often as it can.
+ * Prints the number of the handler's hits.
+ */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -22,7 +24,7 @@ static uint64_t items[ROOM];
 static unsigned long first, end, requests;
 static volatile sig_atomic_t handled;
 
-/* Of the first thread only. */
+/* In the first thread only. */
 static void handle(int number)
 {
     int before = errno;
@@ -52,7 +54,7 @@ static void release(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* Gives the lock back meanwhile. */
+/* Releases the lock while it waits. */
 static void wait_for_change(void)
 {
     PROBITY_LOCK_RELEASE("items", &lock);
@@ -108,7 +110,7 @@ int main(int argc, char **argv)
     sigset_t alarms;
     sigemptyset(&alarms);
     sigaddset(&alarms, SIGALRM);
-    pthread_sigmask(SIG_BLOCK, &alarms, NULL); /* the thread inherits it */
+    pthread_sigmask(SIG_BLOCK, &alarms, NULL); /* the thread inherits the mask */
     pthread_create(&server, NULL, serve, NULL);
     pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
     for (unsigned long i = 0; i < requests; i++) {
@@ -118,7 +120,7 @@ int main(int argc, char **argv)
     pthread_join(server, NULL);
     if (with_signal) {
         timer_delete(timer);
-        signal(SIGALRM, SIG_IGN); /* one that is still to come would not be counted */
+        signal(SIGALRM, SIG_IGN); /* a signal after this would not be counted */
     }
     printf("%d\n", (int)handled);
     return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * varied.c: functions that take known amounts of work, one of them more by so many percent. Prints
- * nothing. The amount is counted, not timed: what the machine does to it is to be seen.
+ * varied.c: functions that do known amounts of work, one of which can be made PERCENT slower.
+ * Prints nothing. The work is counted, not timed, so that the influence of the machine shows.
  *
  *     varied PERCENT [ROUNDS]
  */
@@ -17,7 +17,7 @@ enum { ROUNDS = 100, UNIT = 2000, MORE_CALLS_EACH = 4 };
 
 static volatile uint64_t result;
 
-/* Not instrumented. Each step needs the one before, so that steps have one price. */
+/* Not instrumented. Each step depends on the previous one, so that steps cost the same. */
 static NOINLINE void work(int steps)
 {
     uint64_t value = 1;
@@ -47,7 +47,7 @@ static NOINLINE void slowed(int round, int percent)
     work((10 * UNIT + round % 5 * UNIT / 2) / 100 * (100 + percent));
 }
 
-/* Only where something is slowed. */
+/* Called only if something is slowed. */
 static NOINLINE void added(void)
 {
     FN_FUNC(FN_VOID, FN_1);

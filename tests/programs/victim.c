@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * victim.c: records until somebody kills it. Behind each probe it stores how many there were into a
- * file mapped shared, which outlives it: what is recorded may be one hit per thread more than this
- * count, and never less.
+ * victim.c: records until it is killed. After each probe it stores the number of hits in a file
+ * mapped shared, which outlives it: each thread may have recorded one hit more than this count, and
+ * never fewer.
  *
- *     victim TRUTH THREADS FIRST-STREAM [PAUSE]    PAUSE: loop turns between probes
+ *     victim TRUTH THREADS FIRST-STREAM [PAUSE]    PAUSE: loop iterations between probes
  */
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * victim.h: what victim.c counts in memory that outlives it, for kill_rounds.c to compare with.
+ * victim.h: the counts that victim.c keeps in memory that outlives it, for kill_rounds.c to
+ * compare.
  */
 #ifndef PROBITY_TESTS_VICTIM_H
 #define PROBITY_TESTS_VICTIM_H
@@ -9,7 +10,7 @@
 
 enum { VICTIM_THREADS_MAX = 16, VICTIM_TRUTH_BYTES = 4096 };
 
-/* A cache line each. */
+/* One cache line each. */
 struct victim_truth {
     uint64_t hits, stream, unused[6];
 };

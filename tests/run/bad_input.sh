@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# What the tool says to traces that are none, of another version, cut off or damaged, and to wrong
-# calls.
+# What the tool reports for files that are not traces, traces of another version, truncated and
+# damaged ones, and for usage errors.
 # variants: asan
 . "$(dirname "$0")/common.bash"
 
-# $1 what, $2 word of the first line on stderr; then the tool's arguments. One line and a status
-# that tells; a wrong call may name the help in a line more.
+# $1 what, $2 word in the first line on stderr; then the tool's arguments. Expects one line and the
+# right exit status; a usage error may refer to the help in a second line.
 refused() {
     local what=$1 word=$2 status=0 lines
     shift 2
@@ -16,7 +16,7 @@ refused() {
     esac
     lines=$(grep -vc "^Try 'probity" errors)
     expect "$what: lines" 1 "$lines"
-    grep -qF -- "$word" errors || fail "$what: stderr does not say '$word': $(cat errors)"
+    grep -qF -- "$word" errors || fail "$what: expected '$word' on stderr, found: $(cat errors)"
 }
 
 small() {
@@ -34,7 +34,7 @@ for command in csv info check recover; do
     refused "$command: empty" empty $command empty
     head -c 100000 /dev/urandom > noise
     refused "$command: noise" noise $command noise
-    refused "$command: folder" "$WORK" $command "$WORK"
+    refused "$command: directory" "$WORK" $command "$WORK"
     cp whole other
     printf '\002' | dd of=other bs=1 seek=12 conv=notrunc status=none
     refused "$command: other version" version $command other
@@ -45,12 +45,20 @@ refused "no trace" "" csv
 refused "probe that is not there" 123456789 csv --probe 123456789 whole
 refused "thread that is not there" 99999999 csv --tid 99999999 whole
 refused "column" sundial csv --columns sundial whole
+# The message lists every column: used together, they are a valid list.
+columns=$("$PROBITY" csv --columns sundial whole 2>&1 |
+    sed -n 's/.*(valid: \(.*\))$/\1/p' | tr -d ' ' || true)
+expect "columns" 15 "$(tr ',' '\n' <<< "$columns" | grep -c .)"
+expect "columns of --help" "$columns" "$("$PROBITY" csv --help | tr -d '\n' |
+    sed 's/.*LIST *comma-separated list of \(.*\) --from .*/\1/; s/ //g')"
+"$PROBITY" csv --header --columns "$columns" whole | head -n 1 > header || true
+expect "columns, all" "$columns" "$(cat header)"
 
-# A device is written to, and stays one.
+# A device is written to, and not replaced.
 mkfifo pipe
 cat pipe > piped.csv &
 reader=$!
-timeout 10 "$PROBITY" csv -f -o pipe whole || fail "pipe: status $?"
+timeout 300 "$PROBITY" csv -f -o pipe whole || fail "pipe: status $?"
 if [ -p pipe ]; then
     wait "$reader"
     cmp piped.csv whole.csv || fail "pipe: not all came through"
@@ -64,15 +72,15 @@ status=0
 [ "$status" -gt 0 ] && [ "$status" -lt 4 ] || fail "stdout full: status $status"
 expect "stdout full: lines" 1 "$(wc -l < errors)"
 
-# $1 file: its hits are hits of whole.csv, each once, in time order. (Times differ by nanoseconds
-# where the clock's later readings are missing.)
+# $1 file: its hits are hits of whole.csv, each once, in time order. (Times differ by nanoseconds if
+# later clock readings are missing.)
 is_part_of_whole() {
     cut -d, -f1-3 "$1" | sort > sorted.csv
     [ "$(comm -13 whole.sorted sorted.csv | wc -l)" = 0 ] && sort -c -s -t, -k6,6n -k7,7n "$1"
 }
 cut -d, -f1-3 whole.csv | sort > whole.sorted
 
-# Cut anywhere: what comes out is in order, and the status tells that it is not all.
+# Cut anywhere: the output is in order, and the status shows that it is incomplete.
 size=$(stat -c %s whole)
 for cut in $(seq 0 13 300) $(seq 301 $((size / 60 + 1)) "$size"); do
     [ "$cut" -lt "$size" ] || continue
@@ -86,7 +94,7 @@ for cut in $(seq 0 13 300) $(seq 301 $((size / 60 + 1)) "$size"); do
     [ "$status" -ge 1 ] && [ "$status" -le 3 ] || fail "check, cut at $cut: status $status"
 done
 
-# One byte changed anywhere: no hit that was not there, and check finds it.
+# One byte changed anywhere: no invented hit, and check detects it.
 for place in $(seq 1 $((size / 80 + 1)) "$size"); do
     [ "$place" -lt "$size" ] || continue
     cp whole changed
@@ -103,7 +111,7 @@ for place in $(seq 1 $((size / 80 + 1)) "$size"); do
     fi
 done
 
-# A killed trace without its spool, and with a damaged one.
+# A killed program's trace without its spool, and with a damaged one.
 cp killed alone
 expect "killed: hits" 9000 "$("$PROBITY" csv killed | wc -l)"
 for segment in "$SPOOL"/*; do

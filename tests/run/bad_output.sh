@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Where recording is not possible, the program says so in one line at most, and is otherwise what
-# it was; what was recorded before stays readable.
+# If recording is not possible, the program prints at most one line and otherwise behaves as without
+# recording; what was recorded before stays readable.
 # variants: clang
 . "$(dirname "$0")/common.bash"
 
-# Runs "hostile go_on", which must not notice. $1 what, $2 word that the line on stderr must hold,
-# $3 threads' hits, further: command in front
+# Runs "hostile go_on", which must not notice. $1 what, $2 word expected in the line on stderr, $3
+# ...
 unnoticed() {
     local what=$1 word=$2 hits=$3 status=0
     shift 3
-    timeout 60 "$@" "$PROGRAMS/hostile" go_on "$hits" > output 2> errors || status=$?
+    timeout 300 "$@" "$PROGRAMS/hostile" go_on "$hits" > output 2> errors || status=$?
     expect "$what: status" 5 "$status"
     expect "$what: output" "done" "$(cat output)"
     expect "$what: lines on stderr" 1 "$(wc -l < errors)"
@@ -24,10 +24,10 @@ nothing_made() {
 out=(env "PROBITY_OUT=$WORK/trace")
 
 fresh
-unnoticed "missing folder" "$WORK/none/trace" 20000 env "PROBITY_OUT=$WORK/none/trace"
-nothing_made "missing folder"
+unnoticed "missing directory" "$WORK/none/trace" 20000 env "PROBITY_OUT=$WORK/none/trace"
+nothing_made "missing directory"
 touch file
-unnoticed "file for a folder" "file/trace" 20000 env "PROBITY_OUT=$WORK/file/trace"
+unnoticed "file for a directory" "file/trace" 20000 env "PROBITY_OUT=$WORK/file/trace"
 long=$(printf 'x%.0s' $(seq 300))
 unnoticed "name too long" "xxx" 20000 env "PROBITY_OUT=$WORK/$long"
 long=$(printf 'x%.0s' $(seq 5000))
@@ -36,13 +36,13 @@ if [ "$(id -u)" = 0 ]; then
     chmod 755 "$WORK"
     chmod 777 "$SPOOL"
     mkdir -m 755 locked
-    unnoticed "locked folder" "$WORK/locked/trace" 20000 setpriv --reuid 65534 --clear-groups \
+    unnoticed "locked directory" "$WORK/locked/trace" 20000 setpriv --reuid 65534 --clear-groups \
         env "PROBITY_OUT=$WORK/locked/trace"
-    nothing_made "locked folder"
+    nothing_made "locked directory"
     chmod 700 "$SPOOL"
 fi
 
-# What exists is not overwritten, unless wanted.
+# Existing files are not overwritten by default.
 echo kept > kept
 PROBITY_OUT=$WORK/kept "$PROGRAMS/hostile" go_on 1000 > output 2> errors || true
 expect "taken name" kept "$(cat kept)"
@@ -51,7 +51,7 @@ quiet "taken name"
 PROBITY_OUT=$WORK/kept PROBITY_OVERWRITE=1 "$PROGRAMS/hostile" go_on 1000 > output 2> errors || true
 expect "overwritten" 3000 "$("$PROBITY" csv kept | wc -l)"
 
-# The spool's folder: missing, a file, a link, open to others, foreign.
+# The spool directory: missing, a file, a link, open to others, owned by another user.
 fresh
 unnoticed "spool: missing" "none/below" 20000 "${out[@]}" PROBITY_SPOOL_DIR=/dev/shm/none/below
 touch file
@@ -69,9 +69,9 @@ if [ "$(id -u)" = 0 ]; then
     unnoticed "spool: foreign" "$WORK/foreign" 20000 \
         "${out[@]}" "PROBITY_SPOOL_DIR=$WORK/foreign"
 fi
-nothing_made "spool's folder"
+nothing_made "spool's directory"
 
-# Settings that are not what they should be.
+# Invalid settings.
 for setting in PROBITY_MODE=blok PROBITY_WALL_TIME=2 PROBITY_CPU_TIME=yes PROBITY_OVERWRITE=x \
     PROBITY_CHUNK_RECORDS=63 PROBITY_CHUNK_RECORDS=65537 PROBITY_CHUNK_RECORDS=1k \
     PROBITY_SPOOL_RECORDS=1 PROBITY_SPOOL_RECORDS=999999999999 PROBITY_SPOOL_BYTES_MAX=1 \
@@ -81,14 +81,14 @@ for setting in PROBITY_MODE=blok PROBITY_WALL_TIME=2 PROBITY_CPU_TIME=yes PROBIT
     nothing_made "$setting"
 done
 
-# The trace is cut off by a limit or a full disk while it records: what is in it and in its spool
-# is read, from the first hit on without a gap.
+# A limit or a full disk cuts off the trace during recording: the contents of trace and spool are
+# readable from the first hit on without a gap.
 readable() {
     local status=0
     "$PROBITY" csv "$1" > csv.out 2> csv.err || status=$?
     [ "$status" -le 3 ] || fail "$2: csv status $status"
-    "$PROGRAMS/check_hits" < csv.out > found || fail "$2: what is left is not a beginning"
-    [ "$(wc -l < csv.out)" -gt 100000 ] || fail "$2: only $(wc -l < csv.out) hits left"
+    "$PROGRAMS/check_hits" < csv.out > found || fail "$2: the rest is not a prefix of the hits"
+    [ "$(wc -l < csv.out)" -gt 100000 ] || fail "$2: only $(wc -l < csv.out) hits"
 }
 
 fresh
@@ -111,7 +111,7 @@ if mounts; then
         env "PROBITY_OUT=$WORK/full/trace"
     readable trace "full disk"
 
-    # Full before the first byte: the name can still be made.
+    # Full before the first byte: the name can still be created.
     fresh
     mkdir full
     # shellcheck disable=SC2016
@@ -124,13 +124,13 @@ if mounts; then
     fresh
     mkdir full
     # shellcheck disable=SC2016
-    in_small_spool='mount -t tmpfs -o size=100k,mode=700 none "$1" && shift && "$@"; status=$?
+    in_small_spool='mount -t tmpfs -o size=32k,mode=700 none "$1" && shift && "$@"; status=$?
         ls -A full >&2; exit $status'
     unnoticed "small spool" "full" 20000 unshare -m bash -c "$in_small_spool" - "$WORK/full" \
         env "PROBITY_OUT=$WORK/trace" "PROBITY_SPOOL_DIR=$WORK/full"
     nothing_made "small spool"
 
-    # Without a usable /dev/shm, the spool lies beside the trace.
+    # Without a usable /dev/shm, the spool is next to the trace.
     fresh
     # shellcheck disable=SC2016
     without_shm='mount -t tmpfs -o size=64k none /dev/shm && "$@"'

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# `probity blocks`: every number against one that awk makes of the lines of `probity csv`, and
-# percentiles against sorted times; filters, orders, outputs.
+# `probity blocks`: compares every number with one computed by awk from the output of `probity csv`,
+# and percentiles with sorted times; filters, sort orders, output formats.
 # variants: clang asan
 # campaign: tsan
 . "$(dirname "$0")/computed.bash"
 . "$(dirname "$0")/common.bash"
 
-# $1 what, $2 status, $3 command; then its arguments. Leaves "output" and "errors".
+# $1 what, $2 status, $3 command; then its arguments. Writes "output" and "errors".
 tool() {
     local what=$1 expected=$2 status=0
     shift 2
@@ -38,12 +38,12 @@ sums_of() {
         }' | sort
 }
 
-# The same of "output", which is CSV of blocks. Names may hold commas.
+# The same for "output", which is the CSV of blocks. Names may contain commas.
 sums_of_csv() {
     fields | awk -F '\t' '{ print $1, $6, $7, $8, $9, $10, $11, $12, $16 }' | sort
 }
 
-# Fields of CSV, with their quotes, between tabs; in front of them the pair.
+# CSV fields, with their quotes, separated by tabs and preceded by the pair.
 fields() {
     awk 'NR > 1 {
         n = 0
@@ -64,7 +64,7 @@ same_sums() {
     shift
     blocks_of "$@"
     sums_of > expected
-    # Times are those of hits; --from and --to of blocks are probes.
+    # These times are those of hits; --from and --to of blocks are probes.
     set -- "${@/#--from/--since}"
     set -- "${@/#--to/--until}"
     # shellcheck disable=SC2086
@@ -111,12 +111,12 @@ fields | awk -F '\t' '{ print $2, $4 }' | sort -u > names
 expect "name of a probe" "2 two" "$(sed -n '/^2 /p' names | xargs)"
 expect "no name of others" 1 "$(grep -c 'two$' names)"
 
-# The slowest: when it began, and whose it was.
+# The slowest: its start and its thread.
 tid=$(fields | awk -F '\t' 'NR == 1 { print $19 }')
 at=$(fields | awk -F '\t' 'NR == 1 { print $17 }')
 from=$(fields | awk -F '\t' 'NR == 1 { print $2 }')
 "$PROBITY" csv --columns tid,wall,probe walk | tr -d . |
-    grep -qxF "$tid,$at,$from" || fail "no hit $tid,$at,$from, where the slowest is to begin"
+    grep -qxF "$tid,$at,$from" || fail "expected a hit $tid,$at,$from at the start of the slowest"
 
 same_sums "one trace and another" hello
 same_sums "two probes" --probe 1,2 walk
@@ -131,14 +131,14 @@ tool "two traces" 0 blocks --csv walk hello
 expect "calls of both" "$(("$("$PROBITY" csv walk hello | wc -l)" - 5))" \
     "$(fields | awk -F '\t' '{ sum += $6 } END { print sum }')"
 
-# Chosen pairs: from each hit of the first to the next one of the second.
+# Selected pairs: from each hit of the first to the next hit of the second.
 chosen() {
     BEGINS=${1:+ ${1//,/ } } ENDS=${2:+ ${2//,/ } } CHOICE="${1:+--from $1} ${2:+--to $2}" \
         same_sums "from '$1' to '$2'" "${@:3}" walk
 }
 chosen 1 1026
 expect "one pair" 1 "$(wc -l < found)"
-[ "$(awk '{ print $3 }' found)" != 1.000000 ] || fail "no block begins anew"
+[ "$(awk '{ print $3 }' found)" != 1.000000 ] || fail "expected a span that begins again"
 same_percentiles
 chosen 2 2
 expect "each but the last" "$(awk '{ print $2 }' found)" \
@@ -154,9 +154,9 @@ tool "name of a numbered probe" 0 blocks --csv --from two --to 1 walk
 expect "pair from a name" "2;1" "$(fields | cut -f 1)"
 tool "no such probe" 1 blocks --from 1 --to 77 walk
 tool "no such blocks" 1 blocks --from 1 --to 2 --until 0 walk
-grep -q '^no such blocks' output || fail "blocks of nothing: $(cat output)"
+grep -q '^no matching blocks' output || fail "blocks of nothing: $(cat output)"
 
-# By thread: as if a thread were alone.
+# By thread: the same as for each thread alone.
 blocks_of walk
 sed -E 's/^(.*);(.*);(.*);(.*);(.*);.*$/\5 \1;\5 \2;\3;\4/' blocks > of_threads
 mv of_threads blocks
@@ -170,7 +170,7 @@ tool "by thread, text" 0 blocks --by-thread -n 1 walk
 expect "a line for each thread" "$("$PROBITY" csv --columns tid walk | sed 1d | sort -u | wc -l)" \
     "$(grep -cE '^ +[0-9]+ .* [0-9]+( [a-z].*)?$' <(sed '1,2d; /^$/,$d' output))"
 
-# The slowest of each: times, beginnings and threads, the slowest first.
+# The slowest of each: times, starts and threads, slowest first.
 blocks_of walk
 sort -t ';' -k1,2 -k3,3nr -s blocks | awk -F ';' '++rank[$1 ";" $2] <= 3 {
     print $1 ";" $2, rank[$1 ";" $2], $6, $3, $4, $5 }' > expected
@@ -193,7 +193,7 @@ for block in json.load(sys.stdin)["blocks"]:
 ' < output || fail "JSON of the slowest and of threads"
 tool "too many" 2 blocks --slowest 1001 walk
 
-# Orders: largest first; all blocks are there.
+# Sort orders: largest first; all rows are present.
 column=5
 for key in calls probability total cpu off-cpu min mean p50 p90 p99 max; do
     column=$((column + 1))
@@ -211,8 +211,8 @@ expect "lines" 4 "$(wc -l < output)"
 
 tool "text" 0 blocks -n 4 walk
 grep -qE '^ +[0-9]+ +[0-9.]+% .*  .* -> ' output || fail "no block in: $(cat output)"
-grep -qx '21 more blocks are not shown' output || fail "no word of what is not shown"
-grep -q '^trace: walk: complete: ' output || fail "no word of completeness"
+grep -qx '21 more blocks are not shown' output || fail "expected a note about omitted rows"
+grep -q '^trace: walk: complete: ' output || fail "expected the line about completeness"
 tool "text with names" 0 blocks --probe 1,2 walk
 grep -q ' 1 -> 2 (two)$' output || fail "no name in: $(cat output)"
 tool "JSON" 0 blocks --json walk
@@ -233,14 +233,14 @@ for block in csv.DictReader(sys.stdin):
 [ -s found ] || fail "no blocks in JSON"
 cmp -s expected found || fail "CSV (<) and JSON (>): $(diff expected found | head -n 5)"
 
-# Without CPU times they are not known, and not 0.
+# CPU times that were not recorded are unknown rather than 0.
 PROBITY_CPU_TIME=0 PROBITY_OUT=$WORK/timeless "$BUILD/examples/hello" > /dev/null
 tool "no CPU time" 0 blocks --csv timeless
 expect "CPU times" "" "$(fields | awk -F '\t' '{ print $9 $10 }' | xargs)"
 tool "no CPU time: JSON" 0 blocks --json timeless
 grep -q '"cpu_ns": null, "off_cpu_ns": null' output || fail "no null in: $(cat output)"
 
-# A site called 3 and probe 3.
+# A site named 3, and probe 3.
 PROBITY_OUT=$WORK/alike "$PROGRAMS/blocks" alike
 tool "alike" 0 blocks --csv --sort calls alike
 expect "alike" "3,3,3,0,1 3,3,2,1,0" "$(awk -F , 'NR > 1 {
@@ -250,7 +250,7 @@ expect "alike: slowest" "0,1 1,0" "$(awk -F , 'NR > 1 { print $(NF - 1) "," $NF 
 tool "alike: text" 0 blocks alike
 grep -q " 3 -> '3'\$" output && grep -q " '3' -> 3\$" output || fail "alike: $(cat output)"
 
-# Corrected times are those of CSV, below their error where the least is less.
+# Corrected times equal those of the CSV; a minimum below its error is marked.
 tool "corrected: CSV" 0 blocks --csv walk
 awk -F '\t' '{ print $8, $23, $24, ($23 < $24) }' <(fields) > expected
 tool "corrected" 0 blocks --corrected walk
@@ -274,7 +274,7 @@ for (wall, corrected, error, below), line in zip(rows, lines):
         assert abs(ns(told) - exact) <= 1e-3 * exact + 1, (told, exact, line)
 END
 tool "not corrected" 0 blocks walk
-! head -n 1 output | grep -q corrected || fail "corrected times that nobody asked for"
+! head -n 1 output | grep -q corrected || fail "unexpected corrected times"
 
 tool "file" 0 blocks -o table walk
 tool "file that exists" 1 blocks -o table walk
@@ -286,12 +286,13 @@ expect "full disk" 1 "$status"
 tool "no thread" 1 blocks --tid 1 walk
 tool "no probe" 1 blocks --probe 77 walk
 tool "before all" 0 blocks --until 0 walk
-grep -q '^no hits of one thread' output || fail "blocks before the beginning: $(cat output)"
+grep -q '^no consecutive hits with the same thread' output ||
+    fail "blocks before the beginning: $(cat output)"
 tool "no trace" 2 blocks
 tool "two forms" 2 blocks --json --csv walk
 tool "wrong order" 2 blocks --sort none walk
 tool "wrong limit" 2 blocks --limit x walk
 head -c $(($(stat -c %s walk) * 2 / 3)) walk > part
 tool "cut" 3 blocks part
-grep -q 'NOT COMPLETE' output || fail "a cut trace is called complete"
+grep -q 'INCOMPLETE' output || fail "a cut trace is called complete"
 finish

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Traces that are right in every checksum and made to do harm, and files that are no traces: each
-# command ends, in bounds of CPU time and memory that grow with the file, not with what it claims.
-# COUNT: how many scopes, threads, names ... a trace has.
+# Traces with valid checksums that are made to do harm, and files that are not traces: each command
+# ends, with CPU time and memory limited by the size of the file, not by what it claims. COUNT: the
+# number of scopes, threads, names ... in a trace.
 # variants: gcc
-# timeout: 900
+# timeout: 1800
 . "$(dirname "$0")/common.bash"
 count=${COUNT:-2000}
-# For each file; for each MiB of it; more in bounded().
+# Limits per file and per MiB of it; bounded() adds more.
 base_mib=48 mib_per_mib=24 base_s=2
 commands=("csv" "log" "report --json" "report --corrected" "info" "check" "tree --callers *"
     "threads" "blocks" "blocks --by correlation" "model" "hist *" "list" "timeline" "view -o -")
 for format in chrome speedscope callgrind folded graphviz perfetto pprof otlp; do
     commands+=("export --format $format")
 done
-if [ "$count" -le 5000 ]; then # the quick cut: one of each kind of code
+if [ "$count" -le 5000 ]; then # the short version: one command for each kind of code
     commands=("csv" "log" "report --corrected" "info" "check" "tree" "blocks" "model" "view -o -"
         "export --format chrome")
 fi
@@ -24,7 +24,7 @@ bounded() {
     local file=$1 mib=$(($2 / 1048576)) status ms kib seconds words
     read -ra words <<< "$3"
     seconds=$((base_s + mib / 8 + count / 25000))
-    read -r status ms kib <<< "$(python3 "$SOURCE/tests/tool/bounded.py" "$seconds" 8192 \
+    read -r status ms kib <<< "$("$PROGRAMS/bounded" "$seconds" 8192 \
         "$PROBITY" "${words[@]}" "$file" 2>&1 < /dev/null | tail -n 1)"
     case $status in
         0 | 1 | 3) ;;
@@ -37,20 +37,20 @@ bounded() {
     if [ "$kib" -gt "$worst_kib" ]; then worst_kib=$kib worst_memory="$file, $3"; fi
 }
 
-for kind in $("$PROGRAMS/monster_internal" list); do
-    "$PROGRAMS/monster_internal" "$kind" "$count" > "$kind"
+for kind in $("$PROGRAMS/gen_adversarial_traces_internal" list); do
+    "$PROGRAMS/gen_adversarial_traces_internal" "$kind" "$count" > "$kind"
     for command in "${commands[@]}"; do
         bounded "$kind" "$(stat -c %s "$kind")" "$command"
     done
     rm "$kind"
 done
 
-# Keys that are made to collide cost no more than others. $1 kind of trace, $2 command
+# Keys chosen to collide cost no more than others. $1 kind of trace, $2 command
 least_ms() {
     local status ms rest least=999999
     for _ in 1 2 3; do
         # shellcheck disable=SC2086
-        read -r status ms rest <<< "$(python3 "$SOURCE/tests/tool/bounded.py" 60 8192 \
+        read -r status ms rest <<< "$("$PROGRAMS/bounded" 60 8192 \
             "$PROBITY" $2 "$1" 2>&1 < /dev/null | tail -n 1)"
         [ "$status" = 0 ] || fail "$1: $2: status $status $rest"
         if [ "$ms" -lt "$least" ]; then least=$ms; fi
@@ -58,8 +58,8 @@ least_ms() {
     echo "$least"
 }
 for kind in sites threads; do
-    "$PROGRAMS/monster_internal" $kind 30000 > plain
-    "$PROGRAMS/monster_internal" ${kind}_colliding 30000 > colliding
+    "$PROGRAMS/gen_adversarial_traces_internal" $kind 30000 > plain
+    "$PROGRAMS/gen_adversarial_traces_internal" ${kind}_colliding 30000 > colliding
     for command in timeline "view -o -"; do
         plain=$(least_ms plain "$command")
         colliding=$(least_ms colliding "$command")
@@ -69,15 +69,15 @@ for kind in sites threads; do
 done
 rm plain colliding
 
-# What is no trace must be refused or read, and never waited for.
+# Files that are not traces are rejected or read, and never waited for.
 : > nothing
-mkdir folder
+mkdir directory
 mkfifo pipe
 ln -s loop loop
-"$PROGRAMS/monster_internal" hits 100 > "$SPOOL/sparse"
+"$PROGRAMS/gen_adversarial_traces_internal" hits 100 > "$SPOOL/sparse"
 truncate -s 8T "$SPOOL/sparse" 2> /dev/null || echo "no file of 8 TiB here: not tried"
 for command in "${commands[@]}"; do
-    for file in nothing folder pipe loop /dev/zero /dev/urandom /dev/null "$SPOOL/sparse"; do
+    for file in nothing directory pipe loop /dev/zero /dev/urandom /dev/null "$SPOOL/sparse"; do
         bounded "$file" 0 "$command"
     done
 done

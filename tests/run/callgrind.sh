@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Call counts of `probity report` against valgrind's callgrind, of one and the same run, for two
-# real programs: the example web server, and the tool itself as it writes a CSV. A copy of their
-# sources is instrumented, every function of it, and compiled without inlining.
+# Compares the call counts of `probity report` with those of valgrind's callgrind, for the same run
+# of two real programs: the example web server, and the tool itself writing a CSV. Every function in
+# a copy of their sources is instrumented and compiled without inlining.
 # variants: gcc
+# timeout: 1800
 . "$(dirname "$0")/common.bash"
 tree=$(cd "$OLDPWD" && cd "$(dirname "$0")/../.." && pwd)
 CC=${CC:-gcc}
@@ -10,11 +11,11 @@ for tool in valgrind curl; do
     command -v $tool > /dev/null || { echo "no $tool here"; exit 77; }
 done
 
-# Copies folder $1 of the tree to ./$1. Throughout this tree a brace alone in the first column
-# begins the body of a function, and nothing else. What the tool calls a scope has another name in
-# the copy, which gets the program's own kind by FnTrace.h, and what the server counts of itself is
-# left out. The functions of error.c are left alone:
-# those of the program go before the library's own, which calls them while recording starts.
+# Copies directory $1 of the tree to ./$1. In this tree, a brace alone in the first column always
+# begins a function body. The tool's own macros for scopes are renamed in the copy, which uses those
+# of FnTrace.h instead, and the server's own counts are left out. error.c is not instrumented: the
+# program's copy of its functions takes precedence over the library's, which calls them while
+# recording starts.
 instrument() {
     local source
     mkdir -p "$1"
@@ -26,7 +27,7 @@ instrument() {
     done
 }
 
-# $1 program, $2 further libraries, the rest: sources, instrumented
+# $1 program, $2 further libraries, the rest: sources to instrument
 build() {
     local program=$1 libraries=$2 flags
     shift 2
@@ -42,11 +43,11 @@ build() {
         $libraries
 }
 
-# Lines "FILE:FUNCTION CALLS" of a callgrind file, of functions below this folder. Names are given
-# once, by number; a called function is of the file that the call is in (fl, fi, fe) unless cfi or
-# cfl says something else.
+# Lines "FILE:FUNCTION CALLS" from a callgrind file, for functions below this directory. Names are
+# given once, with a number; a called function is in the file of the call (fl, fi, fe) unless cfi or
+# cfl names another.
 callgrind_counts() {
-    awk -v folder="$PWD/" '
+    awk -v directory="$PWD/" '
         function name_of(text, names,    number) {
             number = text
             sub(/\).*/, "", number)
@@ -62,17 +63,17 @@ callgrind_counts() {
             from = called_file != "" ? called_file : file
             split(substr($0, 7), part, " ")
             sub(/\x27[0-9]+$/, "", called)
-            if (index(from, folder) == 1 && from !~ /\/base\/error\.c$/)
-                calls[substr(from, length(folder) + 1) ":" called] += part[1]
+            if (index(from, directory) == 1 && from !~ /\/base\/error\.c$/)
+                calls[substr(from, length(directory) + 1) ":" called] += part[1]
             called_file = ""
         }
         END { for (key in calls) print key, calls[key] }' "$1" | LC_ALL=C sort
 }
 
-# The same of a trace: the report has one function a line.
+# The same from a trace: the report has one function per line.
 report_counts() {
     "$PROBITY" report --json "$1" > report.json || fail "$1: no report"
-    awk -v folder="$PWD/" '
+    awk -v directory="$PWD/" '
         function field(key,    text) {
             text = $0
             sub(".*\"" key "\": \"?", "", text)
@@ -80,7 +81,7 @@ report_counts() {
             return text
         }
         /^\{"name"/ {
-            calls[substr(field("file"), length(folder) + 1) ":" field("name")] += field("calls")
+            calls[substr(field("file"), length(directory) + 1) ":" field("name")] += field("calls")
         }
         END { for (key in calls) if (calls[key] > 0) print key, calls[key] }' report.json |
         LC_ALL=C sort
@@ -98,7 +99,7 @@ same_counts() {
 }
 
 under_callgrind() {
-    exec timeout 120 valgrind --quiet --tool=callgrind --callgrind-out-file="$1" "${@:2}"
+    exec timeout 900 valgrind --quiet --tool=callgrind --callgrind-out-file="$1" "${@:2}"
 }
 
 check_server() {
@@ -110,7 +111,7 @@ check_server() {
     PROBITY_OUT=server.probity under_callgrind server.callgrind ./server --root root --port 0 \
         --threads 2 > server.out 2> server.err &
     server=$!
-    port=$(server_port)
+    await_port "$server"
     for _ in $(seq 10); do
         curl -s "http://127.0.0.1:$port/page.html" "http://127.0.0.1:$port/none" \
             "http://127.0.0.1:$port/" > curl.out || fail "server: no answer: $(cat server.err)"
@@ -121,23 +122,22 @@ check_server() {
     same_counts "server" server.probity server.callgrind 40
 }
 
-# In a shell of its own, whose place valgrind takes.
+# In a subshell, which valgrind replaces.
 run_tool() {
     (PROBITY_OUT=tool.probity under_callgrind tool.callgrind ./tool csv logger.probity)
 }
 
 check_tool() {
-    local folder sources=() source
+    local directory sources=() source
     PROBITY_OUT=logger.probity "$BUILD/examples/logger"
-    for folder in $(cd "$tree" && ls -d src/*/); do
-        folder=${folder%/}
-        [[ ! $folder =~ ^src/(runtime|library|logger)$ ]] || continue
-        instrument "$folder"
-        for source in "$folder"/*.c; do
+    for directory in $(cd "$tree" && find src -name '*.c' -printf '%h\n' | sort -u); do
+        [[ ! $directory =~ ^src/(runtime|embed|embed_print|functions)$ ]] || continue
+        instrument "$directory"
+        for source in "$directory"/*.c; do
             [ "$source" = src/writer/writer.c ] || sources+=("$source")
         done
     done
-    local generated="$BUILD/obj/generated/output/*.o $BUILD/obj/src/output/view_page.o"
+    local generated="$BUILD/obj/generated/exports/*/*.o $BUILD/obj/src/page/view_page.o"
     build tool "$generated $(sed -n 's/^TOOL_LIBS = \(.*\) \$.*/\1/p' "$tree/Makefile")" \
         "${sources[@]}" ||
         { fail "tool: does not build"; return; }

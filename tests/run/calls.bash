@@ -1,7 +1,7 @@
-# What scripts share that compare answers of the tool with what awk makes of the lines of
-# `probity log`. Sourced behind common.bash.
+# Shared by scripts that compare results of the tool with what awk computes from the output of
+# `probity log`. Sourced after common.bash.
 
-# $1 what, $2 status, $3 command; then its arguments. Leaves "output" and "errors".
+# $1 what, $2 status, $3 command; then its arguments. Writes "output" and "errors".
 tool() {
     local what=$1 expected=$2 status=0
     shift 2
@@ -9,13 +9,14 @@ tool() {
     expect "$what: status ($(cat errors))" "$expected" "$status"
 }
 
-# Calls as the log of a trace tells them: "TID ENTER LEAVE TIMED NAME", ns; and the pauses in the
-# file "pauses": "TID FROM TO".
+# Calls in the log of a trace: "TID ENTER LEAVE TIMED NAME NUMBER", in ns, numbered as they begin;
+# pauses go to the file "pauses": "TID FROM TO".
 calls_of() {
     : > pauses
     "$PROBITY" log --time=relative "$1" 2> /dev/null | awk '
         function put(tid, indent) {
-            print tid + 0, enter[tid, indent], ns, timed[tid, indent], name[tid, indent]
+            print tid + 0, enter[tid, indent], ns, timed[tid, indent], name[tid, indent], \
+                number[tid, indent]
         }
         {
             split($1, time, ".")
@@ -26,7 +27,7 @@ calls_of() {
             indent = match(text, /[^ ]/) - 1
             text = substr(text, indent + 1)
         }
-        # What was jumped over is inside its callers, whatever time the log gives it.
+        # A call left by a jump is inside its callers, whatever time the log gives it.
         text ~ /^elapsed:/ { next }
         text ~ /^leave; \(unwound\)/ { jumped[tid, ++jumps[tid]] = indent; next }
         { for (; jumps[tid] > 0; jumps[tid]--) put(tid, jumped[tid, jumps[tid]]) }
@@ -44,13 +45,15 @@ calls_of() {
             sub(/\(.*/, "", text)
             sub(/.*[ *]/, "", text)
             name[tid, indent] = text
+            number[tid, indent] = ++calls
         }'
 }
 
-# Of such calls, sorted by thread and enter, longest first: "path NAME;NAME CALLS TOTAL SELF" and
-# "function NAME CALLS TOTAL SELF ELAPSED". Calls contain each other by time alone.
+# From such calls, sorted by thread and enter, longest first: "path NAME;NAME CALLS TOTAL SELF" and
+# "function NAME CALLS TOTAL SELF ELAPSED". Nesting is determined by time, or by number if a call
+# took no time.
 sums_of() {
-    sort -k1,1n -k2,2n -k3,3nr | awk '
+    sort -k1,1n -k2,2n -k3,3nr -k6,6n | awk '
         function less_pauses(tid, from, to,    i, ns) {
             ns = to - from
             for (i = 1; i <= pauses; i++)

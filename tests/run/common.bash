@@ -1,5 +1,4 @@
-# What the scripts of this folder share. Sourced; they get PROBITY (the tool) and BUILD from
-# tools/test.sh.
+# Shared by the scripts in this directory. Sourced; tools/test.sh sets PROBITY (the tool) and BUILD.
 set -eu
 # shellcheck disable=SC2034 # for the scripts
 SOURCE=$(cd "$(dirname "$0")/../.." && pwd)
@@ -9,17 +8,45 @@ SPOOL=$(mktemp -d /dev/shm/probity-test.XXXXXX)
 export PROBITY_SPOOL_DIR=$SPOOL
 unset PROBITY_OUT
 failures=0
-# For a program that a test compiles itself: what it is linked with is sanitized.
+# For programs that a test compiles itself, because the libraries they link with are sanitized.
 # shellcheck disable=SC2034
 SANITIZE_FLAG=${SANITIZE:+-fsanitize=$SANITIZE}
-trap 'rm -rf "$WORK" "$SPOOL"' EXIT
+# A background subshell that is killed before it has reset the trap runs it, too.
+trap '[[ $BASHPID != $$ ]] || rm -rf "$WORK" "$SPOOL"' EXIT
 cd "$WORK"
 
 fail() {
     echo "FAILED: $*" >&2
     failures=$((failures + 1))
-    # Who asks only whether a test fails need not wait for its end.
+    # Callers that only need to know whether a test fails need not wait for its end.
     [ -z "${STOP_AT_FIRST:-}" ] || exit 1
+}
+
+# Whether this job is still running. After its end, its process id may belong to another process, so
+# `kill -0` would prove nothing and a signal would hit that process.
+is_running() {
+    [[ $'\n'$(jobs -r -p)$'\n' == *$'\n'"$1"$'\n'* ]]
+}
+
+# $1 signal, $2 a job; fails if the job has ended.
+signal_job() {
+    is_running "$2" && kill -s "$1" "$2"
+}
+
+# Waits until a command succeeds. $1 a job whose end stops the waiting, then the command. There is
+# no other limit than the test's own, because a machine may be arbitrarily slow.
+wait_until() {
+    local job=$1
+    shift
+    until "$@"; do
+        is_running "$job" || { "$@"; return; }
+        sleep 0.02
+    done
+}
+
+# $1 file, $2 number of lines that it must have, $3 a regular expression that they match
+has_lines() {
+    [ -e "$1" ] && [ "$(grep -c -- "${3:-}" "$1")" -ge "$2" ]
 }
 
 # $1 what, $2 expected, $3 found
@@ -27,14 +54,15 @@ expect() {
     [ "$2" = "$3" ] || fail "$1: expected '$2', found '$3'"
 }
 
-# Whether the thread sanitizer cannot follow what comes next, which is then left out. $1 what, $2 why
+# Whether the thread sanitizer does not support the next part, which is then skipped. $1 what, $2
+# why
 unfollowed() {
     [ "${VARIANT:-gcc}" = tsan ] || return 1
     echo "left out under the thread sanitizer: $1: $2"
 }
 
-# Files "expected" (what the program says it recorded) and the traces named here must tell the
-# same, hit by hit. $1 what; CHECK: options of check_hits
+# The file "expected" (what the program reports to have recorded) and the given traces must agree,
+# hit by hit. $1 what; CHECK: options of check_hits
 same_hits() {
     local what=$1
     shift
@@ -50,19 +78,19 @@ same_hits() {
     [ -s found ] || fail "$what: nothing was recorded"
 }
 
-# No file of a spool may be left.
+# No spool file may remain.
 no_leftovers() {
     local left
     left=$(find "$SPOOL" -mindepth 1 | head -n 3)
-    [ -z "$left" ] || fail "$1: left in the spool's folder: $left"
+    [ -z "$left" ] || fail "$1: remaining spool files: $left"
 }
 
-# $1 what: one line at most on stderr (file "errors")
+# $1 what: at most one line on stderr (file "errors")
 quiet() {
     [ "$(wc -l < errors)" -le 1 ] || fail "$1: more than one line on stderr: $(cat errors)"
 }
 
-# Whether files need no name in the working directory.
+# Whether the file system of the working directory supports unnamed files.
 has_unnamed_files() {
     python3 -c 'import os; os.close(os.open(".", os.O_TMPFILE | os.O_RDWR, 0o600))' 2> /dev/null
 }
@@ -71,15 +99,11 @@ fresh() {
     rm -rf "${WORK:?}"/* "${SPOOL:?}"/*
 }
 
-# The port of the example web server whose output is in the file "server.out".
-server_port() {
-    local port=''
-    for _ in $(seq 1000); do
-        port=$(sed -n 's/^listening on 127.0.0.1://p' server.out 2> /dev/null || true)
-        [ -z "$port" ] || break
-        sleep 0.05
-    done
-    echo "$port"
+# Sets "port" once the example web server, job $1, has printed its address to the file "server.out".
+await_port() {
+    wait_until "$1" has_lines server.out 1 '^listening on 127.0.0.1:' || true
+    # shellcheck disable=SC2034 # for the scripts
+    port=$(sed -n 's/^listening on 127.0.0.1://p' server.out)
 }
 
 finish() {

@@ -5,7 +5,7 @@
 
 run() {
     local status=0
-    timeout 60 "$PROGRAMS/$1" "$2" "$3" > expected 2> errors || status=$?
+    timeout 300 "$PROGRAMS/$1" "$2" "$3" > expected 2> errors || status=$?
     [ "$status" = 0 ] || fail "$1 $2: status $status: $(head -n 2 errors)"
 }
 
@@ -18,7 +18,22 @@ for program in control control.shared; do
     expect "restart: traces" 20 "$(find . -name 'trace*' | wc -l)"
     no_leftovers restart
 
-    # Each trace holds a stretch of each stream without a gap, while two threads go on probing.
+    # All of them are kept, and nothing is reported for names that the program itself has used.
+    fresh
+    run $program restart_unnamed 120
+    same_hits "$program restart unnamed" "$program".*.probity
+    expect "restart unnamed: traces" 120 "$(find . -name '*.probity' | wc -l)"
+    expect "restart unnamed: stderr" "" "$(cat errors)"
+    no_leftovers "restart unnamed"
+    # One line reports which name is used instead of those already taken.
+    fresh
+    touch trace
+    PROBITY_OUT=trace run $program restart_unnamed 3
+    expect "restart, name taken: stderr" 1 "$(grep -c 'output exists; recording to' errors)"
+    same_hits "$program restart, name taken" trace.*
+    expect "restart, name taken: traces" 3 "$(find . -name 'trace.*' | wc -l)"
+
+    # Each trace has a part of each stream without a gap while two threads continue to probe.
     fresh
     run $program restart_beside 30
     for trace in trace*; do
@@ -35,13 +50,14 @@ for program in control control.shared; do
 
     fresh
     PROBITY_OUT=$WORK/trace PROBITY_MODE=drop run $program fast 3000000
-    # A hit behind lost ones follows none.
+    # A hit after lost ones has no predecessor.
     losses=$("$PROBITY" log trace 2> log.err | grep -c 'records lost here' || true)
     "$PROBITY" csv trace > csv.out 2> csv.err || [ $? = 3 ]
     recorded=$(wc -l < csv.out)
     dropped=$("$PROBITY" info trace | sed -n 's/^dropped *\([0-9]*\).*/\1/p')
     expect "$program drop: recorded + dropped" 3000000 $((recorded + dropped))
-    [ "$dropped" = 0 ] || [ "$losses" -gt 0 ] || fail "$program drop: where, is not told"
+    [ "$dropped" = 0 ] || [ "$losses" -gt 0 ] ||
+        fail "$program drop: expected a line about lost records"
     expect "$program drop: blocks" $((recorded - 1 - losses)) "$("$PROBITY" blocks --csv trace \
         2> blocks.err | awk -F, 'NR > 1 { calls += $5 } END { print calls }' || true)"
     awk -F, '$3 <= last && NR > 1 && last - $3 < 200000 { bad = 1 } { last = $3 }
@@ -84,7 +100,7 @@ for program in control control.shared; do
     PROBITY_OUT=$WORK/trace PROBITY_WALL_TIME=0 run $program fast 1000
     "$PROBITY" csv trace | awk -F, '$6 != "" || $7 != "" || $4 == "" { exit 1 }' ||
         fail "$program: wall time was switched off"
-    # A sanitizer reads clocks of its own, by way of the counter.
+    # A sanitizer reads clocks itself, using the counter.
     if [ "${VARIANT:-gcc}" != asan ] && [ "${VARIANT:-gcc}" != tsan ]; then
         fresh
         run $program without_counter 100000
@@ -102,7 +118,7 @@ if [ -n "$strace" ] && [ "${VARIANT:-gcc}" = gcc ]; then
     if grep -E 'clone|open.*(probity|shm)' calls; then fail "off: see above"; fi
 fi
 
-# The tool is no traced program, whatever its environment says.
+# The tool is not traced, whatever the environment says.
 fresh
 PROBITY_OUT=$WORK/trace "$PROBITY" --version > /dev/null
 expect "the tool itself: files" "" "$(find "$WORK" "$SPOOL" -mindepth 1)"

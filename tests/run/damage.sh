@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Every reading command on traces with bytes changed behind checksums that hold, the reader on them
-# and on spools, histories of runs, command lines, settings: none crashes, hangs or breaks a
-# sanitizer's rule. `make fuzz` goes on where this stops.
+# Fuzzes every reading command, with any of its options, on traces with bytes and fields changed and
+# checksums corrected; the reader on the same and on spools; histories of runs, command lines,
+# settings. Nothing crashes, hangs or triggers a sanitizer. `make fuzz` runs longer.
 # variants: asan
 # timeout: 800
 . "$(dirname "$0")/common.bash"
@@ -14,17 +14,17 @@ case ${VARIANT:-gcc} in
     *) count=15000 ;;
 esac
 
-# $1 door, $2 how many changed inputs; the rest: files to begin with
+# $1 target, $2 number of mutated inputs; the rest: initial inputs
 enter() {
-    local door=$1
+    local target=$1
     ASAN_OPTIONS=${ASAN_OPTIONS:-}:log_path=$WORK/asan \
         UBSAN_OPTIONS=${UBSAN_OPTIONS:-}:log_path=$WORK/ubsan:print_stacktrace=1 \
-        timeout 180 "$BUILD/tests/$door" "${@:2}" > output 2> errors ||
-        fail "$door: status $?: $(tail -n 3 output errors; head -n 20 asan* ubsan* 2> /dev/null)"
+        timeout 300 "$BUILD/tests/$target" "${@:2}" > output 2> errors ||
+        fail "$target: status $?: $(tail -n 3 output errors; head -n 20 asan* ubsan* 2> /dev/null)"
     cat errors
 }
 
-# What a fuzzer has found to reach the most code, and what was found to break it.
+# The inputs with the highest coverage that a fuzzer has found, and those that once caused failures.
 corpus=$SOURCE/tests/fuzz/corpus
 enter fuzz_commands "$count" seeds/*.probity
 enter fuzz_commands 0 "$corpus"/trace/*

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# SIGKILL behind instructions and system calls of every path of a recording, and at any moment: what
-# was counted outside is read, once, and recovered. tests/campaign/death.sh does all instructions.
+# SIGKILL after instructions and system calls of every recording path, and at random moments: the
+# hits counted outside are read, once, and recovered. tests/campaign/death.sh covers all
+# instructions.
 # variants:
-# timeout: 300
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/death/death.bash"
 skip_without_ptrace

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# `probity diff`: its numbers against those of `probity report` put together with awk, its verdicts
-# on a program of which one function was slowed down, how often it errs on runs of known
-# distribution, limits, outputs, wrong calls, and traces that are not complete.
+# `probity diff`: compares its numbers with those computed by awk from `probity report`; its
+# verdicts on a program with one slowed function; its error rates on runs of known distribution;
+# limits, output formats, usage errors, and incomplete traces.
 # variants: clang asan
 BENCH=$(cd "$(dirname "$0")/../../bench" && pwd)
 . "$(dirname "$0")/common.bash"
 VARIED=$PROGRAMS/varied
 RUNS=10
 
-# $1 what, $2 status; then arguments of diff. Leaves "output" and "errors".
+# $1 what, $2 status; then arguments of diff. Writes "output" and "errors".
 compare() {
     local what=$1 expected=$2 status=0
     shift 2
@@ -22,8 +22,8 @@ cell() {
         '$1 == name && $4 == of { print $column }' output
 }
 
-# Files "values" (lines SIDE, NAME, STATISTIC, VALUE, with tabs) and "output" (CSV) must agree. $1
-# what, $2 least number of comparisons
+# The files "values" (lines SIDE, NAME, STATISTIC, VALUE, separated by tabs) and "output" (CSV) must
+# agree. $1 what, $2 least number of comparisons
 same_numbers() {
     awk -v runs=$RUNS '
     function ordered(list, n,    i, j, kept) {
@@ -34,7 +34,7 @@ same_numbers() {
             list[j + 1] = kept
         }
     }
-    function middle(list, n) { # of a list in order
+    function middle(list, n) { # of a sorted list
         return n % 2 ? list[(n + 1) / 2] : (list[n / 2] + list[n / 2 + 1]) / 2
     }
     function differs(found, expected) {
@@ -45,7 +45,7 @@ same_numbers() {
         if (differs(found, expected))
             print $1, $4, what ": expected", expected ", found", found
     }
-    # How many choices of k of the ranks up to n have the sum s: of all, and of those up to u.
+    # In how many ways k of the ranks up to n have the sum s: in all, and up to u.
     function probability(u,    n, k, s, ways, all, below) {
         ways[0, 0] = 1
         for (n = 1; n <= 2 * runs; n++)
@@ -96,10 +96,10 @@ same_numbers() {
     [ "$(cat checked)" -ge "$2" ] || fail "$1: only $(cat checked) numbers were compared"
 }
 
-# Runs take turns, as the manual says.
+# Runs alternate, as the manual recommends.
 for i in $(seq $RUNS); do
     PROBITY_OUT=$WORK/base.$i "$VARIED" 0 40
-    PROBITY_OUT=$WORK/new.$i "$VARIED" 40 40
+    PROBITY_OUT=$WORK/new.$i "$VARIED" 200 40
 done
 
 # ---- Numbers: all values of all runs from the reports, then medians, ratios, ranks by awk ----
@@ -124,14 +124,14 @@ done > values
 compare "CSV" 0 --csv --sort name base.* -- new.*
 same_numbers "functions" 100
 
-# Benjamini and Hochberg: p times tests by rank, made monotonous from the end.
+# Benjamini and Hochberg: p times tests by rank, made monotonic from the end.
 awk -F , 'NR > 1 && $12 != "" { print $12, $13 }' output | sort -g -r > tests
 awk 'NR == FNR { tests++; next }
      { p = $1 * tests / (tests - FNR + 1); least = FNR == 1 || p < least ? p : least
        if (least - $2 > 1e-9 || $2 - least > 1e-9) print $1, $2, least }' tests tests > faults
 [ ! -s faults ] || fail "adjusted p: $(head -n 3 faults)"
 
-# ---- Blocks: the same numbers from `probity blocks`; functions and blocks in one comparison ----
+# ---- Spans: the same numbers from `probity blocks`; functions and spans in one comparison ----
 
 for i in $(seq $RUNS); do
     PROBITY_OUT=$WORK/walk.$i "$PROGRAMS/blocks"
@@ -165,7 +165,7 @@ compare "functions only" 0 --csv --function '*' base.? walk.? -- new.? walked.?
 expect "functions only" function "$(sed 1d output | sed 's/.*,//' | sort -u)"
 compare "block's limit" 0 --fail-on 'block:1 -> 2:calls>0' --json walk.? -- walked.?
 expect "block's limit: tests" 1 "$(jq .method.tests_of_limits output)"
-# All runs: so many tests at once ask for more of them, where others work on the machine.
+# All runs: this many tests at once need more runs if the machine is busy.
 compare "all limits" 4 --fail-on 'function:*:cpu>0' --fail-on 'block:*:total>1000' --json \
     base.* walk.? -- new.* walked.?
 expect "limits: tests" "$(jq '(.functions | length) + (.blocks | length)' output)" \
@@ -180,11 +180,11 @@ expect "CPU time of slowed" slower "$(cell slowed cpu)"
 expect "added" added "$(cell added calls)"
 expect "calls of brief" "160" "$(cell brief calls 7)"
 compare "text" 0 --sort impact base.* -- new.*
-grep -q '^base: 10 runs, new: 10 runs;' output || fail "no word of the runs"
+grep -q '^base: 10 runs, new: 10 runs;' output || fail "expected the line about the runs"
 ! grep -q '^runs differ in build id\|^runs of the' output || fail "differences: $(tail -n 9 output)"
-grep -q "^runs differ in command line: '.*varied 0 40' in base.1, '.*varied 40 40' in new.1" \
-    output || fail "no word of another command line: $(tail -n 3 output)"
-grep -q '^traces: 20 of 20 complete' output || fail "no word of completeness"
+grep -q "^runs differ in command line: '.*varied 0 40' in base.1, '.*varied 200 40' in new.1" \
+    output || fail "expected a note about the different command line: $(tail -n 3 output)"
+grep -q '^traces: 20 of 20 complete' output || fail "expected the line about completeness"
 ! grep -q $'\033' output || fail "colours into a file"
 compare "gone" 0 --csv new.* -- base.*
 expect "gone" gone "$(cell added self)"
@@ -193,7 +193,7 @@ expect "faster" faster "$(cell slowed median)"
 # ---- Limits ----
 
 compare "limit that is exceeded" 4 --fail-on 'cpu>+5%' --statistic cpu base.* -- new.*
-grep -q '^limit cpu>+5%: exceeded by slowed (+' output || fail "no word of the limit"
+grep -q '^limit cpu>+5%: exceeded by slowed (+' output || fail "expected the line about the limit"
 compare "limit that is not" 0 --fail-on 'median>+500%' base.* -- new.*
 compare "below" 4 --fail-on 'cpu<-5%' --function slowed new.* -- base.*
 compare "of several, one" 4 --fail-on 'calls>0%' --fail-on 'p99>1000' --fail-on 'cpu>+5' \
@@ -201,24 +201,33 @@ compare "of several, one" 4 --fail-on 'calls>0%' --fail-on 'p99>1000' --fail-on 
 grep -q '{"limit": "calls>0%", "exceeded_by": \[\]}' output || fail "limits in JSON"
 compare "not the slow one" 0 --fail-on 'calls>+5%' base.* -- new.*
 compare "too few runs" 0 --fail-on 'median>+5%' base.1 base.2 -- new.1 new.2
-grep -q 'needed at least' errors || fail "no warning that a limit cannot be established"
+grep -q 'need at least' errors || fail "no warning that a limit cannot be established"
 for idle in "function:slowd:cpu>5" "block:*:cpu>5"; do
     compare "about nothing: $idle" 1 --fail-on "$idle" base.* -- new.*
-    grep -qF "limit $idle: nothing like it is compared" output || fail "$idle: $(tail -n 1 output)"
-    grep -qF -- "--fail-on $idle: nothing like it is compared" errors || fail "$(cat errors)"
+    grep -qF "limit $idle: nothing compared matches" output || fail "$idle: $(tail -n 1 output)"
+    grep -qF -- "--fail-on $idle: nothing compared matches" errors || fail "$(cat errors)"
 done
+# A limit on a function selected by an earlier --function is checked, too.
+compare "two functions" 4 --fail-on 'function:slowed:cpu>5' --function slowed --function steady \
+    base.* -- new.*
+compare "two functions, CSV" 0 --csv --function slowed --function steady base.* -- new.*
+expect "two functions" "slowed steady" "$(awk -F , 'NR > 1 && !seen[$1]++ { print $1 }' output |
+    sort | paste -sd ' ')"
+compare "two functions, one unknown" 1 --function slowed --function none base.* -- new.*
+grep -q "match 'none'" errors || fail "one unknown: $(cat errors)"
 compare "filtered away" 1 --fail-on 'function:slowed:cpu>5' --function steady base.* -- new.*
 compare "about nothing, and another exceeded" 4 --fail-on 'function:slowd:cpu>5' \
     --fail-on 'cpu>+5%' base.* -- new.*
 
-# ---- One run a side ----
+# ---- One run per side ----
 
 compare "one run" 0 base.1 -- new.1
-grep -q '^nothing can be told from so few runs: 4 a side' output || fail "no word of too few runs"
+grep -q '^too few runs for a significant result; need at least 4 per side' output ||
+    fail "expected a note about too few runs"
 ! grep -qE ' (slower|faster|same) ' output || fail "a verdict on one run"
-grep -qE 'cannot tell: ~[0-9]+ runs +cpu +slowed' output || fail "no number of runs"
+grep -qE 'inconclusive: ~[0-9]+ runs +cpu +slowed' output || fail "no number of runs"
 
-# ---- Error rates, in short; bench/diff.sh has more repetitions ----
+# ---- Error rates, short version; bench/diff.sh has more repetitions ----
 
 bash "$BENCH/diff.sh" "$BUILD" 20 > rates
 awk -F '\t' '{ split($6, target, " ") }
@@ -226,10 +235,10 @@ awk -F '\t' '{ split($6, target, " ") }
     END { if (NR != 8) print NR " rows" }' rates > faults
 [ ! -s faults ] || fail "error rates: $(cat faults)"
 
-# ---- Outputs and wrong calls ----
+# ---- Output formats and usage errors ----
 
 compare "JSON" 0 --json base.* -- new.*
-python3 - << 'END' || fail "JSON is not as it should be"
+python3 - << 'END' || fail "unexpected JSON"
 import json
 d = json.load(open("output"))
 assert len(d["base"]) == len(d["new"]) == 10 and d["base"][0]["complete"]
@@ -267,22 +276,22 @@ compare "no separator" 2 base.1 new.1
 compare "no base" 2 -- new.1
 compare "no new" 2 base.1 --
 
-# ---- Cut in the middle: what is left is compared, and told ----
+# ---- Truncated: the rest is compared, and reported as incomplete ----
 
 bytes=$(stat -c %s new.1)
 head -c $((bytes * 2 / 3)) new.1 > part
 compare "cut" 3 base.1 -- part
-grep -q '^trace: part: NOT COMPLETE: ' output || fail "a cut trace is called complete"
+grep -q '^trace: part: INCOMPLETE: ' output || fail "a cut trace is called complete"
 grep -q '^traces: 1 of 2 complete' output || fail "no count of complete traces"
 PROBITY_OUT=$WORK/plain "$BUILD/examples/hello"
 compare "no scopes" 1 --function '*' plain -- plain
 grep -q '^no calls' output || fail "calls of a program without scopes"
 compare "no such function" 1 --function none base.1 -- new.1
-grep -q "no call of a function like 'none'" errors || fail "no word of it: $(cat errors)"
+grep -q "no calls match 'none'" errors || fail "expected an error: $(cat errors)"
 compare "no such block" 1 --block none base.1 -- new.1
-grep -q "no block like 'none'" errors || fail "no word of it: $(cat errors)"
+grep -q "no blocks match 'none'" errors || fail "expected an error: $(cat errors)"
 
-# ---- Runs that are no repetitions of each other ----
+# ---- Runs that are not repetitions of each other ----
 
 PROBITY_MODE=drop PROBITY_LEVEL=2 PROBITY_OUT=$WORK/other "$VARIED" 0 40
 PROBITY_OUT=$WORK/build "$PROGRAMS/varied.shared" 0 40
@@ -290,11 +299,11 @@ compare "within a side" 0 --json base.1 other -- build new.1
 jq -r '.differences[] | .where + " " + .what + ": " + (.values | join("|"))' output > found
 for line in 'base mode: block|drop' 'base levels: ' 'between build id: ' 'new build id: ' \
     'new command line: '; do
-    grep -q "^$line" found || fail "not told: $line: $(cat found)"
+    grep -q "^$line" found || fail "expected '$line', found: $(cat found)"
 done
 compare "within a side" 0 base.1 other -- build new.1
 grep -q "^runs of the base side differ in mode: 'block' in base.1, 'drop' in other\$" output ||
-    fail "no word of another mode: $(tail -n 8 output)"
+    fail "expected a note about the different mode: $(tail -n 8 output)"
 cp base.1 copy
 compare "a copy" 2 base.1 copy -- new.1
 grep -q "'base.1' and 'copy' are the same run" errors || fail "copy: $(cat errors)"

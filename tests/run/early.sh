@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Before main, behind it, and in libraries that come and go.
+# Probes before main, after it, and in libraries that are loaded and unloaded.
 # campaign: tsan
 # variants: clang
 . "$(dirname "$0")/common.bash"
@@ -12,7 +12,7 @@ for program in early early.shared; do
     no_leftovers "$program"
 done
 
-# The loader has the library of its own, or gets it with the plugin, or records with both.
+# The library is linked by the loader, by the plugin, or by both.
 fresh
 PROBITY_OUT=$WORK/trace "$PROGRAMS/loader.shared" "$PROGRAMS/plugin_hits.so" 20 > expected
 "$PROBITY" csv trace > all.csv
@@ -21,7 +21,7 @@ grep -v "plugin's own name" all.csv > numbers.csv || true
 cmp found expected || fail "plugin: counts"
 expect "plugin: named hits" 200 "$(grep -c "plugin's own name" all.csv)"
 
-# A program that knows nothing of Probity.
+# A program that does not use Probity.
 fresh
 cat > host.c <<'END'
 #include <dlfcn.h>

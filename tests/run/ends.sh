@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# However a program ends, every hit is in its trace, in order, and its own exit status is what it
-# would be.
+# However a program ends, every hit is in its trace, in order, and its exit status is unchanged.
 # variants: asan tsan clang
 . "$(dirname "$0")/common.bash"
 
@@ -22,7 +21,7 @@ for program in ends ends.shared; do
     ends $program _exit 7
     ends $program quick_exit 7
     ends $program exec 0
-    # A sanitizer turns these signals into reports of its own.
+    # A sanitizer turns these signals into reports.
     if [ "${VARIANT:-gcc}" != asan ] && [ "${VARIANT:-gcc}" != tsan ]; then
         ends $program abort 134
         ends $program fault 139
@@ -31,14 +30,14 @@ for program in ends ends.shared; do
     ends $program kill 137
 done
 
-# A whole process group at once.
+# Kills a whole process group.
 fresh
 status=0
 PROBITY_OUT=$WORK/trace setsid -w "$PROGRAMS/ends" group 3 20000 > expected || status=$?
 expect "process group: exit status" 137 "$status"
 same_hits "process group" trace
 
-# recover makes the dead trace whole, gives the same hits, and removes the spool.
+# recover completes the dead trace, keeps the same hits, and removes the spool.
 "$PROBITY" recover trace
 same_hits "recovered" trace
 no_leftovers "recover"

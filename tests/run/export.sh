@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# `probity export`: what it refuses and how, what it says, and that every format takes every kind of
+# `probity export`: errors and their messages, warnings, and that every format accepts every kind of
 # trace.
 # variants: clang asan
 # campaign: tsan
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/run/exported.bash"
 
-# $1 what, $2 status, $3 word that stderr must hold; then the arguments.
+# $1 what, $2 status, $3 word expected on stderr; then the arguments.
 refused() {
     local what=$1 expected=$2 word=$3 status=0
     shift 3
@@ -14,7 +14,7 @@ refused() {
     expect "$what: status" "$expected" "$status"
     grep -qF -- "$word" errors || fail "$what: stderr does not hold '$word': $(cat errors)"
     expect "$what: output" "" "$(cat output)"
-    [ ! -e out ] || fail "$what: left an output"
+    [ ! -e out ] || fail "$what: unexpected output file"
 }
 
 PROBITY_OUT=$WORK/trace "$PROGRAMS/tree"
@@ -22,9 +22,9 @@ PROBITY_OUT=$WORK/none "$PROGRAMS/exported" none
 PROBITY_OUT=$WORK/one "$PROGRAMS/exported" one
 PROBITY_OUT=$WORK/counted PROBITY_PROFILE=1 "$PROGRAMS/exported"
 
-# An unknown format lists the known ones: those of the help.
-refused "unknown format" 2 "no format 'none'; there are " --format none trace
-sed -n 's/.*; there are //p' errors | tr ',' '\n' | xargs -n 1 | sort > formats
+# An unknown format lists the known ones, the same as in the help.
+refused "unknown format" 2 "invalid format 'none' (valid: " --format none trace
+sed -n 's/.*(valid: \(.*\))$/\1/p' errors | tr ',' '\n' | xargs -n 1 | sort > formats
 "$PROBITY" export --help | sed -n 's/^ \{10\}\([a-z][a-z-]*\) .*/\1/p' | sort > helped
 diff formats helped > difference || fail "formats listed (<) and in the help (>): $(cat difference)"
 [ "$(wc -l < formats)" -ge 9 ] || fail "few formats: $(xargs < formats)"
@@ -34,25 +34,29 @@ for section in $(cat formats); do
         fail "no section on '$section' in the manual"
 done
 
-refused "no format" 2 "no --format given; there are " trace
+refused "no format" 2 "--format is required (valid: " trace
 refused "no trace" 2 "no trace given" --format folded
-refused "unknown value" 2 "no value 'none'" --format folded --value none trace
-refused "a value for a time line" 2 "'chrome' has no such --value" --format chrome --value cpu trace
-refused "threads for all" 2 "'callgrind' has no --by-thread" --format callgrind --by-thread trace
-refused "a graph of a time line" 2 "'chrome' has no --graph" --format chrome --graph calls trace
-refused "unknown graph" 2 "no graph 'none'" --format graphviz --graph none trace
-refused "wrong time" 2 "--from x" --format folded --from x trace
+refused "unknown value" 2 "invalid --value 'none'" --format folded --value none trace
+refused "a value for a time line" 2 "format 'chrome' does not support this --value" \
+    --format chrome --value cpu trace
+refused "threads for all" 2 "format 'callgrind' does not support --by-thread" \
+    --format callgrind --by-thread trace
+refused "a graph of a time line" 2 "format 'chrome' does not support --graph" \
+    --format chrome --graph calls trace
+refused "unknown graph" 2 "invalid --graph 'none'" --format graphviz --graph none trace
+refused "wrong time" 2 "invalid --from 'x'" --format folded --from x trace
 refused "no such file" 1 "cannot open 'nowhere'" --format chrome -o out nowhere
 refused "no trace at all" 1 "is not a Probity trace" --format chrome -o out formats
-refused "input as output" 1 "is the trace that is read" --format chrome -f -o trace trace
-refused "no such folder" 1 "cannot write 'none/out':" --format chrome -o none/out trace
-refused "no such folder, folder" 1 "cannot make 'none/out':" --format ctf -o none/out trace
+refused "input as output" 1 "refusing to overwrite input" --format chrome -f -o trace trace
+refused "no such directory" 1 "cannot write 'none/out':" --format chrome -o none/out trace
+refused "no such directory, directory" 1 "cannot create 'none/out':" --format ctf -o none/out trace
 status=0
 "$PROBITY" export --format chrome --tid 1 trace > output 2> errors || status=$?
 expect "no such thread: status" 1 "$status"
-grep -q 'no record of thread id 1 here' errors || fail "no word of the thread: $(cat errors)"
+grep -q 'no records of thread id 1;' errors ||
+    fail "expected an error about the thread: $(cat errors)"
 
-# To standard output, also where nothing can be written.
+# To standard output, including one that cannot be written to.
 for format in chrome callgrind folded graphviz speedscope; do
     export_to "$format to a file" 0 "$format" trace
     "$PROBITY" export --format "$format" -o - trace 2> errors | cmp -s - out ||
@@ -61,22 +65,24 @@ for format in chrome callgrind folded graphviz speedscope; do
     "$PROBITY" export --format "$format" trace > /dev/full 2> errors || status=$?
     expect "$format: full standard output: status" 1 "$status"
     grep -q 'cannot write to standard output: No space left' errors ||
-        fail "$format: no word of it: $(cat errors)"
+        fail "$format: expected an error: $(cat errors)"
 done
 
-# What a format has no place for is told, and nothing where there is nothing.
+# What a format cannot represent is reported; otherwise nothing is.
 export_to "left out" 0 folded one
-grep -q "^probity export: 1 hits of probes are not in the output: 'folded' has no place" errors ||
-    fail "no word of the hit: $(cat errors)"
+grep -q "^probity export: 1 hits of probes are not in the output: 'folded' cannot represent" \
+    errors ||
+    fail "expected a note about the hit: $(cat errors)"
 export_to "nothing left out" 0 chrome one
 expect "nothing left out" 1 "$(wc -l < errors)"
 export_to "repairs" 0 chrome trace
 unwound=$("$PROBITY" report --json trace | jq .repairs.unwound)
-grep -q "scopes repaired: $unwound unwound" errors || fail "no word of repairs: $(cat errors)"
+grep -q "scopes repaired: $unwound unwound" errors ||
+    fail "expected a note about repairs: $(cat errors)"
 
-# Signals that end the command remove what is half there; SIGKILL finds nothing that has a name,
-# where the file system knows such files. A full pipe that nobody reads holds the command up at its
-# word on repairs, before the output has its name.
+# Signals that end the command remove the incomplete output; SIGKILL leaves no named file, if the
+# file system supports unnamed ones. A full pipe that is not read blocks the command in its message
+# about repairs, before the output gets its name.
 is_begun() {
     [ -n "$(find "/proc/$1/fd" -lname "$WORK/#*" 2> /dev/null)" ] ||
         ls out.*.tmp/stream > /dev/null 2>&1 || [ -f "$(echo out.*.tmp)" ]
@@ -95,7 +101,7 @@ for interrupted in "${interruptions[@]}"; do
     env --default-signal "$PROBITY" export --format "$format" -o out trace 2> full &
     export=$!
     until is_begun "$export"; do
-        kill -0 "$export" 2> errors || break
+        is_running "$export" || break
         sleep 0.01
     done
     is_begun "$export" || fail "$format: nothing under a temporary name"
@@ -107,7 +113,7 @@ for interrupted in "${interruptions[@]}"; do
 done
 exec {pipe}>&-
 
-# What a user has under a name that looks like a temporary one stays, as a file and as a folder.
+# A user's file or directory with a name that looks like a temporary one is kept.
 for format in chrome sqlite ctf; do
     rm -rf out out.tmp
     echo mine > out.tmp
@@ -119,8 +125,8 @@ done
 rm -rf out out.tmp
 mkdir out.tmp
 touch out.tmp/metadata out.tmp/stream
-export_to "ctf beside a folder out.tmp" 0 ctf trace
-expect "a folder out.tmp" "metadata stream" "$(cd out.tmp && echo *)"
+export_to "ctf beside a directory out.tmp" 0 ctf trace
+expect "a directory out.tmp" "metadata stream" "$(cd out.tmp && echo *)"
 rm -r out.tmp
 long=$(printf 'x%.0s' $(seq 255))
 for format in folded ctf; do
@@ -130,7 +136,7 @@ for format in folded ctf; do
 done
 rm -r "$long"
 
-# Every kind of trace in every format; JSON is strict whatever is in it.
+# Every kind of trace in every format; JSON is strict, whatever the contents.
 for trace in none one counted trace "$SOURCE"/tests/golden/good/*.probity; do
     for format in $(cat formats); do
         export_to "$(basename "$trace") as $format" 0 "$format" "$trace"
@@ -140,7 +146,7 @@ for trace in none one counted trace "$SOURCE"/tests/golden/good/*.probity; do
         esac
     done
 done
-# Damage: what can be read is there, or nothing, and the status says so.
+# Damage: the readable part is exported, or nothing, and the status shows it.
 for trace in "$SOURCE"/tests/golden/bad/*.probity; do
     for format in chrome folded sqlite; do
         status=0

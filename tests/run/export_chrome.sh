@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `probity export --format chrome`: strict JSON, and read by Perfetto's trace processor: what SQL
-# says of functions, hits, threads and values is what `probity report`, `log` and `csv` say.
+# `probity export --format chrome`: strict JSON, and read by Perfetto's trace processor: the
+# functions, hits, threads and values found by SQL equal those of `probity report`, `log` and `csv`.
 # variants: gcc
 # timeout: 600
 . "$(dirname "$0")/common.bash"
@@ -8,7 +8,7 @@
 . "$SOURCE/tests/run/exported.bash"
 . "$SOURCE/tests/run/trace_processor.bash"
 
-# Self times: a slice less those directly within it.
+# Self times: a slice less those directly below it.
 SELF="WITH inner AS (SELECT parent_id, sum(dur) AS dur, sum(thread_dur) AS cpu FROM slice
         WHERE parent_id IS NOT NULL AND category = 'function' GROUP BY parent_id)
     SELECT slice.name, count(*), sum(slice.dur - coalesce(inner.dur, 0)),
@@ -22,7 +22,7 @@ HITS="SELECT tid, slice.name, slice.ts, slice.thread_ts
     FROM slice JOIN thread_track ON track_id = thread_track.id JOIN thread USING (utid)
     WHERE category = 'probe' AND NOT slice.name GLOB '*[^a-z0-9 ._-]*'"
 
-# Lines of hits_of with the wall time since the beginning, for which a double has room.
+# Lines of hits_of with the wall time since the beginning, which fits in a double.
 hits_since() {
     local start
     start=$(jq -r .otherData.start_realtime_ns out)
@@ -31,7 +31,7 @@ hits_since() {
     done | sort
 }
 
-# $1 what, $2 which columns of functions; the others: traces
+# $1 what, $2 columns of functions to compare; the rest: traces
 compare() {
     local what=$1 columns=$2
     shift 2
@@ -49,7 +49,7 @@ record_all
 for trace in server parallel exported many killed one none; do
     compare "$trace" 1-4 "$trace"
 done
-# Pauses, jumps and calls without times: how often alone is told alike.
+# Pauses, jumps and calls without times: only the number of calls is the same.
 compare tree 1-2 tree
 compare jumps 1-2 jumps
 [ "$(hits_of server | wc -l)" -gt 300 ] || fail "few hits of the server"
@@ -60,7 +60,8 @@ expect "ids of processes" 2 "$(jq '[.traceEvents[].pid] | unique | length' out)"
 ask "processes" out "SELECT count(DISTINCT upid) FROM thread_track JOIN thread USING (utid)"
 expect "processes" 2 "$(cat answer.1)"
 
-# From enter to leave, by thread, as awk makes it of the log; a jump ends where nobody saw it.
+# From enter to leave, by thread, as computed by awk from the log; the end of a jumped-out scope is
+# not recorded.
 for trace in tree parallel; do
     export_to "$trace" 0 chrome "$trace"
     ask "$trace: elapsed" out "$ELAPSED"
@@ -72,7 +73,7 @@ for trace in tree parallel; do
     diff expected found > difference || fail "$trace: log (<) and SQL (>): $(cat difference)"
 done
 
-# Scopes that have no leave end at their thread's last record, and say so.
+# Scopes without a leave end at their thread's last record, and are marked.
 { PROBITY_OUT=$WORK/inside "$PROGRAMS/tree" kill || true; } 2> errors
 export_to "killed in a function" 0 chrome inside
 ask "repaired" out "SELECT count(*) FROM slice JOIN args USING (arg_set_id)
@@ -80,7 +81,7 @@ ask "repaired" out "SELECT count(*) FROM slice JOIN args USING (arg_set_id)
 expect "repaired" "$("$PROBITY" report --json inside | jq .repairs.open)" "$(cat answer.1)"
 [ "$(cat answer.1)" -gt 0 ] || fail "no open scope in a killed program"
 
-# Names, values and threads, whatever bytes they are of. Answers escape backslashes once more.
+# Names, values and threads with any bytes. Query results escape backslashes once more.
 export_to "names" 0 chrome exported
 ask "names" out "SELECT name, count(*) FROM slice WHERE category = 'probe' GROUP BY 1 ORDER BY 1" \
     "SELECT DISTINCT key, length(string_value) FROM slice JOIN args USING (arg_set_id)
@@ -113,13 +114,13 @@ expect "messages" 2 "$(cat answer.7)"
 expect "levels" "5 5, 3 4" "$(jq -r '[.traceEvents[] | select(.name == "levels") |
     "\(.args.functions) \(.args.parameters)"] | join(", ")' out)"
 
-# What was lost, and where.
+# Lost records, and where they were lost.
 record_lossy
 export_to "lossy" 0 chrome lossy
 jq -r '.traceEvents[] | select(.name == "lost" and .cat == "probity") | .args.records' out > found
 cmp -s lost.expected found || fail "lost: $(diff lost.expected found | head -n 4)"
 
-# Where a clock was set back, or records are older than the first anchor: nothing is lost.
+# If a clock was set back, or records are older than the first anchor, nothing is lost.
 for trace in "$SOURCE"/tests/golden/good/{realtime_set,before_first_anchor}.probity; do
     export_to "$trace" 0 chrome "$trace"
     ask "$trace" out "SELECT count(*) FROM slice WHERE category = 'probe'"
@@ -131,9 +132,9 @@ done
 check_manners chrome parallel
 export_to "profile mode" 0 chrome counted
 grep -q 'calls counted in profile mode are not in the output' errors ||
-    fail "no word of what is left out: $(cat errors)"
+    fail "expected a note about omitted items: $(cat errors)"
 
-# A range: what begins in it, whole.
+# A range: calls that begin in it, complete.
 begin=$(jq -r '[.traceEvents[] | select(.name == "work") | .ts] | sort | .[20]' <(
     "$PROBITY" export --format chrome parallel 2> errors))
 export_to "range" 0 chrome --from "${begin}us" parallel
@@ -143,10 +144,10 @@ expect "calls of the range" \
     "$("$PROBITY" tree --json --from "${begin}us" parallel | jq '[.. | .calls? // 0] | add')" \
     "$(jq '[.traceEvents[] | select(.ph == "B")] | length' out)"
 
-# A live trace, read as it is at that moment.
+# A live trace, as it is at that moment.
 start_live
 export_to "live" 0 chrome live
-grep -q "'live' is " errors || fail "no word of a live trace: $(cat errors)"
+grep -q "'live' is " errors || fail "expected a note about the live trace: $(cat errors)"
 [ "$(jq '[.traceEvents[] | select(.name == "descend")] | length' out)" = 800 ] ||
     fail "live: calls of descend()"
 end_live

@@ -1,16 +1,15 @@
 #!/usr/bin/env bash
-# `probity export --format ctf`, read back by babeltrace2: events, names, values and times are those
-# of `probity csv` and `probity report`.
+# `probity export --format ctf`, read by babeltrace2: events, names, values and times equal those of
+# `probity csv` and `probity report`.
 # variants: clang asan
-# timeout: 300
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/run/exported.bash"
 
-# Leaves the events of the folder "out" in "events": lines "NS TYPE { CONTEXT }, { FIELDS }".
+# Writes the events of the directory "out" to "events": lines "NS TYPE { CONTEXT }, { FIELDS }".
 read_back() {
     babeltrace2 --no-delta --clock-seconds --clock-gmt out > events.raw 2> faults ||
         fail "$1: babeltrace2: $(head -n 5 faults)"
-    [ ! -s faults ] || fail "$1: babeltrace2 says: $(head -n 5 faults)"
+    [ ! -s faults ] || fail "$1: babeltrace2: $(head -n 5 faults)"
     sed -E 's/^\[([0-9]+)\.([0-9]+)\] ([^ ]+ )?probity:([a-z_]+): /\1\2 \4 /' events.raw > events
 }
 
@@ -30,7 +29,7 @@ functions_read() {
         sort
 }
 
-# $1 what; the others: traces
+# $1 what; the rest: traces
 compare() {
     local what=$1 columns=1-4
     shift
@@ -64,7 +63,7 @@ PROBITY_OUT=$WORK/large "$PROGRAMS/exported" 4 2000
 compare "several packets" large
 [ "$(stat -c %s out/stream)" -gt 1000000 ] || fail "a single packet"
 
-# Names and values, whatever bytes they are of, as babeltrace2 quotes them.
+# Names and values with any bytes, as babeltrace2 quotes them.
 export_to "names" 0 ctf exported
 read_back "names"
 sed -nE 's/^[0-9]+ hit .*, \{ name = (".*") \}$/\1/p' events | sort | uniq -c |
@@ -91,6 +90,22 @@ expect "levels" "functions = 5, parameters = 5
 functions = 3, parameters = 4" \
     "$(sed -nE 's/^[0-9]+ levels .*\{ (functions[^}]*[0-9]) \}$/\1/p' events)"
 
+# A host whose name has a character that is printed as \u202e.
+host=$'na\u202e"\\me'
+if unshare --uts true 2> /dev/null || unshare --user --map-root-user --uts true 2> /dev/null; then
+    unshare=(unshare --uts)
+    unshare --uts true 2> /dev/null || unshare=(unshare --user --map-root-user --uts)
+    PROBITY_OUT=$WORK/hosted "${unshare[@]}" python3 -c 'import socket, subprocess, sys
+socket.sethostname(sys.argv[1])
+subprocess.check_call(sys.argv[2:])' "$host" "$PROGRAMS/exported" 1 1 > output
+    export_to "odd host" 0 ctf hosted
+    read_back "odd host"
+    grep -qF 'hostname = "na\\u202e\"\\me"' out/metadata ||
+        fail "odd host: $(grep host out/metadata)"
+else
+    echo "left out: the name of the host cannot be set here"
+fi
+
 # Ids, repairs, ranges.
 export_to "typed" 0 ctf typed
 read_back "typed"
@@ -107,17 +122,17 @@ read_back "range"
 expect "range" "$("$PROBITY" csv --from "$middle" --columns tick exported | wc -l)" \
     "$(grep -cE '^[0-9]+ hit ' events)"
 
-# A folder replaces one of its own kind, and nothing else.
+# A directory replaces only one of the same kind.
 check_manners ctf exported
 export_to "anew" 0 ctf exported
 "$PROBITY" export --format ctf -f -o out tree 2> errors || fail "-f: $(cat errors)"
 read_back "replaced"
-grep -q 'name = "fibonacci"' events || fail "the folder was not replaced"
+grep -q 'name = "fibonacci"' events || fail "the directory was not replaced"
 echo precious > out/notes
 status=0
 "$PROBITY" export --format ctf -f -o out exported 2> errors || status=$?
-expect "a folder with other files: status" 1 "$status"
-expect "a folder with other files" "metadata notes stream" "$(cd out && echo *)"
+expect "a directory with other files: status" 1 "$status"
+expect "a directory with other files" "metadata notes stream" "$(cd out && echo *)"
 status=0
 "$PROBITY" export --format ctf exported 2> errors || status=$?
 expect "standard output" 2 "$status"

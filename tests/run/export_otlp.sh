@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# `probity export --format otlp` and `otlp-json`: the one decoded by protoc with the published
-# descriptions, the other by jq; both tell the same spans, and these are the calls and hits of
-# `probity report` and `probity csv`.
+# `probity export --format otlp` and `otlp-json`: decoded by protoc with the published descriptions
+# and by jq, both have the same spans, which are the calls and hits of `probity report` and `probity
+# csv`.
 # variants: clang asan
 # timeout: 600
 . "$(dirname "$0")/common.bash"
@@ -12,7 +12,7 @@ PROTOS=$NPM/node_modules/@opentelemetry/otlp-grpc-exporter-base/build/protos
 SERVICE=opentelemetry/proto/collector/trace/v1/trace_service.proto
 REQUEST=opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest
 
-# Lines "KIND NAME TID SPAN PARENT START END CPU THREAD_CPU UNTIMED PAUSED" of JSON; "-": absent.
+# Lines "KIND NAME TID SPAN PARENT START END CPU THREAD_CPU UNTIMED PAUSED" from JSON; "-": absent.
 spans_of() {
     jq -r '.resourceSpans[].scopeSpans[].spans[] |
         (reduce .attributes[] as $a ({}; .[$a.key] = ($a.value | .[keys[0]]))) as $of |
@@ -24,7 +24,7 @@ spans_of() {
 
 # Lines "NAME CALLS SELF CPU_SELF": spans less those directly below.
 functions_read() {
-    # Nanoseconds since 1970 have more digits than awk.
+    # Nanoseconds since 1970 exceed awk's precision.
     awk -F '\t' -v OFS='\t' '$1 == "function" {
             ns = substr($7, 5) - substr($6, 5)
             name[$4] = $2; off[$4] = $10 == "true"; wall[$4] += ns - $11; cpu[$4] += $8
@@ -37,7 +37,7 @@ functions_read() {
             for (i in calls) print i, calls[i], self[i] + 0, cpus[i] + 0 }' spans | sort
 }
 
-# "NAME START END" and keys with numbers, of what protoc decoded and of JSON.
+# "NAME START END" and keys with numbers, as decoded by protoc and in JSON.
 decoded_spans() {
     awk '$1 == "name:" { name = $0; sub(/^ *name: /, "", name) }
         $1 == "start_time_unix_nano:" { start = $2 }
@@ -56,8 +56,8 @@ json_numbers() {
         "\(.key | tojson) \(.value.intValue)"' json | sort
 }
 
-# $1 what; the others: traces. Calls of a deferred scope before its checkpoint are its siblings, and
-# a jump leaves callers with time of which the last record knows nothing.
+# $1 what; the rest: traces. Calls of a deferred scope before its checkpoint are its siblings, and a
+# jump leaves callers with time that the last record does not cover.
 compare() {
     local what=$1 columns=1-4
     shift
@@ -80,7 +80,7 @@ compare() {
     export_to "$what: protobuf" 0 otlp "$@"
     protoc -I "$PROTOS" --decode="$REQUEST" "$SERVICE" < out > decoded 2> faults ||
         fail "$what: protoc: $(head -n 3 faults)"
-    # What protoc does not know it shows by number.
+    # protoc shows unknown fields by number.
     ! grep -qE '^ *[0-9]+(:| \{)' decoded || fail "$what: unknown fields"
     expect "$what: spans" "$(wc -l < spans)" "$(grep -c '^ *start_time_unix_nano:' decoded)"
     diff <(json_spans) <(decoded_spans) > difference ||
@@ -107,7 +107,7 @@ diff <("$PROBITY" csv --columns correlation typed | awk '$1 != ""' | sort) \
     <(awk '$1 == "\"probity.correlation\"" { print $2 }' <(decoded_numbers) | sort) > difference ||
     fail "correlation ids: $(head -n 5 difference)"
 
-# Names and values, whatever bytes they are of.
+# Names and values with any bytes.
 compare "names" exported
 cut -f 1,2 spans | awk -F '\t' '$1 == "probe" { print $2 }' | sort | uniq -c | sed 's/^ *//' > found
 sort > expected << 'END'
@@ -133,8 +133,8 @@ expect "threads" 2 "$(value thread.name | grep -F '<i>worker\n' | sort -u | wc -
 compare "jumps" jumps
 expect "unwound" "$("$PROBITY" report --json jumps | jq .repairs.unwound)" \
     "$(value probity.end | grep -c unwound)"
-# What a trace lacks stands beside its process, and a loss is a moment. The first one does: a trace
-# with losses is long.
+# What a trace lacks is an attribute of its process, and a loss is an event. This trace is complete:
+# one with losses would be long.
 jq -e '[.resourceSpans[].resource.attributes[].key | select(startswith("probity."))] == []' json \
     > output || fail "a complete trace lacks something"
 record_lack
@@ -152,7 +152,8 @@ expect "a loss" "$(head -n 1 lost.expected)" "$(jq -r '.resourceSpans[].scopeSpa
     select(.name == "lost").attributes[] | select(.key == "probity.records").value.intValue' json |
     head -n 1)"
 export_to "not complete: protobuf" 0 otlp --from "$at" --to "$to" lossy
-LC_ALL=C grep -qaF "$(cat lack.expected)" out || fail "protobuf: no word of what was lost"
+LC_ALL=C grep -qaF "$(cat lack.expected)" out ||
+    fail "protobuf: expected an attribute about lost records"
 
 check_manners otlp exported
 check_manners otlp-json exported

@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# `probity export --format pprof`, read by Go's pprof: flat and cumulative values of each function
-# are self and total times of `probity report`.
+# `probity export --format pprof`, read by Go's pprof: the flat and cumulative values of each
+# function equal the self and total times of `probity report`.
 # variants: clang asan
-# timeout: 300
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/run/exported.bash"
 export PPROF_TMPDIR=$WORK HOME=$WORK
 
-# Lines "NAME FLAT CUM" of the file "out". $1 sample type; further options
+# Lines "NAME FLAT CUM" from the file "out". $1 sample type; further options
 top_of() {
     local index=$1
     shift
@@ -18,7 +17,7 @@ top_of() {
                 sub(/ns$/, "", $1); sub(/ns$/, "", $4); print $6, $1, $4 }' | sort
 }
 
-# $1 members of a function in the JSON of a report; $2 ... traces. Functions without any of it are
+# $1 members of a function in the JSON of a report; $2 ... traces. Functions with a value of 0 are
 # not in the table.
 report_of() {
     local members=$1
@@ -27,8 +26,8 @@ report_of() {
         jq -r ".functions[] | [.name, $members] | select(.[1] + .[2] > 0) | @tsv" | sort
 }
 
-# $1 what; the others: traces. Where scopes begin while profiling is off, pause, or are left by
-# jumps, a total is not the sum of self times below it, and rows of profile mode have no path.
+# $1 what; the rest: traces. If scopes begin while profiling is off, pause, or are left by jumps, a
+# total is not the sum of the self times below it, and rows of profile mode have no path.
 compare() {
     local what=$1 columns=1-3
     shift
@@ -52,7 +51,7 @@ compare "profile mode" counted
 compare "two processes, one of jumps" jumps exported
 [ "$(report_of '.self_ns, 0' exported | wc -l)" -ge 4 ] || fail "few functions in 'exported'"
 
-# Off the CPU; the sample type that is shown first; threads as labels.
+# Off the CPU; the default sample type; threads as labels.
 export_to "off the CPU" 0 pprof --value off-cpu parallel
 diff <("$PROBITY" tree --folded --value off-cpu parallel | awk '{ sub(/.*;/, "", $1)
         sum[$1] += $2 } END { for (name in sum) print name "\t" sum[name] }' | sort) \
@@ -69,26 +68,26 @@ done < <("$PROBITY" report --by-thread --json exported |
     awk -F , '{ sum[$1] += $2 } END { for (i in sum) print i "," sum[i] }')
 go tool pprof -tags out 2> faults | grep -qF '<i>worker\n1' || fail "no name of a thread"
 
-# The levels in the middle of a deep path are left out: self values stay with their functions, the
-# outermost keeps its total, and the profile says it.
-"$PROGRAMS/monster_internal" crossed_scopes 3000 > deep
+# The middle levels of a deep path are left out: self values stay with their functions, the
+# outermost keeps its total, and the profile says so.
+"$PROGRAMS/gen_adversarial_traces_internal" crossed_scopes 3000 > deep
 compare "deep" deep
 expect "deep: total of the outermost" "$(report_of '.total_ns, 0' deep | grep '^left' | cut -f 2)" \
     "$(top_of wall | awk '$1 == "left" { print $3 }')"
 expect "deep: longest stack" 1025 "$(go tool pprof -raw out 2> faults |
     awk -F : '/^Locations/ { exit }
         NF == 2 { n = split($2, levels, " "); most = n > most ? n : most } END { print most }')"
-told="paths of more than 1024 levels, of which only the outermost and the innermost 512 are"
-expect "deep: comment" "$told told: $(grep -o "$told in the output: [0-9]*" errors |
+told="paths deeper than 1024 levels, shortened to their outermost and innermost 512"
+expect "deep: comment" "$told: $(grep -o "$told: [0-9]*" errors |
     sed 's/.*: //')" "$(go tool pprof -comments out 2> faults)"
 for levels in 1024 1025; do
-    "$PROGRAMS/monster_internal" open_scopes $levels > deep
+    "$PROGRAMS/gen_adversarial_traces_internal" open_scopes $levels > deep
     compare "deep: $levels" deep
     expect "$levels levels: lacking" $((levels - 1024)) "$(go tool pprof -comments out 2> faults |
-        sed -n 's/^paths of .*: //p' | grep . || echo 0)"
+        sed -n 's/^paths deeper .*: //p' | grep . || echo 0)"
 done
 
-# What a trace lacks is a comment, of each that lacks anything.
+# What a trace lacks is a comment, for each incomplete trace.
 export_to "complete" 0 pprof exported
 expect "complete: comments" "" "$(go tool pprof -comments out 2> faults)"
 record_lack
@@ -96,22 +95,22 @@ head -c $(($(stat -c %s many) * 2 / 3)) many > part
 export_to "not complete" 3 pprof lossy exported part
 go tool pprof -comments out 2> faults | sort > found
 { cat lack.expected; sed -n "s/^probity export: \('part' .*\)/\1/p" errors | head -n 1; } |
-    sed "s/^'part'.*: \(cut\|no END\)/'part' is not complete: \1/" | sort > expected
+    sed "s/^'part'.*: \(truncated\|no END\)/'part' is incomplete: \1/" | sort > expected
 diff expected found > difference || fail "not complete: comments: $(cat difference errors)"
 
-# What holds nothing that a profile could show is a profile all the same.
+# Traces without anything to profile still give a valid profile.
 for trace in server one none; do
     export_to "$trace" 0 pprof "$trace"
     expect "$trace" "" "$(top_of wall)"
     [ "$(wc -l < faults)" -le 1 ] || fail "$trace: $(cat faults)"
 done
-# Names stay as they are: what looks like arguments of a template is in them.
+# Names stay unchanged, even with what looks like template arguments.
 PROBITY_OUT=$WORK/odd "$PROGRAMS/odd_names"
 export_to "odd names" 0 pprof odd
 go tool pprof -top -sample_index=calls -nodefraction=0 out 2> faults |
-    grep -qF ' <script>window.owned = 1</script>' || fail "a name is not whole: $(cat faults)"
+    grep -qF ' <script>window.owned = 1</script>' || fail "a name is incomplete: $(cat faults)"
 export_to "hits" 0 pprof server
-grep -q ' hits of probes are not in the output' errors || fail "no word of hits"
+grep -q ' hits of probes are not in the output' errors || fail "expected a note about hits"
 start_live
 export_to "live" 0 pprof live
 expect "live: calls" "$(report_of ".calls, 0" live | cut -f 1-2)" "$(top_of calls | cut -f 1-2)"

@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# `probity export -o http://...`: what a server on loopback receives is what a file would hold, in
-# requests that collectors take; servers that are busy, refuse, keep a part, or are not there. And
-# the same file sent by curl.
+# `probity export -o http://...`: a server on loopback receives what a file would contain, in
+# requests of a size that collectors accept; servers that are busy, refuse, accept only a part, or
+# do not exist. Also the same file sent by curl.
 # variants: asan
-# timeout: 300
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/run/exported.bash"
 
-# Starts the receiver; lines of its plan. Sets "url" and "receiver".
+# Starts the receiver; arguments: lines of its plan. Sets "url" and "receiver".
 start_receiver() {
     rm -rf received
     mkdir received
@@ -15,10 +14,7 @@ start_receiver() {
     : > port
     python3 "$SOURCE/tests/run/otlp_receiver.py" received plan > port 2> receiver.err &
     receiver=$!
-    for _ in $(seq 1000); do
-        [ ! -s port ] || break
-        sleep 0.05
-    done
+    wait_until "$receiver" test -s port || fail "no receiver: $(cat receiver.err)"
     url=http://127.0.0.1:$(cat port)/v1/traces
 }
 
@@ -41,12 +37,12 @@ export_at() {
 
 PROBITY_OUT=$WORK/trace "$PROGRAMS/exported" 4 800
 PROBITY_OUT=$WORK/other "$PROGRAMS/tree"
-most=$((1024 * 1024)) # collectors take 20 MiB, those that take least 1 to 2
+most=$((1024 * 1024)) # collectors accept 20 MiB, the strictest 1 to 2
 for format in otlp otlp-json; do
     start_receiver
     export_at "$format" 0 --format "$format" --header 'X-Token: a b' -o "$url" trace other
     stop_receiver
-    told=$(sed -n "s,.*'$url' took \([0-9]*\) requests.*,\1,p" errors)
+    told=$(sed -n "s,.*'$url' accepted \([0-9]*\) requests.*,\1,p" errors)
     export_to "$format: file" 0 "$format" trace other
     cat received/body.* | cmp - out || fail "$format: another body than the file"
     requests=$(find received -name 'body.*' | wc -l)
@@ -60,12 +56,12 @@ for format in otlp otlp-json; do
     expect "$format: type" "$requests" \
         "$(grep -lFx "Content-Type: application/$type" received/headers.* | wc -l)"
 done
-# Each request stands for itself.
+# Each request is complete by itself.
 for body in received/body.*; do
     jq -e '.resourceSpans[0].scopeSpans[0].spans | length > 0' "$body" > found || fail "$body"
 done
 
-# The file as one request, as long as it is not too large.
+# The file as one request, unless it is too large.
 start_receiver
 export_to "for curl" 0 otlp other
 curl -sf --noproxy '*' --data-binary @out -H 'Content-Type: application/x-protobuf' "$url" ||
@@ -73,39 +69,39 @@ curl -sf --noproxy '*' --data-binary @out -H 'Content-Type: application/x-protob
 cmp out received/body.000000 || fail "curl sends another body"
 stop_receiver
 
-# A server that is busy gets each request again, and each once.
+# A busy server gets each request again, each exactly once.
 start_receiver "503 - -" "200 - -" "429 1 -" "502 0 -"
 export_at "busy" 0 --format otlp -o "$url" trace
 stop_receiver
 "$PROBITY" export --format otlp trace 2> errors > out
 cat received/body.* | cmp - out || fail "busy: something is missing or twice"
 
-# What the server says is told, on one line, and is a failure.
+# The server's message is reported on one line, as a failure.
 start_receiver "200 - -" "200 - -" "413 - $(printf 'too large\033[0m' | hex)"
 export_at "refused" 1 --format otlp -o "$url" trace
 stop_receiver
-grep -qF "'$url' answers 413: too large?[0m; it took 2 requests before" errors ||
+grep -qF "'$url' returned status 413: too large?[0m; it accepted 2 requests before" errors ||
     fail "refused: $(cat errors)"
 quiet "refused"
 # { partial_success: { rejected_spans: 5, error_message: "no" } }
 start_receiver "200 - 0a06080512026e6f"
 export_at "rejected" 1 --format otlp -o "$url" other
 stop_receiver
-grep -qF "'$url' rejects 5 spans: no" errors || fail "rejected: $(cat errors)"
+grep -qF "'$url' rejected 5 spans: no" errors || fail "rejected: $(cat errors)"
 start_receiver "200 - $(printf '{"partialSuccess": {"rejectedSpans": "7"}}' | hex)"
 export_at "rejected, JSON" 1 --format otlp-json -o "$url" other
 stop_receiver
-grep -qF "'$url' rejects 7 spans" errors || fail "rejected, JSON: $(cat errors)"
-# Answers that are none, of a server that took it.
+grep -qF "'$url' rejected 7 spans" errors || fail "rejected, JSON: $(cat errors)"
+# Invalid responses of a server that accepted the request.
 start_receiver "200 - ffffffff" "200 - 7b" "200 - 0a02"
 for format in otlp otlp-json otlp; do
     export_at "no answer, $format" 0 --format "$format" -o "$url" other
 done
 stop_receiver
 export_at "nobody there" 1 --format otlp -o "$url" other
-grep -qF "cannot send to '$url': " errors || fail "nobody there: $(cat errors)"
+grep -qF "cannot send to '$url': " errors || fail "no server: $(cat errors)"
 quiet "nobody there"
-# An empty trace is no request.
+# An empty trace sends no request.
 "$BUILD/bench/gen" none 1 0
 start_receiver
 export_at "nothing" 0 --format otlp -o "$url" none
@@ -116,4 +112,32 @@ export_at "a wrong header" 2 --format otlp --header token -o "$url" other
 export_at "a header of two lines" 2 --format otlp --header $'a: b\r\nc: d' -o "$url" other
 export_at "a header of a file" 2 --format otlp --header 'a: b' -o out other
 export_at "a missing trace" 1 --format otlp -o "$url" nowhere
+# A server without http:// would be taken for a file name.
+for server in 127.0.0.1:4318 localhost:4318 collector:80; do
+    export_at "no URL: $server" 2 --format otlp -o "$server" trace
+    grep -qF "http://$server/v1/traces" errors || fail "no URL: $(cat errors)"
+    [ ! -e "$server" ] || fail "no URL: a file '$server'"
+done
+export_at "a path with a colon" 0 --format otlp -o ./collector:80 trace
+[ -s collector:80 ] || fail "a path with a colon: no file"
+
+# A tool built without libcurl's headers reports that, and supports everything else.
+if [ "$VARIANT" = gcc ]; then
+    for file in send send_without_curl; do
+        "$CC" -std=gnu11 -Wall -Wextra -Wpedantic -Werror -D_GNU_SOURCE -DPROBITY_WITHOUT_CURL \
+            -I"$SOURCE/src" -I"$SOURCE/include" -c "$SOURCE/src/cli/$file.c" ||
+            fail "without curl: $file.c"
+    done
+    mapfile -t objects < <(find "$BUILD/obj/src" "$BUILD/obj/generated" -name '*.o' \
+        ! -path '*/runtime/*' ! -path '*/embed/*' ! -path '*/embed_print/*' ! -name writer.o \
+        ! -path '*/cli/send*' ! -path '*/src/functions/*')
+    "$CC" -pthread -o without send.o send_without_curl.o "${objects[@]}" -ljansson -ldw -lelf \
+        -lsqlite3 -lprotobuf-c -lz -lm || fail "without curl: cannot link"
+    PROBITY=$WORK/without
+    export_at "without curl" 1 --format otlp -o "http://127.0.0.1:1/v1/traces" other
+    grep -qF "built without HTTP support" errors || fail "without curl: $(cat errors)"
+    export_at "without curl, to a file" 0 --format otlp -o without.otlp other
+    [ -s without.otlp ] || fail "without curl: no file"
+fi
+
 finish

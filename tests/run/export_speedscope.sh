@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# `probity export --format speedscope`: times by thread and function are those of the report; and
-# read by speedscope itself, in a browser without a window: the profile appears, its totals are
-# equal. It reads folded stacks too.
+# `probity export --format speedscope`: times by thread and function equal those of the report. Read
+# by speedscope itself in a headless browser, the profile appears with equal totals. It reads folded
+# stacks, too.
 # variants: gcc
 # timeout: 600
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/run/exported.bash"
 . "$SOURCE/tests/run/trace_processor.bash"
 
-# Lines "PROFILE FUNCTION TOTAL SELF", tabs between, of all profiles; total: of the outermost calls.
-# What does not nest, or goes back in time, is an error.
+# Lines "PROFILE FUNCTION TOTAL SELF", separated by tabs, of all profiles; total: of the outermost
+# calls. Events that do not nest, or go back in time, are an error.
 sums() {
     jq -r '.shared.frames as $frames | .profiles[] | .name as $profile |
         reduce .events[] as $event ({stack: [], last: .startValue, sums: {}};
@@ -41,13 +41,13 @@ check() {
         fail "$1, $3: report (<) and profiles (>): $(head -n 5 difference)"
 }
 
-# The table of functions as the page shows it: lines "FUNCTION TOTAL SELF". $1 a file it reads
+# The function table as the page shows it: lines "FUNCTION TOTAL SELF". $1 the file to open
 shown() {
     local page=$NPM/node_modules/speedscope/dist/release/index.html
     local name='<td[^>]*><span[^>]*></span>([^<]*)</td>'
     local cell='<td[^>]*>([^ <]+) [^<]*<div[^>]*><div[^>]*></div></div></td>'
     printf 'speedscope.loadFileFromBase64("%s", "%s")' "$1" "$(base64 -w 0 "$1")" > profile.js
-    timeout 120 chromium --headless --no-sandbox --disable-gpu --use-gl=angle \
+    timeout 300 chromium --headless --no-sandbox --disable-gpu --use-gl=angle \
         --use-angle=swiftshader --enable-unsafe-swiftshader --allow-file-access-from-files \
         --user-data-dir="$WORK/browser" --virtual-time-budget=20000 --dump-dom \
         "file://$page#localProfilePath=$WORK/profile.js&view=sandwich" 2> browser.err |
@@ -55,7 +55,7 @@ shown() {
         sed -nE "s,^<tr [^>]*>$cell$cell$name.*,\3\t\1\t\2,p"
 }
 
-# Nanoseconds as the page writes them. Names of functions here need no escapes in a page.
+# Nanoseconds as formatted by the page. The function names used here need no escapes.
 as_shown() {
     awk -F '\t' -v OFS='\t' 'function text(ns) {
             if (ns / 1e9 >= 1) return sprintf("%.2fs", ns / 1e9)
@@ -74,7 +74,7 @@ done
 [ "$(sums out | wc -l)" -eq 0 ] || fail "calls in a trace without any"
 expect "no calls: profiles" 1 "$(jq '.profiles | length' out)"
 
-# What is deferred has what it called.
+# A deferred scope contains its calls.
 export_to "deferred" 0 speedscope tree
 sums out | awk -F '\t' '{ print $2, $3 }' | grep -E '^(deferred|leaf|thread_main) ' |
     awk '{ sum[$1] += $2 } END { for (name in sum) print name, sum[name] }' | sort > found
@@ -90,7 +90,7 @@ sums shown.json | awk -F '\t' -v OFS='\t' -v name="$(jq -r ".profiles[$thread].n
     '$1 == name { print $2, $3, $4 }' | as_shown > expected
 shown shown.json | sort > found
 [ "$(wc -l < expected)" -eq 3 ] || fail "functions of the thread: $(cat expected)"
-# A half of the last digit may have been rounded either way.
+# The last digit may have been rounded either way.
 paste expected found | awk -F '\t' 'function far(a, b) {
         if (substr(a, match(a, /[^0-9.]/)) != substr(b, match(b, /[^0-9.]/))) return 1
         return a - b > 0.0101 || b - a > 0.0101
@@ -107,13 +107,14 @@ diff <(functions_of exported | awk -F '\t' '$3 > 0 { print $1, $3 }' | sort) \
     <(shown shown.folded | awk -F '\t' '{ gsub(",", "", $3); print $1, $3 }' | sort) > difference ||
     fail "folded stacks in the page: report (<), shown (>): $(cat difference)"
 
-# What a trace lacks is the name of the whole.
+# What a trace lacks is in the name of the whole file.
 expect "complete: name" null "$(jq .name shown.json)"
 record_lack
 head -c $(($(stat -c %s many) * 2 / 3)) many > part
 export_to "not complete" 3 speedscope exported lossy part
-expect "lack" "$(cat lack.expected)" "$(jq -r .name out | sed "s/; 'part' is not complete: .*//")"
-jq -r .name out | grep -q "; 'part' is not complete: " || fail "no word of a cut trace"
+expect "lack" "$(cat lack.expected)" "$(jq -r .name out | sed "s/; 'part' is incomplete: .*//")"
+jq -r .name out | grep -q "; 'part' is incomplete: " ||
+    fail "expected a note about the truncated trace"
 
 check_manners speedscope parallel
 status=0
@@ -122,6 +123,6 @@ expect "another value: status" 2 "$status"
 status=0
 TMPDIR=$WORK/nowhere "$PROBITY" export --format speedscope -o out2 parallel 2> errors || status=$?
 expect "no place for temporary files: status" 1 "$status"
-grep -q 'cannot make a temporary file' errors || fail "no word of it: $(cat errors)"
+grep -q 'cannot create a temporary file' errors || fail "expected an error: $(cat errors)"
 expect "output without input" "" "$(find . -name 'out2*')"
 finish

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# `probity export` to formats that sum up, each read by its own tool: callgrind_annotate and dot
-# have the numbers of `probity report`, `tree` and `blocks`, and so have folded stacks.
+# `probity export` to formats with totals, each read by its own tool: callgrind_annotate and dot
+# have the numbers of `probity report`, `tree` and `blocks`, as have folded stacks.
 # variants: clang asan
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/run/exported.bash"
 
-# $1 "no" or "yes": inclusive. Lines "NAME WALL CPU", tabs between, from callgrind_annotate.
+# $1 "no" or "yes": inclusive. Lines "NAME WALL CPU", separated by tabs, from callgrind_annotate.
 annotated() {
     callgrind_annotate --threshold=100 --auto=no --inclusive="$1" out 2> errors |
         sed -nE 's/^ *([0-9,]*) \([^)]*\) *([0-9,]*)( \([^)]*\))?  [^ ]*:(.*)$/\4\t\1\t\2/p' |
         tr -d , | grep -v '^PROGRAM TOTALS' | sort
 }
 
-# Names that callgrind_annotate has; of those that took no time at all it has none.
+# Names in the output of callgrind_annotate, which leaves out functions that took no time.
 check_callgrind() {
     export_to "callgrind $1" 0 callgrind "$1"
     annotated no > found
@@ -25,7 +25,7 @@ check_callgrind() {
             grep . || echo 0)"
 }
 
-# Of functions that no circle goes through.
+# For functions that are not part of a cycle.
 check_inclusive() {
     export_to "callgrind $1" 0 callgrind "$1"
     "$PROBITY" report --json "$1" | jq -r '.functions[] | select(.total_ns > 0) |
@@ -45,13 +45,15 @@ check_folded() {
 }
 
 # Lines "FROM TO LABEL" of the edges and "NAME LABEL" of the nodes that dot has read. A line of
-# -Tplain may hold quoted names; labels here have no blanks inside of words but what is asked for.
+# -Tplain may have quoted names; here, only the labels looked for contain blanks. The blanks that
+# separate an edge from its label are not part of it.
 read_graph() {
     dot -Tplain out > graph 2> errors || fail "$1: dot: $(cat errors)"
     dot -Tdot_json out > graph.json 2> errors || fail "$1: dot, JSON: $(cat errors)"
     jq -r '.objects // [] | .[] | .label' graph.json | sed 's/\\n/\t/g' | sort > nodes
     jq -r '[.objects // [] | .[] | .label | split("\\n")[0]] as $names | .edges // [] | .[] |
-        [$names[.tail], $names[.head], .label] | @tsv' graph.json | sed 's/\\\\n/\t/g' |
+        [$names[.tail], $names[.head],
+            (.label | split("\\n")[] | sub("^ +"; "") | sub(" +$"; ""))] | @tsv' graph.json |
         sort > edges
 }
 
@@ -103,12 +105,12 @@ expect "odd names: what callgrind_annotate says" "" "$(cat errors)"
 expect "odd names: functions" "$("$PROBITY" report --json odd | jq '.functions | length')" \
     "$(grep -c '^fn=([0-9]*) .' out)"
 
-# What a trace lacks is in the head, where callgrind_annotate shows it.
+# What a trace lacks is in the header, where callgrind_annotate shows it.
 record_lack
 export_to "not complete" 0 callgrind exported lossy
 expect "callgrind: lack" "desc: Trace: $(cat lack.expected)" "$(grep '^desc:' out)"
 callgrind_annotate out 2> errors | grep -qxF "Trace: $(cat lack.expected)" ||
-    fail "callgrind_annotate says nothing of what was lost: $(cat errors)"
+    fail "callgrind_annotate: expected a note about lost records: $(cat errors)"
 export_to "complete" 0 callgrind exported
 ! grep '^desc:' out || fail "callgrind: a complete trace lacks something"
 
@@ -117,46 +119,46 @@ check_callgrind counted
 export_to "counted" 0 folded counted
 expect "profile mode: folded" "" "$(cat out)"
 grep -q 'calls counted in profile mode are not in the output' errors ||
-    fail "no word of what is left out: $(cat errors)"
+    fail "expected a note about omitted items: $(cat errors)"
 
-# By thread: a tree for each, with all of its time.
+# By thread: a tree per thread, with all of its time.
 export_to "by thread" 0 folded --by-thread many
 diff <("$PROBITY" report --by-thread --json many | jq -r '[.functions[].threads[]] |
     group_by(.tid)[] | "\(.[0].tid) \(map(.self_ns) | add)"' | sort) \
     <(awk '{ match($0, /-[0-9]+;/); tid = substr($0, RSTART + 1, RLENGTH - 2)
         sum[tid] += $NF } END { for (tid in sum) print tid, sum[tid] }' out | sort) > difference ||
     fail "folded by thread: $(head -n 5 difference)"
-# Of two processes, each thread by its process.
+# Two processes: each thread belongs to its process.
 export_to "two processes" 0 folded --by-thread many tree
 diff <("$PROBITY" report --by-thread --json many tree | jq -r '.functions[].threads[] |
     "\(.pid)/\(.tid)"' | sort -u) \
     <(sed -E 's/^[^;]*-([0-9]+\/[0-9]+);.*/\1/' out | sort -u) > difference ||
     fail "folded by process and thread: $(head -n 5 difference)"
 
-# The levels in the middle of a deep path are left out: each function keeps its values.
-"$PROGRAMS/monster_internal" crossed_scopes 3000 > deep
+# The middle levels of a deep path are left out: each function keeps its values.
+"$PROGRAMS/gen_adversarial_traces_internal" crossed_scopes 3000 > deep
 for value in "wall 3" "calls 2"; do
     # shellcheck disable=SC2086
     check_folded deep $value
 done
-told="paths of more than 1024 levels, of which only the outermost and the innermost 512 are in the"
+told="paths deeper than 1024 levels, shortened to their outermost and innermost 512"
 expect "deep: stacks that lack levels" "$(grep -cF ';[truncated];' out)" \
-    "$(sed -n "s/.* $told output: //p" errors)"
+    "$(sed -n "s/.* $told: //p" errors)"
 expect "deep: longest stack" 1025 "$(awk -F ';' '{ most = NF > most ? NF : most }
     END { print most }' out)"
 for levels in 1024 1025; do
-    "$PROGRAMS/monster_internal" open_scopes $levels > deep
+    "$PROGRAMS/gen_adversarial_traces_internal" open_scopes $levels > deep
     export_to "$levels levels" 0 folded --by-thread --value calls deep
     expect "$levels levels: lacking" $((levels - 1024)) "$(grep -cF '[truncated]' out || true)"
     diff <("$PROBITY" tree --folded --by-thread --value calls deep 2> tree.errors) out \
         > difference || fail "$levels levels: tree (<): $(head -c 200 difference)"
-    expect "$levels levels: word of tree" $((levels - 1024)) "$(grep -c "$told output: 1$" \
+    expect "$levels levels: word of tree" $((levels - 1024)) "$(grep -c "$told: 1$" \
         tree.errors || true)"
 done
 
-# A flame graph of off-CPU time is that of the time that is not CPU time. A path whose CPU time is
-# by some ns more than its wall time, as readings of clocks are not exact, has none, and takes none
-# from its function's other paths.
+# A flame graph of off-CPU time shows wall time less CPU time. A path with slightly more CPU time
+# than wall time, because clock readings are not exact, has none, and takes none from other paths of
+# its function.
 export_to "off the CPU" 0 folded --value off-cpu parallel
 "$PROBITY" report --json parallel | jq -r '.functions[] | "\(.name) \(.off_cpu_self_ns)"' > off
 awk 'NR == FNR { reported[$1] = $2; next }

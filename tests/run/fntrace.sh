@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# FnTrace.h from the macro to the log: the demo, the article's examples, values of every kind,
-# scopes that end in every way, levels, pauses, threads and signals. Logs are compared with
-# tests/golden/log/, to the letter but for times, addresses and thread ids.
+# FnTrace.h from macro to log: the demo, the article's examples, values of every kind, scopes that
+# end in every way, levels, pauses, threads and signals. Logs must equal tests/golden/log/ except
+# for times, addresses and thread ids.
 # variants: clang asan tsan
 . "$(dirname "$0")/common.bash"
 GOLDEN=$SOURCE/tests/golden/log
@@ -10,12 +10,12 @@ case $VARIANT in
     *) family=clang ;;
 esac
 
-# $1 program, the rest: its arguments. Leaves the log, without what differs from run to run, in
-# "log", the tool's warnings in "errors", the report in "report".
+# $1 program, the rest: its arguments. Writes the log, without what differs from run to run, to
+# "log", the tool's warnings to "errors", the report to "report".
 record() {
     local status=0
     rm -f trace*
-    PROBITY_OUT=$WORK/trace timeout 120 "$@" > out 2> errors || status=$?
+    PROBITY_OUT=$WORK/trace timeout 300 "$@" > out 2> errors || status=$?
     [ "$status" = "${STATUS:-0}" ] || fail "$*: status $status: $(head -n 3 errors)"
     "$PROBITY" log trace > log.full 2> errors || fail "log of $*: $(cat errors)"
     sed -E -e '/^[0-9]+: \[(thread .*|levels: .*, from the start)\]$/d' -e 's/^[0-9]+: //' \
@@ -23,12 +23,11 @@ record() {
     "$PROBITY" report --json trace > report 2>> errors || fail "report of $*: $(cat errors)"
 }
 
-# The log is that of the golden file $1, or $1.gcc, $1.clang: compilers write types in their own
-# manner.
+# The log equals the golden file $1, or $1.gcc, $1.clang: compilers write types differently.
 is_golden() {
     local file=$GOLDEN/$1.log
     [ -e "$file" ] || file=$GOLDEN/$1.$family.log
-    # With GOLDEN_WRITE in the environment it becomes that.
+    # With GOLDEN_WRITE in the environment, it becomes the golden file.
     [ -z "${GOLDEN_WRITE:-}" ] || cp log "$file"
     cmp -s "$file" log || fail "$1: expected (<), found (>): $(diff "$file" log | head -n 10)"
 }
@@ -39,7 +38,7 @@ repaired() {
         "\(.orphans) \(.pauses_unmatched) \(.resumes_unmatched)"' report)"
 }
 
-# $1 what; then pairs: function, calls. These are all that was called.
+# $1 what; then pairs: function, calls. No other functions were called.
 called() {
     local what=$1 expected
     shift
@@ -48,7 +47,7 @@ called() {
         "$(jq -r '.functions[] | select(.calls > 0) | "\(.name) \(.calls)"' report | sort)"
 }
 
-# $1 what, $2 a member of the report, $3 expected sum of all functions
+# $1 what, $2 a member of the report, $3 expected sum over all functions
 sums() {
     expect "$1: $2" "$3" "$(jq "[.functions[].$2] | add" report)"
 }
@@ -60,17 +59,17 @@ check_goldens() {
     expect "windows: output" "" "$(cat out)"
     record "$BUILD/examples/windows_cxx"
     is_golden windows_cxx
-    for name in article article_cxx values values_cxx; do
+    for name in article article_cxx streams_cxx values values_cxx; do
         record "$PROGRAMS/fntrace_$name"
         is_golden "$name"
         cp log log.static
-        # The archive and the shared library give the same.
+        # The static and the shared library give the same log.
         record "$PROGRAMS/fntrace_$name.shared"
         cmp -s log.static log || fail "$name.shared: $(diff log.static log | head -n 5)"
     done
 }
 
-# What values evaluated, as the program says: exactly once, and not at all where switched off.
+# Values are evaluated exactly once, and not at all if switched off, as reported by the program.
 check_evaluations() {
     record "$PROGRAMS/fntrace_values"
     expect "C: evaluations" "level 5: value 4, 3 evaluations
@@ -79,6 +78,24 @@ level 3: value 1, 0 evaluations" "$(cat out)"
     record "$PROGRAMS/fntrace_values_cxx"
     expect "C++: evaluations" "level 5: 5 evaluations
 level 1: 0 evaluations" "$(cat out)"
+    record "$PROGRAMS/fntrace_streams_cxx"
+    expect "stream expressions: evaluations" "level 5: 5 evaluations, 1 insertions
+level 0: 0 evaluations, 0 insertions" "$(cat out)"
+}
+
+# The article's spelling and stream messages compile as C++17 and C++20 and give the same log.
+check_standards() {
+    local standard name
+    for standard in c++17 c++20; do
+        for name in article streams; do
+            "$CXX" -std=$standard -O1 -g -Wall -Wextra -Wpedantic -Wshadow -Werror -pthread \
+                -I "$SOURCE/include" ${SANITIZE:+"-fsanitize=$SANITIZE"} -o "$WORK/$name" \
+                "$SOURCE/tests/programs/fntrace_${name}_cxx.cc" "$BUILD/lib/libprobity.a" ||
+                fail "$name: $CXX -std=$standard rejects it"
+            record "$WORK/$name"
+            is_golden "${name}_cxx"
+        done
+    done
 }
 
 check_jumps() {
@@ -99,7 +116,7 @@ check_jumps() {
     repaired leave 0 0 0 0 0
 }
 
-# $1 program, $2 scopes that must be left open by each of three threads
+# $1 program, $2 scopes expected to be left open by each of three threads
 check_thread_ends() {
     record "$1" exit 3
     repaired "$1 exit" 0 $((3 * $2)) 0 0 0
@@ -118,7 +135,7 @@ build() {
         "$BUILD/lib/libprobity.a" -lm
 }
 
-# With levels of its own, which the environment overrules.
+# With its own default levels, which the environment overrides.
 check_defaults() {
     build "$WORK/quiet" "$SOURCE/tests/programs/fntrace_scopes.c" -DFN_FUNC_LEVEL_DEF=FN_0 \
         -DFN_PARAM_LEVEL_DEF=FN_3
@@ -139,7 +156,7 @@ check_announced() {
         fail "a thread that was not announced is recorded"
 }
 
-# Without FN_INSTRUMENT nothing is evaluated, and nothing of the library is called.
+# Without FN_INSTRUMENT nothing is evaluated, and the library is not called.
 check_not_compiled_in() {
     sed '/^#define FN_INSTRUMENT$/d' "$SOURCE/tests/programs/fntrace_values.c" > off.c
     "$CC" -std=gnu11 -D_GNU_SOURCE -I "$SOURCE/include" -c -o off.o off.c
@@ -188,7 +205,7 @@ check_pauses_and_levels() {
     repaired entries 0 0 0 0 0
 }
 
-# A function that is declared behind a sleep: the sleep is no CPU time.
+# A function that is declared after a sleep: the sleep is not CPU time.
 check_sleep() {
     record "$scopes" asleep
     expect "asleep: under 50 ms of CPU, over 100 ms of wall time" "true true" \
@@ -205,7 +222,7 @@ check_fork() {
     called "fork, child" level_0 1
 }
 
-# The log of one thread must nest: what is entered is left at the same indentation, with its own
+# The log of one thread must nest: each scope is left at the indentation of its enter, with its own
 # value.
 nests() {
     awk -F ': ' -v tid="$1" '
@@ -249,8 +266,32 @@ check_signals() {
     expect "signals: messages" "$handled" "$(grep -c ': .*handled [0-9]*$' log.full)"
 }
 
+# FN_OUTPUT_CLOG: the same log on standard error, without any setting, and no trace remains.
+check_redirected() {
+    local library
+    cp "$GOLDEN/article_cxx.$family.log" expected.log
+    for library in \
+        "$BUILD/lib/libprobity.a -Wl,-u,probity_print_hooks $BUILD/lib/libprobity-print.a" \
+        "-L$BUILD/lib -Wl,-rpath,$BUILD/lib -lprobity"; do
+        # shellcheck disable=SC2086
+        "$CXX" -std=c++17 -O1 -g -pthread -I "$SOURCE/include" -DFN_OUTPUT_CLOG \
+            ${SANITIZE:+"-fsanitize=$SANITIZE"} -o "$WORK/redirected" \
+            "$SOURCE/tests/programs/fntrace_article_cxx.cc" $library ||
+            fail "redirected: $CXX rejects it"
+        "$WORK/redirected" > out 2> log.full || fail "redirected: status $?"
+        sed -E -e '/^[0-9]+: \[(thread .*|levels: .*, from the start)\]$/d' \
+            -e 's/^[0-9]+: //' -e 's/(elapsed:\t).*/\1TIME/' log.full > log
+        cmp -s expected.log log || fail "redirected: $(diff expected.log log | head -n 6)"
+        expect "redirected: traces left" "" "$(find . -name '*.probity*')"
+        PROBITY_LOG='' "$WORK/redirected" > out 2> log.full || fail "redirected: status $?"
+        expect "redirected, PROBITY_LOG empty" "" "$(cat log.full)"
+    done
+}
+
 check_goldens
 check_evaluations
+check_redirected
+check_standards
 check_not_compiled_in
 check_defaults
 build "$WORK/unwinding" "$SOURCE/tests/programs/fntrace_scopes.c" -fexceptions

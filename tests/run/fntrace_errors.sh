@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Mistakes that the compiler must name: each source is refused by gcc and clang, as C and as C++,
-# with a message that says what is wrong; its corrected twin compiles without a warning.
+# Mistakes that the compiler must report: gcc and clang reject each source, as C and as C++, with a
+# message that names the mistake; the corrected version compiles without a warning.
 # variants: gcc
 . "$(dirname "$0")/common.bash"
 INCLUDE=$OLDPWD/include
 checked=0
 
-# $1 compiler, $2 language, $3 source; messages go to the file of this name
+# $1 compiler, $2 language, $3 source; messages go to a file of this name
 compiles() {
     local standard=c11
     [ "$2" = c ] || standard=c++17
@@ -15,16 +15,16 @@ compiles() {
         -fsyntax-only "$3" > messages 2>&1
 }
 
-# $1 name of the function, $2 its lines. It has (int a, double b, struct point *at,
-# const char *text).
+# $1 name of the function, $2 its lines. It has (int a, double b, struct point *at, const char
+# *text).
 function_of() {
     local head="void $1(int a, double b, struct point *at, const char *text)"
     echo "$head; $head {"
     printf '(void)a; (void)b; (void)at; (void)text;\n%s\n}\n' "$2"
 }
 
-# $1 name, $2 languages, $3 what the message holds, $4 wrong lines, $5 right lines. What is right
-# is compiled at the end, all together.
+# $1 name, $2 languages, $3 expected part of the message, $4 wrong lines, $5 right lines. The right
+# ones are compiled together at the end.
 mistake() {
     local name=$1 language compiler
     { cat head.h && function_of wrong "$4"; } > wrong.c
@@ -36,7 +36,7 @@ mistake() {
         if compiles "${compiler%:*}" "${compiler#*:}" wrong.c; then
             fail "$name: $compiler takes the mistake"
         elif ! grep -E 'error|^FN_X_at_most' messages | grep -qE -- "$3"; then
-            fail "$name: $compiler does not say '$3': $(grep error messages | head -n 3)"
+            fail "$name: $compiler: expected '$3', found: $(grep error messages | head -n 3)"
         fi
     done
 }
@@ -46,7 +46,7 @@ right_ones() {
     for compiler in gcc:c clang:c g++:c++ clang++:c++; do
         { cat head.h "right.${compiler#*:}"; } > right
         compiles "${compiler%:*}" "${compiler#*:}" right ||
-            fail "$compiler refuses what is right: $(grep -A 1 error messages | head -n 6)"
+            fail "$compiler rejects valid code: $(grep -A 1 error messages | head -n 6)"
     done
 }
 
@@ -56,6 +56,9 @@ cat > head.h << 'END'
 struct point { int x, y; };
 END
 
+# The scope would end without having begun.
+mistake "a jump into a scope" c++ 'jump' 'if (a > 0) goto inside; FN_FUNC(, FN_1); inside: b = 2;' \
+    'FN_FUNC(, FN_1); if (a > 0) goto inside; b = 1; inside: b = 2;'
 count='n is not the number of parameters'
 mistake "n too small" "c c++" "$count" \
     'FN_FUNC_PARAMS(FN_VOID, FN_VOID, FN_1, 1, a, b);' \
@@ -102,6 +105,12 @@ mistake "no operator<<" c++ "no operator<<.* for the type of .*\*at" \
 mistake "no formatter in a message" c "no formatter for the type of .*\*at" \
     'FN_FUNC(FN_VOID, FN_1); FN_OUTPUT("at ", *at);' \
     'FN_FUNC(FN_VOID, FN_1); FN_OUTPUT("at ", at);'
+mistake "no operator<< in a message" c++ "no operator<<.* for the type of .*\*at" \
+    'FN_FUNC(FN_VOID, FN_1); FN_OUTPUT(*at);' \
+    'FN_FUNC(FN_VOID, FN_1); FN_OUTPUT(at);'
+mistake "no operator<< in a stream message" c++ "no operator<<.* type of a value in a message" \
+    'FN_FUNC(FN_VOID, FN_1); FN_OUTPUT("at " << *at);' \
+    'FN_FUNC(FN_VOID, FN_1); FN_OUTPUT("at " << at);'
 mistake "no formatter of a return value" c "no formatter for the type of .*result" \
     'struct point result = {1, 2}; FN_FUNC_RETVAL(struct point, result, FN_1);' \
     'struct point *result = 0; FN_FUNC_RETVAL(struct point *, result, FN_1);'

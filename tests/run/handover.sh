@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Models of what threads, signal handlers, the writing thread, tools and death do to each other: all
-# of their states are looked at (spin), in small configurations; and that they would see a fault.
-# tests/campaign/races.sh has the larger ones.
+# Models of the interaction of threads, signal handlers, the writer thread, tools and death: spin
+# checks all states of small configurations, and finds injected faults. tests/campaign/races.sh has
+# larger ones.
 # variants: gcc
 # timeout: 600
 . "$(dirname "$0")/common.bash"
@@ -12,7 +12,7 @@ if ! command -v spin > /dev/null; then
     exit 77
 fi
 model_names
-# Records of a thread: short, of two words, behind a gap; a signal's: short.
+# Records of a thread: short, of two words, after a gap; of a signal: short.
 model "one thread, a signal, death" handover.pml holds -DOWNERS=1 -DRECORDS=3 -DHOW=36
 model "the same, nobody stuck" handover.pml holds -DOWNERS=1 -DRECORDS=4 -DHOW=36 -DNO_DEATH
 model "two threads, death" handover.pml holds -DOWNERS=2 -DRECORDS=1 -DHOW=9 -DWORDS=2 \
@@ -29,4 +29,4 @@ while read -r file fault; do
     esac
 done <<< "$MODEL_FAULTS"
 [ "${failures:-0}" = 0 ] || exit 1
-echo "all models hold, and all faults are found"
+echo "all models hold, and all injected faults are found"

@@ -5,13 +5,13 @@ races_under() {
     local tool=$1 program=$2 status=0
     shift 2
     fresh
-    # Fair: a thread that records without an end would keep the others from their turn.
+    # Fair: otherwise a thread that records all the time would starve the others.
     PROBITY_OUT=$WORK/trace timeout "${RACES_SECONDS:-280}" valgrind --quiet --tool="$tool" \
         --fair-sched=yes --error-exitcode=9 --log-file=reported.%p \
         --suppressions="$SOURCE/tests/tool/valgrind.supp" "$PROGRAMS/$program" "$@" \
         > expected 2> errors || status=$?
     expect "$tool $program $*: status" 0 "$status"
-    # Also of children. Its own remarks begin with --.
+    # Also in children. The tool's own messages begin with --.
     cat reported.* | grep -v '^--' > reported || true
     expect "$tool $program $*: reported" "" "$(head -n 30 reported)"
     [ -s trace ] || fail "$tool $program $*: nothing was recorded: $(cat errors)"

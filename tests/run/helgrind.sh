@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Threads under helgrind and DRD: how the library uses libc's threads, and what it touches of the
-# program's memory. tests/campaign/races.sh has more programs.
+# Threads under helgrind and DRD: how the library uses libc's threads, and which memory of the
+# program it touches. tests/campaign/races.sh has more programs.
 # variants: gcc
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/run/helgrind.bash"

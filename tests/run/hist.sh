@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# `probity hist`: the counts of every row against the times that `probity log` and `probity csv`
-# tell, on both scales, of functions and blocks; bars; what is not there.
+# `probity hist`: compares the counts of every row with the times printed by `probity log` and
+# `probity csv`, on both scales, for functions and blocks; bars; errors.
 # variants: clang asan
 # campaign: tsan
 . "$(dirname "$0")/computed.bash"
 . "$(dirname "$0")/common.bash"
 
-# $1 what, $2 status; then arguments of hist. Leaves "output" and "errors".
+# $1 what, $2 status; then arguments of hist. Writes "output" and "errors".
 hist() {
     local what=$1 expected=$2 status=0
     shift 2
@@ -14,9 +14,9 @@ hist() {
     expect "$what: status ($(cat errors))" "$expected" "$status"
 }
 
-# $1 what, $2 below which ns times are exact; the file "values" has one a line, "output" is CSV of
-# one histogram. Log cuts times from 1 ms on to a microsecond: those may be in the row beside.
-# $3: empty where there may be none to check.
+# $1 what, $2 limit in ns below which times are exact; the file "values" has one per line, "output"
+# is the CSV of one histogram. The log truncates times from 1 ms on to a microsecond, so those may
+# be in an adjacent row.
 same_rows() {
     awk -v exact_below="$2" -v has_exact="${3-1}" '
         FILENAME == "values" { values[++count] = $1; next }
@@ -56,7 +56,7 @@ for measure in '' --self --cpu; do
         awk -v column=$column '$1 == "steady" { print $column }' calls > values
         # shellcheck disable=SC2086
         hist "steady $measure $scale" 0 --csv $measure $scale steady varied
-        # One outlier makes rows of equal width that are wider than a millisecond.
+        # One outlier gives rows of equal width that are wider than a millisecond.
         same_rows "steady $measure $scale" 1000000 "$([[ $scale == --linear* ]] || echo 1)"
     done
 done
@@ -69,7 +69,7 @@ hist "rows" 0 --csv --rows 10000 steady varied
 expect "rows of all fine buckets are less than 1 % wide" 0 \
     "$(awk -F , 'NR > 1 && $5 - $4 > 1 && $5 - $4 > $4 / 127' output | wc -l)"
 
-# Blocks, whose times are exact.
+# Spans between probes, whose times are exact.
 for chosen in '1 1026' '2 2' 'queue 1'; do
     BEGINS=" ${chosen% *} " ENDS=" ${chosen#* } " blocks_of walk
     pair=(--from "${chosen% *}" --to "${chosen#* }")
@@ -91,7 +91,7 @@ awk -F ';' '$2 != "-" { print $3 }' blocks > values
 hist "a range" 0 --csv --from 1 --to 2 --since "$first" --until "$last" walk
 same_rows "a range" 1e12
 
-# Several functions have one each; those with more time come first.
+# Several functions have one each, those with the longest total first.
 hist "several" 0 --csv 's*' varied
 expect "names" "slowed steady" "$(awk -F , 'NR > 1 { print $1 }' output | sort -u | xargs)"
 hist "JSON" 0 --json 's*' varied
@@ -112,11 +112,11 @@ for entry in answer["histograms"]:
     assert rows[-1]["from_ns"] <= entry["max_ns"] < rows[-1]["below_ns"]
 ' || fail "JSON of several"
 
-# Bars: the fullest row has the longest, each row that has any count has one; marks; no colour.
+# Bars: the fullest row has the longest, and each row with a count has one; marks; no colour.
 export LC_ALL=C
 hist "text" 0 --rows 40 steady varied
 grep -q '^steady: wall time of one call, 300 calls$' output || fail "no title: $(cat output)"
-grep -q '^trace: varied: complete: ' output || fail "no word of completeness"
+grep -q '^trace: varied: complete: ' output || fail "expected the line about completeness"
 expect "bars" 0 "$(awk '/ +[0-9]+ +[<0-9.]+%/ { bar = $5 ~ /^#/; if (bar != ($3 > 0)) print }' \
     output | wc -l)"
 expect "the longest bar fills its room" 29 "$(grep -oE '#+' output | awk '
@@ -134,24 +134,25 @@ if command -v script > /dev/null; then
 fi
 unset LC_ALL
 
-# Profile mode knows total times, and those roughly.
+# Profile mode has total times only, at a lower resolution.
 PROBITY_PROFILE=1 PROBITY_OUT=$WORK/counted "$PROGRAMS/varied" 3 300
 hist "profile mode" 0 steady counted
-grep -q '^counted in profile mode: times are right to 13 %' output || fail "no word of profile mode"
+grep -q '^counted in profile mode: times are accurate to 13 %' output ||
+    fail "expected a note about profile mode"
 hist "profile mode: CSV" 0 --csv steady counted
 expect "calls in profile mode" 300 "$(awk -F , '{ calls += $6 } END { print calls }' output)"
 hist "profile mode: self" 1 --self steady counted
 
-# What is not there, and wrong calls.
+# Missing functions, and usage errors.
 hist "no function" 1 none varied
-grep -q "no call of a function like 'none'" errors || fail "no word of no function: $(cat errors)"
+grep -q "no calls match 'none'" errors || fail "expected an error about the function: $(cat errors)"
 hist "no probe" 1 --from 77 walk
 hist "no block" 1 --from 1 --to 2 --until 0 walk
 hist "no thread" 1 --tid 1 steady varied
 PROBITY_CPU_TIME=0 PROBITY_OUT=$WORK/timeless "$PROGRAMS/varied" 3 10
 hist "no CPU times" 1 --cpu steady timeless varied
 hist "calls without times" 0 jumping tree
-grep -q 'more calls have no such time' output || fail "no word of calls without times"
+grep -q 'more calls without this time' output || fail "expected a note about calls without times"
 for wrong in "--rows 0 steady varied" "--rows x steady varied" "--cpu --off-cpu steady varied" \
     "--json --csv steady varied" "--self --from 1 walk" "--since x steady varied" \
     "--since 5 --until 3 steady varied" "steady" ""; do
@@ -164,5 +165,5 @@ hist "file" 0 -o table steady varied
 hist "file that exists" 1 -o table steady varied
 head -c $(($(stat -c %s varied) * 2 / 3)) varied > part
 hist "cut" 3 steady part
-grep -q 'NOT COMPLETE' output || fail "a cut trace is called complete"
+grep -q 'INCOMPLETE' output || fail "a cut trace is called complete"
 finish

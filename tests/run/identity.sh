@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What a trace tells of its run: executable, build id, processors, label; in forked children, from
-# static and position-dependent programs and from one without build id too.
+# What a trace says about its run: executable, build id, processors, label; including forked
+# children, static and position-dependent programs, and one without a build id.
 # variants: clang asan
 HEADERS=$(cd "$(dirname "$0")/../../include" && pwd)
 . "$(dirname "$0")/common.bash"
@@ -85,7 +85,7 @@ if [ "${VARIANT:-gcc}" != asan ]; then
     expect "record" tried "$(fact record.trace .label)"
     ! "$PROBITY" info record.trace | tr -d '\n' | grep -q $'\033' || fail "escape codes"
     "$PROBITY" record --label $'\033[31m' -o wild.trace ./named unused
-    ! "$PROBITY" info wild.trace | grep -q $'\033' || fail "a label reaches the terminal as it is"
+    ! "$PROBITY" info wild.trace | grep -q $'\033' || fail "an unescaped label reaches the terminal"
     for wrong in "" "x$long"; do
         status=0
         "$PROBITY" record --label "$wrong" -o wrong.trace ./named unused 2> errors || status=$?

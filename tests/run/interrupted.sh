@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# Signals behind instructions of every path of a recording, and others inside their handlers; storms
-# of signals on small stacks; handlers that jump out. tests/campaign/signals.sh does more of them.
+# Signals after instructions of every recording path, and others inside their handlers; signal
+# storms on small stacks; handlers that jump out. tests/campaign/signals.sh does more.
 # variants:
-# timeout: 300
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/death/death.bash"
 skip_without_ptrace
@@ -16,7 +15,7 @@ echo "seed $seed"
     death_paths signal 997 "$seed" scope_gap profile change_gap change_all
     death_paths signal 3989 "$seed" first first_profile segment
     death_paths signal 29989 "$seed" fork
-    # The inner handler outlasts the writer's patience.
+    # The inner handler runs for longer than the writer waits.
     death_paths signal 67 "$seed" slow
     death_paths signal 131 "$seed" slow_wide
 }

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Scopes left by longjmp: found at the next enter, counted, and out of the times of what follows;
-# and scopes that only look so, of which none may be touched. Recorded and in profile mode.
+# Scopes left by longjmp are found at the next enter, counted, and excluded from later times; scopes
+# that only look like it are left alone. Recorded and in profile mode.
 # variants: clang asan
 # campaign: tsan
 . "$(dirname "$0")/common.bash"
 
-# $1 way, $2 count, $3 how many scopes are left by jumps
+# $1 way, $2 count, $3 number of scopes left by jumps
 case_of() {
     fresh
     PROBITY_OUT=$WORK/trace "$PROGRAMS/$program" "$1" "$2" > calls || fail "$1: status $?"
@@ -31,8 +31,8 @@ for program in jumps jumps.shared; do
         case_of turns 100 0
         case_of far 40 41
         case_of loop 2000 6000
-        # The one that lasts spun 20 ms; what was left each time knows nothing of it. CPU time, as
-        # on a busy machine any call may last.
+        # The outermost scope spun 20 ms, none of which belongs to the scopes left each time. CPU
+        # time, because on a busy machine any call may take long.
         [ "$(of serves self_ns)" -ge 20000000 ] ||
             fail "$program $mode: serves $(of serves self_ns)"
         for name in handles succeeds; do
@@ -40,11 +40,127 @@ for program in jumps jumps.shared; do
                 fail "$program $mode: $name lasted"
         done
         if [ "$mode" = 0 ]; then
-            # Nothing nests in what was left: no line is deeper than the deepest call.
+            # Nothing nests in the scopes that were left: no line is deeper than the deepest call.
             "$PROBITY" log --color=never trace |
                 awk '{ sub(/^[0-9]*: /, ""); match($0, /^ */); if (RLENGTH > 10) exit 1 }' ||
                 fail "$program: the log grows to the right"
         fi
     done
 done
+unset PROBITY_PROFILE
+
+# $1 what, $2 compiler, $3 source. Prints the stacks, without times.
+stacks() {
+    rm -f trace
+    # shellcheck disable=SC2086 # a compiler and its flags
+    $2 -g -O2 -I "$SOURCE/include" ${SANITIZE:+"-fsanitize=$SANITIZE"} -pthread -o program "$3" \
+        "$BUILD/lib/libprobity.a" || fail "$1: does not compile"
+    PROBITY_OUT=$WORK/trace ./program || fail "$1: status $?"
+    "$PROBITY" export --format folded trace 2> errors | sed 's/ [0-9]*$//' | LC_ALL=C sort |
+        xargs
+}
+
+# A handler of exceptions that gcc has moved away from its function, and which begins with a scope.
+cat > caught.cc << 'END'
+#define FN_INSTRUMENT
+#include <FnTrace.h>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+__attribute__((noinline)) static void spin()
+{
+    for (volatile int i = 0; i < 100000; i++) {
+    }
+}
+static inline void handle(int k)
+{
+    FN_FUNC(void, FN_1);
+    spin();
+    __asm__ volatile("" : : "r"(k));
+}
+__attribute__((noinline)) void use(const std::string &text)
+{
+    __asm__ volatile("" : : "r"(&text));
+    if (text.size() > 1000)
+        throw 1;
+}
+__attribute__((noinline)) int thrower(int k)
+{
+    if (k % 3 == 0)
+        throw std::runtime_error("x");
+    return k;
+}
+__attribute__((noinline)) int load(int k)
+{
+    FN_FUNC(int, FN_1);
+    std::vector<std::string> list;
+    for (int i = 0; i < 3; i++) {
+        try {
+            list.push_back(std::to_string(thrower(k + i)));
+        } catch (const std::exception &error) {
+            use(error.what());
+            handle(k);
+            spin();
+            throw std::runtime_error(std::string("y") + error.what());
+        }
+    }
+    return 1;
+}
+int main()
+{
+    FN_FUNC(int, FN_1);
+    for (int k = 0; k < 3; k++) {
+        try {
+            load(k);
+        } catch (...) {
+        }
+    }
+}
+END
+expect "caught" "main main;load main;load;handle" \
+    "$(stacks caught "${CXX:-g++} -std=c++17" caught.cc)"
+
+# A scope in a block, which called setjmp(), goes on.
+cat > block.c << 'END'
+#define FN_INSTRUMENT
+#include <FnTrace.h>
+#include <setjmp.h>
+
+static jmp_buf back;
+static volatile int count = 3;
+
+__attribute__((noinline)) static void leaves(void)
+{
+    FN_FUNC(void, FN_1);
+    if (count > 0)
+        longjmp(back, 1);
+}
+static inline void after(void)
+{
+    FN_FUNC(void, FN_1);
+    for (volatile int i = 0; i < 100000; i++) {
+    }
+}
+__attribute__((noinline)) static void work(void)
+{
+    FN_FUNC(void, FN_1);
+    for (volatile int i = 0; i < count; i++) {
+        FN_FUNC(void, FN_1);
+        if (!setjmp(back))
+            leaves();
+        after();
+    }
+}
+int main(void)
+{
+    FN_FUNC(int, FN_1);
+    work();
+    return 0;
+}
+END
+found=$(stacks block "${CC:-gcc}" block.c)
+work="main;work main;work;work"
+[[ $found =~ ^main\ ${work}\ main\;work\;work(\;leaves\ main\;work\;work)*\;after$ ]] ||
+    fail "block: $found"
 finish

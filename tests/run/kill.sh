@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# SIGKILL at random moments, at least 200 times: what was counted outside of the victim is in its
+# SIGKILL at random moments, at least 200 times: what was counted outside the victim is in its
 # trace; hits, and nested scopes with values.
 # campaign: tsan
 . "$(dirname "$0")/common.bash"

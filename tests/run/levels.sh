@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Levels: set by the program, by a translation unit, by the environment and by the tool, seen by
-# scopes and told by the trace; what the tool says where it cannot; a kill in between.
+# Levels set by the program, a translation unit, the environment and the tool, as seen by scopes and
+# recorded in the trace; messages of the tool if it fails; a kill in between.
 # variants: asan tsan clang
 . "$(dirname "$0")/common.bash"
 
@@ -8,11 +8,11 @@ told=$PROGRAMS/levels_told_internal
 
 run() {
     local status=0
-    timeout 60 "$PROGRAMS/$program" "$@" > out 2> errors || status=$?
+    timeout 300 "$PROGRAMS/$program" "$@" > out 2> errors || status=$?
     [ "$status" = 0 ] || fail "$program $*: status $status: $(head -n 2 errors)"
 }
 
-# $1 trace, the rest: the events expected, "F P ORIGIN", without their places
+# $1 trace, the rest: the expected events, "F P ORIGIN", without their places
 tells() {
     local trace=$1
     shift
@@ -20,19 +20,27 @@ tells() {
         "$("$told" "$trace" | cut -d' ' -f1-3 | tr '\n' ' ' | sed 's/ $//')"
 }
 
-# A program that is asked from outside: $1 level to wait for, $2 how often
+# Starts a program whose levels are set from outside: $1 level to wait for, $2 how often. It prints
+# what it has seen to the file "arrivals".
 start_waiting() {
-    PROBITY_OUT=$WORK/trace "$PROGRAMS/$program" wait "$1" "$2" > pid 2> errors &
+    PROBITY_OUT=$WORK/trace "$PROGRAMS/$program" wait "$1" "$2" > arrivals 2> errors &
     waiting=$!
-    for ((i = 0; i < 500; i++)); do
-        [ ! -s pid ] || break
-        sleep 0.02
-    done
-    # With another thread's first record the spool has all that the tool looks for.
-    for ((i = 0; i < 500; i++)); do
-        "$PROBITY" level "$waiting" > before 2> /dev/null && break
-        sleep 0.02
-    done
+    # After another thread's first record, the spool has everything that the tool needs.
+    wait_until "$waiting" is_answered || fail "wait: $(cat errors)"
+}
+
+# A level set before the first record would be the one with which the trace begins.
+is_answered() {
+    has_lines arrivals 1 begun && "$PROBITY" level "$waiting" > before 2> /dev/null
+}
+
+# The serial number of the last request, in the header of the spool.
+request_serial() {
+    od -An -t u4 -j 496 -N 4 "$SPOOL"/*.0 | tr -d ' '
+}
+
+request_is_made() {
+    [ "$(request_serial)" != "$1" ]
 }
 
 # $1 expected line, the rest: arguments of `probity level`
@@ -91,7 +99,7 @@ for program in levels levels.shared; do
     no_leftovers "$program flight"
 done
 
-# Of two threads, one is announced.
+# One of two threads is announced.
 for program in levels levels.shared; do
     fresh
     PROBITY_OUT=$WORK/trace PROBITY_THREADS=announced run announced 1000
@@ -101,7 +109,7 @@ for program in levels levels.shared; do
     expect "$program all" "2000" "$("$PROBITY" csv other | wc -l)"
 done
 
-# A hit's id is the level that its thread saw: none differs from what the trace tells by then.
+# The id of a hit is the level that its thread saw, and equals the level in the trace at that time.
 program=levels
 fresh
 start_waiting 1 3
@@ -110,15 +118,19 @@ asked "$waiting: levels 2, 3" "$waiting" 2 3
 asked "$waiting: levels 4, 4" trace 4
 asked "{\"pid\": $waiting, \"functions\": 4, \"parameters\": 5}" --json "$waiting" - 5
 asked "$waiting: levels 1, 5" "$waiting" 1
+wait_until "$waiting" has_lines arrivals 1 arrived || fail "level 1: $(cat errors)"
 asked "$waiting: levels 0, 5" "$waiting" 0 -
-refused 2 "'6' is not a level" "$waiting" 6
-refused 2 "'x' is not a level" "$waiting" 1 x
-refused 2 "no process and no trace"
+wait_until "$waiting" has_lines arrivals 1 left || fail "level 0: $(cat errors)"
+refused 2 "invalid level '6'" "$waiting" 6
+refused 2 "invalid level 'x'" "$waiting" 1 x
+refused 2 "expected a process id or a trace"
 refused 2 "too many arguments" "$waiting" 1 2 3
 asked "$waiting: levels 1, 5" "$waiting" 1
+wait_until "$waiting" has_lines arrivals 2 arrived || fail "level 1 again: $(cat errors)"
 asked "$waiting: levels 3, 5" "$waiting" 3
+wait_until "$waiting" has_lines arrivals 2 left || fail "level 3: $(cat errors)"
 
-# Several tools at a time wait for each other.
+# Several concurrent tools wait for each other.
 for i in 1 2 3 4 5; do
     "$PROBITY" level "$waiting" 3 "$((3 + i % 3))" > "asked$i" 2>&1 &
     askers="${askers:-} $!"
@@ -133,7 +145,7 @@ wait "$waiting" || fail "the program: $(cat errors)"
 "$told" trace > found
 expect "the writer's last event" "1 4 3 writer" "$(tail -n 1 found | cut -d' ' -f1-4)"
 expect "events" 14 "$(wc -l < found)"
-# A thread may have looked before a change and probe after it, once each; and the first hit.
+# A thread may read the level before a change and probe after it, once each; so may the first hit.
 others=$("$told" trace x | sed -n 's/^other \([0-9]*\) .*/\1/p')
 [ "$others" -le 27 ] || fail "$others hits under other levels than the trace tells"
 "$PROBITY" check trace > /dev/null || fail "damaged: $("$PROBITY" check trace 2>&1)"
@@ -143,7 +155,7 @@ refused 1 "cannot open 'nowhere'" nowhere 1
 refused 1 "is not recording" $$ 1
 no_leftovers "after the tool"
 
-# Killed between a change and the next drain: the change is in the file, hits in the spool.
+# Killed between a change and the next drain: the change is in the file, the hits in the spool.
 fresh
 start_waiting 0 1
 asked "$waiting: levels 2, 5" "$waiting" 2
@@ -152,29 +164,30 @@ wait "$waiting" 2> /dev/null || true
 "$told" trace | cut -d' ' -f1-3 > found
 printf '5 5 1\n2 5 3\n' | cmp - found || fail "killed: $(cat found)"
 refused 1 "no process $waiting" "$waiting" 1
-refused 1 "does not record any more" trace 1
+refused 1 "no longer recording" trace 1
 "$PROBITY" recover trace > /dev/null
 expect "recovered" "2 5 3" "$("$told" trace | tail -n 1 | cut -d' ' -f1-3)"
 
-# Killed while it does not answer.
+# Killed before it answers.
 fresh
 start_waiting 0 1
 kill -STOP "$waiting"
+serial=$(request_serial)
 "$PROBITY" level "$waiting" 2 > out 2> errors &
 asker=$!
-sleep 0.5
+wait_until "$asker" request_is_made "$serial" || fail "killed while asked: $(cat errors)"
 kill -9 "$waiting"
 status=0
 wait "$asker" || status=$?
 expect "killed while asked" 1 "$status"
-grep -q "ended, or its recording did" errors || fail "killed while asked: $(cat errors)"
+grep -q "ended, or stopped recording" errors || fail "killed while asked: $(cat errors)"
 wait "$waiting" 2> /dev/null || true
 
-# Stopped: no answer in time. When it goes on, it follows the wish.
+# Stopped: no answer in time. When it continues, it follows the request.
 fresh
 start_waiting 2 1
 kill -STOP "$waiting"
-refused 1 "did not answer within 5 s" "$waiting" 2
+refused 1 "did not reply within 5 s" "$waiting" 2
 kill -CONT "$waiting"
 wait "$waiting" || fail "gone on: $(cat errors)"
 expect "gone on" "2 5 3" "$("$told" trace | tail -n 1 | cut -d' ' -f1-3)"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `probity list`: what is listed against comments in the sources, hits against the lines of
+# `probity list`: compares the list with comments in the sources, and hits with the output of
 # `probity csv` and the calls of `probity log`; all ways to compile and link; children, plugins,
 # kills.
 # variants: clang asan
@@ -7,7 +7,7 @@
 . "$(dirname "$0")/common.bash"
 SOURCE=$OLDPWD
 
-# $1 what, $2 status, $3 command; then its arguments. Leaves "output" and "errors".
+# $1 what, $2 status, $3 command; then its arguments. Writes "output" and "errors".
 tool() {
     local what=$1 expected=$2 status=0
     shift 2
@@ -15,8 +15,8 @@ tool() {
     expect "$what: status ($(cat errors))" "$expected" "$status"
 }
 
-# What the comments of sources tell: "KIND NAME FILE:LINE LEVEL". $1 words that begin them, $2 ...
-# sources
+# The expected list from comments in the sources: "KIND NAME FILE:LINE LEVEL". $1 words that begin
+# them, $2 ... sources
 marked() {
     local words=$1 source
     shift
@@ -27,8 +27,8 @@ marked() {
     done | sort
 }
 
-# The same of "output", which is CSV of a list, with hits behind it where $1 says so. Of functions
-# that are there several times (templates) one line, with all calls.
+# The same from "output", which is the CSV of a list, followed by hits if requested by $1. Functions
+# that occur several times (templates) are one line, with all calls.
 listed() {
     awk -v has_hits="${1:-}" '
         NR > 1 {
@@ -51,8 +51,8 @@ listed() {
         END { for (site in hits) print site (has_hits ? " " hits[site] : "") }' output | sort
 }
 
-# Hits by an independent way, added to the lines of "expected": of probes and sites by the lines of
-# csv, of functions by those of the log that name them. $1 ... traces
+# Adds independently counted hits to the lines of "expected": those of probes and sites from csv,
+# those of functions from the log. $1 ... traces
 counted() {
     local kind name place level count
     "$PROBITY" csv "$@" 2> errors | cut -d , -f 3- |
@@ -74,7 +74,7 @@ build() { # $1 compiler, $2 sources, $3 flags for compiling, $4 for linking
         -o program $2 ${4:-} "$BUILD/lib/libprobity.a" -pthread -lm -ldl > messages 2>&1
 }
 
-# ---- What is listed, in all ways to compile and link -------------------------------------------
+# ---- The list, for all ways to compile and link ------------------------------------------------
 
 # $1 what, $2 source, $3 words of the comments that count
 expect_listed() {
@@ -103,7 +103,7 @@ all_ways() {
     done
 }
 
-# A library, and a program without sites of its own.
+# A library, and a program without sites.
 as_library() {
     # shellcheck disable=SC2086
     $1 -D_GNU_SOURCE -I"$SOURCE/include" -O2 -fPIC -shared -DLISTED_LIBRARY -o liblisted.so "$2" \
@@ -125,7 +125,7 @@ if [ "$VARIANT" != asan ]; then
     PROBITY_OUT=$WORK/bare ./program
     tool unlisted 0 list bare
     expect "unlisted: total" "0 of 0 sites hit" "$(grep 'sites hit' output)"
-    expect "unlisted: said" 1 "$(grep -c '^1 of 1 traces list nothing' output)"
+    expect "unlisted: said" 1 "$(grep -c '^1 of 1 traces have no list of sites' output)"
     for define in "-DPROBITY_DISABLE -UFN_INSTRUMENT" "-DPROBITY_UNLISTED"; do
         printf '#include "%s.h"\n' FnTrace probity_typed > none.c
         cat >> none.c << 'END'
@@ -144,7 +144,7 @@ END
         expect "$define: notes" 0 "$(readelf -SW none.o | grep -c 'probity[.]note' || true)"
     done
 
-    # The list costs no instruction, also at the end of a function.
+    # The list costs no instruction, not even at the end of a function.
     cat > tails.c << 'END'
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -173,7 +173,7 @@ fi
 
 LISTED=$SOURCE/tests/programs/listed.c
 
-# $1 what, $2 sources; further: traces
+# $1 what, $2 sources; the rest: traces
 expect_hits() {
     local what=$1 sources=$2
     shift 2
@@ -201,7 +201,7 @@ tool ring 0 list --csv ring
 listed > found
 cut -d ' ' -f 1-4 counts | cmp -s - found || fail "ring: another list"
 
-# Killed: the list is there already; the rest of the records is in the spool. Then recovered.
+# Killed: the list is already in the file; the remaining records are in the spool. Then recovered.
 (PROBITY_OUT=$WORK/killed "$PROGRAMS/listed" kill) 2> /dev/null || true
 tool killed 0 info --json killed
 expect "killed: state" killed "$(jq -r '.[0].state' output)"
@@ -209,7 +209,7 @@ expect_hits killed "$LISTED" killed
 tool recover 0 recover killed
 expect_hits recovered "$LISTED" killed
 
-# A child has the list of its parent; together they have hit more.
+# A child has its parent's list; together they have hit more.
 PROBITY_OUT=$WORK/family "$PROGRAMS/listed" fork || fail "fork: status $?"
 set -- family*
 expect "fork: traces" 2 $#
@@ -222,14 +222,14 @@ expect "fork: both" 11 "$(awk '$5 > 0' counts | wc -l)"
 expect "fork: places" 1 \
     "$("$PROBITY" list --json "$1" "$2" | jq '.sites[] | select(.number == 4000000000).places')"
 
-# Loaded later: listed at the end, behind what was listed at the beginning.
+# Loaded later: listed at the end, after the initial list.
 PROBITY_OUT=$WORK/plugged "$PROGRAMS/listed.shared" plugin "$PROGRAMS/plugin_listed.so" ||
     fail "plugin: status $?"
 expect_hits plugin "$LISTED $SOURCE/tests/programs/plugin_listed.c" plugged
 expect "plugin: object" "$PROGRAMS/plugin_listed.so" \
     "$("$PROBITY" list --json --function '*plug*' plugged | jq -r '.sites[0].object')"
 
-# A plugin that comes back elsewhere is the same.
+# A plugin that is loaded again at another address counts as the same.
 listed_blocks() {
     od -A n -v -t u1 -w1 "$1" | awk '
         { byte[n++] = $1 }
@@ -253,11 +253,11 @@ marked "list|gone" "$LISTED" | awk '$1 == "function" { print $2, 0 }' |
     sort -k1,1 -k2,2nr - called | awk '!seen[$1]++' > expected
 cmp -s expected found || fail "profile: $(diff expected found | head -n 6)"
 tool profile 0 list profiled
-expect "profile: said" 1 "$(grep -c '^1 of 1 traces were made in profile mode' output)"
+expect "profile: said" 1 "$(grep -c '^1 of 1 traces were recorded in profile mode' output)"
 
-# ---- Filters, orders, outputs ------------------------------------------------------------------
+# ---- Filters, sort orders, output formats ------------------------------------------------------
 
-# $1 what, $2 condition in jq; further: options
+# $1 what, $2 condition in jq; the rest: options
 expect_sites() {
     local what=$1 condition=$2
     shift 2
@@ -273,20 +273,26 @@ expect "never: total stays" "18 8" "$(jq -r '.total | "\(.sites) \(.hit)"' outpu
 expect_sites hit '.hits > 0' --hit
 expect_sites function '.name == "twice" or .within == "twice"' --function 'twic?'
 expect "function: total" "2 2" "$(jq -r '.total | "\(.sites) \(.hit)"' output)"
+expect_sites functions '.name == "twice" or .within == "twice" or .name == "called" or
+    .within == "called"' --function 'twic?' --function called
 expect_sites file '.file | endswith("listed.c")' --file 'list*.c'
 expect_sites probe '.number == 7 or (.name == "loop" and .kind == "site")' --probe 7,loop
 tool "probe of none" 1 list --probe 7,nothing plain
 for what in function file; do
     tool "$what of none" 1 list --$what '*.none' plain
     expect "$what of none: total" "0 of 0 sites hit" "$(grep 'sites hit' output)"
-    grep -qF "no site in a $what like '*.none' here; " errors || fail "$what: $(cat errors)"
+    grep -qF "no site in a $what matching '*.none'; " errors || fail "$what: $(cat errors)"
 done
-# What is there but left out by another filter is no mistake.
+for what in function file; do
+    tool "two of $what, one of none" 1 list --$what '*' --$what '*.none' plain
+    grep -qF "no site in a $what matching '*.none'; " errors || fail "$what: $(cat errors)"
+done
+# It is not an error if another filter excludes a match.
 tool "function in another file" 0 list --function twice --file 'list*.c' --never plain
 tool "all hit" 0 list --function twice --never --probe 7 plain
 tool "tid of none" 1 list --tid 1 plain
 
-# Names whose bytes need escapes: places stand below each other.
+# Names whose bytes need escapes: the places are aligned.
 PROBITY_OUT=odd "$PROGRAMS/odd_names"
 tool "odd names" 0 list odd
 expect "column of places" "$(awk 'NR == 1 { print index($0, "place") }' output)" \
@@ -316,7 +322,7 @@ tool "output again" 1 list -o out plain
 tool "output by force" 0 list -f -o out plain
 "$PROBITY" list plain | cmp -s - out || fail "output: differs"
 
-# A list that is damaged is told as such; the hits stay.
+# A damaged list is reported as such; the hits are kept.
 "$PROBITY" list --json --hit plain | jq -c '.sites[] | [.kind, .number, .name, .hits]' |
     sort > expected
 at=$(grep -abo 'never_called' plain | head -n 1 | cut -d : -f 1)

@@ -4,7 +4,7 @@
 # variants: asan clang tsan
 . "$(dirname "$0")/common.bash"
 
-# The log with thread ids and times made equal. $1...: arguments
+# The log with thread ids and times normalized. $1...: arguments
 log() {
     "$PROBITY" log "$@" 2> errors |
         sed -E 's/^[0-9]+:/T:/; s/elapsed:\t.*/elapsed/; /^T: *\[thread /d'
@@ -44,13 +44,24 @@ T: return (0)
 END
 }
 
-# Waits until file $1 is there and has $2 lines that match $3.
+# Starts a program that makes steps and prints their numbers to "made", until end_steps.
+start_steps() {
+    [ -p go ] || mkfifo go
+    exec {go}<> go
+    PROBITY_OUT=$WORK/trace "$PROGRAMS/logged" steps < go > made 2> steps.err &
+    running=$!
+    await "$running" made 1 .
+}
+
+end_steps() {
+    echo >&"$go"
+    wait "$running" || fail "steps: status $?: $(cat steps.err)"
+    exec {go}>&-
+}
+
+# Waits until file $2 exists and has $3 lines that match $4, while job $1 runs.
 await() {
-    for ((i = 0; i < 400; i++)); do
-        [ ! -e "$1" ] || [ "$(grep -c -- "$3" "$1")" -lt "$2" ] || return 0
-        sleep 0.02
-    done
-    fail "$1: fewer than $2 lines with $3"
+    wait_until "$1" has_lines "$2" "$3" "$4" || fail "$2: fewer than $3 lines with $4"
 }
 
 for program in logged logged.shared; do
@@ -67,7 +78,7 @@ T:   elapsed
 T: return (7)
 END
     log --min-duration 1h trace > found 2>&1 || true
-    grep -q 'a duration is' errors || fail "--min-duration 1h: $(cat errors)"
+    grep -q "invalid --min-duration '1h'" errors || fail "--min-duration 1h: $(cat errors)"
     log --min-duration 3600s trace > found
     expect "$program: scopes of an hour" 0 "$(wc -l < found)"
     rm -f trace
@@ -84,13 +95,13 @@ END
     rm -f killed
 done
 
-# Without its binary, a function is told by what the macro saw.
+# Without its binary, a function is described by what the macro saw.
 cp "$PROGRAMS/logged" copy
 PROBITY_OUT=$WORK/trace ./copy
 rm copy
 expect "without binary" "T:   int set_rect" "$(log trace | grep set_rect)"
 
-# Terminals decide on colours, and NO_COLOR.
+# Colours depend on the terminal and on NO_COLOR.
 "$PROBITY" log --color always trace | grep -q $'\033\[1mint main' || fail "no colour"
 "$PROBITY" log trace | grep -q $'\033' && fail "colour in a pipe"
 NO_COLOR=1 script -qec "'$PROBITY' log trace" /dev/null < /dev/null | grep -q $'\033' &&
@@ -110,36 +121,33 @@ quiet "a full disk"
 expect "--follow on a closed trace" "$(wc -l < file)" "$(wc -l < found)"
 rm -f trace made found
 
-# Followed to its end: all of it, and lines come while it runs.
-PROBITY_OUT=$WORK/trace "$PROGRAMS/logged" steps 30 > made &
-running=$!
-await made 1 .
+# Followed to its end: everything is printed, and lines appear while it runs.
+start_steps
 "$PROBITY" log --follow trace > found 2> errors &
 following=$!
 "$PROBITY" log --follow -o kept trace 2> errors.kept &
 keeping=$!
-until compgen -G 'kept*' > /dev/null || ! kill -0 $keeping; do sleep 0.01; done
-await "$(echo kept*)" 1 step
-await found 10 step
-kill -0 "$running" 2> /dev/null || fail "lines came only when the program had ended"
-wait "$running"
+until compgen -G 'kept*' > /dev/null || ! is_running "$keeping"; do sleep 0.01; done
+await "$keeping" "$(echo kept*)" 1 step
+await "$following" found 10 step
+is_running "$running" || fail "the program has ended early"
+end_steps
 wait "$following" || fail "--follow: status $?: $(cat errors)"
 wait "$keeping" || fail "--follow -o: status $?: $(cat errors.kept)"
 "$PROBITY" log trace > file
 cmp -s file found || fail "followed log differs: $(diff file found | head -n 5)"
 cmp -s file kept || fail "followed log in a file differs: $(diff file kept | head -n 5)"
-expect "steps followed" 30 "$(grep -c 'number = ' found)"
+expect "steps followed" "$(wc -l < made)" "$(grep -c 'number = ' found)"
 rm -f trace made found kept
 
-# Killed: what its spool still had comes too. Nothing that was printed before is missing.
-PROBITY_OUT=$WORK/trace "$PROGRAMS/logged" steps 1000 > made 2> errors &
-running=$!
-await made 1 .
+# Killed: the rest of its spool is printed, too. No line printed before is missing.
+start_steps
 "$PROBITY" log --follow trace > found 2> errors &
 following=$!
-await found 5 step
-kill -KILL "$running"
+await "$following" found 5 step
+signal_job KILL "$running" || fail "the program has ended early"
 wait "$running" 2> /dev/null || true
+exec {go}>&-
 wait "$following" || fail "--follow of a killed program: status $?"
 expect "steps of a killed program" "$(tail -n 1 made)" \
     "$(sed -n 's/.*number = //p' found | tail -n 1)"
@@ -147,20 +155,18 @@ expect "steps of a killed program" "$(wc -l < made)" "$(grep -c 'number = ' foun
 "$PROBITY" recover trace 2> errors || fail "recover: $(cat errors)"
 rm -f trace made found
 
-# Interrupted: whole lines, and nothing made up.
-PROBITY_OUT=$WORK/trace "$PROGRAMS/logged" steps 60 > made 2> errors &
-running=$!
-await made 1 .
+# Interrupted: whole lines, and none invented.
+start_steps
 env --default-signal=INT "$PROBITY" log --follow trace > found 2> errors &
 following=$!
-await found 5 step
-kill -INT "$following"
+await "$following" found 5 step
+signal_job INT "$following" || fail "--follow has ended early"
 wait "$following" || fail "--follow interrupted: status $?: $(cat errors)"
 [ "$(tail -c 1 found | od -An -c | tr -d ' ')" = '\n' ] || fail "interrupted: half a line"
 grep -q 'still open' found errors && fail "interrupted: $(cat errors)"
-wait "$running"
+end_steps
 
-# C++: names with their classes, and without. Levels are those that a scope can have.
+# C++: names with their classes, and without. The levels are those that a scope can have.
 rm -f trace
 PROBITY_OUT=$WORK/trace "$BUILD/examples/windows_cxx" > /dev/null
 for pattern in 'Window::~Window' 'Window::~*' '~Window'; do
@@ -173,10 +179,10 @@ status=0
 expect "--level 6" 2 "$status"
 log --tid 1 trace > /dev/null
 grep -q 'probity log. without filters' errors || fail "--tid 1: $(cat errors)"
-# Profile mode leaves nothing to print, and says so.
+# In profile mode there is nothing to print, and the log says so.
 PROBITY_PROFILE=1 PROBITY_OUT=$WORK/profile "$PROGRAMS/logged" > /dev/null
 log profile > found
-grep -q 'counted, not recorded' errors || fail "profile mode: $(cat errors)"
+grep -q 'counts scopes and does not record them' errors || fail "profile mode: $(cat errors)"
 rm -f trace profile
 
 no_leftovers log

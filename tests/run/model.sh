@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# `probity model` and `probity blocks --by correlation`: every number against one that awk makes of
-# the lines of `probity csv`, on traces of the web server and of a program with a queue; forms,
-# golden outputs, and traces in whatever state.
+# `probity model` and `probity blocks --by correlation`: compares every number with one computed by
+# awk from the output of `probity csv`, for traces of the web server and of a program with a queue;
+# output formats, golden outputs, and traces in every state.
 # variants: clang asan
 # campaign: tsan
 . "$(dirname "$0")/common.bash"
 tests=$(cd "$OLDPWD" && cd "$(dirname "$0")/.." && pwd)
 columns=tid,cpu_s,cpu_ns,wall_s,wall_ns,role,correlation,object,probe
 
-# $1 what, $2 status, $3 command; then its arguments. Leaves "output" and "errors".
+# $1 what, $2 status, $3 command; then its arguments. Writes "output" and "errors".
 tool() {
     local what=$1 expected=$2 status=0
     shift 2
@@ -16,8 +16,8 @@ tool() {
     expect "$what: status ($(cat errors))" "$expected" "$status"
 }
 
-# What awk makes of each line: wall, cpu (-1: not known) in ns, role, id, object, probe (whose name
-# may hold commas), thread. Seconds count from the first hit, so that sums are exact.
+# Parses each line: wall, cpu (-1: unknown) in ns, role, id, object, probe (whose name may contain
+# commas), thread. Seconds count from the first hit, so that sums are exact.
 # shellcheck disable=SC2016 # for awk
 parse='{
     split($0, field, ",")
@@ -30,7 +30,7 @@ parse='{
 }'
 
 # Lines "block GROUP;FROM;TO COUNT WALL CPU_COUNT CPU OFF" of a trace, then "row GROUP;FROM
-# FOLLOWED"; "names" holds thread ids and names. Groups of one name are summed up.
+# FOLLOWED"; "names" has thread ids and names. Groups with the same name are added up.
 # shellcheck disable=SC2016
 blocks_awk='
     function group_of(thread,    name) {
@@ -67,8 +67,8 @@ blocks_awk='
             printf "row %s %d 0 0 0 0\n", row, followed[row]
     }'
 
-# Lines of queues, locks and requests: what they are, and what arrived, departed, stayed (how often,
-# how long, longest), the mean number and the largest, the time between arrivals.
+# Lines of queues, locks and requests: kind; arrivals, departures, stays (number, total, longest),
+# the mean number and the largest, the time between arrivals.
 # shellcheck disable=SC2016
 stations_awk=$parse'
     NR == 1 { begin = wall }
@@ -136,7 +136,7 @@ stations_jq='def times: "\(.count) \(.total_ns // 0) \(.max_ns // 0)";
     (.requests[] | "request \(.probe) \(.begins) \(.ends) \(.response | times) " +
         "\(.concurrency.mean) \(.concurrency.max) \(.interarrival.total_ns // 0) 0 0")'
 
-# Field 8 of "expected" and "found" is a quotient, whose last digits may differ.
+# Field 8 of "expected" and "found" is a quotient whose last digits may differ.
 same_stations() {
     [ "$(wc -l < expected)" = "$(wc -l < found)" ] && paste -d ' ' expected found | awk '
         {
@@ -148,7 +148,7 @@ same_stations() {
         }'
 }
 
-# $1 what, $2 trace. Leaves "lines", "names" and "model".
+# $1 what, $2 trace. Writes "lines", "names" and "model".
 same_model() {
     "$PROBITY" csv --columns "$columns" "$2" > lines 2> errors || fail "$1: $(cat errors)"
     "$PROBITY" threads --csv "$2" 2> errors | awk -F, 'NR > 1 { print $2, $3 }' > names
@@ -168,7 +168,7 @@ same_model() {
         fail "$1: queues of awk (<) and the model (>): $(diff expected found | head -n 8)"
 }
 
-# Numbers within "model" that others determine: means, rows of the matrix, buckets, Little's law.
+# Derived numbers within "model": means, rows of the matrix, buckets, Little's law.
 consistent() {
     jq -r '
         def near(a; b): (a - b | fabs) <= 1e-6 * ([a, b, 1] | map(fabs) | max);
@@ -194,8 +194,7 @@ consistent() {
     [ ! -s wrong ] || fail "$1: $(head -c 600 wrong)"
 }
 
-# Quantiles of CPU time of each block against sorted ones: $1 what. Of groups with names of their
-# own.
+# Compares CPU-time quantiles of each span with sorted times: $1 what. For groups with unique names.
 same_quantiles() {
     awk "$parse"'
         thread in last && cpu >= 0 && cpus[thread] >= 0 {
@@ -224,7 +223,7 @@ same_quantiles() {
     [ ! -s wrong ] || fail "$1: quantiles: $(head -n 5 wrong)"
 }
 
-# $1 what, $2 trace: pairs of hits of one id, whose way ends with its request.
+# $1 what, $2 trace: pairs of hits with the same id, whose path ends with its request.
 same_ways() {
     "$PROBITY" csv --columns "$columns" "$2" | awk "$parse"'
         id == "" || role ~ /^lock-/ { next }
@@ -263,7 +262,7 @@ serve() {
     PROBITY_OUT=httpd.probity "$BUILD/examples/httpd" --root root --port 0 --threads 3 \
         > server.out 2> server.err &
     server=$!
-    port=$(server_port)
+    await_port "$server"
     seq 300 | sed "s,.*,url = \"http://127.0.0.1:$port/page.html\"\noutput = /dev/null," > requests
     for client in 1 2 3 4; do
         curl -s -K requests &
@@ -300,7 +299,7 @@ expect "no more in the queue than it has room for" true "$(jq '.queues[0].length
 expect "names of queue and lock" "items items" "$(jq -r '.queues[0].name, .locks[0].name' model |
     paste -sd ' ')"
 
-# From the middle on: what is there already is told.
+# From the middle on: items that are already present are reported.
 middle=$("$PROBITY" csv --columns wall typed.probity | sed -n 9000p)
 tool "from the middle" 0 model --from "@$middle" typed.probity
 mv output model
@@ -326,7 +325,8 @@ same_model "no CPU time" timeless
 expect "no CPU time: samples" 0 "$(jq '[.groups[].blocks[].cpu.count] | add' model)"
 expect "no CPU time: share" null "$(jq '.checks.cpu_explained' model)"
 
-# What a ring has forgotten is no time of its threads, though it keeps names that are older.
+# Time before the oldest records of a ring is not counted for its threads, although it keeps older
+# names.
 PROBITY_MODE=ring PROBITY_CHUNK_RECORDS=512 PROBITY_SPOOL_RECORDS=8192 PROBITY_OUT=ring \
     "$PROGRAMS/typed" 20000 > /dev/null
 tool "ring" 0 model ring
@@ -345,24 +345,24 @@ for name in empty one; do
     tool "$name: dot" 0 model --dot "$tests/golden/good/$name.probity"
 done
 
-# Several traces: groups of one name are one, queues of two processes are two.
+# Several traces: groups with the same name are one, queues of two processes are two.
 PROBITY_OUT=other.probity "$PROGRAMS/typed" 500 > /dev/null
 tool "two traces" 0 model typed.probity other.probity
 expect "two traces" "2 2 3500" "$(jq -r '"\(.groups | length) \(.queues | length) " +
     "\([.queues[].gets] | add)"' output)"
 
-# ---- Live, killed, cut ---------------------------------------------------------------------------
+# ---- Live, killed, truncated ---------------------------------------------------------------------
 
 PROBITY_OUT=live.probity "$PROGRAMS/typed" 50000000 > /dev/null &
 program=$!
 lines_of() { "$PROBITY" csv "$1" 2> /dev/null | head -n 1000 | wc -l; }
 until [ -f live.probity ] && [ "$(lines_of live.probity)" = 1000 ]; do
-    kill -0 "$program" || break
+    is_running "$program" || break
 done
 "$PROBITY" model live.probity > output 2> errors || fail "live: $(cat errors)"
 expect "live: state" live "$(jq -r '.traces[0].state' output)"
 expect "live: requests" true "$(jq '.requests[0].begins > 0' output)"
-kill -KILL "$program"
+signal_job KILL "$program" || fail "the program has ended early"
 wait "$program" 2> /dev/null || true
 "$PROBITY" model live.probity > output 2> errors || fail "killed: $(cat errors)"
 expect "killed: state" killed "$(jq -r '.traces[0].state' output)"
@@ -370,13 +370,13 @@ expect "killed: state" killed "$(jq -r '.traces[0].state' output)"
 
 head -c $(($(stat -c %s typed.probity) * 2 / 3)) typed.probity > part
 tool "cut" 3 model --text part
-grep -q 'NOT COMPLETE' output || fail "a cut trace is called complete"
+grep -q 'INCOMPLETE' output || fail "a cut trace is called complete"
 tool "cut: dot" 3 model --dot part
-grep -q 'NOT COMPLETE' output || fail "a cut trace is drawn as if it were complete"
+grep -q 'INCOMPLETE' output || fail "a cut trace is drawn as if it were complete"
 tool "cut: JSON" 3 model part
 expect "cut: complete" false "$(jq '.traces[0].complete' output)"
 
-# ---- Forms ---------------------------------------------------------------------------------------
+# ---- Output formats ------------------------------------------------------------------------------
 
 for trace in typed.probity walk; do
     tool "dot" 0 model --dot "$trace"
@@ -390,7 +390,7 @@ expect "boxes" "$("$PROBITY" model typed.probity | jq '[.groups[].probes[]] | le
 expect "from the queue" 1 "$(grep -cE '^ *q0 -> g[0-9]+n[0-9]+ ' output)"
 tool "text" 0 model --text typed.probity
 grep -q '^queue items: 3000 put, 3000 got' output || fail "no queue in: $(cat output)"
-grep -q '^trace: typed.probity: complete: ' output || fail "no word of completeness"
+grep -q '^trace: typed.probity: complete: ' output || fail "expected the line about completeness"
 
 cd "$tests/golden/good" || exit 1
 for name in with_ids threads; do
@@ -418,5 +418,6 @@ tool "no trace" 2 model
 tool "two forms" 2 model --json --dot typed.probity
 tool "wrong way" 2 blocks --by name typed.probity
 tool "ways without ids" 0 blocks --by correlation walk
-grep -q '^no hits of one correlation id' output || fail "ways without ids: $(cat output)"
+grep -q '^no consecutive hits with the same correlation id' output ||
+    fail "ways without ids: $(cat output)"
 finish

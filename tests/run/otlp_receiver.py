@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""A receiver of requests on loopback, for tests: otlp_receiver.py FOLDER PLAN
+"""Receives requests on loopback, for tests: otlp_receiver.py DIRECTORY PLAN
 
-Prints its port. Keeps the body of each request that it takes as FOLDER/body.N and its headers as
-FOLDER/headers.N. PLAN: a line "STATUS RETRY_AFTER ANSWER" for each of the first requests ("-": none;
-ANSWER: hexadecimal); behind them, 200.
+Prints its port. Saves the body of each accepted request as DIRECTORY/body.N and its headers as
+DIRECTORY/headers.N. PLAN: a line "STATUS RETRY_AFTER RESPONSE" for each of the first requests ("-":
+none; RESPONSE: hexadecimal); then 200.
 """
 import http.server
 import sys
 
-folder, plan = sys.argv[1], [line.split() for line in open(sys.argv[2])]
+directory, plan = sys.argv[1], [line.split() for line in open(sys.argv[2])]
 taken = 0
 
 
@@ -20,9 +20,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         status, retry, answer = plan.pop(0) if plan else ("200", "-", "-")
         if status == "200":
-            with open(f"{folder}/body.{taken:06}", "wb") as file:
+            with open(f"{directory}/body.{taken:06}", "wb") as file:
                 file.write(body)
-            with open(f"{folder}/headers.{taken:06}", "w") as file:
+            with open(f"{directory}/headers.{taken:06}", "w") as file:
                 file.write(f"{self.path}\n{self.headers}")
             taken += 1
         answer = b"" if answer == "-" else bytes.fromhex(answer)

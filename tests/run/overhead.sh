@@ -1,31 +1,31 @@
 #!/usr/bin/env bash
-# `probity overhead`: its figures against those of an awk program over its own runs, what it says of
-# programs that fail, and that it leaves nothing behind, also when it is interrupted.
+# `probity overhead`: compares its figures with those computed by awk from its own runs; its
+# messages for programs that fail; and that no file or process remains, even if it is interrupted.
 # variants: clang
 # campaign: tsan
 . "$(dirname "$0")/common.bash"
 export TMPDIR=$WORK/tmp
 mkdir "$TMPDIR"
 
-# $1 what, $2 status; then arguments of overhead. Leaves "output" and "errors".
+# $1 what, $2 status; then arguments of overhead. Writes "output" and "errors".
 overhead() {
     local what=$1 expected=$2 status=0
     shift 2
     "$PROBITY" overhead "$@" > output 2> errors || status=$?
     expect "$what: status ($(cat errors))" "$expected" "$status"
-    [ -z "$(ls "$TMPDIR")" ] || fail "$what: left behind: $(find "$TMPDIR" | tail -n 2)"
+    [ -z "$(ls "$TMPDIR")" ] || fail "$what: remaining files: $(find "$TMPDIR" | tail -n 2)"
     no_leftovers "$what"
 }
 
-# $1 what, $2 text of the one line on stderr
+# $1 what, $2 text of the single line on stderr
 told() {
     [ "$(wc -l < errors)" -eq 1 ] || fail "$1: not one line: $(cat errors)"
     grep -qF -- "$2" errors || fail "$1: '$2' is not in: $(cat errors)"
 }
 
-# From the JSON's runs: "OFF ON SLOWDOWN LOW HIGH ADDED LOW HIGH" of wall or CPU time. Of 8 pairs,
-# 4 of the 256 sums of ranks are below 4 or above its mirror image: the interval leaves out 3 means
-# at each end. $1 wall or cpu
+# From the JSON's runs: "OFF ON SLOWDOWN LOW HIGH ADDED LOW HIGH" of wall or CPU time. With 8 pairs,
+# 4 of the 256 rank sums are below 4 or above its mirror image: the interval excludes 3 means at
+# each end. $1 wall or cpu
 from_runs() {
     jq -r --arg time "$1" '.pairs[] | [.off, .on] |
         map(if $time == "wall" then .wall_ns else .user_ns + .system_ns end) | @tsv' output | awk '
@@ -63,13 +63,28 @@ from_answer() {
         awk '{ printf "%.0f %.0f %.6f %.6f %.6f %.0f %.0f %.0f\n", $1, $2, $3, $4, $5, $6, $7, $8 }'
 }
 
+# Numbers that were rounded twice may differ in their last digit.
+agree() {
+    awk -v expected="$2" -v found="$3" 'BEGIN {
+        count = split(expected, one, " ")
+        if (split(found, other, " ") != count)
+            exit 1
+        for (i = 1; i <= count; i++) {
+            off = one[i] - other[i]
+            size = one[i] < 0 ? -one[i] : one[i]
+            if (off > 1e-5 * (size + 1) || -off > 1e-5 * (size + 1))
+                exit 1
+        }
+    }' || fail "$1: expected '$2', found '$3'"
+}
+
 ENDS=$PROGRAMS/ends
 overhead "JSON" 0 --json -n 8 -- "$ENDS" exec 2 5000
-expect "wall" "$(from_runs wall)" "$(from_answer wall)"
-expect "CPU" "$(from_runs cpu)" "$(from_answer cpu)"
+agree "wall" "$(from_runs wall)" "$(from_answer wall)"
+agree "CPU" "$(from_runs cpu)" "$(from_answer cpu)"
 expect "turns" "false true false true false true false true" \
     "$(jq -r '[.pairs[].on_came_first] | map(tostring) | join(" ")' output)"
-# Of the program and of the one behind exec, as one run by hand has them.
+# Of the program and of the one after exec, as in a single run by hand.
 PROBITY_OUT=$WORK/by_hand.%p "$ENDS" exec 2 5000 > /dev/null 2>&1
 records=$("$PROBITY" info by_hand.* | awk '$1 == "records" { n += $2 + $6 } END { print n }')
 rm -rf "${SPOOL:?}"/*
@@ -80,16 +95,53 @@ expect "nothing is recorded without" "0 0" \
         join(" ")' output)"
 
 overhead "CSV" 0 --csv -n 1 "$PROGRAMS/tree"
-expect "lines" "pair,recording 1,0 1,1" \
+expect "lines" "pair,recording 1,0 1,1 1,2" \
     "$(cut -d, -f1,2 output | paste -sd' ')"
 overhead "text" 0 -n 1 "$PROGRAMS/tree"
-grep -q 'too few pairs for an interval' output || fail "no word of too few pairs"
-grep -qx 'records lost: 0; traces: 1, not complete: 0' output || fail "no word of losses"
+grep -q 'too few pairs for an interval' output || fail "expected a note about too few pairs"
+grep -qx 'records lost: 0; traces: 1, incomplete: 0' output || fail "expected the line about losses"
 
 overhead "profile mode" 0 --profile --json -n 1 "$PROGRAMS/tree"
 expect "calls" 218 "$(jq .records.median output)"
 
-# Another program without recording: it is told by what it does not do.
+# The cost of start and end is separate from that of the records, seven of which are too few to
+# measure.
+overhead "few records" 0 -n 6 -- "$PROGRAMS/tree"
+grep -q '^start and exit add to each process: CPU time .* wall time ' output ||
+    fail "few records: no start: $(cat output)"
+grep -qx 'cost per record: unknown (fewer than 100000 per process)' output ||
+    fail "few records: $(cat output)"
+! grep -q '^a record adds' output || fail "few records: $(cat output)"
+overhead "few records, JSON" 0 -n 6 --json -- "$PROGRAMS/tree"
+expect "few records: one" null "$(jq -c .record.cpu_ns output)"
+overhead "many records" 0 -n 7 -i --json -- "$PROGRAMS/refused" hits 100000
+# Nothing is recorded in the runs that measure the start.
+expect "idle runs" "0 0 7" "$(jq -r '[.pairs[].idle] |
+    [(map(.records) | add), (map(.calls) | add), (map(.traces) | add)] | map(tostring) |
+        join(" ")' output)"
+# The medians of the means of every two: of what the idle runs add, and of the rest by record.
+jq -r '.pairs[] | [.off, .on, .idle] | map(.user_ns + .system_ns) + [.[1].records] | @tsv' \
+    output | awk '
+        function median(list, n,    i, j, t) {
+            for (i = 2; i <= n; i++)
+                for (j = i; j > 1 && list[j - 1] > list[j]; j--) {
+                    t = list[j]; list[j] = list[j - 1]; list[j - 1] = t
+                }
+            return n % 2 ? list[(n + 1) / 2] : (list[n / 2] + list[n / 2 + 1]) / 2
+        }
+        function walsh(list, n,    i, j, made) {
+            for (i = 1; i <= n; i++)
+                for (j = i; j <= n; j++)
+                    mean[++made] = (list[i] + list[j]) / 2
+            return median(mean, made)
+        }
+        { start[NR] = $3 - $1; record[NR] = ($2 - $3) / $4 }
+        END { printf "%.0f %.4f\n", walsh(start, NR), walsh(record, NR) }' > from_runs
+agree "start and record" "$(cat from_runs)" "$(jq -r '[.start.cpu_ns.estimate,
+    .record.cpu_ns.estimate] | @tsv' output | awk '{ printf "%.0f %.4f\n", $1, $2 }')"
+expect "processes" 1 "$(jq .start.processes output)"
+
+# A different program as the base, which shows that it ran, and without recording.
 cat > plain << 'END'
 #!/bin/sh
 echo ran "$1" ${PROBITY_OUT:+recording} >> ran
@@ -102,20 +154,20 @@ chmod +x plain probing
 PROBITY_OUT=$WORK/none PROBITY_LOG=stderr overhead "base" 0 -n 2 --base ./plain -- ./probing word \
     2>> errors
 expect "the base runs" "ran word ran word ran word" "$(paste -sd' ' ran)"
-[ ! -e none ] || fail "a trace outside of our folder"
+[ ! -e none ] || fail "a trace outside the directory"
 
 overhead "failing program" 1 -n 2 -- "$ENDS" exit
 told "failing program" "without recording, failed with status 7"
 overhead "ignored status" 0 -n 2 -i -- "$ENDS" exit
 overhead "killed program" 1 -n 2 -- "$ENDS" kill
-told "killed program" "without recording, was ended by signal 9 (Killed)"
+told "killed program" "without recording, was terminated by signal 9 (Killed)"
 overhead "killed program, ignored" 0 -n 2 -i --json -- "$ENDS" kill 2 100
 { PROBITY_OUT=$WORK/killed "$ENDS" kill 2 100; } > /dev/null 2>&1 || true
 records=$("$PROBITY" info killed | awk '$1 == "records" { n += $2 + $6 } END { print n }')
 rm -rf "${SPOOL:?}"/*
 expect "its records" "$records" "$(jq .records.least output)"
 overhead "no probes" 1 -n 2 true
-told "no probes" "'true' made no trace"
+told "no probes" "'true' wrote no trace"
 overhead "no program" 1 ./none
 told "no program" "cannot run './none': No such file or directory"
 overhead "no base" 1 --base ./none -- "$PROGRAMS/tree"
@@ -126,12 +178,12 @@ overhead "no time" 2 --min-time x true
 overhead "both" 2 --json --csv true
 touch there
 overhead "existing output" 1 -o there true
-told "existing output" "'there' exists"
-TMPDIR=/dev/null "$PROBITY" overhead true 2> errors && fail "no folder: status 0"
-told "no folder" "cannot make a folder in '/dev/null'"
+told "existing output" "'there' already exists"
+TMPDIR=/dev/null "$PROBITY" overhead true 2> errors && fail "no directory: status 0"
+told "no directory" "cannot create a directory in '/dev/null'"
 
-# Interrupted while a program runs that does not end by itself: the program ends too, and nothing
-# of it is left.
+# Interrupted while a program runs that does not end by itself: the program ends, too, and leaves
+# nothing.
 truncate -s 65536 truth
 cat > endless << END
 #!/bin/sh
@@ -139,7 +191,7 @@ cat > endless << END
 END
 chmod +x endless
 for signal in INT TERM HUP; do
-    # A job in the background ignores SIGINT unless it is told otherwise.
+    # A background job ignores SIGINT by default.
     env --default-signal=INT "$PROBITY" overhead -n 1 ./endless > output 2> errors &
     tool=$!
     until [ -n "$(ls "$SPOOL")" ]; do :; done
@@ -147,7 +199,7 @@ for signal in INT TERM HUP; do
     status=0
     { wait $tool; } 2> /dev/null || status=$?
     expect "$signal: status" "$((128 + $(kill -l $signal)))" "$status"
-    [ -z "$(ls "$TMPDIR")" ] || fail "$signal: left behind: $(find "$TMPDIR")"
+    [ -z "$(ls "$TMPDIR")" ] || fail "$signal: remaining files: $(find "$TMPDIR")"
     no_leftovers "$signal"
 done
 finish

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# The log that a program prints as it runs (PROBITY_LOG): the same lines as the tool's, while the
-# program runs, in order and whole; what cannot be printed; levels under which scopes are recorded.
+# The log that a program prints while it runs (PROBITY_LOG): the same lines as the tool's, whole and
+# in order, while the program runs; printing errors; levels under which scopes are recorded.
 # variants: asan tsan clang
 . "$(dirname "$0")/common.bash"
 
 count=20000
 [ "${VARIANT:-gcc}" = gcc ] || count=1000
 
-# $1: status expected, the rest: the program and its arguments
+# $1: expected status, the rest: the program and its arguments
 run() {
     local status=0 wanted=$1
     shift
-    timeout 60 "$PROGRAMS/$program" "$@" > out 2> errors || status=$?
+    timeout 300 "$PROGRAMS/$program" "$@" > out 2> errors || status=$?
     expect "$program $*: status" "$wanted" "$status"
 }
 
@@ -30,19 +30,25 @@ for program in own_log own_log.shared; do
     "$PROBITY" check trace > /dev/null || fail "$program: damaged"
     no_leftovers "$program"
 
-    # What an earlier run printed stays.
+    # The output of an earlier run is kept.
     PROBITY_OUT=$WORK/trace PROBITY_OVERWRITE=1 PROBITY_LOG=$program.log run 0 run $count
     expect "added to" "$((4 * count))" "$(grep -c 'return (' "$program.log")"
 
     fresh
-    PROBITY_OUT=$WORK/trace PROBITY_LOG=$WORK/log run 0 slow 60
+    PROBITY_OUT=$WORK/trace PROBITY_LOG=$WORK/log run 0 slow 30
     expect "printed while it runs" seen "$(cat out)"
     same_log trace log
 
-    # Without PROBITY_OUT no trace is left.
+    # Without PROBITY_OUT no trace remains.
     fresh
     PROBITY_LOG=stderr run 0 run 10
     expect "to stderr" 20 "$(grep -c 'return (' errors)"
+    for stream in stdout -; do
+        PROBITY_LOG=$stream PROBITY_SUMMARY=$stream run 0 run 10
+        expect "to $stream" 20 "$(grep -c 'return (' out)"
+        expect "summary to $stream" 1 "$(grep -c '^trace: .*complete' out)"
+        expect "to $stream: stderr" "" "$(cat errors)"
+    done
     expect "files" "errors out" \
         "$(find . -type f -printf '%f\n' | sort | tr '\n' ' ' | sed 's/ $//')"
     no_leftovers "$program without a trace"
@@ -51,14 +57,19 @@ for program in own_log own_log.shared; do
     run 0 start 10
     same_log trace "$program-%.log"
 
-    fresh
-    # A child cannot look for leaks on the stacks of its parent's threads.
-    ASAN_OPTIONS=detect_leaks=0 PROBITY_OUT=$WORK/trace PROBITY_LOG=$WORK/log run 0 fork
-    expect "logs of parent and child" 2 "$(find . -name 'log*' | wc -l)"
-    same_log "$(find . -name 'trace.*')" "$(find . -name 'log.*')"
-    same_log trace log
+    # AddressSanitizer does not hold its allocator's locks at fork, as libc does: a child that
+    # allocates hangs if the writer thread was allocating.
+    if [ "${VARIANT:-gcc}" = asan ]; then
+        echo "$program: not forked: AddressSanitizer's allocator may hang in the child"
+    elif ! unfollowed "$program fork" "a child that starts a thread may hang"; then
+        fresh
+        PROBITY_OUT=$WORK/trace PROBITY_LOG=$WORK/log run 0 fork
+        expect "logs of parent and child" 2 "$(find . -name 'log*' | wc -l)"
+        same_log "$(find . -name 'trace.*')" "$(find . -name 'log.*')"
+        same_log trace log
+    fi
 
-    # A scope of level L under level F is recorded where L is not above F: 1 + 2 + ... + 6.
+    # A scope of level L under level F is recorded if L is at most F: 1 + 2 + ... + 6.
     fresh
     PROBITY_OUT=$WORK/trace PROBITY_LOG=$WORK/log run 0 levels 5
     expect "scopes under all levels" $((21 * 5)) "$(grep -c 'leave;' log)"
@@ -69,7 +80,8 @@ for program in own_log own_log.shared; do
 done
 
 program=own_log
-# Nobody reads any more; no room; nowhere: one line, and the trace has all.
+# The reader has gone; the disk is full; the path does not exist: one line, and the trace is
+# complete.
 for log in nowhere/log /dev/full fifo; do
     fresh
     mkfifo fifo
@@ -89,14 +101,12 @@ fresh
 PROBITY_LOG=nowhere/log run 0 run 100
 expect "the trace stays where its log is not printed" 1 "$(find . -name '*.probity' | wc -l)"
 
-# While the program reads its own trace, its spool is as live as any; killed, it leaves all.
+# While the program reads its own trace, its spool is live as usual; when killed, it leaves
+# everything.
 fresh
 PROBITY_OUT=$WORK/trace PROBITY_LOG=$WORK/log "$PROGRAMS/own_log" slow 100000 > out 2> errors &
 running=$!
-for ((i = 0; i < 500; i++)); do
-    [ ! -s log ] || break
-    sleep 0.02
-done
+wait_until "$running" has_lines log 21 . || fail "while it runs: $(cat errors)"
 for i in 1 2 3; do
     "$PROBITY" recover trace > recovered 2>&1 && fail "recovered while it runs"
     grep -q "still being recorded" recovered || fail "while it runs: $(cat recovered)"
@@ -106,6 +116,6 @@ kill -9 $running
 wait $running 2> /dev/null || true
 "$PROBITY" recover trace > /dev/null || fail "after the kill"
 "$PROBITY" log trace > by_tool 2> repairs
-# The log ends where the last SYNC was; whole lines but for the last.
+# The log ends at the last SYNC; all lines but the last are whole.
 head -n 20 log | cmp - <(head -n 20 by_tool) || fail "killed: the log is another"
 finish

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Percentiles of `probity report`, against the sorted times of the calls that `probity log` prints:
-# within 1 %, but of what profile mode counted, where 13 % is what the report says.
+# Compares percentiles of `probity report` with the sorted times of the calls printed by `probity
+# log`: within 1 %, except in profile mode, for which the report states 13 %.
 # variants: clang asan
 . "$(dirname "$0")/computed.bash"
 . "$(dirname "$0")/common.bash"
 UNLIKE='^(main|pausing|jumping|landing)$' # with pauses, or left by longjmp
 
-# $1 what, $2 error that is allowed; CSV in "report"
+# $1 what, $2 permitted error; CSV in "report"
 same_percentiles() {
     awk -v allowed="$2" -v unlike="$UNLIKE" '
         function check(name, found, per_mille,    rank, exact) {
@@ -35,13 +35,13 @@ same_percentiles() {
     [ ! -s wrong ] || fail "$1: $(head -n 5 wrong)"
 }
 
-# What the column "percentile_error" of "report" says.
+# The column "percentile_error" of "report".
 errors_told() {
     awk -F , 'NR == 1 { while ($++at != "percentile_error") { } }
               NR > 1 { gsub(/"[^"]*"/, ""); print $at }' report | sort -u
 }
 
-# Times in log are cut to a microsecond where they are above a millisecond.
+# The log truncates times above a millisecond to a microsecond.
 PROBITY_OUT=$WORK/varied "$PROGRAMS/varied" 3 300
 PROBITY_OUT=$WORK/walk "$PROGRAMS/tree"
 for trace in varied walk; do
@@ -54,17 +54,17 @@ calls_of varied walk
 "$PROBITY" report --csv varied walk > report
 same_percentiles "two traces" 0.01
 "$PROBITY" report varied > report
-! grep -q '^percentiles' report || fail "a word on percentiles: $(cat report)"
+! grep -q '^percentiles' report || fail "unexpected note about percentiles: $(cat report)"
 
-# The functions take the same time in profile mode, more or less: what is told must say so.
+# The functions take about the same time in profile mode; the report must state the error.
 PROBITY_PROFILE=1 PROBITY_OUT=$WORK/counted "$PROGRAMS/varied" 3 300
 "$PROBITY" report --csv counted > report
 expect "error in profile mode" 0.1289 "$(errors_told)"
 "$PROBITY" report counted > report
-grep -q '^percentiles of 5 functions are right to 13 %: profile mode' report ||
-    fail "no word on percentiles: $(cat report)"
+grep -q '^percentiles of 5 functions are accurate to 13 %: profile mode' report ||
+    fail "expected a note about percentiles: $(cat report)"
 "$PROBITY" report --columns calls,max counted > report
-! grep -q '^percentiles' report || fail "a word on percentiles that are not shown"
+! grep -q '^percentiles' report || fail "unexpected note about percentiles that are not shown"
 "$PROBITY" report --json counted varied > report
 expect "error of both" 0.12890625 "$(grep -oE '"percentile_error": [0-9.]+' report | sort -u |
     awk '{ print $2 }')"

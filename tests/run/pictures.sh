@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Pictures in tables: the distributions of `probity report` against the rows of `probity hist`, the
-# columns that there are on terminals of a width, and what colours say.
+# Charts in tables: compares the distributions of `probity report` with the rows of `probity hist`;
+# the columns shown on terminals of a given width, and the meaning of colours.
 # variants: asan
 . "$(dirname "$0")/common.bash"
 
-# The table of $2 on a terminal of $1 columns; then arguments. To "output".
+# The table of $2 on a terminal of $1 columns; then arguments. Writes "output".
 on_terminal() {
     local columns=$1 words=$2
     shift 2
@@ -16,8 +16,9 @@ plain() {
     sed 's/\x1b\[[0-9;]*m//g' output
 }
 
-# Distributions of the table in "output" by the powers of two that hist has for each function: those
-# of the fastest call are the first, and so many of them are a cell that all have one.
+# Compares the distributions of the table in "output" with the powers of two in hist for each
+# function: the fastest call is in the first cell, and all functions use the same number of powers
+# per cell.
 cat > check.py << 'END'
 import json, subprocess, sys
 tool, trace, heights = sys.argv[1:4]
@@ -56,17 +57,17 @@ LC_ALL=C.UTF-8 "$PROBITY" report --columns distribution trace > output
 python3 check.py "$PROBITY" trace ' ▁▂▃▄▅▆▇█' > found 2>&1 ||
     fail "UTF-8: $(cat found)"
 expect "functions" "8 functions" "$(cat found)"
-grep -q '^distribution: times of one call from ' output || fail "no scale below: $(cat output)"
-# A function that one thread called has that thread's distribution.
+grep -q '^distribution: time per call from ' output || fail "no scale below: $(cat output)"
+# A function called by one thread has that thread's distribution.
 LC_ALL=C "$PROBITY" report --columns distribution --by-thread --function 'f*i' trace > output
 expect "lines of a function and its thread" 2 "$(awk 'NR > 2 && NF == 0 { exit } NR > 2' output |
     wc -l)"
 expect "a thread as its function" 1 "$(awk 'NR > 2 && NF == 0 { exit }
     NR > 2 { print substr($0, 1, 18) }' output | sort -u | wc -l)"
-# Not without being asked for where no terminal is, and in no other form.
+# Only on request without a terminal, and in no other format.
 LC_ALL=C.UTF-8 "$PROBITY" report trace > output
-! grep -q 'distribution' output || fail "a distribution that nobody asked for"
-grep -q ' p50 ' output || fail "no room where there is no terminal"
+! grep -q 'distribution' output || fail "unexpected distribution"
+grep -q ' p50 ' output || fail "expected all columns without a terminal"
 LC_ALL=C.UTF-8 "$PROBITY" report --csv trace | head -n 1 > output
 ! grep -q 'distribution' output || fail "a picture in CSV"
 status=0
@@ -79,7 +80,7 @@ grep -q '^no calls' output || fail "none: $(cat output)"
 ! grep -q '^distribution:' output || fail "a scale of nothing"
 
 if command -v script > /dev/null; then
-    # What fits, and a word of what does not.
+    # The columns that fit, and a note about those that do not.
     for columns in 60 80 100 132 200; do
         on_terminal "$columns" report trace
         plain > table
@@ -87,30 +88,30 @@ if command -v script > /dev/null; then
         [ "$longest" -le "$columns" ] || fail "report: line of $longest on $columns columns"
         grep -q ' function$' table || fail "report: no head on $columns columns"
         case $columns in
-            60 | 80 | 100) grep -q '^no room for the columns .*min' table ||
-                fail "report: no word of what is left out on $columns columns" ;;
+            60 | 80 | 100) grep -q '^hidden columns: .*min' table ||
+                fail "report: expected a note about omitted columns on $columns columns" ;;
             *) ! grep -q '^no room' table || fail "report: no room on $columns columns" ;;
         esac
     done
     on_terminal 80 report trace
     grep -q '█' output || fail "no distribution on a terminal"
     LOCALE=C on_terminal 80 report trace
-    ! grep -q 'distribution  ' output || fail "a distribution in ASCII that nobody asked for"
+    ! grep -q 'distribution  ' output || fail "unexpected distribution in ASCII"
     PROBITY_OUT=$WORK/walk "$PROGRAMS/blocks"
     for columns in 60 80 132; do
         on_terminal "$columns" blocks --probe 1,2 walk
         plain > table
         longest=$(sed '/^$/,$d' table | LC_ALL=C.UTF-8 wc -L)
         [ "$longest" -le "$columns" ] || fail "blocks: line of $longest on $columns columns"
-        expect "blocks: word of what is left out on $columns columns" \
-            "$([ "$columns" = 132 ] || echo no)" \
-            "$(sed -n 's/^\(no\) room for the columns .*min.*/\1/p' table)"
+        expect "blocks: note about omitted columns on $columns columns" \
+            "$([ "$columns" = 132 ] || echo hidden)" \
+            "$(sed -n 's/^\(hidden\) columns: .*min.*/\1/p' table)"
         head -n 1 table | grep -q '^ *calls   share     wall ' || fail "blocks: no head"
     done
     on_terminal 132 blocks --corrected --probe 1,2 walk
     plain | head -n 1 | grep -q ' corrected  ' || fail "no corrected times on 132 columns"
-    # Likewise of the other tables, and what is shown is what is there without a terminal. $1
-    # columns, $2 what is left out, $3 fields of a line that are left, $4 command
+    # The same for other tables; the columns shown are as without a terminal. $1 columns, $2 columns
+    # left out, $3 remaining fields of a line, $4 command
     narrow() {
         local columns=$1 left=$2 fields=$3 words=$4 longest
         on_terminal "$columns" "$words"
@@ -118,8 +119,8 @@ if command -v script > /dev/null; then
         longest=$(awk '/^$/ && n++ == '"${blank:-0}"' { exit } 1' table | LC_ALL=C.UTF-8 wc -L)
         [ "$longest" -le "${room:-$columns}" ] ||
             fail "$words: line of $longest on $columns columns"
-        expect "$words: left out on $columns columns" "$left" \
-            "$(sed -nE 's/^no room for the columns? (.*)$/\1/p' table)"
+        expect "$words: omitted on $columns columns" "$left" \
+            "$(sed -nE 's/^hidden columns?: (.*)$/\1/p' table)"
         # shellcheck disable=SC2086
         LC_ALL=C.UTF-8 "$PROBITY" $words > whole
         diff <(awk -v fields="$fields" '/^[ 0-9.]+[0-9.a-z%-]+ / && !/ sites hit/ {
@@ -128,7 +129,7 @@ if command -v script > /dev/null; then
             <(awk -v fields="$fields" '/^[ 0-9.]+[0-9.a-z%-]+ / && !/ sites hit/ {
                 n = split(fields, field, ","); line = ""
                 for (i = 1; i <= n; i++) line = line " " $i; print line }' table) > difference ||
-            fail "$words: whole (<), on $columns columns (>): $(head -n 6 difference)"
+            fail "$words: unlimited (<), on $columns columns (>): $(head -n 6 difference)"
     }
     narrow 132 "" 1,2,3,4,5,6 "tree trace"
     narrow 80 "" 1,2,3,4,5,6 "tree trace"
@@ -148,22 +149,23 @@ if command -v script > /dev/null; then
         place=$(plain | awk 'NR == 1 { print index($0, "place") }')
         [ $((place + 17)) -le "$columns" ] || fail "list: place at $place of $columns columns"
     done
-    # Of what is deep the outer levels are not drawn.
-    "$PROGRAMS/monster_internal" recursion 40 > deep
+    # The outer levels of deep paths are not drawn.
+    "$PROGRAMS/gen_adversarial_traces_internal" recursion 40 > deep
     on_terminal 80 tree deep
     plain > table
     longest=$(sed '/^$/,$d' table | LC_ALL=C.UTF-8 wc -L)
     [ "$longest" -le 80 ] || fail "tree: a line of $longest on 80 columns"
-    # 80 less 49 of numbers and 2 of blanks hold a name of 4 and 8 levels, or 12 of words and 4.
+    # 80 less 49 for numbers and 2 for blanks holds a name with 4 and 8 levels, or 12 for words and
+    # 4.
     expect "tree: first that lacks levels" "(5 levels)" \
         "$(sed -nE '/^$/q; s/.*(\([0-9]+ levels?\)).*/\1/p' table | head -n 1)"
     expect "tree: deepest" "(35 levels)" \
         "$(sed -nE '/^$/q; s/.*(\([0-9]+ levels?\)).*/\1/p' table | tail -n 1)"
     expect "tree: names" 40 "$(sed '/^$/,$d' table | grep -c ' open$')"
-    # What was asked for is there.
+    # Requested columns are present.
     on_terminal 60 report --wide trace
     plain | sed -n 2p | grep -q ' at once .* p90 ' || fail "--wide lacks columns"
-    # Hot is what has a quarter of all self time, and nothing else.
+    # Exactly the functions with a quarter of all self time are hot.
     on_terminal 200 report trace
     awk 'NF == 0 { exit } index($0, "\033[1;31m") > 0 && index($0, "\033[1;31m") < 40 {
         print $NF }' output | sort > found

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# What two parties do to each other's records, forced at the one instruction where it matters.
+# Races between two parties, forced at the one instruction that matters.
 # variants: clang
 # campaign: tsan
-# timeout: 120
+# timeout: 600
 . "$(dirname "$0")/common.bash"
 
-# $1 program, the rest: arguments. What it prints, "COUNT ID", is in the trace of its first name.
+# $1 program, the rest: arguments. Its output, "COUNT ID", must match the trace named after it.
 counted() {
     local program=$1 trace=${1%_internal} status=0
     shift
     fresh
-    timeout 100 "$PROGRAMS/$program" "$@" > expected 2> errors || status=$?
+    timeout 300 "$PROGRAMS/$program" "$@" > expected 2> errors || status=$?
     [ "$status" != 77 ] || return 0
     expect "$program $*: status" 0 "$status"
     "$PROBITY" csv --columns probe "$trace" | sort | uniq -c | awk '{ print $1, $2 }' > found
@@ -21,20 +21,20 @@ counted() {
     "$PROBITY" check "$trace" > checked || fail "$program $*: $(cat checked)"
 }
 
-# A probe without a chunk, and a handler that gets one meanwhile.
+# A probe without a chunk, and a handler that gets one in the meantime.
 counted dropping_internal 1
 counted dropping_internal 3
-# An inline event whose chunk its handler used up.
+# An inline event whose handler used up its chunk.
 fresh
 status=0
-timeout 100 "$PROGRAMS/refusing_internal" 2> errors || status=$?
+timeout 300 "$PROGRAMS/refusing_internal" 2> errors || status=$?
 [ "$status" = 77 ] || expect "refusing_internal: status ($(cat errors))" 0 "$status"
-# A handler that reads the CPU clock inside a probe that does.
+# A handler that reads the CPU clock inside a probe that does so, too.
 status=0
 "$PROGRAMS/measured_internal" > torn 2> errors || status=$?
 [ "$status" = 77 ] || expect "measured_internal ($(cat errors)): readings torn" "0 0" \
     "$status $(cat torn)"
-# A move of a hit that a jump has left, and one at work.
+# A relocation of a hit that was abandoned by a jump, and one in progress.
 status=0
 "$PROGRAMS/moving_internal" > moving 2> errors || status=$?
 [ "$status" = 77 ] || expect "moving_internal ($(cat errors)): still told" "0 0 1" \
@@ -42,18 +42,18 @@ status=0
 # A handler that forks inside a probe, to which the child returns.
 fresh
 status=0
-PROBITY_CPU_TIME=0 PROBITY_OUT=$WORK/trace timeout 100 "$PROGRAMS/forking" > died 2> errors ||
+PROBITY_CPU_TIME=0 PROBITY_OUT=$WORK/trace timeout 300 "$PROGRAMS/forking" > died 2> errors ||
     status=$?
 if [ "$status" != 77 ]; then
     expect "forking ($(cat errors)): status, children that died" "0 0" \
         "$status $(cut -d' ' -f2 died)"
     [ "$(cut -d' ' -f1 died)" -gt 100 ] || fail "forking: only $(cat died)"
 fi
-# Two probes at work in one chunk for longer than the writer waits.
+# Two probes in progress in one chunk for longer than the writer waits.
 counted held_internal
 counted held_internal 1
 
-# Several that recover at once: one does it, none finds fault with another's work.
+# Several concurrent recoveries: one does the work, and none reports an error.
 for ((round = 0; round < 10; round++)); do
     fresh
     { PROBITY_OUT=$WORK/dead "$PROGRAMS/ends" kill 2 2000 > expected; } 2> errors || true

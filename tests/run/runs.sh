@@ -1,17 +1,16 @@
 #!/usr/bin/env bash
-# `probity runs`: what the history holds against the reports on the traces and against SQLite's own
-# reading, comparisons by label against those of the traces, several processes at once, and what
-# becomes of it where the disk is full, the command is killed, or the file is not what it should be.
+# `probity runs`: compares the history with reports on the traces and with SQLite's own reading,
+# comparisons by label with those by trace; concurrent processes; and the effect of a full disk, a
+# kill, or a damaged file.
 # variants: clang asan
 # campaign: tsan
-# timeout: 300
 DOCUMENT=$(cd "$(dirname "$0")/../../doc" && pwd)/runs.md
 . "$(dirname "$0")/common.bash"
 unset PROBITY_PROJECT PROBITY_LABEL
 DB=$WORK/.probity/runs.db
 VARIED=$PROGRAMS/varied
 
-# $1 what, $2 status; then arguments of runs. Leaves "output" and "errors".
+# $1 what, $2 status; then arguments of runs. Writes "output" and "errors".
 runs() {
     local what=$1 expected=$2 status=0
     shift 2
@@ -19,7 +18,7 @@ runs() {
     expect "$what: status ($(cat errors))" "$expected" "$status"
 }
 
-# The same of diff.
+# The same for diff.
 compare() {
     local what=$1 expected=$2 status=0
     shift 2
@@ -31,7 +30,7 @@ sql() { sqlite3 "$DB" "$@"; }
 
 contents() { sql .dump; }
 
-# A change is whole or did not happen. $1 what
+# A change is complete or did not happen. $1 what
 sound() {
     expect "$1: integrity" ok "$(sql 'PRAGMA integrity_check')"
     expect "$1: half a run" 0 "$(sql 'SELECT count(*) FROM run WHERE
@@ -44,7 +43,8 @@ sound() {
 # ---- Where the history is ----
 
 runs "without one" 1 list
-grep -q "no history of runs in '$WORK' or above it; .probity runs init. makes one" errors ||
+grep -q "no history of runs in '$WORK' or its parents; create one with .probity runs init." \
+    errors ||
     fail "without one: $(cat errors)"
 runs "init" 0 init
 [ -f "$DB" ] || fail "no file"
@@ -68,7 +68,7 @@ expect "the nearest" 1 "$(wc -l < output)"
 (cd other && "$PROBITY" runs list --csv) > output
 expect "the nearest from there" 2 "$(wc -l < output)"
 
-# The schema is that of the document.
+# The schema equals that of the document.
 awk '/^```sql/ { on = 1; next } /^```/ { on = 0 } on' "$DOCUMENT" > schema.sql
 sqlite3 documented.db < schema.sql
 plain() {
@@ -78,7 +78,7 @@ plain() {
 expect "schema" "$(plain documented.db)" "$(plain "$DB")"
 expect "version" "1|1349673588" "$(sql 'PRAGMA user_version; PRAGMA application_id' | paste -sd'|')"
 
-# ---- What it holds ----
+# ---- Contents ----
 
 runs "add" 0 add old.1 new.1 old.2 new.2 old.3 new.3
 expect "add: lines" "run 6: new.3 added" "$(tail -n 1 output)"
@@ -86,7 +86,7 @@ runs "add with a label" 0 add --label walks walk.?
 sound "add"
 expect "labels" "new|3 old|3 walks|3" \
     "$(sql 'SELECT label, count(*) FROM run GROUP BY label ORDER BY label' | paste -sd' ')"
-# $1 trace: a line for each function and block, from the reports on it
+# $1 trace: a line for each function and span, from reports on it
 reported() {
     "$PROBITY" report --json "$1" | jq -r '.functions[] | select(.declared) | ["function", .name,
         .calls, .self_ns, .total_ns, .cpu_self_ns, .p50_ns, .p99_ns] | @tsv'
@@ -145,16 +145,18 @@ expect "no run more" "$before" "$(sql 'SELECT number, label FROM run ORDER BY nu
 head -c $(($(stat -c %s old.1) * 2 / 3)) old.1 > part
 contents > before
 runs "a part of it" 3 add part
-grep -q "which the history has complete, and this copy is not" errors || fail "part: $(cat errors)"
+grep -q "is an incomplete copy of run" errors || fail "part: $(cat errors)"
 contents > after
-cmp -s before after || fail "a part replaced the whole: $(diff before after | head -n 4)"
+cmp -s before after ||
+    fail "an incomplete run replaced a complete one: $(diff before after | head -n 4)"
 head -c $(($(stat -c %s old.1) * 2 / 3)) new.1 > part
 runs "a part elsewhere" 3 add --project other --label part part
 (cd other && "$PROBITY" runs list --json --label part) |
     jq -e '.runs[0].complete == false' > /dev/null || fail "a part is called complete"
 runs "whole at last" 0 add --project other new.1
 (cd other && "$PROBITY" runs list --json --label part) |
-    jq -e '.runs[0].complete' > /dev/null || fail "the whole did not replace the part"
+    jq -e '.runs[0].complete' > /dev/null ||
+        fail "the complete run did not replace the incomplete one"
 
 # ---- Comparisons ----
 
@@ -182,11 +184,11 @@ compare "blocks by label" 0 --csv @walks -- old.1
 cmp -s traces output || fail "blocks by label"
 compare "text" 0 @old -- @new
 grep -q "^runs differ in command line: '.* 0 30' in @old, run 1, '.* 40 30' in @new, run 2\$" \
-    output || fail "no word of another command line: $(tail -n 4 output)"
+    output || fail "expected a note about the different command line: $(tail -n 4 output)"
 compare "twice" 2 @old old.2 -- @new
 grep -q "are the same run" errors || fail "twice: $(cat errors)"
 compare "no such label" 1 @old -- @none
-grep -q "no run of label 'none'" errors || fail "no such label: $(cat errors)"
+grep -q "no run labelled 'none'" errors || fail "no such label: $(cat errors)"
 compare "a time" 2 --from 1ms @old -- @new
 cp new.1 @new
 compare "a file of this name" 0 --json @old -- ./@new
@@ -197,7 +199,7 @@ runs "part again" 3 add --project other --label broken part
 head -c $(($(stat -c %s new.2) / 2)) new.2 > part
 runs "a broken one" 3 add --project other --label broken part
 compare "a broken one" 3 --project other @old -- @broken
-grep -q '^trace: @broken, run 3: NOT COMPLETE: ' output || fail "broken: $(tail -n 3 output)"
+grep -q '^trace: @broken, run 3: INCOMPLETE: ' output || fail "broken: $(tail -n 3 output)"
 rm old.? new.? @new
 compare "without traces" 0 --csv --sort name @old -- @new
 cmp -s labels--csv output || fail "without traces: $(diff labels--csv output | head -n 4)"
@@ -208,7 +210,8 @@ runs "rm" 0 rm 6
 expect "rm" "1 run removed" "$(cat output)"
 runs "rm of a label" 0 rm @new
 expect "rm of a label" "2 runs removed" "$(cat output)"
-expect "what is left" "1 3 5 7 8 9" "$(sql 'SELECT number FROM run ORDER BY number' | paste -sd' ')"
+expect "remaining runs" "1 3 5 7 8 9" \
+    "$(sql 'SELECT number FROM run ORDER BY number' | paste -sd' ')"
 expect "rows" 0 "$(sql 'SELECT count(*) FROM item WHERE run IN (2, 4, 6)')"
 runs "rm of none" 1 rm 6
 runs "rm of the last" 0 rm 9
@@ -216,7 +219,7 @@ runs "add behind it" 0 add walk.3
 expect "numbers are not used again" "run 10: walk.3 added" "$(cat output)"
 sound "rm"
 
-# ---- Several processes ----
+# ---- Concurrent processes ----
 
 for i in $(seq 8); do
     PROBITY_OUT=$WORK/many.$i "$VARIED" 0 3
@@ -242,13 +245,13 @@ for adder in "${adders[@]}"; do
 done
 runs "init by several" 0 list --project fresh
 
-# ---- Full disks, kills: whole or not at all ----
+# ---- Full disks, kills: complete or not at all ----
 
-# A process that is traced already cannot look for leaks.
+# The leak checker does not work in a process that is already traced.
 options_before=${ASAN_OPTIONS-}
 export ASAN_OPTIONS=detect_leaks=0
 if strace -o trace.log -e trace=pwrite64,fdatasync,unlink true 2> /dev/null; then
-    # How many writes there are depends on how the pages are filled: counted on this very file.
+    # The number of writes depends on how the pages are filled: counted on this very file.
     cp "$DB" as_it_was
     calls=$(strace -f -e trace=pwrite64 "$PROBITY" runs add --label tried many.1 2>&1 |
         grep -c '^pwrite64')
@@ -283,10 +286,10 @@ export ASAN_OPTIONS=$options_before
 grep -qE 'history .*(nothing was changed)' errors || fail "limit of file size: $(cat errors)"
 sound "limit of file size"
 
-# ---- Files that are not what they should be ----
+# ---- Invalid files ----
 
 cp "$DB" good
-# $1 what, $2 part of the message: all commands refuse it, in one line, and leave it alone
+# $1 what, $2 part of the message: all commands reject it with one line and leave it unchanged
 refused() {
     local sum
     sum=$(cksum < "$DB")
@@ -301,16 +304,16 @@ refused() {
     cp good "$DB"
 }
 sql 'PRAGMA user_version = 2'
-refused "newer" 'it has version 2, and this Probity knows version 1 only'
+refused "newer" 'it has version 2, but this Probity supports only version 1'
 sql 'PRAGMA user_version = 0'
 refused "older" 'it has version 0'
 rm "$DB"
 sqlite3 "$DB" 'CREATE TABLE run (x)'
-refused "another database" 'no history of runs of Probity'
+refused "another database" 'not a history of runs written by Probity'
 head -c 5000 /dev/urandom > "$DB"
-refused "no database" 'not a database; put a copy'
+refused "no database" 'not a database; restore it'
 : > "$DB"
-refused "an empty file" 'no history of runs of Probity'
+refused "an empty file" 'not a history of runs written by Probity'
 head -c 9000 good > "$DB"
 refused "cut" 'malformed\|damaged'
 rm "$DB"
@@ -320,7 +323,7 @@ for command in "list" "add many.1"; do
     [ ! -e "$DB" ] || fail "made by $command"
 done
 cp good "$DB"
-# Bytes changed all over: never a crash, never more than an error.
+# Bytes changed in many places: an error at worst, never a crash.
 pages=$(($(stat -c %s good) / 512))
 for i in $(seq 40); do
     cp good "$DB"
@@ -335,21 +338,21 @@ for i in $(seq 40); do
     done
 done
 cp good "$DB"
-# What a hostile file could do beyond its own rows: triggers and views are no part of a history.
+# What a hostile file could do outside its own rows: triggers and views are not part of a history.
 sql 'CREATE TRIGGER evil AFTER INSERT ON run BEGIN DELETE FROM item; END'
 items=$(sql 'SELECT count(*) FROM item')
 runs "trigger" 0 add many.1
 [ "$(sql 'SELECT count(*) FROM item')" -gt "$items" ] || fail "a trigger was run"
 cp good "$DB"
 
-# Values that are computed: no byte in the file, and gigabytes in memory.
+# Computed values: no bytes in the file, and gigabytes in memory.
 sql "PRAGMA writable_schema = ON; UPDATE sqlite_master
     SET sql = replace(sql, 'why TEXT NOT NULL', 'why TEXT AS (hex(zeroblob(400000000)))')
     WHERE name = 'run'"
 runs "computed values" 1 list
 grep -q "its tables are not those of a history" errors || fail "computed values: $(cat errors)"
 cp good "$DB"
-# So that nothing is read of what is too large for any run.
+# A value too large for any run is not read.
 sql "UPDATE run SET why = zeroblob(5000000) WHERE number = 1"
 runs "large value" 1 list
 grep -q "too big" errors || fail "large value: $(cat errors)"
@@ -359,7 +362,7 @@ sql "UPDATE run SET label = hex(zeroblob(100000)) WHERE number = 1"
 runs "long label" 0 list
 expect "long label" 1 "$(awk 'length > 400' output | wc -l)"
 cp good "$DB"
-# A journal that names another file as that of a change of several databases: SQLite removes it.
+# A journal that names another file as its super-journal, which SQLite would remove.
 echo precious > thesis
 name=$WORK/thesis
 big_endian() {
@@ -386,8 +389,8 @@ if [ "$(id -u)" = 0 ] && command -v setpriv > /dev/null; then
     chmod 444 "$DB" many.1
     as_other() { setpriv --reuid=65534 --regid=65534 --clear-groups "$PROBITY" "$@"; }
     if as_other --version > /dev/null 2>&1; then
-        as_other runs list > output || fail "read-only: list"
-        as_other runs add many.1 > output 2> errors && fail "read-only: add"
+        as_other runs list --project . > output || fail "read-only: list"
+        as_other runs add --project . many.1 > output 2> errors && fail "read-only: add"
         grep -q "history .*readonly\|Permission denied" errors || fail "read-only: $(cat errors)"
         cmp -s good "$DB" || fail "read-only: changed"
     fi
@@ -405,21 +408,21 @@ mv output labels
 compare "profiled" 0 --csv hello profiled -- profiled
 cmp -s labels output || fail "profiled: $(diff labels output | head -n 3)"
 compare "profiled" 0 @kinds -- profiled
-grep -q 'median and p99 of [0-9]* of [0-9]* are known to ' output ||
-    fail "no word of rough percentiles"
+grep -q 'median and p99 of [0-9]* of [0-9]* are accurate to ' output ||
+    fail "expected a note about the error of percentiles"
 truncate -s 4096 truth
 PROBITY_OUT=$WORK/killed "$PROGRAMS/victim" truth 1 0 100000 > /dev/null 2>&1 & victim=$!
 until [ -s killed ] && "$PROBITY" info killed 2> /dev/null | grep -q '^hits  *[1-9]'; do
-    kill -0 "$victim" 2> /dev/null || { fail "no victim"; break; }
+    is_running "$victim" || { fail "no victim"; break; }
 done
 runs "live" 0 add --label alive killed
 why="SELECT why FROM run WHERE label = 'alive'"
-expect "live" "still recording: everything up to now" "$(sql "$why")"
+expect "live" "still recording; complete up to now" "$(sql "$why")"
 records=$(sql "SELECT records FROM run WHERE label = 'alive'")
-kill -KILL "$victim"
+signal_job KILL "$victim" || fail "the victim has ended early"
 wait "$victim" 2> /dev/null || true
 runs "killed" 0 add killed
-expect "killed" "the program died; the last records are read from its spool" \
+expect "killed" "the program died; the last records were read from its spool" \
     "$(sql "$why")"
 [ "$(sql "SELECT records FROM run WHERE label = 'alive'")" -ge "$records" ] ||
     fail "killed: records"
@@ -427,13 +430,13 @@ runs "no trace" 1 add killed none
 printf 'label,"\033[31m' > wild
 runs "wild label" 0 add --label "$(cat wild)" many.2
 runs "wild label" 0 list
-! grep -q $'\033' output || fail "a label reaches the terminal as it is"
+! grep -q $'\033' output || fail "an unescaped label reaches the terminal"
 runs "wild label" 0 list --json --label "$(cat wild)"
 expect "wild label" "$(cat wild)" "$(jq -r '.runs[0].label' output)"
 compare "wild label" 0 "@$(cat wild)" -- many.1
-! grep -q $'\033' output || fail "diff: a label reaches the terminal as it is"
+! grep -q $'\033' output || fail "diff: an unescaped label reaches the terminal"
 
-# ---- Outputs and wrong calls ----
+# ---- Output formats and usage errors ----
 
 runs "file" 0 list -o table
 [ -s table ] || fail "no list in its file"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Probes in signal handlers: storms, nested handlers, handlers that fill chunks inside a probe,
-# and handlers that jump out.
+# Probes in signal handlers: storms, nested handlers, handlers that fill chunks inside a probe, and
+# handlers that jump out.
 # campaign: tsan
 # variants: clang
 . "$(dirname "$0")/common.bash"
@@ -9,7 +9,7 @@
 signals() {
     local status=0
     fresh
-    PROBITY_OUT=$WORK/trace timeout 60 "$PROGRAMS/$1" "$2" "$3" "$4" > expected 2> errors ||
+    PROBITY_OUT=$WORK/trace timeout 300 "$PROGRAMS/$1" "$2" "$3" "$4" > expected 2> errors ||
         status=$?
     expect "$1 $2: status ($(head -n 30 errors))" 0 "$status"
 }
@@ -33,8 +33,8 @@ for program in signals signals.shared; do
     same_hits "$program burst" trace
 done
 
-# A handler that jumps out leaves a probe behind that never stores, or one whose hit was not yet
-# counted and is made again. The program is neither blocked nor short of a hit.
+# A handler that jumps out leaves a probe that never stores, or one whose hit was not yet counted
+# and is repeated. The program is not blocked, and no hit is lost.
 signals signals jump 300 1
 CHECK=-r same_hits "jump" trace
 no_leftovers jump

@@ -1,15 +1,16 @@
-# The example web server under wrk, watched from outside: what the quick cut and the campaign share.
-# Sourced behind common.bash. The truth is the server's scoreboard (examples/httpd/scoreboard.h) and
-# the count of wrk, which asks until a moment and then waits for every answer.
+# The example web server under wrk, observed from outside: shared by the short test and the
+# campaign. Sourced after common.bash. The reference is the server's scoreboard
+# (examples/httpd/scoreboard.h) and the count of wrk, which sends requests for a fixed time and then
+# waits for every response.
 #
-# A round: soak_start, soak_load, soak_stop or soak_kill, then soak_hits and its neighbours.
+# A round: soak_start, soak_load, soak_stop or soak_kill, then soak_hits and the other checks.
 
 SOAK_WORKERS=4
 SOAK_CONNECTIONS=16
-# What the memory of a server may grow by in the second half of a round, by the line that fits best.
+# Permitted memory growth of a server in the second half of a round, by least squares.
 SOAK_GROWTH_KIB=${SOAK_GROWTH_KIB:-128}
 
-# Modes: trace and ring record the stages; profile counts the functions, and has no probes, so that
+# Modes: trace and ring record the stages; profile counts the functions and has no probes, so that
 # its trace does not grow either. $1 mode
 soak_build() {
     server=$BUILD/examples/httpd
@@ -30,8 +31,8 @@ soak_root() {
     chmod +x root/cgi-bin/echo
 }
 
-# Each thread of wrk asks for some seconds, waits between two requests of a connection, and ends
-# when the last one is answered: so none is in hand that only one side has counted.
+# Each thread of wrk sends requests for some seconds, pauses between two requests of a connection,
+# and ends when the last one is answered, so that no request is counted by one side only.
 soak_script() {
     cat > load.lua << 'EOF'
 local threads = {}
@@ -95,7 +96,7 @@ end
 EOF
 }
 
-# $1 mode, $2 trace, made anew
+# $1 mode, $2 trace, which is replaced
 soak_start() {
     rm -f "$2"
     local settings=("PROBITY_OUT=$WORK/$2")
@@ -105,7 +106,7 @@ soak_start() {
     env "${settings[@]}" "$server" --root root --port 0 --threads $SOAK_WORKERS --idle 60 \
         --scoreboard scoreboard > server.out 2> server.err &
     server_pid=$!
-    port=$(server_port)
+    await_port "$server_pid"
     [ -n "$port" ] || fail "$1: the server does not start"
 }
 
@@ -120,19 +121,19 @@ threads_of() {
     sed -n 's/^Threads:[^0-9]*//p' "/proc/$1/status" 2> /dev/null
 }
 
-# wrk sleeps until its time is up, also when its threads have ended; a signal makes it report.
+# wrk sleeps until its time is up even if its threads have ended; a signal makes it report.
 soak_await_load() {
     local threads=3
     for threads in 3 1; do
-        while kill -0 "$load_pid" 2> /dev/null && [ "$(threads_of "$load_pid")" != $threads ]; do
+        while is_running "$load_pid" && [ "$(threads_of "$load_pid")" != $threads ]; do
             sleep 0.1
         done
     done
-    kill -INT "$load_pid" 2> /dev/null || true
+    signal_job INT "$load_pid" || true
     wait "$load_pid" || fail "wrk: status $?: $(cat load.out)"
 }
 
-# One line a second while the server lives: second, KiB resident, KiB of its own memory,
+# One line per second while the server lives: second, KiB resident, KiB of private memory,
 # descriptors, threads, mappings, KiB of the spool, bytes of the trace. $1 trace
 soak_sample() {
     local trace=$1 status
@@ -148,8 +149,8 @@ soak_sample() {
     done > samples
 }
 
-# Of the second half of the samples: what memory has grown by, by the line of least squares, and
-# the least and the most of the rest. Prints "NAME GROWTH LEAST MOST" for each.
+# For the second half of the samples: the growth of memory by least squares, and the minimum and
+# maximum of the others. Prints "NAME GROWTH LEAST MOST" for each.
 soak_trends() {
     awk '$5 > 0 && $6 > 0 { for (i = 1; i <= 8; i++) at[NR, i] = $i; n = NR }
         END {
@@ -168,7 +169,7 @@ soak_trends() {
         }' samples
 }
 
-# $1 mode: fails where something is not flat
+# $1 mode: fails if something grows
 soak_flat() {
     [ "$(wc -l < samples)" -ge 4 ] || fail "$1: $(wc -l < samples) samples only"
     soak_trends > trends
@@ -176,17 +177,18 @@ soak_flat() {
         -v workers=$SOAK_WORKERS '
         ($1 == "rss" || $1 == "own") && $2 > limit { print $1 " grew by " $2 " KiB" }
         ($1 == "threads" || $1 == "spool") && $3 != $4 { print $1 " between " $3 " and " $4 }
-        # A stack for each program that is being started.
+        # A stack for each program being started.
         $1 == "maps" && ($2 > 1 || $4 - $3 > 2 * workers) { print $1 " between " $3 " and " $4 }
-        # One each for a connection, a file that is sent, and two ends of two pipes of a program.
+        # One for a connection, one for a file being sent, and four for the two pipes of a program.
         $1 == "descriptors" && $4 - $3 > 6 * connections { print $1 " between " $3 " and " $4 }
-        $1 == "trace" && (mode == "trace") != ($4 > $3) { print $1 " from " $3 " to " $4 }' \
+        # What is met for the first time is declared.
+        $1 == "trace" && (mode == "trace" ? $4 <= $3 : $4 - $3 > 1024) { print $1 " from " $3 " to " $4 }' \
         trends > steep
     [ ! -s steep ] || fail "$1: not flat: $(tr '\n' ';' < steep)"
 }
 
 # What the server did, by its scoreboard: lines "THREAD STAGE TIMES". $1 mode; in profile mode
-# functions take the place of stages, of all threads.
+# functions, over all threads, replace stages.
 soak_done() {
     od -An -v -w64 -tu8 scoreboard | awk -v mode="$1" '
         function line(thread, stage, count) { if (count > 0) print thread, stage, count }
@@ -204,7 +206,7 @@ soak_done() {
         END { for (name in calls) line("all", name, calls[name]) }' | sort
 }
 
-# What the trace tells of it. $1 mode, $2 trace
+# The same from the trace. $1 mode, $2 trace
 soak_told() {
     if [ "$1" = profile ]; then
         "$PROBITY" report --json "$2" |
@@ -215,9 +217,9 @@ soak_told() {
     fi | sort
 }
 
-# Of each thread and stage as many hits as the scoreboard has; behind a kill, one more where it came
-# between the two. Of a profile behind a kill, the calls that had not ended may be missing and those
-# not yet on the scoreboard too many, of each worker one. $1 mode, $2 trace, $3 "killed" or ""
+# Each thread and stage has as many hits as the scoreboard; after a kill, one more if the kill came
+# between the two. In a profile after a kill, calls that had not ended may be missing, and each
+# worker may have one call that is not yet on the scoreboard. $1 mode, $2 trace, $3 "killed" or ""
 soak_hits() {
     soak_done "$1" > made
     soak_told "$1" "$2" > told
@@ -230,12 +232,12 @@ soak_hits() {
             for (key in done) if (!(key in seen)) print key, done[key], 0
             print sum + 0 > "sum"
         }' made told > off
-    [ ! -s off ] || fail "$1 $3: thread, stage, done, told: $(head -n 5 off | tr '\n' ';')"
-    [ "$(cat sum)" -gt 0 ] || fail "$1 $3: nothing was told"
+    [ ! -s off ] || fail "$1 $3: thread, stage, done, recorded: $(head -n 5 off | tr '\n' ';')"
+    [ "$(cat sum)" -gt 0 ] || fail "$1 $3: nothing was recorded"
 }
 
-# What is left of a ring that has turned: of each worker the stages in their order without a gap, and
-# the turns up to the last one. $1 trace, $2 "killed" or ""
+# What remains of a ring that has wrapped: for each worker the stages in order without a gap, up to
+# the last one. $1 trace, $2 "killed" or ""
 soak_ring() {
     "$PROBITY" csv --columns thread,probe,role,correlation "$1" > ring.csv
     awk -F , -v turns="$(od -An -v -w64 -tu8 scoreboard | awk '{ sum += $3 } END { print sum }')" \
@@ -248,7 +250,7 @@ soak_ring() {
         $2 == 1 || $2 == 2 { listener = $1 }
         $2 !~ /^([3-9]|1[012])$/ || $1 == listener { next }
         { hits++ }
-        $1 in stage && !((stage[$1] ":" $2) in follows) { print $1 ": " $2 " behind " stage[$1] }
+        $1 in stage && !((stage[$1] ":" $2) in follows) { print $1 ": " $2 " after " stage[$1] }
         { stage[$1] = $2 }
         END {
             off = queued - turns
@@ -259,7 +261,7 @@ soak_ring() {
     [ ! -s off ] || fail "ring $2: $(head -n 5 off | tr '\n' ';')"
 }
 
-# $1 mode, $2 trace: it is whole
+# $1 mode, $2 trace: it is complete
 soak_whole() {
     "$PROBITY" check "$2" > check.out 2>&1 || fail "$1: check: $(tail -n 3 check.out)"
     "$PROBITY" info --json "$2" > info.json || fail "$1: info"
@@ -268,8 +270,8 @@ soak_whole() {
         $c.records_missing) \($c.damaged_places + $c.cut_bytes)"' info.json)"
 }
 
-# Hits with ids and without are some 8 bytes on average. What keeps no records has its lists, and at
-# most what a spool holds. $1 mode, with the answer of soak_whole
+# Hits with and without ids take 8 bytes on average. Modes without records have their lists, and at
+# most what fits in a spool. $1 mode, with the answer of soak_whole
 soak_size() {
     local limits='.bytes_per_record > 3 and .bytes_per_record < 12'
     [ "$1" = trace ] || limits='.file_bytes < 4194304'
@@ -285,8 +287,7 @@ soak_compare() {
     fi
 }
 
-# The server under load from its start to its end by SIGTERM, which comes when all is answered.
-# $1 mode, $2 trace, $3 seconds, $4 ms between the requests of a connection
+# The server under load from its start to its end by SIGTERM, after everything is answered.
 soak_round() {
     local sampler served
     soak_start "$1" "$2"
@@ -310,19 +311,19 @@ soak_round() {
     no_leftovers "$1"
 }
 
-# The server is started again, and ended in the midst of its load. $1 mode, $2 trace, $3 TERM or
-# KILL, $4 requests before
+# The server is restarted, and ended in the middle of its load. $1 mode, $2 trace, $3 TERM or KILL,
+# $4 requests before
 soak_end_early() {
     local status=0 killed='' begun
     soak_start "$1" "$2"
     soak_load 600 0
     while begun=$(od -An -v -w64 -tu8 scoreboard | awk '{ sum += $5 } END { print sum + 0 }') &&
-        [ "$begun" -lt "$4" ] && kill -0 "$load_pid" 2> /dev/null; do
+        [ "$begun" -lt "$4" ] && is_running "$load_pid"; do
         sleep 0.05
     done
     kill "-$3" "$server_pid"
     { wait "$server_pid"; } 2> /dev/null || status=$?
-    kill -KILL "$load_pid"
+    signal_job KILL "$load_pid" || true
     { wait "$load_pid"; } 2> /dev/null || true
     expect "$1, $3: status" "$([ "$3" = KILL ] && echo 137 || echo 0)" "$status"
     if [ "$3" = KILL ]; then

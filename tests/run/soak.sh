@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The web server under load, watched from outside, in each mode: what it uses stays as it is, every
-# request is answered, every stage of it told; also when it is ended and killed in the midst.
+# The web server under load, observed from outside, in each mode: its resource usage is constant,
+# every request is answered, and every stage is recorded; including when it is terminated or killed
+# under load.
 # variants: gcc
-# timeout: 300
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/run/soak.bash"
 

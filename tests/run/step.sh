@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Single-steps the record path: the spool is read after every instruction, and a signal is
-# delivered at every instruction, also one whose handler forks.
+# Single-steps the record path: reads the spool after every instruction, and delivers a signal at
+# every instruction, with handlers that may fork.
 # variants: clang
-# timeout: 200
+# timeout: 1800
 . "$(dirname "$0")/common.bash"
 
 # shellcheck source=tests/run/stepper.bash
@@ -11,7 +11,7 @@ step() {
     stepper "$@" || true
 }
 
-# Clang's library: not everywhere, as gcc's.
+# Clang's library is stepped at fewer places than gcc's.
 every=1
 [ "$VARIANT" != clang ] || every=3
 
@@ -31,20 +31,20 @@ step signal gap_change $((5 * every)) 5000
 step signal fast $((11 * every)) 5000 1300
 step signal wide_change $((7 * every)) 5000
 
-# Function scopes, with values and without; and in profile mode.
+# Function scopes, with and without values; and in profile mode.
 scopes="plain plain_gap_change params params_gap params_change params_gap_change text
     text_gap_change message message_gap_change checkpoint checkpoint_change checkpoint_gap
     pause_gap_change typed typed_gap_change typed_first params_first profile profile_gap
-    profile_first"
+    profile_first hooked hooked_gap_change"
 for scenario in $scopes; do
     step look "$scenario"
 done
 for scenario in plain params params_gap params_change message checkpoint checkpoint_change typed \
-    profile profile_gap; do
+    profile profile_gap hooked; do
     step signal $scenario $every 3
 done
 for scenario in plain_gap_change params_gap_change text text_gap_change message_gap_change \
-    checkpoint_gap pause_gap_change typed_gap_change; do
+    checkpoint_gap pause_gap_change typed_gap_change hooked_gap_change; do
     step signal $scenario $((3 * every)) 3
 done
 step signal params_first $((29 * every)) 3
@@ -52,7 +52,7 @@ step signal typed_first $((29 * every)) 3
 step signal profile_first $((29 * every)) 3
 step signal params_change $((11 * every)) 500
 
-# A handler that forks, and the child returns into the probe.
+# A handler that forks; the child returns into the probe.
 step fork fast $((3 * every))
 step fork gap $((7 * every))
 step fork wide_gap_change $((29 * every))

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The end of recording: beside threads that end, behind a hole, beside a start.
+# The end of recording: while threads end, with a hole, during a start.
 # variants: clang asan tsan
 . "$(dirname "$0")/common.bash"
 
@@ -28,7 +28,7 @@ for program in stopping stopping.shared; do
             "$PROBITY" check $way.probity > checked || fail "$program $way: $(cat checked)"
         done
     fi
-    timeout 60 "$PROGRAMS/$program" beside || fail "$program beside: status $?"
+    timeout 300 "$PROGRAMS/$program" beside || fail "$program beside: status $?"
     rm -f ./*.probity
 done
 finish

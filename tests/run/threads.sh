@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Threads by the thousand, one after another and at once, and every way that a thread can end.
+# Thousands of threads, in sequence and at once, and every way that a thread can end.
 # variants: asan clang tsan
 . "$(dirname "$0")/common.bash"
 
@@ -14,10 +14,10 @@ threads() {
 }
 
 if [ "${VARIANT:-gcc}" = tsan ]; then
-    # The sanitizer needs milliseconds for a thread. A thread that is cancelled inside a call leaves
-    # the sanitizer's own account of that call open, and all that follows looks like a race; of one
-    # that goes by a system call it does not know that it is gone; and in late destructors it is
-    # gone itself.
+    # The sanitizer needs milliseconds per thread. A thread cancelled inside an intercepted call
+    # leaves the sanitizer's record of that call open, and everything after it looks like a race; a
+    # thread that ends by a system call goes unnoticed; and in late destructors the sanitizer itself
+    # is gone.
     threads threads churn 300 3
     threads threads beside 200 3
     threads threads alive 150 20

@@ -1,10 +1,11 @@
-# What scripts need that ask Perfetto's trace processor. Sourced behind common.bash.
+# For scripts that query Perfetto's trace processor. Sourced after common.bash.
 
-# The packages of tests/npm serve all variants. From the folder of the test, which is not the tree's.
+# The packages of tests/npm are shared by all variants. The directory is that of the test, not that
+# of the tree.
 NPM=${BUILD%"-$VARIANT"}/npm
 "$SOURCE/tools/npm_install.sh" "$SOURCE/tests/npm" "$NPM"
 
-# $1 what, $2 trace; then SQL statements. Leaves their rows in "answer.1", "answer.2" ...
+# $1 what, $2 trace; then SQL statements. Writes their rows to "answer.1", "answer.2" ...
 ask() {
     local what=$1 trace=$2
     shift 2

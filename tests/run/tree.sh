@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
-# `probity tree`, `threads`, and what `report` says of all threads together: every number against
-# one that awk makes of the lines of `probity log` and `probity csv`; filters, outputs, limits.
+# `probity tree`, `threads`, and the totals over all threads in `report`: compares every number with
+# one computed by awk from the output of `probity log` and `probity csv`; filters, output formats,
+# limits.
 # variants: clang asan
 # campaign: tsan
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/run/calls.bash"
 
-# Paths of the CSV of a tree, as above.
+# The paths in the CSV of a tree, as above.
 paths_of_csv() {
     awk -F , 'NR > 1 { path[$1] = ($2 > 0 ? path[$2] ";" : "") $7
                        print "path", path[$1], $10, $13 + 0, $14 + 0 }' | sort
 }
 
-# When a scope ended that was left by longjmp() is decided elsewhere: such times, and the self times
-# of the callers, are not compared.
+# The end of a scope left by longjmp() is tested elsewhere: such times, and the self times of the
+# callers, are not compared.
 without_jumps() {
     awk '$2 ~ /landing|jumping/ { print $1, $2, $3; next } { print }'
 }
@@ -55,7 +56,7 @@ compare_with_log parallel "threads"
 work=$(awk '$1 == "function" && $2 == "work" { print ($4 > 1.2 * $6) }' expected)
 expect "threads are in work() at once" 1 "$work"
 
-# Times on and off the CPU add up; by thread the same as together.
+# Times on and off the CPU add up; all threads together equal their sum.
 tool "by thread" 0 tree --csv --by-thread parallel
 awk -F , 'NR > 1 { path[$1] = ($2 > 0 ? path[$2] ";" : "") $7
     calls[path[$1]] += $10; total[path[$1]] += $13; self[path[$1]] += $14
@@ -65,11 +66,20 @@ diff <(grep '^path' expected) found > difference || fail "by thread: $(head -n 5
 [ ! -s wrong ] || fail "$(head -n 3 wrong)"
 expect "threads with trees" 5 "$(awk -F , 'NR > 1 && !seen[$5]++ { n++ } END { print n }' output)"
 
-# Views. work() calls itself once in the rounds 0, 5, 10, 15 (of 4 threads), and naps in 7 of 20
+# Views. work() calls itself once in rounds 0, 5, 10, 15 (in 4 threads), and calls nap() in 7 of 20
 # rounds and in the call that round 5 makes.
 tool "below" 0 tree --csv --function work parallel
 expect "below work" "work 80;work;nap 28;work;work 16;work;work;nap 4" "$(paths_of_csv < output |
     awk '{ printf "%s%s %s", n++ ? ";" : "", $2, $3 }')"
+# A function below another selected one appears once.
+tool "below two" 0 tree --csv --function nap --function work parallel
+expect "below nap and work" "nap 4;work 80;work;nap 28;work;work 16;work;work;nap 4" \
+    "$(paths_of_csv < output | awk '{ print $2, $3 }' | sort | paste -sd ';')"
+tool "callees of two" 0 tree --csv --callees work --callees thread_main parallel
+expect "callees of two" "nap;thread_main;work" "$(awk -F , 'NR > 1 { print $7 }' output | sort -u |
+    paste -sd ';')"
+tool "two views" 2 tree --csv --function work --callees work parallel
+tool "below two, one unknown" 1 tree --csv --function work --function nobody parallel
 tool "callers" 0 tree --csv --callers nap parallel
 expect "callers of nap" "nap 36;nap;thread_main 4;nap;work 32;nap;work;thread_main 28;\
 nap;work;work 4;nap;work;work;thread_main 4" \
@@ -88,10 +98,10 @@ tool "depth" 0 tree --depth 2 --folded parallel
 expect "time of what is cut stays" "$(awk '$1 == "path" && $2 == "thread_main" { print $4 }' \
     expected)" "$(awk '$1 ~ /^thread_main/ { sum += $2 } END { print sum }' output)"
 tool "percent" 0 tree --min-percent 99.9 parallel
-grep -q ' nodes are not shown$' output || fail "no word of what is not shown"
+grep -q ' nodes are not shown$' output || fail "expected a note about omitted rows"
 tool "text" 0 tree --sort calls parallel
 grep -qE '^ +80 .* (├─|\|-|`-|└─) work$' output || fail "no work in: $(cat output)"
-grep -q '^trace: parallel: complete: ' output || fail "no word of completeness"
+grep -q '^trace: parallel: complete: ' output || fail "expected the line about completeness"
 for command in tree threads report; do
     tool "$command: JSON" 0 "$command" --json shapes
     python3 -c 'import json, sys; json.load(sys.stdin)' < output || fail "$command: no JSON"
@@ -109,7 +119,7 @@ for command in tree threads report; do
     tool "$command: two forms" 2 "$command" --json --csv shapes
     head -c $(($(stat -c %s parallel) * 2 / 3)) parallel > part
     tool "$command: cut" 3 "$command" part
-    grep -q 'NOT COMPLETE' output || fail "$command: a cut trace is called complete"
+    grep -q 'INCOMPLETE' output || fail "$command: a cut trace is called complete"
 done
 tool "no such function" 1 tree --function nobody shapes
 for wrong in "--sort none" "--depth x" "--min-percent 101" "--value none" \
@@ -123,7 +133,7 @@ tool "columns" 0 report --columns calls,parallelism,p99 --sort parallelism paral
 expect "names of columns" "calls at once p99 function" "$(sed -n 2p output | xargs)"
 tool "wrong column" 2 report --columns calls,name parallel
 
-# Threads: hits from the CSV with their CPU time, scopes from the log.
+# Threads: hits and CPU time from the CSV, scopes from the log.
 tool "threads" 0 threads --csv parallel
 cp output threads
 "$PROBITY" csv --columns tid,wall_ns,cpu_ns parallel | awk -F , '
@@ -141,7 +151,7 @@ awk -F , 'NR > 1 { sum += $10; if ($8 + $9 != $6 && $8 < $6) print "time: " $0
     if ($7 != $6) print "outermost scope: " $0 }
     END { if (sum < 0.99999 || sum > 1.00001) print "shares: " sum }' threads > wrong
 [ ! -s wrong ] || fail "$(head -n 3 wrong)"
-# Of a program with hits alone, CPU time is that between the first hit and the last.
+# For a program with hits only, CPU time is that between the first hit and the last.
 PROBITY_OUT=$WORK/hits "$BUILD/examples/hello" > /dev/null
 tool "threads of hits" 0 threads --csv hits
 cp output threads

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Typed probes: every hit, with its role and its ids, in the order in which the work went through
-# the threads; also in chunks that change often, under a signal handler with typed probes of its
-# own, and read by the second decoder.
+# Typed probes: every hit, with its role and ids, in the order of processing across threads; also
+# with frequent chunk changes, with a signal handler that hits typed probes, and read by the second
+# decoder.
 # variants: clang asan tsan
 . "$(dirname "$0")/common.bash"
 SOURCE=$OLDPWD
 
-# $1 requests. What must be in the lines "role correlation probe" of a run.
+# $1 requests. The expected lines "role correlation probe" of a run.
 expected_roles() {
     awk -v n="$1" 'BEGIN {
         for (i = 1; i <= n; i++) {
@@ -27,15 +27,15 @@ check_roles() {
     grep -v -e '^lock-' -e ',handled$' lines | sort > found || true
     expected_roles "$2" > wanted
     cmp -s wanted found || fail "$1: wanted (<), found (>): $(diff wanted found | head -n 10)"
-    # Every request goes through its stages in this order, whatever the thread.
+    # Every request goes through its stages in this order, in whichever thread.
     awk -F, '$2 != "" && $3 != "handled" { stages[$2] = stages[$2] " " $3 }
         END {
             for (i in stages)
                 if (stages[i] != " request:begin items:put items:get 7 8") print i ":" stages[i]
         }' lines > wrong
     [ ! -s wrong ] || fail "$1: order of stages: $(head -n 3 wrong)"
-    # A holding for each put and each get, and for each wait inside of one; a release for each
-    # holding; all of one lock.
+    # A hold for each put and each get, and for each wait inside one; a release for each hold; all
+    # of one lock.
     "$PROBITY" csv --columns role,object "$3" 2> errors | awk -F, -v n="$2" '
         /^lock-/ { count[$1]++; locks[$2] = 1 }
         END {
@@ -62,13 +62,13 @@ run "many requests" 5000
 run "small chunks" 3000 PROBITY_CHUNK_RECORDS=64
 run "no CPU time" 100 PROBITY_CPU_TIME=0
 
-# Under a timer: what the handler hit is there, and nothing else is harmed.
+# With a timer: the handler's hits are recorded, and nothing else is damaged.
 PROBITY_OUT=s.probity PROBITY_CHUNK_RECORDS=64 "$PROGRAMS/typed" 5000 signal > handled
 check_roles "signals" 5000 s.probity
 expect "hits of the handler" "$(cat handled)" \
     "$("$PROBITY" csv --columns name s.probity | grep -c '^handled$' || true)"
 
-# info counts them as hits; the second decoder knows them too.
+# info counts them as hits; the second decoder supports them.
 run "decoded" 200
 "$PROBITY" csv t.probity > lines
 expect "hits in info" "$(wc -l < lines)" \
@@ -83,9 +83,9 @@ PROBITY_OUT=k.probity "$PROGRAMS/typed" 50000000 > /dev/null &
 program=$!
 lines_of() { "$PROBITY" csv "$1" 2> /dev/null | head -n 1000 | wc -l; }
 until [ -f k.probity ] && [ "$(lines_of k.probity)" = 1000 ]; do
-    kill -0 "$program" || break
+    is_running "$program" || break
 done
-kill -KILL "$program"
+signal_job KILL "$program" || fail "the program has ended early"
 wait "$program" 2> /dev/null || true
 "$PROBITY" csv --columns role,correlation k.probity > lines 2> errors || true
 awk -F, '$1 == "request-begin" { begun = $2 } $1 == "queue-put" { put = $2 }
@@ -97,7 +97,7 @@ expect "newest request of a killed program" 1 "$(cat found)"
 PROBITY_OUT=p.probity PROBITY_PROFILE=1 "$PROGRAMS/typed" 20 > /dev/null
 expect "hits in profile mode" 0 "$("$PROBITY" csv p.probity | wc -l)"
 
-# The header in C and C++, also where it is included as one of C, and ids of all kinds.
+# The header in C and C++, also if included as extern "C", and ids of all kinds.
 cat > uses.c << 'END'
 #ifdef __cplusplus
 extern "C" {

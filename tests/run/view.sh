@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# `probity view`: its pages in headless chromium, looked at by tests/browser/view.mjs: numbers equal
-# to those of the other commands, time line by mouse and keys, light, dark and paper, names that
-# look like markup, no thread and 64; and files: what exists, a full disk, damage.
+# `probity view`: its pages in headless chromium, tested by tests/browser/view.mjs: numbers equal to
+# those of the other commands, time line by mouse and keys, light, dark and paper, names that look
+# like markup, no thread and 64; and files: existing ones, a full disk, damage.
 # variants: asan
-# timeout: 300
 . "$(dirname "$0")/common.bash"
 TREE=$PROGRAMS/tree
 
-# $1 what, $2 status; then arguments of view. Leaves "output" and "errors".
+# $1 what, $2 status; then arguments of view. Writes "output" and "errors".
 view() {
     local what=$1 expected=$2 status=0
     shift 2
@@ -15,7 +14,7 @@ view() {
     expect "$what: status ($(cat errors))" "$expected" "$status"
 }
 
-# $1 id of an element of data, $2 page. Prints what is packed in it.
+# $1 id of a data element, $2 page. Prints the unpacked contents.
 unpack() {
     sed -n "s,.*id=\"probity-$1\">\([^<]*\)<.*,\1,p" "$2" | base64 -d |
         python3 -c 'import sys, zlib
@@ -28,7 +27,8 @@ PROBITY_OUT=$WORK/small.probity "$TREE"
 view "small" 0 small.probity
 expect "name of the page" "small.html" "$(cat output)"
 view "page that exists" 1 small.probity
-grep -q "'small.html' exists" errors || fail "no word that the page exists: $(cat errors)"
+grep -q "'small.html' already exists" errors ||
+    fail "expected an error that the page exists: $(cat errors)"
 view "page, replaced" 0 -f small.probity
 view "to stdout" 0 -o - small.probity
 cmp -s output small.html || fail "another page on standard output"
@@ -48,7 +48,7 @@ if [ -w /dev/shm ] && mkdir -p "$SPOOL/disk" 2> /dev/null &&
     expect "left on the full disk" "" "$(ls -A "$SPOOL/disk")"
     umount "$SPOOL/disk"
 fi
-# A browser that is not there, one that fails, and one that is shown the page.
+# A browser that is missing, one that fails, and one that gets the page.
 mkdir bin
 printf '#!/bin/sh\nexit 3\n' > bin/xdg-open
 chmod +x bin/xdg-open
@@ -60,7 +60,7 @@ expect "what the browser was told" "opened.html" "$(cat told)"
 
 # ---- Data ----
 
-# Without a limit each call is a span of its own; with one, spans are fewer, but no call is lost.
+# Without a limit each call is a separate span; with one, spans are fewer, but no call is lost.
 unpack data small.html > small.json
 "$PROBITY" report --by-thread --json small.probity > report.json
 calls=$(jq '[.functions[].calls] | add' report.json)
@@ -68,10 +68,10 @@ expect "calls" "$calls" "$(jq .timeline.calls small.json)"
 expect "unit" 1 "$(jq .timeline.unit_ns small.json)"
 jq .report small.json > found.json
 cmp -s <(jq -S . report.json) <(jq -S . found.json) || fail "not the report of 'report --json'"
-# What the trace of a C program does not tell, its DWARF does.
+# The trace of a C program has no signatures; they come from its DWARF.
 expect "signature" "int fibonacci(int n)" \
     "$(jq -r '.report.functions[] | select(.name == "fibonacci").signature' small.json)"
-# Each block has its own calls in its histogram.
+# Each span between probes has its own calls in its histogram.
 PROBITY_OUT=$WORK/hits.probity "$PROGRAMS/blocks" > /dev/null
 view "blocks" 0 -o own.html hits.probity
 unpack data own.html | jq -e '[.blocks.blocks, .block_histograms] | transpose | length > 2 and
@@ -82,9 +82,9 @@ view "few spans" 0 --spans 10000 -o few.html big.probity
 unpack data few.html > few.json
 expect "calls with few spans" 500000 "$(jq .timeline.calls few.json)"
 [ "$(jq .timeline.spans few.json)" -le 10000 ] || fail "more spans than asked for"
-[ "$(jq '.timeline.together > 400000' few.json)" = true ] || fail "no word of calls together"
-# Sums over the spans: the counts of each lane (third column) of all threads. In the stretches that
-# were seen closer no span is of several.
+[ "$(jq '.timeline.together > 400000' few.json)" = true ] || fail "expected merged calls"
+# Sums over the spans: the counts of each lane (third column) of all threads. In stretches that were
+# refined, no span is merged.
 unpack spans few.html > few.spans
 expect "calls in spans; of several, in stretches" "500000 0 True" "$(python3 - <<'EOF'
 import json
@@ -116,7 +116,7 @@ print(total, several, inside > 1000)
 EOF
 )"
 
-# A page of a range shows the calls that it begins in, and counts none of them.
+# The page of a range shows the calls in progress at its beginning, and counts none of them.
 middle=$(jq '.timeline | .since_start_ns + .length_ns / 2 | floor' few.json)
 view "a range" 0 --from "${middle}ns" -o range.html big.probity
 expect "calls of a range" \
@@ -124,7 +124,7 @@ expect "calls of a range" \
         jq '[.functions[].calls] | add')" \
     "$(unpack data range.html | jq .timeline.calls)"
 
-# What profile mode has counted of one thread.
+# The profile-mode counts of one thread.
 PROBITY_OUT=$WORK/counted.probity PROBITY_PROFILE=1 "$TREE"
 tid=$("$PROBITY" report --json --by-thread counted.probity |
     jq '[.functions[] | select(.name == "thread_main").threads[].tid] | first')
@@ -140,13 +140,13 @@ for run in 1 2 3 4; do
 done
 view "comparison" 0 --diff run1 --diff run2 -o diff.html run3 run4
 unpack data diff.html > page.json
-# The tree of both runs of the base is that of `probity tree` of both.
+# The tree of both base runs equals that of `probity tree` for both.
 "$PROBITY" tree --json run1 run2 > base.json
 nodes='[.tree[] | .. | objects | select(has("children")) |
     {name, line, calls, total_ns, self_ns, cpu_self_ns}] | sort'
 expect "tree of the base" "$(jq -c "$nodes" base.json)" "$(jq -c ".base | $nodes" page.json)"
 expect "its runs" 2 "$(jq .base_runs page.json)"
-# A label stands for its runs, which are compared as the traces are.
+# A label means all its runs, which are compared as the traces are.
 mkdir project
 "$PROBITY" runs init --project project > /dev/null
 "$PROBITY" runs add --project project --label old run1 run2 > /dev/null
@@ -191,7 +191,7 @@ MODULES=$BUILD/npm-view
 mkdir -p "$BUILD/test-logs/view"
 rm -f "$BUILD/test-logs/view/command"
 
-# $1 scenario, $2 page; then files of JSON. All are looked at in one browser, at the end.
+# $1 scenario, $2 page; then JSON files. All are opened in one browser, at the end.
 scenarios=()
 look() {
     scenarios+=("$@" --)
@@ -230,12 +230,12 @@ look finest hits.html together.json
 PROBITY_OUT=$WORK/odd.probity "$PROGRAMS/odd_names"
 "$PROBITY" report --json odd.probity > odd.json
 view "odd names" 0 odd.probity
-grep -qF 'window.owned' odd.html && fail "a name stands in the page as it is"
+grep -qF 'window.owned' odd.html && fail "an unescaped name in the page"
 look odd odd.html odd.json
 "$BUILD/bench/gen" none.probity 1 0
 view "empty" 0 none.probity
 look empty none.html
-"$PROGRAMS/monster_internal" recursion 1 > single.probity
+"$PROGRAMS/gen_adversarial_traces_internal" recursion 1 > single.probity
 view "single" 0 single.probity
 look single single.html
 "$PROBITY" report --json counted.probity > counted.json
@@ -255,9 +255,9 @@ HOME=$WORK node "$SOURCE/tests/browser/view.mjs" "$MODULES/node_modules" "$BUILD
     "${scenarios[@]}" > said 2> 'times' || fail "$(cat said)"
 cat 'times'
 
-# The command that a page tells makes a page of each call that was in sight.
+# The command shown by the page makes a page of each call that was visible.
 command=$(cat "$BUILD/test-logs/view/command")
-[ "${command%% *}" = probity ] || fail "told no command: $command"
+[ "${command%% *}" = probity ] || fail "expected a command, found: $command"
 (eval "'$PROBITY'${command#probity}") > output 2> errors || fail "$command: $(cat errors)"
 word() {
     sed -n "s/.* $1 \([^ ]*\) .*/\1/p" <<< "$command"

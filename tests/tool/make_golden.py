@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 #
-# Writes the golden traces of tests/golden: `make_golden.py DIRECTORY`. A third opinion beside the
-# reader and examples/second_decoder.c: it was written from doc/trace-format.md, shares no code with
-# either, and does not decode. A trace is described as hits on exact clocks; its bytes and the lines
-# expected of it both come from that. What it writes is the same on every run.
+# Writes the golden traces of tests/golden: `make_golden.py DIRECTORY`. Independent of both
+# the reader and examples/second_decoder.c: it was written from doc/trace-format.md, shares no code
+# with either, and does not decode. A trace is described as hits on exact clocks, from which its
+# bytes and its expected CSV are both derived. Its output is the same on every run.
 #
-#   good/NAME.probity, NAME.csv      must be read without a fault
-#   bad/NAME.probity, NAME.expect    for each reader its exit status and a text that it must print
-#   bad/NAME.csv                     where the format says which hits survive the damage
+#   good/NAME.probity, NAME.csv      must be read without an error
+#   bad/NAME.probity, NAME.expect    each reader's exit status and a text that it must print
+#   bad/NAME.csv                     if the format specifies which hits survive the damage
 #
-# `probity csv` reads what it needs: where only a count or a last tick is wrong, it has no complaint.
+# `probity csv` reads only what it needs: if just a count or a last tick is wrong, it reports
+# nothing.
 import os
 import struct
 import sys
@@ -22,6 +23,9 @@ MAGIC = b"\x89PROBITY\r\n\x1a\n"
 HEADER_BYTES = 24
 U32 = 2**32 - 1
 TICK = 10**12  # the first anchor
+# The payload size that the format requires of an event of each kind that declares nothing.
+PAYLOAD_BYTES = {1: 6, 4: 8, 7: 8, 8: 8, 9: 4, 10: 4, 11: 16, 12: 0, 13: 0, 14: 3, 15: 1, 16: 4,
+                 19: 8, 22: 5}
 MONOTONIC = 400 * 10**9
 REALTIME = 1700000000 * 10**9
 RATE = 2**32 * 2 // 5  # 0.4 ns per tick
@@ -61,12 +65,12 @@ def site(number):
 class Hit:
     def __init__(self, tick, code, length=None, spelled=False):
         self.tick, self.code = tick, code
-        self.length = length  # of its numbers, in bytes
-        self.spelled = spelled  # the code is written even where it is foreseen
+        self.length = length  # size of its numbers, in bytes
+        self.spelled = spelled  # the code is written even if it is predicted
 
 
 class Cpu:
-    """From here on the thread has been off the CPU for `ticks` more (fewer: negative)."""
+    """From now on the thread has been off the CPU for `ticks` more (negative: less)."""
 
     def __init__(self, tick, ticks):
         self.tick, self.ticks = tick, ticks
@@ -79,7 +83,7 @@ class Event:
 
 
 class Raw:
-    """Bytes put into the stream as they are; counted as one record."""
+    """Raw bytes for the stream; counted as one record."""
 
     def __init__(self, data):
         self.data = data
@@ -105,7 +109,7 @@ class Stream:
         self.table = [0] * 256
         self.data = bytearray()
         self.words = self.records = 0
-        self.hits = []  # (tick, code, ticks off the CPU)
+        self.hits = []  # (tick, code, ticks off the CPU); code None: a moment that is no hit
 
     def slot(self):
         return (self.previous % 2**32 * 2654435761 % 2**32) >> 24
@@ -133,6 +137,8 @@ class Stream:
             if item.kind == 17 and len(item.payload) >= 8:
                 number, flags = struct.unpack_from("<II", item.payload)
                 self.hits.append((item.tick, (site if flags & 1 else probe)(number), self.off))
+            if 7 <= item.kind <= 13:  # a point in time: not a hit, but it counts for CPU times
+                self.hits.append((item.tick, None, self.off))
         else:
             self.put_hit(item, delta)
 
@@ -148,7 +154,7 @@ class Stream:
 
 
 class Block:
-    """Its bytes, and what a reader learns from it."""
+    """The bytes of a block, and what a reader learns from it."""
 
     def __init__(self, data, anchors=(), hits=(), names=()):
         self.data, self.anchors, self.hits, self.names = data, anchors, hits, names
@@ -158,7 +164,7 @@ class Trace:
     def __init__(self, pid=4711, minor=0, **info):
         self.pid, self.minor, self.blocks = pid, minor, []
         self.serial = self.records = 0
-        self.words = {}  # of each chunk: where the next block begins
+        self.words = {}  # for each chunk: the first word of the next block
         self.wall = info.get("wall", True)
         self.put_info(**info)
 
@@ -224,11 +230,11 @@ class Trace:
         return header + b"".join(block.data for block in self.blocks)
 
     def offset(self, number):
-        """Of a block in the file."""
+        """The offset of a block in the file."""
         return 16 + sum(len(block.data) for block in self.blocks[:number])
 
     def lines(self, lost=()):
-        """The CSV of all blocks but those lost."""
+        """The CSV of all blocks except the lost ones."""
         kept = [block for number, block in enumerate(self.blocks) if number not in lost]
         anchors = []
         for at in (at for block in kept for at in block.anchors):
@@ -236,15 +242,26 @@ class Trace:
                 anchors.append(at)
         names = dict(pair for block in kept for pair in block.names)
         hits = [hit for block in kept for hit in block.hits]
-        hits.sort(key=lambda hit: hit[:2])  # stable: block and place in it decide the rest
+        hits.sort(key=lambda hit: hit[:2])  # stable: then by block and position
         shown = {}
         out = b""
         for tick, thread, tid, code, cpu in hits:
             if cpu is not None:
                 cpu = shown[thread] = max(cpu, shown.get(thread, 0))
+            if code is None:
+                continue
             out += b"%d,%d,%s%s%s\n" % (self.pid, tid, label(code, names), seconds(cpu),
                                         seconds(wall_ns(anchors, tick) if self.wall else None))
         return out
+
+
+def escaped(byte):
+    """A row is a single line: control characters and the backslash are escaped as in C."""
+    if 7 <= byte <= 13:
+        return b"\\" + b"abtnvfr"[byte - 7:byte - 6]
+    if byte < 32 or byte == 127:
+        return b"\\%03o" % byte
+    return b"\\\\" if byte == 92 else bytes([byte])
 
 
 def label(code, names):
@@ -253,8 +270,8 @@ def label(code, names):
         return b"%d" % number
     if number not in names:
         return b"site-%d" % number
-    name = names[number]
-    if any(special in name for special in b',"\r\n'):
+    name = b"".join(escaped(byte) for byte in names[number])
+    if any(special in name for special in b',"'):
         return b'"' + name.replace(b'"', b'""') + b'"'
     return name
 
@@ -274,7 +291,7 @@ def wall_ns(anchors, tick):
 
 
 class Random:
-    """The same numbers everywhere and for ever."""
+    """Reproducible pseudo-random numbers."""
 
     def __init__(self, seed):
         self.state = seed
@@ -295,7 +312,7 @@ def one_hit(**info):
 def good_numbers():
     trace = Trace()
     items, tick = [], TICK
-    for bits in range(0, 56):  # lengths 1 to 9, at both sides of each border
+    for bits in range(0, 56):  # lengths 1 to 9, on both sides of each limit
         for delta in (2**bits - 1, 2**bits):
             tick += delta
             items.append(Hit(tick, probe(bits)))
@@ -314,7 +331,7 @@ def good_predicted():
     items = [Hit(TICK + 10 * n, code) for n, code in enumerate(codes * 3)]
     items += [Hit(TICK + 5000 + n, code, spelled=True) for n, code in enumerate(codes)]
     trace.put_data(0, items)
-    trace.put_data(0, [Hit(TICK + 6000 + n, probe(5)) for n in range(4)])  # the table starts anew
+    trace.put_data(0, [Hit(TICK + 6000 + n, probe(5)) for n in range(4)])  # the table is reset
     many = [Hit(TICK + 7000 + n, probe(n * 37 % 400)) for n in range(800)]  # slots are shared
     trace.put_data(0, many)
     return trace.end()
@@ -333,8 +350,8 @@ def good_sites():
              " blank ", "0", "x" * 255, "tab\there", "'single'", "site-1"]
     trace = Trace()
     items = [declare(TICK + n, n, name) for n, name in enumerate(names)]
-    items += [Hit(TICK + 100 + n, site(n)) for n in range(len(names) + 2)]  # two undeclared
-    items += [declare(TICK + 200, 1, "a,b"), Hit(TICK + 201, site(1))]  # as a new recording does
+    items += [Hit(TICK + 100 + n, site(n)) for n in range(len(names) + 2)]  # two are undeclared
+    items += [declare(TICK + 200, 1, "a,b"), Hit(TICK + 201, site(1))]  # as after a new recording
     items += [declare(TICK + 203, U32, "last"), Hit(TICK + 204, site(3))]
     trace.put_data(0, items)
     trace.put_data(1, [Hit(TICK + 300, site(2)), Hit(TICK + 301, site(U32))])  # another's sites
@@ -372,7 +389,7 @@ def good_cpu():
              Cpu(TICK + 9003, -1), Cpu(TICK + 9003, 0), Hit(TICK + 9003, probe(8))]
     trace.put_data(0, items, cpu=123456789)
     trace.put_data(0, [Hit(TICK + 20000, probe(1)), Hit(TICK + 30000, probe(2))], cpu=123456000)
-    # Below zero, and a rate of its own; first tick before the first record.
+    # Below zero, and with a different rate; the first tick is before the first record.
     items = [Cpu(TICK + 15, 10**6), Hit(TICK + 20, probe(1)), Hit(TICK + 3 * 10**6, probe(2))]
     trace.put_data(1, items, first=TICK + 10, rate=2**33 + 12345)
     trace.put_data(2, [Hit(TICK + 30, probe(1))], cpu=2**62)
@@ -382,10 +399,31 @@ def good_cpu():
 def good_no_cpu():
     trace = Trace(cpu=False)
     trace.put_data(0, [Hit(TICK + n, probe(n)) for n in range(3)], cpu_known=False)
-    # Its own flag counts, whatever INFO says; what was shown before still holds.
+    # Its own flag applies, whatever INFO contains; what was already output stays valid.
     trace.put_data(0, [Hit(TICK + 100 + n, probe(n)) for n in range(3)], cpu=5000)
     trace.put_data(0, [Hit(TICK + 200 + n, probe(n)) for n in range(3)], cpu_known=False)
     trace.put_data(0, [Hit(TICK + 300 + n, probe(n)) for n in range(3)], cpu=4000)
+    return trace.end()
+
+
+def good_moments():
+    """A CPU time is never less than that of an earlier record, whether a hit or not."""
+    trace = Trace()
+    items = [Hit(TICK, probe(1))]
+    for number, kind in enumerate([17, 18, *PAYLOAD_BYTES]):
+        tick = TICK + 1000 * (number + 1)
+        payload = bytes(PAYLOAD_BYTES.get(kind, 0))
+        payload = struct.pack("<II", 5, 0) if kind == 17 else num(6 << 6) if kind == 18 else payload
+        packed = probe(6) if kind == 18 else None
+        # The event has 600 more ticks of CPU time than the hit after it.
+        items += [Cpu(tick, -600), Event(tick, kind, payload, packed), Cpu(tick + 10, 600),
+                  Hit(tick + 10, probe(2)), Hit(tick + 800, probe(3))]
+    items += [Cpu(TICK + 18000, -600), Event(TICK + 18000, 17, b"no hit"),
+              Event(TICK + 18000, 18, b""), Cpu(TICK + 18001, 600), Hit(TICK + 18001, probe(4))]
+    trace.put_data(0, items, cpu=5 * 10**6)
+    # A block without CPU times does not count.
+    trace.put_data(1, [Event(TICK + 9, 9, bytes(4))], cpu=10**9, cpu_known=False)
+    trace.put_data(1, [Hit(TICK + 10, probe(1))], cpu=1000)
     return trace.end()
 
 
@@ -400,7 +438,7 @@ def good_neither():
 
 
 def good_threads():
-    """Interleaved, with equal ticks: thread number, then block, then stream decide."""
+    """Interleaved, with equal ticks: ordered by thread number, then block, then stream."""
     trace = Trace()
     for part in range(3):
         for thread in (4, 2, 0, 3):
@@ -415,7 +453,7 @@ def good_threads():
 
 
 def good_overlap():
-    """A signal handler probed inside a probe: two blocks of one thread overlap."""
+    """A signal handler probed inside a probe: two blocks of a thread overlap."""
     trace = Trace()
     trace.put_data(0, [Hit(TICK + n, probe(1)) for n in range(0, 100, 10)])
     trace.put_data(0, [Hit(TICK + n, probe(2)) for n in range(55, 200, 15)], cpu=10)
@@ -453,13 +491,13 @@ def good_realtime_set():
             trace.put_data(thread, [Hit(TICK + n, probe(1)) for n in spread])
         trace.sync(anchor(TICK + ticks, shift), watermark=TICK + ticks)
         begin = ticks
-    # The last pair was set too: behind it, its other clock's rate serves.
+    # The last pair was set, too: the rate of its other clock applies after it.
     trace.put_data(0, [Hit(TICK + n, probe(2)) for n in (begin, begin + 10**6, 3 * begin)])
     return trace.end(anchor(TICK + begin + 5 * 10**5, 10**12), watermark=TICK + 3 * begin)
 
 
 def good_realtime_slewed():
-    """Other rates between anchors, and an anchor that is not later than the one before."""
+    """Different rates between anchors, and an anchor that is not later than the previous one."""
     trace = Trace()
     for n, (ticks, shift) in enumerate([(10**6, 7), (10**6, 10**6), (3 * 10**6 + 1, 9 * 10**6),
                                         (7 * 10**6 + 2, 123), (9 * 10**6 + 1, -321)]):
@@ -483,7 +521,7 @@ def good_single_anchor():
 
 
 def good_unknown():
-    """What a later minor version may add: block types, event kinds, tags, longer payloads."""
+    """Additions of a later minor version: block types, event kinds, tags, longer payloads."""
     trace = Trace(minor=7, strings=[(999, "later"), (2, b"a\0b")], tail=b"more of INFO")
     trace.put(77, b"a block that nobody knows")
     trace.put(0, b"")
@@ -500,7 +538,7 @@ def good_unknown():
 
 
 def good_with_ids():
-    """Hits with ids: each role, ids that are missing, roles and flags of a later version."""
+    """Hits with ids: each role, missing ids, roles and flags of a later version."""
     trace = Trace(minor=2)
 
     def hit(tick, number, flags, *ids, tail=b""):
@@ -519,7 +557,7 @@ def good_with_ids():
 
 
 def good_packed_ids():
-    """The same in fewer bytes, among others: changes of ids, ids that are missing."""
+    """The same in packed form: changed ids and missing ids."""
     trace = Trace(minor=2)
 
     def packed(tick, number, flags, *changes, cut=False):
@@ -537,7 +575,7 @@ def good_packed_ids():
 
 
 def good_listed():
-    """SITES: all kinds, texts that repeat, a kind, fields and rows of a later version."""
+    """SITES: all kinds, repeated texts; a kind, fields and rows of a later version."""
     trace = Trace(minor=2)
 
     def text(value):
@@ -582,7 +620,7 @@ def good_one():
 
 
 def good_mixed():
-    """Eight threads, nine drains, everything by chance."""
+    """Eight threads, nine drains, everything random."""
     random = Random(1)
     trace = Trace()
     now = [TICK + thread for thread in range(8)]
@@ -625,14 +663,14 @@ def sound():
 
 
 def seal(block):
-    """A block with its checksum made anew."""
+    """A block with a recomputed checksum."""
     block[8:12] = bytes(4)
     block[8:12] = struct.pack("<I", crc32c(block))
     return bytes(block)
 
 
 def patched(trace, number, at, value, sealed=False):
-    """Bytes of the trace with some of block `number` replaced."""
+    """The bytes of the trace with some of block `number` replaced."""
     block = bytearray(trace.blocks[number].data)
     block[at:at + len(value)] = value
     data, begin = trace.data(), trace.offset(number)
@@ -646,12 +684,12 @@ def flipped(trace, number, at):
 def bad_cuts(put):
     trace = sound()
     data = trace.data()
-    cut = ("3 ends within a block", "3 not complete", 0)
+    cut = ("3 ends in the middle of a block", "3 incomplete", 0)
     put("cut_in_header", data[:trace.offset(4) + 11], cut, trace.lines((4, 5, 6, 7)))
     put("cut_in_magic", data[:trace.offset(4) + 2], cut, trace.lines((4, 5, 6, 7)))
     put("cut_in_payload", data[:trace.offset(5) - 1], cut, trace.lines((4, 5, 6, 7)))
     put("cut_in_end", data[:-1], cut, trace.lines((7,)))
-    put("end_missing", data[:trace.offset(7)], ("3 no END", "3 not complete", 0),
+    put("end_missing", data[:trace.offset(7)], ("3 no END", "3 incomplete", 0),
         trace.lines((7,)))
     put("cut_in_info", data[:60], ("1 first block", "1 first block", 1))
     put("cut_behind_file_header", data[:16], ("1 first block", "1 first block", 1))
@@ -682,7 +720,7 @@ def bad_heads(put):
 def bad_blocks(put):
     trace = sound()
     data = trace.data()
-    lost = ("3 byte %d" % trace.offset(4), "3 not complete", 1)
+    lost = ("3 byte %d" % trace.offset(4), "3 incomplete", 1)
     rest = trace.lines((4,))
     put("bit_in_payload", flipped(trace, 4, 100), lost, rest)
     put("bit_in_checksum", flipped(trace, 4, 9), lost, rest)
@@ -692,18 +730,18 @@ def bad_blocks(put):
     put("bit_in_length", flipped(trace, 4, 4), lost, rest)
     put("length_behind_the_file", patched(trace, 4, 4, struct.pack("<I", 2**24)), lost, rest)
     put("length_4294967295", patched(trace, 4, 4, struct.pack("<I", U32)), lost, rest)
-    put("sync_damaged", flipped(trace, 3, 50), ("3 byte %d" % trace.offset(3), "3 not complete", 1),
+    put("sync_damaged", flipped(trace, 3, 50), ("3 byte %d" % trace.offset(3), "3 incomplete", 1),
         trace.lines((3,)))
     put("two_blocks_damaged", flipped(trace, 1, 100)[:trace.offset(4)] +
-        flipped(trace, 4, 100)[trace.offset(4):], ("3 byte %d" % trace.offset(1), "3 not complete", 1),
+        flipped(trace, 4, 100)[trace.offset(4):], ("3 byte %d" % trace.offset(1), "3 incomplete", 1),
         trace.lines((1, 4)))
     put("serial_gap", data[:trace.offset(4)] + data[trace.offset(5):],
-        ("3 byte %d" % trace.offset(4), "3 not complete", 1), rest)
+        ("3 byte %d" % trace.offset(4), "3 incomplete", 1), rest)
     put("block_repeated", data[:trace.offset(4)] + data[trace.offset(2):],
-        ("3 byte %d" % trace.offset(4), "3 not complete", 1), trace.lines())
+        ("3 byte %d" % trace.offset(4), "3 incomplete", 1), trace.lines())
     put("garbage_between", data[:trace.offset(4)] + b"PBLK garbage" + data[trace.offset(4):],
-        ("3 byte %d" % trace.offset(4), "3 not complete", 1), trace.lines())
-    behind = ("3 behind", "3 not complete", 1)
+        ("3 byte %d" % trace.offset(4), "3 incomplete", 1), trace.lines())
+    behind = ("3 after", "3 incomplete", 1)
     put("garbage_behind_end", data + b"\x5a" * 100, behind, trace.lines())
     put("byte_behind_end", data + b"\0", behind, trace.lines())
     late = sound()
@@ -720,9 +758,9 @@ def bad_blocks(put):
 
 
 def bad_fields(put):
-    """Blocks whose checksum holds and whose content does not."""
+    """Blocks with a valid checksum and invalid content."""
     trace = sound()
-    wrong = ("3 byte %d" % trace.offset(4), "3 not complete", 1)
+    wrong = ("3 byte %d" % trace.offset(4), "3 incomplete", 1)
     base = HEADER_BYTES
     put("claims_4294967295_records", patched(trace, 4, base + 24, struct.pack("<I", U32), True),
         wrong)
@@ -735,13 +773,13 @@ def bad_fields(put):
         trace.data()[trace.offset(5):], wrong, trace.lines((4,)))
     put("sync_too_short", trace.data()[:trace.offset(3)] + seal(bytearray(
         b"PBLK" + struct.pack("<IIHHQ", 111, 0, SYNC, 0, 3) + bytes(111))) +
-        trace.data()[trace.offset(4):], ("3 byte %d" % trace.offset(3), "3 not complete", 1),
+        trace.data()[trace.offset(4):], ("3 byte %d" % trace.offset(3), "3 incomplete", 1),
         trace.lines((3,)))
     short = sound()
     short.blocks.pop()
     short.serial -= 1
     short.end(records=short.records + 5, watermark=TICK + 2000)
-    put("end_counts_more", short.data(), ("3 records", "3 not complete", 1), short.lines())
+    put("end_counts_more", short.data(), ("3 records", "3 incomplete", 1), short.lines())
     short.blocks.pop()
     short.serial -= 1
     short.end(records=short.records - 5, watermark=TICK + 2000)
@@ -756,7 +794,7 @@ def bad_streams(put):
         trace = one_hit()
         trace.put_data(0, [Hit(tick, probe(1)), Raw(raw)], last=tick, **more)
         trace.put_data(1, [Hit(TICK + 2000, probe(2))])
-        put(name, trace.end().data(), ("3 byte %d" % trace.offset(2), "3 not complete", 1))
+        put(name, trace.end().data(), ("3 byte %d" % trace.offset(2), "3 incomplete", 1))
 
     stream("table_miss", num(0))
     for code in (0, 3, 15):
@@ -781,11 +819,11 @@ def bad_streams(put):
 
 def main():
     root = sys.argv[1]
-    for folder in ("good", "bad"):
-        os.makedirs(os.path.join(root, folder), exist_ok=True)
+    for directory in ("good", "bad"):
+        os.makedirs(os.path.join(root, directory), exist_ok=True)
 
-    def write(folder, name, data):
-        with open(os.path.join(root, folder, name), "wb") as file:
+    def write(directory, name, data):
+        with open(os.path.join(root, directory, name), "wb") as file:
             file.write(data)
 
     def put(name, data, expected, lines=None):

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * stepper_scopes.c: what runs in the stepped child, and beside each scope what a reader must find
- * of it.
+ * stepper_scopes.c: the scopes of the stepped child, and how a reader must find each of them.
  */
 #define FN_INSTRUMENT
 #include "FnTrace.h"
@@ -13,13 +12,26 @@
 
 enum { OWN = 0x21000000, HANDLER = 0x42000000, NUMBER = 0x00ffffff };
 
+/* What a compiler calls with -finstrument-functions. */
+void __cyg_profile_func_enter(void *function, void *back);
+void __cyg_profile_func_exit(void *function, void *back);
+
 static void (*begins)(void), (*ends)(void);
+static int has_hooks;
 
 static void plain(void)
 {
     FN_FUNC(FN_VOID, FN_1);
     ends();
     begins();
+}
+
+static __attribute__((noinline)) void hooked(void)
+{
+    __cyg_profile_func_enter((void *)hooked, __builtin_return_address(0));
+    ends();
+    begins();
+    __cyg_profile_func_exit((void *)hooked, __builtin_return_address(0));
 }
 
 static uint32_t parameters(uint32_t a, uint32_t b, uint32_t c, uint32_t d)
@@ -97,7 +109,11 @@ void scopes_handle(uint32_t number)
 {
     uint32_t a = HANDLER | number;
 
+    if (has_hooks)
+        __cyg_profile_func_enter((void *)scopes_handle, __builtin_return_address(0));
     handled(a, ~a, a * 5, a ^ 0x5a5a5a5a);
+    if (has_hooks)
+        __cyg_profile_func_exit((void *)scopes_handle, __builtin_return_address(0));
 }
 
 static void name_of(uint32_t number, char ret_name[16])
@@ -113,6 +129,7 @@ void scopes_run(enum scopes_kind kind, uint32_t number, void (*record_begins)(vo
 
     begins = record_begins;
     ends = record_ends;
+    has_hooks = kind == SCOPES_HOOKED;
     if (kind == SCOPES_TEXT || kind == SCOPES_PROFILE)
         name_of(number, name);
     begins();
@@ -125,6 +142,7 @@ void scopes_run(enum scopes_kind kind, uint32_t number, void (*record_begins)(vo
     case SCOPES_PAUSE: pauses(); break;
     case SCOPES_PROFILE: counted(a, name); break;
     case SCOPES_TYPED: typed(a); break;
+    case SCOPES_HOOKED: hooked(); break;
     default: break;
     }
     ends();
@@ -135,7 +153,7 @@ uint32_t scopes_records(enum scopes_kind kind)
     return kind == SCOPES_PROFILE ? 1 : kind == SCOPES_MESSAGE ? 3 : kind == SCOPES_PAUSE ? 4 : 2;
 }
 
-/* The number of a record whose first value is `a`, and `place` in its scope. */
+/* The number of a record whose first value is `a`, at position `place` in its scope. */
 static int64_t found(enum scopes_kind kind, uint32_t a, uint32_t place, int is_right)
 {
     uint32_t number = a & NUMBER, whose = a & ~(uint32_t)NUMBER;
@@ -192,12 +210,26 @@ static int64_t of_ids(enum scopes_kind kind, const struct probity_record *record
                      hit.object == (uint32_t)~a && hit.role == PROBITY_ROLE_QUEUE_PUT);
 }
 
+/* The hooks of the handler, which come after the first scope, are not numbered. The codes of enter
+ * and leave differ in one bit. */
+static int is_of_handler(enum scopes_kind kind, uint32_t code)
+{
+    static uint32_t first;
+
+    if (first == 0)
+        first = code | 2;
+    return kind == SCOPES_HOOKED && (code | 2) != first;
+}
+
 int64_t scopes_number(enum scopes_kind kind, const struct probity_record *record, uint32_t hits[4])
 {
     uint32_t last = scopes_records(kind) - 1;
 
+    if (record->kind == PROBITY_EVENT_HIT && is_of_handler(kind, record->code))
+        return -1;
+
     switch (record->kind) {
-    case PROBITY_EVENT_HIT: { /* sites have odd codes; those of enters are even ones */
+    case PROBITY_EVENT_HIT: { /* sites have odd codes; those of enters have even numbers */
         uint32_t is_leave = record->code / 2 & 1;
         return (record->code & 1) == 0
                    ? -2

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_append.c: blocks on their way into the trace file, where the system takes a part of them, is
- * interrupted, or refuses: link-flags: -Wl,--wrap=pwrite
+ * test_append.c: appending blocks to the trace file when the system writes only a part of them, is
+ * interrupted or fails.
+ * link-flags: -Wl,--wrap=pwrite
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -23,8 +24,8 @@
 
 enum { BLOCK_BYTES = 1000 };
 
-/* What the next calls of pwrite do: take at most so many bytes; below 0: fail with this error;
- * beyond the plan all is taken. */
+/* What the next calls of pwrite do: write at most this many bytes; if negative, fail with this
+ * error; after the end of the plan, write everything. */
 static struct {
     long steps[8];
     int count, next;
@@ -45,7 +46,7 @@ ssize_t __wrap_pwrite(int file, const void *bytes, size_t count, off_t offset)
     return __real_pwrite(file, bytes, (size_t)step < count ? (size_t)step : count, offset);
 }
 
-/* The file has one block already. */
+/* The file already has one block. */
 struct sample {
     FILE *file;
     struct probity_append append;
@@ -56,7 +57,7 @@ struct sample {
 static void start(struct sample *sample, const long *steps, int count)
 {
     plan.count = plan.next = 0;
-    /* A file without a name is none to append to. */
+    /* Files without a name are not appended to. */
     snprintf(sample->path, sizeof sample->path, "/tmp/test_append.XXXXXX");
     int file = mkstemp(sample->path);
     assert_true(file >= 0);
@@ -73,7 +74,7 @@ static void start(struct sample *sample, const long *steps, int count)
     plan.next = 0;
 }
 
-/* The file's bytes are the first block, and behind it the second where it was taken. */
+/* The file has the first block and, if it was written, the second. */
 static void expect_blocks(struct sample *sample, int blocks)
 {
     char found[3 * BLOCK_BYTES];
@@ -100,7 +101,7 @@ static void a_block_is_written_in_as_many_pieces_as_the_system_takes(void **stat
     expect_blocks(&sample, 2);
 }
 
-/* Refused at once, behind a part, and by a system that takes nothing and names no error. */
+/* Fails at once, after a part, or by writing nothing without an error. */
 static void what_is_refused_leaves_the_file_as_it_was(void **state)
 {
     static const struct {
@@ -132,7 +133,7 @@ static void what_follows_a_refusal_stands_behind_the_last_whole_block(void **sta
     expect_blocks(&sample, 2);
 }
 
-/* In a child, since a hard limit is not raised again. The signal would end it. */
+/* In a child, because a hard limit cannot be raised again. The signal would kill it. */
 static void a_limit_of_file_size_is_an_error_and_no_signal(void **state)
 {
     int status;
@@ -156,7 +157,7 @@ static void a_limit_of_file_size_is_an_error_and_no_signal(void **state)
     assert_int_equal(status, 0);
 }
 
-/* Some file systems count no names: there, a file without one is as good as any. */
+/* Some file systems have no link count; there, files without a name are not detected. */
 static void a_file_that_lost_its_name_is_left_alone(void **state)
 {
     struct sample sample;

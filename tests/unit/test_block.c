@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_block.c: blocks and their payloads there and back, at the offsets of doc/trace-format.md,
- * and refused when cut.
+ * test_block.c: encodes and decodes blocks and their payloads at the offsets of
+ * doc/trace-format.md, and rejects truncated ones.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +45,7 @@ static struct probity_info info_sample(void)
 static void file_header(void **state)
 {
     static const uint8_t magic[] = {0x89, 'P', 'R', 'O', 'B', 'I', 'T', 'Y',
-                                    13,   10,  26,  10,  1,   0,   2,   0};
+                                    13,   10,  26,  10,  1,   0,   3,   0};
     uint8_t bytes[PROBITY_FILE_HEADER_BYTES];
 
     (void)state;
@@ -77,7 +77,7 @@ static void block_header(void **state)
     assert_int_equal(header.type, PROBITY_BLOCK_SYNC);
     assert_true(header.serial == 0x123456789abc);
     assert_true(probity_block_is_whole(block, &header));
-    /* Every byte counts, whichever way it is changed. */
+    /* A change of any byte is detected. */
     for (size_t i = 0; i < sizeof block; i++) {
         block[i] ^= 0x10;
         assert_false(probity_block_header_get(block, &header) == 0 && header.payload_bytes == 100 &&
@@ -88,8 +88,8 @@ static void block_header(void **state)
     assert_int_equal(probity_block_header_get(block, &header), PROBITY_ERROR_DAMAGED);
 }
 
-/* The checksum as doc/trace-format.md has it, bit by bit: of all bytes of the block, its own place
- * as zero. */
+/* The checksum of doc/trace-format.md, bit by bit: over all bytes of the block, with the checksum
+ * field set to zero. */
 static void checksum_is_that_of_the_format(void **state)
 {
     uint8_t block[PROBITY_BLOCK_HEADER_BYTES + 57];
@@ -139,7 +139,7 @@ static void info_of_strange_strings(void **state)
 
     (void)state;
     size_t bytes = probity_info_put(payload, sizeof payload, &info);
-    probity_put_u16(payload + PROBITY_INFO_FIXED_BYTES, 999); /* a tag of the future */
+    probity_put_u16(payload + PROBITY_INFO_FIXED_BYTES, 999); /* a tag of a later version */
     assert_int_equal(probity_info_get(payload, bytes, &got), 0);
     assert_null(got.text[PROBITY_TAG_PROGRAM].bytes);
     probity_put_u32(payload + 124, UINT32_MAX);

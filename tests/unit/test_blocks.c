@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_blocks.c: blocks of a made trace, to the letter.
+ * test_blocks.c: the spans between probes in a generated trace; compares exact output.
  */
 #include "test_reader_make.h"
 
-#include "analysis/blocks.h"
-#include "output/blocks_csv.h"
-#include "output/blocks_json.h"
+#include "answers/blocks/blocks.h"
+#include "answers/blocks/blocks_csv.h"
+#include "answers/blocks/blocks_json.h"
 
 static struct make make;
 
-/* Hit of a probe, ns behind the beginning; `off` ns of them off the CPU since the hit before. */
+/* A hit, in ns after the start; the thread was off the CPU for `off` ns since its previous hit. */
 #define HIT(ns, probe, off) {MAKE_START + 2 * (ns), 2 * (probe), 2 * (off)}
 
-/* Two threads. 1 to 2: 1000 ns, 3000 ns with 500 off, 2000 ns; 2 to 1: 100 ns; 2 to 1 on the other
- * thread: 5000 ns, 4000 of them off. */
+/* Two threads. 1 to 2: 1000 ns, 3000 ns with 500 off CPU, 2000 ns; 2 to 1: 100 ns; 2 to 1 in the
+ * other thread: 5000 ns, 4000 of them off CPU. */
 static void write_trace(const char *name)
 {
     static const struct make_hit first[] = {HIT(1000, 1, 0), HIT(2000, 2, 0), HIT(2100, 1, 0),
@@ -30,7 +30,7 @@ static void write_trace(const char *name)
     make_write(&make, name);
 }
 
-/* What a program prints of the made trace; free it. */
+/* The output for the generated trace; to be freed. */
 static char *printed(const char *name, uint64_t from_ns, uint64_t to_ns, int is_json)
 {
     const char *path = make.path;
@@ -71,7 +71,7 @@ static void blocks_are_printed_as_ever(void **state)
     char *text = printed("blocks", 0, 0, 0);
 
     (void)state;
-    /* 1 to 2 has more time in all; p50 of 1000, 2000, 3000 is in the bucket of 2000 to 2007. */
+    /* 1 to 2 has the longest total; p50 of 1000, 2000, 3000 is in the bucket 2000 to 2007. */
     assert_string_equal(text, HEAD
                         "1,2,,\"two, too\",3,1.000000,6000,5500,500,1000,2000,2004,3000,3000,3000,"
                         "1700000000000002100,77,101,,,,,,0,0\n"
@@ -113,7 +113,7 @@ static void hits_outside_the_range_are_none(void **state)
     free(text);
 }
 
-/* ---- Made events -------------------------------------------------------------------------------
+/* ---- Generated events --------------------------------------------------------------------------
  */
 
 static void put_hit(struct probity_blocks *blocks, uint32_t id, const char *site, uint32_t trace,
@@ -127,8 +127,8 @@ static void put_hit(struct probity_blocks *blocks, uint32_t id, const char *site
     assert_int_equal(probity_blocks_put(blocks, &event), 0);
 }
 
-/* Sites of a name are one probe, wherever they are; a site 7 is not the probe 7. Numbers that meet
- * in a cache are kept apart. */
+/* Sites with the same name are one probe, wherever they are; a site named 7 is not probe 7. Numbers
+ * that share a cache slot are kept apart. */
 static void probes_are_numbers_and_names(void **state)
 {
     struct probity_blocks *blocks;
@@ -168,7 +168,7 @@ static void probes_are_numbers_and_names(void **state)
     probity_blocks_close(blocks);
 }
 
-/* Each probe after each other one: no pair is lost or counted for another. */
+/* Each probe follows every other one: no pair is lost or counted as another. */
 static void many_pairs_are_told_apart(void **state)
 {
     enum { PROBES = 60 };
@@ -194,8 +194,8 @@ static void many_pairs_are_told_apart(void **state)
     probity_blocks_close(blocks);
 }
 
-/* As in the lines of `probity csv`, the name of a site is in force from its declaration on; that of
- * a numbered probe is its name all the time. */
+/* As in the output of `probity csv`, a site's name applies from its declaration on; a numbered
+ * probe's name applies throughout. */
 static void names_may_come_late(void **state)
 {
     struct probity_event event = {.kind = PROBITY_EVENT_HIT, .id = 4, .is_site = 1};
@@ -224,7 +224,7 @@ static void names_may_come_late(void **state)
     probity_blocks_close(blocks);
 }
 
-/* The longest instances, the longest first; of equal ones the first. */
+/* The longest instances, longest first; the first of equal ones. */
 static void the_slowest_are_the_slowest(void **state)
 {
     static const uint64_t lengths[] = {5, 1, 4, 9, 2, 9}, expected[] = {9, 9, 5, 4};
@@ -249,7 +249,7 @@ static void the_slowest_are_the_slowest(void **state)
     probity_blocks_close(blocks);
 }
 
-/* The way of one request: a thread to itself, to another one, and on that one. */
+/* One request: from a thread to itself, to another thread, and within that thread. */
 static void between_two_threads_there_is_no_cpu_time(void **state)
 {
     static const struct {

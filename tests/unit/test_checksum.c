@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_checksum.c: CRC-32C against the examples of RFC 3720, B.4, in one piece and in any two.
+ * test_checksum.c: CRC-32C against the examples of RFC 3720, B.4, in one piece and split in two at
+ * every byte.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +36,7 @@ static void examples_of_rfc_3720(void **state)
     assert_int_equal(probity_checksum(0, "", 0), 0);
 }
 
-/* Any alignment and any cut give the same; a bit changed gives another. */
+/* Every alignment and every split give the same checksum; a changed bit gives another. */
 static void pieces(void **state)
 {
     uint8_t bytes[80];
@@ -55,7 +56,7 @@ static void pieces(void **state)
     }
 }
 
-/* Long runs are taken in lanes; short ones are not. */
+/* Long runs are computed in lanes, short ones are not. */
 static void long_runs(void **state)
 {
     static uint8_t bytes[10000];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_chunks.c: what the chunks of a recording say of themselves, held against their words: who
- * waits for a chunk's words holds back the watermark by its base tick. In a ring, where the writer
- * lets full chunks stand.
+ * test_chunks.c: compares what the chunk headers of a recording say with the chunks' words: a
+ * reader that waits for the words of a chunk holds the watermark back by the base tick in its
+ * header. Uses a ring, in which the writer leaves full chunks alone.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -17,15 +17,16 @@
 #include <cmocka.h>
 
 #include "probity.h"
+#include "reader/spool_tail.h"
 #include "spool/attach.h"
 #include "spool/drain.h"
 
 enum { CHUNK_WORDS = 512, HITS = 6000 };
 
-static char folder[64], trace_path[96];
+static char directory[64], trace_path[96];
 
-/* Long enough behind the last hit for a gap, so that the CPU clock is read, and the hit moved
- * behind what was read. */
+/* Waits long enough after the last hit for a gap, so that the CPU clock is read and the hit is
+ * relocated to follow the reading. */
 static void hit_behind_a_gap(uint64_t gap_ticks)
 {
     uint64_t last = probity_ticks();
@@ -35,24 +36,24 @@ static void hit_behind_a_gap(uint64_t gap_ticks)
     probity_probe(7);
 }
 
-/* The INFO block's payload has session and boot in front, and the spool's path among its texts. */
+/* The INFO block's payload starts with session and boot, and has the spool's path among its
+ * texts. */
 static void attach_own(struct probity_attach *ret_attach)
 {
     static uint8_t bytes[16384];
     struct probity_info info;
     struct probity_block_header header;
-    char path[256];
+    struct probity_attach_query query;
     int file = open(trace_path, O_RDONLY);
     ssize_t got = pread(file, bytes, sizeof bytes, PROBITY_FILE_HEADER_BYTES);
 
-    close(file);
     assert_true(got > PROBITY_BLOCK_HEADER_BYTES);
     assert_int_equal(probity_block_header_get(bytes, &header), 0);
     assert_int_equal(probity_info_get(bytes + PROBITY_BLOCK_HEADER_BYTES, header.payload_bytes,
                                       &info), 0);
-    const struct probity_text *spool = &info.text[PROBITY_TAG_SPOOL];
-    snprintf(path, sizeof path, "%.*s", (int)spool->length, spool->bytes);
-    assert_int_equal(probity_attach_open(path, info.session, info.boot, 0, ret_attach), 0);
+    assert_int_equal(probity_spool_tail_query(file, -1, &info, &query), 0);
+    close(file);
+    assert_int_equal(probity_attach_find(&query, NULL, ret_attach), 0);
 }
 
 static struct probity_data drain(const struct probity_attach *attach,
@@ -97,12 +98,12 @@ static void no_record_is_older_than_its_chunk(void **state)
             continue;
         assert_true(chunk.base_tick <= data.first_tick);
         assert_true((int64_t)chunk.cpu_ns >= 0);
-        /* Before the CPU record of the first hit only the chunk tells its CPU time. */
+        /* Before the CPU record of the first hit, only the chunk header has its CPU time. */
         assert_true(data.cpu_ns >= chunk.cpu_ns);
         hits += records;
         chunks++;
     }
-    /* Some words each: so there are changes of chunk in the midst of a move, too. */
+    /* A few words per chunk, so that chunks are also changed during a relocation. */
     assert_true(chunks > HITS * 4 / CHUNK_WORDS / 2);
     assert_true(hits > HITS / 2);
     probity_attach_close(&attach);
@@ -119,11 +120,11 @@ static int set_up(void **state)
                                       .cost = PROBITY_OFF};
 
     (void)state;
-    snprintf(folder, sizeof folder, "/dev/shm/test_chunks.XXXXXX");
-    if (mkdtemp(folder) == NULL)
+    snprintf(directory, sizeof directory, "/dev/shm/test_chunks.XXXXXX");
+    if (mkdtemp(directory) == NULL)
         return -1;
-    setenv("PROBITY_SPOOL_DIR", folder, 1);
-    snprintf(trace_path, sizeof trace_path, "%s/trace", folder);
+    setenv("PROBITY_SPOOL_DIR", directory, 1);
+    snprintf(trace_path, sizeof trace_path, "%s/trace", directory);
     return probity_start(&options);
 }
 
@@ -132,7 +133,7 @@ static int tear_down(void **state)
     (void)state;
     probity_stop();
     unlink(trace_path);
-    return rmdir(folder);
+    return rmdir(directory);
 }
 
 int main(void)

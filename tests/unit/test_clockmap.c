@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Clocks of several traces made one, also of anchors that no clock ever showed: under UBSan. */
+ *
+ * Maps the clocks of several traces to one, including anchors that no real clock produces: for
+ * UBSan.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +28,7 @@ static void join_two(const struct probity_anchor *first, const struct probity_an
     probity_clockmap_release(&other);
 }
 
-static void near_anchors_tell_nothing(void **state)
+static void near_anchors_give_no_rate(void **state)
 {
     const struct probity_anchor first = {100, 0, 5000, 7000, 0}, near = {200, 0, 5100, 7130, 0};
     struct probity_clockmap map;
@@ -38,7 +41,7 @@ static void near_anchors_tell_nothing(void **state)
     probity_clockmap_release(&map);
 }
 
-/* Exact, and rounded down, for differences below 2^32 ticks. */
+/* Exact and rounded down for differences below 2^32 ticks. */
 static void between_two_anchors_time_is_on_their_line(void **state)
 {
     static const uint64_t lines[][2] = {{3, 1}, {2596145, 1000003}, {4000000000, 1541000000},
@@ -79,6 +82,34 @@ static void a_clock_that_was_set_does(void **state)
     probity_clockmap_release(&map);
 }
 
+/* MONOTONIC and RAW are shifted by the offset of the namespace; REALTIME is the same. */
+static void time_namespaces_are_no_steps(void **state)
+{
+    static const int64_t offsets[] = {0, 100000, -100000, 7, -7};
+    enum { ANCHORS = 20 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
+        struct probity_clockmap map = {.nominal_rate = UINT64_C(1) << 31}, one = map, other = map;
+        struct probity_clockmap *const sources[] = {&one, &other};
+        const uint64_t start = 200000 * 1000 * MS;
+        for (uint64_t j = 0; j < ANCHORS; j++) {
+            uint64_t ns = j * 100 * MS, offset = (uint64_t)offsets[i] * 1000 * MS * (j & 1);
+            const struct probity_anchor anchor = {2 * ns, start + ns + offset, start + ns + offset,
+                                                  5 * start + ns, 0};
+            assert_int_equal(probity_clockmap_add(j & 1 ? &other : &one, &anchor), 0);
+        }
+        assert_int_equal(probity_clockmap_join(&map, sources, 2), 0);
+        assert_int_equal(map.count, ANCHORS);
+        assert_int_equal(map.steps, 0);
+        for (uint64_t ns = 0; ns < ANCHORS * 100 * MS; ns += 10 * MS)
+            assert_int_equal(probity_clockmap_wall(&map, 2 * ns), 5 * start + ns);
+        probity_clockmap_release(&map);
+        probity_clockmap_release(&one);
+        probity_clockmap_release(&other);
+    }
+}
+
 static void differences_may_be_beyond_63_bits(void **state)
 {
     const uint64_t far[] = {0, 1, UINT64_C(1) << 62, UINT64_C(1) << 63, UINT64_MAX};
@@ -101,9 +132,10 @@ static void differences_may_be_beyond_63_bits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(near_anchors_tell_nothing),
+        cmocka_unit_test(near_anchors_give_no_rate),
         cmocka_unit_test(between_two_anchors_time_is_on_their_line),
         cmocka_unit_test(a_clock_that_was_set_does),
+        cmocka_unit_test(time_namespaces_are_no_steps),
         cmocka_unit_test(differences_may_be_beyond_63_bits),
     };
 

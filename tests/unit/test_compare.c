@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_compare.c: verdicts on runs of known distribution: how often nothing is called a change, how
- * often a change is found; rows that come and go; limits; outputs to the letter.
+ * test_compare.c: verdicts on runs of known distribution: the rates of false alarms and of detected
+ * changes; rows that appear and disappear; limits; exact output.
  *
- *     test_compare write FOLDER SEED PERCENT RUNS NAME
+ *     test_compare write DIRECTORY SEED PERCENT RUNS NAME
  *
- * writes RUNS traces FOLDER/run.0 ... of functions `a` to `h` and probes 1 to 4 with noisy times,
- * one function, or the block behind one probe, slower by so many percent, for tests of the command
- * itself.
+ * writes RUNS traces DIRECTORY/run.0 ... of functions `a` to `h` and probes 1 to 4 with noisy
+ * times, with one function, or the span after one probe, slower by PERCENT, for tests of the
+ * command itself.
  */
 #include "test_scopes_make.h"
 
 #include <math.h>
 
-#include "analysis/compare.h"
-#include "output/diff_csv.h"
-#include "output/diff_json.h"
-#include "output/diff_text.h"
+#include "answers/diff/compare.h"
+#include "answers/diff/diff_csv.h"
+#include "answers/diff/diff_json.h"
+#include "answers/diff/diff_text.h"
 
-/* What is compared so often is arithmetic: under a sanitizer a tenth of it takes every path. */
+/* The repetitions only exercise arithmetic: under a sanitizer, a tenth of them covers every
+ * path. */
 #ifdef __has_feature
 #define IS_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
 #elif defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
@@ -55,7 +56,7 @@ static struct probity_compare *open_compare(const struct probity_compare_options
     return compare;
 }
 
-/* The run that rows are being added to. */
+/* The run to which rows are being added. */
 static struct probity_compare_run pending;
 static int pending_side;
 
@@ -94,7 +95,7 @@ static void add_item(struct probity_compare_item item)
     assert_int_equal(probity_compare_run_add(&pending, &item), 0);
 }
 
-/* All times are in the ratio of ns; of a block there is no self time. */
+/* All times are proportional to ns; spans have no self time. */
 static void add_values(enum probity_compare_kind kind, const char *name, double calls, double ns,
                        double quantile_error)
 {
@@ -128,8 +129,8 @@ static const struct probity_compare_row *row_named(const struct probity_compare 
 /* ---- Error rates -------------------------------------------------------------------------------
  */
 
-/* All functions share half a percent of a run's luck, and have 1, 2 or 3 % of their own; the tail
- * moves more than the rest. */
+/* A run shifts all functions by the same 0.5 %, and each function by its own 1, 2 or 3 %; the tail
+ * varies more. */
 static void add_noisy_run(struct probity_compare *compare, int side, double slower)
 {
     static const char *const names[FUNCTIONS] = {"a", "b", "c", "d", "e", "f",
@@ -168,7 +169,7 @@ static int is_change(const struct probity_compare_result *result)
     return result->verdict == PROBITY_COMPARE_LESS || result->verdict == PROBITY_COMPARE_MORE;
 }
 
-/* Statistics of this row that are said to have changed. */
+/* The number of this row's statistics that are reported as changed. */
 static int changes_of(const struct probity_compare_row *row)
 {
     int changes = 0;
@@ -178,7 +179,7 @@ static int changes_of(const struct probity_compare_row *row)
     return changes;
 }
 
-/* Comparisons of equal programs, with any line at all that claims a change: 5 % may. */
+/* Comparisons of equal programs in which any line reports a change: 5 % are allowed. */
 static void false_alarms(size_t runs)
 {
     int alarms = 0;
@@ -194,7 +195,7 @@ static void false_alarms(size_t runs)
         alarms += changes > 0;
         probity_compare_close(compare);
     }
-    print_message("%d of %d comparisons of equal sets of %zu runs told a change\n", alarms,
+    print_message("%d of %d comparisons of equal sets of %zu runs reported a change\n", alarms,
                   REPETITIONS, runs);
     assert_in_range(alarms, 0, REPETITIONS / 20);
 }
@@ -219,13 +220,13 @@ static void three_percent_are_found_in_twenty_runs(void **state)
         direction += row->results[PROBITY_COMPARE_SELF].verdict != PROBITY_COMPARE_LESS;
         probity_compare_close(compare);
     }
-    print_message("3 %% found in %d of %d\n", found, REPETITIONS);
+    print_message("3 %% detected in %d of %d\n", found, REPETITIONS);
     assert_in_range(found, REPETITIONS * 9 / 10, REPETITIONS);
     assert_int_equal(direction, REPETITIONS);
 }
 
-/* A function that is exactly at the limit fails with at most 5 %, however many others there are;
- * one far beyond is caught. */
+/* A function exactly at the limit fails in at most 5 % of cases, however many functions there are;
+ * one far beyond it is detected. */
 static void limits_fail_seldom_by_mistake(void **state)
 {
     const struct probity_compare_limit
@@ -246,7 +247,7 @@ static void limits_fail_seldom_by_mistake(void **state)
         caught += row_named(compare, "e")->exceeds != 0;
         probity_compare_close(compare);
     }
-    print_message("at the limit %d of %d fail, 5 %% beyond %d\n", mistakes, REPETITIONS, caught);
+    print_message("%d of %d fail at the limit, %d at 5 %% beyond\n", mistakes, REPETITIONS, caught);
     assert_in_range(mistakes, 0, REPETITIONS / 20);
     assert_in_range(caught, REPETITIONS * 9 / 10, REPETITIONS);
 }
@@ -254,7 +255,7 @@ static void limits_fail_seldom_by_mistake(void **state)
 /* ---- Rows --------------------------------------------------------------------------------------
  */
 
-/* Runs i = 0 ... of constant, more, less, gone, added and sometimes. */
+/* Runs i = 0 ... of the functions constant, more, less, gone, added and sometimes. */
 static struct probity_compare *compare_rough(const struct probity_compare_options *options,
                                              int runs, double quantile_error)
 {
@@ -308,7 +309,7 @@ static void verdicts_are_as_the_runs(void **state)
     expect_verdict(compare, "less", PROBITY_COMPARE_P99, "faster");
     expect_verdict(compare, "gone", PROBITY_COMPARE_CPU, "gone");
     expect_verdict(compare, "added", PROBITY_COMPARE_MEAN, "added");
-    expect_verdict(compare, "sometimes", PROBITY_COMPARE_CALLS, "cannot tell");
+    expect_verdict(compare, "sometimes", PROBITY_COMPARE_CALLS, "inconclusive");
     result = &row_named(compare, "less")->results[PROBITY_COMPARE_MEAN];
     assert_true(fabs(result->ratio - 0.8) < 1e-9);
     assert_true(fabs(result->median[PROBITY_COMPARE_BASE] - 1003.5) < 1e-9);
@@ -360,8 +361,8 @@ static void scopes_of_one_name_stay_apart(void **state)
     probity_compare_close(compare);
 }
 
-/* A block is of no function's name, has no self time, and is what it is whatever its probes are
- * called; but a site is not the probe of that number. */
+/* A span has no function name and no self time, and keeps its identity whatever its probes are
+ * named; but a site is not the probe with that number. */
 static void blocks_stand_for_themselves(void **state)
 {
     struct probity_compare *compare = open_compare(&usual);
@@ -393,27 +394,30 @@ static void blocks_stand_for_themselves(void **state)
     assert_int_equal(blocks, 3);
     expect_verdict(compare, "2 -> 1", PROBITY_COMPARE_TOTAL, "slower");
     expect_verdict(compare, "2 -> 1", PROBITY_COMPARE_CALLS, "same");
-    assert_int_equal(probity_compare_tests(compare), 5); /* of 2 -> 1; the others are constant */
+    assert_int_equal(probity_compare_tests(compare), 5); /* 2 -> 1; others are constant */
     probity_compare_sort(compare, PROBITY_COMPARE_BY_IMPACT);
     assert_string_equal(probity_compare_rows(compare, &count)[0].item.name, "2 -> 1");
     probity_compare_close(compare);
 }
 
-/* Patterns choose rows: those of one kind leave the other out, unless it has one too. */
+/* Patterns select rows: a pattern of one kind excludes the other kind, unless that has one, too. */
 static void patterns_choose_kinds(void **state)
 {
     static const struct {
-        const char *function, *block;
+        const char *function, *function_too, *block;
         size_t rows;
-    } cases[] = {{NULL, NULL, 4}, {"f*", NULL, 2}, {"f1", NULL, 1}, {NULL, "*", 2},
-                 {NULL, "1 -> [2-4]", 1}, {"f2", "*", 3}, {"none", NULL, 0}};
+    } cases[] = {{NULL, NULL, NULL, 4},         {"f*", NULL, NULL, 2}, {"f1", NULL, NULL, 1},
+                 {NULL, NULL, "*", 2},          {"f2", NULL, "*", 3},  {"none", NULL, NULL, 0},
+                 {NULL, NULL, "1 -> [2-4]", 1}, {"f1", "f2", NULL, 2}, {"none", "f2", "*", 3}};
 
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct probity_compare_options options = usual;
         size_t count;
-        options.patterns[PROBITY_COMPARE_FUNCTION] = cases[i].function;
-        options.patterns[PROBITY_COMPARE_BLOCK] = cases[i].block;
+        const char *const functions[] = {cases[i].function, cases[i].function_too, NULL};
+        const char *const blocks[] = {cases[i].block, NULL};
+        options.patterns[PROBITY_COMPARE_FUNCTION] = cases[i].function != NULL ? functions : NULL;
+        options.patterns[PROBITY_COMPARE_BLOCK] = cases[i].block != NULL ? blocks : NULL;
         struct probity_compare *compare = open_compare(&options);
         add_run(compare, 0, "run");
         add_row("f1", 1, 1);
@@ -427,7 +431,7 @@ static void patterns_choose_kinds(void **state)
     }
 }
 
-/* What a limit does not mean is no test that others must pay for. */
+/* A row to which no limit applies adds no test to the correction for multiple tests. */
 static void limits_may_be_of_some_rows(void **state)
 {
     const struct probity_compare_limit limits[] = {
@@ -478,9 +482,9 @@ static void one_session_is_one_run(void **state)
 static void limits_need_more_than_to_be_observed(void **state)
 {
     const struct probity_compare_limit limits[] = {
-        LIMIT(PROBITY_COMPARE_CALLS, 0, 99, "calls>+99%"),  /* 100 % more: beyond */
-        LIMIT(PROBITY_COMPARE_CALLS, 0, 100, "calls>+100%"), /* exactly at it */
-        LIMIT(PROBITY_COMPARE_MEAN, 1, -15, "mean<-15%"),   /* 20 % less: beyond */
+        LIMIT(PROBITY_COMPARE_CALLS, 0, 99, "calls>+99%"),  /* 100 % more: exceeded */
+        LIMIT(PROBITY_COMPARE_CALLS, 0, 100, "calls>+100%"), /* exactly at the limit */
+        LIMIT(PROBITY_COMPARE_MEAN, 1, -15, "mean<-15%"),   /* 20 % less: exceeded */
         LIMIT(PROBITY_COMPARE_MEAN, 1, -25, "mean<-25%")};
     struct probity_compare_options options = usual;
 
@@ -494,14 +498,15 @@ static void limits_need_more_than_to_be_observed(void **state)
     assert_int_equal(row_named(compare, "constant")->exceeds, 0);
     assert_int_equal(row_named(compare, "added")->exceeds, 0);
     probity_compare_close(compare);
-    /* Four runs a side cannot pay for 24 tests: 1 / C(8, 4) is more than 5 % / 24. */
+    /* Four runs per side are too few for 24 tests: 1 / C(8, 4) is more than 5 % / 24. */
     compare = compare_known(&options, 4);
     assert_int_equal(row_named(compare, "more")->exceeds, 0);
     assert_int_equal(probity_compare_limit_runs(compare), 6);
     probity_compare_close(compare);
 }
 
-/* Where a quantile is known to its bucket only, runs that agree may all be off alike. */
+/* If a quantile is known only to within its bucket, runs that agree may all be off by the same
+ * amount. */
 static void coarse_quantiles_are_not_called_same(void **state)
 {
     const struct probity_compare_limit limits[] = {LIMIT(PROBITY_COMPARE_P99, 1, -15, "p99<-15%"),
@@ -515,7 +520,7 @@ static void coarse_quantiles_are_not_called_same(void **state)
     struct probity_compare *compare = compare_rough(&options, 8, 1.0 / 21);
     assert_true(fabs(row_named(compare, "less")->quantile_error - 0.1) < 1e-9);
     expect_verdict(compare, "constant", PROBITY_COMPARE_SELF, "same");
-    expect_verdict(compare, "constant", PROBITY_COMPARE_P99, "cannot tell");
+    expect_verdict(compare, "constant", PROBITY_COMPARE_P99, "inconclusive");
     expect_verdict(compare, "less", PROBITY_COMPARE_MEDIAN, "faster");
     assert_int_equal(row_named(compare, "constant")->results[PROBITY_COMPARE_P99].runs_needed, 0);
     assert_int_equal(row_named(compare, "less")->exceeds, 2); /* 0.8 * 1.1 is not below 0.85 */
@@ -539,12 +544,12 @@ static void other_machines_are_told(void **state)
     set_text(&facts.info, PROBITY_TAG_CPU, "6502");
     set_text(&facts.info, PROBITY_TAG_COMMAND, "made");
     add_run_of(compare, 0, &facts);
-    facts.info.rate += facts.info.rate / 100000; /* measured anew */
+    facts.info.rate += facts.info.rate / 100000; /* measured again */
     add_run_of(compare, 0, &facts);
     facts.path = "two";
     set_text(&facts.info, PROBITY_TAG_CPU, "Z80");
     set_text(&facts.info, PROBITY_TAG_BUILD, "beef");
-    set_text(&facts.info, PROBITY_TAG_PROCESSORS, "2"); /* not known of the others */
+    set_text(&facts.info, PROBITY_TAG_PROCESSORS, "2"); /* the others do not have it */
     facts.info.mode = 2;
     facts.info.clock = PROBITY_CLOCK_MONOTONIC_NS;
     facts.info.gap_ticks *= 2;
@@ -576,7 +581,7 @@ static void other_machines_are_told(void **state)
 
 static void rows_come_in_order(void **state)
 {
-    /* 20 * 1003.5 - 10 * 1003.5 is a little more than the 10 * 1000 that are gone. */
+    /* 20 * 1003.5 - 10 * 1003.5 is slightly more than the removed 10 * 1000. */
     static const struct {
         int order;
         const char *first, *second;
@@ -633,17 +638,17 @@ static void outputs_are_as_ever(void **state)
     char *text = printed(compare, &layout, 0), *csv = printed(compare, &layout, 1);
     char *json = printed(compare, &layout, 2);
     assert_string_equal(text,
-        "base: 8 runs, new: 8 runs; medians over runs; 95% intervals of each line; same: within "
+        "base: 8 runs, new: 8 runs; medians over runs; 95% confidence intervals; same: within "
         "2%\n"
-        "p: rank-sum test, for 5 tests after Benjamini and Hochberg, a change up to 0.05; ~N runs: "
-        "so many a side could tell\n\n"
+        "p: rank-sum test, Benjamini-Hochberg adjusted for 5 tests, significant up to 0.05; ~N "
+        "runs: needed per side\n\n"
         "     base      new   change     from       to        p  verdict                   of     "
         " function\n"
         "       10       20  +100.0%  +100.0%  +100.0%  0.00039  more                      calls  "
         " more\n"
         "  1.004us    803ns   -20.0%   -20.2%   -19.8%  0.00039  faster                    mean   "
         " less\n\n"
-        "2 more are not shown\n"
+        "2 more not shown\n"
         "traces: 16 of 16 complete\n"
         "limit calls>+50%: exceeded by more (+100.0%)\n");
     assert_string_equal(csv,
@@ -684,7 +689,7 @@ static void outputs_are_as_ever(void **state)
 
 enum { WRITTEN_FUNCTIONS = 8, WRITTEN_BLOCKS = 4 };
 
-/* What the run does to the times of one function or block. */
+/* The factor of a run on the times of one function or span. */
 static double factor_of(uint32_t place, int is_slow, double percent)
 {
     static const double noise[] = {0.01, 0.015, 0.02, 0.03};

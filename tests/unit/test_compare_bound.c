@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_compare_bound.c: which blocks are compared where there are more than may be.
+ * test_compare_bound.c: which spans are compared if there are more than the maximum.
  */
 #include "test_reader_make.h"
 
 #include <math.h>
 
-#include "analysis/compare.h"
+#include "answers/diff/compare.h"
 
 static void add(struct probity_compare_run *run, enum probity_compare_kind kind, const char *name,
                 double ns)
@@ -18,8 +18,8 @@ static void add(struct probity_compare_run *run, enum probity_compare_kind kind,
     assert_int_equal(probity_compare_run_add(run, &item), 0);
 }
 
-/* Sixteen runs of a function a and 40 blocks, of which block i takes i * 1000 ns; in the last run
- * there are two others, and block 3, which was left out, takes long. */
+/* Sixteen runs of a function a and 40 spans, span i taking i * 1000 ns; the last run has two
+ * others, and span 3, which was left out, takes long. */
 static struct probity_compare *compare_many(const struct probity_compare_options *options)
 {
     struct probity_trace_facts facts = {.path = "run", .state = PROBITY_TRACE_CLOSED,
@@ -46,7 +46,7 @@ static struct probity_compare *compare_many(const struct probity_compare_options
     return compare;
 }
 
-/* NULL where it is not compared. */
+/* NULL if it is not compared. */
 static const struct probity_compare_row *find(const struct probity_compare *compare,
                                               const char *name)
 {
@@ -87,7 +87,7 @@ static void what_was_asked_for_is_compared(void **state)
 {
     const struct probity_compare_options options = {
         .confidence = 0.95, .tolerance_percent = 2, .blocks_max = 4,
-        .patterns = {[PROBITY_COMPARE_BLOCK] = "1 -> [12]"}};
+        .patterns = {[PROBITY_COMPARE_BLOCK] = (const char *const[]){"1 -> [12]", NULL}}};
     struct probity_compare *compare = compare_many(&options);
     size_t count;
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_control.c: requests for levels through a spool's header: made, answered, waited for in vain;
- * several askers at a time; and by a tool that asks a writer which does not know them.
+ * test_control.c: requests for levels through a spool's header: made, answered, timed out; several
+ * requesters at a time; and a tool whose requests the writer does not support.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,11 +25,12 @@
 enum { SHORT_NS = 20000000, ASKERS = 4, ASKS = 50 };
 #define LONG_NS INT64_C(20000000000)
 
-/* The spool of this process, as its writer and as a tool see it. */
+/* This process's spool, as its writer and as a tool see it. */
 static struct {
     char path[64];
     struct probity_spool_header *header;
     struct probity_attach attach;
+    struct probity_place place;
     size_t bytes;
     int is_over;
 } spool;
@@ -44,20 +46,26 @@ static int set_up(void **state)
                                           .state = PROBITY_SPOOL_RECORDING};
     void *segment;
     int unnamed;
+    uint32_t present;
 
     (void)state;
     header.pid = (uint32_t)getpid();
     header.process_start = probity_os_process_start(header.pid);
     header.levels = probity_control_levels(5, 5);
-    snprintf(spool.path, sizeof spool.path, "/dev/shm/test_control.%u.0", header.pid);
+    char stem[48];
+    snprintf(stem, sizeof stem, "test_control.%u", header.pid);
+    snprintf(spool.path, sizeof spool.path, "/dev/shm/%s.0", stem);
     unlink(spool.path);
     spool.bytes = probity_spool_segment_bytes(header.chunks, header.chunk_words);
     spool.is_over = 0;
-    if (probity_segment_make(spool.path, &header, &segment, &unnamed) != 0 ||
-        probity_segment_name(unnamed, spool.path, segment) != 0)
+    if (probity_segment_make(spool.path, &header, &segment, &unnamed, &present) != 0 ||
+        probity_segment_name(unnamed, spool.path, segment, present) != 0)
         return -1;
     spool.header = segment;
-    return probity_attach_open(spool.path, header.session, header.boot, 1, &spool.attach);
+    int directory = open("/dev/shm", O_PATH);
+    if (probity_place_make(directory, "/dev/shm", geteuid(), stem, &spool.place) != 1)
+        return -1;
+    return probity_attach_open(&spool.place, header.session, header.boot, 1, &spool.attach);
 }
 
 static int tear_down(void **state)
@@ -68,7 +76,7 @@ static int tear_down(void **state)
     return unlink(spool.path);
 }
 
-/* As a writing thread does: the levels of functions and of parameters, nothing else. */
+/* Answers requests for the levels of functions and parameters, as a writer thread does. */
 static void *answer(void *argument)
 {
     int functions = 5, parameters = 5;
@@ -137,7 +145,7 @@ static void serials_wrap(void **state)
     assert_int_equal(spool.header->level_answered, 2);
 }
 
-/* A wish that was not answered stands; the next asker waits for it. */
+/* A request that was not answered stays; the next requester waits for it. */
 static void no_answer(void **state)
 {
     uint32_t serial;
@@ -168,7 +176,11 @@ static void nobody_there(void **state)
     assert_int_equal(probity_control_ask(&spool.attach, 3, 4, LONG_NS, &f, &p),
                      PROBITY_ERROR_STATE);
     spool.header->state = PROBITY_SPOOL_RECORDING;
-    spool.header->locked = 1; /* and no lock: its writer is gone */
+    /* The program and its lock are gone. */
+    void *other = mmap(NULL, spool.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, spool.attach.file, 0);
+    assert_true(other != MAP_FAILED);
+    munmap(spool.header, spool.bytes);
+    spool.header = other;
     assert_int_equal(probity_control_ask(&spool.attach, 3, 4, LONG_NS, &f, &p),
                      PROBITY_ERROR_STATE);
     spool.header->levels = 0;
@@ -189,7 +201,7 @@ static void *ask_often(void *argument)
     return (void *)faults;
 }
 
-/* No request is lost, or taken for another. */
+/* No request is lost or mistaken for another. */
 static void several_at_a_time(void **state)
 {
     pthread_t asker[ASKERS], writer = start_answers();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_cost.c: COST blocks come back as they were put, and damaged ones are refused; ranges hold
- * all that was measured.
+ * test_cost.c: COST blocks decode to what was encoded, and damaged ones are rejected; ranges
+ * include all measurements.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,12 +70,12 @@ static void damage_is_refused(void **state)
     probity_put_u32(payload + 8, UINT32_MAX);
     assert_true(probity_cost_get(payload, bytes, &found) < 0);
     probity_put_u32(payload + 8, 4);
-    probity_put_u32(payload, 3); /* a moment of a later version */
+    probity_put_u32(payload, 3); /* a moment defined by a later version */
     assert_int_equal(probity_cost_get(payload, bytes, &found), 0);
     assert_int_equal(found.rows, 0);
 }
 
-/* A tick of 1 ns, 16 calls: a figure is known to 16/256 ns, and holds elsewhere to 1 ns more. */
+/* A tick of 1 ns, 16 calls: a figure is known to within 16/256 ns, plus 1 ns if used elsewhere. */
 enum { MARGIN = 16 + 256 };
 
 static void ranges(void **state)
@@ -99,7 +99,7 @@ static void ranges(void **state)
     assert_int_equal(costs.part[PROBITY_PART_SCOPE_OWN].most, 2560 + MARGIN);
     assert_int_equal(costs.part[PROBITY_PART_SCOPE_CALLER].least, 2048 - MARGIN);
     assert_int_equal(costs.part[PROBITY_PART_SCOPE_CALLER].most, 3072 + MARGIN);
-    /* Not measured: between those of a plain scope, and twice as much. */
+    /* Not measured: from the cost of a plain scope to twice that. */
     assert_int_equal(costs.part[PROBITY_PART_VALUES_OWN].least, 1024 - MARGIN);
     assert_int_equal(costs.part[PROBITY_PART_VALUES_OWN].most, 2 * (2560 + MARGIN));
     assert_int_equal(costs.part[PROBITY_PART_PROFILED_OWN].most, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_counts.c: what probes record in spools that are too small: found, or counted as dropped and
- * told where; and what is a guest's duty meanwhile: errno, files that are there, memory of threads
- * that have ended.
+ * test_counts.c: records in spools that are too small are either found, or counted as dropped and
+ * reported to the right caller. Meanwhile the program's errno, files and memory of ended threads
+ * must be left alone.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -29,16 +29,16 @@
 
 enum { CHUNKS = 8, CHUNK_RECORDS = 512, DROPPED = 100, IN_TURN = 500, FAST = 200000, IDS = 10 };
 
-static char folder[64], trace_path[96];
+static char directory[64], trace_path[96];
 
-/* What the trace holds. */
+/* The contents of the trace. */
 static struct {
     uint64_t hits, lost, dropped, holes;
     uint32_t ids[IDS];
-    char name[16]; /* of the thread that was named last */
+    char name[16]; /* of the thread named last */
 } found;
 
-/* With one segment, and no more. */
+/* With one segment only. */
 static void start(int mode)
 {
     struct probity_options options = {.mode = mode,
@@ -104,7 +104,7 @@ static void what_is_dropped_is_counted_and_told(void **state)
     for (int i = 0; i < CHUNKS - 1; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, keep_a_chunk, NULL), 0);
     pthread_barrier_wait(&all_have_chunks);
-    /* Our own chunk, up to its end, and no other is left. */
+    /* Fills our own chunk; no other is free. */
     for (int i = 0; i < CHUNK_RECORDS + DROPPED; i++)
         probity_probe(2);
     pthread_barrier_wait(&all_may_end);
@@ -172,7 +172,7 @@ static void a_thread_is_told_by_its_name(void **state)
     assert_string_equal(found.name, "another");
 }
 
-/* Names are events of several words, of which the last in a chunk has no room. */
+/* Names are events of several words; the last one does not fit in the chunk. */
 static void the_end_of_a_chunk_is_no_hole(void **state)
 {
     (void)state;
@@ -183,7 +183,7 @@ static void the_end_of_a_chunk_is_no_hole(void **state)
     assert_int_equal(found.holes, 0);
 }
 
-/* ---- Guests ------------------------------------------------------------------------------------
+/* ---- Effects on the program --------------------------------------------------------------------
  */
 
 static void ids_come_back_however_large(void **state)
@@ -202,8 +202,7 @@ static void ids_come_back_however_large(void **state)
 }
 
 #if PROBITY_HAS_FAST_PATH
-/* Forked in the midst of a probe, as by a signal handler. Stored by read(2), which may be
- * refused. */
+/* Forked in the middle of a probe, as by a signal handler. Stored by read(2), which may fail. */
 static void a_child_stores_nothing_of_its_parents(void **state)
 {
     const uint32_t ids[] = {1, 3};
@@ -230,7 +229,7 @@ static void a_child_stores_nothing_of_its_parents(void **state)
 }
 #endif
 
-/* Behind gaps, where probes read the clock, and in changes of chunk. */
+/* After gaps, when probes read the clock, and during chunk changes. */
 static void errno_stays(void **state)
 {
     (void)state;
@@ -246,7 +245,7 @@ static void errno_stays(void **state)
     stop_and_read();
 }
 
-/* Returns whether the file's text begins so. */
+/* Returns whether the file's text begins with `text`. */
 static int begins(const char *thread, const char *name, const char *text, char ret_text[2000])
 {
     char path[600];
@@ -277,7 +276,7 @@ static uint64_t signals_blocked_in_writer(void)
     return blocked;
 }
 
-/* All but those that nobody can block, and libc's own. */
+/* All signals except those that cannot be blocked and libc's own. */
 static void signals_are_the_programs(void **state)
 {
     (void)state;
@@ -317,17 +316,17 @@ static void a_file_that_is_there_stays(void **state)
 static int set_up(void **state)
 {
     (void)state;
-    snprintf(folder, sizeof folder, "/dev/shm/test_counts.XXXXXX");
-    if (mkdtemp(folder) == NULL)
+    snprintf(directory, sizeof directory, "/dev/shm/test_counts.XXXXXX");
+    if (mkdtemp(directory) == NULL)
         return -1;
-    snprintf(trace_path, sizeof trace_path, "%s/trace", folder);
-    return setenv("PROBITY_SPOOL_DIR", folder, 1);
+    snprintf(trace_path, sizeof trace_path, "%s/trace", directory);
+    return setenv("PROBITY_SPOOL_DIR", directory, 1);
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    return rmdir(folder);
+    return rmdir(directory);
 }
 
 int main(void)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_drops.c: when records were dropped, as SYNCs tell it, and the line that a time line has for
- * it.
+ * test_drops.c: when records were dropped, according to SYNC blocks, and the line for it in a time
+ * line.
  */
 #include "test_scopes_make.h"
 
-#include "analysis/timeline.h"
-#include "output/timeline_text.h"
+#include "answers/timeline/timeline.h"
+#include "answers/timeline/timeline_text.h"
 #include "reader/drops.h"
 
 static struct make make;
@@ -35,9 +35,9 @@ static void drops_lie_between_two_counts(void **state)
     probity_drops_begin(&drops, 100);
     see(&drops, 200, 0);
     see(&drops, 300, 5);
-    see(&drops, 400, 6); /* goes on */
+    see(&drops, 400, 6); /* continues */
     see(&drops, 500, 6);
-    see(&drops, 600, 4); /* a count that is not true */
+    see(&drops, 600, 4); /* a false count */
     see(&drops, 700, 6);
     see(&drops, 650, 7); /* the clock was set back */
     see(&drops, 800, UINT64_MAX);
@@ -51,7 +51,8 @@ static void drops_lie_between_two_counts(void **state)
     probity_drops_release(&drops);
 }
 
-/* Of many, those that are nearest to each other go together, and no record is forgotten. */
+/* With many intervals, the ones closest together are merged, and no record is lost from the
+ * count. */
 static void memory_is_bounded(void **state)
 {
     enum { MANY = 5000, NEAR = 10, FAR = 1000 };
@@ -71,7 +72,7 @@ static void memory_is_bounded(void **state)
     }
     assert_int_equal(records, MANY);
     assert_int_equal(drops.count, PROBITY_DROPS_MAX);
-    /* All of the 500 large gaps are there still. */
+    /* All 500 large gaps are still there. */
     size_t far = 0;
     for (size_t i = 1; i < drops.count; i++)
         far += drops.items[i].from_ns - drops.items[i - 1].to_ns >= FAR;
@@ -79,7 +80,7 @@ static void memory_is_bounded(void **state)
     probity_drops_release(&drops);
 }
 
-/* A SYNC at so many ticks behind the start, of which two make a nanosecond. */
+/* A SYNC at `ticks` after the start; two ticks are a nanosecond. */
 static void sync_at(uint64_t ticks, uint64_t dropped)
 {
     struct probity_sync sync = {.anchor = make_anchor(MAKE_START + ticks),
@@ -115,7 +116,7 @@ static char *picture(int has_colour)
     return text;
 }
 
-/* Ten columns of 1 us; dropped between 2 and 4 us, and in the last. */
+/* Ten columns of 1 us; drops between 2 and 4 us, and in the last column. */
 static void a_time_line_shows_when(void **state)
 {
     (void)state;
@@ -140,7 +141,7 @@ static void a_time_line_shows_when(void **state)
     line = strstr(text, "\ndropped");
     assert_non_null(line);
     assert_memory_equal(line, "\ndropped                77 \033[1;31m  !!     !\033[0m\n", 49);
-    /* On the CPU throughout: green, and nothing else. */
+    /* On the CPU throughout: only green. */
     assert_non_null(strstr(text, "\033[32mA\033[0m"));
     assert_null(strstr(text, "\033[33ma"));
     free(text);

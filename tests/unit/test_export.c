@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_export.c: one small made trace with everything in it, in each format that is text, to the
- * letter; ranges, values, what is left out; empty traces; outputs that fail.
+ * test_export.c: exports a small generated trace that has everything in each text format and
+ * compares the exact output; ranges, values, what is left out; empty traces; output errors.
  */
 #include "test_export_make.h"
 
@@ -9,9 +9,9 @@
 
 #include <jansson.h>
 
-#include "output/export_json.h"
+#include "exports/export_json.h"
 
-/* What an exporter writes of the trace that was made. Static: valid until the next call. */
+/* The output of an exporter for the generated trace. Static: valid until the next call. */
 static const char *export_with(const struct probity_exporter *exporter,
                                const struct probity_export_options *options,
                                struct probity_export_counts *ret_counts)
@@ -26,7 +26,7 @@ static const char *export_with(const struct probity_exporter *exporter,
     return text;
 }
 
-/* The trace itself has another name each time. */
+/* The name of the trace itself varies. */
 static void expect_export(const struct probity_exporter *exporter,
                           const struct probity_export_options *options, const char *expected)
 {
@@ -92,7 +92,7 @@ static void chrome_has_everything(void **state)
                   "{\"ph\":\"E\",\"pid\":77,\"tid\":101,\"ts\":6.000,\"tts\":7.000},\n"
                   "{\"ph\":\"E\",\"pid\":77,\"tid\":102,\"ts\":2.000,\"tts\":3.000,\"args\":{\"re"
                   "paired\":\"open at the end\"}}\n"
-                  "],\"otherData\":{\"creator\":\"probity 0.1.0\",\"start_realtime_ns\":\"1700000"
+                  "],\"otherData\":{\"creator\":\"probity 0.2.0\",\"start_realtime_ns\":\"1700000"
                   "000000000000\",\"traces\":[\n"
                   "{\"trace\":\"TRACE\",\"pid\":77,\"complete\":true,\"why\":\"closed at exit\"}]"
                   "}}\n");
@@ -105,7 +105,7 @@ static void speedscope_has_profiles_of_threads(void **state)
     make_all();
     expect_export(&probity_exporter_speedscope, &all,
                   "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter"
-                  "\":\"probity 0.1.0\",\"shared\":{\"frames\":[\n"
+                  "\":\"probity 0.2.0\",\"shared\":{\"frames\":[\n"
                   "{\"name\":\"outer\",\"file\":\"made.c\",\"line\":20},\n"
                   "{\"name\":\"<b>\\\"w;\\\\n\\\\377\\\\\",\"file\":\"made.c\",\"line\":30},\n"
                   "{\"name\":\"late\",\"file\":\"made.c\",\"line\":40}\n"
@@ -137,7 +137,7 @@ static void callgrind_has_self_times_and_calls(void **state)
     expect_export(&probity_exporter_callgrind, &all,
                   "# callgrind format\n"
                   "version: 1\n"
-                  "creator: probity 0.1.0\n"
+                  "creator: probity 0.2.0\n"
                   "cmd: made\n"
                   "positions: line\n"
                   "event: Wall : wall time, ns\n"
@@ -203,26 +203,29 @@ static void graphviz_has_calls_or_blocks(void **state)
     expect_export(&probity_exporter_graphviz, &all,
                   "digraph probity {\n"
                   "  node [shape=box, fontname=\"sans-serif\", fontsize=10];\n"
-                  "  edge [fontname=\"sans-serif\", fontsize=8];\n"
+                  "  edge [fontname=\"sans-serif\", fontsize=8, color=\"#00000060\", "
+                  "arrowsize=0.7];\n"
                   "  n0 [label=\"outer\\ncalls 2\\ntotal 4.900us, self 3.475us\"];\n"
                   "  n1 [label=\"late\\ncalls 1\\ntotal 1.500us, self 1.200us\"];\n"
                   "  n2 [label=\"<b>\\\"w;\\\\n\\\\377\\\\\\ncalls 3\\ntotal 1.225us, self 1.225u"
                   "s\"];\n"
-                  "  n0 -> n1 [label=\"1x\\n1.500us\", penwidth=8.00];\n"
-                  "  n0 -> n2 [label=\"2x\\n225ns\", penwidth=1.62];\n"
-                  "  n1 -> n0 [label=\"1x\\n300ns\", penwidth=2.00];\n"
+                  "  n0 -> n1 [label=\"  1x  \\n  1.500us  \", penwidth=5.00];\n"
+                  "  n0 -> n2 [label=\"  2x  \\n  225ns  \", penwidth=1.18];\n"
+                  "  n1 -> n0 [label=\"  1x  \\n  300ns  \", penwidth=1.40];\n"
                   "}\n");
     expect_export(&probity_exporter_graphviz, &blocks,
                   "digraph probity {\n"
                   "  node [shape=box, fontname=\"sans-serif\", fontsize=10];\n"
-                  "  edge [fontname=\"sans-serif\", fontsize=8];\n"
+                  "  edge [fontname=\"sans-serif\", fontsize=8, color=\"#00000060\", "
+                  "arrowsize=0.7];\n"
                   "  n0 [label=\"7\\npr\\\"obe\"];\n"
-                  "  n0 -> n0 [label=\"100.0 %, 1x\\n3.875us\", penwidth=8.00];\n"
+                  "  n0 -> n0 [label=\"  100.0 %, 1x  \\n  3.875us  \", penwidth=5.00];\n"
                   "}\n");
     unlink(make.path);
 }
 
-/* What begins in the range is whole; what began before is not told, names are. */
+/* Calls that begin in the range are complete; those that began earlier are left out; names are
+ * kept. */
 static void a_range_has_what_begins_in_it(void **state)
 {
     static const struct probity_export_options part = {.from_ns = MAKE_WALL + 4400,
@@ -310,7 +313,7 @@ static void a_full_disk_is_an_error(void **state)
     unlink(make.path);
 }
 
-/* Many calls before the deferred scope: those whose lines have gone stay in front of it. */
+/* Many calls before the deferred scope: those already written stay before it. */
 static void late_scopes_find_the_lines_that_are_left(void **state)
 {
     static struct make_item items[2 + 2 * 300 + 3];
@@ -338,13 +341,13 @@ static void late_scopes_find_the_lines_that_are_left(void **state)
     }
     assert_int_equal(before, 300 - 256);
     assert_int_equal(behind, 256);
-    /* The times of the call behind it, and of the end of the one before. */
+    /* The times of the following call, and of the end of the previous one. */
     assert_non_null(strstr(text, "\"at\":485},\n{\"type\":\"O\",\"frame\":1,\"at\":485},\n"
                                  "{\"type\":\"O\",\"frame\":0,\"at\":490}"));
     unlink(make.path);
 }
 
-/* What a deferred scope called in the same nanosecond stands behind it. */
+/* A call that a deferred scope made in the same nanosecond comes after it. */
 static void late_scopes_stand_in_front_of_their_first_call(void **state)
 {
     uint8_t late[20] = {LATE, 0, 0, 0, 4};
@@ -367,7 +370,7 @@ static void late_scopes_stand_in_front_of_their_first_call(void **state)
     unlink(make.path);
 }
 
-/* Whatever the room, what is put is a string of JSON in UTF-8, and a beginning of the text. */
+/* For any buffer size, the result is a valid JSON string in UTF-8 and a prefix of the text. */
 static void a_text_is_cut_where_a_character_ends(void **state)
 {
     static const char text[] = "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x8c\x8d\"\\z\xc3\xbc\xe2\x82\xac"

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_export_ctf.c: the stream of a Common Trace Format folder, read back by its metadata's words:
- * everything in one trace, what is at the ends, and nothing at all.
+ * test_export_ctf.c: decodes the stream of a Common Trace Format directory according to its
+ * metadata: everything in one trace, extreme values, and an empty trace.
  */
 #include "test_export_make.h"
+
+#include "exports/ctf/ctf_metadata.h"
 
 static uint64_t ctf_number(struct span *from, size_t bytes)
 {
@@ -34,7 +36,7 @@ static void ctf_values(FILE *out, struct span *from)
     }
 }
 
-/* Events by number, and their fields: s text, 1, 2, 4, 8 numbers of bytes, v values. */
+/* Events by number, with their fields: s text; 1, 2, 4, 8 numbers of that many bytes; v values. */
 static const struct {
     const char *name, *fields;
 } ctf_events[] = {{"process", "s"}, {"thread_name", "s"}, {"function", "ss4"}, {"enter", "sv"},
@@ -43,7 +45,7 @@ static const struct {
                   {"stall", "8"}, {"profiling", "1"}, {"levels", "11"},
                   {"lost", "8"}};
 
-/* "101 @1000 enter outer cpu 2000 ...": when it was, not where its time stamp stands. */
+/* "101 @1000 enter outer cpu 2000 ...": with the time of the event rather than its time stamp. */
 static void ctf_event(FILE *out, struct span *from, uint64_t *stamp)
 {
     uint64_t id = ctf_number(from, 1), at = ctf_number(from, 8);
@@ -66,34 +68,34 @@ static void ctf_event(FILE *out, struct span *from, uint64_t *stamp)
     fputc('\n', out);
 }
 
-static char *ctf_stream(const char *folder, size_t *ret_bytes)
+static char *ctf_stream(const char *directory, size_t *ret_bytes)
 {
     char path[300];
     struct stat facts;
 
-    snprintf(path, sizeof path, "%s/stream", folder);
+    snprintf(path, sizeof path, "%s/stream", directory);
     int file = open(path, O_RDONLY);
     assert_true(file >= 0 && fstat(file, &facts) == 0);
     char *bytes = malloc((size_t)facts.st_size + 1);
     assert_int_equal(read(file, bytes, (size_t)facts.st_size), facts.st_size);
     close(file);
     unlink(path);
-    snprintf(path, sizeof path, "%s/metadata", folder);
+    snprintf(path, sizeof path, "%s/metadata", directory);
     assert_int_equal(unlink(path), 0);
-    assert_int_equal(rmdir(folder), 0);
+    assert_int_equal(rmdir(directory), 0);
     *ret_bytes = (size_t)facts.st_size;
     return bytes;
 }
 
 static void expect_ctf(const char *expected)
 {
-    char folder[] = "/tmp/test_export.XXXXXX", *text = NULL;
+    char directory[] = "/tmp/test_export.XXXXXX", *text = NULL;
     size_t bytes, count;
     uint64_t stamp = 0;
 
-    assert_non_null(mkdtemp(folder));
-    free(export_bytes(&probity_exporter_ctf, &all, folder, NULL, &count));
-    char *made = ctf_stream(folder, &count);
+    assert_non_null(mkdtemp(directory));
+    free(export_bytes(&probity_exporter_ctf, &all, directory, NULL, &count));
+    char *made = ctf_stream(directory, &count);
     struct span from = {(const uint8_t *)made, (const uint8_t *)made + count};
     FILE *out = open_memstream(&text, &bytes);
     assert_int_equal(ctf_number(&from, 4), 0xc1fc1fc1);
@@ -108,6 +110,24 @@ static void expect_ctf(const char *expected)
     expect_text(text, expected);
     free(made);
     unlink(make.path);
+}
+
+/* Whatever bytes a host name has, the metadata has only escapes of C. */
+static void ctf_metadata_has_no_escape_of_its_own(void **state)
+{
+    static const char host[] = "a\"b\\c\xe2\x80\xae\xff\033\t\xc3\xa9";
+    struct probity_info info = make_info(NULL);
+    char *text = NULL;
+    size_t bytes;
+    FILE *stream = open_memstream(&text, &bytes);
+
+    (void)state;
+    info.text[PROBITY_TAG_HOST] = (struct probity_text){host, sizeof host - 1};
+    ctf_metadata_put(stream, &info);
+    fclose(stream);
+    assert_non_null(strstr(
+        text, "hostname = \"a\\\"b\\\\c\\\\u202e\\\\377\\\\033\\011\\303\\251\";\n"));
+    free(text);
 }
 
 static void ctf_has_everything(void **state)
@@ -170,6 +190,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ctf_has_everything),
+        cmocka_unit_test(ctf_metadata_has_no_escape_of_its_own),
         cmocka_unit_test(ctf_has_what_is_at_the_ends),
         cmocka_unit_test(ctf_has_a_process_of_nothing),
     };

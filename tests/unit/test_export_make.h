@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_export_make.h: one small made trace with everything in it, and what an exporter writes of a
- * trace.
+ * test_export_make.h: one small generated trace that has everything, and the output of an exporter
+ * for a trace.
  */
 #ifndef TESTS_UNIT_TEST_EXPORT_MAKE_H
 #define TESTS_UNIT_TEST_EXPORT_MAKE_H
 
 #include "test_scopes_make.h"
 
-#include "output/export.h"
+#include "exports/export.h"
 
 static struct make make;
 
-/* Sites: outer 10, one with a name that is markup, quotes, two lines and no UTF-8 20, deferred 30.
- */
+/* Sites: outer 10; 20 has a name with markup, quotes, two lines and invalid UTF-8; 30 is
+ * deferred. */
 enum { OUTER = 10, WILD = 20, LATE = 30 };
 
 /* Format 1: n, name; 2: a result; 3: a message; 4: a label. */
@@ -47,8 +47,8 @@ static inline void start(void)
         make_event(&make, 1, MAKE_START, PROBITY_EVENT_FORMAT, formats[i], formats_bytes[i]);
 }
 
-/* Thread 1 jumps out of a scope; thread 2 never leaves one; thread 3 has no enter for its leave.
- * At 3.5 us thread 1 tells that late() began at 2.5 us, and so called what is in between. */
+/* Thread 1 jumps out of a scope; thread 2 never leaves one; thread 3 has a leave without an enter.
+ * At 3.5 us thread 1 reports that late() began at 2.5 us, so late() made the calls in between. */
 static inline void make_all(void)
 {
     uint8_t late[20] = {LATE, 0, 0, 0, 4};
@@ -75,8 +75,8 @@ static inline void make_all(void)
     make_finish(&make, "export");
 }
 
-/* All bytes that an exporter writes of the trace that was made, malloc'ed, with a zero behind them.
- * A folder's are in `path`, and what is returned is empty. */
+/* All bytes that an exporter writes for the generated trace, malloc'ed and zero-terminated. If it
+ * writes a directory, that is `path`, and the returned text is empty. */
 static inline char *export_bytes(const struct probity_exporter *exporter,
                                  const struct probity_export_options *options, const char *path,
                                  struct probity_export_counts *ret_counts, size_t *ret_bytes)
@@ -110,10 +110,10 @@ static inline char *export_bytes(const struct probity_exporter *exporter,
 
 enum { LONG_NAME = 1900, EXTREME = 60 };
 
-/* ---- What is at the ends ------------------------------------------------------------------------
+/* ---- Extreme values ----------------------------------------------------------------------------
  */
 
-/* Format 9: the greatest and least numbers, an infinity, and a text of no UTF-8. */
+/* Format 9: the greatest and least numbers, an infinity, and a text of invalid UTF-8. */
 static const uint8_t extremes_format[] = {
     9, 0, 0, 0, 11, 0, 0, 0, 6, 0, 9, 0, 3, 0, 'm', 'i', 'n', 9, 0, 3, 0, 'm', 'a', 'x', 10, 0, 3,
     0, 'a', 'l', 'l', 16, 0, 3, 0, 'p', 't', 'r', 14, 0, 3, 0, 'i', 'n', 'f', 17, 0, 2, 0, 0xff,
@@ -134,8 +134,8 @@ static inline size_t put_extremes(uint8_t *at)
 
 static char long_name[LONG_NAME + 1];
 
-/* One thread, whose name is no UTF-8: the function of the long name with those values, which is
- * never left, and a hit with ids that are all ones. The path of the program has 10,000 bytes. */
+/* One thread, whose name is invalid UTF-8: it never leaves a function with a long name and those
+ * values, and makes a hit with ids that are all ones. The program's path has 10,000 bytes. */
 static inline void make_extremes(void)
 {
     static char path[10000];
@@ -175,7 +175,8 @@ static inline void make_nothing(void)
     make_finish(&make, "nothing");
 }
 
-/* Compares what was read, in which more than 40 of the same letter are "n*1898". Frees it. */
+/* Compares the decoded text, in which a run of more than 40 equal letters is written "n*1898".
+ * Frees it. */
 static inline void expect_text(char *text, const char *expected)
 {
     char *to = text;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_export_packets.c: the formats that are protobuf, read back by small readers of their own:
- * Perfetto, pprof and OTLP. Everything in one trace, what is at the ends, and nothing at all.
+ * test_export_packets.c: decodes the protobuf formats with small independent readers: Perfetto,
+ * pprof and OTLP. Everything in one trace, extreme values, and an empty trace.
  */
 #include "test_export_make.h"
 
@@ -9,8 +9,8 @@
  */
 
 struct field {
-    uint64_t number, value; /* value: of integers and eight bytes */
-    struct span content;    /* of what has a length */
+    uint64_t number, value; /* value: for integers and eight-byte fields */
+    struct span content;    /* for fields with a length */
 };
 
 static uint64_t varint(struct span *from)
@@ -47,7 +47,7 @@ static int next(struct span *from, struct field *ret_field)
     return 1;
 }
 
-/* The first field of a number; all zero where there is none. */
+/* The first field with this number; all zero if there is none. */
 static struct field find(struct span from, uint64_t number)
 {
     struct field field;
@@ -62,7 +62,7 @@ static struct field find(struct span from, uint64_t number)
 /* ---- Perfetto -----------------------------------------------------------------------------------
  */
 
-/* What a reader of the packets knows. Names by field of InternedData and number. */
+/* The state of a packet reader. Names by field of InternedData and number. */
 struct perfetto_reader {
     FILE *out;
     char *names[5][32];
@@ -267,7 +267,7 @@ static struct span string_at(struct span profile, uint64_t wanted)
     return profile;
 }
 
-/* The field of a profile that has this number in its field 1. */
+/* The field `of` of a profile whose field 1 is `id`. */
 static struct span by_id(struct span profile, uint64_t of, uint64_t id)
 {
     struct field field;
@@ -397,7 +397,8 @@ static void read_attributes(FILE *out, struct span from, uint64_t number)
     fputc('\n', out);
 }
 
-/* The last byte of ids tells spans apart: sessions of made traces are 7 all over. */
+/* The last byte of an id identifies its span: the sessions of generated traces begin and end with
+ * 7. */
 static int last_of(struct span id)
 {
     return id.at == NULL ? 0 : id.end[-1] ^ 7;
@@ -463,7 +464,7 @@ static void otlp_has_everything(void **state)
                 "ty.kind=function\n");
 }
 
-/* What the protocol's numbers do not hold is text. */
+/* Numbers that the protocol cannot hold are text. */
 static void otlp_has_what_is_at_the_ends(void **state)
 {
     (void)state;

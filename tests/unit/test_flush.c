@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_flush.c: what is in the trace file itself, without the spool, when a flush has returned.
+ * test_flush.c: the contents of the trace file, without the spool, after a flush has returned.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -19,9 +19,9 @@
 
 enum { ROUNDS = 200, FILE_MAX = 1 << 20 };
 
-static char folder[64], trace_path[96];
+static char directory[64], trace_path[96];
 
-/* Records in the file's DATA blocks. */
+/* The number of records in the file's DATA blocks. */
 static uint64_t records_in_file(void)
 {
     static uint8_t bytes[FILE_MAX];
@@ -64,11 +64,11 @@ static int set_up(void **state)
     const struct probity_options options = {.out = trace_path, .cost = PROBITY_OFF};
 
     (void)state;
-    snprintf(folder, sizeof folder, "/dev/shm/test_flush.XXXXXX");
-    if (mkdtemp(folder) == NULL)
+    snprintf(directory, sizeof directory, "/dev/shm/test_flush.XXXXXX");
+    if (mkdtemp(directory) == NULL)
         return -1;
-    setenv("PROBITY_SPOOL_DIR", folder, 1);
-    snprintf(trace_path, sizeof trace_path, "%s/trace", folder);
+    setenv("PROBITY_SPOOL_DIR", directory, 1);
+    snprintf(trace_path, sizeof trace_path, "%s/trace", directory);
     return probity_start(&options);
 }
 
@@ -77,7 +77,7 @@ static int tear_down(void **state)
     (void)state;
     probity_stop();
     unlink(trace_path);
-    return rmdir(folder);
+    return rmdir(directory);
 }
 
 int main(void)

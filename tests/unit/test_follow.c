@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_follow.c: a trace that is followed while its program, this one, writes it by hand: what is
- * shown is in the file, accounted for, and older than all that can still come. When the program is
- * dead, the rest comes from the spool.
+ * test_follow.c: follows a trace that this program writes by hand: what is returned is in the file,
+ * accounted for, and older than everything that can still come. After the program's death, the rest
+ * comes from the spool.
  */
 #include "test_reader_make.h"
 
-#include "base/os.h"
 #include "reader/reader.h"
-
-enum { DEAD = 0x7ffffff0 };
 
 static struct make make;
 static struct make_spool spool;
 static struct probity_reader *reader;
+static int program = -1; /* descriptor with the lock of the program that writes the trace */
 
-/* Not as make_spool_write does, since a reader has it mapped. */
+/* Unlike make_spool_write, keeps the file, because a reader has it mapped. */
 static void change_spool(void)
 {
     int file = open(spool.path, O_WRONLY);
@@ -35,7 +33,7 @@ static void write_and_account(size_t bytes, size_t accounted)
     change_spool();
 }
 
-/* All hits that come before the reader waits, or at the end. */
+/* All hits that come before the reader waits or ends. */
 static void expect_hits(int expected_end, uint32_t first, uint32_t count)
 {
     const struct probity_event *event;
@@ -49,7 +47,7 @@ static void expect_hits(int expected_end, uint32_t first, uint32_t count)
     assert_false(probity_trace_is_damaged(probity_reader_facts(reader, 0)));
 }
 
-/* Trace: chunk 1, hits 0 and 1, and a watermark behind them. Spool: chunk 1 with hits 0 to 3. */
+/* Trace: chunk 1, hits 0 and 1, followed by a watermark. Spool: chunk 1 with hits 0 to 3. */
 static int set_up(void **state)
 {
     const struct probity_reader_options options = {.follow = 1};
@@ -59,10 +57,8 @@ static int set_up(void **state)
     make_drained(&make, &spool, "followed");
     make_chunk(&spool, 0, 1, 1000100, 100, 0, 4)->drained = 2;
     make_spool_header(&spool)->committed = make.used;
-    make_spool_header(&spool)->locked = 0;
-    make_spool_header(&spool)->pid = (uint32_t)getpid();
-    make_spool_header(&spool)->process_start = probity_os_process_start((uint32_t)getpid());
     make_spool_write(&spool);
+    program = make_spool_hold(&spool, F_WRLCK);
     int error = probity_reader_open(&path, 1, &options, NULL, &reader);
     if (error == 0)
         expect_hits(PROBITY_READER_WAITS, 0, 2);
@@ -73,6 +69,8 @@ static int tear_down(void **state)
 {
     (void)state;
     probity_reader_close(reader);
+    if (program >= 0)
+        close(program);
     make_spool_release(&spool);
     return unlink(make.path);
 }
@@ -121,8 +119,9 @@ static void of_the_dead_all_is_shown_once(void **state)
     add_hits();
     make_chunk(&spool, 1, 2, 1000500, 100, 4, 3);
     write_and_account(make.used, make.used);
-    make_spool_header(&spool)->pid = DEAD;
     change_spool();
+    close(program);
+    program = -1;
     expect_hits(0, 2, 5);
     expect_hits(0, 7, 0);
 }

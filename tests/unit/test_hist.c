@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_hist.c: rows of known values, on both scales and at the ends of what a value can be.
+ * test_hist.c: rows of known values, on both scales and with extreme values.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,18 +9,18 @@
 
 #include <cmocka.h>
 
-#include "analysis/hist.h"
+#include "answers/hist/hist.h"
 
-static struct probity_fine fine;
+static struct probity_histogram fine;
 
 static struct probity_hist hist_of(const uint64_t *values, size_t count, int is_linear, size_t rows)
 {
     struct probity_hist_values known = {&fine, 0, UINT64_MAX, 0};
     struct probity_hist hist;
 
-    probity_fine_release(&fine);
+    probity_histogram_release(&fine);
     for (size_t i = 0; i < count; i++) {
-        assert_int_equal(probity_fine_add(&fine, values[i]), 0);
+        assert_int_equal(probity_histogram_add(&fine, values[i]), 0);
         known.sum += values[i];
         known.min = values[i] < known.min ? values[i] : known.min;
         known.max = values[i] > known.max ? values[i] : known.max;
@@ -29,7 +29,7 @@ static struct probity_hist hist_of(const uint64_t *values, size_t count, int is_
     return hist;
 }
 
-/* Each value is in the row with its bounds, and rows follow each other from min to max. */
+/* Each value is in the row with its bounds, and rows are contiguous from min to max. */
 static void expect_rows(const uint64_t *values, size_t count, int is_linear, size_t rows)
 {
     struct probity_hist hist = hist_of(values, count, is_linear, rows);
@@ -95,12 +95,44 @@ static void bounds_are_as_promised(void **state)
     assert_int_equal(hist.row_count, 0);
     assert_int_equal(hist.max, 0);
     probity_hist_release(&hist);
-    probity_fine_release(&fine);
+    probity_histogram_release(&fine);
+}
+
+/* Limits that contradict the counts or each other never produce an invalid row. */
+static void contradicting_limits_are_survived(void **state)
+{
+    static const struct {
+        uint64_t min, max;
+    } limits[] = {{1000, 10}, {UINT64_MAX, 0}, {UINT64_MAX, UINT64_MAX}, {1 << 20, 1},
+                  {0, 0}, {200, 300}, {5000, 6000}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        for (int is_linear = 0; is_linear <= 1; is_linear++) {
+            struct probity_hist hist;
+            uint64_t all = 0;
+            probity_histogram_release(&fine);
+            for (uint64_t value = 1; value < 100000; value *= 7)
+                assert_int_equal(probity_histogram_add(&fine, value), 0);
+            assert_int_equal(probity_hist_make(&(struct probity_hist_values){
+                &fine, 0, limits[i].min, limits[i].max}, is_linear, 32, &hist), 0);
+            assert_in_range(hist.row_count, 1, 65);
+            assert_true(hist.min <= hist.max);
+            for (size_t row = 0; row < hist.row_count; row++)
+                all += hist.rows[row].count;
+            assert_int_equal(all, hist.count);
+            /* Values beyond the last row count there, not in the first. */
+            assert_true(hist.row_count == 1 || hist.rows[hist.row_count - 1].count > 0);
+            probity_hist_release(&hist);
+        }
+    }
+    probity_histogram_release(&fine);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(contradicting_limits_are_survived),
         cmocka_unit_test(each_value_is_in_its_row),
         cmocka_unit_test(bounds_are_as_promised),
     };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_live.c: a chunk that is handed over, freed and used anew while a reader copies it: behind
- * each of the reader's instructions in turn, and as fast as its owner can in another thread. What
- * the reader takes is one use of the chunk, header and words.
+ * test_live.c: a chunk is handed over, freed and reused while a reader copies it: after each of the
+ * reader's instructions in turn, and as fast as its owner can in another thread. The reader's copy
+ * is always of a single use of the chunk, header and words.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -39,7 +39,7 @@ static int set_up(void **state)
     live.header = segment.map;
     live.pool.chunks_per_segment = CHUNKS;
     live.pool.chunk_words = WORDS;
-    return segment.map == MAP_FAILED || probity_pool_add(&live.pool, segment.map) != 0;
+    return segment.map == MAP_FAILED || probity_pool_add(&live.pool, segment.map, CHUNKS) != 0;
 }
 
 static int tear_down(void **state)
@@ -49,10 +49,10 @@ static int tear_down(void **state)
     return munmap(segment.map, segment.bytes);
 }
 
-/* Each use has a number, which stands in all fields and in the first word. */
+/* Each use has a number, which is in all fields and in the first word. */
 static uint32_t begin_use(void)
 {
-    struct probity_slot slot = {.thread = (uint32_t)live.pool.serial + 1};
+    struct probity_thread_state slot = {.thread = (uint32_t)live.pool.serial + 1};
     uint32_t chunk = probity_pool_take(&live.pool);
 
     slot.tid = slot.thread;
@@ -69,7 +69,7 @@ static void end_use(uint32_t chunk)
     probity_pool_free(&live.pool, probity_pool_collect(&live.pool));
 }
 
-/* What the reader takes of the first chunk: 1, or 0 where it finds that it must not. */
+/* What the reader copies of the first chunk: returns 1, or 0 if it finds the chunk unusable. */
 static __attribute__((noinline)) int take(struct probity_attach_chunk *ret_chunk,
                                          uint64_t *ret_word)
 {
@@ -118,7 +118,8 @@ static void behind_each_instruction(void **state)
 }
 #endif
 
-/* Now and then a use lasts until the reader has looked: else a slow one would see none whole. */
+/* Some uses last until the reader has looked; otherwise a slow reader would never see a whole
+ * one. */
 static void *use_again_and_again(void *unused)
 {
     for (uint32_t i = 0; !__atomic_load_n(&is_over, __ATOMIC_RELAXED); i++) {
@@ -139,7 +140,7 @@ static void beside_a_thread(void **state)
 
     (void)state;
     if (STEPPED_IS_CHECKED) {
-        print_message("the thread sanitizer takes copies that are judged afterwards for races\n");
+        print_message("skipped: the thread sanitizer reports the speculative copies as races\n");
         skip();
     }
     assert_int_equal(pthread_create(&thread, NULL, use_again_and_again, NULL), 0);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_log.c: the log of small made traces, line by line, with and without its filters.
+ * test_log.c: the log of small generated traces, line by line, with and without filters.
  */
 #include "test_scopes_make.h"
 
 #include <errno.h>
 
-#include "output/log.h"
+#include "log/log.h"
 
 static struct make make;
 
@@ -25,7 +25,9 @@ static const uint8_t formats[][64] = {
 };
 static const uint8_t formats_bytes[] = {26, 16, 27, 27};
 
-static const uint8_t main_values[] = {MAIN, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 'a', '"', 27};
+static const uint8_t main_values[] = {MAIN, 0,   0,    0,    1,   0,   0,  0,   2,
+                                      0,    0,   0,    5,    0,   'a', '"', 27, '\n',
+                                      'b'};
 static const uint8_t load_result[] = {LOAD, 0, 0, 0, 2, 0, 0, 0, 1};
 static const uint8_t size_message[] = {3, 0, 0, 0, 42, 0, 0, 0};
 
@@ -44,7 +46,7 @@ static void start(void)
         make_event(&make, 1, MAKE_START, PROBITY_EVENT_FORMAT, formats[i], formats_bytes[i]);
 }
 
-/* The log of the trace that was made. Static: valid until the next call. */
+/* The log of the generated trace. Static: valid until the next call. */
 static const char *log_with(const struct probity_log_options *options)
 {
     static char text[1 << 16];
@@ -94,7 +96,7 @@ static void a_program_is_shown_as_in_the_article(void **state)
     assert_string_equal(log_with(&plain),
                         "101: int main\n"
                         "101:   argc = 2\n"
-                        "101:   name = \"a\\\"\\033\"\n"
+                        "101:   name = \"a\\\"\\033\\nb\"\n"
                         "101:   int load\n"
                         "101:     size :42\n"
                         "101:     elapsed:\t1.000 us (self 1.000 us, cpu 1.000 us)\n"
@@ -195,8 +197,8 @@ static void filters_show_a_part(void **state)
                         "101: leave;\n");
 }
 
-/* main and slow are long; load is not, nor is what happens in it; deep is inside slow, and long
- * after slow is known to be. */
+/* main and slow are long; load is not, and is left out with all it contains; deep is inside slow,
+ * long after slow is known to be long. */
 static void short_scopes_are_left_out(void **state)
 {
     struct probity_log_options options = plain;
@@ -206,7 +208,7 @@ static void short_scopes_are_left_out(void **state)
     assert_string_equal(log_with(&options),
                         "101: int main\n"
                         "101:   argc = 2\n"
-                        "101:   name = \"a\\\"\\033\"\n"
+                        "101:   name = \"a\\\"\\033\\nb\"\n"
                         "101:   int slow\n"
                         "101:     elapsed:\t500.000 us (self 499.950 us, cpu 500.000 us)\n"
                         "101:   leave;\n"
@@ -297,7 +299,7 @@ static void lost_declarations_are_told(void **state)
     make_finish(&make, "log");
     assert_string_equal(log_with(&plain),
                         "101: site-10\n"
-                        "101:   (3 bytes of values; what describes them is lost)\n"
+                        "101:   (3 bytes of values; their format was lost)\n"
                         "101:   elapsed:\t500 ns (self 500 ns, cpu 500 ns)\n"
                         "101: return (?)\n");
 }
@@ -315,8 +317,8 @@ static struct probity_event scope_event(uint32_t kind, uint32_t slot, uint64_t n
                                   .function = &made};
 }
 
-/* Counts the lines of a log of `calls` calls in each of three threads, and checks that each thread
- * stands in one piece where they follow each other. */
+/* Counts the lines of a log of `calls` calls in each of three threads, and checks that each
+ * thread's lines are together if the threads run one after another. */
 static void put_many(const struct probity_log_options *options, int calls, int deep,
                      struct probity_log_counts *ret_counts, char **ret_text)
 {
@@ -362,7 +364,7 @@ static void many_lines_stay_with_their_thread(void **state)
     free(text);
 }
 
-/* Deeper than lines can be held back: what does not fit is shown. */
+/* Nested deeper than the lines that can be held back: the excess is shown. */
 static void what_is_held_back_is_bounded(void **state)
 {
     struct probity_log_options options = plain;
@@ -381,7 +383,7 @@ static void what_is_held_back_is_bounded(void **state)
     free(text);
 }
 
-/* Events of every kind, of any bytes, in any order: each line is whole, and safe to show. */
+/* Events of every kind with any bytes in any order: each line is whole and safe to show. */
 static void random_events_are_shown_safely(void **state)
 {
     static uint8_t bytes[64][48];

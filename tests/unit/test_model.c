@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_model.c: models of made events whose answers are known beforehand; ways of requests by
- * correlation id; and ids without end.
+ * test_model.c: models of generated events with known results; paths of requests by correlation id;
+ * and unlimited numbers of ids.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -14,15 +14,16 @@
 
 #include <cmocka.h>
 
-#include "analysis/blocks.h"
-#include "analysis/model.h"
-#include "analysis/open_ids.h"
+#include "analysis/inflight.h"
+#include "answers/blocks/blocks.h"
+#include "answers/model/model.h"
 #include "probity.h"
 #include "probity_typed.h"
 
 #define START UINT64_C(1700000000000000000)
 
-/* A hit at START + ns. Where off_ns is not NEVER, CPU time is known: all since START but off_ns. */
+/* A hit at START + ns. CPU time is known unless off_ns is NEVER: all time since START except
+ * off_ns. */
 #define NEVER UINT64_MAX
 
 struct hit {
@@ -92,7 +93,7 @@ enum {
     BEGIN = PROBITY_ROLE_REQUEST_BEGIN, END = PROBITY_ROLE_REQUEST_END
 };
 
-/* One item each 100 ns, which waits for 30: L = 0.3 but for the edge, W = 30, no variance. */
+/* One item every 100 ns, which waits 30 ns: L = 0.3 except at the edges, W = 30, no variance. */
 static void regular_items_make_a_regular_queue(void **state)
 {
     enum { ITEMS = 1000 };
@@ -115,7 +116,7 @@ static void regular_items_make_a_regular_queue(void **state)
     assert_int_equal(queue->level.max, 1);
     assert_int_equal(queue->level.now, 0);
     assert_int_equal(queue->stays.total_ns, 30 * ITEMS);
-    expect_near(0, probity_times_variance(&queue->stays));
+    expect_near(0, probity_duration_stats_variance(&queue->stays));
     assert_int_equal(queue->gaps.count, ITEMS - 1);
     assert_int_equal(queue->gaps.total_ns, 100 * (ITEMS - 1));
     expect_near(30.0 * ITEMS / (double)duration, queue->little.length);
@@ -125,8 +126,8 @@ static void regular_items_make_a_regular_queue(void **state)
     probity_model_close(model);
 }
 
-/* Three come at once: lengths 1, 2, 3, 2, 1 for 1, 1, 8, 10, 10 ns. One queue is not another one,
- * whatever ids its items have. */
+/* Three arrive together: lengths 1, 2, 3, 2, 1 for 1, 1, 8, 10, 10 ns. Queues are kept apart,
+ * whatever the ids of their items. */
 static void lengths_are_summed_over_time(void **state)
 {
     static const struct hit hits[] = {
@@ -152,7 +153,7 @@ static void lengths_are_summed_over_time(void **state)
     probity_model_close(model);
 }
 
-/* What is there before the beginning, or at the end, or is put twice, is counted and told; and
+/* Items present before the beginning or at the end, or put twice, are counted and reported;
  * Little's law then does not hold. */
 static void items_in_part_are_told(void **state)
 {
@@ -205,7 +206,7 @@ static void holds_and_waits_are_of_threads(void **state)
     probity_model_close(model);
 }
 
-/* Two readers at a time; and a thread that takes again what it holds. */
+/* Two readers at a time; and a thread that acquires a lock again that it holds. */
 static void a_lock_may_have_several_holders(void **state)
 {
     static const struct hit hits[] = {
@@ -228,7 +229,7 @@ static void a_lock_may_have_several_holders(void **state)
 /* ---- Requests ----------------------------------------------------------------------------------
  */
 
-/* Two kinds of requests, that end in another thread; ids are used again. */
+/* Two kinds of requests that end in another thread; ids are reused. */
 static void requests_are_of_their_begin(void **state)
 {
     static const struct hit hits[] = {
@@ -251,7 +252,7 @@ static void requests_are_of_their_begin(void **state)
     assert_int_equal(first->again, 1);
     assert_int_equal(first->stays.total_ns, 50 + 10);
     assert_int_equal(first->gaps.total_ns, 200);
-    expect_near(0, probity_times_variance(&first->gaps));
+    expect_near(0, probity_duration_stats_variance(&first->gaps));
     assert_true(first->level.area == 50 + 100 + 10);
     assert_int_equal(second->stays.total_ns, 20);
     assert_int_equal(second->users->role, BEGIN);
@@ -260,20 +261,20 @@ static void requests_are_of_their_begin(void **state)
     probity_model_close(model);
 }
 
-/* A program that never ends what it begins does not take memory without end. */
+/* A program that never ends its requests does not make memory grow without limit. */
 static void too_many_ids_are_forgotten(void **state)
 {
     enum { MORE = 10 };
     struct probity_model *model = start_model();
 
     (void)state;
-    for (uint64_t i = 1; i <= PROBITY_OPEN_IDS_MAX + MORE; i++) {
+    for (uint64_t i = 1; i <= PROBITY_INFLIGHT_MAX + MORE; i++) {
         const struct hit hit = {0, 1, i, BEGIN, i, 0, NEVER};
         put_hits(model, &hit, 1);
     }
-    /* The oldest are gone, the next one is not. */
-    const struct hit ends[] = {{0, 2, PROBITY_OPEN_IDS_MAX + MORE + 1, END, MORE, 0, NEVER},
-                               {0, 2, PROBITY_OPEN_IDS_MAX + MORE + 1, END, MORE + 1, 0, NEVER}};
+    /* The oldest are evicted, the next one is not. */
+    const struct hit ends[] = {{0, 2, PROBITY_INFLIGHT_MAX + MORE + 1, END, MORE, 0, NEVER},
+                               {0, 2, PROBITY_INFLIGHT_MAX + MORE + 1, END, MORE + 1, 0, NEVER}};
     PUT_HITS(model, ends);
     const struct probity_model_result *result = finish(model);
     const struct probity_model_station *request = result->stations[PROBITY_MODEL_REQUEST][0];
@@ -281,16 +282,17 @@ static void too_many_ids_are_forgotten(void **state)
     assert_int_equal(request->forgotten, MORE);
     assert_int_equal(result->ends_without_begin, 1);
     assert_int_equal(request->departures, 1);
-    assert_int_equal(request->stays.total_ns, PROBITY_OPEN_IDS_MAX);
-    assert_int_equal(request->level.now, PROBITY_OPEN_IDS_MAX - 1);
-    assert_int_equal(request->level.max, PROBITY_OPEN_IDS_MAX);
+    assert_int_equal(request->stays.total_ns, PROBITY_INFLIGHT_MAX);
+    assert_int_equal(request->level.now, PROBITY_INFLIGHT_MAX - 1);
+    assert_int_equal(request->level.max, PROBITY_INFLIGHT_MAX);
     probity_model_close(model);
 }
 
 /* ---- Groups ------------------------------------------------------------------------------------
  */
 
-/* Of three workers one begins elsewhere; main and helper have one name, and do different things. */
+/* One of three workers begins differently; main and helper have the same name and do different
+ * things. */
 static void threads_that_do_the_same_are_a_group(void **state)
 {
     static const struct hit hits[] = {
@@ -338,7 +340,7 @@ static void threads_that_do_the_same_are_a_group(void **state)
     probity_model_close(model);
 }
 
-/* Locks that all threads take make no group of them; a thread that only took locks goes with the
+/* Locks that all threads use do not group them; a thread that only took locks is grouped with the
  * others of its name. */
 static void locks_do_not_make_a_group(void **state)
 {
@@ -352,7 +354,7 @@ static void locks_do_not_make_a_group(void **state)
     const struct probity_model_result *result = finish(model);
     assert_int_equal(result->group_count, 2);
     assert_null(result->groups[0]->name);
-    /* Both are users of the lock. */
+    /* Both groups use the lock. */
     unsigned users = 0;
     const struct probity_model_station *lock = result->stations[PROBITY_MODEL_LOCK][0];
     for (const struct probity_model_user *user = lock->users; user != NULL; user = user->next)
@@ -361,7 +363,7 @@ static void locks_do_not_make_a_group(void **state)
     probity_model_close(model);
 }
 
-/* Names and beginnings without end: the rest is one group, and told. */
+/* Unlimited names and beginnings: the rest is one group, and reported. */
 static void too_many_names_are_one_group(void **state)
 {
     enum { MORE = 5 };
@@ -404,24 +406,24 @@ static void nothing_makes_an_empty_model(void **state)
 
 static void variances_are_exact(void **state)
 {
-    struct probity_times times = {.count = 0}, other = {.count = 0};
+    struct probity_duration_stats times = {.count = 0}, other = {.count = 0};
 
     (void)state;
-    expect_near(0, probity_times_variance(&times));
-    /* A narrow sample far from zero, where a difference of two sums would be lost. */
+    expect_near(0, probity_duration_stats_variance(&times));
+    /* A narrow sample far from zero, in which a difference of two sums would lose all precision. */
     for (uint64_t i = 0; i < 1000; i++)
-        assert_int_equal(probity_times_add(i < 500 ? &times : &other,
-                                           UINT64_C(4000000000000000) + i % 2), 0);
-    assert_int_equal(probity_times_merge(&times, &other), 0);
-    expect_near(0.25, probity_times_variance(&times));
+        assert_int_equal(probity_duration_stats_add(i < 500 ? &times : &other,
+                                                    UINT64_C(4000000000000000) + i % 2), 0);
+    assert_int_equal(probity_duration_stats_merge(&times, &other), 0);
+    expect_near(0.25, probity_duration_stats_variance(&times));
     assert_int_equal(times.count, 1000);
     assert_int_equal(times.max_ns, UINT64_C(4000000000000001));
     assert_int_equal(times.fine.count, 1000);
-    probity_times_release(&times);
-    probity_times_release(&other);
+    probity_duration_stats_release(&times);
+    probity_duration_stats_release(&other);
 }
 
-/* ---- Ways --------------------------------------------------------------------------------------
+/* ---- Paths -------------------------------------------------------------------------------------
  */
 
 struct way {
@@ -429,7 +431,8 @@ struct way {
     uint64_t calls, wall_ns, cpu_calls, cpu_ns;
 };
 
-/* From thread to thread; the end of a request ends a way; locks and hits without id are none. */
+/* From thread to thread; the end of a request ends a path; locks and hits without an id are not on
+ * it. */
 static void ways_go_from_thread_to_thread(void **state)
 {
     static const struct hit hits[] = {
@@ -464,7 +467,7 @@ static void ways_go_from_thread_to_thread(void **state)
     probity_blocks_close(blocks);
 }
 
-/* The one that was longest left alone goes, not the one that began first. */
+/* Evicts the path that was unused the longest, not the one that began first. */
 static void the_way_left_alone_is_forgotten(void **state)
 {
     const struct probity_blocks_options options = {.by_correlation = 1};
@@ -474,7 +477,7 @@ static void the_way_left_alone_is_forgotten(void **state)
 
     (void)state;
     assert_int_equal(probity_blocks_open(&options, &blocks), 0);
-    for (uint64_t i = 1; i <= PROBITY_OPEN_IDS_MAX + 1; i++) {
+    for (uint64_t i = 1; i <= PROBITY_INFLIGHT_MAX + 1; i++) {
         const struct hit hits[] = {{0, 1, ns, 0, i, 0, NEVER}, {0, 2, ns + 1, 0, 1, 0, NEVER}};
         ns += 2;
         for (size_t k = 0; k < (i > 1 ? 2 : 1); k++) {
@@ -486,7 +489,7 @@ static void the_way_left_alone_is_forgotten(void **state)
     const struct probity_blocks_pair *const *pairs =
         probity_blocks_sort(blocks, PROBITY_BLOCKS_NAME, &count);
     assert_int_equal(count, 2); /* 1 to 2 once, then 2 to 2 */
-    assert_int_equal(pairs[1]->calls, PROBITY_OPEN_IDS_MAX - 1);
+    assert_int_equal(pairs[1]->calls, PROBITY_INFLIGHT_MAX - 1);
     probity_blocks_close(blocks);
 }
 

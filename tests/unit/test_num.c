@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_num.c: the variable-length number: every length there and back, cut off, longer than needed.
+ * test_num.c: the variable-length number: encodes and decodes every length, truncated and longer
+ * than needed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "base/num.h"
+#include "base/varint.h"
 
-/* By the format: seven bits to a byte, up to eight bytes; else nine. */
+/* As in the format: seven bits per byte, up to eight bytes; otherwise nine. */
 static size_t length_of(uint64_t value)
 {
     size_t bytes = 1;
@@ -23,21 +24,21 @@ static size_t length_of(uint64_t value)
 
 static void check_value(uint64_t value)
 {
-    uint8_t bytes[PROBITY_NUM_BYTES_MAX + PROBITY_NUM_SLACK + 8];
+    uint8_t bytes[PROBITY_VARINT_BYTES_MAX + PROBITY_VARINT_SLACK + 8];
     uint64_t got = ~value;
 
     memset(bytes, 0xa5, sizeof bytes);
-    uint8_t *end = probity_num_put(bytes, value);
+    uint8_t *end = probity_varint_put(bytes, value);
     assert_int_equal(end - bytes, length_of(value));
-    /* What follows the number is not looked at; it ends where the buffer ends, too. */
+    /* The bytes after the number are not read; it may also end at the end of the buffer. */
     memset(end, 0xff, 8);
-    assert_ptr_equal(probity_num_get(bytes, bytes + sizeof bytes, &got), end);
+    assert_ptr_equal(probity_varint_get(bytes, bytes + sizeof bytes, &got), end);
     assert_true(got == value);
     got = ~value;
-    assert_ptr_equal(probity_num_get(bytes, end, &got), end);
+    assert_ptr_equal(probity_varint_get(bytes, end, &got), end);
     assert_true(got == value);
     for (const uint8_t *cut = bytes; cut < end; cut++)
-        assert_null(probity_num_get(bytes, cut, &got));
+        assert_null(probity_varint_get(bytes, cut, &got));
 }
 
 static void every_length(void **state)
@@ -70,16 +71,16 @@ static void random_values(void **state)
 static void documented_bytes(void **state)
 {
     static const uint8_t one[] = {0x03}, most[] = {0xff}, two[] = {0x02, 0x02};
-    uint8_t bytes[PROBITY_NUM_BYTES_MAX + PROBITY_NUM_SLACK];
+    uint8_t bytes[PROBITY_VARINT_BYTES_MAX + PROBITY_VARINT_SLACK];
 
     (void)state;
-    probity_num_put(bytes, 1);
+    probity_varint_put(bytes, 1);
     assert_memory_equal(bytes, one, sizeof one);
-    probity_num_put(bytes, 127);
+    probity_varint_put(bytes, 127);
     assert_memory_equal(bytes, most, sizeof most);
-    probity_num_put(bytes, 128);
+    probity_varint_put(bytes, 128);
     assert_memory_equal(bytes, two, sizeof two);
-    probity_num_put(bytes, UINT64_MAX);
+    probity_varint_put(bytes, UINT64_MAX);
     assert_int_equal(bytes[0], 0);
 }
 
@@ -94,7 +95,7 @@ static void longer_than_needed(void **state)
     (void)state;
     for (int i = 0; i < 3; i++) {
         got = 0;
-        assert_ptr_equal(probity_num_get(longer[i], longer[i] + lengths[i], &got),
+        assert_ptr_equal(probity_varint_get(longer[i], longer[i] + lengths[i], &got),
                          longer[i] + lengths[i]);
         assert_int_equal(got, 5);
     }

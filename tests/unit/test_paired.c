@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_paired.c: the estimate of a difference in pairs against a textbook, against all signs, and
- * against simulation; what runs in pairs make of it.
+ * test_paired.c: the estimate of a paired difference against a textbook, against all sign
+ * combinations and against simulation; and its use for paired runs.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/overhead.h"
-#include "analysis/paired.h"
+#include "analysis/signed_rank.h"
+#include "answers/overhead/overhead.h"
 
 static uint64_t seed = 1;
 
@@ -33,11 +33,11 @@ static struct probity_shift shift_of(const double *differences, size_t count)
 {
     struct probity_shift shift;
 
-    assert_int_equal(probity_paired_estimate(differences, count, 0.95, &shift), 0);
+    assert_int_equal(probity_signed_rank_estimate(differences, count, 0.95, &shift), 0);
     return shift;
 }
 
-/* Hollander and Wolfe's example 3.1: nine patients before and behind a therapy. */
+/* Hollander and Wolfe's example 3.1: nine patients before and after a therapy. */
 static void the_textbook_agrees(void **state)
 {
     static const double before[] = {1.83, .50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30};
@@ -61,8 +61,8 @@ static int compare_doubles(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* The interval ends at the k-th mean from each end, where so few of all signs give a sum of ranks
- * below k that twice their share is not above 5 %. */
+/* The interval ends at the k-th mean from each end, with k such that rank sums below k occur in at
+ * most 5 % of all sign combinations, two-sided. */
 static void all_signs_agree(void **state)
 {
     enum { MOST = 14 };
@@ -95,8 +95,8 @@ static void all_signs_agree(void **state)
     }
 }
 
-/* Of symmetrical differences around 1, in 2,000 repetitions: the interval holds 1 in 95 % of them
- * or more, but not in all. */
+/* For symmetrical differences around 1, in 2,000 repetitions: the interval contains 1 in at least
+ * 95 % of them, but not in all. */
 static void intervals_hold_what_they_say(void **state)
 {
     enum { REPETITIONS = 2000, COUNT = 12 };
@@ -115,16 +115,16 @@ static void intervals_hold_what_they_say(void **state)
     assert_in_range(missed, REPETITIONS * 2 / 100, REPETITIONS * 6 / 100);
 }
 
-/* Where the normal distribution takes over, the bounds hardly move. */
+/* The bounds hardly change where the normal approximation takes over. */
 static void many_pairs(void **state)
 {
-    static double differences[PROBITY_PAIRED_EXACT_MAX + 1];
+    static double differences[PROBITY_SIGNED_RANK_EXACT_MAX + 1];
 
     (void)state;
-    for (int i = 0; i <= PROBITY_PAIRED_EXACT_MAX; i++)
+    for (int i = 0; i <= PROBITY_SIGNED_RANK_EXACT_MAX; i++)
         differences[i] = uniform();
-    struct probity_shift exact = shift_of(differences, PROBITY_PAIRED_EXACT_MAX);
-    struct probity_shift normal = shift_of(differences, PROBITY_PAIRED_EXACT_MAX + 1);
+    struct probity_shift exact = shift_of(differences, PROBITY_SIGNED_RANK_EXACT_MAX);
+    struct probity_shift normal = shift_of(differences, PROBITY_SIGNED_RANK_EXACT_MAX + 1);
     assert_true(exact.has_interval && normal.has_interval);
     expect_near(normal.low, exact.low, 0.005);
     expect_near(normal.high, exact.high, 0.005);
@@ -154,7 +154,7 @@ static void a_factor_is_found(void **state)
     expect_near(wall->on_ns, 5625000, 1e-6);
     expect_near(cpu->ratio.estimate, 0.5, 1e-12);
     expect_near(cpu->added.estimate, 250000, 1e-6);
-    expect_near(probity_overhead_per_record(&overhead, cpu->added.estimate), 250, 1e-9);
+    assert_false(overhead.start.is_known || overhead.has_record);
     assert_int_equal(overhead.lost, 28);
     assert_int_equal(overhead.incomplete, 1);
     assert_int_equal(overhead.traces, 16);
@@ -165,12 +165,52 @@ static void a_factor_is_found(void **state)
     assert_false(overhead.times[PROBITY_OVERHEAD_WALL].ratio.has_interval);
 }
 
+/* Starts of 2 processes in the idle runs and 3 in the others; the rest is added by records. */
+static void starts_are_told_apart_from_records(void **state)
+{
+    enum {
+        PAIRS = 8,
+        START_NS = 600000,
+        RECORD_NS = 20,
+        ENOUGH = 3 * PROBITY_OVERHEAD_RECORDS_MIN
+    };
+    struct probity_overhead_pair pairs[PAIRS] = {{.on_came_first = 0}};
+    struct probity_overhead overhead;
+
+    (void)state;
+    for (uint64_t i = 0; i < PAIRS; i++) {
+        uint64_t off_ns = 1000000 * (i + 1), records = ENOUGH + i;
+        pairs[i].off = (struct probity_overhead_run){.wall_ns = off_ns, .user_ns = off_ns};
+        pairs[i].idle = (struct probity_overhead_run){
+            .wall_ns = off_ns + 2 * START_NS, .user_ns = off_ns + START_NS, .system_ns = START_NS,
+            .traces = 2};
+        pairs[i].on = (struct probity_overhead_run){
+            .wall_ns = off_ns, .user_ns = off_ns + 3 * START_NS + RECORD_NS * records,
+            .traces = 3, .records = records};
+    }
+    assert_int_equal(probity_overhead_of(pairs, PAIRS, &overhead), 0);
+    assert_true(overhead.start.is_known && overhead.has_record && overhead.record.has_interval);
+    expect_near(overhead.start.processes, 2, 0);
+    expect_near(overhead.start.added[PROBITY_OVERHEAD_CPU].estimate, START_NS, 1e-6);
+    expect_near(overhead.start.added[PROBITY_OVERHEAD_WALL].low, START_NS, 1e-6);
+    expect_near(overhead.record.estimate, RECORD_NS, 1e-9);
+    expect_near(overhead.record.high, RECORD_NS, 1e-9);
+    pairs[5].on.records = ENOUGH - 1;
+    assert_int_equal(probity_overhead_of(pairs, PAIRS, &overhead), 0);
+    assert_true(overhead.start.is_known && !overhead.has_record);
+    pairs[5].on.records = ENOUGH;
+    pairs[7].idle.traces = 0;
+    assert_int_equal(probity_overhead_of(pairs, PAIRS, &overhead), 0);
+    assert_false(overhead.start.is_known || overhead.has_record);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_textbook_agrees), cmocka_unit_test(all_signs_agree),
         cmocka_unit_test(intervals_hold_what_they_say), cmocka_unit_test(many_pairs),
-        cmocka_unit_test(a_factor_is_found)};
+        cmocka_unit_test(a_factor_is_found),
+        cmocka_unit_test(starts_are_told_apart_from_records)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_pass.c: passes of the writer over chunks whose words are stored by hand: what is in the file
- * behind each, in which order, and which chunks are let go of. In all files nothing comes behind a
- * watermark that is older, unless it is marked late.
+ * test_pass.c: passes of the writer over chunks whose words are stored by hand: the contents of the
+ * file after each pass, their order, and which chunks are released. In all files, nothing after a
+ * watermark is older than it, unless it is marked late.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "base/os.h"
+#include "base/ticks.h"
 #include "format/stream.h"
 #include "probity.h"
 #include "writer/pass.h"
@@ -27,10 +28,10 @@ enum { CHUNKS = 8, WORDS = 512, FILE_MAX = 1 << 16, RECORDS_MAX = 100, SECOND_NS
 
 static struct probity_live live;
 static struct probity_pass pass;
-static struct probity_slot slot;
+static struct probity_thread_state slot;
 static size_t segment_bytes;
 
-/* What is in the file. */
+/* The contents of the file. */
 static struct {
     uint64_t watermark, ids[RECORDS_MAX];
     uint32_t kinds[RECORDS_MAX];
@@ -42,7 +43,7 @@ static uint64_t now(void)
     return probity_clock_ticks(live.clock);
 }
 
-/* ---- The owner's half --------------------------------------------------------------------------
+/* ---- The owner's side --------------------------------------------------------------------------
  */
 
 static void open_chunk(void)
@@ -54,7 +55,7 @@ static void open_chunk(void)
     slot.hot.cursor = (uint64_t)probity_pool_words(&live.pool, slot.chunk);
 }
 
-/* Returns where the word lies. Word 0: reserved, and not stored yet. */
+/* Returns the address of the word. Word 0: reserved and not yet stored. */
 static uint64_t *put(uint64_t word)
 {
     uint64_t *at = (uint64_t *)slot.hot.cursor;
@@ -79,7 +80,7 @@ static void put_name(void)
     put(name);
 }
 
-/* Hit 1, a probe still at work, hit 3. Returns where its hit belongs; *ret_inside: the hit. */
+/* Hit 1, a probe in progress, hit 3. Returns the word of the probe's hit; *ret_inside: the hit. */
 static uint64_t *put_around_a_hole(uint64_t *ret_inside)
 {
     put(hit(1));
@@ -145,7 +146,7 @@ static void read_file(void)
     }
 }
 
-/* The hits in the file, in the order in which they stand there. */
+/* The hits in the file, in file order. */
 static void expect_hits(const char *expected)
 {
     char text[1000] = "";
@@ -180,24 +181,24 @@ static void an_open_chunk_is_written_up_to_its_hole(void **state)
     assert_int_equal(found.late, 0);
 }
 
-/* Its words are padding already, and it is in no others yet. */
+/* Its words are padding already, and it has not been stored in others yet. */
 static void a_hit_on_its_way_to_other_words_holds_the_watermark(void **state)
 {
     (void)state;
     open_chunk();
     put(hit(1));
-    slot.moving_tick = now();
-    slot.moves = 1;
+    slot.relocating_tick = now();
+    slot.relocations = 1;
     uint64_t on_its_way = hit(2);
-    put(probity_word(slot.moving_tick, probity_word_special(PROBITY_WORD_PAD, 1)));
-    while (now() - slot.moving_tick < SECOND_NS / 1000)
+    put(probity_word(slot.relocating_tick, probity_word_special(PROBITY_WORD_PAD, 1)));
+    while (now() - slot.relocating_tick < SECOND_NS / 1000)
         ;
     for (int i = 0; i < 3; i++) {
         assert_int_equal(probity_pass_all(&pass, 0), 0);
         expect_hits("1");
     }
     put(on_its_way);
-    slot.moves = 2;
+    slot.relocations = 2;
     assert_int_equal(probity_pass_all(&pass, 0), 0);
     expect_hits("1 2");
 }
@@ -235,20 +236,45 @@ static void a_chunk_stays_its_owners_while_that_may_store(void **state)
     assert_int_equal(live.pool.free_chunks, CHUNKS);
 }
 
-static void *tell_id(void *ret_id)
+/* A chunk opened before a watermark, with a hole that is younger, is handed over after it. */
+static void a_pass_over_full_chunks_leaves_the_watermark(void **state)
+{
+    uint64_t inside;
+
+    (void)state;
+    open_chunk();
+    put(hit(5));
+    while (probity_ns_of_ticks(now() - slot.reading.tick, live.header->rate) < SECOND_NS / 100)
+        ;
+    assert_int_equal(probity_pass_all(&pass, 0), 0);
+    read_file();
+    assert_true(found.watermark > slot.reading.tick);
+    uint64_t *hole = put_around_a_hole(&inside);
+    hand_over();
+    assert_int_equal(probity_pass_full(&pass), 0);
+    assert_true(pass.watermark >= found.watermark);
+    assert_int_equal(probity_pass_all(&pass, 0), 0);
+    expect_hits("5");
+    *hole = inside;
+    assert_int_equal(probity_pass_all(&pass, 1), 0);
+    expect_hits("5 1 2 3");
+    assert_int_equal(found.late, 0);
+}
+
+static void *send_id(void *ret_id)
 {
     *(uint32_t *)ret_id = probity_os_thread_id();
     return NULL;
 }
 
-static void a_chunk_of_the_dead_is_let_go_of(void **state)
+static void a_chunk_of_the_dead_is_freed(void **state)
 {
     uint32_t own = slot.tid;
     uint64_t inside;
     pthread_t thread;
 
     (void)state;
-    assert_int_equal(pthread_create(&thread, NULL, tell_id, &slot.tid), 0);
+    assert_int_equal(pthread_create(&thread, NULL, send_id, &slot.tid), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     while (probity_os_thread_exists(live.pid, slot.tid))
         ;
@@ -262,7 +288,7 @@ static void a_chunk_of_the_dead_is_let_go_of(void **state)
     slot.tid = own;
 }
 
-static void nothing_is_let_go_of_that_could_not_be_written(void **state)
+static void nothing_is_freed_that_could_not_be_written(void **state)
 {
     int file = pass.append.descriptor;
 
@@ -282,8 +308,8 @@ static void nothing_is_let_go_of_that_could_not_be_written(void **state)
 /* ---- Rings -------------------------------------------------------------------------------------
  */
 
-/* All chunks of the pool, each with a name and a hit; in the oldest a probe may be at work. Returns
- * the oldest. */
+/* Fills all chunks of the pool, each with a name and a hit; in the oldest a probe may be in
+ * progress. Returns the oldest. */
 static uint32_t fill_ring(int has_hole)
 {
     uint32_t oldest = PROBITY_POOL_NONE;
@@ -338,7 +364,7 @@ static int set_up(void **state)
     if (live.header == MAP_FAILED)
         return -1;
     live.header->rate = UINT64_C(1) << 32;
-    live.clock = probity_clock_choose(1);
+    live.clock = probity_clock_choose(1, 0);
     live.pid = (uint32_t)getpid();
     probity_clock_moment(live.clock, live.header->rate, 1, &live.first);
     live.pool.chunks_per_segment = CHUNKS;
@@ -349,7 +375,7 @@ static int set_up(void **state)
     live.slot = &slot;
     live.slots = 1;
     pass.append = (struct probity_append){.descriptor = memfd_create("trace", MFD_CLOEXEC)};
-    return pass.append.descriptor < 0 || probity_pool_add(&live.pool, live.header) != 0 ||
+    return pass.append.descriptor < 0 || probity_pool_add(&live.pool, live.header, CHUNKS) != 0 ||
            probity_pass_init(&pass, &live) != 0;
 }
 
@@ -370,8 +396,9 @@ int main(void)
         WITH_FILE(an_open_chunk_is_written_up_to_its_hole),
         WITH_FILE(a_hit_on_its_way_to_other_words_holds_the_watermark),
         WITH_FILE(a_chunk_stays_its_owners_while_that_may_store),
-        WITH_FILE(a_chunk_of_the_dead_is_let_go_of),
-        WITH_FILE(nothing_is_let_go_of_that_could_not_be_written),
+        WITH_FILE(a_pass_over_full_chunks_leaves_the_watermark),
+        WITH_FILE(a_chunk_of_the_dead_is_freed),
+        WITH_FILE(nothing_is_freed_that_could_not_be_written),
         WITH_FILE(a_ring_keeps_the_newest_and_all_names),
         WITH_FILE(a_ring_keeps_a_chunk_while_its_owner_may_store),
     };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_pool.c: chunks go round: each is with one owner at a time, none is lost, and full ones come
- * out oldest first. Who waits is woken: link-flags: -Wl,--wrap=probity_os_wake
+ * test_pool.c: chunks circulate: each has one owner at a time, none is lost, and full ones are
+ * taken oldest first. Waiting threads are woken.
+ * link-flags: -Wl,--wrap=probity_os_wake
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -14,11 +15,12 @@
 
 #include <cmocka.h>
 
+#include "probity.h"
 #include "spool/pool.h"
 
 enum { CHUNKS = 16, WORDS = 512, SEGMENTS = 3, TAKERS = 3, ROUNDS = 30000 };
 
-static struct probity_pool *pool_new(int segments)
+static struct probity_pool *pool_with(int segments, uint32_t present)
 {
     struct probity_pool *pool = calloc(1, sizeof *pool);
 
@@ -30,9 +32,17 @@ static struct probity_pool *pool_new(int segments)
         void *segment =
             mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         assert_true(segment != MAP_FAILED);
-        assert_int_equal(probity_pool_add(pool, segment), 0);
+        struct probity_spool_header *header = segment;
+        header->chunks = CHUNKS;
+        header->chunk_words = WORDS;
+        assert_int_equal(probity_pool_add(pool, segment, present), 0);
     }
     return pool;
+}
+
+static struct probity_pool *pool_new(int segments)
+{
+    return pool_with(segments, CHUNKS);
 }
 
 static void pool_free(struct probity_pool *pool)
@@ -89,7 +99,7 @@ static void oldest_first(void **state)
     pool_free(pool);
 }
 
-/* Whoever looked at the head of a list, and was held up, must see that chunks came and went. */
+/* A thread that was delayed after reading a list head must notice that chunks came and went. */
 static void no_head_comes_back(void **state)
 {
     struct probity_pool *pool = pool_new(1);
@@ -110,7 +120,7 @@ static void no_head_comes_back(void **state)
     pool_free(pool);
 }
 
-/* While the writer waits for a hole, nobody else can wait for that chunk. */
+/* While the writer waits for a hole, nothing else can wait for that chunk. */
 static void waiting_counts_as_open(void **state)
 {
     struct probity_pool *pool = pool_new(1);
@@ -126,7 +136,7 @@ static void waiting_counts_as_open(void **state)
     pool_free(pool);
 }
 
-/* Threads take, mark, unmark and hand over, as fast as they can, while one collects and frees. */
+/* Threads take, mark, unmark and hand over at full speed while one collects and frees. */
 static struct probity_pool *shared_pool;
 static uint32_t owners[CHUNKS], takers_left, double_owners;
 
@@ -209,6 +219,66 @@ static void a_chunk_that_is_free_wakes_who_waits(void **state)
     pool_free(pool);
 }
 
+static void chunks_without_pages_are_added_one_by_one(void **state)
+{
+    enum { PRESENT = 4 };
+    struct probity_pool *pool = pool_with(2, PRESENT);
+    uint8_t taken[2 * CHUNKS] = {0};
+    uint32_t chunk;
+
+    (void)state;
+    for (int i = 0; i < 2 * PRESENT; i++) {
+        chunk = probity_pool_take(pool);
+        assert_true(chunk % CHUNKS < PRESENT);
+        taken[chunk]++;
+    }
+    for (uint32_t i = 2 * PRESENT; i < 2 * CHUNKS; i++) {
+        assert_int_equal(probity_pool_take(pool), PROBITY_POOL_NONE);
+        assert_true(probity_pool_is_low(pool));
+        assert_int_equal(probity_pool_extend(pool), 0);
+        assert_false(probity_pool_is_low(pool));
+        chunk = probity_pool_take(pool);
+        assert_in_range(chunk, 0, 2 * CHUNKS - 1);
+        taken[chunk]++;
+        assert_int_equal(pool->present, i + 1);
+        assert_int_equal(probity_pool_total(pool), 2 * CHUNKS);
+    }
+    for (int i = 0; i < 2 * CHUNKS; i++)
+        assert_int_equal(taken[i], 1);
+    assert_int_equal(probity_pool_extend(pool), PROBITY_ERROR_STATE);
+    assert_false(probity_pool_is_low(pool));
+    pool_free(pool);
+}
+
+/* Unmapped pages simulate a full file system: in both cases the kernel reports an error before
+ * anything is stored. */
+static void a_chunk_without_room_is_left_out_and_tried_again_later(void **state)
+{
+    enum { PRESENT = 4 };
+    struct probity_pool *pool = pool_with(1, PRESENT);
+    void *words = probity_pool_words(pool, PRESENT);
+    int tries = 0, failures = 0;
+
+    (void)state;
+    assert_int_equal(munmap(words, WORDS * 8), 0);
+    for (; failures < 5; tries++) {
+        int result = probity_pool_extend(pool);
+        assert_true(result == PROBITY_ERROR_MEMORY || result == PROBITY_ERROR_STATE);
+        failures += result == PROBITY_ERROR_MEMORY;
+        assert_int_equal(probity_pool_total(pool), PRESENT);
+    }
+    assert_int_equal(tries, 5 + 0 + 1 + 2 + 4);
+    assert_int_equal(pool->free_chunks, PRESENT);
+    assert_true(mmap(words, WORDS * 8, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == words);
+    while (probity_pool_extend(pool) != 0)
+        tries++;
+    assert_int_equal(tries, 5 + 0 + 1 + 2 + 4 + 8);
+    assert_int_equal(probity_pool_total(pool), CHUNKS);
+    assert_int_equal(probity_pool_take(pool), PRESENT);
+    pool_free(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +288,8 @@ int main(void)
         cmocka_unit_test(waiting_counts_as_open),
         cmocka_unit_test(many_threads),
         cmocka_unit_test(a_chunk_that_is_free_wakes_who_waits),
+        cmocka_unit_test(chunks_without_pages_are_added_one_by_one),
+        cmocka_unit_test(a_chunk_without_room_is_left_out_and_tried_again_later),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_profile.c: cells, rows and PROFILE blocks: what goes in comes out, the newest whole profile
- * counts, and no byte of a damaged one is believed.
+ * test_profile.c: cells, rows and PROFILE blocks: decoding returns what was encoded, the newest
+ * complete profile counts, and every damage is detected.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,9 +12,12 @@
 
 #include <cmocka.h>
 
+#include "answers/hist/hist.h"
+#include "answers/report/profiled.h"
 #include "format/profile.h"
 #include "reader/profile.h"
 #include "spool/cells.h"
+#include "test_reader_make.h"
 #include "writer/profile.h"
 
 /* ---- Buckets -----------------------------------------------------------------------------------
@@ -83,8 +86,8 @@ static void longest_row_has_room(void **state)
     assert_int_equal(bytes[PROBITY_PROFILE_ROW_BYTES_MAX], 0x5a);
 }
 
-/* Cut anywhere it is refused; whatever byte is wrong, nothing outside is read (in a checked
- * build). */
+/* Rejected if cut anywhere; whichever byte is wrong, nothing outside is read (checked by
+ * sanitizers). */
 static void damaged_rows_are_refused(void **state)
 {
     static uint8_t bytes[PROBITY_PROFILE_ROW_BYTES_MAX];
@@ -154,7 +157,7 @@ static struct probity_cell *cells_new(void)
     return cells;
 }
 
-/* Writes a profile whose parts hold a row or two each. */
+/* Writes a profile with one or two rows per part. */
 static struct written *write_profile(uint64_t tick)
 {
     struct written *written = calloc(1, sizeof *written);
@@ -221,7 +224,7 @@ static void chunk_of_records_holds_no_cells(void **state)
     assert_int_equal(cells.count, 2);
 }
 
-/* ---- The newest whole profile ------------------------------------------------------------------
+/* ---- The newest complete profile ---------------------------------------------------------------
  */
 
 static void add_part(struct probity_profile_parts *parts, const struct written *written,
@@ -245,13 +248,13 @@ static void newest_whole_profile_counts(void **state)
     for (uint32_t i = 0; i < first->count; i++)
         add_part(&parts, first, i, 1000 + i);
     assert_int_equal(parts.count, first->count);
-    /* One part is missing: the first profile stands. */
+    /* One part is missing: the first profile stays. */
     for (uint32_t i = 0; i < second->count; i++) {
         if (i != 1)
             add_part(&parts, second, i, 2000 + i);
     }
     assert_int_equal(parts.places[0].offset, 1000);
-    /* Parts of two profiles make none. */
+    /* Parts of two profiles do not make one. */
     add_part(&parts, second, 0, 3000);
     for (uint32_t i = 1; i < first->count; i++)
         add_part(&parts, first, i, 3000 + i);
@@ -265,6 +268,81 @@ static void newest_whole_profile_counts(void **state)
     free(second);
 }
 
+/* ---- Inconsistent rows -------------------------------------------------------------------------
+ */
+
+static void make_row(struct make *make, const struct probity_profile_row *row)
+{
+    const struct probity_profile_part part = {.flags = PROBITY_PROFILE_LAST, .rows = 1,
+                                              .tick = MAKE_START, .rate = UINT64_C(1) << 32};
+    uint8_t *payload = make_payload(make);
+
+    probity_profile_part_put(payload, &part);
+    uint8_t *end = probity_profile_row_put(payload + PROBITY_PROFILE_FIXED_BYTES, row);
+    make_block(make, PROBITY_BLOCK_PROFILE, (size_t)(end - payload));
+}
+
+/* What an analysis relies on: the shortest call is no longer than the longest, and each duration is
+ * between the two. */
+static void expect_order(const struct probity_report_sums *sums)
+{
+    const struct probity_hist_values values = {&sums->durations, sums->sum_ns, sums->min_ns,
+                                               sums->max_ns};
+    struct probity_histogram_bucket bucket;
+    size_t at = 0;
+
+    if (sums->durations.count == 0)
+        return;
+    assert_true(sums->min_ns <= sums->max_ns);
+    while (probity_histogram_next(&sums->durations, &at, &bucket))
+        assert_true(bucket.least + bucket.width > sums->min_ns && bucket.least <= sums->max_ns);
+    for (int is_linear = 0; is_linear <= 1; is_linear++) {
+        struct probity_hist hist;
+        assert_int_equal(probity_hist_make(&values, is_linear, 32, &hist), 0);
+        assert_in_range(hist.row_count, 1, 65);
+        probity_hist_release(&hist);
+    }
+}
+
+static void contradicting_rows_are_put_in_order(void **state)
+{
+    static const struct {
+        uint64_t calls, untimed, min, max;
+    } cases[] = {{3, 0, 1000000, 10},
+                 {3, 0, UINT64_MAX >> 1, 0},
+                 {3, 0, 7, UINT64_MAX}, /* ticks beyond 2^63 are before 0 */
+                 {0, 5, 1000000, 10},   /* durations without a call */
+                 {UINT64_MAX, 2, 90, 100},
+                 {1, 0, 0, 0}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        static struct make make;
+        struct probity_profile_row row = {.set = 1, .thread = 1, .tid = 1, .threads = 1, .site = 2,
+                                          .calls = cases[i].calls, .untimed = cases[i].untimed,
+                                          .min = cases[i].min, .max = cases[i].max};
+        struct probity_reader *reader;
+        struct probity_report *report;
+        const char *path = make.path;
+        size_t count;
+
+        row.histogram[0] = row.histogram[50] = row.histogram[PROBITY_PROFILE_BUCKETS - 1] = 1;
+        make_start(&make);
+        make_row(&make, &row);
+        make_sync(&make, PROBITY_BLOCK_END, make_anchor(MAKE_START + 1000), MAKE_START + 1000);
+        make_write(&make, "contradicting");
+        assert_int_equal(probity_reader_open(&path, 1, NULL, NULL, &reader), 0);
+        assert_int_equal(probity_report_open(NULL, &report), 0);
+        assert_int_equal(probity_report_read(report, reader), 0);
+        const struct probity_report_function *functions = probity_report_functions(report, &count);
+        assert_int_equal(count, 1);
+        expect_order(&functions->sums);
+        probity_report_close(report);
+        probity_reader_close(reader);
+        unlink(make.path);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -275,6 +353,7 @@ int main(void)
         cmocka_unit_test(parts_hold_all_cells_in_order),
         cmocka_unit_test(chunk_of_records_holds_no_cells),
         cmocka_unit_test(newest_whole_profile_counts),
+        cmocka_unit_test(contradicting_rows_are_put_in_order),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_reader_csv.c: lines of CSV, byte by byte, and the digits in them.
+ * test_reader_csv.c: CSV lines, byte by byte, and their digits.
  */
 #include "test_reader_make.h"
 
 #include <errno.h>
 #include <glob.h>
 
-#include "output/csv.h"
-#include "output/csv_digits.h"
+#include "base/parent.h"
+#include "exports/csv/csv.h"
+#include "print/csv_digits.h"
 #include "reader/clockmap.h"
 
 static struct make make;
 
 __extension__ typedef __int128 probity_wide_test;
 
-/* The text that put makes of events. Static: valid until the next call. */
+/* The CSV text of the events. Static: valid until the next call. */
 static const char *csv_of(const struct probity_csv_layout *layout,
                           const struct probity_event *events, size_t count)
 {
@@ -82,7 +83,7 @@ static void sites_show_their_names_quoted_where_needed(void **state)
     }
     assert_string_equal(csv_of(NULL, events, 6),
                         "12,345,parse,0,1,0,1\n12,345,\"a,b\",0,1,0,1\n"
-                        "12,345,\"say \"\"no\"\"\",0,1,0,1\n12,345,\"two\nlines\",0,1,0,1\n"
+                        "12,345,\"say \"\"no\"\"\",0,1,0,1\n12,345,two\\nlines,0,1,0,1\n"
                         "12,345,site-4,0,1,0,1\n12,345,parse,0,1,0,1\n");
 }
 
@@ -147,9 +148,34 @@ static void a_full_disk_is_an_error(void **state)
     close(file);
 }
 
+/* Writes the CSV to the directory of the trace. */
+static int csv_write_of(const struct stat *trace, const char *csv,
+                        char ret_why[PROBITY_CSV_WHY_BYTES])
+{
+    struct probity_csv_job job = {.trace_path = make.path,
+                                  .csv_name = strrchr(csv, '/') + 1,
+                                  .device = trace->st_dev,
+                                  .inode = trace->st_ino};
+    struct probity_parent parent;
+
+    assert_int_equal(probity_parent_open(make.path, &parent), 0);
+    job.directory = parent.directory;
+    int error = probity_csv_write_file(&job, ret_why);
+    probity_parent_close(&parent);
+    return error;
+}
+
+static int csv_write(const char *csv, char ret_why[PROBITY_CSV_WHY_BYTES])
+{
+    struct stat status;
+
+    assert_int_equal(stat(make.path, &status), 0);
+    return csv_write_of(&status, csv, ret_why);
+}
+
 static void a_trace_becomes_a_file_whole_or_not_at_all(void **state)
 {
-    char csv[300], temporary[310], text[200] = "";
+    char csv[300], temporary[310], note[320], text[200] = "", why[PROBITY_CSV_WHY_BYTES];
     glob_t left;
     (void)state;
     make_start(&make);
@@ -159,9 +185,9 @@ static void a_trace_becomes_a_file_whole_or_not_at_all(void **state)
     make_write(&make, "whole");
     snprintf(csv, sizeof csv, "%s.csv", make.path);
     snprintf(temporary, sizeof temporary, "%s.tmp", csv);
-    int own = open(temporary, O_WRONLY | O_CREAT | O_EXCL, 0600); /* of a user */
+    int own = open(temporary, O_WRONLY | O_CREAT | O_EXCL, 0600); /* a user's file */
     assert_true(own >= 0 && write(own, "mine", 4) == 4 && close(own) == 0);
-    assert_int_equal(probity_csv_write_file(make.path, csv), 0);
+    assert_int_equal(csv_write(csv, why), 0);
     int file = open(csv, O_RDONLY);
     assert_true(read(file, text, sizeof text - 1) > 0);
     close(file);
@@ -169,12 +195,22 @@ static void a_trace_becomes_a_file_whole_or_not_at_all(void **state)
     unlink(csv);
     make.used -= 10;
     make_write(&make, "whole");
-    assert_int_equal(probity_csv_write_file(make.path, csv), PROBITY_ERROR_DAMAGED);
+    snprintf(note, sizeof note, "%s.incomplete", csv);
+    assert_int_equal(access(note, F_OK), -1);
+    assert_int_equal(csv_write(csv, why), PROBITY_ERROR_DAMAGED);
     assert_int_equal(access(csv, F_OK), 0);
+    file = open(note, O_RDONLY);
+    ssize_t bytes = read(file, text, sizeof text - 1);
+    close(file);
+    assert_true(bytes > 1 && text[bytes - 1] == '\n');
+    text[bytes - 1] = '\0';
+    assert_string_equal(text, why);
+    assert_non_null(strstr(why, "not a complete block"));
+    unlink(note);
     unlink(csv);
     make.used = 3;
     make_write(&make, "whole");
-    assert_int_equal(probity_csv_write_file(make.path, csv), PROBITY_ERROR_FORMAT);
+    assert_int_equal(csv_write(csv, why), PROBITY_ERROR_FORMAT);
     assert_int_equal(access(csv, F_OK), -1);
     own = open(temporary, O_RDONLY);
     assert_int_equal(read(own, text, sizeof text), 4);
@@ -182,6 +218,28 @@ static void a_trace_becomes_a_file_whole_or_not_at_all(void **state)
     unlink(temporary);
     snprintf(temporary, sizeof temporary, "%s.*.tmp", csv);
     assert_int_equal(glob(temporary, 0, NULL, &left), GLOB_NOMATCH);
+    unlink(make.path);
+}
+
+/* Anyone who may write to the directory can exchange the trace before it is reopened. */
+static void a_file_that_took_the_name_of_the_trace_becomes_no_csv(void **state)
+{
+    char csv[300], why[PROBITY_CSV_WHY_BYTES];
+    struct stat trace;
+    (void)state;
+    make_start(&make);
+    make_sync(&make, PROBITY_BLOCK_END, make_anchor(1003000), 1003000);
+    make_write(&make, "exchanged");
+    snprintf(csv, sizeof csv, "%s.csv", make.path);
+    assert_int_equal(stat(make.path, &trace), 0);
+    trace.st_ino++;
+    errno = 0;
+    assert_int_equal(csv_write_of(&trace, csv, why), PROBITY_ERROR_OPEN);
+    assert_int_equal(errno, ESTALE);
+    assert_int_equal(access(csv, F_OK), -1);
+    trace.st_ino--;
+    assert_int_equal(csv_write_of(&trace, csv, why), 0);
+    unlink(csv);
     unlink(make.path);
 }
 
@@ -205,7 +263,7 @@ static void digits_are_those_of_printf(void **state)
     assert_string_equal(got, "18446744073709551615");
 }
 
-/* Lines between anchors are exact: as by division in 128 bits. */
+/* Lines between anchors are exact, as by 128-bit division. */
 static void lines_are_rounded_down_exactly(void **state)
 {
     struct probity_clockmap map = {.nominal_rate = MAKE_RATE};
@@ -241,6 +299,7 @@ int main(void)
         cmocka_unit_test(long_names_pass_through_the_buffer),
         cmocka_unit_test(a_full_disk_is_an_error),
         cmocka_unit_test(a_trace_becomes_a_file_whole_or_not_at_all),
+        cmocka_unit_test(a_file_that_took_the_name_of_the_trace_becomes_no_csv),
         cmocka_unit_test(digits_are_those_of_printf),
         cmocka_unit_test(lines_are_rounded_down_exactly),
     };

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_reader_damage.c: files that are cut, overwritten or put together wrongly. Whatever the
- * bytes, the reader ends, gives only records that were there, and says that something is missing.
+ * test_reader_damage.c: files that are cut, overwritten or assembled wrongly. For any bytes, the
+ * reader ends, returns only records that existed, and reports that something is missing.
  */
 #include "test_reader_make.h"
 
 #include "reader/reader.h"
 
 static struct make make;
-static size_t block_at[16]; /* where each block begins */
+static size_t block_at[16]; /* the offset of each block */
 
 /* Blocks: INFO, DATA (ids 0 1), SYNC, DATA (2 3), DATA (4 5), SYNC, DATA (6 7), END. */
 static void make_sample(void)
@@ -32,7 +32,7 @@ static void make_sample(void)
     block_at[block + 1] = make.used;
 }
 
-/* Reads all; ids must ascend. Returns a set of the ids seen, or an error. */
+/* Reads everything; ids must ascend. Returns a set of the ids seen, or an error. */
 static int read_ids(struct probity_reader **ret_reader)
 {
     const char *path = make.path;
@@ -64,7 +64,7 @@ static void count_fault(void *context, uint64_t offset, const char *text)
     faults++;
 }
 
-/* Whether `check` finds a fault in the file, or refuses it. */
+/* Whether `check` reports an error in the file or rejects it. */
 static int check_finds_fault(void)
 {
     struct probity_check_listener listener = {.report = count_fault};
@@ -113,7 +113,7 @@ static void a_file_cut_anywhere_is_read_up_to_the_cut(void **state)
                        : cut >= block_at[4] ? 0x0f : cut >= block_at[2] ? 0x03 : 0;
         assert_int_equal(seen, expected);
         assert_true(is_told(reader));
-        /* It ends within a block: nothing else is wrong with it. */
+        /* It ends within a block and has no other damage. */
         size_t last = 7;
         while (block_at[last] > cut)
             last--;
@@ -129,7 +129,7 @@ static void any_changed_byte_is_told(void **state)
     struct probity_reader *reader;
     (void)state;
     make_sample();
-    /* Byte 14 and 15 are the minor version, which any reader accepts. */
+    /* Bytes 14 and 15 are the minor version; readers accept any. */
     for (size_t at = PROBITY_FILE_HEADER_BYTES; at < make.used; at++) {
         make.bytes[at] ^= 0x55;
         make_write(&make, "changed");
@@ -148,7 +148,7 @@ static void any_changed_byte_is_told(void **state)
     unlink(make.path);
 }
 
-/* Takes `bytes` bytes out at `at`, and puts others there. */
+/* Replaces `bytes` bytes at `at`. */
 static void put_in_place(size_t at, size_t bytes, const void *others, size_t other_bytes)
 {
     uint8_t tail[sizeof make.bytes];
@@ -167,7 +167,7 @@ static void bytes_that_do_not_belong_are_skipped(void **state)
     struct probity_reader *reader;
     (void)state;
     memset(garbage, 'P', sizeof garbage);
-    memcpy(garbage + 40, "PBLK\xff\xff\x00", 7); /* a header whose length leads far away */
+    memcpy(garbage + 40, "PBLK\xff\xff\x00", 7); /* a header whose length points far beyond */
     memcpy(garbage + 100, "PBLK\x10\x00\x00", 7);
     make_sample();
     put_in_place(block_at[3], 0, garbage, sizeof garbage);
@@ -234,11 +234,11 @@ static void a_block_that_was_there_before_is_passed_over(void **state)
     unlink(make.path);
 }
 
-/* Late blocks are handed on by time, and passed where they stand: the damaged one must not be taken
- * for the other, which would then come twice. */
+/* Late blocks are returned in the order of time and skipped at their place in the file: the damaged
+ * one must not be mistaken for the other, which would then be returned twice. */
 static void a_damaged_late_block_leaves_the_next_one_single(void **state)
 {
-    struct probity_reader_options options = {.survey = 1};
+    struct probity_reader_options options = {.prescan = 1};
     const char *path = make.path;
     const struct probity_event *event;
     struct probity_reader *reader;
@@ -284,7 +284,7 @@ static void unknown_blocks_and_longer_payloads_are_accepted(void **state)
     struct probity_reader *reader;
     (void)state;
     make_sample();
-    make.used = block_at[7]; /* in the place of END */
+    make.used = block_at[7]; /* instead of END */
     make.serial--;
     memset(make_payload(&make), 0xaa, 50);
     make_block(&make, 99, 50);
@@ -300,13 +300,13 @@ static void unknown_blocks_and_longer_payloads_are_accepted(void **state)
     unlink(make.path);
 }
 
-/* Bytes that are valid by their checksum but lie: lengths in the stream, counts, ticks. */
+/* Bytes with a valid checksum but false contents: lengths in the stream, counts, ticks. */
 static void check_sees_through_right_checksums(void **state)
 {
     (void)state;
     for (size_t at = 0; at < PROBITY_DATA_FIXED_BYTES + 4; at++) {
-        /* Thread, its id, chunk, words, CPU time, rate, holes and reserved bytes may have any
-         * value; of flags and first tick, not all changes are faults. */
+        /* Thread, thread id, chunk, words, CPU time, rate, holes and reserved bytes may have any
+         * value; some changes of the flags and the first tick are valid. */
         if (at < 24 || (at >= 28 && at < 40) || (at >= 48 && at < PROBITY_DATA_FIXED_BYTES))
             continue;
         make_sample();
@@ -320,7 +320,7 @@ static void check_sees_through_right_checksums(void **state)
     unlink(make.path);
 }
 
-/* Reads whatever comes, to the end. */
+/* Reads arbitrary contents to the end. */
 static void read_anything(void)
 {
     const char *path = make.path;

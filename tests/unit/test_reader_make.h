@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_reader_make.h: makes small traces and spools for the reader's tests, block by block.
+ * test_reader_make.h: generates small traces and spools for the reader's tests, block by block.
  */
 #ifndef TESTS_UNIT_TEST_READER_MAKE_H
 #define TESTS_UNIT_TEST_READER_MAKE_H
@@ -23,7 +23,7 @@
 #include "probity.h"
 #include "spool/layout.h"
 
-#define MAKE_RATE (UINT64_C(1) << 31) /* half a nanosecond a tick */
+#define MAKE_RATE (UINT64_C(1) << 31) /* half a nanosecond per tick */
 #define MAKE_START UINT64_C(1000000)  /* tick of the first anchor */
 #define MAKE_WALL UINT64_C(1700000000000000000)
 
@@ -37,7 +37,7 @@ struct make {
 
 struct make_hit {
     uint64_t tick, code; /* code: 2 * probe, or 2 * site + 1 */
-    int64_t off;         /* before this hit the thread was off the CPU for so many ticks */
+    int64_t off;         /* how many ticks the thread was off the CPU before this hit */
 };
 
 static inline struct probity_anchor make_anchor(uint64_t tick)
@@ -64,7 +64,10 @@ static inline struct probity_info make_info(const char *spool)
                                 .clock = PROBITY_CLOCK_TSC, .flags = 3, .rate = MAKE_RATE,
                                 .chunk_words = 512, .gap_ticks = 3000};
 
+    uint32_t own = (uint32_t)getpid(); /* spools of concurrent tests differ */
+
     memset(info.session, 7, sizeof info.session);
+    memcpy(info.session + 1, &own, sizeof own);
     memset(info.boot, 9, sizeof info.boot);
     info.anchor = make_anchor(MAKE_START);
     info.text[PROBITY_TAG_PROGRAM] = (struct probity_text){"made", 4};
@@ -88,8 +91,8 @@ static inline void make_start(struct make *make)
     make_start_with(make, &info);
 }
 
-/* A DATA block of hits. flags are added to CPU_KNOWN; words are [first_word, first_word + count).
- */
+/* A DATA block of hits. flags are added to CPU_KNOWN; words are [first_word, first_word +
+ * count). */
 static inline void make_data(struct make *make, struct probity_data data,
                              const struct make_hit *hits, size_t count)
 {
@@ -145,7 +148,7 @@ static inline void make_sync(struct make *make, uint16_t type, struct probity_an
     make_block(make, type, PROBITY_SYNC_BYTES);
 }
 
-/* Writes `used` bytes to a new file in the directory of the tests. */
+/* Writes `used` bytes to a new file in the test directory. */
 static inline void make_write(struct make *make, const char *name)
 {
     const char *directory = getenv("TMPDIR");
@@ -166,17 +169,22 @@ enum { MAKE_CHUNKS = 4, MAKE_WORDS = 512 };
 struct make_spool {
     char path[256];
     size_t bytes;
-    void *memory; /* write it out with make_spool_write() */
+    void *memory; /* written by make_spool_write() */
 };
 
-/* A spool in state recording, unlocked, of a process that does not exist: dead. */
-static inline void make_spool_start(struct make_spool *spool, const char *name)
+/* An unlocked spool in state recording whose process does not exist: dead. It is next to the traces
+ * of make_write(). */
+static inline void make_spool_start(struct make_spool *spool)
 {
     const char *directory = getenv("TMPDIR");
     struct probity_info info = make_info(NULL);
+    int length = snprintf(spool->path, sizeof spool->path, "%s/.probity-",
+                          directory != NULL ? directory : "/tmp");
 
-    snprintf(spool->path, sizeof spool->path, "%s/%s.%ld.0", directory != NULL ? directory : "/tmp",
-             name, (long)getpid());
+    for (int i = 0; i < 16; i++)
+        length += snprintf(spool->path + length, sizeof spool->path - (size_t)length, "%02x",
+                           info.session[i]);
+    snprintf(spool->path + length, sizeof spool->path - (size_t)length, ".0");
     spool->bytes = probity_spool_segment_bytes(MAKE_CHUNKS, MAKE_WORDS);
     spool->memory = calloc(1, spool->bytes);
     assert_non_null(spool->memory);
@@ -195,10 +203,10 @@ static inline void make_spool_start(struct make_spool *spool, const char *name)
     header->rate = MAKE_RATE;
 }
 
-/* A trace beside a spool: chunk 1 of thread 1, words 0 and 1 (ids 0 and 1), and a watermark. */
+/* A trace with a spool: chunk 1 of thread 1, words 0 and 1 (ids 0 and 1), and a watermark. */
 static inline void make_drained(struct make *make, struct make_spool *spool, const char *name)
 {
-    make_spool_start(spool, "spool");
+    make_spool_start(spool);
     struct probity_info info = make_info(spool->path);
     make_start_with(make, &info);
     make_data(make, (struct probity_data){.thread = 1, .tid = 101, .chunk = 1},
@@ -239,6 +247,21 @@ static inline void make_spool_write(struct make_spool *spool)
     assert_true(file >= 0);
     assert_int_equal(write(file, spool->memory, spool->bytes), spool->bytes);
     close(file);
+}
+
+/* Locks the spool as a running program does (F_WRLCK) or a tool that recovers it (F_RDLCK). Closing
+ * the descriptor releases the lock. */
+static inline int make_spool_hold(const struct make_spool *spool, short type)
+{
+    struct flock lock = {.l_type = type,
+                         .l_whence = SEEK_SET,
+                         .l_start = PROBITY_SPOOL_LOCK_PROGRAM,
+                         .l_len = 1};
+    int file = open(spool->path, O_RDWR);
+
+    assert_true(file >= 0);
+    assert_int_equal(fcntl(file, F_OFD_SETLK, &lock), 0);
+    return file;
 }
 
 static inline void make_spool_release(struct make_spool *spool)

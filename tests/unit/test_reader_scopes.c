@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_reader_scopes.c: what the reader makes of functions, formats and the events of scopes, also
- * of hostile ones, and that hits of other sites are told as before.
+ * test_reader_scopes.c: how the reader decodes functions, formats and scope events, including
+ * hostile ones; hits of other sites are unaffected.
  */
 #include "test_scopes_make.h"
 
@@ -9,10 +9,10 @@
 
 static struct make make;
 
-static struct probity_reader *open_with(int survey)
+static struct probity_reader *open_with(int prescan)
 {
     const char *path = make.path;
-    struct probity_reader_options options = {.survey = survey};
+    struct probity_reader_options options = {.prescan = prescan};
     struct probity_reader *reader = NULL;
 
     assert_int_equal(probity_reader_open(&path, 1, &options, NULL, &reader), 0);
@@ -86,7 +86,7 @@ static void enter_and_leave_carry_their_function(void **state)
     assert_ptr_equal(event->function, function);
     assert_int_equal(event->id, 4);
     assert_null(event->payload);
-    event = next(reader); /* a site that is nobody's */
+    event = next(reader); /* an undeclared site */
     assert_int_equal(event->kind, PROBITY_EVENT_HIT);
     assert_true(event->is_site);
     assert_int_equal(event->id, 9);
@@ -150,7 +150,7 @@ static void values_are_cut_out_of_each_kind(void **state)
     assert_int_equal(event->kind, PROBITY_EVENT_LEAVE);
     assert_int_equal(event->entered_tick, 0);
     assert_int_equal(event->value_bytes, 0);
-    event = next(reader); /* nothing is left of the events before */
+    event = next(reader); /* nothing remains of the previous events */
     assert_int_equal(event->kind, PROBITY_EVENT_ENTER);
     assert_null(event->format);
     assert_null(event->values);
@@ -259,8 +259,8 @@ static void the_first_declaration_of_a_number_counts(void **state)
     close_made(reader);
 }
 
-/* The survey counts hits of sites, whatever stands first in the file: the block with the
- * declaration is written behind one that uses it. */
+/* The prescan counts hits of sites whatever the file order: the block with the declaration is
+ * written after one that uses it. */
 static void enters_and_leaves_are_no_hits(void **state)
 {
     const struct make_item early[] = {ENTER(100, 4), {.tick = 110, .code = 2 * 9 + 1},
@@ -272,7 +272,7 @@ static void enters_and_leaves_are_no_hits(void **state)
     make_items(&make, 2, early, COUNT(early));
     make_declare(&make, 1, 4, "f", 0);
     make_items(&make, 1, later, COUNT(later));
-    make_finish(&make, "survey");
+    make_finish(&make, "prescan");
     struct probity_reader *reader = open_with(1);
     const struct probity_trace_facts *facts = probity_reader_facts(reader, 0);
     assert_int_equal(facts->records, 8);

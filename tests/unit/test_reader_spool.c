@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_reader_spool.c: traces whose program died: what the file lacks is read from the spool,
- * once; and folded into the file by recover, whatever interrupts it: link-flags: -Wl,--wrap=fsync
+ * test_reader_spool.c: traces of dead programs: what the file lacks is read from the spool, once;
+ * and is appended to the file by recover, whatever interrupts it.
+ * link-flags: -Wl,--wrap=fsync
  */
 #include "test_reader_make.h"
 
@@ -17,9 +18,10 @@
 static struct make make;
 static struct make_spool spool;
 
-/* What fsync does: how often it was called, what error it gives, whether the spool was there. */
+/* What fsync does: the number of its calls, the error it returns, whether the spool existed. */
 static struct {
     int calls, error, found_spool;
+    void (*meanwhile)(void);
 } syncing;
 
 int __wrap_fsync(int file);
@@ -30,12 +32,14 @@ int __wrap_fsync(int file)
 
     syncing.calls += fstat(file, &status) == 0 && (size_t)status.st_size > make.used;
     syncing.found_spool = access(spool.path, F_OK) == 0;
+    if (syncing.meanwhile != NULL)
+        syncing.meanwhile();
     errno = syncing.error;
     return syncing.error != 0 ? -1 : 0;
 }
 
-/* Trace: chunk 1 of thread 1, words 0 to 1 (ids 0 1), of 4. Spool: chunk 1 with ids 0 to 3,
- * drained as given; chunk 2 of thread 2 with ids 4 to 6. */
+/* Trace: chunk 1 of thread 1, words 0 to 1 (ids 0 1), of 4. Spool: chunk 1 with ids 0 to 3, drained
+ * as given; chunk 2 of thread 2 with ids 4 to 6. */
 static void make_sample(uint32_t drained)
 {
     make_drained(&make, &spool, "dead");
@@ -107,7 +111,7 @@ static void words_that_the_file_covers_are_not_read_again(void **state)
 {
     (void)state;
     for (uint32_t drained = 0; drained < 2; drained++) {
-        make_sample(drained); /* killed between write() and the store of drained */
+        make_sample(drained); /* killed between write() and the store of `drained` */
         make_spool_write(&spool);
         expect_hits(PROBITY_TRACE_KILLED, 7);
         release_sample();
@@ -132,7 +136,7 @@ static void holes_and_pending_records_are_skipped(void **state)
     (void)state;
     make_sample(2);
     uint64_t *words = probity_spool_words(spool.memory, MAKE_CHUNKS, MAKE_WORDS, 1);
-    words[5] = words[2]; /* behind a hole and a pending record of two words */
+    words[5] = words[2]; /* after a hole and a pending record of two words */
     words[2] = 0;
     words[3] = probity_word(1000650, probity_word_special(PROBITY_WORD_PENDING, 2));
     words[4] = 12345;
@@ -150,7 +154,7 @@ static void of_a_held_chunk_only_what_is_in_no_block_is_new(void **state)
     make_sample(2);
     struct probity_chunk_header *chunk = probity_spool_chunk(spool.memory, 0);
     uint64_t *words = probity_spool_words(spool.memory, MAKE_CHUNKS, MAKE_WORDS, 0);
-    /* The writer wrote word 3 although 2 was empty; word 2 came afterwards. */
+    /* The writer wrote word 3 although 2 was empty; word 2 was stored later. */
     make_data(&make, (struct probity_data){.thread = 1, .tid = 101, .chunk = 1, .first_word = 3},
               (struct make_hit[]){{1000400, 6, 0}}, 1);
     make_write(&make, "dead");
@@ -161,7 +165,7 @@ static void of_a_held_chunk_only_what_is_in_no_block_is_new(void **state)
     make_spool_write(&spool);
     expect_hits(PROBITY_TRACE_KILLED, 7);
     unlink(spool.path);
-    words[2] = 0; /* it never came */
+    words[2] = 0; /* it was never stored */
     make_spool_write(&spool);
     struct probity_reader *reader = open_sample(PROBITY_TRACE_KILLED);
     assert_int_equal(probity_reader_facts(reader, 0)->spool_records, 3);
@@ -181,7 +185,7 @@ static void holes_on_both_sides_of_a_block_are_read(void **state)
     release_sample();
 }
 
-/* Its last word is zero, as the chunk behind it. */
+/* Its last word is zero, as is the chunk after it. */
 static void of_a_live_chunk_the_newest_record_is_whole(void **state)
 {
     const uint64_t tick = 1000900, event[] = {
@@ -190,11 +194,10 @@ static void of_a_live_chunk_the_newest_record_is_whole(void **state)
     (void)state;
     make_sample(2);
     memcpy(probity_spool_words(spool.memory, MAKE_CHUNKS, MAKE_WORDS, 1) + 3, event, sizeof event);
-    make_spool_header(&spool)->locked = 0;
-    make_spool_header(&spool)->pid = (uint32_t)getpid();
-    make_spool_header(&spool)->process_start = probity_os_process_start((uint32_t)getpid());
     make_spool_write(&spool);
+    int program = make_spool_hold(&spool, F_WRLCK);
     expect_hits(PROBITY_TRACE_LIVE, 8);
+    close(program);
     release_sample();
 }
 
@@ -267,13 +270,13 @@ static void recover_folds_the_spool_in_and_removes_it(void **state)
     (void)state;
     make_sample(0);
     make_spool_write(&spool);
-    assert_int_equal(probity_recover(make.path, &result), 0);
+    assert_int_equal(probity_recover(make.path, 0, &result), 0);
     assert_int_equal(result.records, 5);
     assert_int_equal(result.was_closed, 0);
     assert_int_equal(access(spool.path, F_OK), -1);
     expect_sound();
     expect_hits(PROBITY_TRACE_CLOSED, 7);
-    assert_int_equal(probity_recover(make.path, &result), 0);
+    assert_int_equal(probity_recover(make.path, 0, &result), 0);
     assert_int_equal(result.was_closed, 1);
     expect_hits(PROBITY_TRACE_CLOSED, 7);
     release_sample();
@@ -290,15 +293,14 @@ static void recover_cuts_the_torn_tail(void **state)
     make.used -= 3;
     make_write(&make, "dead");
     make_spool_write(&spool);
-    assert_int_equal(probity_recover(make.path, &result), 0);
+    assert_int_equal(probity_recover(make.path, 0, &result), 0);
     assert_int_equal(result.torn_bytes, make.used - whole);
     expect_sound();
     expect_hits(PROBITY_TRACE_CLOSED, 7);
     release_sample();
 }
 
-/* As after a kill of recover itself: the file was cut after any number of its bytes, the spool is
- * there. */
+/* As after a kill of recover itself: the file was cut at any byte, and the spool still exists. */
 static void recover_may_be_interrupted_anywhere(void **state)
 {
     struct probity_recover_result result;
@@ -306,7 +308,7 @@ static void recover_may_be_interrupted_anywhere(void **state)
     make_sample(0);
     make_spool_write(&spool);
     size_t before = make.used;
-    assert_int_equal(probity_recover(make.path, &result), 0);
+    assert_int_equal(probity_recover(make.path, 0, &result), 0);
     int file = open(make.path, O_RDONLY);
     ssize_t after = pread(file, make.bytes, sizeof make.bytes, 0);
     close(file);
@@ -316,7 +318,7 @@ static void recover_may_be_interrupted_anywhere(void **state)
         make_write(&make, "dead");
         make_spool_write(&spool);
         expect_hits(cut < (size_t)after ? PROBITY_TRACE_KILLED : PROBITY_TRACE_CLOSED, 7);
-        assert_int_equal(probity_recover(make.path, &result), 0);
+        assert_int_equal(probity_recover(make.path, 0, &result), 0);
         assert_int_equal(access(spool.path, F_OK), -1);
         expect_sound();
         expect_hits(PROBITY_TRACE_CLOSED, 7);
@@ -337,7 +339,7 @@ static void recover_on_a_full_disk_leaves_all_as_it_was(void **state)
         limit = before;
         limit.rlim_cur = make.used + more;
         setrlimit(RLIMIT_FSIZE, &limit);
-        assert_int_equal(probity_recover(make.path, &result), PROBITY_ERROR_WRITE);
+        assert_int_equal(probity_recover(make.path, 0, &result), PROBITY_ERROR_WRITE);
         assert_int_equal(errno, EFBIG);
         setrlimit(RLIMIT_FSIZE, &before);
         struct stat status;
@@ -345,7 +347,7 @@ static void recover_on_a_full_disk_leaves_all_as_it_was(void **state)
         assert_int_equal(status.st_size, make.used);
         expect_hits(PROBITY_TRACE_KILLED, 7);
     }
-    assert_int_equal(probity_recover(make.path, &result), 0);
+    assert_int_equal(probity_recover(make.path, 0, &result), 0);
     expect_hits(PROBITY_TRACE_CLOSED, 7);
     release_sample();
 }
@@ -358,12 +360,12 @@ static void the_spool_goes_when_its_records_are_on_the_disk(void **state)
     make_spool_write(&spool);
     syncing.calls = 0;
     syncing.error = EIO;
-    assert_int_equal(probity_recover(make.path, &result), PROBITY_ERROR_WRITE);
+    assert_int_equal(probity_recover(make.path, 0, &result), PROBITY_ERROR_WRITE);
     assert_int_equal(errno, EIO);
     assert_int_equal(syncing.calls, 1);
     expect_hits(PROBITY_TRACE_KILLED, 7);
     syncing.error = 0;
-    assert_int_equal(probity_recover(make.path, &result), 0);
+    assert_int_equal(probity_recover(make.path, 0, &result), 0);
     assert_int_equal(syncing.calls, 2);
     assert_true(syncing.found_spool);
     assert_int_equal(access(spool.path, F_OK), -1);
@@ -371,7 +373,7 @@ static void the_spool_goes_when_its_records_are_on_the_disk(void **state)
     release_sample();
 }
 
-/* A probe that was killed in a chunk that waited: older than what the file has promised. */
+/* A probe that was killed in a held chunk: older than the watermark in the file. */
 static void recover_tells_what_comes_late(void **state)
 {
     struct probity_recover_result result;
@@ -379,7 +381,7 @@ static void recover_tells_what_comes_late(void **state)
     make_sample(4);
     make_chunk(&spool, 1, 2, 1000110, 10, 4, 3);
     make_spool_write(&spool);
-    assert_int_equal(probity_recover(make.path, &result), 0);
+    assert_int_equal(probity_recover(make.path, 0, &result), 0);
     assert_int_equal(result.records, 3);
     expect_sound();
     struct probity_reader *reader = open_sample(PROBITY_TRACE_CLOSED);
@@ -408,37 +410,107 @@ static void recover_leaves_a_live_spool_alone(void **state)
     char byte = 0;
     assert_int_equal(read(ready[0], &byte, 1), 1);
     assert_int_equal(byte, 1);
-    assert_int_equal(probity_recover(make.path, &result), PROBITY_ERROR_STATE);
+    assert_int_equal(probity_recover(make.path, 0, &result), PROBITY_ERROR_STATE);
     struct probity_reader *reader = open_sample(PROBITY_TRACE_LIVE);
     probity_reader_close(reader);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
-    assert_int_equal(probity_recover(make.path, &result), 0);
+    assert_int_equal(probity_recover(make.path, 0, &result), 0);
     close(ready[0]);
     close(ready[1]);
     release_sample();
 }
 
-static void before_there_is_a_writer_the_process_itself_is_the_sign_of_life(void **state)
+/* Writers before 0.2 lock the whole file, and before they do, nothing shows that they run. */
+static void a_spool_without_a_lock_is_read_and_never_folded(void **state)
 {
     struct probity_recover_result result;
     (void)state;
     make_sample(2);
     make_spool_header(&spool)->locked = 0;
     make_spool_write(&spool);
-    expect_hits(PROBITY_TRACE_KILLED, 7);
-    uint32_t dead = make_spool_header(&spool)->pid;
-    uint64_t dead_since = make_spool_header(&spool)->process_start;
+    assert_int_equal(probity_recover(make.path, 0, &result), PROBITY_ERROR_STATE);
+    assert_true(result.is_unknown);
+    expect_hits(PROBITY_TRACE_LIVE, 7);
+    assert_int_equal(access(spool.path, F_OK), 0);
+    release_sample();
+}
+
+/* Its process id and start time are those of an existing process, but only the lock counts. */
+static void a_released_lock_is_the_only_sign_of_death(void **state)
+{
+    struct probity_recover_result result;
+    (void)state;
+    make_sample(2);
     make_spool_header(&spool)->pid = (uint32_t)getpid();
     make_spool_header(&spool)->process_start = probity_os_process_start((uint32_t)getpid());
     make_spool_write(&spool);
-    assert_int_equal(probity_recover(make.path, &result), PROBITY_ERROR_STATE);
+    int program = make_spool_hold(&spool, F_WRLCK);
+    assert_int_equal(probity_recover(make.path, 0, &result), PROBITY_ERROR_STATE);
+    assert_false(result.is_unknown || result.is_taken);
     probity_reader_close(open_sample(PROBITY_TRACE_LIVE));
-    make_spool_header(&spool)->pid = dead;
-    make_spool_header(&spool)->process_start = dead_since;
-    make_spool_write(&spool);
-    assert_int_equal(probity_recover(make.path, &result), 0);
+    close(program);
+    expect_hits(PROBITY_TRACE_KILLED, 7);
+    assert_int_equal(probity_recover(make.path, 0, &result), 0);
     expect_hits(PROBITY_TRACE_CLOSED, 7);
+    release_sample();
+}
+
+static void a_spool_that_a_tool_folds_is_left_to_it(void **state)
+{
+    struct probity_recover_result result;
+    (void)state;
+    make_sample(2);
+    make_spool_write(&spool);
+    int tool = make_spool_hold(&spool, F_RDLCK);
+    assert_int_equal(probity_recover(make.path, 0, &result), PROBITY_ERROR_STATE);
+    assert_true(result.is_taken);
+    close(tool);
+    assert_int_equal(probity_recover(make.path, 0, &result), 0);
+    release_sample();
+}
+
+/* A program that closed its spool may still hold the lock that shows whether it runs. Then only the
+ * drainer's lock keeps two tools apart. */
+static void a_closed_spool_is_folded_by_one_tool_at_a_time(void **state)
+{
+    struct probity_recover_result result;
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET,
+                         .l_start = PROBITY_SPOOL_LOCK_DRAINER, .l_len = 1};
+    (void)state;
+    make_sample(2);
+    make_spool_header(&spool)->state = PROBITY_SPOOL_LEFT;
+    make_spool_write(&spool);
+    int program = make_spool_hold(&spool, F_WRLCK), tool = open(spool.path, O_RDWR | O_CLOEXEC);
+    assert_int_equal(fcntl(tool, F_OFD_SETLK, &lock), 0);
+    assert_int_equal(probity_recover(make.path, 0, &result), PROBITY_ERROR_STATE);
+    assert_true(result.is_taken);
+    close(tool);
+    assert_int_equal(probity_recover(make.path, 0, &result), 0);
+    expect_hits(PROBITY_TRACE_CLOSED, 7);
+    close(program);
+    release_sample();
+}
+
+/* The program continues, with its lock, after the disk was full. */
+static void what_a_program_could_not_write_is_folded_while_it_runs(void **state)
+{
+    struct probity_recover_result result;
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET,
+                         .l_start = PROBITY_SPOOL_LOCK_DRAINER, .l_len = 1};
+    (void)state;
+    make_sample(2);
+    make_spool_header(&spool)->failed = 1;
+    make_spool_write(&spool);
+    int program = make_spool_hold(&spool, F_WRLCK);
+    assert_int_equal(fcntl(program, F_OFD_SETLK, &lock), 0);
+    assert_int_equal(probity_recover(make.path, 0, &result), PROBITY_ERROR_STATE);
+    lock.l_type = F_UNLCK;
+    assert_int_equal(fcntl(program, F_OFD_SETLK, &lock), 0);
+    assert_int_equal(probity_recover(make.path, 0, &result), 0);
+    assert_true(result.has_failed);
+    close(program);
+    probity_reader_close(open_sample(PROBITY_TRACE_CLOSED));
     release_sample();
 }
 
@@ -449,7 +521,7 @@ static void recover_refuses_a_copy_that_is_too_short(void **state)
     make_sample(2);
     make_spool_header(&spool)->committed = make.used + 1;
     make_spool_write(&spool);
-    assert_int_equal(probity_recover(make.path, &result), PROBITY_ERROR_DAMAGED);
+    assert_int_equal(probity_recover(make.path, 0, &result), PROBITY_ERROR_DAMAGED);
     assert_true(result.is_short);
     assert_int_equal(access(spool.path, F_OK), 0);
     struct probity_reader *reader = open_sample(PROBITY_TRACE_KILLED);
@@ -463,10 +535,68 @@ static void without_a_spool_recover_changes_nothing(void **state)
     struct probity_recover_result result;
     (void)state;
     make_sample(2);
-    assert_int_equal(probity_recover(make.path, &result), 0);
+    assert_int_equal(probity_recover(make.path, 0, &result), 0);
     assert_int_equal(result.has_spool, 0);
     assert_int_equal(result.was_closed, 0);
     expect_hits(PROBITY_TRACE_UNFINISHED, 2);
+    release_sample();
+}
+
+static char own_directory[64], moved_directory[80];
+
+/* A process that may rename the directory replaces it with another, with a file of the spool's
+ * name.
+ */
+static void exchange_directories(void)
+{
+    assert_int_equal(rename(own_directory, moved_directory), 0);
+    assert_int_equal(mkdir(own_directory, 0700), 0);
+    close(open(spool.path, O_WRONLY | O_CREAT, 0600));
+}
+
+static void a_spool_is_removed_where_it_was_opened(void **state)
+{
+    struct probity_recover_result result;
+    char moved[400];
+    (void)state;
+    snprintf(own_directory, sizeof own_directory, "/tmp/test_reader_spool.%ld", (long)getpid());
+    snprintf(moved_directory, sizeof moved_directory, "%s.moved", own_directory);
+    assert_int_equal(mkdir(own_directory, 0700), 0);
+    assert_int_equal(setenv("TMPDIR", own_directory, 1), 0);
+    make_sample(2);
+    make_spool_write(&spool);
+    syncing.meanwhile = exchange_directories;
+    assert_int_equal(probity_recover(make.path, 0, &result), 0);
+    syncing.meanwhile = NULL;
+    unsetenv("TMPDIR");
+    assert_int_equal(access(spool.path, F_OK), 0);
+    snprintf(moved, sizeof moved, "%s%s", moved_directory, strrchr(spool.path, '/'));
+    assert_int_equal(access(moved, F_OK), -1);
+    snprintf(moved, sizeof moved, "%s%s", moved_directory, strrchr(make.path, '/'));
+    assert_int_equal(unlink(moved), 0);
+    release_sample();
+    assert_int_equal(rmdir(own_directory) | rmdir(moved_directory), 0);
+}
+
+/* The file is not the spool's own trace: it is a copy, or another file with the same session. */
+static void a_spool_serves_its_own_trace_only(void **state)
+{
+    struct probity_recover_result result;
+    struct stat status;
+    (void)state;
+    make_sample(2);
+    assert_int_equal(stat(make.path, &status), 0);
+    make_spool_header(&spool)->trace_device = status.st_dev;
+    make_spool_header(&spool)->trace_inode = status.st_ino + 1;
+    make_spool_write(&spool);
+    assert_int_equal(probity_recover(make.path, 0, &result), 0);
+    assert_true(result.is_copy && !result.has_spool);
+    probity_reader_close(open_sample(PROBITY_TRACE_UNFINISHED));
+    assert_int_equal(access(spool.path, F_OK), 0);
+    make_spool_header(&spool)->trace_inode = status.st_ino;
+    make_spool_write(&spool);
+    assert_int_equal(probity_recover(make.path, 0, &result), 0);
+    assert_true(!result.is_copy && result.has_spool);
     release_sample();
 }
 
@@ -490,9 +620,15 @@ int main(void)
         cmocka_unit_test(the_spool_goes_when_its_records_are_on_the_disk),
         cmocka_unit_test(recover_tells_what_comes_late),
         cmocka_unit_test(recover_leaves_a_live_spool_alone),
-        cmocka_unit_test(before_there_is_a_writer_the_process_itself_is_the_sign_of_life),
+        cmocka_unit_test(a_spool_without_a_lock_is_read_and_never_folded),
+        cmocka_unit_test(a_released_lock_is_the_only_sign_of_death),
+        cmocka_unit_test(a_spool_that_a_tool_folds_is_left_to_it),
+        cmocka_unit_test(a_closed_spool_is_folded_by_one_tool_at_a_time),
+        cmocka_unit_test(what_a_program_could_not_write_is_folded_while_it_runs),
         cmocka_unit_test(recover_refuses_a_copy_that_is_too_short),
         cmocka_unit_test(without_a_spool_recover_changes_nothing),
+        cmocka_unit_test(a_spool_is_removed_where_it_was_opened),
+        cmocka_unit_test(a_spool_serves_its_own_trace_only),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_report.c: sums of calls, their order, what joins, and both outputs to the letter.
+ * test_report.c: sums of calls, their order, what is merged, and the exact output in both formats.
  */
 #include "test_scopes_make.h"
 
-#include "analysis/report.h"
-#include "output/report_json.h"
-#include "output/report_text.h"
+#include "answers/report/report.h"
+#include "answers/report/report_json.h"
+#include "answers/report/report_text.h"
 
 static struct make make;
 
@@ -17,7 +17,7 @@ struct run {
     size_t count;
 };
 
-/* Functions a, b and c with sites 10, 20 and 30; once more a with site 50, as from another file
+/* Functions a, b and c with sites 10, 20 and 30; and another a with site 50, as from another file
  * that includes the same header. */
 static void start(void)
 {
@@ -164,7 +164,7 @@ static void calls_without_profiling_have_no_times(void **state)
     close_run(&run);
 }
 
-/* Durations 1 to 1000: a rank is its value. */
+/* Durations 1 to 1000: a rank equals its value. */
 static void quantiles_are_right_to_one_in_256(void **state)
 {
     static struct make_item items[2000];
@@ -203,14 +203,14 @@ static void rows_from_elsewhere_are_added(void **state)
 
     (void)state;
     assert_int_equal(probity_report_open(&options, &report), 0);
-    assert_int_equal(probity_fine_add_times(&row.sums.durations, 96, 3), 0);
+    assert_int_equal(probity_histogram_add_times(&row.sums.durations, 96, 3), 0);
     assert_int_equal(probity_report_add_row(report, &row), 0);
-    probity_fine_release(&row.sums.durations);
+    probity_histogram_release(&row.sums.durations);
     row.sums.max_ns = 150;
-    assert_int_equal(probity_fine_add_times(&row.sums.durations, 96, 2), 0);
-    assert_int_equal(probity_fine_add(&row.sums.durations, 150), 0);
+    assert_int_equal(probity_histogram_add_times(&row.sums.durations, 96, 2), 0);
+    assert_int_equal(probity_histogram_add(&row.sums.durations, 150), 0);
     assert_int_equal(probity_report_add_row(report, &row), 0);
-    probity_fine_release(&row.sums.durations);
+    probity_histogram_release(&row.sums.durations);
     assert_int_equal(probity_report_finish(report), 0);
     const struct probity_report_function *functions = probity_report_functions(report, &count);
     assert_int_equal(count, 1);
@@ -274,7 +274,7 @@ static char *printed(struct run *run, const struct probity_report_layout *layout
     return text;
 }
 
-/* From the line behind "trace:" on the text names a file of this run. */
+/* The text after "trace:" names a file of this run. */
 static void expect_text(char *text, const char *expected)
 {
     char *trace = strstr(text, "trace: ");
@@ -298,28 +298,28 @@ static void the_table_is_as_ever(void **state)
         "               wall time        CPU time                  wall time of one call\n"
         "    calls   total    self   total    self     min    mean     p50     p99     max"
         "  function\n"
-        "        2 499.0us 496.5us 499.0us 496.5us     0ns 249.5us     0ns 499.0us 499.0us  a\n"
+        "        2 499.0us 496.5us 499.0us 496.5us 499.0us 499.0us 499.0us 499.0us 499.0us  a\n"
         "        2 2.500us 2.500us 2.500us 2.500us 1.000us 1.250us 1.000us 1.500us 1.500us  b\n"
         "        1     0ns     0ns     0ns     0ns     0ns     0ns     0ns     0ns     0ns  "
         "c\\033\n"
         "\n"
-        "overhead: the run did not measure it\n"
-        "repaired: 1 left without a record of it (longjmp, or records are missing)\n"
-        "repaired: 1 open when their thread's records end\n"
-        "repaired: 1 left, but their enter is missing\n");
+        "overhead: not measured\n"
+        "repaired: 1 ended without an exit record (longjmp, or records are missing)\n"
+        "repaired: 1 still open at the end of their thread's records\n"
+        "repaired: 1 exits without a matching entry\n");
     layout = (struct probity_report_layout){.limit = 1, .has_places = 1, .has_signatures = 1};
     expect_text(printed(&run, &layout),
         "               wall time        CPU time                  wall time of one call\n"
         "    calls   total    self   total    self     min    mean     p50     p99     max"
         "  function\n"
-        "        2 499.0us 496.5us 499.0us 496.5us     0ns 249.5us     0ns 499.0us 499.0us  "
+        "        2 499.0us 496.5us 499.0us 496.5us 499.0us 499.0us 499.0us 499.0us 499.0us  "
         "a  made.c:20\n"
         "\n"
         "2 more functions are not shown\n"
-        "overhead: the run did not measure it\n"
-        "repaired: 1 left without a record of it (longjmp, or records are missing)\n"
-        "repaired: 1 open when their thread's records end\n"
-        "repaired: 1 left, but their enter is missing\n");
+        "overhead: not measured\n"
+        "repaired: 1 ended without an exit record (longjmp, or records are missing)\n"
+        "repaired: 1 still open at the end of their thread's records\n"
+        "repaired: 1 exits without a matching entry\n");
     close_run(&run);
 }
 
@@ -342,28 +342,31 @@ static void the_json_is_as_ever(void **state)
         "\"functions\": [\n"
         "{\"name\": \"a\", \"declared\": true, \"signature\": \"\", \"returns\": \"int\", "
         "\"file\": \"made.c\", \"line\": 20, \"object\": \"\", \"level\": 1, \"calls\": 1, "
-        "\"calls_untimed\": 0, \"calls_repaired\": 1, \"total_ns\": 2000, \"self_ns\": 1000, "
+        "\"calls_untimed\": 0, \"calls_repaired\": 1, \"calls_open\": 1, "
+        "\"total_ns\": 2000, \"self_ns\": 1000, "
         "\"paused_ns\": 0, \"cpu_total_ns\": 2000, \"cpu_self_ns\": 1000, \"cpu_paused_ns\": 0, "
         "\"off_cpu_total_ns\": 0, \"off_cpu_self_ns\": 0, \"elapsed_ns\": 2000, "
         "\"parallelism\": 1.0, "
-        "\"min_ns\": 2000, \"mean_ns\": 2000, \"p50_ns\": 2000, \"p90_ns\": 2000, "
-        "\"p99_ns\": 2000, \"max_ns\": 2000, "
+        "\"min_ns\": null, \"mean_ns\": null, \"p50_ns\": null, \"p90_ns\": null, "
+        "\"p99_ns\": null, \"max_ns\": null, "
         "\"percentile_error\": 0.00390625, "
         "\"total_corrected_ns\": null, \"total_error_ns\": null, \"self_corrected_ns\": null, "
-        "\"self_error_ns\": null, \"histogram\": [[2000, 1]], \"threads\": [{"
+        "\"self_error_ns\": null, \"histogram\": [], \"threads\": [{"
         "\"pid\": 77, \"tid\": 101, \"thread\": 1, \"name\": \"main\", \"calls\": 1, "
-        "\"calls_untimed\": 0, \"calls_repaired\": 1, \"total_ns\": 2000, \"self_ns\": 1000, "
+        "\"calls_untimed\": 0, \"calls_repaired\": 1, \"calls_open\": 1, "
+        "\"total_ns\": 2000, \"self_ns\": 1000, "
         "\"paused_ns\": 0, \"cpu_total_ns\": 2000, \"cpu_self_ns\": 1000, \"cpu_paused_ns\": 0, "
         "\"off_cpu_total_ns\": 0, \"off_cpu_self_ns\": 0, \"elapsed_ns\": 2000, "
         "\"parallelism\": 1.0, "
-        "\"min_ns\": 2000, \"mean_ns\": 2000, \"p50_ns\": 2000, \"p90_ns\": 2000, "
-        "\"p99_ns\": 2000, \"max_ns\": 2000, "
+        "\"min_ns\": null, \"mean_ns\": null, \"p50_ns\": null, \"p90_ns\": null, "
+        "\"p99_ns\": null, \"max_ns\": null, "
         "\"percentile_error\": 0.00390625, "
         "\"total_corrected_ns\": null, \"total_error_ns\": null, \"self_corrected_ns\": null, "
         "\"self_error_ns\": null}]},\n"
         "{\"name\": \"b\", \"declared\": true, \"signature\": \"\", \"returns\": \"int\", "
         "\"file\": \"made.c\", \"line\": 30, \"object\": \"\", \"level\": 1, \"calls\": 1, "
-        "\"calls_untimed\": 0, \"calls_repaired\": 0, \"total_ns\": 1000, \"self_ns\": 1000, "
+        "\"calls_untimed\": 0, \"calls_repaired\": 0, \"calls_open\": 0, "
+        "\"total_ns\": 1000, \"self_ns\": 1000, "
         "\"paused_ns\": 0, \"cpu_total_ns\": 1000, \"cpu_self_ns\": 1000, \"cpu_paused_ns\": 0, "
         "\"off_cpu_total_ns\": 0, \"off_cpu_self_ns\": 0, \"elapsed_ns\": 1000, "
         "\"parallelism\": 1.0, "
@@ -373,7 +376,8 @@ static void the_json_is_as_ever(void **state)
         "\"total_corrected_ns\": null, \"total_error_ns\": null, \"self_corrected_ns\": null, "
         "\"self_error_ns\": null, \"histogram\": [[1000, 1]], \"threads\": [{"
         "\"pid\": 77, \"tid\": 101, \"thread\": 1, \"name\": \"main\", \"calls\": 1, "
-        "\"calls_untimed\": 0, \"calls_repaired\": 0, \"total_ns\": 1000, \"self_ns\": 1000, "
+        "\"calls_untimed\": 0, \"calls_repaired\": 0, \"calls_open\": 0, "
+        "\"total_ns\": 1000, \"self_ns\": 1000, "
         "\"paused_ns\": 0, \"cpu_total_ns\": 1000, \"cpu_self_ns\": 1000, \"cpu_paused_ns\": 0, "
         "\"off_cpu_total_ns\": 0, \"off_cpu_self_ns\": 0, \"elapsed_ns\": 1000, "
         "\"parallelism\": 1.0, "
@@ -386,7 +390,7 @@ static void the_json_is_as_ever(void **state)
     close_run(&run);
 }
 
-/* ---- Made events -------------------------------------------------------------------------------
+/* ---- Generated events --------------------------------------------------------------------------
  */
 
 struct moment {
@@ -394,7 +398,7 @@ struct moment {
     uint32_t slot, function;
 };
 
-/* The answer of made events; the reader is none. */
+/* The report of generated events; there is no reader. */
 static struct run run_moments(const struct probity_report_options *options,
                               const struct moment *moments, size_t count)
 {
@@ -441,7 +445,7 @@ static void what_is_measured_off_the_cpu_is_wall_less_cpu_time(void **state)
     }
 }
 
-/* Two threads that overlap, one inside of the other, and one alone. */
+/* Two threads that overlap, one within the other, and one alone. */
 static void time_in_which_any_thread_was_inside_counts_once(void **state)
 {
     static const struct moment moments[] = {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_scopes.c: what enters, leaves, pauses and repairs come to. Each closed scope becomes a line:
+ * test_scopes.c: how enters, leaves, pauses and repairs become scopes. Each closed scope becomes a
+ * line:
  *
  *     thread: name depth/recursion how elapsed-children-paused=self total
  *
- * in ns of wall time; the thread is on the CPU throughout, so that CPU times must be the same.
+ * in ns of wall time; the thread is on the CPU throughout, so CPU times must be the same.
  */
 #include "test_scopes_make.h"
 
@@ -38,7 +39,7 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
              scope->is_untimed ? " untimed" : "");
 }
 
-/* Puts the trace through; `lines` and `repairs` tell what came out. */
+/* Processes the trace; `lines` and `repairs` hold the result. */
 static void run_made(const char *name)
 {
     const struct probity_scopes_listener listener = {NULL, on_closed, NULL};
@@ -187,7 +188,7 @@ static void a_pause_in_a_pause_changes_nothing(void **state)
     assert_int_equal(repairs.resumes_unmatched, 2);
 }
 
-/* The pause of a holds the whole call: it must not be taken off twice. */
+/* The pause of a contains the whole call, which must not be subtracted twice. */
 static void a_call_in_a_pause_is_not_the_callers(void **state)
 {
     (void)state;
@@ -197,7 +198,7 @@ static void a_call_in_a_pause_is_not_the_callers(void **state)
                                "0: a 0/0 left 300-0-200=100 100\n");
 }
 
-/* Checkpoint of function d, which was entered at MAKE_START + tick. */
+/* A checkpoint of function d, which was entered at MAKE_START + tick. */
 static const uint8_t *checkpoint(uint64_t tick)
 {
     static uint8_t bytes[4][16];
@@ -237,7 +238,7 @@ static void a_deferred_scope_may_adopt_another(void **state)
                                "0: a 0/0 left 300-225-0=75 300\n");
 }
 
-/* What is open and began later was called by the deferred scope, which runs again. */
+/* Open scopes that began later were called by the deferred scope, which is running again. */
 static void a_deferred_scope_unwinds_what_began_later(void **state)
 {
     (void)state;
@@ -248,7 +249,7 @@ static void a_deferred_scope_unwinds_what_began_later(void **state)
     assert_int_equal(repairs.unwound, 1);
 }
 
-/* Of the children of a deferred scope only the newest are known: the others stay its caller's. */
+/* Only the newest children of a deferred scope are known; the others stay with its caller. */
 static void many_siblings_are_forgotten_without_harm(void **state)
 {
     struct make_item items[302];
@@ -316,7 +317,7 @@ static void count_closed(void *context, const struct probity_scope *scope,
     ++*(int *)context;
 }
 
-/* Threads come and go, a second each; what is open stays whatever happens. */
+/* Threads come and go, a second each; open scopes always stay. */
 static void threads_that_are_gone_are_forgotten(void **state)
 {
     enum { THREADS = 5000 };

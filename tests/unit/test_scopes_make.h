@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_scopes_make.h: blocks of enters, leaves and events, for tests of what scopes become.
+ * test_scopes_make.h: blocks of enters, leaves and events, for tests of scopes.
  */
 #ifndef TESTS_UNIT_TEST_SCOPES_MAKE_H
 #define TESTS_UNIT_TEST_SCOPES_MAKE_H
@@ -9,7 +9,7 @@
 
 #include "base/bytes.h"
 
-/* One record of a thread. Ticks count from MAKE_START; two make a nanosecond. */
+/* One record of a thread. Ticks count from MAKE_START; two ticks are a nanosecond. */
 struct make_item {
     uint64_t tick;
     uint64_t kind; /* PROBITY_EVENT_HIT: of `code` */
@@ -25,8 +25,8 @@ struct make_item {
     {.tick = (at), .kind = (what), .payload = (bytes_), .bytes = (count)}
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* A DATA block of one thread; it is on the CPU throughout, its CPU time being 1000 ns more than the
- * wall time since MAKE_START. */
+/* A DATA block of one thread. The thread is on the CPU throughout; its CPU time is 1000 ns more
+ * than the wall time since MAKE_START. */
 static inline void make_items(struct make *make, uint32_t thread, const struct make_item *items,
                               size_t count)
 {
@@ -61,7 +61,7 @@ static inline uint8_t *make_text(uint8_t *at, const char *text)
     return at + 2 + strlen(text);
 }
 
-/* The payload of a declaration. Returns its bytes. */
+/* The payload of a declaration. Returns its size. */
 static inline size_t make_function(uint8_t *at, uint32_t site, const char *name, int is_deferred)
 {
     uint8_t *start = at;
@@ -78,7 +78,7 @@ static inline size_t make_function(uint8_t *at, uint32_t site, const char *name,
     return (size_t)(make_text(at, "") - start);
 }
 
-/* Declares a function in a block of its own at the very beginning. */
+/* Declares a function in a separate block at the very beginning. */
 static inline void make_declare(struct make *make, uint32_t thread, uint32_t site, const char *name,
                                 int is_deferred)
 {
@@ -88,7 +88,7 @@ static inline void make_declare(struct make *make, uint32_t thread, uint32_t sit
     make_event(make, thread, MAKE_START, PROBITY_EVENT_FUNCTION, payload, bytes);
 }
 
-/* SYNC or END behind everything. */
+/* A SYNC or END block after everything else. */
 static inline void make_finish(struct make *make, const char *name)
 {
     make_sync(make, PROBITY_BLOCK_END, make_anchor(MAKE_START + 2000000), MAKE_START + 2000000);

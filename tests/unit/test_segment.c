@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_segment.c: where a spool may lie, and that making one follows nobody's link, takes nobody's
- * file and leaves nothing behind where it fails.
+ * test_segment.c: which directories may hold a spool; and creating one follows no other user's
+ * links, takes no other user's file and leaves no file if it fails.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,98 +25,100 @@
 
 #include "probity.h"
 #include "spool/layout.h"
+#include "spool/place.h"
 #include "spool/segment.h"
 
 enum { NUMBER_OF_OTHER = 100 };
 
-static char folder[64];
+static char directory[64];
 
 static int set_up(void **state)
 {
     (void)state;
-    snprintf(folder, sizeof folder, "/dev/shm/test_segment.XXXXXX");
-    return mkdtemp(folder) != NULL ? 0 : -1;
+    snprintf(directory, sizeof directory, "/dev/shm/test_segment.XXXXXX");
+    return mkdtemp(directory) != NULL ? 0 : -1;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    return rmdir(folder);
+    return rmdir(directory);
 }
 
 static char *path_of(const char *name)
 {
     static char path[128];
 
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s", directory, name);
     return path;
 }
 
 static const struct probity_spool_header header = {.magic = PROBITY_SPOOL_MAGIC,
                                                    .version = PROBITY_SPOOL_VERSION,
                                                    .chunk_words = PROBITY_CHUNK_WORDS_MIN,
-                                                   .chunks = 8,
+                                                   .chunks = 64,
                                                    .segments = 1};
 
 static int make(char *path)
 {
     void *segment = NULL;
     int unnamed = -1;
-    int result = probity_segment_make(path, &header, &segment, &unnamed);
+    uint32_t present;
+    int result = probity_segment_make(path, &header, &segment, &unnamed, &present);
 
     if (result != 0)
         return result;
-    result = probity_segment_name(unnamed, path, segment);
+    result = probity_segment_name(unnamed, path, segment, present);
     munmap(segment, probity_spool_segment_bytes(header.chunks, header.chunk_words));
     return result;
 }
 
-static int is_folder_taken(const char *path)
+static int is_directory_taken(const char *path)
 {
     char found[128];
 
     return probity_segment_directory(path, found, sizeof found) == 0;
 }
 
-static void a_folder_that_others_may_write_to_is_refused(void **state)
+static void a_directory_that_others_may_write_to_is_refused(void **state)
 {
     char *path = path_of("spool");
 
     (void)state;
-    assert_true(is_folder_taken(path));
+    assert_true(is_directory_taken(path));
     struct stat status;
     assert_int_equal(stat(path, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0700);
     for (unsigned mode = 0; mode <= 077; mode++) {
         assert_int_equal(chmod(path, 0700 | mode), 0);
-        assert_int_equal(is_folder_taken(path), (mode & 022) == 0);
+        assert_int_equal(is_directory_taken(path), (mode & 022) == 0);
     }
     rmdir(path);
 }
 
-static void a_folder_behind_a_link_or_a_file_is_refused(void **state)
+static void a_directory_behind_a_link_or_a_file_is_refused(void **state)
 {
     char *path = path_of("link");
 
     (void)state;
     assert_int_equal(symlink("/tmp", path), 0);
-    assert_false(is_folder_taken(path));
+    assert_false(is_directory_taken(path));
     assert_int_equal(unlink(path), 0);
     close(open(path, O_WRONLY | O_CREAT, 0600));
-    assert_false(is_folder_taken(path));
+    assert_false(is_directory_taken(path));
     assert_int_equal(unlink(path), 0);
 }
 
-static void a_folder_of_another_user_is_refused(void **state)
+static void a_directory_of_another_user_is_refused(void **state)
 {
     char *path = path_of("other");
 
     (void)state;
     if (geteuid() != 0)
-        skip(); /* nobody else can give one away */
+        skip(); /* only root can give a file away */
     assert_int_equal(mkdir(path, 0700), 0);
     assert_int_equal(chown(path, 12345, 12345), 0);
-    assert_false(is_folder_taken(path));
+    assert_false(is_directory_taken(path));
     assert_int_equal(rmdir(path), 0);
 }
 
@@ -125,7 +127,7 @@ static void a_link_in_the_place_of_a_segment_is_not_followed(void **state)
     char *path = path_of("x.0"), aim[128];
 
     (void)state;
-    snprintf(aim, sizeof aim, "%s/aim", folder);
+    snprintf(aim, sizeof aim, "%s/aim", directory);
     assert_int_equal(symlink(aim, path), 0);
     assert_int_equal(make(path), PROBITY_ERROR_OPEN);
     assert_int_equal(access(aim, F_OK), -1);
@@ -146,7 +148,7 @@ static void a_file_in_the_place_of_a_segment_is_left_alone(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
-static void a_segment_has_all_its_pages_and_is_this_users_alone(void **state)
+static void a_segment_has_few_pages_and_is_this_users_alone(void **state)
 {
     char *path = path_of("x.0");
     struct stat status;
@@ -155,12 +157,13 @@ static void a_segment_has_all_its_pages_and_is_this_users_alone(void **state)
     assert_int_equal(make(path), 0);
     assert_int_equal(stat(path, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0600);
-    /* What lies between the chunks is never stored to. */
-    assert_true(status.st_blocks * 512 >= (long)header.chunks * header.chunk_words * 8);
+    assert_true(status.st_blocks * 512 < (long)header.chunks * header.chunk_words * 8 / 2);
+    assert_int_equal(status.st_size,
+                     probity_spool_segment_bytes(header.chunks, header.chunk_words));
     assert_int_equal(unlink(path), 0);
 }
 
-/* Whether a store to the address needs no page fault. */
+/* Whether a store to the address causes no page fault. */
 static int is_page_there(int pages, const void *address)
 {
     uint64_t entry = 0;
@@ -170,25 +173,91 @@ static int is_page_there(int pages, const void *address)
     return entry >> 63 != 0;
 }
 
-static void pages_of_a_segment_are_mapped(void **state)
+static void pages_of_a_chunk_are_mapped_before_it_is_used(void **state)
 {
     char *path = path_of("x.0");
     void *segment;
+    uint32_t present;
     int unnamed, pages = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
 
     (void)state;
     assert_true(pages >= 0);
-    assert_int_equal(probity_segment_make(path, &header, &segment, &unnamed), 0);
-    assert_int_equal(probity_segment_name(unnamed, path, segment), 0);
-    for (uint32_t i = 0; i < header.chunks; i++)
-        assert_true(is_page_there(pages, probity_spool_words(segment, header.chunks,
-                                                             header.chunk_words, i)));
+    assert_int_equal(probity_segment_make(path, &header, &segment, &unnamed, &present), 0);
+    assert_int_equal(probity_segment_name(unnamed, path, segment, present), 0);
+    assert_in_range(present, 2, header.chunks / 2);
+    for (uint32_t i = 0; i < header.chunks; i++) {
+        uint64_t *words = probity_spool_words(segment, header.chunks, header.chunk_words, i);
+        assert_int_equal(is_page_there(pages, words), i < present);
+        if (i >= present)
+            assert_int_equal(probity_segment_extend(segment, i), 0);
+        assert_true(is_page_there(pages, words));
+        assert_true(is_page_there(pages, words + header.chunk_words - 1));
+    }
     close(pages);
     munmap(segment, probity_spool_segment_bytes(header.chunks, header.chunk_words));
     assert_int_equal(unlink(path), 0);
 }
 
-/* Its lowest free number is that of another file in the program's table. */
+/* The kind of lock that is on byte 0 of the segment. */
+static int lock_on(const char *path)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+
+    assert_true(file >= 0);
+    assert_int_equal(fcntl(file, F_OFD_GETLK, &lock), 0);
+    close(file);
+    return lock.l_type;
+}
+
+/* Neither a descriptor nor a thread holds it, and a child that outlives the mapping does not
+ * either. */
+static void the_mapping_of_segment_0_holds_the_lock(void **state)
+{
+    size_t bytes = probity_spool_segment_bytes(header.chunks, header.chunk_words);
+    char *path = path_of("x.0");
+    void *segment;
+    uint32_t present;
+    int unnamed, status;
+
+    (void)state;
+    assert_int_equal(probity_segment_make(path, &header, &segment, &unnamed, &present), 0);
+    assert_int_equal(((struct probity_spool_header *)segment)->locked, 1);
+    pid_t child = fork(); /* with the descriptor of the unnamed file */
+    assert_true(child >= 0);
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    assert_int_equal(probity_segment_name(unnamed, path, segment, present), 0);
+    assert_int_equal(lock_on(path), F_WRLCK);
+    munmap(segment, bytes);
+    assert_int_equal(lock_on(path), F_UNLCK);
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(unlink(path), 0);
+}
+
+/* Only segment 0 shows whether its program is alive. */
+static void a_further_segment_has_no_lock(void **state)
+{
+    struct probity_spool_header further = header;
+    char *path = path_of("x.1");
+    void *segment;
+    uint32_t present;
+    int unnamed;
+
+    (void)state;
+    further.segment = 1;
+    assert_int_equal(probity_segment_make(path, &further, &segment, &unnamed, &present), 0);
+    assert_int_equal(probity_segment_name(unnamed, path, segment, present), 0);
+    assert_int_equal(lock_on(path), F_UNLCK);
+    munmap(segment, probity_spool_segment_bytes(header.chunks, header.chunk_words));
+    assert_int_equal(unlink(path), 0);
+}
+
+/* In its descriptor table, the lowest free number is that of another file in the program's
+ * table. */
 static void *make_in_own_table(void *ret_result)
 {
     int lowest, *result = ret_result;
@@ -225,7 +294,35 @@ static void a_thread_with_descriptors_of_its_own_names_its_segment(void **state)
     assert_int_equal(other.st_nlink, 1);
 }
 
-/* In a child: its limit is not raised again, and the signal would end it. */
+static void a_segment_is_removed_only_while_the_name_is_its_own(void **state)
+{
+    struct probity_place place;
+    char *path = path_of("x.0"), moved[128];
+    size_t bytes;
+
+    (void)state;
+    snprintf(moved, sizeof moved, "%s/moved", directory);
+    int opened = probity_place_open_directory(directory, geteuid());
+    assert_true(opened >= 0);
+    assert_int_equal(probity_place_make(opened, directory, geteuid(), "x", &place), 1);
+    assert_int_equal(make(path), 0);
+    int file = probity_place_open(&place, 0, 0, &bytes);
+    assert_true(file >= 0);
+    assert_int_equal(rename(path, moved), 0);
+    assert_int_equal(probity_place_remove(&place, 0, file), 0); /* the name does not exist */
+    assert_int_equal(make(path), 0);
+    errno = 0;
+    assert_int_equal(probity_place_remove(&place, 0, file), -1);
+    assert_int_equal(errno, ESTALE);
+    assert_int_equal(access(path, F_OK), 0);
+    assert_int_equal(rename(moved, path), 0);
+    assert_int_equal(probity_place_remove(&place, 0, file), 0);
+    assert_int_equal(access(path, F_OK), -1);
+    close(file);
+    probity_place_close(&place);
+}
+
+/* In a child, because the limit cannot be raised again and the signal would kill the test. */
 static void a_limit_of_file_size_is_an_error_and_no_signal(void **state)
 {
     size_t bytes = probity_spool_segment_bytes(header.chunks, header.chunk_words);
@@ -252,14 +349,17 @@ static void a_limit_of_file_size_is_an_error_and_no_signal(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_folder_that_others_may_write_to_is_refused),
-        cmocka_unit_test(a_folder_behind_a_link_or_a_file_is_refused),
-        cmocka_unit_test(a_folder_of_another_user_is_refused),
+        cmocka_unit_test(a_directory_that_others_may_write_to_is_refused),
+        cmocka_unit_test(a_directory_behind_a_link_or_a_file_is_refused),
+        cmocka_unit_test(a_directory_of_another_user_is_refused),
         cmocka_unit_test(a_link_in_the_place_of_a_segment_is_not_followed),
         cmocka_unit_test(a_file_in_the_place_of_a_segment_is_left_alone),
-        cmocka_unit_test(a_segment_has_all_its_pages_and_is_this_users_alone),
-        cmocka_unit_test(pages_of_a_segment_are_mapped),
+        cmocka_unit_test(a_segment_has_few_pages_and_is_this_users_alone),
+        cmocka_unit_test(pages_of_a_chunk_are_mapped_before_it_is_used),
+        cmocka_unit_test(the_mapping_of_segment_0_holds_the_lock),
+        cmocka_unit_test(a_further_segment_has_no_lock),
         cmocka_unit_test(a_thread_with_descriptors_of_its_own_names_its_segment),
+        cmocka_unit_test(a_segment_is_removed_only_while_the_name_is_its_own),
         cmocka_unit_test(a_limit_of_file_size_is_an_error_and_no_signal),
     };
 

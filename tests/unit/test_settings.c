@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_settings.c: defaults, options and environment: which wins, where the borders are, and what
- * is at fault beyond them.
+ * test_settings.c: defaults, options and environment: precedence, limits, and which setting is
+ * reported beyond them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ static const char *const names[] = {
     "PROBITY_CLOCK",         "PROBITY_SPOOL_DIR",       "PROBITY_CPU_BUDGET_PERMILLE",
     "PROBITY_LEVEL",         "PROBITY_PROFILE",         "PROBITY_THREADS",
     "PROBITY_LOG",           "PROBITY_SUMMARY",         "PROBITY_COST",
-    "PROBITY_LABEL"};
+    "PROBITY_LABEL",         "PROBITY_WRITER",          "PROBITY_ORDER"};
 
 static struct probity_settings settings;
 static const char *what;
@@ -52,7 +52,8 @@ static void defaults(void **state)
     assert_int_equal(settings.level_functions, -1);
     assert_int_equal(settings.level_parameters, -1);
     assert_false(settings.profile || settings.threads_announced || settings.log[0] != 0);
-    assert_true(settings.cost);
+    assert_int_equal(settings.cost, PROBITY_SETTINGS_COST_LONG);
+    assert_int_equal(settings.writing, PROBITY_WRITING_THREAD);
 }
 
 static void environment_wins(void **state)
@@ -92,7 +93,7 @@ static void labels(void **state)
     assert_int_equal(probity_settings_read(&options, &settings, &what), 0);
     assert_string_equal(settings.label, "environment");
     assert_false(settings.is_asked_for);
-    /* A program that knows no label yet. */
+    /* A program compiled before labels existed. */
     unsetenv("PROBITY_LABEL");
     options.struct_bytes = offsetof(struct probity_options, label);
     assert_int_equal(probity_settings_read(&options, &settings, &what), 0);
@@ -107,7 +108,25 @@ static void labels(void **state)
     assert_int_equal(strlen(settings.label), PROBITY_LIMIT_NAME);
 }
 
-/* Empty is as good as absent. */
+static void order(void **state)
+{
+    struct probity_options options = {.strict_order = PROBITY_ON};
+
+    (void)state;
+    assert_int_equal(probity_settings_read(NULL, &settings, &what), 0);
+    assert_false(settings.is_ordered);
+    assert_int_equal(probity_settings_read(&options, &settings, &what), 0);
+    assert_true(settings.is_ordered);
+    setenv("PROBITY_ORDER", "relaxed", 1);
+    assert_int_equal(probity_settings_read(&options, &settings, &what), 0);
+    assert_false(settings.is_ordered);
+    setenv("PROBITY_ORDER", "strict", 1);
+    assert_int_equal(probity_settings_read(NULL, &settings, &what), 0);
+    assert_true(settings.is_ordered);
+    unsetenv("PROBITY_ORDER");
+}
+
+/* Empty equals unset. */
 static void empty_is_unset(void **state)
 {
     (void)state;
@@ -132,7 +151,7 @@ static void refused_text(void **state)
         {"PROBITY_LEVEL", "2,6"},          {"PROBITY_LEVEL", "2,3,4"},
         {"PROBITY_LEVEL", "2 3"},          {"PROBITY_LEVEL", "05"},
         {"PROBITY_PROFILE", "yes"},        {"PROBITY_THREADS", "some"},
-        {"PROBITY_COST", "no"}};
+        {"PROBITY_COST", "no"},            {"PROBITY_ORDER", "1"}};
 
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -143,7 +162,7 @@ static void refused_text(void **state)
     }
 }
 
-/* The last value that is taken, and the first that is not. */
+/* The last accepted value, and the first rejected one. */
 static void borders(void **state)
 {
     static const struct {
@@ -169,8 +188,8 @@ static void borders(void **state)
     }
 }
 
-/* Rounded up to a power of two from a page on; at least eight chunks; never more than the whole
- * may have. */
+/* Rounded up to a power of two, at least a page; at least eight chunks; never more than the total
+ * allowed. */
 static void sizes(void **state)
 {
     (void)state;
@@ -199,6 +218,9 @@ static void scopes(void **state)
     assert_false(settings.is_asked_for);
     setenv("PROBITY_SUMMARY", "%n.txt", 1);
     setenv("PROBITY_PROFILE", "0", 1);
+    setenv("PROBITY_COST", "1", 1);
+    assert_int_equal(probity_settings_read(&options, &settings, &what), 0);
+    assert_int_equal(settings.cost, PROBITY_SETTINGS_COST_BOTH);
     setenv("PROBITY_COST", "0", 1);
     setenv("PROBITY_THREADS", "all", 1);
     setenv("PROBITY_LOG", "stderr", 1);
@@ -218,7 +240,8 @@ static void scopes(void **state)
     assert_true(settings.threads_announced);
 }
 
-/* A program that knows fewer options has a shorter struct; what lies behind it is not looked at. */
+/* A program that was compiled with fewer options has a shorter struct; memory after it is not
+ * read. */
 static void older_struct(void **state)
 {
     struct probity_options options = {.struct_bytes = offsetof(struct probity_options, profile),
@@ -260,31 +283,31 @@ static void wrong_options(void **state)
     free(path);
 }
 
-/* From a folder with a '%' in its name, which a template must double. */
-static void folder_is_kept(void **state)
+/* In a directory with a '%' in its name, which must be doubled in a template. */
+static void directory_is_kept(void **state)
 {
-    char folder[] = "/tmp/probity-100%-XXXXXX", expected[128];
+    char directory[] = "/tmp/probity-100%-XXXXXX", expected[128];
 
     (void)state;
-    assert_non_null(mkdtemp(folder));
-    assert_int_equal(chdir(folder), 0);
+    assert_non_null(mkdtemp(directory));
+    assert_int_equal(chdir(directory), 0);
     memset(&settings, 0, sizeof settings);
     snprintf(settings.out, sizeof settings.out, "%s", "%n.%%");
     snprintf(settings.spool_directory, sizeof settings.spool_directory, "spool");
     snprintf(settings.log, sizeof settings.log, "stderr");
     snprintf(settings.summary, sizeof settings.summary, "/there");
-    probity_settings_keep_folder(&settings);
-    snprintf(expected, sizeof expected, "/tmp/probity-100%%%%%s/%%n.%%%%", folder + 17);
+    probity_settings_keep_directory(&settings);
+    snprintf(expected, sizeof expected, "/tmp/probity-100%%%%%s/%%n.%%%%", directory + 17);
     assert_string_equal(settings.out, expected);
-    snprintf(expected, sizeof expected, "%s/spool", folder);
+    snprintf(expected, sizeof expected, "%s/spool", directory);
     assert_string_equal(settings.spool_directory, expected);
     assert_string_equal(settings.log, "stderr");
     assert_string_equal(settings.summary, "/there");
     assert_int_equal(chdir("/"), 0);
-    rmdir(folder);
-    /* From here on "/" is in front; too long is left alone. */
+    rmdir(directory);
+    /* With "/" as the directory; a path that is too long is left unchanged. */
     memset(settings.out, 'x', sizeof settings.out - 1);
-    probity_settings_keep_folder(&settings);
+    probity_settings_keep_directory(&settings);
     assert_int_equal(settings.out[0], 'x');
     assert_int_equal(strlen(settings.out), sizeof settings.out - 1);
 }
@@ -295,6 +318,7 @@ int main(void)
         cmocka_unit_test_setup(defaults, clear),
         cmocka_unit_test_setup(environment_wins, clear),
         cmocka_unit_test_setup(labels, clear),
+        cmocka_unit_test_setup(order, clear),
         cmocka_unit_test_setup(empty_is_unset, clear),
         cmocka_unit_test_setup(refused_text, clear),
         cmocka_unit_test_setup(borders, clear),
@@ -302,7 +326,7 @@ int main(void)
         cmocka_unit_test_setup(scopes, clear),
         cmocka_unit_test_setup(older_struct, clear),
         cmocka_unit_test_setup(wrong_options, clear),
-        cmocka_unit_test(folder_is_kept),
+        cmocka_unit_test(directory_is_kept),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_statistics.c: rank sums against tables and against all permutations, intervals and numbers
- * of runs against simulation.
+ * test_statistics.c: rank sums against tables and against all permutations; intervals and required
+ * numbers of runs against simulation.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -64,7 +64,7 @@ static void the_textbook_agrees(void **state)
     expect_near(shift.estimate, 0.305, 1e-9);
 }
 
-/* Counts over all ways to choose which values are the second sample. */
+/* Counts over all ways to choose the values of the second sample. */
 static void count_choices(const double *values, size_t count, size_t size, double *ret_less,
                           double *ret_greater)
 {
@@ -104,14 +104,15 @@ static void exact_means_all_permutations(void **state)
             test_of(values, count - size, values + count - size, size);
         if (test.is_constant)
             continue;
-        /* The observed choice is the highest bits: the greatest of its number of bits. */
+        /* The observed choice is the highest bits, which is the greatest number with this many
+         * bits. */
         count_choices(values, count, size, &less, &greater);
         expect_near(test.p_less, less, 1e-12);
         expect_near(test.p_greater, greater, 1e-12);
     }
 }
 
-static void equal_values_tell_nothing(void **state)
+static void equal_values_are_inconclusive(void **state)
 {
     const double same[] = {7, 7, 7, 7, 7}, other[] = {9, 9, 9, 9, 9};
     struct probity_rank_test test = test_of(same, 5, same, 5);
@@ -126,7 +127,8 @@ static void equal_values_tell_nothing(void **state)
     expect_near(test.p_less, 1, 1e-12);
 }
 
-/* The second sample's ranks by counting: how many values are below, and half of those equal. */
+/* The rank sum of the second sample by counting: the number of smaller values, plus half the equal
+ * ones. */
 static double statistic_of(const double *values, size_t first_count, size_t count)
 {
     double u = 0;
@@ -138,7 +140,7 @@ static double statistic_of(const double *values, size_t first_count, size_t coun
     return u;
 }
 
-/* Above 20 runs a side: against random permutations. */
+/* Above 20 runs per side: against random permutations. */
 static void normal_goes_on_where_exact_ends(void **state)
 {
     double values[44];
@@ -165,7 +167,7 @@ static void normal_goes_on_where_exact_ends(void **state)
     }
 }
 
-/* The critical values of the usual tables, two-sided at 5 %: one more is the rank of the bound. */
+/* The critical values of the usual tables, two-sided at 5 %: the bound has the next rank. */
 static void intervals_end_at_the_critical_values(void **state)
 {
     static const struct {
@@ -178,7 +180,7 @@ static void intervals_end_at_the_critical_values(void **state)
     (void)state;
     for (size_t i = 0; i < 20; i++) {
         first[i] = -(double)i;
-        second[i] = 20 * (double)i; /* the differences are 0, 1, 2 ... where all 20 are taken */
+        second[i] = 20 * (double)i; /* the differences are 0, 1, 2 ... if all 20 are used */
     }
     for (size_t i = 0; i < COUNT(table); i++) {
         const struct probity_samples samples = {first, second, table[i].first, table[i].second};
@@ -265,8 +267,8 @@ static void spread_is_that_within_the_sides(void **state)
     const struct probity_samples samples = {first, second, 3, 2}, single = {first, second, 1, 1};
 
     (void)state;
-    expect_near(probity_spread_within(&samples), sqrt(4.0 / 3), 1e-12);
-    expect_near(probity_spread_within(&single), 0, 0);
+    expect_near(probity_sparkline_within(&samples), sqrt(4.0 / 3), 1e-12);
+    expect_near(probity_sparkline_within(&single), 0, 0);
 }
 
 static int release(void **state)
@@ -281,7 +283,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_textbook_agrees),
         cmocka_unit_test(exact_means_all_permutations),
-        cmocka_unit_test(equal_values_tell_nothing),
+        cmocka_unit_test(equal_values_are_inconclusive),
         cmocka_unit_test(normal_goes_on_where_exact_ends),
         cmocka_unit_test(intervals_end_at_the_critical_values),
         cmocka_unit_test(intervals_hold_the_truth),

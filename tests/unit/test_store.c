@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_store.c: runs come back from a history as they went in, bit by bit; labels, numbers, what
- * replaces what, and texts that are no UTF-8.
+ * test_store.c: runs read from a history equal those written, bit by bit; labels, numbers, which
+ * run replaces which, and texts that are not UTF-8.
  */
 #include <float.h>
 #include <math.h>
@@ -171,10 +171,10 @@ static void one_session_is_one_run(void **state)
     assert_string_equal(found.entries[0].run.label, "given");
     assert_int_equal(found.entries[0].counts[PROBITY_COMPARE_FUNCTION], 1);
     release(&found);
-    run = make_run(1, "own"); /* a copy that is cut */
+    run = make_run(1, "own"); /* a truncated copy */
     run.is_complete = 0;
     put(store, run, "cut", PROBITY_STORE_KEPT);
-    run = make_run(1, "own"); /* the program had gone on */
+    run = make_run(1, "own"); /* the program had continued */
     run.is_complete = 0;
     run.records++;
     put(store, run, "more", PROBITY_STORE_UPDATED);
@@ -226,10 +226,10 @@ static void nothing_is_made_by_opening(void **state)
         probity_store_close(store);
     }
     probity_store_close(create());
-    probity_store_close(create()); /* again: as it is */
+    probity_store_close(create()); /* again, unchanged */
 }
 
-/* Who only reads cannot change anything, and is told so. */
+/* A read-only history cannot be changed, and the error says so. */
 static void reading_does_not_write(void **state)
 {
     struct probity_compare_run run = make_run(1, "a");

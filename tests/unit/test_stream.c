@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_stream.c: packed streams there and back with random records, every cut refused or shorter,
- * and damage found.
+ * test_stream.c: packs and unpacks streams of random records; truncated streams are rejected or
+ * shorter, and damage is found.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/bytes.h"
-#include "base/num.h"
+#include "base/varint.h"
 #include "format/stream.h"
 #include "probity.h"
 
@@ -35,8 +35,7 @@ struct sample {
     size_t bytes;
 };
 
-/* Few or many codes, short or wide; small or huge steps in time; CPU changes and events in
- * between. */
+/* Few or many codes, short or wide; small or huge time steps; CPU changes and events in between. */
 static struct sample sample_next(uint64_t tick, uint64_t off, unsigned variety)
 {
     uint64_t step = random_next() >> (34 + random_next() % 30);
@@ -47,7 +46,7 @@ static struct sample sample_next(uint64_t tick, uint64_t off, unsigned variety)
         sample.off += random_next() >> (random_next() % 64);
     if (what < 5) {
         sample.kind = 1 + random_next() % 300;
-        sample.kind += sample.kind == PROBITY_EVENT_HIT_PACKED; /* which comes out as another */
+        sample.kind += sample.kind == PROBITY_EVENT_HIT_PACKED; /* it is unpacked as another */
         sample.bytes = random_next() % sizeof sample.payload;
         for (size_t i = 0; i < sample.bytes; i++)
             sample.payload[i] = (uint8_t)random_next();
@@ -122,8 +121,8 @@ static void there_and_back(void **state)
         size_t bytes = pack(samples, RECORDS, stream);
         assert_int_equal(unpack(samples, RECORDS, stream, bytes, &got), 0);
         assert_int_equal(got, RECORDS);
-        /* Cut: only whole records come, and they are the right ones. An exact copy lets a
-         * sanitizer see a step too far. */
+        /* Cut: only whole and correct records are returned. An exact copy lets a sanitizer detect
+         * reads beyond the end. */
         for (size_t cut = 0; cut < bytes; cut += 1 + bytes / 300) {
             uint8_t *copy = malloc(cut + 1);
             memcpy(copy, stream, cut);
@@ -136,7 +135,7 @@ static void there_and_back(void **state)
     free(stream);
 }
 
-/* What no writer makes. */
+/* Streams that no writer produces. */
 static void damage(void **state)
 {
     static const struct {
@@ -161,8 +160,8 @@ static void damage(void **state)
     }
 }
 
-/* Predicted or not, a record whose tick has no room in 64 bits is none: it would be older than the
- * one before. */
+/* Predicted or not, a record whose tick exceeds 64 bits is invalid: it would be older than the
+ * previous one. */
 static void a_tick_beyond_64_bits_is_damage(void **state)
 {
     uint8_t stream[128];
@@ -175,9 +174,9 @@ static void a_tick_beyond_64_bits_is_damage(void **state)
         uint8_t *at = stream;
         for (uint64_t i = 0; i < 5; i++) {
             int is_short = is_predicted && i > 1; /* the code has followed itself */
-            at = probity_num_put(at, (i > 0 ? step << 1 : 0) | !is_short);
+            at = probity_varint_put(at, (i > 0 ? step << 1 : 0) | !is_short);
             if (!is_short)
-                at = probity_num_put(at, code);
+                at = probity_varint_put(at, code);
         }
         probity_unpacker_init(&unpacker, stream, (size_t)(at - stream), 0);
         for (uint64_t i = 0; i < 4; i++) {
@@ -188,7 +187,7 @@ static void a_tick_beyond_64_bits_is_damage(void **state)
     }
 }
 
-/* The largest code there is, and one more. */
+/* The largest code, and one more. */
 static void codes_end_where_those_of_probes_end(void **state)
 {
     uint64_t table[PROBITY_STREAM_TABLE];
@@ -229,7 +228,7 @@ static const uint64_t id_values[] = {0, 1, 77, 1u << 20, UINT64_C(1) << 47, UINT
 
 enum { ID_VALUES = sizeof id_values / sizeof *id_values, ID_CASES = 64 * ID_VALUES * ID_VALUES };
 
-/* All flags, roles, and ids beside each other. Returns the payload's bytes. */
+/* All flags, roles, and combinations of ids. Returns the size of the payload. */
 static size_t make_hit_with(uint32_t i, uint8_t payload[PROBITY_HIT_WITH_BYTES_MAX])
 {
     uint32_t flags = i % 8 | (i / 8 % 8) << PROBITY_HIT_WITH_ROLE_SHIFT;

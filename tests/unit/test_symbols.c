@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_symbols.c: prototypes from the DWARF of this program itself.
+ * test_symbols.c: prototypes from this program's own DWARF.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_table.c: scales of pictures and what is counted where, the pictures, and the columns that
- * there is room for.
+ * test_table.c: scales of text charts and what is counted in which cell, the charts, and the
+ * columns that fit.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "analysis/hist.h"
-#include "analysis/spread.h"
-#include "output/table.h"
+#include "analysis/sparkline.h"
+#include "answers/hist/hist.h"
+#include "answers/report/table.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -24,63 +24,63 @@ static void scales_are_as_fine_as_fits(void **state)
         unsigned bits, each;
         uint64_t from, second, end;
     } cases[] = {
-        /* Four powers of two of four steps each; eight of each would be 32 cells. */
+        /* Four powers of two with four steps each; eight each would be 32 cells. */
         {64, 1023, 2, 1, 64, 80, 1024},
         {100, 100, 3, 1, 96, 104, 384},
         {1024, 65535, 1, 1, 1024, 1536, 262144},
-        /* One power more than cells: two to a cell. */
+        /* One power more than there are cells: two per cell. */
         {1, 65536, 0, 2, 1, 4, UINT64_C(1) << 32},
         {1, 65535, 0, 1, 1, 2, 65536},
         {0, 0, 3, 1, 0, 1, 16},
-        /* 65 steps: what is 0, and 64 powers. */
+        /* 65 steps: 0, and 64 powers. */
         {0, UINT64_MAX, 0, 5, 0, 16, UINT64_MAX},
         {UINT64_MAX, UINT64_MAX, 3, 1, UINT64_C(15) << 60, UINT64_MAX, UINT64_MAX},
-        {5, 4, 3, 1, 5, 6, 26}}; /* of no values at all */
+        {5, 4, 3, 1, 5, 6, 26}}; /* no values at all */
 
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct probity_spread spread = probity_spread_of(cases[i].least, cases[i].most);
+        struct probity_sparkline spread = probity_sparkline_of(cases[i].least, cases[i].most);
         assert_int_equal(spread.bits, cases[i].bits);
         assert_int_equal(spread.each, cases[i].each);
-        assert_int_equal(probity_spread_least(&spread, 0), cases[i].from);
-        assert_int_equal(probity_spread_least(&spread, 1), cases[i].second);
-        assert_int_equal(probity_spread_least(&spread, PROBITY_SPREAD_CELLS), cases[i].end);
+        assert_int_equal(probity_sparkline_least(&spread, 0), cases[i].from);
+        assert_int_equal(probity_sparkline_least(&spread, 1), cases[i].second);
+        assert_int_equal(probity_sparkline_least(&spread, PROBITY_SPARKLINE_CELLS), cases[i].end);
     }
 }
 
-/* Each value is in the cell whose bounds it lies between, and all are somewhere: against a count
- * by bounds alone. */
+/* Each value is in the cell whose bounds contain it, and all are counted: compared with a count by
+ * bounds alone. */
 static void each_value_is_in_its_cell(void **state)
 {
     uint64_t random = 88172645463325252u;
 
     (void)state;
     for (int round = 0; round < 200; round++) {
-        uint64_t least = UINT64_MAX, most = 0, values[300], expected[PROBITY_SPREAD_CELLS] = {0};
-        uint64_t counts[PROBITY_SPREAD_CELLS];
-        struct probity_fine fine = {0};
+        uint64_t least = UINT64_MAX, most = 0, values[300], expected[PROBITY_SPARKLINE_CELLS] = {0};
+        uint64_t counts[PROBITY_SPARKLINE_CELLS];
+        struct probity_histogram fine = {0};
         for (size_t i = 0; i < COUNT(values); i++) {
             random ^= random << 13, random ^= random >> 7, random ^= random << 17;
             values[i] = random >> (random & 63) >> round % 50;
             least = values[i] < least ? values[i] : least;
             most = values[i] > most ? values[i] : most;
-            assert_int_equal(probity_fine_add(&fine, values[i]), 0);
+            assert_int_equal(probity_histogram_add(&fine, values[i]), 0);
         }
-        struct probity_spread spread = probity_spread_of(least, most);
+        struct probity_sparkline spread = probity_sparkline_of(least, most);
         for (size_t i = 0; i < COUNT(values); i++) {
             unsigned cell = 0;
-            while (cell + 1 < PROBITY_SPREAD_CELLS &&
-                   values[i] >= probity_spread_least(&spread, cell + 1))
+            while (cell + 1 < PROBITY_SPARKLINE_CELLS &&
+                   values[i] >= probity_sparkline_least(&spread, cell + 1))
                 cell++;
             expected[cell]++;
         }
-        probity_spread_count(&spread, &fine, counts);
+        probity_sparkline_count(&spread, &fine, counts);
         assert_memory_equal(counts, expected, sizeof counts);
-        probity_fine_release(&fine);
+        probity_histogram_release(&fine);
     }
 }
 
-static void expect_picture(int is_utf8, const uint64_t counts[PROBITY_SPREAD_CELLS],
+static void expect_picture(int is_utf8, const uint64_t counts[PROBITY_SPARKLINE_CELLS],
                            const char *expected)
 {
     char *text = NULL;
@@ -95,9 +95,9 @@ static void expect_picture(int is_utf8, const uint64_t counts[PROBITY_SPREAD_CEL
 
 static void what_is_there_is_seen(void **state)
 {
-    static const uint64_t steps[PROBITY_SPREAD_CELLS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 8};
-    static const uint64_t rare[PROBITY_SPREAD_CELLS] = {1, 1000000, UINT64_C(1) << 60};
-    static const uint64_t none[PROBITY_SPREAD_CELLS];
+    static const uint64_t steps[PROBITY_SPARKLINE_CELLS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 8};
+    static const uint64_t rare[PROBITY_SPARKLINE_CELLS] = {1, 1000000, UINT64_C(1) << 60};
+    static const uint64_t none[PROBITY_SPARKLINE_CELLS];
 
     (void)state;
     expect_picture(1, steps,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_timeline.c: where calls and marks lie, what a budget of spans puts together and what it must
- * not lose, what a second look finds, deferred scopes, the slowest calls, and columns.
+ * test_timeline.c: the positions of calls and marks, what a span budget merges and must not lose,
+ * what a second pass finds, deferred scopes, the slowest calls, and columns.
  */
 #include "test_scopes_make.h"
 
-#include "analysis/timeline.h"
-#include "analysis/timeline_grid.h"
+#include "answers/timeline/timeline.h"
+#include "answers/timeline/timeline_grid.h"
 
 static struct make make;
 
@@ -25,7 +25,7 @@ static void start(void)
     make_declare(&make, 1, 40, "d", 1);
 }
 
-/* Puts all events of what was made. Returns the reader, whose texts the time line needs. */
+/* Adds all generated events. Returns the reader, which owns the texts of the time line. */
 static struct probity_reader *put_made(struct probity_timeline *timeline)
 {
     const char *path = make.path;
@@ -89,7 +89,8 @@ static void put_lane(FILE *stream, const struct run *run, const struct probity_t
     }
 }
 
-/* Lanes as "marks | depth 0 | depth 1": name@from-to, several together name*count(busy)@from-to. */
+/* Lanes as "marks | depth 0 | depth 1": name@from-to, several merged as
+ * name*count(busy)@from-to. */
 static void expect_lanes(const struct run *run, size_t index, const char *expected)
 {
     const struct probity_timeline_thread *thread = thread_at(run, index);
@@ -107,7 +108,7 @@ static void expect_lanes(const struct run *run, size_t index, const char *expect
     free(text);
 }
 
-/* Two ticks make a nanosecond. */
+/* Two ticks are a nanosecond. */
 static const struct make_item nested[] = {
     ENTER(0, 10),   ENTER(100, 20),  LEAVE(300, 20),  ENTER(400, 30),  ENTER(500, 20),
     LEAVE(900, 20), LEAVE(1000, 30), LEAVE(1200, 10), ENTER(2000, 20), LEAVE(2100, 20)};
@@ -146,7 +147,7 @@ static void hits_are_moments(void **state)
 
 enum { CALLS = 1000, SPANS = 64 };
 
-/* Calls of b of 10 ns, every 100 ns, and one of a that takes 40 us. */
+/* Calls of b that take 10 ns, every 100 ns, and one of a that takes 40 us. */
 static void make_many(struct make_item *items)
 {
     for (int i = 0; i < CALLS; i++) {
@@ -188,7 +189,7 @@ static void a_budget_loses_no_call_and_no_long_one(void **state)
     close_run(&run);
 }
 
-/* Those in a stretch are spans of their own, as if there were no budget; elsewhere none is lost. */
+/* Those in a stretch are separate spans, as if there were no budget; elsewhere none is lost. */
 static void expect_closer(const struct run *run, const struct run *all)
 {
     const struct probity_timeline_lane *lane = &thread_at(run, 0)->calls[0];
@@ -238,11 +239,11 @@ static void a_closer_look_finds_each_call_of_some_stretches(void **state)
     all.reader = put_made(all.timeline);
     run.reader = put_made(run.timeline);
     size_t spans = probity_timeline_facts(run.timeline).spans;
-    assert_int_equal(probity_timeline_look_closer(all.timeline, SPANS, &closer), 0);
+    assert_int_equal(probity_timeline_refine(all.timeline, SPANS, &closer), 0);
     assert_null(closer);
-    assert_int_equal(probity_timeline_look_closer(run.timeline, 0, &closer), 0);
+    assert_int_equal(probity_timeline_refine(run.timeline, 0, &closer), 0);
     assert_null(closer);
-    assert_int_equal(probity_timeline_look_closer(run.timeline, 2 * SPANS, &closer), 0);
+    assert_int_equal(probity_timeline_refine(run.timeline, 2 * SPANS, &closer), 0);
     assert_non_null(closer);
     struct probity_reader *again = put_made(closer);
     assert_int_equal(probity_timeline_take_over(run.timeline, closer), 0);
@@ -254,7 +255,8 @@ static void a_closer_look_finds_each_call_of_some_stretches(void **state)
     probity_reader_close(again);
 }
 
-/* Where a second look saw less, as of a ring that went on meanwhile, it replaces nothing. */
+/* If a second pass sees less, for example in a ring that was still being written, it replaces
+ * nothing. */
 static void a_closer_look_at_less_loses_nothing(void **state)
 {
     static struct make_item items[2 * CALLS + 2];
@@ -269,7 +271,7 @@ static void a_closer_look_at_less_loses_nothing(void **state)
     make_items(&make, 1, items, COUNT(items));
     struct run run = run_made("timeline_other", &options);
     struct probity_timeline_facts before = probity_timeline_facts(run.timeline);
-    assert_int_equal(probity_timeline_look_closer(run.timeline, 2 * SPANS, &closer), 0);
+    assert_int_equal(probity_timeline_refine(run.timeline, 2 * SPANS, &closer), 0);
     start();
     make_items(&make, 1, items + 4, 2 * CALLS - 2);
     make_finish(&make, "timeline_changed");
@@ -281,7 +283,7 @@ static void a_closer_look_at_less_loses_nothing(void **state)
         calls += lane->spans[i].count;
     assert_int_equal(calls, CALLS + 1);
     assert_int_equal(probity_timeline_facts(run.timeline).calls, before.calls);
-    /* The first two calls are not there any more: their stretch is not as it was. */
+    /* The first two calls are gone: their stretch has changed. */
     const struct probity_timeline_stretch *stretches =
         probity_timeline_stretches(run.timeline, &count);
     for (size_t i = 0; i < count; i++)
@@ -359,7 +361,7 @@ static void calls_outside_the_range_are_not_there(void **state)
     close_run(&run);
 }
 
-/* Those that the range begins in are seen from its beginning on, and count nowhere. */
+/* Calls in progress when the range begins are shown from its beginning, and are not counted. */
 static void calls_around_the_range_are_there_where_wanted(void **state)
 {
     (void)state;
@@ -411,11 +413,93 @@ static void columns_are_named_after_what_took_most(void **state)
     close_run(&run);
 }
 
+/* One letter per column, '.' outside functions, ' ' before the thread has begun. */
+static void expect_columns(const struct run *run, size_t index, const char *expected)
+{
+    struct probity_timeline_cell cells[100];
+    size_t columns = strlen(expected), count;
+    char found[101] = "";
+    const struct probity_timeline_thread *thread = thread_at(run, index);
+    const struct probity_timeline_name *const *names =
+        probity_timeline_names(run->timeline, &count);
+
+    assert_int_equal(probity_timeline_grid(run->timeline, thread, columns, cells), 0);
+    for (size_t i = 0; i < columns; i++) {
+        found[i] = cells[i].function != PROBITY_TIMELINE_NOTHING
+                       ? names[cells[i].function]->key.function->name[0]
+                   : cells[i].there_ns > 0 ? '.'
+                                           : ' ';
+    }
+    assert_string_equal(found, expected);
+}
+
+static struct run run_in_window(uint64_t from_ns, uint64_t to_ns)
+{
+    const struct probity_timeline_options options = {
+        .from_ns = from_ns, .to_ns = to_ns, .is_window = 1};
+
+    start();
+    make_items(&make, 1, nested, COUNT(nested));
+    make_items(&make, 2, nested, 2);
+    return run_made("timeline_window", &options);
+}
+
+static void a_window_shows_what_runs_in_it(void **state)
+{
+    (void)state;
+    start();
+    make_items(&make, 1, nested, COUNT(nested));
+    struct run run = run_made("timeline_whole", NULL);
+    uint64_t first_ns = probity_timeline_facts(run.timeline).first_ns;
+    close_run(&run);
+    /* No records in the window: the open functions continue. */
+    run = run_in_window(first_ns + 300, first_ns + 400);
+    expect_lanes(&run, 0, " | a@0-100 | c@0-100 | b@0-100");
+    expect_columns(&run, 0, "bbbbbbbbbb");
+    assert_int_equal(probity_timeline_facts(run.timeline).last_ns, first_ns + 400);
+    assert_int_equal(thread_at(&run, 1)->first_ns, 0); /* has ended */
+    close_run(&run);
+    /* Spans are cut at both ends. */
+    run = run_in_window(first_ns + 100, first_ns + 300);
+    expect_lanes(&run, 0, " | a@0-200 | b@0-50 c@100-200 | b@150-200");
+    expect_columns(&run, 0, "bbaaccbb");
+    close_run(&run);
+    /* The axis is the window, even beyond the records. */
+    run = run_in_window(first_ns - 100, first_ns + 100);
+    expect_columns(&run, 0, "    aabb");
+    expect_columns(&run, 1, "    aa  ");
+    assert_int_equal(probity_timeline_facts(run.timeline).first_ns, first_ns - 100);
+    close_run(&run);
+    run = run_in_window(first_ns + 5000, first_ns + 6000);
+    assert_int_equal(probity_timeline_facts(run.timeline).last_ns, 0);
+    close_run(&run);
+    run = run_in_window(first_ns + 5000, 0);
+    assert_int_equal(probity_timeline_facts(run.timeline).last_ns, 0);
+    close_run(&run);
+}
+
+/* However short the window is. */
+static void a_column_is_at_least_a_nanosecond(void **state)
+{
+    (void)state;
+    start();
+    make_items(&make, 1, nested, COUNT(nested));
+    struct run run = run_made("timeline_whole", NULL);
+    uint64_t first_ns = probity_timeline_facts(run.timeline).first_ns;
+    close_run(&run);
+    run = run_in_window(first_ns + 60, first_ns + 65);
+    assert_true(probity_timeline_column_ns(run.timeline, 100) == 1);
+    expect_columns(&run, 0, "bbbbb     ");
+    close_run(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_lie_by_thread_and_depth),
         cmocka_unit_test(hits_are_moments),
+        cmocka_unit_test(a_window_shows_what_runs_in_it),
+        cmocka_unit_test(a_column_is_at_least_a_nanosecond),
         cmocka_unit_test(a_budget_loses_no_call_and_no_long_one),
         cmocka_unit_test(a_closer_look_finds_each_call_of_some_stretches),
         cmocka_unit_test(a_closer_look_at_less_loses_nothing),

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_tree.c: paths and their times, what deferred scopes adopt, limits, views; elapsed time over
- * threads; threads; and the outputs to the letter.
+ * threads; threads; and the exact output.
  */
 #include "test_scopes_make.h"
 
-#include "analysis/elapsed.h"
-#include "analysis/report.h"
-#include "analysis/threads.h"
-#include "analysis/tree.h"
-#include "output/report_csv.h"
-#include "output/threads_csv.h"
-#include "output/threads_json.h"
-#include "output/tree_csv.h"
-#include "output/tree_json.h"
+#include "analysis/active_time.h"
+#include "answers/report/report.h"
+#include "answers/report/report_csv.h"
+#include "answers/threads/threads.h"
+#include "answers/threads/threads_csv.h"
+#include "answers/threads/threads_json.h"
+#include "answers/tree/tree.h"
+#include "answers/tree/tree_csv.h"
+#include "answers/tree/tree_json.h"
 
 static struct make make;
 
@@ -81,7 +81,7 @@ static struct probity_tree_answer answer_of(const struct run *run)
                                         probity_tree_lost(run->tree), 0, 0};
 }
 
-/* The tree as folded stacks: what each path has of `key`. */
+/* The tree as folded stacks: the `key` of each path. */
 static void expect_folded(const struct run *run, enum probity_tree_key key, const char *expected)
 {
     const struct probity_tree_answer answer = answer_of(run);
@@ -167,7 +167,7 @@ static void threads_have_trees_on_request(void **state)
     close_run(&run);
 }
 
-/* Thread 101 of process 77, of 78, and of another process 77. */
+/* Thread 101 of process 77, of process 78, and of another process 77. */
 static void threads_of_other_processes_have_other_stacks(void **state)
 {
     const struct probity_tree_options options = {.by_thread = 1};
@@ -212,7 +212,7 @@ static void direct_recursion_folds_on_request(void **state)
     close_run(&run);
 }
 
-/* d began at 200, as its checkpoint at 800 says: the later calls of b were its own, with c. */
+/* d began at 200 according to its checkpoint at 800: it made the later calls of b, including c. */
 static void a_deferred_scope_adopts_what_it_called(void **state)
 {
     uint8_t reached[16];
@@ -328,7 +328,7 @@ static void elapsed_time_is_that_of_any_thread(void **state)
     close_run(&run);
 }
 
-/* A pause is in no time of the function or of its caller; a callee of the pause has its own. */
+/* A pause is in no time of the function or its caller; a callee in the pause has its own time. */
 static void pauses_are_not_elapsed(void **state)
 {
     const struct make_item one[] = {
@@ -349,29 +349,29 @@ static void pauses_are_not_elapsed(void **state)
 
 static void stretches_join_those_that_began_before_they_were_known(void **state)
 {
-    static struct probity_elapsed_past past;
-    struct probity_elapsed elapsed = {.past = &past};
+    static struct probity_active_time_past past;
+    struct probity_active_time elapsed = {.past = &past};
 
     (void)state;
     for (uint64_t i = 1; i <= 3; i++) {
-        probity_elapsed_enter(&elapsed, 100 * i);
-        probity_elapsed_leave(&elapsed, 100 * i + 50);
+        probity_active_time_enter(&elapsed, 100 * i);
+        probity_active_time_leave(&elapsed, 100 * i + 50);
     }
     assert_int_equal(elapsed.sum_ns, 150);
-    probity_elapsed_enter_back(&elapsed, 220); /* inside 200-250, around 300-350 */
-    probity_elapsed_leave(&elapsed, 400);
+    probity_active_time_enter_back(&elapsed, 220); /* inside 200-250, around 300-350 */
+    probity_active_time_leave(&elapsed, 400);
     assert_int_equal(elapsed.sum_ns, 50 + 200);
-    probity_elapsed_enter(&elapsed, 500);
-    probity_elapsed_enter_back(&elapsed, 450);
-    probity_elapsed_leave(&elapsed, 510);
-    probity_elapsed_leave(&elapsed, 520);
+    probity_active_time_enter(&elapsed, 500);
+    probity_active_time_enter_back(&elapsed, 450);
+    probity_active_time_leave(&elapsed, 510);
+    probity_active_time_leave(&elapsed, 520);
     assert_int_equal(elapsed.sum_ns, 50 + 200 + 70);
 }
 
 /* ---- Threads -----------------------------------------------------------------------------------
  */
 
-static void threads_tell_time_and_records(void **state)
+static void threads_have_time_and_records(void **state)
 {
     const struct make_item one[] = {EVENT(0, PROBITY_EVENT_THREAD_NAME, "first", 5),
                                     ENTER(100, 10), ENTER(200, 20), LEAVE(300, 20),
@@ -425,7 +425,7 @@ static void expect_text(char *text, const char *expected)
     free(text);
 }
 
-/* From the end of what tells the trace on, whose name is of this run. */
+/* Compares the text after the part that names the trace, which varies by run. */
 static void expect_json(char *text, const char *expected)
 {
     const char *rest = strstr(text, "\"repairs\"");
@@ -588,7 +588,7 @@ int main(void)
         cmocka_unit_test(elapsed_time_is_that_of_any_thread),
         cmocka_unit_test(pauses_are_not_elapsed),
         cmocka_unit_test(stretches_join_those_that_began_before_they_were_known),
-        cmocka_unit_test(threads_tell_time_and_records),
+        cmocka_unit_test(threads_have_time_and_records),
         cmocka_unit_test(the_tree_is_as_ever),
         cmocka_unit_test(the_json_is_as_ever),
         cmocka_unit_test(threads_are_printed_as_ever),

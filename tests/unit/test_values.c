@@ -13,11 +13,11 @@
 #include <cmocka.h>
 
 #include "format/stream.h"
-#include "output/text.h"
-#include "output/values.h"
+#include "print/text.h"
+#include "print/values.h"
 
-/* The text of one value whose bytes are exactly `bytes` in memory of their own, so that a checked
- * build finds every look behind them. Static: valid until the next call. */
+/* The text of one value whose bytes are a separate allocation of exactly `bytes`, so that a
+ * sanitizer detects every read beyond them. Static: valid until the next call. */
 static const char *shown(uint32_t type, const char *source, enum probity_value_style style,
                          const void *bytes, size_t count)
 {
@@ -38,7 +38,7 @@ static const char *shown(uint32_t type, const char *source, enum probity_value_s
     return text;
 }
 
-/* The name in a signature of C++. Static: valid until the next call. */
+/* The name in a C++ signature. Static: valid until the next call. */
 static const char *qualified(const char *signature, const char *name)
 {
     static char text[256];
@@ -163,7 +163,7 @@ static void strings_are_quoted_and_escaped(void **state)
                         "\"a\xe2\x82\xac\"");
 }
 
-/* Neither may a terminal obey what a log shows, nor a line become two. */
+/* A log must not contain terminal escapes or turn one line into two. */
 static void nothing_leaves_its_line(void **state)
 {
     (void)state;
@@ -248,7 +248,7 @@ static void values_that_are_cut_are_said_to_be(void **state)
     assert_string_equal(shown(UINT32_MAX, "x", PROBITY_VALUE_RAW, zeros, 8), "(cut)");
 }
 
-/* Whatever is in the bytes, the walk stays inside them and the text is one safe line. */
+/* Whatever the bytes are, decoding stays within them and the text is one safe line. */
 static void random_bytes_are_shown_safely(void **state)
 {
     struct probity_format_value values[8];
@@ -275,7 +275,7 @@ static void random_bytes_are_shown_safely(void **state)
             assert_true(end < text + PROBITY_VALUE_TEXT_MAX);
             for (char *at = text; at < end; at++)
                 assert_true(((unsigned char)*at >= 0x20 && *at != 0x7f) || *at == '\t');
-            /* With less room, the same text is cut there. */
+            /* A smaller buffer gets a prefix of the same text. */
             char small[16];
             char *cut = probity_value_put(small, small + sizeof small, &view, style);
             assert_true(cut <= small + sizeof small);
@@ -284,7 +284,7 @@ static void random_bytes_are_shown_safely(void **state)
     }
 }
 
-/* Cut, overlong, surrogates, beyond the last character, and bytes that begin none. */
+/* Truncated, overlong, surrogates, beyond the last character, and bytes that begin no character. */
 static void bytes_that_are_no_character_are_escaped(void **state)
 {
     static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_view_stream.c: what the page of `view` gets of its data: as many bytes as were written, and
- * the same, however many they are.
+ * test_view_stream.c: the page of `view` gets exactly the bytes that were written, however many
+ * there are.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,13 +14,13 @@
 #include <cmocka.h>
 #include <zlib.h>
 
-#include "output/view_stream.h"
+#include "page/view_stream.h"
 
 enum { BYTES_MAX = 400 };
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/* Whole groups of four, of which the last may end in one '=' or two. Returns the bytes. */
+/* Whole groups of four; the last may end in one or two '='. Returns the number of bytes. */
 static size_t decode(const char *text, size_t length, uint8_t *ret_bytes)
 {
     size_t padding = 0, count = 0;

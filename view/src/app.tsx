@@ -1,4 +1,4 @@
-/* The frame of the page: tabs, search, help, and the side that tells what was clicked on. */
+/* The frame of the page: tabs, search, help, and the panel with details of the selection. */
 import { Component, type ComponentChildren, type VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { BlocksPanel } from "./blocks_panel";
@@ -17,16 +17,16 @@ import { type TimelineHandle, TimelinePanel } from "./timeline_panel";
 const keys: readonly [string, string][] = [
     ["1, 2 …", "the parts of this page"],
     ["/", "search: words, all of which are in the name; Escape clears it"],
-    ["Wheel", "time line: zoom at the pointer; over the names: scroll"],
-    ["Shift + wheel, drag", "time line: move"],
-    ["Shift + drag", "time line: measure a range and zoom to it"],
-    ["Arrows, A D, W S, + −", "time line: move and zoom"],
-    [", . and [ ]", "time line: the call before and behind; the caller, the first callee"],
-    ["N, P", "time line: next and previous match of the search"],
+    ["Wheel", "timeline: zoom at the pointer; over the names: scroll"],
+    ["Shift + wheel, drag", "timeline: pan"],
+    ["Shift + drag", "timeline: measure a range and zoom to it"],
+    ["Arrows, A D, W S, + −", "timeline: pan and zoom"],
+    [", . and [ ]", "timeline: previous and next call; caller, first callee"],
+    ["N, P", "timeline: next and previous search match"],
     ["Enter, F, double click", "zoom to what is selected"],
     ["Arrows, Backspace", "flame graph: caller, callee, neighbours; one level out"],
-    ["G", "time line: the next stretch that is here call by call (blue below the ruler)"],
-    ["C", "time line: fold or unfold all threads"],
+    ["G", "timeline: next region with every call (blue below the ruler)"],
+    ["C", "timeline: collapse or expand all threads"],
     ["Home, 0", "all of it"],
     ["Escape", "close the side"],
     ["?", "this help"],
@@ -37,15 +37,15 @@ function Help({ onClose }: { onClose: () => void }): VNode {
     useEffect(() => { dialog.current?.showModal(); }, []);
     return (
         <dialog ref={dialog} onClose={onClose} aria-label="Keys">
-            <h2>Keys and pointer</h2>
+            <h2>Keys and mouse</h2>
             <dl class="keys">{keys.map(([name, text]) => <div key={name}><dt>{name}</dt><dd>{text}</dd></div>)}</dl>
-            <p class="faint">A hatched box stands for several calls that this page does not tell apart; below, a command is told that does. An orange strip above a thread says that it was off the CPU, and its calls are faded there.</p>
+            <p class="faint">A hatched box is several merged calls; the command below the timeline writes a page that shows each. An orange strip above a thread means that it was off the CPU; its calls are faded there.</p>
             <button type="button" onClick={() => dialog.current?.close()}>Close</button>
         </dialog>
     );
 }
 
-/** One part that fails must not take the others with it. */
+/** Keeps a failure in one part from affecting the others. */
 class Guard extends Component<{ children: ComponentChildren }, { failure: string | null }> {
     override state: { failure: string | null } = { failure: null };
 
@@ -112,7 +112,7 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
             return;
         const next = before(lane, start + (depth < 0 ? 300 : 0.5));
         let index = Math.max(0, next - 1);
-        // What was put together with others is found by its place alone.
+        // A merged span is found by its position alone.
         while (index > 0 && lane.start[index] + lane.length[index] < start + length && lane.start[index] > start)
             index--;
         const reveal = (): void => handle.current?.reveal(lane, index);
@@ -133,7 +133,7 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
         const onKey = (event: KeyboardEvent): void => {
             const isTyping = event.target instanceof HTMLSelectElement ||
                 (event.target instanceof HTMLInputElement && ["search", "text"].includes(event.target.type));
-            // The help is a dialog: its keys are its own, Escape above all.
+            // The help is a dialog and handles keys itself, in particular Escape.
             if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog") !== null)
                 return;
             if (isTyping) {
@@ -193,7 +193,7 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
         <div class="page">
             <header>
                 <h1 title={title}>{short(title, 40)}</h1>
-                <span class={isComplete ? "pill good" : "pill bad"}>{isComplete ? "complete" : "NOT COMPLETE"}</span>
+                <span class={isComplete ? "pill good" : "pill bad"}>{isComplete ? "complete" : "INCOMPLETE"}</span>
                 <nav role="tablist" aria-label="Parts" onKeyDown={moveTab}>
                     {parts.map(({ id, title: name }, index) => (
                         <button key={id} id={`tab-${id}`} type="button" role="tab" aria-selected={tab === id} aria-controls="panel"

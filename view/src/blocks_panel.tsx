@@ -1,5 +1,5 @@
-/* Probes as places and blocks as arrows between them: what followed what, how often and how long;
- * and the same as a table. */
+/* Probes as boxes and blocks as arrows between them: order, counts and times; and the same as a
+ * table. */
 import dagre from "@dagrejs/dagre";
 import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
@@ -10,11 +10,11 @@ import { axisOf, Spark } from "./histogram";
 import { matcher, type Shared } from "./state";
 import { type Column, Table } from "./table";
 
-/** More arrows than this nobody can follow. */
+/** More arrows than this are unreadable. */
 const ARROWS = 48;
 
-/** Sizes in the graph: a box with its probe's name, an arrow's label, the height of an arrow that
- * comes back to where it begins. */
+/** Sizes in the graph: a box with its probe's name, an arrow's label, the height of an arrow from a
+ * box to itself. */
 const BOX = 30;
 const LABEL = 112;
 const LOOP = 34;
@@ -23,7 +23,7 @@ interface Point { x: number; y: number }
 interface Arrow { block: Block; points: Point[]; at: Point }
 interface Picture { width: number; height: number; places: { name: string; x: number; y: number; width: number }[]; arrows: Arrow[] }
 
-/** A site may be called like a number. */
+/** A site's name may look like a number. */
 function key(text: string, isSite: boolean): string {
     return `${isSite ? "site" : "probe"} ${text}`;
 }
@@ -32,8 +32,8 @@ function isLoop(block: Block): boolean {
     return key(block.from, block.from_is_site) === key(block.to, block.to_is_site);
 }
 
-/** Where a line from a point to a probe's box meets it: the layout leaves room for arrows that come
- * back, which is larger than the box. */
+/** Where a line from a point to a probe's box meets it: the layout reserves room for arrows from a
+ * box to itself, so its box is larger. */
 function meet(from: Point, box: Point & { width: number }): Point {
     const dx = from.x - box.x;
     const dy = from.y - box.y;

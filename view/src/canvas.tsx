@@ -1,15 +1,15 @@
-/* A canvas that fills its box, sharp on every screen, and redraws when asked. */
+/* A canvas that fills its box, sharp at any pixel ratio, redrawn on request. */
 import { useEffect, useRef } from "preact/hooks";
 import type { VNode } from "preact";
 
-/** Anything that can be drawn: told its size, then asked to draw. */
+/** Anything that can be drawn: resized first, then drawn. */
 export interface Drawing {
     width: number;
     height: number;
     draw: (context: CanvasRenderingContext2D) => void;
 }
 
-/** Draws at most once for each frame of the screen. */
+/** Draws at most once per frame of the screen. */
 export class Painter {
     canvas: HTMLCanvasElement | null = null;
     drawing: Drawing | null = null;
@@ -68,7 +68,7 @@ export function Canvas({ painter, label, onWheel, ...handlers }: Handlers & {
         painter.canvas = canvas;
         const observer = new ResizeObserver(() => { painter.paint(); });
         observer.observe(canvas);
-        // Not passive: the wheel must not scroll the page as well.
+        // Not passive, so that the wheel does not also scroll the page.
         const listener = (event: WheelEvent): void => {
             if (wheel.current !== undefined) {
                 event.preventDefault();

@@ -1,5 +1,5 @@
-/* Colours: each function keeps its own; those of the page come from the style sheet, so that light,
- * dark and paper are told there only. */
+/* Colours: each function keeps its colour. Colours of the page come from the style sheet, the only
+ * place that defines them for light, dark and print. */
 
 export interface Theme {
     dark: boolean;
@@ -36,8 +36,8 @@ export function readTheme(printing: boolean): Theme {
     };
 }
 
-/** Hues far apart for names that are next to each other in a list: the golden angle. Text on it is
- * dark in light themes and light in dark ones, and reads well on all of them. */
+/** Neighbouring names in a list get distant hues, by the golden angle. Text on them is dark in
+ * light themes and light in dark ones, and readable on all of them. */
 function fill(place: number, dark: boolean): string {
     const hue = (215 + place * 137.508) % 360;
     const part = Math.floor(place / 6) % 3 / 2;
@@ -46,8 +46,8 @@ function fill(place: number, dark: boolean): string {
         : `hsl(${hue.toFixed(0)} ${70 - part * 18}% ${77 + part * 7}%)`;
 }
 
-/** The same name has the same colour everywhere; the names that matter most come first, so that
- * theirs differ most. */
+/** The same name has the same colour everywhere; the most important names come first and differ
+ * most. */
 export class Palette {
     private readonly fills = new Map<string, string>();
     private readonly strongs = new Map<string, string>();
@@ -66,17 +66,17 @@ export class Palette {
         return this.fills.get(name) ?? this.theme.line;
     }
 
-    /** Narrow columns need more contrast to the paper than boxes with text in them. */
+    /** Narrow columns need more contrast with the background than boxes with text. */
     strong(name: string): string {
         return this.strongs.get(name) ?? this.theme.faint;
     }
 }
 
-/** Steps of the scale of changes, each way. */
+/** Steps of the scale of changes, in each direction. */
 export const TONES = 6;
 
-/** From -1 (less) by 0 to 1 (more): blue by grey to orange, which also those tell apart who do not
- * see red and green alike. Square roots, so that what is small can be seen beside what is large. */
+/** From -1 (less) through 0 to 1 (more): blue, grey, orange, which can be distinguished with
+ * red-green colour blindness, too. Square roots make small changes visible beside large ones. */
 export function toneOf(change: number, { dark }: { dark: boolean }): string {
     const step = Math.min(TONES, Math.round(Math.sqrt(Math.abs(change)) * TONES));
     const part = step / TONES;

@@ -1,22 +1,23 @@
-/* The command that shows a part of the time line in full. */
+/* The command that shows a part of the time line without merged spans. */
 import type { Data } from "./data";
 import type { Window } from "./timeline";
 
-/** As many spans as a page has without --spans, and as many as one still opens quickly with. */
+/** The number of spans of a page without --spans, and the largest number that still opens
+ * quickly. */
 const USUAL = 800_000;
 const MOST = 4_000_000;
 
-/** A word of a command line, whatever is in it. */
+/** Any text as one word of a command line. */
 export function quoted(word: string): string {
     return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** To the nanosecond, and without zeros that say nothing. */
+/** To the nanosecond, without trailing zeros. */
 function seconds(ns: number): string {
     return `${(Math.max(0, ns) / 1e9).toFixed(9).replace(/\.?0+$/, "")}s`;
 }
 
-/** spans: how many the stretch takes. null: more than a page is for. */
+/** spans: number of spans in the interval. null: too many for a page. */
 export function commandFor(data: Data, window: Window, spans: number, tid: number | null): string | null {
     if (spans > MOST)
         return null;
@@ -27,7 +28,7 @@ export function commandFor(data: Data, window: Window, spans: number, tid: numbe
     const tids = tid === null ? timeline.tids : String(tid);
     if (tids !== null)
         words.push("--tid", tids);
-    // A quarter of them is for what is worth it only where not all of them suffice.
+    // A quarter of the spans is reserved for refined intervals, unless all spans fit.
     if (spans * 4 / 3 > USUAL - 10)
         words.push("--spans", String(Math.ceil(spans * 4 / 3) + 100));
     words.push("-o", `part-${seconds(from)}.html`);

@@ -1,5 +1,5 @@
-/* What the page is given: the JSON of the commands, and the spans of the time line. The texts in it
- * come from traced programs: they are shown as text and never as anything else. */
+/* The page's data: the JSON of the commands, and the spans of the time line. Its texts come from
+ * traced programs: they are always shown as text, never parsed as markup. */
 
 import { widen } from "./histogram";
 
@@ -18,10 +18,10 @@ export interface Times {
     off_cpu_self_ns: number | null;
 }
 
-/** The least duration of a bucket, and how many calls are in it. */
+/** The lower bound of a bucket, and its number of calls. */
 export type Bucket = [number, number];
 
-/** With times of single calls. */
+/** Includes times of single calls. */
 export interface CallTimes extends Times {
     elapsed_ns: number | null;
     parallelism: number | null;
@@ -40,7 +40,7 @@ export interface FunctionRow extends CallTimes {
     file?: string;
     line?: number;
     histogram: Bucket[];
-    /** The same of each thread; not there where they are too many for a page. */
+    /** The same for each thread; missing if there are too many threads for a page. */
     threads?: (CallTimes & { pid: number; tid: number; name: string | null })[];
 }
 
@@ -112,7 +112,7 @@ export interface TraceInfo {
         library: string | null;
     };
     counts: Record<string, number | null>;
-    /** What recording takes, by what is recorded; null: it was not measured. */
+    /** The overhead of recording, by kind of record; null: not measured. */
     overhead: Record<string, { least_ns: number; most_ns: number } | undefined> | null;
     times: {
         clock: string;
@@ -159,9 +159,9 @@ export interface Timeline {
     spans: number;
     names: Name[];
     report_names: number[];
-    /** From and to, in the order of time. */
+    /** From and to, in time order. */
     stretches: [number, number][];
-    /** As --tid had them. */
+    /** As given to --tid. */
     tids: string | null;
     threads: {
         trace: number;
@@ -202,12 +202,13 @@ export interface Comparison {
     functions: Changed[];
 }
 
-/** Who called whom. */
+/** The call tree. */
 export interface Tree { nodes_pruned: number; calls_lost: number; calls_profiled: number; tree: TreeNode[] }
 
 export interface Data {
     diff?: Comparison;
-    /** The tree of the base of the comparison, all its runs together; how many they are, or why there is none. */
+    /** The tree of the base of the comparison, all its runs together; their number, or the reason
+     * why there is none. */
     base?: Tree;
     base_runs?: number;
     base_why?: string | null;
@@ -234,7 +235,8 @@ async function unpack(id: string): Promise<Uint8Array<ArrayBuffer>> {
 
 export async function load(): Promise<{ data: Data; spans: Uint8Array }> {
     const [json, spans] = await Promise.all([unpack("data"), unpack("spans")]);
-    // Marks of direction in a name would turn round what stands beside it: they are shown instead.
+    // Directional marks in a name would reorder the text beside it: they are shown as symbols
+    // instead.
     const text = new TextDecoder().decode(json).replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
         (mark) => `\\\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`);
     const data = JSON.parse(text) as Data;

@@ -1,4 +1,4 @@
-/* What is known of the thing that was clicked on. */
+/* Details of the selection. */
 import type { ComponentChildren, VNode } from "preact";
 import { type FunctionRow, Kind } from "./data";
 import { type FlameNode, sidesOf } from "./flame";
@@ -136,9 +136,9 @@ function TogetherDetails({ lane, first, last, shared }: { lane: Lane; first: num
         <>
             <h2>{count(calls)} {what} together</h2>
             <p>Mostly <b>{named(shared.model.names[lane.name[first]].name)}</b>. {last > first
-                ? "They share a column of the screen: zoom in to tell them apart."
+                ? "They share a column of the screen: zoom in to separate them."
                 : shared.data.timeline.unit_ns <= 1 ? "They have the same time, to the nanosecond."
-                : `Each was shorter than ${time(shared.data.timeline.unit_ns)}: they were put together when this page was made. The command below the time line makes a page that shows each.`}
+                : `Each was shorter than ${time(shared.data.timeline.unit_ns)}: they were merged when this page was written. The command below the timeline writes a page that shows each.`}
             </p>
             <Facts>
                 <Fact name="From first to last">{time(length)}</Fact>
@@ -198,7 +198,7 @@ function SpanDetails({ selection, shared }: { selection: Selection & { of: "span
         : <CallDetails lane={lane} index={index} shared={shared} />;
 }
 
-/** How a path was in the base, for one run of each. */
+/** A path in the base, with values per run of each side. */
 function PathChange({ node, shared }: { node: FlameNode; shared: Shared }): VNode {
     const runs = { now: shared.data.info.length, base: shared.data.base_runs ?? 1 };
     const wall = sidesOf(node, "total_ns", runs);
@@ -274,7 +274,8 @@ function BlockDetails({ selection, shared }: { selection: Selection & { of: "blo
             {block.slowest.length > 0 && <h3>Slowest</h3>}
             <ol class="slow">
                 {block.slowest.map((each, index) => {
-                    // Of times since 1970 JavaScript keeps a quarter of a microsecond.
+                    // For times since 1970 JavaScript numbers have a resolution of a quarter of a
+                    // microsecond.
                     const start = each.at_ns - Number(shared.data.timeline.first_ns);
                     const thread = shared.model.threads.find(({ tid, pid }) => tid === each.tid && pid === each.pid);
                     return (

@@ -1,4 +1,4 @@
-/* What a change has done: the numbers of `probity diff`. */
+/* Changes between runs: the numbers of `probity diff`. */
 import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Change, Changed } from "./data";
@@ -24,16 +24,16 @@ function change(ratio: number | null): string {
     return `${percent > 0 ? "+" : percent < 0 ? "−" : "±"}${Math.abs(percent).toFixed(Math.abs(percent) < 10 ? 1 : 0)} %`;
 }
 
-/** Only what is established has a colour. */
+/** Only significant changes are coloured. */
 function tone({ verdict }: Change): string {
-    if (verdict === "cannot tell" || verdict === "same")
+    if (verdict === "inconclusive" || verdict === "same")
         return "faint";
     return verdict === "slower" || verdict === "more" || verdict === "new" ? "worse" : "better";
 }
 
 function hint(each: Change): string {
     const interval = each.low !== null && each.high !== null ? `, between ${change(each.low)} and ${change(each.high)}` : "";
-    const needed = each.verdict === "cannot tell" && each.runs_needed !== null ? `; about ${each.runs_needed} runs a side might tell` : "";
+    const needed = each.verdict === "inconclusive" && each.runs_needed !== null ? `; about ${each.runs_needed} runs per side needed` : "";
     return `${each.verdict}${interval}${needed}`;
 }
 

@@ -1,6 +1,5 @@
-/* The flame graph on its canvas: who called whom, merged; the outermost functions on top. Of two
- * sets of runs it shows both at once: boxes are as wide as one of them has it, and coloured by what
- * changed. */
+/* The flame graph on its canvas: merged call paths, with the outermost functions on top. For two
+ * sets of runs it shows both: widths are those of one side, and colours show the change. */
 import { type Palette, type Theme, toneOf } from "./colour";
 import type { TreeNode } from "./data";
 import { percent, short, signed } from "./format";
@@ -9,10 +8,10 @@ const ROW = 20;
 
 export type Value = "total_ns" | "cpu_total_ns" | "off_cpu_total_ns" | "calls";
 
-/** What of a value is a function's own, without its callees. */
+/** The function's own part of a value, without its callees. */
 const selves = { total_ns: "self_ns", cpu_total_ns: "cpu_self_ns", off_cpu_total_ns: "off_cpu_self_ns", calls: "calls" } as const;
 
-/** A path of functions, in the runs of the page and in those it is compared with. */
+/** A call path, in the runs of the page and in those of the base. */
 export interface FlameNode {
     name: string;
     file: string | undefined;
@@ -33,7 +32,7 @@ export interface Box {
     children: Box[];
 }
 
-/** Puts together what two trees tell of the same paths. Either may be empty. */
+/** Joins two trees by path. Either may be empty. */
 export function pair(now: readonly TreeNode[], base: readonly TreeNode[]): FlameNode[] {
     const made: FlameNode[] = [];
     const waiting = [{ now, base, to: made }];
@@ -41,7 +40,8 @@ export function pair(now: readonly TreeNode[], base: readonly TreeNode[]): Flame
         const found = new Map<string, FlameNode>();
         for (const [side, nodes] of [["now", task.now], ["base", task.base]] as const) {
             for (const node of nodes) {
-                // Lines change from build to build; functions of one name in one file are rare.
+                // Not by line, which changes from build to build; functions of the same name in one
+                // file are rare.
                 const key = JSON.stringify([node.name, node.file]);
                 let place = found.get(key);
                 if (place?.[side] !== null) {
@@ -58,7 +58,7 @@ export function pair(now: readonly TreeNode[], base: readonly TreeNode[]): Flame
     return made;
 }
 
-/** The values of a path for one run, of each side and what is the function's own. */
+/** The values of a path per run, on each side, and the function's own part of them. */
 export interface Sides { now: number; base: number; selfNow: number; selfBase: number }
 
 export function sidesOf(node: FlameNode, value: Value, runs: { now: number; base: number }): Sides {
@@ -70,7 +70,7 @@ export function sidesOf(node: FlameNode, value: Value, runs: { now: number; base
     };
 }
 
-/** Lays the children of each box side by side. What the boxes of callees lack is the caller's own. */
+/** Places the children of each box side by side. The rest of the width is the caller's own. */
 export function layout(tree: FlameNode[], of: (node: FlameNode) => number): Box {
     const sums = (nodes: FlameNode[]): number => nodes.reduce((sum, node) => sum + of(node), 0);
     const node: FlameNode = { name: "all", file: undefined, line: undefined, now: null, base: null, children: tree };
@@ -93,7 +93,7 @@ export function layout(tree: FlameNode[], of: (node: FlameNode) => number): Box 
     return root;
 }
 
-/** By how much each box changed, and the most of them. */
+/** The change of each box, and the largest of all. */
 export interface Changes {
     of: (node: FlameNode) => number;
     most: number;
@@ -112,7 +112,7 @@ export class FlameView {
 
     private readonly theme: Theme;
 
-    /** changes: what colours are by; null: by name. */
+    /** changes: determine the colours; null: coloured by name. */
     constructor(readonly root: Box, private readonly palette: Palette, private readonly changes: Changes | null) {
         this.focus = root;
         this.theme = palette.theme;
@@ -179,7 +179,7 @@ export class FlameView {
         context.fillText(text, left + 4, y + ROW / 2);
     }
 
-    /** What stands behind the name, where there is room. */
+    /** Text after the name, if there is room. */
     private behind(box: Box): string {
         if (this.changes === null || box.parent === null)
             return percent((box.to - box.from) / (this.root.to - this.root.from));

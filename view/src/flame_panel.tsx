@@ -1,4 +1,4 @@
-/* The flame graph with what controls it: merged, in order of time, or by what changed. */
+/* The flame graph with its controls: merged, in time order, or by change. */
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { Canvas, Painter, Tip } from "./canvas";
@@ -40,19 +40,20 @@ function Choice<Id extends string>({ legend, name, options, chosen, choose }: {
     );
 }
 
-/** What the graph is of. */
+/** Selects what the graph shows. */
 function Modes({ shared }: { shared: Shared }): VNode {
     const modes: { id: FlameState["mode"]; title: string; hint: string }[] = [
-        { id: "merged", title: "Merged", hint: "Equal paths of all threads put together, the largest first" },
+        { id: "merged", title: "Merged", hint: "Equal paths of all threads merged, largest first" },
         { id: "time", title: "In order of time", hint: "The calls of one thread, one after the other" },
     ];
     if (shared.data.diff !== undefined)
-        modes.push({ id: "change", title: "Change", hint: "Equal paths put together, coloured by what changed against the base" });
+        modes.push({ id: "change", title: "Change", hint: "Equal paths merged, coloured by change from the base" });
     return <div class="modes"><Choice legend="Kind of flame graph" name="flame-mode" options={modes} chosen={shared.flame.mode}
         choose={(mode) => { shared.setFlame({ mode }); }} /></div>;
 }
 
-/* ---- In order of time --------------------------------------------------------------------------- */
+/* ---- In time order
+ * ------------------------------------------------------------------------------ */
 
 function busy(thread: Thread): number {
     const outermost = thread.calls.find((lane) => lane.depth === 0);
@@ -87,7 +88,7 @@ function TimeFlame({ shared }: { shared: Shared }): VNode {
 
 /* ---- Merged ------------------------------------------------------------------------------------- */
 
-/** Of the history only functions are known: each box has the change of its function. */
+/** The history has no call paths: each box shows the change of its function. */
 function changesOfFunctions(diff: Comparison, value: Value): (node: FlameNode) => number {
     const statistic = ({ total_ns: "self", cpu_total_ns: "cpu", off_cpu_total_ns: "self", calls: "calls" } as const)[value];
     const key = (name: string, file: string): string => JSON.stringify([name, file.split("/").pop()]);
@@ -114,7 +115,7 @@ interface Picture {
     root: Box;
     changes: Changes | null;
     of: (node: FlameNode) => number;
-    /** Of one run, in paths that only the other side has. */
+    /** Per run, in paths that only the other side has. */
     unseen: number;
 }
 
@@ -220,7 +221,7 @@ function MergedFlame({ shared, isChange }: { shared: Shared; isChange: boolean }
         event.preventDefault();
         event.stopPropagation();
     };
-    /** Time in what matches, of calls outside of other calls that match. */
+    /** Time in matching calls, except those inside other matching calls. */
     const found = useMemo(() => {
         const isMatch = matcher(shared.query);
         if (isMatch === null)

@@ -1,4 +1,4 @@
-/* Numbers to text. */
+/* Formats numbers as text. */
 
 const groups = new Intl.NumberFormat("en-US");
 
@@ -17,7 +17,7 @@ export function counted(value: number, singular: string, plural = `${singular}s`
     return `${one(value)} ${value === 1 ? singular : plural}`;
 }
 
-/** Four digits in the unit that suits: 1.234 ms. Whole nanoseconds below a microsecond. */
+/** Four digits in a suitable unit: 1.234 ms. Whole nanoseconds below a microsecond. */
 export function time(ns: number | null | undefined): string {
     if (ns === null || ns === undefined)
         return "–";
@@ -33,14 +33,15 @@ export function time(ns: number | null | undefined): string {
     return `${count(Math.round(ns / 1e9))} s`;
 }
 
-/** "1.5 ms" to ns; without a unit: ms. null where it is no time. */
+/** "1.5 ms" to ns; without a unit: ms. null if it is not a time. */
 export function parseTime(text: string): number | null {
     const parts = /^\s*(\d*\.?\d+)\s*(ns|us|µs|ms|s|)\s*$/.exec(text);
     return parts === null ? null
         : Number(parts[1]) * ({ ns: 1, us: 1e3, "µs": 1e3, ms: 1e6, s: 1e9 }[parts[2]] ?? 1e6);
 }
 
-/** A moment, with as many digits as tell moments `step` ns apart, in the unit that suits `largest`. */
+/** A point in time, with enough digits to distinguish points `step` ns apart, in a unit that suits
+ * `largest`. */
 export function moment(ns: number, step: number, largest: number): string {
     const units = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]] as const;
     const [factor, unit] = units.find(([size]) => Math.abs(largest) >= size) ?? units[3];
@@ -48,7 +49,7 @@ export function moment(ns: number, step: number, largest: number): string {
     return ns === 0 ? "0" : `${(ns / factor).toFixed(Math.min(digits, 9))} ${unit}`;
 }
 
-/** With its sign, in front of how a number without one is told. */
+/** With its sign, before the text of the absolute value. */
 export function signed(value: number, text: (size: number) => string): string {
     return `${value > 0 ? "+" : value < 0 ? "−" : "±"}${text(Math.abs(value))}`;
 }
@@ -65,7 +66,7 @@ export function bytes(value: number): string {
     return `${(value / 2 ** (10 * power)).toPrecision(3)} ${["", "KiB", "MiB", "GiB", "TiB"][power]}`;
 }
 
-/** The time of day of something that was so many ns after `first` (ns since 1970, as digits). */
+/** The time of day `ns` after `first` (ns since 1970, as digits). */
 export function clock(first: string, ns: number): string {
     const all = BigInt(first) + BigInt(Math.round(ns));
     const date = new Date(Number(all / 1000000n));
@@ -75,12 +76,12 @@ export function clock(first: string, ns: number): string {
     return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${fraction}`;
 }
 
-/** Long names are cut in the middle of tables; the whole is in their title. */
+/** Long names are cut in the middle in tables; the full name is in the title. */
 export function short(text: string, length: number): string {
     return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
 }
 
-/** What stands for a name that is empty: something has to be there to be seen and clicked on. */
+/** A replacement for an empty name, which could not be seen or clicked. */
 export function named(name: string): string {
     return name.trim() === "" ? "(no name)" : name;
 }

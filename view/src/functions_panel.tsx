@@ -21,7 +21,7 @@ const times: readonly [Key, string, string][] = [
     ["max_ns", "Max", "The longest call"],
 ];
 
-/** A row of the table: a function, or what one thread did in it. */
+/** A row of the table: a function, or its part in one thread. */
 interface Row extends FunctionRow { place: number }
 
 function rowsOf(functions: FunctionRow[], thread: string): Row[] {
@@ -67,7 +67,7 @@ function Filters({ shared, shown }: { shared: Shared; shown: Row[] }): VNode {
                         <option value="">all {count(threads.length)}</option>
                         {threads.map(([key, title]) => <option key={key} value={key}>{title}</option>)}
                     </select>
-                </label>) : <span class="faint" title="So many functions in so many threads would make the page slow">by thread: see `probity report --by-thread`</span>}
+                </label>) : <span class="faint" title="Too many functions and threads for this page">by thread: see `probity report --by-thread`</span>}
             <label class="field">Calls ≥ <input type="text" inputMode="numeric" size={7} value={filter.calls} aria-invalid={filter.calls !== "" && !/^\d+$/.test(filter.calls)}
                 onInput={(event) => { setFilter({ ...filter, calls: event.currentTarget.value.trim() }); }} /></label>
             <label class="field">Self ≥ <input type="text" size={7} placeholder="1 ms" value={filter.self} aria-invalid={filter.self !== "" && parseTime(filter.self) === null}

@@ -1,9 +1,11 @@
-/* How durations are distributed: bars on a logarithmic axis, small in tables and large at the side. */
+/* Distributions of durations: bars on a logarithmic axis, small in tables and large in the
+ * details. */
 import type { VNode } from "preact";
 import type { Bucket } from "./data";
 import { count, time } from "./format";
 
-/** A picture has four buckets to a power of two: their place on a logarithmic axis is their number. */
+/** A picture has four buckets per power of two: the number of a bucket is its position on a
+ * logarithmic axis. */
 function place(least: number): number {
     if (least < 4)
         return least;
@@ -15,7 +17,7 @@ function leastOf(bucket: number): number {
     return bucket < 4 ? bucket : (4 + bucket % 4) * 2 ** (Math.floor(bucket / 4) - 1);
 }
 
-/** Reports count in buckets that are narrower than a picture can show: several become one. */
+/** Reports use buckets narrower than a picture can show: merges them. */
 export function widen(histogram: readonly Bucket[]): Bucket[] {
     const wide: Bucket[] = [];
     for (const [least, calls] of histogram) {
@@ -65,7 +67,7 @@ export function Spark({ histogram, axis }: { histogram: Bucket[]; axis: Axis }):
     );
 }
 
-/** mark: a duration to point at. */
+/** mark: a duration to mark. */
 export function Histogram({ histogram, mark, label }: { histogram: Bucket[]; mark?: number | undefined; label: string }): VNode {
     if (histogram.length === 0)
         return <p class="none">No durations.</p>;

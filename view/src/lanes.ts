@@ -1,4 +1,4 @@
-/* Spans in lanes, as arrays of numbers: nothing is made for a single span. */
+/* Spans in lanes, as arrays of numbers: no object is allocated for a span. */
 import type { Data, Name } from "./data";
 
 export const LaneKind = { Off: 0, Marks: 1, Calls: 2 } as const;
@@ -18,9 +18,9 @@ export interface Lane {
     off: Float64Array;
     flags: Uint8Array;
     values: Uint32Array;
-    /** How long those took that began before the range of the page. */
+    /** Full durations of spans that began before the range of the page. */
     whole: Map<number, number>;
-    /** Sums of all before, for columns in which many spans lie. */
+    /** Running sums, for columns that contain many spans. */
     busyBefore: Float64Array;
     countBefore: Float64Array;
 }
@@ -42,16 +42,16 @@ export interface Model {
     threads: Thread[];
     lanes: Lane[];
     names: Name[];
-    /** Function of the report by name of the time line, and the other way; -1: none. */
+    /** Maps names of the time line to functions of the report, and back; -1: none. */
     rowOfName: Int32Array;
-    /** All names, those of functions with most self time first. */
+    /** All names; functions with the most self time first. */
     ranked: string[];
     length: number;
-    /** Where no calls are put together although elsewhere they are. */
+    /** Intervals in which spans are not merged, although others are. */
     stretches: [number, number][];
 }
 
-/** Reads numbers of 7 bits a byte. Those of nanoseconds exceed 32 bits, so nothing is shifted. */
+/** Decodes numbers with 7 bits per byte. Nanoseconds exceed 32 bits, so shifts cannot be used. */
 class Numbers {
     private at = 0;
     constructor(private readonly bytes: Uint8Array) {}
@@ -135,7 +135,7 @@ export function makeModel(data: Data, bytes: Uint8Array): Model {
         stretches: timeline.stretches };
 }
 
-/** How many of the first spans begin before `time`. */
+/** Number of spans that begin before `time`. */
 export function before(lane: Lane, time: number, from = 0): number {
     let low = from;
     let high = lane.size;
@@ -149,7 +149,7 @@ export function before(lane: Lane, time: number, from = 0): number {
     return low;
 }
 
-/** How many spans there are in a window, were each call a span of its own. */
+/** Number of spans in a window if no calls were merged. */
 export function spansIn(model: Model, from: number, to: number): number {
     return model.lanes.reduce((sum, lane) => {
         const first = before(lane, from);
@@ -157,7 +157,7 @@ export function spansIn(model: Model, from: number, to: number): number {
     }, 0);
 }
 
-/** The span at a time, or the nearest that is not further than `slack`; -1 without. */
+/** The span at a time, or the nearest one within `slack`; -1: none. */
 export function spanAt(lane: Lane, time: number, slack: number): number {
     const next = before(lane, time);
     let best = -1;

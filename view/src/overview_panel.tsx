@@ -1,4 +1,4 @@
-/* The first page: what ran, whether all of it is here, and where the time went. */
+/* The first page: the program, whether the trace is complete, and where the time went. */
 import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Repairs, TraceInfo } from "./data";
@@ -9,7 +9,7 @@ import type { Shared } from "./state";
 
 const POINTS = 400;
 
-/** How many threads were on the CPU, over time; and how many there were. */
+/** Number of threads on the CPU, and number of threads, over time. */
 function activity(model: Model): { on: Float64Array; there: Float64Array } {
     const on = new Float64Array(POINTS);
     const there = new Float64Array(POINTS);
@@ -81,7 +81,8 @@ const losses: readonly [string, string, string, string][] = [
     ["stalls", "time", "times", "a thread waited for the writer"],
 ];
 
-/** "2 ns to 10 ns a hit, 9 ns to 21 ns a call; 1.2 µs to 3.4 µs in all"; in profile mode of calls alone. */
+/** "2 ns to 10 ns a hit, 9 ns to 21 ns a call; 1.2 µs to 3.4 µs in all"; in profile mode only
+ * calls. */
 function overheadText(info: TraceInfo, profiled: number): string {
     const { overhead, counts } = info;
     if (overhead === null)
@@ -97,7 +98,7 @@ function overheadText(info: TraceInfo, profiled: number): string {
     const all = (end: "least_ns" | "most_ns"): number =>
         known.reduce((total, [, parts, calls]) => total + calls * sum(parts, end), 0);
     const texts = known.map(([text, parts]) => `${time(sum(parts, "least_ns"))} to ${time(sum(parts, "most_ns"))} ${text}`);
-    // Of several traces it is not told which of them profile mode has counted calls in.
+    // With several traces it is unknown in which of them profile mode has counted calls.
     const sums = all("most_ns") > 0 ? `; ${time(all("least_ns"))} to ${time(all("most_ns"))} in all` : "";
     return known.length === 0 ? "not measured" : texts.join(", ") + sums;
 }
@@ -108,7 +109,7 @@ function TraceCard({ info, profiled }: { info: TraceInfo; profiled: number }): V
     return (
         <section class="card">
             <h2>{short(program.name?.split("/").pop() ?? info.trace, 60)}</h2>
-            <p class={info.complete ? "pill good" : "pill bad"}>{info.complete ? "complete" : "NOT COMPLETE"}</p>
+            <p class={info.complete ? "pill good" : "pill bad"}>{info.complete ? "complete" : "INCOMPLETE"}</p>
             <p>{info.why}.</p>
             {info.profile && <p>Profile mode: calls were counted, and no times of day were kept. The table of functions has them.</p>}
             {counts.map(([key, singular, plural, text]) => <p key={key} class="notice">{counted(info.counts[key] ?? 0, singular, plural)} {text}.</p>)}
@@ -184,7 +185,7 @@ function TopBlocks({ shared }: { shared: Shared }): VNode | null {
     );
 }
 
-/** Most traces have few threads; of very many, those that ran longest are told. */
+/** Most traces have few threads; if there are very many, those that ran longest are listed. */
 const THREADS = 100;
 
 function Threads({ shared }: { shared: Shared }): VNode {

@@ -1,4 +1,4 @@
-/* What all parts of the page share. */
+/* State shared by all parts of the page. */
 import type { Palette } from "./colour";
 import type { Block, Bucket, Data } from "./data";
 import type { FlameNode, Value } from "./flame";
@@ -14,29 +14,29 @@ export const tabs: readonly { id: Tab; title: string }[] = [
     { id: "blocks", title: "Blocks" },
 ];
 
-/** A comparison is there only where one was asked for. */
+/** The comparison has a tab only if one was requested. */
 export function tabsOf(data: Data): readonly { id: Tab; title: string }[] {
     return data.diff === undefined ? tabs : [...tabs, { id: "diff", title: "Comparison" }];
 }
 
-/** What the user pointed at, and is told about at the side. */
+/** The selection, described in the details. */
 export type Selection =
     | { of: "span"; lane: Lane; index: number; last: number }
     | { of: "function"; row: number }
     | { of: "node"; node: FlameNode; share: number }
     | { of: "block"; block: Block; histogram: Bucket[] };
 
-/** How the flame graph is looked at. */
+/** Settings of the flame graph. */
 export interface FlameState {
     mode: "merged" | "time" | "change";
     value: Value;
-    /** Whose widths boxes have. */
+    /** The side that determines the widths of boxes. */
     side: "now" | "base";
-    /** In order of time: its place; -1: the one that was longest in calls. */
+    /** In time order: index of the thread; -1: the one with the most time in calls. */
     thread: number;
 }
 
-/** Which functions the table shows; empty texts: all. */
+/** The functions shown in the table; empty texts: all. */
 export interface FunctionFilter {
     file: string;
     /** "PID TID" */
@@ -64,14 +64,14 @@ export interface Shared {
     jump: (thread: number, depth: number, start: number, length: number) => void;
 }
 
-/** Of a name of the time line: what the trace tells, or what was found in the program's DWARF. */
+/** For a name of the time line: the signature from the trace, or from the program's DWARF. */
 export function signatureOf({ data, model }: Shared, name: number): string {
     const row = model.rowOfName[name];
     const told = model.names[name].signature ?? "";
     return told !== "" || row < 0 ? told : data.report.functions[row].signature ?? "";
 }
 
-/** Whether a text is asked for: every word of the query is in it, in any case of letters. */
+/** Whether a text matches the query: it contains every word, ignoring case. */
 export function matcher(query: string): ((text: string) => boolean) | null {
     const words = query.toLowerCase().split(/\s+/).filter((word) => word !== "");
     if (words.length === 0)

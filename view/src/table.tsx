@@ -1,20 +1,20 @@
-/* A table that sorts by any column and makes only the rows in sight, however many there are. */
+/* A table that can be sorted by any column and renders only visible rows. */
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 export interface Column<Row> {
     id: string;
     title: string;
-    /** What the column means, for those who wonder. */
+    /** Explanation of the column. */
     hint: string;
-    /** To sort by: numbers largest first, texts ascending; null comes last. */
+    /** Sort key: numbers largest first, texts ascending; null last. */
     value: (row: Row) => number | string | null;
     show: (row: Row) => ComponentChildren;
     isText?: boolean;
 }
 
 const ROW = 27;
-/** On paper there is no scrolling; beyond this, paper is not the place. */
+/** On paper there is no scrolling: all rows are printed, up to this limit. */
 const PRINTED = 500;
 
 export function Table<Row extends object>({ columns, rows, first, selected, onSelect, label }: {

@@ -1,6 +1,6 @@
-/* The time line on its canvas: what is drawn, and what lies where. Never more is drawn than the
- * screen has columns: what is narrower than one becomes one column with its neighbours, found by
- * bisection, so that drawing takes as long for a minute as for a microsecond. */
+/* The time line on its canvas: what is drawn, and where. The amount drawn is limited by the columns
+ * of the screen: spans narrower than a column are drawn as one with their neighbours, which are
+ * found by bisection, so that drawing takes as long for a minute as for a microsecond. */
 import type { Palette, Theme } from "./colour";
 import { moment, short, time } from "./format";
 import { before, type Lane, LaneKind, type Model, spanAt, type Thread } from "./lanes";
@@ -13,7 +13,7 @@ const FLAME_ROW = 20;
 const STRIP = 7;
 const MARKS = 13;
 const GAP = 9;
-/** Shadow of columns that are not full, in so many steps: equal neighbours are drawn as one. */
+/** Number of shades for columns that are partly filled: equal neighbours are drawn as one. */
 const SHADES = 8;
 
 export interface Window {
@@ -23,7 +23,7 @@ export interface Window {
 
 export interface Hit {
     lane: Lane;
-    /** First and last span meant: several where they share a column. */
+    /** First and last span, which differ if several share a column. */
     first: number;
     last: number;
 }
@@ -37,7 +37,7 @@ interface Row {
 
 export class TimelineView {
     window: Window;
-    /** What there is to be seen. */
+    /** The full extent. */
     readonly all: Window;
     readonly gutter: number;
     scroll = 0;
@@ -48,16 +48,16 @@ export class TimelineView {
     matches: Uint8Array | null = null;
     range: Window | null = null;
     readonly flat = new Set<number>();
-    /** Of the last drawing: spans and calls on screen, those in a column with others, and those in a
-     * span with others, which no zoom tells apart. */
+    /** Counts of the last drawing: spans and calls on screen, calls in a column with others, and
+     * calls in a merged span, which no zoom separates. */
     drawn = { spans: 0, calls: 0, together: 0, merged: 0 };
     private rows: Row[] = [];
-    /** Written over everything else, so that nothing fades them. */
+    /** Drawn last, so that nothing covers them. */
     private labels: { text: string; x: number; y: number; isDim: boolean }[] = [];
     private total = 0;
     private readonly theme: Theme;
 
-    /** only: a flame graph in order of time, of one thread: calls alone, in all the width. */
+    /** only: a flame graph in time order, of one thread: calls alone, at full width. */
     constructor(private readonly model: Model, private readonly palette: Palette, readonly only: Thread | null = null) {
         this.gutter = only === null ? GUTTER : 0;
         this.all = only === null ? { from: 0, to: model.length } : { from: only.first, to: Math.max(only.last, only.first + 1) };
@@ -72,7 +72,7 @@ export class TimelineView {
         this.arrange();
     }
 
-    /** What a successor takes over: theme and size change, but not where the user is. */
+    /** Takes over the position from a predecessor when theme or size has changed. */
     adopt(other: TimelineView): void {
         this.window = other.window;
         this.scroll = other.scroll;
@@ -152,7 +152,7 @@ export class TimelineView {
         this.show(from + ns, to + ns);
     }
 
-    /** Brings a span into sight: its time with room around it, and its lane. */
+    /** Brings a span into view: its time with a margin, and its lane. */
     reveal(lane: Lane, index: number, zoomed: boolean): void {
         const start = lane.start[index];
         const length = lane.length[index];
@@ -200,7 +200,8 @@ export class TimelineView {
         return this.matches !== null && this.matches[name] === 0;
     }
 
-    /** Of several spans in a column the longest lends its name; of very many, one of a sample. */
+    /** The longest of several spans in a column names it; if there are very many, the longest of a
+     * sample. */
     private leading(lane: Lane, first: number, end: number): number {
         const step = Math.max(1, Math.floor((end - first) / 16));
         let best = first;
@@ -279,7 +280,7 @@ export class TimelineView {
         this.drawn.together += calls > 1 ? calls : 0;
     }
 
-    /** Goes over what is in sight: wide spans alone, narrow ones by column. */
+    /** Visits the visible spans: wide ones separately, narrow ones by column. */
     private visit(lane: Lane, wide: (index: number, x: number, width: number) => void,
         narrow: (first: number, end: number, x: number) => void): void {
         const ns = this.columnNs;
@@ -297,7 +298,7 @@ export class TimelineView {
             } else {
                 const column = Math.floor(x);
                 let end = before(lane, this.timeAt(column + 1), i + 1);
-                // Only the last that begins in a column can go on beyond it.
+                // Only the last span that begins in a column can extend beyond it.
                 if (end - 1 > i && lane.length[end - 1] >= ns * 1.5)
                     end--;
                 narrow(i, end, column);
@@ -368,7 +369,7 @@ export class TimelineView {
             this.labels.push({ text: short(text, fits), x: Math.max(left, this.gutter) + 4, y: y + height / 2 + 0.5, isDim: dim });
     }
 
-    /** The sign of several that were put together. */
+    /** The pattern of merged spans. */
     private hatch(context: CanvasRenderingContext2D, x: number, y: number, width: number, height: number): void {
         context.save();
         context.beginPath();
@@ -417,7 +418,7 @@ export class TimelineView {
         });
     }
 
-    /** On the CPU, off it, or not there yet. */
+    /** On CPU, off CPU, or not running yet. */
     private drawStrip(context: CanvasRenderingContext2D, thread: Thread, lane: Lane | null, y: number): void {
         const height = STRIP - 2;
         const left = Math.max(this.gutter, this.xOf(thread.first));
@@ -440,7 +441,7 @@ export class TimelineView {
             });
     }
 
-    /** Calls look faded where their thread was off the CPU. */
+    /** Fades calls while their thread was off the CPU. */
     private drawAbsence(context: CanvasRenderingContext2D, thread: Thread): void {
         const rows = this.rows.filter((row) => row.thread === thread && row.lane?.kind === LaneKind.Calls);
         if (thread.off === null || rows.length === 0)
@@ -549,14 +550,14 @@ export class TimelineView {
             context.fillStyle = theme.line;
             context.fillRect(x, RULER - 7, 1, 7);
             context.fillStyle = theme.faint;
-            // Of a number that is cut off, what remains is another number.
+            // A truncated number would be another number.
             const text = moment(at, step, this.window.to);
             if (x + 4 + context.measureText(text).width <= this.width)
                 context.fillText(text, x + 4, RULER / 2);
         }
     }
 
-    /** Below the ruler, where each call is by itself. */
+    /** Below the ruler: intervals in which spans are not merged. */
     private drawStretches(context: CanvasRenderingContext2D): void {
         context.fillStyle = this.theme.accent;
         for (const [from, to] of this.model.stretches) {
@@ -567,13 +568,13 @@ export class TimelineView {
         }
     }
 
-    /** Zooms to the next stretch of which all is here. */
+    /** Zooms to the next interval in which spans are not merged. */
     showStretch(): void {
         const { model: { lanes, stretches }, window } = this;
         const middle = (window.from + window.to) / 2;
         const after = stretches.findIndex(([from, to]) => (from + to) / 2 > middle + 1 && to > this.all.from && from < this.all.to);
         const [from, to] = stretches[Math.max(after, 0)];
-        // What was put together before it may reach into it.
+        // A merged span that began before it may extend into it.
         const begin = lanes.reduce((latest, lane) => {
             const last = before(lane, from) - 1;
             const end = last >= 0 && lane.count[last] > 1 ? lane.start[last] + lane.length[last] : 0;
@@ -597,7 +598,7 @@ export class TimelineView {
     }
 }
 
-/** The next span whose name matches, behind the one that is selected; from the beginning again. */
+/** The next span after the selected one whose name matches; wraps around. */
 export function nextMatch(lanes: readonly Lane[], matches: Uint8Array, after: { lane: Lane; index: number } | null,
     backwards: boolean): { lane: Lane; index: number } | null {
     const sign = backwards ? -1 : 1;

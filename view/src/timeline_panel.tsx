@@ -1,4 +1,4 @@
-/* The time line with what controls it: wheel, drag, keys, search. */
+/* The time line with its controls: wheel, drag, keys, search. */
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Canvas, Painter, Tip } from "./canvas";
@@ -8,12 +8,12 @@ import { LaneKind, type Lane, spansIn, type Thread } from "./lanes";
 import { matcher, type Shared, signatureOf } from "./state";
 import { type Hit, nextMatch, TimelineView } from "./timeline";
 
-/** Where the time line is, for those outside who want it elsewhere. */
+/** Controls for parts of the page outside the time line. */
 export interface TimelineHandle {
     reveal: (lane: Lane, index: number) => void;
 }
 
-/** What a user looked at before the tab or the theme changed; of one thread by its place, of all: -1. */
+/** The view before the tab or the theme changed, by index of the thread; -1: all threads. */
 const lasts = new Map<number, TimelineView>();
 
 function tipOf(hit: Hit, shared: Shared): string[] {
@@ -38,25 +38,25 @@ function tipOf(hit: Hit, shared: Shared): string[] {
     ];
 }
 
-/** What is in sight, how much of it is drawn together, and by whom. */
+/** The number of visible calls, and how many of them are merged, and why. */
 function statusOf(view: TimelineView, shared: Shared): Status {
     const { timeline } = shared.data;
     const { calls, together, merged } = view.drawn;
     const texts = [`${counted(calls, "call or mark", "calls and marks")} in sight`];
     if (together > 0)
         texts.push(`${count(together)} of them drawn together: a column is ${time(view.columnNs)}`);
-    // What has the same nanosecond no other page could show apart.
+    // Spans within the same nanosecond cannot be separated on any page.
     const isFinest = timeline.unit_ns <= 1;
     if (merged > 0 && isFinest)
         texts.push(`${count(merged)} share a nanosecond with another (hatched)`);
     else if (merged > 0)
-        texts.push(`${count(merged)} were put together when the page was made (hatched): calls shorter than ${time(timeline.unit_ns)}`);
+        texts.push(`${count(merged)} were merged when the page was written (hatched): calls shorter than ${time(timeline.unit_ns)}`);
     else if (timeline.together > 0)
-        texts.push("each call in sight is in this page");
+        texts.push("every visible call is in this page");
     if (timeline.too_deep > 0)
-        texts.push(`${counted(timeline.too_deep, "call is", "calls are")} too deep to be here`);
+        texts.push(`${counted(timeline.too_deep, "call is", "calls are")} nested too deep to be shown`);
     if (timeline.threads_beyond > 0)
-        texts.push(`${counted(timeline.threads_beyond, "more thread is", "more threads are")} not here`);
+        texts.push(`${counted(timeline.threads_beyond, "more thread is", "more threads are")} not shown`);
     if (merged === 0 || isFinest)
         return { text: texts.join(" · "), command: null, isTooMuch: false };
     const tid = view.only?.tid ?? null;
@@ -66,13 +66,14 @@ function statusOf(view: TimelineView, shared: Shared): Status {
 
 interface Status { text: string; command: string | null; isTooMuch: boolean }
 
-/** A command line, to be taken elsewhere. */
+/** A command line to copy. */
 function Command({ text }: { text: string }): VNode {
     const [isCopied, setCopied] = useState(false);
     const code = useRef<HTMLElement>(null);
     useEffect(() => { setCopied(false); }, [text]);
     const copy = (): void => {
-        // Pages on a disk may have no clipboard: what is selected can be copied by hand.
+        // A page opened from a file may have no clipboard: the text is selected so that it can be
+        // copied manually.
         const select = (): void => { if (code.current !== null) getSelection()?.selectAllChildren(code.current); };
         const clipboard = navigator.clipboard as Clipboard | undefined;
         select();
@@ -95,7 +96,7 @@ interface Drag {
     isMoved: boolean;
 }
 
-/** only: of one thread as a flame graph in order of time; children: what else controls it. */
+/** only: one thread, as a flame graph in time order; children: additional controls. */
 export function TimelinePanel({ shared, handle, only = null, children }: {
     shared: Shared;
     handle?: { current: TimelineHandle | null };
@@ -244,7 +245,7 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
         view.reveal(selected.lane, index, false);
         choose(selected.lane, index, index);
     };
-    /** Up to the caller, down to the first callee. */
+    /** Up to the caller, or down to the first callee. */
     const climb = (by: number): void => {
         const { selected } = view;
         if (selected === null)

@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# run.sh BUILD_DIR [ROWS]: what a real program pays: a database engine of 2,500 functions (SQLite,
+# of a package of npm), plain, with FN_FUNC put into every function by a script, and compiled with
+# -finstrument-functions; nothing recorded, and recorded; beside uftrace. And what one FN_FUNC adds
+# to a program's loaded bytes.
+set -eu
+bench=$(cd "$(dirname "$0")" && pwd)
+tree=$(cd "$bench/../.." && pwd)
+build=$(cd "$1" && pwd)
+rows=${2:-40000}
+pairs=15
+work=$(mktemp -d)
+trap '[[ $BASHPID != $$ ]] || rm -rf "$work"' EXIT
+export LD_LIBRARY_PATH=$build/lib
+
+row() { printf 'row\treal\t%s\t%s\t%s\t%s\n' "$@"; }
+ratio() { awk "BEGIN { print $1 / $2 }"; }
+
+# A brace at the end of a line that begins in the first column, or alone after the parameters,
+# begins a function.
+add_scopes() {
+    awk '/^[A-Za-z_].*\)[ \t]*\{[ \t]*$/ || /^\)\{[ \t]*$/ {
+            sub(/\{[ \t]*$/, "{ FN_FUNC(, FN_1);")
+        }
+        { print }' "$1"
+}
+
+# $1 name, $2 source of the engine, the rest: flags
+compile() {
+    local name=$1 source=$2
+    shift 2
+    gcc -O2 -D_GNU_SOURCE -DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION -I"$engine" \
+        -I"$tree/include" "$@" -c "$source" -o "$work/$name.o"
+    gcc -O2 -I"$engine" "$bench/workload.c" "$work/$name.o" -L"$build/lib" -lprobity -lm \
+        -o "$work/$name"
+}
+
+# The wall time of one run of the workload in a new process.
+once() { "$@" "$rows"; }
+
+# Sets least_of[NAME] for the programs $@, run in turn.
+declare -A least_of
+in_turn() {
+    local name value
+    for ((i = 0; i < pairs; i++)); do
+        for name; do
+            value=$(once "$work/$name")
+            least_of[$name]=$(printf '%s\n' ${least_of[$name]:-} "$value" | sort -g | head -n 1)
+        done
+    done
+}
+
+# The least wall time of three runs that record. $@ the command
+recorded() {
+    local best='' value
+    for _ in 1 2 3; do
+        rm -rf "$work/trace" "$work/uftrace.data"
+        value=$(cd "$work" && PROBITY_OUT=$work/trace once "$@" 2> "$work/errors") ||
+            { cat "$work/errors" >&2; exit 1; }
+        best=$(printf '%s\n' $best "$value" | sort -g | head -n 1)
+    done
+    echo "$best"
+}
+
+# $1 what, $2 wall time, $3 of the plain program, $4 calls, $5 target
+added() {
+    row "$1: a call adds" "$(awk "BEGIN { print ($2 - $3) / $4 * 1e9 }")" ns "$5"
+}
+
+loaded_bytes() {
+    readelf -SW "$1" | awk '$1 == "[" { sub(/^ *\[ */, "") } { sub(/^ *\[ *[0-9]+\] */, "") }
+        $7 ~ /A/ && $2 != "NOBITS" && $5 ~ /^[0-9a-f]+$/ { print "0x" $5 }' |
+        while read -r bytes; do echo $((bytes)); done | awk '{ sum += $1 } END { print sum }'
+}
+
+# 1,000 functions with and without. $1 the scope, $2 label, $3 target
+bytes_of_scope() {
+    local which
+    for which in plain scope; do
+        {
+            if [ $which = scope ]; then echo "#define FN_INSTRUMENT"; fi
+            echo '#include <FnTrace.h>'
+            for ((i = 1000; i < 2000; i++)); do
+                echo "int f$i(int a, int b, int c, int d) { int r = a;"
+                if [ $which = scope ]; then echo "$1;"; fi
+                echo '__asm__ volatile("" : "+r"(r), "+r"(b), "+r"(c), "+r"(d)); return r; }'
+            done
+            echo 'int main(void) { return 0; }'
+        } > "$work/scopes.c"
+        gcc -O2 -I"$tree/include" "$work/scopes.c" -L"$build/lib" -lprobity -o "$work/scopes.$which"
+    done
+    row "$2 adds, loaded" "$((($(loaded_bytes "$work/scopes.scope") - \
+        $(loaded_bytes "$work/scopes.plain")) / 1000))" bytes "$3"
+}
+
+bytes_of_scope 'FN_FUNC(int, FN_1)' "FN_FUNC" "<= 160"
+bytes_of_scope 'FN_FUNC_PARAMS(int, r, FN_1, 4, a, b, c, d)' "with return value, 4 ints," "<= 320"
+
+"$tree/tools/npm_install.sh" "$bench" "$build/npm-real"
+engine=$build/npm-real/node_modules/better-sqlite3/deps/sqlite3
+add_scopes "$engine/sqlite3.c" > "$work/scopes_sqlite3.c"
+compile plain "$engine/sqlite3.c"
+compile scopes "$work/scopes_sqlite3.c" -DFN_INSTRUMENT -include FnTrace.h
+compile hooks "$engine/sqlite3.c" -finstrument-functions
+row "engine, plain: text" "$(size "$work/plain.o" | awk 'NR == 2 { print $1 / 1024 }')" KiB ""
+row "with FN_FUNC: text" "$(size "$work/scopes.o" | awk 'NR == 2 { print $1 / 1024 }')" KiB ""
+in_turn plain scopes hooks
+plain=${least_of[plain]}
+row "with FN_FUNC, nothing recorded / plain" "$(ratio "${least_of[scopes]}" "$plain")" x "<= 1.05"
+row "-finstrument-functions, no library / plain" "$(ratio "${least_of[hooks]}" "$plain")" x ""
+
+time=$(recorded "$work/scopes")
+calls=$("$build/bin/probity" report --json "$work/trace" | jq '[.functions[].calls] | add')
+row "FN_FUNC: calls" "$(awk "BEGIN { print $calls / 1e6 }")" M ""
+added "FN_FUNC, recorded" "$time" "$plain" "$calls" "<= 25"
+time=$(recorded "$build/bin/probity" record -o "$work/trace" --functions -- "$work/hooks")
+calls=$("$build/bin/probity" report --json "$work/trace" | jq '[.functions[].calls] | add')
+added "-finstrument-functions, recorded" "$time" "$plain" "$calls" ""
+if command -v uftrace > /dev/null; then
+    time=$(recorded uftrace record --no-libcall --no-event "$work/hooks")
+    added "uftrace, the same program" "$time" "$plain" "$calls" ""
+else
+    printf 'note\treal\tno uftrace here\n'
+fi

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * start.c: the cost for a process of starting a recording, making a few hits and stopping. Each
+ * round runs three programs, all of them this one: one that measures its own start and stop, one
+ * that records because PROBITY_OUT is set, and the same without recording.
+ */
+#include "common.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define OUT "bench.start.probity"
+enum { ROUNDS = 400, WARM_UP = 20, HITS = 7 };
+
+/* For one round, in us. */
+enum figure { START_CPU, START_WALL, END_CPU, END_WALL, CPU, WALL, ADDED_CPU, ADDED_WALL, FIGURES };
+
+struct moment {
+    double wall_s, cpu_s;
+};
+
+static double figures[FIGURES][ROUNDS];
+
+static double cpu_s(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static struct moment now(void)
+{
+    return (struct moment){bench_wall_s(), cpu_s()};
+}
+
+static void few_hits(void)
+{
+    for (int i = 0; i < HITS; i++)
+        PROBITY_PROBE(7);
+}
+
+/* The program that measures itself. Its times go to stdout: start begins, start ends, end begins,
+ * end ends. */
+static int measure_self(void)
+{
+    const struct probity_options options = {.out = OUT};
+    struct moment moment[4];
+
+    moment[0] = now();
+    if (probity_start(&options) != 0)
+        return 1;
+    moment[1] = now();
+    few_hits();
+    moment[2] = now();
+    if (probity_stop() != 0)
+        return 1;
+    moment[3] = now();
+    return write(STDOUT_FILENO, moment, sizeof moment) != sizeof moment;
+}
+
+/* Runs this program as `what` and reads its output; returns the times of the whole process. */
+static struct moment run(const char *what, void *ret_bytes, size_t count)
+{
+    struct rusage usage;
+    int status, ends[2];
+
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        bench_fail("pipe");
+    double first_s = bench_wall_s();
+    pid_t child = vfork();
+    if (child == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        execl("/proc/self/exe", "start", what, (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    ssize_t got = read(ends[0], ret_bytes, count);
+    if (child < 0 || wait4(child, &status, 0, &usage) != child || status != 0 ||
+        got != (ssize_t)count)
+        bench_fail(what);
+    double last_s = bench_wall_s();
+    close(ends[0]);
+    return (struct moment){last_s - first_s,
+                           (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                               1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec)};
+}
+
+static void measure(int round)
+{
+    struct moment at[4], on, off;
+    char unused;
+
+    run("self", at, sizeof at);
+    unlink(OUT);
+    for (int second = 0; second < 2; second++) {
+        int is_on = (round + second) % 2; /* they take turns in running first */
+        if (is_on)
+            setenv("PROBITY_OUT", OUT, 1);
+        *(is_on ? &on : &off) = run("hits", &unused, 0);
+        unsetenv("PROBITY_OUT");
+        unlink(OUT);
+    }
+    if (round < 0)
+        return;
+    const double values[FIGURES] = {
+        [START_CPU] = at[1].cpu_s - at[0].cpu_s, [START_WALL] = at[1].wall_s - at[0].wall_s,
+        [END_CPU] = at[3].cpu_s - at[2].cpu_s,   [END_WALL] = at[3].wall_s - at[2].wall_s,
+        [CPU] = at[3].cpu_s - at[0].cpu_s,       [WALL] = at[3].wall_s - at[0].wall_s,
+        [ADDED_CPU] = on.cpu_s - off.cpu_s,      [ADDED_WALL] = on.wall_s - off.wall_s};
+    for (int i = 0; i < FIGURES; i++)
+        figures[i][round] = 1e3 * values[i];
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *what, *target;
+    } rows[FIGURES] = {[START_CPU] = {"start: CPU time, median", ""},
+                       [START_WALL] = {"start: wall time, median", ""},
+                       [END_CPU] = {"end: CPU time, median", ""},
+                       [END_WALL] = {"end: wall time, median", ""},
+                       [CPU] = {"start, 7 hits and end: CPU time, median", "<= 0.8"},
+                       [WALL] = {"start, 7 hits and end: wall time, median", "<= 1.5"},
+                       [ADDED_CPU] = {"added to a whole process: CPU time, median", ""},
+                       [ADDED_WALL] = {"added to a whole process: wall time, median", ""}};
+
+    if (argc > 1 && strcmp(argv[1], "self") == 0)
+        return measure_self();
+    if (argc > 1) {
+        few_hits();
+        return 0;
+    }
+    for (int round = -WARM_UP; round < ROUNDS; round++)
+        measure(round);
+    for (int i = 0; i < FIGURES; i++) {
+        bench_row(rows[i].what, bench_median(figures[i], ROUNDS), "ms", rows[i].target);
+        bench_note("%s: least %.3f ms, 90 %% below %.3f ms", rows[i].what, figures[i][0],
+                   bench_percentile(figures[i], ROUNDS, 0.9));
+    }
+    return 0;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * signed_rank.h: estimates a difference from paired measurements, assuming only that the
+ * distribution of the differences is symmetric. Independent of traces. Needs libm.
+ *
+ *     Walsh averages and the interval by Wilcoxon's signed ranks: Hollander, Wolfe, Chicken,
+ *     "Nonparametric Statistical Methods", 3rd edition, sections 3.1 to 3.3; Hodges, Lehmann,
+ *     Annals of Mathematical Statistics 34 (1963) 598; Tukey, Memorandum Report 17, Princeton
+ *     (1949).
+ */
+#ifndef PROBITY_ANALYSIS_SIGNED_RANK_H
+#define PROBITY_ANALYSIS_SIGNED_RANK_H
+
+#include <stddef.h>
+
+#include "analysis/statistics.h"
+
+/* More differences than this use the normal approximation of the signed ranks. */
+enum { PROBITY_SIGNED_RANK_EXACT_MAX = 200, PROBITY_SIGNED_RANK_MAX = 2000 };
+
+/* estimate: the median of the means of all pairs of differences, including each with itself. The
+ * interval is exact; with fewer than 6 differences there is none of 95 %. count: 1 to
+ * PROBITY_SIGNED_RANK_MAX. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_signed_rank_estimate(const double *differences, size_t count, double confidence,
+                                 struct probity_shift *ret_shift);
+
+#endif

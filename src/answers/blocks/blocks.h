@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * blocks.h: turns hits into blocks: the span between a hit of one probe and the next hit of the
+ * same thread or correlation id, or between hits of chosen probes. Memory: one entry per pair of
+ * successive probes (by thread: times threads), per thread, and per id (inflight.h); a pair takes a
+ * few KiB. Prints nothing.
+ */
+#ifndef PROBITY_ANSWERS_BLOCKS_BLOCKS_H
+#define PROBITY_ANSWERS_BLOCKS_BLOCKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/histogram.h"
+#include "analysis/probes.h"
+#include "analysis/thread_table.h"
+#include "reader/reader.h"
+
+/* One block. */
+struct probity_blocks_instance {
+    const struct probity_thread_label *thread;
+    uint64_t at_ns; /* CLOCK_REALTIME: when it began */
+    uint64_t wall_ns, cpu_ns;
+    uint64_t value_ns; /* what is measured: wall, CPU or off-CPU time */
+    int is_cpu_known;
+};
+
+/* All blocks from one probe to another. Extremes and durations are of the measured time. */
+struct probity_blocks_pair {
+    const struct probity_probe *from, *to;
+    const struct probity_thread_label *thread; /* NULL: of all threads */
+    uint64_t calls, wall_ns;
+    uint64_t cpu_calls, cpu_ns, cpu_wall_ns; /* of blocks with known CPU time */
+    uint64_t sum_ns, min_ns, max_ns;
+    struct probity_histogram durations;
+    struct probity_blocks_instance *slowest; /* by measured time, the slowest first */
+    size_t slowest_count;
+    /* Set by sort: hits of the first probe that were followed by any other hit; rows by thread. */
+    uint64_t followed;
+    const struct probity_blocks_pair *const *rows;
+    size_t row_count;
+};
+
+enum probity_blocks_measure {
+    PROBITY_BLOCKS_MEASURE_WALL,
+    PROBITY_BLOCKS_MEASURE_CPU, /* blocks with unknown CPU time are not measured */
+    PROBITY_BLOCKS_MEASURE_OFF  /* wall less CPU time; unknown as above */
+};
+
+/* Effect of a hit on blocks. */
+enum { PROBITY_BLOCKS_BEGINS = 1, PROBITY_BLOCKS_ENDS = 2 };
+
+struct probity_blocks_options {
+    uint64_t from_ns, to_ns; /* only hits in [from, to) of CLOCK_REALTIME; both 0: all */
+    enum probity_blocks_measure measure;
+    int by_thread;
+    int by_correlation; /* pair hits of one correlation id, not of one thread */
+    size_t slowest; /* number of instances to keep for each pair; 0: one */
+    /* Returns which of BEGINS and ENDS apply to hits of the event's probe. Called once for each
+     * probe, and again when the probe gets a name. NULL: each hit does both. */
+    unsigned (*role)(void *context, const struct probity_event *event);
+    void *context;
+};
+
+struct probity_blocks;
+
+/* The options may be NULL. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_blocks_open(const struct probity_blocks_options *options,
+                        struct probity_blocks **ret_blocks);
+
+/* Takes the next event in time order. A block extends from a hit that begins blocks to the next hit
+ * of the same thread that ends them; another beginning hit in between restarts it. If the caller
+ * leaves out hits, the blocks around them become longer. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_blocks_put(struct probity_blocks *blocks, const struct probity_event *event);
+
+/* Number of ids evicted, by correlation: their flows are split in two or more. */
+uint64_t probity_blocks_forgotten(const struct probity_blocks *blocks);
+
+enum probity_blocks_key {
+    PROBITY_BLOCKS_TOTAL, /* wall time; largest first, as for all keys but names */
+    PROBITY_BLOCKS_CALLS,
+    PROBITY_BLOCKS_PROBABILITY, /* that the second probe follows the first, in millionths */
+    PROBITY_BLOCKS_CPU,
+    PROBITY_BLOCKS_OFF, /* wall less CPU time */
+    PROBITY_BLOCKS_MIN,
+    PROBITY_BLOCKS_MEAN,
+    PROBITY_BLOCKS_P50,
+    PROBITY_BLOCKS_P90,
+    PROBITY_BLOCKS_P99,
+    PROBITY_BLOCKS_MAX,
+    PROBITY_BLOCKS_NAME, /* for sorting only: numbers, then names */
+    PROBITY_BLOCKS_KEYS
+};
+
+/* PROBITY_BLOCKS_KEYS if there is none of this name. */
+enum probity_blocks_key probity_blocks_key_parse(const char *name);
+
+/* Times are ns. Percentiles are exact to 1/256 and lie between the minimum and the maximum. */
+uint64_t probity_blocks_value(const struct probity_blocks_pair *pair, enum probity_blocks_key key);
+
+/* "3 -> 9", or "3 (taken) -> 9 (done)" with the names of numbered probes. malloc'ed; NULL if out of
+ * memory. */
+char *probity_blocks_pair_name(const struct probity_blocks_pair *pair, int with_names);
+
+/* After the last put: sorts all pairs, and the rows of each. Valid until close; NULL if out of
+ * memory. */
+const struct probity_blocks_pair *const *probity_blocks_sort(struct probity_blocks *blocks,
+                                                             enum probity_blocks_key key,
+                                                             size_t *ret_count);
+
+void probity_blocks_close(struct probity_blocks *blocks);
+
+#endif

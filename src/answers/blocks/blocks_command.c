@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * blocks_command.c: `probity blocks`: the time from one probe to the next.
+ */
+#include <inttypes.h>
+
+#include "answers/blocks/blocks.h"
+#include "answers/blocks/blocks_csv.h"
+#include "answers/blocks/blocks_json.h"
+#include "answers/blocks/blocks_text.h"
+#include "cli/probe_range.h"
+#include "cli/query.h"
+
+/* Each block stores that many instances. */
+enum { SLOWEST_MAX = 1000 };
+
+struct blocks_call {
+    struct cli_query answer;
+    struct cli_probe_range chosen;
+    struct probity_blocks_options options;
+    struct probity_blocks *blocks;
+    struct probity_blocks_answer result;
+    struct probity_blocks_layout layout;
+    enum probity_blocks_key key;
+};
+
+static int take_key(const struct cli_given *given)
+{
+    struct blocks_call *call = given->at;
+
+    call->key = probity_blocks_key_parse(given->value);
+    return call->key != PROBITY_BLOCKS_KEYS ? CLI_OK : cli_fail_choice(given);
+}
+
+static int open_blocks(void *context, uint64_t from_ns, uint64_t to_ns)
+{
+    struct blocks_call *call = context;
+
+    call->options.from_ns = from_ns;
+    call->options.to_ns = to_ns;
+    call->options.role = cli_probe_range_role;
+    call->options.context = &call->chosen;
+    return probity_blocks_open(&call->options, &call->blocks);
+}
+
+static int put_event(void *context, const struct probity_event *event)
+{
+    struct blocks_call *call = context;
+
+    return cli_probe_range_passes(&call->chosen, event) ? probity_blocks_put(call->blocks, event) :
+        0;
+}
+
+static int finish_blocks(void *context, const struct probity_reader *reader)
+{
+    struct blocks_call *call = context;
+
+    call->result.start_ns = probity_reader_start_ns(reader);
+    call->result.has_slowest = call->options.slowest > 0;
+    call->result.are_chosen = call->chosen.from.count + call->chosen.to.count > 0;
+    call->result.by_correlation = call->options.by_correlation;
+    call->result.forgotten = probity_blocks_forgotten(call->blocks);
+    if (call->answer.as_csv && call->result.forgotten > 0)
+        cli_warn(&cli_command_blocks, "%" PRIu64 " ids evicted: too many in flight",
+                 call->result.forgotten);
+    call->result.pairs = probity_blocks_sort(call->blocks, call->key, &call->result.count);
+    return call->result.pairs != NULL ? 0 : PROBITY_ERROR_MEMORY;
+}
+
+static int print_blocks(void *context, FILE *stream, const struct probity_reader *reader,
+                        int has_colour)
+{
+    struct blocks_call *call = context;
+
+    call->result.reader = reader;
+    call->layout.has_colour = has_colour;
+    call->layout.line_columns = cli_query_line_columns(&call->answer);
+    if (call->answer.as_json)
+        return probity_blocks_json(stream, &call->result);
+    if (call->answer.as_csv)
+        probity_blocks_csv(stream, &call->result);
+    else
+        probity_blocks_text(stream, &call->layout, &call->result);
+    return 0;
+}
+
+static int run_on(void *context, char **names, size_t count)
+{
+    struct blocks_call *call = context;
+    int status = cli_query_run(&call->answer, names, count);
+
+    if (status == CLI_OK && cli_probe_range_warn_unseen(&cli_command_blocks, &call->chosen))
+        status = CLI_FAILURE;
+    return status;
+}
+
+static void release(void *context)
+{
+    struct blocks_call *call = context;
+
+    if (call->blocks != NULL)
+        probity_blocks_close(call->blocks);
+    cli_probe_range_release(&call->chosen);
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct cli_query_steps steps = {
+        .run = run_on,
+        .open = open_blocks, .put = put_event, .finish = finish_blocks, .print = print_blocks,
+        .release = release};
+    struct blocks_call call = {
+        .answer = {.command = &cli_command_blocks, .steps = &steps, .context = &call,
+                   .range.has_since = 1},
+        .key = PROBITY_BLOCKS_TOTAL};
+
+    return cli_query_main(&call.answer, argc, argv);
+}
+
+static const struct cli_option options[] = {
+    CLI_PROBE_RANGE_ROWS(struct blocks_call, chosen, "start blocks at these probe numbers or names",
+                         "end blocks at these. With either option a block extends from a hit of a "
+                         "start probe to the next hit of an end probe, whatever is between them; "
+                         "another hit of a start probe restarts it"),
+    {.name = "by", .value = "correlation", .brief = "what links consecutive hits",
+     .help = "pair hits by correlation id across threads, until the request ends (default: thread)",
+     CLI_CHOICE(struct blocks_call, options.by_correlation, "thread correlation")},
+    {.name = "by-thread", .help = "show one row per thread below each block",
+     CLI_FLAG(struct blocks_call, options.by_thread)},
+    {.name = "corrected", .brief = "subtract the cost of recording",
+     .help = "subtract the cost of the hits from wall time, and show the error bound (+-)",
+     CLI_FLAG(struct blocks_call, layout.is_corrected)},
+    {.name = "slowest", .value = "N", .brief = "number of slowest instances to show",
+     .help = "show start time and thread of the N slowest instances of each block",
+     CLI_NUMBER(struct blocks_call, options.slowest, 0, SLOWEST_MAX)},
+    {.name = "sort", .value = "KEY", .brief = "sort key", .noun = "sort key", .initial = "total",
+     .choices = "total calls probability cpu off-cpu min mean p50 p90 p99 max name",
+     .take = take_key},
+    {.name = "limit", .letter = 'n', .value = "N", .help = "show only the first N blocks",
+     .brief = "maximum number of blocks",
+     CLI_NUMBER(struct blocks_call, result.limit, 0, CLI_LIMIT_MAX)},
+    CLI_QUERY_SINCE_ROWS(struct blocks_call, "only hits"),
+    CLI_QUERY_TID_ROW(struct blocks_call, "only"),
+    CLI_QUERY_JSON_ROW(struct blocks_call, "print one JSON object; times in ns"),
+    CLI_QUERY_CSV_ROW(struct blocks_call, "print CSV with a header, one row per block, or with "
+                                          "--slowest one per instance; times in ns"),
+    CLI_QUERY_OUTPUT_ROWS(struct blocks_call),
+    {.name = NULL},
+};
+
+const struct cli_command cli_command_blocks = {
+    .name = "blocks",
+    .run = run,
+    .summary = "Show time between consecutive probes",
+    .usage = "[OPTION]... TRACE...",
+    .help =
+        "For each pair of probes hit in succession on a thread: count, share among all "
+        "successors of the first probe, wall time, CPU time, time off the CPU, and minimum, "
+        "mean, percentiles and maximum of wall time.",
+    .options = options,
+};

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * compare.c: collects the values of each run for each function and block. A function is matched by
+ * properties that survive changes and builds elsewhere: name, signature, file without its
+ * directory; not by line. A block is matched by the numbers of its probes or the names of sites.
+ */
+#include "answers/diff/compare_set.h"
+
+#include <fnmatch.h>
+#include <math.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probity.h"
+
+const char *probity_compare_verdict_name(enum probity_compare_verdict verdict,
+                                         enum probity_compare_statistic statistic)
+{
+    static const char *const names[] = {"inconclusive", "same", "faster",
+                                        "slower",       "gone", "added"};
+
+    if (statistic == PROBITY_COMPARE_CALLS && verdict == PROBITY_COMPARE_LESS)
+        return "fewer";
+    if (statistic == PROBITY_COMPARE_CALLS && verdict == PROBITY_COMPARE_MORE)
+        return "more";
+    return names[verdict];
+}
+
+/* ---- Rows --------------------------------------------------------------------------------------
+ */
+
+static int compare_keys(const void *left, const void *right)
+{
+    const struct probity_compare_item *a = &((const struct probity_compare_row *)left)->item;
+    const struct probity_compare_item *b = &((const struct probity_compare_row *)right)->item;
+    int order = a->kind < b->kind ? -1 : a->kind > b->kind;
+
+    order = order != 0 ? order : strcmp(a->name, b->name);
+    if (a->kind == PROBITY_COMPARE_FUNCTION)
+        order = order != 0 ? order : strcmp(a->signature, b->signature);
+    order = order != 0 ? order : strcmp(a->file, b->file);
+    order = order != 0 ? order : strcmp(a->object, b->object);
+    return order != 0 ? order : a->instance < b->instance ? -1 : a->instance > b->instance;
+}
+
+static void release_row(struct probity_compare_row *row)
+{
+    for (int i = 0; i < PROBITY_COMPARE_STATISTICS; i++) {
+        free(row->results[i].values[0]);
+        free(row->results[i].values[1]);
+    }
+    probity_compare_item_release(&row->item);
+}
+
+static void free_row(struct probity_compare_row *row)
+{
+    release_row(row);
+    free(row);
+}
+
+static int reserve_rows(struct probity_compare *compare)
+{
+    size_t room = 2 * compare->row_room + 64;
+
+    if (compare->row_count < compare->row_room)
+        return 0;
+    struct probity_compare_row **all = realloc(compare->all, room * sizeof *all);
+    if (all == NULL)
+        return PROBITY_ERROR_MEMORY;
+    compare->all = all;
+    compare->row_room = room;
+    return 0;
+}
+
+/* Finds or adds a row; a new row takes over the item's texts. NULL if out of memory. */
+static struct probity_compare_row *row_of(struct probity_compare *compare,
+                                          struct probity_compare_item *item)
+{
+    const struct probity_compare_row key = {.item = *item};
+    struct probity_compare_row **found = tfind(&key, &compare->tree, compare_keys);
+
+    if (found != NULL)
+        return *found;
+    struct probity_compare_row *row =
+        reserve_rows(compare) == 0 ? calloc(1, sizeof *row) : NULL;
+    if (row == NULL)
+        return NULL;
+    row->item = *item;
+    if (tsearch(row, &compare->tree, compare_keys) == NULL) {
+        free(row);
+        return NULL;
+    }
+    item->name = item->signature = item->file = item->object = NULL;
+    compare->all[compare->row_count++] = row;
+    compare->block_count += row->item.kind == PROBITY_COMPARE_BLOCK;
+    return row;
+}
+
+/* Until finish, result->runs is the number of runs that there is room for. */
+int probity_compare_reserve(struct probity_compare_result *result, int side, size_t runs)
+{
+    if (result->runs[side] >= runs)
+        return 0;
+    double *values = realloc(result->values[side], runs * sizeof *values);
+    if (values == NULL)
+        return PROBITY_ERROR_MEMORY;
+    result->values[side] = values;
+    while (result->runs[side] < runs)
+        values[result->runs[side]++] = NAN;
+    return 0;
+}
+
+void probity_compare_forget(struct probity_compare *compare, struct probity_compare_row *row)
+{
+    tdelete(row, &compare->tree, compare_keys);
+    free_row(row);
+}
+
+static int add_item(struct probity_compare *compare, int side, struct probity_compare_item *item)
+{
+    struct probity_compare_row *row =
+        probity_compare_is_left(compare, item) ? NULL : row_of(compare, item);
+    int error = 0;
+
+    if (row == NULL && probity_compare_is_left(compare, item))
+        return 0;
+    if (row == NULL)
+        return PROBITY_ERROR_MEMORY;
+    row->item.line = item->line;
+    if (item->quantile_error > row->item.quantile_error)
+        row->item.quantile_error = item->quantile_error;
+    for (int i = 0; error == 0 && i < PROBITY_COMPARE_STATISTICS; i++) {
+        error = probity_compare_reserve(&row->results[i], side, compare->side_counts[side]);
+        if (error == 0)
+            row->results[i].values[side][compare->side_counts[side] - 1] = item->values[i];
+    }
+    /* Not after each run, to keep the cost low. */
+    return error == 0 ? probity_compare_bound(compare, 2) : error;
+}
+
+/* ---- Runs --------------------------------------------------------------------------------------
+ */
+
+int probity_compare_take(struct probity_compare *compare, int side,
+                         struct probity_compare_run *run)
+{
+    size_t bytes = (compare->side_counts[side] + 1) * sizeof *run;
+    struct probity_compare_run *runs = realloc(compare->runs[side], bytes);
+
+    if (runs == NULL) {
+        probity_compare_run_release(run);
+        return PROBITY_ERROR_MEMORY;
+    }
+    compare->runs[side] = runs;
+    struct probity_compare_run *kept = &runs[compare->side_counts[side]++];
+    *kept = *run;
+    *run = (struct probity_compare_run){.item_count = 0};
+    int error = 0;
+    for (size_t i = 0; i < kept->item_count; i++) {
+        if (error == 0)
+            error = add_item(compare, side, &kept->items[i]);
+        probity_compare_item_release(&kept->items[i]);
+    }
+    free(kept->items);
+    kept->items = NULL;
+    kept->item_count = kept->item_room = 0;
+    return error;
+}
+
+const struct probity_compare_run *probity_compare_twin(const struct probity_compare *compare,
+                                                       int side,
+                                                       const struct probity_compare_run *run)
+{
+    for (size_t i = 0; i < compare->side_counts[side]; i++) {
+        const struct probity_compare_run *other = &compare->runs[side][i];
+        if (memcmp(other->session, run->session, sizeof run->session) == 0)
+            return other;
+    }
+    return NULL;
+}
+
+/* ---- The end -----------------------------------------------------------------------------------
+ */
+
+int probity_compare_is_like(const struct probity_compare_row *row, const char *pattern)
+{
+    return fnmatch(pattern, row->item.name, 0) == 0 ||
+           fnmatch(pattern, row->item.signature, 0) == 0;
+}
+
+int probity_compare_is_like_any(const struct probity_compare_row *row, const char *const *patterns)
+{
+    for (; *patterns != NULL; patterns++) {
+        if (probity_compare_is_like(row, *patterns))
+            return 1;
+    }
+    return 0;
+}
+
+static int is_matching(const struct probity_compare *compare, const struct probity_compare_row *row)
+{
+    const char *const *const *patterns = compare->options.patterns;
+
+    if (patterns[row->item.kind] != NULL)
+        return probity_compare_is_like_any(row, patterns[row->item.kind]);
+    return patterns[PROBITY_COMPARE_FUNCTION] == NULL && patterns[PROBITY_COMPARE_BLOCK] == NULL;
+}
+
+/* From here on the rows are an array, without those that were not requested. */
+static int collect_rows(struct probity_compare *compare)
+{
+    size_t kept = 0;
+    int error = probity_compare_bound(compare, 1);
+
+    if (error != 0)
+        return error;
+    compare->rows = calloc(compare->row_count + 1, sizeof *compare->rows);
+    if (compare->rows == NULL)
+        return PROBITY_ERROR_MEMORY;
+    while (compare->tree != NULL)
+        tdelete(*(struct probity_compare_row **)compare->tree, &compare->tree, compare_keys);
+    for (size_t i = 0; i < compare->row_count; i++) {
+        if (is_matching(compare, compare->all[i])) {
+            compare->rows[kept++] = *compare->all[i];
+            free(compare->all[i]);
+        } else {
+            free_row(compare->all[i]);
+        }
+    }
+    compare->row_count = kept;
+    free(compare->all);
+    compare->all = NULL;
+    return 0;
+}
+
+/* Finds the first run of `other` that differs from the first run of `side`; unknown values are
+ * skipped. */
+static void find_difference(struct probity_compare *compare, int what, int side, int other)
+{
+    const struct probity_compare_run *first = NULL, *found = NULL;
+
+    for (size_t i = 0; first == NULL && i < compare->side_counts[side]; i++)
+        first = *compare->runs[side][i].environment[what] != '\0' ? &compare->runs[side][i] : NULL;
+    for (size_t i = 0; first != NULL && found == NULL && i < compare->side_counts[other]; i++) {
+        const char *text = compare->runs[other][i].environment[what];
+        if (*text != '\0' && strcmp(first->environment[what], text) != 0)
+            found = &compare->runs[other][i];
+    }
+    if (found != NULL)
+        compare->differences[compare->difference_count++] = (struct probity_compare_difference){
+            probity_compare_environment_name(what), {side, other},
+            {first->environment[what], found->environment[what]}, {first->path, found->path}};
+}
+
+int probity_compare_collect(struct probity_compare *compare)
+{
+    for (int what = 0; what < PROBITY_COMPARE_ENVIRONMENTS; what++) {
+        find_difference(compare, what, PROBITY_COMPARE_BASE, PROBITY_COMPARE_NEW);
+        find_difference(compare, what, PROBITY_COMPARE_BASE, PROBITY_COMPARE_BASE);
+        find_difference(compare, what, PROBITY_COMPARE_NEW, PROBITY_COMPARE_NEW);
+    }
+    return collect_rows(compare);
+}
+
+int probity_compare_is_chosen(const struct probity_compare *compare, enum probity_compare_kind kind,
+                              int statistic)
+{
+    unsigned chosen = compare->options.statistics;
+
+    if (kind == PROBITY_COMPARE_BLOCK && statistic == PROBITY_COMPARE_SELF)
+        return 0;
+    return chosen == 0 || (chosen >> statistic & 1) != 0;
+}
+
+const struct probity_compare_row *probity_compare_rows(const struct probity_compare *compare,
+                                                       size_t *ret_count)
+{
+    *ret_count = compare->row_count;
+    return compare->rows;
+}
+
+const struct probity_compare_run *probity_compare_runs(const struct probity_compare *compare,
+                                                       int side, size_t *ret_count)
+{
+    *ret_count = compare->side_counts[side];
+    return compare->runs[side];
+}
+
+const struct probity_compare_difference *
+probity_compare_differences(const struct probity_compare *compare, size_t *ret_count)
+{
+    *ret_count = compare->difference_count;
+    return compare->differences;
+}
+
+const struct probity_compare_options *probity_compare_settings(
+    const struct probity_compare *compare)
+{
+    return &compare->options;
+}
+
+size_t probity_compare_tests(const struct probity_compare *compare)
+{
+    return compare->tests;
+}
+
+size_t probity_compare_limit_tests(const struct probity_compare *compare)
+{
+    return compare->limit_tests;
+}
+
+size_t probity_compare_least_runs(const struct probity_compare *compare)
+{
+    return probity_runs_least(1 - compare->options.confidence);
+}
+
+/* One-sided: half the p value of a two-sided test. */
+size_t probity_compare_limit_runs(const struct probity_compare *compare)
+{
+    double tests = (double)(compare->limit_tests > 0 ? compare->limit_tests : 1);
+
+    return probity_runs_least(2 * (1 - compare->options.confidence) / tests);
+}
+
+int probity_compare_open(const struct probity_compare_options *options,
+                         struct probity_compare **ret_compare)
+{
+    struct probity_compare *compare = calloc(1, sizeof *compare);
+
+    if (compare == NULL)
+        return PROBITY_ERROR_MEMORY;
+    compare->options = *options;
+    *ret_compare = compare;
+    return 0;
+}
+
+void probity_compare_close(struct probity_compare *compare)
+{
+    while (compare->tree != NULL)
+        tdelete(*(struct probity_compare_row **)compare->tree, &compare->tree, compare_keys);
+    for (size_t i = 0; i < compare->row_count; i++) {
+        if (compare->rows != NULL)
+            release_row(&compare->rows[i]);
+        else
+            free_row(compare->all[i]);
+    }
+    for (int side = 0; side < PROBITY_COMPARE_SIDES; side++) {
+        for (size_t i = 0; i < compare->side_counts[side]; i++)
+            probity_compare_run_release(&compare->runs[side][i]);
+        free(compare->runs[side]);
+    }
+    probity_rank_null_release(&compare->null);
+    free(compare->left.hashes);
+    free(compare->rows);
+    free(compare->all);
+    free(compare);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * compare_bound.c: limits the number of blocks. A program whose probes follow each other in any
+ * order has as many blocks as pairs of probes, and most of them take too little time to be worth a
+ * test. A block that was left out stays out in later runs, because its earlier values are gone.
+ */
+#include <math.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answers/diff/compare_set.h"
+#include "base/hash.h"
+#include "probity.h"
+
+/* Hash of a block's key, never 0. */
+static uint64_t hash_of(const struct probity_compare_item *item)
+{
+    return probity_hash_text(item->instance, item->name) | 1;
+}
+
+static size_t place_of(const struct probity_compare_left *left, uint64_t hash)
+{
+    size_t place = (size_t)(hash >> 20) & (left->room - 1);
+
+    while (left->hashes[place] != 0 && left->hashes[place] != hash)
+        place = (place + 1) & (left->room - 1);
+    return place;
+}
+
+static int grow(struct probity_compare_left *left)
+{
+    struct probity_compare_left larger = {.room = left->room > 0 ? 2 * left->room : 1 << 16,
+                                          .count = left->count};
+
+    larger.hashes = calloc(larger.room, sizeof *larger.hashes);
+    if (larger.hashes == NULL)
+        return PROBITY_ERROR_MEMORY;
+    for (size_t i = 0; i < left->room; i++) {
+        if (left->hashes[i] != 0)
+            larger.hashes[place_of(&larger, left->hashes[i])] = left->hashes[i];
+    }
+    free(left->hashes);
+    *left = larger;
+    return 0;
+}
+
+static int leave_out(struct probity_compare_left *left, const struct probity_compare_item *item)
+{
+    uint64_t hash = hash_of(item);
+
+    if (2 * left->count >= left->room && grow(left) != 0)
+        return PROBITY_ERROR_MEMORY;
+    size_t place = place_of(left, hash);
+    left->count += left->hashes[place] == 0;
+    left->hashes[place] = hash;
+    return 0;
+}
+
+int probity_compare_is_left(const struct probity_compare *compare,
+                            const struct probity_compare_item *item)
+{
+    const struct probity_compare_left *left = &compare->left;
+
+    return item->kind == PROBITY_COMPARE_BLOCK && left->count > 0 &&
+           left->hashes[place_of(left, hash_of(item))] != 0;
+}
+
+/* ---- Selection ---------------------------------------------------------------------------------
+ */
+
+struct candidate {
+    struct probity_compare_row *row;
+    double total;
+    int is_wanted; /* matched by a pattern */
+};
+
+static double total_of(const struct probity_compare_row *row)
+{
+    const struct probity_compare_result *result = &row->results[PROBITY_COMPARE_TOTAL];
+    double total = 0;
+
+    for (int side = 0; side < PROBITY_COMPARE_SIDES; side++) {
+        for (size_t i = 0; i < result->runs[side]; i++)
+            total += isnan(result->values[side][i]) ? 0 : result->values[side][i];
+    }
+    return total;
+}
+
+static int compare_candidates(const void *left, const void *right)
+{
+    const struct candidate *a = left, *b = right;
+
+    if (a->is_wanted != b->is_wanted)
+        return b->is_wanted - a->is_wanted;
+    if (a->total < b->total || a->total > b->total)
+        return a->total < b->total ? 1 : -1;
+    return strcmp(a->row->item.name, b->row->item.name);
+}
+
+static int is_wanted(const struct probity_compare *compare, const struct probity_compare_row *row)
+{
+    const char *const *patterns = compare->options.patterns[PROBITY_COMPARE_BLOCK];
+
+    return patterns != NULL && probity_compare_is_like_any(row, patterns);
+}
+
+/* Functions keep their order and precede the blocks. */
+static void split(struct probity_compare *compare, struct candidate *ret_blocks)
+{
+    size_t kept = 0, blocks = 0;
+
+    for (size_t i = 0; i < compare->row_count; i++) {
+        struct probity_compare_row *row = compare->all[i];
+        if (row->item.kind != PROBITY_COMPARE_BLOCK)
+            compare->all[kept++] = row;
+        else
+            ret_blocks[blocks++] = (struct candidate){row, total_of(row), is_wanted(compare, row)};
+    }
+    compare->row_count = kept;
+    compare->block_count = blocks;
+}
+
+int probity_compare_bound(struct probity_compare *compare, size_t times)
+{
+    size_t most = compare->options.blocks_max > 0 ? compare->options.blocks_max
+                                                  : PROBITY_COMPARE_BLOCKS_MAX;
+    int error = 0;
+
+    if (compare->block_count <= times * most)
+        return 0;
+    struct candidate *blocks = calloc(compare->block_count, sizeof *blocks);
+    if (blocks == NULL)
+        return PROBITY_ERROR_MEMORY;
+    split(compare, blocks);
+    qsort(blocks, compare->block_count, sizeof *blocks, compare_candidates);
+    for (size_t i = 0; i < compare->block_count; i++) {
+        if (i < most || error != 0) {
+            compare->all[compare->row_count++] = blocks[i].row;
+            continue;
+        }
+        error = leave_out(&compare->left, &blocks[i].row->item);
+        probity_compare_forget(compare, blocks[i].row);
+    }
+    compare->block_count = compare->block_count < most ? compare->block_count : most;
+    free(blocks);
+    return error;
+}
+
+size_t probity_compare_left_out(const struct probity_compare *compare)
+{
+    return compare->left.count;
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * diff_text.c: the table of a comparison. One line for each statistic of each function and block.
+ */
+#include "answers/diff/diff_text.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "answers/report/report_text.h"
+#include "answers/report/table.h"
+#include "print/text.h"
+
+/* On a terminal; with a thousand runs or more, longer verdicts shift their lines. */
+enum { CHANGE_BYTES = 32, VERDICT_COLUMNS = 26, VERDICT_COLUMNS_NARROW = 22 };
+
+enum what { BASE, NEW, CHANGE, INTERVAL, TEST, VERDICT, OF, COLUMNS };
+
+static const struct probity_table_column usual_columns[COLUMNS] = {
+    [BASE] = {.width = 9, .title = "base"},
+    [NEW] = {.width = 9, .title = "new"},
+    [CHANGE] = {.width = 9, .title = "change"},
+    [INTERVAL] = {.width = 18, .rank = 1, .title = "from       to", .name = "from, to"},
+    [TEST] = {.width = 9, .rank = 2, .title = "p"},
+    [VERDICT] = {.width = 2 + VERDICT_COLUMNS, .title = "verdict"},
+    [OF] = {.width = 6, .title = "of"}};
+
+/* A table being written. */
+struct table {
+    FILE *stream;
+    const struct probity_diff_layout *layout;
+    const struct probity_compare *compare;
+    int verdict_columns;
+    uint64_t shown; /* one bit per column */
+};
+
+static void put_safe(FILE *stream, const char *text)
+{
+    probity_report_put_safe(stream, text, strlen(text));
+}
+
+static void put_value(FILE *stream, int statistic, double value)
+{
+    char text[PROBITY_REPORT_TIME_BYTES];
+
+    if (isnan(value))
+        fprintf(stream, "%9s", "-");
+    else if (statistic != PROBITY_COMPARE_CALLS)
+        fprintf(stream, "%9s", probity_report_real_time_text(value, text));
+    else
+        fprintf(stream, "%9.*f", value > floor(value) ? 1 : 0, value);
+}
+
+/* A ratio as a change in percent, without decimals if it is large. */
+static const char *change_text(double ratio, char *ret_text)
+{
+    double percent = 100 * (ratio - 1);
+
+    if (isnan(ratio))
+        snprintf(ret_text, CHANGE_BYTES, "-");
+    else
+        snprintf(ret_text, CHANGE_BYTES, "%+.*f%%", fabs(percent) < 1000 ? 1 : 0, percent);
+    return ret_text;
+}
+
+static const char *verdict_text(const struct probity_compare_result *result, int statistic,
+                                char *ret_text)
+{
+    const char *name = probity_compare_verdict_name(result->verdict,
+                                                    (enum probity_compare_statistic)statistic);
+
+    if (result->verdict == PROBITY_COMPARE_UNKNOWN && result->runs_needed > 0)
+        snprintf(ret_text, CHANGE_BYTES, "%s: ~%zu runs", name, result->runs_needed);
+    else
+        snprintf(ret_text, CHANGE_BYTES, "%s", name);
+    return ret_text;
+}
+
+static const char *colour_of(const struct probity_diff_layout *layout,
+                             enum probity_compare_verdict verdict)
+{
+    if (!layout->has_colour)
+        return "";
+    return verdict == PROBITY_COMPARE_MORE ? "\033[1;31m"
+         : verdict == PROBITY_COMPARE_LESS ? "\033[32m" : "";
+}
+
+static void put_result(const struct table *table, int statistic,
+                       const struct probity_compare_result *result)
+{
+    char change[CHANGE_BYTES], low[CHANGE_BYTES], high[CHANGE_BYTES], verdict[CHANGE_BYTES];
+    const char *colour = colour_of(table->layout, result->verdict);
+    FILE *stream = table->stream;
+
+    put_value(stream, statistic, result->median[PROBITY_COMPARE_BASE]);
+    put_value(stream, statistic, result->median[PROBITY_COMPARE_NEW]);
+    fprintf(stream, "%9s", change_text(result->ratio, change));
+    if (table->shown >> INTERVAL & 1)
+        fprintf(stream, "%9s%9s", result->has_interval ? change_text(result->low, low) : "-",
+                result->has_interval ? change_text(result->high, high) : "-");
+    if (table->shown >> TEST & 1 && result->is_tested)
+        fprintf(stream, "%9.2g", result->p_adjusted);
+    else if (table->shown >> TEST & 1)
+        fprintf(stream, "%9s", "-");
+    fprintf(stream, "  %s%-*s%s%-6s", colour, table->verdict_columns,
+            verdict_text(result, statistic, verdict), *colour != '\0' ? "\033[0m" : "",
+            probity_compare_statistic_name((enum probity_compare_statistic)statistic));
+}
+
+/* Functions of the same name are distinguished by file and line. Block names are unique and there
+ * may be very many of them. */
+static void put_name(FILE *stream, const struct probity_compare *compare,
+                     const struct probity_compare_item *item)
+{
+    size_t count, namesakes = 0;
+    const struct probity_compare_row *rows = probity_compare_rows(compare, &count);
+
+    fputs("  ", stream);
+    put_safe(stream, item->kind == PROBITY_COMPARE_BLOCK ? item->signature : item->name);
+    if (item->kind == PROBITY_COMPARE_BLOCK)
+        return;
+    for (size_t i = 0; namesakes < 2 && i < count; i++)
+        namesakes += rows[i].item.kind == PROBITY_COMPARE_FUNCTION &&
+                     strcmp(rows[i].item.name, item->name) == 0;
+    if (namesakes < 2)
+        return;
+    fputs("  ", stream);
+    put_safe(stream, item->file);
+    fprintf(stream, ":%u", (unsigned)item->line);
+}
+
+int probity_diff_is_shown(const struct probity_diff_layout *layout,
+                          const struct probity_compare *compare,
+                          const struct probity_compare_row *row, int statistic)
+{
+    enum probity_compare_verdict verdict = row->results[statistic].verdict;
+
+    if (!probity_compare_is_chosen(compare, row->item.kind, statistic))
+        return 0;
+    return !layout->is_changed_only ||
+           (verdict != PROBITY_COMPARE_SAME && verdict != PROBITY_COMPARE_UNKNOWN);
+}
+
+static const char *title_of(const struct probity_compare *compare)
+{
+    size_t count, kinds[PROBITY_COMPARE_KINDS] = {0};
+    const struct probity_compare_row *rows = probity_compare_rows(compare, &count);
+
+    for (size_t i = 0; i < count; i++)
+        kinds[rows[i].item.kind]++;
+    return kinds[PROBITY_COMPARE_BLOCK] == 0      ? "function"
+           : kinds[PROBITY_COMPARE_FUNCTION] == 0 ? "block"
+                                                  : "function or block";
+}
+
+static void choose_columns(struct table *table)
+{
+    struct probity_table_column columns[COLUMNS];
+    size_t line_columns = table->layout->line_columns;
+
+    memcpy(columns, usual_columns, sizeof columns);
+    table->verdict_columns = line_columns > 0 ? VERDICT_COLUMNS_NARROW : VERDICT_COLUMNS;
+    columns[VERDICT].width = 2 + table->verdict_columns;
+    table->shown = probity_table_fit(columns, COLUMNS, line_columns);
+}
+
+static void put_head(const struct table *table)
+{
+    const struct probity_diff_layout *layout = table->layout;
+    const struct probity_compare *compare = table->compare;
+    FILE *stream = table->stream;
+    const struct probity_compare_options *options = probity_compare_settings(compare);
+    const char *start = layout->has_colour ? "\033[1m" : "";
+    const char *end = layout->has_colour ? "\033[0m" : "";
+    size_t base, other;
+
+    probity_compare_runs(compare, PROBITY_COMPARE_BASE, &base);
+    probity_compare_runs(compare, PROBITY_COMPARE_NEW, &other);
+    fprintf(stream, "base: %zu run%s, new: %zu run%s; medians over runs; %g%% confidence "
+            "intervals; same: within %g%%\n", base, probity_text_s(base), other,
+            probity_text_s(other), 100 * options->confidence, options->tolerance_percent);
+    fprintf(stream, "p: rank-sum test, Benjamini-Hochberg adjusted for %zu tests, significant up "
+            "to %.2g; ~N runs: needed per side\n\n", probity_compare_tests(compare),
+            1 - options->confidence);
+    fputs(start, stream);
+    probity_table_put_head(stream, usual_columns, VERDICT, table->shown);
+    fprintf(stream, "  %-*s%-6s  %s%s\n", table->verdict_columns, "verdict", "of",
+            title_of(compare), end);
+}
+
+/* Returns the number of functions left out that have any line to show. */
+static size_t put_rows(const struct table *table)
+{
+    const struct probity_diff_layout *layout = table->layout;
+    const struct probity_compare *compare = table->compare;
+    FILE *stream = table->stream;
+    size_t count, shown = 0, left = 0;
+    const struct probity_compare_row *rows = probity_compare_rows(compare, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        int lines = 0, is_left = layout->limit > 0 && shown >= layout->limit;
+        for (int j = 0; j < PROBITY_COMPARE_STATISTICS; j++) {
+            if (!probity_diff_is_shown(layout, compare, &rows[i], j))
+                continue;
+            lines++;
+            if (is_left)
+                continue;
+            put_result(table, j, &rows[i].results[j]);
+            put_name(stream, compare, &rows[i].item);
+            fputc('\n', stream);
+        }
+        shown += lines > 0 && !is_left;
+        left += lines > 0 && is_left;
+    }
+    fputc('\n', stream);
+    if (count == 0)
+        fputs("no calls or blocks\n", stream);
+    else if (shown == 0)
+        fputs("no statistically significant change\n", stream);
+    return left;
+}
+
+static void put_error(FILE *stream, const struct probity_compare *compare)
+{
+    double tolerance = probity_compare_settings(compare)->tolerance_percent / 100, most = 0;
+    size_t count, rough = 0;
+    const struct probity_compare_row *rows = probity_compare_rows(compare, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        rough += rows[i].quantile_error > tolerance;
+        most = fmax(most, rows[i].quantile_error);
+    }
+    if (rough > 0)
+        fprintf(stream, "median and p99 of %zu of %zu are accurate to %.2g%% from run to run; "
+                "smaller changes may be missed\n", rough, count, 100 * most);
+}
+
+const char *probity_diff_where(const struct probity_compare_difference *difference)
+{
+    return difference->sides[0] != difference->sides[1]          ? "between"
+           : difference->sides[0] == PROBITY_COMPARE_BASE ? "base"
+                                                          : "new";
+}
+
+/* Differences within a side are worse: runs that should be repetitions are not. */
+static void put_differences(FILE *stream, const struct probity_compare *compare)
+{
+    size_t count;
+    const struct probity_compare_difference *differences =
+        probity_compare_differences(compare, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        const char *where = probity_diff_where(&differences[i]);
+        if (differences[i].sides[0] == differences[i].sides[1])
+            fprintf(stream, "runs of the %s side differ in %s: ", where, differences[i].what);
+        else
+            fprintf(stream, "runs differ in %s: ", differences[i].what);
+        for (int j = 0; j < 2; j++) {
+            fputs(j > 0 ? ", '" : "'", stream);
+            put_safe(stream, differences[i].texts[j]);
+            fputs("' in ", stream);
+            put_safe(stream, differences[i].paths[j]);
+        }
+        fputc('\n', stream);
+    }
+}
+
+static void put_runs(FILE *stream, const struct probity_compare *compare)
+{
+    size_t count, complete = 0, all = 0;
+
+    for (int side = 0; side < PROBITY_COMPARE_SIDES; side++) {
+        const struct probity_compare_run *runs = probity_compare_runs(compare, side, &count);
+        all += count;
+        for (size_t i = 0; i < count; i++) {
+            complete += runs[i].is_complete != 0;
+            if (runs[i].is_complete)
+                continue;
+            fputs("trace: ", stream);
+            put_safe(stream, runs[i].path);
+            fprintf(stream, ": INCOMPLETE: %s\n", runs[i].why);
+        }
+    }
+    fprintf(stream, "traces: %zu of %zu complete\n", complete, all);
+}
+
+static void put_limits(FILE *stream, const struct probity_compare *compare)
+{
+    const struct probity_compare_options *options = probity_compare_settings(compare);
+    size_t count;
+    const struct probity_compare_row *rows = probity_compare_rows(compare, &count);
+    char change[CHANGE_BYTES];
+
+    for (size_t i = 0; i < options->limit_count; i++) {
+        const struct probity_compare_limit *limit = &options->limits[i];
+        size_t beyond = 0;
+        fprintf(stream, "limit %s: ", limit->text);
+        for (size_t j = 0; j < count; j++) {
+            if ((rows[j].exceeds >> i & 1) == 0)
+                continue;
+            fputs(beyond++ > 0 ? ", " : "exceeded by ", stream);
+            put_safe(stream, rows[j].item.name);
+            fprintf(stream, " (%s)",
+                    change_text(rows[j].results[limit->statistic].ratio, change));
+        }
+        fputs(beyond > 0                               ? "\n"
+              : probity_compare_limited(compare, i) == 0 ? "nothing compared matches\n"
+                                                        : "not exceeded\n",
+              stream);
+    }
+}
+
+void probity_diff_text(FILE *stream, const struct probity_diff_layout *layout,
+                       const struct probity_compare *compare)
+{
+    struct table table = {.stream = stream, .layout = layout, .compare = compare};
+    size_t base, other, least = probity_compare_least_runs(compare);
+
+    choose_columns(&table);
+    probity_compare_runs(compare, PROBITY_COMPARE_BASE, &base);
+    probity_compare_runs(compare, PROBITY_COMPARE_NEW, &other);
+    put_head(&table);
+    size_t left = put_rows(&table);
+    probity_table_put_left(stream, usual_columns, COLUMNS, table.shown, "");
+    if (left > 0)
+        fprintf(stream, "%zu more not shown\n", left);
+    if (probity_compare_left_out(compare) > 0)
+        fprintf(stream, "too many blocks: the %zu with the least time are not compared\n",
+                probity_compare_left_out(compare));
+    if ((base < other ? base : other) < least)
+        fprintf(stream, "too few runs for a significant result; need at least %zu per side\n",
+                least);
+    put_error(stream, compare);
+    put_differences(stream, compare);
+    put_runs(stream, compare);
+    put_limits(stream, compare);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * diff_text.h: a comparison of runs as a text table.
+ */
+#ifndef PROBITY_ANSWERS_DIFF_DIFF_TEXT_H
+#define PROBITY_ANSWERS_DIFF_DIFF_TEXT_H
+
+#include <stdio.h>
+
+#include "answers/diff/compare.h"
+
+struct probity_diff_layout {
+    size_t limit;        /* number of functions and blocks to show; 0: all */
+    int is_changed_only; /* only lines with a significant change */
+    int has_colour;
+    size_t line_columns; /* of the terminal: columns that do not fit are left out; 0: no limit */
+};
+
+/* The table in the order of the rows, then the differences between runs, which runs are not
+ * complete, and the results of the limits. Write errors stay in the stream. */
+void probity_diff_text(FILE *stream, const struct probity_diff_layout *layout,
+                       const struct probity_compare *compare);
+
+/* Whether a line of the table or the CSV is shown. */
+int probity_diff_is_shown(const struct probity_diff_layout *layout,
+                          const struct probity_compare *compare,
+                          const struct probity_compare_row *row, int statistic);
+
+/* Where the runs differ: "between" the sides, or within "base" or "new". */
+const char *probity_diff_where(const struct probity_compare_difference *difference);
+
+#endif

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * info_json.c: the facts of traces as JSON. Linked only into the tool, because it needs libjansson.
+ */
+#include <string.h>
+
+#include "analysis/correction.h"
+#include "answers/info/info.h"
+#include "print/json.h"
+
+/* A string from the traced program; null if it has none. */
+static json_t *string(const struct probity_text *text)
+{
+    return text->bytes != NULL ? probity_json_bytes(text->bytes, text->length) : json_null();
+}
+
+/* The command line: one string for each argument. */
+static json_t *arguments(const struct probity_text *text)
+{
+    json_t *list = json_array();
+    size_t start = 0;
+
+    for (size_t i = 0; text->bytes != NULL && i < text->length; i++) {
+        if (text->bytes[i] != '\0' && i + 1 < text->length)
+            continue;
+        size_t end = text->bytes[i] == '\0' ? i : i + 1;
+        struct probity_text argument = {text->bytes + start, end - start};
+        json_array_append_new(list, string(&argument));
+        start = i + 1;
+    }
+    return list;
+}
+
+/* A number in decimal digits; null if there is none. */
+static json_t *count_of(const struct probity_text *text)
+{
+    uint64_t count = 0;
+
+    if (text->bytes == NULL || text->length == 0 || text->length > 18)
+        return json_null();
+    for (size_t i = 0; i < text->length; i++) {
+        if (text->bytes[i] < '0' || text->bytes[i] > '9')
+            return json_null();
+        count = 10 * count + (uint64_t)(text->bytes[i] - '0');
+    }
+    return probity_json_integer(count);
+}
+
+static json_t *program_of(const struct probity_trace_facts *facts)
+{
+    const struct probity_info *info = &facts->info;
+    json_t *object = json_object();
+
+    json_object_set_new(object, "name", string(&info->text[PROBITY_TAG_PROGRAM]));
+    json_object_set_new(object, "arguments", arguments(&info->text[PROBITY_TAG_COMMAND]));
+    json_object_set_new(object, "directory", string(&info->text[PROBITY_TAG_DIRECTORY]));
+    probity_json_put_integer(object, "pid", info->pid);
+    probity_json_put_integer(object, "parent_pid", info->parent_pid);
+    json_object_set_new(object, "host", string(&info->text[PROBITY_TAG_HOST]));
+    json_object_set_new(object, "kernel", string(&info->text[PROBITY_TAG_KERNEL]));
+    json_object_set_new(object, "cpu", string(&info->text[PROBITY_TAG_CPU]));
+    json_object_set_new(object, "executable", string(&info->text[PROBITY_TAG_EXECUTABLE]));
+    json_object_set_new(object, "build_id", string(&info->text[PROBITY_TAG_BUILD]));
+    json_object_set_new(object, "processors", count_of(&info->text[PROBITY_TAG_PROCESSORS]));
+    json_object_set_new(object, "library", string(&info->text[PROBITY_TAG_LIBRARY]));
+    return object;
+}
+
+/* Spelled out, so that programs that read them do not need this file. */
+static json_t *counts_of(const struct probity_trace_facts *facts)
+{
+    const struct probity_totals *totals = &facts->totals;
+    json_t *object = json_object();
+
+    probity_json_put_integer(object, "threads", facts->threads);
+    probity_json_put_integer(object, "hits", facts->hits);
+    probity_json_put_integer(object, "scopes", facts->enters);
+    probity_json_put_integer(object, "records", facts->records + facts->spool_records);
+    probity_json_put_integer(object, "records_in_file", facts->records);
+    probity_json_put_integer(object, "records_in_spool", facts->spool_records);
+    probity_json_put_integer(object, "records_missing", facts->totals_records_missing);
+    probity_json_put_integer(object, "dropped_no_free_chunk", totals->dropped_full);
+    probity_json_put_integer(object, "dropped_no_memory_or_limit", totals->dropped_memory);
+    probity_json_put_integer(object, "dropped_not_writable", totals->dropped_write);
+    probity_json_put_integer(object, "stalls", totals->stalls);
+    probity_json_put_integer(object, "stall_ns",
+                             probity_trace_ns_of_ticks(facts, totals->stall_ticks));
+    probity_json_put_integer(object, "holes", facts->holes);
+    probity_json_put_integer(object, "late_blocks", facts->late_blocks);
+    probity_json_put_integer(object, "blocks", facts->blocks);
+    probity_json_put_integer(object, "file_bytes", facts->file_bytes);
+    probity_json_put_integer(object, "damaged_places", facts->damages);
+    probity_json_put_integer(object, "damaged_bytes", facts->damaged_bytes);
+    probity_json_put_integer(object, "cut_bytes", facts->cut_bytes);
+    json_object_set_new(object, "bytes_per_record",
+                        facts->records > 0
+                            ? json_real((double)facts->file_bytes / (double)facts->records)
+                            : json_null());
+    return object;
+}
+
+static int is_ordered(const struct probity_trace_facts *facts)
+{
+    struct probity_costs costs;
+
+    probity_costs_of(facts, &costs);
+    return costs.is_ordered;
+}
+
+/* Times are ns since 1970. Unknown values are null, not 0. */
+static json_t *times_of(const struct probity_trace_facts *facts)
+{
+    const struct probity_info *info = &facts->info;
+    int has_hits = facts->hits + facts->enters > 0;
+    double duration_s = (double)(int64_t)(facts->last_wall_ns - facts->first_wall_ns) / 1e9;
+    int has_wall = (info->flags & PROBITY_INFO_WALL_TIME) != 0;
+    int has_cpu = (info->flags & PROBITY_INFO_CPU_TIME) != 0;
+    json_t *object = json_object();
+
+    json_object_set_new(object, "clock", json_string(probity_info_clock_name(info->clock)));
+    probity_json_put_integer(object, "clock_kind", info->clock);
+    json_object_set_new(object, "clock_ordered", json_boolean(is_ordered(facts)));
+    json_object_set_new(object, "ns_per_tick", json_real((double)info->rate / 4294967296.0));
+    json_object_set_new(object, "wall_recorded", json_boolean(has_wall));
+    probity_json_put_integer(object, "wall_bound_ns", facts->clock_bound_ns);
+    probity_json_put_integer(object, "wall_steps", facts->clock_steps);
+    json_object_set_new(object, "cpu_recorded", json_boolean(has_cpu));
+    json_object_set_new(object, "cpu_bound_ns",
+                        has_cpu ? probity_json_integer(facts->cpu_bound_ns) : json_null());
+    json_object_set_new(object, "cpu_clock_cost_ns",
+                        has_cpu ? probity_json_integer(info->cpu_clock_ns) : json_null());
+    probity_json_put_integer(object, "started_ns", info->anchor.realtime_ns);
+    json_object_set_new(object, "first_ns",
+                        has_hits ? probity_json_integer(facts->first_wall_ns) : json_null());
+    json_object_set_new(object, "last_ns",
+                        has_hits ? probity_json_integer(facts->last_wall_ns) : json_null());
+    json_object_set_new(object, "duration_s", has_hits ? json_real(duration_s) : json_null());
+    return object;
+}
+
+static json_t *ns_of_units(uint64_t units)
+{
+    return json_real((double)units / PROBITY_COST_UNITS);
+}
+
+/* One measurement, as stored in the trace. */
+static json_t *measurement_of(const struct probity_cost *cost)
+{
+    static const char *const moments[PROBITY_COST_MOMENTS] = {"start", "end", "parent"};
+    json_t *object = json_object(), *rows = json_array();
+
+    for (uint32_t i = 0; i < cost->rows; i++) {
+        const struct probity_cost_row *row = &cost->row[i];
+        json_t *item = json_object();
+        probity_json_put_integer(item, "kind", row->kind);
+        json_object_set_new(item, "amid_work", json_boolean(row->context != 0));
+        probity_json_put_integer(item, "windows", row->windows);
+        probity_json_put_integer(item, "calls", row->calls);
+        json_object_set_new(item, "least_ns", ns_of_units(row->least));
+        json_object_set_new(item, "median_ns", ns_of_units(row->median));
+        json_array_append_new(rows, item);
+    }
+    json_object_set_new(object, "moment", json_string(moments[cost->moment]));
+    probity_json_put_integer(object, "took_ns", cost->took_ns);
+    json_object_set_new(object, "rows", rows);
+    return object;
+}
+
+/* null if it was not measured. */
+static json_t *overhead_of(const struct probity_trace_facts *facts)
+{
+    static const enum probity_cost_moment in_order[] = {PROBITY_COST_START, PROBITY_COST_PARENT,
+                                                        PROBITY_COST_END};
+    struct probity_costs costs;
+    json_t *object = json_object(), *list = json_array();
+
+    probity_costs_of(facts, &costs);
+    for (int part = 0; part < PROBITY_PARTS; part++) {
+        const struct probity_cost_range *range = &costs.part[part];
+        if (range->most == 0)
+            continue;
+        json_t *item = json_object();
+        json_object_set_new(item, "least_ns", ns_of_units(range->least));
+        json_object_set_new(item, "most_ns", ns_of_units(range->most));
+        json_object_set_new(object, probity_cost_part_name(part), item);
+    }
+    json_object_set_new(object, "early_ns", ns_of_units(costs.early));
+    json_object_set_new(object, "early_slow_ns", ns_of_units(costs.early_slow));
+    for (size_t i = 0; i < sizeof in_order / sizeof *in_order; i++) {
+        if (facts->cost[in_order[i]].rows > 0)
+            json_array_append_new(list, measurement_of(&facts->cost[in_order[i]]));
+    }
+    json_object_set_new(object, "measurements", list);
+    if (costs.is_known)
+        return object;
+    json_decref(object);
+    return json_null();
+}
+
+static json_t *threads_of(const struct probity_trace_facts *facts)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < facts->thread_list_count; i++) {
+        const struct probity_thread_facts *thread = &facts->thread_list[i];
+        struct probity_text name = {thread->name, thread->name != NULL ? strlen(thread->name) : 0};
+        json_t *object = json_object();
+        probity_json_put_integer(object, "thread", thread->thread);
+        probity_json_put_integer(object, "tid", thread->tid);
+        json_object_set_new(object, "name", string(&name));
+        probity_json_put_integer(object, "hits", thread->hits);
+        json_array_append_new(list, object);
+    }
+    return list;
+}
+
+static json_t *trace_of(const struct probity_trace_facts *facts)
+{
+    static const char *const states[] = {"", "closed", "live", "killed", "unfinished"};
+    static const char *const modes[] = {"block", "drop", "ring"};
+    json_t *object = json_object();
+    char why[256];
+    int complete = probity_trace_is_complete(facts, why, sizeof why);
+    struct probity_text path = {facts->path, 0};
+
+    while (path.bytes[path.length] != '\0')
+        path.length++;
+    json_object_set_new(object, "trace", string(&path));
+    json_object_set_new(object, "state", json_string(states[facts->state]));
+    json_object_set_new(object, "complete", json_boolean(complete));
+    json_object_set_new(object, "why", json_string(why));
+    json_object_set_new(object, "mode",
+                        json_string(facts->info.mode < 3 ? modes[facts->info.mode] : "unknown"));
+    json_object_set_new(object, "profile",
+                        json_boolean((facts->info.flags & PROBITY_INFO_PROFILE) != 0));
+    json_object_set_new(object, "label", string(&facts->info.text[PROBITY_TAG_LABEL]));
+    json_object_set_new(object, "program", program_of(facts));
+    json_object_set_new(object, "counts", counts_of(facts));
+    json_object_set_new(object, "times", times_of(facts));
+    json_object_set_new(object, "overhead", overhead_of(facts));
+    json_object_set_new(object, "threads", threads_of(facts));
+    return object;
+}
+
+int probity_info_json(FILE *stream, const struct probity_reader *reader)
+{
+    json_t *list = json_array();
+    int error = list != NULL ? 0 : PROBITY_ERROR_MEMORY;
+
+    for (size_t i = 0; error == 0 && i < probity_reader_traces(reader); i++) {
+        if (json_array_append_new(list, trace_of(probity_reader_facts(reader, i))) != 0)
+            error = PROBITY_ERROR_MEMORY;
+    }
+    if (error == 0 &&
+        (json_dumpf(list, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) != 0 ||
+         fputc('\n', stream) == EOF))
+        error = PROBITY_ERROR_WRITE;
+    json_decref(list);
+    return error;
+}

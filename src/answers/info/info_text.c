@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * info_text.c: the facts of a trace as text.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+#include <time.h>
+
+#include "analysis/correction.h"
+#include "answers/info/info.h"
+#include "answers/report/report_text.h"
+
+enum { NAME_COLUMNS = 14 };
+
+static void put_line(FILE *stream, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void put_line(FILE *stream, const char *name, const char *format, ...)
+{
+    va_list arguments;
+
+    fprintf(stream, "%-*s", NAME_COLUMNS, name);
+    va_start(arguments, format);
+    vfprintf(stream, format, arguments);
+    va_end(arguments);
+    fputc('\n', stream);
+}
+
+/* A string from the traced program, or several separated by zeros; unprintable bytes must not reach
+ * a terminal. */
+static void put_string(FILE *stream, const char *name, const struct probity_text *text)
+{
+    if (text->bytes == NULL)
+        return;
+    fprintf(stream, "%-*s", NAME_COLUMNS, name);
+    for (size_t at = 0; at < text->length; at++) {
+        const char *argument = (const char *)text->bytes + at;
+        size_t bytes = strnlen(argument, text->length - at);
+        if (at > 0)
+            fputc(' ', stream);
+        probity_report_put_safe(stream, argument, bytes);
+        at += bytes;
+    }
+    fputc('\n', stream);
+}
+
+static void put_time(FILE *stream, const char *name, uint64_t ns)
+{
+    char text[PROBITY_INFO_TIME_BYTES];
+
+    put_line(stream, name, "%s.%09u UTC", probity_info_time_text(ns, text),
+             (unsigned)(ns % 1000000000));
+}
+
+const char *probity_info_time_text(uint64_t ns, char ret_text[PROBITY_INFO_TIME_BYTES])
+{
+    time_t seconds = (time_t)(ns / 1000000000);
+    struct tm parts;
+
+    if (gmtime_r(&seconds, &parts) == NULL ||
+        strftime(ret_text, PROBITY_INFO_TIME_BYTES, "%Y-%m-%d %H:%M:%S", &parts) == 0)
+        ret_text[0] = '\0';
+    return ret_text;
+}
+
+const char *probity_info_clock_name(uint32_t clock)
+{
+    switch (clock) {
+    case PROBITY_CLOCK_TSC: return "x86 time stamp counter";
+    case PROBITY_CLOCK_CNTVCT: return "AArch64 CNTVCT_EL0";
+    case PROBITY_CLOCK_MONOTONIC_NS: return "CLOCK_MONOTONIC";
+    default: return "unknown";
+    }
+}
+
+static void put_clocks(FILE *stream, const struct probity_trace_facts *facts)
+{
+    const struct probity_info *info = &facts->info;
+
+    put_line(stream, "clock", "%s, %.6f ns per tick", probity_info_clock_name(info->clock),
+             (double)info->rate / 4294967296.0);
+    if (info->flags & PROBITY_INFO_WALL_TIME)
+        put_line(stream, "wall time", "accurate to +- %" PRIu64 " ns at its anchors; adjusted %"
+                 PRIu64 " times while recording", facts->clock_bound_ns, facts->clock_steps);
+    else
+        put_line(stream, "wall time", "not recorded");
+    if (info->flags & PROBITY_INFO_CPU_TIME)
+        put_line(stream, "CPU time", "accurate to +- %" PRIu64 " ns; reading the clock costs %"
+                 PRIu32 " ns", facts->cpu_bound_ns, info->cpu_clock_ns);
+    else
+        put_line(stream, "CPU time", "not recorded");
+}
+
+/* Whether readings of the clock wait for earlier instructions and, if not, how far ahead they may
+ * be. */
+static void put_order(FILE *stream, const struct probity_trace_facts *facts)
+{
+    const double unit = 1.0 / PROBITY_COST_UNITS;
+    struct probity_costs costs;
+
+    probity_costs_of(facts, &costs);
+    if (costs.is_ordered)
+        put_line(stream, "clock order", "strict: read after preceding work has finished");
+    else if (costs.early == 0)
+        put_line(stream, "clock order", "relaxed: may be read before preceding work has finished; "
+                 "not measured how early");
+    else
+        put_line(stream, "clock order", "relaxed: may be read up to %.1f ns before preceding work "
+                 "has finished (%.1f ns for floating point and divisions, longer for cache misses)",
+                 (double)costs.early * unit, (double)costs.early_slow * unit);
+}
+
+static void put_range(FILE *stream, const char *name, struct probity_cost_range range,
+                      const char *of_what)
+{
+    const double unit = 1.0 / PROBITY_COST_UNITS;
+
+    put_line(stream, name, "%.1f to %.1f ns%s", (double)range.least * unit,
+             (double)range.most * unit, of_what);
+}
+
+/* A line with the same name as the one above continues it without repeating the name. */
+static void put_costs(FILE *stream, const struct probity_trace_facts *facts)
+{
+    static const char *const what[PROBITY_PARTS] = {
+        " per hit", " in a scope's self time", " in its caller's",
+        " in the self time of a scope with values", " in its caller's", " per message",
+        " in a scope's self time", " in its caller's"};
+    struct probity_costs costs;
+    const char *name = "overhead";
+
+    probity_costs_of(facts, &costs);
+    if (!costs.is_known)
+        put_line(stream, name, "not measured");
+    for (int part = 0; costs.is_known && part < PROBITY_PARTS; part++) {
+        if (costs.part[part].most == 0)
+            continue;
+        put_range(stream, name, costs.part[part], what[part]);
+        name = "";
+    }
+}
+
+/* All causes of loss are shown, even if 0, because that is the information wanted. */
+static void put_counts(FILE *stream, const struct probity_trace_facts *facts)
+{
+    const struct probity_totals *totals = &facts->totals;
+    uint64_t dropped = totals->dropped_full + totals->dropped_memory + totals->dropped_write;
+
+    put_line(stream, "threads", "%" PRIu64, facts->threads);
+    put_line(stream, "hits", "%" PRIu64, facts->hits);
+    if (facts->enters > 0)
+        put_line(stream, "scopes", "%" PRIu64, facts->enters);
+    if (facts->spool_records > 0)
+        put_line(stream, "records", "%" PRIu64 " in the file, %" PRIu64 " in the spool",
+                 facts->records, facts->spool_records);
+    else
+        put_line(stream, "records", "%" PRIu64, facts->records);
+    put_line(stream, "dropped", "%" PRIu64 " (no free chunk %" PRIu64 ", memory or limit %" PRIu64
+             ", not writable %" PRIu64 ")", dropped, totals->dropped_full, totals->dropped_memory,
+             totals->dropped_write);
+    put_line(stream, "stalls", "%" PRIu64 ", %.6f s in total", totals->stalls,
+             (double)probity_trace_ns_of_ticks(facts, totals->stall_ticks) / 1e9);
+    put_line(stream, "holes", "%" PRIu64, facts->holes);
+    put_line(stream, "late blocks", "%" PRIu64, facts->late_blocks);
+    put_line(stream, "file", "%" PRIu64 " bytes, %" PRIu64 " blocks", facts->file_bytes,
+             facts->blocks);
+    if (facts->records > 0)
+        put_line(stream, "per record", "%.2f bytes",
+                 (double)facts->file_bytes / (double)facts->records);
+}
+
+void probity_info_text(FILE *stream, const struct probity_trace_facts *facts)
+{
+    static const char *const states[] = {"", "closed", "live", "killed", "unfinished"};
+    static const char *const modes[] = {"block", "drop", "ring"};
+    const struct probity_info *info = &facts->info;
+    char why[256];
+    int complete = probity_trace_is_complete(facts, why, sizeof why);
+
+    put_line(stream, "trace", "%s", facts->path);
+    put_line(stream, "state", "%s", states[facts->state]);
+    put_line(stream, "complete", "%s: %s", complete ? "yes" : "NO", why);
+    put_string(stream, "label", &info->text[PROBITY_TAG_LABEL]);
+    put_string(stream, "program", &info->text[PROBITY_TAG_PROGRAM]);
+    put_string(stream, "command", &info->text[PROBITY_TAG_COMMAND]);
+    put_string(stream, "executable", &info->text[PROBITY_TAG_EXECUTABLE]);
+    put_string(stream, "build id", &info->text[PROBITY_TAG_BUILD]);
+    put_string(stream, "directory", &info->text[PROBITY_TAG_DIRECTORY]);
+    put_line(stream, "process", "%" PRIu32 ", parent %" PRIu32, info->pid, info->parent_pid);
+    put_string(stream, "host", &info->text[PROBITY_TAG_HOST]);
+    put_string(stream, "kernel", &info->text[PROBITY_TAG_KERNEL]);
+    put_string(stream, "CPU", &info->text[PROBITY_TAG_CPU]);
+    put_string(stream, "processors", &info->text[PROBITY_TAG_PROCESSORS]);
+    put_string(stream, "library", &info->text[PROBITY_TAG_LIBRARY]);
+    put_line(stream, "mode", "%s%s", info->mode < 3 ? modes[info->mode] : "unknown",
+             info->flags & PROBITY_INFO_PROFILE
+                 ? "; profile: scopes are counted and timed, not recorded"
+                 : "");
+    put_clocks(stream, facts);
+    put_order(stream, facts);
+    put_costs(stream, facts);
+    put_time(stream, "started", info->anchor.realtime_ns);
+    if (facts->hits + facts->enters > 0) {
+        int is_of_hits = facts->enters == 0;
+        put_time(stream, is_of_hits ? "first hit" : "first record", facts->first_wall_ns);
+        put_time(stream, is_of_hits ? "last hit" : "last record", facts->last_wall_ns);
+        put_line(stream, "duration", "%.9f s",
+                 (double)(int64_t)(facts->last_wall_ns - facts->first_wall_ns) / 1e9);
+    }
+    put_counts(stream, facts);
+}

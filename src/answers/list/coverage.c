@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * coverage.c: a trace counts hits by the site's number; this file counts them by the site's name
+ * and place in the source. Declarations in the trace, and its list of sites, map the one to the
+ * other.
+ */
+#include "answers/list/coverage.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "base/hashtable.h"
+#include "probity.h"
+
+/* A kind of item that is not a site: a place of a numbered probe. */
+enum { PLACE = 0 };
+
+struct site_item {
+    struct probity_link link;
+    struct probity_coverage_site site;
+    int is_joined;    /* counted with another item */
+    char *given_name; /* of a numbered probe; NULL: none */
+    char *object;     /* known only from the list, or NULL */
+    char texts[];
+};
+
+struct counter {
+    uint64_t key; /* (trace, kind of number, number) + 1; 0: free */
+    uint64_t hits;
+    struct site_item *item; /* NULL: not declared yet */
+};
+
+struct probity_coverage {
+    uint64_t from_ns, to_ns;
+    struct counter *counters; /* open addressing, at most half full */
+    size_t counter_count, counter_capacity;
+    const struct probity_coverage_site **sites;
+    struct probity_hashtable items;
+};
+
+/* ---- Sites -------------------------------------------------------------------------------------
+ */
+
+/* Properties that identify a site. For a numbered probe, the number alone. */
+struct identity {
+    uint32_t kind, line, number;
+    const char *name, *file, *within, *signature, *object;
+};
+
+static uint64_t hash_of(const struct identity *identity)
+{
+    uint64_t hash = identity->number;
+
+    if (identity->kind != PROBITY_LISTED_NUMBERED) {
+        hash = probity_hash_text(identity->line, identity->name);
+        hash = probity_hash_text(hash, identity->file);
+        hash = probity_hash_text(hash, identity->within);
+    }
+    return probity_hash(hash);
+}
+
+/* Traces do not record which library a named site is in, so it counts as one site in all of
+ * them. */
+static int is_same(const struct probity_coverage_site *site, const struct identity *identity,
+                   int whatever_object)
+{
+    if (site->kind != identity->kind || site->kind == PROBITY_LISTED_NUMBERED)
+        return site->kind == identity->kind && site->number == identity->number;
+    return site->line == identity->line && strcmp(site->name, identity->name) == 0 &&
+           strcmp(site->file, identity->file) == 0 &&
+           strcmp(site->within, identity->within) == 0 &&
+           strcmp(site->signature, identity->signature) == 0 &&
+           (whatever_object || site->kind != PROBITY_LISTED_FUNCTION ||
+            strcmp(site->object, identity->object) == 0);
+}
+
+static struct site_item *make_item(const struct identity *identity)
+{
+    const char *from[] = {identity->name, identity->file, identity->within, identity->signature,
+                          identity->object};
+    enum { TEXTS = sizeof from / sizeof *from };
+    const char *to[TEXTS];
+    size_t bytes = 0;
+
+    for (int i = 0; i < TEXTS; i++)
+        bytes += strlen(from[i]) + 1;
+    struct site_item *item = calloc(1, sizeof *item + bytes);
+    if (item == NULL)
+        return NULL;
+    char *at = item->texts;
+    for (int i = 0; i < TEXTS; i++) {
+        size_t length = strlen(from[i]) + 1;
+        memcpy(at, from[i], length);
+        to[i] = at;
+        at += length;
+    }
+    item->site = (struct probity_coverage_site){
+        .kind = identity->kind, .line = identity->line, .number = identity->number,
+        .name = to[0], .file = to[1], .within = to[2], .signature = to[3], .object = to[4]};
+    return item;
+}
+
+static struct site_item *find_item(struct probity_coverage *coverage,
+                                   const struct identity *identity)
+{
+    uint64_t hash = hash_of(identity);
+    struct site_item *item = probity_hashtable_at(&coverage->items, hash);
+
+    while (item != NULL && !is_same(&item->site, identity, 0))
+        item = (void *)item->link.next;
+    if (item != NULL)
+        return item;
+    item = make_item(identity);
+    if (item != NULL && probity_hashtable_add(&coverage->items, item, hash) != 0) {
+        free(item);
+        return NULL;
+    }
+    return item;
+}
+
+static struct site_item *function_item(struct probity_coverage *coverage,
+                                       const struct probity_function *function)
+{
+    const struct identity identity = {.kind = PROBITY_LISTED_FUNCTION,
+                                      .line = function->line,
+                                      .name = function->name,
+                                      .file = function->file,
+                                      .within = "",
+                                      .signature = function->signature,
+                                      .object = function->object};
+    struct site_item *item = find_item(coverage, &identity);
+
+    if (item != NULL) {
+        item->site.level = function->level;
+        item->site.is_cxx = function->is_cxx;
+        item->site.is_deferred = function->is_deferred;
+    }
+    return item;
+}
+
+/* A numbered probe may occur in many places, and all traces of one program list them. The first by
+ * file and line is shown. */
+static int add_place(struct probity_coverage *coverage, struct probity_coverage_site *site,
+                     const struct probity_listed_site *listed)
+{
+    char number[24];
+    const struct identity identity = {.kind = PLACE,
+                                      .line = listed->line,
+                                      .name = number,
+                                      .file = listed->file,
+                                      .within = listed->within,
+                                      .signature = "",
+                                      .object = listed->object};
+
+    snprintf(number, sizeof number, "%" PRIu32, listed->number);
+    struct site_item *place = find_item(coverage, &identity);
+    if (place == NULL)
+        return PROBITY_ERROR_MEMORY;
+    if (place->site.places++ > 0)
+        return 0;
+    int order = strcmp(place->site.file, site->file);
+    if (site->places++ > 0 && (order > 0 || (order == 0 && place->site.line >= site->line)))
+        return 0;
+    site->line = place->site.line;
+    site->file = place->site.file;
+    site->within = place->site.within;
+    site->object = place->site.object;
+    return 0;
+}
+
+/* ---- Numbers -----------------------------------------------------------------------------------
+ */
+
+static size_t place_of(const struct probity_coverage *coverage, uint64_t key)
+{
+    size_t mask = coverage->counter_capacity - 1;
+    size_t place = (size_t)probity_hash(key) & mask;
+
+    while (coverage->counters[place].key != 0 && coverage->counters[place].key != key)
+        place = (place + 1) & mask;
+    return place;
+}
+
+static int grow(struct probity_coverage *coverage)
+{
+    struct probity_coverage larger = {.counter_capacity = coverage->counter_capacity > 0
+                                                              ? 2 * coverage->counter_capacity
+                                                              : 256};
+
+    larger.counters = calloc(larger.counter_capacity, sizeof *larger.counters);
+    if (larger.counters == NULL)
+        return PROBITY_ERROR_MEMORY;
+    for (size_t i = 0; i < coverage->counter_capacity; i++) {
+        const struct counter *old = &coverage->counters[i];
+        if (old->key != 0)
+            larger.counters[place_of(&larger, old->key)] = *old;
+    }
+    free(coverage->counters);
+    coverage->counters = larger.counters;
+    coverage->counter_capacity = larger.counter_capacity;
+    return 0;
+}
+
+/* NULL if out of memory. Valid until the next call. */
+static struct counter *counter_of(struct probity_coverage *coverage, uint32_t trace, int is_site,
+                                  uint32_t number)
+{
+    uint64_t key = ((uint64_t)trace << 33 | (uint64_t)(is_site != 0) << 32 | number) + 1;
+
+    if (2 * coverage->counter_count >= coverage->counter_capacity && grow(coverage) != 0)
+        return NULL;
+    struct counter *counter = &coverage->counters[place_of(coverage, key)];
+    coverage->counter_count += counter->key == 0;
+    counter->key = key;
+    return counter;
+}
+
+/* ---- Events ------------------------------------------------------------------------------------
+ */
+
+/* The maximum size of an event's texts. */
+enum { TEXT_BYTES = 2048 };
+
+/* Reads a text with a u16 length and zero-terminates it in `ret_text`. Returns the address after
+ * it, or NULL. */
+static const uint8_t *take_text(const uint8_t *at, const uint8_t *end, char ret_text[TEXT_BYTES])
+{
+    if (at == NULL || end - at < 2)
+        return NULL;
+    size_t length = probity_get_u16(at);
+    if (length > (size_t)(end - at) - 2 || length >= TEXT_BYTES)
+        return NULL;
+    memcpy(ret_text, at + 2, length);
+    ret_text[length] = '\0';
+    return at + 2 + length;
+}
+
+/* The first declaration of a number counts. */
+static int declare_site(struct probity_coverage *coverage, const struct probity_event *event)
+{
+    char name[TEXT_BYTES], file[TEXT_BYTES], within[TEXT_BYTES];
+    const uint8_t *at = event->payload, *end = at + event->payload_bytes;
+
+    if (event->payload_bytes < 8)
+        return 0;
+    uint32_t line = probity_get_u32(at + 4);
+    struct counter *counter = counter_of(coverage, event->trace, 1, probity_get_u32(at));
+    if (counter == NULL)
+        return PROBITY_ERROR_MEMORY;
+    at = take_text(at + 8, end, name);
+    at = take_text(at, end, file);
+    if (counter->item != NULL || take_text(at, end, within) == NULL)
+        return 0;
+    const struct identity identity = {.kind = PROBITY_LISTED_NAMED,
+                                      .line = line,
+                                      .name = name,
+                                      .file = file,
+                                      .within = within,
+                                      .signature = "",
+                                      .object = ""};
+    counter->item = find_item(coverage, &identity);
+    return counter->item != NULL ? 0 : PROBITY_ERROR_MEMORY;
+}
+
+static struct site_item *number_item(struct probity_coverage *coverage, uint32_t number)
+{
+    const struct identity identity = {.kind = PROBITY_LISTED_NUMBERED,
+                                      .number = number,
+                                      .name = "",
+                                      .file = "",
+                                      .within = "",
+                                      .signature = "",
+                                      .object = ""};
+
+    return find_item(coverage, &identity);
+}
+
+/* The first hit of a numbered probe, or the first after it got a name: the first name is kept. */
+static __attribute__((noinline)) int take_number(struct probity_coverage *coverage,
+                                                 struct counter *counter,
+                                                 const struct probity_event *event)
+{
+    struct site_item *item =
+        counter->item != NULL ? counter->item : number_item(coverage, event->id);
+
+    if (item == NULL)
+        return PROBITY_ERROR_MEMORY;
+    counter->item = item;
+    if (event->name == NULL || item->given_name != NULL)
+        return 0;
+    item->given_name = strndup(event->name, event->name_bytes);
+    if (item->given_name == NULL)
+        return PROBITY_ERROR_MEMORY;
+    item->site.name = item->given_name;
+    return 0;
+}
+
+static int take_hit(struct probity_coverage *coverage, const struct probity_event *event)
+{
+    struct counter *counter = counter_of(coverage, event->trace, event->is_site, event->id);
+
+    if (counter == NULL)
+        return PROBITY_ERROR_MEMORY;
+    counter->hits++;
+    if (event->is_site || (counter->item != NULL &&
+                           (event->name == NULL || counter->item->given_name != NULL)))
+        return 0;
+    return take_number(coverage, counter, event);
+}
+
+static int take_calls(struct probity_coverage *coverage, uint32_t trace, uint32_t number,
+                      const struct probity_function *function, uint64_t calls)
+{
+    struct counter *counter = counter_of(coverage, trace, 1, number);
+
+    if (counter == NULL)
+        return PROBITY_ERROR_MEMORY;
+    counter->hits += calls;
+    if (counter->item == NULL && function != NULL) {
+        counter->item = function_item(coverage, function);
+        if (counter->item == NULL)
+            return PROBITY_ERROR_MEMORY;
+    }
+    return 0;
+}
+
+static int is_within(const struct probity_coverage *coverage, uint64_t wall_ns)
+{
+    return (coverage->from_ns == 0 && coverage->to_ns == 0) ||
+           (wall_ns >= coverage->from_ns && (coverage->to_ns == 0 || wall_ns < coverage->to_ns));
+}
+
+int probity_coverage_put(struct probity_coverage *coverage, const struct probity_event *event)
+{
+    /* A function with FN_ENTRY enters the trace when it reaches a checkpoint. */
+    int is_late_call = event->kind == PROBITY_EVENT_CHECKPOINT && event->entered_tick != 0;
+
+    if (event->kind == PROBITY_EVENT_SITE)
+        return declare_site(coverage, event);
+    if (!is_within(coverage, is_late_call ? event->entered_wall_ns : event->wall_ns))
+        return 0;
+    if (event->kind == PROBITY_EVENT_HIT)
+        return take_hit(coverage, event);
+    if (event->kind != PROBITY_EVENT_ENTER && !is_late_call)
+        return 0;
+    return take_calls(coverage, event->trace,
+                      event->function != NULL ? event->function->number : event->id,
+                      event->function, 1);
+}
+
+int probity_coverage_add_profiled(struct probity_coverage *coverage,
+                                  const struct probity_profiled *profiled)
+{
+    return take_calls(coverage, profiled->trace, profiled->number, profiled->function,
+                      profiled->calls);
+}
+
+/* The declaration of a named site does not include its library. */
+static int set_object(struct site_item *item, const char *object)
+{
+    if (item->site.kind != PROBITY_LISTED_NAMED || strcmp(item->site.object, object) == 0)
+        return 0;
+    item->object = strdup(object);
+    if (item->object == NULL)
+        return PROBITY_ERROR_MEMORY;
+    item->site.object = item->object;
+    return 0;
+}
+
+int probity_coverage_list(struct probity_coverage *coverage,
+                          const struct probity_listed_site *listed)
+{
+    const struct identity identity = {.kind = listed->kind,
+                                      .line = listed->line,
+                                      .number = listed->number,
+                                      .name = listed->name,
+                                      .file = listed->file,
+                                      .within = listed->within,
+                                      .signature = listed->signature,
+                                      .object = listed->object};
+    struct site_item *item = find_item(coverage, &identity);
+
+    if (item == NULL)
+        return PROBITY_ERROR_MEMORY;
+    if (!item->site.is_listed && set_object(item, listed->object) != 0)
+        return PROBITY_ERROR_MEMORY;
+    item->site.is_listed = 1;
+    item->site.level = listed->level;
+    item->site.is_cxx = listed->is_cxx;
+    item->site.is_deferred = listed->is_deferred;
+    return listed->kind == PROBITY_LISTED_NUMBERED ? add_place(coverage, &item->site, listed) : 0;
+}
+
+/* ---- The end -----------------------------------------------------------------------------------
+ */
+
+/* The declaration is lost, or its thread was out of memory. */
+static struct site_item *lost_item(struct probity_coverage *coverage, uint32_t number)
+{
+    char name[24];
+
+    snprintf(name, sizeof name, "site-%" PRIu32, number);
+    const struct identity identity = {.kind = PROBITY_LISTED_NAMED,
+                                      .name = name,
+                                      .file = "",
+                                      .within = "",
+                                      .signature = "",
+                                      .object = ""};
+    return find_item(coverage, &identity);
+}
+
+static int add_hits(struct probity_coverage *coverage)
+{
+    for (size_t i = 0; i < coverage->counter_capacity; i++) {
+        struct counter *counter = &coverage->counters[i];
+        if (counter->hits == 0)
+            continue;
+        if (counter->item == NULL)
+            counter->item = lost_item(coverage, (uint32_t)(counter->key - 1));
+        if (counter->item == NULL)
+            return PROBITY_ERROR_MEMORY;
+        counter->item->site.hits += counter->hits;
+        counter->hits = 0;
+    }
+    return 0;
+}
+
+/* If several libraries contain an inline function, the dynamic linker selects one copy: its
+ * declaration may name another library than the one that lists it. */
+static void join_function(struct probity_coverage *coverage, struct site_item *item)
+{
+    const struct probity_coverage_site *site = &item->site;
+    const struct identity identity = {.kind = site->kind,
+                                      .line = site->line,
+                                      .name = site->name,
+                                      .file = site->file,
+                                      .within = site->within,
+                                      .signature = site->signature,
+                                      .object = site->object};
+    struct site_item *other = probity_hashtable_at(&coverage->items, hash_of(&identity));
+
+    while (other != NULL && !(other->site.is_listed && is_same(&other->site, &identity, 1)))
+        other = (void *)other->link.next;
+    if (other == NULL)
+        return;
+    other->site.hits += site->hits;
+    item->is_joined = 1;
+}
+
+int probity_coverage_finish(struct probity_coverage *coverage,
+                            const struct probity_coverage_site ***ret_sites, size_t *ret_count)
+{
+    size_t count = 0;
+    int error = add_hits(coverage);
+
+    free(coverage->sites);
+    coverage->sites = calloc(coverage->items.items + 1, sizeof *coverage->sites);
+    if (error != 0 || coverage->sites == NULL)
+        return PROBITY_ERROR_MEMORY;
+    for (size_t i = 0; i < coverage->items.chains; i++) {
+        struct site_item *item = (void *)coverage->items.first[i];
+        for (; item != NULL; item = (void *)item->link.next) {
+            if (!item->site.is_listed && item->site.kind == PROBITY_LISTED_FUNCTION)
+                join_function(coverage, item);
+            if (!item->is_joined && (item->site.is_listed || item->site.hits > 0))
+                coverage->sites[count++] = &item->site;
+        }
+    }
+    *ret_sites = coverage->sites;
+    *ret_count = count;
+    return 0;
+}
+
+struct probity_coverage_total
+probity_coverage_total(const struct probity_coverage_site *const *sites, size_t count)
+{
+    struct probity_coverage_total total = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        total.listed += sites[i]->is_listed != 0;
+        total.hit += sites[i]->is_listed && sites[i]->hits > 0;
+        total.besides += !sites[i]->is_listed;
+    }
+    return total;
+}
+
+int probity_coverage_open(uint64_t from_ns, uint64_t to_ns, struct probity_coverage **ret_coverage)
+{
+    struct probity_coverage *coverage = calloc(1, sizeof *coverage);
+
+    if (coverage == NULL)
+        return PROBITY_ERROR_MEMORY;
+    coverage->from_ns = from_ns;
+    coverage->to_ns = to_ns;
+    *ret_coverage = coverage;
+    return 0;
+}
+
+void probity_coverage_close(struct probity_coverage *coverage)
+{
+    struct site_item *item;
+
+    while ((item = probity_hashtable_take(&coverage->items)) != NULL) {
+        free(item->given_name);
+        free(item->object);
+        free(item);
+    }
+    free(coverage->counters);
+    free(coverage->sites);
+    free(coverage);
+}

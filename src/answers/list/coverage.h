@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * coverage.h: sites that are compiled in, and their hit counts. Sites of the same name are merged
+ * over all traces. Memory: the sites, and the numbers that traces use for them. Prints nothing.
+ */
+#ifndef PROBITY_ANSWERS_LIST_COVERAGE_H
+#define PROBITY_ANSWERS_LIST_COVERAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "reader/reader.h"
+
+/* A named site or a function at one place in the source, or a numbered probe anywhere. Texts are
+ * never NULL. */
+struct probity_coverage_site {
+    uint32_t kind;   /* PROBITY_LISTED_NAMED, _NUMBERED or _FUNCTION */
+    int is_listed;   /* 0: known only from its hits */
+    uint32_t line, number, level;
+    uint32_t places; /* of a numbered probe: the number of places; the first is shown */
+    int is_cxx, is_deferred;
+    const char *name; /* of a numbered probe: the name given by the program, or "" */
+    const char *file, *within, *signature, *object;
+    uint64_t hits; /* calls of a function */
+};
+
+struct probity_coverage;
+
+/* Counts hits in [from_ns, to_ns) of CLOCK_REALTIME; both 0: all. Returns 0 or
+ * PROBITY_ERROR_MEMORY. */
+int probity_coverage_open(uint64_t from_ns, uint64_t to_ns, struct probity_coverage **ret_coverage);
+
+/* Takes the next event in time order: counts hits and scopes, and stores declared sites. Returns 0
+ * or PROBITY_ERROR_MEMORY. */
+int probity_coverage_put(struct probity_coverage *coverage, const struct probity_event *event);
+
+/* Adds the counts of profile mode. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_coverage_add_profiled(struct probity_coverage *coverage,
+                                  const struct probity_profiled *profiled);
+
+/* Adds a site that is compiled in. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_coverage_list(struct probity_coverage *coverage,
+                          const struct probity_listed_site *site);
+
+enum probity_coverage_key {
+    PROBITY_COVERAGE_PLACE, /* library, file, line */
+    PROBITY_COVERAGE_HITS,  /* largest first */
+    PROBITY_COVERAGE_NAME,  /* numbers, then names */
+    PROBITY_COVERAGE_KIND,
+    PROBITY_COVERAGE_LEVEL,
+    PROBITY_COVERAGE_KEYS
+};
+
+/* PROBITY_COVERAGE_KEYS if there is none of this name. */
+enum probity_coverage_key probity_coverage_key_parse(const char *text);
+
+/* After the last put: returns the sites. They belong to `coverage`, the array to the caller.
+ * Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_coverage_finish(struct probity_coverage *coverage,
+                            const struct probity_coverage_site ***ret_sites, size_t *ret_count);
+
+void probity_coverage_sort(const struct probity_coverage_site **sites, size_t count,
+                           enum probity_coverage_key key);
+
+struct probity_coverage_total {
+    uint64_t listed, hit; /* hit: of the listed ones */
+    uint64_t besides;     /* hit, but not listed */
+};
+
+struct probity_coverage_total
+probity_coverage_total(const struct probity_coverage_site *const *sites, size_t count);
+
+void probity_coverage_close(struct probity_coverage *coverage);
+
+#endif

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * list_command.c: `probity list`: the sites compiled into a program and how often each was hit.
+ */
+#include <fnmatch.h>
+#include <string.h>
+
+#include "answers/list/coverage.h"
+#include "answers/list/list_csv.h"
+#include "answers/list/list_json.h"
+#include "answers/list/list_text.h"
+#include "cli/patterns.h"
+#include "cli/query.h"
+
+struct list_call {
+    struct cli_query answer;
+    struct cli_filter probes;
+    struct cli_patterns functions, files;
+    struct probity_coverage *coverage;
+    const struct probity_coverage_site **sites;
+    struct probity_list_answer result;
+    enum probity_coverage_key key;
+    int only_never, only_hit;
+};
+
+static int take_key(const struct cli_given *given)
+{
+    struct list_call *call = given->at;
+
+    call->key = probity_coverage_key_parse(given->value);
+    return call->key != PROBITY_COVERAGE_KEYS ? CLI_OK : cli_fail_choice(given);
+}
+
+static int open_coverage(void *context, uint64_t from_ns, uint64_t to_ns)
+{
+    struct list_call *call = context;
+
+    return probity_coverage_open(from_ns, to_ns, &call->coverage);
+}
+
+static int put_event(void *context, const struct probity_event *event)
+{
+    struct list_call *call = context;
+
+    return probity_coverage_put(call->coverage, event);
+}
+
+/* ---- Lists and counts --------------------------------------------------------------------------
+ */
+
+struct taking {
+    struct list_call *call;
+    uint64_t sites; /* that the trace lists */
+};
+
+static int take_site(void *context, const struct probity_listed_site *site)
+{
+    struct taking *taking = context;
+
+    taking->sites++;
+    return probity_coverage_list(taking->call->coverage, site);
+}
+
+static int take_profiled(void *context, const struct probity_profiled *profiled)
+{
+    struct list_call *call = ((struct taking *)context)->call;
+
+    if (call->answer.tids.count > 0 &&
+        !cli_filter_passes(&call->answer.tids, profiled->tid, NULL, 0))
+        return 0;
+    return probity_coverage_add_profiled(call->coverage, profiled);
+}
+
+static int take_lists(struct list_call *call, const struct probity_reader *reader)
+{
+    int error = 0;
+
+    for (size_t i = 0; error == 0 && i < probity_reader_traces(reader); i++) {
+        struct taking taking = {call, 0};
+        uint64_t left_out = 0;
+        error = probity_reader_sites(reader, i, take_site, &taking, &left_out);
+        if (error == 0)
+            error = probity_reader_profile(reader, i, take_profiled, &taking);
+        call->result.left_out += left_out;
+        call->result.traces_without += taking.sites == 0;
+    }
+    return error;
+}
+
+/* ---- What is asked for -------------------------------------------------------------------------
+ */
+
+/* A pattern may match the path or only the file's name. */
+static int matches_files(struct cli_patterns *files, const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    int is_like = files->count == 0;
+
+    for (size_t i = 0; i < files->count; i++) {
+        if (fnmatch(files->items[i], file, 0) != 0 &&
+            (slash == NULL || fnmatch(files->items[i], slash + 1, 0) != 0))
+            continue;
+        files->is_found[i] = 1;
+        is_like = 1;
+    }
+    return is_like;
+}
+
+static int passes(struct list_call *call, const struct probity_coverage_site *site)
+{
+    int is_number = site->kind == PROBITY_LISTED_NUMBERED;
+    int is_function = site->kind == PROBITY_LISTED_FUNCTION;
+    int is_like = cli_patterns_match(&call->functions, is_function ? site->name : site->within,
+                                     site->signature);
+    int is_there = matches_files(&call->files, site->file);
+
+    if (call->probes.count > 0 &&
+        (is_function || !cli_filter_passes(&call->probes, is_number ? site->number : UINT64_MAX,
+                                           site->name, strlen(site->name))))
+        return 0;
+    return is_like && is_there;
+}
+
+/* The total ignores --never and --hit, but not the other filters. */
+static int finish_list(void *context, const struct probity_reader *reader)
+{
+    struct list_call *call = context;
+    size_t count, kept = 0, shown = 0;
+    int error = take_lists(call, reader);
+
+    if (error == 0)
+        error = probity_coverage_finish(call->coverage, &call->sites, &count);
+    if (error != 0)
+        return error;
+    for (size_t i = 0; i < count; i++) {
+        if (passes(call, call->sites[i]))
+            call->sites[kept++] = call->sites[i];
+    }
+    call->result.total = probity_coverage_total(call->sites, kept);
+    for (size_t i = 0; i < kept; i++) {
+        int is_hit = call->sites[i]->hits > 0;
+        if (!(is_hit ? call->only_never : call->only_hit))
+            call->sites[shown++] = call->sites[i];
+    }
+    probity_coverage_sort(call->sites, shown, call->key);
+    call->result.sites = call->sites;
+    call->result.count = shown;
+    return 0;
+}
+
+static int print_list(void *context, FILE *stream, const struct probity_reader *reader,
+                      int has_colour)
+{
+    struct list_call *call = context;
+
+    call->result.reader = reader;
+    if (call->answer.as_json)
+        return probity_list_json(stream, &call->result);
+    if (call->answer.as_csv)
+        probity_list_csv(stream, &call->result);
+    else
+        probity_list_text(stream, has_colour, cli_query_line_columns(&call->answer),
+                          &call->result);
+    return 0;
+}
+
+/* ---- The call ----------------------------------------------------------------------------------
+ */
+
+/* With a misspelt name, an empty list would look as if every site had been hit. */
+static int warn_unseen(const struct list_call *call)
+{
+    const char *what = "in a function", *pattern = cli_patterns_idle(&call->functions);
+
+    if (pattern == NULL) {
+        what = "in a file";
+        pattern = cli_patterns_idle(&call->files);
+    }
+    if (pattern != NULL)
+        return cli_fail(&cli_command_list, "no site %s matching '%s'; run `probity list` without "
+                        "filters to see all", what, pattern);
+    return cli_filter_warn_unseen(&cli_command_list, &call->probes, "probe") ? CLI_FAILURE
+                                                                             : CLI_OK;
+}
+
+static int run_on(void *context, char **names, size_t count)
+{
+    struct list_call *call = context;
+
+    if (call->only_never && call->only_hit)
+        return cli_fail_usage(&cli_command_list, "--never and --hit are mutually exclusive");
+    int status = cli_query_run(&call->answer, names, count);
+    return status == CLI_OK ? warn_unseen(call) : status;
+}
+
+static void release(void *context)
+{
+    struct list_call *call = context;
+
+    cli_patterns_release(&call->functions);
+    cli_patterns_release(&call->files);
+    if (call->coverage != NULL)
+        probity_coverage_close(call->coverage);
+    cli_filter_release(&call->probes);
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct cli_query_steps steps = {
+        .run = run_on,
+        .open = open_coverage, .put = put_event, .finish = finish_list, .print = print_list,
+        .release = release};
+    struct list_call call = {
+        .answer = {.command = &cli_command_list, .steps = &steps, .context = &call,
+                   .keeps_sites = 1},
+        .key = PROBITY_COVERAGE_PLACE};
+
+    return cli_query_main(&call.answer, argc, argv);
+}
+
+static const struct cli_option options[] = {
+    {.name = "never", .help = "only sites that were never hit", .brief = "only sites never hit",
+     CLI_FLAG(struct list_call, only_never)},
+    {.name = "hit", .help = "only sites that were hit", CLI_FLAG(struct list_call, only_hit)},
+    {.name = "function", .value = "PATTERN",
+     .help = "only functions that match PATTERN, and probes in them; may be repeated",
+     .brief = "only functions that match, and probes in them",
+     CLI_PATTERNS(struct list_call, functions)},
+    {.name = "file", .value = "PATTERN",
+     .help = "only sites in files that match PATTERN, with or without directory; may be repeated",
+     .brief = "only sites in files that match", CLI_PATTERNS(struct list_call, files)},
+    {.name = "probe", .value = "ID,...", .help = "only these probe numbers or site names",
+     .brief = "only these probes", CLI_NAMES(struct list_call, probes)},
+    {.name = "sort", .value = "KEY", .brief = "sort key", .noun = "sort key", .initial = "place",
+     .choices = "place hits name kind level", .take = take_key},
+    {.name = "limit", .letter = 'n', .value = "N", .help = "show only the first N sites",
+     .brief = "maximum number of sites", .valid = "a number, or 0 for all",
+     CLI_NUMBER(struct list_call, result.limit, 0, SIZE_MAX)},
+    {.name = "signature", .help = "show function signatures instead of names, if known",
+     .brief = "show signatures instead of names",
+     CLI_FLAG(struct list_call, result.has_signatures)},
+    CLI_QUERY_RANGE_ROWS(struct list_call, "count only hits"),
+    CLI_QUERY_TID_ROW(struct list_call, "count only hits by"),
+    CLI_QUERY_JSON_ROW(struct list_call, "print one JSON object"),
+    CLI_QUERY_CSV_ROW(struct list_call, "print CSV with a header, one row per site"),
+    CLI_QUERY_OUTPUT_ROWS(struct list_call),
+    {.name = NULL},
+};
+
+const struct cli_command cli_command_list = {
+    .name = "list",
+    .run = run,
+    .summary = "List instrumentation sites and hit counts",
+    .usage = "[OPTION]... TRACE...",
+    .help =
+        "Lists each named site, numbered probe and function compiled into the program and its "
+        "libraries: hits or calls, level, and source location; then how many of them were hit.",
+    .options = options,
+};

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * list_text.c: the table of sites.
+ */
+#include "answers/list/list_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "answers/report/report_text.h"
+#include "answers/report/table.h"
+#include "print/text.h"
+#include "probity.h"
+
+enum { NAME_COLUMNS_MIN = 8, NAME_COLUMNS_MAX = 40 };
+
+enum what { HITS, KIND, LEVEL, NAME, COLUMNS };
+
+/* Blanks between columns belong to the column on the right; places are in the position of other
+ * tables' names. */
+static const struct probity_table_column usual_columns[COLUMNS] = {
+    [HITS] = {.width = 12, .title = "hits"},
+    [KIND] = {.width = 10, .rank = 1, .title = "kind"},
+    [LEVEL] = {.width = 7, .rank = 2, .title = "level"},
+    [NAME] = {.width = 2 + NAME_COLUMNS_MAX, .title = "name"}};
+
+/* A table being written. */
+struct table {
+    FILE *stream;
+    int has_colour;
+    const struct probity_list_answer *answer;
+    struct probity_table_column columns[COLUMNS];
+    uint64_t shown; /* one bit per column */
+};
+
+size_t probity_list_shown(const struct probity_list_answer *answer)
+{
+    return answer->limit > 0 && answer->limit < answer->count ? answer->limit : answer->count;
+}
+
+const char *probity_list_kind(const struct probity_coverage_site *site)
+{
+    return site->kind == PROBITY_LISTED_FUNCTION ? "function"
+           : site->kind == PROBITY_LISTED_NAMED  ? "site"
+                                                 : "probe";
+}
+
+/* Rounded down, so that 100 % means that every site was hit. */
+double probity_list_percent(const struct probity_list_answer *answer)
+{
+    const struct probity_coverage_total *total = &answer->total;
+
+    return total->listed > 0 ? (double)(total->hit * 1000 / total->listed) / 10 : 0;
+}
+
+struct label {
+    const char *text;
+    size_t bytes;
+};
+
+/* Whether a neighbour is another function of the same name at the same place: an instance of the
+ * same template. */
+static int is_namesake(const struct probity_list_answer *answer, size_t index)
+{
+    const struct probity_coverage_site *site = answer->sites[index];
+
+    for (size_t other = index > 0 ? index - 1 : 1; other <= index + 1; other += 2) {
+        if (other < answer->count && answer->sites[other]->kind == site->kind &&
+            answer->sites[other]->line == site->line &&
+            strcmp(answer->sites[other]->name, site->name) == 0 &&
+            strcmp(answer->sites[other]->file, site->file) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+static struct label label_of(const struct probity_list_answer *answer, size_t index)
+{
+    const struct probity_coverage_site *site = answer->sites[index];
+    struct label label = {site->name, strlen(site->name)};
+
+    if (site->kind != PROBITY_LISTED_FUNCTION || site->signature[0] == '\0')
+        return label;
+    if (answer->has_signatures || is_namesake(answer, index))
+        return (struct label){site->signature, strlen(site->signature)};
+    label.text = probity_text_qualified(site->signature, site->name, &label.bytes);
+    return label;
+}
+
+/* Width of a number with a name in parentheses, or of a name. */
+static size_t columns_of(const struct probity_list_answer *answer, size_t index)
+{
+    const struct probity_coverage_site *site = answer->sites[index];
+    struct label label = label_of(answer, index);
+    size_t columns = probity_report_safe_columns(label.text, label.bytes);
+    char digits[16];
+
+    if (site->kind != PROBITY_LISTED_NUMBERED)
+        return columns;
+    int length = snprintf(digits, sizeof digits, "%" PRIu32, site->number);
+    return (size_t)length + (columns > 0 ? columns + 3 : 0);
+}
+
+static size_t name_columns(const struct probity_list_answer *answer)
+{
+    size_t shown = probity_list_shown(answer), most = NAME_COLUMNS_MIN;
+
+    for (size_t i = 0; i < shown; i++) {
+        size_t columns = columns_of(answer, i);
+        most = columns > most ? columns : most;
+    }
+    return most < NAME_COLUMNS_MAX ? most : NAME_COLUMNS_MAX;
+}
+
+static void put_name(FILE *stream, const struct probity_list_answer *answer, size_t index,
+                     size_t columns)
+{
+    const struct probity_coverage_site *site = answer->sites[index];
+    struct label label = label_of(answer, index);
+    size_t used = columns_of(answer, index);
+
+    if (site->kind == PROBITY_LISTED_NUMBERED)
+        fprintf(stream, "%" PRIu32 "%s", site->number, label.bytes > 0 ? " (" : "");
+    probity_report_put_safe(stream, label.text, label.bytes);
+    if (site->kind == PROBITY_LISTED_NUMBERED && label.bytes > 0)
+        fputc(')', stream);
+    fprintf(stream, "%*s", (int)(used < columns ? columns - used : 0), "");
+}
+
+static void put_place(FILE *stream, const struct probity_coverage_site *site)
+{
+    if (site->file[0] == '\0') {
+        fputs("not listed", stream);
+        return;
+    }
+    probity_report_put_safe(stream, site->file, strlen(site->file));
+    fprintf(stream, ":%" PRIu32, site->line);
+    if (site->within[0] != '\0') {
+        fputs(" in ", stream);
+        probity_report_put_safe(stream, site->within, strlen(site->within));
+    }
+    if (site->places > 1)
+        fprintf(stream, " and %" PRIu32 " more", site->places - 1);
+    if (site->object[0] != '\0') {
+        fputs(" [", stream);
+        probity_report_put_safe(stream, site->object, strlen(site->object));
+        fputc(']', stream);
+    }
+    if (!site->is_listed)
+        fputs(", not listed", stream);
+}
+
+static void put_site(const struct table *table, size_t index)
+{
+    const struct probity_coverage_site *site = table->answer->sites[index];
+    FILE *stream = table->stream;
+
+    if (site->hits > 0)
+        fprintf(stream, "%12" PRIu64, site->hits);
+    else
+        fprintf(stream, "%s%12s%s", table->has_colour ? "\033[1;33m" : "", "never",
+                table->has_colour ? "\033[0m" : "");
+    if (table->shown >> KIND & 1)
+        fprintf(stream, "  %-8s", probity_list_kind(site));
+    if (!(table->shown >> LEVEL & 1))
+        fputs("  ", stream);
+    else if (site->kind == PROBITY_LISTED_FUNCTION)
+        fprintf(stream, "%7" PRIu32 "  ", site->level);
+    else
+        fprintf(stream, "%7s  ", "-");
+    put_name(stream, table->answer, index, (size_t)table->columns[NAME].width - 2);
+    fputs("  ", stream);
+    put_place(stream, site);
+    fputc('\n', stream);
+}
+
+/* The name column shrinks first: a longer name shifts only its own line. */
+static void choose_columns(struct table *table, size_t line_columns)
+{
+    size_t least = PROBITY_TABLE_NAME_COLUMNS + 2, names = name_columns(table->answer);
+
+    memcpy(table->columns, usual_columns, sizeof usual_columns);
+    for (int i = HITS; i < NAME; i++)
+        least += (size_t)usual_columns[i].width;
+    if (line_columns > 0 && least + 2 + names > line_columns)
+        names = line_columns > least + 2 + NAME_COLUMNS_MIN ? line_columns - least - 2
+                                                            : NAME_COLUMNS_MIN;
+    table->columns[NAME].width = (int)names + 2;
+    table->shown = probity_table_fit(table->columns, COLUMNS, line_columns);
+}
+
+static void put_head(const struct table *table)
+{
+    FILE *stream = table->stream;
+
+    fprintf(stream, "%s%12s", table->has_colour ? "\033[1m" : "", "hits");
+    if (table->shown >> KIND & 1)
+        fprintf(stream, "  %-8s", "kind");
+    if (table->shown >> LEVEL & 1)
+        fprintf(stream, "%7s", "level");
+    fprintf(stream, "  %-*s  %s%s\n", table->columns[NAME].width - 2, "name", "place",
+            table->has_colour ? "\033[0m" : "");
+}
+
+/* Reports what was not counted. */
+static void put_limits(FILE *stream, const struct probity_list_answer *answer)
+{
+    size_t traces = probity_reader_traces(answer->reader), profiles = 0;
+
+    for (size_t i = 0; i < traces; i++)
+        profiles +=
+            (probity_reader_facts(answer->reader, i)->info.flags & PROBITY_INFO_PROFILE) != 0;
+    if (answer->left_out > 0)
+        fprintf(stream, "%" PRIu64 " more did not fit in the list; of these, only those that were "
+                "hit are known\n", answer->left_out);
+    if (answer->traces_without > 0)
+        fprintf(stream, "%zu of %zu traces have no list of sites: sites never hit are unknown\n",
+                answer->traces_without, traces);
+    if (profiles > 0)
+        fprintf(stream, "%zu of %zu traces were recorded in profile mode, in which probes are off "
+                "and functions are counted\n", profiles, traces);
+}
+
+static void put_total(FILE *stream, const struct probity_list_answer *answer)
+{
+    const struct probity_coverage_total *total = &answer->total;
+    size_t shown = probity_list_shown(answer);
+
+    fputc('\n', stream);
+    if (shown < answer->count)
+        fprintf(stream, "%zu more site%s %s not shown\n", answer->count - shown,
+                probity_text_s(answer->count - shown), probity_text_are(answer->count - shown));
+    fprintf(stream, "%" PRIu64 " of %" PRIu64 " site%s hit", total->hit, total->listed,
+            probity_text_s(total->listed));
+    if (total->listed > 0)
+        fprintf(stream, " (%.1f %%)", probity_list_percent(answer));
+    fputc('\n', stream);
+    if (total->besides > 0)
+        fprintf(stream, "%" PRIu64 " more sites, not listed, were hit\n", total->besides);
+    put_limits(stream, answer);
+}
+
+void probity_list_text(FILE *stream, int has_colour, size_t line_columns,
+                       const struct probity_list_answer *answer)
+{
+    const struct probity_scopes_repairs none = {0};
+    struct table table = {.stream = stream, .has_colour = has_colour, .answer = answer};
+    size_t shown = probity_list_shown(answer);
+
+    choose_columns(&table, line_columns);
+    put_head(&table);
+    for (size_t i = 0; i < shown; i++)
+        put_site(&table, i);
+    put_total(stream, answer);
+    probity_table_put_left(stream, table.columns, COLUMNS, table.shown, "");
+    probity_report_foot(stream, has_colour, answer->reader, &none);
+}

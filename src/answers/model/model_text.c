@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * model_text.c: a workload model as text tables.
+ */
+#include "answers/model/model_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "answers/blocks/blocks_text.h"
+#include "answers/report/report_text.h"
+
+struct page {
+    FILE *stream;
+    const char *bold, *plain;
+};
+
+/* Mean, p50 and p99, or dashes if there are none. */
+static void put_times(FILE *stream, const struct probity_duration_stats *times)
+{
+    char text[PROBITY_REPORT_TIME_BYTES];
+
+    if (times->count == 0) {
+        fprintf(stream, "%9s%9s%9s", "-", "-", "-");
+        return;
+    }
+    fprintf(stream, "%9s", probity_report_time_text(times->total_ns / times->count, text));
+    fprintf(stream, "%9s",
+            probity_report_time_text(probity_duration_stats_quantile(times, 500), text));
+    fprintf(stream, "%9s",
+            probity_report_time_text(probity_duration_stats_quantile(times, 990), text));
+}
+
+static void put_share(FILE *stream, const char *before, double part, double whole,
+                      const char *after)
+{
+    fputs(before, stream);
+    if (whole > 0)
+        fprintf(stream, "%.2f %%", 100 * part / whole);
+    else
+        fputs("an unknown share", stream);
+    fputs(after, stream);
+}
+
+/* ---- Groups ------------------------------------------------------------------------------------
+ */
+
+static void put_block(FILE *stream, const struct probity_model_block *block)
+{
+    fprintf(stream, "%10" PRIu64 "%8.2f%%", block->wall.count,
+            100 * probity_model_probability(block));
+    put_times(stream, &block->cpu);
+    put_times(stream, &block->off);
+    fputs("  ", stream);
+    probity_blocks_put_probe(stream, block->from->probe);
+    fputs(" -> ", stream);
+    probity_blocks_put_probe(stream, block->to->probe);
+    fputc('\n', stream);
+}
+
+static void put_group(const struct page *page, const struct probity_model_group *group)
+{
+    FILE *stream = page->stream;
+
+    fprintf(stream, "%sgroup %" PRIu32 ": ", page->bold, group->number);
+    if (group->name != NULL)
+        probity_report_put_safe(stream, group->name, strlen(group->name));
+    else
+        fputs("(no name)", stream);
+    fprintf(stream, "%s, %" PRIu64 " thread%s, %" PRIu64 " hits", page->plain, group->threads,
+            group->threads == 1 ? "" : "s", group->hits);
+    put_share(stream, ", ", (double)group->cpu_ns, (double)group->wall_ns,
+              " of its time on the CPU\n");
+    fprintf(stream, "%10s%9s%9s%9s%9s%9s%9s%9s  %s\n", "count", "share", "CPU", "p50", "p99",
+            "off CPU", "p50", "p99", "block");
+    for (size_t i = 0; i < group->block_count; i++)
+        put_block(stream, group->blocks[i]);
+    fputc('\n', stream);
+}
+
+/* ---- Stations ----------------------------------------------------------------------------------
+ */
+
+static const struct {
+    const char *noun, *arrivals, *stay, *level, *departures;
+} words[PROBITY_MODEL_KINDS] = {
+    [PROBITY_MODEL_QUEUE] = {"queue", "put", "waiting", "items", "got"},
+    [PROBITY_MODEL_LOCK] = {"lock", "taken", "held", "holders", "released"},
+    [PROBITY_MODEL_REQUEST] = {"requests", "begun", "response", "in flight", "ended"}};
+
+static void put_row(FILE *stream, const char *what, const struct probity_duration_stats *times)
+{
+    fprintf(stream, "  %-13s", what);
+    put_times(stream, times);
+    fputc('\n', stream);
+}
+
+static void put_oddities(FILE *stream, const struct probity_model_station *station)
+{
+    const struct {
+        const char *what;
+        uint64_t count;
+    } rows[] = {{"remaining at the end", station->level.now},
+                {"departures without an arrival in the trace", station->strays},
+                {"arrivals while already present", station->again},
+                {"evicted: too many in flight", station->forgotten}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].count > 0)
+            fprintf(stream, "  %" PRIu64 " %s\n", rows[i].count, rows[i].what);
+    }
+}
+
+static void put_station(const struct page *page, const struct probity_model_station *station)
+{
+    const struct probity_model_little *little = &station->little;
+    FILE *stream = page->stream;
+
+    fprintf(stream, "%s%s ", page->bold, words[station->kind].noun);
+    probity_report_put_safe(stream, station->name, strlen(station->name));
+    fprintf(stream, "%s: %" PRIu64 " %s, %" PRIu64 " %s, %.6g per second\n", page->plain,
+            station->arrivals, words[station->kind].arrivals, station->departures,
+            words[station->kind].departures, little->rate_s);
+    fprintf(stream, "  %-13s%9s%9s%9s\n", "", "mean", "p50", "p99");
+    put_row(stream, "interarrival", &station->gaps);
+    put_row(stream, words[station->kind].stay, &station->stays);
+    if (station->kind == PROBITY_MODEL_LOCK) {
+        put_row(stream, "wait", &station->waits);
+        put_share(stream, "  ", (double)station->waits.count, (double)station->arrivals,
+                  " of holders had to wait\n");
+    }
+    fprintf(stream, "  %s: mean %.6g, at most %" PRIu64 "; rate * mean time is %+.3g %% off\n",
+            words[station->kind].level, little->length, station->level.max,
+            100 * little->difference);
+    put_oddities(stream, station);
+    fputc('\n', stream);
+}
+
+/* ---- All of it ---------------------------------------------------------------------------------
+ */
+
+static void put_checks(const struct page *page, const struct probity_model_result *result)
+{
+    const struct {
+        const char *what;
+        uint64_t count;
+    } rows[] = {{"requests ended without a begin in the trace", result->ends_without_begin},
+                {"ids evicted: too many in flight", result->forgotten},
+                {"hits of queues, locks or requests beyond the limit", result->hits_left_out},
+                {"threads are in the group of all others", result->threads_left_out}};
+
+    put_share(page->stream, "blocks explain ", (double)result->wall_ns,
+              (double)result->lifetime_ns, " of the threads' time, ");
+    put_share(page->stream, "", (double)result->cpu_ns, (double)result->cpu_known_ns,
+              " of their CPU time\n");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].count > 0)
+            fprintf(page->stream, "%" PRIu64 " %s\n", rows[i].count, rows[i].what);
+    }
+}
+
+void probity_model_text(FILE *stream, int has_colour, const struct probity_reader *reader,
+                        const struct probity_model_result *result)
+{
+    const struct probity_scopes_repairs none = {0};
+    const struct page page = {stream, has_colour ? "\033[1m" : "", has_colour ? "\033[0m" : ""};
+    char text[PROBITY_REPORT_TIME_BYTES];
+
+    fprintf(stream, "%" PRIu64 " hits of %" PRIu64 " threads in %s", result->hits,
+            result->threads, probity_report_time_text(result->to_ns - result->from_ns, text));
+    if (result->cores > 0)
+        fprintf(stream, " on %" PRIu64 " cores\n\n", result->cores);
+    else
+        fputs(", number of cores unknown\n\n", stream);
+    for (size_t i = 0; i < result->group_count; i++)
+        put_group(&page, result->groups[i]);
+    for (int kind = 0; kind < PROBITY_MODEL_KINDS; kind++) {
+        for (size_t i = 0; i < result->station_counts[kind]; i++)
+            put_station(&page, result->stations[kind][i]);
+    }
+    put_checks(&page, result);
+    probity_report_foot(stream, has_colour, reader, &none);
+}

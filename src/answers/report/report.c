@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * report.c: sums of calls. While events are read, a call finds its row through the scope
+ * (of_function); the table of rows is searched only once for each function and thread. Functions
+ * with equal texts are merged at the end.
+ */
+#include "answers/report/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/active_time.h"
+#include "analysis/same_function.h"
+#include "base/hash.h"
+#include "probity.h"
+
+/* A function in all threads. */
+struct function_item {
+    struct probity_same_function same;
+    struct probity_active_time elapsed;
+};
+
+/* A row of a function or, by thread, of a function and thread. */
+struct row_item {
+    struct probity_report_row row;
+    uint64_t key, slot;
+    struct function_item *function;
+    struct row_item *next; /* all rows, newest first */
+};
+
+struct probity_report {
+    struct probity_report_options options;
+    struct probity_scopes *scopes;
+    struct row_item **places; /* a hash table with open addressing, at most half full */
+    size_t row_count, capacity;
+    struct row_item *rows;
+    struct probity_same_functions same; /* of struct function_item */
+    struct probity_thread_table threads;
+    struct probity_report_row *sorted; /* set by finish: the functions' rows point into it */
+    size_t sorted_count;
+    struct probity_report_function *functions;
+    size_t function_count;
+    uint64_t rows_repaired; /* repaired scopes of rows added by the caller */
+    struct probity_scopes_repairs repairs; /* set by finish */
+    int error; /* of a listener, which cannot return errors */
+};
+
+/* ---- Sums --------------------------------------------------------------------------------------
+ */
+
+static inline int add_duration(struct probity_report_sums *sums, uint64_t ns)
+{
+    sums->sum_ns += ns;
+    sums->min_ns = ns < sums->min_ns ? ns : sums->min_ns;
+    sums->max_ns = ns > sums->max_ns ? ns : sums->max_ns;
+    return probity_histogram_add(&sums->durations, ns);
+}
+
+static int add_sums(struct probity_report_sums *to, const struct probity_report_sums *from)
+{
+    to->calls += from->calls;
+    to->untimed += from->untimed;
+    to->repaired += from->repaired;
+    to->open += from->open;
+    to->profiled += from->profiled;
+    probity_scope_time_add(&to->total, from->total);
+    probity_scope_time_add(&to->self, from->self);
+    probity_scope_time_add(&to->paused, from->paused);
+    probity_cost_join(&to->total_cost, &from->total_cost);
+    probity_cost_join(&to->self_cost, &from->self_cost);
+    to->uncosted += from->uncosted;
+    to->sum_ns += from->sum_ns;
+    to->min_ns = from->min_ns < to->min_ns ? from->min_ns : to->min_ns;
+    to->max_ns = from->max_ns > to->max_ns ? from->max_ns : to->max_ns;
+    return probity_histogram_merge(&to->durations, &from->durations);
+}
+
+uint64_t probity_report_quantile(const struct probity_report_sums *sums, unsigned per_mille)
+{
+    return probity_histogram_quantile(&sums->durations, per_mille, sums->min_ns, sums->max_ns);
+}
+
+double probity_report_quantile_error(const struct probity_report_sums *sums)
+{
+    return sums->profiled > 0 ? PROBITY_REPORT_QUANTILE_ERROR_PROFILED
+                              : PROBITY_REPORT_QUANTILE_ERROR;
+}
+
+/* ---- Rows and threads --------------------------------------------------------------------------
+ */
+
+static uint64_t key_of(const struct probity_function *function, uint32_t trace, uint32_t number)
+{
+    return function != NULL ? (uint64_t)(uintptr_t)function
+                            : UINT64_C(1) << 63 | (uint64_t)trace << 32 | number;
+}
+
+static size_t row_place(const struct probity_report *report, uint64_t key, uint64_t slot)
+{
+    size_t mask = report->capacity - 1;
+    uint64_t mixed = key ^ slot * UINT64_C(0xc2b2ae3d27d4eb4f);
+    size_t place = (size_t)probity_hash(mixed) & mask;
+
+    while (report->places[place] != NULL &&
+           (report->places[place]->key != key || report->places[place]->slot != slot))
+        place = (place + 1) & mask;
+    return place;
+}
+
+static int grow_rows(struct probity_report *report)
+{
+    size_t capacity = report->capacity > 0 ? 2 * report->capacity : 64;
+    struct row_item **places = calloc(capacity, sizeof *places);
+
+    if (places == NULL)
+        return PROBITY_ERROR_MEMORY;
+    free(report->places);
+    report->places = places;
+    report->capacity = capacity;
+    for (struct row_item *item = report->rows; item != NULL; item = item->next)
+        places[row_place(report, item->key, item->slot)] = item;
+    return 0;
+}
+
+/* Finds or adds a function. NULL if out of memory. */
+static struct function_item *function_at(struct probity_report *report,
+                                         const struct probity_report_row *like)
+{
+    const struct probity_function_key key = {like->function, like->trace, like->number};
+    struct function_item *item =
+        (struct function_item *)probity_same_function_at(&report->same, &key);
+
+    if (item == NULL || key.function == NULL || !key.function->is_deferred ||
+        item->elapsed.past != NULL)
+        return item;
+    item->elapsed.past = calloc(1, sizeof *item->elapsed.past);
+    return item->elapsed.past != NULL ? item : NULL;
+}
+
+/* Finds or adds the row with the function and thread of `like`; slot identifies the thread. NULL if
+ * out of memory. */
+static struct row_item *row_at(struct probity_report *report, const struct probity_report_row *like,
+                               uint64_t slot)
+{
+    uint64_t key = key_of(like->function, like->trace, like->number);
+
+    if (2 * report->row_count >= report->capacity && grow_rows(report) != 0)
+        return NULL;
+    struct row_item **place = &report->places[row_place(report, key, slot)];
+    if (*place != NULL)
+        return *place;
+    struct function_item *function = function_at(report, like);
+    struct row_item *item = function != NULL ? calloc(1, sizeof *item) : NULL;
+    if (item == NULL)
+        return NULL;
+    item->function = function;
+    item->row = (struct probity_report_row){like->function, like->trace, like->number, like->thread,
+                                            {.min_ns = UINT64_MAX}};
+    item->key = key;
+    item->slot = slot;
+    item->next = report->rows;
+    report->rows = item;
+    report->row_count++;
+    *place = item;
+    return item;
+}
+
+/* ---- Events ------------------------------------------------------------------------------------
+ */
+
+/* Finds the row, once for each function and thread. */
+static struct row_item *add_row(struct probity_report *report, struct probity_scope *scope,
+                                const struct probity_event *event)
+{
+    struct probity_report_row like = {scope->function, scope->trace, scope->number, NULL, {0}};
+    uint64_t slot = 0;
+
+    if (report->options.by_thread) {
+        like.thread = probity_thread_table_at(&report->threads, event);
+        slot = event->thread_slot;
+        report->error = like.thread == NULL ? PROBITY_ERROR_MEMORY : report->error;
+    }
+    *scope->of_function = row_at(report, &like, slot);
+    if (*scope->of_function == NULL)
+        report->error = PROBITY_ERROR_MEMORY;
+    return *scope->of_function;
+}
+
+static inline int is_in_range(const struct probity_report *report,
+                              const struct probity_scope *scope)
+{
+    return scope->enter_wall_ns >= report->options.from_ns &&
+           scope->enter_wall_ns < report->options.to_ns;
+}
+
+/* Elapsed time covers the calls whose times make up the total. */
+static inline int has_total(const struct probity_report *report, const struct probity_scope *scope)
+{
+    return scope->recursion == 0 && !scope->is_untimed && is_in_range(report, scope);
+}
+
+static void on_opened(void *context, struct probity_scope *scope, const struct probity_event *event)
+{
+    struct probity_report *report = context;
+    struct row_item *item = *scope->of_function;
+
+    if (__builtin_expect(item == NULL, 0) && (item = add_row(report, scope, event)) == NULL)
+        return;
+    if (!has_total(report, scope))
+        return;
+    if (__builtin_expect(event->kind == PROBITY_EVENT_ENTER, 1))
+        probity_active_time_enter(&item->function->elapsed, event->wall_ns);
+    else
+        probity_active_time_enter_back(&item->function->elapsed, scope->enter_wall_ns);
+}
+
+/* Continues or suspends the elapsed time of a function when its thread resumes or pauses. */
+static void switch_elapsed(struct probity_report *report, const struct probity_scope *scope,
+                           int goes_on, uint64_t now_ns)
+{
+    struct row_item *item = *scope->of_function;
+
+    if (item == NULL || !has_total(report, scope))
+        return;
+    if (goes_on)
+        probity_active_time_enter(&item->function->elapsed, now_ns);
+    else
+        probity_active_time_leave(&item->function->elapsed, now_ns);
+}
+
+/* A pause is excluded from the times of the callers too, unless they were called during a pause. */
+static void switch_callers(struct probity_report *report, uint32_t slot, uint32_t depth,
+                           int goes_on, uint64_t now_ns)
+{
+    while (depth-- > 0) {
+        const struct probity_scope *caller = probity_scopes_at(report->scopes, slot, depth);
+        if (caller->is_paused)
+            return;
+        switch_elapsed(report, caller, goes_on, now_ns);
+    }
+}
+
+static __attribute__((noinline)) uint64_t measured(enum probity_report_key measure,
+                                                   const struct probity_scope *scope)
+{
+    struct probity_scope_time time = scope->total;
+
+    if (measure == PROBITY_REPORT_SELF || measure == PROBITY_REPORT_CPU_SELF ||
+        measure == PROBITY_REPORT_OFF_SELF)
+        time = probity_scope_self(scope);
+    switch (measure) {
+    case PROBITY_REPORT_CPU_TOTAL:
+    case PROBITY_REPORT_CPU_SELF: return time.cpu_ns;
+    case PROBITY_REPORT_OFF_TOTAL:
+    case PROBITY_REPORT_OFF_SELF:
+        return time.wall_ns > time.cpu_ns ? time.wall_ns - time.cpu_ns : 0;
+    default: return time.wall_ns;
+    }
+}
+
+static void add_costs(struct probity_report_sums *sums, const struct probity_scope *scope)
+{
+    sums->uncosted += !scope->is_costed;
+    if (scope->recursion == 0)
+        probity_cost_join(&sums->total_cost, &scope->total_cost);
+    probity_cost_join(&sums->self_cost, &scope->self_cost);
+}
+
+static void on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
+                      uint32_t thread_slot, const struct probity_event *event)
+{
+    struct probity_report *report = context;
+    struct row_item *item = *scope->of_function;
+    uint64_t end_ns = scope->enter_wall_ns + scope->elapsed.wall_ns;
+
+    (void)event;
+    if (__builtin_expect(scope->is_paused, 0))
+        switch_callers(report, thread_slot, scope->depth, 1, end_ns);
+    if (item == NULL || !is_in_range(report, scope))
+        return;
+    struct probity_report_sums *sums = &item->row.sums;
+    sums->calls++;
+    sums->repaired += !probity_scope_end_is_recorded(how);
+    if (scope->is_untimed) {
+        sums->untimed++;
+        return;
+    }
+    if (__builtin_expect(report->options.costs_of != NULL, 0))
+        add_costs(sums, scope);
+    if (scope->recursion == 0) {
+        probity_scope_time_add(&sums->total, scope->total);
+        if (__builtin_expect(!scope->is_paused, 1))
+            probity_active_time_leave(&item->function->elapsed, end_ns);
+    }
+    probity_scope_time_add(&sums->self, probity_scope_self(scope));
+    probity_scope_time_add(&sums->paused, scope->paused);
+    uint64_t ns = scope->total.wall_ns;
+    if (__builtin_expect(report->options.measure != PROBITY_REPORT_TOTAL, 0))
+        ns = measured(report->options.measure, scope);
+    /* The duration of a call is unknown until it ends. */
+    if (how == PROBITY_SCOPE_OPEN)
+        sums->open++;
+    else if (add_duration(sums, ns) != 0)
+        report->error = PROBITY_ERROR_MEMORY;
+}
+
+static int is_top_paused(const struct probity_report *report, uint32_t slot)
+{
+    const struct probity_scope *top = probity_scopes_top(report->scopes, slot);
+
+    return top != NULL && top->is_paused;
+}
+
+/* A pause without effect is ignored. */
+static int put_pause(struct probity_report *report, const struct probity_event *event,
+                     const struct probity_scopes_listener *listener)
+{
+    uint32_t slot = event->thread_slot;
+    int was_paused = is_top_paused(report, slot);
+    int error = probity_scopes_put(report->scopes, event, listener);
+    int is_paused = is_top_paused(report, slot);
+
+    if (error == 0 && was_paused != is_paused) {
+        const struct probity_scope *top = probity_scopes_top(report->scopes, slot);
+        switch_elapsed(report, top, !is_paused, event->wall_ns);
+        switch_callers(report, slot, top->depth, !is_paused, event->wall_ns);
+    }
+    return error;
+}
+
+int probity_report_put(struct probity_report *report, const struct probity_event *event)
+{
+    const struct probity_scopes_listener listener = {on_opened, on_closed, report};
+    int is_pause = event->kind == PROBITY_EVENT_PAUSE || event->kind == PROBITY_EVENT_RESUME;
+    int error = __builtin_expect(is_pause, 0)
+                    ? put_pause(report, event, &listener)
+                    : probity_scopes_put(report->scopes, event, &listener);
+
+    if (__builtin_expect(event->kind == PROBITY_EVENT_THREAD_NAME, 0) &&
+        report->options.by_thread && error == 0)
+        error = probity_thread_table_name(&report->threads, event);
+    return error != 0 ? error : report->error;
+}
+
+/* Rows of a profile have separate threads, numbered after all slots of a reader. */
+int probity_report_add_row(struct probity_report *report, const struct probity_report_row *row)
+{
+    struct probity_report_row like = *row;
+    const struct probity_thread_label *wanted = row->thread;
+    uint64_t slot = 0;
+
+    like.thread = NULL;
+    if (report->options.by_thread) {
+        like.thread = probity_thread_table_add(&report->threads, wanted);
+        if (like.thread == NULL)
+            return PROBITY_ERROR_MEMORY;
+        slot = UINT64_C(1) << 63 | (uint64_t)wanted->trace << 32 | wanted->thread;
+    }
+    struct row_item *item = row_at(report, &like, slot);
+    report->rows_repaired += row->sums.repaired;
+    if (item == NULL)
+        return PROBITY_ERROR_MEMORY;
+    item->row.sums.profiled += row->sums.calls;
+    return add_sums(&item->row.sums, &row->sums);
+}
+
+/* ---- The end -----------------------------------------------------------------------------------
+ */
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static int compare_functions(const struct probity_report_row *a, const struct probity_report_row *b)
+{
+    const struct probity_function_key left = {a->function, a->trace, a->number};
+    const struct probity_function_key right = {b->function, b->trace, b->number};
+
+    return probity_function_compare(&left, &right);
+}
+
+static int compare_rows(const void *left, const void *right)
+{
+    const struct probity_report_row *a = left, *b = right;
+    int order = compare_functions(a, b);
+
+    if (order == 0 && a->thread != NULL && b->thread != NULL) {
+        order = compare_numbers(a->thread->trace, b->thread->trace);
+        order = order != 0 ? order : compare_numbers(a->thread->thread, b->thread->thread);
+    }
+    return order;
+}
+
+/* Leaves out rows without a call: their calls were not in the time range. The copies take over the
+ * histograms. */
+static int collect_rows(struct probity_report *report)
+{
+    report->sorted = calloc(report->row_count + 1, sizeof *report->sorted);
+    report->functions = calloc(report->row_count + 1, sizeof *report->functions);
+    if (report->sorted == NULL || report->functions == NULL)
+        return PROBITY_ERROR_MEMORY;
+    for (struct row_item *item = report->rows; item != NULL; item = item->next) {
+        if (item->row.sums.calls == 0)
+            continue;
+        report->sorted[report->sorted_count++] = item->row;
+        item->row.sums.durations = (struct probity_histogram){0};
+    }
+    if (report->sorted_count > 1)
+        qsort(report->sorted, report->sorted_count, sizeof *report->sorted, compare_rows);
+    return 0;
+}
+
+/* Merges rows that differ in nothing that is shown. */
+static int join_rows(struct probity_report *report)
+{
+    struct probity_report_row *rows = report->sorted;
+    size_t kept = 0;
+    int error = 0;
+
+    for (size_t i = 0; error == 0 && i < report->sorted_count; i++) {
+        if (kept > 0 && compare_rows(&rows[kept - 1], &rows[i]) == 0) {
+            error = add_sums(&rows[kept - 1].sums, &rows[i].sums);
+            probity_histogram_release(&rows[i].sums.durations);
+        } else if (kept++ != i) {
+            rows[kept - 1] = rows[i];
+            rows[i].sums.durations = (struct probity_histogram){0};
+        }
+    }
+    if (error == 0)
+        report->sorted_count = kept;
+    return error;
+}
+
+/* For a single thread it is the total, because a thread is in one outermost call at a time. */
+static int set_elapsed(struct probity_report *report)
+{
+    for (size_t i = 0; i < report->sorted_count; i++)
+        report->sorted[i].sums.elapsed_ns = report->sorted[i].sums.total.wall_ns;
+    for (size_t i = 0; i < report->function_count; i++) {
+        struct probity_report_function *function = &report->functions[i];
+        const struct probity_report_row like = {function->function, function->trace,
+                                                function->number, NULL, {0}};
+        const struct function_item *item = function_at(report, &like);
+        if (item == NULL)
+            return PROBITY_ERROR_MEMORY;
+        function->sums.elapsed_ns = item->elapsed.sum_ns;
+    }
+    return 0;
+}
+
+int probity_report_finish(struct probity_report *report)
+{
+    const struct probity_scopes_listener listener = {on_opened, on_closed, report};
+    struct probity_report_function *function = NULL;
+
+    probity_scopes_finish(report->scopes, &listener);
+    report->repairs = *probity_scopes_repairs(report->scopes);
+    report->repairs.unwound += report->rows_repaired;
+    int error = report->error != 0 ? report->error : collect_rows(report);
+    if (error == 0)
+        error = join_rows(report);
+    for (size_t i = 0; error == 0 && i < report->sorted_count; i++) {
+        struct probity_report_row *row = &report->sorted[i];
+        if (i == 0 || compare_functions(row - 1, row) != 0) {
+            function = &report->functions[report->function_count++];
+            *function = (struct probity_report_function){
+                .function = row->function, .trace = row->trace, .number = row->number,
+                .signature = row->function != NULL ? row->function->signature : "",
+                .sums.min_ns = UINT64_MAX, .rows = row};
+        }
+        function->row_count += report->options.by_thread != 0;
+        error = add_sums(&function->sums, &row->sums);
+        if (!report->options.by_thread)
+            probity_histogram_release(&row->sums.durations);
+    }
+    return error == 0 ? set_elapsed(report) : error;
+}
+
+struct probity_report_function *probity_report_functions(struct probity_report *report,
+                                                         size_t *ret_count)
+{
+    *ret_count = report->function_count;
+    return report->functions;
+}
+
+const struct probity_scopes_repairs *probity_report_repairs(const struct probity_report *report)
+{
+    return &report->repairs;
+}
+
+int probity_report_open(const struct probity_report_options *options,
+                        struct probity_report **ret_report)
+{
+    struct probity_report *report = calloc(1, sizeof *report);
+
+    if (report == NULL || probity_scopes_open(&report->scopes) != 0) {
+        free(report);
+        return PROBITY_ERROR_MEMORY;
+    }
+    if (options != NULL)
+        report->options = *options;
+    if (report->options.measure == 0)
+        report->options.measure = PROBITY_REPORT_TOTAL;
+    if (report->options.costs_of != NULL &&
+        probity_scopes_want_costs(report->scopes, report->options.costs_of) != 0) {
+        probity_report_close(report);
+        return PROBITY_ERROR_MEMORY;
+    }
+    if (report->options.to_ns == 0)
+        report->options.to_ns = UINT64_MAX;
+    report->same.item_bytes = sizeof(struct function_item);
+    *ret_report = report;
+    return 0;
+}
+
+void probity_report_close(struct probity_report *report)
+{
+    struct row_item *row;
+
+    for (size_t i = 0; i < report->function_count; i++)
+        probity_histogram_release(&report->functions[i].sums.durations);
+    for (size_t i = 0; i < report->sorted_count; i++)
+        probity_histogram_release(&report->sorted[i].sums.durations);
+    while ((row = report->rows) != NULL) {
+        report->rows = row->next;
+        probity_histogram_release(&row->row.sums.durations);
+        free(row);
+    }
+    for (struct probity_same_function *same = report->same.items; same != NULL; same = same->next)
+        free(((struct function_item *)same)->elapsed.past);
+    probity_same_functions_release(&report->same);
+    probity_scopes_close(report->scopes);
+    free(report->places);
+    probity_thread_table_release(&report->threads);
+    free(report->sorted);
+    free(report->functions);
+    free(report);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * report_csv.c: a report as CSV. The columns are always the same.
+ */
+#include "answers/report/report_csv.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "answers/report/report_text.h"
+#include "print/csv_cell.h"
+
+const struct probity_report_member probity_report_members[PROBITY_REPORT_MEMBERS] = {
+    {"total_ns", PROBITY_REPORT_TOTAL},
+    {"self_ns", PROBITY_REPORT_SELF},
+    {"paused_ns", PROBITY_REPORT_PAUSED},
+    {"cpu_total_ns", PROBITY_REPORT_CPU_TOTAL},
+    {"cpu_self_ns", PROBITY_REPORT_CPU_SELF},
+    {"off_cpu_total_ns", PROBITY_REPORT_OFF_TOTAL},
+    {"off_cpu_self_ns", PROBITY_REPORT_OFF_SELF},
+    {"elapsed_ns", PROBITY_REPORT_ELAPSED},
+    {"parallelism", PROBITY_REPORT_PARALLELISM},
+    {"min_ns", PROBITY_REPORT_MIN},
+    {"mean_ns", PROBITY_REPORT_MEAN},
+    {"p50_ns", PROBITY_REPORT_P50},
+    {"p90_ns", PROBITY_REPORT_P90},
+    {"p99_ns", PROBITY_REPORT_P99},
+    {"max_ns", PROBITY_REPORT_MAX}};
+
+void probity_report_csv_field(FILE *stream, const char *text)
+{
+    char piece[PROBITY_CSV_CELL_ROOM];
+    size_t bytes = strlen(text);
+    int is_quoted = probity_csv_cell_is_quoted(text, bytes);
+
+    if (is_quoted)
+        fputc('"', stream);
+    while (bytes > 0) {
+        const char *end = probity_csv_cell_piece(piece, &text, &bytes);
+        fwrite(piece, 1, (size_t)(end - piece), stream);
+    }
+    if (is_quoted)
+        fputc('"', stream);
+}
+
+static void put_function(FILE *stream, const struct probity_report_function *entry)
+{
+    const struct probity_function *function = entry->function;
+
+    if (function == NULL) {
+        fprintf(stream, "site-%" PRIu32 ",,,,", entry->number);
+        return;
+    }
+    probity_report_csv_field(stream, function->name);
+    fputc(',', stream);
+    probity_report_csv_field(stream, entry->signature);
+    fputc(',', stream);
+    probity_report_csv_field(stream, function->file);
+    fprintf(stream, ",%" PRIu32 ",", function->line);
+}
+
+void probity_report_csv_thread(FILE *stream, const struct probity_thread_label *thread)
+{
+    if (thread == NULL) {
+        fputs(",,", stream);
+        return;
+    }
+    fprintf(stream, "%" PRIu32 ",%" PRIu32 ",", thread->pid, thread->tid);
+    probity_report_csv_field(stream, thread->name != NULL ? thread->name : "");
+}
+
+static void put_sums(FILE *stream, const struct probity_report_sums *sums, int is_cpu_known)
+{
+    fprintf(stream, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, sums->calls, sums->untimed,
+            sums->repaired);
+    for (size_t i = 0; i < PROBITY_REPORT_MEMBERS; i++) {
+        uint64_t value = probity_report_value(sums, probity_report_members[i].key);
+        if (!probity_report_is_known(sums, probity_report_members[i].key, is_cpu_known))
+            fputc(',', stream);
+        else if (probity_report_members[i].key == PROBITY_REPORT_PARALLELISM)
+            fprintf(stream, ",%" PRIu64 ".%03u", value / 1000, (unsigned)(value % 1000));
+        else
+            fprintf(stream, ",%" PRIu64, value);
+    }
+    fprintf(stream, ",%.4f", probity_report_quantile_error(sums));
+    for (int key = PROBITY_REPORT_TOTAL_CORRECTED; key <= PROBITY_REPORT_SELF_ERROR; key++) {
+        if (probity_report_is_known(sums, key, is_cpu_known))
+            fprintf(stream, ",%" PRIu64, probity_report_value(sums, key));
+        else
+            fputc(',', stream);
+    }
+    fputc('\n', stream);
+}
+
+void probity_report_csv(FILE *stream, const struct probity_reader *reader,
+                        const struct probity_report_function *functions, size_t count)
+{
+    int is_cpu_known = probity_report_has_cpu(reader);
+
+    fputs("function,signature,file,line,pid,tid,thread,calls,calls_untimed,calls_repaired",
+          stream);
+    for (size_t i = 0; i < PROBITY_REPORT_MEMBERS; i++)
+        fprintf(stream, ",%s", probity_report_members[i].name);
+    fputs(",percentile_error,total_corrected_ns,total_error_ns,self_corrected_ns,self_error_ns\n",
+          stream);
+    for (size_t i = 0; i < count; i++) {
+        put_function(stream, &functions[i]);
+        probity_report_csv_thread(stream, NULL);
+        put_sums(stream, &functions[i].sums, is_cpu_known);
+        for (size_t j = 0; j < functions[i].row_count; j++) {
+            put_function(stream, &functions[i]);
+            probity_report_csv_thread(stream, functions[i].rows[j].thread);
+            put_sums(stream, &functions[i].rows[j].sums, is_cpu_known);
+        }
+    }
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * report_csv.h: a report as CSV (RFC 4180).
+ */
+#ifndef PROBITY_ANSWERS_REPORT_REPORT_CSV_H
+#define PROBITY_ANSWERS_REPORT_REPORT_CSV_H
+
+#include <stdio.h>
+
+#include "answers/report/report.h"
+#include "reader/reader.h"
+
+enum { PROBITY_REPORT_MEMBERS = 15 };
+
+/* The times of a function, with the same names in CSV and JSON. */
+struct probity_report_member {
+    const char *name;
+    enum probity_report_key key;
+};
+
+extern const struct probity_report_member probity_report_members[PROBITY_REPORT_MEMBERS];
+
+/* Writes a field, quoted if necessary. */
+void probity_report_csv_field(FILE *stream, const char *text);
+
+/* Writes three fields: process id, thread id, name; empty if NULL. */
+void probity_report_csv_thread(FILE *stream, const struct probity_thread_label *thread);
+
+/* A header line, then one line for each function in order, followed by one for each of its rows
+ * by thread, with thread ids. Times are ns; unknown values are empty. Write errors stay in the
+ * stream. */
+void probity_report_csv(FILE *stream, const struct probity_reader *reader,
+                        const struct probity_report_function *functions, size_t count);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * report_json.h: a report as JSON. Needs libjansson.
+ */
+#ifndef PROBITY_ANSWERS_REPORT_REPORT_JSON_H
+#define PROBITY_ANSWERS_REPORT_REPORT_JSON_H
+
+#include <stdio.h>
+
+#include "answers/report/report.h"
+#include "reader/reader.h"
+
+/* Writes a text from the traced program, quoted; null if NULL. Write errors stay in the stream.
+ * Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_report_json_string(FILE *stream, const char *text);
+
+/* Writes the beginning of such an object: {"traces": ... without repairs. Returns as below. */
+int probity_report_json_traces(FILE *stream, const struct probity_reader *reader);
+
+/* Writes the same with repairs: {"traces": ..., "repairs": ... Returns as below. */
+int probity_report_json_head(FILE *stream, const struct probity_reader *reader,
+                             const struct probity_scopes_repairs *repairs);
+
+/* One object: the traces, the repairs, and `functions` in order. Times are ns. Returns 0,
+ * PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE. */
+int probity_report_json(FILE *stream, const struct probity_reader *reader,
+                        const struct probity_report_function *functions, size_t count,
+                        const struct probity_scopes_repairs *repairs);
+
+#endif

@@ -1,0 +1,605 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * report_text.c: the table of a report. All columns but the last have fixed widths, so that the
+ * tables of two runs can be compared side by side.
+ */
+#include "answers/report/report_text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answers/report/table.h"
+#include "print/text.h"
+
+enum { CALLS_COLUMNS = 9, TIME_COLUMNS = 8, CORRECTED_COLUMNS = 10,
+       SPREAD_COLUMNS = 2 + PROBITY_SPARKLINE_CELLS, PART_BYTES = 256 };
+
+static const enum probity_report_key usual_columns[] = {
+    PROBITY_REPORT_CALLS,    PROBITY_REPORT_TOTAL, PROBITY_REPORT_SELF, PROBITY_REPORT_CPU_TOTAL,
+    PROBITY_REPORT_CPU_SELF, PROBITY_REPORT_MIN,   PROBITY_REPORT_MEAN, PROBITY_REPORT_P50,
+    PROBITY_REPORT_P99,      PROBITY_REPORT_MAX,   PROBITY_REPORT_DISTRIBUTION};
+
+static const enum probity_report_key all_columns[] = {
+    PROBITY_REPORT_CALLS,     PROBITY_REPORT_TOTAL,       PROBITY_REPORT_SELF,
+    PROBITY_REPORT_PAUSED,    PROBITY_REPORT_CPU_TOTAL,   PROBITY_REPORT_CPU_SELF,
+    PROBITY_REPORT_OFF_TOTAL, PROBITY_REPORT_OFF_SELF,    PROBITY_REPORT_ELAPSED,
+    PROBITY_REPORT_PARALLELISM, PROBITY_REPORT_MIN,       PROBITY_REPORT_MEAN,
+    PROBITY_REPORT_P50,       PROBITY_REPORT_P90,         PROBITY_REPORT_P99,
+    PROBITY_REPORT_MAX,       PROBITY_REPORT_DISTRIBUTION};
+
+static const enum probity_report_key corrected_columns[] = {
+    PROBITY_REPORT_CALLS,           PROBITY_REPORT_TOTAL,       PROBITY_REPORT_TOTAL_CORRECTED,
+    PROBITY_REPORT_TOTAL_ERROR,     PROBITY_REPORT_SELF,        PROBITY_REPORT_SELF_CORRECTED,
+    PROBITY_REPORT_SELF_ERROR};
+
+/* A table being written. */
+struct table {
+    FILE *stream;
+    const struct probity_report_layout *layout;
+    enum probity_report_key keys[PROBITY_REPORT_KEYS]; /* of the columns, in order */
+    size_t count;
+    struct probity_table_column columns[PROBITY_REPORT_KEYS]; /* these, and those that do not fit */
+    size_t column_count;
+    uint64_t shown; /* one bit per column */
+    int is_cpu_known, has_pids, has_spread;
+    struct probity_sparkline spread;
+    uint64_t all_ns[PROBITY_REPORT_KEYS]; /* totals, for keys that have shares */
+};
+
+/* Titles above neighbouring columns of one group, and above a single column of it. */
+enum group { GROUP_CALLS, GROUP_WALL, GROUP_CPU, GROUP_OFF, GROUP_THREADS, GROUP_CALL,
+             GROUP_CORRECTED };
+
+static const struct {
+    const char *title, *narrow;
+} groups[] = {{NULL, NULL},
+              {"wall time", "wall"},
+              {"CPU time", "CPU"},
+              {"off the CPU", "off CPU"},
+              {"all threads", "threads"},
+              {"wall time of one call", "a call"},
+              {"less overhead", "corrected"}};
+
+/* rank: as in struct probity_table_column. */
+static const struct {
+    enum group group;
+    int rank;
+    const char *name;
+} heads[PROBITY_REPORT_KEYS] = {
+    [PROBITY_REPORT_CALLS] = {GROUP_CALLS, 0, "calls"},
+    [PROBITY_REPORT_TOTAL] = {GROUP_WALL, 1, "total"},
+    [PROBITY_REPORT_SELF] = {GROUP_WALL, 0, "self"},
+    [PROBITY_REPORT_PAUSED] = {GROUP_WALL, 0, "paused"},
+    [PROBITY_REPORT_CPU_TOTAL] = {GROUP_CPU, 8, "total"},
+    [PROBITY_REPORT_CPU_SELF] = {GROUP_CPU, 2, "self"},
+    [PROBITY_REPORT_OFF_TOTAL] = {GROUP_OFF, 0, "total"},
+    [PROBITY_REPORT_OFF_SELF] = {GROUP_OFF, 0, "self"},
+    [PROBITY_REPORT_ELAPSED] = {GROUP_THREADS, 0, "elapsed"},
+    [PROBITY_REPORT_PARALLELISM] = {GROUP_THREADS, 0, "at once"},
+    [PROBITY_REPORT_MIN] = {GROUP_CALL, 9, "min"},
+    [PROBITY_REPORT_MEAN] = {GROUP_CALL, 5, "mean"},
+    [PROBITY_REPORT_P50] = {GROUP_CALL, 7, "p50"},
+    [PROBITY_REPORT_P90] = {GROUP_CALL, 0, "p90"},
+    [PROBITY_REPORT_P99] = {GROUP_CALL, 4, "p99"},
+    [PROBITY_REPORT_MAX] = {GROUP_CALL, 6, "max"},
+    [PROBITY_REPORT_TOTAL_CORRECTED] = {GROUP_CORRECTED, 1, "total"},
+    [PROBITY_REPORT_TOTAL_ERROR] = {GROUP_CORRECTED, 2, "+-"},
+    [PROBITY_REPORT_SELF_CORRECTED] = {GROUP_CORRECTED, 0, "self"},
+    [PROBITY_REPORT_SELF_ERROR] = {GROUP_CORRECTED, 0, "+-"},
+    [PROBITY_REPORT_DISTRIBUTION] = {GROUP_CALL, 3, "distribution"}};
+
+static int width_of(enum probity_report_key key)
+{
+    if (key == PROBITY_REPORT_TOTAL_CORRECTED || key == PROBITY_REPORT_SELF_CORRECTED)
+        return CORRECTED_COLUMNS;
+    if (key == PROBITY_REPORT_DISTRIBUTION)
+        return SPREAD_COLUMNS;
+    return key == PROBITY_REPORT_CALLS ? CALLS_COLUMNS : TIME_COLUMNS;
+}
+
+static struct probity_table_column column_of(enum probity_report_key key)
+{
+    return (struct probity_table_column){
+        .width = width_of(key), .rank = heads[key].rank, .title = heads[key].name,
+        .name = probity_report_key_name(key), .group = groups[heads[key].group].title,
+        .narrow = groups[heads[key].group].narrow};
+}
+
+/* Requested columns are always shown; of the usual ones, those that fit. */
+static void fit_columns(struct table *table, const enum probity_report_key *keys, size_t count)
+{
+    const struct probity_report_layout *layout = table->layout;
+    int is_asked_for = layout->column_count > 0 || layout->is_wide;
+
+    if (!is_asked_for && !layout->has_pictures && keys[count - 1] == PROBITY_REPORT_DISTRIBUTION)
+        count--;
+    for (size_t i = 0; i < count; i++)
+        table->columns[i] = column_of(keys[i]);
+    table->column_count = count;
+    table->shown = probity_table_fit(table->columns, count,
+                                     is_asked_for ? 0 : layout->line_columns);
+    for (size_t i = 0; i < count; i++) {
+        if (table->shown >> i & 1)
+            table->keys[table->count++] = keys[i];
+    }
+}
+
+static void choose_columns(struct table *table)
+{
+    const struct probity_report_layout *layout = table->layout;
+
+    if (layout->column_count > 0)
+        fit_columns(table, layout->columns, layout->column_count);
+    else if (layout->is_corrected)
+        fit_columns(table, corrected_columns, sizeof corrected_columns / sizeof *corrected_columns);
+    else if (layout->is_wide)
+        fit_columns(table, all_columns, sizeof all_columns / sizeof *all_columns);
+    else
+        fit_columns(table, usual_columns, sizeof usual_columns / sizeof *usual_columns);
+}
+
+const char *probity_report_time_text(uint64_t ns, char *ret_text)
+{
+    static const struct {
+        uint64_t ns;
+        const char *unit;
+    } units[] = {{1000, "us"}, {1000000, "ms"}, {1000000000, "s"}, {UINT64_C(3600000000000), "h"}};
+    size_t unit = 0;
+
+    if (ns < 1000) {
+        snprintf(ret_text, PROBITY_REPORT_TIME_BYTES, "%uns", (unsigned)ns);
+        return ret_text;
+    }
+    /* Seconds may have more digits, because minutes and hours are not decimal. */
+    while (unit < 3 && ns >= (unit < 2 ? units[unit + 1].ns : UINT64_C(99999) * 1000000000))
+        unit++;
+    uint64_t whole = ns / units[unit].ns, rest = ns % units[unit].ns;
+    int digits = whole < 10 ? 3 : whole < 100 ? 2 : whole < 1000 ? 1 : 0;
+    unsigned scale = digits == 3 ? 1000 : digits == 2 ? 100 : 10;
+    /* Truncated, not rounded: 999.96 us must not become a millisecond. */
+    unsigned fraction = (unsigned)((double)rest / (double)units[unit].ns * scale);
+    fraction = fraction < scale ? fraction : scale - 1;
+    if (digits == 0)
+        snprintf(ret_text, PROBITY_REPORT_TIME_BYTES, "%" PRIu64 "%s", whole, units[unit].unit);
+    else
+        snprintf(ret_text, PROBITY_REPORT_TIME_BYTES, "%" PRIu64 ".%0*u%s", whole, digits, fraction,
+                 units[unit].unit);
+    return ret_text;
+}
+
+const char *probity_report_real_time_text(double ns, char *ret_text)
+{
+    const double least_too_large = 18446744073709551616.0;
+    uint64_t count = ns > 0 ? UINT64_MAX : 0;
+
+    if (ns > 0 && ns + 0.5 < least_too_large)
+        count = (uint64_t)(ns + 0.5);
+    return probity_report_time_text(count, ret_text);
+}
+
+/* Written in parts: each byte may become four, and the stack may be that of a thread of the
+ * program. */
+void probity_report_put_safe(FILE *stream, const char *text, size_t bytes)
+{
+    char safe[4 * PART_BYTES];
+
+    while (bytes > 0) {
+        size_t part = bytes > PART_BYTES ? probity_text_whole(text, PART_BYTES) : bytes;
+        const char *end = probity_text_put(safe, safe + sizeof safe, text, part, '\0');
+        fwrite(safe, 1, (size_t)(end - safe), stream);
+        text += part;
+        bytes -= part;
+    }
+}
+
+size_t probity_report_safe_columns(const char *text, size_t bytes)
+{
+    enum { FOLLOWING_MASK = 0xc0, FOLLOWING = 0x80 }; /* of continuation bytes of UTF-8 */
+    char safe[4 * PART_BYTES];
+    size_t columns = 0;
+
+    while (bytes > 0) {
+        size_t part = bytes > PART_BYTES ? probity_text_whole(text, PART_BYTES) : bytes;
+        const char *end = probity_text_put(safe, safe + sizeof safe, text, part, '\0');
+        for (const char *at = safe; at < end; at++)
+            columns += (*at & FOLLOWING_MASK) != FOLLOWING;
+        text += part;
+        bytes -= part;
+    }
+    return columns;
+}
+
+int probity_report_has_cpu(const struct probity_reader *reader)
+{
+    for (size_t i = 0; i < probity_reader_traces(reader); i++) {
+        if (probity_reader_facts(reader, i)->info.flags & PROBITY_INFO_CPU_TIME)
+            return 1;
+    }
+    return 0;
+}
+
+static void put_head(const struct table *table)
+{
+    const char *start = table->layout->has_colour ? "\033[1m" : "";
+    const char *end = table->layout->has_colour ? "\033[0m" : "";
+
+    fputs(start, table->stream);
+    probity_table_put_groups(table->stream, table->columns, table->column_count, table->shown);
+    fprintf(table->stream, "%s\n%s", end, start);
+    for (size_t i = 0; i < table->count; i++) {
+        const char *name = heads[table->keys[i]].name;
+        if (table->keys[i] == PROBITY_REPORT_DISTRIBUTION)
+            fprintf(table->stream, "  %-*s", SPREAD_COLUMNS - 2, name);
+        else
+            fprintf(table->stream, "%*s", width_of(table->keys[i]), name);
+    }
+    fprintf(table->stream, "  function%s\n", end);
+}
+
+/* A time smaller than its error may be anything up to their sum. */
+void probity_report_put_corrected(FILE *stream, struct probity_corrected corrected)
+{
+    char text[PROBITY_REPORT_TIME_BYTES], below[PROBITY_REPORT_TIME_BYTES + 2];
+
+    if (corrected.is_below)
+        snprintf(below, sizeof below, "< %s",
+                 probity_report_time_text(corrected.most_ns, text));
+    else
+        snprintf(below, sizeof below, "%s", probity_report_time_text(corrected.ns, text));
+    fprintf(stream, "%*s", CORRECTED_COLUMNS, below);
+}
+
+static void put_spread(const struct table *table, const struct probity_report_sums *sums)
+{
+    uint64_t counts[PROBITY_SPARKLINE_CELLS];
+
+    probity_sparkline_count(&table->spread, &sums->durations, counts);
+    fputs("  ", table->stream);
+    probity_table_put_spread(table->stream, table->layout->is_utf8, counts);
+}
+
+/* Self times add up to the total of all functions; total times do not. */
+static const char *begin_share(const struct table *table, enum probity_report_key key,
+                               uint64_t value)
+{
+    uint64_t all = table->all_ns[key];
+
+    if (!table->layout->has_colour || all == 0)
+        return "";
+    return probity_table_begin_share(table->stream, (double)value / (double)all);
+}
+
+static void put_value(const struct table *table, const struct probity_report_sums *sums,
+                      enum probity_report_key key)
+{
+    FILE *stream = table->stream;
+    char text[PROBITY_REPORT_TIME_BYTES];
+
+    if (!probity_report_is_known(sums, key, table->is_cpu_known)) {
+        /* An unknown time is not shown as 0. */
+        fprintf(stream, "%*s", width_of(key), key == PROBITY_REPORT_DISTRIBUTION ? "" : "-");
+        return;
+    }
+    uint64_t value = probity_report_value(sums, key);
+    const char *end = begin_share(table, key, value);
+    if (key == PROBITY_REPORT_CALLS)
+        fprintf(stream, "%*" PRIu64, CALLS_COLUMNS, value);
+    else if (key == PROBITY_REPORT_PARALLELISM)
+        fprintf(stream, "%*.2f", TIME_COLUMNS, (double)value / 1000);
+    else if (key == PROBITY_REPORT_DISTRIBUTION)
+        put_spread(table, sums);
+    else if (width_of(key) == CORRECTED_COLUMNS)
+        probity_report_put_corrected(
+            stream, probity_report_corrected(sums, key == PROBITY_REPORT_SELF_CORRECTED));
+    else
+        fprintf(stream, "%*s", TIME_COLUMNS, probity_report_time_text(value, text));
+    fputs(end, stream);
+}
+
+static void put_sums(const struct table *table, const struct probity_report_sums *sums)
+{
+    for (size_t i = 0; i < table->count; i++)
+        put_value(table, sums, table->keys[i]);
+    fputs("  ", table->stream);
+}
+
+/* ---- Names --------------------------------------------------------------------------------------
+ */
+
+struct label {
+    const char *text;
+    size_t bytes, index;
+};
+
+static struct label label_of(const struct probity_report_function *entry)
+{
+    struct label label = {.text = ""};
+
+    if (entry->function != NULL)
+        label.text = probity_text_qualified(entry->function->signature, entry->function->name,
+                                            &label.bytes);
+    return label;
+}
+
+static int compare_labels(const void *left, const void *right)
+{
+    const struct label *a = left, *b = right;
+    int order = memcmp(a->text, b->text, a->bytes < b->bytes ? a->bytes : b->bytes);
+
+    return order != 0 ? order : (a->bytes > b->bytes) - (a->bytes < b->bytes);
+}
+
+/* Marks functions that share their name with another one, by index; NULL if out of memory, and then
+ * they are not distinguished. */
+static char *find_namesakes(const struct probity_report_function *functions, size_t count)
+{
+    struct label *labels = calloc(count + 1, sizeof *labels);
+    char *are_namesakes = calloc(count + 1, 1);
+
+    for (size_t i = 0; labels != NULL && i < count; i++) {
+        labels[i] = label_of(&functions[i]);
+        labels[i].index = i;
+    }
+    if (labels != NULL)
+        qsort(labels, count, sizeof *labels, compare_labels);
+    for (size_t i = 1; labels != NULL && are_namesakes != NULL && i < count; i++) {
+        if (compare_labels(&labels[i - 1], &labels[i]) == 0)
+            are_namesakes[labels[i - 1].index] = are_namesakes[labels[i].index] = 1;
+    }
+    free(labels);
+    return are_namesakes;
+}
+
+/* Functions of the same name are distinguished by signature, if the compiler supplied one, else by
+ * place. */
+static void put_function(FILE *stream, const struct probity_report_layout *layout,
+                         const struct probity_report_function *entry, int is_namesake)
+{
+    const struct probity_function *function = entry->function;
+    const char *signature = layout->has_signatures ? entry->signature : "";
+
+    if (function == NULL) {
+        fprintf(stream, "site-%" PRIu32, entry->number);
+        return;
+    }
+    if (is_namesake && *signature == '\0')
+        signature = function->signature;
+    struct label label = label_of(entry);
+    if (*signature != '\0')
+        probity_report_put_safe(stream, signature, strlen(signature));
+    else
+        probity_report_put_safe(stream, label.text, label.bytes);
+    if (layout->has_places || (is_namesake && function->signature[0] == '\0')) {
+        fputs("  ", stream);
+        probity_report_put_safe(stream, function->file, strlen(function->file));
+        fprintf(stream, ":%" PRIu32, function->line);
+    }
+}
+
+void probity_report_put_thread(FILE *stream, const struct probity_thread_label *thread,
+                               int has_pids)
+{
+    if (has_pids)
+        fprintf(stream, "%" PRIu32 "/", thread->pid);
+    fprintf(stream, "%" PRIu32, thread->tid);
+    if (thread->name != NULL) {
+        fputc(' ', stream);
+        probity_report_put_safe(stream, thread->name, strlen(thread->name));
+    }
+}
+
+static void put_repairs(FILE *stream, const struct probity_scopes_repairs *repairs)
+{
+    const struct {
+        uint64_t count;
+        const char *text;
+    } lines[] = {
+        {repairs->unwound, "ended without an exit record (longjmp, or records are missing)"},
+        {repairs->open, "still open at the end of their thread's records"},
+        {repairs->orphans, "exits without a matching entry"},
+        {repairs->pauses_unmatched, "pauses without effect (already paused, or no scope)"},
+        {repairs->resumes_unmatched, "resumes while not paused"}};
+
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        if (lines[i].count > 0)
+            fprintf(stream, "repaired: %" PRIu64 " %s\n", lines[i].count, lines[i].text);
+    }
+}
+
+static void put_traces(FILE *stream, int has_colour, const struct probity_reader *reader)
+{
+    char why[256];
+
+    for (size_t i = 0; i < probity_reader_traces(reader); i++) {
+        const struct probity_trace_facts *facts = probity_reader_facts(reader, i);
+        int is_complete = probity_trace_is_complete(facts, why, sizeof why);
+        const char *colour = !has_colour ? "" : is_complete ? "\033[32m" : "\033[1;31m";
+        fputs("trace: ", stream);
+        probity_report_put_safe(stream, facts->path, strlen(facts->path));
+        fprintf(stream, ": %s%s%s: %s\n", colour, is_complete ? "complete" : "INCOMPLETE",
+                has_colour ? "\033[0m" : "", why);
+        if (facts->totals.stalls > 0)
+            fprintf(stream, "trace: threads waited %" PRIu64 " times for a free chunk, %.6f s in "
+                    "total; wall times include these waits\n", facts->totals.stalls,
+                    (double)probity_trace_ns_of_ticks(facts, facts->totals.stall_ticks) / 1e9);
+        if (facts->clock_steps > 0)
+            fprintf(stream, "trace: the wall clock was adjusted %" PRIu64 " times; calls in "
+                    "progress then have wrong times\n", facts->clock_steps);
+    }
+}
+
+static void put_range(FILE *stream, const char *before, const struct probity_cost_range *range)
+{
+    const double units = PROBITY_COST_UNITS;
+
+    fprintf(stream, "%s%.1f to %.1f", before, (double)range->least / units,
+            (double)range->most / units);
+}
+
+/* The error is a large part of the time of calls that last only a few times as long as a reading
+ * may be early. */
+static void put_early(FILE *stream, const struct probity_costs *costs)
+{
+    enum { SHORT_CALL = 4 };
+    const double units = PROBITY_COST_UNITS;
+
+    if (costs->early == 0)
+        return;
+    fprintf(stream, "order: the clock may be read up to %.0f ns before preceding work has finished "
+            "(%.0f ns for floating point and divisions, longer for cache misses); for calls below "
+            "%.0f ns, record with PROBITY_ORDER=strict\n", (double)costs->early / units,
+            (double)costs->early_slow / units, SHORT_CALL * (double)costs->early / units);
+}
+
+void probity_report_put_overhead(FILE *stream, const struct probity_reader *reader)
+{
+    struct probity_costs costs;
+
+    for (size_t i = 0; i < probity_reader_traces(reader); i++) {
+        const struct probity_trace_facts *facts = probity_reader_facts(reader, i);
+        int is_profile = (facts->info.flags & PROBITY_INFO_PROFILE) != 0;
+        probity_costs_of(facts, &costs);
+        const struct probity_cost_range *own =
+            &costs.part[is_profile ? PROBITY_PART_PROFILED_OWN : PROBITY_PART_SCOPE_OWN];
+        if (!costs.is_known) {
+            fputs("overhead: not measured\n", stream);
+            continue;
+        }
+        put_range(stream, "overhead: a scope adds ", own);
+        put_range(stream, " ns to its self time, ", own + 1);
+        fputs(" ns to its caller's", stream);
+        if (costs.part[PROBITY_PART_HIT].most > 0)
+            put_range(stream, "; a hit ", &costs.part[PROBITY_PART_HIT]);
+        fputs(costs.part[PROBITY_PART_HIT].most > 0 ? " ns\n" : "\n", stream);
+        put_early(stream, &costs);
+    }
+}
+
+void probity_report_foot(FILE *stream, int has_colour, const struct probity_reader *reader,
+                         const struct probity_scopes_repairs *repairs)
+{
+    put_repairs(stream, repairs);
+    put_traces(stream, has_colour, reader);
+}
+
+/* Number of functions with percentiles that are shown and are less exact than they look. */
+static uint64_t rough_of(const struct probity_report_function *functions, size_t count,
+                         const struct table *table)
+{
+    uint64_t rough = 0;
+    int is_shown = 0;
+
+    for (size_t i = 0; i < table->count; i++)
+        is_shown |= table->keys[i] >= PROBITY_REPORT_P50 && table->keys[i] <= PROBITY_REPORT_P99;
+    for (size_t i = 0; is_shown && i < count; i++)
+        rough += functions[i].sums.profiled > 0;
+    return rough;
+}
+
+/* Open calls among those counted by profile mode. */
+static uint64_t open_of(const struct probity_report_function *functions, size_t count)
+{
+    uint64_t open = 0;
+
+    for (size_t i = 0; i < count; i++)
+        open += functions[i].sums.profiled > 0 ? functions[i].sums.open : 0;
+    return open;
+}
+
+static uint64_t untimed_of(const struct probity_report_function *functions, size_t count)
+{
+    uint64_t untimed = 0;
+
+    for (size_t i = 0; i < count; i++)
+        untimed += functions[i].sums.untimed;
+    return untimed;
+}
+
+/* Totals of all functions, for the scale of pictures and for shares. */
+static void measure(struct table *table, const struct probity_report_function *functions,
+                    size_t count)
+{
+    static const enum probity_report_key shares[] = {
+        PROBITY_REPORT_SELF, PROBITY_REPORT_CPU_SELF, PROBITY_REPORT_OFF_SELF};
+    uint64_t least_ns = UINT64_MAX, most_ns = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct probity_report_sums *sums = &functions[i].sums;
+        for (size_t j = 0; j < sizeof shares / sizeof *shares; j++)
+            table->all_ns[shares[j]] += probity_report_value(sums, shares[j]);
+        if (sums->durations.count == 0)
+            continue;
+        least_ns = sums->min_ns < least_ns ? sums->min_ns : least_ns;
+        most_ns = sums->max_ns > most_ns ? sums->max_ns : most_ns;
+    }
+    table->spread = probity_sparkline_of(least_ns, most_ns);
+    for (size_t i = 0; i < table->count; i++)
+        table->has_spread |= table->keys[i] == PROBITY_REPORT_DISTRIBUTION && most_ns >= least_ns;
+}
+
+static void put_notes(const struct table *table)
+{
+    probity_table_put_left(table->stream, table->columns, table->column_count, table->shown,
+                           " (use --wide)");
+    if (table->has_spread)
+        probity_table_put_scale(table->stream, &table->spread);
+}
+
+static void put_functions(const struct table *table,
+                          const struct probity_report_function *functions, size_t shown,
+                          size_t count)
+{
+    char *are_namesakes = find_namesakes(functions, count);
+
+    for (size_t i = 0; i < shown; i++) {
+        put_sums(table, &functions[i].sums);
+        put_function(table->stream, table->layout, &functions[i],
+                     are_namesakes != NULL && are_namesakes[i]);
+        fputc('\n', table->stream);
+        for (size_t j = 0; j < functions[i].row_count; j++) {
+            put_sums(table, &functions[i].rows[j].sums);
+            fputs("  ", table->stream);
+            probity_report_put_thread(table->stream, functions[i].rows[j].thread, table->has_pids);
+            fputc('\n', table->stream);
+        }
+    }
+    free(are_namesakes);
+    fputc('\n', table->stream);
+}
+
+void probity_report_text(FILE *stream, const struct probity_report_layout *layout,
+                         const struct probity_reader *reader,
+                         const struct probity_report_function *functions, size_t count,
+                         const struct probity_scopes_repairs *repairs)
+{
+    size_t shown = layout->limit > 0 && layout->limit < count ? layout->limit : count;
+    struct table table = {.stream = stream, .layout = layout,
+                          .is_cpu_known = probity_report_has_cpu(reader),
+                          .has_pids = probity_reader_traces(reader) > 1};
+
+    choose_columns(&table);
+    measure(&table, functions, count);
+    uint64_t open = open_of(functions, count);
+    uint64_t untimed = untimed_of(functions, count), rough = rough_of(functions, shown, &table);
+    put_head(&table);
+    put_functions(&table, functions, shown, count);
+    if (count == 0)
+        fputs("no calls\n", stream);
+    if (shown < count)
+        fprintf(stream, "%zu more function%s %s not shown\n", count - shown,
+                probity_text_s(count - shown), probity_text_are(count - shown));
+    put_notes(&table);
+    if (untimed > 0)
+        fprintf(stream, "%" PRIu64 " call%s without times: profiling was off, or nested too deep\n",
+                untimed, probity_text_s(untimed));
+    if (open > 0)
+        fprintf(stream, "%" PRIu64 " call%s %s in progress; only total includes the time so far\n",
+                open, probity_text_s(open), probity_text_are(open));
+    if (rough > 0)
+        fprintf(stream, "percentiles of %" PRIu64 " function%s are accurate to %.0f %%: profile "
+                "mode uses wide buckets\n", rough, probity_text_s(rough),
+                100 * PROBITY_REPORT_QUANTILE_ERROR_PROFILED);
+    probity_report_put_overhead(stream, reader);
+    probity_report_foot(stream, layout->has_colour, reader, repairs);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * threads.h: activity of each thread: from when to when, on and off the CPU, number of records; and
+ * the same for each process. Memory: threads. Prints nothing.
+ */
+#ifndef PROBITY_ANSWERS_THREADS_THREADS_H
+#define PROBITY_ANSWERS_THREADS_THREADS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/scopes.h"
+#include "reader/reader.h"
+
+/* Counts records of hits and scopes; names and declarations, which the recorder adds, are not
+ * counted. */
+struct probity_threads_sums {
+    uint64_t first_ns, last_ns; /* CLOCK_REALTIME of the first and last record */
+    uint64_t records, hits, scopes; /* scopes: that began */
+    uint64_t cpu_ns;    /* between the first and the last record */
+    uint64_t off_ns;    /* off CPU: wall less CPU time in between */
+    uint64_t inside_ns; /* wall time in outermost scopes that have ended */
+};
+
+struct probity_threads_thread {
+    uint32_t trace, thread, tid, pid;
+    char *name; /* the latest, zero-terminated; NULL: none */
+    struct probity_threads_sums sums;
+};
+
+struct probity_threads_process {
+    uint32_t trace, pid;
+    struct probity_threads_sums sums; /* CPU and off-CPU time are the sums over all threads */
+    struct probity_threads_thread **threads;
+    size_t thread_count;
+};
+
+struct probity_threads;
+
+/* Records in [from_ns, to_ns) of CLOCK_REALTIME; both 0: all. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_threads_open(uint64_t from_ns, uint64_t to_ns, struct probity_threads **ret_threads);
+
+/* Takes the next event in time order, from the beginning. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_threads_put(struct probity_threads *threads, const struct probity_event *event);
+
+/* Nothing may be added afterwards. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_threads_finish(struct probity_threads *threads);
+
+/* After finish: processes with records, each with its threads that have records. Valid until
+ * close. */
+const struct probity_threads_process *probity_threads_processes(
+    const struct probity_threads *threads, size_t *ret_count);
+
+const struct probity_scopes_repairs *probity_threads_repairs(const struct probity_threads *threads);
+
+enum probity_threads_key {
+    PROBITY_THREADS_FIRST, /* earliest first; others: largest first */
+    PROBITY_THREADS_LAST,
+    PROBITY_THREADS_LIFETIME,
+    PROBITY_THREADS_CPU,
+    PROBITY_THREADS_OFF,
+    PROBITY_THREADS_RECORDS,
+    PROBITY_THREADS_HITS,
+    PROBITY_THREADS_SCOPES,
+    PROBITY_THREADS_TID, /* for sorting only: ascending */
+    PROBITY_THREADS_NAME,
+    PROBITY_THREADS_KEYS
+};
+
+/* PROBITY_THREADS_KEYS if there is none of this name. */
+enum probity_threads_key probity_threads_key_parse(const char *name);
+
+/* Sorts processes, and the threads of each. */
+void probity_threads_sort(struct probity_threads *threads, enum probity_threads_key key);
+
+void probity_threads_close(struct probity_threads *threads);
+
+#endif

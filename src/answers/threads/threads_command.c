@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * threads_command.c: `probity threads`: what each thread did.
+ */
+
+#include "answers/threads/threads.h"
+#include "answers/threads/threads_csv.h"
+#include "answers/threads/threads_json.h"
+#include "answers/threads/threads_text.h"
+#include "cli/query.h"
+
+struct threads_call {
+    struct cli_query answer;
+    struct probity_threads *threads;
+    enum probity_threads_key key;
+};
+
+static int take_key(const struct cli_given *given)
+{
+    struct threads_call *call = given->at;
+
+    call->key = probity_threads_key_parse(given->value);
+    return call->key != PROBITY_THREADS_KEYS ? CLI_OK : cli_fail_choice(given);
+}
+
+static int open_threads(void *context, uint64_t from_ns, uint64_t to_ns)
+{
+    struct threads_call *call = context;
+
+    return probity_threads_open(from_ns, to_ns, &call->threads);
+}
+
+static int put_event(void *context, const struct probity_event *event)
+{
+    struct threads_call *call = context;
+
+    return probity_threads_put(call->threads, event);
+}
+
+static int finish_threads(void *context, const struct probity_reader *reader)
+{
+    struct threads_call *call = context;
+    int error = probity_threads_finish(call->threads);
+
+    (void)reader;
+    if (error == 0)
+        probity_threads_sort(call->threads, call->key);
+    return error;
+}
+
+static int print_threads(void *context, FILE *stream, const struct probity_reader *reader,
+                         int has_colour)
+{
+    struct threads_call *call = context;
+    struct probity_threads_answer answer = {.reader = reader};
+
+    answer.processes = probity_threads_processes(call->threads, &answer.count);
+    answer.repairs = probity_threads_repairs(call->threads);
+    if (call->answer.as_json)
+        return probity_threads_json(stream, &answer);
+    if (call->answer.as_csv)
+        probity_threads_csv(stream, &answer);
+    else
+        probity_threads_text(stream, has_colour, cli_query_line_columns(&call->answer), &answer);
+    return 0;
+}
+
+static void release(void *context)
+{
+    struct threads_call *call = context;
+
+    if (call->threads != NULL)
+        probity_threads_close(call->threads);
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct cli_query_steps steps = {
+        .open = open_threads, .put = put_event, .finish = finish_threads, .print = print_threads,
+        .release = release};
+    struct threads_call call = {
+        .answer = {.command = &cli_command_threads, .steps = &steps, .context = &call},
+        .key = PROBITY_THREADS_FIRST};
+
+    return cli_query_main(&call.answer, argc, argv);
+}
+
+static const struct cli_option options[] = {
+    {.name = "sort", .value = "KEY", .brief = "sort key", .noun = "sort key", .initial = "first",
+     .choices = "first last lifetime cpu off-cpu records hits scopes tid name", .take = take_key},
+    CLI_QUERY_RANGE_ROWS(struct threads_call, "only records"),
+    CLI_QUERY_TID_ROW(struct threads_call, "only"),
+    CLI_QUERY_JSON_ROW(struct threads_call, "print one JSON object; times in ns"),
+    CLI_QUERY_CSV_ROW(struct threads_call,
+                      "print CSV with a header, one row per thread; times in ns"),
+    CLI_QUERY_OUTPUT_ROWS(struct threads_call),
+    {.name = NULL},
+};
+
+const struct cli_command cli_command_threads = {
+    .name = "threads",
+    .run = run,
+    .summary = "Show on-CPU and off-CPU time of each thread",
+    .usage = "[OPTION]... TRACE...",
+    .help =
+        "For each process and each of its threads: first and last record since recording began, "
+        "the time between them, time on and off the CPU, share of all CPU time, and number of "
+        "records.",
+    .options = options,
+};

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * threads_text.c: the table of threads. Times of the first and last record are relative to the
+ * start of the earliest trace.
+ */
+#include "answers/threads/threads_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "answers/report/report_text.h"
+#include "answers/report/table.h"
+
+uint64_t probity_threads_cpu_ns(const struct probity_threads_answer *answer)
+{
+    uint64_t cpu_ns = 0;
+
+    for (size_t i = 0; i < answer->count; i++)
+        cpu_ns += answer->processes[i].sums.cpu_ns;
+    return cpu_ns;
+}
+
+enum what { ID, FIRST, LAST, LIFE, CPU, OFF, SHARE, RECORDS, HITS, SCOPES, COLUMNS };
+
+static const struct probity_table_column columns[COLUMNS] = {
+    [ID] = {.width = 9, .title = "pid/tid"},
+    [FIRST] = {.width = 8, .rank = 6, .title = "first"},
+    [LAST] = {.width = 8, .rank = 7, .title = "last"},
+    [LIFE] = {.width = 8, .rank = 2, .title = "life"},
+    [CPU] = {.width = 8, .title = "CPU"},
+    [OFF] = {.width = 8, .rank = 1, .title = "off CPU"},
+    [SHARE] = {.width = 7, .rank = 5, .title = "share"},
+    [RECORDS] = {.width = 10, .rank = 8, .title = "records"},
+    [HITS] = {.width = 10, .rank = 3, .title = "hits"},
+    [SCOPES] = {.width = 10, .rank = 4, .title = "scopes"}};
+
+struct table {
+    FILE *stream;
+    uint64_t start_ns, cpu_ns; /* of all threads */
+    int is_cpu_known;
+    uint64_t shown; /* one bit per column */
+};
+
+static void put_time(const struct table *table, enum what column, uint64_t ns, int is_known)
+{
+    char text[PROBITY_REPORT_TIME_BYTES];
+
+    if (table->shown >> column & 1)
+        fprintf(table->stream, "%*s", columns[column].width,
+                is_known ? probity_report_time_text(ns, text) : "-");
+}
+
+static void put_count(const struct table *table, enum what column, uint64_t count)
+{
+    if (table->shown >> column & 1)
+        fprintf(table->stream, "%*" PRIu64, columns[column].width, count);
+}
+
+static void put_share(const struct table *table, uint64_t cpu_ns)
+{
+    if (!(table->shown >> SHARE & 1))
+        return;
+    if (table->cpu_ns > 0)
+        fprintf(table->stream, "%*.1f%%", columns[SHARE].width - 1,
+                100 * (double)cpu_ns / (double)table->cpu_ns);
+    else
+        fprintf(table->stream, "%*s", columns[SHARE].width, "-");
+}
+
+static void put_sums(const struct table *table, const struct probity_threads_sums *sums)
+{
+    uint64_t start_ns = table->start_ns;
+
+    put_time(table, FIRST, sums->first_ns > start_ns ? sums->first_ns - start_ns : 0, 1);
+    put_time(table, LAST, sums->last_ns > start_ns ? sums->last_ns - start_ns : 0, 1);
+    put_time(table, LIFE, sums->last_ns - sums->first_ns, 1);
+    put_time(table, CPU, sums->cpu_ns, table->is_cpu_known);
+    put_time(table, OFF, sums->off_ns, table->is_cpu_known);
+    put_share(table, sums->cpu_ns);
+    put_count(table, RECORDS, sums->records);
+    put_count(table, HITS, sums->hits);
+    put_count(table, SCOPES, sums->scopes);
+    fputs("  ", table->stream);
+}
+
+static void put_process(const struct table *table, const struct probity_reader *reader,
+                        const struct probity_threads_process *process)
+{
+    const struct probity_text *program =
+        &probity_reader_facts(reader, process->trace)->info.text[PROBITY_TAG_PROGRAM];
+    char name[256];
+    size_t start = program->length;
+
+    while (start > 0 && program->bytes[start - 1] != '/')
+        start--;
+    snprintf(name, sizeof name, "%.*s", (int)(program->length - start),
+             program->length > 0 ? (const char *)program->bytes + start : "");
+    fprintf(table->stream, "%7" PRIu32 "  ", process->pid);
+    put_sums(table, &process->sums);
+    probity_report_put_safe(table->stream, name, strlen(name));
+    fprintf(table->stream, " (%zu thread%s)\n", process->thread_count,
+            process->thread_count == 1 ? "" : "s");
+}
+
+static void put_thread(const struct table *table, const struct probity_threads_thread *thread)
+{
+    fprintf(table->stream, "%9" PRIu32, thread->tid);
+    put_sums(table, &thread->sums);
+    if (thread->name != NULL)
+        probity_report_put_safe(table->stream, thread->name, strlen(thread->name));
+    else
+        fputc('-', table->stream);
+    fputc('\n', table->stream);
+}
+
+void probity_threads_text(FILE *stream, int has_colour, size_t line_columns,
+                          const struct probity_threads_answer *answer)
+{
+    const struct table table = {stream, probity_reader_start_ns(answer->reader),
+                                probity_threads_cpu_ns(answer),
+                                probity_report_has_cpu(answer->reader),
+                                probity_table_fit(columns, COLUMNS, line_columns)};
+
+    fputs(has_colour ? "\033[1m" : "", stream);
+    probity_table_put_head(stream, columns, COLUMNS, table.shown);
+    fprintf(stream, "  name%s\n", has_colour ? "\033[0m" : "");
+    for (size_t i = 0; i < answer->count; i++) {
+        put_process(&table, answer->reader, &answer->processes[i]);
+        for (size_t j = 0; j < answer->processes[i].thread_count; j++)
+            put_thread(&table, answer->processes[i].threads[j]);
+    }
+    fputc('\n', stream);
+    if (answer->count == 0)
+        fputs("no records\n", stream);
+    probity_table_put_left(stream, columns, COLUMNS, table.shown, "");
+    probity_report_foot(stream, has_colour, answer->reader, answer->repairs);
+}

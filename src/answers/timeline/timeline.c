@@ -1,0 +1,563 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * timeline.c: turns events into spans in lanes, within the budget. Whether a call is long enough to
+ * keep its values is known only when it ends; until then the values of each open call are kept.
+ */
+#include "answers/timeline/timeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "answers/timeline/timeline_internal.h"
+#include "base/array_grow.h"
+#include "probity.h"
+
+/* A smaller difference of wall and CPU time may be the error of the latter. */
+enum { OFF_MIN_NS = 4000 };
+
+static int add_span(struct probity_timeline *timeline, struct probity_timeline_lane *lane,
+                    struct probity_timeline_span *span)
+{
+    /* Keeps the order if the clock was set back. */
+    if (lane->count > 0 && span->start_ns < lane->spans[lane->count - 1].start_ns)
+        span->start_ns = lane->spans[lane->count - 1].start_ns;
+    int added = probity_timeline_lane_add(lane, span, timeline->facts.unit_ns);
+    if (added < 0)
+        return added;
+    timeline->facts.spans += (size_t)added;
+    if (__builtin_expect(timeline->facts.spans > timeline->options.spans_max, 0))
+        probity_timeline_coarsen(timeline);
+    if (__builtin_expect(timeline->values.used > timeline->values_bytes_max, 0))
+        return probity_timeline_sweep_values(timeline);
+    return 0;
+}
+
+/* ---- Threads -----------------------------------------------------------------------------------
+ */
+
+static int grow_slots(struct probity_timeline *timeline, uint32_t slot)
+{
+    uint32_t old = timeline->slot_count, count = old;
+    struct timeline_thread **by_slot =
+        probity_array_grow(timeline->by_slot, sizeof *by_slot, slot, &count);
+
+    if (by_slot == NULL)
+        return PROBITY_ERROR_MEMORY;
+    timeline->by_slot = by_slot;
+    uint8_t *is_beyond =
+        probity_array_grow(timeline->is_beyond, sizeof *is_beyond, slot, &old);
+    if (is_beyond == NULL)
+        return PROBITY_ERROR_MEMORY;
+    timeline->is_beyond = is_beyond;
+    timeline->slot_count = count;
+    return 0;
+}
+
+static int add_thread(struct probity_timeline *timeline, const struct probity_event *event,
+                      struct timeline_thread **ret_thread)
+{
+    size_t count = timeline->thread_count;
+
+    if (count == PROBITY_TIMELINE_THREADS_MAX) {
+        timeline->is_beyond[event->thread_slot] = 1;
+        timeline->facts.threads_beyond++;
+        return 0;
+    }
+    const struct probity_timeline_thread **threads =
+        realloc(timeline->threads, (count + 1) * sizeof *threads);
+    if (threads == NULL)
+        return PROBITY_ERROR_MEMORY;
+    timeline->threads = threads;
+    struct timeline_thread *thread = calloc(1, sizeof *thread);
+    if (thread == NULL)
+        return PROBITY_ERROR_MEMORY;
+    thread->facts.trace = event->trace;
+    thread->facts.thread = event->thread;
+    thread->facts.tid = event->tid;
+    thread->facts.pid = event->pid;
+    thread->place = (uint32_t)count;
+    threads[timeline->thread_count++] = &thread->facts;
+    timeline->by_slot[event->thread_slot] = thread;
+    *ret_thread = thread;
+    return 0;
+}
+
+/* Returns 0 with NULL for a thread beyond the limit. */
+static int thread_of(struct probity_timeline *timeline, const struct probity_event *event,
+                     struct timeline_thread **ret_thread)
+{
+    uint32_t slot = event->thread_slot;
+
+    if (__builtin_expect(slot >= timeline->slot_count, 0) && grow_slots(timeline, slot) != 0)
+        return PROBITY_ERROR_MEMORY;
+    *ret_thread = timeline->by_slot[slot];
+    if (__builtin_expect(*ret_thread == NULL && !timeline->is_beyond[slot], 0))
+        return add_thread(timeline, event, ret_thread);
+    return 0;
+}
+
+static int set_name(struct timeline_thread *thread, const struct probity_event *event)
+{
+    char *name = strndup((const char *)event->payload, event->payload_bytes);
+
+    if (name == NULL)
+        return PROBITY_ERROR_MEMORY;
+    free(thread->facts.name);
+    thread->facts.name = name;
+    return 0;
+}
+
+/* Adds lanes down to a depth. */
+static int reach_depth(struct timeline_thread *thread, uint32_t depth)
+{
+    if (depth < thread->facts.depth)
+        return 0;
+    struct probity_timeline_lane *calls =
+        realloc(thread->facts.calls, (depth + 1) * sizeof *calls);
+    if (calls != NULL)
+        thread->facts.calls = calls;
+    struct timeline_bytes *open =
+        calls != NULL ? realloc(thread->open, (depth + 1) * sizeof *open) : NULL;
+    if (open == NULL)
+        return PROBITY_ERROR_MEMORY;
+    thread->open = open;
+    for (; thread->facts.depth <= depth; thread->facts.depth++) {
+        calls[thread->facts.depth] = (struct probity_timeline_lane){0};
+        open[thread->facts.depth] = (struct timeline_bytes){0};
+    }
+    return 0;
+}
+
+/* ---- Calls -------------------------------------------------------------------------------------
+ */
+
+/* Times mostly increase, so the range of the previous one often contains the next. */
+static int is_in_stretch(struct probity_timeline *timeline, uint64_t wall_ns)
+{
+    const struct probity_timeline_stretch *stretches = timeline->stretches;
+    size_t low = timeline->stretch, high = low + 1, count = timeline->stretch_count;
+
+    if (wall_ns < stretches[low].from_ns || (high < count && wall_ns >= stretches[high].from_ns)) {
+        for (low = 0, high = count; high - low > 1;) {
+            size_t middle = low + (high - low) / 2;
+            if (wall_ns < stretches[middle].from_ns)
+                high = middle;
+            else
+                low = middle;
+        }
+        timeline->stretch = low;
+    }
+    return wall_ns >= stretches[low].from_ns && wall_ns < stretches[low].to_ns;
+}
+
+static int is_inside(struct probity_timeline *timeline, uint64_t wall_ns)
+{
+    return wall_ns >= timeline->options.from_ns && wall_ns < timeline->options.to_ns &&
+           (!timeline->is_closer || is_in_stretch(timeline, wall_ns));
+}
+
+/* A call that was open when the range began. */
+static int is_around(const struct probity_timeline *timeline, const struct probity_scope *scope)
+{
+    uint64_t from_ns = timeline->options.from_ns;
+
+    return timeline->options.has_around && scope->enter_wall_ns < from_ns &&
+           scope->enter_wall_ns + scope->elapsed.wall_ns > from_ns;
+}
+
+/* Whether the call is shown; sets its start and its flag. */
+static int take_span(struct probity_timeline *timeline, const struct probity_scope *scope,
+                     struct probity_timeline_span *span)
+{
+    if (timeline->options.is_window)
+        return timeline_window_clip(timeline, span);
+    if (is_inside(timeline, scope->enter_wall_ns))
+        return 1;
+    span->flags |= PROBITY_TIMELINE_BEFORE;
+    return is_around(timeline, scope);
+}
+
+/* A message that is a literal has no values; a hit has values if it has ids. */
+static inline int has_values(const struct probity_event *event)
+{
+    return event->format != NULL || event->value_bytes > 0 ||
+           (event->kind == PROBITY_EVENT_HIT && event->payload_bytes > 0);
+}
+
+static int keep_values(struct timeline_bytes *open, const struct probity_event *event)
+{
+    int is_hit = event->kind == PROBITY_EVENT_HIT;
+    const struct probity_timeline_values values = {
+        event->kind, event->format, is_hit ? event->payload : event->values,
+        is_hit ? event->payload_bytes : event->value_bytes};
+
+    return has_values(event) ? probity_timeline_bytes_add(open, &values) : 0;
+}
+
+/* A deferred scope may turn out to enclose calls that have ended: they move one deeper. Innermost
+ * first, so that each lane is emptied before spans are added to it. */
+static int make_way(struct timeline_thread *thread, const struct probity_scope *scope)
+{
+    uint32_t depth = thread->facts.depth;
+    int error = 0;
+
+    if (depth > PROBITY_TIMELINE_DEPTH_MAX - 1)
+        depth = PROBITY_TIMELINE_DEPTH_MAX - 1;
+    if (reach_depth(thread, depth) != 0)
+        return PROBITY_ERROR_MEMORY;
+    for (; error == 0 && depth > scope->depth; depth--)
+        error = probity_timeline_lane_move(&thread->facts.calls[depth - 1],
+                                           &thread->facts.calls[depth], scope->enter_wall_ns);
+    return error;
+}
+
+static int open_call(struct probity_timeline *timeline, struct probity_scope *scope,
+                     const struct probity_event *event)
+{
+    struct timeline_thread *thread;
+    int error = thread_of(timeline, event, &thread);
+
+    if (error != 0 || thread == NULL || scope->depth >= PROBITY_TIMELINE_DEPTH_MAX)
+        return error;
+    if (__builtin_expect(scope->depth >= thread->facts.depth, 0) &&
+        reach_depth(thread, scope->depth) != 0)
+        return PROBITY_ERROR_MEMORY;
+    thread->open[scope->depth].used = 0;
+    if (__builtin_expect(event->kind == PROBITY_EVENT_CHECKPOINT, 0))
+        return make_way(thread, scope);
+    return keep_values(&thread->open[scope->depth], event);
+}
+
+static void on_opened(void *context, struct probity_scope *scope, const struct probity_event *event)
+{
+    struct probity_timeline *timeline = context;
+    int error = open_call(timeline, scope, event);
+
+    timeline->error = error != 0 ? error : timeline->error;
+}
+
+/* Position of this call among the slowest of its function; past the end if it is not one of
+ * them. */
+static unsigned slow_place(const struct probity_timeline_name *name, uint64_t length_ns)
+{
+    unsigned place = name->slow_count;
+
+    while (place > 0 && name->slow[place - 1].span.length_ns < length_ns)
+        place--;
+    return place;
+}
+
+static void keep_slow(struct probity_timeline_name *name, const struct probity_timeline_slow *slow)
+{
+    unsigned place = slow_place(name, slow->span.length_ns);
+
+    if (place == PROBITY_TIMELINE_SLOWEST)
+        return;
+    if (name->slow_count < PROBITY_TIMELINE_SLOWEST)
+        name->slow_count++;
+    memmove(&name->slow[place + 1], &name->slow[place],
+            (name->slow_count - 1 - place) * sizeof *name->slow);
+    name->slow[place] = *slow;
+}
+
+static uint32_t flags_of(const struct probity_scope *scope, enum probity_scope_end how)
+{
+    return (how == PROBITY_SCOPE_UNWOUND ? PROBITY_TIMELINE_UNWOUND : 0u) |
+           (how == PROBITY_SCOPE_OPEN ? PROBITY_TIMELINE_OPEN : 0u) |
+           (scope->is_untimed ? PROBITY_TIMELINE_UNTIMED : 0u);
+}
+
+/* The number of its function + 1 is stored in the scope, so that it is looked up once. */
+static int number_of(struct probity_timeline *timeline, const struct probity_scope *scope,
+                     uint32_t *ret_number)
+{
+    const struct probity_function_key key = {scope->function, scope->trace, scope->number};
+
+    if (__builtin_expect(*scope->of_function == NULL, 0)) {
+        int error = timeline_names_function(&timeline->names, &key, ret_number);
+        if (error != 0)
+            return error;
+        *scope->of_function = (void *)(uintptr_t)(*ret_number + 1);
+    }
+    *ret_number = (uint32_t)(uintptr_t)*scope->of_function - 1;
+    return 0;
+}
+
+static int close_call(struct probity_timeline *timeline, struct timeline_thread *thread,
+                      const struct probity_scope *scope, struct probity_timeline_span *span)
+{
+    struct timeline_bytes *open = &thread->open[scope->depth];
+    int error = number_of(timeline, scope, &span->name);
+
+    if (error != 0)
+        return error;
+    struct probity_timeline_name *name = timeline->names.items[span->name];
+    int is_slow = !timeline->is_closer && !(span->flags & PROBITY_TIMELINE_BEFORE) &&
+                  slow_place(name, span->length_ns) < PROBITY_TIMELINE_SLOWEST;
+    int is_whole = span->length_ns >= timeline->facts.unit_ns;
+    if (open->used > 0 && (is_slow || is_whole) &&
+        span->length_ns >= timeline->facts.values_min_ns)
+        error = probity_timeline_bytes_keep(&timeline->values, open, &span->values);
+    if (is_slow)
+        keep_slow(name, &(struct probity_timeline_slow){*span, thread->place, scope->depth});
+    return error == 0 ? add_span(timeline, &thread->facts.calls[scope->depth], span) : error;
+}
+
+static void on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
+                      uint32_t thread_slot, const struct probity_event *event)
+{
+    struct probity_timeline *timeline = context;
+    struct timeline_thread *thread = timeline->by_slot[thread_slot];
+    struct probity_timeline_span span = {.start_ns = scope->enter_wall_ns,
+                                         .length_ns = scope->elapsed.wall_ns,
+                                         .busy_ns = scope->elapsed.wall_ns,
+                                         .count = 1,
+                                         .flags = flags_of(scope, how)};
+    int error = 0;
+
+    if (thread == NULL)
+        return;
+    if (thread->facts.is_cpu_known && scope->elapsed.wall_ns > scope->elapsed.cpu_ns)
+        span.off_ns = scope->elapsed.wall_ns - scope->elapsed.cpu_ns;
+    if (!take_span(timeline, scope, &span))
+        return;
+    timeline->facts.calls += !(span.flags & PROBITY_TIMELINE_BEFORE);
+    if (scope->depth >= PROBITY_TIMELINE_DEPTH_MAX) {
+        timeline->facts.calls_too_deep++;
+        return;
+    }
+    if (how == PROBITY_SCOPE_LEFT)
+        error = keep_values(&thread->open[scope->depth], event);
+    if (error == 0)
+        error = close_call(timeline, thread, scope, &span);
+    timeline->error = error != 0 ? error : timeline->error;
+}
+
+/* ---- Events ------------------------------------------------------------------------------------
+ */
+
+static int add_mark(struct probity_timeline *timeline, struct timeline_thread *thread,
+                    const struct probity_event *event)
+{
+    struct probity_timeline_span span = {.start_ns = event->wall_ns, .count = 1};
+    struct timeline_bytes values = {0};
+    int error = timeline_names_mark(&timeline->names, event, &span.name);
+
+    timeline->facts.marks++;
+    if (error == 0 && has_values(event) && timeline->facts.values_min_ns == 0) {
+        error = keep_values(&values, event);
+        if (error == 0)
+            error = probity_timeline_bytes_keep(&timeline->values, &values, &span.values);
+        free(values.bytes);
+    }
+    return error == 0 ? add_span(timeline, &thread->facts.marks, &span) : error;
+}
+
+/* It is unknown when during this time the thread was off the CPU. */
+static int add_stretch(struct probity_timeline *timeline, struct timeline_thread *thread,
+                       const struct probity_event *event)
+{
+    uint64_t since_ns = thread->wall_ns;
+    uint64_t wall_ns = event->wall_ns > since_ns ? event->wall_ns - since_ns : 0;
+    uint64_t cpu_ns = event->cpu_ns > thread->cpu_ns ? event->cpu_ns - thread->cpu_ns : 0;
+
+    thread->wall_ns = event->wall_ns;
+    thread->cpu_ns += cpu_ns;
+    thread->facts.is_cpu_known = 1;
+    if (since_ns == 0 || wall_ns < cpu_ns + OFF_MIN_NS)
+        return 0;
+    struct probity_timeline_span span = {.start_ns = since_ns, .length_ns = wall_ns,
+                                         .busy_ns = wall_ns - cpu_ns, .count = 1};
+    if (timeline->options.is_window ? !timeline_window_clip(timeline, &span)
+                                    : !is_inside(timeline, since_ns))
+        return 0;
+    return add_span(timeline, &thread->facts.stretches, &span);
+}
+
+/* Other events have no CPU time (see scopes.c). */
+static int is_record(uint32_t kind)
+{
+    return kind == PROBITY_EVENT_HIT ||
+           (kind >= PROBITY_EVENT_ENTER && kind <= PROBITY_EVENT_RESUME);
+}
+
+static void extend(struct probity_timeline_facts *facts, struct probity_timeline_thread *thread,
+                   uint64_t wall_ns)
+{
+    if (thread->first_ns == 0 || wall_ns < thread->first_ns)
+        thread->first_ns = wall_ns;
+    if (wall_ns > thread->last_ns)
+        thread->last_ns = wall_ns;
+    if (facts->first_ns == 0 || wall_ns < facts->first_ns)
+        facts->first_ns = wall_ns;
+    if (wall_ns > facts->last_ns)
+        facts->last_ns = wall_ns;
+}
+
+/* Parameters recorded after the enter belong to the innermost call. */
+static int add_parameters(struct probity_timeline *timeline, struct timeline_thread *thread,
+                          const struct probity_event *event)
+{
+    const struct probity_scope *scope = probity_scopes_top(timeline->scopes, event->thread_slot);
+
+    if (scope == NULL || scope->depth >= thread->facts.depth)
+        return 0;
+    return keep_values(&thread->open[scope->depth], event);
+}
+
+static int put_record(struct probity_timeline *timeline, struct timeline_thread *thread,
+                      const struct probity_event *event)
+{
+    int error = 0;
+
+    if (event->cpu_known)
+        error = add_stretch(timeline, thread, event);
+    if (error == 0 && event->kind == PROBITY_EVENT_PARAMETERS)
+        error = add_parameters(timeline, thread, event);
+    int is_in = is_inside(timeline, event->wall_ns);
+    if (is_in || timeline->options.is_window)
+        extend(&timeline->facts, &thread->facts, event->wall_ns);
+    int is_mark = event->kind == PROBITY_EVENT_HIT || event->kind == PROBITY_EVENT_MESSAGE ||
+                  event->kind == PROBITY_EVENT_CHECKPOINT;
+    if (error == 0 && is_in && is_mark)
+        error = add_mark(timeline, thread, event);
+    return error;
+}
+
+int probity_timeline_put(struct probity_timeline *timeline, const struct probity_event *event)
+{
+    const struct probity_scopes_listener listener = {on_opened, on_closed, timeline};
+    struct timeline_thread *thread;
+    int error = thread_of(timeline, event, &thread);
+
+    if (error == 0 && thread != NULL && is_record(event->kind))
+        error = put_record(timeline, thread, event);
+    if (error == 0)
+        error = probity_scopes_put(timeline->scopes, event, &listener);
+    if (error == 0 && thread != NULL && event->kind == PROBITY_EVENT_THREAD_NAME)
+        error = set_name(thread, event);
+    return error != 0 ? error : timeline->error;
+}
+
+static void count_lane(struct probity_timeline *timeline, const struct probity_timeline_lane *lane)
+{
+    for (size_t i = 0; i < lane->count; i++)
+        timeline->facts.together += lane->spans[i].count > 1 ? lane->spans[i].count : 0;
+}
+
+void probity_timeline_count_together(struct probity_timeline *timeline)
+{
+    timeline->facts.together = 0;
+    for (size_t i = 0; i < timeline->thread_count; i++) {
+        const struct probity_timeline_thread *thread = timeline->threads[i];
+        count_lane(timeline, &thread->marks);
+        for (uint32_t depth = 0; depth < thread->depth; depth++)
+            count_lane(timeline, &thread->calls[depth]);
+    }
+}
+
+int probity_timeline_finish(struct probity_timeline *timeline)
+{
+    const struct probity_scopes_listener listener = {on_opened, on_closed, timeline};
+
+    probity_scopes_finish(timeline->scopes, &listener);
+    if (timeline->options.is_window)
+        timeline_window_finish(timeline);
+    probity_timeline_count_together(timeline);
+    return timeline->error;
+}
+
+/* ---- Results -----------------------------------------------------------------------------------
+ */
+
+struct probity_timeline_facts probity_timeline_facts(const struct probity_timeline *timeline)
+{
+    return timeline->facts;
+}
+
+const struct probity_timeline_thread *const *probity_timeline_threads(
+    const struct probity_timeline *timeline, size_t *ret_count)
+{
+    *ret_count = timeline->thread_count;
+    return timeline->threads;
+}
+
+const struct probity_timeline_name *const *probity_timeline_names(
+    const struct probity_timeline *timeline, size_t *ret_count)
+{
+    *ret_count = timeline->names.count;
+    return (const struct probity_timeline_name *const *)timeline->names.items;
+}
+
+const struct probity_timeline_stretch *probity_timeline_stretches(
+    const struct probity_timeline *timeline, size_t *ret_count)
+{
+    *ret_count = timeline->stretch_count;
+    return timeline->stretches;
+}
+
+const struct probity_scopes_repairs *probity_timeline_repairs(
+    const struct probity_timeline *timeline)
+{
+    return probity_scopes_repairs(timeline->scopes);
+}
+
+int probity_timeline_values_next(const struct probity_timeline *timeline, uint32_t values,
+                                 size_t *at, struct probity_timeline_values *ret_values)
+{
+    if (values == 0)
+        return 0;
+    const struct timeline_bytes of_call = probity_timeline_bytes_of(&timeline->values, values);
+    return probity_timeline_bytes_next(&of_call, at, ret_values);
+}
+
+int probity_timeline_open(const struct probity_timeline_options *options,
+                          struct probity_timeline **ret_timeline)
+{
+    struct probity_timeline *timeline = calloc(1, sizeof *timeline);
+
+    if (timeline == NULL || probity_scopes_open(&timeline->scopes) != 0) {
+        free(timeline);
+        return PROBITY_ERROR_MEMORY;
+    }
+    if (options != NULL)
+        timeline->options = *options;
+    if (timeline->options.to_ns == 0)
+        timeline->options.to_ns = UINT64_MAX;
+    if (timeline->options.spans_max == 0)
+        timeline->options.spans_max = PROBITY_TIMELINE_SPANS;
+    timeline->facts.unit_ns = 1;
+    timeline->values_bytes_max = TIMELINE_VALUES_BYTES_MAX;
+    *ret_timeline = timeline;
+    return 0;
+}
+
+static void release_thread(struct timeline_thread *thread)
+{
+    for (uint32_t depth = 0; depth < thread->facts.depth; depth++) {
+        free(thread->facts.calls[depth].spans);
+        free(thread->open[depth].bytes);
+    }
+    free(thread->facts.stretches.spans);
+    free(thread->facts.marks.spans);
+    free(thread->facts.calls);
+    free(thread->facts.name);
+    free(thread->open);
+    free(thread);
+}
+
+void probity_timeline_close(struct probity_timeline *timeline)
+{
+    for (uint32_t slot = 0; slot < timeline->slot_count; slot++) {
+        if (timeline->by_slot[slot] != NULL)
+            release_thread(timeline->by_slot[slot]);
+    }
+    timeline_names_release(&timeline->names);
+    probity_scopes_close(timeline->scopes);
+    free(timeline->values.bytes);
+    free(timeline->stretches);
+    free(timeline->is_beyond);
+    free(timeline->by_slot);
+    free(timeline->threads);
+    free(timeline);
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * timeline_names.c: numbers the names of spans in the order in which they occur.
+ */
+#include "answers/timeline/timeline_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "probity.h"
+
+enum { NAMES_FIRST = 64, PROBES_FIRST = 64 };
+
+/* Not set in any key of trace and number. */
+#define KEY_OF_TEXT (UINT64_C(1) << 63)
+
+static int add_name(struct timeline_names *names, enum probity_timeline_name_kind kind,
+                    uint32_t *ret_number)
+{
+    if (names->count == names->capacity) {
+        size_t capacity = names->capacity > 0 ? 2 * names->capacity : NAMES_FIRST;
+        struct probity_timeline_name **items = realloc(names->items, capacity * sizeof *items);
+        if (items == NULL)
+            return PROBITY_ERROR_MEMORY;
+        names->items = items;
+        names->capacity = capacity;
+    }
+    struct probity_timeline_name *name = calloc(1, sizeof *name);
+    if (name == NULL)
+        return PROBITY_ERROR_MEMORY;
+    name->kind = kind;
+    *ret_number = (uint32_t)names->count;
+    names->items[names->count++] = name;
+    return 0;
+}
+
+int timeline_names_function(struct timeline_names *names, const struct probity_function_key *key,
+                            uint32_t *ret_number)
+{
+    names->functions.item_bytes = sizeof(struct timeline_function);
+    struct timeline_function *function =
+        (struct timeline_function *)probity_same_function_at(&names->functions, key);
+    uint32_t number;
+
+    if (function == NULL)
+        return PROBITY_ERROR_MEMORY;
+    if (function->number == 0) {
+        if (add_name(names, PROBITY_TIMELINE_FUNCTION, &number) != 0)
+            return PROBITY_ERROR_MEMORY;
+        names->items[number]->key = function->same.key;
+        function->number = number + 1;
+    }
+    *ret_number = function->number - 1;
+    return 0;
+}
+
+static struct timeline_probe *probe_place(const struct timeline_names *names, uint64_t key)
+{
+    size_t mask = names->probe_capacity - 1;
+    size_t place = (size_t)probity_hash(key) & mask;
+
+    while (names->probes[place].number != 0 && names->probes[place].key != key)
+        place = (place + 1) & mask;
+    return &names->probes[place];
+}
+
+static int grow_probes(struct timeline_names *names)
+{
+    const struct timeline_names old = *names;
+    size_t capacity = old.probe_capacity > 0 ? 2 * old.probe_capacity : PROBES_FIRST;
+    struct timeline_probe *probes = calloc(capacity, sizeof *probes);
+
+    if (probes == NULL)
+        return PROBITY_ERROR_MEMORY;
+    names->probes = probes;
+    names->probe_capacity = capacity;
+    for (size_t i = 0; i < old.probe_capacity; i++) {
+        if (old.probes[i].number != 0)
+            *probe_place(names, old.probes[i].key) = old.probes[i];
+    }
+    free(old.probes);
+    return 0;
+}
+
+/* A numbered probe may be named after its first hits. */
+static int learn_text(struct probity_timeline_name *name, const struct probity_event *event)
+{
+    if (name->text != NULL || event->name == NULL)
+        return 0;
+    name->text = strndup(event->name, event->name_bytes);
+    return name->text != NULL ? 0 : PROBITY_ERROR_MEMORY;
+}
+
+/* Whether a hit is of this probe, in any trace. A site without a name equals no other. */
+static int is_same(const struct probity_timeline_name *name, const struct probity_event *event,
+                   const char *text)
+{
+    if (event->is_site)
+        return name->kind == PROBITY_TIMELINE_SITE && name->text != NULL && text != NULL &&
+               strcmp(name->text, text) == 0;
+    return name->kind == PROBITY_TIMELINE_PROBE && name->number == event->id &&
+           (name->text == NULL) == (text == NULL) &&
+           (text == NULL || strcmp(name->text, text) == 0);
+}
+
+/* Finds a name by text, or adds it. Takes the text. The caller has made room for two more
+ * probes. */
+static int number_of_text(struct timeline_names *names, const struct probity_event *event,
+                          char *text, uint32_t *ret_number)
+{
+    uint64_t seed = event->is_site ? UINT64_MAX : event->id;
+    uint64_t key = KEY_OF_TEXT | probity_hash_text(seed, text != NULL ? text : "");
+    struct timeline_probe *probe = probe_place(names, key);
+
+    if (probe->number != 0 && is_same(names->items[probe->number - 1], event, text)) {
+        free(text);
+        *ret_number = probe->number - 1;
+        return 0;
+    }
+    if (add_name(names, event->is_site ? PROBITY_TIMELINE_SITE : PROBITY_TIMELINE_PROBE,
+                 ret_number) != 0) {
+        free(text);
+        return PROBITY_ERROR_MEMORY;
+    }
+    names->items[*ret_number]->number = event->id;
+    names->items[*ret_number]->text = text;
+    if (probe->number == 0) {
+        *probe = (struct timeline_probe){key, *ret_number + 1};
+        names->probe_count++;
+    }
+    return 0;
+}
+
+static int number_of_hit(struct timeline_names *names, const struct probity_event *event,
+                         uint32_t *ret_number)
+{
+    uint64_t key = (uint64_t)event->trace << 33 | (uint64_t)(event->is_site != 0) << 32 | event->id;
+
+    if (__builtin_expect(2 * names->probe_count + 2 >= names->probe_capacity, 0) &&
+        grow_probes(names) != 0)
+        return PROBITY_ERROR_MEMORY;
+    struct timeline_probe *probe = probe_place(names, key);
+    if (probe->number == 0) {
+        uint32_t number;
+        char *text = event->name != NULL ? strndup(event->name, event->name_bytes) : NULL;
+        if ((event->name != NULL && text == NULL) ||
+            number_of_text(names, event, text, &number) != 0)
+            return PROBITY_ERROR_MEMORY;
+        *probe_place(names, key) = (struct timeline_probe){key, number + 1};
+        names->probe_count++;
+        *ret_number = number;
+        return 0;
+    }
+    *ret_number = probe->number - 1;
+    return learn_text(names->items[*ret_number], event);
+}
+
+int timeline_names_mark(struct timeline_names *names, const struct probity_event *event,
+                        uint32_t *ret_number)
+{
+    int is_message = event->kind == PROBITY_EVENT_MESSAGE;
+    uint32_t *known = is_message ? &names->message : &names->checkpoint;
+
+    if (event->kind == PROBITY_EVENT_HIT)
+        return number_of_hit(names, event, ret_number);
+    if (*known == 0) {
+        uint32_t number;
+        if (add_name(names, is_message ? PROBITY_TIMELINE_MESSAGE : PROBITY_TIMELINE_CHECKPOINT,
+                     &number) != 0)
+            return PROBITY_ERROR_MEMORY;
+        *known = number + 1;
+    }
+    *ret_number = *known - 1;
+    return 0;
+}
+
+void timeline_names_release(struct timeline_names *names)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        free(names->items[i]->text);
+        free(names->items[i]);
+    }
+    free(names->items);
+    free(names->probes);
+    probity_same_functions_release(&names->functions);
+}

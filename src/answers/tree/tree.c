@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tree.c: turns scopes into nodes. A scope points to its node (user), so that its callees find
+ * theirs with one lookup in the table of children, and usually without: the child looked up last is
+ * often the next one too.
+ *
+ * A deferred scope is opened late, after some of its callees have been recorded as children of its
+ * caller. The latest calls of each thread are kept so that they can be moved below it.
+ */
+#include "answers/tree/tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "answers/tree/tree_internal.h"
+#include "base/array_grow.h"
+#include "probity.h"
+
+/* Number of calls that a deferred scope can still adopt. Starts small, because there may be very
+ * many threads. */
+enum { RECENT_CALLS = 256, RECENT_FIRST = 4 };
+
+struct recent_call {
+    struct probity_tree_node *node;
+    uint64_t enter_tick;
+    uint32_t depth;
+    struct probity_tree_sums sums;
+};
+
+struct tree_thread {
+    struct probity_thread_label label;
+    char *name; /* the label's */
+    struct probity_tree_node *root;
+    struct recent_call *recent; /* a ring */
+    uint64_t recent_count;      /* total number of calls; the newest recent_capacity are kept */
+    uint64_t recent_capacity;
+};
+
+/* ---- Threads -----------------------------------------------------------------------------------
+ */
+
+static struct tree_thread *thread_at(struct probity_tree *tree, const struct probity_event *event)
+{
+    uint32_t slot = event->thread_slot;
+
+    if (slot >= tree->thread_count) {
+        void *grown = probity_array_grow(tree->threads, sizeof *tree->threads, slot,
+                                         &tree->thread_count);
+        if (grown == NULL)
+            return NULL;
+        tree->threads = grown;
+    }
+    if (tree->threads[slot] != NULL)
+        return tree->threads[slot];
+    struct tree_thread *thread = calloc(1, sizeof *thread);
+    if (thread == NULL)
+        return NULL;
+    thread->label = (struct probity_thread_label){event->trace, event->thread, event->tid,
+                                                  event->pid, NULL};
+    thread->root = &tree->nodes.root;
+    tree->threads[slot] = thread;
+    return thread;
+}
+
+/* The node above the outermost functions of a thread. */
+static struct probity_tree_node *root_of(struct probity_tree *tree,
+                                         const struct probity_event *event)
+{
+    struct tree_thread *thread = thread_at(tree, event);
+
+    if (thread == NULL)
+        return NULL;
+    if (tree->options.by_thread && thread->root == &tree->nodes.root) {
+        struct probity_tree_node *root =
+            probity_tree_child(&tree->nodes, &tree->nodes.root, NULL, &thread->label);
+        if (root == NULL)
+            return NULL;
+        thread->root = root;
+    }
+    return thread->root;
+}
+
+static int set_name(struct probity_tree *tree, const struct probity_event *event)
+{
+    struct tree_thread *thread = thread_at(tree, event);
+    char *name = thread != NULL ? strndup((const char *)event->payload, event->payload_bytes)
+                                : NULL;
+
+    if (name == NULL)
+        return PROBITY_ERROR_MEMORY;
+    free(thread->name);
+    thread->name = name;
+    thread->label.name = name;
+    return 0;
+}
+
+/* ---- Nodes of scopes ---------------------------------------------------------------------------
+ */
+
+static const struct probity_same_function *function_of(struct probity_tree *tree,
+                                                       const struct probity_scope *scope)
+{
+    const struct probity_function_key key = {scope->function, scope->trace, scope->number};
+
+    if (__builtin_expect(*scope->of_function == NULL, 0))
+        *scope->of_function = probity_same_function_at(&tree->functions, &key);
+    return *scope->of_function;
+}
+
+/* NULL if out of memory or there are too many nodes. */
+static inline struct probity_tree_node *child_of(struct probity_tree *tree,
+                                                 struct probity_tree_node *parent,
+                                                 const struct probity_same_function *function)
+{
+    if (parent->recent != NULL && parent->recent->function == function)
+        return parent->recent;
+    if (tree->options.fold_recursion && parent->function == function)
+        return parent;
+    struct probity_tree_node *node =
+        tree->nodes.count < tree->options.nodes_max
+            ? probity_tree_child(&tree->nodes, parent, function, NULL)
+            : probity_tree_find(&tree->nodes, parent, function);
+    if (node != NULL)
+        parent->recent = node;
+    return node;
+}
+
+/* The caller's node. A callee of a scope without a node has none either. */
+static inline struct probity_tree_node *parent_of(struct probity_tree *tree,
+                                                  const struct probity_scope *scope,
+                                                  const struct probity_event *event)
+{
+    const struct probity_scope *caller =
+        scope->depth > 0 ? probity_scopes_at(tree->scopes, event->thread_slot, scope->depth - 1)
+                         : NULL;
+
+    return caller != NULL ? caller->user : root_of(tree, event);
+}
+
+static void adopt(struct probity_tree *tree, const struct probity_scope *scope,
+                  struct probity_tree_node *parent, const struct probity_event *event);
+
+static void on_opened(void *context, struct probity_scope *scope, const struct probity_event *event)
+{
+    struct probity_tree *tree = context;
+    const struct probity_same_function *function = function_of(tree, scope);
+    struct probity_tree_node *parent = parent_of(tree, scope, event);
+
+    if (__builtin_expect(function == NULL || (parent == NULL && scope->depth == 0), 0)) {
+        tree->error = PROBITY_ERROR_MEMORY;
+        return;
+    }
+    if (parent == NULL)
+        return;
+    scope->user = child_of(tree, parent, function);
+    if (scope->user == NULL && tree->nodes.count < tree->options.nodes_max)
+        tree->error = PROBITY_ERROR_MEMORY;
+    if (__builtin_expect(event->kind != PROBITY_EVENT_ENTER, 0) && scope->user != NULL)
+        adopt(tree, scope, parent, event);
+}
+
+/* The ring grows the first time it is full, so nothing has to move. */
+static int grow_recent(struct tree_thread *thread)
+{
+    uint64_t capacity = thread->recent_capacity > 0 ? 2 * thread->recent_capacity : RECENT_FIRST;
+    struct recent_call *recent = realloc(thread->recent, capacity * sizeof *recent);
+
+    if (recent == NULL)
+        return PROBITY_ERROR_MEMORY;
+    thread->recent = recent;
+    thread->recent_capacity = capacity;
+    return 0;
+}
+
+static inline int keep_recent(struct tree_thread *thread, const struct probity_scope *scope,
+                              const struct probity_tree_sums *sums)
+{
+    if (__builtin_expect(thread->recent_count == thread->recent_capacity, 0) &&
+        thread->recent_capacity < RECENT_CALLS && grow_recent(thread) != 0)
+        return PROBITY_ERROR_MEMORY;
+    struct recent_call *call =
+        &thread->recent[thread->recent_count++ & (thread->recent_capacity - 1)];
+    call->node = scope->user;
+    call->enter_tick = scope->enter_tick;
+    call->depth = scope->depth;
+    call->sums = *sums;
+    return 0;
+}
+
+static void on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
+                      uint32_t thread_slot, const struct probity_event *event)
+{
+    struct probity_tree *tree = context;
+    struct probity_tree_node *node = scope->user;
+    struct probity_tree_sums sums = {.calls = 1, .repaired = !probity_scope_end_is_recorded(how)};
+    const struct probity_cost_sum none = {0};
+    int is_costed = tree->options.costs_of != NULL && scope->is_costed;
+
+    (void)event;
+    if (scope->enter_wall_ns < tree->options.from_ns || scope->enter_wall_ns >= tree->options.to_ns)
+        return;
+    if (node == NULL) {
+        tree->lost++;
+        return;
+    }
+    if (scope->is_untimed) {
+        sums.untimed = 1;
+    } else {
+        const struct probity_scope *caller =
+            tree->options.fold_recursion && scope->depth > 0
+                ? probity_scopes_at(tree->scopes, thread_slot, scope->depth - 1)
+                : NULL;
+        /* Recursive calls that are folded are included in the total of the outermost one. */
+        if (caller == NULL || caller->user != node || caller->is_paused) {
+            sums.total = scope->total;
+            sums.total_cost = is_costed ? scope->total_cost : none;
+        }
+        sums.self_cost = is_costed ? scope->self_cost : none;
+        sums.uncosted = !is_costed;
+        sums.self = probity_scope_self(scope);
+        sums.paused = scope->paused;
+    }
+    probity_tree_sums_add(&node->sums, &sums);
+    if (keep_recent(tree->threads[thread_slot], scope, &sums) != 0)
+        tree->error = PROBITY_ERROR_MEMORY;
+}
+
+/* ---- Deferred scopes ---------------------------------------------------------------------------
+ */
+
+/* The node that is below `to` as `node` is below `from`. NULL as child_of(). */
+static struct probity_tree_node *moved(struct probity_tree *tree, struct probity_tree_node *node,
+                                       const struct probity_tree_node *from,
+                                       struct probity_tree_node *to)
+{
+    const struct probity_same_function *path[RECENT_CALLS];
+    size_t depth = 0;
+
+    for (; node != from && node != NULL && depth < RECENT_CALLS; node = node->parent)
+        path[depth++] = node->function;
+    if (node != from)
+        return NULL;
+    while (to != NULL && depth > 0)
+        to = child_of(tree, to, path[--depth]);
+    return to;
+}
+
+static void take_cost_off(struct probity_cost_sum *from, const struct probity_cost_sum *sum)
+{
+    from->least -= sum->least;
+    from->most -= sum->most;
+    from->rare -= sum->rare;
+    from->early -= sum->early;
+    from->early_inside -= sum->early_inside;
+}
+
+static void take_off(struct probity_tree_sums *from, const struct probity_tree_sums *sums)
+{
+    take_cost_off(&from->total_cost, &sums->total_cost);
+    take_cost_off(&from->self_cost, &sums->self_cost);
+    from->uncosted -= sums->uncosted;
+    from->calls -= sums->calls;
+    from->untimed -= sums->untimed;
+    from->repaired -= sums->repaired;
+    from->total.wall_ns -= sums->total.wall_ns;
+    from->total.cpu_ns -= sums->total.cpu_ns;
+    from->self.wall_ns -= sums->self.wall_ns;
+    from->self.cpu_ns -= sums->self.cpu_ns;
+    from->paused.wall_ns -= sums->paused.wall_ns;
+    from->paused.cpu_ns -= sums->paused.cpu_ns;
+}
+
+/* Moves calls that began inside the scope and have ended from its caller to it. */
+static void adopt(struct probity_tree *tree, const struct probity_scope *scope,
+                  struct probity_tree_node *parent, const struct probity_event *event)
+{
+    struct tree_thread *thread = thread_at(tree, event);
+
+    for (uint64_t i = 1; i <= thread->recent_capacity && i <= thread->recent_count; i++) {
+        struct recent_call *call =
+            &thread->recent[(thread->recent_count - i) & (thread->recent_capacity - 1)];
+        if (call->depth < scope->depth || call->enter_tick < scope->enter_tick)
+            return;
+        struct probity_tree_node *node = moved(tree, call->node, parent, scope->user);
+        if (node == NULL)
+            continue;
+        take_off(&call->node->sums, &call->sums);
+        probity_tree_sums_add(&node->sums, &call->sums);
+        call->node = node;
+        call->depth++;
+    }
+}
+
+/* ---- Events ------------------------------------------------------------------------------------
+ */
+
+int probity_tree_put(struct probity_tree *tree, const struct probity_event *event)
+{
+    const struct probity_scopes_listener listener = {on_opened, on_closed, tree};
+    int error = probity_scopes_put(tree->scopes, event, &listener);
+
+    if (__builtin_expect(event->kind == PROBITY_EVENT_THREAD_NAME, 0) && error == 0)
+        error = set_name(tree, event);
+    return error != 0 ? error : tree->error;
+}
+
+int probity_tree_finish(struct probity_tree *tree)
+{
+    const struct probity_scopes_listener listener = {on_opened, on_closed, tree};
+
+    probity_scopes_finish(tree->scopes, &listener);
+    tree->nodes_seen = tree->nodes.count;
+    probity_tree_tidy(&tree->nodes);
+    return tree->error;
+}
+
+struct probity_tree_node *probity_tree_root(struct probity_tree *tree)
+{
+    return &tree->nodes.root;
+}
+
+const struct probity_scopes_repairs *probity_tree_repairs(const struct probity_tree *tree)
+{
+    return probity_scopes_repairs(tree->scopes);
+}
+
+uint64_t probity_tree_lost(const struct probity_tree *tree)
+{
+    return tree->lost;
+}
+
+size_t probity_tree_nodes(const struct probity_tree *tree)
+{
+    return tree->nodes_seen;
+}
+
+int probity_tree_open(const struct probity_tree_options *options, struct probity_tree **ret_tree)
+{
+    struct probity_tree *tree = calloc(1, sizeof *tree);
+
+    if (tree == NULL || probity_scopes_open(&tree->scopes) != 0) {
+        free(tree);
+        return PROBITY_ERROR_MEMORY;
+    }
+    if (options != NULL)
+        tree->options = *options;
+    if (tree->options.costs_of != NULL &&
+        probity_scopes_want_costs(tree->scopes, tree->options.costs_of) != 0) {
+        probity_tree_close(tree);
+        return PROBITY_ERROR_MEMORY;
+    }
+    if (tree->options.to_ns == 0)
+        tree->options.to_ns = UINT64_MAX;
+    if (tree->options.nodes_max == 0)
+        tree->options.nodes_max = PROBITY_TREE_NODES_MAX;
+    tree->functions.item_bytes = sizeof(struct probity_same_function);
+    *ret_tree = tree;
+    return 0;
+}
+
+void probity_tree_close(struct probity_tree *tree)
+{
+    for (uint32_t slot = 0; slot < tree->thread_count; slot++) {
+        if (tree->threads[slot] == NULL)
+            continue;
+        free(tree->threads[slot]->name);
+        free(tree->threads[slot]->recent);
+        free(tree->threads[slot]);
+    }
+    probity_tree_nodes_release(&tree->nodes);
+    probity_same_functions_release(&tree->functions);
+    probity_scopes_close(tree->scopes);
+    free(tree->threads);
+    free(tree);
+}

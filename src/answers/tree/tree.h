@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tree.h: the call tree: a node for each call path, with counts and times of the calls along it;
+ * merged over threads, or one tree for each. Views are derived from it: the tree below a function,
+ * its callers, its callees. Memory: distinct paths, up to a limit. Prints nothing.
+ *
+ *     events ──► scopes ──► nodes ──► finish ──► view ──► prune, sort
+ */
+#ifndef PROBITY_ANSWERS_TREE_TREE_H
+#define PROBITY_ANSWERS_TREE_TREE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/same_function.h"
+#include "analysis/scopes.h"
+#include "analysis/thread_table.h"
+#include "reader/reader.h"
+
+/* About 250 bytes each, including the table: calls on paths beyond the limit are only counted. */
+enum { PROBITY_TREE_NODES_MAX = 400000 };
+
+/* Whose records they are. */
+/* Times of the calls of a function along one path. In a tree of callers: times of the tree's
+ * function when called along the path, read upwards. */
+struct probity_tree_sums {
+    uint64_t calls;    /* all calls; those entered while profiling was off have no times */
+    uint64_t untimed;  /* calls without times */
+    uint64_t repaired; /* calls closed by repair, not by their leave */
+    struct probity_scope_time total, self, paused;
+    struct probity_cost_sum total_cost, self_cost; /* overhead of recording, if uncosted is 0 */
+    uint64_t uncosted; /* calls with times whose overhead is unknown */
+};
+
+struct probity_tree_node {
+    const struct probity_same_function *function; /* NULL: above the outermost functions */
+    const struct probity_thread_label *thread; /* of a root by thread; else NULL */
+    struct probity_tree_node *parent, *child, *next; /* child: the first; next: sibling */
+    struct probity_tree_node *outermost; /* function above, or itself: base of shares */
+    struct probity_tree_node *recent; /* the child looked up last */
+    struct probity_tree_sums sums;
+    struct probity_scope_time pruned; /* total of direct children that were pruned */
+};
+
+struct probity_tree_options {
+    int by_thread;
+    int fold_recursion;      /* show a function that calls itself as one node */
+    uint64_t from_ns, to_ns; /* CLOCK_REALTIME: only calls that begin in [from, to); both 0: all */
+    size_t nodes_max;        /* 0: PROBITY_TREE_NODES_MAX */
+    const struct probity_reader *costs_of; /* subtract the overhead of recording; NULL: do not */
+};
+
+struct probity_tree;
+
+/* options may be NULL. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_tree_open(const struct probity_tree_options *options, struct probity_tree **ret_tree);
+
+/* Takes the next event in time order, from the beginning. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_tree_put(struct probity_tree *tree, const struct probity_event *event);
+
+/* Closes open scopes; nothing may be added afterwards. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_tree_finish(struct probity_tree *tree);
+
+/* After finish: the node above all outermost functions; by thread, above one node for each thread.
+ * Its total is the sum of its children's totals. Valid until close. */
+struct probity_tree_node *probity_tree_root(struct probity_tree *tree);
+
+enum probity_tree_view {
+    PROBITY_TREE_BELOW,   /* everything called below the function, wherever it was called */
+    PROBITY_TREE_CALLERS, /* inverted: its callers and their callers */
+    PROBITY_TREE_CALLEES  /* the functions that it called directly, one level */
+};
+
+/* Selects the functions of a view. */
+typedef int probity_tree_match(void *context, const struct probity_function *function);
+
+/* Replaces the tree, after finish, by one with a root for each function that matches (match NULL:
+ * all, including lost declarations); of recursive calls only the outermost adds to a total. By
+ * thread, one for each thread. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_tree_view(struct probity_tree *tree, enum probity_tree_view view,
+                      probity_tree_match *match, void *context);
+
+struct probity_tree_limits {
+    size_t depth;        /* levels of functions; 0: all */
+    double share_min;    /* minimum share of the total of the outermost function, 0 to 1 */
+};
+
+/* Removes nodes beyond the limits. Returns the number of nodes removed. */
+size_t probity_tree_prune(struct probity_tree *tree, const struct probity_tree_limits *limits);
+
+/* Removes deeper nodes, and then the smallest paths until nodes_max nodes are left or none is
+ * small. Returns the number of nodes removed. */
+size_t probity_tree_prune_to(struct probity_tree *tree, size_t nodes_max, size_t depth);
+
+enum probity_tree_key {
+    PROBITY_TREE_CALLS,
+    PROBITY_TREE_TOTAL,
+    PROBITY_TREE_SELF,
+    PROBITY_TREE_CPU_TOTAL,
+    PROBITY_TREE_CPU_SELF,
+    PROBITY_TREE_OFF_TOTAL, /* off CPU: wall less CPU time */
+    PROBITY_TREE_OFF_SELF,
+    PROBITY_TREE_PAUSED,
+    PROBITY_TREE_NAME, /* for sorting only */
+    PROBITY_TREE_KEYS
+};
+
+/* PROBITY_TREE_KEYS if there is none of this name. */
+enum probity_tree_key probity_tree_key_parse(const char *name);
+
+/* "total", "cpu-self" ... */
+const char *probity_tree_key_name(enum probity_tree_key key);
+
+/* Calls, or ns. */
+uint64_t probity_tree_value(const struct probity_tree_sums *sums, enum probity_tree_key key);
+
+/* Total (is_self 0) or self time without the overhead of recording. Returns 1, or 0 if that is
+ * unknown. */
+int probity_tree_corrected(const struct probity_tree_sums *sums, int is_self,
+                           struct probity_corrected *ret_corrected);
+
+/* Sorts the children of every node: largest first, names ascending. Returns 0 or
+ * PROBITY_ERROR_MEMORY. */
+int probity_tree_sort(struct probity_tree *tree, enum probity_tree_key key);
+
+/* The next node in preorder; NULL after the last below `top`. Updates *depth. */
+struct probity_tree_node *probity_tree_next(const struct probity_tree_node *node,
+                                            const struct probity_tree_node *top, size_t *depth);
+
+/* Share of the total of the outermost function, 0 to 1; negative if that is 0. */
+double probity_tree_share(const struct probity_tree_node *node);
+
+/* Name of a node's function; "site-N", in ret_text, if its declaration is lost. */
+const char *probity_tree_name(const struct probity_tree_node *node, char ret_text[32]);
+
+const struct probity_scopes_repairs *probity_tree_repairs(const struct probity_tree *tree);
+
+/* Number of calls without a node, because there were too many paths. */
+uint64_t probity_tree_lost(const struct probity_tree *tree);
+
+/* Number of nodes before any view or pruning. */
+size_t probity_tree_nodes(const struct probity_tree *tree);
+
+void probity_tree_close(struct probity_tree *tree);
+
+#endif

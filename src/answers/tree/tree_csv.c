@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tree_csv.c: trees line by line. The ancestors of a node are kept in a list by depth.
+ */
+#include "answers/tree/tree_csv.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answers/report/report_csv.h"
+#include "answers/report/report_text.h"
+#include "print/text.h"
+#include "probity.h"
+
+static void put_times(FILE *stream, const struct probity_tree_node *node, int is_cpu_known)
+{
+    static const struct {
+        enum probity_tree_key key;
+        int is_cpu;
+    } times[] = {{PROBITY_TREE_TOTAL, 0},     {PROBITY_TREE_SELF, 0},
+                 {PROBITY_TREE_PAUSED, 0},    {PROBITY_TREE_CPU_TOTAL, 1},
+                 {PROBITY_TREE_CPU_SELF, 1},  {PROBITY_TREE_OFF_TOTAL, 1},
+                 {PROBITY_TREE_OFF_SELF, 1}};
+    const struct probity_tree_sums *sums = &node->sums;
+    int is_timed = sums->calls > sums->untimed;
+    double share = probity_tree_share(node);
+
+    fprintf(stream, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, sums->calls, sums->untimed,
+            sums->repaired);
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        fputc(',', stream);
+        if (is_timed && (is_cpu_known || !times[i].is_cpu))
+            fprintf(stream, "%" PRIu64, probity_tree_value(sums, times[i].key));
+    }
+    fputc(',', stream);
+    if (is_timed && share >= 0)
+        fprintf(stream, "%.6f", share);
+    for (int is_self = 0; is_self < 2; is_self++) {
+        struct probity_corrected corrected;
+        if (probity_tree_corrected(sums, is_self, &corrected))
+            fprintf(stream, ",%" PRIu64 ",%" PRIu64, corrected.ns, corrected.error_ns);
+        else
+            fputs(",,", stream);
+    }
+    fputc('\n', stream);
+}
+
+/* Threads get no line; each line includes its thread. */
+static void put_node(FILE *stream, const struct probity_tree_node *node,
+                     const struct probity_thread_label *thread)
+{
+    const struct probity_function *function = node->function->key.function;
+    char lost[32];
+
+    probity_report_csv_thread(stream, thread);
+    fputc(',', stream);
+    probity_report_csv_field(stream, probity_tree_name(node, lost));
+    fputc(',', stream);
+    if (function != NULL) {
+        probity_report_csv_field(stream, function->file);
+        fprintf(stream, ",%" PRIu32, function->line);
+    } else {
+        fputc(',', stream);
+    }
+}
+
+/* Numbers of the ancestors, by depth. */
+struct numbers {
+    size_t *items, capacity;
+};
+
+static int set_number(struct numbers *numbers, size_t depth, size_t number)
+{
+    if (depth >= numbers->capacity) {
+        size_t capacity = 2 * depth + 64;
+        size_t *items = realloc(numbers->items, capacity * sizeof *items);
+        if (items == NULL)
+            return PROBITY_ERROR_MEMORY;
+        numbers->items = items;
+        numbers->capacity = capacity;
+    }
+    numbers->items[depth] = number;
+    return 0;
+}
+
+int probity_tree_csv(FILE *stream, const struct probity_tree_answer *answer)
+{
+    int is_cpu_known = probity_report_has_cpu(answer->reader);
+    const struct probity_thread_label *thread = NULL;
+    const struct probity_tree_node *node = answer->root;
+    struct numbers numbers = {NULL, 0};
+    size_t depth = 0, count = 0;
+    int error = set_number(&numbers, 0, 0);
+
+    fputs("node,caller,depth,pid,tid,thread,function,file,line,calls,calls_untimed,calls_repaired,"
+          "total_ns,self_ns,paused_ns,cpu_total_ns,cpu_self_ns,off_cpu_total_ns,off_cpu_self_ns,"
+          "share,total_corrected_ns,total_error_ns,self_corrected_ns,self_error_ns\n", stream);
+    while (error == 0 && (node = probity_tree_next(node, answer->root, &depth)) != NULL) {
+        if (node->function == NULL) {
+            thread = node->thread;
+            error = set_number(&numbers, depth, 0);
+            continue;
+        }
+        error = set_number(&numbers, depth, ++count);
+        if (error != 0)
+            break;
+        fprintf(stream, "%zu,%zu,%zu,", count, numbers.items[depth - 1],
+                depth - (thread != NULL ? 1 : 0));
+        put_node(stream, node, thread);
+        put_times(stream, node, is_cpu_known);
+    }
+    free(numbers.items);
+    return error;
+}
+
+/* ---- Folded stacks -----------------------------------------------------------------------------
+ */
+
+/* The stack as text, and the end of each of its levels. */
+struct stack {
+    char *text;
+    size_t capacity;
+    struct numbers ends;
+};
+
+/* A semicolon ends a level and a line feed ends a stack, so both are escaped; escaping may enlarge
+ * each byte. */
+static int push(struct stack *stack, size_t depth, const char *name, size_t bytes)
+{
+    size_t start = depth > 1 ? stack->ends.items[depth - 1] : 0, need = start + 4 * bytes + 2;
+
+    if (need > stack->capacity) {
+        char *text = realloc(stack->text, 2 * need);
+        if (text == NULL)
+            return PROBITY_ERROR_MEMORY;
+        stack->text = text;
+        stack->capacity = 2 * need;
+    }
+    char *at = stack->text + start;
+    if (start > 0)
+        *at++ = ';';
+    char *end = probity_text_put(at, stack->text + stack->capacity - 1, name, bytes, '\0');
+    *end = '\0';
+    while ((at = strchr(at, ';')) != NULL)
+        *at = ':';
+    return set_number(&stack->ends, depth, (size_t)(end - stack->text));
+}
+
+static uint64_t folded_value(const struct probity_tree_node *node, enum probity_tree_key key)
+{
+    struct probity_tree_sums sums = node->sums;
+
+    if (key == PROBITY_TREE_CALLS)
+        return sums.calls;
+    sums.self.wall_ns += node->pruned.wall_ns;
+    sums.self.cpu_ns += node->pruned.cpu_ns;
+    return probity_tree_value(&sums, key);
+}
+
+/* Thread ids are unique only within a process, and process ids within a container: add whatever is
+ * needed to keep the threads apart. */
+static int push_thread(struct stack *stack, const struct probity_tree_answer *answer,
+                       const struct probity_thread_label *thread, size_t depth)
+{
+    size_t traces = probity_reader_traces(answer->reader), earlier = 0;
+    const char *name = thread->name != NULL ? thread->name : "thread";
+    char process[48] = "", text[128];
+
+    for (size_t i = 0; i < thread->trace; i++)
+        earlier += probity_reader_facts(answer->reader, i)->info.pid == thread->pid;
+    if (earlier > 0)
+        snprintf(process, sizeof process, "%" PRIu32 "#%zu/", thread->pid, earlier + 1);
+    else if (traces > 1)
+        snprintf(process, sizeof process, "%" PRIu32 "/", thread->pid);
+    snprintf(text, sizeof text, "%.*s-%s%" PRIu32, (int)probity_text_whole(name, strnlen(name, 60)),
+             name, process, thread->tid);
+    return push(stack, depth, text, strlen(text));
+}
+
+static int push_function(struct stack *stack, const struct probity_tree_node *node, size_t depth)
+{
+    char lost[32];
+    size_t bytes;
+    const char *name = probity_tree_label(node, lost, &bytes);
+
+    return push(stack, depth, name, bytes);
+}
+
+/* `outside`: number of levels that are not functions. Returns whether levels were left out. */
+static int put_stack(FILE *stream, const struct stack *stack, size_t depth, size_t outside,
+                     uint64_t value)
+{
+    const size_t *ends = stack->ends.items;
+    int is_deep = depth - outside > PROBITY_TREE_LEVELS_TOLD;
+
+    if (is_deep)
+        fprintf(stream, "%.*s;" PROBITY_TREE_LEVELS_BETWEEN "%s",
+                (int)ends[outside + PROBITY_TREE_LEVELS_OUTER], stack->text,
+                stack->text + ends[depth - PROBITY_TREE_LEVELS_INNER]);
+    else
+        fputs(stack->text, stream);
+    fprintf(stream, " %" PRIu64 "\n", value);
+    return is_deep;
+}
+
+int probity_tree_folded(FILE *stream, const struct probity_tree_answer *answer,
+                        enum probity_tree_key key, uint64_t *ret_shortened)
+{
+    const struct probity_tree_node *node = answer->root;
+    struct stack stack = {0};
+    size_t depth = 0, outside = 0;
+    uint64_t shortened = 0;
+    int error = 0;
+
+    while (error == 0 && (node = probity_tree_next(node, answer->root, &depth)) != NULL) {
+        uint64_t value = node->function != NULL ? folded_value(node, key) : 0;
+        error = node->function != NULL ? push_function(&stack, node, depth)
+                                       : push_thread(&stack, answer, node->thread, depth);
+        outside = node->function != NULL ? outside : depth;
+        if (error == 0 && value > 0)
+            shortened += (uint64_t)put_stack(stream, &stack, depth, outside, value);
+    }
+    free(stack.text);
+    free(stack.ends.items);
+    *ret_shortened = shortened;
+    return error;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tree_internal.h: a call tree, for its implementation files.
+ */
+#ifndef PROBITY_ANSWERS_TREE_TREE_INTERNAL_H
+#define PROBITY_ANSWERS_TREE_TREE_INTERNAL_H
+
+#include "answers/tree/tree_nodes.h"
+
+struct tree_thread;
+
+struct probity_tree {
+    struct probity_tree_options options;
+    struct probity_scopes *scopes;
+    struct probity_same_functions functions;
+    struct probity_tree_nodes nodes;
+    struct tree_thread **threads; /* by slot; NULL: not seen yet */
+    uint32_t thread_count;
+    uint64_t lost;
+    size_t nodes_seen;
+    int error; /* of a listener, which cannot return errors */
+};
+
+#endif

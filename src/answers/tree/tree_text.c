@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tree_text.c: a tree as an indented table. For very deep paths only the innermost levels are
+ * drawn, so that recursion does not make lines of thousands of columns.
+ */
+#include "answers/tree/tree_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "answers/report/report_text.h"
+#include "answers/report/table.h"
+#include "print/text.h"
+
+/* Levels drawn before a name: on a terminal as many as fit, but at least LEAST. Columns: of each
+ * level, and of "(12 levels) " in place of the rest. */
+enum { LEVELS_DRAWN = 48, LEVELS_DRAWN_LEAST = 2, LEVEL_COLUMNS = 3, LEVELS_COLUMNS = 12 };
+
+enum what { CALLS, TOTAL, SELF, CPU_TOTAL, CPU_SELF, TOTAL_LESS, SELF_LESS, TOTAL_ERROR, SELF_ERROR,
+            SHARE };
+
+enum { COLUMNS_USUAL = 6, COLUMNS_CORRECTED = 8 };
+
+static const char of_wall[] = "wall", of_cpu[] = "CPU", less[] = "less overhead",
+                  wall_time[] = "wall time", cpu_time[] = "CPU time";
+
+static const struct probity_table_column usual_columns[COLUMNS_USUAL] = {
+    {9, 0, CALLS, "calls", NULL, NULL, NULL},
+    {8, 0, TOTAL, "total", NULL, wall_time, of_wall},
+    {8, 0, SELF, "self", NULL, wall_time, of_wall},
+    {8, 3, CPU_TOTAL, "total", "CPU total", cpu_time, of_cpu},
+    {8, 1, CPU_SELF, "self", "CPU self", cpu_time, of_cpu},
+    {8, 2, SHARE, "share", NULL, NULL, NULL}};
+
+static const struct probity_table_column corrected_columns[COLUMNS_CORRECTED] = {
+    {9, 0, CALLS, "calls", NULL, NULL, NULL},
+    {8, 3, TOTAL, "total", NULL, of_wall, of_wall},
+    {10, 2, TOTAL_LESS, "total", "corrected total", less, "corrected"},
+    {8, 4, TOTAL_ERROR, "+-", "+- of total", less, "corrected"},
+    {8, 0, SELF, "self", NULL, of_wall, of_wall},
+    {10, 0, SELF_LESS, "self", NULL, less, "corrected"},
+    {8, 0, SELF_ERROR, "+-", NULL, less, "corrected"},
+    {8, 1, SHARE, "share", NULL, NULL, NULL}};
+
+/* A table being written. */
+struct table {
+    FILE *stream;
+    const struct probity_tree_layout *layout;
+    const struct probity_table_column *columns;
+    size_t count;
+    uint64_t shown; /* one bit per column */
+    size_t columns_used; /* by number columns */
+    int is_cpu_known;
+};
+
+static struct table table_of(FILE *stream, const struct probity_tree_layout *layout,
+                             const struct probity_tree_answer *answer)
+{
+    struct table table = {.stream = stream, .layout = layout,
+                          .columns = layout->is_corrected ? corrected_columns : usual_columns,
+                          .count = layout->is_corrected ? COLUMNS_CORRECTED : COLUMNS_USUAL,
+                          .is_cpu_known = probity_report_has_cpu(answer->reader)};
+
+    table.shown = probity_table_fit(table.columns, table.count, layout->line_columns);
+    for (size_t i = 0; i < table.count; i++)
+        table.columns_used += table.shown >> i & 1 ? (size_t)table.columns[i].width : 0;
+    return table;
+}
+
+static void put_head(const struct table *table)
+{
+    const char *start = table->layout->has_colour ? "\033[1m" : "";
+    const char *end = table->layout->has_colour ? "\033[0m" : "";
+
+    fputs(start, table->stream);
+    probity_table_put_groups(table->stream, table->columns, table->count, table->shown);
+    fprintf(table->stream, "%s\n%s", end, start);
+    probity_table_put_head(table->stream, table->columns, table->count, table->shown);
+    fprintf(table->stream, "  function%s\n", end);
+}
+
+static void put_time(FILE *stream, uint64_t ns, int is_known)
+{
+    char text[PROBITY_REPORT_TIME_BYTES];
+
+    fprintf(stream, "%8s", is_known ? probity_report_time_text(ns, text) : "-");
+}
+
+static void put_corrected(FILE *stream, const struct probity_tree_node *node, int is_self,
+                          int is_error)
+{
+    struct probity_corrected corrected;
+    int is_known = (!is_self || node->function != NULL) &&
+                   probity_tree_corrected(&node->sums, is_self, &corrected);
+
+    if (is_error)
+        put_time(stream, is_known ? corrected.error_ns : 0, is_known);
+    else if (is_known)
+        probity_report_put_corrected(stream, corrected);
+    else
+        fprintf(stream, "%10s", "-");
+}
+
+static void put_share(FILE *stream, double share)
+{
+    if (share >= 0)
+        fprintf(stream, "%7.1f%%", 100 * share);
+    else
+        fprintf(stream, "%8s", "-");
+}
+
+static void put_value(const struct table *table, const struct probity_tree_node *node,
+                      enum what what)
+{
+    const struct probity_tree_sums *sums = &node->sums;
+    int is_timed = sums->calls > sums->untimed, is_function = node->function != NULL;
+    int is_cpu_timed = is_timed && table->is_cpu_known;
+    FILE *stream = table->stream;
+
+    switch (what) {
+    case CALLS: fprintf(stream, "%9" PRIu64, sums->calls); break;
+    case TOTAL: put_time(stream, sums->total.wall_ns, is_timed); break;
+    case SELF: put_time(stream, sums->self.wall_ns, is_timed && is_function); break;
+    case CPU_TOTAL: put_time(stream, sums->total.cpu_ns, is_cpu_timed); break;
+    case CPU_SELF: put_time(stream, sums->self.cpu_ns, is_cpu_timed && is_function); break;
+    case TOTAL_LESS:
+    case TOTAL_ERROR: put_corrected(stream, node, 0, what == TOTAL_ERROR); break;
+    case SELF_LESS:
+    case SELF_ERROR: put_corrected(stream, node, 1, what == SELF_ERROR); break;
+    case SHARE: put_share(stream, is_timed ? probity_tree_share(node) : -1); break;
+    }
+}
+
+static void put_sums(const struct table *table, const struct probity_tree_node *node)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        if (table->shown >> i & 1)
+            put_value(table, node, (enum what)table->columns[i].what);
+    }
+    fputs("  ", table->stream);
+}
+
+/* Number of levels drawn before the name of a node. */
+static size_t levels_of(const struct table *table, const struct probity_tree_node *node,
+                        size_t levels)
+{
+    size_t line_columns = table->layout->line_columns, drawn = LEVELS_DRAWN_LEAST, used, bytes = 0;
+    char lost[32];
+    const char *name = node->function != NULL ? probity_tree_label(node, lost, &bytes) : "";
+
+    used = table->columns_used + 2 + probity_report_safe_columns(name, bytes);
+    if (line_columns == 0 || used + LEVEL_COLUMNS * levels <= line_columns)
+        drawn = levels;
+    else if (line_columns > used + LEVELS_COLUMNS + LEVEL_COLUMNS * drawn)
+        drawn = (line_columns - used - LEVELS_COLUMNS) / LEVEL_COLUMNS;
+    return drawn < LEVELS_DRAWN ? drawn : LEVELS_DRAWN;
+}
+
+/* Draws the lines to the left of a name, outermost first: each shows whether an ancestor has
+ * another sibling. Nodes of the first level are at the margin. */
+static void put_lines(const struct table *table, const struct probity_tree_node *node, size_t depth)
+{
+    FILE *stream = table->stream;
+    int has_lines = table->layout->has_lines;
+    uint8_t goes_on[LEVELS_DRAWN];
+    size_t count = 0, levels = levels_of(table, node, depth - 1);
+    size_t left = levels < depth - 1 ? depth - 1 - levels : 0;
+
+    if (left > 0)
+        fprintf(stream, "(%zu level%s) ", left, left == 1 ? "" : "s");
+    for (; depth > 1 && count < levels; depth--, node = node->parent)
+        goes_on[count++] = node->next != NULL;
+    while (count-- > 1)
+        fputs(!goes_on[count] ? "   " : has_lines ? "\u2502  " : "|  ", stream);
+    if (count == 0)
+        fputs(has_lines ? (goes_on[0] ? "\u251c\u2500 " : "\u2514\u2500 ")
+                        : (goes_on[0] ? "|- " : "`- "), stream);
+}
+
+static void put_thread(FILE *stream, const struct probity_thread_label *thread, int has_pids)
+{
+    fputs("thread ", stream);
+    probity_report_put_thread(stream, thread, has_pids);
+}
+
+const char *probity_tree_label(const struct probity_tree_node *node, char ret_text[32],
+                               size_t *ret_bytes)
+{
+    const struct probity_function *function = node->function->key.function;
+
+    if (function != NULL)
+        return probity_text_qualified(function->signature, function->name, ret_bytes);
+    *ret_bytes = (size_t)snprintf(ret_text, 32, "site-%" PRIu32, node->function->key.number);
+    return ret_text;
+}
+
+static void put_name(FILE *stream, const struct probity_tree_node *node, int has_places)
+{
+    const struct probity_function *function = node->function->key.function;
+    char lost[32];
+    size_t bytes;
+    const char *name = probity_tree_label(node, lost, &bytes);
+
+    probity_report_put_safe(stream, name, bytes);
+    if (has_places && function != NULL) {
+        fputs("  ", stream);
+        probity_report_put_safe(stream, function->file, strlen(function->file));
+        fprintf(stream, ":%" PRIu32, function->line);
+    }
+}
+
+static void put_foot(const struct table *table, const struct probity_tree_answer *answer)
+{
+    FILE *stream = table->stream;
+
+    fputc('\n', stream);
+    if (answer->root->child == NULL)
+        fputs("no calls\n", stream);
+    if (answer->pruned > 0)
+        fprintf(stream, "%zu node%s %s not shown\n", answer->pruned,
+                probity_text_s(answer->pruned), probity_text_are(answer->pruned));
+    if (answer->root->sums.untimed > 0)
+        fprintf(stream, "%" PRIu64 " outermost call%s without times: profiling was off\n",
+                answer->root->sums.untimed, probity_text_s(answer->root->sums.untimed));
+    if (answer->profiled > 0)
+        fprintf(stream, "%" PRIu64 " call%s %s counted in profile mode, which has no paths; see "
+                "`probity report`\n", answer->profiled, probity_text_s(answer->profiled),
+                probity_text_were(answer->profiled));
+    if (answer->lost > 0)
+        fprintf(stream, "%" PRIu64 " call%s %s omitted: too many different paths (--fold-recursion "
+                "may help)\n", answer->lost, probity_text_s(answer->lost),
+                probity_text_are(answer->lost));
+    probity_table_put_left(stream, table->columns, table->count, table->shown, "");
+    if (table->layout->is_corrected)
+        probity_report_put_overhead(stream, answer->reader);
+    probity_report_foot(stream, table->layout->has_colour, answer->reader, answer->repairs);
+}
+
+void probity_tree_text(FILE *stream, const struct probity_tree_layout *layout,
+                       const struct probity_tree_answer *answer)
+{
+    const struct table table = table_of(stream, layout, answer);
+    int has_pids = probity_reader_traces(answer->reader) > 1;
+    const struct probity_tree_node *node = answer->root;
+    size_t depth = 0;
+
+    put_head(&table);
+    while ((node = probity_tree_next(node, answer->root, &depth)) != NULL) {
+        put_sums(&table, node);
+        put_lines(&table, node, depth);
+        if (node->function == NULL)
+            put_thread(stream, node->thread, has_pids);
+        else
+            put_name(stream, node, layout->has_places);
+        fputc('\n', stream);
+    }
+    put_foot(&table, answer);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * hashtable.c: doubles the number of chains when there are as many items. If out of memory, chains
+ * get longer.
+ */
+#include "base/hashtable.h"
+
+#include <stdlib.h>
+
+#include "probity.h"
+
+enum { CHAINS_FIRST = 16 };
+
+static void put(struct probity_link **first, size_t chains, struct probity_link *link)
+{
+    struct probity_link **chain = &first[link->hash & (chains - 1)];
+
+    link->next = *chain;
+    *chain = link;
+}
+
+static void grow(struct probity_hashtable *table)
+{
+    size_t chains = table->chains != 0 ? 2 * table->chains : CHAINS_FIRST;
+    struct probity_link **first = calloc(chains, sizeof *first);
+
+    if (first == NULL)
+        return;
+    for (size_t chain = 0; chain < table->chains; chain++) {
+        for (struct probity_link *link = table->first[chain], *next; link != NULL; link = next) {
+            next = link->next;
+            put(first, chains, link);
+        }
+    }
+    free(table->first);
+    table->first = first;
+    table->chains = chains;
+}
+
+int probity_hashtable_add(struct probity_hashtable *table, void *item, uint64_t hash)
+{
+    struct probity_link *link = item;
+
+    if (table->items >= table->chains)
+        grow(table);
+    if (table->chains == 0)
+        return PROBITY_ERROR_MEMORY;
+    link->hash = hash;
+    put(table->first, table->chains, link);
+    table->items++;
+    return 0;
+}
+
+void *probity_hashtable_take(struct probity_hashtable *table)
+{
+    while (table->items > 0 && table->chains > 0) {
+        struct probity_link *link = table->first[table->chains - 1];
+        if (link != NULL) {
+            table->first[table->chains - 1] = link->next;
+            table->items--;
+            return link;
+        }
+        table->chains--;
+    }
+    free(table->first);
+    *table = (struct probity_hashtable){0};
+    return NULL;
+}

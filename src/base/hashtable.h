@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * hashtable.h: a hash table of items that begin with their link. There are at least as many chains
+ * as items, so the cost of a lookup does not depend on the number of items.
+ */
+#ifndef PROBITY_BASE_HASHTABLE_H
+#define PROBITY_BASE_HASHTABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* First member of an item. */
+struct probity_link {
+    struct probity_link *next; /* in its chain */
+    uint64_t hash;
+};
+
+/* All zero: empty. Items belong to the user, who removes and frees each before discarding the
+ * table. */
+struct probity_hashtable {
+    struct probity_link **first; /* by hash */
+    size_t chains;               /* a power of two, or 0 */
+    size_t items;
+};
+
+/* The chain that would hold an item with this hash. */
+static inline void *probity_hashtable_at(const struct probity_hashtable *table, uint64_t hash)
+{
+    return table->chains != 0 ? table->first[hash & (table->chains - 1)] : NULL;
+}
+
+/* Inserts an item at the head of its chain. Returns 0, or PROBITY_ERROR_MEMORY if it was not
+ * inserted. */
+int probity_hashtable_add(struct probity_hashtable *table, void *item, uint64_t hash);
+
+/* Removes any item. Returns NULL if the table is empty; it then holds no memory. */
+void *probity_hashtable_take(struct probity_hashtable *table);
+
+#endif

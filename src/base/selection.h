@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * selection.h: which functions without macros are recorded, by rules in a text: see
+ * probity-functions(7). Allocates nothing, takes no lock, async-signal-safe. The text is trusted:
+ * it is the user's.
+ */
+#ifndef PROBITY_BASE_SELECTION_H
+#define PROBITY_BASE_SELECTION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct probity_selection_subject {
+    const char *symbol; /* name in the symbol table, without a suffix such as ".constprop.0" */
+    const char *object; /* file name of its executable or shared library */
+    uint64_t bytes;     /* size of its code; 0: unknown, which no rule leaves out */
+};
+
+/* Number of the first line that has no valid rule, from 1; 0 if all are valid. */
+size_t probity_selection_check(const char *rules);
+
+/* Whether the function is recorded: 1 or 0. An invalid rule is ignored. */
+int probity_selection_takes(const char *rules, const struct probity_selection_subject *subject);
+
+/* Classes, namespaces and name of a C++ function from its symbol (Itanium C++ ABI, 5.1), without
+ * parameters and template arguments: "shape::box::area" of _ZNK5shape3box4areaEv. What is not
+ * understood, such as operators, and what is local to a function, is "?": "shape::box::?". Returns
+ * 0 if the symbol is not that of a C++ function, nothing of it is understood, or there is no
+ * room. */
+int probity_selection_cxx_name(const char *symbol, char *ret_name, size_t room);
+
+#endif

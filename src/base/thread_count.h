@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * thread_count.h: excludes our thread from the count with which libc decides that the program has
+ * ended.
+ *
+ * A program may end by having all of its threads exit, by pthread_exit() or by returning. libc
+ * counts its threads, and the last one calls exit(0). A thread created by a library would be
+ * counted too, and the program would never end. The last thread of the program must be the one that
+ * calls exit(): the exit handlers need its file descriptors, which are gone once no thread that
+ * shares them is left.
+ *
+ * glibc keeps the count in a variable that its debugging library finds by name (__nptl_nthreads).
+ * If there is no such name (musl, a statically linked program), nothing is changed, and the
+ * remaining thread has to check for itself: probity_os_is_last_thread().
+ */
+#ifndef PROBITY_BASE_THREAD_COUNT_H
+#define PROBITY_BASE_THREAD_COUNT_H
+
+/* Finds the count; NULL if it is unknown. Takes the dynamic linker's lock: call it in a
+ * constructor. */
+unsigned *probity_thread_count_find(void);
+
+/* Stops counting the calling thread, which was created by pthread_create(). Returns 1, or 0 if the
+ * count is unknown (NULL) and the thread stays counted. */
+int probity_thread_count_leave(unsigned *count);
+
+/* To be called when the calling thread is about to return from its start function, after which libc
+ * decrements the count: adds two, so that the thread does not appear to be the last. Only while
+ * another thread waits in pthread_join() and then calls probity_thread_count_joined(), which
+ * subtracts the extra one. */
+void probity_thread_count_return(unsigned *count);
+void probity_thread_count_joined(unsigned *count);
+
+#endif

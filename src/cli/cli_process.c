@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cli_process.c: finds the spool of a process for the commands that take a process id.
+ */
+#include "cli/cli_process.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+int cli_process_is(const char *operand)
+{
+    return operand[0] != 0 && operand[strspn(operand, "0123456789")] == 0;
+}
+
+int cli_process_open(const struct cli_command *command, const char *operand,
+                     struct probity_request **ret_request)
+{
+    char directory[PATH_MAX];
+    int count = 0;
+
+    errno = 0;
+    unsigned long number = strtoul(operand, NULL, 10);
+    if (errno != 0 || number == 0 || number > INT32_MAX)
+        return cli_fail(command, "no process %s", operand);
+    uint32_t pid = (uint32_t)number;
+    if (kill((pid_t)pid, 0) != 0 && errno == ESRCH)
+        return cli_fail(command, "no process %" PRIu32 " in this PID namespace; if it is in "
+                        "another, give its trace instead", pid);
+    int error = probity_request_open_process(pid, directory, sizeof directory, &count, ret_request);
+    if (error == PROBITY_ERROR_STATE)
+        return cli_fail(command, "'%s' belongs to another user or is writable by others",
+                        directory);
+    if (error != 0)
+        return cli_fail(command, "cannot search '%s' for process %" PRIu32 ": %s", directory,
+                        pid, error == PROBITY_ERROR_OPEN ? strerror(errno)
+                                                         : probity_error_text(error));
+    if (count == 0)
+        return cli_fail(command, "process %" PRIu32 " is not recording: it has no spool in '%s'; "
+                        "if its spool is elsewhere, set PROBITY_SPOOL_DIR or give its trace", pid,
+                        directory);
+    if (count > 1)
+        return cli_fail(command, "process %" PRIu32 " records %d traces; give one of them", pid,
+                        count);
+    return CLI_OK;
+}

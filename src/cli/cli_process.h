@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cli_process.h: commands that take a process id instead of a trace: `level` and `drain`.
+ */
+#ifndef PROBITY_CLI_CLI_PROCESS_H
+#define PROBITY_CLI_CLI_PROCESS_H
+
+#include "cli/cli.h"
+#include "writer/request.h"
+
+/* Whether an operand is a process id: all digits. A trace with such a name is given as ./NAME. */
+int cli_process_is(const char *operand);
+
+/* Opens the spool of a recording process, found by the id that the user sees. Returns CLI_OK, or
+ * CLI_FAILURE and reports why. */
+int cli_process_open(const struct cli_command *command, const char *operand,
+                     struct probity_request **ret_request);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * diff_base.c: reads each run of the base separately for the comparison, and then all of its traces
+ * together for the tree.
+ */
+#include "cli/diff_base.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "answers/report/profiled.h"
+
+static int fail_memory(const struct cli_diff_base *against)
+{
+    return cli_fail(against->compared.command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+}
+
+int cli_diff_base_add(struct cli_diff_base *against, char *name)
+{
+    char **names = realloc(against->names, (against->count + 1) * sizeof *names);
+
+    if (names == NULL)
+        return fail_memory(against);
+    against->names = names;
+    names[against->count++] = name;
+    return CLI_OK;
+}
+
+/* ---- The comparison ----------------------------------------------------------------------------
+ */
+
+static int compare_side(struct cli_diff_base *against, int side, const char *out, char **paths,
+                        size_t count)
+{
+    struct cli_diff_input *compared = &against->compared;
+    int status = cli_output_is_apart(compared->command, out, paths, count);
+
+    compared->side = side;
+    for (size_t i = 0; status == CLI_OK && i < count; i++)
+        status = cli_diff_input_read(compared, paths[i]);
+    return status;
+}
+
+/* ---- The tree ----------------------------------------------------------------------------------
+ */
+
+static int add_profiled(void *context, const struct probity_profiled *profiled)
+{
+    uint64_t *calls = context;
+
+    *calls += profiled->calls;
+    return 0;
+}
+
+/* Puts all events, and counts without events. Returns 0 or an error. */
+static int fill_tree(struct cli_diff_base *against)
+{
+    const struct probity_event *event;
+    int got = 0, error = 0;
+
+    while (error == 0 && (got = probity_reader_next(against->reader, &event)) > 0)
+        error = probity_tree_put(against->tree, event);
+    if (error == 0)
+        error = got < 0 ? got : probity_tree_finish(against->tree);
+    for (size_t i = 0; error == 0 && i < probity_reader_traces(against->reader); i++)
+        error = probity_reader_profile(against->reader, i, add_profiled, &against->profiled);
+    if (error != 0)
+        return error;
+    against->pruned =
+        probity_tree_prune_to(against->tree, CLI_PAGE_NODES_SHOWN, CLI_PAGE_DEPTH);
+    return probity_tree_sort(against->tree, PROBITY_TREE_TOTAL);
+}
+
+static int read_tree(struct cli_diff_base *against, char **paths)
+{
+    const struct cli_command *command = against->compared.command;
+    struct probity_reader_options reading = {0};
+    struct probity_tree_options options = {.nodes_max = CLI_PAGE_NODES_MAX};
+    int status = cli_open_reader(command, paths, against->traces, &reading, &against->reader);
+
+    if (status == CLI_OK)
+        status = cli_parse_range(command, &against->compared.range,
+                                 probity_reader_start_ns(against->reader), &options.from_ns,
+                                 &options.to_ns);
+    if (status != CLI_OK)
+        return status;
+    options.costs_of = against->reader;
+    int error = probity_tree_open(&options, &against->tree);
+    if (error == 0)
+        error = fill_tree(against);
+    int error_number = errno;
+    cli_progress_end();
+    return error == 0 ? CLI_OK : cli_fail_trace(command, paths[0], error, error_number);
+}
+
+/* Moves traces to the front, in their order. Returns their number. */
+static size_t traces_first(char **paths, size_t count)
+{
+    size_t traces = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (cli_is_label(paths[i]))
+            continue;
+        char *path = paths[i];
+        for (size_t j = i; j > traces; j--)
+            paths[j] = paths[j - 1];
+        paths[traces++] = path;
+    }
+    return traces;
+}
+
+/* Sides restricted in different ways would differ for that reason alone. */
+static const char *why_no_tree(const struct cli_diff_base *against, const struct cli_query *answer,
+                               size_t count)
+{
+    const struct cli_range *range = &against->compared.range;
+
+    if (against->traces == 0)
+        return "the history of runs has no call trees; compare with traces instead";
+    if (answer->tids.count > 0)
+        return "with --tid, the call trees of the two sides are of different threads";
+    if ((range->from != NULL || range->to != NULL) && (against->traces > 1 || count > 1))
+        return "--from and --to cannot be applied to the call trees of several runs";
+    return NULL;
+}
+
+/* ---- All of it ---------------------------------------------------------------------------------
+ */
+
+static int compare(struct cli_diff_base *against, const struct cli_query *answer, char **bases,
+                   char **paths, size_t count)
+{
+    static const struct probity_compare_options options = CLI_DIFF_INPUT_OPTIONS;
+    struct cli_diff_input *compared = &against->compared;
+
+    if (probity_compare_open(&options, &compared->compare) != 0)
+        return fail_memory(against);
+    int status = compare_side(against, PROBITY_COMPARE_BASE, answer->out, bases, against->count);
+    if (status == CLI_OK)
+        status = compare_side(against, PROBITY_COMPARE_NEW, answer->out, paths, count);
+    if (status == CLI_OK && probity_compare_finish(compared->compare) != 0)
+        status = fail_memory(against);
+    if (status == CLI_OK)
+        probity_compare_sort(compared->compare, PROBITY_COMPARE_BY_IMPACT);
+    return status;
+}
+
+int cli_diff_base_read(struct cli_diff_base *against, const struct cli_query *answer, char **names,
+                       size_t count)
+{
+    char **bases = cli_trace_paths(against->names, against->count);
+    char **paths = cli_trace_paths(names, count);
+    int status = bases != NULL && paths != NULL ? CLI_OK : fail_memory(against);
+
+    against->compared.range = answer->range;
+    if (status == CLI_OK)
+        status = compare(against, answer, bases, paths, count);
+    if (status == CLI_OK) {
+        against->traces = traces_first(bases, against->count);
+        against->why = why_no_tree(against, answer, count);
+    }
+    if (status == CLI_OK && against->why == NULL)
+        status = read_tree(against, bases);
+    cli_paths_free(bases, against->count);
+    cli_paths_free(paths, count);
+    return status;
+}
+
+void cli_diff_base_release(struct cli_diff_base *against)
+{
+    if (against->tree != NULL)
+        probity_tree_close(against->tree);
+    if (against->reader != NULL)
+        probity_reader_close(against->reader);
+    cli_diff_input_close(&against->compared);
+    free(against->names);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * diff_input.h: runs for a comparison.
+ */
+#ifndef PROBITY_CLI_DIFF_INPUT_H
+#define PROBITY_CLI_DIFF_INPUT_H
+
+#include "answers/diff/compare.h"
+#include "cli/filter.h"
+#include "cli/project.h"
+
+/* Default options of a comparison. */
+#define CLI_DIFF_INPUT_OPTIONS {.confidence = 0.95, .tolerance_percent = 2}
+
+struct cli_diff_input {
+    const struct cli_command *command;
+    struct cli_range range; /* of each run */
+    struct probity_compare *compare;
+    int side;              /* of the runs being read */
+    int is_bare;           /* 1: the output cannot report what a run lacks */
+    int is_damaged;        /* a run is incomplete */
+    const char *project;   /* project whose history has the labels; NULL: see cli_project_find() */
+    struct probity_store *store; /* of the history; NULL until a label is used */
+};
+
+/* Reads a trace, or the runs of a label (cli_is_label()), and adds them. The same run twice on a
+ * side is an error. Returns CLI_OK, or another status and reports why. */
+int cli_diff_input_read(struct cli_diff_input *compared, char *name);
+
+/* May be called if nothing was opened. */
+void cli_diff_input_close(struct cli_diff_input *compared);
+
+#endif

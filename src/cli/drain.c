@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * drain.c: `probity drain`: writes the traces of programs that record without a writer thread. Each
+ * trace has its process, so a damaged spool or a kill affects no other trace.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/parent.h"
+#include "cli/cli_drain.h"
+#include "cli/cli_process.h"
+#include "cli/cli_recover.h"
+#include "cli/cli_traces.h"
+#include "cli/option.h"
+#include "reader/spools.h"
+#include "writer/drainer.h"
+
+enum { LOOK_MS = 20, TRIES = 100, PASS_NS = 100000000 };
+
+/* A file that was checked. One that is not a trace yet may become one. */
+struct seen {
+    dev_t device;
+    ino_t inode;
+    int tries;
+};
+
+struct follow {
+    const struct cli_command *command;
+    uint64_t start_ns; /* earlier traces are ignored */
+    int is_ours;       /* 1: the children end with us, and by the signals that end us */
+    struct seen *seen;
+    size_t seen_count;
+    size_t children;
+    int status;
+    int watches; /* for new programs, even when all have ended */
+};
+
+/* Such a trace is removed when its CSV is complete. */
+static int is_csv(const char *trace)
+{
+    static const char suffix[] = ".csv" PROBITY_TRACE_SUFFIX;
+    size_t length = strlen(trace);
+
+    return length > sizeof suffix - 1 &&
+           strcmp(trace + length - (sizeof suffix - 1), suffix) == 0;
+}
+
+/* Does what `probity recover` does. A program that gets the lock first closes its trace itself: the
+ * trace is then complete only once the program has finished that, or was killed while doing it. */
+static int close_trace(const struct cli_command *command, const char *trace)
+{
+    struct probity_recover_result result;
+    int error;
+
+    signal(SIGXFSZ, SIG_IGN);
+    while ((error = probity_recover(trace, 0, &result)) == PROBITY_ERROR_STATE && result.is_taken)
+        poll(NULL, 0, LOOK_MS);
+    /* The process that closes a trace also makes its CSV. */
+    if (is_csv(trace) && ((error == 0 && result.was_closed) ||
+                          (error == PROBITY_ERROR_OPEN && errno == ENOENT)))
+        return CLI_OK;
+    return cli_recover_finish(command, trace, error, &result);
+}
+
+/* Until the program ends. */
+static int drain_all(const struct cli_command *command, const char *trace,
+                     struct probity_drainer *drainer)
+{
+    int more;
+
+    while ((more = probity_drainer_pass(drainer)) > 0)
+        probity_drainer_wait(drainer, PASS_NS);
+    int error_number = errno;
+    probity_drainer_close(drainer);
+    if (more < 0)
+        return cli_fail_trace(command, trace, more, error_number);
+    return close_trace(command, trace);
+}
+
+static struct seen *find_seen(struct follow *follow, const struct stat *status)
+{
+    for (size_t i = 0; i < follow->seen_count; i++) {
+        if (follow->seen[i].device == status->st_dev && follow->seen[i].inode == status->st_ino)
+            return &follow->seen[i];
+    }
+    struct seen *seen = realloc(follow->seen, (follow->seen_count + 1) * sizeof *seen);
+    if (seen == NULL)
+        return NULL;
+    follow->seen = seen;
+    seen[follow->seen_count] = (struct seen){status->st_dev, status->st_ino, 0};
+    return &seen[follow->seen_count++];
+}
+
+static void hand_to_child(struct follow *follow, const char *path, struct probity_drainer *drainer)
+{
+    fflush(NULL);
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        if (follow->is_ours)
+            prctl(PR_SET_PDEATHSIG, SIGTERM);
+        int status = cli_cut_judge(follow->command, drain_all(follow->command, path, drainer));
+        fflush(NULL);
+        _exit(status);
+    }
+    if (pid < 0)
+        follow->status =
+            cli_fail(follow->command, "cannot fork: %s", strerror(errno));
+    else
+        follow->children++;
+    probity_drainer_close(drainer); /* the child shares the lock */
+}
+
+/* Drains the trace at path if necessary. Returns an error of probity_drainer_open(). */
+static int consider_file(struct follow *follow, const char *path,
+                         const struct probity_recover_file *only)
+{
+    struct probity_drainer *drainer;
+    struct stat status;
+
+    if (lstat(path, &status) != 0)
+        return PROBITY_ERROR_OPEN;
+    if (!S_ISREG(status.st_mode))
+        return PROBITY_ERROR_ARGUMENT;
+    struct seen *seen = find_seen(follow, &status);
+    if (seen == NULL || seen->tries >= TRIES)
+        return PROBITY_ERROR_STATE;
+    seen->tries++;
+    int error = probity_drainer_open(path, only, &drainer);
+    if (error != 0)
+        return error;
+    seen->tries = TRIES;
+    if (probity_drainer_began_ns(drainer) >= follow->start_ns)
+        hand_to_child(follow, path, drainer);
+    else
+        probity_drainer_close(drainer);
+    return 0;
+}
+
+static int consider(struct follow *follow, const char *path)
+{
+    return consider_file(follow, path, NULL);
+}
+
+static void reap(struct follow *follow, int wait_for_all)
+{
+    int status;
+
+    while (follow->children > 0 && waitpid(-1, &status, wait_for_all ? 0 : WNOHANG) > 0) {
+        follow->children--;
+        if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
+            follow->status = WEXITSTATUS(status);
+        else if (WIFSIGNALED(status))
+            follow->status = cli_fail(follow->command, "a drainer process was killed by signal %d",
+                                      WTERMSIG(status));
+    }
+}
+
+/* ---- For record --------------------------------------------------------------------------------
+ */
+
+static void consider_pattern(struct follow *follow, const char *pattern)
+{
+    struct cli_names names = {NULL, 0};
+
+    if (cli_names_find(pattern, &names) != 0)
+        return;
+    for (size_t i = 0; i < names.count; i++)
+        consider(follow, names.items[i]);
+    cli_names_release(&names);
+}
+
+/* Signals that end `record` do not end the draining: it ends when the programs do. */
+static _Noreturn void follow_pattern(struct follow *follow, const char *pattern, int hold)
+{
+    static const int ignored[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+    struct pollfd ended = {.fd = hold, .events = POLLIN};
+
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+        signal(ignored[i], SIG_IGN);
+    do {
+        consider_pattern(follow, pattern);
+        reap(follow, 0);
+    } while (poll(&ended, 1, LOOK_MS) == 0);
+    /* Children of the program may have started since; they may continue, and have children. */
+    do {
+        consider_pattern(follow, pattern);
+        reap(follow, 0);
+        if (follow->children > 0)
+            poll(NULL, 0, LOOK_MS);
+    } while (follow->children > 0);
+    _exit(follow->status);
+}
+
+int cli_drain_begin(const struct cli_command *command, const char *pattern, uint64_t start_ns,
+                    struct cli_drain *ret_drain)
+{
+    struct follow follow = {.command = command, .start_ns = start_ns};
+    int hold[2];
+
+    if (pipe2(hold, O_CLOEXEC) != 0)
+        return cli_fail(command, "cannot create a pipe: %s", strerror(errno));
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(hold[1]);
+        follow_pattern(&follow, pattern, hold[0]);
+    }
+    close(hold[0]);
+    if (pid < 0) {
+        close(hold[1]);
+        return cli_fail(command, "cannot fork: %s", strerror(errno));
+    }
+    *ret_drain = (struct cli_drain){pid, hold[1]};
+    return CLI_OK;
+}
+
+void cli_drain_end(struct cli_drain *drain)
+{
+    if (drain->pid == 0)
+        return;
+    close(drain->hold);
+    while (waitpid(drain->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    drain->pid = 0;
+}
+
+/* ---- The command -------------------------------------------------------------------------------
+ */
+
+static void consider_directory(struct follow *follow, const char *path)
+{
+    DIR *directory = opendir(path);
+    const struct dirent *entry;
+
+    if (directory == NULL) {
+        follow->status = cli_fail(follow->command, "cannot open '%s': %s", path, strerror(errno));
+        return;
+    }
+    while ((entry = readdir(directory)) != NULL) {
+        char *name = NULL;
+        if (asprintf(&name, "%s/%s", path, entry->d_name) < 0)
+            break;
+        consider(follow, name);
+        free(name);
+    }
+    closedir(directory);
+}
+
+static int is_directory(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* A process is looked up once: its id may be reused later. */
+static void consider_operand(struct follow *follow, const char *name)
+{
+    if (cli_process_is(name))
+        return;
+    if (is_directory(name)) {
+        consider_directory(follow, name);
+        return;
+    }
+    char *trace = cli_trace_path(name);
+    if (trace != NULL)
+        consider(follow, trace);
+    free(trace);
+}
+
+static int report(const struct follow *follow, const char *trace, int error)
+{
+    if (error == PROBITY_ERROR_STATE)
+        return cli_fail(follow->command, "'%s' needs no drainer: its program writes it, another "
+                        "process drains it, or its program has ended (then run `probity recover`)",
+                        trace);
+    if (error == PROBITY_ERROR_ARGUMENT)
+        return cli_fail(follow->command, "'%s' is a link, not a regular file, or another user's",
+                        trace);
+    return error != 0 ? cli_fail_trace(follow->command, trace, error, errno) : CLI_OK;
+}
+
+/* A trace given by name must be one that can be drained. */
+static int check_trace(struct follow *follow, const char *name)
+{
+    char *trace = is_directory(name) ? NULL : cli_trace_path(name);
+    int status = trace != NULL ? report(follow, trace, consider(follow, trace)) : CLI_OK;
+
+    free(trace);
+    return status;
+}
+
+/* The spool is only a hint: the file must be the one that its program made. */
+static int drain_process(struct follow *follow, const char *pid)
+{
+    struct probity_request *request;
+    struct probity_spools_entry entry;
+    int status = cli_process_open(follow->command, pid, &request);
+
+    if (status != CLI_OK)
+        return status;
+    int found = probity_spools_find_trace(probity_request_attach(request), &entry);
+    probity_request_close(request);
+    if (found < 0)
+        return cli_fail(follow->command, "the spool of process %s cannot be read: %s", pid,
+                        probity_error_text(found));
+    const struct probity_recover_file file = {entry.device, entry.inode};
+    if (found == PROBITY_SPOOLS_UNTOLD)
+        status = cli_fail(follow->command, "the spool of process %s does not contain the path of "
+                          "its trace; give the trace", pid);
+    else if (found != PROBITY_SPOOLS_FOUND)
+        status = cli_fail(follow->command, "the trace of process %s, '%s', %s", pid,
+                          entry.trace_path,
+                          found == PROBITY_SPOOLS_GONE ? "is gone; if it was moved, give its name"
+                                                       : "cannot be read");
+    else
+        status = report(follow, entry.trace_path, consider_file(follow, entry.trace_path, &file));
+    free(entry.trace_path);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    struct follow follow = {.command = &cli_command_drain, .is_ours = 1};
+    int taken = cli_options_take(&cli_command_drain, &follow, argc, argv);
+
+    if (taken != CLI_OK)
+        return taken < 0 ? CLI_OK : taken;
+    if (optind == argc)
+        return cli_fail_usage(&cli_command_drain, "expected process ids, traces or directories");
+    for (int i = optind; i < argc; i++) {
+        int status = cli_process_is(argv[i]) ? drain_process(&follow, argv[i])
+                                             : check_trace(&follow, argv[i]);
+        follow.status = status != CLI_OK ? status : follow.status;
+    }
+    do {
+        for (int i = optind; i < argc; i++)
+            consider_operand(&follow, argv[i]);
+        reap(&follow, 0);
+        if (follow.children > 0 || follow.watches)
+            poll(NULL, 0, LOOK_MS);
+    } while (follow.children > 0 || follow.watches);
+    free(follow.seen);
+    return follow.status;
+}
+
+static const struct cli_operand operands[] = {
+    {.label = "process, trace or directory", .repeats = 1},
+    {.label = NULL},
+};
+
+static const struct cli_option options[] = {
+    {.name = "watch", .letter = 'w', .help = "keep waiting for new programs in a DIRECTORY",
+     .brief = "keep waiting for new programs", CLI_FLAG(struct follow, watches)},
+    CLI_HELP_ROW,
+    {.name = NULL},
+};
+
+const struct cli_command cli_command_drain = {
+    .name = "drain",
+    .run = run,
+    .summary = "Write traces for programs without a writer thread",
+    .usage = "[OPTION]... PID|TRACE|DIRECTORY...",
+    .help =
+        "Replaces the writer thread of programs that record with PROBITY_WRITER=external: moves "
+        "their records from the spool to the trace while they run, and completes the trace when "
+        "they end. A PID means that process's trace, found through its spool; a DIRECTORY means "
+        "every such trace in it, including new ones. Exits when these programs have ended. It "
+        "may be killed at any time: another drainer continues where it stopped.",
+    .options = options,
+    .operands = operands,
+    .stops_at_operand = 1,
+};

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * option.h: a command's options as a table. Everything that depends on the options is derived from
+ * it: the arguments of getopt_long(), the text of --help, and the shell completions.
+ */
+#ifndef PROBITY_CLI_OPTION_H
+#define PROBITY_CLI_OPTION_H
+
+#include <getopt.h> /* optind */
+#include <stddef.h>
+#include <stdio.h>
+
+#include "cli/cli.h"
+
+/* One option on the command line. */
+struct cli_given {
+    const struct cli_command *command;
+    const struct cli_option *option;
+    void *at;    /* `offset` bytes into the command's context */
+    char *value; /* NULL: the option takes none */
+};
+
+/* Returns CLI_OK, an exit status, or -1 if help was shown. */
+typedef int cli_take(const struct cli_given *given);
+
+struct cli_option {
+    const char *name;  /* long name; NULL: the end of the table */
+    char letter;       /* 0: none */
+    const char *value; /* placeholder in --help, from which completions also derive the kind of
+                        * value (FILE, DIR ...); NULL: the option takes no value */
+    /* For --help; wrapped. NULL: the list of choices or, without choices, this option shares the
+     * line of the one before it. */
+    const char *help;
+    const char *brief;   /* for completions; NULL: `help` as far as its first : ; or ( */
+    const char *choices; /* valid values, separated by spaces; NULL: other values are valid, too */
+    const char *initial; /* the default among the choices, or NULL */
+    const char *noun;    /* in messages about a value; NULL: the option */
+    int is_list;         /* a comma-separated list of choices */
+    int repeats;         /* each use adds a value */
+    cli_take *take;
+    size_t offset;
+    unsigned number;     /* for cli_take_flag the bits to set; free for use by other `take` */
+    size_t least, most;  /* for cli_take_number */
+    const char *valid;   /* for cli_take_number: the valid numbers in words; NULL: the two limits */
+};
+
+/* ---- Where values go ---------------------------------------------------------------------------
+ */
+
+cli_take cli_take_flag;     /* sets `number` in an int or unsigned */
+cli_take cli_take_text;     /* stores the value as it is */
+cli_take cli_take_output;   /* the same, but "-" as NULL */
+cli_take cli_take_number;   /* a size_t from `least` to `most` */
+cli_take cli_take_choice;   /* stores which of the choices it is in an int or enum, from 0 */
+cli_take cli_take_word;     /* stores the value if it is one of the choices */
+cli_take cli_take_patterns; /* adds to a struct cli_patterns */
+cli_take cli_take_numbers;  /* adds a list of numbers to a struct cli_filter */
+cli_take cli_take_names;    /* the same for numbers and names */
+cli_take cli_take_help;
+
+/* Offset of a member, which must have one of these types. */
+#define CLI_OFFSET(CALL, MEMBER, ...) \
+    (offsetof(CALL, MEMBER) + _Generic(((CALL *)0)->MEMBER, __VA_ARGS__))
+
+/* Members of a row: in which member of the context the value is stored, and how. */
+#define CLI_BIT(CALL, MEMBER, BIT)                                                                 \
+    .take = cli_take_flag, .number = (BIT),                                                        \
+    .offset = CLI_OFFSET(CALL, MEMBER, int: 0, unsigned: 0)
+#define CLI_FLAG(CALL, MEMBER) CLI_BIT(CALL, MEMBER, 1)
+#define CLI_TEXT(CALL, MEMBER)                                                                     \
+    .take = cli_take_text, .offset = CLI_OFFSET(CALL, MEMBER, const char *: 0)
+#define CLI_NUMBER(CALL, MEMBER, LEAST, MOST)                                                      \
+    .take = cli_take_number, .least = (LEAST), .most = (MOST),                                     \
+    .offset = CLI_OFFSET(CALL, MEMBER, size_t: 0)
+#define CLI_CHOICE(CALL, MEMBER, CHOICES)                                                          \
+    .take = cli_take_choice, .choices = (CHOICES),                                                 \
+    .offset = CLI_OFFSET(CALL, MEMBER, int: 0, unsigned: 0)
+#define CLI_WORD(CALL, MEMBER, CHOICES)                                                            \
+    .take = cli_take_word, .choices = (CHOICES),                                                   \
+    .offset = CLI_OFFSET(CALL, MEMBER, const char *: 0)
+#define CLI_PATTERNS(CALL, MEMBER)                                                                 \
+    .take = cli_take_patterns, .repeats = 1,                                                       \
+    .offset = CLI_OFFSET(CALL, MEMBER, struct cli_patterns: 0)
+#define CLI_NUMBERS(CALL, MEMBER)                                                                  \
+    .take = cli_take_numbers, .offset = CLI_OFFSET(CALL, MEMBER, struct cli_filter: 0)
+#define CLI_NAMES(CALL, MEMBER)                                                                    \
+    .take = cli_take_names, .offset = CLI_OFFSET(CALL, MEMBER, struct cli_filter: 0)
+
+/* ---- Rows that several commands share ----------------------------------------------------------
+ */
+
+#define CLI_OUTPUT_ROWS(CALL, OUT, FORCE)                                                          \
+    {.name = "output", .letter = 'o', .value = "FILE",                                             \
+     .help = "write to FILE; '-' is standard output (the default)", .brief = "write to a file",    \
+     .take = cli_take_output, .offset = CLI_OFFSET(CALL, OUT, const char *: 0)},                   \
+    {.name = "force", .letter = 'f', .help = "overwrite FILE if it exists",                        \
+     .brief = "overwrite an existing file", CLI_FLAG(CALL, FORCE)}
+
+#define CLI_HELP_ROW                                                                               \
+    {.name = "help", .letter = 'h', .help = "show this help", .brief = "show help",                \
+     .take = cli_take_help}
+
+/* WHAT is limited to a range, a struct cli_range in MEMBER, by options of these names. */
+#define CLI_RANGE_ROWS(CALL, MEMBER, FROM, TO, WHAT, START)                                        \
+    {.name = FROM, .value = "T", .help = WHAT " at T or later, and before T: " START,              \
+     .brief = WHAT " at or after this time", CLI_TEXT(CALL, MEMBER.from)},                         \
+    {.name = TO, .value = "T", .brief = WHAT " before this time", CLI_TEXT(CALL, MEMBER.to)}
+
+#define CLI_RANGE_START                                                                            \
+    "seconds since recording began, or with a unit (ns, us, ms, s), or @SECONDS since 1970"
+
+/* ---- Taking options, and messages --------------------------------------------------------------
+ */
+
+/* Takes all options of the command's table; optind is then the first operand. Returns CLI_OK, an
+ * exit status, or -1 if help was shown. */
+int cli_options_take(const struct cli_command *command, void *context, int argc, char **argv);
+
+/* Reports a value that is not among the option's choices. Returns CLI_USAGE. */
+int cli_fail_choice(const struct cli_given *given);
+
+/* Which of the choices a value is, from 0; -1: none. */
+int cli_choice_find(const struct cli_given *given);
+
+/* The next of the choices: moves *choices beyond it and returns its first byte, NULL at the end. */
+const char *cli_choice_next(const char **choices, size_t *ret_bytes);
+
+/* ---- Texts -------------------------------------------------------------------------------------
+ */
+
+/* Paragraphs, separated by newlines; lines that begin with a space are not wrapped. */
+void cli_text_print(FILE *stream, const char *text);
+
+/* The options, one or more lines each, as --help has them. */
+void cli_options_print(FILE *stream, const struct cli_option *options);
+
+/* Completions of all commands for a shell: bash, zsh or fish. Returns CLI_OK or CLI_USAGE. */
+int cli_completion_print(FILE *stream, const char *shell, const struct cli_command *const *commands,
+                         size_t count);
+
+/* The description of an option in a completion: what `brief` is derived from. */
+void cli_option_brief(const struct cli_option *option, char *ret_text, size_t bytes);
+
+#endif

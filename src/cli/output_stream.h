@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * output_stream.h: prints an answer to standard output or a file.
+ */
+#ifndef PROBITY_CLI_OUTPUT_STREAM_H
+#define PROBITY_CLI_OUTPUT_STREAM_H
+
+#include <stdio.h>
+
+#include "cli/cli.h"
+
+/* Returns 0, PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE; write errors may remain in the stream. */
+typedef int cli_printer(void *context, FILE *stream, int has_colour);
+
+/* path NULL or "-": standard output. Returns CLI_OK, or CLI_FAILURE and reports why. */
+int cli_print_answer(const struct cli_command *command, const char *path, int force,
+                     cli_printer *print, void *context);
+
+/* Width of the terminal to which an answer goes, if out is NULL (standard output). 0 if it is
+ * none. */
+size_t cli_line_columns(const char *out);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * patterns.c: a list of patterns, and which of them matched.
+ */
+#include "cli/patterns.h"
+
+#include <stdlib.h>
+
+#include "cli/filter.h"
+#include "probity.h"
+
+int cli_patterns_add(const struct cli_command *command, struct cli_patterns *patterns,
+                     const char *text)
+{
+    size_t count = patterns->count;
+    const char **items = realloc(patterns->items, (count + 2) * sizeof(const char *));
+
+    if (items != NULL)
+        patterns->items = items;
+    int *is_found = items != NULL ? realloc(patterns->is_found, (count + 1) * sizeof(int)) : NULL;
+    if (is_found == NULL)
+        return cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    patterns->is_found = is_found;
+    items[count] = text;
+    items[count + 1] = NULL;
+    is_found[count] = 0;
+    patterns->count = count + 1;
+    return CLI_OK;
+}
+
+int cli_patterns_match(struct cli_patterns *patterns, const char *name, const char *signature)
+{
+    int is_like = patterns->count == 0;
+
+    for (size_t i = 0; i < patterns->count; i++) {
+        if (!cli_function_matches(patterns->items[i], name, signature))
+            continue;
+        patterns->is_found[i] = 1;
+        is_like = 1;
+    }
+    return is_like;
+}
+
+const char *cli_patterns_idle(const struct cli_patterns *patterns)
+{
+    for (size_t i = 0; i < patterns->count; i++) {
+        if (!patterns->is_found[i])
+            return patterns->items[i];
+    }
+    return NULL;
+}
+
+void cli_patterns_release(struct cli_patterns *patterns)
+{
+    free(patterns->items);
+    free(patterns->is_found);
+    *patterns = (struct cli_patterns){NULL, NULL, 0};
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * probe_range.c: tests hits against the lists of probes.
+ */
+#include "cli/probe_range.h"
+
+static int passes(struct cli_filter *filter, const struct probity_event *event)
+{
+    return cli_filter_passes(filter, event->is_site ? UINT64_MAX : event->id, event->name,
+                             event->name_bytes);
+}
+
+int cli_probe_range_passes(struct cli_probe_range *chosen, const struct probity_event *event)
+{
+    return event->kind != PROBITY_EVENT_HIT || chosen->probes.count == 0 ||
+           passes(&chosen->probes, event);
+}
+
+unsigned cli_probe_range_role(void *context, const struct probity_event *event)
+{
+    struct cli_probe_range *chosen = context;
+    unsigned role = passes(&chosen->from, event) ? PROBITY_BLOCKS_BEGINS : 0;
+
+    return role | (passes(&chosen->to, event) ? PROBITY_BLOCKS_ENDS : 0);
+}
+
+int cli_probe_range_warn_unseen(const struct cli_command *command,
+                                const struct cli_probe_range *chosen)
+{
+    return cli_filter_warn_unseen(command, &chosen->from, "probe") ||
+           cli_filter_warn_unseen(command, &chosen->to, "probe") ||
+           cli_filter_warn_unseen(command, &chosen->probes, "probe");
+}
+
+void cli_probe_range_release(struct cli_probe_range *chosen)
+{
+    cli_filter_release(&chosen->from);
+    cli_filter_release(&chosen->to);
+    cli_filter_release(&chosen->probes);
+}

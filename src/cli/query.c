@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * query.c: what all commands that read traces and print an answer share.
+ */
+#include "cli/query.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answers/report/profiled.h"
+#include "answers/tree/tree_text.h"
+#include "cli/option.h"
+#include "cli/output_stream.h"
+
+enum { COLUMNS_USUAL = 80 };
+
+/* Switching profiling affects all threads, whichever thread does it. */
+int cli_query_wants(struct cli_query *answer, const struct probity_event *event)
+{
+    return answer->tids.count == 0 || event->kind == PROBITY_EVENT_PROFILING ||
+           (answer->keeps_sites && event->kind == PROBITY_EVENT_SITE) ||
+           cli_filter_passes(&answer->tids, event->tid, NULL, 0);
+}
+
+int cli_query_take(struct cli_query *answer, struct probity_reader *reader)
+{
+    const struct probity_event *event;
+    int got, error = 0;
+
+    while (error == 0 && (got = probity_reader_next(reader, &event)) > 0) {
+        if (cli_query_wants(answer, event))
+            error = answer->steps->put(answer->context, event);
+    }
+    if (error == 0)
+        error = got < 0 ? got : answer->steps->finish(answer->context, reader);
+    return error;
+}
+
+struct profiles_taker {
+    struct cli_query *answer;
+    struct probity_report *report;
+    uint64_t calls;
+};
+
+static int take_profiled(void *context, const struct probity_profiled *profiled)
+{
+    struct profiles_taker *taker = context;
+    struct cli_filter *tids = &taker->answer->tids;
+
+    if (tids->count > 0 && !cli_filter_passes(tids, profiled->tid, NULL, 0))
+        return 0;
+    taker->calls += profiled->calls;
+    return taker->report != NULL ? probity_report_add_profiled(taker->report, profiled) : 0;
+}
+
+int cli_query_profiles(struct cli_query *answer, const struct probity_reader *reader,
+                       struct probity_report *report, uint64_t *calls)
+{
+    struct profiles_taker taker = {answer, report, 0};
+    int error = 0;
+
+    for (size_t i = 0; error == 0 && i < probity_reader_traces(reader); i++)
+        error = probity_reader_profile(reader, i, take_profiled, &taker);
+    if (calls != NULL)
+        *calls += taker.calls;
+    return error;
+}
+
+void cli_query_warn_shortened(const struct cli_query *answer, uint64_t shortened)
+{
+    if (shortened > 0)
+        cli_warn(answer->command, "paths deeper than %d levels, shortened to their outermost and "
+                 "innermost %d: %" PRIu64, PROBITY_TREE_LEVELS_TOLD, PROBITY_TREE_LEVELS_INNER,
+                 shortened);
+}
+
+struct printing {
+    const struct cli_query *answer;
+    const struct probity_reader *reader;
+};
+
+static int print_answer(void *context, FILE *stream, int has_colour)
+{
+    const struct printing *printing = context;
+    const struct cli_query *answer = printing->answer;
+
+    return answer->steps->print(answer->context, stream, printing->reader, has_colour);
+}
+
+int cli_query_is_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = getenv(names[i]);
+        if (value != NULL && *value != '\0')
+            return strstr(value, "UTF-8") != NULL || strstr(value, "utf8") != NULL;
+    }
+    return 0;
+}
+
+size_t cli_query_line_columns(const struct cli_query *answer)
+{
+    return cli_line_columns(answer->out);
+}
+
+size_t cli_query_columns(const struct cli_query *answer)
+{
+    size_t columns = cli_query_line_columns(answer);
+
+    return columns > 0 ? columns : COLUMNS_USUAL;
+}
+
+static int write_answer(const struct cli_query *answer, const struct probity_reader *reader)
+{
+    struct printing printing = {answer, reader};
+
+    return cli_print_answer(answer->command, answer->out, answer->force, print_answer, &printing);
+}
+
+/* Warns about a requested thread that is in no trace. Returns whether there was one. */
+static int warn_unseen(const struct cli_query *answer)
+{
+    for (size_t i = 0; i < answer->tids.count; i++) {
+        if (answer->tids.items[i].is_seen)
+            continue;
+        cli_warn(answer->command, "no records of thread id %" PRIu64 "; `probity threads` lists "
+                 "the threads", answer->tids.items[i].number);
+        return 1;
+    }
+    return 0;
+}
+
+/* Reads all events, then prints. */
+static int collect(struct cli_query *answer, struct probity_reader *reader, uint64_t from_ns,
+                   uint64_t to_ns)
+{
+    answer->reader = reader;
+    int error = answer->steps->open(answer->context, from_ns, to_ns);
+
+    if (error == 0)
+        error = cli_query_take(answer, reader);
+    int error_number = errno;
+    cli_progress_end();
+    if (error != 0)
+        return cli_fail_trace(answer->command, probity_reader_facts(reader, 0)->path, error,
+                              error_number);
+    return write_answer(answer, reader);
+}
+
+/* All events are read whatever the range: a scope that begins in it may end after it. */
+static int answer_from(struct cli_query *answer, struct probity_reader *reader)
+{
+    uint64_t from_ns, to_ns;
+    int status = cli_parse_range(answer->command, &answer->range, probity_reader_start_ns(reader),
+                                 &from_ns, &to_ns);
+
+    if (status != CLI_OK)
+        return status;
+    status = answer->stream != NULL
+                 ? answer->stream(answer->context, reader, from_ns, to_ns)
+                 : collect(answer, reader, from_ns, to_ns);
+    if (status == CLI_OK && warn_unseen(answer))
+        status = CLI_FAILURE;
+    int judged = answer->as_csv || answer->is_bare ? cli_judge_bare(answer->command, reader)
+                                                   : cli_judge_traces(answer->command, reader);
+    return status == CLI_OK ? judged : status;
+}
+
+static int run_on(void *context, char **paths, size_t count)
+{
+    struct cli_query *answer = context;
+    struct probity_reader_options options = {0};
+    struct probity_reader *reader;
+    int status = cli_output_is_apart(answer->command, answer->out, paths, count);
+
+    if (status == CLI_OK)
+        status = cli_open_reader(answer->command, paths, count, &options, &reader);
+    if (status != CLI_OK)
+        return status;
+    status = answer_from(answer, reader);
+    probity_reader_close(reader);
+    return status;
+}
+
+int cli_query_run(struct cli_query *answer, char **names, size_t count)
+{
+    return cli_on_traces(answer->command, names, count, run_on, answer);
+}
+
+static int run_operands(struct cli_query *answer, char **names, size_t count)
+{
+    if (answer->as_json && answer->as_csv)
+        return cli_fail_usage(answer->command, "--json and --csv are mutually exclusive");
+    return answer->steps->run != NULL ? answer->steps->run(answer->context, names, count)
+                                      : cli_query_run(answer, names, count);
+}
+
+int cli_query_main(struct cli_query *answer, int argc, char **argv)
+{
+    const struct cli_query_steps *steps = answer->steps;
+    int status = cli_options_take(answer->command, answer->context, argc, argv);
+
+    if (status == CLI_OK)
+        status = run_operands(answer, argv + optind, (size_t)(argc - optind));
+    if (steps->release != NULL)
+        steps->release(answer->context);
+    cli_filter_release(&answer->tids);
+    return status < 0 ? CLI_OK : status;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * query.h: for commands that read traces once and print an answer: their common options, and the
+ * steps from operands to exit status.
+ */
+#ifndef PROBITY_CLI_QUERY_H
+#define PROBITY_CLI_QUERY_H
+
+#include <stdio.h>
+
+#include "answers/report/report.h"
+#include "cli/cli.h"
+#include "cli/filter.h"
+#include "cli/option.h"
+
+/* The steps of a command. Each returns 0 or an error of probity_reader_next(), unless noted. */
+struct cli_query_steps {
+    /* Checks the options, calls cli_query_run() and reports what follows. Returns an exit status.
+     * NULL: cli_query_run() alone. */
+    int (*run)(void *context, char **names, size_t count);
+    /* Before the first event; from_ns and to_ns are 0 without a range. */
+    int (*open)(void *context, uint64_t from_ns, uint64_t to_ns);
+    int (*put)(void *context, const struct probity_event *event);
+    int (*finish)(void *context, const struct probity_reader *reader);
+    int (*print)(void *context, FILE *stream, const struct probity_reader *reader, int has_colour);
+    void (*release)(void *context); /* after success or failure; NULL: nothing */
+};
+
+struct cli_query {
+    const struct cli_command *command;
+    const struct cli_query_steps *steps;
+    void *context;
+    const struct probity_reader *reader; /* from open on */
+    /* Replaces open and print if the output is written while events are read: reads them with
+     * cli_query_take() and returns an exit status. NULL: not used. */
+    int (*stream)(void *context, struct probity_reader *reader, uint64_t from_ns, uint64_t to_ns);
+    const char *out;
+    struct cli_range range;
+    int force, as_json, as_csv;
+    int is_bare;     /* 1: the output, like CSV, cannot report what the traces lack */
+    int keeps_sites; /* 1: --tid does not filter declarations of sites */
+    struct cli_filter tids;
+};
+
+/* Rows of a table of options of a command whose context, CALL, has a `struct cli_query answer`. */
+#define CLI_QUERY_RANGE_ROWS(CALL, WHAT)                                                           \
+    CLI_RANGE_ROWS(CALL, answer.range, "from", "to", WHAT, CLI_RANGE_START)
+#define CLI_QUERY_SINCE_ROWS(CALL, WHAT) /* range.has_since: 1 */                                  \
+    CLI_RANGE_ROWS(CALL, answer.range, "since", "until", WHAT, CLI_RANGE_START)
+#define CLI_QUERY_TID_ROW(CALL, HELP)                                                              \
+    {.name = "tid", .value = "N,...", .help = HELP " these thread ids",                            \
+     .brief = HELP " these threads", CLI_NUMBERS(CALL, answer.tids)}
+#define CLI_QUERY_JSON_ROW(CALL, HELP)                                                             \
+    {.name = "json", .help = HELP, .brief = "print JSON", CLI_FLAG(CALL, answer.as_json)}
+#define CLI_QUERY_CSV_ROW(CALL, HELP)                                                              \
+    {.name = "csv", .help = HELP, .brief = "print CSV", CLI_FLAG(CALL, answer.as_csv)}
+#define CLI_QUERY_OUTPUT_ROWS(CALL) CLI_OUTPUT_ROWS(CALL, answer.out, answer.force), CLI_HELP_ROW
+
+/* Whether an event passes --tid; some events concern all threads. */
+int cli_query_wants(struct cli_query *answer, const struct probity_event *event);
+
+/* Puts all events that pass --tid, and finishes. Returns 0 or an error. */
+int cli_query_take(struct cli_query *answer, struct probity_reader *reader);
+
+/* Adds the counts of profile mode that pass --tid to `report`, and their calls to *calls; either
+ * may be NULL. Counts have no time stamps, so a range does not restrict them. Returns 0 or an
+ * error. */
+int cli_query_profiles(struct cli_query *answer, const struct probity_reader *reader,
+                       struct probity_report *report, uint64_t *calls);
+
+/* Warns if paths were too deep to be written in full. */
+void cli_query_warn_shortened(const struct cli_query *answer, uint64_t shortened);
+
+/* Whether lines and bars may use characters beyond ASCII: the locale is UTF-8. */
+int cli_query_is_utf8(void);
+
+/* Width of the terminal to which the answer goes; 80 if there is none. */
+size_t cli_query_columns(const struct cli_query *answer);
+
+/* The same for tables, whose width is unlimited without a terminal: 0. */
+size_t cli_query_line_columns(const struct cli_query *answer);
+
+/* Reads the traces and prints. Returns an exit status. */
+int cli_query_run(struct cli_query *answer, char **names, size_t count);
+
+/* Runs a whole command: options, operands, release. Returns an exit status. */
+int cli_query_main(struct cli_query *answer, int argc, char **argv);
+
+#endif

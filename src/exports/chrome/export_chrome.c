@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * export_chrome.c: Chrome trace events as JSON. Scopes are pairs of B and E, so that each can be
+ * written immediately; everything else is an instant. Times are relative to the start of the
+ * earliest trace, in microseconds with three decimals, which a double represents exactly for days.
+ *
+ * Parts that many lines share, the thread and the name, are cached as text.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "exports/export.h"
+#include "exports/export_json.h"
+#include "exports/export_names.h"
+#include "exports/export_recent.h"
+#include "print/text.h"
+#include "probity.h"
+
+enum { THREAD_TEXT_BYTES = 48, NAME_BYTES_MAX = 2 * PROBITY_VALUE_TEXT_MAX, PIDS = 1 << 22 };
+
+struct chrome {
+    struct export_names names;
+};
+
+/* The place of a call is the offset of its first line in the output, and `at` its wall time. */
+struct chrome_thread {
+    struct export_recent recent; /* must be first */
+    uint32_t bytes;
+    int is_cpu_known;
+    char text[THREAD_TEXT_BYTES]; /* "pid":1,"tid":1,"ts": */
+};
+
+static const char *limit_of(const struct probity_export *export)
+{
+    return export->out.end + LOG_LINE_BYTES_MAX - 64;
+}
+
+static void put_text(struct probity_export *export, const char *text, size_t bytes)
+{
+    export->out.at = export_json_text(export->out.at, limit_of(export), text, bytes);
+}
+
+static inline void put(struct probity_export *export, const char *words)
+{
+    export->out.at = export_put(export->out.at, words);
+}
+
+static inline void put_number(struct probity_export *export, uint64_t number)
+{
+    export->out.at = probity_digits_put(export->out.at, number);
+}
+
+/* Processes in containers may have the same process id, and viewers would merge them: later ones
+ * get an id beyond the range of Linux. */
+static uint64_t pid_of(const struct probity_export *export, size_t trace)
+{
+    uint32_t pid = probity_reader_facts(export->reader, trace)->info.pid;
+    uint64_t beyond = 0;
+
+    for (size_t i = 0; i < trace && beyond == 0; i++) {
+        if (probity_reader_facts(export->reader, i)->info.pid == pid)
+            beyond = (uint64_t)trace * PIDS;
+    }
+    return pid + beyond;
+}
+
+/* ---- Parts of a line ---------------------------------------------------------------------------
+ */
+
+static __attribute__((noinline)) struct chrome_thread *make_thread(
+    struct probity_export *export, struct probity_export_thread *thread)
+{
+    struct chrome_thread *made = calloc(1, sizeof *made);
+
+    if (made == NULL) {
+        probity_export_fail(export, PROBITY_ERROR_MEMORY);
+        return NULL;
+    }
+    char *at = export_put(made->text, "\"pid\":");
+    at = probity_digits_put(at, pid_of(export, thread->trace));
+    at = probity_digits_put(export_put(at, ",\"tid\":"), thread->tid);
+    at = export_put(at, ",\"ts\":");
+    made->bytes = (uint32_t)(at - made->text);
+    thread->user = made;
+    return made;
+}
+
+static inline void put_ts(struct probity_export *export, uint64_t wall_ns)
+{
+    /* Before the start only if a clock was set back. */
+    int is_before = wall_ns < export->start_ns;
+
+    if (is_before)
+        *export->out.at++ = '-';
+    export->out.at = export_put_us(export->out.at, is_before ? export->start_ns - wall_ns
+                                                             : wall_ns - export->start_ns);
+}
+
+/* ',{"ph":"B","pid":1,"tid":1,"ts":0.000,"tts":0.000' */
+static inline void put_head(struct probity_export *export, struct probity_export_thread *thread,
+                            const char *head, struct probity_scope_time time,
+                            const struct probity_event *event)
+{
+    struct chrome_thread *made = thread->user;
+
+    if (__builtin_expect(made == NULL, 0) && (made = make_thread(export, thread)) == NULL)
+        return;
+    int is_cpu_known = event != NULL ? event->cpu_known : made->is_cpu_known;
+    made->is_cpu_known |= is_cpu_known;
+    put(export, head);
+    memcpy(export->out.at, made->text, sizeof made->text);
+    export->out.at += made->bytes;
+    put_ts(export, time.wall_ns);
+    if (is_cpu_known) {
+        put(export, ",\"tts\":");
+        export->out.at = export_put_us(export->out.at, time.cpu_ns);
+    }
+}
+
+/* ',"cat":"function","name":"..."' */
+static __attribute__((noinline)) void make_name(struct export_name *name, const char *category,
+                                                const char *text, size_t bytes)
+{
+    char line[NAME_BYTES_MAX], *at = export_put(export_put(line, ",\"cat\":\""), category);
+
+    at = export_json_text(export_put(at, "\",\"name\":"), line + sizeof line, text, bytes);
+    name->bytes = (uint32_t)(at - line);
+    name->text = malloc(name->bytes);
+    if (name->text != NULL)
+        memcpy(name->text, line, name->bytes);
+}
+
+static inline void put_name(struct probity_export *export, const struct export_name *name)
+{
+    if (name == NULL || name->text == NULL) {
+        probity_export_fail(export, PROBITY_ERROR_MEMORY);
+        return;
+    }
+    memcpy(export->out.at, name->text, name->bytes);
+    export->out.at += name->bytes;
+}
+
+/* ---- Scopes ------------------------------------------------------------------------------------
+ */
+
+static void put_parameters(struct probity_export *export, const struct probity_scope *scope,
+                           const struct probity_event *event, int has_values)
+{
+    put(export, ",\"args\":{");
+    if (has_values)
+        export->out.at = export_json_values(export->out.at, limit_of(export), event);
+    if (scope->is_untimed)
+        put(export, has_values ? ",\"profiling\":\"off\"" : "\"profiling\":\"off\"");
+    put(export, "}");
+}
+
+static uint64_t place_of(const struct probity_export *export)
+{
+    return export->out.written + (uint64_t)(export->out.at - export->out.buffer);
+}
+
+/* Moves the last line, which begins at `place`, before another one. */
+static void move_line(struct probity_export *export, uint64_t place, uint64_t to)
+{
+    size_t bytes = (size_t)(place_of(export) - place);
+    char *line = malloc(bytes), *from = export->out.buffer + (to - export->out.written);
+
+    if (line == NULL) {
+        probity_export_fail(export, PROBITY_ERROR_MEMORY);
+        return;
+    }
+    memcpy(line, export->out.at - bytes, bytes);
+    memmove(from + bytes, from, (size_t)(place - to));
+    memcpy(from, line, bytes);
+    free(line);
+    for (uint32_t slot = 0; slot < export->thread_count; slot++) {
+        if (export->threads[slot] != NULL && export->threads[slot]->user != NULL)
+            export_recent_shift(export->threads[slot]->user, to, bytes);
+    }
+}
+
+/* Viewers sort lines by time and keep the order of the file within a nanosecond: a deferred scope
+ * must precede a call that it made immediately. */
+static void keep_order(struct probity_export *export, struct chrome_thread *thread,
+                       const struct probity_scope *scope)
+{
+    const struct export_call *first = export_recent_first(&thread->recent, scope);
+    struct export_call *call = &thread->recent.open[scope->depth];
+
+    if (first == NULL || first->at > scope->enter_wall_ns ||
+        first->place < export->out.written)
+        return;
+    uint64_t to = first->place;
+    move_line(export, call->place, to);
+    call->place = to;
+}
+
+static void chrome_opened(struct probity_export *export, struct probity_export_thread *thread,
+                          struct probity_scope *scope, const struct probity_event *event)
+{
+    struct chrome *state = export->state;
+    const struct probity_scope_time enter = {scope->enter_wall_ns, scope->enter_cpu_ns};
+    struct export_name *name = export_names_at(
+        &state->names, export_key_of_function(scope->function, scope->trace, scope->number));
+    /* The event of a deferred scope is a checkpoint, with separate values. */
+    int has_values = event->format != NULL && event->kind == PROBITY_EVENT_ENTER;
+    uint64_t place = place_of(export);
+    char lost[32];
+    size_t bytes;
+
+    put_head(export, thread, ",\n{\"ph\":\"B\",", enter, event);
+    struct chrome_thread *made = thread->user;
+    struct export_call *call = made != NULL ? export_recent_open(&made->recent, scope) : NULL;
+    if (call == NULL) {
+        probity_export_fail(export, PROBITY_ERROR_MEMORY);
+        return;
+    }
+    call->place = place;
+    call->at = scope->enter_wall_ns;
+    if (__builtin_expect(name != NULL && name->text == NULL, 0)) {
+        const char *text = probity_export_function_name(scope->function, scope->number, lost,
+                                                        &bytes);
+        make_name(name, "function", text, bytes);
+    }
+    put_name(export, name);
+    if (__builtin_expect(has_values || scope->is_untimed, 0))
+        put_parameters(export, scope, event, has_values);
+    put(export, "}");
+    if (__builtin_expect(event->kind == PROBITY_EVENT_CHECKPOINT, 0))
+        keep_order(export, made, scope);
+}
+
+static void put_result(struct probity_export *export, enum probity_scope_end how,
+                       const struct probity_event *event)
+{
+    if (how == PROBITY_SCOPE_UNWOUND)
+        put(export, ",\"args\":{\"repaired\":\"unwound\"}");
+    else if (how == PROBITY_SCOPE_OPEN)
+        put(export, ",\"args\":{\"repaired\":\"open at the end\"}");
+    else if (how == PROBITY_SCOPE_RAISED)
+        put(export, ",\"args\":{\"end\":\"left by an exception\"}");
+    else if (event != NULL && event->format != NULL) {
+        struct probity_value_walk walk = probity_value_walk_of(event);
+        struct probity_value_view view;
+        if (probity_value_walk_next(&walk, &view) == 0)
+            return;
+        put(export, ",\"args\":{\"return\":");
+        export->out.at = export_json_value(export->out.at, limit_of(export), &view);
+        put(export, "}");
+    }
+}
+
+static void chrome_closed(struct probity_export *export, struct probity_export_thread *thread,
+                          const struct probity_scope *scope, enum probity_scope_end how,
+                          const struct probity_event *event)
+{
+    put_head(export, thread, ",\n{\"ph\":\"E\",", probity_export_leave(scope),
+             probity_scope_end_is_recorded(how) ? event : NULL);
+    if (__builtin_expect(how != PROBITY_SCOPE_LEFT || event->format != NULL, 0))
+        put_result(export, how, event);
+    put(export, "}");
+    if (thread->user != NULL)
+        export_recent_close(export, thread->user, scope);
+}
+
+/* ---- Instants ----------------------------------------------------------------------------------
+ */
+
+static void put_instant(struct probity_export *export, struct probity_export_thread *thread,
+                        const struct probity_event *event)
+{
+    put_head(export, thread, ",\n{\"ph\":\"i\",\"s\":\"t\",",
+             (struct probity_scope_time){event->wall_ns, event->cpu_ns}, event);
+}
+
+/* As text, because a double cannot represent every id. */
+static void put_id(struct probity_export *export, const char *words, uint64_t id)
+{
+    put(export, words);
+    put_number(export, id);
+    put(export, "\"");
+}
+
+static void put_ids(struct probity_export *export, const struct probity_event *event)
+{
+    put(export, ",\"args\":{\"role\":\"");
+    put(export, probity_role_name(event->role));
+    put(export, "\"");
+    if (event->has_correlation)
+        put_id(export, ",\"correlation\":\"", event->correlation);
+    if (event->has_object)
+        put_id(export, ",\"object\":\"", event->object);
+    put(export, "}");
+}
+
+static void put_hit(struct probity_export *export, struct probity_export_thread *thread,
+                    const struct probity_event *event)
+{
+    struct chrome *state = export->state;
+    struct export_name *name = export_names_at(&state->names, export_key_of_hit(event));
+    char number[32];
+    size_t bytes;
+
+    put_instant(export, thread, event);
+    if (__builtin_expect(name != NULL && name->text == NULL, 0)) {
+        const char *text = probity_export_hit_name(event, number, &bytes);
+        make_name(name, "probe", text, bytes);
+    }
+    put_name(export, name);
+    if (__builtin_expect(event->role != 0 || event->has_correlation || event->has_object, 0))
+        put_ids(export, event);
+    put(export, "}");
+}
+
+static void put_message(struct probity_export *export, struct probity_export_thread *thread,
+                        const struct probity_event *event)
+{
+    put_instant(export, thread, event);
+    put(export, event->kind == PROBITY_EVENT_CHECKPOINT ? ",\"cat\":\"checkpoint\",\"name\":"
+                                                        : ",\"cat\":\"message\",\"name\":");
+    export->out.at = export_json_message(export->out.at, limit_of(export), event);
+    put(export, "}");
+}
+
+static void put_values(struct probity_export *export, struct probity_export_thread *thread,
+                       const struct probity_event *event)
+{
+    put_instant(export, thread, event);
+    put(export, ",\"cat\":\"parameters\",\"name\":\"parameters\",\"args\":{");
+    export->out.at = export_json_values(export->out.at, limit_of(export), event);
+    put(export, "}}");
+}
+
+/* An event of the recorder. */
+static void put_own(struct probity_export *export, struct probity_export_thread *thread,
+                    const struct probity_event *event, const char *name)
+{
+    const struct probity_trace_facts *facts = probity_reader_facts(export->reader, event->trace);
+    const uint8_t *payload = event->payload;
+
+    put_instant(export, thread, event);
+    put(export, ",\"cat\":\"probity\",\"name\":\"");
+    put(export, name);
+    put(export, "\"");
+    if (event->kind == PROBITY_EVENT_STALL && event->payload_bytes >= 8) {
+        put(export, ",\"args\":{\"waited_ns\":");
+        put_number(export, probity_trace_ns_of_ticks(facts, probity_get_u64(payload)));
+        put(export, "}");
+    } else if (event->kind == PROBITY_EVENT_LEVELS && event->payload_bytes >= 2) {
+        put(export, ",\"args\":{\"functions\":");
+        put_number(export, payload[0]);
+        put(export, ",\"parameters\":");
+        put_number(export, payload[1]);
+        put(export, "}");
+    } else if (event->kind == PROBITY_EVENT_LOST && event->payload_bytes >= 8) {
+        put(export, ",\"args\":{\"records\":");
+        put_number(export, probity_get_u64(payload));
+        put(export, "}");
+    }
+    put(export, "}");
+}
+
+static void put_thread_name(struct probity_export *export,
+                            const struct probity_export_thread *thread)
+{
+    put(export, ",\n{\"ph\":\"M\",\"pid\":");
+    put_number(export, pid_of(export, thread->trace));
+    put(export, ",\"tid\":");
+    put_number(export, thread->tid);
+    put(export, ",\"name\":\"thread_name\",\"args\":{\"name\":");
+    put_text(export, thread->name, strlen(thread->name));
+    put(export, "}}");
+}
+
+/* Lines before the renaming keep the earlier name. */
+static void forget_probe(struct chrome *state, const struct probity_event *event)
+{
+    if (event->payload_bytes < 4 || state->names.capacity == 0)
+        return;
+    const struct probity_event probe = {.trace = event->trace,
+                                        .id = probity_get_u32(event->payload)};
+    struct export_name *name = export_names_at(&state->names, export_key_of_hit(&probe));
+    if (name != NULL) {
+        free(name->text);
+        name->text = NULL;
+    }
+}
+
+static void chrome_event(struct probity_export *export, struct probity_export_thread *thread,
+                         const struct probity_event *event)
+{
+    switch (event->kind) {
+    case PROBITY_EVENT_HIT: put_hit(export, thread, event); break;
+    case PROBITY_EVENT_MESSAGE:
+    case PROBITY_EVENT_CHECKPOINT: put_message(export, thread, event); break;
+    case PROBITY_EVENT_PARAMETERS: put_values(export, thread, event); break;
+    case PROBITY_EVENT_THREAD_NAME: put_thread_name(export, thread); break;
+    case PROBITY_EVENT_PROBE_NAME: forget_probe(export->state, event); break;
+    case PROBITY_EVENT_STALL: put_own(export, thread, event, "stall"); break;
+    case PROBITY_EVENT_PAUSE: put_own(export, thread, event, "pause"); break;
+    case PROBITY_EVENT_RESUME: put_own(export, thread, event, "resume"); break;
+    case PROBITY_EVENT_LEVELS: put_own(export, thread, event, "levels"); break;
+    case PROBITY_EVENT_LOST: put_own(export, thread, event, "lost"); break;
+    case PROBITY_EVENT_PROFILING:
+        put_own(export, thread, event,
+                event->payload_bytes > 0 && event->payload[0] ? "profiling on" : "profiling off");
+        break;
+    default: break;
+    }
+}
+
+/* ---- Beginning and end -------------------------------------------------------------------------
+ */
+
+static int chrome_begin(struct probity_export *export)
+{
+    put(export, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+    for (size_t i = 0; i < probity_reader_traces(export->reader); i++) {
+        const struct probity_info *info = &probity_reader_facts(export->reader, i)->info;
+        const struct probity_text *program = &info->text[PROBITY_TAG_PROGRAM];
+        log_writer_make_room(&export->out, NULL);
+        put(export, i > 0 ? ",\n{\"ph\":\"M\",\"pid\":" : "\n{\"ph\":\"M\",\"pid\":");
+        put_number(export, pid_of(export, i));
+        put(export, ",\"tid\":0,\"name\":\"process_name\",\"args\":{\"name\":");
+        const char *path = program->bytes != NULL ? (const char *)program->bytes : "";
+        const char *slash = memrchr(path, '/', program->length);
+        const char *name = slash != NULL ? slash + 1 : path;
+        put_text(export, name, program->length - (size_t)(name - path));
+        put(export, "}}");
+    }
+    return 0;
+}
+
+static void put_trace(struct probity_export *export, const struct probity_trace_facts *facts)
+{
+    char why[256];
+    int is_complete = probity_trace_is_complete(facts, why, sizeof why);
+
+    put(export, "{\"trace\":");
+    put_text(export, facts->path, strlen(facts->path));
+    put(export, ",\"pid\":");
+    put_number(export, facts->info.pid);
+    put(export, is_complete ? ",\"complete\":true,\"why\":" : ",\"complete\":false,\"why\":");
+    put_text(export, why, strlen(why));
+    put(export, "}");
+}
+
+/* The start time is written as text, because a double cannot represent it. */
+static int chrome_end(struct probity_export *export)
+{
+    put(export, "\n],\"otherData\":{\"creator\":\"probity ");
+    put(export, probity_version());
+    put(export, "\",\"start_realtime_ns\":\"");
+    put_number(export, export->start_ns);
+    put(export, "\",\"traces\":[");
+    for (size_t i = 0; i < probity_reader_traces(export->reader); i++) {
+        log_writer_make_room(&export->out, NULL);
+        put(export, i > 0 ? ",\n" : "\n");
+        put_trace(export, probity_reader_facts(export->reader, i));
+    }
+    put(export, "]}}\n");
+    return 0;
+}
+
+static void chrome_release(struct probity_export *export)
+{
+    struct chrome *state = export->state;
+
+    export_recents_release(export);
+    export_names_release(&state->names);
+}
+
+const struct probity_exporter probity_exporter_chrome = {
+    .name = "chrome",
+    .target = PROBITY_EXPORT_STREAM,
+    .carries = PROBITY_EXPORT_SCOPES | PROBITY_EXPORT_HITS | PROBITY_EXPORT_VALUES,
+    .state_bytes = sizeof(struct chrome),
+    .begin = chrome_begin,
+    .opened = chrome_opened,
+    .closed = chrome_closed,
+    .event = chrome_event,
+    .end = chrome_end,
+    .release = chrome_release};

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * csv_command.c: `probity csv`: prints all hits as CSV in time order.
+ */
+#include "exports/csv/csv.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/filter.h"
+#include "cli/option.h"
+
+struct csv_call {
+    const char *out;
+    struct cli_range range;
+    int force;
+    struct probity_csv_layout layout;
+    struct cli_filter tids, probes;
+};
+
+/* Only the invalid name is shown, not the rest of the list. */
+static int take_columns(const struct cli_given *given)
+{
+    struct csv_call *call = given->at;
+    const char *bad = given->value;
+
+    if (probity_csv_layout_parse(given->value, &call->layout, &bad) == 0)
+        return CLI_OK;
+    struct cli_given column = *given;
+    column.value = given->value + (bad - given->value);
+    return cli_fail_choice(&column);
+}
+
+/* Relative times count from the start of the earliest trace. */
+static int set_range(struct csv_call *call, struct probity_reader *reader)
+{
+    uint64_t from_ns, to_ns;
+    int status = cli_parse_range(&cli_command_csv, &call->range, probity_reader_start_ns(reader),
+                                 &from_ns, &to_ns);
+
+    if (status == CLI_OK)
+        probity_reader_set_range(reader, from_ns, to_ns);
+    return status;
+}
+
+/* Writes a line per hit. Returns 0 or an error. */
+static int copy_events(struct csv_call *call, struct probity_reader *reader,
+                       struct probity_csv *csv)
+{
+    const struct probity_event *event;
+    int got;
+
+    if (call->tids.count == 0 && call->probes.count == 0) {
+        while ((got = probity_reader_next(reader, &event)) > 0) {
+            got = probity_csv_put(csv, event);
+            if (got < 0)
+                return got;
+        }
+        return got < 0 ? got : probity_csv_flush(csv);
+    }
+    while ((got = probity_reader_next(reader, &event)) > 0) {
+        if (event->kind != PROBITY_EVENT_HIT ||
+            !cli_filter_passes(&call->tids, event->tid, NULL, 0) ||
+            !cli_filter_passes(&call->probes, event->is_site ? UINT64_MAX : event->id, event->name,
+                               event->name_bytes))
+            continue;
+        got = probity_csv_put(csv, event);
+        if (got < 0)
+            return got;
+    }
+    return got < 0 ? got : probity_csv_flush(csv);
+}
+
+static int fail_copy(struct csv_call *call, const struct probity_reader *reader, int error,
+                     int error_number)
+{
+    if (error == PROBITY_ERROR_WRITE && call->out == NULL)
+        return cli_fail(&cli_command_csv, "cannot write to standard output: %s",
+                        strerror(error_number));
+    return cli_fail_trace(&cli_command_csv,
+                          error == PROBITY_ERROR_WRITE ? call->out
+                                                       : probity_reader_facts(reader, 0)->path,
+                          error, error_number);
+}
+
+/* The output is kept if a filter matched nothing or records are missing: what it contains is
+ * correct. */
+static int write_output(struct csv_call *call, struct probity_reader *reader)
+{
+    struct cli_output output;
+    struct probity_csv *csv;
+    int status = cli_output_open(&cli_command_csv, call->out, call->force, &output);
+
+    if (status != CLI_OK)
+        return status;
+    int error = probity_csv_open(output.descriptor, &call->layout, &csv);
+    if (error == 0) {
+        error = copy_events(call, reader, csv);
+        int error_number = errno;
+        probity_csv_close(csv);
+        errno = error_number;
+    }
+    if (error != 0)
+        status = fail_copy(call, reader, error, errno);
+    int closed = cli_output_close(&cli_command_csv, &output, status == CLI_OK);
+    if (status == CLI_OK)
+        status = closed;
+    if (status == CLI_OK && (cli_filter_warn_unseen(&cli_command_csv, &call->tids, "thread id") ||
+                             cli_filter_warn_unseen(&cli_command_csv, &call->probes, "probe")))
+        status = CLI_FAILURE;
+    int judged = cli_judge_bare(&cli_command_csv, reader);
+    return status == CLI_OK ? judged : status;
+}
+
+static int run_on(void *context, char **paths, size_t count)
+{
+    struct csv_call *call = context;
+    struct probity_reader_options options = {0};
+    struct probity_reader *reader;
+    int status = cli_output_is_apart(&cli_command_csv, call->out, paths, count);
+
+    if (status == CLI_OK)
+        status = cli_open_reader(&cli_command_csv, paths, count, &options, &reader);
+    if (status != CLI_OK)
+        return status;
+    status = set_range(call, reader);
+    if (status == CLI_OK)
+        status = write_output(call, reader);
+    probity_reader_close(reader);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    struct csv_call call = {0};
+    int status = cli_options_take(&cli_command_csv, &call, argc, argv);
+
+    if (status == CLI_OK)
+        status = cli_on_traces(&cli_command_csv, argv + optind, (size_t)(argc - optind), run_on,
+                               &call);
+    cli_filter_release(&call.tids);
+    cli_filter_release(&call.probes);
+    return status < 0 ? CLI_OK : status;
+}
+
+static const struct cli_option options[] = {
+    CLI_OUTPUT_ROWS(struct csv_call, out, force),
+    {.name = "header", .help = "print the column names first",
+     CLI_FLAG(struct csv_call, layout.header)},
+    {.name = "columns", .value = "LIST", .brief = "columns to print, in order",
+     .help = "comma-separated list of pid, tid, probe, name, cpu_s, cpu_ns, wall_s, wall_ns, cpu, "
+             "wall, tick, thread, role, correlation, object",
+     .noun = "column", .is_list = 1, .take = take_columns,
+     .choices = "pid tid probe name cpu_s cpu_ns wall_s wall_ns cpu wall tick thread role "
+                "correlation object"},
+    CLI_RANGE_ROWS(struct csv_call, range, "from", "to", "only hits", CLI_RANGE_START),
+    {.name = "tid", .value = "N,...", .help = "only these thread ids",
+     .brief = "only these threads", CLI_NUMBERS(struct csv_call, tids)},
+    {.name = "probe", .value = "ID,...", .help = "only these probe numbers or names",
+     .brief = "only these probes", CLI_NAMES(struct csv_call, probes)},
+    CLI_HELP_ROW,
+    {.name = NULL},
+};
+
+const struct cli_command cli_command_csv = {
+    .name = "csv",
+    .run = run,
+    .summary = "Print all hits as CSV, in time order",
+    .usage = "[OPTION]... TRACE...",
+    .help =
+        "Columns: pid,tid,probe,cpu_s,cpu_ns,wall_s,wall_ns. A probe is its number, or a site's "
+        "name. Values that were not recorded are empty. Several traces are merged by time.",
+    .options = options,
+};

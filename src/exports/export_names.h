@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * export_names.h: caches a text or number that an exporter computes once per function, probe or
+ * site.
+ */
+#ifndef PROBITY_EXPORTS_EXPORT_NAMES_H
+#define PROBITY_EXPORTS_EXPORT_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/same_function.h"
+#include "analysis/scopes.h"
+#include "base/hash.h"
+#include "reader/reader.h"
+
+struct export_name {
+    uint64_t key;    /* 0: an empty slot */
+    uint32_t number; /* from 0, in order of appearance */
+    uint32_t bytes;
+    char *text;      /* belongs to the exporter, freed with free(); NULL: just added */
+};
+
+struct export_names {
+    struct export_name *places; /* a hash table with open addressing, at most half full */
+    size_t count, capacity;     /* capacity: a power of two, or 0 */
+};
+
+/* Key of a function: the address of its declaration, if there is one; addresses never have one of
+ * the highest bits set. */
+static inline uint64_t export_key_of_function(const struct probity_function *function,
+                                              uint32_t trace, uint32_t number)
+{
+    return function != NULL ? (uint64_t)(uintptr_t)function
+                            : UINT64_C(1) << 63 | (uint64_t)trace << 32 | number;
+}
+
+/* Key of a hit. Probes have the same numbers in all traces, but may have different names in
+ * each. */
+static inline uint64_t export_key_of_hit(const struct probity_event *event)
+{
+    return UINT64_C(1) << 62 | (uint64_t)event->is_site << 61 | (uint64_t)event->trace << 32 |
+           event->id;
+}
+
+/* Finds or adds. NULL if out of memory. Valid until the next call that adds. */
+struct export_name *export_names_add(struct export_names *names, uint64_t key);
+
+static inline struct export_name *export_names_at(struct export_names *names, uint64_t key)
+{
+    size_t mask = names->capacity - 1, place = (size_t)probity_hash(key);
+
+    if (__builtin_expect(names->capacity > 0 && names->places[place & mask].key == key, 1))
+        return &names->places[place & mask];
+    return export_names_add(names, key);
+}
+
+void export_names_release(struct export_names *names);
+
+/* Declarations that a user cannot distinguish are one function with one number, from 0. An element
+ * of a set of such functions. */
+struct export_function {
+    struct probity_same_function same; /* first */
+    uint32_t number;
+};
+
+/* Finds or adds. NULL if out of memory. */
+struct export_function *export_function_add(struct probity_same_functions *set,
+                                            const struct probity_function_key *key,
+                                            int *ret_is_new);
+
+/* The same for a scope, which caches it. */
+static inline struct export_function *export_function_at(struct probity_same_functions *set,
+                                                         const struct probity_scope *scope,
+                                                         int *ret_is_new)
+{
+    const struct probity_function_key key = {scope->function, scope->trace, scope->number};
+
+    *ret_is_new = 0;
+    if (__builtin_expect(*scope->of_function == NULL, 0))
+        *scope->of_function = export_function_add(set, &key, ret_is_new);
+    return *scope->of_function;
+}
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * export_perfetto.h: the sequence of Perfetto packets, for its implementation files: state, tracks
+ * and names in export_perfetto_state.c, events in export_perfetto.c.
+ */
+#ifndef PROBITY_EXPORTS_PERFETTO_EXPORT_PERFETTO_H
+#define PROBITY_EXPORTS_PERFETTO_EXPORT_PERFETTO_H
+
+#include "exports/export.h"
+#include "exports/export_names.h"
+#include "exports/protobuf.h"
+
+/* Fields of Trace and TracePacket. */
+enum {
+    FIELD_PACKET = 1,
+    FIELD_CLOCK_SNAPSHOT = 6,
+    FIELD_TIMESTAMP = 8,
+    FIELD_SEQUENCE = 10,
+    FIELD_TRACK_EVENT = 11,
+    FIELD_INTERNED = 12,
+    FIELD_FLAGS = 13,
+    FIELD_TIMESTAMP_CLOCK = 58,
+    FIELD_DEFAULTS = 59,
+    FIELD_TRACK = 60,
+    FIELD_FIRST_PACKET = 87
+};
+
+enum { CLOCK_ID_REALTIME = 1, CLOCK_ID_OWN = 64 };
+
+enum { FLAG_NEEDED = 2 };
+
+/* Fields of InternedData; each entry has its number in field 1. */
+enum {
+    INTERNED_CATEGORY = 1,
+    INTERNED_NAME = 2,
+    INTERNED_ANNOTATION = 3,
+    INTERNED_LOCATION = 4
+};
+
+enum { PAUSES_MAX = 8, NAMES_MAX = 1 << 16 };
+
+/* State of a thread. Pauses are slices inside their scope, which may end before them. */
+struct perfetto_thread {
+    uint64_t track; /* 0: not declared yet; the counter's is one more */
+    uint64_t state; /* state of the sequence when cpu_ns was written */
+    uint64_t cpu_ns;
+    int is_cpu_known;
+    uint32_t depth; /* open scopes that began in the range */
+    uint32_t pauses[PAUSES_MAX], pause_count; /* their depths */
+};
+
+struct perfetto {
+    struct export_names names;
+    uint64_t state;    /* number of times it was started */
+    uint64_t clock_ns; /* time of the sequence's clock */
+};
+
+/* Returns the position for the packet's fields. */
+static char *perfetto_open_packet(char *at, unsigned flags, char **ret_at)
+{
+    char *content = protobuf_open(at, FIELD_PACKET);
+
+    at = protobuf_put_number(content, FIELD_SEQUENCE, 1);
+    *ret_at = protobuf_put_number(at, FIELD_FLAGS, flags);
+    return content;
+}
+
+char *perfetto_put_text(char *at, uint32_t field, const char *text, size_t bytes);
+
+/* Starts a new state: clocks and defaults; all names are forgotten. */
+void perfetto_begin_state(struct probity_export *export, uint64_t wall_ns);
+
+/* Declare tracks. Processes are tracks 1, 2 ..., followed by threads and their counters. */
+void perfetto_put_process(struct probity_export *export, size_t trace);
+void perfetto_put_thread(struct probity_export *export,
+                          const struct probity_export_thread *thread);
+void perfetto_put_counter(struct probity_export *export, const struct perfetto_thread *own);
+
+/* Return the numbers of names, writing a name before its first use; 0 if out of memory. The text
+ * must stay valid; field: INTERNED_... */
+uint32_t perfetto_name_of(struct probity_export *export, uint32_t field, const char *name);
+uint32_t perfetto_function_of(struct probity_export *export, const struct probity_scope *scope);
+uint32_t perfetto_hit_of(struct probity_export *export, const struct probity_event *event);
+
+#endif

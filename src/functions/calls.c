@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * calls.c: see calls.h. An open call whose frame is below that of a new one was abandoned. If both
+ * are at the same place, the older one is still open only if it is of the same physical function,
+ * that is, if one was inlined into the other.
+ */
+#include "functions/calls.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+
+#include "base/functions.h"
+#include "base/os.h"
+#include "functions/arena.h"
+#include "functions/functions.h"
+
+enum { CALLS_MAX = 65536 };
+
+/* Codes of a call: 0 not recorded, 1 profile mode, otherwise of its enter; or: */
+enum { ENTERING = 2 };
+
+struct call {
+    struct probity_call_site site; /* stack 0: not complete yet */
+    uint32_t code, depth, place, raised;
+};
+
+/* What is above count has stack 0, also for a signal handler between any two instructions. In
+ * thread-local storage there is little: a library that dlopen() loads shares a small reserve. */
+struct calls {
+    uint32_t count;
+    uint32_t destructor_runs;
+    struct call *call; /* CALLS_MAX; NULL: the thread has not called yet, or is out of memory */
+};
+
+static __thread struct calls calls __attribute__((tls_model("initial-exec")));
+static pthread_key_t end_key;
+static int has_end_key;
+
+/* Of the C++ library, if there is one. The second member of what it returns is the number of
+ * exceptions that the thread has thrown and not caught yet. */
+extern void *__cxa_get_globals(void) __attribute__((weak));
+
+static uint32_t raised(void)
+{
+    void *globals = probity_scope_exceptions;
+
+    if (__cxa_get_globals == NULL)
+        return 0;
+    if (__builtin_expect(globals == NULL, 0))
+        globals = probity_scope_exceptions = __cxa_get_globals();
+    return ((const uint32_t *)globals)[sizeof(void *) / sizeof(uint32_t)];
+}
+
+/* ---- The stack ---------------------------------------------------------------------------------
+ */
+
+/* Other destructors may still call functions, so this one waits for the last round. Calls after
+ * that are not paired any more. */
+static void end_thread(void *unused)
+{
+    struct call *call = calls.call;
+
+    (void)unused;
+    if (++calls.destructor_runs < PTHREAD_DESTRUCTOR_ITERATIONS) {
+        pthread_setspecific(end_key, call);
+        return;
+    }
+    calls.call = NULL;
+    probity_arena_unmap(call, CALLS_MAX * sizeof *call);
+}
+
+__attribute__((constructor)) static void make_end_key(void)
+{
+    has_end_key = pthread_key_create(&end_key, end_thread) == 0;
+}
+
+/* A signal handler in between may map a table too: with signals blocked, there is one. */
+static __attribute__((noinline)) void map_calls(void)
+{
+    struct probity_os_signals before;
+    int saved = errno;
+
+    if (!has_end_key || calls.destructor_runs > 0)
+        return;
+    probity_os_signals_block(&before);
+    if (calls.call == NULL)
+        calls.call = probity_arena_map(CALLS_MAX * sizeof *calls.call);
+    if (calls.call != NULL)
+        pthread_setspecific(end_key, calls.call);
+    probity_os_signals_restore(&before);
+    errno = saved;
+}
+
+static uint32_t known(void)
+{
+    uint32_t most = calls.call != NULL ? CALLS_MAX : 0;
+
+    return calls.count < most ? calls.count : most;
+}
+
+/* For one more call. */
+static int has_room(void)
+{
+    return __builtin_expect(calls.call != NULL && calls.count < CALLS_MAX, 1);
+}
+
+/* Below known(). */
+static struct call *call_at(uint32_t index)
+{
+    return &calls.call[index];
+}
+
+/* Drops the calls from this one on; nothing is recorded of them. */
+static void cut(uint32_t alive)
+{
+    for (uint32_t i = known(); i > alive; i--)
+        __atomic_store_n(&call_at(i - 1)->site.stack, 0, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    calls.count = alive;
+}
+
+/* ---- Jumps -------------------------------------------------------------------------------------
+ */
+
+static int is_over(const struct call *call, const struct probity_call_site *site)
+{
+    static struct probity_functions_cache cache;
+
+    return call->site.stack < site->stack || call->site.back != site->back ||
+           call->site.from == site->from ||
+           probity_functions_differ(&cache, call->site.from, site->from);
+}
+
+/* The calls from this one on were abandoned: closes those that were recorded. */
+static __attribute__((noinline)) void abandon(uint32_t alive)
+{
+    for (uint32_t i = alive; i < known(); i++) {
+        const struct call *call = call_at(i);
+        if (call->site.stack == 0 || call->code == 0)
+            continue;
+        /* As if the scope around it ended now: those above that one are left. */
+        if (probity_scope_depth > call->place)
+            probity_scope_leave_slow(PROBITY_CODE_FIRST, call->depth, call->place - 1);
+        break;
+    }
+    cut(alive);
+}
+
+/* Number of open calls when one begins there. A frame on another stack says nothing. */
+static __attribute__((noinline)) uint32_t count_open(const struct probity_call_site *site)
+{
+    uint32_t count = known(), alive = count;
+
+    for (uint32_t i = count; i > 0; i--) {
+        const struct call *call = call_at(i - 1);
+        if (call->site.stack > site->stack)
+            break;
+        if (call->site.stack != 0 && is_over(call, site))
+            alive = i - 1;
+    }
+    if (alive < count && (!probity_os_is_own_stack(site->stack) ||
+                          !probity_os_is_own_stack(call_at(alive)->site.stack)))
+        return count;
+    return alive;
+}
+
+/* ---- Calls -------------------------------------------------------------------------------------
+ */
+
+/* Sets code last: a signal handler that jumps away meanwhile leaves a call that is ENTERING. */
+static void begin(struct call *call, struct probity_site_function *function)
+{
+    uint32_t code = __atomic_load_n(&function->code, __ATOMIC_RELAXED);
+
+    call->raised = raised();
+    if (__builtin_expect(code == 0 || probity_scope_profiles, 0)) {
+        uint64_t entered = probity_scope_enter_slow(function);
+        code = (uint32_t)entered;
+        call->depth = (uint32_t)(entered >> 32);
+    }
+    /* Its frame is not known to probity_scope.h, which then does not judge by it. */
+    if (code != 0)
+        probity_scope_take(call->place, 0, 0);
+    call->code = code;
+}
+
+/* Takes a place on the stack; complete once `stack` is set. */
+static struct call *push(const struct probity_call_site *site, struct call *unpaired)
+{
+    uint32_t index = calls.count;
+    struct call *call = unpaired;
+
+    if (__builtin_expect(calls.call == NULL, 0))
+        map_calls();
+    __atomic_store_n(&calls.count, index + 1, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (index < known())
+        call = call_at(index);
+    call->site.function = site->function;
+    call->site.back = site->back;
+    call->site.from = site->from;
+    call->place = call->depth = probity_scope_depth;
+    call->code = ENTERING;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(&call->site.stack, site->stack, __ATOMIC_RELAXED);
+    return call;
+}
+
+/* For every call that is not usual. */
+static __attribute__((noinline)) void enter_unusual(uintptr_t function_at, uintptr_t back,
+                                                    uintptr_t from, uintptr_t stack)
+{
+    const struct probity_call_site *site =
+        &(const struct probity_call_site){function_at, back, from, stack};
+    int is_on = probity_scope_is_on(PROBITY_FUNCTIONS_LEVEL);
+    uint32_t count = known();
+    struct call unpaired;
+
+    if (count > 0 && __builtin_expect(call_at(count - 1)->site.stack <= site->stack, 0)) {
+        uint32_t alive = count_open(site);
+        if (alive < count)
+            abandon(alive);
+    }
+    /* A call that cannot be kept is looked up in any case, because its leave is. */
+    struct probity_site_function *function =
+        is_on || !has_room() ? probity_function_find(site->function) : NULL;
+    if (function == &probity_function_left_out)
+        return;
+    struct call *call = push(site, &unpaired);
+    if (function != NULL && is_on)
+        begin(call, function);
+    else
+        call->code = 0;
+    if (call->code > PROBITY_SCOPE_PROFILED)
+        probity_hit(call->code);
+}
+
+/* Number of exceptions in flight, if that can be found out without a call. */
+static inline int is_raised_known(uint32_t *ret_raised)
+{
+    const uint32_t *globals = probity_scope_exceptions;
+
+    *ret_raised = globals != NULL ? globals[sizeof(void *) / sizeof(uint32_t)] : 0;
+    return globals != NULL || __cxa_get_globals == NULL;
+}
+
+/* A usual call, below the one around it, of a function that is known: does what enter_unusual()
+ * does, in the same order, without a call of another function. */
+void probity_call_enter(uintptr_t function_at, uintptr_t back, uintptr_t from, uintptr_t stack)
+{
+    int is_on = probity_scope_is_on(PROBITY_FUNCTIONS_LEVEL);
+    uint32_t count = calls.count, depth = probity_scope_depth, in_flight;
+    struct probity_site_function *function = probity_function_at_once(function_at);
+
+    if (!is_on && count == 0)
+        return;
+    if (__builtin_expect(!is_on || function == NULL || !has_room() || probity_scope_profiles ||
+                             depth >= PROBITY_SCOPE_FRAMES || !is_raised_known(&in_flight) ||
+                             (count > 0 && call_at(count - 1)->site.stack <= stack), 0)) {
+        enter_unusual(function_at, back, from, stack);
+        return;
+    }
+    if (function == &probity_function_left_out)
+        return;
+    uint32_t code = __atomic_load_n(&function->code, __ATOMIC_RELAXED);
+    if (__builtin_expect(code == 0, 0)) {
+        enter_unusual(function_at, back, from, stack);
+        return;
+    }
+    struct call *call = call_at(count);
+    __atomic_store_n(&calls.count, count + 1, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    call->site.function = function_at;
+    call->site.back = back;
+    call->site.from = from;
+    call->place = call->depth = depth;
+    call->raised = in_flight;
+    call->code = ENTERING;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(&call->site.stack, stack, __ATOMIC_RELAXED);
+    probity_scope_take(depth, 0, 0);
+    call->code = code;
+    probity_hit(code);
+}
+
+/* Beyond the calls that are kept, each leave is that of the innermost call. */
+static void leave_unpaired(const struct probity_call_site *site)
+{
+    const struct probity_site_function *function = probity_function_find(site->function);
+
+    if (function == &probity_function_left_out)
+        return;
+    calls.count--;
+    uint32_t code = function != NULL ? __atomic_load_n(&function->code, __ATOMIC_RELAXED) : 0;
+    if (code == 0 || probity_scope_depth == 0 || probity_scope_profiles ||
+        !probity_scope_is_on(PROBITY_FUNCTIONS_LEVEL))
+        return;
+    probity_scope_free(probity_scope_depth - 1);
+    probity_hit(code + 2);
+}
+
+static void end(const struct call *call)
+{
+    if (call->code == 0 || call->code == ENTERING)
+        return;
+    if (__builtin_expect(call->code == PROBITY_SCOPE_PROFILED ||
+                             probity_scope_depth != call->place + 1, 0))
+        probity_scope_leave_slow(call->code, call->depth, call->place);
+    probity_scope_free(call->place);
+    if (call->code == PROBITY_SCOPE_PROFILED)
+        return;
+    if (__builtin_expect(raised() > call->raised, 0))
+        probity_scope_leave_raised(call->code);
+    else
+        probity_hit(call->code + 2);
+}
+
+/* Whether an open call may be the one that ends. At its end, a function with a variable-length
+ * array is lower on the stack than at its beginning; one that jumps to the hook, as its last call,
+ * has left its frame, and is higher. */
+static int is_ending(const struct probity_call_site *open, const struct probity_call_site *site)
+{
+    int is_last_call = site->from == site->back;
+
+    return open->function == site->function && open->back == site->back &&
+           (is_last_call ? open->stack < site->stack : open->stack >= site->stack);
+}
+
+/* Index of the call that ends; UINT32_MAX if its enter was not seen, because nothing was recorded.
+ * A frame on another stack, a coroutine's, says nothing. */
+static uint32_t find_ending(const struct probity_call_site *site)
+{
+    for (uint32_t i = known(); i > 0; i--) {
+        const struct probity_call_site *open = &call_at(i - 1)->site;
+        if (is_ending(open, site))
+            return i - 1;
+        if (open->stack > site->stack && probity_os_is_own_stack(open->stack) &&
+            probity_os_is_own_stack(site->stack))
+            break;
+    }
+    return UINT32_MAX;
+}
+
+/* A function that is not recorded ends. What was called in it and is still open was jumped over, or
+ * left by an exception that clang's hooks do not report. */
+static void abandon_below(const struct probity_call_site *site)
+{
+    uint32_t count = known(), alive = count;
+
+    while (alive > 0 && call_at(alive - 1)->site.stack < site->stack)
+        alive--;
+    if (alive < count && site->from != site->back && probity_os_is_own_stack(site->stack) &&
+        probity_os_is_own_stack(call_at(alive)->site.stack))
+        abandon(alive);
+}
+
+/* For every leave that is not usual. */
+static __attribute__((noinline)) void leave_unusual(uintptr_t function_at, uintptr_t back,
+                                                    uintptr_t from, uintptr_t stack)
+{
+    const struct probity_call_site *site =
+        &(const struct probity_call_site){function_at, back, from, stack};
+
+    if (calls.count > known()) {
+        leave_unpaired(site);
+        return;
+    }
+    uint32_t index = calls.count - 1;
+    if (__builtin_expect(!is_ending(&call_at(index)->site, site), 0)) {
+        /* Its enter was left out, too, and find_ending() makes system calls. */
+        if (probity_function_find(site->function) == &probity_function_left_out) {
+            abandon_below(site);
+            return;
+        }
+        index = find_ending(site);
+    }
+    if (index == UINT32_MAX)
+        return;
+    struct call ended = *call_at(index);
+    if (__builtin_expect(index + 1 < calls.count, 0))
+        abandon(index + 1);
+    cut(index);
+    end(&ended);
+}
+
+/* A usual leave is that of the innermost call. */
+void probity_call_leave(uintptr_t function_at, uintptr_t back, uintptr_t from, uintptr_t stack)
+{
+    const struct probity_call_site site = {function_at, back, from, stack};
+    uint32_t count = calls.count, in_flight;
+
+    if (count == 0)
+        return;
+    struct call *call = calls.call != NULL && count <= CALLS_MAX ? call_at(count - 1) : NULL;
+    if (__builtin_expect(call == NULL || !is_ending(&call->site, &site) ||
+                             call->code <= ENTERING || probity_scope_depth != call->place + 1 ||
+                             call->place >= PROBITY_SCOPE_FRAMES || !is_raised_known(&in_flight) ||
+                             in_flight > call->raised, 0)) {
+        leave_unusual(function_at, back, from, stack);
+        return;
+    }
+    uint32_t code = call->code, place = call->place;
+    __atomic_store_n(&call->site.stack, 0, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    calls.count = count - 1;
+    probity_scope_free(place);
+    probity_hit(code + 2);
+}

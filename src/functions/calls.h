@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * calls.h: records the calls that a compiler's hooks report. A thread keeps a stack of its open
+ * calls, to pair enters with leaves and to find out which ones longjmp() abandoned.
+ */
+#ifndef PROBITY_FUNCTIONS_CALLS_H
+#define PROBITY_FUNCTIONS_CALLS_H
+
+#include <stdint.h>
+
+/* A call, as the hook that it makes sees it. */
+struct probity_call_site {
+    uintptr_t function; /* its address */
+    uintptr_t back;     /* where the function returns to */
+    uintptr_t from;     /* where the hook returns to */
+    uintptr_t stack;    /* of the hook's frame: a constant distance below that of the function */
+};
+
+/* The members of a site. A call that the level in effect does not include is only counted, so that
+ * leaves are paired if the level changes while calls are open. Any thread, async-signal-safe;
+ * preserve errno. */
+void probity_call_enter(uintptr_t function, uintptr_t back, uintptr_t from, uintptr_t stack);
+void probity_call_leave(uintptr_t function, uintptr_t back, uintptr_t from, uintptr_t stack);
+
+#endif

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * functions.c: a hash table from addresses to descriptors, and a list of objects with their symbol
+ * tables. Nothing takes a lock: of two threads that add the same entry, one wins, and the memory of
+ * the other stays unused. So a forked child or a signal handler never waits.
+ */
+#include "functions/functions.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/objects.h"
+#include "base/os.h"
+#include "functions/arena.h"
+#include "base/selection.h"
+#include "functions/symbol_table.h"
+
+enum { ENTRIES = PROBITY_ENTRIES, PROBES_MAX = 64 };
+
+struct object {
+    struct object *next;
+    uintptr_t start, end, offset; /* as loaded; offset: load address minus linked address */
+    const char *path;             /* "": the executable */
+    const char *file;             /* its name without directories */
+    struct probity_symbol_table symbols;
+    uint32_t is_gone;
+};
+
+struct probity_entry *probity_entries;
+static struct object *objects;
+static __thread int is_searching __attribute__((tls_model("initial-exec")));
+
+/* ---- Objects -----------------------------------------------------------------------------------
+ */
+
+struct found {
+    struct probity_object object;
+    uintptr_t start;
+};
+
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+#pragma weak _dl_find_object /* of glibc 2.35; unlike dladdr(), it takes no lock */
+#endif
+
+static int find_loaded(uintptr_t address, const char **ret_path, uintptr_t *ret_start)
+{
+    Dl_info info;
+
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+    struct dl_find_object object;
+    if (_dl_find_object != NULL) {
+        if (_dl_find_object((void *)address, &object) != 0)
+            return 0;
+        *ret_path = object.dlfo_link_map->l_name;
+        *ret_start = (uintptr_t)object.dlfo_map_start;
+        return 1;
+    }
+#endif
+    if (dladdr((void *)address, &info) == 0)
+        return 0;
+    *ret_path = info.dli_fname;
+    *ret_start = (uintptr_t)info.dli_fbase;
+    return 1;
+}
+
+/* Of a shared library, whose first page holds the headers. */
+static int object_at(uintptr_t start, const char *path, struct found *ret_found)
+{
+    enum { PAGE = 4096 };
+    const ElfW(Ehdr) *head = (const ElfW(Ehdr) *)start;
+
+    if (start == 0 || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 || head->e_phoff > PAGE ||
+        head->e_phnum * sizeof(ElfW(Phdr)) > PAGE - head->e_phoff)
+        return 0;
+    const ElfW(Phdr) *header = (const ElfW(Phdr) *)(start + head->e_phoff);
+    for (size_t i = 0; i < head->e_phnum; i++) {
+        if (header[i].p_type != PT_LOAD)
+            continue;
+        uintptr_t offset = start - header[i].p_vaddr / PAGE * PAGE;
+        *ret_found = (struct found){{path, offset, header, head->e_phnum}, start};
+        return 1;
+    }
+    return 0;
+}
+
+static int find_object(uintptr_t address, struct found *ret_found)
+{
+    const char *path;
+    uintptr_t start;
+
+    if (probity_object_executable(&ret_found->object) == 0 &&
+        probity_object_bytes(&ret_found->object, (const void *)address) > 0) {
+        ret_found->start = 0;
+        return 1;
+    }
+    return find_loaded(address, &path, &start) && object_at(start, path, ret_found);
+}
+
+static const char *copy_text(const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    char *copy = probity_arena_take(bytes);
+
+    return copy != NULL ? memcpy(copy, text, bytes) : "";
+}
+
+/* The addresses of its readable segments. */
+static void set_range(struct object *object, const struct probity_object *from)
+{
+    const ElfW(Phdr) *header = from->headers;
+
+    object->start = UINTPTR_MAX;
+    for (size_t i = 0; i < from->header_count; i++) {
+        uintptr_t start = from->offset + header[i].p_vaddr;
+        if (header[i].p_type != PT_LOAD)
+            continue;
+        object->start = start < object->start ? start : object->start;
+        object->end = start + header[i].p_memsz > object->end ? start + header[i].p_memsz
+                                                              : object->end;
+    }
+}
+
+/* The symbols of an object that was unloaded, if the same file is loaded again: a program that
+ * loads and unloads a library many times must not grow. */
+static int revive_symbols(const char *path, struct probity_symbol_table *ret_table)
+{
+    struct probity_file_id file = probity_file_id_of(path);
+    const struct object *object = __atomic_load_n(&objects, __ATOMIC_ACQUIRE);
+
+    for (; object != NULL; object = object->next) {
+        if (__atomic_load_n(&object->is_gone, __ATOMIC_RELAXED) &&
+            probity_file_is_same(&object->symbols.file, &file)) {
+            *ret_table = object->symbols;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void link_object(struct object *object)
+{
+    struct object *first = __atomic_load_n(&objects, __ATOMIC_ACQUIRE);
+
+    do {
+        object->next = first;
+    } while (!__atomic_compare_exchange_n(&objects, &first, object, 0, __ATOMIC_ACQ_REL,
+                                          __ATOMIC_ACQUIRE));
+}
+
+static const char *file_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return copy_text(slash != NULL ? slash + 1 : path);
+}
+
+static const char *file_of_executable(void)
+{
+    char path[PATH_MAX];
+    ssize_t bytes = readlink("/proc/self/exe", path, sizeof path - 1);
+
+    path[bytes > 0 ? bytes : 0] = '\0';
+    return bytes > 0 ? file_of(path) : program_invocation_short_name;
+}
+
+static struct object *add_object(const struct found *found)
+{
+    const char *path = found->object.path;
+    const char *file = *path != '\0' ? path : "/proc/self/exe";
+    struct object *object = probity_arena_take(sizeof *object);
+
+    if (object == NULL)
+        return NULL;
+    object->offset = found->object.offset;
+    object->path = copy_text(path);
+    object->file = *path != '\0' ? file_of(path) : file_of_executable();
+    set_range(object, &found->object);
+    if (!revive_symbols(file, &object->symbols))
+        probity_symbol_table_read(file, &found->object, &object->symbols);
+    link_object(object);
+    return object;
+}
+
+/* One that was unloaded, and is now loaded again at the same place. */
+static struct object *revive_object(const struct found *found)
+{
+    struct object *object = __atomic_load_n(&objects, __ATOMIC_ACQUIRE);
+    struct probity_file_id file = {0};
+
+    for (; object != NULL; object = object->next) {
+        if (!__atomic_load_n(&object->is_gone, __ATOMIC_RELAXED) ||
+            object->offset != found->object.offset ||
+            strcmp(object->path, found->object.path) != 0)
+            continue;
+        if (file.inode == 0)
+            file = probity_file_id_of(object->path);
+        if (!probity_file_is_same(&object->symbols.file, &file))
+            continue;
+        __atomic_store_n(&object->is_gone, 0, __ATOMIC_RELAXED);
+        return object;
+    }
+    return NULL;
+}
+
+static const struct object *object_of(uintptr_t address)
+{
+    const struct object *object = __atomic_load_n(&objects, __ATOMIC_ACQUIRE);
+    struct found found;
+
+    for (; object != NULL; object = object->next) {
+        if (!__atomic_load_n(&object->is_gone, __ATOMIC_RELAXED) && address >= object->start &&
+            address < object->end)
+            return object;
+    }
+    if (!find_object(address, &found))
+        return NULL;
+    const struct object *revived = revive_object(&found);
+    return revived != NULL ? revived : add_object(&found);
+}
+
+/* ---- Selection ---------------------------------------------------------------------------------
+ */
+
+struct probity_site_function probity_function_left_out;
+
+/* A copy, because the program may change its environment. With a line that is no rule, nothing is
+ * recorded: the trace would not show what was asked for. */
+static const char *read_rules(void)
+{
+    const char *text = probity_os_is_privileged() ? NULL : getenv("PROBITY_SELECT");
+    size_t line = text != NULL ? probity_selection_check(text) : 0;
+    char message[128];
+
+    if (line == 0)
+        return text != NULL ? copy_text(text) : "";
+    int length = snprintf(message, sizeof message, "probity: PROBITY_SELECT: no rule in line %zu; "
+                          "recording no function (see man 7 probity-functions)\n", line);
+    probity_os_say(message, (size_t)length);
+    return "exclude *";
+}
+
+/* Two threads may both read them: the first one's are used. */
+static const char *rules(void)
+{
+    static const char *kept;
+    const char *found = __atomic_load_n(&kept, __ATOMIC_ACQUIRE);
+
+    if (found != NULL)
+        return found;
+    const char *read = read_rules();
+    return __atomic_compare_exchange_n(&kept, &found, read, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
+               ? read
+               : found;
+}
+
+static int is_selected(const char *name, const struct object *object,
+                       const struct probity_symbol *symbol)
+{
+    const struct probity_selection_subject subject = {
+        .symbol = name,
+        .object = object != NULL ? object->file : "",
+        .bytes = symbol != NULL ? symbol->bytes : 0};
+
+    return *rules() == '\0' || probity_selection_takes(rules(), &subject);
+}
+
+/* ---- Descriptors -------------------------------------------------------------------------------
+ */
+
+/* Without the suffix of a copy that the compiler made, such as ".constprop.0". */
+static const char *plain_name(const char *name)
+{
+    const char *dot = strchr(name + 1, '.');
+
+    if (dot == NULL)
+        return name;
+    char *copy = probity_arena_take((size_t)(dot - name) + 1);
+    return copy != NULL ? memcpy(copy, name, (size_t)(dot - name)) : name;
+}
+
+/* "libfoo.so+0x1234", for a function without a symbol. */
+static const char *address_name(const struct object *object, uint64_t address)
+{
+    enum { BYTES = 64 };
+    char *name = probity_arena_take(BYTES);
+
+    if (name == NULL)
+        return "?";
+    snprintf(name, BYTES, "%.40s+0x%llx", object != NULL ? object->file : "",
+             (unsigned long long)address);
+    return name;
+}
+
+static struct probity_site_function *make(uintptr_t address)
+{
+    struct probity_addressed_function *made = probity_arena_take(sizeof *made);
+
+    if (made == NULL)
+        return NULL;
+    const struct object *object = object_of(address);
+    uint64_t linked = object != NULL ? address - object->offset : address;
+    const struct probity_symbol *symbol =
+        object != NULL ? probity_symbol_find(&object->symbols, linked) : NULL;
+    const char *name = symbol != NULL ? plain_name(symbol->name) : address_name(object, linked);
+    if (!is_selected(name, object, symbol))
+        return &probity_function_left_out;
+    made->function = (struct probity_site_function){
+        .name = name,
+        .file = symbol != NULL ? symbol->file : "",
+        .signature = symbol != NULL && strncmp(symbol->name, "_Z", 2) == 0 ? symbol->name : NULL,
+        .returns = "",
+        .level = PROBITY_FUNCTIONS_LEVEL,
+        .flags = PROBITY_FUNCTION_ADDRESSED};
+    made->object = object != NULL ? object->path : "";
+    made->address = linked;
+    return &made->function;
+}
+
+/* ---- The table ---------------------------------------------------------------------------------
+ */
+
+static struct probity_entry *table(void)
+{
+    struct probity_entry *found = __atomic_load_n(&probity_entries, __ATOMIC_ACQUIRE);
+
+    if (__builtin_expect(found != NULL, 1))
+        return found;
+    struct probity_entry *made = probity_arena_map(ENTRIES * sizeof *made);
+    if (made == NULL || __atomic_compare_exchange_n(&probity_entries, &found, made, 0,
+                                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return made;
+    probity_arena_unmap(made, ENTRIES * sizeof *made);
+    return found;
+}
+
+/* Signals are blocked: a handler that jumps away would leave is_searching set. */
+static __attribute__((noinline)) struct probity_site_function *add(struct probity_entry *entry,
+                                                                   uintptr_t address)
+{
+    struct probity_site_function *none = NULL;
+    struct probity_os_signals signals;
+    int before = errno;
+
+    /* A function that this calls, such as a program's own open(), may be instrumented too. */
+    if (is_searching)
+        return NULL;
+    probity_os_signals_block(&signals);
+    is_searching = 1;
+    struct probity_site_function *made = make(address);
+    is_searching = 0;
+    probity_os_signals_restore(&signals);
+    errno = before;
+    if (made == NULL || __atomic_compare_exchange_n(&entry->function, &none, made, 0,
+                                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return made;
+    return none;
+}
+
+struct probity_site_function *probity_function_find(uintptr_t address)
+{
+    _Static_assert(ENTRIES == 1 << (64 - 46), "probity_entry_place() yields a place in it");
+    struct probity_entry *all = table();
+
+    for (uint32_t i = 0; all != NULL && i < PROBES_MAX; i++) {
+        struct probity_entry *entry = &all[(probity_entry_place(address) + i) % ENTRIES];
+        uintptr_t key = __atomic_load_n(&entry->address, __ATOMIC_RELAXED);
+        if (key == 0 && __atomic_compare_exchange_n(&entry->address, &key, address, 0,
+                                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            key = address;
+        if (key != address)
+            continue;
+        struct probity_site_function *function =
+            __atomic_load_n(&entry->function, __ATOMIC_ACQUIRE);
+        return __builtin_expect(function != NULL, 1) ? function : add(entry, address);
+    }
+    return NULL;
+}
+
+static int is_still_loaded(const struct object *object)
+{
+    const char *path;
+    uintptr_t start;
+
+    return *object->path == '\0' ||
+           (find_loaded(object->start, &path, &start) && start == object->start &&
+            strcmp(path, object->path) == 0);
+}
+
+void probity_functions_unloaded(void)
+{
+    struct probity_entry *all = __atomic_load_n(&probity_entries, __ATOMIC_ACQUIRE);
+    struct object *object = __atomic_load_n(&objects, __ATOMIC_ACQUIRE);
+
+    for (; object != NULL && all != NULL; object = object->next) {
+        if (object->is_gone || is_still_loaded(object))
+            continue;
+        __atomic_store_n(&object->is_gone, 1, __ATOMIC_RELAXED);
+        for (uint32_t i = 0; i < ENTRIES; i++) {
+            uintptr_t address = __atomic_load_n(&all[i].address, __ATOMIC_RELAXED);
+            if (address >= object->start && address < object->end)
+                __atomic_store_n(&all[i].function, NULL, __ATOMIC_RELEASE);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * functions.h: the descriptor of a function that is known by its address only. Its name comes from
+ * the symbol table of the file that it was loaded from.
+ */
+#ifndef PROBITY_FUNCTIONS_FUNCTIONS_H
+#define PROBITY_FUNCTIONS_FUNCTIONS_H
+
+#include <stdint.h>
+
+#include "probity_scope.h"
+
+/* The level of functions that have no macro: recorded unless `probity level` or PROBITY_LEVEL
+ * lowers it. */
+enum { PROBITY_FUNCTIONS_LEVEL = 5 };
+
+/* The descriptor of all functions that PROBITY_SELECT leaves out. */
+extern struct probity_site_function probity_function_left_out;
+
+struct probity_entry {
+    uintptr_t address; /* 0: free */
+    struct probity_site_function *function;
+};
+
+/* A hash table with open addressing; NULL before the first call. */
+enum { PROBITY_ENTRIES = 1 << 18 };
+extern struct probity_entry *probity_entries;
+
+static inline uint32_t probity_entry_place(uintptr_t address)
+{
+    return (uint32_t)(address * UINT64_C(0x9e3779b97f4a7c15) >> 46);
+}
+
+/* The descriptor if it is in the first place for this address; otherwise NULL: it may
+ * be in another place. */
+static inline struct probity_site_function *probity_function_at_once(uintptr_t address)
+{
+    struct probity_entry *all = __atomic_load_n(&probity_entries, __ATOMIC_ACQUIRE);
+
+    if (__builtin_expect(all == NULL, 0))
+        return NULL;
+    struct probity_entry *entry = &all[probity_entry_place(address)];
+    return __atomic_load_n(&entry->address, __ATOMIC_RELAXED) == address
+               ? __atomic_load_n(&entry->function, __ATOMIC_ACQUIRE)
+               : NULL;
+}
+
+/* The descriptor; made at the first call, which takes microseconds, or milliseconds if it is the
+ * first of its object. NULL if out of memory, or if this was called from within itself. Any thread,
+ * async-signal-safe; preserves errno. */
+struct probity_site_function *probity_function_find(uintptr_t address);
+
+/* Libraries may have been unloaded: forgets their functions. Any thread. */
+void probity_functions_unloaded(void);
+
+#endif

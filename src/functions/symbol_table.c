@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * symbol_table.c: see symbol_table.h. Reads with pread() into own memory, since a mapped file that
+ * is truncated would end the program.
+ */
+#include "functions/symbol_table.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "functions/arena.h"
+
+enum { TABLE_BYTES_MAX = 1 << 30, HEADER_BYTES_MAX = 1 << 16 };
+
+struct file {
+    int descriptor;
+    uint64_t bytes;
+};
+
+static int read_at(const struct file *file, uint64_t offset, void *to, size_t bytes)
+{
+    size_t done = 0;
+
+    if (offset > file->bytes || bytes > file->bytes - offset)
+        return -1;
+    while (done < bytes) {
+        ssize_t got = pread(file->descriptor, (uint8_t *)to + done, bytes - done,
+                            (off_t)(offset + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return -1;
+        done += (size_t)got;
+    }
+    return 0;
+}
+
+/* A part of the file, in memory of its size; NULL if it is empty, too large or cannot be read. */
+static void *load(const struct file *file, uint64_t offset, uint64_t bytes)
+{
+    void *at = bytes > 0 && bytes <= TABLE_BYTES_MAX ? probity_arena_map(bytes) : NULL;
+
+    if (at != NULL && read_at(file, offset, at, bytes) != 0) {
+        probity_arena_unmap(at, bytes);
+        return NULL;
+    }
+    return at;
+}
+
+/* Whether a part of the file is the same as in memory. */
+static int is_same(const struct file *file, uint64_t offset, const void *memory, size_t bytes)
+{
+    void *own = bytes <= HEADER_BYTES_MAX ? load(file, offset, bytes) : NULL;
+    int is = own != NULL && memcmp(own, memory, bytes) == 0;
+
+    if (own != NULL)
+        probity_arena_unmap(own, bytes);
+    return is;
+}
+
+/* Notes hold the build id. */
+static int has_same_notes(const struct file *file, const struct probity_object *object)
+{
+    const ElfW(Phdr) *header = object->headers;
+
+    for (size_t i = 0; i < object->header_count; i++) {
+        const void *memory = (const void *)(object->offset + header[i].p_vaddr);
+        if (header[i].p_type == PT_NOTE && header[i].p_filesz > 0 &&
+            probity_object_bytes(object, memory) >= header[i].p_filesz &&
+            !is_same(file, header[i].p_offset, memory, header[i].p_filesz))
+            return 0;
+    }
+    return 1;
+}
+
+static int is_loaded_file(const struct file *file, const ElfW(Ehdr) *head,
+                          const struct probity_object *object)
+{
+    return memcmp(head->e_ident, ELFMAG, SELFMAG) == 0 &&
+           head->e_ident[EI_CLASS] == (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) &&
+           head->e_shentsize == sizeof(ElfW(Shdr)) && head->e_phnum == object->header_count &&
+           is_same(file, head->e_phoff, object->headers,
+                   object->header_count * sizeof(ElfW(Phdr))) &&
+           has_same_notes(file, object);
+}
+
+/* The section of a type, among those of the file; NULL if it has none with a valid link. */
+static const ElfW(Shdr) *find_section(const ElfW(Shdr) *sections, size_t count, uint32_t type)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (sections[i].sh_type == type && sections[i].sh_link < count &&
+            sections[i].sh_entsize == sizeof(ElfW(Sym)))
+            return &sections[i];
+    }
+    return NULL;
+}
+
+/* ---- Sorting -----------------------------------------------------------------------------------
+ */
+
+static int is_before(const struct probity_symbol *one, const struct probity_symbol *other)
+{
+    if (one->address != other->address)
+        return one->address < other->address;
+    if (one->rank != other->rank)
+        return one->rank < other->rank;
+    return strcmp(one->name, other->name) < 0;
+}
+
+static void sift(struct probity_symbol *symbols, size_t root, size_t count)
+{
+    for (size_t child; (child = 2 * root + 1) < count; root = child) {
+        if (child + 1 < count && is_before(&symbols[child], &symbols[child + 1]))
+            child++;
+        if (!is_before(&symbols[root], &symbols[child]))
+            return;
+        struct probity_symbol moved = symbols[root];
+        symbols[root] = symbols[child];
+        symbols[child] = moved;
+    }
+}
+
+/* A heap sort: qsort() may call malloc(), which a signal handler must not. */
+static void sort(struct probity_symbol *symbols, size_t count)
+{
+    for (size_t i = count / 2; i > 0; i--)
+        sift(symbols, i - 1, count);
+    for (size_t left = count; left > 1; left--) {
+        struct probity_symbol last = symbols[left - 1];
+        symbols[left - 1] = symbols[0];
+        symbols[0] = last;
+        sift(symbols, 0, left - 1);
+    }
+}
+
+static size_t drop_aliases(struct probity_symbol *symbols, size_t count)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (kept == 0 || symbols[kept - 1].address != symbols[i].address)
+            symbols[kept++] = symbols[i];
+    }
+    return kept;
+}
+
+/* ---- Symbols -----------------------------------------------------------------------------------
+ */
+
+static uint32_t rank_of(unsigned binding)
+{
+    return binding == STB_GLOBAL ? 0 : binding == STB_WEAK ? 1 : 2;
+}
+
+/* Copies the functions. strings ends with a zero. */
+static size_t take_functions(const ElfW(Sym) *from, size_t count, const char *strings,
+                             uint64_t string_bytes, struct probity_symbol *to)
+{
+    const char *file = "";
+    size_t taken = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        unsigned type = from[i].st_info & 15u, binding = from[i].st_info >> 4;
+        if (from[i].st_name >= string_bytes)
+            continue;
+        if (type == STT_FILE)
+            file = strings + from[i].st_name;
+        if ((type != STT_FUNC && type != STT_GNU_IFUNC) || from[i].st_shndx == SHN_UNDEF ||
+            strings[from[i].st_name] == '\0')
+            continue;
+        to[taken++] = (struct probity_symbol){.address = from[i].st_value,
+                                              .bytes = from[i].st_size,
+                                              .name = strings + from[i].st_name,
+                                              .file = binding == STB_LOCAL ? file : "",
+                                              .rank = rank_of(binding)};
+    }
+    return taken;
+}
+
+static void take_section(const struct file *file, const ElfW(Shdr) *section,
+                         const ElfW(Shdr) *texts, struct probity_symbol_table *ret_table)
+{
+    size_t count = section->sh_size / sizeof(ElfW(Sym));
+    ElfW(Sym) *from = load(file, section->sh_offset, count * sizeof *from);
+    char *strings = load(file, texts->sh_offset, texts->sh_size);
+    struct probity_symbol *symbols = NULL;
+
+    if (from != NULL && strings != NULL && strings[texts->sh_size - 1] == '\0')
+        symbols = probity_arena_map(count * sizeof *symbols);
+    if (symbols != NULL) {
+        size_t taken = take_functions(from, count, strings, texts->sh_size, symbols);
+        sort(symbols, taken);
+        ret_table->symbols = symbols;
+        ret_table->count = drop_aliases(symbols, taken);
+    } else if (strings != NULL) {
+        probity_arena_unmap(strings, texts->sh_size);
+    }
+    if (from != NULL)
+        probity_arena_unmap(from, count * sizeof *from);
+}
+
+static void take_file(const struct file *file, const struct probity_object *object,
+                      struct probity_symbol_table *ret_table)
+{
+    ElfW(Ehdr) head;
+
+    if (read_at(file, 0, &head, sizeof head) != 0 ||
+        !is_loaded_file(file, &head, object))
+        return;
+    size_t bytes = (size_t)head.e_shnum * sizeof(ElfW(Shdr));
+    ElfW(Shdr) *sections = load(file, head.e_shoff, bytes);
+    if (sections == NULL)
+        return;
+    const ElfW(Shdr) *section = find_section(sections, head.e_shnum, SHT_SYMTAB);
+    if (section == NULL)
+        section = find_section(sections, head.e_shnum, SHT_DYNSYM);
+    if (section != NULL)
+        take_section(file, section, &sections[section->sh_link], ret_table);
+    probity_arena_unmap(sections, bytes);
+}
+
+static struct probity_file_id file_id(const struct stat *status)
+{
+    return (struct probity_file_id){
+        .device = status->st_dev,
+        .inode = status->st_ino,
+        .bytes = (uint64_t)status->st_size,
+        .changed_ns = (uint64_t)status->st_ctim.tv_sec * 1000000000 +
+                      (uint64_t)status->st_ctim.tv_nsec};
+}
+
+struct probity_file_id probity_file_id_of(const char *path)
+{
+    int before = errno;
+    struct stat status;
+    int is_file = stat(path, &status) == 0 && S_ISREG(status.st_mode);
+
+    errno = before;
+    return is_file ? file_id(&status) : (struct probity_file_id){0};
+}
+
+int probity_file_is_same(const struct probity_file_id *one, const struct probity_file_id *other)
+{
+    return one->inode != 0 && one->device == other->device && one->inode == other->inode &&
+           one->bytes == other->bytes && one->changed_ns == other->changed_ns;
+}
+
+void probity_symbol_table_read(const char *path, const struct probity_object *object,
+                               struct probity_symbol_table *ret_table)
+{
+    int before = errno;
+    struct file file = {.descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    struct stat status;
+
+    *ret_table = (struct probity_symbol_table){.count = 0};
+    if (file.descriptor >= 0) {
+        if (fstat(file.descriptor, &status) == 0 && S_ISREG(status.st_mode)) {
+            file.bytes = (uint64_t)status.st_size;
+            ret_table->file = file_id(&status);
+            take_file(&file, object, ret_table);
+        }
+        close(file.descriptor);
+    }
+    errno = before;
+}
+
+const struct probity_symbol *probity_symbol_find(const struct probity_symbol_table *table,
+                                                 uint64_t address)
+{
+    size_t from = 0, to = table->count;
+
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (table->symbols[middle].address <= address)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    if (from == 0)
+        return NULL;
+    const struct probity_symbol *found = &table->symbols[from - 1];
+    return address == found->address || address - found->address < found->bytes ? found : NULL;
+}

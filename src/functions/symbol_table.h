@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * symbol_table.h: names of functions from the symbol table (ELF) of the file that an executable or
+ * a shared library was loaded from. The file is not trusted: it may have been replaced or damaged.
+ */
+#ifndef PROBITY_FUNCTIONS_SYMBOL_TABLE_H
+#define PROBITY_FUNCTIONS_SYMBOL_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/objects.h"
+
+struct probity_symbol {
+    uint64_t address, bytes; /* as linked */
+    const char *name;
+    const char *file; /* of a static function, without directory; otherwise "" */
+    uint32_t rank;    /* of several names of one function, the lowest is used */
+};
+
+/* A file and its state: equal if nothing was written to it. */
+struct probity_file_id {
+    uint64_t device, inode, bytes, changed_ns;
+};
+
+struct probity_symbol_table {
+    struct probity_file_id file; /* zeros: none was read */
+    struct probity_symbol *symbols; /* sorted by address; one per address */
+    size_t count;
+};
+
+/* The file at the path; zeros if there is no regular one. */
+struct probity_file_id probity_file_id_of(const char *path);
+int probity_file_is_same(const struct probity_file_id *one, const struct probity_file_id *other);
+
+/* Reads the symbol table, or the dynamic one if the file was stripped, of the file that the object
+ * was loaded from: one with other program headers, or another build id, is a different file. The
+ * result is never freed; without symbols, count is 0. Any thread, async-signal-safe; preserves
+ * errno. */
+void probity_symbol_table_read(const char *path, const struct probity_object *object,
+                               struct probity_symbol_table *ret_table);
+
+/* The symbol whose function contains the address; NULL if there is none. */
+const struct probity_symbol *probity_symbol_find(const struct probity_symbol_table *table,
+                                                 uint64_t address);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * log.h: events as lines of a log, in the form of the FnTrace article: thread id, indentation by
+ * depth, signature, values, messages, elapsed time and result. Depends only on libc, the reader and
+ * the analysis, because the library also uses it, to print the log of its program. For use by one
+ * thread at a time.
+ *
+ *     4711: int main(int, char **)
+ *     4711:   argc = 1
+ *     4711:   bool load(const char *)
+ *     4711:     name = "a.conf"
+ *     4711:     elapsed:  51.203 us (self 51.203 us, cpu 50.900 us)
+ *     4711:   return (true)
+ *
+ * Memory: open scopes of threads, and a bounded amount of lines held back.
+ */
+#ifndef PROBITY_LOG_LOG_H
+#define PROBITY_LOG_LOG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "reader/reader.h"
+
+enum probity_log_time {
+    PROBITY_LOG_TIME_NONE = 0,
+    PROBITY_LOG_TIME_RELATIVE = 1, /* seconds since start_ns */
+    PROBITY_LOG_TIME_WALL = 2      /* date and local time of day */
+};
+
+enum { PROBITY_LOG_LEVEL_ALL = 256 };
+
+/* 0 means not requested, except for level_max. */
+struct probity_log_options {
+    enum probity_log_time time;
+    uint64_t start_ns;
+    int by_thread;  /* one thread after the other; lines wait in a temporary file until the end */
+    int has_pids;   /* PID/TID: instead of TID: */
+    int has_probes; /* also show hits */
+    int has_colour;
+    int level_max;            /* only functions declared up to this level; PROBITY_LOG_LEVEL_ALL */
+    uint32_t depth_max;       /* maximum nesting of scopes */
+    uint64_t from_ns;         /* only events from this time on */
+    uint64_t duration_ns_min; /* only scopes that lasted at least this long */
+    int is_part; /* events stop early: open scopes are not reported as repaired */
+    const char *const *functions; /* patterns of names: only matching functions and their callees */
+    size_t function_count;
+    /* Returns the full signature of a function for which the trace has none, or NULL. May itself be
+     * NULL. */
+    const char *(*signature)(void *context, const struct probity_function *function);
+    void *context;
+};
+
+struct probity_log_counts {
+    uint64_t lines; /* including lines held back */
+    uint64_t unwound, orphans, open, pauses_unmatched, resumes_unmatched; /* scope repairs */
+    uint64_t named;      /* scopes of functions that match a pattern */
+    uint64_t held_shown; /* scopes shown, though perhaps too short: too much was held back */
+};
+
+struct probity_log;
+
+/* Starts output to an open descriptor, which still belongs to the caller. reader: the source of the
+ * events, for the facts of its traces. options and what they point to must stay valid. Returns 0,
+ * PROBITY_ERROR_MEMORY, or PROBITY_ERROR_OPEN (errno set) if a temporary file cannot be created. */
+int probity_log_open(int descriptor, const struct probity_reader *reader,
+                     const struct probity_log_options *options, struct probity_log **ret_log);
+
+/* Takes the next event in time order. Returns 0, PROBITY_ERROR_MEMORY, or, with errno set,
+ * PROBITY_ERROR_WRITE, or PROBITY_ERROR_SYSTEM for a temporary file. */
+int probity_log_put(struct probity_log *log, const struct probity_event *event);
+
+/* Writes buffered lines; never a part of a line. Returns as put. */
+int probity_log_flush(struct probity_log *log);
+
+/* Closes open scopes and writes everything. Returns as put. */
+int probity_log_finish(struct probity_log *log);
+
+struct probity_log_counts probity_log_counts(const struct probity_log *log);
+
+void probity_log_close(struct probity_log *log);
+
+#endif

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * log_lines.c: formats the lines of a log. Does not use printf, because half of all lines are
+ * times. A line never exceeds LOG_LINE_BYTES_MAX, so that no flush splits it.
+ */
+#include "log/log_lines.h"
+
+#include <time.h>
+
+#include "base/bytes.h"
+#include "log/log_colour.h"
+#include "print/csv_digits.h"
+#include "print/text.h"
+#include "print/values.h"
+
+enum { END_BYTES = 64, SECOND_NS = 1000000000 };
+
+int log_lines_init(struct log_lines *lines, int descriptor,
+                   const struct probity_log_options *options)
+{
+    *lines = (struct log_lines){.options = options};
+    return log_writer_init(&lines->writer, descriptor, options->duration_ns_min > 0,
+                           options->by_thread);
+}
+
+/* Limit of a line's text; after it there is room for its end. */
+static inline const char *limit_of(const struct log_lines *lines)
+{
+    return lines->writer.end + LOG_LINE_BYTES_MAX - END_BYTES;
+}
+
+/* Short constant words: there is always room. */
+static inline void put(struct log_lines *lines, const char *words)
+{
+    size_t length = strlen(words);
+
+    memcpy(lines->writer.at, words, length);
+    lines->writer.at += length;
+}
+
+static inline void put_number(struct log_lines *lines, uint64_t number)
+{
+    lines->writer.at = probity_digits_put(lines->writer.at, number);
+}
+
+static void put_text(struct log_lines *lines, const char *text, size_t bytes, char quote)
+{
+    lines->writer.at = probity_text_put(lines->writer.at, limit_of(lines), text, bytes, quote);
+}
+
+static inline void colour(struct log_lines *lines, const char *code)
+{
+    if (__builtin_expect(lines->options->has_colour, 0))
+        put(lines, code);
+}
+
+static inline void end_line(struct log_lines *lines)
+{
+    colour(lines, LOG_COLOUR_OFF);
+    *lines->writer.at++ = '\n';
+}
+
+/* ---- Before the text
+ * --------------------------------------------------------------------------
+ */
+
+void log_prefix_make(struct log_prefix *prefix, const struct probity_log_options *options,
+                     uint32_t pid, uint32_t tid)
+{
+    char *at = prefix->text, *end = at + LOG_PREFIX_BYTES;
+
+    at = probity_text_copy(at, end, LOG_COLOUR_THREAD,
+                           options->has_colour ? strlen(LOG_COLOUR_THREAD) : 0);
+    if (options->has_pids) {
+        at = probity_digits_put(at, pid);
+        *at++ = '/';
+    }
+    at = probity_digits_put(at, tid);
+    *at++ = ':';
+    at = probity_text_copy(at, end, LOG_COLOUR_OFF,
+                           options->has_colour ? strlen(LOG_COLOUR_OFF) : 0);
+    *at++ = ' ';
+    prefix->bytes = (uint32_t)(at - prefix->text);
+}
+
+static char *put_nine(char *at, uint32_t number)
+{
+    *at++ = (char)('0' + number / 100000000);
+    return probity_digits_put_eight(at, number % 100000000);
+}
+
+static __attribute__((noinline)) void make_day(struct log_lines *lines, uint64_t second)
+{
+    time_t moment = (time_t)second;
+    struct tm parts;
+
+    lines->second = second + 1;
+    lines->day_bytes = 0;
+    if (localtime_r(&moment, &parts) != NULL)
+        lines->day_bytes = (uint32_t)strftime(lines->day, sizeof lines->day, "%Y-%m-%d %H:%M:%S.",
+                                              &parts);
+}
+
+void log_line_put_time(struct log_lines *lines, uint64_t wall_ns)
+{
+    uint64_t ns = wall_ns;
+
+    if (lines->options->time == PROBITY_LOG_TIME_WALL) {
+        if (wall_ns / SECOND_NS + 1 != lines->second)
+            make_day(lines, wall_ns / SECOND_NS);
+        memcpy(lines->writer.at, lines->day, sizeof lines->day);
+        lines->writer.at += lines->day_bytes;
+    } else {
+        /* Before the start only if a clock was set back. */
+        int is_before = wall_ns < lines->options->start_ns;
+        ns = is_before ? lines->options->start_ns - wall_ns : wall_ns - lines->options->start_ns;
+        put(lines, is_before ? "-" : "");
+        put_number(lines, ns / SECOND_NS);
+        *lines->writer.at++ = '.';
+    }
+    lines->writer.at = put_nine(lines->writer.at, (uint32_t)(ns % SECOND_NS));
+    *lines->writer.at++ = ' ';
+}
+
+/* ---- Times -------------------------------------------------------------------------------------
+ */
+
+/* With three decimals in the unit that gives at least one digit before them; below a microsecond,
+ * whole nanoseconds. */
+static inline void put_duration(struct log_lines *lines, uint64_t ns)
+{
+    static const char units[][4] = {" ns", " us", " ms", " s"};
+    unsigned unit = (ns >= 1000) + (ns >= 1000000) + (ns >= SECOND_NS);
+    uint64_t thousandths = unit <= 1 ? ns : unit == 2 ? ns / 1000 : ns / 1000000;
+
+    if (unit == 0) {
+        put_number(lines, ns);
+    } else {
+        uint32_t rest = (uint32_t)(thousandths % 1000);
+        put_number(lines, thousandths / 1000);
+        char *at = lines->writer.at;
+        at[0] = '.';
+        at[1] = (char)('0' + rest / 100);
+        at[2] = (char)('0' + rest / 10 % 10);
+        at[3] = (char)('0' + rest % 10);
+        lines->writer.at = at + 4;
+    }
+    memcpy(lines->writer.at, units[unit], 4);
+    lines->writer.at += unit == 3 ? 2 : 3;
+}
+
+void log_line_put_elapsed(struct log_lines *lines, const struct probity_scope *scope,
+                          int has_cpu_time)
+{
+    colour(lines, LOG_COLOUR_ELAPSED);
+    put(lines, "elapsed:\t");
+    put_duration(lines, scope->elapsed.wall_ns);
+    put(lines, " (self ");
+    put_duration(lines, probity_scope_self(scope).wall_ns);
+    if (has_cpu_time) {
+        put(lines, ", cpu ");
+        put_duration(lines, scope->elapsed.cpu_ns);
+    }
+    put(lines, ")");
+    end_line(lines);
+}
+
+/* ---- Values ------------------------------------------------------------------------------------
+ */
+
+static void put_value(struct log_lines *lines, const struct probity_value_view *view,
+                      enum probity_value_style style)
+{
+    lines->writer.at = probity_value_put(lines->writer.at, limit_of(lines), view, style);
+}
+
+/* Writes the rest of a record whose format is lost. */
+static void put_undescribed(struct log_lines *lines, const struct probity_event *event)
+{
+    put(lines, "(");
+    put_number(lines, event->value_bytes);
+    put(lines, " bytes of values; their format was lost)");
+}
+
+static void put_walk(struct log_lines *lines, const struct log_prefix *prefix,
+                     struct log_queue *queue, const struct probity_event *event, uint32_t indent,
+                     struct probity_value_walk *walk)
+{
+    struct probity_value_view view;
+
+    while (probity_value_walk_next(walk, &view)) {
+        log_line_start(lines, prefix, queue, event->wall_ns, indent);
+        put_text(lines, view.text, strlen(view.text), '\0');
+        put(lines, " = ");
+        put_value(lines, &view, PROBITY_VALUE_QUOTED);
+        *lines->writer.at++ = '\n';
+    }
+}
+
+void log_lines_put_values(struct log_lines *lines, const struct log_prefix *prefix,
+                          struct log_queue *queue, const struct probity_event *event,
+                          uint32_t indent)
+{
+    struct probity_value_walk walk = probity_value_walk_of(event);
+
+    put_walk(lines, prefix, queue, event, indent, &walk);
+    if (event->format == NULL && event->value_bytes > 0) {
+        log_line_start(lines, prefix, queue, event->wall_ns, indent);
+        put_undescribed(lines, event);
+        end_line(lines);
+    }
+}
+
+void log_lines_put_checkpoint(struct log_lines *lines, const struct log_prefix *prefix,
+                              struct log_queue *queue, const struct probity_event *event,
+                              uint32_t indent)
+{
+    struct probity_value_walk walk = probity_value_walk_of(event);
+    struct probity_value_view label;
+
+    log_line_start(lines, prefix, queue, event->wall_ns, indent);
+    colour(lines, LOG_COLOUR_LABEL);
+    if (probity_value_walk_next(&walk, &label))
+        put_value(lines, &label, PROBITY_VALUE_RAW);
+    else if (event->value_bytes > 0)
+        put_undescribed(lines, event);
+    else
+        put(lines, "checkpoint");
+    end_line(lines);
+    put_walk(lines, prefix, queue, event, indent + 1, &walk);
+}
+
+void log_line_put_message(struct log_lines *lines, const struct probity_event *event)
+{
+    struct probity_value_walk walk = probity_value_walk_of(event);
+    struct probity_value_view view = {.is_cut = 0};
+
+    if (event->format == NULL)
+        put_undescribed(lines, event);
+    while (!view.is_cut && probity_value_walk_next(&walk, &view))
+        put_value(lines, &view, PROBITY_VALUE_RAW);
+    *lines->writer.at++ = '\n';
+}
+
+void log_line_put_leave(struct log_lines *lines, enum probity_scope_end how,
+                        const struct probity_event *event)
+{
+    struct probity_value_walk walk;
+    struct probity_value_view view;
+
+    if (how == PROBITY_SCOPE_LEFT && event->value_bytes == 0 && event->format == NULL) {
+        colour(lines, LOG_COLOUR_RESULT);
+        put(lines, "leave;");
+    } else if (how == PROBITY_SCOPE_LEFT) {
+        walk = probity_value_walk_of(event);
+        colour(lines, LOG_COLOUR_RESULT);
+        put(lines, "return (");
+        if (probity_value_walk_next(&walk, &view))
+            put_value(lines, &view, PROBITY_VALUE_QUOTED);
+        else
+            put(lines, "?");
+        put(lines, ")");
+    } else if (how == PROBITY_SCOPE_RAISED) {
+        colour(lines, LOG_COLOUR_RESULT);
+        put(lines, "leave; (left by an exception)");
+    } else {
+        colour(lines, LOG_COLOUR_REPAIR);
+        put(lines, how == PROBITY_SCOPE_UNWOUND ? "leave; (unwound)" : "(still open)");
+    }
+    end_line(lines);
+}
+
+/* ---- Other lines ------------------------------------------------------------------------------
+ */
+
+void log_line_put_site(struct log_lines *lines, uint32_t number)
+{
+    put(lines, "site-");
+    put_number(lines, number);
+    *lines->writer.at++ = '\n';
+}
+
+void log_line_put_mark(struct log_lines *lines, const struct probity_event *event)
+{
+    if (event->kind != PROBITY_EVENT_HIT) {
+        put(lines, event->kind == PROBITY_EVENT_PAUSE ? "pause;" : "resume;");
+    } else {
+        int is_bare_site = event->is_site && event->name == NULL;
+        put(lines, is_bare_site ? "site-" : event->is_site ? "site " : "probe ");
+        if (!event->is_site || is_bare_site)
+            put_number(lines, event->id);
+        put(lines, !event->is_site && event->name != NULL ? " " : "");
+        if (event->name != NULL) {
+            put(lines, "\"");
+            put_text(lines, event->name, event->name_bytes, '"');
+            put(lines, "\"");
+        }
+    }
+    *lines->writer.at++ = '\n';
+}
+
+static void put_levels(struct log_lines *lines, const uint8_t *payload)
+{
+    static const char *const origins[] = {"", "", ", set by the program",
+                                          ", set by probity level"};
+
+    put(lines, "levels: functions ");
+    put_number(lines, payload[0]);
+    put(lines, ", parameters ");
+    put_number(lines, payload[1]);
+    put(lines, origins[payload[2] <= 3 ? payload[2] : 0]);
+}
+
+void log_line_put_notice(struct log_lines *lines, const struct probity_event *event,
+                         uint64_t stall_ns)
+{
+    const uint8_t *payload = event->payload;
+
+    colour(lines, LOG_COLOUR_NOTICE);
+    put(lines, "[");
+    if (event->kind == PROBITY_EVENT_THREAD_NAME) {
+        put(lines, "thread ");
+        put_text(lines, (const char *)payload, event->payload_bytes, '\0');
+    } else if (event->kind == PROBITY_EVENT_STALL) {
+        put(lines, "waited ");
+        put_duration(lines, stall_ns);
+        put(lines, " for a free chunk");
+    } else if (event->kind == PROBITY_EVENT_LOST) {
+        put(lines, "records lost here: ");
+        put_number(lines, event->payload_bytes >= 8 ? probity_get_u64(payload) : 0);
+    } else if (event->kind == PROBITY_EVENT_LEVELS && event->payload_bytes >= 3) {
+        put_levels(lines, payload);
+    } else {
+        int is_on = event->payload_bytes == 0 || payload[0] != 0;
+        put(lines, event->kind == PROBITY_EVENT_LEVELS ? "levels"
+                   : is_on                             ? "profiling on"
+                                                       : "profiling off");
+    }
+    put(lines, "]");
+    end_line(lines);
+}

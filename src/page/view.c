@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * view.c: the page and its data: one JSON object, whose members are the JSON output of `probity
+ * info`, `report`, `threads`, `tree` and `blocks`, and the spans of the time line. Both are
+ * compressed and base64-encoded, so that no text of a traced program is ever parsed as markup.
+ */
+#include "page/view.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "answers/blocks/blocks_json.h"
+#include "answers/diff/diff_json.h"
+#include "answers/info/info.h"
+#include "answers/report/report_json.h"
+#include "answers/threads/threads_json.h"
+#include "answers/tree/tree_json.h"
+#include "page/view_page.h"
+#include "page/view_stream.h"
+#include "probity.h"
+
+/* Where the page's data is inserted. */
+static const char place_of_data[] = "<!--probity-data-->";
+
+/* The lower bound of each bucket, and its count. */
+static void put_histogram(FILE *stream, const struct probity_histogram *durations)
+{
+    struct probity_histogram_bucket bucket;
+    const char *between = "";
+    size_t at = 0;
+
+    for (; probity_histogram_next(durations, &at, &bucket); between = ",")
+        fprintf(stream, "%s[%" PRIu64 ",%" PRIu64 "]", between, bucket.least, bucket.count);
+}
+
+/* Durations of each block, in the order of the blocks. */
+static void put_histograms(FILE *stream, const struct probity_blocks_answer *blocks)
+{
+    size_t shown = probity_blocks_shown(blocks);
+
+    fputs(",\n\"block_histograms\": [", stream);
+    for (size_t i = 0; i < shown; i++) {
+        fputs(i > 0 ? ",\n[" : "\n[", stream);
+        put_histogram(stream, &blocks->pairs[i]->durations);
+        fputc(']', stream);
+    }
+    fputc(']', stream);
+}
+
+static int put_comparison(FILE *stream, const struct probity_view_answer *answer)
+{
+    const struct probity_diff_layout all = {0};
+
+    fputs(",\n\"diff\": ", stream);
+    int error = probity_diff_json(stream, &all, answer->comparison);
+    fprintf(stream, ",\n\"base_runs\": %zu, \"base_why\": ", answer->base_runs);
+    if (error == 0)
+        error = probity_report_json_string(stream, answer->base_why);
+    if (error != 0 || answer->base.root == NULL)
+        return error;
+    fputs(",\n\"base\": ", stream);
+    return probity_tree_json(stream, &answer->base);
+}
+
+static int put_object(FILE *stream, const struct probity_view_answer *answer)
+{
+    int error;
+
+    fprintf(stream, "{\"version\": 1, \"tool\": \"%s\",\n\"info\": ", probity_version());
+    error = probity_info_json(stream, answer->reader);
+    fputs(",\n\"report\": ", stream);
+    if (error == 0)
+        error = probity_report_json(stream, answer->reader, answer->functions,
+                                    answer->function_count, answer->repairs);
+    fputs(",\n\"threads\": ", stream);
+    if (error == 0)
+        error = probity_threads_json(stream, &answer->threads);
+    fputs(",\n\"tree\": ", stream);
+    if (error == 0)
+        error = probity_tree_json(stream, &answer->tree);
+    fputs(",\n\"blocks\": ", stream);
+    if (error == 0)
+        error = probity_blocks_json(stream, &answer->blocks);
+    put_histograms(stream, &answer->blocks);
+    fputs(",\n\"timeline\": ", stream);
+    if (error == 0)
+        error = probity_view_timeline_json(stream, answer);
+    if (error == 0 && answer->comparison != NULL)
+        error = put_comparison(stream, answer);
+    fputs("}\n", stream);
+    return error;
+}
+
+/* Writes one data element, which the page finds by its id. */
+static int put_data(FILE *stream, const char *id, const struct probity_view_answer *answer)
+{
+    fprintf(stream, "<script type=\"text/plain\" id=\"probity-%s\">", id);
+    FILE *packed = probity_view_stream_open(stream);
+    int error = 0;
+    if (packed == NULL)
+        return PROBITY_ERROR_MEMORY;
+    if (strcmp(id, "data") == 0)
+        error = put_object(packed, answer);
+    else
+        probity_view_spans(packed, answer->timeline);
+    if (error == 0 && ferror(packed))
+        error = PROBITY_ERROR_WRITE;
+    if (fclose(packed) != 0 && error == 0)
+        error = PROBITY_ERROR_WRITE;
+    fputs("</script>\n", stream);
+    return error;
+}
+
+int probity_view_html(FILE *stream, const struct probity_view_answer *answer)
+{
+    const char *from = probity_view_page;
+    size_t bytes = (size_t)(probity_view_page_end - from);
+    const char *place = memmem(from, bytes, place_of_data, strlen(place_of_data));
+    size_t before = place != NULL ? (size_t)(place - from) : bytes;
+
+    if (fwrite(from, 1, before, stream) != before)
+        return PROBITY_ERROR_WRITE;
+    int error = put_data(stream, "data", answer);
+    if (error == 0)
+        error = put_data(stream, "spans", answer);
+    if (error == 0 && place != NULL) {
+        const char *rest = place + strlen(place_of_data);
+        size_t left = bytes - (size_t)(rest - from);
+        error = fwrite(rest, 1, left, stream) == left ? 0 : PROBITY_ERROR_WRITE;
+    }
+    return error;
+}

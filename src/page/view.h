@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * view.h: writes one self-contained HTML page with everything known about traces; it needs no
+ * network. The page is built from view/ with the tool; its data is added here. Needs libz and
+ * libjansson.
+ */
+#ifndef PROBITY_PAGE_VIEW_H
+#define PROBITY_PAGE_VIEW_H
+
+#include <stdio.h>
+
+#include "answers/blocks/blocks_text.h"
+#include "answers/diff/compare.h"
+#include "answers/report/report.h"
+#include "answers/threads/threads_text.h"
+#include "answers/timeline/timeline.h"
+#include "answers/tree/tree_text.h"
+
+/* The contents of the page. All answers are from the same reader. */
+struct probity_view_answer {
+    const struct probity_reader *reader;
+    const struct probity_timeline *timeline;
+    const char *tids; /* the selected threads, as in the option; NULL: all */
+    const struct probity_report_function *functions;
+    size_t function_count;
+    const struct probity_scopes_repairs *repairs;
+    struct probity_tree_answer tree;
+    struct probity_blocks_answer blocks;
+    struct probity_threads_answer threads;
+    const struct probity_compare *comparison; /* with other runs; NULL: none */
+    struct probity_tree_answer base; /* the tree of those runs; if root is NULL, there is none, */
+    size_t base_runs;                /* number of those runs */
+    const char *base_why;            /* for this reason */
+};
+
+/* Writes the page. Returns 0, PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE. */
+int probity_view_html(FILE *stream, const struct probity_view_answer *answer);
+
+/* A time line as one JSON object, without its spans, which are in probity_view_spans(). Returns as
+ * above. In src/page/view_timeline.c. */
+int probity_view_timeline_json(FILE *stream, const struct probity_view_answer *answer);
+
+/* Writes the spans of all lanes, in the order in which the object names the lanes. Write errors
+ * stay in the stream. */
+void probity_view_spans(FILE *stream, const struct probity_timeline *timeline);
+
+#endif

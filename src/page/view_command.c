@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * view_command.c: `probity view`: writes a self-contained HTML page.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "answers/blocks/blocks.h"
+#include "answers/report/profiled.h"
+#include "answers/report/report.h"
+#include "answers/threads/threads.h"
+#include "answers/timeline/timeline.h"
+#include "answers/tree/tree.h"
+#include "cli/diff_base.h"
+#include "cli/query.h"
+#include "cli/signatures.h"
+#include "page/view.h"
+
+extern char **environ;
+
+enum { BLOCKS_SHOWN = 2000, BLOCKS_SLOWEST = 5, THREAD_ROWS_SHOWN = 20000,
+       SPANS_USUAL = 800000 };
+
+struct view_call {
+    struct cli_query answer;
+    size_t spans_max;
+    struct probity_timeline *timeline;
+    struct probity_reader *again; /* reads the same traces a second time for detail; NULL: no
+                                   * detail */
+    struct probity_report *report;
+    struct probity_threads *threads;
+    struct probity_blocks *blocks;
+    struct probity_tree *tree;
+    struct symbols *symbols;
+    const struct probity_blocks_pair *const *pairs;
+    size_t pair_count, pruned;
+    uint64_t profiled;
+    struct cli_diff_base against; /* --diff */
+    char *tids; /* as given; NULL: all */
+    char *name; /* of the page, if none was given */
+    int is_to_open, is_named;
+};
+
+/* The page repeats them in the commands that it shows. */
+static int take_tids(const struct cli_given *given)
+{
+    struct view_call *call = given->at;
+    char *before = call->tids;
+
+    if (asprintf(&call->tids, "%s%s%s", before != NULL ? before : "", before != NULL ? "," : "",
+                 given->value) < 0)
+        call->tids = NULL;
+    free(before);
+    return cli_filter_parse(given->command, &call->answer.tids, given->value, 0);
+}
+
+static int take_diff(const struct cli_given *given)
+{
+    struct view_call *call = given->at;
+
+    return cli_diff_base_add(&call->against, given->value);
+}
+
+static int take_output(const struct cli_given *given)
+{
+    struct view_call *call = given->at;
+
+    call->is_named = 1;
+    call->answer.out = strcmp(given->value, "-") == 0 ? NULL : given->value;
+    return CLI_OK;
+}
+
+/* ---- Steps -------------------------------------------------------------------------------------
+ */
+
+static int open_all(void *context, uint64_t from_ns, uint64_t to_ns)
+{
+    struct view_call *call = context;
+    const struct probity_reader *reader = call->answer.reader;
+    /* A quarter of the spans is reserved for detail. */
+    const struct probity_timeline_options timeline = {
+        .spans_max = call->spans_max / 4 * 3, .from_ns = from_ns, .to_ns = to_ns, .has_around = 1};
+    const struct probity_report_options report = {.by_thread = 1,
+                                                  .from_ns = from_ns, .to_ns = to_ns,
+                                                  .costs_of = reader};
+    const struct probity_tree_options tree = {.from_ns = from_ns, .to_ns = to_ns,
+                                              .nodes_max = CLI_PAGE_NODES_MAX, .costs_of = reader};
+    const struct probity_blocks_options blocks = {.from_ns = from_ns, .to_ns = to_ns,
+                                                  .slowest = BLOCKS_SLOWEST};
+
+    int error = probity_timeline_open(&timeline, &call->timeline);
+    if (error == 0)
+        error = probity_report_open(&report, &call->report);
+    if (error == 0)
+        error = probity_threads_open(from_ns, to_ns, &call->threads);
+    if (error == 0)
+        error = probity_blocks_open(&blocks, &call->blocks);
+    return error == 0 ? probity_tree_open(&tree, &call->tree) : error;
+}
+
+static int put_event(void *context, const struct probity_event *event)
+{
+    struct view_call *call = context;
+    int error = probity_timeline_put(call->timeline, event);
+
+    if (error == 0)
+        error = probity_report_put(call->report, event);
+    if (error == 0)
+        error = probity_threads_put(call->threads, event);
+    if (error == 0 && event->kind == PROBITY_EVENT_HIT)
+        error = probity_blocks_put(call->blocks, event);
+    return error == 0 ? probity_tree_put(call->tree, event) : error;
+}
+
+/* Which intervals need detail is known only at the end, so the traces are read again. */
+static int look_again(struct view_call *call, struct probity_timeline *closer)
+{
+    const struct probity_event *event;
+    int got = 0, error = 0;
+
+    while (error == 0 && (got = probity_reader_next(call->again, &event)) > 0) {
+        if (cli_query_wants(&call->answer, event))
+            error = probity_timeline_put(closer, event);
+    }
+    /* A file that was readable a moment ago may be gone: there is less detail then. */
+    return error == 0 && got >= 0 ? probity_timeline_finish(closer) : error;
+}
+
+static int look_closer(struct view_call *call, const struct probity_reader *reader)
+{
+    size_t count = probity_reader_traces(reader);
+    size_t spans = probity_timeline_facts(call->timeline).spans;
+    const char **paths = calloc(count + 1, sizeof *paths);
+    struct probity_timeline *closer = NULL;
+    int error = paths != NULL ? 0 : PROBITY_ERROR_MEMORY;
+
+    for (size_t i = 0; error == 0 && i < count; i++)
+        paths[i] = probity_reader_facts(reader, i)->path;
+    if (error == 0 && spans < call->spans_max &&
+        probity_reader_open(paths, count, NULL, NULL, &call->again) != 0)
+        call->again = NULL;
+    if (call->again != NULL)
+        error = probity_timeline_refine(call->timeline, call->spans_max - spans, &closer);
+    if (error == 0 && closer != NULL)
+        error = look_again(call, closer);
+    if (closer != NULL) {
+        int taken = probity_timeline_take_over(call->timeline, closer);
+        error = error == 0 ? taken : error;
+    }
+    free(paths);
+    return error;
+}
+
+static int finish_all(void *context, const struct probity_reader *reader)
+{
+    struct view_call *call = context;
+    int error = probity_timeline_finish(call->timeline);
+
+    if (error == 0 && probity_timeline_facts(call->timeline).together > 0)
+        error = look_closer(call, reader);
+    if (error == 0)
+        error = cli_query_profiles(&call->answer, reader, call->report, &call->profiled);
+    if (error == 0)
+        error = probity_report_finish(call->report);
+    if (error == 0)
+        error = probity_threads_finish(call->threads);
+    if (error == 0)
+        error = probity_tree_finish(call->tree);
+    if (error != 0)
+        return error;
+    probity_threads_sort(call->threads, PROBITY_THREADS_FIRST);
+    call->pruned = probity_tree_prune_to(call->tree, CLI_PAGE_NODES_SHOWN, CLI_PAGE_DEPTH);
+    call->pairs = probity_blocks_sort(call->blocks, PROBITY_BLOCKS_TOTAL, &call->pair_count);
+    return call->pairs != NULL ? probity_tree_sort(call->tree, PROBITY_TREE_TOTAL)
+                               : PROBITY_ERROR_MEMORY;
+}
+
+/* More rows of functions per thread would make the page slow to open. */
+static void limit_rows(struct probity_report_function *functions, size_t count)
+{
+    size_t rows = 0;
+
+    for (size_t i = 0; i < count; i++)
+        rows += functions[i].row_count;
+    for (size_t i = 0; rows > THREAD_ROWS_SHOWN && i < count; i++)
+        functions[i].row_count = 0;
+}
+
+static int print_page(void *context, FILE *stream, const struct probity_reader *reader,
+                      int has_colour)
+{
+    struct view_call *call = context;
+    size_t count;
+    struct probity_report_function *functions = probity_report_functions(call->report, &count);
+    struct probity_view_answer answer = {
+        .reader = reader,
+        .timeline = call->timeline,
+        .tids = call->tids,
+        .functions = functions,
+        .function_count = count,
+        .repairs = probity_report_repairs(call->report),
+        .tree = {reader, probity_tree_root(call->tree), probity_tree_repairs(call->tree),
+                 probity_tree_lost(call->tree), call->profiled, call->pruned},
+        .blocks = {.reader = reader, .pairs = call->pairs, .count = call->pair_count,
+                   .limit = BLOCKS_SHOWN, .has_slowest = 1},
+        .threads = {.reader = reader, .repairs = probity_threads_repairs(call->threads)},
+        .comparison = call->against.compared.compare,
+        .base = {.reader = call->against.reader, .profiled = call->against.profiled,
+                 .pruned = call->against.pruned},
+        .base_runs = call->against.traces,
+        .base_why = call->against.why};
+
+    (void)has_colour;
+    if (call->against.tree != NULL) {
+        answer.base.root = probity_tree_root(call->against.tree);
+        answer.base.repairs = probity_tree_repairs(call->against.tree);
+        answer.base.lost = probity_tree_lost(call->against.tree);
+    }
+    call->symbols = symbols_open(cli_memory_end);
+    cli_signatures_find(call->symbols, reader, functions, count);
+    limit_rows(functions, count);
+    probity_report_sort(functions, count, PROBITY_REPORT_SELF);
+    answer.threads.processes =
+        probity_threads_processes(call->threads, &answer.threads.count);
+    return probity_view_html(stream, &answer);
+}
+
+/* ---- The page's name and its reader ------------------------------------------------------------
+ */
+
+/* "run.html" for "dir/run.probity", in the working directory. */
+static int set_name(struct view_call *call, const char *trace)
+{
+    static const char suffix[] = ".probity";
+    const char *slash = strrchr(trace, '/'), *base = slash != NULL ? slash + 1 : trace;
+    size_t length = strlen(base), suffix_length = sizeof suffix - 1;
+
+    if (length > suffix_length && strcmp(base + length - suffix_length, suffix) == 0)
+        length -= suffix_length;
+    if (asprintf(&call->name, "%.*s.html", (int)length, base) < 0)
+        call->name = NULL;
+    call->answer.out = call->name;
+    return call->name != NULL ? CLI_OK
+                              : cli_fail(&cli_command_view, "%s",
+                                         probity_error_text(PROBITY_ERROR_MEMORY));
+}
+
+/* The output of xdg-open is discarded. */
+static int open_page(const struct view_call *call)
+{
+    char *arguments[] = {"xdg-open", (char *)(uintptr_t)call->answer.out, NULL};
+    posix_spawn_file_actions_t actions;
+    int status = 0;
+    pid_t child;
+
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error == 0) {
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+        error = posix_spawnp(&child, arguments[0], &actions, NULL, arguments, environ);
+        posix_spawn_file_actions_destroy(&actions);
+    }
+    if (error != 0)
+        return cli_fail(&cli_command_view, "cannot open '%s' with xdg-open: %s; open it in a "
+                        "browser", call->answer.out, strerror(error));
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return cli_fail(&cli_command_view, "xdg-open failed to open '%s'; open it in a browser",
+                        call->answer.out);
+    return CLI_OK;
+}
+
+/* ---- All of it ---------------------------------------------------------------------------------
+ */
+
+static int run_on(void *context, char **names, size_t count)
+{
+    struct view_call *call = context;
+    int status = CLI_OK;
+
+    if (!call->is_named && count > 0)
+        status = set_name(call, names[0]);
+    if (status == CLI_OK && call->is_to_open && call->answer.out == NULL)
+        status = cli_fail_usage(&cli_command_view, "--open requires a file, not standard output");
+    if (status == CLI_OK && call->against.count > 0 && count > 0)
+        status = cli_diff_base_read(&call->against, &call->answer, names, count);
+    if (status == CLI_OK)
+        status = cli_query_run(&call->answer, names, count);
+    if (status == CLI_OK && call->against.compared.is_damaged)
+        status = CLI_DAMAGED;
+    if ((status == CLI_OK || status == CLI_DAMAGED) && !call->is_named)
+        printf("%s\n", call->name);
+    if ((status == CLI_OK || status == CLI_DAMAGED) && call->is_to_open) {
+        int opened = open_page(call);
+        status = opened != CLI_OK ? opened : status;
+    }
+    return status;
+}
+
+static void release(void *context)
+{
+    struct view_call *call = context;
+
+    if (call->timeline != NULL)
+        probity_timeline_close(call->timeline);
+    if (call->again != NULL)
+        probity_reader_close(call->again);
+    if (call->report != NULL)
+        probity_report_close(call->report);
+    if (call->threads != NULL)
+        probity_threads_close(call->threads);
+    if (call->blocks != NULL)
+        probity_blocks_close(call->blocks);
+    if (call->tree != NULL)
+        probity_tree_close(call->tree);
+    cli_diff_base_release(&call->against);
+    free(call->tids);
+    if (call->symbols != NULL)
+        symbols_close(call->symbols);
+    free(call->name);
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct cli_query_steps steps = {
+        .run = run_on,
+        .open = open_all, .put = put_event, .finish = finish_all, .print = print_page,
+        .release = release};
+    struct view_call call = {
+        .spans_max = SPANS_USUAL,
+        .answer = {.command = &cli_command_view, .steps = &steps, .context = &call},
+        .against = {.compared = {.command = &cli_command_view}}};
+
+    return cli_query_main(&call.answer, argc, argv);
+}
+
+static const struct cli_option options[] = {
+    {.name = "diff", .value = "BASE", .brief = "compare with this run", .repeats = 1,
+     .help = "also compare with this run, from before a change; may be repeated; @LABEL means all "
+             "runs with that label in the project's history (`probity runs`)",
+     .take = take_diff},
+    {.name = "open", .help = "open the page in the browser (xdg-open)",
+     CLI_FLAG(struct view_call, is_to_open)},
+    {.name = "project", .value = "DIR", .brief = "project directory", .help = CLI_PROJECT_HELP,
+     CLI_TEXT(struct view_call, against.compared.project)},
+    {.name = "spans", .value = "N", .brief = "maximum number of spans",
+     .help = "keep up to N spans for the timeline (default: 800000)",
+     CLI_NUMBER(struct view_call, spans_max, 100, 99999999)},
+    CLI_QUERY_RANGE_ROWS(struct view_call, "only what begins"),
+    {.name = "tid", .value = "N,...", .help = "only these thread ids",
+     .brief = "only these threads", .take = take_tids},
+    {.name = "output", .letter = 'o', .value = "FILE", .brief = "write to a file",
+     .help = "write to FILE; '-' is standard output; default: the first trace's name with .html, "
+             "in the working directory; the name is printed", .take = take_output},
+    {.name = "force", .letter = 'f', .help = "overwrite FILE if it exists",
+     .brief = "overwrite an existing file", CLI_FLAG(struct view_call, answer.force)},
+    CLI_HELP_ROW,
+    {.name = NULL},
+};
+
+const struct cli_command cli_command_view = {
+    .name = "view",
+    .run = run,
+    .summary = "Write a self-contained HTML report",
+    .usage = "[OPTION]... TRACE...",
+    .help =
+        "The page needs no network: open it in a browser or attach it to a mail. It contains an "
+        "overview, a timeline of each thread, a flame graph, and the functions and blocks "
+        "between probes, each with its distribution. In long traces, spans too short to see are "
+        "merged; the page shows this.",
+    .options = options,
+};

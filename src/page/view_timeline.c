@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * view_timeline.c: a time line for the page. Small parts are JSON; spans are varints (7 bits per
+ * byte, least significant first, the high bit set if more follow), lane by lane and within a lane
+ * field by field, because similar values compress well together:
+ *
+ *     starts, each minus the previous one; lengths; counts; names; busy times; times off the CPU;
+ *     flags; numbers of values
+ *
+ * Times are ns since the first record: JavaScript integers are exact only up to 2^53.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answers/report/report_json.h"
+#include "page/view.h"
+#include "print/text.h"
+#include "print/values.h"
+#include "probity.h"
+
+/* Longer texts of values are truncated. */
+enum { VALUE_TEXT_MAX = 2000 };
+
+/* Lanes in order: off CPU, marks, calls by depth; lanes without spans are left out. */
+static const struct probity_timeline_lane *lane_at(const struct probity_timeline_thread *thread,
+                                                   uint32_t index)
+{
+    return index == 0 ? &thread->stretches : index == 1 ? &thread->marks
+                                                        : &thread->calls[index - 2];
+}
+
+/* ---- Texts -------------------------------------------------------------------------------------
+ */
+
+/* For a hit with ids: "lock-wait correlation 7 object 9". */
+static char *put_ids(char *at, const char *end, const struct probity_timeline_values *values)
+{
+    struct probity_hit_with hit = {0};
+    char text[96];
+
+    if (!probity_hit_with_parse(values->values, values->bytes, &hit))
+        return at;
+    int bytes = snprintf(text, sizeof text, "%s", probity_role_name(hit.role));
+    if (hit.has_correlation)
+        bytes += snprintf(text + bytes, sizeof text - (size_t)bytes, " correlation %" PRIu64,
+                          hit.correlation);
+    if (hit.has_object)
+        bytes += snprintf(text + bytes, sizeof text - (size_t)bytes, " object %" PRIu64,
+                          hit.object);
+    return probity_text_copy(at, end, text, (size_t)bytes);
+}
+
+/* "name = value" for each; only the value for results and messages. */
+static char *put_values(char *at, const char *end, const struct probity_timeline_values *values)
+{
+    const struct probity_event event = {.kind = values->kind, .format = values->format,
+                                        .values = values->values, .value_bytes = values->bytes};
+    struct probity_value_walk walk = probity_value_walk_of(&event);
+    struct probity_value_view view;
+    int is_raw = values->kind == PROBITY_EVENT_MESSAGE || values->kind == PROBITY_EVENT_CHECKPOINT;
+    int is_named = !is_raw && values->kind != PROBITY_EVENT_LEAVE;
+
+    for (int i = 0; probity_value_walk_next(&walk, &view); i++) {
+        if (i > 0 && is_named)
+            at = probity_text_copy(at, end, ", ", 2);
+        if (is_named && view.text != NULL) {
+            at = probity_text_put(at, end, view.text, strlen(view.text), 0);
+            at = probity_text_copy(at, end, " = ", 3);
+        }
+        at = probity_value_put(at, end, &view,
+                               is_raw ? PROBITY_VALUE_RAW : PROBITY_VALUE_QUOTED);
+    }
+    return at;
+}
+
+/* A call's parameters, or its result. */
+static int put_side(FILE *stream, const struct probity_timeline *timeline, uint32_t number,
+                    int is_result)
+{
+    char text[VALUE_TEXT_MAX + PROBITY_VALUE_TEXT_MAX];
+    struct probity_timeline_values values;
+    size_t at = 0;
+    char *end = text;
+
+    while (probity_timeline_values_next(timeline, number, &at, &values)) {
+        if ((values.kind == PROBITY_EVENT_LEAVE) != is_result || end >= text + VALUE_TEXT_MAX)
+            continue;
+        if (end > text)
+            end = probity_text_copy(end, text + sizeof text - 1, ", ", 2);
+        end = values.kind == PROBITY_EVENT_HIT ? put_ids(end, text + sizeof text - 1, &values)
+                                               : put_values(end, text + sizeof text - 1, &values);
+    }
+    if (end == text)
+        return fputs("null", stream) == EOF ? PROBITY_ERROR_WRITE : 0;
+    size_t bytes = (size_t)(end - text);
+    if (bytes > VALUE_TEXT_MAX)
+        bytes = probity_text_whole(text, VALUE_TEXT_MAX);
+    text[bytes] = '\0';
+    return probity_report_json_string(stream, text);
+}
+
+static int put_pair(FILE *stream, const struct probity_timeline *timeline, uint32_t number,
+                    uint64_t *count)
+{
+    fputs((*count)++ > 0 ? ",\n[" : "\n[", stream);
+    int error = put_side(stream, timeline, number, 0);
+    fputs(", ", stream);
+    if (error == 0)
+        error = put_side(stream, timeline, number, 1);
+    fputc(']', stream);
+    return error;
+}
+
+static int put_lane_values(FILE *stream, const struct probity_timeline *timeline,
+                           const struct probity_timeline_lane *lane, uint64_t *count)
+{
+    int error = 0;
+
+    for (size_t i = 0; error == 0 && i < lane->count; i++) {
+        if (lane->spans[i].values != 0)
+            error = put_pair(stream, timeline, lane->spans[i].values, count);
+    }
+    return error;
+}
+
+/* The values of all spans that have any, in order of the spans; then those of slow calls. */
+static int put_all_values(FILE *stream, const struct probity_timeline *timeline)
+{
+    size_t thread_count, name_count;
+    const struct probity_timeline_thread *const *threads =
+        probity_timeline_threads(timeline, &thread_count);
+    const struct probity_timeline_name *const *names =
+        probity_timeline_names(timeline, &name_count);
+    uint64_t count = 0;
+    int error = 0;
+
+    for (size_t i = 0; i < thread_count; i++) {
+        for (uint32_t index = 1; error == 0 && index < threads[i]->depth + 2; index++)
+            error = put_lane_values(stream, timeline, lane_at(threads[i], index), &count);
+    }
+    for (size_t i = 0; i < name_count; i++) {
+        for (unsigned j = 0; error == 0 && j < names[i]->slow_count; j++) {
+            if (names[i]->slow[j].span.values != 0)
+                error = put_pair(stream, timeline, names[i]->slow[j].span.values, &count);
+        }
+    }
+    return error;
+}
+
+/* ---- Names -------------------------------------------------------------------------------------
+ */
+
+static int put_function(FILE *stream, const struct probity_function_key *key)
+{
+    const struct probity_function *function = key->function;
+
+    if (function == NULL)
+        return fprintf(stream, "\"site-%" PRIu32 "\"", key->number) < 0 ? PROBITY_ERROR_WRITE : 0;
+    int error = probity_report_json_string(stream, function->name);
+    fputs(", \"file\": ", stream);
+    if (error == 0)
+        error = probity_report_json_string(stream, function->file);
+    fprintf(stream, ", \"line\": %" PRIu32 ", \"signature\": ", function->line);
+    return error == 0 ? probity_report_json_string(stream, function->signature) : error;
+}
+
+static int put_text(FILE *stream, const struct probity_timeline_name *name)
+{
+    char number[16];
+
+    switch (name->kind) {
+    case PROBITY_TIMELINE_FUNCTION: return put_function(stream, &name->key);
+    case PROBITY_TIMELINE_MESSAGE: return probity_report_json_string(stream, "message");
+    case PROBITY_TIMELINE_CHECKPOINT: return probity_report_json_string(stream, "checkpoint");
+    default: break;
+    }
+    snprintf(number, sizeof number, "%" PRIu32, name->number);
+    if (name->text != NULL)
+        return probity_report_json_string(stream, name->text);
+    return probity_report_json_string(stream, number);
+}
+
+static void put_slow(FILE *stream, const struct probity_timeline_name *name, uint64_t first_ns,
+                     uint64_t *value_count)
+{
+    fputs(", \"slow\": [", stream);
+    for (unsigned i = 0; i < name->slow_count; i++) {
+        const struct probity_timeline_slow *slow = &name->slow[i];
+        fprintf(stream, "%s[%" PRIu32 ", %" PRIu32 ", %" PRId64 ", %" PRIu64 ", %" PRIu64
+                ", %" PRIu64 "]", i > 0 ? ", " : "", slow->thread, slow->depth,
+                (int64_t)(slow->span.start_ns - first_ns), slow->span.length_ns, slow->span.off_ns,
+                slow->span.values != 0 ? ++*value_count : 0);
+    }
+    fputc(']', stream);
+}
+
+/* value_count: number of values of spans, which come first. */
+static int put_names(FILE *stream, const struct probity_timeline *timeline, uint64_t value_count)
+{
+    size_t count;
+    const struct probity_timeline_name *const *names = probity_timeline_names(timeline, &count);
+    uint64_t first_ns = probity_timeline_facts(timeline).first_ns;
+    int error = 0;
+
+    fputs(",\n\"names\": [", stream);
+    for (size_t i = 0; error == 0 && i < count; i++) {
+        fprintf(stream, "%s\n{\"kind\": %d, \"number\": %" PRIu32 ", \"name\": ", i > 0 ? "," : "",
+                (int)names[i]->kind, names[i]->number);
+        error = put_text(stream, names[i]);
+        put_slow(stream, names[i], first_ns, &value_count);
+        fputc('}', stream);
+    }
+    fputc(']', stream);
+    return error;
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    const struct probity_timeline_name *const *a = left, *const *b = right;
+
+    return probity_function_compare(&(*a)->key, &(*b)->key);
+}
+
+struct numbered {
+    const struct probity_timeline_name *name; /* first, for the comparison */
+    size_t number;
+};
+
+/* For each function of the report, the number of its name in the time line; -1: none, because it
+ * was only counted. */
+static int put_numbers(FILE *stream, const struct probity_view_answer *answer)
+{
+    size_t count, sorted_count = 0;
+    const struct probity_timeline_name *const *names =
+        probity_timeline_names(answer->timeline, &count);
+    struct numbered *sorted = calloc(count + 1, sizeof *sorted);
+
+    if (sorted == NULL)
+        return PROBITY_ERROR_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        if (names[i]->kind == PROBITY_TIMELINE_FUNCTION)
+            sorted[sorted_count++] = (struct numbered){names[i], i};
+    }
+    qsort(sorted, sorted_count, sizeof *sorted, compare_names);
+    fputs(",\n\"report_names\": [", stream);
+    for (size_t i = 0; i < answer->function_count; i++) {
+        const struct probity_report_function *function = &answer->functions[i];
+        const struct probity_timeline_name wanted = {
+            .key = {function->function, function->trace, function->number}};
+        const struct numbered key = {&wanted, 0};
+        const struct numbered *found =
+            bsearch(&key, sorted, sorted_count, sizeof *sorted, compare_names);
+        fprintf(stream, "%s%lld", i > 0 ? ", " : "",
+                found != NULL ? (long long)found->number : -1);
+    }
+    fputc(']', stream);
+    free(sorted);
+    return 0;
+}
+
+/* ---- Threads -----------------------------------------------------------------------------------
+ */
+
+static int put_thread(FILE *stream, const struct probity_timeline_thread *thread, uint64_t first_ns)
+{
+    int is_first = 1;
+
+    fprintf(stream, "{\"trace\": %" PRIu32 ", \"pid\": %" PRIu32 ", \"tid\": %" PRIu32
+            ", \"cpu_known\": %s, \"first_ns\": %" PRIu64 ", \"last_ns\": %" PRIu64 ", \"name\": ",
+            thread->trace, thread->pid, thread->tid, thread->is_cpu_known ? "true" : "false",
+            thread->first_ns > 0 ? thread->first_ns - first_ns : 0,
+            thread->first_ns > 0 ? thread->last_ns - first_ns : 0);
+    int error = probity_report_json_string(stream, thread->name);
+    fputs(", \"lanes\": [", stream);
+    for (uint32_t index = 0; index < thread->depth + 2; index++) {
+        const struct probity_timeline_lane *lane = lane_at(thread, index);
+        if (lane->count == 0)
+            continue;
+        fprintf(stream, "%s[%d, %" PRIu32 ", %zu]", is_first ? "" : ", ",
+                (int)(index < 2 ? index : 2), index < 2 ? 0 : index - 2, lane->count);
+        is_first = 0;
+    }
+    fputs("]}", stream);
+    return error;
+}
+
+/* Intervals in which spans are not merged, although others are. */
+static void put_stretches(FILE *stream, const struct probity_timeline *timeline, uint64_t first_ns)
+{
+    size_t count;
+    const struct probity_timeline_stretch *stretches =
+        probity_timeline_stretches(timeline, &count);
+
+    fputs(",\n\"stretches\": [", stream);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t from_ns = stretches[i].from_ns > first_ns ? stretches[i].from_ns : first_ns;
+        fprintf(stream, "%s[%" PRIu64 ", %" PRIu64 "]", i > 0 ? ", " : "", from_ns - first_ns,
+                stretches[i].to_ns - first_ns);
+    }
+    fputc(']', stream);
+}
+
+/* Number of spans with values. */
+static uint64_t count_values(const struct probity_timeline_thread *const *threads, size_t count)
+{
+    uint64_t found = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        for (uint32_t index = 1; index < threads[i]->depth + 2; index++) {
+            const struct probity_timeline_lane *lane = lane_at(threads[i], index);
+            for (size_t j = 0; j < lane->count; j++)
+                found += lane->spans[j].values != 0;
+        }
+    }
+    return found;
+}
+
+int probity_view_timeline_json(FILE *stream, const struct probity_view_answer *answer)
+{
+    const struct probity_timeline *timeline = answer->timeline;
+    const struct probity_timeline_facts facts = probity_timeline_facts(timeline);
+    size_t count;
+    const struct probity_timeline_thread *const *threads =
+        probity_timeline_threads(timeline, &count);
+    uint64_t start_ns = probity_reader_start_ns(answer->reader);
+
+    /* The start is written as text, because it has more digits than JavaScript keeps. */
+    fprintf(stream, "{\"first_ns\": \"%" PRIu64 "\", \"since_start_ns\": %" PRId64
+            ", \"length_ns\": %" PRIu64 ", \"unit_ns\": %" PRIu64 ", \"calls\": %" PRIu64
+            ", \"marks\": %" PRIu64 ", \"together\": %" PRIu64 ", \"too_deep\": %" PRIu64
+            ", \"threads_beyond\": %" PRIu64 ", \"values_min_ns\": %" PRIu64 ", \"spans\": %zu",
+            facts.first_ns, facts.first_ns > 0 ? (int64_t)(facts.first_ns - start_ns) : 0,
+            facts.last_ns - facts.first_ns, facts.unit_ns, facts.calls, facts.marks,
+            facts.together, facts.calls_too_deep, facts.threads_beyond, facts.values_min_ns,
+            facts.spans);
+    fputs(", \"tids\": ", stream);
+    int error = probity_report_json_string(stream, answer->tids);
+    if (error == 0)
+        error = put_names(stream, timeline, count_values(threads, count));
+    if (error == 0)
+        error = put_numbers(stream, answer);
+    put_stretches(stream, timeline, facts.first_ns);
+    fputs(",\n\"threads\": [", stream);
+    for (size_t i = 0; error == 0 && i < count; i++) {
+        fputs(i > 0 ? ",\n" : "\n", stream);
+        error = put_thread(stream, threads[i], facts.first_ns);
+    }
+    fputs("],\n\"values\": [", stream);
+    if (error == 0)
+        error = put_all_values(stream, timeline);
+    fputs("]}", stream);
+    return error;
+}
+
+/* ---- Spans -------------------------------------------------------------------------------------
+ */
+
+static void put_number(FILE *stream, uint64_t value)
+{
+    for (; value >= 0x80; value >>= 7)
+        putc_unlocked((int)(value & 0x7f) | 0x80, stream);
+    putc_unlocked((int)value, stream);
+}
+
+static void put_starts(FILE *stream, const struct probity_timeline_lane *lane, uint64_t first_ns)
+{
+    for (size_t i = 0; i < lane->count; i++) {
+        uint64_t start_ns = lane->spans[i].start_ns;
+        /* Clips spans that began before the requested range. */
+        put_number(stream, start_ns > first_ns ? start_ns - first_ns : 0);
+        first_ns = start_ns > first_ns ? start_ns : first_ns;
+    }
+}
+
+/* The visible part of a span that began before the first record. */
+static uint64_t length_of(const struct probity_timeline_span *span, uint64_t first_ns)
+{
+    uint64_t before_ns = span->start_ns < first_ns ? first_ns - span->start_ns : 0;
+
+    return span->length_ns > before_ns ? span->length_ns - before_ns : 0;
+}
+
+/* The busy time of a span that is not merged is its length and is omitted, unless the span is
+ * clipped. */
+static int has_busy(const struct probity_timeline_span *span)
+{
+    return span->count > 1 || (span->flags & PROBITY_TIMELINE_BEFORE) != 0;
+}
+
+static void put_lane(FILE *stream, const struct probity_timeline_lane *lane, uint64_t first_ns,
+                     int is_stretches, uint64_t *value_count)
+{
+    const struct probity_timeline_span *spans = lane->spans;
+    size_t count = lane->count;
+
+    put_starts(stream, lane, first_ns);
+    for (size_t i = 0; i < count; i++)
+        put_number(stream, is_stretches ? spans[i].length_ns : length_of(&spans[i], first_ns));
+    for (size_t i = 0; i < count; i++)
+        put_number(stream, spans[i].count);
+    for (size_t i = 0; i < count; i++)
+        put_number(stream, spans[i].name);
+    for (size_t i = 0; i < count; i++)
+        put_number(stream, is_stretches || has_busy(&spans[i]) ? spans[i].busy_ns : 0);
+    for (size_t i = 0; i < count; i++)
+        put_number(stream, spans[i].off_ns);
+    for (size_t i = 0; i < count; i++)
+        put_number(stream, spans[i].flags);
+    for (size_t i = 0; i < count; i++)
+        put_number(stream, !is_stretches && spans[i].values != 0 ? ++*value_count : 0);
+}
+
+void probity_view_spans(FILE *stream, const struct probity_timeline *timeline)
+{
+    uint64_t first_ns = probity_timeline_facts(timeline).first_ns, value_count = 0;
+    size_t count;
+    const struct probity_timeline_thread *const *threads =
+        probity_timeline_threads(timeline, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        for (uint32_t index = 0; index < threads[i]->depth + 2; index++)
+            put_lane(stream, lane_at(threads[i], index), first_ns, index == 0, &value_count);
+    }
+}

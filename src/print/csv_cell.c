@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * csv_cell.c: escapes first, then quotes. The backslash is escaped too, so that an escaped line
+ * feed differs from a backslash followed by an n.
+ */
+#include "print/csv_cell.h"
+
+#include <string.h>
+
+#include "print/text.h"
+
+int probity_csv_cell_is_quoted(const char *text, size_t bytes)
+{
+    return memchr(text, ',', bytes) != NULL || memchr(text, '"', bytes) != NULL;
+}
+
+char *probity_csv_cell_piece(char *at, const char **text, size_t *bytes)
+{
+    const char *from = *text, *quote;
+    size_t left = *bytes < PROBITY_CSV_CELL_PIECE ? *bytes : PROBITY_CSV_CELL_PIECE;
+    size_t whole = left < *bytes ? probity_text_whole(from, left) : left;
+
+    left = whole > 0 ? whole : left;
+    *text += left;
+    *bytes -= left;
+    const char *end = at + PROBITY_CSV_CELL_ROOM;
+    while ((quote = memchr(from, '"', left)) != NULL) {
+        size_t before = (size_t)(quote - from);
+        at = probity_text_put(at, end, from, before, '\\');
+        *at++ = '"';
+        *at++ = '"';
+        from = quote + 1;
+        left -= before + 1;
+    }
+    return probity_text_put(at, end, from, left, '\\');
+}

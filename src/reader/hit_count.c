@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * hit_count.c: counts hits for `info`. Works in memory; runs only in the tool.
+ */
+#include "reader/hit_count.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "format/stream.h"
+#include "probity.h"
+
+static struct probity_thread_facts *thread_at(struct probity_hit_count *tally, uint32_t slot,
+                                              const struct probity_data *data)
+{
+    if (slot >= tally->capacity) {
+        size_t capacity = 2 * ((size_t)slot + 16);
+        struct probity_thread_facts *threads =
+            realloc(tally->threads, capacity * sizeof *threads);
+        if (threads == NULL)
+            return NULL;
+        tally->threads = threads;
+        tally->capacity = capacity;
+    }
+    for (; tally->count <= slot; tally->count++)
+        tally->threads[tally->count] = (struct probity_thread_facts){0};
+    tally->threads[slot].thread = data->thread;
+    tally->threads[slot].tid = data->tid;
+    return &tally->threads[slot];
+}
+
+/* A later name replaces the earlier one. */
+static int take_name(struct probity_thread_facts *thread, const struct probity_record *record)
+{
+    char *name = strndup((const char *)record->payload, record->payload_bytes);
+
+    if (name == NULL)
+        return PROBITY_ERROR_MEMORY;
+    free(thread->name);
+    thread->name = name;
+    return 0;
+}
+
+static void take_span(struct probity_hit_count *tally, uint64_t first_tick, uint64_t last_tick)
+{
+    if (!tally->has_span || first_tick < tally->first_tick)
+        tally->first_tick = first_tick;
+    if (!tally->has_span || last_tick > tally->last_tick)
+        tally->last_tick = last_tick;
+    tally->has_span = 1;
+}
+
+/* Counts a hit, or a record that looks like one. */
+static void take_hit(struct probity_hit_count *tally, struct probity_thread_facts *thread,
+                     const struct probity_record *record)
+{
+    const struct probity_name *name =
+        record->code & 1 ? probity_names_find(&tally->names, record->code) : NULL;
+
+    take_span(tally, record->tick, record->tick);
+    if (name != NULL) {
+        tally->enters += record->code == 2 * (uint64_t)name->function->number + 1;
+        return;
+    }
+    tally->hits++;
+    thread->hits++;
+}
+
+static int take_event(struct probity_hit_count *tally, struct probity_thread_facts *thread,
+                      const struct probity_record *record)
+{
+    switch (record->kind) {
+    case PROBITY_EVENT_THREAD_NAME: return take_name(thread, record);
+    case PROBITY_EVENT_FUNCTION:
+        return probity_functions_declare(&tally->functions, &tally->names, 0, record->payload,
+                                         record->payload_bytes);
+    case PROBITY_EVENT_ENTER: tally->enters++; break;
+    case PROBITY_EVENT_LEAVE: break;
+    case PROBITY_EVENT_HIT_WITH:
+        if (record->payload_bytes < 8)
+            return 0;
+        tally->hits++;
+        thread->hits++;
+        break;
+    case PROBITY_EVENT_CHECKPOINT: /* with a tick it opens a scope */
+        tally->enters += record->payload_bytes >= 16 && probity_get_u64(record->payload + 8) != 0;
+        break;
+    default: return 0;
+    }
+    take_span(tally, record->tick, record->tick);
+    return 0;
+}
+
+/* Without events and without functions among the sites: decodes only up to the first hit, for the
+ * span.
+ */
+static void skim(struct probity_hit_count *tally, struct probity_thread_facts *thread,
+                 const struct probity_data *data, struct probity_unpacker *unpacker)
+{
+    struct probity_record record;
+
+    if (probity_unpack(unpacker, &record) <= 0)
+        return;
+    thread->has_records = 1;
+    take_span(tally, record.tick, data->last_tick);
+    tally->hits += data->records;
+    thread->hits += data->records;
+}
+
+static int walk(struct probity_hit_count *tally, struct probity_thread_facts *thread,
+                struct probity_unpacker *unpacker)
+{
+    struct probity_record record;
+    int error = 0;
+
+    while (error == 0 && probity_unpack(unpacker, &record) > 0) {
+        thread->has_records |= probity_event_is_record(record.kind) ||
+                               record.kind == PROBITY_EVENT_HIT_WITH;
+        if (record.kind == PROBITY_EVENT_HIT)
+            take_hit(tally, thread, &record);
+        else
+            error = take_event(tally, thread, &record);
+    }
+    return error;
+}
+
+int probity_hit_count_add(struct probity_hit_count *tally, uint32_t slot,
+                          const struct probity_data *data, const uint8_t *payload, size_t bytes)
+{
+    struct probity_thread_facts *thread = thread_at(tally, slot, data);
+    struct probity_unpacker unpacker;
+
+    if (thread == NULL)
+        return PROBITY_ERROR_MEMORY;
+    probity_unpacker_init(&unpacker, payload + PROBITY_DATA_FIXED_BYTES,
+                          bytes - PROBITY_DATA_FIXED_BYTES, data->first_tick);
+    if (tally->is_again || (data->flags & PROBITY_DATA_HAS_EVENTS))
+        return walk(tally, thread, &unpacker);
+    skim(tally, thread, data, &unpacker);
+    return 0;
+}
+
+int probity_hit_count_again(struct probity_hit_count *tally)
+{
+    if (tally->is_again || tally->names.count == 0)
+        return 0;
+    for (size_t i = 0; i < tally->count; i++)
+        tally->threads[i].hits = 0;
+    tally->hits = tally->enters = tally->first_tick = tally->last_tick = 0;
+    tally->has_span = 0;
+    tally->is_again = 1;
+    return 1;
+}
+
+void probity_hit_count_release(struct probity_hit_count *tally)
+{
+    for (size_t i = 0; i < tally->count; i++)
+        free(tally->threads[i].name);
+    free(tally->threads);
+    probity_names_release(&tally->names);
+    probity_functions_release(&tally->functions);
+    *tally = (struct probity_hit_count){0};
+}

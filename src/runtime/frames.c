@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * frames.c: the stack of open scopes, used to detect jumps. Runs in the traced thread, in signal
+ * handlers too. The outermost scopes have places that the inline path of probity_scope.h stores to;
+ * deeper ones take the slow path to a table that is allocated when a thread needs it.
+ *
+ * Relative to the code that is running, an open scope is in one of these states:
+ *
+ *     its frame is above ours        it is a caller, or is in a frame that was not reused
+ *     its frame is below ours        it was jumped over
+ *     same frame, called elsewhere    it was jumped over: the frame belongs to another call
+ *     same frame, called here         it is a caller, inlined into the same function; or a
+ *                                    function called by the same instruction (through a
+ *                                    pointer) and jumped over: then the two are compiled apart
+ */
+#include "runtime/frames.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/bytes.h"
+#include "base/functions.h"
+#include "base/os.h"
+#include "probity_scope.h"
+#include "runtime/profile.h"
+#include "runtime/record.h"
+
+enum { DEEP_FRAMES = 65536 };
+
+PROBITY_API __thread uint32_t probity_scope_depth __attribute__((tls_model("initial-exec")));
+PROBITY_API __thread struct probity_scope_frame probity_scope_frame[PROBITY_SCOPE_FRAMES + 1]
+    __attribute__((tls_model("initial-exec")));
+
+/* Scopes from place PROBITY_SCOPE_FRAMES on; NULL if there were none, or out of memory. */
+static __thread struct probity_scope_frame *deep_frame __attribute__((tls_model("initial-exec")));
+
+/* ---- Places ------------------------------------------------------------------------------------
+ */
+
+/* The frame of the scope at place `count` - 1; [0] is unused. count: at most places_known(). */
+static struct probity_scope_frame *frame_at(uint32_t count)
+{
+    return count <= PROBITY_SCOPE_FRAMES ? &probity_scope_frame[count]
+                                         : &deep_frame[count - PROBITY_SCOPE_FRAMES - 1];
+}
+
+static uint32_t places_known(uint32_t depth)
+{
+    uint32_t most = PROBITY_SCOPE_FRAMES;
+
+    if (deep_frame != NULL)
+        most += DEEP_FRAMES;
+    return depth < most ? depth : most;
+}
+
+void probity_frames_free(uint32_t place)
+{
+    uint32_t known = places_known(probity_scope_depth);
+
+    for (uint32_t i = place; i < known; i++)
+        __atomic_store_n(&frame_at(i + 1)->minus, 0, __ATOMIC_RELAXED);
+}
+
+static struct probity_scope_frame *map_deep_frames(void)
+{
+    struct probity_scope_frame *frames;
+    int before = errno;
+
+    frames = mmap(NULL, DEEP_FRAMES * sizeof *frames, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    errno = before;
+    return frames != MAP_FAILED ? frames : NULL;
+}
+
+PROBITY_API void probity_scope_take_deep(uint32_t place, uint64_t minus, uint64_t where)
+{
+    /* A signal handler in between may allocate a table too, which is then lost, and so are its
+     * frames. */
+    if (deep_frame == NULL)
+        deep_frame = map_deep_frames();
+    __atomic_store_n(&probity_scope_depth, place + 1, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (places_known(place + 1) <= place)
+        return;
+    struct probity_scope_frame *frame = frame_at(place + 1);
+    frame->where = where;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(&frame->minus, minus, __ATOMIC_RELAXED);
+}
+
+PROBITY_API void probity_scope_free_deep(uint32_t place)
+{
+    if (places_known(place + 1) > place)
+        __atomic_store_n(&frame_at(place + 1)->minus, 0, __ATOMIC_RELAXED);
+}
+
+void probity_frames_thread_ends(void)
+{
+    struct probity_scope_frame *frames = deep_frame;
+    int before = errno;
+
+    deep_frame = NULL;
+    if (frames != NULL)
+        munmap(frames, DEEP_FRAMES * sizeof *frames);
+    errno = before;
+}
+
+/* ---- Jumps -------------------------------------------------------------------------------------
+ */
+
+/* Records that the innermost `count` scopes ended without a record. */
+static __attribute__((noinline)) void record_unwound(uint32_t count)
+{
+    uint8_t payload[4];
+    int before = errno;
+
+    if (__atomic_load_n(&probity_scope_profiles, __ATOMIC_RELAXED)) {
+        probity_profile_unwind(count);
+    } else {
+        probity_put_u32(payload, count);
+        probity_record_values(PROBITY_EVENT_UNWOUND, payload, sizeof payload);
+    }
+    errno = before;
+}
+
+/* Drops the scopes from this place on. */
+static void cut_off(uint32_t alive)
+{
+    record_unwound(probity_scope_depth - alive);
+    probity_frames_free(alive);
+    probity_scope_depth = alive;
+}
+
+static uint64_t frame_part(uint64_t minus)
+{
+    return minus & ~UINT64_C(0xffff);
+}
+
+static uintptr_t frame_address(uint64_t minus)
+{
+    return (uintptr_t)(0 - (minus >> 16)) & (UINTPTR_MAX >> 16);
+}
+
+/* Frames of coroutines, and of handlers on a separate stack, are not comparable. */
+static int is_own_frame(uint64_t minus)
+{
+    return probity_os_is_own_stack(frame_address(minus));
+}
+
+static int are_compiled_apart(uint64_t one, uint64_t other)
+{
+    static struct probity_functions_cache cache;
+
+    return one != 0 && other != 0 &&
+           probity_functions_differ(&cache, (uintptr_t)one, (uintptr_t)other);
+}
+
+/* Whether an open scope, with its frame at ours or below, has ended when one begins here. */
+static int is_over(const struct probity_scope_frame *frame, uint64_t minus, uint64_t where)
+{
+    uint64_t change = frame->where ^ where;
+
+    return frame_part(frame->minus) > frame_part(minus) || /* below ours */
+           frame->minus != minus ||                        /* called from elsewhere */
+           (change & 0xffff) == 0 ||                       /* its variable is where ours is */
+           are_compiled_apart(frame->where >> 16, where >> 16);
+}
+
+/* Whether the return address in the frame of an open scope, above ours, has changed: a function
+ * called after a jump has overwritten it. *checked: the page known to be readable. */
+static int is_overwritten(uint64_t minus, uintptr_t *checked)
+{
+    enum { PAGE = 4096 };
+    uintptr_t at = frame_address(minus) + 8;
+
+    if (at / PAGE != *checked && probity_os_readable_bytes((const void *)at) < 2)
+        return 0;
+    *checked = at / PAGE;
+    return probity_frame_is_overwritten(minus);
+}
+
+/* Number of scopes that are still open, of those with a frame at ours or below. */
+static uint32_t count_below(uint32_t known, uint64_t minus, uint64_t where)
+{
+    uint32_t alive = known;
+
+    /* If a scope has ended, so have the scopes above it. */
+    for (uint32_t i = known; i > 0 && frame_at(i)->minus >= frame_part(minus); i--) {
+        if (is_over(frame_at(i), minus, where))
+            alive = i - 1;
+    }
+    return alive;
+}
+
+/* The same for scopes with a frame above ours. */
+static uint32_t count_above(uint32_t known)
+{
+    enum { SEARCHED = 1024 };
+    uint32_t least = known > SEARCHED ? known - SEARCHED : 0, alive = known;
+    uintptr_t checked = 0;
+
+    for (uint32_t i = known; i > least; i--) {
+        uint64_t minus = frame_at(i)->minus;
+        if (minus != 0 && is_overwritten(minus, &checked))
+            alive = i - 1;
+    }
+    return alive;
+}
+
+/* Like probity_scope_is_suspect(), which cannot see the deeper scopes. */
+static int is_suspect(uint64_t top, uint64_t minus)
+{
+    if (minus - top < (uint64_t)PROBITY_SCOPE_NEAR << 16)
+        return probity_frame_is_overwritten(top);
+    return top >= minus;
+}
+
+PROBITY_API uint32_t probity_scope_jumped(uint32_t place, uint64_t minus, uint64_t where)
+{
+    uint32_t known = places_known(place);
+    uint64_t top = frame_at(known)->minus;
+
+    if (!is_suspect(top, frame_part(minus)))
+        return place;
+    uint32_t alive = count_below(known, minus, where);
+    if (alive == known && top >= frame_part(minus))
+        return place; /* inlined */
+    if (!is_own_frame(minus) || !is_own_frame(top))
+        return place;
+    alive = count_above(alive);
+    if (alive == known)
+        return place;
+    cut_off(alive);
+    return alive;
+}
+
+/* In a lambda or a nested function, the macro may refer to a scope of the enclosing function: then
+ * the functions called in between continue too. */
+static int is_in_function_of(const struct probity_scope_here *scope, const char *in)
+{
+    return strcmp(scope->function->name, in) == 0 && strcmp(in, "operator()") != 0;
+}
+
+PROBITY_API void probity_scope_continues(const struct probity_scope_here *scope, uint64_t minus,
+                                         const char *in)
+{
+    uint32_t depth = probity_scope_depth, first = scope->place + 1, alive = depth;
+    int is_innermost = is_in_function_of(scope, in);
+
+    /* Otherwise the scope is on another stack, which is continuing in this thread. */
+    if (depth <= first || !is_own_frame(minus))
+        return;
+    for (uint32_t i = places_known(depth); i > first; i--) {
+        uint64_t other = frame_at(i)->minus;
+        if (!is_own_frame(other))
+            return;
+        if (is_innermost || frame_part(other) > minus)
+            alive = i - 1;
+    }
+    if (is_innermost)
+        alive = first;
+    if (alive < depth)
+        cut_off(alive);
+}
+
+void probity_frames_leave(uint32_t place)
+{
+    /* Otherwise the scope is on another stack, which was continued in this thread. */
+    if (probity_scope_depth > place + 1)
+        cut_off(place + 1);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * control_ask.c: the tool's half of requests. All input is untrusted: a level is only shown, and a
+ * wait is ended by the tool's own clock.
+ */
+#include <sys/mman.h>
+#include <time.h>
+
+#include "probity.h"
+#include "spool/control.h"
+
+static uint64_t request_of(uint32_t serial, int functions, int parameters)
+{
+    return serial | (uint64_t)(uint8_t)(functions + 1) << PROBITY_CONTROL_FUNCTIONS_SHIFT |
+           (uint64_t)(uint8_t)(parameters + 1) << PROBITY_CONTROL_PARAMETERS_SHIFT;
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+int probity_control_read(const struct probity_attach *attach, int *ret_functions,
+                         int *ret_parameters)
+{
+    const struct probity_spool_header *header = probity_attach_header(attach);
+    uint32_t levels = __atomic_load_n(&header->levels, __ATOMIC_RELAXED);
+
+    if ((levels & PROBITY_CONTROL_ANSWERS) == 0)
+        return PROBITY_ERROR_VERSION;
+    *ret_functions = (int)(levels & 255);
+    *ret_parameters = (int)(levels >> 8 & 255);
+    return 0;
+}
+
+/* Waits until the request with this serial, or a later one, is answered. */
+static int wait_for(const struct probity_attach *attach, uint32_t serial, int64_t until_ns)
+{
+    static const struct timespec a_moment = {0, 2000000};
+    const struct probity_spool_header *header = probity_attach_header(attach);
+
+    for (;;) {
+        uint32_t answered = __atomic_load_n(&header->level_answered, __ATOMIC_ACQUIRE);
+        if ((int32_t)(answered - serial) >= 0)
+            return 0;
+        if (!probity_attach_is_alive(attach) ||
+            __atomic_load_n(&header->failed, __ATOMIC_ACQUIRE) != 0)
+            return PROBITY_ERROR_STATE;
+        if (now_ns() >= until_ns)
+            return PROBITY_ERROR_LIMIT;
+        nanosleep(&a_moment, NULL);
+    }
+}
+
+/* After the last reply: a request that is still pending is another tool's. */
+static int request_make(const struct probity_attach *attach, struct probity_spool_header *header,
+                        uint64_t wanted, int64_t until_ns, uint32_t *ret_serial)
+{
+    for (;;) {
+        uint64_t before = __atomic_load_n(&header->level_request, __ATOMIC_ACQUIRE);
+        int result = wait_for(attach, (uint32_t)before, until_ns);
+        if (result != 0)
+            return result;
+        *ret_serial = (uint32_t)before + 1;
+        if (__atomic_compare_exchange_n(&header->level_request, &before, wanted | *ret_serial, 0,
+                                        __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+            return 0;
+    }
+}
+
+int probity_control_ask(const struct probity_attach *attach, int functions, int parameters,
+                        int64_t wait_ns, int *ret_functions, int *ret_parameters)
+{
+    int64_t until_ns = now_ns() + wait_ns;
+    uint32_t serial = 0;
+    int result = probity_control_read(attach, ret_functions, ret_parameters);
+
+    if (result != 0)
+        return result;
+    struct probity_spool_header *header = mmap(NULL, PROBITY_SPOOL_HEADER_BYTES,
+                                               PROT_READ | PROT_WRITE, MAP_SHARED, attach->file, 0);
+    if (header == MAP_FAILED)
+        return PROBITY_ERROR_SYSTEM;
+    struct probity_sigbus_guard watch;
+    probity_sigbus_guard_begin(&watch, attach->place.text, header, PROBITY_SPOOL_HEADER_BYTES);
+    result =
+        request_make(attach, header, request_of(0, functions, parameters), until_ns, &serial);
+    probity_sigbus_guard_end(&watch);
+    munmap(header, PROBITY_SPOOL_HEADER_BYTES);
+    if (result == 0)
+        result = wait_for(attach, serial, until_ns);
+    return result != 0 ? result : probity_control_read(attach, ret_functions, ret_parameters);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * discard.h: removes the spool of a dead program whose trace is gone. Never runs in a traced
+ * program.
+ */
+#ifndef PROBITY_WRITER_DISCARD_H
+#define PROBITY_WRITER_DISCARD_H
+
+#include <stdint.h>
+
+/* A spool as found in a directory. */
+struct probity_discard_spool {
+    const char *directory, *stem; /* segment 0 is DIRECTORY/STEM.0 */
+    uint32_t owner;               /* of directory and files */
+    const uint8_t *session, *boot;
+};
+
+/* Removes its files. Returns 0; PROBITY_ERROR_STATE if its program is alive or may be, or another
+ * process is recovering it; PROBITY_ERROR_OPEN, WRITE (errno set); FORMAT, VERSION, DAMAGED if it
+ * is not the spool that was found; MEMORY. */
+int probity_discard(const struct probity_discard_spool *spool);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * command_lines.h: command lines of a reading command with any of the options in its table: an
+ * option that is added later is tried without a change here.
+ */
+#ifndef TESTS_FUZZ_COMMAND_LINES_H
+#define TESTS_FUZZ_COMMAND_LINES_H
+
+#include <stdint.h>
+
+#include "cli/cli.h"
+
+enum { LINE_ARGUMENTS_MAX = 40 };
+
+/* Writes "probity COMMAND [OPTION]... OPERAND...", the same for the same seed, NULL-terminated.
+ * What it points to stays until the next call. Returns the number of arguments. */
+int command_line_make(const struct cli_command *command, uint64_t seed, char *trace,
+                      char *ret_arguments[LINE_ARGUMENTS_MAX]);
+
+#endif

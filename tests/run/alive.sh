@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# No live process is taken for dead, and no dead one for live: without a writer thread, in other
+# namespaces, after its first thread has ended, without descriptors, and after exec.
+. "$(dirname "$0")/common.bash"
+# Programs that are killed on purpose, or call exec, leak.
+export ASAN_OPTIONS=detect_leaks=0
+program=''
+
+# Starts the program and waits until it has recorded; sets $trace. $1: "" or the command that starts
+# it in another namespace; the rest: arguments.
+start() {
+    local inside=$1
+    shift
+    fresh
+    mkfifo ready go
+    # shellcheck disable=SC2086
+    PROBITY_OUT=$WORK/trace.%p $inside "$PROGRAMS/$program" "$@" > expected 2> errors &
+    started=$!
+    trace=$(timeout 300 cat ready) || fail "$program $*: does not report: $(cat errors)"
+}
+
+# Lets it continue to its end.
+go_on() {
+    timeout 300 bash -c 'echo > go' || fail "$what: does not read"
+    wait "$started" || fail "$what: status $?: $(cat errors)"
+}
+
+# $1 namespace command or "", $2 how: the program is live. Process ids in traces are those of the
+# namespace, so they start at 1 in each.
+lives() {
+    what="$program $2${1:+ under $1}"
+    start "$@"
+    expect "$what: state" live "$("$PROBITY" info --json "$trace" | jq -r '.[0].state')"
+    status=0
+    "$PROBITY" recover "$trace" > out 2> err || status=$?
+    expect "$what: recover" 1 "$status"
+    grep -q 'still being recorded' err || fail "$what: $(cat err)"
+    if [ -n "$1" ] && [ "$2" = closes_all ]; then
+        pid=$(pgrep -P "$started")
+        expect "$what: level" "$pid: levels 5, 5" "$("$PROBITY" level "$pid" 2>&1)"
+    fi
+    go_on
+    same_hits "$what" trace.*
+    no_leftovers "$what"
+}
+
+# $1, $2 as above: its spool is dead, and is recovered while others run.
+is_dead() {
+    what="$program $2"
+    start "$@"
+    if [ "$2" = clones ]; then
+        kill -KILL "$started"
+        wait "$started" 2> killed || true
+    fi
+    expect "$what: state" killed "$("$PROBITY" info --json "$trace" | jq -r '.[0].state')"
+    "$PROBITY" recover "$trace" > out 2> err || fail "$what: recover: $(cat err)"
+    if [ "$2" = clones ]; then
+        timeout 300 bash -c 'echo > go' || fail "$what: does not read"
+    else
+        go_on
+    fi
+    same_hits "$what" trace.*
+    no_leftovers "$what"
+}
+
+# The namespaces that this machine permits.
+namespaces=()
+for namespace in "unshare --pid --fork" \
+    "unshare --time --fork --monotonic 100000 --boottime 100000"; do
+    # shellcheck disable=SC2086
+    if $namespace true 2> /dev/null; then
+        namespaces+=("$namespace")
+    elif unshare --user --map-root-user ${namespace#unshare} true 2> /dev/null; then
+        namespaces+=("unshare --user --map-root-user ${namespace#unshare}")
+    else
+        echo "left out: '$namespace' is not permitted here"
+    fi
+done
+
+for program in alive alive.shared; do
+    for how in child first_thread_ends child_first_thread_ends closes_all child_closes_all; do
+        lives "" $how
+        for namespace in ${namespaces[@]+"${namespaces[@]}"}; do
+            lives "$namespace" $how
+        done
+    done
+    is_dead "" child_executes
+    is_dead "" clones
+done
+
+# Wall times of two traces read together equal those of each read alone, whatever offset a namespace
+# gives the other clocks. One program runs while the other waits.
+program=alive
+for namespace in ${namespaces[@]+"${namespaces[@]}"}; do
+    [[ $namespace == *--time* ]] || continue
+    what="$namespace: wall times"
+    start "$namespace" closes_all
+    PROBITY_OUT=$WORK/outside "$PROGRAMS/ends" exit > /dev/null || true
+    go_on
+    for each in "$trace" outside; do
+        "$PROBITY" csv --columns tick,wall "$each"
+    done | sort > alone
+    [ "$(wc -l < alone)" -ge 50 ] || fail "$what: $(wc -l < alone) hits"
+    # The lines through the anchors may differ slightly.
+    "$PROBITY" csv --columns tick,wall "$trace" outside | sort > together
+    paste -d, alone together | awk -F, '$1 != $3 || $2 - $4 > 1e-3 || $4 - $2 > 1e-3 { bad++ }
+            END { exit bad > 0 }' ||
+        fail "$what: $(paste -d, alone together | tail -n 2)"
+done
+finish

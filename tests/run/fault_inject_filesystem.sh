@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Paths that are not what they seem, or change: links, pipes, directories of other users, files that
+# are removed, cut or replaced during recording, full and read-only file systems; limits, clocks
+# that jump, a stopped program.
+# variants: gcc
+. "$(dirname "$0")/common.bash"
+. "$SOURCE/tests/run/fault_inject.bash"
+. "$SOURCE/tests/run/filesystem_cases.bash"
+
+links_in_the_way
+pipes_in_the_way
+trace_changed
+trace_replaced
+spool_taken
+spool_cut
+stopped
+under_a_filter
+clock_jumps
+limits 12
+outputs_limited
+privileged
+on_file_system tmpfs
+not_to_be_written
+finish

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# A program ends when its last thread exits, whether it records or not: the writer thread does not
+# keep it alive. Its exit handlers run once and record, and its status is unchanged.
+# variants: asan clang
+. "$(dirname "$0")/common.bash"
+
+# Runs the program; a hang ends with status 137. Writes its output to "expected". $1 program, $2 how
+leave() {
+    status=0
+    PROBITY_OUT=$WORK/trace timeout -s KILL 60 "$PROGRAMS/$1" "$2" > expected 2> errors ||
+        status=$?
+}
+
+# $1 program, $2 how, $3 status
+leaves() {
+    fresh
+    leave "$1" "$2"
+    expect "$1 $2: exit status" "$3" "$status"
+    same_hits "$1 $2" trace
+    "$PROBITY" info trace | grep -q 'complete *yes: closed at exit' ||
+        fail "$1 $2: the trace is not closed: $("$PROBITY" info trace | head -n 4)"
+    no_leftovers "$1 $2"
+}
+
+# A signal ends the program while a worker waits. $1 program, $2 signal, $3 status
+waits() {
+    fresh
+    : > expected
+    # A shell's background job ignores SIGINT, which the program would inherit.
+    PROBITY_OUT=$WORK/trace python3 -c 'import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])' "$PROGRAMS/$1" wait > expected 2> errors &
+    local pid=$!
+    until grep -q ready expected; do
+        kill -0 "$pid" 2> /dev/null || break
+        sleep 0.01
+    done
+    kill -s "$2" "$pid"
+    status=0
+    wait "$pid" || status=$?
+    expect "$1: status after SIG$2" "$3" "$status"
+    sed -i /ready/d expected
+    same_hits "$1 SIG$2" trace
+}
+
+for program in last_thread last_thread.shared; do
+    leaves $program alone 0
+    leaves $program workers 0
+    leaves $program raw 0
+    waits $program TERM 143
+    waits $program INT 130
+    for how in stopped restarted failed; do
+        fresh
+        leave $program $how
+        expect "$program $how: exit status" 0 "$status"
+        expect "$program $how: output of the exit handler" 1 "$(grep -c ' 4 10$' expected)"
+    done
+done
+finish

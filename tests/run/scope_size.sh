@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# What FN_FUNC adds to a program's code: a test of the level, and calls that are out of the way. A
+# program that records nothing pays for its size too.
+. "$(dirname "$0")/common.bash"
+FUNCTIONS=20
+
+# $1 the scope or nothing, then flags. Prints the bytes of code, with constants and unwind tables.
+code_bytes() {
+    local scope=$1 i
+    shift
+    {
+        echo '#include <FnTrace.h>'
+        for i in $(seq $FUNCTIONS); do
+            echo "int f$i(int a, int b, int c, int d) { int r = a; $scope
+                __asm__ volatile(\"\" : \"+r\"(r), \"+r\"(b), \"+r\"(c), \"+r\"(d)); return r; }"
+        done
+    } > scopes.c
+    "${CC:-gcc}" -std=gnu11 -I"$SOURCE/include" -DFN_INSTRUMENT "$@" -c scopes.c
+    size scopes.o | awk 'NR == 2 { print $1 }'
+}
+
+# $1 what, $2 the most bytes, $3 the scope, then flags
+adds() {
+    local what=$1 most=$2 scope=$3 plain bytes
+    shift 3
+    plain=$(code_bytes "" "$@")
+    bytes=$((($(code_bytes "$scope" "$@") - plain) / FUNCTIONS))
+    echo "$what, $*: $bytes bytes"
+    [ "$plain" -gt 0 ] && [ "$bytes" -gt 0 ] || fail "$what, $*: not compiled"
+    [ "$bytes" -le "$most" ] || fail "$what, $*: $bytes bytes, at most $most"
+}
+
+for flags in -O2 -Os; do
+    # shellcheck disable=SC2086
+    adds FN_FUNC 240 "FN_FUNC(int, FN_1);" $flags
+    # shellcheck disable=SC2086
+    adds "with return value, 4 ints" 1000 "FN_FUNC_PARAMS(int, r, FN_1, 4, a, b, c, d);" $flags
+done
+finish

@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# Makes the Debian packages libprobity0, libprobity-dev and probity of a build, with the tools of
+# dpkg-dev alone. `make deb` calls it. The result depends on the build only: times are those of
+# packaging/debian/changelog. Usage: tools/build_deb.sh BUILD OUT
+set -eu
+export LC_ALL=C
+umask 022
+cd "$(dirname "$0")/.."
+tree=$PWD
+build=${1:?usage: build_deb.sh BUILD OUT} # as make has it: another name of it has other flags
+mkdir -p "${2:?usage: build_deb.sh BUILD OUT}"
+out=$(realpath "$2")
+work=$out/work
+rm -rf "$work" "$out"/*.deb
+mkdir -p "$work/debian"
+cp "$tree/packaging/debian/control" "$tree/packaging/debian/changelog" "$work/debian/"
+cd "$work"
+
+field() {
+    dpkg-parsechangelog --show-field "$1"
+}
+
+architecture=$(dpkg --print-architecture)
+machine=$(dpkg-architecture -qDEB_HOST_MULTIARCH)
+version=$(field Version)
+SOURCE_DATE_EPOCH=$(date -d "$(field Date)" +%s)
+export SOURCE_DATE_EPOCH
+library=usr/lib/$machine
+
+# $1 package, then what it gets of the installed tree
+take() {
+    local package=$1 path
+    shift
+    for path in "${@#installed/}"; do
+        mkdir -p "$package/$(dirname "$path")"
+        mv "installed/$path" "$package/$path"
+    done
+}
+
+split_installation() {
+    make -s -C "$tree" BUILD="$build" PREFIX=/usr LIBDIR="/$library" \
+        DESTDIR="$work/installed" install
+    mkdir -p installed/usr/share/zsh/vendor-completions
+    mv installed/usr/share/zsh/site-functions/_probity installed/usr/share/zsh/vendor-completions/
+    rmdir installed/usr/share/zsh/site-functions
+    find installed/usr/share/man -type f -exec gzip -9n {} +
+    take libprobity0 installed/"$library"/libprobity{,-print,-functions}.so.*
+    take libprobity-dev usr/include/probity "$library" usr/share/man/man3 \
+        usr/share/man/man7
+    take probity usr/bin usr/share
+    strip --strip-unneeded -R .comment -R .note "libprobity0/$library"/lib*.so.*.*.*
+    strip --strip-unneeded -R .comment -R .note probity/usr/bin/probity
+    strip --strip-debug -R .comment -R .note -D "libprobity-dev/$library"/lib*.a
+    chmod 644 "libprobity0/$library"/lib*.so.*.*.*
+}
+
+# What each package has: copyright, changes, checksums, and the control file with its dependencies.
+# $1 package
+add_metadata() {
+    local package=$1
+    mkdir -p "$package/DEBIAN" "$package/usr/share/doc/$package"
+    cp "$tree/packaging/debian/copyright" "$package/usr/share/doc/$package/"
+    gzip -9nc debian/changelog > "$package/usr/share/doc/$package/changelog.Debian.gz"
+    install -D -m 644 "$tree/packaging/debian/lintian-overrides" \
+        "$package/usr/share/lintian/overrides/$package"
+    (cd "$package" && find usr -type f | sort | xargs md5sum) > "$package/DEBIAN/md5sums"
+    : > debian/files
+    dpkg-gencontrol -p"$package" -P"$package" -Tdebian/substvars
+}
+
+split_installation
+mkdir -p libprobity0/DEBIAN
+printf '%s 0 libprobity0 (>= %s)\n' libprobity "${version%-*}" libprobity-print "${version%-*}" \
+    libprobity-functions "${version%-*}" \
+    > libprobity0/DEBIAN/shlibs
+echo 'activate-noawait ldconfig' > libprobity0/DEBIAN/triggers
+for package in libprobity0 libprobity-dev probity; do
+    : > debian/substvars
+    case $package in
+        libprobity0) dpkg-shlibdeps -Tdebian/substvars "libprobity0/$library"/lib*.so.*.*.* ;;
+        probity) dpkg-shlibdeps -Tdebian/substvars probity/usr/bin/probity ;;
+    esac
+    add_metadata $package
+    find $package -newermt "@$SOURCE_DATE_EPOCH" -print0 |
+        xargs -0r touch --no-dereference --date="@$SOURCE_DATE_EPOCH"
+    dpkg-deb --root-owner-group --build $package "$out/${package}_${version}_$architecture.deb"
+done
+cd "$out"
+rm -rf "$work"

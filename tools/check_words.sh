@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# Looks for phrases that are not plain English in the files that users read. A phrase is on the list
+# only if it is wrong wherever it occurs; extend SCOPE by a directory once that directory is clean.
+# Usage: tools/check_words.sh [ROOT]. Exit status 1 if there are any.
+set -eu
+cd "${1:-$(dirname "$0")/..}"
+
+# Files and directories that are clean.
+SCOPE=(completion man)
+# C files of which only string literals are checked, not comments.
+STRINGS=(src/answers src/base src/cli src/embed src/embed_print src/exports src/format src/log
+    src/page src/print src/reader src/runtime src/store src/writer)
+
+# Extended regular expressions, matched as whole words and without regard to case.
+PHRASES=(
+    'in vain'
+    'for want of'
+    'in want of'
+    'under way'
+    'folders?'
+    'likewise'
+    'let(s|ting)? go of'
+    'so many'
+    'wrong call'
+    'needs a value'
+    'exclude each other'
+    'name(s)? another (file|one)'
+    'make room and'
+    'cannot tell'
+    'this text'
+    'told'
+    'tells'
+    'no order'
+    'there are none'
+    'of use to nobody'
+    'stands? for'
+    'at work on'
+    'sown'
+)
+
+pattern=$(IFS='|'; echo "${PHRASES[*]}")
+failed=0
+
+report() {
+    echo "words: $1" >&2
+    failed=1
+}
+
+# Line by line: a phrase that is split across two lines is
+# not found.
+for place in "${SCOPE[@]}"; do
+    [ -e "$place" ] || continue
+    while IFS= read -r found; do
+        report "$found"
+    done < <(grep -rniEw -- "$pattern" "$place" || true)
+done
+
+# String literals of C, with their file and line.
+strings_of() {
+    grep -nE '"' -- "$1" | grep -vE '^[0-9]+:( \*|/\*|#include)' |
+        sed -E 's/^([0-9]+:)[^"]*/\1/; s/"([^"\\]|\\.)*"/&\x01/g; s/\x01[^"]*/ /g'
+}
+
+for place in "${STRINGS[@]}"; do
+    [ -e "$place" ] || continue
+    while IFS= read -r file; do
+        while IFS= read -r found; do
+            report "$file:$found"
+        done < <(strings_of "$file" | grep -iEw -- "$pattern" || true)
+    done < <(find "$place" -name '*.c' | sort)
+done
+exit "$failed"
