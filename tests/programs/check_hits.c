@@ -98,12 +98,14 @@ static void check_line(const char *line)
     if (wall < newest_wall)
         fault("wall time steps back", newest_wall, wall);
     newest_wall = wall;
+    uint32_t stream_number = (uint32_t)value[2] >> HITS_SEQUENCE_BITS;
+    struct entry *stream = entry_of(streams, value[0], stream_number);
     struct entry *thread = entry_of(threads, value[0], value[1]);
-    if (cpu < thread->newest)
+    /* The first hit of a stream may be that of a new thread with the id of one that has ended. */
+    if (cpu < thread->newest && stream->count > 0)
         fault("CPU time steps back", thread->newest, cpu);
     thread->newest = cpu;
-    uint32_t stream = (uint32_t)value[2] >> HITS_SEQUENCE_BITS;
-    check_place(entry_of(streams, value[0], stream), stream, value[2] & HITS_SEQUENCE_MASK);
+    check_place(stream, stream_number, value[2] & HITS_SEQUENCE_MASK);
 }
 
 static int compare(const void *left, const void *right)
