@@ -4,9 +4,13 @@
 # the end it prints the 20 slowest tests and the time of each group. The last line of its output is
 # "N passed, N failed", with ", N skipped" if tests were skipped; exit status 1 when one failed.
 #
+# Failed tests, if they are few, are run again with nothing beside them: a machine that stands still
+# for a moment can break a measurement. Those that pass then are named as unsteady.
+#
 #   TIER    check or test (default)
 #   BUILD   build directory of the gcc variant; the others are BUILD-clang, BUILD-asan, BUILD-tsan
 #   ONLY    a regular expression: run only the tests whose name (as printed) matches
+#   AGAIN   the largest number of failed tests to run again; 0: none, 6 if not set
 #   CAMPAIGN  yes: scripts also run in the variants that a line "# campaign: tsan" of theirs names
 #
 # The tests: tests/unit/test_*.c (cmocka; in all variants) and the scripts tests/run/*.sh and
@@ -28,6 +32,7 @@ export LOGS RESULTS
 ONLY=${ONLY:-}
 TIER=${TIER:-test}
 CAMPAIGN=${CAMPAIGN:-}
+AGAIN=${AGAIN:-6}
 cores=$(nproc)
 # A warning fails the build here, and only here: users have other compilers. Exported, so that a
 # script that calls make finds nothing to build again.
@@ -126,7 +131,7 @@ script_jobs() {
 # ---- Running ----
 
 run_jobs() {
-    xargs -r -d '\n' -P "$1" -n 1 tools/test_one.sh
+    tee -a "$LOGS/jobs" | xargs -r -d '\n' -P "$1" -n 1 tools/test_one.sh
 }
 
 # Whether that worked. $1 variant, then targets of make. ONLY does not apply: all tests need it.
@@ -167,6 +172,22 @@ run_all() {
     done
 }
 
+# Runs again what failed, without builds. The log of the first run stays beside the second's.
+run_failed_again() {
+    local failed name
+    mapfile -t failed < <(awk '$1 == "fail" && $4 !~ /\/build$/ { print $4 }' "$RESULTS")
+    if [ ${#failed[@]} = 0 ] || [ ${#failed[@]} -gt "$AGAIN" ]; then
+        return 0
+    fi
+    echo "again, with nothing beside them:"
+    for name in "${failed[@]}"; do
+        mv "$LOGS/$name.log" "$LOGS/$name.first.log"
+        sed -i "s,^fail [0-9]* [0-9]* $name ,first 0 0 $name ," "$RESULTS"
+        awk -F '\t' -v name="$name" '$1 == name' "$LOGS/jobs" | head -n 1 > "$LOGS/job"
+        run_jobs 1 < "$LOGS/job"
+    done
+}
+
 # ---- Reporting ----
 
 # Lines "SECONDS CPU_SECONDS NAME": the 20 tests that took longest.
@@ -199,15 +220,19 @@ case $TIER in
     test) run_all ;;
     *) echo "test.sh: no tier '$TIER'; there are check and test" >&2; exit 2 ;;
 esac
+run_failed_again
 print_slowest
 print_groups
-# Once more at the end, where one looks first: what the failed tests said last.
-awk '$1 == "fail" { print $4 }' "$RESULTS" | head -n 5 | while read -r name; do
-    echo "the end of $name:"
-    tail -n 6 "$LOGS/$name.log" | cut -c 1-300 | sed 's/^/    | /'
-done
+# Once more at the end, where one looks first: what the failed tests said last, in both runs.
+awk '$1 == "first" { print $4 ".first" } $1 == "fail" { print $4 }' "$RESULTS" | head -n 8 |
+    while read -r name; do
+        echo "the end of $name:"
+        tail -n 6 "$LOGS/$name.log" | cut -c 1-300 | sed 's/^/    | /'
+    done
 awk '{ passed += $2; failed += $3; skipped += ($1 == "skip") }
      $1 == "fail" { print "failed: " $4 }
+     $1 == "first" { again[$4] }
+     $1 == "pass" && $4 in again { print "unsteady, passed when run again: " $4 }
      $1 == "skip" { print "skipped: " $4 }
      END {
          printf "%d passed, %d failed%s\n", passed, failed, skipped ? ", " skipped " skipped" : ""
