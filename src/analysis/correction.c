@@ -15,7 +15,9 @@ static const struct {
     {PROBITY_COST_VALUES, PROBITY_COST_VALUES_INNER, PROBITY_PART_VALUES_OWN,
      PROBITY_PART_VALUES_CALLER},
     {PROBITY_COST_PROFILED, PROBITY_COST_PROFILED_INNER, PROBITY_PART_PROFILED_OWN,
-     PROBITY_PART_PROFILED_CALLER}};
+     PROBITY_PART_PROFILED_CALLER},
+    {PROBITY_COST_HOOKED, PROBITY_COST_HOOKED_INNER, PROBITY_PART_HOOKED_OWN,
+     PROBITY_PART_HOOKED_CALLER}};
 
 enum { SUBJECTS = sizeof subjects / sizeof *subjects };
 
@@ -91,11 +93,22 @@ static void guess(struct probity_costs *costs, enum probity_cost_part part,
         *range = (struct probity_cost_range){costs->part[like].least, 2 * costs->part[like].most};
 }
 
+struct probity_cost_range probity_cost_hooked(const struct probity_costs *costs,
+                                              enum probity_cost_part plain)
+{
+    struct probity_costs guessed = *costs;
+    enum probity_cost_part part =
+        plain == PROBITY_PART_SCOPE_OWN ? PROBITY_PART_HOOKED_OWN : PROBITY_PART_HOOKED_CALLER;
+
+    guess(&guessed, part, plain);
+    return guessed.part[part];
+}
+
 const char *probity_cost_part_name(enum probity_cost_part part)
 {
     static const char *const names[PROBITY_PARTS] = {
-        "hit",           "scope_own", "scope_caller", "values_own",
-        "values_caller", "message",   "profiled_own", "profiled_caller"};
+        "hit",     "scope_own",    "scope_caller",    "values_own", "values_caller",
+        "message", "profiled_own", "profiled_caller", "hooked_own", "hooked_caller"};
 
     return names[part];
 }

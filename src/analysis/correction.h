@@ -22,6 +22,8 @@ enum probity_cost_part {
     PROBITY_PART_MESSAGE,
     PROBITY_PART_PROFILED_OWN, /* in profile mode */
     PROBITY_PART_PROFILED_CALLER,
+    PROBITY_PART_HOOKED_OWN, /* of a call by the hooks that a compiler inserts */
+    PROBITY_PART_HOOKED_CALLER,
     PROBITY_PARTS
 };
 
@@ -89,6 +91,11 @@ struct probity_corrected probity_correct(uint64_t ns, const struct probity_cost_
 
 /* "hit", "scope_own" ...; as in JSON. */
 const char *probity_cost_part_name(enum probity_cost_part part);
+
+/* The cost of a call by the hooks that a compiler inserts, in the part that `plain` is of a scope:
+ * PROBITY_PART_SCOPE_OWN or PROBITY_PART_SCOPE_CALLER. Where it was not measured, an estimate. */
+struct probity_cost_range probity_cost_hooked(const struct probity_costs *costs,
+                                              enum probity_cost_part plain);
 
 /* Computes the costs of recording from a trace. */
 void probity_costs_of(const struct probity_trace_facts *facts, struct probity_costs *ret_costs);

@@ -44,13 +44,16 @@ void probity_scope_cost_begin(const struct probity_scopes_costs *costs,
 
 /* The cost of a scope with values is between that of a plain one and that of the measured one,
  * which has values at both ends. */
-static struct probity_cost_range part_of(const struct probity_costs *costs, int has_values,
+static struct probity_cost_range part_of(const struct probity_costs *costs,
+                                         const struct probity_scope *scope,
                                          enum probity_cost_part plain,
                                          enum probity_cost_part values)
 {
     struct probity_cost_range range = costs->part[plain];
 
-    if (has_values) {
+    if (scope->function != NULL && scope->function->is_hooked)
+        return probity_cost_hooked(costs, plain);
+    if (scope->has_values) {
         const struct probity_cost_range *other = &costs->part[values];
         range.least = other->least < range.least ? other->least : range.least;
         range.most = other->most > range.most ? other->most : range.most;
@@ -64,9 +67,9 @@ void probity_scope_cost_end(const struct probity_scopes_costs *costs, struct pro
 {
     const struct probity_costs *of = costs_of(costs, scope->trace);
     struct probity_cost_range own =
-        part_of(of, scope->has_values, PROBITY_PART_SCOPE_OWN, PROBITY_PART_VALUES_OWN);
+        part_of(of, scope, PROBITY_PART_SCOPE_OWN, PROBITY_PART_VALUES_OWN);
     struct probity_cost_range rest =
-        part_of(of, scope->has_values, PROBITY_PART_SCOPE_CALLER, PROBITY_PART_VALUES_CALLER);
+        part_of(of, scope, PROBITY_PART_SCOPE_CALLER, PROBITY_PART_VALUES_CALLER);
 
     int is_ordered = scope->function != NULL && scope->function->is_ordered;
     uint64_t early = is_ordered ? 0 : of->early;

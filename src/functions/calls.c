@@ -9,8 +9,10 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <string.h>
 
 #include "base/functions.h"
+#include "base/hooked.h"
 #include "base/os.h"
 #include "functions/arena.h"
 #include "functions/functions.h"
@@ -247,9 +249,9 @@ static inline int is_raised_known(uint32_t *ret_raised)
 
 /* A usual call, below the one around it, of a function that is known: does what enter_unusual()
  * does, in the same order, without a call of another function. */
-void probity_call_enter(uintptr_t function_at, uintptr_t back, uintptr_t from, uintptr_t stack)
+static inline __attribute__((__always_inline__)) void
+enter(int is_on, uintptr_t function_at, uintptr_t back, uintptr_t from, uintptr_t stack)
 {
-    int is_on = probity_scope_is_on(PROBITY_FUNCTIONS_LEVEL);
     uint32_t count = calls.count, depth = probity_scope_depth, in_flight;
     struct probity_site_function *function = probity_function_at_once(function_at);
 
@@ -282,6 +284,11 @@ void probity_call_enter(uintptr_t function_at, uintptr_t back, uintptr_t from, u
     probity_scope_take(depth, 0, 0);
     call->code = code;
     probity_hit(code);
+}
+
+void probity_call_enter(uintptr_t function_at, uintptr_t back, uintptr_t from, uintptr_t stack)
+{
+    enter(probity_scope_is_on(PROBITY_FUNCTIONS_LEVEL), function_at, back, from, stack);
 }
 
 /* Beyond the calls that are kept, each leave is that of the innermost call. */
@@ -406,4 +413,52 @@ void probity_call_leave(uintptr_t function_at, uintptr_t back, uintptr_t from, u
     calls.count = count - 1;
     probity_scope_free(place);
     probity_hit(code + 2);
+}
+
+/* ---- The cost of a call ------------------------------------------------------------------------
+ */
+
+/* In the room of a trial: the thread's own stack of calls, and one for a single call. */
+struct aside {
+    struct calls own;
+    struct call call[1];
+};
+
+_Static_assert(sizeof(struct aside) <= sizeof(uint64_t[PROBITY_HOOKED_ROOM]), "fits in the room");
+
+/* Stands for a function of the program; it is never called. */
+static void function_of_trial(void)
+{
+}
+
+/* A hook for which the functions are on, whatever the level is. */
+static __attribute__((noinline)) void enter_trial(void *function, void *back)
+{
+    enter(1, PROBITY_NUMBER(function), PROBITY_NUMBER(back),
+          PROBITY_NUMBER(__builtin_return_address(0)), PROBITY_NUMBER(PROBITY_FRAME));
+}
+
+int probity_hooked_trial_begin(struct probity_hooked_trial *ret_trial, uint32_t code)
+{
+    static struct probity_site_function function = {.name = "", .file = "", .returns = ""};
+    void *address = (void *)(uintptr_t)function_of_trial;
+    struct aside *aside = (struct aside *)ret_trial->room;
+
+    __atomic_store_n(&function.code, code, __ATOMIC_RELAXED);
+    if (probity_function_put(PROBITY_NUMBER(address), &function) != 0)
+        return -1;
+    /* From now on, usual calls find it without a call. */
+    raised();
+    ret_trial->enter = enter_trial;
+    ret_trial->leave = __cyg_profile_func_exit;
+    ret_trial->function = address;
+    memset(aside, 0, sizeof *aside);
+    aside->own = calls;
+    calls = (struct calls){.call = aside->call};
+    return 0;
+}
+
+void probity_hooked_trial_end(struct probity_hooked_trial *trial)
+{
+    calls = ((const struct aside *)trial->room)->own;
 }

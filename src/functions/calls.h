@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include "probity.h"
+
 /* A call, as the hook that it makes sees it. */
 struct probity_call_site {
     uintptr_t function; /* its address */
@@ -21,5 +23,8 @@ struct probity_call_site {
  * preserve errno. */
 void probity_call_enter(uintptr_t function, uintptr_t back, uintptr_t from, uintptr_t stack);
 void probity_call_leave(uintptr_t function, uintptr_t back, uintptr_t from, uintptr_t stack);
+
+void __cyg_profile_func_enter(void *function, void *back) PROBITY_API;
+void __cyg_profile_func_exit(void *function, void *back) PROBITY_API;
 
 #endif

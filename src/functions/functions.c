@@ -362,7 +362,8 @@ static __attribute__((noinline)) struct probity_site_function *add(struct probit
     return none;
 }
 
-struct probity_site_function *probity_function_find(uintptr_t address)
+/* The place of this address in the table, taken if it has none yet; NULL: there is no room. */
+static inline struct probity_entry *entry_of(uintptr_t address)
 {
     _Static_assert(ENTRIES == 1 << (64 - 46), "probity_entry_place() yields a place in it");
     struct probity_entry *all = table();
@@ -373,13 +374,30 @@ struct probity_site_function *probity_function_find(uintptr_t address)
         if (key == 0 && __atomic_compare_exchange_n(&entry->address, &key, address, 0,
                                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED))
             key = address;
-        if (key != address)
-            continue;
-        struct probity_site_function *function =
-            __atomic_load_n(&entry->function, __ATOMIC_ACQUIRE);
-        return __builtin_expect(function != NULL, 1) ? function : add(entry, address);
+        if (key == address)
+            return entry;
     }
     return NULL;
+}
+
+struct probity_site_function *probity_function_find(uintptr_t address)
+{
+    struct probity_entry *entry = entry_of(address);
+
+    if (entry == NULL)
+        return NULL;
+    struct probity_site_function *function = __atomic_load_n(&entry->function, __ATOMIC_ACQUIRE);
+    return __builtin_expect(function != NULL, 1) ? function : add(entry, address);
+}
+
+int probity_function_put(uintptr_t address, struct probity_site_function *function)
+{
+    struct probity_entry *entry = entry_of(address);
+
+    if (entry == NULL)
+        return -1;
+    __atomic_store_n(&entry->function, function, __ATOMIC_RELEASE);
+    return 0;
 }
 
 static int is_still_loaded(const struct object *object)

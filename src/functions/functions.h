@@ -50,6 +50,10 @@ static inline struct probity_site_function *probity_function_at_once(uintptr_t a
  * async-signal-safe; preserves errno. */
 struct probity_site_function *probity_function_find(uintptr_t address);
 
+/* Makes this the descriptor of an address that the program does not call. Returns 0, or -1 if there
+ * is no room. */
+int probity_function_put(uintptr_t address, struct probity_site_function *function);
+
 /* Libraries may have been unloaded: forgets their functions. Any thread. */
 void probity_functions_unloaded(void);
 

@@ -5,9 +5,6 @@
 #include "functions/calls.h"
 #include "probity_scope.h"
 
-void __cyg_profile_func_enter(void *function, void *back) PROBITY_API;
-void __cyg_profile_func_exit(void *function, void *back) PROBITY_API;
-
 void __cyg_profile_func_enter(void *function, void *back)
 {
     probity_call_enter(PROBITY_NUMBER(function), PROBITY_NUMBER(back),

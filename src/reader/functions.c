@@ -96,7 +96,8 @@ int probity_functions_declare(struct probity_functions *functions, struct probit
                                           .level = payload[8],
                                           .is_cxx = (flags & FLAG_CXX) != 0,
                                           .is_deferred = (flags & FLAG_DEFERRED) != 0,
-                                          .is_ordered = (flags & FLAG_ORDERED) != 0};
+                                          .is_ordered = (flags & FLAG_ORDERED) != 0,
+                                          .is_hooked = (flags & FLAG_ADDRESSED) != 0};
     const char **const texts[FUNCTION_TEXTS] = {&function->name, &function->file,
                                                 &function->signature, &function->returns,
                                                 &function->object};

@@ -99,6 +99,7 @@ struct probity_function {
     uint32_t line, level;
     int is_cxx, is_deferred;
     int is_ordered; /* FN_ORDERED */
+    int is_hooked;  /* recorded by the hooks that a compiler inserts, not by a macro */
     const char *name, *file;
     const char *signature; /* "": not supplied by the compiler (C) */
     const char *returns;   /* its return type as written in the macro, may be "" */

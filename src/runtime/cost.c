@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 
 #include "base/cpu.h"
+#include "base/hooked.h"
 #include "base/os.h"
 #include "base/ticks.h"
 #include "probity_scope.h"
@@ -44,6 +45,7 @@ struct trial {
     struct probity_site_format format;
     struct probity_profile_set *set;
     struct probity_cell cell;
+    struct probity_hooked_trial hooked;
     uint64_t with[WINDOWS], without[WINDOWS], inner[WINDOWS];
 };
 
@@ -187,6 +189,16 @@ static __attribute__((noinline)) void call_profiled(struct trial *trial)
     probity_scope_take(scope.place, minus, scope.mark);
     work(trial);
     probity_scope_leave(&scope);
+}
+
+/* A function that the compiler has put hooks into. The second argument is where it returns to. */
+static __attribute__((noinline)) void call_hooked(struct trial *trial)
+{
+    void *back = __builtin_return_address(0);
+
+    trial->hooked.enter(trial->hooked.function, back);
+    work(trial);
+    trial->hooked.leave(trial->hooked.function, back);
 }
 
 /* ---- Windows -----------------------------------------------------------------------------------
@@ -456,6 +468,23 @@ static void measure_all(struct trial *trial, struct probity_cost *cost)
     state_give(&kept);
 }
 
+/* The hooks put their calls on the stack of scopes, too. */
+static void measure_hooked(struct trial *trial, struct probity_cost *cost)
+{
+    static const struct subject subject = {PROBITY_COST_HOOKED, PROBITY_COST_HOOKED_INNER,
+                                           call_hooked, plain_scope, 2, 1};
+    struct kept kept;
+
+    if (!trial->is_fast || trial->set != NULL || probity_hooked_trial_begin == NULL)
+        return;
+    state_take(trial, &kept);
+    if (probity_hooked_trial_begin(&trial->hooked, CODE) == 0) {
+        measure_subject(trial, &subject, cost);
+        probity_hooked_trial_end(&trial->hooked);
+    }
+    state_give(&kept);
+}
+
 void probity_cost_measure(struct probity_session *session, enum probity_cost_moment moment,
                           struct probity_cost *ret_cost)
 {
@@ -481,6 +510,7 @@ void probity_cost_measure(struct probity_session *session, enum probity_cost_mom
                              : WINDOWS;
         trial_prepare(trial, session, (uint64_t)(at + own_bytes + set_bytes));
         measure_all(trial, ret_cost);
+        measure_hooked(trial, ret_cost);
         munmap(at, bytes);
         uint64_t took = probity_clock_ticks(session->live.clock) - first;
         ret_cost->took_ns = (uint32_t)probity_ns_of_ticks(took, rate);

@@ -105,6 +105,40 @@ counts trace > found
 expect "replaced" "current.so 7" "$(sed 's/+0x[0-9a-f]*//' found |
     awk '{ n += $2 } END { print $1, n }')"
 
+# What a hook costs is measured, and taken off for each call: `leaf` calls nothing. In a program
+# without hooks it is not measured.
+cat > leaf.c << 'END'
+static volatile int sink;
+__attribute__((noinline)) static void leaf(int i)
+{
+    sink = i;
+}
+int main(void)
+{
+    for (int i = 0; i < 20000; i++)
+        leaf(i);
+    return 0;
+}
+END
+"$CC" -O2 -finstrument-functions ${SANITIZE_FLAG:+"$SANITIZE_FLAG"} leaf.c -o leaf
+what="the cost of a hook"
+record ./leaf
+"$PROBITY" info --json trace | jq -r '.[0].overhead | .hooked_own, .hooked_caller |
+    "\(.least_ns) \(.most_ns)"' > ranges
+expect "$what: ranges" 2 "$(grep -cE '^[0-9.]+ [1-9][0-9.]*$' ranges)"
+"$PROBITY" report --json trace | jq -r '.functions[] | select(.name == "leaf") |
+    "\(.calls) \(.self_ns) \(.self_corrected_ns)"' |
+    awk 'NR == FNR { if (FNR == 1) cost = ($1 + $2) / 2; next }
+         { expected = $2 - $1 * cost; if (expected < 0) expected = 0
+           if (expected - $3 > $1 / 100 + 1 || $3 - expected > $1 / 100 + 1)
+               print $3 " instead of " expected }' ranges - > output
+expect "$what" "" "$(cat output)"
+"$PROBITY" report --corrected trace > output
+grep -q "^overhead: a call that the compiler's hooks record adds " output ||
+    fail "$what: expected a line about it"
+PROBITY_OUT=plain "$PROGRAMS/tree"
+expect "$what: without hooks" null "$("$PROBITY" info --json plain | jq '.[0].overhead.hooked_own')"
+
 # Levels switch these functions off. A stripped program has no names, but all calls.
 PROBITY_LEVEL=4 "$PROBITY" record --functions -o low ./calls > out 2> errors ||
     fail "level: $(cat errors)"

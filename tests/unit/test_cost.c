@@ -105,11 +105,40 @@ static void ranges(void **state)
     assert_int_equal(costs.part[PROBITY_PART_PROFILED_OWN].most, 0);
 }
 
+/* A call by a compiler's hooks: as measured, otherwise between one and two scopes. */
+static void hooked(void **state)
+{
+    struct probity_trace_facts facts = {.info.rate = UINT64_C(1) << 32};
+    struct probity_costs costs;
+    struct probity_cost *cost = &facts.cost[PROBITY_COST_START];
+
+    (void)state;
+    *cost = (struct probity_cost){
+        .rows = 2,
+        .row = {{PROBITY_COST_SCOPE, PROBITY_COST_BARE, 20, 16, 4096, 4096},
+                {PROBITY_COST_SCOPE_INNER, PROBITY_COST_BARE, 20, 16, 1024, 1024},
+                {PROBITY_COST_HOOKED, PROBITY_COST_BARE, 20, 16, 9216, 9216},
+                {PROBITY_COST_HOOKED_INNER, PROBITY_COST_BARE, 20, 16, 4096, 4096}}};
+    probity_costs_of(&facts, &costs);
+    assert_int_equal(costs.part[PROBITY_PART_HOOKED_OWN].most, 0);
+    struct probity_cost_range range = probity_cost_hooked(&costs, PROBITY_PART_SCOPE_OWN);
+    assert_int_equal(range.least, 1024 - MARGIN);
+    assert_int_equal(range.most, 2 * (1024 + MARGIN));
+    cost->rows = 4;
+    probity_costs_of(&facts, &costs);
+    range = probity_cost_hooked(&costs, PROBITY_PART_SCOPE_OWN);
+    assert_int_equal(range.least, 4096 - MARGIN);
+    assert_int_equal(range.most, 4096 + MARGIN);
+    range = probity_cost_hooked(&costs, PROBITY_PART_SCOPE_CALLER);
+    assert_int_equal(range.least, 5120 - MARGIN);
+    assert_int_equal(range.most, 5120 + MARGIN);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(comes_back), cmocka_unit_test(longer_rows_are_read),
-        cmocka_unit_test(damage_is_refused), cmocka_unit_test(ranges)};
+        cmocka_unit_test(damage_is_refused), cmocka_unit_test(ranges), cmocka_unit_test(hooked)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -126,7 +126,8 @@ static void put_costs(FILE *stream, const struct probity_trace_facts *facts)
     static const char *const what[PROBITY_PARTS] = {
         " per hit", " in a scope's self time", " in its caller's",
         " in the self time of a scope with values", " in its caller's", " per message",
-        " in a scope's self time", " in its caller's"};
+        " in a scope's self time", " in its caller's",
+        " in the self time of a call that the compiler's hooks record", " in its caller's"};
     struct probity_costs costs;
     const char *name = "overhead";
 

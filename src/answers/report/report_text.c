@@ -452,6 +452,16 @@ static void put_early(FILE *stream, const struct probity_costs *costs)
             (double)costs->early_slow / units, SHORT_CALL * (double)costs->early / units);
 }
 
+static void put_hooked(FILE *stream, const struct probity_costs *costs)
+{
+    if (costs->part[PROBITY_PART_HOOKED_OWN].most == 0)
+        return;
+    put_range(stream, "overhead: a call that the compiler's hooks record adds ",
+              &costs->part[PROBITY_PART_HOOKED_OWN]);
+    put_range(stream, " ns to its self time, ", &costs->part[PROBITY_PART_HOOKED_CALLER]);
+    fputs(" ns to its caller's\n", stream);
+}
+
 void probity_report_put_overhead(FILE *stream, const struct probity_reader *reader)
 {
     struct probity_costs costs;
@@ -472,6 +482,7 @@ void probity_report_put_overhead(FILE *stream, const struct probity_reader *read
         if (costs.part[PROBITY_PART_HIT].most > 0)
             put_range(stream, "; a hit ", &costs.part[PROBITY_PART_HIT]);
         fputs(costs.part[PROBITY_PART_HIT].most > 0 ? " ns\n" : "\n", stream);
+        put_hooked(stream, &costs);
         put_early(stream, &costs);
     }
 }

@@ -30,9 +30,9 @@ struct suggestion {
     int is_cost_known;
 };
 
-static double middle_ns(const struct probity_cost_range *range)
+static double middle_ns(struct probity_cost_range range)
 {
-    return (double)(range->least + range->most) / 2 / 256;
+    return (double)(range.least + range.most) / 2 / PROBITY_COST_UNITS;
 }
 
 /* Of one call; 0: not measured. */
@@ -45,13 +45,14 @@ static double cost_of_call(const struct probity_reader *reader,
     probity_costs_of(probity_reader_facts(reader, function->trace), &costs);
     if (!costs.is_known)
         return 0;
-    const struct probity_cost_range *own = &costs.part[PROBITY_PART_SCOPE_OWN],
-                                    *caller = &costs.part[PROBITY_PART_SCOPE_CALLER];
-    if (is_profiled) {
-        own = &costs.part[PROBITY_PART_PROFILED_OWN];
-        caller = &costs.part[PROBITY_PART_PROFILED_CALLER];
-    }
-    return middle_ns(own) + middle_ns(caller);
+    if (is_profiled)
+        return middle_ns(costs.part[PROBITY_PART_PROFILED_OWN]) +
+               middle_ns(costs.part[PROBITY_PART_PROFILED_CALLER]);
+    if (function->function != NULL && function->function->is_hooked)
+        return middle_ns(probity_cost_hooked(&costs, PROBITY_PART_SCOPE_OWN)) +
+               middle_ns(probity_cost_hooked(&costs, PROBITY_PART_SCOPE_CALLER));
+    return middle_ns(costs.part[PROBITY_PART_SCOPE_OWN]) +
+           middle_ns(costs.part[PROBITY_PART_SCOPE_CALLER]);
 }
 
 /* Bytes of the symbol without a suffix such as ".constprop.0", or of FILE+0xADDRESS; 0 if a rule
@@ -188,7 +189,7 @@ static void put_added(FILE *stream, const struct suggestion *suggestion, double 
 
     probity_report_real_time_text(cost_ns, time);
     probity_report_real_time_text(suggestion->work_ns, work);
-    fprintf(stream, "%" PRIu64 " call%s, at least %s (%.1f %% of %s)", calls,
+    fprintf(stream, "%" PRIu64 " call%s, about %s (%.1f %% of %s)", calls,
             calls == 1 ? "" : "s", time + strspn(time, " "), 100 * cost_ns / suggestion->work_ns,
             work + strspn(work, " "));
 }

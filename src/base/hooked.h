@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * hooked.h: what libprobity-functions, if it is in the program, provides for measuring the cost of
+ * a call by its hooks. The two libraries may be of different builds: any change here needs other
+ * names of the two functions.
+ */
+#ifndef PROBITY_BASE_HOOKED_H
+#define PROBITY_BASE_HOOKED_H
+
+#include <stdint.h>
+
+enum { PROBITY_HOOKED_ROOM = 32 };
+
+struct probity_hooked_trial {
+    void (*enter)(void *function, void *back), (*leave)(void *function, void *back);
+    void *function; /* to be passed to both */
+    uint64_t room[PROBITY_HOOKED_ROOM]; /* of libprobity-functions */
+};
+
+/* From here to the end, this thread's hooks start from an empty stack of calls and record calls of
+ * ret_trial->function with this code. Returns 0, or -1 if that is not possible. Signals must be
+ * blocked. */
+int probity_hooked_trial_begin(struct probity_hooked_trial *ret_trial, uint32_t code)
+    __attribute__((weak, visibility("default")));
+void probity_hooked_trial_end(struct probity_hooked_trial *trial)
+    __attribute__((weak, visibility("default")));
+
+#endif
