@@ -11,6 +11,7 @@
 #include "cli/option.h"
 #include "reader/functions.h"
 #include "symbols/demangle.h"
+#include "symbols/locate.h"
 
 static const struct cli_command *const commands[] = {
     &cli_command_record,
@@ -135,6 +136,7 @@ int main(int argc, char **argv)
     fill_streams();
     cli_memory_init();
     probity_functions_demangle = symbols_demangle;
+    probity_functions_locate = symbols_locate;
     opterr = 0; /* the subcommands report invalid options themselves */
     if (argc < 2) {
         print_overview(stderr);

@@ -5,6 +5,7 @@
  */
 #include "reader/functions.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,10 +21,13 @@ struct probity_function_item {
     struct probity_function_item *next;
     struct probity_function function;
     char *name, *signature; /* demangled, or NULL */
+    char *file;             /* located, or NULL */
     char texts[];
 };
 
 char *(*probity_functions_demangle)(const char *symbol, char **ret_name);
+char *(*probity_functions_locate)(const char *object, const char *symbol, uint64_t address,
+                                  uint32_t *ret_line);
 
 int probity_function_is_whole(const uint8_t *payload, size_t bytes)
 {
@@ -77,8 +81,34 @@ static void demangle(struct probity_function_item *item)
     item->function.is_cxx = 1;
 }
 
+/* A path may hold any byte but zero; text of a trace may hold that too. */
+static void locate(struct probity_function_item *item, const struct probity_text *executable,
+                   uint64_t address)
+{
+    struct probity_function *function = &item->function;
+    char path[PATH_MAX];
+    const char *object = function->object;
+    uint32_t line;
+
+    if (probity_functions_locate == NULL || executable == NULL)
+        return;
+    if (*object == '\0') {
+        if (executable->length == 0 || executable->length >= sizeof path)
+            return;
+        memcpy(path, executable->bytes, executable->length);
+        path[executable->length] = '\0';
+        object = path;
+    }
+    item->file = probity_functions_locate(object, function->symbol, address, &line);
+    if (item->file == NULL)
+        return;
+    function->file = item->file;
+    function->line = line;
+}
+
 int probity_functions_declare(struct probity_functions *functions, struct probity_names *names,
-                              uint32_t trace, const uint8_t *payload, size_t bytes)
+                              uint32_t trace, const struct probity_text *executable,
+                              const uint8_t *payload, size_t bytes)
 {
     if (!probity_function_is_whole(payload, bytes))
         return 0;
@@ -105,9 +135,12 @@ int probity_functions_declare(struct probity_functions *functions, struct probit
     char *to = item->texts;
     for (int text = 0; text < FUNCTION_TEXTS; text++)
         at = take_text(at, &to, texts[text]);
-    item->name = item->signature = NULL;
+    function->recorded_file = function->file;
+    item->name = item->signature = item->file = NULL;
     if (flags & FLAG_ADDRESSED) {
         function->symbol = *function->signature != '\0' ? function->signature : function->name;
+        if (at + 8 <= payload + bytes)
+            locate(item, executable, probity_get_u64(at));
         demangle(item);
     }
     item->next = functions->list;
@@ -198,6 +231,7 @@ void probity_functions_release(struct probity_functions *functions)
         functions->list = item->next;
         free(item->name);
         free(item->signature);
+        free(item->file);
         free(item);
     }
     for (size_t i = 0; i < functions->capacity; i++)

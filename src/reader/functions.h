@@ -22,10 +22,18 @@ struct probity_functions {
  * returns NULL. The tool sets it; NULL: symbols stay as they are. */
 extern char *(*probity_functions_demangle)(const char *symbol, char **ret_name);
 
+/* Finds where a function without a macro is defined, by its object, its symbol and its address in
+ * that file: returns the source file, malloc'ed, and its line, or NULL. The tool sets it; NULL:
+ * such functions have the places that their trace has. */
+extern char *(*probity_functions_locate)(const char *object, const char *symbol, uint64_t address,
+                                         uint32_t *ret_line);
+
 /* Takes the payload of an event FUNCTION: enters it in `names` for its two sites, unless one of
- * them has a name. Returns 0 or PROBITY_ERROR_MEMORY. */
+ * them has a name. executable: path of the program, for functions that are in no other object;
+ * NULL: places are not wanted. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_functions_declare(struct probity_functions *functions, struct probity_names *names,
-                              uint32_t trace, const uint8_t *payload, size_t bytes);
+                              uint32_t trace, const struct probity_text *executable,
+                              const uint8_t *payload, size_t bytes);
 
 /* The same for an event FORMAT. */
 int probity_functions_declare_format(struct probity_functions *functions, const uint8_t *payload,

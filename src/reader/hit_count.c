@@ -73,8 +73,8 @@ static int take_event(struct probity_hit_count *tally, struct probity_thread_fac
     switch (record->kind) {
     case PROBITY_EVENT_THREAD_NAME: return take_name(thread, record);
     case PROBITY_EVENT_FUNCTION:
-        return probity_functions_declare(&tally->functions, &tally->names, 0, record->payload,
-                                         record->payload_bytes);
+        return probity_functions_declare(&tally->functions, &tally->names, 0, NULL,
+                                         record->payload, record->payload_bytes);
     case PROBITY_EVENT_ENTER: tally->enters++; break;
     case PROBITY_EVENT_LEAVE: break;
     case PROBITY_EVENT_HIT_WITH:

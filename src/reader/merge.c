@@ -233,7 +233,8 @@ static int take_declaration(struct probity_trace *trace, const struct probity_re
                                  payload + 10, length);
     }
     if (record->kind == PROBITY_EVENT_FUNCTION)
-        return probity_functions_declare(&trace->functions, &trace->names, trace->number, payload,
+        return probity_functions_declare(&trace->functions, &trace->names, trace->number,
+                                         &trace->facts.info.text[PROBITY_TAG_PROGRAM], payload,
                                          bytes);
     if (record->kind == PROBITY_EVENT_FORMAT)
         return probity_functions_declare_format(&trace->functions, payload, bytes);

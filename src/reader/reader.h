@@ -100,7 +100,8 @@ struct probity_function {
     int is_cxx, is_deferred;
     int is_ordered; /* FN_ORDERED */
     int is_hooked;  /* recorded by the hooks that a compiler inserts, not by a macro */
-    const char *name, *file;
+    const char *name, *file; /* file, line: may come from the program's debugging information */
+    const char *recorded_file; /* file as in the trace */
     const char *signature; /* "": not supplied by the compiler (C) */
     const char *returns;   /* its return type as written in the macro, may be "" */
     const char *object;    /* path of its shared library; "": the executable */

@@ -118,6 +118,7 @@ void symbols_object_close(struct symbols_object *object)
     if (object->session != NULL)
         dwfl_end(object->session);
     free(object->entries);
+    free(object->addresses);
     free(object->path);
     free(object);
 }
@@ -132,14 +133,14 @@ static const char *last_name(const char *path)
 }
 
 /* Where a function is declared. Since DWARF 5 file 0 is the unit's file; older libdw rejects it. */
-static const char *file_of(Dwarf_Die *function)
+const char *symbols_file_of(Dwarf_Die *function)
 {
     const char *path = dwarf_decl_file(function);
     Dwarf_Attribute attribute;
     Dwarf_Word number;
     Dwarf_Die unit;
 
-    if (path == NULL && dwarf_attr(function, DW_AT_decl_file, &attribute) != NULL &&
+    if (path == NULL && dwarf_attr_integrate(function, DW_AT_decl_file, &attribute) != NULL &&
         dwarf_formudata(&attribute, &number) == 0 && number == 0 &&
         dwarf_diecu(function, &unit, NULL, NULL) != NULL)
         path = dwarf_diename(&unit);
@@ -174,7 +175,7 @@ int symbols_object_find(const struct symbols_object *object, const char *name, c
         int declared;
         if (dwarf_offdie(object->dwarf, object->entries[i].offset, &die) == NULL)
             continue;
-        const char *path = file_of(&die);
+        const char *path = symbols_file_of(&die);
         if (path == NULL || strcmp(last_name(path), last_name(file)) != 0 ||
             dwarf_decl_line(&die, &declared) != 0 || declared > line || declared <= nearest)
             continue;
@@ -182,4 +183,90 @@ int symbols_object_find(const struct symbols_object *object, const char *name, c
         *ret_function = die;
     }
     return nearest > 0;
+}
+
+/* ---- By address --------------------------------------------------------------------------------
+ */
+
+static int add_address(struct symbols_object *object, Dwarf_Addr low, Dwarf_Off offset)
+{
+    if (object->address_count == object->address_capacity) {
+        size_t capacity = object->address_capacity > 0 ? 2 * object->address_capacity : 256;
+        struct symbols_address *more =
+            realloc(object->addresses, capacity * sizeof *object->addresses);
+        if (more == NULL)
+            return -1;
+        object->addresses = more;
+        object->address_capacity = capacity;
+    }
+    object->addresses[object->address_count++] = (struct symbols_address){low, offset};
+    return 0;
+}
+
+/* Lambdas are members of types that are local to a function. */
+static int may_contain_functions(int tag)
+{
+    return tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_subprogram ||
+           tag == DW_TAG_lexical_block || tag == DW_TAG_structure_type || tag == DW_TAG_class_type;
+}
+
+/* All functions that have code. Returns -1 if out of memory. */
+static int add_addresses(struct symbols_object *object, Dwarf_Die *parent, int depth)
+{
+    Dwarf_Die child;
+    Dwarf_Addr low;
+    int error = 0;
+
+    if (depth == 0 || dwarf_child(parent, &child) != 0)
+        return 0;
+    do {
+        int tag = dwarf_tag(&child);
+        if (tag == DW_TAG_subprogram && dwarf_entrypc(&child, &low) == 0)
+            error = add_address(object, low, dwarf_dieoffset(&child));
+        if (error == 0 && may_contain_functions(tag))
+            error = add_addresses(object, &child, depth - 1);
+    } while (error == 0 && dwarf_siblingof(&child, &child) == 0);
+    return error;
+}
+
+static int compare_addresses(const void *left, const void *right)
+{
+    const struct symbols_address *a = left, *b = right;
+
+    return a->low < b->low ? -1 : a->low > b->low;
+}
+
+/* In DWARF of a stranger, scopes may be nested without end. */
+static void index_addresses(struct symbols_object *object)
+{
+    enum { DEPTH = 64 };
+    Dwarf_CU *unit = NULL;
+    Dwarf_Half version;
+    uint8_t kind;
+    Dwarf_Die die, subdie;
+    int error = 0;
+
+    object->is_sorted = 1;
+    while (error == 0 && object->dwarf != NULL &&
+           dwarf_get_units(object->dwarf, unit, &unit, &version, &kind, &die, &subdie) == 0) {
+        if (kind == DW_UT_compile)
+            error = add_addresses(object, &die, DEPTH);
+    }
+    if (object->address_count > 1)
+        qsort(object->addresses, object->address_count, sizeof *object->addresses,
+              compare_addresses);
+}
+
+int symbols_object_at(struct symbols_object *object, Dwarf_Addr address, Dwarf_Die *ret_function)
+{
+    struct symbols_address wanted = {address, 0};
+
+    if (!object->is_sorted)
+        index_addresses(object);
+    if (object->address_count == 0)
+        return 0;
+    const struct symbols_address *found =
+        bsearch(&wanted, object->addresses, object->address_count, sizeof wanted,
+                compare_addresses);
+    return found != NULL && dwarf_offdie(object->dwarf, found->offset, ret_function) != NULL;
 }

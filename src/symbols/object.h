@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * object.h: the functions described by the DWARF of one program or library, by name.
+ * object.h: the functions described by the DWARF of one program or library, by name and by address.
  */
 #ifndef PROBITY_SYMBOLS_OBJECT_H
 #define PROBITY_SYMBOLS_OBJECT_H
@@ -14,12 +14,20 @@ struct symbols_entry {
     Dwarf_Off offset;
 };
 
+struct symbols_address {
+    Dwarf_Addr low; /* of the function's first instruction, as linked */
+    Dwarf_Off offset;
+};
+
 struct symbols_object {
     char *path;
     Dwfl *session; /* NULL: nothing could be read */
     Dwarf *dwarf;
     struct symbols_entry *entries; /* sorted by name */
     size_t count, capacity;
+    struct symbols_address *addresses; /* sorted, by the first call of symbols_object_at() */
+    size_t address_count, address_capacity;
+    int is_sorted;
     int is_short; /* the index is incomplete: out of memory */
     struct symbols_object *next;
 };
@@ -32,6 +40,12 @@ struct symbols_object *symbols_object_open(const char *path);
  * above line. Returns 1 or 0. */
 int symbols_object_find(const struct symbols_object *object, const char *name, const char *file,
                         int line, Dwarf_Die *ret_function);
+
+/* The function whose code begins at an address, as linked. Returns 1 or 0. */
+int symbols_object_at(struct symbols_object *object, Dwarf_Addr address, Dwarf_Die *ret_function);
+
+/* The source file of a function, or NULL. */
+const char *symbols_file_of(Dwarf_Die *function);
 
 void symbols_object_close(struct symbols_object *object);
 

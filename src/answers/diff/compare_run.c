@@ -207,7 +207,8 @@ int probity_compare_run_add(struct probity_compare_run *run,
                : PROBITY_ERROR_MEMORY;
 }
 
-/* Makes instances with the same key neighbours, ordered by line. */
+/* Makes instances with the same key neighbours, ordered by line. A place that was found in a
+ * program is not part of the key: the program of one run may have been replaced by now. */
 static int compare_functions(const void *left, const void *right)
 {
     const struct probity_function *a = ((const struct probity_report_function *)left)->function;
@@ -217,16 +218,16 @@ static int compare_functions(const void *left, const void *right)
         return (a == NULL) - (b == NULL);
     int order = strcmp(a->name, b->name);
     order = order != 0 ? order : strcmp(a->signature, b->signature);
-    order = order != 0 ? order : strcmp(base_name(a->file), base_name(b->file));
+    order = order != 0 ? order : strcmp(base_name(a->recorded_file), base_name(b->recorded_file));
     order = order != 0 ? order : strcmp(base_name(a->object), base_name(b->object));
     order = order != 0 ? order : a->line < b->line ? -1 : a->line > b->line;
-    return order != 0 ? order : strcmp(a->file, b->file);
+    return order != 0 ? order : strcmp(a->recorded_file, b->recorded_file);
 }
 
 static int is_same_key(const struct probity_function *a, const struct probity_function *b)
 {
     return strcmp(a->name, b->name) == 0 && strcmp(a->signature, b->signature) == 0 &&
-           strcmp(base_name(a->file), base_name(b->file)) == 0 &&
+           strcmp(base_name(a->recorded_file), base_name(b->recorded_file)) == 0 &&
            strcmp(base_name(a->object), base_name(b->object)) == 0;
 }
 
@@ -270,9 +271,9 @@ static int add_functions(struct probity_compare_run *run, struct probity_report 
         item.instance = is_again ? item.instance + 1 : 0;
         item.name = (char *)(uintptr_t)function->name;
         item.signature = (char *)(uintptr_t)function->signature;
-        item.file = (char *)(uintptr_t)base_name(function->file);
+        item.file = (char *)(uintptr_t)base_name(function->recorded_file);
         item.object = (char *)(uintptr_t)base_name(function->object);
-        item.line = function->line;
+        item.line = function->file == function->recorded_file ? function->line : 0;
         take_values(&functions[i].sums, is_cpu_known, &item);
         error = probity_compare_run_add(run, &item);
     }

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * locate.h: source file and line of functions that a trace knows by their addresses, from the DWARF
+ * of the file that they were loaded from. Only the tool uses it.
+ */
+#ifndef PROBITY_SYMBOLS_LOCATE_H
+#define PROBITY_SYMBOLS_LOCATE_H
+
+#include <stdint.h>
+
+/* The source file as the compiler was given it, malloc'ed, and the line of the function's name.
+ * Returns NULL if the object is not there, has no debugging information, or no function of this
+ * symbol begins at this address: then it is not the file that was recorded. Objects stay open for
+ * later calls. One thread. For probity_functions_locate. */
+char *symbols_locate(const char *object, const char *symbol, uint64_t address, uint32_t *ret_line);
+
+#endif
