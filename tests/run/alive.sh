@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# No live process is taken for dead, and no dead one for live: without a writer thread, in other
-# namespaces, after its first thread has ended, without descriptors, and after exec.
+# A live process is never mistaken for a dead one, nor a dead one for a live one: without a writer
+# thread, in other namespaces, after the first thread has exited, with all descriptors closed, and
+# after exec.
 . "$(dirname "$0")/common.bash"
-# Programs that are killed on purpose, or call exec, leak.
+# Programs that are killed or call exec leak by design.
 export ASAN_OPTIONS=detect_leaks=0
 program=''
 
-# Starts the program and waits until it has recorded; sets $trace. $1: "" or the command that starts
-# it in another namespace; the rest: arguments.
+# Starts the program and waits until it has recorded something; sets $trace. $1: "" or the command
+# that enters another namespace; the rest: arguments.
 start() {
     local inside=$1
     shift
@@ -19,14 +20,14 @@ start() {
     trace=$(timeout 300 cat ready) || fail "$program $*: does not report: $(cat errors)"
 }
 
-# Lets it continue to its end.
+# Releases the program and waits for its exit.
 go_on() {
     timeout 300 bash -c 'echo > go' || fail "$what: does not read"
     wait "$started" || fail "$what: status $?: $(cat errors)"
 }
 
-# $1 namespace command or "", $2 how: the program is live. Process ids in traces are those of the
-# namespace, so they start at 1 in each.
+# Expects the program to be seen as live. $1 namespace command or "", $2 mode. A trace holds the
+# process id inside the namespace, so numbering starts at 1 in each.
 lives() {
     what="$program $2${1:+ under $1}"
     start "$@"
@@ -44,7 +45,7 @@ lives() {
     no_leftovers "$what"
 }
 
-# $1, $2 as above: its spool is dead, and is recovered while others run.
+# Expects the spool to be seen as dead and recovered while other programs run. Arguments as above.
 is_dead() {
     what="$program $2"
     start "$@"
@@ -63,7 +64,7 @@ is_dead() {
     no_leftovers "$what"
 }
 
-# The namespaces that this machine permits.
+# Only the namespaces that this machine allows.
 namespaces=()
 for namespace in "unshare --pid --fork" \
     "unshare --time --fork --monotonic 100000 --boottime 100000"; do
@@ -88,8 +89,8 @@ for program in alive alive.shared; do
     is_dead "" clones
 done
 
-# Wall times of two traces read together equal those of each read alone, whatever offset a namespace
-# gives the other clocks. One program runs while the other waits.
+# Wall times of two traces read together match those of each read alone, even though a time
+# namespace shifts the other clocks. One program runs while the other waits.
 program=alive
 for namespace in ${namespaces[@]+"${namespaces[@]}"}; do
     [[ $namespace == *--time* ]] || continue
@@ -101,7 +102,7 @@ for namespace in ${namespaces[@]+"${namespaces[@]}"}; do
         "$PROBITY" csv --columns tick,wall "$each"
     done | sort > alone
     [ "$(wc -l < alone)" -ge 50 ] || fail "$what: $(wc -l < alone) hits"
-    # The lines through the anchors may differ slightly.
+    # The fitted clock lines may differ by a nanosecond or so.
     "$PROBITY" csv --columns tick,wall "$trace" outside | sort > together
     paste -d, alone together | awk -F, '$1 != $3 || $2 - $4 > 1e-3 || $4 - $2 > 1e-3 { bad++ }
             END { exit bad > 0 }' ||

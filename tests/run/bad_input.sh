@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# What the tool reports for files that are not traces, traces of another version, truncated and
-# damaged ones, and for usage errors.
+# The tool's messages for files that are not traces, for traces of another version, for truncated
+# and damaged traces, and for usage errors.
 # variants: asan
 . "$(dirname "$0")/common.bash"
 
-# $1 what, $2 word in the first line on stderr; then the tool's arguments. Expects one line and the
-# right exit status; a usage error may refer to the help in a second line.
+# $1 description, $2 word in the first line on stderr; then the tool's arguments. Expects one line
+# and the right exit status; a usage error may point to the help in a second line.
 refused() {
     local what=$1 word=$2 status=0 lines
     shift 2
@@ -45,7 +45,7 @@ refused "no trace" "" csv
 refused "probe that is not there" 123456789 csv --probe 123456789 whole
 refused "thread that is not there" 99999999 csv --tid 99999999 whole
 refused "column" sundial csv --columns sundial whole
-# The message lists every column: used together, they are a valid list.
+# The error message lists every column, and the whole list is accepted.
 columns=$("$PROBITY" csv --columns sundial whole 2>&1 |
     sed -n 's/.*(valid: \(.*\))$/\1/p' | tr -d ' ' || true)
 expect "columns" 15 "$(tr ',' '\n' <<< "$columns" | grep -c .)"
@@ -54,7 +54,7 @@ expect "columns of --help" "$columns" "$("$PROBITY" csv --help | tr -d '\n' |
 "$PROBITY" csv --header --columns "$columns" whole | head -n 1 > header || true
 expect "columns, all" "$columns" "$(cat header)"
 
-# A device is written to, and not replaced.
+# A device is written to, not replaced.
 mkfifo pipe
 cat pipe > piped.csv &
 reader=$!
@@ -72,15 +72,15 @@ status=0
 [ "$status" -gt 0 ] && [ "$status" -lt 4 ] || fail "stdout full: status $status"
 expect "stdout full: lines" 1 "$(wc -l < errors)"
 
-# $1 file: its hits are hits of whole.csv, each once, in time order. (Times differ by nanoseconds if
-# later clock readings are missing.)
+# Expects the hits in $1 to be hits of whole.csv, without repeats, in time order. (Times differ by
+# nanoseconds if later clock readings are missing.)
 is_part_of_whole() {
     cut -d, -f1-3 "$1" | sort > sorted.csv
     [ "$(comm -13 whole.sorted sorted.csv | wc -l)" = 0 ] && sort -c -s -t, -k6,6n -k7,7n "$1"
 }
 cut -d, -f1-3 whole.csv | sort > whole.sorted
 
-# Cut anywhere: the output is in order, and the status shows that it is incomplete.
+# Truncated anywhere: the output stays ordered, and the status says that it is incomplete.
 size=$(stat -c %s whole)
 for cut in $(seq 0 13 300) $(seq 301 $((size / 60 + 1)) "$size"); do
     [ "$cut" -lt "$size" ] || continue
@@ -94,7 +94,7 @@ for cut in $(seq 0 13 300) $(seq 301 $((size / 60 + 1)) "$size"); do
     [ "$status" -ge 1 ] && [ "$status" -le 3 ] || fail "check, cut at $cut: status $status"
 done
 
-# One byte changed anywhere: no invented hit, and check detects it.
+# Any single changed byte: no hit is invented, and check notices.
 for place in $(seq 1 $((size / 80 + 1)) "$size"); do
     [ "$place" -lt "$size" ] || continue
     cp whole changed

@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# If recording is not possible, the program prints at most one line and otherwise behaves as without
-# recording; what was recorded before stays readable.
+# When recording is not possible, the program prints at most one line and otherwise runs as if not
+# traced; what was recorded before stays readable.
 # variants: clang
 . "$(dirname "$0")/common.bash"
 
-# Runs "hostile go_on", which must not notice. $1 what, $2 word expected in the line on stderr, $3
-# ...
+# Runs "hostile go_on", which must not notice. $1 description, $2 word expected on stderr, $3 ...
 unnoticed() {
     local what=$1 word=$2 hits=$3 status=0
     shift 3
@@ -51,7 +50,7 @@ quiet "taken name"
 PROBITY_OUT=$WORK/kept PROBITY_OVERWRITE=1 "$PROGRAMS/hostile" go_on 1000 > output 2> errors || true
 expect "overwritten" 3000 "$("$PROBITY" csv kept | wc -l)"
 
-# The spool directory: missing, a file, a link, open to others, owned by another user.
+# Spool directories that are missing, a file, a link, open to others, or owned by another user.
 fresh
 unnoticed "spool: missing" "none/below" 20000 "${out[@]}" PROBITY_SPOOL_DIR=/dev/shm/none/below
 touch file
@@ -81,8 +80,8 @@ for setting in PROBITY_MODE=blok PROBITY_WALL_TIME=2 PROBITY_CPU_TIME=yes PROBIT
     nothing_made "$setting"
 done
 
-# A limit or a full disk cuts off the trace during recording: the contents of trace and spool are
-# readable from the first hit on without a gap.
+# A size limit or a full disk truncates the trace during recording: trace and spool together are
+# readable without a gap from the first hit on.
 readable() {
     local status=0
     "$PROBITY" csv "$1" > csv.out 2> csv.err || status=$?
@@ -111,7 +110,7 @@ if mounts; then
         env "PROBITY_OUT=$WORK/full/trace"
     readable trace "full disk"
 
-    # Full before the first byte: the name can still be created.
+    # The disk is full before the first byte, but the name can still be created.
     fresh
     mkdir full
     # shellcheck disable=SC2016
@@ -130,7 +129,7 @@ if mounts; then
         env "PROBITY_OUT=$WORK/trace" "PROBITY_SPOOL_DIR=$WORK/full"
     nothing_made "small spool"
 
-    # Without a usable /dev/shm, the spool is next to the trace.
+    # Without a usable /dev/shm, the spool goes next to the trace.
     fresh
     # shellcheck disable=SC2016
     without_shm='mount -t tmpfs -o size=64k none /dev/shm && "$@"'

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# `probity blocks`: compares every number with one computed by awk from the output of `probity csv`,
-# and percentiles with sorted times; filters, sort orders, output formats.
+# `probity blocks`: checks every number against awk's result from `probity csv`, and percentiles
+# against sorted times; filters, sort orders, output formats.
 # variants: clang asan
 # campaign: tsan
 . "$(dirname "$0")/computed.bash"
 . "$(dirname "$0")/common.bash"
 
-# $1 what, $2 status, $3 command; then its arguments. Writes "output" and "errors".
+# $1 description, $2 status, $3 command; then its arguments. Writes "output" and "errors".
 tool() {
     local what=$1 expected=$2 status=0
     shift 2
@@ -43,7 +43,7 @@ sums_of_csv() {
     fields | awk -F '\t' '{ print $1, $6, $7, $8, $9, $10, $11, $12, $16 }' | sort
 }
 
-# CSV fields, with their quotes, separated by tabs and preceded by the pair.
+# CSV fields with their quotes, tab-separated, after the name of the pair.
 fields() {
     awk 'NR > 1 {
         n = 0
@@ -58,13 +58,13 @@ fields() {
     }' output
 }
 
-# $1 what; further: arguments for both commands
+# $1 description; the rest: arguments for both commands
 same_sums() {
     local what=$1
     shift
     blocks_of "$@"
     sums_of > expected
-    # These times are those of hits; --from and --to of blocks are probes.
+    # `csv` filters by the time of hits; --from and --to of `blocks` name probes.
     set -- "${@/#--from/--since}"
     set -- "${@/#--to/--until}"
     # shellcheck disable=SC2086
@@ -111,7 +111,7 @@ fields | awk -F '\t' '{ print $2, $4 }' | sort -u > names
 expect "name of a probe" "2 two" "$(sed -n '/^2 /p' names | xargs)"
 expect "no name of others" 1 "$(grep -c 'two$' names)"
 
-# The slowest: its start and its thread.
+# The slowest span: its start and thread.
 tid=$(fields | awk -F '\t' 'NR == 1 { print $19 }')
 at=$(fields | awk -F '\t' 'NR == 1 { print $17 }')
 from=$(fields | awk -F '\t' 'NR == 1 { print $2 }')
@@ -131,7 +131,7 @@ tool "two traces" 0 blocks --csv walk hello
 expect "calls of both" "$(("$("$PROBITY" csv walk hello | wc -l)" - 5))" \
     "$(fields | awk -F '\t' '{ sum += $6 } END { print sum }')"
 
-# Selected pairs: from each hit of the first to the next hit of the second.
+# Selected pairs: from each hit of the first probe to the next hit of the second.
 chosen() {
     BEGINS=${1:+ ${1//,/ } } ENDS=${2:+ ${2//,/ } } CHOICE="${1:+--from $1} ${2:+--to $2}" \
         same_sums "from '$1' to '$2'" "${@:3}" walk
@@ -156,7 +156,7 @@ tool "no such probe" 1 blocks --from 1 --to 77 walk
 tool "no such blocks" 1 blocks --from 1 --to 2 --until 0 walk
 grep -q '^no matching blocks' output || fail "blocks of nothing: $(cat output)"
 
-# By thread: the same as for each thread alone.
+# By thread: the same numbers as for each thread alone.
 blocks_of walk
 sed -E 's/^(.*);(.*);(.*);(.*);(.*);.*$/\5 \1;\5 \2;\3;\4/' blocks > of_threads
 mv of_threads blocks
@@ -170,7 +170,7 @@ tool "by thread, text" 0 blocks --by-thread -n 1 walk
 expect "a line for each thread" "$("$PROBITY" csv --columns tid walk | sed 1d | sort -u | wc -l)" \
     "$(grep -cE '^ +[0-9]+ .* [0-9]+( [a-z].*)?$' <(sed '1,2d; /^$/,$d' output))"
 
-# The slowest of each: times, starts and threads, slowest first.
+# The slowest spans of each pair: times, starts and threads, slowest first.
 blocks_of walk
 sort -t ';' -k1,2 -k3,3nr -s blocks | awk -F ';' '++rank[$1 ";" $2] <= 3 {
     print $1 ";" $2, rank[$1 ";" $2], $6, $3, $4, $5 }' > expected
@@ -193,7 +193,7 @@ for block in json.load(sys.stdin)["blocks"]:
 ' < output || fail "JSON of the slowest and of threads"
 tool "too many" 2 blocks --slowest 1001 walk
 
-# Sort orders: largest first; all rows are present.
+# Sort orders: largest first, and no row is lost.
 column=5
 for key in calls probability total cpu off-cpu min mean p50 p90 p99 max; do
     column=$((column + 1))
@@ -233,14 +233,14 @@ for block in csv.DictReader(sys.stdin):
 [ -s found ] || fail "no blocks in JSON"
 cmp -s expected found || fail "CSV (<) and JSON (>): $(diff expected found | head -n 5)"
 
-# CPU times that were not recorded are unknown rather than 0.
+# CPU times that were not recorded are unknown, not 0.
 PROBITY_CPU_TIME=0 PROBITY_OUT=$WORK/timeless "$BUILD/examples/hello" > /dev/null
 tool "no CPU time" 0 blocks --csv timeless
 expect "CPU times" "" "$(fields | awk -F '\t' '{ print $9 $10 }' | xargs)"
 tool "no CPU time: JSON" 0 blocks --json timeless
 grep -q '"cpu_ns": null, "off_cpu_ns": null' output || fail "no null in: $(cat output)"
 
-# A site named 3, and probe 3.
+# A site named "3" is not the same as probe 3.
 PROBITY_OUT=$WORK/alike "$PROGRAMS/blocks" alike
 tool "alike" 0 blocks --csv --sort calls alike
 expect "alike" "3,3,3,0,1 3,3,2,1,0" "$(awk -F , 'NR > 1 {
@@ -250,7 +250,7 @@ expect "alike: slowest" "0,1 1,0" "$(awk -F , 'NR > 1 { print $(NF - 1) "," $NF 
 tool "alike: text" 0 blocks alike
 grep -q " 3 -> '3'\$" output && grep -q " '3' -> 3\$" output || fail "alike: $(cat output)"
 
-# Corrected times equal those of the CSV; a minimum below its error is marked.
+# Corrected times equal those in the CSV; a minimum smaller than its error is marked.
 tool "corrected: CSV" 0 blocks --csv walk
 awk -F '\t' '{ print $8, $23, $24, ($23 < $24) }' <(fields) > expected
 tool "corrected" 0 blocks --corrected walk

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Traces with valid checksums that are made to do harm, and files that are not traces: each command
-# ends, with CPU time and memory limited by the size of the file, not by what it claims. COUNT: the
+# Malicious traces with valid checksums, and files that are not traces: each command ends within CPU
+# and memory limits derived from the size of the file, not from what the file claims. COUNT: the
 # number of scopes, threads, names ... in a trace.
 # variants: gcc
 # timeout: 1800
@@ -13,7 +13,7 @@ commands=("csv" "log" "report --json" "report --corrected" "info" "check" "tree 
 for format in chrome speedscope callgrind folded graphviz perfetto pprof otlp; do
     commands+=("export --format $format")
 done
-if [ "$count" -le 5000 ]; then # the short version: one command for each kind of code
+if [ "$count" -le 5000 ]; then # short run: one command per kind of code
     commands=("csv" "log" "report --corrected" "info" "check" "tree" "blocks" "model" "view -o -"
         "export --format chrome")
 fi
@@ -45,7 +45,8 @@ for kind in $("$PROGRAMS/gen_adversarial_traces_internal" list); do
     rm "$kind"
 done
 
-# Keys chosen to collide cost no more than others. $1 kind of trace, $2 command
+# Keys chosen to collide cost no more than others. Prints the fastest run in ms. $1 kind of trace,
+# $2 command
 least_ms() {
     local status ms rest least=999999
     for _ in 1 2 3; do
@@ -69,7 +70,7 @@ for kind in sites threads; do
 done
 rm plain colliding
 
-# Files that are not traces are rejected or read, and never waited for.
+# Files that are not traces are rejected or read; the tool never blocks on them.
 : > nothing
 mkdir directory
 mkfifo pipe

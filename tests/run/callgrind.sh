@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Compares the call counts of `probity report` with those of valgrind's callgrind, for the same run
-# of two real programs: the example web server, and the tool itself writing a CSV. Every function in
-# a copy of their sources is instrumented and compiled without inlining.
+# Compares the call counts of `probity report` with valgrind's callgrind, for the same run of two
+# real programs: the example web server, and the tool itself writing a CSV. All functions in a copy
+# of their sources are instrumented and compiled without inlining.
 # variants: gcc
 # timeout: 1800
 . "$(dirname "$0")/common.bash"
@@ -11,11 +11,10 @@ for tool in valgrind curl; do
     command -v $tool > /dev/null || { echo "no $tool here"; exit 77; }
 done
 
-# Copies directory $1 of the tree to ./$1. In this tree, a brace alone in the first column always
-# begins a function body. The tool's own macros for scopes are renamed in the copy, which uses those
-# of FnTrace.h instead, and the server's own counts are left out. error.c is not instrumented: the
-# program's copy of its functions takes precedence over the library's, which calls them while
-# recording starts.
+# Copies directory $1 of the tree to ./$1. In this tree, a lone brace in the first column always
+# opens a function body. The tool's own scope macros are renamed in the copy, which uses those of
+# FnTrace.h, and the server's own counts are removed. error.c is not instrumented: the program's
+# copy would override the library's functions, which the library calls while recording starts.
 instrument() {
     local source
     mkdir -p "$1"
@@ -43,9 +42,9 @@ build() {
         $libraries
 }
 
-# Lines "FILE:FUNCTION CALLS" from a callgrind file, for functions below this directory. Names are
-# given once, with a number; a called function is in the file of the call (fl, fi, fe) unless cfi or
-# cfl names another.
+# Lines "FILE:FUNCTION CALLS" from a callgrind file, for functions below this directory. A name is
+# spelled out only once and then referred to by number; a callee is in the file of its caller (fl,
+# fi, fe) unless cfi or cfl gives another.
 callgrind_counts() {
     awk -v directory="$PWD/" '
         function name_of(text, names,    number) {
@@ -70,7 +69,7 @@ callgrind_counts() {
         END { for (key in calls) print key, calls[key] }' "$1" | LC_ALL=C sort
 }
 
-# The same from a trace: the report has one function per line.
+# The same from a trace: the report has one line per function.
 report_counts() {
     "$PROBITY" report --json "$1" > report.json || fail "$1: no report"
     awk -v directory="$PWD/" '
@@ -87,7 +86,7 @@ report_counts() {
         LC_ALL=C sort
 }
 
-# $1 what, $2 trace, $3 callgrind file, $4 least number of functions
+# $1 description, $2 trace, $3 callgrind file, $4 minimum number of functions
 same_counts() {
     callgrind_counts "$3" > counts.callgrind
     report_counts "$2" > counts.report
@@ -124,7 +123,7 @@ check_server() {
     same_counts "server" server.probity server.callgrind 40
 }
 
-# In a subshell, which valgrind replaces.
+# In a subshell, because it execs valgrind.
 run_tool() {
     (PROBITY_OUT=tool.probity under_callgrind tool.callgrind ./tool csv logger.probity)
 }

@@ -1,7 +1,6 @@
-# Shared by scripts that compare results of the tool with what awk computes from the output of
-# `probity log`. Sourced after common.bash.
+# Compares the tool's results with what awk computes from `probity log`. Sourced after common.bash.
 
-# $1 what, $2 status, $3 command; then its arguments. Writes "output" and "errors".
+# $1 description, $2 status, $3 command; then its arguments. Writes "output" and "errors".
 tool() {
     local what=$1 expected=$2 status=0
     shift 2
@@ -9,8 +8,8 @@ tool() {
     expect "$what: status ($(cat errors))" "$expected" "$status"
 }
 
-# Calls in the log of a trace: "TID ENTER LEAVE TIMED NAME NUMBER", in ns, numbered as they begin;
-# pauses go to the file "pauses": "TID FROM TO".
+# Calls in the log of a trace: "TID ENTER LEAVE TIMED NAME NUMBER", in ns, numbered in order of
+# entry. Pauses go to the file "pauses": "TID FROM TO".
 calls_of() {
     : > pauses
     "$PROBITY" log --time=relative "$1" 2> /dev/null | awk '
@@ -27,7 +26,7 @@ calls_of() {
             indent = match(text, /[^ ]/) - 1
             text = substr(text, indent + 1)
         }
-        # A call left by a jump is inside its callers, whatever time the log gives it.
+        # A call left by a jump ends within its callers, whatever its logged time.
         text ~ /^elapsed:/ { next }
         text ~ /^leave; \(unwound\)/ { jumped[tid, ++jumps[tid]] = indent; next }
         { for (; jumps[tid] > 0; jumps[tid]--) put(tid, jumped[tid, jumps[tid]]) }
@@ -49,8 +48,8 @@ calls_of() {
         }'
 }
 
-# From such calls, sorted by thread and enter, longest first: "path NAME;NAME CALLS TOTAL SELF" and
-# "function NAME CALLS TOTAL SELF ELAPSED". Nesting is determined by time, or by number if a call
+# Reads such calls sorted by thread and enter, longest first, and prints "path NAME;NAME CALLS TOTAL
+# SELF" and "function NAME CALLS TOTAL SELF ELAPSED". Nesting follows time, or the number if a call
 # took no time.
 sums_of() {
     sort -k1,1n -k2,2n -k3,3nr -k6,6n | awk '

@@ -1,4 +1,4 @@
-# Shared by the scripts in this directory. Sourced; tools/test.sh sets PROBITY (the tool) and BUILD.
+# Shared by all scripts in this directory. Sourced; tools/test.sh sets PROBITY (the tool) and BUILD.
 set -eu
 # shellcheck disable=SC2034 # for the scripts
 SOURCE=$(cd "$(dirname "$0")/../.." && pwd)
@@ -8,33 +8,33 @@ SPOOL=$(mktemp -d /dev/shm/probity-test.XXXXXX)
 export PROBITY_SPOOL_DIR=$SPOOL
 unset PROBITY_OUT
 failures=0
-# For programs that a test compiles itself, because the libraries they link with are sanitized.
+# For programs that a test compiles itself and links with sanitized libraries.
 # shellcheck disable=SC2034
 SANITIZE_FLAG=${SANITIZE:+-fsanitize=$SANITIZE}
-# A background subshell that is killed before it has reset the trap runs it, too.
+# The trap also runs in a background subshell that is killed before it has reset the trap.
 trap '[[ $BASHPID != $$ ]] || rm -rf "$WORK" "$SPOOL"' EXIT
 cd "$WORK"
 
 fail() {
     echo "FAILED: $*" >&2
     failures=$((failures + 1))
-    # Callers that only need to know whether a test fails need not wait for its end.
+    # A caller that only asks whether a test fails need not wait for the rest.
     [ -z "${STOP_AT_FIRST:-}" ] || exit 1
 }
 
-# Whether this job is still running. After its end, its process id may belong to another process, so
-# `kill -0` would prove nothing and a signal would hit that process.
+# Whether this job is still running. `kill -0` cannot answer that: once the job has ended, its
+# process id may belong to another process, which a signal would hit.
 is_running() {
     [[ $'\n'$(jobs -r -p)$'\n' == *$'\n'"$1"$'\n'* ]]
 }
 
-# $1 signal, $2 a job; fails if the job has ended.
+# Fails if the job has ended. $1 signal, $2 job
 signal_job() {
     is_running "$2" && kill -s "$1" "$2"
 }
 
-# Waits until a command succeeds. $1 a job whose end stops the waiting, then the command. There is
-# no other limit than the test's own, because a machine may be arbitrarily slow.
+# Waits until a command succeeds. $1 a job whose end also ends the wait, then the command. The only
+# time limit is that of the test, because a machine may be arbitrarily slow.
 wait_until() {
     local job=$1
     shift
@@ -44,25 +44,25 @@ wait_until() {
     done
 }
 
-# $1 file, $2 number of lines that it must have, $3 a regular expression that they match
+# $1 file, $2 minimum number of lines, $3 regular expression that they match
 has_lines() {
     [ -e "$1" ] && [ "$(grep -c -- "${3:-}" "$1")" -ge "$2" ]
 }
 
-# $1 what, $2 expected, $3 found
+# $1 description, $2 expected, $3 found
 expect() {
     [ "$2" = "$3" ] || fail "$1: expected '$2', found '$3'"
 }
 
-# Whether the thread sanitizer does not support the next part, which is then skipped. $1 what, $2
-# why
+# Whether to skip the next part because the thread sanitizer does not support it. $1 description, $2
+# reason
 unfollowed() {
     [ "${VARIANT:-gcc}" = tsan ] || return 1
     echo "left out under the thread sanitizer: $1: $2"
 }
 
-# The file "expected" (what the program reports to have recorded) and the given traces must agree,
-# hit by hit. $1 what; CHECK: options of check_hits
+# The file "expected" (what the program says it recorded) and the given traces must agree, hit by
+# hit. $1 description; CHECK: options of check_hits
 same_hits() {
     local what=$1
     shift
@@ -85,12 +85,12 @@ no_leftovers() {
     [ -z "$left" ] || fail "$1: remaining spool files: $left"
 }
 
-# $1 what: at most one line on stderr (file "errors")
+# $1 description: at most one line on stderr (file "errors")
 quiet() {
     [ "$(wc -l < errors)" -le 1 ] || fail "$1: more than one line on stderr: $(cat errors)"
 }
 
-# Whether the file system of the working directory supports unnamed files.
+# Whether the working directory's file system supports unnamed files (O_TMPFILE).
 has_unnamed_files() {
     python3 -c 'import os; os.close(os.open(".", os.O_TMPFILE | os.O_RDWR, 0o600))' 2> /dev/null
 }
@@ -99,7 +99,7 @@ fresh() {
     rm -rf "${WORK:?}"/* "${SPOOL:?}"/*
 }
 
-# Sets "port" once the example web server, job $1, has printed its address to the file "server.out".
+# Waits for the example web server, job $1, to print its address to "server.out"; sets "port".
 await_port() {
     wait_until "$1" has_lines server.out 1 '^listening on 127.0.0.1:' || true
     # shellcheck disable=SC2034 # for the scripts

@@ -1,9 +1,8 @@
-# The contents of traces, computed from the output of `probity log` and `probity csv`. Sourced
-# before common.bash.
+# Computes the contents of traces from `probity log` and `probity csv`. Sourced before common.bash.
 
-# "NAME TOTAL SELF CPU" of all calls in the traces, in ns: the file "calls". The times of a call are
-# printed one level deeper than the call, which is then the last line on its own level. UNLIKE:
-# names to leave out.
+# Writes "NAME TOTAL SELF CPU" in ns for all calls in the traces to the file "calls". The log prints
+# a call's times one level deeper than the call, which is then the last line of its level.
+# UNLIKE: names to leave out.
 calls_of() {
     "$PROBITY" log "$@" 2> log.errors | awk -v unlike="${UNLIKE:-none}" '
         function ns(value, unit) {
@@ -29,17 +28,17 @@ calls_of() {
     [ -s calls ] || fail "no calls in $*"
 }
 
-# Prints the times of the hits at one and three quarters of a trace, as option values.
+# Prints the times of the hits a quarter and three quarters into a trace, as option values.
 middle_of() {
     "$PROBITY" csv --columns wall "$1" |
         awk '{ at[NR] = $1 } END { print "@" at[int(NR / 4)], "@" at[int(NR * 3 / 4)] }'
 }
 
-# Converts lines of CSV to "FROM;TO;WALL;CPU;THREAD;AT" for each span between probes, in ns: the
-# file "blocks". The probe is last on a line, because its name may contain commas. Seconds count
-# from the first hit, so that sums are exact. BEGINS and ENDS: space-separated probes at which spans
-# begin and end, or empty for all; if a span begins again before its end, its first beginning is on
-# a line "FROM;-".
+# Converts CSV lines to "FROM;TO;WALL;CPU;THREAD;AT" in ns, one for each span between probes: the
+# file "blocks". The probe is the last column, because its name may contain commas. Seconds count
+# from the first hit, so that sums are exact. BEGINS and ENDS: space-separated probes that begin and
+# end spans, or empty for all. A span that begins again before its end gives a line "FROM;-" for its
+# first beginning.
 blocks_of() {
     "$PROBITY" csv --columns tid,thread,cpu_s,cpu_ns,wall_s,wall_ns,probe "$@" 2> errors |
         awk -v begins="${BEGINS:-}" -v ends="${ENDS:-}" '

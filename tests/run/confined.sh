@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# The writer thread has given up all rights that it does not need, and the program keeps all of
-# them: its rights, its ways of giving them up, its filters. The system call filter of the writer
-# thread is optional.
+# The writer thread drops every privilege that it does not need, and the program keeps all of its
+# own: capabilities, ways to drop them, filters. The writer's system call filter is optional.
 # variants: clang
 . "$(dirname "$0")/common.bash"
 
-# The output has a line. $1 what, $2 expected line
+# Expects a line in the output. $1 description, $2 line
 says() {
     grep -qxF "$2" out || fail "$1: no line '$2': $(tr '\n' ';' < out)"
 }
@@ -17,7 +16,7 @@ look() {
         fail "$1 $2: status $?: $(cat errors)"
     says "$1 $2" "looked 1"
     says "$1 $2" "NoNewPrivs: 1"
-    # setgid, setuid and mlock: libc ends a program whose threads cannot all change their user.
+    # setgid, setuid and mlock: libc aborts a program if not all of its threads can change user.
     local bits
     bits=$((0x$(sed -n 's/^CapPrm: //p' out) & ~0x40c0))
     expect "$1 $2: capabilities that are too many" 0 "$bits"
@@ -39,7 +38,7 @@ for program in confined confined.shared; do
     says "$program" "writer: file 0, socket 0, signal 0"
 done
 
-# What the writer thread does besides writing: log, summary, levels, CSV.
+# Everything else the writer thread does besides writing: log, summary, levels, CSV.
 for out in trace trace.csv; do
     fresh
     for writer in thread confined; do

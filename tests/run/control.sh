@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Start, stop, flush, modes, clocks, names and ids: counts are exact.
+# Start, stop, flush, modes, clocks, names and ids: the counts are exact.
 # variants: asan tsan clang
 . "$(dirname "$0")/common.bash"
 
@@ -18,14 +18,14 @@ for program in control control.shared; do
     expect "restart: traces" 20 "$(find . -name 'trace*' | wc -l)"
     no_leftovers restart
 
-    # All of them are kept, and nothing is reported for names that the program itself has used.
+    # Every recording is kept, and names that the program itself has used cause no message.
     fresh
     run $program restart_unnamed 120
     same_hits "$program restart unnamed" "$program".*.probity
     expect "restart unnamed: traces" 120 "$(find . -name '*.probity' | wc -l)"
     expect "restart unnamed: stderr" "" "$(cat errors)"
     no_leftovers "restart unnamed"
-    # One line reports which name is used instead of those already taken.
+    # One line names the replacement for a name that is taken.
     fresh
     touch trace
     PROBITY_OUT=trace run $program restart_unnamed 3
@@ -33,7 +33,7 @@ for program in control control.shared; do
     same_hits "$program restart, name taken" trace.*
     expect "restart, name taken: traces" 3 "$(find . -name 'trace.*' | wc -l)"
 
-    # Each trace has a part of each stream without a gap while two threads continue to probe.
+    # Each trace has a gapless part of each stream while two threads keep probing.
     fresh
     run $program restart_beside 30
     for trace in trace*; do
@@ -50,7 +50,7 @@ for program in control control.shared; do
 
     fresh
     PROBITY_OUT=$WORK/trace PROBITY_MODE=drop run $program fast 3000000
-    # A hit after lost ones has no predecessor.
+    # A hit after lost hits has no predecessor.
     losses=$("$PROBITY" log trace 2> log.err | grep -c 'records lost here' || true)
     "$PROBITY" csv trace > csv.out 2> csv.err || [ $? = 3 ]
     recorded=$(wc -l < csv.out)
@@ -100,7 +100,7 @@ for program in control control.shared; do
     PROBITY_OUT=$WORK/trace PROBITY_WALL_TIME=0 run $program fast 1000
     "$PROBITY" csv trace | awk -F, '$6 != "" || $7 != "" || $4 == "" { exit 1 }' ||
         fail "$program: wall time was switched off"
-    # A sanitizer reads clocks itself, using the counter.
+    # Sanitizers read clocks, too, and go through the counter.
     if [ "${VARIANT:-gcc}" != asan ] && [ "${VARIANT:-gcc}" != tsan ]; then
         fresh
         run $program without_counter 100000
@@ -108,7 +108,7 @@ for program in control control.shared; do
     fi
 done
 
-# Without PROBITY_OUT and a start: no file, no thread, no spool.
+# Without PROBITY_OUT and without a start there is no file, thread or spool.
 fresh
 "$PROGRAMS/control" fast 1000 > /dev/null
 expect "off: files" "" "$(find "$WORK" "$SPOOL" -mindepth 1)"
@@ -118,7 +118,7 @@ if [ -n "$strace" ] && [ "${VARIANT:-gcc}" = gcc ]; then
     if grep -E 'clone|open.*(probity|shm)' calls; then fail "off: see above"; fi
 fi
 
-# The tool is not traced, whatever the environment says.
+# The tool is never traced, whatever the environment.
 fresh
 PROBITY_OUT=$WORK/trace "$PROBITY" --version > /dev/null
 expect "the tool itself: files" "" "$(find "$WORK" "$SPOOL" -mindepth 1)"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Times less recording overhead: for functions that take 0 and 100 ns, compares the medians of many
-# short runs with the true time; and compares the rest with an awk program that uses the counts of
-# calls and the ranges printed by `probity info`.
+# Times less recording overhead. For functions that take 0 and 100 ns, the medians of many short
+# runs must be close to the true time; everything else is compared with awk, which uses the call
+# counts and the ranges printed by `probity info`.
 # variants: clang
 . "$(dirname "$0")/common.bash"
 BENCH=$(cd "$OLDPWD" && cd "$(dirname "$0")/../../bench" && pwd)
 
-# Other load on the machine can only make the medians worse: one good try in three is enough,
-# because an error in the correction itself would show in all of them.
+# Other load can only make the medians worse, so one good run in three is enough: an error in the
+# correction itself would show in all of them.
 for try in 1 2 3; do
     bash "$BENCH/corrected.sh" "$BUILD" 21 > rows
     wrong=$(awk -F '\t' '$3 ~ /^(empty self|hundred self|call_hundred total): off by$/ {
@@ -19,8 +19,7 @@ for try in 1 2 3; do
     echo "try $try: not within the stated error: $wrong" >&2
 done
 expect "not within the stated error" "" "$wrong"
-# Without the correction, the error is larger than what remains with it, so the correction has an
-# effect.
+# The raw error exceeds the corrected one, so the correction has an effect.
 awk -F '\t' '$3 == "hundred self: raw" { exit !($4 > 2) }' rows || fail "100 ns are 100 ns"
 
 "$BUILD/bench/corrected" trace > truth
@@ -29,8 +28,8 @@ awk -F '\t' '$3 == "hundred self: raw" { exit !($4 > 2) }' rows || fail "100 ns 
     .least_ns, .most_ns] + [.times.cpu_clock_cost_ns, .overhead.early_ns]) | @tsv' > ranges
 jq -r '.functions[] | [.name, .calls, .self_ns, .self_corrected_ns, .self_error_ns, .total_ns,
     .total_corrected_ns, .total_error_ns] | @tsv' report > functions
-# After its first call, each function is called in windows of 200, with two probes in each call of
-# probing. Times after a gap, such as those of the callers, may include two readings of the CPU
+# After its first call, each function is called in windows of 200; each call of probing has two
+# probes. Times after a gap, such as those of the callers, may include two readings of the CPU
 # clock.
 awk -F '\t' '
     function away(a, b) { return a > b ? a - b : b - a }
@@ -39,7 +38,7 @@ awk -F '\t' '
         expected = expected > 0 ? expected : 0
         if (away(corrected, expected) > 1)
             print what ": " corrected " is not " expected
-        # Half the range; half the middle, for the effects of a busy machine; and, for each end of a
+        # Half the range; half the midpoint, for the influence of other load; and, for each end of a
         # call, how early the clock may be read.
         expected = (most - least) / 2 + (least + most) / 4 + ends * early
         rest = error - expected
@@ -61,7 +60,7 @@ awk -F '\t' '
     END { if (found != 6) print found " functions" }' ranges functions > output
 expect "what awk finds otherwise" "" "$(cat output)"
 
-# The tree has the same, as each function is on one path only.
+# The tree has the same numbers, because each function is on one path only.
 "$PROBITY" tree --csv --from "$(awk '/^from/ { print $2 }' truth)" trace |
     awk -F, 'NR > 1 { print $7, $21, $22, $23, $24 }' | sort > tree
 jq -r '.functions[] | "\(.name) \(.total_corrected_ns) \(.total_error_ns) \(.self_corrected_ns) " +
@@ -69,7 +68,7 @@ jq -r '.functions[] | "\(.name) \(.total_corrected_ns) \(.total_error_ns) \(.sel
 "$PROBITY" tree --corrected trace > output
 grep -q '^overhead: a scope adds ' output || fail "expected the line about overhead below the tree"
 
-# Reports of a trace without cost measurements say that there is no correction.
+# Without cost measurements in the trace, the report says that there is no correction.
 PROBITY_COST=0 PROBITY_OUT=$WORK/without "$PROGRAMS/tree"
 "$PROBITY" report --corrected without > output
 grep -qx 'overhead: not measured' output || fail "expected a note that overhead was not measured"
@@ -77,7 +76,7 @@ expect "columns without a value" "-" "$(awk '$NF == "leaf" { print $3 }' output)
 expect "null" null "$("$PROBITY" report --json without |
     jq '.functions[] | select(.name == "leaf") | .self_corrected_ns')"
 
-# Keys for columns and sort order; exactly the times below their errors are marked.
+# Column and sort keys; exactly the times below their errors are marked.
 "$PROBITY" report --columns calls,self-corrected,self-error --sort self-corrected trace > output
 head -n 2 output | tail -n 1 | grep -qE '^ +calls +self +\+- +function$' || fail "columns"
 expect "below their errors" \

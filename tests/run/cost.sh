@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# The cost that a run measures: its position in the trace, what remains of it in a killed program
-# and a forked child, and that the program is not affected.
+# The recording cost that a run measures: where it is in the trace, what a killed program and a
+# forked child have of it, and that measuring does not affect the program.
 # campaign: tsan
 # variants: clang asan
 . "$(dirname "$0")/common.bash"
-# A child does not have the threads that the leak checker would have to stop.
+# The leak checker would wait for threads that a forked child does not have.
 export ASAN_OPTIONS=detect_leaks=0
 
-# Moments and kinds of the trace's measurements, as "start:1,2,3 end:1,2,3".
+# When the trace's measurements were made and of which kinds: "start:1,2,3 end:1,2,3".
 moments() {
     "$PROBITY" info --json "$1" | jq -r '[.[0].overhead // {measurements: []} | .measurements[] |
         "\(.moment):\([.rows[].kind] | unique | map(tostring) | join(","))"] | join(" ")'
@@ -16,8 +16,8 @@ moments() {
 # All measurements of the inline path.
 ALL=1,2,3,4,5,6,9,10,11,12
 
-# Computes the ranges printed by `info` again from the rows on which they are based, widened by a
-# tick per window and by 1 ns. $1 trace
+# Recomputes the ranges printed by `info` from the underlying rows, widened by a tick per window and
+# by 1 ns. $1 trace
 ranges() {
     "$PROBITY" info --json "$1" | jq -r '.[0] | .times.ns_per_tick as $tick | .overhead as $o |
         def rows($k): [$o.measurements[].rows[] | select(.kind == $k)];
@@ -34,8 +34,8 @@ ranges() {
                (($o[.key].most_ns - $r[1]) | fabs) > 0.01) | .key'
 }
 
-# At the end only if that is some time after the start, unless requested. On a busy machine any
-# recording may take that long, so it is enough that one of several shows it.
+# Measured again at the end only if the start is some time ago, unless requested. On a busy machine
+# any recording may take that long, so one of several must show it.
 fresh
 for _ in $(seq 50); do
     PROBITY_OUT=$WORK/short PROBITY_OVERWRITE=1 "$PROGRAMS/ends" return 1 10 > /dev/null || true
@@ -75,7 +75,7 @@ for program in costs costs.shared; do
     expect "$program, switched off: moments" "" "$(moments trace)"
     "$PROBITY" info trace | grep -qx 'overhead      not measured' ||
         fail "expected a note that overhead was not measured"
-    # In another mode than the previous recording, or than that of the parent process.
+    # In a mode other than that of the previous recording or of the parent process.
     "$PROGRAMS/$program" trace modes > output 2> errors || fail "$program, modes: status $?"
     expect "$program, modes: what has changed" "" "$(cat output errors)"
     for trace in trace trace.child; do
@@ -90,8 +90,8 @@ done
 PROBITY_OUT=$WORK/ranges "$PROGRAMS/tree" > /dev/null
 expect "ranges that are not those of the rows" "" "$(ranges ranges)"
 
-# The first block after INFO, before the list of sites and the SYNC that marks the start of
-# recording, and the last before END.
+# The measurements are the first block after INFO, before the list of sites and the SYNC that marks
+# the start of recording, and the last one before END.
 types() {
     od -A n -v -t u1 -w1 "$1" | awk '
         { byte[n++] = $1 }
@@ -105,7 +105,7 @@ case $(types ranges) in
     *) fail "blocks: $(types ranges)" ;;
 esac
 
-# A killed program has the first one; `recover` adds nothing to it.
+# A killed program has the first measurement; `recover` adds none.
 fresh
 { PROBITY_OUT=$WORK/killed "$PROGRAMS/ends" kill > expected; } 2> errors || true
 expect "killed" "start:$ALL" "$(moments killed)"
@@ -114,7 +114,7 @@ same_hits "killed" killed
 expect "recovered" "start:$ALL" "$(moments killed)"
 same_hits "recovered" killed
 
-# Children inherit the figures, and measure again at their end.
+# Children inherit the figures and measure again when they end.
 fresh
 PROBITY_OUT=$WORK/trace "$PROGRAMS/forks" plain > expected
 same_hits "children" trace*

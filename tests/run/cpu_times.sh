@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Compares CPU times of hits with readings of the thread's own CPU clock before and after each, with
-# sleep and work in between, using the bound given by the trace.
+# Checks the CPU times of hits, with sleep and work in between, against the thread's own CPU clock
+# read before and after each; the tolerance is the bound given by the trace.
 # variants: clang
 # campaign: tsan
 . "$(dirname "$0")/common.bash"
 
-# Compares the recorded hits with what the program prints about them. $1 what
+# Compares the recorded hits with what the program printed. $1 description
 held_against() {
     "$PROBITY" csv --columns tid,cpu_s,cpu_ns trace > told
     bound=$("$PROBITY" info --json trace | jq '.[0].times.cpu_bound_ns')
     expect "$1: hits" "$(wc -l < expected)" "$(wc -l < told)"
-    # A reading is taken at some moment within its own call, so allow for that.
+    # The clock is read at some point within the call that returns it.
     awk -v bound="$bound" '
         NR == FNR { before[$1, ++count[$1]] = $2; behind[$1, count[$1]] = $3; next }
         {
@@ -32,11 +32,11 @@ for program in cpu_times cpu_times.shared cpu_times cpu_times.shared; do
     held_against "$program, seed $seed"
     least=$((bound < ${least:-$bound} ? bound : ${least:-$bound}))
 done
-# The bound may be large if a thread lost its processor when no reading was affordable.
+# The bound may be large if a thread was preempted when no reading was affordable.
 [ "$least" -lt 1000000 ] || fail "the bound is $least ns at least"
 
-# A probe that reads the CPU clock loses its processor after each of its instructions. If that is
-# not supported, the test counts as skipped, unless an error was found above.
+# A probe that reads the CPU clock is preempted after each of its instructions. Where
+# single-stepping is not supported, the test counts as skipped unless it has already failed.
 # shellcheck disable=SC2154 # failures: of common.bash
 if [ "$failures" = 0 ] && [ "$(uname -m)" = x86_64 ] && [ "$VARIANT" != tsan ]; then
     # shellcheck source=tests/run/stepper.bash

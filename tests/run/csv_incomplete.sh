@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# CSV never lacks records silently: dropped records are reported on standard error and by the exit
-# status and, for a CSV written by a program, in a note next to it.
+# A CSV never lacks records silently: losses are reported on stderr and by the exit status, and for
+# a CSV written by a program in a note next to it.
 # variants: clang asan
 . "$(dirname "$0")/common.bash"
 
-# Twelve concurrent threads, and chunks for eight of them: the hits and names of the others are
-# dropped.
+# Twelve concurrent threads and chunks for eight: the hits and names of the other four are dropped.
 dropped=$((4 * 101))
 record_some() {
     env PROBITY_CPU_TIME=0 PROBITY_CHUNK_RECORDS=512 PROBITY_SPOOL_RECORDS=4096 \
@@ -13,7 +12,7 @@ record_some() {
         "$PROGRAMS/threads" alive 12 100 > expected 2> errors
 }
 
-# $1 what, $2 expected status, then a command. Writes "output" and "errors".
+# $1 description, $2 expected status, then a command. Writes "output" and "errors".
 gives() {
     local what=$1 expected=$2 status=0
     shift 2
@@ -21,7 +20,7 @@ gives() {
     expect "$what: status ($(cat errors))" "$expected" "$status"
 }
 
-# The file "errors" is one line with this text. $1 what, $2 text
+# Expects a single line with this text in "errors". $1 description, $2 text
 one_line() {
     expect "$1: lines on stderr" 1 "$(wc -l < errors)"
     grep -qF -- "$2" errors || fail "$1: $(cat errors)"
@@ -47,7 +46,7 @@ done
 cp run.probity again.probity
 gives "diff --csv" 3 "$PROBITY" diff --csv run.probity -- again.probity
 expect "diff --csv: both runs" 2 "$(grep -c "$dropped records dropped" errors)"
-# Formats that report it in their output need not do so elsewhere.
+# Formats that report losses in their output do not repeat them on stderr.
 gives "report" 0 "$PROBITY" report run.probity
 grep -q "INCOMPLETE.*$dropped records dropped" output || fail "report: $(tail -n 2 output)"
 gives "report --json" 0 "$PROBITY" report --json run.probity
@@ -64,7 +63,7 @@ gives "recover" 3 "$PROBITY" recover run.csv
 one_line "recover" "is incomplete: $dropped records dropped"
 [ -f run.csv.probity ] || fail "recover: the trace is gone"
 expect "files" "run.csv run.csv.incomplete run.csv.probity" "$(echo run.*)"
-# A link with the note's name is replaced, not followed.
+# A link with the name of the note is replaced, not followed.
 echo precious > other
 ln -sf other run.csv.incomplete
 gives "recover, a link" 3 "$PROBITY" recover run.csv

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Fuzzes every reading command, with any of its options, on traces with bytes and fields changed and
-# checksums corrected; the reader on the same and on spools; histories of runs, command lines,
-# settings. Nothing crashes, hangs or triggers a sanitizer. `make fuzz` runs longer.
+# Fuzzes every reading command and its options on traces with changed bytes and fields and corrected
+# checksums; the reader on the same traces and on spools; histories of runs, command lines,
+# settings. Nothing may crash, hang or trigger a sanitizer. `make fuzz` runs longer.
 # variants: asan
 # timeout: 800
 . "$(dirname "$0")/common.bash"
@@ -14,7 +14,7 @@ case ${VARIANT:-gcc} in
     *) count=15000 ;;
 esac
 
-# $1 target, $2 number of mutated inputs; the rest: initial inputs
+# $1 target, $2 number of mutated inputs; the rest: seed inputs
 enter() {
     local target=$1
     ASAN_OPTIONS=${ASAN_OPTIONS:-}:log_path=$WORK/asan \
@@ -24,7 +24,7 @@ enter() {
     cat errors
 }
 
-# The inputs with the highest coverage that a fuzzer has found, and those that once caused failures.
+# The inputs with the highest coverage found so far, and those that once failed.
 corpus=$SOURCE/tests/fuzz/corpus
 enter fuzz_commands "$count" seeds/*.probity
 enter fuzz_commands 0 "$corpus"/trace/*

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# SIGKILL after instructions and system calls of every recording path, and at random moments: the
-# hits counted outside are read, once, and recovered. tests/campaign/death.sh covers all
-# instructions.
+# SIGKILL after instructions and system calls of every recording path, and at random moments: all
+# hits counted outside the victim are read exactly once, and recovered. tests/campaign/death.sh
+# covers every instruction.
 # variants:
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/death/death.bash"

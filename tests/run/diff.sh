@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# `probity diff`: compares its numbers with those computed by awk from `probity report`; its
-# verdicts on a program with one slowed function; its error rates on runs of known distribution;
-# limits, output formats, usage errors, and incomplete traces.
+# `probity diff`: its numbers against awk's from `probity report`, its verdicts on a program with
+# one slowed function, its error rates on runs of known distribution; limits, output formats, usage
+# errors, incomplete traces.
 # variants: clang asan
 BENCH=$(cd "$(dirname "$0")/../../bench" && pwd)
 . "$(dirname "$0")/common.bash"
 VARIED=$PROGRAMS/varied
 RUNS=10
 
-# $1 what, $2 status; then arguments of diff. Writes "output" and "errors".
+# $1 description, $2 status; then arguments of diff. Writes "output" and "errors".
 compare() {
     local what=$1 expected=$2 status=0
     shift 2
@@ -16,14 +16,14 @@ compare() {
     expect "$what: status ($(cat errors))" "$expected" "$status"
 }
 
-# $1 function, $2 statistic: column 14 of the CSV, the verdict; or column $3
+# Prints column 14 of the CSV (the verdict) or column $3. $1 function, $2 statistic
 cell() {
     awk -F , -v name="$1" -v of="$2" -v column="${3:-14}" \
         '$1 == name && $4 == of { print $column }' output
 }
 
-# The files "values" (lines SIDE, NAME, STATISTIC, VALUE, separated by tabs) and "output" (CSV) must
-# agree. $1 what, $2 least number of comparisons
+# "values" (tab-separated lines SIDE, NAME, STATISTIC, VALUE) and "output" (CSV) must agree. $1
+# description, $2 minimum number of comparisons
 same_numbers() {
     awk -v runs=$RUNS '
     function ordered(list, n,    i, j, kept) {
@@ -45,7 +45,7 @@ same_numbers() {
         if (differs(found, expected))
             print $1, $4, what ": expected", expected ", found", found
     }
-    # In how many ways k of the ranks up to n have the sum s: in all, and up to u.
+    # Number of ways to choose k of the ranks up to n with the sum s: in total, and up to u.
     function probability(u,    n, k, s, ways, all, below) {
         ways[0, 0] = 1
         for (n = 1; n <= 2 * runs; n++)
@@ -83,7 +83,7 @@ same_numbers() {
         check("base", $7, middle(base, n))
         check("new", $8, middle(other, n))
         check("ratio", $9, exp(middle(ratios, pairs)))
-        check("low", $10, exp(ratios[24])) # the critical value of 10 and 10 is 23
+        check("low", $10, exp(ratios[24])) # the critical value for 10 and 10 runs is 23
         check("high", $11, exp(ratios[77]))
         if (ties == 0) {
             u = u < n * n - u ? u : n * n - u
@@ -96,13 +96,13 @@ same_numbers() {
     [ "$(cat checked)" -ge "$2" ] || fail "$1: only $(cat checked) numbers were compared"
 }
 
-# Runs alternate, as the manual recommends.
+# The runs alternate, as the manual recommends.
 for i in $(seq $RUNS); do
     PROBITY_OUT=$WORK/base.$i "$VARIED" 0 40
     PROBITY_OUT=$WORK/new.$i "$VARIED" 200 40
 done
 
-# ---- Numbers: all values of all runs from the reports, then medians, ratios, ranks by awk ----
+# ---- Numbers: values of all runs from the reports, then medians, ratios and ranks by awk ----
 
 for side in base new; do
     for i in $(seq $RUNS); do
@@ -124,14 +124,14 @@ done > values
 compare "CSV" 0 --csv --sort name base.* -- new.*
 same_numbers "functions" 100
 
-# Benjamini and Hochberg: p times tests by rank, made monotonic from the end.
+# Benjamini-Hochberg: p times tests over rank, made monotonic from the end.
 awk -F , 'NR > 1 && $12 != "" { print $12, $13 }' output | sort -g -r > tests
 awk 'NR == FNR { tests++; next }
      { p = $1 * tests / (tests - FNR + 1); least = FNR == 1 || p < least ? p : least
        if (least - $2 > 1e-9 || $2 - least > 1e-9) print $1, $2, least }' tests tests > faults
 [ ! -s faults ] || fail "adjusted p: $(head -n 3 faults)"
 
-# ---- Spans: the same numbers from `probity blocks`; functions and spans in one comparison ----
+# ---- Spans: the same from `probity blocks`; functions and spans in one comparison ----
 
 for i in $(seq $RUNS); do
     PROBITY_OUT=$WORK/walk.$i "$PROGRAMS/blocks"
@@ -165,7 +165,7 @@ compare "functions only" 0 --csv --function '*' base.? walk.? -- new.? walked.?
 expect "functions only" function "$(sed 1d output | sed 's/.*,//' | sort -u)"
 compare "block's limit" 0 --fail-on 'block:1 -> 2:calls>0' --json walk.? -- walked.?
 expect "block's limit: tests" 1 "$(jq .method.tests_of_limits output)"
-# All runs: this many tests at once need more runs if the machine is busy.
+# With all runs: this many tests at once need more runs on a busy machine.
 compare "all limits" 4 --fail-on 'function:*:cpu>0' --fail-on 'block:*:total>1000' --json \
     base.* walk.? -- new.* walked.?
 expect "limits: tests" "$(jq '(.functions | length) + (.blocks | length)' output)" \
@@ -207,7 +207,7 @@ for idle in "function:slowd:cpu>5" "block:*:cpu>5"; do
     grep -qF "limit $idle: nothing compared matches" output || fail "$idle: $(tail -n 1 output)"
     grep -qF -- "--fail-on $idle: nothing compared matches" errors || fail "$(cat errors)"
 done
-# A limit on a function selected by an earlier --function is checked, too.
+# A function that an earlier --function already selected is checked against the limit, too.
 compare "two functions" 4 --fail-on 'function:slowed:cpu>5' --function slowed --function steady \
     base.* -- new.*
 compare "two functions, CSV" 0 --csv --function slowed --function steady base.* -- new.*
@@ -276,7 +276,7 @@ compare "no separator" 2 base.1 new.1
 compare "no base" 2 -- new.1
 compare "no new" 2 base.1 --
 
-# ---- Truncated: the rest is compared, and reported as incomplete ----
+# ---- Truncated traces: the rest is compared and reported as incomplete ----
 
 bytes=$(stat -c %s new.1)
 head -c $((bytes * 2 / 3)) new.1 > part
@@ -291,7 +291,7 @@ grep -q "no calls match 'none'" errors || fail "expected an error: $(cat errors)
 compare "no such block" 1 --block none base.1 -- new.1
 grep -q "no blocks match 'none'" errors || fail "expected an error: $(cat errors)"
 
-# ---- Runs that are not repetitions of each other ----
+# ---- Runs that do not repeat each other ----
 
 PROBITY_MODE=drop PROBITY_LEVEL=2 PROBITY_OUT=$WORK/other "$VARIED" 0 40
 PROBITY_OUT=$WORK/build "$PROGRAMS/varied.shared" 0 40

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Probes before main, after it, and in libraries that are loaded and unloaded.
+# Probes before main(), after it, and in libraries that are loaded and unloaded.
 # campaign: tsan
 # variants: clang
 . "$(dirname "$0")/common.bash"
@@ -12,7 +12,7 @@ for program in early early.shared; do
     no_leftovers "$program"
 done
 
-# The library is linked by the loader, by the plugin, or by both.
+# The library is linked to the program, to the plugin, or to both.
 fresh
 PROBITY_OUT=$WORK/trace "$PROGRAMS/loader.shared" "$PROGRAMS/plugin_hits.so" 20 > expected
 "$PROBITY" csv trace > all.csv

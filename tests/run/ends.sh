@@ -3,7 +3,7 @@
 # variants: asan tsan clang
 . "$(dirname "$0")/common.bash"
 
-# $1 program, $2 how it ends, $3 status
+# $1 program, $2 way to end, $3 status
 ends() {
     local status=0
     fresh
@@ -30,14 +30,14 @@ for program in ends ends.shared; do
     ends $program kill 137
 done
 
-# Kills a whole process group.
+# A whole process group is killed.
 fresh
 status=0
 PROBITY_OUT=$WORK/trace setsid -w "$PROGRAMS/ends" group 3 20000 > expected || status=$?
 expect "process group: exit status" 137 "$status"
 same_hits "process group" trace
 
-# recover completes the dead trace, keeps the same hits, and removes the spool.
+# recover completes the dead trace, keeps its hits, and removes the spool.
 "$PROBITY" recover trace
 same_hits "recovered" trace
 no_leftovers "recover"

@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# `probity export`: errors and their messages, warnings, and that every format accepts every kind of
-# trace.
+# `probity export`: errors, warnings, and every kind of trace in every format.
 # variants: clang asan
 # campaign: tsan
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/run/exported.bash"
 
-# $1 what, $2 status, $3 word expected on stderr; then the arguments.
+# $1 description, $2 status, $3 word expected on stderr; then the arguments.
 refused() {
     local what=$1 expected=$2 word=$3 status=0
     shift 3
@@ -22,7 +21,7 @@ PROBITY_OUT=$WORK/none "$PROGRAMS/exported" none
 PROBITY_OUT=$WORK/one "$PROGRAMS/exported" one
 PROBITY_OUT=$WORK/counted PROBITY_PROFILE=1 "$PROGRAMS/exported"
 
-# An unknown format lists the known ones, the same as in the help.
+# The message about an unknown format lists the same formats as the help.
 refused "unknown format" 2 "invalid format 'none' (valid: " --format none trace
 sed -n 's/.*(valid: \(.*\))$/\1/p' errors | tr ',' '\n' | xargs -n 1 | sort > formats
 "$PROBITY" export --help | sed -n 's/^ \{10\}\([a-z][a-z-]*\) .*/\1/p' | sort > helped
@@ -56,7 +55,7 @@ expect "no such thread: status" 1 "$status"
 grep -q 'no records of thread id 1;' errors ||
     fail "expected an error about the thread: $(cat errors)"
 
-# To standard output, including one that cannot be written to.
+# Output to stdout, including one that cannot be written to.
 for format in chrome callgrind folded graphviz speedscope; do
     export_to "$format to a file" 0 "$format" trace
     "$PROBITY" export --format "$format" -o - trace 2> errors | cmp -s - out ||
@@ -68,7 +67,7 @@ for format in chrome callgrind folded graphviz speedscope; do
         fail "$format: expected an error: $(cat errors)"
 done
 
-# What a format cannot represent is reported; otherwise nothing is.
+# A format that cannot represent something says so; otherwise nothing is printed.
 export_to "left out" 0 folded one
 grep -q "^probity export: 1 hits of probes are not in the output: 'folded' cannot represent" \
     errors ||
@@ -80,9 +79,9 @@ unwound=$("$PROBITY" report --json trace | jq .repairs.unwound)
 grep -q "scopes repaired: $unwound unwound" errors ||
     fail "expected a note about repairs: $(cat errors)"
 
-# Signals that end the command remove the incomplete output; SIGKILL leaves no named file, if the
-# file system supports unnamed ones. A full pipe that is not read blocks the command in its message
-# about repairs, before the output gets its name.
+# Signals that end the command remove the incomplete output; SIGKILL leaves no named file where the
+# file system supports unnamed ones. A full pipe on stderr blocks the command in its message about
+# repairs, before the output gets its name.
 is_begun() {
     [ -n "$(find "/proc/$1/fd" -lname "$WORK/#*" 2> /dev/null)" ] ||
         ls out.*.tmp/stream > /dev/null 2>&1 || [ -f "$(echo out.*.tmp)" ]
@@ -113,7 +112,7 @@ for interrupted in "${interruptions[@]}"; do
 done
 exec {pipe}>&-
 
-# A user's file or directory with a name that looks like a temporary one is kept.
+# A user's file or directory that is named like a temporary one is kept.
 for format in chrome sqlite ctf; do
     rm -rf out out.tmp
     echo mine > out.tmp
@@ -136,7 +135,7 @@ for format in folded ctf; do
 done
 rm -r "$long"
 
-# Every kind of trace in every format; JSON is strict, whatever the contents.
+# Every kind of trace in every format; the JSON is strict, whatever the names and values.
 for trace in none one counted trace "$SOURCE"/tests/golden/good/*.probity; do
     for format in $(cat formats); do
         export_to "$(basename "$trace") as $format" 0 "$format" "$trace"
@@ -146,7 +145,7 @@ for trace in none one counted trace "$SOURCE"/tests/golden/good/*.probity; do
         esac
     done
 done
-# Damage: the readable part is exported, or nothing, and the status shows it.
+# Damaged traces: the readable part or nothing is exported, and the status says so.
 for trace in "$SOURCE"/tests/golden/bad/*.probity; do
     for format in chrome folded sqlite; do
         status=0

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `probity export --format chrome`: strict JSON, and read by Perfetto's trace processor: the
-# functions, hits, threads and values found by SQL equal those of `probity report`, `log` and `csv`.
+# `probity export --format chrome` is strict JSON. Perfetto's trace processor reads it: functions,
+# hits, threads and values found by SQL equal those of `probity report`, `log` and `csv`.
 # variants: gcc
 # timeout: 600
 . "$(dirname "$0")/common.bash"
@@ -8,7 +8,7 @@
 . "$SOURCE/tests/run/exported.bash"
 . "$SOURCE/tests/run/trace_processor.bash"
 
-# Self times: a slice less those directly below it.
+# Self time: a slice minus its direct children.
 SELF="WITH inner AS (SELECT parent_id, sum(dur) AS dur, sum(thread_dur) AS cpu FROM slice
         WHERE parent_id IS NOT NULL AND category = 'function' GROUP BY parent_id)
     SELECT slice.name, count(*), sum(slice.dur - coalesce(inner.dur, 0)),
@@ -31,7 +31,7 @@ hits_since() {
     done | sort
 }
 
-# $1 what, $2 columns of functions to compare; the rest: traces
+# $1 description, $2 columns of functions to compare; the rest: traces
 compare() {
     local what=$1 columns=$2
     shift 2
@@ -49,7 +49,7 @@ record_all
 for trace in server parallel exported many killed one none; do
     compare "$trace" 1-4 "$trace"
 done
-# Pauses, jumps and calls without times: only the number of calls is the same.
+# With pauses, jumps and calls without times, only the number of calls can match.
 compare tree 1-2 tree
 compare jumps 1-2 jumps
 [ "$(hits_of server | wc -l)" -gt 300 ] || fail "few hits of the server"
@@ -60,8 +60,8 @@ expect "ids of processes" 2 "$(jq '[.traceEvents[].pid] | unique | length' out)"
 ask "processes" out "SELECT count(DISTINCT upid) FROM thread_track JOIN thread USING (utid)"
 expect "processes" 2 "$(cat answer.1)"
 
-# From enter to leave, by thread, as computed by awk from the log; the end of a jumped-out scope is
-# not recorded.
+# From enter to leave, by thread, as awk computes it from the log, which does not record the end of
+# a scope left by a jump.
 for trace in tree parallel; do
     export_to "$trace" 0 chrome "$trace"
     ask "$trace: elapsed" out "$ELAPSED"
@@ -81,7 +81,7 @@ ask "repaired" out "SELECT count(*) FROM slice JOIN args USING (arg_set_id)
 expect "repaired" "$("$PROBITY" report --json inside | jq .repairs.open)" "$(cat answer.1)"
 [ "$(cat answer.1)" -gt 0 ] || fail "no open scope in a killed program"
 
-# Names, values and threads with any bytes. Query results escape backslashes once more.
+# Names, values and threads made of arbitrary bytes. Query results escape backslashes once more.
 export_to "names" 0 chrome exported
 ask "names" out "SELECT name, count(*) FROM slice WHERE category = 'probe' GROUP BY 1 ORDER BY 1" \
     "SELECT DISTINCT key, length(string_value) FROM slice JOIN args USING (arg_set_id)
@@ -120,7 +120,7 @@ export_to "lossy" 0 chrome lossy
 jq -r '.traceEvents[] | select(.name == "lost" and .cat == "probity") | .args.records' out > found
 cmp -s lost.expected found || fail "lost: $(diff lost.expected found | head -n 4)"
 
-# If a clock was set back, or records are older than the first anchor, nothing is lost.
+# Nothing is lost if a clock was set back or records precede the first anchor.
 for trace in "$SOURCE"/tests/golden/good/{realtime_set,before_first_anchor}.probity; do
     export_to "$trace" 0 chrome "$trace"
     ask "$trace" out "SELECT count(*) FROM slice WHERE category = 'probe'"
@@ -134,7 +134,7 @@ export_to "profile mode" 0 chrome counted
 grep -q 'calls counted in profile mode are not in the output' errors ||
     fail "expected a note about omitted items: $(cat errors)"
 
-# A range: calls that begin in it, complete.
+# A range contains the calls that begin in it, whole.
 begin=$(jq -r '[.traceEvents[] | select(.name == "work") | .ts] | sort | .[20]' <(
     "$PROBITY" export --format chrome parallel 2> errors))
 export_to "range" 0 chrome --from "${begin}us" parallel
@@ -144,7 +144,7 @@ expect "calls of the range" \
     "$("$PROBITY" tree --json --from "${begin}us" parallel | jq '[.. | .calls? // 0] | add')" \
     "$(jq '[.traceEvents[] | select(.ph == "B")] | length' out)"
 
-# A live trace, as it is at that moment.
+# A trace read while its program runs.
 start_live
 export_to "live" 0 chrome live
 grep -q "'live' is " errors || fail "expected a note about the live trace: $(cat errors)"

@@ -29,7 +29,7 @@ functions_read() {
         sort
 }
 
-# $1 what; the rest: traces
+# $1 description; the rest: traces
 compare() {
     local what=$1 columns=1-4
     shift
@@ -63,7 +63,7 @@ PROBITY_OUT=$WORK/large "$PROGRAMS/exported" 4 2000
 compare "several packets" large
 [ "$(stat -c %s out/stream)" -gt 1000000 ] || fail "a single packet"
 
-# Names and values with any bytes, as babeltrace2 quotes them.
+# Names and values made of arbitrary bytes, as babeltrace2 quotes them.
 export_to "names" 0 ctf exported
 read_back "names"
 sed -nE 's/^[0-9]+ hit .*, \{ name = (".*") \}$/\1/p' events | sort | uniq -c |
@@ -90,7 +90,7 @@ expect "levels" "functions = 5, parameters = 5
 functions = 3, parameters = 4" \
     "$(sed -nE 's/^[0-9]+ levels .*\{ (functions[^}]*[0-9]) \}$/\1/p' events)"
 
-# A host whose name has a character that is printed as \u202e.
+# A host name with a character that is printed as \u202e.
 host=$'na\u202e"\\me'
 if unshare --uts true 2> /dev/null || unshare --user --map-root-user --uts true 2> /dev/null; then
     unshare=(unshare --uts)
@@ -122,7 +122,7 @@ read_back "range"
 expect "range" "$("$PROBITY" csv --from "$middle" --columns tick exported | wc -l)" \
     "$(grep -cE '^[0-9]+ hit ' events)"
 
-# A directory replaces only one of the same kind.
+# A directory replaces only a directory of the same kind.
 check_manners ctf exported
 export_to "anew" 0 ctf exported
 "$PROBITY" export --format ctf -f -o out tree 2> errors || fail "-f: $(cat errors)"

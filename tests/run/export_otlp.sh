@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `probity export --format otlp` and `otlp-json`: decoded by protoc with the published descriptions
-# and by jq, both have the same spans, which are the calls and hits of `probity report` and `probity
+# `probity export --format otlp` and `otlp-json`, decoded by protoc with the published .proto files
+# and by jq: both contain the same spans, namely the calls and hits of `probity report` and `probity
 # csv`.
 # variants: clang asan
 # timeout: 600
@@ -22,7 +22,7 @@ spans_of() {
          $of."probity.paused_ns" // "0"] | @tsv'
 }
 
-# Lines "NAME CALLS SELF CPU_SELF": spans less those directly below.
+# Lines "NAME CALLS SELF CPU_SELF": spans minus their direct children.
 functions_read() {
     # Nanoseconds since 1970 exceed awk's precision.
     awk -F '\t' -v OFS='\t' '$1 == "function" {
@@ -37,7 +37,7 @@ functions_read() {
             for (i in calls) print i, calls[i], self[i] + 0, cpus[i] + 0 }' spans | sort
 }
 
-# "NAME START END" and keys with numbers, as decoded by protoc and in JSON.
+# "NAME START END" and keys with numbers, from protoc's output and from JSON.
 decoded_spans() {
     awk '$1 == "name:" { name = $0; sub(/^ *name: /, "", name) }
         $1 == "start_time_unix_nano:" { start = $2 }
@@ -56,8 +56,8 @@ json_numbers() {
         "\(.key | tojson) \(.value.intValue)"' json | sort
 }
 
-# $1 what; the rest: traces. Calls of a deferred scope before its checkpoint are its siblings, and a
-# jump leaves callers with time that the last record does not cover.
+# $1 description; the rest: traces. Calls that a deferred scope made before its checkpoint become
+# its siblings, and a jump leaves callers with time that the last record does not cover.
 compare() {
     local what=$1 columns=1-4
     shift
@@ -80,7 +80,7 @@ compare() {
     export_to "$what: protobuf" 0 otlp "$@"
     protoc -I "$PROTOS" --decode="$REQUEST" "$SERVICE" < out > decoded 2> faults ||
         fail "$what: protoc: $(head -n 3 faults)"
-    # protoc shows unknown fields by number.
+    # protoc prints unknown fields by number.
     ! grep -qE '^ *[0-9]+(:| \{)' decoded || fail "$what: unknown fields"
     expect "$what: spans" "$(wc -l < spans)" "$(grep -c '^ *start_time_unix_nano:' decoded)"
     diff <(json_spans) <(decoded_spans) > difference ||
@@ -107,7 +107,7 @@ diff <("$PROBITY" csv --columns correlation typed | awk '$1 != ""' | sort) \
     <(awk '$1 == "\"probity.correlation\"" { print $2 }' <(decoded_numbers) | sort) > difference ||
     fail "correlation ids: $(head -n 5 difference)"
 
-# Names and values with any bytes.
+# Names and values made of arbitrary bytes.
 compare "names" exported
 cut -f 1,2 spans | awk -F '\t' '$1 == "probe" { print $2 }' | sort | uniq -c | sed 's/^ *//' > found
 sort > expected << 'END'
@@ -133,8 +133,8 @@ expect "threads" 2 "$(value thread.name | grep -F '<i>worker\n' | sort -u | wc -
 compare "jumps" jumps
 expect "unwound" "$("$PROBITY" report --json jumps | jq .repairs.unwound)" \
     "$(value probity.end | grep -c unwound)"
-# What a trace lacks is an attribute of its process, and a loss is an event. This trace is complete:
-# one with losses would be long.
+# What a trace lacks becomes an attribute of its process, a loss becomes an event. This trace is
+# complete, because one with losses would have to be long.
 jq -e '[.resourceSpans[].resource.attributes[].key | select(startswith("probity."))] == []' json \
     > output || fail "a complete trace lacks something"
 record_lack

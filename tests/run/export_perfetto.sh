@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# `probity export --format perfetto`, read by Perfetto's own trace processor: the functions, hits,
-# times, names and values found by SQL equal those of `probity report` and `probity csv`.
+# `probity export --format perfetto`, read by Perfetto's trace processor: functions, hits, times,
+# names and values found by SQL equal those of `probity report` and `probity csv`.
 # variants: gcc
 # timeout: 1800
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/run/exported.bash"
 . "$SOURCE/tests/run/trace_processor.bash"
 
-# Self times: a slice less those directly below it; pauses are slices, too.
+# Self time: a slice minus its direct children; pauses are slices, too.
 FUNCTIONS="WITH inner AS (SELECT parent_id, sum(dur) AS dur, sum(thread_dur) AS cpu FROM slice
         WHERE parent_id IS NOT NULL GROUP BY parent_id)
     SELECT slice.name, count(*),
@@ -26,11 +26,11 @@ HITS="SELECT tid, slice.name, slice.ts + $OFFSET, slice.thread_ts
     FROM slice JOIN thread_track ON track_id = thread_track.id JOIN thread USING (utid)
     WHERE category = 'probe' AND NOT slice.name GLOB '*[^a-z0-9 ._-]*' "
 
-# $1 what; the rest: traces
+# $1 description; the rest: traces
 compare() {
     local what=$1 columns=1-4
     shift
-    # The clocks of a live trace are known more precisely a moment later.
+    # A moment later, the clocks of a live trace are known more precisely.
     [ "$what" != live ] || columns=1-2
     export_to "$what" 0 perfetto "$@"
     ask "$what" out "$FUNCTIONS" "$HITS" "SELECT count(*) FROM slice WHERE category = 'probe'" \
@@ -53,7 +53,7 @@ done < traces
 compare "two processes" server exported
 ask "processes" out "SELECT count(DISTINCT upid) FROM thread_track JOIN thread USING (utid)"
 expect "processes" 2 "$(cat answer.1)"
-# More names than are kept at a time: the sequence starts a new state.
+# More names than are kept at a time: the sequence restarts its state.
 PROBITY_OUT=$WORK/names "$PROGRAMS/exported" names
 compare "many names" names
 ask "many names" out "SELECT count(DISTINCT name) FROM slice WHERE category = 'probe'"
@@ -62,7 +62,7 @@ start_live
 compare "live" live
 end_live
 
-# Totals of recursive functions, and of others.
+# Totals of recursive and other functions.
 for trace in exported many server; do
     export_to "$trace" 0 perfetto "$trace"
     ask "$trace: totals" out "$TOTALS"
@@ -71,8 +71,8 @@ for trace in exported many server; do
     diff expected <(sort answer.1) > difference || fail "$trace: totals: $(head -n 5 difference)"
 done
 
-# Names, values and threads with any bytes. Query results escape the escapes of `probity log` once
-# more.
+# Names, values and threads made of arbitrary bytes. Query results escape the escapes of `probity
+# log` once more.
 export_to "names" 0 perfetto exported
 ask "names" out "SELECT name, count(*) FROM slice WHERE category = 'probe' GROUP BY 1 ORDER BY 1"
 cat > expected << 'END'
@@ -103,7 +103,7 @@ grep -qE '^debug.text	"x{900,}"\.\.\.	2$' values || fail "no long text"
 grep -qFx 'debug.return	10000	2' values || fail "no return value"
 expect "return values of recursion" 6 "$(cat answer.4)"
 
-# Hits with ids: flows from each to the next with the same correlation id.
+# Hits with ids become flows from each hit to the next with the same correlation id.
 PROBITY_OUT=$WORK/typed "$PROGRAMS/typed" > output
 compare "typed" typed
 ask "ids" out "SELECT count(*) FROM slice JOIN args USING (arg_set_id)
@@ -120,7 +120,7 @@ ask "levels" out "SELECT group_concat(key || ' ' || int_value, ', ') FROM slice
 expect "levels" "debug.functions 5, debug.parameters 5
 debug.functions 3, debug.parameters 4" "$(cat answer.1)"
 
-# Repairs, pauses, and what a range leaves out.
+# Repairs, pauses, and what a range excludes.
 export_to "jumps" 0 perfetto jumps
 ask "jumps" out "SELECT string_value, count(*) FROM slice JOIN args USING (arg_set_id)
     WHERE key = 'debug.end' GROUP BY 1"

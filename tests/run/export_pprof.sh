@@ -17,8 +17,8 @@ top_of() {
                 sub(/ns$/, "", $1); sub(/ns$/, "", $4); print $6, $1, $4 }' | sort
 }
 
-# $1 members of a function in the JSON of a report; $2 ... traces. Functions with a value of 0 are
-# not in the table.
+# $1 members of a function in the JSON of a report; $2 ... traces. The table omits functions with a
+# value of 0.
 report_of() {
     local members=$1
     shift
@@ -26,8 +26,8 @@ report_of() {
         jq -r ".functions[] | [.name, $members] | select(.[1] + .[2] > 0) | @tsv" | sort
 }
 
-# $1 what; the rest: traces. If scopes begin while profiling is off, pause, or are left by jumps, a
-# total is not the sum of the self times below it, and rows of profile mode have no path.
+# $1 description; the rest: traces. A total is not the sum of the self times below it if scopes
+# begin while profiling is off, pause, or are left by jumps; rows of profile mode have no path.
 compare() {
     local what=$1 columns=1-3
     shift
@@ -51,7 +51,7 @@ compare "profile mode" counted
 compare "two processes, one of jumps" jumps exported
 [ "$(report_of '.self_ns, 0' exported | wc -l)" -ge 4 ] || fail "few functions in 'exported'"
 
-# Off the CPU; the default sample type; threads as labels.
+# Off-CPU values; the default sample type; threads as labels.
 export_to "off the CPU" 0 pprof --value off-cpu parallel
 diff <("$PROBITY" tree --folded --value off-cpu parallel | awk '{ sub(/.*;/, "", $1)
         sum[$1] += $2 } END { for (name in sum) print name "\t" sum[name] }' | sort) \
@@ -68,8 +68,8 @@ done < <("$PROBITY" report --by-thread --json exported |
     awk -F , '{ sum[$1] += $2 } END { for (i in sum) print i "," sum[i] }')
 go tool pprof -tags out 2> faults | grep -qF '<i>worker\n1' || fail "no name of a thread"
 
-# The middle levels of a deep path are left out: self values stay with their functions, the
-# outermost keeps its total, and the profile says so.
+# Deep paths lose their middle levels: self values stay with their functions, the outermost function
+# keeps its total, and a comment in the profile says so.
 "$PROGRAMS/gen_adversarial_traces_internal" crossed_scopes 3000 > deep
 compare "deep" deep
 expect "deep: total of the outermost" "$(report_of '.total_ns, 0' deep | grep '^left' | cut -f 2)" \
@@ -87,7 +87,7 @@ for levels in 1024 1025; do
         sed -n 's/^paths deeper .*: //p' | grep . || echo 0)"
 done
 
-# What a trace lacks is a comment, for each incomplete trace.
+# Each incomplete trace gets a comment that says what is missing.
 export_to "complete" 0 pprof exported
 expect "complete: comments" "" "$(go tool pprof -comments out 2> faults)"
 record_lack
@@ -98,13 +98,13 @@ go tool pprof -comments out 2> faults | sort > found
     sed "s/^'part'.*: \(truncated\|no END\)/'part' is incomplete: \1/" | sort > expected
 diff expected found > difference || fail "not complete: comments: $(cat difference errors)"
 
-# Traces without anything to profile still give a valid profile.
+# A trace with nothing to profile still gives a valid profile.
 for trace in server one none; do
     export_to "$trace" 0 pprof "$trace"
     expect "$trace" "" "$(top_of wall)"
     [ "$(wc -l < faults)" -le 1 ] || fail "$trace: $(cat faults)"
 done
-# Names stay unchanged, even with what looks like template arguments.
+# Names are unchanged even if a part looks like template arguments.
 PROBITY_OUT=$WORK/odd "$PROGRAMS/odd_names"
 export_to "odd names" 0 pprof odd
 go tool pprof -top -sample_index=calls -nodefraction=0 out 2> faults |

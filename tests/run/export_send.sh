@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # `probity export -o http://...`: a server on loopback receives what a file would contain, in
-# requests of a size that collectors accept; servers that are busy, refuse, accept only a part, or
-# do not exist. Also the same file sent by curl.
+# requests small enough for collectors. Servers that are busy, refuse, accept only a part, or do not
+# exist. The same file sent by curl.
 # variants: asan
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/run/exported.bash"
@@ -27,7 +27,7 @@ hex() {
     od -An -v -tx1 | tr -d ' \n'
 }
 
-# $1 what, $2 expected status; then arguments of export
+# $1 description, $2 expected status; then arguments of export
 export_at() {
     local what=$1 expected=$2 status=0
     shift 2
@@ -37,7 +37,7 @@ export_at() {
 
 PROBITY_OUT=$WORK/trace "$PROGRAMS/exported" 4 800
 PROBITY_OUT=$WORK/other "$PROGRAMS/tree"
-most=$((1024 * 1024)) # collectors accept 20 MiB, the strictest 1 to 2
+most=$((1024 * 1024)) # collectors accept 20 MiB, the strictest 1 to 2 MiB
 for format in otlp otlp-json; do
     start_receiver
     export_at "$format" 0 --format "$format" --header 'X-Token: a b' -o "$url" trace other
@@ -56,12 +56,12 @@ for format in otlp otlp-json; do
     expect "$format: type" "$requests" \
         "$(grep -lFx "Content-Type: application/$type" received/headers.* | wc -l)"
 done
-# Each request is complete by itself.
+# Each request is a complete message.
 for body in received/body.*; do
     jq -e '.resourceSpans[0].scopeSpans[0].spans | length > 0' "$body" > found || fail "$body"
 done
 
-# The file as one request, unless it is too large.
+# The file is a single request, unless it is too large.
 start_receiver
 export_to "for curl" 0 otlp other
 curl -sf --noproxy '*' --data-binary @out -H 'Content-Type: application/x-protobuf' "$url" ||
@@ -69,14 +69,14 @@ curl -sf --noproxy '*' --data-binary @out -H 'Content-Type: application/x-protob
 cmp out received/body.000000 || fail "curl sends another body"
 stop_receiver
 
-# A busy server gets each request again, each exactly once.
+# A busy server gets each request again, and ends up with each exactly once.
 start_receiver "503 - -" "200 - -" "429 1 -" "502 0 -"
 export_at "busy" 0 --format otlp -o "$url" trace
 stop_receiver
 "$PROBITY" export --format otlp trace 2> errors > out
 cat received/body.* | cmp - out || fail "busy: something is missing or twice"
 
-# The server's message is reported on one line, as a failure.
+# The server's error message is reported on one line.
 start_receiver "200 - -" "200 - -" "413 - $(printf 'too large\033[0m' | hex)"
 export_at "refused" 1 --format otlp -o "$url" trace
 stop_receiver
@@ -101,7 +101,7 @@ stop_receiver
 export_at "nobody there" 1 --format otlp -o "$url" other
 grep -qF "cannot send to '$url': " errors || fail "no server: $(cat errors)"
 quiet "nobody there"
-# An empty trace sends no request.
+# An empty trace causes no request.
 "$BUILD/bench/gen" none 1 0
 start_receiver
 export_at "nothing" 0 --format otlp -o "$url" none
@@ -112,7 +112,7 @@ export_at "a wrong header" 2 --format otlp --header token -o "$url" other
 export_at "a header of two lines" 2 --format otlp --header $'a: b\r\nc: d' -o "$url" other
 export_at "a header of a file" 2 --format otlp --header 'a: b' -o out other
 export_at "a missing trace" 1 --format otlp -o "$url" nowhere
-# A server without http:// would be taken for a file name.
+# Without http://, the name of a server would be mistaken for a file name.
 for server in 127.0.0.1:4318 localhost:4318 collector:80; do
     export_at "no URL: $server" 2 --format otlp -o "$server" trace
     grep -qF "http://$server/v1/traces" errors || fail "no URL: $(cat errors)"
@@ -121,7 +121,7 @@ done
 export_at "a path with a colon" 0 --format otlp -o ./collector:80 trace
 [ -s collector:80 ] || fail "a path with a colon: no file"
 
-# A tool built without libcurl's headers reports that, and supports everything else.
+# A tool built without libcurl's headers says so, and supports everything else.
 if [ "$VARIANT" = gcc ]; then
     for file in send send_without_curl; do
         "$CC" -std=gnu11 -Wall -Wextra -Wpedantic -Werror -D_GNU_SOURCE -DPROBITY_WITHOUT_CURL \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `probity export --format speedscope`: times by thread and function equal those of the report. Read
-# by speedscope itself in a headless browser, the profile appears with equal totals. It reads folded
+# `probity export --format speedscope`: times by thread and function equal those of the report.
+# speedscope itself, in a headless browser, shows the profile with the same totals, and reads folded
 # stacks, too.
 # variants: gcc
 # timeout: 600
@@ -8,8 +8,8 @@
 . "$SOURCE/tests/run/exported.bash"
 . "$SOURCE/tests/run/trace_processor.bash"
 
-# Lines "PROFILE FUNCTION TOTAL SELF", separated by tabs, of all profiles; total: of the outermost
-# calls. Events that do not nest, or go back in time, are an error.
+# Tab-separated lines "PROFILE FUNCTION TOTAL SELF" of all profiles; TOTAL counts outermost calls
+# only. Events that do not nest, or go back in time, are an error.
 sums() {
     jq -r '.shared.frames as $frames | .profiles[] | .name as $profile |
         reduce .events[] as $event ({stack: [], last: .startValue, sums: {}};
@@ -55,7 +55,7 @@ shown() {
         sed -nE "s,^<tr [^>]*>$cell$cell$name.*,\3\t\1\t\2,p"
 }
 
-# Nanoseconds as formatted by the page. The function names used here need no escapes.
+# Formats nanoseconds as the page does. The function names used here need no escapes.
 as_shown() {
     awk -F '\t' -v OFS='\t' 'function text(ns) {
             if (ns / 1e9 >= 1) return sprintf("%.2fs", ns / 1e9)
@@ -74,7 +74,7 @@ done
 [ "$(sums out | wc -l)" -eq 0 ] || fail "calls in a trace without any"
 expect "no calls: profiles" 1 "$(jq '.profiles | length' out)"
 
-# A deferred scope contains its calls.
+# A deferred scope contains the calls that it made.
 export_to "deferred" 0 speedscope tree
 sums out | awk -F '\t' '{ print $2, $3 }' | grep -E '^(deferred|leaf|thread_main) ' |
     awk '{ sum[$1] += $2 } END { for (name in sum) print name, sum[name] }' | sort > found
@@ -82,7 +82,7 @@ sums out | awk -F '\t' '{ print $2, $3 }' | grep -E '^(deferred|leaf|thread_main
     select(.name | IN("deferred", "leaf", "thread_main")) | "\(.name) \(.total_ns)"' |
     sort | diff - found > difference || fail "deferred: $(cat difference)"
 
-# In the browser: one thread of a profile, and all of them folded.
+# In the browser: one thread of the profile, and all threads folded.
 export_to "page" 0 speedscope parallel
 thread=$(jq -r '[.profiles[] | .events | length] | index(max)' out)
 jq ".activeProfileIndex = $thread" out > shown.json
@@ -90,7 +90,7 @@ sums shown.json | awk -F '\t' -v OFS='\t' -v name="$(jq -r ".profiles[$thread].n
     '$1 == name { print $2, $3, $4 }' | as_shown > expected
 shown shown.json | sort > found
 [ "$(wc -l < expected)" -eq 3 ] || fail "functions of the thread: $(cat expected)"
-# The last digit may have been rounded either way.
+# The last digit may be rounded either way.
 paste expected found | awk -F '\t' 'function far(a, b) {
         if (substr(a, match(a, /[^0-9.]/)) != substr(b, match(b, /[^0-9.]/))) return 1
         return a - b > 0.0101 || b - a > 0.0101
@@ -107,7 +107,7 @@ diff <(functions_of exported | awk -F '\t' '$3 > 0 { print $1, $3 }' | sort) \
     <(shown shown.folded | awk -F '\t' '{ gsub(",", "", $3); print $1, $3 }' | sort) > difference ||
     fail "folded stacks in the page: report (<), shown (>): $(cat difference)"
 
-# What a trace lacks is in the name of the whole file.
+# What a trace lacks is in the name of the file.
 expect "complete: name" null "$(jq .name shown.json)"
 record_lack
 head -c $(($(stat -c %s many) * 2 / 3)) many > part

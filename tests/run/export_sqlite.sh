@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# `probity export --format sqlite`: reproduces the reports of the tool by SQL.
+# `probity export --format sqlite`: SQL queries reproduce the tool's reports.
 # variants: clang asan
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/run/exported.bash"
 
-# $1 what, $2 SQL; tabs between columns.
+# $1 description, $2 SQL; columns are separated by tabs.
 sql() {
     sqlite3 -batch -readonly -separator $'\t' out "$2" 2> faults || fail "$1: $(cat faults)"
 }
 
-# $1 what; the rest: traces
+# $1 description; the rest: traces
 compare() {
     local what=$1
     shift
@@ -21,7 +21,7 @@ compare() {
             .cpu_self_ns, .min_ns, .max_ns] | @tsv' | sort) \
         <(sql "$what" 'SELECT * FROM report' | sort) > difference ||
         fail "$what: report (<) and SQL (>): $(head -n 5 difference)"
-    # Site names that CSV would quote are stored unquoted and escaped.
+    # CSV quotes some site names; the database has them unquoted and escaped.
     diff <("$PROBITY" blocks --csv "$@" | awk -F , -v OFS='\t' 'NR > 1 {
             print $1, $2, $5, $7, $8, $10, $15 }' | grep -av '["\\]\|^broken' | sort) \
         <(sql "$what" "SELECT \"from\", \"to\", calls, wall_ns, cpu_ns, min_ns, max_ns FROM blocks
@@ -38,7 +38,7 @@ compare() {
         fail "$what: tree (<) and SQL (>): $(head -n 5 difference)"
 }
 
-# Quoted lines of CSV were left out above; checks that there are others.
+# The comparison above skips quoted CSV lines; make sure that there are others.
 record_all
 PROBITY_OUT=$WORK/typed "$PROGRAMS/typed" > output
 while read -r trace; do
@@ -55,7 +55,6 @@ diff <("$PROBITY" csv --columns tid,role,correlation,object typed | tr , '\t') \
         FROM hit JOIN thread USING(thread) ORDER BY hit") > difference ||
     fail "ids: csv (<) and SQL (>): $(head -n 5 difference)"
 
-# Profile mode.
 export_to "counted" 0 sqlite counted
 diff <("$PROBITY" report --json counted | jq -r '.functions[] |
         [.name, .calls, .total_ns, .self_ns, .cpu_total_ns, .cpu_self_ns] | @tsv' | sort) \
@@ -63,7 +62,7 @@ diff <("$PROBITY" report --json counted | jq -r '.functions[] |
         FROM report' | sort) > difference || fail "counted: $(cat difference)"
 [ "$(sql counted 'SELECT count(*) FROM profile')" -gt 3 ] || fail "nothing was counted"
 
-# Callers, including deferred ones: in time, a call is within its caller.
+# Callers, including deferred ones: a call lies within its caller's time.
 compare tree tree
 expect "calls outside of their callers" 0 "$(sql callers 'SELECT count(*) FROM call AS below
     JOIN call AS above ON above.call = below.parent AND above.thread = below.thread
@@ -74,7 +73,7 @@ expect "calls of leaf() by deferred()" 5 "$(sql callers "SELECT calls FROM calle
 expect "ends" "$("$PROBITY" report --json tree | jq .repairs.unwound)" \
     "$(sql ends "SELECT count(*) FROM call WHERE end = 'unwound'")"
 
-# Values with their types, and names with any bytes as text.
+# Values with their types, and names made of arbitrary bytes as text.
 export_to "values" 0 sqlite exported
 numbers=$("$PROBITY" log exported | grep -c ' number = ')
 expect "numbers" "integer $numbers -9223372036854775808 2" "$(sql numbers \
@@ -98,7 +97,7 @@ export_to "lossy" 0 sqlite lossy
 sql lost "SELECT text FROM event WHERE kind = 'lost' ORDER BY event" > found
 cmp -s lost.expected found || fail "lost: $(diff lost.expected found | head -n 4)"
 
-# It cannot be written to a place that cannot be read back.
+# The output must be readable, because it is read back.
 status=0
 "$PROBITY" export --format sqlite exported > output 2> errors || status=$?
 expect "to standard output: status" 2 "$status"
@@ -106,8 +105,7 @@ status=0
 "$PROBITY" export --format sqlite -f -o /dev/null exported 2> errors || status=$?
 expect "to a device: status" 1 "$status"
 check_manners sqlite parallel
-# The clocks of a live trace are known more precisely a moment later, so only data without times is
-# compared.
+# The clocks of a live trace become more precise with time, so only data without times is compared.
 start_live
 export_to "live" 0 sqlite live
 diff <(functions_of live | cut -f 1,2) <(sql live 'SELECT name, calls FROM report' | sort) \

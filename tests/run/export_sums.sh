@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# `probity export` to formats with totals, each read by its own tool: callgrind_annotate and dot
-# have the numbers of `probity report`, `tree` and `blocks`, as have folded stacks.
+# `probity export` to formats with totals, each read by its own tool: callgrind_annotate, dot and
+# folded stacks have the numbers of `probity report`, `tree` and `blocks`.
 # variants: clang asan
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/run/exported.bash"
 
-# $1 "no" or "yes": inclusive. Lines "NAME WALL CPU", separated by tabs, from callgrind_annotate.
+# Tab-separated lines "NAME WALL CPU" from callgrind_annotate. $1 "no" or "yes": inclusive
 annotated() {
     callgrind_annotate --threshold=100 --auto=no --inclusive="$1" out 2> errors |
         sed -nE 's/^ *([0-9,]*) \([^)]*\) *([0-9,]*)( \([^)]*\))?  [^ ]*:(.*)$/\4\t\1\t\2/p' |
         tr -d , | grep -v '^PROGRAM TOTALS' | sort
 }
 
-# Names in the output of callgrind_annotate, which leaves out functions that took no time.
+# callgrind_annotate omits functions that took no time.
 check_callgrind() {
     export_to "callgrind $1" 0 callgrind "$1"
     annotated no > found
@@ -25,7 +25,7 @@ check_callgrind() {
             grep . || echo 0)"
 }
 
-# For functions that are not part of a cycle.
+# For functions outside any cycle.
 check_inclusive() {
     export_to "callgrind $1" 0 callgrind "$1"
     "$PROBITY" report --json "$1" | jq -r '.functions[] | select(.total_ns > 0) |
@@ -35,7 +35,7 @@ check_inclusive() {
         fail "callgrind, $1: totals, report (<), callgrind_annotate (>): $(head -n 5 difference)"
 }
 
-# $1 trace, $2 value, $3 column of functions_of: sums by the last function of a path.
+# Sums by the last function of each path. $1 trace, $2 value, $3 column of functions_of
 check_folded() {
     export_to "folded $1" 0 folded --value "$2" "$1"
     diff <(functions_of "$1" | awk -F '\t' -v n="$3" '$n > 0 { print $1, $n }' | sort) \
@@ -44,9 +44,9 @@ check_folded() {
         fail "folded $2, $1: report (<) and stacks (>): $(head -n 5 difference)"
 }
 
-# Lines "FROM TO LABEL" of the edges and "NAME LABEL" of the nodes that dot has read. A line of
-# -Tplain may have quoted names; here, only the labels looked for contain blanks. The blanks that
-# separate an edge from its label are not part of it.
+# Lines "FROM TO LABEL" of the edges and "NAME LABEL" of the nodes that dot has read. Names in the
+# output of -Tplain may be quoted, but only the labels of interest contain blanks. The blanks
+# between an edge and its label do not belong to the label.
 read_graph() {
     dot -Tplain out > graph 2> errors || fail "$1: dot: $(cat errors)"
     dot -Tdot_json out > graph.json 2> errors || fail "$1: dot, JSON: $(cat errors)"
@@ -121,21 +121,21 @@ expect "profile mode: folded" "" "$(cat out)"
 grep -q 'calls counted in profile mode are not in the output' errors ||
     fail "expected a note about omitted items: $(cat errors)"
 
-# By thread: a tree per thread, with all of its time.
+# By thread: a tree for each thread, with all of its time.
 export_to "by thread" 0 folded --by-thread many
 diff <("$PROBITY" report --by-thread --json many | jq -r '[.functions[].threads[]] |
     group_by(.tid)[] | "\(.[0].tid) \(map(.self_ns) | add)"' | sort) \
     <(awk '{ match($0, /-[0-9]+;/); tid = substr($0, RSTART + 1, RLENGTH - 2)
         sum[tid] += $NF } END { for (tid in sum) print tid, sum[tid] }' out | sort) > difference ||
     fail "folded by thread: $(head -n 5 difference)"
-# Two processes: each thread belongs to its process.
+# Two processes: each thread is below its own process.
 export_to "two processes" 0 folded --by-thread many tree
 diff <("$PROBITY" report --by-thread --json many tree | jq -r '.functions[].threads[] |
     "\(.pid)/\(.tid)"' | sort -u) \
     <(sed -E 's/^[^;]*-([0-9]+\/[0-9]+);.*/\1/' out | sort -u) > difference ||
     fail "folded by process and thread: $(head -n 5 difference)"
 
-# The middle levels of a deep path are left out: each function keeps its values.
+# Deep paths lose their middle levels, but each function keeps its values.
 "$PROGRAMS/gen_adversarial_traces_internal" crossed_scopes 3000 > deep
 for value in "wall 3" "calls 2"; do
     # shellcheck disable=SC2086
@@ -156,9 +156,9 @@ for levels in 1024 1025; do
         tree.errors || true)"
 done
 
-# A flame graph of off-CPU time shows wall time less CPU time. A path with slightly more CPU time
-# than wall time, because clock readings are not exact, has none, and takes none from other paths of
-# its function.
+# A flame graph of off-CPU time shows wall time minus CPU time. Clock readings are not exact: a path
+# may have slightly more CPU time than wall time. It then has no off-CPU time, and takes none from
+# other paths of its function.
 export_to "off the CPU" 0 folded --value off-cpu parallel
 "$PROBITY" report --json parallel | jq -r '.functions[] | "\(.name) \(.off_cpu_self_ns)"' > off
 awk 'NR == FNR { reported[$1] = $2; next }

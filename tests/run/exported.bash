@@ -1,12 +1,12 @@
 # Shared by the tests of `probity export`: traces, what `probity report` and `probity csv` print for
-# them, and requirements on every format. Sourced after common.bash.
+# them, and what every format must do. Sourced after common.bash.
 
-# The example web server under a few requests, as trace "server".
+# Records the example web server under a few requests as the trace "server".
 record_server() {
     local port='' server
     mkdir -p root
     seq 500 > root/page.html
-    : > server.out # exists before the server does
+    : > server.out # must exist before the server does
     PROBITY_OUT=$WORK/server "$BUILD/examples/httpd" --root root --port 0 --threads 2 \
         > server.out 2> server.err &
     server=$!
@@ -19,8 +19,8 @@ record_server() {
     wait "$server" || fail "server: $(cat server.err)"
 }
 
-# Traces by name, each of a different kind: functions of all shapes, threads, jumps, hostile names,
-# 64 threads, a kill, one record, none, and profile mode.
+# Traces by name, each of a different kind: functions of all shapes, threads, jumps, malicious
+# names, 64 threads, a kill, a single record, no record, and profile mode.
 record_all() {
     local program
     record_server
@@ -35,7 +35,7 @@ record_all() {
     printf '%s\n' server tree parallel jumps exported many killed one none > traces
 }
 
-# Starts a program that has recorded the trace "live" and waits until end_live.
+# Starts a program that records the trace "live" and then waits until end_live.
 start_live() {
     mkfifo hold
     PROBITY_OUT=$WORK/live "$PROGRAMS/exported" 2 100 wait < hold > ready &
@@ -49,7 +49,7 @@ end_live() {
     wait "$live" || fail "live: status $?"
 }
 
-# Runs the export to "out". $1 what, $2 expected status, $3 format; further arguments
+# Exports to "out". $1 description, $2 expected status, $3 format; the rest: arguments
 export_to() {
     local what=$1 expected=$2 format=$3 status=0
     shift 3
@@ -58,13 +58,13 @@ export_to() {
     expect "$what: status ($(cat errors))" "$expected" "$status"
 }
 
-# Lines "NAME CALLS SELF CPU_SELF", separated by tabs, of the functions in the report.
+# Tab-separated lines "NAME CALLS SELF CPU_SELF" of the functions in the report.
 functions_of() {
     "$PROBITY" report --json "$@" 2> /dev/null | jq -r '.functions[] |
         [.name, .calls, .self_ns // 0, .cpu_self_ns // 0] | @tsv' | sort
 }
 
-# Lines "TID NAME WALL CPU" of hits with plain names; sorted.
+# Lines "TID NAME WALL CPU" of hits with plain names, sorted.
 hits_of() {
     "$PROBITY" csv --columns tid,probe,name,wall,cpu "$@" 2> /dev/null |
         awk -F , -v OFS='\t' '{ name = $3 != "" ? $3 : $2 }
@@ -73,7 +73,7 @@ hits_of() {
                 print $1, name, $4, $5 + 0 }' | sort
 }
 
-# Requirements on every format. $1 format, $2 a trace
+# What every format must do. $1 format, $2 trace
 check_manners() {
     local status=0
     export_to "a new file" 0 "$1" "$2"
@@ -98,9 +98,9 @@ check_manners() {
     [ ! -e out ] || fail "$1: output without input"
 }
 
-# The trace "lossy", in which records were lost, and the numbers in "lost.expected", event by event,
-# as printed by `probity log`. Losses depend on the speed of the writer thread, so try several
-# times; those after the last record are not events.
+# Records the trace "lossy", in which records were lost, and writes the numbers lost to
+# "lost.expected", event by event, as `probity log` prints them. Losses depend on the speed of the
+# writer thread, hence the retries; losses after the last record are not events.
 record_lossy() {
     local lost
     for _ in $(seq 20); do
@@ -118,7 +118,7 @@ record_lossy() {
     fail "lossy: nothing was lost, or something at the end, in each of 20 runs"
 }
 
-# The same, and "lack.expected": how a format without events reports it.
+# Same as above, and "lack.expected": what a format without events says about it.
 record_lack() {
     record_lossy
     echo "'lossy' is incomplete: $(awk '{ lost += $1 } END {

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # A program without a writer thread: another process drains its spool, and every hit is in the trace
-# whichever of the two is killed, and whenever. If no process drains, the program neither hangs nor
+# whichever of the two is killed, and whenever. Without a drainer, the program neither hangs nor
 # stays silent.
 # variants: asan clang
 . "$(dirname "$0")/common.bash"
 EXTERNAL="env PROBITY_WRITER=external PROBITY_OUT=$WORK/trace"
 
-# $1 what: the trace is complete and closed, and no other file remains
+# $1 description: the trace is complete and closed, and no other file is left
 whole() {
     "$PROBITY" check trace > /dev/null 2> faults || fail "$1: $(cat faults)"
     "$PROBITY" info trace > info
@@ -14,7 +14,7 @@ whole() {
     no_leftovers "$1"
 }
 
-# Records in the trace and dropped records, according to `info`.
+# The numbers of records and of dropped records, according to `info`.
 totals() {
     "$PROBITY" info --json trace |
         python3 -c 'import json, sys
@@ -31,7 +31,7 @@ recover_soon() {
     done
 }
 
-# Under record, for every way the program ends.
+# Under `record`, for every way a program can end.
 for program in ends ends.shared; do
     for way in return:7 exit:7 _exit:7 kill:137 quick_exit:7 exec:0; do
         fresh
@@ -44,14 +44,14 @@ for program in ends ends.shared; do
     done
 done
 
-# Many times the size of the spool.
+# More hits than the spool holds, many times over.
 fresh
 "$PROBITY" record --writer external -o "$WORK/trace" -- "$PROGRAMS/ends" return 3 1500000 \
     > expected 2> errors || true
 same_hits "many times the spool" trace
 whole "many times the spool"
 
-# Children by fork: each has its own trace. When `record` ends, all of them are complete, and those
+# Children made by fork get their own traces. When `record` ends, all traces are complete, and those
 # that a process closed itself at its end are not reported as errors.
 forked() {
     local status=0 trace
@@ -81,7 +81,7 @@ for program in forks forks.shared; do
     forked $program vfork_full 3 "$taken"
 done
 
-# Chunks that were drained to their last word before they are handed over are freed, too.
+# Chunks that are drained to the last word before they are handed over are freed, too.
 fresh
 status=0
 PROBITY_SPOOL_RECORDS=8192 PROBITY_CHUNK_RECORDS=512 timeout -s KILL 60 "$PROBITY" record \
@@ -91,7 +91,8 @@ expect "full to the brim: exit status" 0 "$status"
 same_hits "full to the brim" trace
 whole "full to the brim"
 
-# One thread, and so permitted what the kernel allows only single-threaded programs.
+# The program has a single thread, so it may do what the kernel allows only single-threaded
+# programs.
 fresh
 unshare --user true 2> /dev/null && may_unshare=1 || may_unshare=0
 $EXTERNAL "$PROGRAMS/external" 100000 > expected 2> errors || fail "external: status $?"
@@ -100,7 +101,7 @@ grep -qx 'threads 1' errors || fail "not alone: $(cat errors)"
 same_hits "alone" trace
 whole "alone"
 
-# A series of drainers, each killed at a random moment; the last one finishes.
+# A series of drainers, each killed at a random moment; the last one completes the trace.
 fresh
 $EXTERNAL PROBITY_SPOOL_RECORDS=32768 "$PROGRAMS/ends" return 3 3000000 > expected 2> errors &
 program=$!
@@ -109,13 +110,13 @@ for _ in 1 2 3 4 5 6 7 8; do
     "$PROBITY" drain "$WORK" > /dev/null 2>&1 &
     drainer=$!
     sleep "0.$((RANDOM % 2))$((RANDOM % 10))5"
-    # With all processes that it has started, which die with it or are killed here.
+    # All processes that it started die with it or are killed here.
     for pid in $(cat "/proc/$drainer/task/$drainer/children" 2> /dev/null || true) "$drainer"; do
         kill -KILL "$pid" 2> /dev/null && killed=$((killed + 1)) || true
     done
     wait "$drainer" 2> /dev/null || true
 done
-# Each drainer rereads the trace before it continues; if all were killed, there would be no
+# Each drainer rereads the trace before it continues, so if all were killed there would be no
 # progress.
 "$PROBITY" drain "$WORK" > /dev/null 2>&1 || true
 wait "$program" || true
@@ -124,7 +125,7 @@ recover_soon trace
 same_hits "killed drainers" trace
 whole "killed drainers"
 
-# A program is killed during draining; the drainer completes the trace.
+# The program is killed while it is drained; the drainer completes the trace.
 fresh
 $EXTERNAL PROBITY_SPOOL_RECORDS=32768 "$PROGRAMS/ends" kill 3 300000 > expected 2> errors &
 program=$!
@@ -138,7 +139,7 @@ recover_soon trace
 same_hits "killed program" trace
 whole "killed program"
 
-# Without a drainer: the program waits two seconds at most, and the excess is counted.
+# Without a drainer, the program waits at most two seconds, and what does not fit is counted.
 fresh
 status=0
 $EXTERNAL timeout -s KILL 60 "$PROGRAMS/external" 3000000 > expected 2> errors || status=$?
@@ -150,7 +151,7 @@ expect "nobody drains: hits and dropped" 3000000 "$((hits + dropped))"
 [ "$records" -ge "$hits" ] || fail "no drainer: $records records for $hits hits"
 no_leftovers "nobody drains"
 
-# The same in a ring: the newest records stay, with the names they refer to.
+# The same in a ring: the newest records are kept, with the names they refer to.
 fresh
 $EXTERNAL PROBITY_MODE=ring timeout -s KILL 60 "$PROGRAMS/external" 3000000 \
     > expected 2> errors || fail "ring: status $?"
@@ -161,13 +162,13 @@ expect "ring: the last hit" "$last" "$(tail -n 1 hits.csv | cut -d, -f3)"
 grep -qa 'first of all' trace || fail "ring: a name is lost"
 no_leftovers "ring"
 
-# Several programs in one directory, and one process that drains them.
+# Several programs in one directory, drained by one process.
 fresh
 for i in 1 2 3; do
     PROBITY_WRITER=external PROBITY_OUT=$WORK/$i.probity "$PROGRAMS/ends" return 2 500000 \
         > "expected.$i" 2> errors || true &
 done
-# Waits until there is something to find: without --watch, drain ends if there is nothing.
+# Without --watch, drain ends if there is nothing to drain, so wait until there is.
 until [ -s 1.probity ] && [ -s 2.probity ] && [ -s 3.probity ]; do
     sleep 0.01
 done
@@ -183,7 +184,7 @@ no_leftovers "several programs"
 # ---- By process id ----
 
 # Starts the program, which waits for a byte on descriptor 3; its process id is in "waiting". The
-# rest: a command that runs it, and variables.
+# arguments are the command that runs it, and variables.
 start_waiting() {
     fresh
     mkfifo go
@@ -199,14 +200,14 @@ end_waiting() {
     wait "$waiting" || fail "waiting: status $?"
 }
 
-# Waits until the drainer, $1, has made a pass: the header's field "beat".
+# Waits until the drainer, $1, has made a pass (field "beat" of the header).
 await_drainer() {
     until [ "$(od -An -t u4 -j 552 -N 4 "$SPOOL"/*.0 | tr -d ' ')" -gt 0 ]; do
         kill -0 "$1" 2> /dev/null || break
     done
 }
 
-# $1 what, $2 a pattern of the message; the rest: operands of drain
+# $1 description, $2 pattern of the message; the rest: operands of drain
 refuses() {
     local what=$1 pattern=$2 status=0
     shift 2
@@ -215,8 +216,8 @@ refuses() {
     grep -q -- "$pattern" errors || fail "$what: $(cat errors)"
 }
 
-# The program is killed, so only the drainer can close the trace: at its path, or under another name
-# in the same directory.
+# The program is killed, so only the drainer can close the trace, which is at its original path or
+# has been renamed within its directory.
 for name in trace renamed; do
     start_waiting env PROBITY_WRITER=external
     [ $name = trace ] || mv trace renamed
@@ -232,8 +233,8 @@ for name in trace renamed; do
     no_leftovers "drain PID, $name"
 done
 
-# The path in the spool grants nothing: another file there is not touched, nor is the target of a
-# link.
+# The path in the spool grants no rights: another file at that path is not touched, nor is the
+# target of a link.
 start_waiting env PROBITY_WRITER=external
 mkdir away
 mv trace away/
@@ -247,7 +248,7 @@ rm trace
 end_waiting
 "$PROBITY" recover away/trace > /dev/null
 
-# Processes without anything to drain. A trace whose name is a number is ./NAME.
+# Processes with nothing to drain. A trace whose name is a number is given as ./NAME.
 start_waiting env PROBITY_WRITER=thread
 refuses "a writing thread" 'needs no drainer: its program writes it' "$waiting"
 refuses "not recording" "process $$ is not recording" $$
@@ -257,7 +258,7 @@ end_waiting
 cp trace 4711
 refuses "a trace of that name" "'./4711' needs no drainer" ./4711
 
-# If a spool is cut, draining ends with a message, not with a signal.
+# If a spool is truncated, draining ends with a message, not with a signal.
 start_waiting env PROBITY_WRITER=external
 "$PROBITY" drain "$waiting" 2> errors &
 drainer=$!
@@ -301,7 +302,7 @@ else
     echo "left out: a PID namespace, which this user may not make"
 fi
 
-# Links and other users' traces are not touched.
+# Links and other users' traces are left alone.
 fresh
 $EXTERNAL "$PROGRAMS/external" 1000 > expected 2> errors
 ln -s trace link

@@ -1,8 +1,9 @@
-# Injects failures into the system calls of a test program or the tool: each call in turn, once and
-# from there on. Sourced by tests/run/fault_inject*.sh and tests/campaign/fault_inject.sh, which
-# differ in how many of the calls they try. No `< <(...)` here: bash mistakes the status of such a
-# command for that of a later one whose process has got the same id, which happens in thousands of
-# runs.
+# Makes system calls of a test program or the tool fail: each call in turn, once and from then on.
+# Sourced by tests/run/fault_inject*.sh and tests/campaign/fault_inject.sh, which differ in how many
+# of the calls they try.
+#
+# No `< <(...)` here: if a later command gets the process id of such a substitution, bash may take
+# the status of one for that of the other. This happens within thousands of runs.
 # shellcheck source=tests/run/common.bash
 if [ "$(uname -m)" != x86_64 ]; then
     echo "skipped: fault injection supports only x86-64"
@@ -17,11 +18,10 @@ if ! "$FAULT_INJECT" -n 1 -k membarrier true 2> /dev/null; then
     exit 77
 fi
 
-# The smallest chunks and spool, so that few records reach all paths.
+# The smallest chunks and spool, so that a few records reach all paths.
 export PROBITY_CHUNK_RECORDS=512 PROBITY_SPOOL_RECORDS=4096
 
-# How each way of recording is requested, in addition to the program's argument. $1 way; prints
-# settings for `env`.
+# The settings for `env` that request each way of recording, besides the program's argument. $1 way
 settings_of() {
     case $1 in
         control) ;;
@@ -35,7 +35,7 @@ settings_of() {
     esac
 }
 
-# What the program does in each way.
+# The program's argument for each way.
 program_way_of() {
     case $1 in
         profile | log | summary) echo scopes ;;
@@ -44,7 +44,8 @@ program_way_of() {
     esac
 }
 
-# The contents of the traces here in the program's format: "PID STREAM HITS" or "FUNCTION CALLS".
+# The contents of the traces here in the program's own format: "PID STREAM HITS" or "FUNCTION
+# CALLS".
 found_in() {
     local way=$1 trace
     shift
@@ -58,23 +59,23 @@ found_in() {
             "$PROBITY" csv "$@" 2> /dev/null | awk -F, '{ sub(/:.*/, "", $3); n[$3]++ }
                 END { for (name in n) print name, n[name] }' ;;
         csv)
-            # If a trace still exists, it could not be converted to CSV.
+            # A trace that still exists could not be converted to CSV.
             if [ -e trace.csv ]; then cat trace.csv; else "$PROBITY" csv "$@"; fi 2> /dev/null |
                 "$PROGRAMS/check_hits" 2>> faults ;;
         *)
             for trace; do
-                # A gap due to dropped hits is correct; it shows in the counts.
+                # Dropped hits leave gaps, which is correct; the counts account for them.
                 "$PROBITY" csv "$trace" 2> /dev/null | "$PROGRAMS/check_hits" -f 2>> faults
             done | awk '{ n[$1 " " $2] += $3 } END { for (key in n) print key, n[key] }' ;;
     esac
 }
 
-# The sum of dropped records in all traces here.
+# The total of dropped records in all traces here.
 dropped_in() {
     "$PROBITY" info "$@" 2> /dev/null | awk '$1 == "dropped" { n += $2 } END { print n + 0 }'
 }
 
-# Compares what the program promised in "output" with what is found: "MADE FOUND INVENTED".
+# Compares the hits that the program reports in "output" with those found: "MADE FOUND INVENTED".
 balance() {
     awk 'NR == FNR { made[$1 ($3 != "" ? " " $2 : "")] += $NF; all += $NF; next }
          { key = $1 ($3 != "" ? " " $2 : ""); found += $NF
@@ -82,15 +83,15 @@ balance() {
          END { print all + 0, found + 0, invented + 0 }' output found
 }
 
-# Checks what a program left: files output, errors, trace*; $1 what, $2 way, $3 status. ALL: nothing
-# may be missing.
+# Checks what a program left: files output, errors, trace*; $1 description, $2 way, $3 status. ALL:
+# nothing may be missing.
 judge_program() {
     local what=$1 way=$2 status=$3 traces made found invented dropped left
     expect "$what: status" 5 "$status"
     ! grep -q noticed output || fail "$what: $(cat output)"
     local lines
     lines=$(wc -l < errors)
-    # A child reports its own failure; a log and its trace may fail separately.
+    # A child reports its own failures; a log and its trace can fail independently.
     [ "$lines" -le 1 ] || { [[ $way =~ child|log|summary ]] && [ "$lines" -le 2 ]; } ||
         fail "$what: more than a line on stderr: $(cat errors)"
     traces=$(find . -maxdepth 1 -name 'trace*' | sort)
@@ -105,7 +106,7 @@ judge_program() {
     "$PROBITY" recover $traces > recovered 2>&1 || true
     # shellcheck disable=SC2086
     "$PROBITY" check $traces > checked 2>&1 || true
-    # A trace that could not be completed is marked as such, and has no damage.
+    # A trace that could not be completed is marked as such, and is not damaged.
     ! grep -v ': 0 faults in \|: ok: \|is a finished CSV' checked > damaged || fail "$what: check: $(head -n 3 damaged)"
     # shellcheck disable=SC2086
     found_in "$way" $traces > found
@@ -121,14 +122,14 @@ judge_program() {
         fail "$what: $made made, $found found: $(cat errors)"
     fi
     if [ "$dropped" = 0 ] && [ -s faults ]; then fail "$what: $(head -n 2 faults)"; fi
-    # Dropped hits leave gaps, and no other error.
+    # Dropped hits leave gaps but cause no other error.
     ! grep 'twice\|back' faults > damaged || fail "$what: $(head -n 2 damaged)"
     left=$(find "$SPOOL" -type f; find . -name '*.tmp*')
     [ -z "$left" ] || fail "$what: remaining files: $(head -n 3 <<< "$left")"
     if [ "$lines" = 0 ] && [ "$dropped" = 0 ]; then judge_texts "$what" "$way"; fi
 }
 
-# A log or summary without a reported failure is complete. $1 what, $2 way
+# A log or summary is complete unless a failure was reported. $1 description, $2 way
 judge_texts() {
     case $2 in
         log)
@@ -141,8 +142,8 @@ leaf $(grep -c ' int leaf$' log)" ;;
     esac
 }
 
-# Injects failures into a program, one call after another. $1 program, $2 way, $3 hits, $4 step
-# between calls, the rest: options of fault_inject
+# Makes one call after another fail in a program. $1 program, $2 way, $3 hits, $4 step between
+# calls, the rest: options of fault_inject
 sweep_program() {
     local program=$1 way=$2 hits=$3 stride=$4 n=1 status reached refused name what settings
     shift 4
@@ -162,9 +163,9 @@ sweep_program() {
     done
 }
 
-# A program for which all calls of a kind fail from a certain one on does not retry with each
-# record. Whether any records are dropped depends on the threads' timing, so a run with few drops is
-# repeated. $1 way, $2 calls, $3 the first call that fails
+# If all calls of a kind fail from some point on, the program must not retry with each record.
+# Whether records are dropped depends on thread timing, so a run with few drops is repeated. $1 way,
+# $2 calls, $3 first call that fails
 asks_seldom() {
     local reached refused name dropped try
     for try in 1 2 3 4 5 6 7 8 9 10; do
@@ -186,7 +187,7 @@ asks_seldom() {
 
 MEMORY=$BUILD/tests/fault_inject_memory.so
 
-# Creates traces of all kinds in $INPUTS, and the output of each command when nothing fails.
+# Creates traces of all kinds in $INPUTS, and records each command's output without failures.
 make_inputs() {
     INPUTS=$(mktemp -d /tmp/probity-test.XXXXXX)
     trap '[[ $BASHPID != $$ ]] || rm -rf "$WORK" "$SPOOL" "$INPUTS"' EXIT
@@ -209,7 +210,7 @@ make_inputs() {
         mv .probity history)
 }
 
-# Creates what is in the way of each command's output, in the same form: another file or directory.
+# Puts something in the way of each command's output, of the same kind: a file or directory.
 prepare() {
     rm -rf "${WORK:?}"/* "${WORK:?}"/.probity "${SPOOL:?}"/*
     case $1 in
@@ -218,7 +219,7 @@ prepare() {
     esac
     case $1 in
         recover*)
-            # The same file (inode) that the spool names: a copy would not get its records.
+            # Keep the file (inode) that the spool names: a copy would not get the spool's records.
             cat "$INPUTS/killed.whole" > "$INPUTS/killed"
             ln "$INPUTS/killed" killed
             cp "$INPUTS"/spool/* "$SPOOL/" ;;
@@ -227,7 +228,7 @@ prepare() {
     esac
 }
 
-# Where a command's output is; parts that differ from run to run are removed.
+# A command's output, without the parts that differ from run to run.
 answer_of() {
     case $1 in
         *ctf*) cat out/* ;;
@@ -241,7 +242,7 @@ answer_of() {
     esac 2> /dev/null | grep -av 'added' || true
 }
 
-# The same as it was before the command.
+# The same for what was there before the command.
 before_of() {
     case $1 in
         *ctf*) cat "$INPUTS"/old.ctf/* ;;
@@ -302,7 +303,7 @@ export --format otlp-json -f -o out TRACES/one
 LIST
 }
 
-# $1 what, $2 command, $3 status, $4 the status without failures
+# $1 description, $2 command, $3 status, $4 status without failures
 judge_tool() {
     local what=$1 command=$2 status=$3 usual=$4
     if [ "$status" -ge 124 ]; then
@@ -329,7 +330,7 @@ judge_tool() {
     judge_left "$what"
 }
 
-# Whatever stopped a recovery, another one succeeds. $1 what
+# Whatever stopped a recovery, another one succeeds. $1 description
 again_recovers() {
     "$PROBITY" recover killed > stdout 2>&1 || fail "$1: recovered again: $(cat stdout)"
     answer_of recover > answer
@@ -337,7 +338,7 @@ again_recovers() {
     [ -z "$(ls "$SPOOL")" ] || fail "$1: recovered again: remaining files: $(ls "$SPOOL")"
 }
 
-# A file that cannot be removed is reported. $1 what
+# A file that cannot be removed is reported. $1 description
 judge_left() {
     local left
     for left in *.tmp*; do
@@ -346,7 +347,8 @@ judge_left() {
     done
 }
 
-# $1 command; the rest: prefix of the tool. Output in stdout and stderr; prints the status.
+# $1 command; the rest: prefix of the tool's command line. Writes stdout and stderr; prints the
+# status.
 run_command() {
     local command=$1 status=0
     shift
@@ -355,8 +357,8 @@ run_command() {
     echo "$status"
 }
 
-# The command's output when nothing fails, and its output without the traced program, whose
-# signatures are then unavailable. $1 command; prints the status.
+# Saves the command's output without failures, and also without the traced program, whose signatures
+# are then missing. $1 command; prints the status.
 learn_answer() {
     prepare "$1"
     mv "$INPUTS/program" "$INPUTS/moved"
@@ -368,8 +370,8 @@ learn_answer() {
     answer_of "$1" > "$INPUTS/answer"
 }
 
-# Injects failures into the tool, one system call after another. $1 command, $2 step between calls,
-# the rest: options of fault_inject
+# Makes one system call of the tool after another fail. $1 command, $2 step between calls, the rest:
+# options of fault_inject
 sweep_tool() {
     local command=$1 stride=$2 n=1 status usual reached refused name
     shift 2
@@ -386,8 +388,8 @@ sweep_tool() {
     done
 }
 
-# Replaces a directory on a file system that cannot exchange two names, and makes each following
-# step fail: one of the two always exists.
+# Replaces a directory on a file system that cannot exchange two names, and makes each later step
+# fail: one of the two directories always exists.
 directory_in_two_steps() {
     if ! command -v strace > /dev/null; then
         echo "no strace: directories on file systems without exchange are not tested"
@@ -404,7 +406,7 @@ directory_in_two_steps() {
     done
 }
 
-# The number of allocations that a command makes. $1 command
+# The number of allocations of a command. $1 command
 allocations_of() {
     prepare "$1"
     head -c 16 /dev/zero > "$INPUTS/report"
@@ -412,8 +414,7 @@ allocations_of() {
     od -An -tu8 -N 8 "$INPUTS/report"
 }
 
-# Injects failures into the tool, one allocation after another. $1 command, $2 step, $3 "" or
-# ":ever"
+# Makes one allocation of the tool after another fail. $1 command, $2 step, $3 "" or ":ever"
 sweep_memory() {
     local command=$1 stride=$2 ever=$3 n=1 status usual refused
     usual=$(learn_answer "$command")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The library in a program gets errors for memory, files, threads or rights, at any call: the
-# program behaves as without the library, prints at most one line, and what is recorded is correct.
+# Any system call or allocation of the library may fail: the program runs as it would without the
+# library, prints at most one line, and whatever is recorded is correct.
 # variants: gcc
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/run/fault_inject.bash"
@@ -13,14 +13,14 @@ for way in many scopes typed profile ring child csv log summary; do
 done
 sweep_program refused.shared control 300 41
 asks_seldom many clone,clone3 1
-# Pages for further segments; in a larger spool, for further chunks of the first one.
+# Pages for more segments, or in a larger spool for more chunks of the first segment.
 asks_seldom held madvise 16
 PROBITY_SPOOL_RECORDS=$((512 * 64)) asks_seldom held madvise 23
-# Systems that cannot add pages later: all are allocated at the start.
+# Systems that cannot add pages later: all pages are allocated at the start.
 for way in hits many; do
     ALL=yes sweep_program refused $way 300 2 -a -k fstatfs,statfs
 done
-# A filter that permits creating unnamed files but never naming them.
+# The filter permits creating unnamed files, but never naming them.
 for way in hits many; do
     ALL=yes sweep_program refused $way 300 1 -e EPERM -a -k linkat
 done

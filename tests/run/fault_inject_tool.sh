@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The tool gets errors for memory, files and rights, at any call: it reports what failed, keeps
-# existing files, and leaves no partial output.
+# Any system call or allocation of the tool may fail: it reports what failed, keeps existing files,
+# and leaves no partial output.
 # variants: gcc
 # timeout: 600
 . "$(dirname "$0")/common.bash"
@@ -14,9 +14,9 @@ while read -r command; do
 done <<< "$(commands)"
 directory_in_two_steps
 sweep_tool 'export --format ctf -f -o out TRACES/one' 1 -e EIO -k openat,unlinkat,rmdir,rename
-# Links are forbidden: the file is copied to its name.
+# Hard links are forbidden, so the file is copied to its name.
 ALL=yes sweep_tool 'csv -f -o out TRACES/one' 1 -e EPERM -k linkat
-# A change is committed at a certain call; a later failure is not an error.
+# Once the change is committed, a later failure is not an error.
 for command in 'runs add TRACES/two' 'runs rm 1'; do
     sweep_tool "$command" 1 -e EIO -k fcntl,fsync,fdatasync,unlink < /dev/null
 done

@@ -1,8 +1,8 @@
-# What happens to files and to the machine during a recording. Sourced by fault_inject_filesystem.sh
-# and by tests/campaign/fault_inject.sh, after fault_inject.bash.
+# What may happen to files and to the machine while a program records. Sourced after
+# fault_inject.bash, by fault_inject_filesystem.sh and tests/campaign/fault_inject.sh.
 
-# A program that proceeds in steps (tests/programs/refused.c). begin_steps [SETTING]...; then `go`
-# lets it make its next 500 hits, and `go_to_end` ends it and sets $steps_status.
+# Controls a program that runs in steps (tests/programs/refused.c). begin_steps [SETTING]... starts
+# it; `go` makes it record its next 500 hits; `go_to_end` ends it and sets $steps_status.
 begin_steps() {
     fresh
     mkfifo in
@@ -13,7 +13,8 @@ begin_steps() {
     wait_for_steps 1
 }
 
-# The same under fault_inject with these options. Cannot be killed by its process id.
+# Same as above, under fault_inject with these options. Its process id is not known, so it cannot be
+# killed.
 begin_refused() {
     fresh
     mkfifo in
@@ -48,7 +49,7 @@ go_to_end() {
 
 # ---- Existing files ------------------------------------------------------------------------------
 
-# $1 what, $2 word of its message, the rest: a command that must fail with one line
+# $1 description, $2 word of its message, the rest: a command that must fail with one line
 way_is_refused() {
     local what=$1 name=$2 status=0
     shift 2
@@ -58,7 +59,7 @@ way_is_refused() {
     [ "$(wc -l < refused.errors)" -le 2 ] || fail "$what: more than a line: $(cat refused.errors)"
 }
 
-# A file with a name like that of a partial output belongs to the user, or to someone else.
+# A file named like a partial output may belong to the user, or to someone else.
 links_in_the_way() {
     fresh
     PROBITY_OUT=$WORK/whole PROBITY_LEVEL=5 "$PROGRAMS/refused" mixed 5 > /dev/null || true
@@ -91,7 +92,7 @@ pipes_in_the_way() {
     PROBITY_OUT=$WORK/x.csv timeout 300 "$PROGRAMS/refused" hits 100 > output 2> errors || status=$?
     expect "pipe, CSV of a program: status" 5 "$status"
     expect "pipe, CSV of a program: hits" 300 "$(wc -l < x.csv)"
-    # As the trace itself: what exists is neither replaced nor written to.
+    # At the path of the trace itself: whatever exists is neither replaced nor written to.
     local kind
     for kind in pipe device directory socket link; do
         fresh
@@ -114,7 +115,7 @@ pipes_in_the_way() {
 
 # ---- The trace during recording ------------------------------------------------------------------
 
-# $1 what, $2 hits expected at the end, or "" for no trace; $3 word on stderr
+# $1 description, $2 hits expected at the end, or "" for no trace; $3 word on stderr
 changed_so() {
     local what=$1 hits=$2 word=$3
     go_to_end
@@ -135,7 +136,7 @@ trace_changed() {
     changed_so "trace removed" "" removed
     no_leftovers "trace removed"
 
-    # The writer thread cannot be started, so the exiting thread has no descriptor of the trace.
+    # The writer thread cannot start, so the exiting thread has no descriptor of the trace.
     begin_refused -n 1 -a -k clone,clone3; go
     rm trace
     changed_so "trace removed, no writer" "" removed
@@ -160,7 +161,7 @@ trace_changed() {
     begin_steps; go; go
     truncate -s $(($(stat -c %s trace) - 10)) trace
     go
-    # The hits in the cut block are gone; later ones are in the spool.
+    # The hits in the truncated block are lost; later ones are in the spool.
     go_to_end
     expect "trace cut: status" 5 "$steps_status"
     expect "trace cut: lines" 1 "$(wc -l < errors)"
@@ -182,7 +183,7 @@ trace_changed() {
     changed_so "spool removed" 1000 ""
 }
 
-# Before the writer thread, whose start fails at first, opens it.
+# Replaces the trace before the writer thread opens it; its start fails at first.
 trace_replaced() {
     local how
     for how in file symbolic hard; do
@@ -209,7 +210,7 @@ can_mount() {
     [ "$(id -u)" = 0 ] && unshare -m true 2> /dev/null
 }
 
-# Another user has taken the directory in /dev/shm: the spool is then next to the trace.
+# Another user owns the directory in /dev/shm, so the spool goes next to the trace.
 spool_taken() {
     if ! can_mount; then
         echo "no mounts here: other users' directories in /dev/shm are not tested"
@@ -238,8 +239,8 @@ spool_taken() {
     done
 }
 
-# Its owner, or a process with the same rights, cuts a spool while a tool has it mapped: the tool
-# reports it.
+# Its owner, or a process with the same rights, truncates a spool while a tool has it mapped: the
+# tool reports an error.
 spool_cut() {
     local command status
     for command in csv 'csv --header' recover; do
@@ -252,7 +253,8 @@ spool_cut() {
         timeout 300 "$PROBITY" $command trace > pipe 2> stderr &
         local tool=$!
         exec 8< pipe
-        # After the first byte of its output it is in the middle of the spool, blocked by the pipe.
+        # After its first byte of output, the tool is in the middle of the spool, blocked on the
+        # pipe.
         head -c 1 <&8 > first
         find "$SPOOL" -type f -exec truncate -s 8192 {} +
         cat <&8 > rest
@@ -263,7 +265,7 @@ spool_cut() {
         grep -q 'was truncated while it was being read' stderr || fail "$command, spool cut: $(cat stderr)"
         [ "$(wc -l < rest)" -lt 200000 ] || fail "$command, spool cut: nothing is missing"
     done
-    # Cut beforehand.
+    # Truncated before the tool starts.
     cp trace before
     find "$SPOOL" -type f -exec truncate -s 8192 {} +
     status=0
@@ -287,7 +289,7 @@ spool_cut() {
 
 # ---- The machine ---------------------------------------------------------------------------------
 
-# The trace of a stopped program is read as it is, without waiting.
+# The trace of a stopped program is read as is, without waiting.
 stopped() {
     begin_steps PROBITY_LEVEL=5; go
     kill -STOP "$steps_pid"
@@ -305,7 +307,7 @@ stopped() {
     changed_so "stopped, and going on" 1000 ""
     no_leftovers "stopped"
 
-    # Stopped and continued all the time, from the start on: a stop interrupts system calls.
+    # Stopped and continued all the time from the start, because a stop interrupts system calls.
     fresh
     PROBITY_OUT=$WORK/trace PROBITY_SPOOL_RECORDS=4194304 "$PROGRAMS/refused" many 20000 \
         > output 2> errors &
@@ -316,7 +318,7 @@ stopped() {
     expect "stopped all the time: stderr" "" "$(cat errors)"
 }
 
-# Recording makes only the system calls listed in probity(3).
+# Recording makes only the system calls that probity(3) lists.
 under_a_filter() {
     local program status
     for program in refused refused.shared; do
@@ -329,7 +331,8 @@ under_a_filter() {
     done
 }
 
-# The wall clock is set during recording: order and count are kept, and the trace reports it.
+# The wall clock is set during recording: order and counts are unaffected, and the trace reports the
+# jump.
 clock_jumps() {
     local jump
     for jump in +3600 -3600; do
@@ -347,7 +350,7 @@ clock_jumps() {
     rm -f "$SPOOL.clock"
 }
 
-# Address space and descriptors, from too little to enough. $1 number of steps
+# Limits on address space and descriptors, from too little to enough. $1 number of steps
 limits() {
     local step value status
     for step in $(seq 0 "$1"); do
@@ -356,7 +359,7 @@ limits() {
         status=0
         PROBITY_OUT=$WORK/trace timeout 300 prlimit --as=$value "$PROGRAMS/refused" scopes 500 \
             > output 2> errors || status=$?
-        # Less than the program itself needs.
+        # Not even enough for the program itself.
         if [ "$status" = 127 ] || ! grep -q leaf output; then continue; fi
         judge_program "address space $value" scopes "$status"
     done
@@ -370,7 +373,7 @@ limits() {
         status=0
         PROBITY_SPOOL_DIR=$SPOOL/own PROBITY_OUT=$WORK/trace timeout 300 setpriv --reuid 54321 \
             --clear-groups prlimit --nproc=1 ./program scopes 500 > output 2> errors || status=$?
-        # Without a writer thread, what does not fit in the spool is dropped and counted.
+        # Without a writer thread, whatever does not fit in the spool is dropped and counted.
         judge_program "no further process" scopes "$status"
         expect "no further process: stderr" "" "$(cat errors)"
         rm -rf "${SPOOL:?}/own"
@@ -378,7 +381,7 @@ limits() {
     fi
 }
 
-# The tool under limits of file size, descriptors and address space.
+# The tool with limits on file size, descriptors and address space.
 outputs_limited() {
     local command status value
     make_inputs
@@ -393,14 +396,14 @@ outputs_limited() {
         for value in fsize=300 nofile=3 nofile=5 nofile=8 as=12000000 as=24000000; do
             prepare "$command"
             status=$(run_command "$command" prlimit "--$value" --core=0)
-            # Too little for the libraries: the dynamic linker reports it.
+            # Too little to load the libraries, which the dynamic linker reports.
             [ "$status" != 127 ] || continue
             judge_limited "$command at $value" "$command" "$status" "$usual"
         done
     done <<< "$(commands)"
 }
 
-# A failed allocation within libdw or SQLite may end the process, but leaves no partial output.
+# A failed allocation inside libdw or SQLite may end the process, but must not leave partial output.
 judge_limited() {
     if [[ $1 = *as=* ]] && [ "$3" -ge 128 ]; then
         [ -z "$(find . -name '*.tmp')" ] || fail "$1: remaining files: $(find . -name '*.tmp')"
@@ -425,7 +428,7 @@ learn_alone() {
     rm -rf "$INPUTS/kept"
 }
 
-# Programs with more rights than their user ignore the environment.
+# A program with more rights than its user ignores the environment.
 privileged() {
     if [ "$(id -u)" != 0 ] || ! command -v setcap > /dev/null || ! command -v setpriv > /dev/null; then
         echo "no setcap, or not root: programs with capabilities are not tested"
@@ -446,7 +449,7 @@ privileged() {
 
 # ---- File systems --------------------------------------------------------------------------------
 
-# Runs a function in a mount namespace, with a file system of a few MiB at $WORK/disk. $1 file
+# Runs a function in a mount namespace with a file system of a few MiB at $WORK/disk. $1 file
 # system,
 with_disk() {
     local kind=$1 size=$2
@@ -467,11 +470,11 @@ with_disk() {
     umount disk
 }
 
-# Fills the disk except for some KiB, reserved beforehand. $1 KiB
+# Fills the disk up to some reserved space. $1 KiB to leave
 fill_disk() {
     head -c $(($1 * 1024)) /dev/zero > disk/room 2> /dev/null
     sync disk/room
-    # Some file systems have more space once written data has reached the disk.
+    # Some file systems gain space once written data has reached the disk.
     for _ in 1 2 3; do
         cat /dev/zero >> disk/filler 2> /dev/null || true
         sync disk/filler 2> /dev/null || true
@@ -479,7 +482,7 @@ fill_disk() {
     rm disk/room
 }
 
-# Trace, spool and outputs on a disk that gets full at different moments. $1 file system, KiB...
+# Trace, spool and outputs on a disk that fills up at various moments. $1 file system, KiB...
 fill_under_way() {
     local kind=$1 room status records
     shift
@@ -492,13 +495,13 @@ fill_under_way() {
             status=$?
         rm -f disk/filler
         if compgen -G 'disk/trace*' > /dev/null; then
-            # Recovered once there is space again, if the spool exists.
+            # Recovers once there is space again, if the spool exists.
             "$PROBITY" recover disk/trace > recovered 2>&1 || true
             cp disk/trace* .
         fi
         judge_program "trace on $kind, $room KiB left" hits "$status"
 
-        # The larger one gets its pages during use.
+        # The larger spool gets its pages during use.
         for records in "$PROBITY_SPOOL_RECORDS" $((PROBITY_CHUNK_RECORDS * 256)); do
             rm -rf disk/* "${SPOOL:?}"/* trace
             fill_disk "$room"
@@ -515,7 +518,7 @@ fill_under_way() {
     done
 }
 
-# Each output on a full disk: the existing file is kept.
+# Every output on a full disk: an existing file is kept.
 fill_outputs() {
     local command status
     while read -r command; do
@@ -547,8 +550,8 @@ fill_outputs() {
     [ "$full" -gt 0 ] || fail "$1 full: no output ever failed"
 }
 
-# $1 file system; everything runs in a separate mount namespace, whose failures are passed back in a
-# file
+# $1 file system. Everything runs in a separate mount namespace, which passes failures back in a
+# file.
 on_file_system() {
     local kind=$1 size=4
     case $kind in
@@ -586,7 +589,7 @@ on_disk() {
     fill_outputs "$1"
 }
 
-# A read-only file system for trace, spool and output.
+# Trace, spool and output on a read-only file system.
 not_to_be_written() {
     if ! can_mount; then
         echo "no mounts here: read-only file systems are not tested"

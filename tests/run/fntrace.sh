@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# FnTrace.h from macro to log: the demo, the article's examples, values of every kind, scopes that
-# end in every way, levels, pauses, threads and signals. Logs must equal tests/golden/log/ except
-# for times, addresses and thread ids.
+# FnTrace.h from macro to log: the demo, the article's examples, values of every kind, every way to
+# leave a scope, levels, pauses, threads and signals. Logs must equal tests/golden/log/ except for
+# times, addresses and thread ids.
 # variants: clang asan tsan
 . "$(dirname "$0")/common.bash"
 GOLDEN=$SOURCE/tests/golden/log
@@ -10,8 +10,8 @@ case $VARIANT in
     *) family=clang ;;
 esac
 
-# $1 program, the rest: its arguments. Writes the log, without what differs from run to run, to
-# "log", the tool's warnings to "errors", the report to "report".
+# Writes the log without the parts that differ from run to run to "log", the tool's warnings to
+# "errors", and the report to "report". $1 program, the rest: its arguments
 record() {
     local status=0
     rm -f trace*
@@ -23,22 +23,23 @@ record() {
     "$PROBITY" report --json trace > report 2>> errors || fail "report of $*: $(cat errors)"
 }
 
-# The log equals the golden file $1, or $1.gcc, $1.clang: compilers write types differently.
+# The log equals the golden file $1, or $1.gcc and $1.clang, since compilers spell types
+# differently.
 is_golden() {
     local file=$GOLDEN/$1.log
     [ -e "$file" ] || file=$GOLDEN/$1.$family.log
-    # With GOLDEN_WRITE in the environment, it becomes the golden file.
+    # Set GOLDEN_WRITE to update the golden file.
     [ -z "${GOLDEN_WRITE:-}" ] || cp log "$file"
     cmp -s "$file" log || fail "$1: expected (<), found (>): $(diff "$file" log | head -n 10)"
 }
 
-# $1 what, $2 unwound, $3 open, $4 orphans, $5 pauses, $6 resumes
+# $1 description, $2 unwound, $3 open, $4 orphans, $5 pauses, $6 resumes
 repaired() {
     expect "$1: repairs" "$2 $3 $4 $5 $6" "$(jq -r '.repairs | "\(.unwound) \(.open) " +
         "\(.orphans) \(.pauses_unmatched) \(.resumes_unmatched)"' report)"
 }
 
-# $1 what; then pairs: function, calls. No other functions were called.
+# $1 description; then pairs of function and calls. No other function was called.
 called() {
     local what=$1 expected
     shift
@@ -47,7 +48,7 @@ called() {
         "$(jq -r '.functions[] | select(.calls > 0) | "\(.name) \(.calls)"' report | sort)"
 }
 
-# $1 what, $2 a member of the report, $3 expected sum over all functions
+# $1 description, $2 a member of the report, $3 expected sum over all functions
 sums() {
     expect "$1: $2" "$3" "$(jq "[.functions[].$2] | add" report)"
 }
@@ -69,7 +70,7 @@ check_goldens() {
     done
 }
 
-# Values are evaluated exactly once, and not at all if switched off, as reported by the program.
+# As the program reports, values are evaluated exactly once, or not at all if switched off.
 check_evaluations() {
     record "$PROGRAMS/fntrace_values"
     expect "C: evaluations" "level 5: value 4, 3 evaluations
@@ -83,7 +84,7 @@ level 1: 0 evaluations" "$(cat out)"
 level 0: 0 evaluations, 0 insertions" "$(cat out)"
 }
 
-# The article's spelling and stream messages compile as C++17 and C++20 and give the same log.
+# The article's spelling and stream messages compile as C++17 and C++20, and the logs are equal.
 check_standards() {
     local standard name
     for standard in c++17 c++20; do
@@ -116,7 +117,7 @@ check_jumps() {
     repaired leave 0 0 0 0 0
 }
 
-# $1 program, $2 scopes expected to be left open by each of three threads
+# $1 program, $2 number of scopes that each of three threads leaves open
 check_thread_ends() {
     record "$1" exit 3
     repaired "$1 exit" 0 $((3 * $2)) 0 0 0
@@ -135,7 +136,7 @@ build() {
         "$BUILD/lib/libprobity.a" -lm
 }
 
-# With its own default levels, which the environment overrides.
+# The program has its own default levels, which the environment overrides.
 check_defaults() {
     build "$WORK/quiet" "$SOURCE/tests/programs/fntrace_scopes.c" -DFN_FUNC_LEVEL_DEF=FN_0 \
         -DFN_PARAM_LEVEL_DEF=FN_3
@@ -156,7 +157,7 @@ check_announced() {
         fail "a thread that was not announced is recorded"
 }
 
-# Without FN_INSTRUMENT nothing is evaluated, and the library is not called.
+# Without FN_INSTRUMENT, nothing is evaluated and the library is not called.
 check_not_compiled_in() {
     sed '/^#define FN_INSTRUMENT$/d' "$SOURCE/tests/programs/fntrace_values.c" > off.c
     "$CC" -std=gnu11 -D_GNU_SOURCE -I "$SOURCE/include" -c -o off.o off.c
@@ -205,7 +206,7 @@ check_pauses_and_levels() {
     repaired entries 0 0 0 0 0
 }
 
-# A function that is declared after a sleep: the sleep is not CPU time.
+# A function is declared after a sleep, which must not count as its CPU time.
 check_sleep() {
     record "$scopes" asleep
     expect "asleep: under 50 ms of CPU, over 100 ms of wall time" "true true" \
@@ -222,8 +223,7 @@ check_fork() {
     called "fork, child" level_0 1
 }
 
-# The log of one thread must nest: each scope is left at the indentation of its enter, with its own
-# value.
+# The log of one thread must nest: each leave is indented like its enter, and has its own value.
 nests() {
     awk -F ': ' -v tid="$1" '
         function indent(text) { match(text, /^ */); return RLENGTH / 2 }
@@ -247,7 +247,7 @@ check_disorder() {
     local tid count=700
     record "$scopes" disorder $count
     repaired disorder 0 0 0 0 0
-    # Depths 0 to 6 in turn: 28 calls for 7 rounds.
+    # Depths 0 to 6 in turn make 28 calls in 7 rounds.
     called disorder disorder_thread 8 disorder_inner $((8 * count / 7 * 28))
     for tid in $(cut -d: -f1 log.full | sort -u); do nests "$tid"; done
     expect "disorder: threads" 8 "$(cut -d: -f1 log.full | sort -u | wc -l)"
@@ -266,7 +266,7 @@ check_signals() {
     expect "signals: messages" "$handled" "$(grep -c ': .*handled [0-9]*$' log.full)"
 }
 
-# FN_OUTPUT_CLOG: the same log on standard error, without any setting, and no trace remains.
+# FN_OUTPUT_CLOG: the same log on stderr without any setting, and no trace is left.
 check_redirected() {
     local library
     cp "$GOLDEN/article_cxx.$family.log" expected.log

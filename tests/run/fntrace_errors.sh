@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Mistakes that the compiler must report: gcc and clang reject each source, as C and as C++, with a
-# message that names the mistake; the corrected version compiles without a warning.
+# Mistakes that the compiler must report. gcc and clang reject each source, as C and as C++, with a
+# message that names the mistake; the corrected version compiles without warnings.
 # variants: gcc
 . "$(dirname "$0")/common.bash"
 INCLUDE=$OLDPWD/include
 checked=0
 
-# $1 compiler, $2 language, $3 source; messages go to a file of this name
+# $1 compiler, $2 language, $3 source; messages go to a file of that name
 compiles() {
     local standard=c11
     [ "$2" = c ] || standard=c++17
@@ -15,16 +15,15 @@ compiles() {
         -fsyntax-only "$3" > messages 2>&1
 }
 
-# $1 name of the function, $2 its lines. It has (int a, double b, struct point *at, const char
-# *text).
+# Prints a function (int a, double b, struct point *at, const char *text). $1 its name, $2 its lines
 function_of() {
     local head="void $1(int a, double b, struct point *at, const char *text)"
     echo "$head; $head {"
     printf '(void)a; (void)b; (void)at; (void)text;\n%s\n}\n' "$2"
 }
 
-# $1 name, $2 languages, $3 expected part of the message, $4 wrong lines, $5 right lines. The right
-# ones are compiled together at the end.
+# $1 name, $2 languages, $3 expected part of the message, $4 wrong lines, $5 corrected lines. The
+# corrected lines are all compiled together at the end.
 mistake() {
     local name=$1 language compiler
     { cat head.h && function_of wrong "$4"; } > wrong.c

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Parents and children are complete, each in its own trace, all on one time line.
+# Parents and children have complete traces, each its own, on one time line.
 # campaign: tsan
 # variants: asan clang
 . "$(dirname "$0")/common.bash"
-# Children that still run disturb the leak checker.
+# Running children disturb the leak checker.
 export ASAN_OPTIONS=detect_leaks=0
 
-# $1 program, $2 way, $3 number of traces, $4 name of the first one, unless in its directory
+# $1 program, $2 way, $3 number of traces, $4 path of the first one if it is not in its directory
 forks() {
     fresh
     PROBITY_OUT=${4:-$WORK/trace} "$PROGRAMS/$1" "$2" > expected || fail "$1 $2: status $?"
@@ -17,7 +17,7 @@ forks() {
 for program in forks forks.shared; do
     forks $program plain 5
     forks $program chain 5
-    # One time line: the hits of two processes that take turns alternate.
+    # One time line: the hits of two processes that take turns must alternate.
     forks $program turns 2
     awk -F, '$1 == last { bad = 1 } { last = $1 } END { exit bad }' csv.out || fail "not in turns"
     forks $program threads 61
@@ -26,11 +26,11 @@ for program in forks forks.shared; do
     no_leftovers silent
     forks $program stopped 1
     forks $program short 2
-    # A daemon changes its directory; the configured name is that of the first trace.
+    # A daemon changes its directory; the first trace gets the configured name.
     forks $program daemon 3 trace
     if unfollowed "$program vfork" "it makes a fork of it"; then continue; fi
     forks $program vfork 2
-    # What a child of vfork cannot record, for a thread or at all, is counted.
+    # What a vfork child cannot record, for one thread or at all, is counted.
     forks $program vfork_first 2
     expect "vfork_first: dropped" 1 "$("$PROBITY" info --json trace |
         jq '.[0].counts.dropped_no_memory_or_limit')"
@@ -50,7 +50,7 @@ for way in announced vfork; do
         "$("$PROBITY" csv --columns probe trace | tr '\n' ' ' | sed 's/ $//')"
 done
 
-# The process id in the name is that of each process.
+# The process id in each name is that of the process.
 fresh
 PROBITY_OUT=$WORK/%n.%p.trace "$PROGRAMS/forks" plain > expected
 for trace in forks.*.trace; do

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Programs without macros, compiled with -finstrument-functions, preloaded or linked: calls are
-# counted as the program counts them, names are those of the source.
+# Programs without macros, compiled with -finstrument-functions, with the library preloaded or
+# linked: the counts equal the program's own, and names are as in the source.
 # variants: clang
 . "$(dirname "$0")/common.bash"
 sources=$SOURCE/tests/functions
 
-# "NAME CALLS" of a report, sorted. $2: a jq filter of functions
+# "NAME CALLS" of a report, sorted. $2: a jq filter for functions
 counts() {
     "$PROBITY" report --json "$1" > report.json || fail "$1: no report"
     jq -r ".functions[] | select(${2:-true}) | select(.calls > 0) | \"\\(.name) \\(.calls)\"" \
         report.json | LC_ALL=C sort
 }
 
-# $1 what, $2 the program's own counts, $3 trace
+# $1 description, $2 the program's own counts, $3 trace
 same_counts() {
     grep -v ' 0$' "$2" | LC_ALL=C sort > expected
     counts "$3" '.object == "" or .object == null' > found
@@ -20,7 +20,7 @@ same_counts() {
     "$PROBITY" check "$3" > /dev/null 2> errors || fail "$1: $(cat errors)"
 }
 
-# $1 what, the rest: flags
+# $1 description, the rest: flags
 compile() {
     what=$1
     shift
@@ -58,14 +58,14 @@ done
     grep -qx 'main 1' found || fail "after inlining: $(cat found)"
 }
 
-# The tree: what is called after longjmp is not a child of what was abandoned.
+# In the tree, calls after longjmp are not children of the abandoned calls.
 compile "tree" -O1 -finstrument-functions
 record ./calls
 "$PROBITY" export --format folded trace 2> errors | sed -n 's/ [0-9]*$//p' > folded
 grep 'after_jump$' folded > found || fail "after_jump: $(head -n 3 folded)"
 ! grep -v ';try_jump;after_jump$' found > other || fail "after_jump is called by: $(cat other)"
 
-# One program with both libraries linked in, static and shared; nothing is preloaded.
+# One program linked with both libraries, static and shared, without preloading.
 for libraries in "$BUILD/lib/libprobity-functions.a $BUILD/lib/libprobity.a" \
     "-L$BUILD/lib -Wl,-rpath,$BUILD/lib -lprobity-functions -lprobity"; do
     compile "linked with $libraries" -O2 -finstrument-functions
@@ -75,14 +75,14 @@ for libraries in "$BUILD/lib/libprobity-functions.a $BUILD/lib/libprobity.a" \
 done
 libraries=
 
-# Two plugins at the same address, one after the other: each has its own names.
+# Two plugins at the same address, one after the other, keep their own names.
 compile "plugins" -O1 -finstrument-functions
 record ./calls ./one.so ./two.so ./one.so
 counts trace '.object != "" and .object != null' > found
 printf '%s\n' 'in_one 6' 'in_two 3' 'run_plugin 1' 'run_plugin 2' 'same_name 3' 'same_name 6' |
     diff - found > difference || fail "plugins: $(cat difference)"
 
-# A library that was replaced after it was loaded: no name of the other one is used.
+# If a library file is replaced after it was loaded, names of the new file are not used.
 cat > replaced.c << 'END'
 #include <dlfcn.h>
 #include <stdio.h>
@@ -139,7 +139,7 @@ grep -q "^overhead: a call that the compiler's hooks record adds " output ||
 PROBITY_OUT=plain "$PROGRAMS/tree"
 expect "$what: without hooks" null "$("$PROBITY" info --json plain | jq '.[0].overhead.hooked_own')"
 
-# Levels switch these functions off. A stripped program has no names, but all calls.
+# Levels switch these functions off. A stripped program has all calls, but no names.
 PROBITY_LEVEL=4 "$PROBITY" record --functions -o low ./calls > out 2> errors ||
     fail "level: $(cat errors)"
 grep -q "no function was recorded" errors || fail "level: $(cat errors)"
@@ -148,7 +148,7 @@ record ./calls
 expect "stripped" "$(awk '{ n += $2 } END { print n }' out)" \
     "$(counts trace '.object == "" or .object == null' | awk '{ n += $2 } END { print n }')"
 
-# C++: names as in the source, an exception ends its scopes.
+# C++: names as in the source; an exception ends the scopes it passes.
 "$CXX" -std=c++17 -g -O1 -finstrument-functions ${SANITIZE:+"-fsanitize=$SANITIZE"} -o shapes \
     "$sources/shapes.cc"
 what=shapes
@@ -166,7 +166,7 @@ shape::twice<double> 1
 shape::twice<int> 1
 END
 diff expected found > difference || fail "shapes: $(cat difference)"
-# Clang calls no hook then, so that the scopes end at the next one.
+# Clang calls no hook in that case, so the scopes end at the next call.
 "$PROBITY" log trace > log 2> errors
 if [ "$VARIANT" = clang ]; then
     grep -q 'repaired: 4 unwound' errors || fail "exceptions: $(cat errors)"
@@ -174,7 +174,7 @@ else
     expect "left by an exception" 4 "$(grep -c 'left by an exception' log)"
 fi
 
-# Macros and hooks in one program: the record path of the headers is not recorded as functions.
+# Macros and hooks in one program: the record path in the headers is not recorded as functions.
 cat > mixed.c << 'END'
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -212,8 +212,8 @@ PROBITY_MODE=block PROBITY_PROFILE=1 "$PROBITY" record --functions -o trace -- .
     2> errors || fail "$what: $(cat errors)"
 same_counts "$what" out trace
 
-# Nothing to record: reported, and the program's status is kept. Programs that a script runs leave
-# no trace if they have no such functions.
+# With nothing to record, a message says so, and the program's status is kept. Programs run by a
+# script leave no trace if they have no such functions.
 status=0
 "$PROBITY" record --functions -o none -- sh -c 'exit 7' 2> errors || status=$?
 expect "no function: status" 7 "$status"
@@ -224,7 +224,7 @@ rm -rf trace*
 record sh -c 'ls > /dev/null; ./shapes; true'
 expect "$what: traces" "./trace" "$(find . -maxdepth 1 -name 'trace*')"
 
-# A library that brings the hooks can be loaded late (it then calls those of libc).
+# A library that contains hooks can be loaded late (it then calls those of libc).
 "$CC" -g -fPIC -shared -finstrument-functions -DNAME=late ${SANITIZE:+"-fsanitize=$SANITIZE"} \
     -o late.so "$sources/plugin.c" -L"$BUILD/lib" -Wl,-rpath,"$BUILD/lib" -lprobity-functions
 what="loaded late"
@@ -232,7 +232,7 @@ compile "$what" -O1
 rm -rf trace*
 PROBITY_OUT=trace ./calls ./late.so > out 2> errors || fail "$what: $(cat errors)"
 
-# A library beside a copy of the tool that belongs to another user is not preloaded.
+# Next to a copy of the tool, a library that belongs to another user is not preloaded.
 if [ "$(id -u)" = 0 ]; then
     mkdir -p copy/bin copy/lib
     cp "$PROBITY" copy/bin/probity
@@ -248,7 +248,7 @@ else
     echo "not root: the library of another user is not tried"
 fi
 
-# A short name that expands to gigabytes, in a trace: shown as it is.
+# A short name in a trace that demangles to gigabytes is shown as is.
 name=_Z1fSt4pairIiiE
 for i in '' 0 1 2 3 4 5 6 7 8 9 A B C D E F G H I J K L M N O P Q R S T U V W X Y Z; do
     name+=S_IS${i}_S${i}_E

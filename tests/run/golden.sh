@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The reader and examples/second_decoder.c, which was written from doc/ alone, agree on every golden
-# trace and on real ones; damage gives the right exit status and message.
+# trace and on real ones; damaged traces give the right exit status and message.
 # variants: clang asan
 # campaign: tsan
 . "$(dirname "$0")/common.bash"
@@ -8,7 +8,7 @@ tests=$(cd "$OLDPWD" && cd "$(dirname "$0")/.." && pwd)
 golden=$tests/golden
 decoder=$BUILD/examples/second_decoder
 
-# $1 output file, the rest: a command; sets $status and writes its messages to "$1.err"
+# Sets $status and writes messages to "$1.err". $1 output file, the rest: a command
 run() {
     local output=$1
     shift
@@ -16,7 +16,7 @@ run() {
     timeout 300 "$@" > "$output" 2> "$output.err" || status=$?
 }
 
-# $1 what, $2 expected, $3 found: files
+# $1 description, $2 expected, $3 found: files
 same() {
     cmp -s "$2" "$3" || fail "$1: expected (<) and found (>): $(diff -a "$2" "$3" | head -n 6)"
 }
@@ -66,8 +66,9 @@ check_bads() {
     done
 }
 
-# Both decoders on a real trace. $1 what, $2 trace, $3 "near" if records come from a spool: then the
-# second decoder is exact, and the reader's CPU times are as near as a writer's (100 ns, rounded).
+# Both decoders on a real trace. $1 description, $2 trace, $3 "near" if records come from a spool:
+# the second decoder is then exact, while the reader's CPU times are rounded as a writer's would be
+# (100 ns).
 check_real() {
     run reader "$PROBITY" csv "$2"
     expect "$1: $(cat reader.err): status of csv" 0 "$status"
@@ -106,14 +107,14 @@ check_reals() {
     expect "recovered: hits" 120000 "$(wc -l < reader)"
 }
 
-# The files equal those made by their generator.
+# The committed files equal the output of their generator.
 check_maker() {
     python3 "$tests/tool/make_golden.py" "$WORK/golden"
     diff -rq -x log -x model "$golden" "$WORK/golden" > differences ||
         fail "make_golden: $(head differences)"
 }
 
-# The reader, the second decoder and the generator agree on any trace, to the nanosecond.
+# The reader, the second decoder and the generator agree on random traces, to the nanosecond.
 check_random() {
     local seed=${SEED:-$RANDOM} count=400 trace
     mkdir "$WORK/random"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Models of the interaction of threads, signal handlers, the writer thread, tools and death: spin
-# checks all states of small configurations, and finds injected faults. tests/campaign/races.sh has
-# larger ones.
+# Models of how threads, signal handlers, the writer thread, tools and sudden death interact. spin
+# checks all states of small configurations and must find injected faults. tests/campaign/races.sh
+# has larger configurations.
 # variants: gcc
 # timeout: 600
 . "$(dirname "$0")/common.bash"
@@ -12,7 +12,7 @@ if ! command -v spin > /dev/null; then
     exit 77
 fi
 model_names
-# Records of a thread: short, of two words, after a gap; of a signal: short.
+# The thread's records: short, of two words, after a gap. The signal's: short.
 model "one thread, a signal, death" handover.pml holds -DOWNERS=1 -DRECORDS=3 -DHOW=36
 model "the same, nobody stuck" handover.pml holds -DOWNERS=1 -DRECORDS=4 -DHOW=36 -DNO_DEATH
 model "two threads, death" handover.pml holds -DOWNERS=2 -DRECORDS=1 -DHOW=9 -DWORDS=2 \

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# `probity hist`: compares the counts of every row with the times printed by `probity log` and
+# `probity hist`: compares the count in every row with the times printed by `probity log` and
 # `probity csv`, on both scales, for functions and blocks; bars; errors.
 # variants: clang asan
 # campaign: tsan
 . "$(dirname "$0")/computed.bash"
 . "$(dirname "$0")/common.bash"
 
-# $1 what, $2 status; then arguments of hist. Writes "output" and "errors".
+# $1 description, $2 status; then arguments of hist. Writes "output" and "errors".
 hist() {
     local what=$1 expected=$2 status=0
     shift 2
@@ -14,9 +14,9 @@ hist() {
     expect "$what: status ($(cat errors))" "$expected" "$status"
 }
 
-# $1 what, $2 limit in ns below which times are exact; the file "values" has one per line, "output"
-# is the CSV of one histogram. The log truncates times from 1 ms on to a microsecond, so those may
-# be in an adjacent row.
+# $1 description, $2 limit in ns below which times are exact. "values" has one time per line,
+# "output" is the CSV of one histogram. The log truncates times from 1 ms on to a microsecond, so
+# those may be in the next row.
 same_rows() {
     awk -v exact_below="$2" -v has_exact="${3-1}" '
         FILENAME == "values" { values[++count] = $1; next }
@@ -56,7 +56,7 @@ for measure in '' --self --cpu; do
         awk -v column=$column '$1 == "steady" { print $column }' calls > values
         # shellcheck disable=SC2086
         hist "steady $measure $scale" 0 --csv $measure $scale steady varied
-        # One outlier gives rows of equal width that are wider than a millisecond.
+        # One outlier makes the rows, which have equal widths, wider than a millisecond.
         same_rows "steady $measure $scale" 1000000 "$([[ $scale == --linear* ]] || echo 1)"
     done
 done
@@ -91,7 +91,7 @@ awk -F ';' '$2 != "-" { print $3 }' blocks > values
 hist "a range" 0 --csv --from 1 --to 2 --since "$first" --until "$last" walk
 same_rows "a range" 1e12
 
-# Several functions have one each, those with the longest total first.
+# Several functions have a histogram each, largest total first.
 hist "several" 0 --csv 's*' varied
 expect "names" "slowed steady" "$(awk -F , 'NR > 1 { print $1 }' output | sort -u | xargs)"
 hist "JSON" 0 --json 's*' varied
@@ -112,7 +112,7 @@ for entry in answer["histograms"]:
     assert rows[-1]["from_ns"] <= entry["max_ns"] < rows[-1]["below_ns"]
 ' || fail "JSON of several"
 
-# Bars: the fullest row has the longest, and each row with a count has one; marks; no colour.
+# The fullest row has the longest bar, and each row with a count has one; marks; no color.
 export LC_ALL=C
 hist "text" 0 --rows 40 steady varied
 grep -q '^steady: wall time of one call, 300 calls$' output || fail "no title: $(cat output)"
@@ -134,7 +134,7 @@ if command -v script > /dev/null; then
 fi
 unset LC_ALL
 
-# Profile mode has total times only, at a lower resolution.
+# Profile mode has total times only, with a lower resolution.
 PROBITY_PROFILE=1 PROBITY_OUT=$WORK/counted "$PROGRAMS/varied" 3 300
 hist "profile mode" 0 steady counted
 grep -q '^counted in profile mode: times are accurate to 13 %' output ||
@@ -143,7 +143,7 @@ hist "profile mode: CSV" 0 --csv steady counted
 expect "calls in profile mode" 300 "$(awk -F , '{ calls += $6 } END { print calls }' output)"
 hist "profile mode: self" 1 --self steady counted
 
-# Missing functions, and usage errors.
+# Functions that do not exist, and usage errors.
 hist "no function" 1 none varied
 grep -q "no calls match 'none'" errors || fail "expected an error about the function: $(cat errors)"
 hist "no probe" 1 --from 77 walk

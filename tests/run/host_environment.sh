@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Programs that close descriptors, change directory, or run at their limits are recorded
-# nonetheless; a program that does not request it is not recorded at all.
+# Programs that close descriptors, change directory or run at their resource limits are still
+# recorded; a program is never recorded unless asked to.
 # variants: clang
 . "$(dirname "$0")/common.bash"
-# The caller may have left descriptors open; programs here count theirs.
+# The caller may have left descriptors open, and programs here count theirs.
 exec 3<&- 4<&- 5<&- 6<&- 7<&- 8<&- 9<&-
 
 # $1 program, $2 way, $3 number
@@ -38,7 +38,7 @@ for program in hostile hostile.shared; do
         no_leftovers "$limit descriptors"
     done
 
-    # Without standard descriptors.
+    # Without stdin, stdout and stderr.
     fresh
     status=0
     PROBITY_OUT=$WORK/trace "$PROGRAMS/$program" descriptors <&- > expected 2>&- || status=$?
@@ -46,14 +46,14 @@ for program in hostile hostile.shared; do
     printf '%s\n' "$(cut -d, -f1 <("$PROBITY" csv trace) | sort -u) 0 50000" | cmp - expected ||
         fail "descriptors closed: hits"
 
-    # Switched off.
+    # Recording is switched off.
     fresh
     expect "off: threads" 1 "$("$PROGRAMS/$program" count_threads || true)"
     expect "off: files" "" "$(find "$WORK" "$SPOOL" -mindepth 1)"
     expect "on: threads" 2 "$(PROBITY_OUT=$WORK/trace "$PROGRAMS/$program" count_threads || true)"
 done
 
-# A set-uid program ignores the environment; other programs of its user do not.
+# A set-uid program ignores the environment; the same user's other programs do not.
 if [ "$(id -u)" = 0 ] && command -v setpriv > /dev/null; then
     fresh
     chmod 777 "$WORK"

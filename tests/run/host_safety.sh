@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What an instrumented program must survive: wrong pointers in any kind of executable, a plugin
+# What an instrumented program must survive: invalid pointers in any kind of executable, a plugin
 # whose constructor waits for a thread, formatters that print their own type or are cancelled, small
 # signal stacks, conflicting macros, a thread sanitizer.
 # campaign: tsan
@@ -13,7 +13,7 @@ library=$BUILD/lib/libprobity.a
 cd "$WORK" || exit
 export PROBITY_OUT=trace
 
-# $1 name, for NAME.c or NAME.cc; further arguments go to the compiler.
+# $1 name, for NAME.c or NAME.cc; the rest: compiler arguments
 build() {
     local name=$1 compiler="${CC:-gcc} -std=gnu11" source=$1.c
     shift
@@ -23,7 +23,7 @@ build() {
         "$source" "$@" $library -pthread || fail "$name does not compile with $*"
 }
 
-# $1 what; the rest is run. Writes the log to "log".
+# $1 description; the rest is run. Writes the log to "log".
 run() {
     local what=$1
     shift
@@ -32,7 +32,7 @@ run() {
     "$PROBITY" log trace > log 2> log_errors || true
 }
 
-# $1 what, $2 how often, $3 text in the log
+# $1 description, $2 how often, $3 text in the log
 logged() {
     expect "$1: '$3'" "$2" "$(grep -cF "$3" log || true)"
 }
@@ -155,8 +155,7 @@ expect "formatters: output" 3:4 "$(cat output)"
 logged "formatters" 3 "rect = 3:4"
 logged "formatters" 1 "rect = (inside its own formatter)"
 
-# The first scope of a thread and of a function, on a stack of 8 KiB that also holds the signal
-# frame.
+# A thread's and a function's first scope, on an 8 KiB stack that also holds the signal frame.
 small_stack() {
     cat > stack.c << 'PROGRAM'
 #define FN_INSTRUMENT
@@ -198,7 +197,7 @@ PROGRAM
 }
 unfollowed "a small stack" "its own frames are larger" || small_stack
 
-# A scope that is open when a recording in the other mode starts; and errno.
+# A scope that is open when a recording in the other mode starts; errno.
 cat > modes.c << 'PROGRAM'
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -251,7 +250,7 @@ logged "modes: records in the profile" 0 "leave"
 expect "modes: calls in the profile" 0 "$(grep -c traced log || true)"
 export PROBITY_OUT=trace
 
-# Macros that a program defines after the include, and attributes that it defines before.
+# Macros defined after the include, and attributes defined before it.
 {
     echo '#define cold __attribute__((cold))'
     echo '#define always_inline inline __attribute__((always_inline))'
@@ -297,7 +296,7 @@ logged "macros of the program" 1 "second"
 cp words.c words_cxx.cc
 build words_cxx
 
-# Threads that pass chunks and states to each other are not reported as races.
+# Handing chunks and states from thread to thread is not reported as a race.
 cat > sanitized.c << 'PROGRAM'
 #define FN_INSTRUMENT
 #include <FnTrace.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What a trace says about its run: executable, build id, processors, label; including forked
+# What a trace says about its run: executable, build id, processors, label. Also for forked
 # children, static and position-dependent programs, and one without a build id.
 # variants: clang asan
 HEADERS=$(cd "$(dirname "$0")/../../include" && pwd)
@@ -24,7 +24,7 @@ for line in 'label  *one "run"' "executable  *$(readlink -f "$program")" \
     grep -q "^$line\$" text || fail "no line '$line'"
 done
 
-# ---- Programs of other kinds ----
+# ---- Other kinds of programs ----
 
 fresh
 cat > some.c << 'END'

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Signals after instructions of every recording path, and others inside their handlers; signal
+# Signals after instructions of every recording path, and further ones inside their handlers; signal
 # storms on small stacks; handlers that jump out. tests/campaign/signals.sh does more.
 # variants:
 . "$(dirname "$0")/common.bash"
@@ -15,7 +15,7 @@ echo "seed $seed"
     death_paths signal 997 "$seed" scope_gap profile change_gap change_all
     death_paths signal 3989 "$seed" first first_profile segment
     death_paths signal 29989 "$seed" fork
-    # The inner handler runs for longer than the writer waits.
+    # The inner handler runs longer than the writer waits.
     death_paths signal 67 "$seed" slow
     death_paths signal 131 "$seed" slow_wide
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Scopes left by longjmp are found at the next enter, counted, and excluded from later times; scopes
-# that only look like it are left alone. Recorded and in profile mode.
+# that only look abandoned are left alone. Both recorded and in profile mode.
 # variants: clang asan
 # campaign: tsan
 . "$(dirname "$0")/common.bash"
@@ -18,7 +18,7 @@ case_of() {
     done
 }
 
-# $1 function, $2 of its JSON
+# Prints a member of a function's JSON. $1 function, $2 member
 of() {
     jq ".functions[] | select(.name == \"$1\") | .$2" report
 }
@@ -31,8 +31,8 @@ for program in jumps jumps.shared; do
         case_of turns 100 0
         case_of far 40 41
         case_of loop 2000 6000
-        # The outermost scope spun 20 ms, none of which belongs to the scopes left each time. CPU
-        # time, because on a busy machine any call may take long.
+        # The outermost scope spins for 20 ms, none of which belongs to the scopes left each time.
+        # CPU time, because on a busy machine any call may take long.
         [ "$(of serves self_ns)" -ge 20000000 ] ||
             fail "$program $mode: serves $(of serves self_ns)"
         for name in handles succeeds; do
@@ -40,7 +40,7 @@ for program in jumps jumps.shared; do
                 fail "$program $mode: $name lasted"
         done
         if [ "$mode" = 0 ]; then
-            # Nothing nests in the scopes that were left: no line is deeper than the deepest call.
+            # Nothing nests in the abandoned scopes: no line is deeper than the deepest call.
             "$PROBITY" log --color=never trace |
                 awk '{ sub(/^[0-9]*: /, ""); match($0, /^ */); if (RLENGTH > 10) exit 1 }' ||
                 fail "$program: the log grows to the right"
@@ -49,7 +49,7 @@ for program in jumps jumps.shared; do
 done
 unset PROBITY_PROFILE
 
-# $1 what, $2 compiler, $3 source. Prints the stacks, without times.
+# Prints the stacks without times. $1 description, $2 compiler, $3 source
 stacks() {
     rm -f trace
     # shellcheck disable=SC2086 # a compiler and its flags
@@ -60,7 +60,7 @@ stacks() {
         xargs
 }
 
-# A handler of exceptions that gcc has moved away from its function, and which begins with a scope.
+# An exception handler that begins with a scope and that gcc has moved out of its function.
 cat > caught.cc << 'END'
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -121,7 +121,7 @@ END
 expect "caught" "main main;load main;load;handle" \
     "$(stacks caught "${CXX:-g++} -std=c++17" caught.cc)"
 
-# A scope in a block, which called setjmp(), goes on.
+# A scope in a block that called setjmp() goes on.
 cat > block.c << 'END'
 #define FN_INSTRUMENT
 #include <FnTrace.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# SIGKILL at random moments, at least 200 times: what was counted outside the victim is in its
-# trace; hits, and nested scopes with values.
+# SIGKILL at random moments, at least 200 times: whatever was counted outside the victim is in its
+# trace. Hits, and nested scopes with values.
 # campaign: tsan
 . "$(dirname "$0")/common.bash"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A program killed before its spool has a name recorded nothing: its trace is complete and can be
-# closed. While it lives, no other process closes it, and no truncated copy is taken for one.
+# A program killed before its spool has a name has recorded nothing: its trace is complete and can
+# be closed. While it lives, no other process closes its trace, and a truncated copy is not mistaken
+# for such a trace.
 . "$(dirname "$0")/common.bash"
 
 if ! has_unnamed_files; then
@@ -20,7 +21,7 @@ for program in ends ends.shared; do
     expect "$program: state" killed "$(state_of trace)"
     "$PROBITY" check trace > out 2>&1 || fail "$program: check: $(cat out)"
 
-    # While another process holds the lock of the program.
+    # While another process holds the program's lock.
     cp -p trace held
     status=0
     python3 - "$PROBITY" > out 2>&1 << 'END' || status=$?
@@ -38,7 +39,7 @@ END
     expect "$program: hits" 0 "$("$PROBITY" csv trace | wc -l)"
     "$PROBITY" check trace > out 2>&1 || fail "$program: check then: $(cat out)"
 
-    # A trace that was truncated there later, or is a copy of one.
+    # A trace that was later truncated to that size, or a copy of one.
     cp held copy
     touch -d '+2 seconds' copy
     expect "$program: state of a copy" unfinished "$(state_of copy)"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A program ends when its last thread exits, whether it records or not: the writer thread does not
-# keep it alive. Its exit handlers run once and record, and its status is unchanged.
+# A program ends when its last thread exits, recording or not: the writer thread does not keep it
+# alive. Its exit handlers run once and record, and its status is unchanged.
 # variants: asan clang
 . "$(dirname "$0")/common.bash"
 
@@ -26,7 +26,7 @@ leaves() {
 waits() {
     fresh
     : > expected
-    # A shell's background job ignores SIGINT, which the program would inherit.
+    # A shell's background job ignores SIGINT, and the program would inherit that.
     PROBITY_OUT=$WORK/trace python3 -c 'import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 os.execv(sys.argv[1], sys.argv[1:])' "$PROGRAMS/$1" wait > expected 2> errors &

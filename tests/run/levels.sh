@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Levels set by the program, a translation unit, the environment and the tool, as seen by scopes and
-# recorded in the trace; messages of the tool if it fails; a kill in between.
+# Levels set by the program, a translation unit, the environment and the tool, as scopes see them
+# and as the trace records them; error messages of the tool; a kill in the middle.
 # variants: asan tsan clang
 . "$(dirname "$0")/common.bash"
 
@@ -12,7 +12,7 @@ run() {
     [ "$status" = 0 ] || fail "$program $*: status $status: $(head -n 2 errors)"
 }
 
-# $1 trace, the rest: the expected events, "F P ORIGIN", without their places
+# $1 trace, the rest: the expected events as "F P ORIGIN"; other fields are ignored
 tells() {
     local trace=$1
     shift
@@ -21,20 +21,20 @@ tells() {
 }
 
 # Starts a program whose levels are set from outside: $1 level to wait for, $2 how often. It prints
-# what it has seen to the file "arrivals".
+# the levels that it sees to the file "arrivals".
 start_waiting() {
     PROBITY_OUT=$WORK/trace "$PROGRAMS/$program" wait "$1" "$2" > arrivals 2> errors &
     waiting=$!
-    # After another thread's first record, the spool has everything that the tool needs.
+    # Once another thread has recorded, the spool has everything that the tool needs.
     wait_until "$waiting" is_answered || fail "wait: $(cat errors)"
 }
 
-# A level set before the first record would be the one with which the trace begins.
+# A level set before the first record would become the trace's initial level.
 is_answered() {
     has_lines arrivals 1 begun && "$PROBITY" level "$waiting" > before 2> /dev/null
 }
 
-# The serial number of the last request, in the header of the spool.
+# The serial number of the last request, from the header of the spool.
 request_serial() {
     od -An -t u4 -j 496 -N 4 "$SPOOL"/*.0 | tr -d ' '
 }
@@ -99,7 +99,7 @@ for program in levels levels.shared; do
     no_leftovers "$program flight"
 done
 
-# One of two threads is announced.
+# One of the two threads is announced.
 for program in levels levels.shared; do
     fresh
     PROBITY_OUT=$WORK/trace PROBITY_THREADS=announced run announced 1000
@@ -109,7 +109,8 @@ for program in levels levels.shared; do
     expect "$program all" "2000" "$("$PROBITY" csv other | wc -l)"
 done
 
-# The id of a hit is the level that its thread saw, and equals the level in the trace at that time.
+# The id of a hit is the level that its thread saw; it must equal the level that the trace has at
+# that time.
 program=levels
 fresh
 start_waiting 1 3
@@ -130,7 +131,7 @@ wait_until "$waiting" has_lines arrivals 2 arrived || fail "level 1 again: $(cat
 asked "$waiting: levels 3, 5" "$waiting" 3
 wait_until "$waiting" has_lines arrivals 2 left || fail "level 3: $(cat errors)"
 
-# Several concurrent tools wait for each other.
+# Concurrent tools wait for each other.
 for i in 1 2 3 4 5; do
     "$PROBITY" level "$waiting" 3 "$((3 + i % 3))" > "asked$i" 2>&1 &
     askers="${askers:-} $!"
@@ -145,7 +146,8 @@ wait "$waiting" || fail "the program: $(cat errors)"
 "$told" trace > found
 expect "the writer's last event" "1 4 3 writer" "$(tail -n 1 found | cut -d' ' -f1-4)"
 expect "events" 14 "$(wc -l < found)"
-# A thread may read the level before a change and probe after it, once each; so may the first hit.
+# A thread may read the level before a change and probe after it, once per thread; the same goes for
+# the first hit.
 others=$("$told" trace x | sed -n 's/^other \([0-9]*\) .*/\1/p')
 [ "$others" -le 27 ] || fail "$others hits under other levels than the trace tells"
 "$PROBITY" check trace > /dev/null || fail "damaged: $("$PROBITY" check trace 2>&1)"
@@ -155,7 +157,7 @@ refused 1 "cannot open 'nowhere'" nowhere 1
 refused 1 "is not recording" $$ 1
 no_leftovers "after the tool"
 
-# Killed between a change and the next drain: the change is in the file, the hits in the spool.
+# Killed between a change and the next drain: the file has the change, the spool has the hits.
 fresh
 start_waiting 0 1
 asked "$waiting: levels 2, 5" "$waiting" 2
@@ -168,7 +170,7 @@ refused 1 "no longer recording" trace 1
 "$PROBITY" recover trace > /dev/null
 expect "recovered" "2 5 3" "$("$told" trace | tail -n 1 | cut -d' ' -f1-3)"
 
-# Killed before it answers.
+# Killed before it replies.
 fresh
 start_waiting 0 1
 kill -STOP "$waiting"
@@ -183,7 +185,7 @@ expect "killed while asked" 1 "$status"
 grep -q "ended, or stopped recording" errors || fail "killed while asked: $(cat errors)"
 wait "$waiting" 2> /dev/null || true
 
-# Stopped: no answer in time. When it continues, it follows the request.
+# A stopped program does not reply in time. Once continued, it obeys the request.
 fresh
 start_waiting 2 1
 kill -STOP "$waiting"

@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# `probity list`: compares the list with comments in the sources, and hits with the output of
-# `probity csv` and the calls of `probity log`; all ways to compile and link; children, plugins,
-# kills.
+# `probity list`: checks the list against comments in the sources, and hits against `probity csv`
+# and the calls of `probity log`; all ways to compile and link; children, plugins, kills.
 # variants: clang asan
 # timeout: 600
 . "$(dirname "$0")/common.bash"
 SOURCE=$OLDPWD
 
-# $1 what, $2 status, $3 command; then its arguments. Writes "output" and "errors".
+# $1 description, $2 status, $3 command; then its arguments. Writes "output" and "errors".
 tool() {
     local what=$1 expected=$2 status=0
     shift 2
@@ -15,8 +14,8 @@ tool() {
     expect "$what: status ($(cat errors))" "$expected" "$status"
 }
 
-# The expected list from comments in the sources: "KIND NAME FILE:LINE LEVEL". $1 words that begin
-# them, $2 ... sources
+# The expected list, taken from comments in the sources: "KIND NAME FILE:LINE LEVEL". $1 words that
+# begin such comments, $2 ... sources
 marked() {
     local words=$1 source
     shift
@@ -27,8 +26,8 @@ marked() {
     done | sort
 }
 
-# The same from "output", which is the CSV of a list, followed by hits if requested by $1. Functions
-# that occur several times (templates) are one line, with all calls.
+# The same from "output", the CSV of a list, with hits if $1 requests them. A function that occurs
+# several times (a template) is one line with all calls.
 listed() {
     awk -v has_hits="${1:-}" '
         NR > 1 {
@@ -51,8 +50,8 @@ listed() {
         END { for (site in hits) print site (has_hits ? " " hits[site] : "") }' output | sort
 }
 
-# Adds independently counted hits to the lines of "expected": those of probes and sites from csv,
-# those of functions from the log. $1 ... traces
+# Appends independently counted hits to the lines of "expected": from csv for probes and sites, from
+# the log for functions. $1 ... traces
 counted() {
     local kind name place level count
     "$PROBITY" csv "$@" 2> errors | cut -d , -f 3- |
@@ -74,9 +73,9 @@ build() { # $1 compiler, $2 sources, $3 flags for compiling, $4 for linking
         -o program $2 ${4:-} "$BUILD/lib/libprobity.a" -pthread -lm -ldl > messages 2>&1
 }
 
-# ---- The list, for all ways to compile and link ------------------------------------------------
+# ---- The list, however the program is compiled and linked --------------------------------------
 
-# $1 what, $2 source, $3 words of the comments that count
+# $1 description, $2 source, $3 words of the comments that count
 expect_listed() {
     rm -f trace
     PROBITY_OUT=$WORK/trace ./program > program.out || fail "$1: status $?"
@@ -103,7 +102,7 @@ all_ways() {
     done
 }
 
-# A library, and a program without sites.
+# In a library, with a program that has no sites.
 as_library() {
     # shellcheck disable=SC2086
     $1 -D_GNU_SOURCE -I"$SOURCE/include" -O2 -fPIC -shared -DLISTED_LIBRARY -o liblisted.so "$2" \
@@ -144,7 +143,7 @@ END
         expect "$define: notes" 0 "$(readelf -SW none.o | grep -c 'probity[.]note' || true)"
     done
 
-    # The list costs no instruction, not even at the end of a function.
+    # The list adds no instruction, not even at the end of a function.
     cat > tails.c << 'END'
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -173,7 +172,7 @@ fi
 
 LISTED=$SOURCE/tests/programs/listed.c
 
-# $1 what, $2 sources; the rest: traces
+# $1 description, $2 sources; the rest: traces
 expect_hits() {
     local what=$1 sources=$2
     shift 2
@@ -201,7 +200,7 @@ tool ring 0 list --csv ring
 listed > found
 cut -d ' ' -f 1-4 counts | cmp -s - found || fail "ring: another list"
 
-# Killed: the list is already in the file; the remaining records are in the spool. Then recovered.
+# Killed: the file has the list, the spool has the remaining records. Then recovered.
 (PROBITY_OUT=$WORK/killed "$PROGRAMS/listed" kill) 2> /dev/null || true
 tool killed 0 info --json killed
 expect "killed: state" killed "$(jq -r '.[0].state' output)"
@@ -209,7 +208,7 @@ expect_hits killed "$LISTED" killed
 tool recover 0 recover killed
 expect_hits recovered "$LISTED" killed
 
-# A child has its parent's list; together they have hit more.
+# A child has its parent's list; their hits add up.
 PROBITY_OUT=$WORK/family "$PROGRAMS/listed" fork || fail "fork: status $?"
 set -- family*
 expect "fork: traces" 2 $#
@@ -222,14 +221,14 @@ expect "fork: both" 11 "$(awk '$5 > 0' counts | wc -l)"
 expect "fork: places" 1 \
     "$("$PROBITY" list --json "$1" "$2" | jq '.sites[] | select(.number == 4000000000).places')"
 
-# Loaded later: listed at the end, after the initial list.
+# A plugin loaded later is listed at the end, after the initial list.
 PROBITY_OUT=$WORK/plugged "$PROGRAMS/listed.shared" plugin "$PROGRAMS/plugin_listed.so" ||
     fail "plugin: status $?"
 expect_hits plugin "$LISTED $SOURCE/tests/programs/plugin_listed.c" plugged
 expect "plugin: object" "$PROGRAMS/plugin_listed.so" \
     "$("$PROBITY" list --json --function '*plug*' plugged | jq -r '.sites[0].object')"
 
-# A plugin that is loaded again at another address counts as the same.
+# A plugin loaded again at another address counts as the same one.
 listed_blocks() {
     od -A n -v -t u1 -w1 "$1" | awk '
         { byte[n++] = $1 }
@@ -244,7 +243,7 @@ listed_blocks() {
 "$PROGRAMS/listed.shared" replug "$PROGRAMS/plugin_listed.so" replugged || fail "replug: $?"
 expect "replug: blocks, of the program and of the plugin" 2 "$(listed_blocks replugged)"
 
-# In profile mode functions only.
+# Profile mode counts functions only.
 PROBITY_OUT=$WORK/profiled PROBITY_PROFILE=1 "$PROGRAMS/listed" || fail "profile: status $?"
 tool profile 0 list --csv profiled
 listed yes | awk '$1 == "function" { print $2, $5 }' | sort > found
@@ -257,7 +256,7 @@ expect "profile: said" 1 "$(grep -c '^1 of 1 traces were recorded in profile mod
 
 # ---- Filters, sort orders, output formats ------------------------------------------------------
 
-# $1 what, $2 condition in jq; the rest: options
+# $1 description, $2 condition in jq; the rest: options
 expect_sites() {
     local what=$1 condition=$2
     shift 2
@@ -287,12 +286,12 @@ for what in function file; do
     tool "two of $what, one of none" 1 list --$what '*' --$what '*.none' plain
     grep -qF "no site in a $what matching '*.none'; " errors || fail "$what: $(cat errors)"
 done
-# It is not an error if another filter excludes a match.
+# A function that exists but is excluded by another filter is not an error.
 tool "function in another file" 0 list --function twice --file 'list*.c' --never plain
 tool "all hit" 0 list --function twice --never --probe 7 plain
 tool "tid of none" 1 list --tid 1 plain
 
-# Names whose bytes need escapes: the places are aligned.
+# Names with bytes that need escapes: the locations stay aligned.
 PROBITY_OUT=odd "$PROGRAMS/odd_names"
 tool "odd names" 0 list odd
 expect "column of places" "$(awk 'NR == 1 { print index($0, "place") }' output)" \
@@ -322,7 +321,7 @@ tool "output again" 1 list -o out plain
 tool "output by force" 0 list -f -o out plain
 "$PROBITY" list plain | cmp -s - out || fail "output: differs"
 
-# A damaged list is reported as such; the hits are kept.
+# Damage to the list is reported, and the hits are still shown.
 "$PROBITY" list --json --hit plain | jq -c '.sites[] | [.kind, .number, .name, .hits]' |
     sort > expected
 at=$(grep -abo 'never_called' plain | head -n 1 | cut -d : -f 1)

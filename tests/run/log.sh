@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# `probity log`: the form of its lines and the signatures from DWARF, its filters, a killed program,
-# and a program that is followed until it ends, is killed, or the reader is interrupted.
+# `probity log`: the format of its lines, signatures from DWARF, filters, a killed program, and a
+# program followed until it ends or is killed, or until the reader is interrupted.
 # variants: asan clang tsan
 . "$(dirname "$0")/common.bash"
 
-# The log with thread ids and times normalized. $1...: arguments
+# Prints the log with thread ids and times normalized. $1...: arguments
 log() {
     "$PROBITY" log "$@" 2> errors |
         sed -E 's/^[0-9]+:/T:/; s/elapsed:\t.*/elapsed/; /^T: *\[thread /d'
 }
 
-# $1 what, the rest: arguments; the expected log is standard input
+# $1 description, the rest: arguments; stdin has the expected log
 shows() {
     local what=$1
     shift
@@ -44,7 +44,7 @@ T: return (0)
 END
 }
 
-# Starts a program that makes steps and prints their numbers to "made", until end_steps.
+# Starts a program that makes steps, printing their numbers to "made", until end_steps.
 start_steps() {
     [ -p go ] || mkfifo go
     exec {go}<> go
@@ -59,7 +59,7 @@ end_steps() {
     exec {go}>&-
 }
 
-# Waits until file $2 exists and has $3 lines that match $4, while job $1 runs.
+# Waits until file $2 has $3 lines that match $4, while job $1 runs.
 await() {
     wait_until "$1" has_lines "$2" "$3" "$4" || fail "$2: fewer than $3 lines with $4"
 }
@@ -95,13 +95,13 @@ END
     rm -f killed
 done
 
-# Without its binary, a function is described by what the macro saw.
+# Without its binary, a function is described by what the macro recorded.
 cp "$PROGRAMS/logged" copy
 PROBITY_OUT=$WORK/trace ./copy
 rm copy
 expect "without binary" "T:   int set_rect" "$(log trace | grep set_rect)"
 
-# Colours depend on the terminal and on NO_COLOR.
+# Color depends on the terminal and on NO_COLOR.
 "$PROBITY" log --color always trace | grep -q $'\033\[1mint main' || fail "no colour"
 "$PROBITY" log trace | grep -q $'\033' && fail "colour in a pipe"
 NO_COLOR=1 script -qec "'$PROBITY' log trace" /dev/null < /dev/null | grep -q $'\033' &&
@@ -121,7 +121,7 @@ quiet "a full disk"
 expect "--follow on a closed trace" "$(wc -l < file)" "$(wc -l < found)"
 rm -f trace made found
 
-# Followed to its end: everything is printed, and lines appear while it runs.
+# Followed to the end: all lines are printed, and some appear while the program runs.
 start_steps
 "$PROBITY" log --follow trace > found 2> errors &
 following=$!
@@ -140,7 +140,7 @@ cmp -s file kept || fail "followed log in a file differs: $(diff file kept | hea
 expect "steps followed" "$(wc -l < made)" "$(grep -c 'number = ' found)"
 rm -f trace made found kept
 
-# Killed: the rest of its spool is printed, too. No line printed before is missing.
+# Killed: what is left in its spool is printed, too, and no line printed so far is missing.
 start_steps
 "$PROBITY" log --follow trace > found 2> errors &
 following=$!
@@ -155,7 +155,7 @@ expect "steps of a killed program" "$(wc -l < made)" "$(grep -c 'number = ' foun
 "$PROBITY" recover trace 2> errors || fail "recover: $(cat errors)"
 rm -f trace made found
 
-# Interrupted: whole lines, and none invented.
+# Interrupted: the lines are whole, and none is invented.
 start_steps
 env --default-signal=INT "$PROBITY" log --follow trace > found 2> errors &
 following=$!
@@ -166,7 +166,7 @@ wait "$following" || fail "--follow interrupted: status $?: $(cat errors)"
 grep -q 'still open' found errors && fail "interrupted: $(cat errors)"
 end_steps
 
-# C++: names with their classes, and without. The levels are those that a scope can have.
+# C++: names with and without their classes. The levels are those that a scope can have.
 rm -f trace
 PROBITY_OUT=$WORK/trace "$BUILD/examples/windows_cxx" > /dev/null
 for pattern in 'Window::~Window' 'Window::~*' '~Window'; do
@@ -179,7 +179,7 @@ status=0
 expect "--level 6" 2 "$status"
 log --tid 1 trace > /dev/null
 grep -q 'probity log. without filters' errors || fail "--tid 1: $(cat errors)"
-# In profile mode there is nothing to print, and the log says so.
+# In profile mode there is nothing to print; the log says so.
 PROBITY_PROFILE=1 PROBITY_OUT=$WORK/profile "$PROGRAMS/logged" > /dev/null
 log profile > found
 grep -q 'counts scopes and does not record them' errors || fail "profile mode: $(cat errors)"

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# `probity model` and `probity blocks --by correlation`: compares every number with one computed by
-# awk from the output of `probity csv`, for traces of the web server and of a program with a queue;
-# output formats, golden outputs, and traces in every state.
+# `probity model` and `probity blocks --by correlation`: checks every number against awk's result
+# from `probity csv`, for traces of the web server and of a program with a queue; output formats,
+# golden outputs, and traces in every state.
 # variants: clang asan
 # campaign: tsan
 . "$(dirname "$0")/common.bash"
 tests=$(cd "$OLDPWD" && cd "$(dirname "$0")/.." && pwd)
 columns=tid,cpu_s,cpu_ns,wall_s,wall_ns,role,correlation,object,probe
 
-# $1 what, $2 status, $3 command; then its arguments. Writes "output" and "errors".
+# $1 description, $2 status, $3 command; then its arguments. Writes "output" and "errors".
 tool() {
     local what=$1 expected=$2 status=0
     shift 2
@@ -16,8 +16,8 @@ tool() {
     expect "$what: status ($(cat errors))" "$expected" "$status"
 }
 
-# Parses each line: wall, cpu (-1: unknown) in ns, role, id, object, probe (whose name may contain
-# commas), thread. Seconds count from the first hit, so that sums are exact.
+# Parses a line into wall and cpu in ns (-1: unknown), role, id, object, probe (whose name may
+# contain commas), thread. Seconds count from the first hit, so that sums are exact.
 # shellcheck disable=SC2016 # for awk
 parse='{
     split($0, field, ",")
@@ -30,7 +30,7 @@ parse='{
 }'
 
 # Lines "block GROUP;FROM;TO COUNT WALL CPU_COUNT CPU OFF" of a trace, then "row GROUP;FROM
-# FOLLOWED"; "names" has thread ids and names. Groups with the same name are added up.
+# FOLLOWED"; "names" has thread ids and names. Groups with equal names are added up.
 # shellcheck disable=SC2016
 blocks_awk='
     function group_of(thread,    name) {
@@ -67,8 +67,8 @@ blocks_awk='
             printf "row %s %d 0 0 0 0\n", row, followed[row]
     }'
 
-# Lines of queues, locks and requests: kind; arrivals, departures, stays (number, total, longest),
-# the mean number and the largest, the time between arrivals.
+# Lines for queues, locks and requests: kind; arrivals and departures; number, total and maximum of
+# stays; mean and maximum number present; time between arrivals.
 # shellcheck disable=SC2016
 stations_awk=$parse'
     NR == 1 { begin = wall }
@@ -120,7 +120,7 @@ stations_awk=$parse'
         }
     }'
 
-# The same lines of the model in "output".
+# The same lines from the model in "output".
 # shellcheck disable=SC2016
 blocks_jq='.groups[] | (.name | gsub("[0-9]+"; "*")) as $group |
     (.blocks[] | "block \($group);\(.from);\(.to) \(.count) \(.wall.total_ns // 0) " +
@@ -136,7 +136,7 @@ stations_jq='def times: "\(.count) \(.total_ns // 0) \(.max_ns // 0)";
     (.requests[] | "request \(.probe) \(.begins) \(.ends) \(.response | times) " +
         "\(.concurrency.mean) \(.concurrency.max) \(.interarrival.total_ns // 0) 0 0")'
 
-# Field 8 of "expected" and "found" is a quotient whose last digits may differ.
+# Field 8 of "expected" and "found" is a quotient, so its last digits may differ.
 same_stations() {
     [ "$(wc -l < expected)" = "$(wc -l < found)" ] && paste -d ' ' expected found | awk '
         {
@@ -148,7 +148,7 @@ same_stations() {
         }'
 }
 
-# $1 what, $2 trace. Writes "lines", "names" and "model".
+# $1 description, $2 trace. Writes "lines", "names" and "model".
 same_model() {
     "$PROBITY" csv --columns "$columns" "$2" > lines 2> errors || fail "$1: $(cat errors)"
     "$PROBITY" threads --csv "$2" 2> errors | awk -F, 'NR > 1 { print $2, $3 }' > names
@@ -168,7 +168,7 @@ same_model() {
         fail "$1: queues of awk (<) and the model (>): $(diff expected found | head -n 8)"
 }
 
-# Derived numbers within "model": means, rows of the matrix, buckets, Little's law.
+# Checks the numbers derived within "model": means, rows of the matrix, buckets, Little's law.
 consistent() {
     jq -r '
         def near(a; b): (a - b | fabs) <= 1e-6 * ([a, b, 1] | map(fabs) | max);
@@ -194,7 +194,8 @@ consistent() {
     [ ! -s wrong ] || fail "$1: $(head -c 600 wrong)"
 }
 
-# Compares CPU-time quantiles of each span with sorted times: $1 what. For groups with unique names.
+# Compares the CPU-time quantiles of each span with sorted times, for groups with unique names. $1
+# description
 same_quantiles() {
     awk "$parse"'
         thread in last && cpu >= 0 && cpus[thread] >= 0 {
@@ -223,7 +224,7 @@ same_quantiles() {
     [ ! -s wrong ] || fail "$1: quantiles: $(head -n 5 wrong)"
 }
 
-# $1 what, $2 trace: pairs of hits with the same id, whose path ends with its request.
+# Compares pairs of hits with the same id; a path ends with its request. $1 description, $2 trace
 same_ways() {
     "$PROBITY" csv --columns "$columns" "$2" | awk "$parse"'
         id == "" || role ~ /^lock-/ { next }
@@ -299,7 +300,7 @@ expect "no more in the queue than it has room for" true "$(jq '.queues[0].length
 expect "names of queue and lock" "items items" "$(jq -r '.queues[0].name, .locks[0].name' model |
     paste -sd ' ')"
 
-# From the middle on: items that are already present are reported.
+# From the middle on: items already present are reported.
 middle=$("$PROBITY" csv --columns wall typed.probity | sed -n 9000p)
 tool "from the middle" 0 model --from "@$middle" typed.probity
 mv output model
@@ -307,7 +308,7 @@ consistent "from the middle"
 expect "strays" true "$(jq '.queues[0].gets_without_put > 0 or .checks.ends_without_begin > 0 or
     .locks[0].releases_without_hold > 0' model)"
 
-# ---- Traces without roles, and of one record -----------------------------------------------------
+# ---- Traces without roles, and with a single record ----------------------------------------------
 
 PROBITY_OUT=walk "$PROGRAMS/blocks"
 PROBITY_OUT=hello.probity "$BUILD/examples/hello" > /dev/null
@@ -325,8 +326,8 @@ same_model "no CPU time" timeless
 expect "no CPU time: samples" 0 "$(jq '[.groups[].blocks[].cpu.count] | add' model)"
 expect "no CPU time: share" null "$(jq '.checks.cpu_explained' model)"
 
-# Time before the oldest records of a ring is not counted for its threads, although it keeps older
-# names.
+# A thread's time before the oldest records of a ring does not count, even if the ring still has its
+# name from then.
 PROBITY_MODE=ring PROBITY_CHUNK_RECORDS=512 PROBITY_SPOOL_RECORDS=8192 PROBITY_OUT=ring \
     "$PROGRAMS/typed" 20000 > /dev/null
 tool "ring" 0 model ring
@@ -345,7 +346,7 @@ for name in empty one; do
     tool "$name: dot" 0 model --dot "$tests/golden/good/$name.probity"
 done
 
-# Several traces: groups with the same name are one, queues of two processes are two.
+# Several traces: groups with equal names are merged, queues of different processes are not.
 PROBITY_OUT=other.probity "$PROGRAMS/typed" 500 > /dev/null
 tool "two traces" 0 model typed.probity other.probity
 expect "two traces" "2 2 3500" "$(jq -r '"\(.groups | length) \(.queues | length) " +

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Mutants (tests/mutation): each still matches the sources in exactly one place; three of those that
-# a unit test must detect are applied, chosen by SEED. `make campaign PARTS=mutation` applies them
-# all.
+# Mutants (tests/mutation): each one matches the sources in exactly one place. Three that a unit
+# test must detect, chosen by SEED, are applied. `make campaign PARTS=mutation` applies all of them.
 # variants: gcc
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/mutation/mutation.bash"
@@ -10,15 +9,15 @@ build=$WORK/build
 
 "$MUTANTS" check "$SOURCE" > checked || fail "$(cat checked)"
 grep mutants: checked
-# They are located by their lines, even if every source is in another directory.
+# Mutants are located by their lines, even if every source file has moved.
 mkdir -p moved/src
 cp -r "$SOURCE/include" "$SOURCE/src" "$SOURCE/view" moved/src
 ln -s "$SOURCE/tests" moved/tests
 "$MUTANTS" check moved > checked || fail "after a move: $(cat checked)"
 
-# A copy of sources and objects with their time stamps, so that make rebuilds only what a mutant
-# changes. The header names in it are those of the original, so no mutant in a header is applied
-# here.
+# Copies sources and objects with their time stamps, so that make rebuilds only what a mutant
+# changes. The copy's dependency files refer to the original headers, so mutants in headers are not
+# applied here.
 mutation_copy "$tree"
 mkdir -p "$build/obj/tests"
 cp -a "$BUILD/generated" "$build"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# The clock may be read ahead of unfinished work. The stated error of a chain of 100 dependent
-# multiplications includes that; with PROBITY_ORDER=strict, or FN_ORDERED, times are exact. The same
-# program measures the truth between serializing readings.
+# The CPU may read the clock before earlier work is finished. For a chain of 100 dependent
+# multiplications the stated error includes that; with PROBITY_ORDER=strict or FN_ORDERED, times are
+# exact. The same program measures the truth with serialized clock readings.
 # variants: clang
 . "$(dirname "$0")/common.bash"
 
-# Sets "from" and "truth" from an undisturbed run, which takes half a millisecond and some tries on
-# a busy machine. If there is none, sets "disturbed". $1 trace
+# Sets "from" and "truth" from an undisturbed run, which takes half a millisecond and, on a busy
+# machine, several attempts. If there is none, sets "disturbed". $1 trace
 record() {
     local try
     for try in $(seq 400); do
@@ -25,7 +25,7 @@ per_call() {
         select(.name == $name) | "\(.self_corrected_ns / .calls) \(.self_error_ns / .calls)"'
 }
 
-# Whether the truth is within the stated error. $1 "CORRECTED ERROR"
+# Whether the true time is within the stated error. $1 "CORRECTED ERROR"
 is_within() {
     awk -v found="$1" -v truth="$truth" 'BEGIN {
         split(found, field, " ")
@@ -34,7 +34,7 @@ is_within() {
     }'
 }
 
-# By how many percent it is off. $1 the same
+# The deviation from the true time in percent. $1 as above
 off_percent() {
     awk -v found="$1" -v truth="$truth" 'BEGIN {
         split(found, field, " ")
@@ -43,9 +43,9 @@ off_percent() {
     }'
 }
 
-# A run measures the cost of records at its start and its end, and does not see what others do to
-# the processor core in between: the stated error must hold in most of the runs. If there is a
-# limit, one of them must be within it. $1 trace, $2 function, $3 limit in percent, or nothing
+# A run measures the cost of records at its start and end, and cannot see what other load does to
+# the core in between. So the stated error must hold in most runs, and if there is a limit, one run
+# must meet it. $1 trace, $2 function, $3 limit in percent, or nothing
 check() {
     local trace=$1 function=$2 most=${3:-} run missed=0 best=1000000 found
     for run in $(seq 20); do
@@ -82,7 +82,7 @@ expect "relaxed" false "$("$PROBITY" info --json relaxed | jq '.[0].times.clock_
 "$PROBITY" report relaxed | grep -q '^order: the clock may be read up to .*=strict$' ||
     fail "the report does not mention early readings"
 
-# A busy processor adds to the cost of records.
+# Other load on the processor adds to the cost of records.
 export PROBITY_ORDER=strict
 check strict chain 5
 expect "strict" true "$("$PROBITY" info --json strict | jq '.[0].times.clock_ordered')"
@@ -93,7 +93,7 @@ grep -q 'TSC.*strict order\|CNTVCT_EL0.*strict order' output errors ||
     fail "diff does not mention the order: $(cat output errors)"
 "$PROBITY" check strict > /dev/null || fail "check"
 
-# Any scope may be ordered, and may contain others, without a warning.
+# Any scope may be ordered, and may contain other scopes, without a warning.
 cat > scopes.cc << 'EOF'
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -118,7 +118,7 @@ EOF
 "${CXX:-g++}" -std=c++17 -Wall -Wextra -Wpedantic -Wshadow -Werror -I "$SOURCE/include" \
     -fsyntax-only scopes.cc || fail "warnings"
 
-# Values, hits and profile mode support it.
+# Values, hits and profile mode work with strict order, too.
 "$PROGRAMS/tree" > /dev/null
 PROBITY_OUT=$WORK/ordered.values "$PROGRAMS/tree" > /dev/null
 PROBITY_ORDER='' PROBITY_OUT=$WORK/plain.values "$PROGRAMS/tree" > /dev/null

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# `probity overhead`: compares its figures with those computed by awk from its own runs; its
-# messages for programs that fail; and that no file or process remains, even if it is interrupted.
+# `probity overhead`: its figures against awk's from its own runs; its messages about programs that
+# fail; no file or process is left behind, even after an interrupt.
 # variants: clang
 # campaign: tsan
 . "$(dirname "$0")/common.bash"
 export TMPDIR=$WORK/tmp
 mkdir "$TMPDIR"
 
-# $1 what, $2 status; then arguments of overhead. Writes "output" and "errors".
+# $1 description, $2 status; then arguments of overhead. Writes "output" and "errors".
 overhead() {
     local what=$1 expected=$2 status=0
     shift 2
@@ -17,15 +17,15 @@ overhead() {
     no_leftovers "$what"
 }
 
-# $1 what, $2 text of the single line on stderr
+# $1 description, $2 text of the single line on stderr
 told() {
     [ "$(wc -l < errors)" -eq 1 ] || fail "$1: not one line: $(cat errors)"
     grep -qF -- "$2" errors || fail "$1: '$2' is not in: $(cat errors)"
 }
 
 # From the JSON's runs: "OFF ON SLOWDOWN LOW HIGH ADDED LOW HIGH" of wall or CPU time. With 8 pairs,
-# 4 of the 256 rank sums are below 4 or above its mirror image: the interval excludes 3 means at
-# each end. $1 wall or cpu
+# 4 of the 256 rank sums are below 4 and as many above its mirror image, so the interval excludes 3
+# means at each end. $1 wall or cpu
 from_runs() {
     jq -r --arg time "$1" '.pairs[] | [.off, .on] |
         map(if $time == "wall" then .wall_ns else .user_ns + .system_ns end) | @tsv' output | awk '
@@ -63,7 +63,7 @@ from_answer() {
         awk '{ printf "%.0f %.0f %.6f %.6f %.6f %.0f %.0f %.0f\n", $1, $2, $3, $4, $5, $6, $7, $8 }'
 }
 
-# Numbers that were rounded twice may differ in their last digit.
+# Numbers rounded twice may differ in the last digit.
 agree() {
     awk -v expected="$2" -v found="$3" 'BEGIN {
         count = split(expected, one, " ")
@@ -84,7 +84,7 @@ agree "wall" "$(from_runs wall)" "$(from_answer wall)"
 agree "CPU" "$(from_runs cpu)" "$(from_answer cpu)"
 expect "turns" "false true false true false true false true" \
     "$(jq -r '[.pairs[].on_came_first] | map(tostring) | join(" ")' output)"
-# Of the program and of the one after exec, as in a single run by hand.
+# Counts the records of the program and of the one that it execs, as a single run by hand does.
 PROBITY_OUT=$WORK/by_hand.%p "$ENDS" exec 2 5000 > /dev/null 2>&1
 records=$("$PROBITY" info by_hand.* | awk '$1 == "records" { n += $2 + $6 } END { print n }')
 rm -rf "${SPOOL:?}"/*
@@ -104,8 +104,7 @@ grep -qx 'records lost: 0; traces: 1, incomplete: 0' output || fail "expected th
 overhead "profile mode" 0 --profile --json -n 1 "$PROGRAMS/tree"
 expect "calls" 218 "$(jq .records.median output)"
 
-# The cost of start and end is separate from that of the records, seven of which are too few to
-# measure.
+# The cost of start and end is separate from that of records; seven records are too few to measure.
 overhead "few records" 0 -n 6 -- "$PROGRAMS/tree"
 grep -q '^start and exit add to each process: CPU time .* wall time ' output ||
     fail "few records: no start: $(cat output)"
@@ -115,11 +114,11 @@ grep -qx 'cost per record: unknown (fewer than 100000 per process)' output ||
 overhead "few records, JSON" 0 -n 6 --json -- "$PROGRAMS/tree"
 expect "few records: one" null "$(jq -c .record.cpu_ns output)"
 overhead "many records" 0 -n 7 -i --json -- "$PROGRAMS/refused" hits 100000
-# Nothing is recorded in the runs that measure the start.
+# The runs that measure the start record nothing.
 expect "idle runs" "0 0 7" "$(jq -r '[.pairs[].idle] |
     [(map(.records) | add), (map(.calls) | add), (map(.traces) | add)] | map(tostring) |
         join(" ")' output)"
-# The medians of the means of every two: of what the idle runs add, and of the rest by record.
+# Medians of all pairwise means: of what the idle runs add, and of the rest per record.
 jq -r '.pairs[] | [.off, .on, .idle] | map(.user_ns + .system_ns) + [.[1].records] | @tsv' \
     output | awk '
         function median(list, n,    i, j, t) {
@@ -141,7 +140,7 @@ agree "start and record" "$(cat from_runs)" "$(jq -r '[.start.cpu_ns.estimate,
     .record.cpu_ns.estimate] | @tsv' output | awk '{ printf "%.0f %.4f\n", $1, $2 }')"
 expect "processes" 1 "$(jq .start.processes output)"
 
-# A different program as the base, which shows that it ran, and without recording.
+# The base is a different program, run without recording, which shows that it ran.
 cat > plain << 'END'
 #!/bin/sh
 echo ran "$1" ${PROBITY_OUT:+recording} >> ran
@@ -182,7 +181,7 @@ told "existing output" "'there' already exists"
 TMPDIR=/dev/null "$PROBITY" overhead true 2> errors && fail "no directory: status 0"
 told "no directory" "cannot create a directory in '/dev/null'"
 
-# Interrupted while a program runs that does not end by itself: the program ends, too, and leaves
+# Interrupted while it runs a program that does not end by itself: the program ends, too, and leaves
 # nothing.
 truncate -s 65536 truth
 cat > endless << END

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The log that a program prints while it runs (PROBITY_LOG): the same lines as the tool's, whole and
-# in order, while the program runs; printing errors; levels under which scopes are recorded.
+# The log that a program prints while it runs (PROBITY_LOG): the same lines as the tool's, whole, in
+# order, and on time; printing errors; the levels at which scopes are recorded.
 # variants: asan tsan clang
 . "$(dirname "$0")/common.bash"
 
@@ -30,7 +30,7 @@ for program in own_log own_log.shared; do
     "$PROBITY" check trace > /dev/null || fail "$program: damaged"
     no_leftovers "$program"
 
-    # The output of an earlier run is kept.
+    # The output of an earlier run is not overwritten.
     PROBITY_OUT=$WORK/trace PROBITY_OVERWRITE=1 PROBITY_LOG=$program.log run 0 run $count
     expect "added to" "$((4 * count))" "$(grep -c 'return (' "$program.log")"
 
@@ -39,7 +39,7 @@ for program in own_log own_log.shared; do
     expect "printed while it runs" seen "$(cat out)"
     same_log trace log
 
-    # Without PROBITY_OUT no trace remains.
+    # Without PROBITY_OUT, no trace is left.
     fresh
     PROBITY_LOG=stderr run 0 run 10
     expect "to stderr" 20 "$(grep -c 'return (' errors)"
@@ -57,7 +57,7 @@ for program in own_log own_log.shared; do
     run 0 start 10
     same_log trace "$program-%.log"
 
-    # AddressSanitizer does not hold its allocator's locks at fork, as libc does: a child that
+    # At fork, AddressSanitizer does not take its allocator's locks, unlike libc: a child that
     # allocates hangs if the writer thread was allocating.
     if [ "${VARIANT:-gcc}" = asan ]; then
         echo "$program: not forked: AddressSanitizer's allocator may hang in the child"
@@ -80,8 +80,8 @@ for program in own_log own_log.shared; do
 done
 
 program=own_log
-# The reader has gone; the disk is full; the path does not exist: one line, and the trace is
-# complete.
+# The reader of the pipe is gone, the disk is full, the path does not exist: one line, and a
+# complete trace.
 for log in nowhere/log /dev/full fifo; do
     fresh
     mkfifo fifo
@@ -101,8 +101,8 @@ fresh
 PROBITY_LOG=nowhere/log run 0 run 100
 expect "the trace stays where its log is not printed" 1 "$(find . -name '*.probity' | wc -l)"
 
-# While the program reads its own trace, its spool is live as usual; when killed, it leaves
-# everything.
+# While the program reads its own trace, its spool is live as usual; when the program is killed,
+# everything is still there.
 fresh
 PROBITY_OUT=$WORK/trace PROBITY_LOG=$WORK/log "$PROGRAMS/own_log" slow 100000 > out 2> errors &
 running=$!
@@ -116,6 +116,6 @@ kill -9 $running
 wait $running 2> /dev/null || true
 "$PROBITY" recover trace > /dev/null || fail "after the kill"
 "$PROBITY" log trace > by_tool 2> repairs
-# The log ends at the last SYNC; all lines but the last are whole.
+# The log ends at the last SYNC; every line but the last is whole.
 head -n 20 log | cmp - <(head -n 20 by_tool) || fail "killed: the log is another"
 finish

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Compares percentiles of `probity report` with the sorted times of the calls printed by `probity
-# log`: within 1 %, except in profile mode, for which the report states 13 %.
+# Compares percentiles of `probity report` with the sorted times of the calls in `probity log`:
+# within 1 %, or in profile mode within the 13 % that the report states.
 # variants: clang asan
 . "$(dirname "$0")/computed.bash"
 . "$(dirname "$0")/common.bash"
 UNLIKE='^(main|pausing|jumping|landing)$' # with pauses, or left by longjmp
 
-# $1 what, $2 permitted error; CSV in "report"
+# $1 description, $2 permitted error; CSV in "report"
 same_percentiles() {
     awk -v allowed="$2" -v unlike="$UNLIKE" '
         function check(name, found, per_mille,    rank, exact) {
@@ -35,7 +35,7 @@ same_percentiles() {
     [ ! -s wrong ] || fail "$1: $(head -n 5 wrong)"
 }
 
-# The column "percentile_error" of "report".
+# Prints the column "percentile_error" of "report".
 errors_told() {
     awk -F , 'NR == 1 { while ($++at != "percentile_error") { } }
               NR > 1 { gsub(/"[^"]*"/, ""); print $at }' report | sort -u
@@ -56,7 +56,7 @@ same_percentiles "two traces" 0.01
 "$PROBITY" report varied > report
 ! grep -q '^percentiles' report || fail "unexpected note about percentiles: $(cat report)"
 
-# The functions take about the same time in profile mode; the report must state the error.
+# In profile mode the functions take about the same time; the report must state the error.
 PROBITY_PROFILE=1 PROBITY_OUT=$WORK/counted "$PROGRAMS/varied" 3 300
 "$PROBITY" report --csv counted > report
 expect "error in profile mode" 0.1289 "$(errors_told)"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Charts in tables: compares the distributions of `probity report` with the rows of `probity hist`;
-# the columns shown on terminals of a given width, and the meaning of colours.
+# which columns fit terminals of a given width; what the colors mean.
 # variants: asan
 . "$(dirname "$0")/common.bash"
 
-# The table of $2 on a terminal of $1 columns; then arguments. Writes "output".
+# Writes the table of command $2 on a terminal with $1 columns to "output"; the rest: arguments.
 on_terminal() {
     local columns=$1 words=$2
     shift 2
@@ -16,9 +16,8 @@ plain() {
     sed 's/\x1b\[[0-9;]*m//g' output
 }
 
-# Compares the distributions of the table in "output" with the powers of two in hist for each
-# function: the fastest call is in the first cell, and all functions use the same number of powers
-# per cell.
+# Compares each function's distribution in "output" with the powers of two in hist: the fastest call
+# is in the first cell, and all functions use the same number of powers per cell.
 cat > check.py << 'END'
 import json, subprocess, sys
 tool, trace, heights = sys.argv[1:4]
@@ -58,13 +57,13 @@ python3 check.py "$PROBITY" trace ' ▁▂▃▄▅▆▇█' > found 2>&1 ||
     fail "UTF-8: $(cat found)"
 expect "functions" "8 functions" "$(cat found)"
 grep -q '^distribution: time per call from ' output || fail "no scale below: $(cat output)"
-# A function called by one thread has that thread's distribution.
+# For a function called by one thread, the distribution of the thread is that of the function.
 LC_ALL=C "$PROBITY" report --columns distribution --by-thread --function 'f*i' trace > output
 expect "lines of a function and its thread" 2 "$(awk 'NR > 2 && NF == 0 { exit } NR > 2' output |
     wc -l)"
 expect "a thread as its function" 1 "$(awk 'NR > 2 && NF == 0 { exit }
     NR > 2 { print substr($0, 1, 18) }' output | sort -u | wc -l)"
-# Only on request without a terminal, and in no other format.
+# Without a terminal, only on request; never in other formats.
 LC_ALL=C.UTF-8 "$PROBITY" report trace > output
 ! grep -q 'distribution' output || fail "unexpected distribution"
 grep -q ' p50 ' output || fail "expected all columns without a terminal"
@@ -80,7 +79,7 @@ grep -q '^no calls' output || fail "none: $(cat output)"
 ! grep -q '^distribution:' output || fail "a scale of nothing"
 
 if command -v script > /dev/null; then
-    # The columns that fit, and a note about those that do not.
+    # Which columns fit, and a note about those that do not.
     for columns in 60 80 100 132 200; do
         on_terminal "$columns" report trace
         plain > table
@@ -110,8 +109,8 @@ if command -v script > /dev/null; then
     done
     on_terminal 132 blocks --corrected --probe 1,2 walk
     plain | head -n 1 | grep -q ' corrected  ' || fail "no corrected times on 132 columns"
-    # The same for other tables; the columns shown are as without a terminal. $1 columns, $2 columns
-    # left out, $3 remaining fields of a line, $4 command
+    # Same as above for other tables; the columns shown equal those without a terminal. $1 columns,
+    # $2 columns left out, $3 remaining fields of a line, $4 command
     narrow() {
         local columns=$1 left=$2 fields=$3 words=$4 longest
         on_terminal "$columns" "$words"
@@ -133,7 +132,7 @@ if command -v script > /dev/null; then
     }
     narrow 132 "" 1,2,3,4,5,6 "tree trace"
     narrow 80 "" 1,2,3,4,5,6 "tree trace"
-    room=62 narrow 60 "CPU total, share" 1,2,3,5 "tree trace" # two levels are always drawn
+    room=62 narrow 60 "CPU total, share" 1,2,3,5 "tree trace" # two levels are always shown
     narrow 132 "" 1,2,3,4,5,6,7,8,9,10,11 "threads trace"
     narrow 80 "first, last, records" 1,4,5,6,7,9,10,11 "threads trace"
     narrow 60 "first, last, share, records, hits, scopes" 1,4,5,6 "threads trace"
@@ -149,23 +148,23 @@ if command -v script > /dev/null; then
         place=$(plain | awk 'NR == 1 { print index($0, "place") }')
         [ $((place + 17)) -le "$columns" ] || fail "list: place at $place of $columns columns"
     done
-    # The outer levels of deep paths are not drawn.
+    # The outer levels of deep paths are omitted.
     "$PROGRAMS/gen_adversarial_traces_internal" recursion 40 > deep
     on_terminal 80 tree deep
     plain > table
     longest=$(sed '/^$/,$d' table | LC_ALL=C.UTF-8 wc -L)
     [ "$longest" -le 80 ] || fail "tree: a line of $longest on 80 columns"
-    # 80 less 49 for numbers and 2 for blanks holds a name with 4 and 8 levels, or 12 for words and
-    # 4.
+    # Of 80 columns, numbers take 49 and blanks 2; the rest holds a name with 4 and 8 levels, or
+    # with 12 for words and 4.
     expect "tree: first that lacks levels" "(5 levels)" \
         "$(sed -nE '/^$/q; s/.*(\([0-9]+ levels?\)).*/\1/p' table | head -n 1)"
     expect "tree: deepest" "(35 levels)" \
         "$(sed -nE '/^$/q; s/.*(\([0-9]+ levels?\)).*/\1/p' table | tail -n 1)"
     expect "tree: names" 40 "$(sed '/^$/,$d' table | grep -c ' open$')"
-    # Requested columns are present.
+    # Columns given on the command line are never left out.
     on_terminal 60 report --wide trace
     plain | sed -n 2p | grep -q ' at once .* p90 ' || fail "--wide lacks columns"
-    # Exactly the functions with a quarter of all self time are hot.
+    # Exactly the functions with a quarter of all self time are marked hot.
     on_terminal 200 report trace
     awk 'NF == 0 { exit } index($0, "\033[1;31m") > 0 && index($0, "\033[1;31m") < 40 {
         print $NF }' output | sort > found

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The second library, which prints a program's CSV, log and summary: from where it is loaded and
-# from where it must not be; what a program without it reports and keeps; the size of the first one.
+# The second library, which prints a program's CSV, log and summary: where it is loaded from and
+# where it must not be; what a program without it reports and keeps; the size of the first library.
 . "$(dirname "$0")/common.bash"
 
 cat > some.c <<'PROGRAM'
@@ -19,7 +19,7 @@ int main(int count, char **argument)
     exit(3);
 }
 PROGRAM
-# It creates a file when loaded, and has no hooks of any version.
+# Creates a file when loaded, and has no hooks of any version.
 cat > other.c <<'LIBRARY'
 #include <fcntl.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ const void *probity_print_hooks(unsigned version)
 }
 LIBRARY
 
-# $1 name, the rest: what it is linked with
+# $1 name, the rest: the libraries to link with
 build() {
     # shellcheck disable=SC2086 # flags
     "${CC:-gcc}" $SANITIZE_FLAG -O2 -Wall -Werror -I"$SOURCE/include" -o "$1" some.c "${@:2}" \
@@ -61,7 +61,7 @@ clean() {
 }
 
 # $1 program, the rest: settings. Writes "errors"; the program's status is always 3. ARGUMENT: the
-# file with which it starts recording itself.
+# file to which the program itself starts recording.
 run() {
     local status=0
     clean
@@ -69,7 +69,7 @@ run() {
     expect "$*: status" 3 "$status"
 }
 
-# ---- With the library: printed, and no trace remains ----
+# ---- With the library: the output is printed, and no trace is left ----
 
 found() {
     run "$@" PROBITY_OUT="$WORK/hits.csv" PROBITY_LOG="$WORK/log" PROBITY_SUMMARY="$WORK/sum"
@@ -82,7 +82,7 @@ found() {
 for program in linked static_linked shared; do found $program; done
 found alone LD_LIBRARY_PATH="$BUILD/lib"
 
-# ---- Without: one line, and the trace is complete ----
+# ---- Without it: one line, and a complete trace ----
 
 # $1 reason, $2 program, the rest: settings
 missing() {
@@ -106,7 +106,7 @@ for program in alone shared_alone; do
     missing "libprobity-print.so.0: cannot open" $program
 done
 missing "a static program cannot load" static
-# Not from the current directory, and neither an older nor a newer one.
+# Not from the current directory, and neither an older nor a newer version.
 cp other/libprobity-print.so.0 .
 missing "libprobity-print.so.0: cannot open" alone
 [ ! -e loaded ] || fail "a library of the current directory was loaded"
@@ -121,13 +121,13 @@ run alone LD_LIBRARY_PATH="$WORK/other" PROBITY_OUT="$WORK/hits.probity"
 [ ! -e loaded ] || fail "loaded for a trace"
 expect "a trace: stderr" "" "$(cat errors)"
 
-# An explicit start uses it, too.
+# An explicit start uses the library, too.
 ARGUMENT=$WORK/hits.csv run alone LD_LIBRARY_PATH="$BUILD/lib"
 expect "explicit start: CSV" 5 "$(wc -l < hits.csv)"
 ARGUMENT=$WORK/hits.csv run alone
 grep -q "^probity: no CSV '.*libprobity-print" errors || fail "explicit start: $(cat errors)"
 
-# Without a drainer: a message says so, and the contents of the spool are kept.
+# Without a drainer, a message says so, and the spool keeps its contents.
 run alone PROBITY_WRITER=external PROBITY_OUT="$WORK/hits.probity"
 grep -q "run 'probity recover' on it" errors || fail "no drainer: $(cat errors)"
 "$PROBITY" recover hits.probity > /dev/null || fail "no drainer: recover"

@@ -1,33 +1,33 @@
 #!/usr/bin/env bash
-# Profile mode: the report equals what the program did, however its scopes, threads and processes
-# ended; trace and spool do not grow.
+# Profile mode: the report matches what the program did, however its scopes, threads and processes
+# end; trace and spool do not grow.
 # variants: asan clang tsan
 . "$(dirname "$0")/common.bash"
 export PROBITY_PROFILE=1
-# Children that still run disturb the leak checker.
+# Running children disturb the leak checker.
 export ASAN_OPTIONS=detect_leaks=0
 P=$PROGRAMS/profile
 
-# Lines "NAME CALLS" from a report on the given traces: of calls that have ended.
+# Lines "NAME CALLS" from the report on the given traces, for calls that have ended.
 calls() {
     "$PROBITY" report --json "$@" 2> report.err |
         jq -r '.functions[] | select(.calls > .calls_open) | "\(.name) \(.calls - .calls_open)"' |
         sort
 }
 
-# $1 what; compares the file "expected" with the traces given after it
+# $1 description; compares the file "expected" with the traces given after it
 same_calls() {
     local what=$1
     shift
     calls "$@" > found
-    # The threads of a program add up to one line, and so do its processes.
+    # The threads of a program, and its processes, add up to one line.
     awk 'NF > 0 && $1 != "path" { calls[$1] += $2 }
          END { for (name in calls) print name, calls[name] }' expected | sort > expected.sorted
     cmp -s expected.sorted found ||
         fail "$what: expected (<) and found (>): $(diff expected.sorted found | head -n 10)"
 }
 
-# $1 program, $2 what, then its arguments
+# $1 program, $2 description, then its arguments
 case_of() {
     local program=$1
     shift
@@ -58,11 +58,11 @@ size=$(stat -c %s trace)
 PROBITY_CHUNK_RECORDS=512 PROBITY_SPOOL_RECORDS=65536 PROBITY_SPOOL_BYTES_MAX=2097152 \
     case_of "$P" churn 300
 grown=$((size - $(stat -c %s trace)))
-# A thread that left anything would leave 20 bytes; a longer run has a few more SYNC blocks.
+# Anything left by a thread would take at least 20 bytes; a longer run has a few more SYNC blocks.
 [ "${grown#-}" -lt 7000 ] || fail "the trace grew by $grown bytes with 700 more threads"
 
-# $1 way: compares self times with the time spun, within 1 %; sleep is off the CPU. A scope takes
-# far longer under the thread sanitizer, and counts as CPU time of the function around it.
+# Compares self times with the time spun, within 1 %; sleep is off-CPU. Under the thread sanitizer a
+# scope takes far longer, and counts as CPU time of the enclosing function. $1 way
 cpu_most=1.01
 [ "${VARIANT:-gcc}" != tsan ] || cpu_most=1.1
 are_self_times_right() {
@@ -79,9 +79,8 @@ are_self_times_right() {
          END { exit wrong || cpu["sleeps"] > self["sleeps"] / 10 ? 2 : bad }' selves expected > off
 }
 
-# A thread may lose its processor between a scope and the time spun in it: then retry. On a machine
-# that is never idle, at least check that wall time is no less, and CPU time no more, than the time
-# spun.
+# Retried, because a thread may be preempted between a scope and the time spun in it. On a machine
+# that is never idle, at least wall time is no less, and CPU time no more, than the time spun.
 self_times() {
     local status bounds=
     for _ in 1 2 3 4 5; do
@@ -101,14 +100,14 @@ self_times untimed
 expect "untimed calls" "$(printf '20\n10\n10\n10\n10')" "$("$PROBITY" report --json trace |
     sed -n 's/.*"calls_untimed": \([0-9]*\),.*/\1/p' | sort -rn)"
 self_times times
-# Totals are exact sums of self times: for a recursive function its own, and for one that makes
-# calls in a pause its own, except for rounding to whole nanoseconds.
+# Totals are exact sums of self times, except for rounding to nanoseconds: a recursive function's
+# own, and for one that makes calls in a pause its own, too.
 "$PROBITY" report --json trace | jq -e '[.functions[] | {(.name): .}] | add |
     .busy.total_ns == .busy.self_ns and
     (.waits.total_ns - .waits.self_ns | . * . <= 9)' > totals ||
     fail "times: totals: $("$PROBITY" report --csv trace)"
 
-# Processes and recordings.
+# Children, and several recordings in one process.
 fresh
 PROBITY_OUT=$WORK/trace "$P" forks > expected || fail "forks: status $?"
 sort -u expected > once
@@ -121,7 +120,7 @@ expect "first recording" "leaf 1
 restarting 1" "$(calls trace)"
 expect "second recording" "leaf 2" "$(calls trace.*)"
 
-# Live, killed, recovered: the same.
+# The same for a live, a killed and a recovered program.
 fresh
 PROBITY_OUT=$WORK/trace "$P" live > expected &
 program=$!

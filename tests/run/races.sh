@@ -5,7 +5,8 @@
 # timeout: 600
 . "$(dirname "$0")/common.bash"
 
-# $1 program, the rest: arguments. Its output, "COUNT ID", must match the trace named after it.
+# Runs a program; its output "COUNT ID" must match the trace that bears its name. $1 program, the
+# rest: arguments
 counted() {
     local program=$1 trace=${1%_internal} status=0
     shift
@@ -21,25 +22,25 @@ counted() {
     "$PROBITY" check "$trace" > checked || fail "$program $*: $(cat checked)"
 }
 
-# A probe without a chunk, and a handler that gets one in the meantime.
+# A probe finds no chunk, and a handler gets one in the meantime.
 counted dropping_internal 1
 counted dropping_internal 3
-# An inline event whose handler used up its chunk.
+# A handler uses up the chunk of an inline event.
 fresh
 status=0
 timeout 300 "$PROGRAMS/refusing_internal" 2> errors || status=$?
 [ "$status" = 77 ] || expect "refusing_internal: status ($(cat errors))" 0 "$status"
-# A handler that reads the CPU clock inside a probe that does so, too.
+# A handler reads the CPU clock inside a probe that is doing the same.
 status=0
 "$PROGRAMS/measured_internal" > torn 2> errors || status=$?
 [ "$status" = 77 ] || expect "measured_internal ($(cat errors)): readings torn" "0 0" \
     "$status $(cat torn)"
-# A relocation of a hit that was abandoned by a jump, and one in progress.
+# The relocation of a hit that a jump abandoned, and one that is still in progress.
 status=0
 "$PROGRAMS/moving_internal" > moving 2> errors || status=$?
 [ "$status" = 77 ] || expect "moving_internal ($(cat errors)): still told" "0 0 1" \
     "$status $(cat moving)"
-# A handler that forks inside a probe, to which the child returns.
+# A handler forks inside a probe, and the child returns into it.
 fresh
 status=0
 PROBITY_CPU_TIME=0 PROBITY_OUT=$WORK/trace timeout 300 "$PROGRAMS/forking" > died 2> errors ||
@@ -49,11 +50,11 @@ if [ "$status" != 77 ]; then
         "$status $(cut -d' ' -f2 died)"
     [ "$(cut -d' ' -f1 died)" -gt 100 ] || fail "forking: only $(cat died)"
 fi
-# Two probes in progress in one chunk for longer than the writer waits.
+# Two probes in one chunk, in progress for longer than the writer waits.
 counted held_internal
 counted held_internal 1
 
-# Several concurrent recoveries: one does the work, and none reports an error.
+# Concurrent recoveries: one does the work, and none reports an error.
 for ((round = 0; round < 10; round++)); do
     fresh
     { PROBITY_OUT=$WORK/dead "$PROGRAMS/ends" kill 2 2000 > expected; } 2> errors || true

@@ -114,7 +114,7 @@ class Program:
         self.random = random.Random(seed)
         self.functions = 12
         self.out = [HEAD % {'seed': seed * 77 + 1, 'calls': 400, 'functions': self.functions}]
-        # Half of the programs let the compiler inline; the others do not.
+        # Only half of the programs permit the compiler to inline.
         self.may_inline = seed % 2 == 0
         self.deep = seed % 5 == 4
 
@@ -190,7 +190,7 @@ class Program:
             self.function(number)
         names = ', '.join(f'f{number}' for number in range(self.functions))
         self.put(0, f'static function *const table[] = {{{names}}};')
-        # With arguments on the stack, and a scope in a separate function.
+        # With arguments on the stack, and with a scope in a separate function.
         self.put(0, 'static NOINLINE void wide(int a, int b, int c, int d, int e, int f, int g, '
                     'int h, int fuel, int number)')
         self.put(0, '{')

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Random programs that leave their functions by longjmp: callers, messages and times of functions
-# equal what the programs themselves report. 12 of them at -O0 and -O2; SEEDS=N: N of them.
+# Random programs that leave functions by longjmp: callers, messages and times of functions must
+# equal what the programs report. 12 programs, or SEEDS of them, each at -O0 and -O2.
 # variants: clang
 . "$(dirname "$0")/common.bash"
 command -v python3 > /dev/null || { echo "left out: no python3"; exit 0; }
@@ -12,7 +12,7 @@ program() {
         $CC "$2" -w $SANITIZE_FLAG -I"$SOURCE/include" -o program program.c \
             "$BUILD/lib/libprobity.a" -lpthread -lm ||
         { fail "$1 $2: does not compile"; return; }
-    # The times of a disturbed run may be wrong, the calls must be right.
+    # A disturbed run may have wrong times, but never wrong calls.
     for _ in 1 2 3; do
         rm -f trace
         PROBITY_OUT=$WORK/trace ./program > books || { fail "$1 $2: status $?"; return; }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs each command of README.md and doc/tutorial.md unchanged, in order, in an empty directory,
-# with Probity installed under a prefix; the output must equal the document except for numbers
-# (documents.py describes how a block is marked). Files and subcommands named in any document must
-# exist. Then checks that errors in documents are detected.
+# Runs each command of README.md and doc/tutorial.md as it is, in order, in an empty directory, with
+# Probity installed under a prefix. The output must equal that in the document except for numbers;
+# documents.py describes how blocks are marked. Files and subcommands that any document names must
+# exist. Last, checks that errors in documents are detected.
 . "$(dirname "$0")/common.bash"
 
 prefix=$WORK/prefix
@@ -28,7 +28,7 @@ for text in "$SOURCE"/*.md "$SOURCE"/doc/*.md; do
     "${check[@]}" "$text" names > names.log 2>&1 || fail "$(cat names.log)"
 done
 
-# $1 the error, $2 its message; the document on standard input
+# $1 the error, $2 the expected message; the document is on stdin
 wrong() {
     cat > wrong.md
     rm -rf wrong

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A library that replaces libc's clocks, and is unloaded before the program ends, neither ends the
-# program nor changes the times in the trace.
+# A library that replaces libc's clocks and is unloaded before the program ends must neither crash
+# the program nor change the times in the trace.
 . "$(dirname "$0")/common.bash"
 
 for program in ends ends.shared; do

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# `probity report` on calls of known number and shape: counts, times that hold on any machine,
-# repairs, filters, output formats; a killed program, and a damaged trace.
+# `probity report` on known calls: counts, times that hold on any machine, repairs, filters, output
+# formats, a killed program, and a damaged trace.
 # variants: clang asan
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/run/calls.bash"
 TREE=$PROGRAMS/tree
 
-# $1 what, $2 status; then arguments of report. Writes "output" and "errors".
+# $1 description, $2 status; then arguments of report. Writes "output" and "errors".
 report() {
     local what=$1 expected=$2 status=0
     shift 2
@@ -14,7 +14,7 @@ report() {
     expect "$what: status ($(cat errors))" "$expected" "$status"
 }
 
-# Calls and names of the table's lines, in order.
+# Calls and names in the table, line by line.
 calls() {
     awk '/^$/ { exit } NR > 2 { printf "%s%s %s", n++ ? ", " : "", $1, $11 }' output
 }
@@ -24,7 +24,7 @@ member() {
     grep -F "{\"name\": \"$1\"," output | grep -oE "\"$2\": [0-9]+" | head -n 1 | grep -oE '[0-9]+$'
 }
 
-# $1 what, $2 least, $3 found, $4 most
+# $1 description, $2 minimum, $3 found, $4 maximum
 between() {
     if [ "$3" -lt "$2" ] || [ "$3" -gt "$4" ]; then
         fail "$1: $3 is not in $2 to $4"
@@ -53,8 +53,8 @@ tid=$(member thread_main tid)
 all=1000000000000
 between "pause" 30000000 "$(member pausing paused_ns)" $all
 between "self time of pausing" 10000000 "$(member pausing self_ns)" $all
-# Without the pause and the callee, as in the log, because on a busy machine either may take any
-# time.
+# Without the pause and the callee, as in the log: on a busy machine either may take arbitrarily
+# long.
 calls_of trace > calls.log
 sums_of < calls.log > sums
 for name in pausing deferred; do
@@ -68,11 +68,10 @@ between "main around all" \
     "$(member main total_ns)" $all
 expect "untimed" 9 "$(member jumping calls_untimed)"
 expect "threads of leaf" 2 "$(grep -F '{"name": "leaf",' output | grep -o '"tid"' | wc -l)"
-# The total of a thread is the sum of the self times of its functions: for main, all but untimed
-# calls.
+# A thread's total is the sum of its functions' self times: for main, all calls but the untimed
+# ones.
 expect "recursion" "$(member fibonacci total_ns)" "$(member fibonacci self_ns)"
 
-# Filters.
 report "function" 0 --function 'f*i' trace
 expect "functions f*i" "177 fibonacci" "$(calls)"
 report "two functions" 0 --function 'f*i' --sort name --function leaf --function 'le*' trace
@@ -97,7 +96,6 @@ expect "void leaf" "17 leaf" "$(calls)"
 report "places" 0 --places trace
 grep -qE 'fibonacci  .*tree\.c:[0-9]+$' output || fail "no place of fibonacci"
 
-# Outputs.
 report "file" 0 -o table trace
 report "file that exists" 1 -o table trace
 report "file, replaced" 0 -f -o table trace
@@ -116,7 +114,7 @@ for wrong in "--sort none" "--limit -1" "--limit 1x" "--from x" "--nothing" \
     # shellcheck disable=SC2086
     report "wrong: $wrong" 2 $wrong ${wrong:+trace}
 done
-# The keys listed in the message about a wrong key are accepted, and the list is complete.
+# All keys listed in the message about an invalid key are accepted, and the list is complete.
 for option in --columns --sort; do
     report "wrong key of $option" 2 "$option" wrong trace
     keys=$(sed -n 's/.*(valid: \(.*\))$/\1/p' errors)
@@ -138,7 +136,7 @@ report "two traces" 0 --sort name trace other
 expect "calls of two traces" "10 deferred, 354 fibonacci, 24 jumping, 8 landing, 34 leaf, 2 main, \
 2 pausing, 2 thread_main" "$(calls)"
 
-# A program killed ten calls deep: all are in the report, and open.
+# Killed ten calls deep: the report has all ten calls, as open.
 status=0
 { PROBITY_OUT=$WORK/killed "$TREE" kill || status=$?; } 2> /dev/null
 expect "kill: status" 137 "$status"
@@ -146,7 +144,7 @@ report "killed" 0 --sort name killed
 expect "calls of the killed" "10 deep, 1 main" "$(calls)"
 grep -q '^repaired: 11 still open at' output || fail "expected a note about open scopes"
 
-# Truncated: the rest is reported, with a note that it is incomplete.
+# Truncated: what is left is reported, with a note that it is incomplete.
 bytes=$(stat -c %s trace)
 head -c $((bytes * 2 / 3)) trace > "$WORK/part"
 report "cut" 3 part
@@ -156,21 +154,21 @@ PROBITY_OUT=$WORK/plain "$BUILD/examples/hello"
 report "plain" 0 plain
 grep -q '^no calls' output || fail "calls of a program without scopes"
 
-# C++: names with their classes, any part of which may be selected.
+# C++: names with their classes, each part of which can be selected.
 PROBITY_OUT=$WORK/classes "$BUILD/examples/windows_cxx" > /dev/null
 for pattern in 'Window::~Window' '~Window' 'Window::~*'; do
     report "function $pattern" 0 --function "$pattern" classes
     expect "function $pattern" "1 Window::~Window" "$(calls)"
 done
 
-# Totals of profile mode cannot be restricted to a range.
+# A range cannot restrict the totals of profile mode.
 PROBITY_PROFILE=1 PROBITY_OUT=$WORK/counted "$BUILD/examples/windows_cxx" > /dev/null
 report "range in profile mode" 0 --from 1000 counted
 grep -q 'do not apply to it' errors || fail "expected a note about --from in profile mode"
 grep -q ' Window::~Window$' output || fail "no counts in profile mode: $(cat output)"
 
-# Names that could be mistaken for something else: a field stays a single field, and bidirectional
-# text does not affect adjacent text.
+# Misleading names: a field stays a single field, and bidirectional text does not affect the text
+# next to it.
 PROBITY_OUT=$WORK/odd "$PROGRAMS/odd_names"
 "$PROBITY" report --csv odd > odd.csv 2> errors || [ $? = 3 ]
 python3 - odd.csv <<'END' || fail "names with quotes, commas and lines in CSV"

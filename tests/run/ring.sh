@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# A ring that has wrapped many times: what remains is whole, and has the names declared in chunks
-# overwritten long ago; after a stop, and for a killed program.
+# A ring that has wrapped many times: what remains is whole, and has the names that were declared in
+# chunks overwritten long ago; both after a stop and for a killed program.
 # variants: clang asan tsan
 . "$(dirname "$0")/common.bash"
 export PROBITY_MODE=ring PROBITY_CHUNK_RECORDS=512 PROBITY_SPOOL_RECORDS=8192
 
-# $1 what. The trace has few of the calls; each line of its log that should have a name has one.
+# The trace has some of the calls, and each log line that should have a name has one. $1 description
 names_are_there() {
     "$PROBITY" check trace > check.out 2>&1 || fail "$1: $(cat check.out)"
     "$PROBITY" log --color=never trace > log 2> errors || fail "$1: $(cat errors)"
@@ -16,7 +16,7 @@ names_are_there() {
     grep -q 'text = "of ' log || fail "$1: no values"
 }
 
-# Whether the running program is past its 20,000th round: the ring has wrapped many times.
+# Whether the running program has made 20,000 rounds, after which the ring has wrapped many times.
 has_turned() {
     local round
     round=$("$PROBITY" log --color=never trace 2> /dev/null |

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# `probity runs`: compares the history with reports on the traces and with SQLite's own reading,
-# comparisons by label with those by trace; concurrent processes; and the effect of a full disk, a
-# kill, or a damaged file.
+# `probity runs`: checks the history against reports on the traces and against SQLite, and
+# comparisons by label against those by trace; concurrent processes; full disks, kills, damaged
+# files.
 # variants: clang asan
 # campaign: tsan
 DOCUMENT=$(cd "$(dirname "$0")/../../doc" && pwd)/runs.md
@@ -10,7 +10,7 @@ unset PROBITY_PROJECT PROBITY_LABEL
 DB=$WORK/.probity/runs.db
 VARIED=$PROGRAMS/varied
 
-# $1 what, $2 status; then arguments of runs. Writes "output" and "errors".
+# $1 description, $2 status; then arguments of runs. Writes "output" and "errors".
 runs() {
     local what=$1 expected=$2 status=0
     shift 2
@@ -18,7 +18,7 @@ runs() {
     expect "$what: status ($(cat errors))" "$expected" "$status"
 }
 
-# The same for diff.
+# Same as above for diff.
 compare() {
     local what=$1 expected=$2 status=0
     shift 2
@@ -30,7 +30,7 @@ sql() { sqlite3 "$DB" "$@"; }
 
 contents() { sql .dump; }
 
-# A change is complete or did not happen. $1 what
+# A change was made completely or not at all. $1 description
 sound() {
     expect "$1: integrity" ok "$(sql 'PRAGMA integrity_check')"
     expect "$1: half a run" 0 "$(sql 'SELECT count(*) FROM run WHERE
@@ -40,7 +40,7 @@ sound() {
         (SELECT number FROM run)')"
 }
 
-# ---- Where the history is ----
+# ---- Where the history is stored ----
 
 runs "without one" 1 list
 grep -q "no history of runs in '$WORK' or its parents; create one with .probity runs init." \
@@ -68,7 +68,7 @@ expect "the nearest" 1 "$(wc -l < output)"
 (cd other && "$PROBITY" runs list --csv) > output
 expect "the nearest from there" 2 "$(wc -l < output)"
 
-# The schema equals that of the document.
+# The database has the schema of the document.
 awk '/^```sql/ { on = 1; next } /^```/ { on = 0 } on' "$DOCUMENT" > schema.sql
 sqlite3 documented.db < schema.sql
 plain() {
@@ -86,7 +86,7 @@ runs "add with a label" 0 add --label walks walk.?
 sound "add"
 expect "labels" "new|3 old|3 walks|3" \
     "$(sql 'SELECT label, count(*) FROM run GROUP BY label ORDER BY label' | paste -sd' ')"
-# $1 trace: a line for each function and span, from reports on it
+# Prints a line for each function and span, from the reports on the trace. $1 trace
 reported() {
     "$PROBITY" report --json "$1" | jq -r '.functions[] | select(.declared) | ["function", .name,
         .calls, .self_ns, .total_ns, .cpu_self_ns, .p50_ns, .p99_ns] | @tsv'
@@ -130,7 +130,7 @@ runs "show" 0 show 7 @new
 expect "show: runs" 4 "$(grep -c '^run ' output)"
 grep -q '2 (two) -> 1' output || fail "no name of a probe"
 
-# ---- Again ----
+# ---- Adding the same run again ----
 
 before=$(sql 'SELECT number, label FROM run ORDER BY number')
 runs "again" 0 add old.1
@@ -245,13 +245,13 @@ for adder in "${adders[@]}"; do
 done
 runs "init by several" 0 list --project fresh
 
-# ---- Full disks, kills: complete or not at all ----
+# ---- Full disks, kills: all or nothing ----
 
-# The leak checker does not work in a process that is already traced.
+# The leak checker does not work in a process that is being traced.
 options_before=${ASAN_OPTIONS-}
 export ASAN_OPTIONS=detect_leaks=0
 if strace -o trace.log -e trace=pwrite64,fdatasync,unlink true 2> /dev/null; then
-    # The number of writes depends on how the pages are filled: counted on this very file.
+    # How many writes it takes depends on how full the pages are: counted on this very file.
     cp "$DB" as_it_was
     calls=$(strace -f -e trace=pwrite64 "$PROBITY" runs add --label tried many.1 2>&1 |
         grep -c '^pwrite64')
@@ -289,7 +289,8 @@ sound "limit of file size"
 # ---- Invalid files ----
 
 cp "$DB" good
-# $1 what, $2 part of the message: all commands reject it with one line and leave it unchanged
+# $1 description, $2 part of the message: all commands reject the file with one line and leave it
+# unchanged
 refused() {
     local sum
     sum=$(cksum < "$DB")
@@ -323,7 +324,7 @@ for command in "list" "add many.1"; do
     [ ! -e "$DB" ] || fail "made by $command"
 done
 cp good "$DB"
-# Bytes changed in many places: an error at worst, never a crash.
+# Many changed bytes cause an error at worst, never a crash.
 pages=$(($(stat -c %s good) / 512))
 for i in $(seq 40); do
     cp good "$DB"
@@ -338,31 +339,32 @@ for i in $(seq 40); do
     done
 done
 cp good "$DB"
-# What a hostile file could do outside its own rows: triggers and views are not part of a history.
+# A malicious file could act outside its own rows, so triggers and views are not accepted in a
+# history.
 sql 'CREATE TRIGGER evil AFTER INSERT ON run BEGIN DELETE FROM item; END'
 items=$(sql 'SELECT count(*) FROM item')
 runs "trigger" 0 add many.1
 [ "$(sql 'SELECT count(*) FROM item')" -gt "$items" ] || fail "a trigger was run"
 cp good "$DB"
 
-# Computed values: no bytes in the file, and gigabytes in memory.
+# Computed values take no bytes in the file, and gigabytes in memory.
 sql "PRAGMA writable_schema = ON; UPDATE sqlite_master
     SET sql = replace(sql, 'why TEXT NOT NULL', 'why TEXT AS (hex(zeroblob(400000000)))')
     WHERE name = 'run'"
 runs "computed values" 1 list
 grep -q "its tables are not those of a history" errors || fail "computed values: $(cat errors)"
 cp good "$DB"
-# A value too large for any run is not read.
+# A value larger than any run could have is not read.
 sql "UPDATE run SET why = zeroblob(5000000) WHERE number = 1"
 runs "large value" 1 list
 grep -q "too big" errors || fail "large value: $(cat errors)"
 cp good "$DB"
-# One long label does not make all lines long.
+# One long label does not make every line long.
 sql "UPDATE run SET label = hex(zeroblob(100000)) WHERE number = 1"
 runs "long label" 0 list
 expect "long label" 1 "$(awk 'length > 400' output | wc -l)"
 cp good "$DB"
-# A journal that names another file as its super-journal, which SQLite would remove.
+# A journal that names another file as its super-journal, which SQLite would delete.
 echo precious > thesis
 name=$WORK/thesis
 big_endian() {
@@ -398,7 +400,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv > /dev/null; then
     chmod 644 "$DB"
 fi
 
-# ---- Traces of all kinds ----
+# ---- Every kind of trace ----
 
 PROBITY_OUT=$WORK/hello "$BUILD/examples/hello" > /dev/null
 PROBITY_PROFILE=1 PROBITY_OUT=$WORK/profiled "$VARIED" 0 30

@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
 # Programs built with -fsanitize=thread and linked with the installed library, which is not: no race
-# is reported in the library, and races of the program still are.
+# is reported in the library, while races of the program still are.
 # variants: clang
 . "$(dirname "$0")/common.bash"
 sources=$SOURCE/tests/programs
 aslr=()
-# The sanitizer's shadow memory may be taken by something else if the address space is strongly
-# randomized.
+# Strong address space randomization may map something where the sanitizer needs its shadow memory.
 if setarch -R true 2> /dev/null; then aslr=(setarch -R); fi
 
 # $1 program, $2 source; the rest: what it is linked with
@@ -24,7 +23,7 @@ run() {
         2> errors || status=$?
 }
 
-# $1 program and arguments: it records, and the sanitizer reports nothing
+# The program records, and the sanitizer reports nothing. $1 program, the rest: arguments
 clean() {
     run "$@"
     expect "$*: status, reports" "0 0" "$status $(grep -c 'WARNING: ThreadSanitizer' errors)"
@@ -83,7 +82,7 @@ for library in "$BUILD/lib/libprobity.a" "-L$BUILD/lib -Wl,-rpath,$BUILD/lib -lp
     grep -q 'data race' errors || fail "a race of the program is not reported: $(head -n 5 errors)"
 done
 
-# The memory sanitizer, which only clang has, does not see what the library stores.
+# The memory sanitizer (clang only) does not see what the library stores.
 cat > stored.c << 'END'
 #define FN_INSTRUMENT
 #include <FnTrace.h>

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# What FN_FUNC adds to a program's code: a test of the level, and calls that are out of the way. A
-# program that records nothing pays for its size too.
+# What FN_FUNC adds to a program's code: a test of the level, with all calls out of line. A program
+# pays for that size even when it records nothing.
 . "$(dirname "$0")/common.bash"
 FUNCTIONS=20
 
-# $1 the scope or nothing, then flags. Prints the bytes of code, with constants and unwind tables.
+# Prints the bytes of code, with constants and unwind tables. $1 the scope or nothing, then flags
 code_bytes() {
     local scope=$1 i
     shift
@@ -19,7 +19,7 @@ code_bytes() {
     size scopes.o | awk 'NR == 2 { print $1 }'
 }
 
-# $1 what, $2 the most bytes, $3 the scope, then flags
+# $1 description, $2 maximum number of bytes, $3 the scope, then flags
 adds() {
     local what=$1 most=$2 scope=$3 plain bytes
     shift 3

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# What other users can do with traces, spools and directories that they plant (doc/security.md):
-# nothing that these name is written, removed or followed.
+# Traces, spools and directories planted by other users (doc/security.md): nothing that they name is
+# written, removed or followed.
 . "$(dirname "$0")/common.bash"
 
 SESSION=5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e
 crafted() { python3 "$SOURCE/tests/tool/crafted.py" "$@"; }
 
-# Another user cannot read this repository, so its commands run in a world-accessible directory.
+# Another user cannot read this repository, so that user's commands run in a world-accessible
+# directory.
 if [ "$(id -u)" = 0 ]; then
     STRANGER=65534
     chmod 711 "$WORK"
@@ -21,7 +22,7 @@ as_stranger() {
     setpriv --reuid $STRANGER --regid $STRANGER --clear-groups env PYTHONDONTWRITEBYTECODE=1 "$@"
 }
 
-# $1 what, $2 expected status; the rest is run, with its messages in the file "errors"
+# $1 description, $2 expected status; the rest is run, with its messages in "errors"
 status_of() {
     local what=$1 expected=$2 status=0
     shift 2
@@ -43,7 +44,7 @@ status_of "the trace's own CSV" 0 "$PROBITY" recover own.csv.probity
 expect "the trace's own CSV: elsewhere" precious "$(cat other/own.csv)"
 [ -s own.csv ] || fail "the trace's own CSV: it is not next to the trace"
 [ ! -e own.csv.probity ] || fail "the trace's own CSV: the trace was not removed"
-# Nor can the trace choose among the files in its own directory.
+# The trace cannot choose a file in its own directory, either.
 crafted trace beside.csv.probity --csv "$WORK/victim"
 status_of "a CSV beside the trace" 0 "$PROBITY" recover beside.csv.probity
 expect "a CSV beside the trace: the file" precious "$(cat victim)"
@@ -67,7 +68,7 @@ spool() {
         --committed "$(stat -c %s killed.probity)" "${@:2}"
 }
 
-# The named directory is reached through a link, and the name is not the session's.
+# The directory is reached through a link, and the name is not the session's.
 mkdir library
 ln -s library link
 for number in 0 1 2 3; do echo precious > library/libfoo.so.$number; done
@@ -76,8 +77,8 @@ spool library/libfoo.so.0 --segments 3
 status_of "another name" 3 "$PROBITY" recover killed.probity
 expect "another name: files" 4 "$(find library -type f | wc -l)"
 rm -r library link
-# The session's name, but the directory is reached through a link, or open to others, or contains
-# "..".
+# The name is the session's, but the directory is reached through a link, is open to others, or
+# contains "..".
 mkdir -m 700 private
 mkdir -m 770 open
 ln -s private link
@@ -92,7 +93,7 @@ killed --spool "$WORK/private/$SESSION.0"
 spool private/$SESSION.0
 status_of "a spool in a private directory" 0 "$PROBITY" recover killed.probity
 expect "a spool in a private directory: files" 0 "$(find private -type f | wc -l)"
-# Further segments: links and files writable by others are kept, whatever count the header has.
+# Further segments that are links or writable by others are kept, whatever number the header gives.
 killed --spool "$WORK/private/$SESSION.0"
 spool private/$SESSION.0 --segments 1000
 ln -s ../victim private/$SESSION.1
@@ -135,7 +136,7 @@ rm -f ./*.probity
 
 # ---- Names ----
 
-# Rows stay rows, and no control character reaches a terminal, whatever the name of a site.
+# Whatever the name of a site, rows stay rows, and no control character reaches a terminal.
 crafted trace names.probity --name 'a\nb\r\x1b[31m\x9b2J\x07\\n,"q"'
 escaped='"a\nb\r\033[31m\2332J\a\\n,""q"""'
 for command in "csv" "list --csv" "blocks --csv" "report --csv" "tree --csv" "hist --csv *"; do
@@ -195,7 +196,7 @@ another_user() {
     [ ! -e theirs.csv.probity ] || fail "trusted: the trace was not removed"
     rm -f theirs*
 
-    # Planted while a program runs, under a matching name.
+    # Planted under a matching name while a program runs.
     cat > plant << END
 setpriv --reuid $STRANGER --regid $STRANGER --clear-groups sh -c '
     python3 ../crafted.py trace sh.424242.probity --killed --csv "$WORK/victim" --session $SESSION
@@ -205,7 +206,7 @@ END
     grep -q 'belong to other users' errors || fail "a planted trace: $(cat errors)"
     expect "a planted trace: the file" precious "$(cat ../victim)"
     [ -e .probity-$SESSION.0 ] || fail "a planted trace: its spool was folded"
-    # Also on request: their spool is used for their trace only.
+    # Even on request, another user's spool is used for that user's trace only.
     crafted trace mine.probity --killed --session $SESSION
     status_of "their spool, my trace" 3 "$PROBITY" recover mine.probity
     [ -e .probity-$SESSION.0 ] || fail "their spool, my trace: it was removed"
@@ -214,7 +215,7 @@ END
     expect "their spool, their trace: the file" precious "$(cat ../victim)"
     rm -f ./* .probity*
 
-    # My spool, with their trace that copies its session; also without an owner.
+    # My spool and their trace, which copies its session; also with the owner's id missing.
     crafted trace mine.probity --killed --session $SESSION
     crafted spool "$SPOOL/$SESSION.0" --session $SESSION
     as_stranger python3 ../crafted.py trace theirs.probity --killed --session $SESSION \
@@ -230,7 +231,7 @@ END
     PROBITY_SPOOL_DIR=$PWD/dir status_of "their directory" 3 "$PROBITY" recover mine.probity
     [ -e dir/$SESSION.0 ] || fail "their directory: my file in it was removed"
 
-    # A link in the place where the program prints its summary.
+    # A link at the path where the program prints its summary.
     echo precious > ../victim
     as_stranger ln -s "$WORK/victim" summary
     PROBITY_SUMMARY=$PWD/summary "$PROGRAMS/waiting" <<< x > output 2> errors ||
@@ -242,7 +243,7 @@ END
         fail "own link: status"
     [ "$(wc -l < ../victim)" -gt 1 ] || fail "own link: nothing was printed to its target"
 
-    # A history of runs above the working directory.
+    # A history of runs in a directory above the current one.
     rm -rf ./* "${SPOOL:?}"/*
     as_stranger mkdir -p theirs/mine
     (cd theirs && as_stranger "$PROBITY" runs init > /dev/null) || fail "no history was made"
@@ -255,7 +256,7 @@ END
     status_of "their history, named" 0 "$PROBITY" runs list --project ..
     cd ../.. || exit
     rm -rf theirs
-    # My history in a directory of theirs; and their link to it.
+    # My history in another user's directory, and their link to it.
     as_stranger mkdir theirs
     "$PROBITY" runs init --project theirs > /dev/null
     cd theirs || exit

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Which functions without macros are recorded: by options, files and the environment; what `report`
-# suggests to leave out. The counts of those that remain are exact, whatever is left out.
+# Which functions are recorded in programs without macros: by options, files and environment; what
+# `report` suggests to exclude. Whatever is excluded, the counts of the rest are exact.
 # variants: clang
 . "$(dirname "$0")/common.bash"
 sources=$SOURCE/tests/functions
@@ -11,7 +11,7 @@ counts() {
     jq -r '.functions[] | "\(.name) \(.calls)"' report.json | LC_ALL=C sort
 }
 
-# $1 what, then options of record; the programs is ./PROGRAM
+# $1 description, then options of record; the program is ./PROGRAM
 record() {
     what=$1
     shift
@@ -22,7 +22,7 @@ record() {
     counts > found
 }
 
-# $1 what, $2 status, $3 a pattern of stderr, then options of record
+# $1 description, $2 status, $3 a pattern of stderr, then options of record
 refuses() {
     local what=$1 expected=$2 pattern=$3 status=0
     shift 3
@@ -64,7 +64,8 @@ record "--exclude" --exclude get_one --exclude '[dw]*'
 expect "$what" "get_two 1000 main 1 put_two 1000" "$(xargs < found)"
 record "both" --function '*_*' --exclude 'put*'
 expect "$what" "get_one 2100 get_two 1000" "$(xargs < found)"
-# A function between two that are recorded is left out: the inner one is called by the outer one.
+# If a function between two recorded ones is excluded, the inner one appears as called by the outer
+# one.
 record "callers" --function main --function get_one
 "$PROBITY" export --format folded trace 2> errors | sed 's/ [0-9]*$//' > folded
 expect "$what" "main main;get_one" "$(xargs < folded)"
@@ -76,7 +77,7 @@ bytes=$(nm -S steps | awk '$4 == "work" { print $2 }')
 record "--min-bytes" --min-bytes $((0x$bytes)) --function work --function get_one
 expect "$what" "work 1" "$(xargs < found)"
 
-# Files, and files together with options; the environment without the command.
+# Files, alone and together with options; the environment without the command.
 printf '# what matters\nfunction get_*\n\nfunction work  # slow\r\n' > rules
 printf 'exclude get_two; exclude main' > others
 record "--selection" --selection rules
@@ -90,7 +91,7 @@ PROBITY_SELECT="function put*;exclude get*" PROBITY_OUT=trace PROBITY_START=firs
     fail "$what: $(cat errors)"
 expect "$what" "put_two 1000" "$(counts | xargs)"
 
-# Nothing that was asked for is silently left undone.
+# A request that cannot be met is never silently ignored.
 printf 'function a\nfunctoin b\n' > bad
 refuses "a bad line" 1 "'bad', line 2: not a rule" --selection bad
 [ ! -e trace ] || fail "a bad line: the program was run"
@@ -109,7 +110,7 @@ grep -q 'PROBITY_SELECT: no rule in line 1; recording no function' errors ||
     fail "invalid environment: $(cat errors)"
 [ ! -e trace ] || fail "invalid environment: recorded"
 
-# Calls deeper than those that are kept are paired although others between them are left out.
+# Deep calls, beyond those that are kept, are paired even if calls between them are excluded.
 cat > nested.c << 'END'
 #define NOINLINE __attribute__((noinline))
 NOINLINE static int left(int x);
@@ -127,7 +128,7 @@ expect "$what" "after 2 left 75001 main 1" "$(xargs < found)"
 "$PROBITY" export --format folded trace 2> errors | sed 's/ [0-9]*$//' > folded
 grep -qx 'main;after' folded || fail "$what: after the calls: $(tail -n 1 folded | cut -c 1-99)"
 
-# C++: by symbol, and by classes, namespaces and name.
+# C++: by symbol, and by class, namespace and name.
 "$CXX" -std=c++17 -g -O1 -finstrument-functions -o shapes \
     "$sources/shapes.cc"
 program=shapes
@@ -139,7 +140,7 @@ expect "$what" "shape::box::box 7 shape::box::~box 7" "$(xargs < found)"
 record "a symbol" --function '_ZN5shape3box4areaE*' --function '_ZNK5shape3box4areaE*'
 expect "$what" "shape::box::area 6" "$(xargs < found)"
 
-# Functions with a tag, as those that return a std::string have it; operators; lambdas.
+# Functions with an ABI tag, such as those that return a std::string; operators; lambdas.
 cat > names.cc << 'END'
 namespace shape {
 struct box {
@@ -162,7 +163,7 @@ expect "$what" 4 "$(grep -c '^shape::' found)"
 record "without names" --exclude 'shape::*'
 expect "$what" 0 "$(grep -c '^shape::' found)"
 
-# A function that is left out still ends what was jumped over in it.
+# An excluded function still ends the scopes that were jumped over into it.
 cat > jumps.c << 'END'
 #include <setjmp.h>
 #include <string.h>
@@ -191,7 +192,7 @@ record "jumps" --exclude catcher
 "$PROBITY" export --format folded trace 2> errors | sed 's/ [0-9]*$//' | sort > folded
 expect "$what" "main main;work" "$(xargs < folded)"
 
-# The executable is known by its file name, whatever it was called; a function without a symbol by
+# The executable is matched by its file name, whatever argv[0] was; a function without a symbol by
 # its file and address.
 program=steps
 ln -sf steps same_steps
@@ -210,7 +211,7 @@ sed -i '/ 1 call of/d' suggested
 record "$what" --selection suggested
 expect "$what" 2 "$(wc -l < found)"
 
-# Two functions of one name: what both show and cost counts, as the rule leaves out both.
+# Two functions with one name: what both show and cost counts, because a rule excludes both.
 for part in one two; do
     cat > $part.c << END
 __attribute__((noinline)) static int helper(int x)
@@ -240,7 +241,7 @@ record "one name"
 expect "$what: rules" 1 "$(grep -c '^exclude helper ' suggested)"
 grep -q '^exclude helper .*# 5001 calls of' suggested || fail "$what: $(cat suggested)"
 
-# What report suggests: many short calls are left out, few long ones stay.
+# What report suggests: exclude many short calls, keep few long ones.
 program=steps
 record "before"
 "$PROBITY" report --suggest 0.1 trace -f -o suggested || fail "suggest: status $?"
@@ -249,7 +250,7 @@ grep -q '^exclude get_one ' suggested || fail "suggest: $(cat suggested)"
 record "with the suggestion" --selection suggested
 ! grep -q get_one found || fail "with the suggestion: $(cat found)"
 "$PROBITY" report --suggest 100000 trace | grep -q 'nothing to leave out' || fail "suggest 100000"
-# A name in a trace adds no other rule.
+# A name in a trace cannot smuggle in another rule.
 objcopy --redefine-sym 'get_one=x;exclude *' --redefine-sym "$(printf 'get_two=x\nexclude *')" \
     steps hostile
 program=hostile

@@ -33,8 +33,8 @@ for program in signals signals.shared; do
     same_hits "$program burst" trace
 done
 
-# A handler that jumps out leaves a probe that never stores, or one whose hit was not yet counted
-# and is repeated. The program is not blocked, and no hit is lost.
+# A handler that jumps out leaves a probe that never stores, or one whose hit is not counted yet and
+# will be repeated. The program does not block, and no hit is lost.
 signals signals jump 300 1
 CHECK=-r same_hits "jump" trace
 no_leftovers jump

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Runs each command listed by `probity --help` once on a small trace, as text and with --json and
-# --csv if supported, and checks the status and a part of the output that is present only if it is
-# correct. Other scripts test the commands in detail; this one is for `make check`.
+# Runs each command listed by `probity --help` once on a small trace, as text and, where supported,
+# with --json and --csv. Checks the status, and looks for a part of the output that is there only if
+# it is right. For `make check`; other scripts test the commands in detail.
 # variants: gcc
 . "$(dirname "$0")/common.bash"
 
-# The commands that were run; at the end, all those listed by --help must be among them.
+# The commands run so far; at the end, --help must list no other.
 tried=' '
 
-# $1 expected status, $2 extended regular expression of a line of the output, then the command
+# $1 expected status, $2 extended regular expression for a line of the output, then the command
 runs() {
     local expected=$1 pattern=$2 status=0
     shift 2
@@ -19,13 +19,13 @@ runs() {
     tried+="$1 "
 }
 
-# The same for output that must be JSON.
+# Same as above for output that must be JSON.
 runs_json() {
     runs "$@"
     jq -e . output > /dev/null || fail "probity ${*:3}: no JSON: $(head -n 5 output)"
 }
 
-# $1 command, $2 regular expressions of its text, $3 of its JSON, $4 of its CSV, then arguments
+# $1 command, $2 regular expressions for its text, $3 for its JSON, $4 for its CSV, then arguments
 all_forms() {
     local command=$1 text=$2 json=$3 csv=$4
     shift 4
@@ -34,7 +34,7 @@ all_forms() {
     [ -z "$csv" ] || runs 0 "$csv" "$command" --csv "$@"
 }
 
-# A trace of scopes and one of hits. The recorded program's output is not checked.
+# A trace of scopes and one of hits. The programs' own output is not checked.
 runs 0 '' record -o scopes -- "$PROGRAMS/tree"
 runs 0 '' record -o again -- "$PROGRAMS/tree"
 runs 0 '' record -o hits -- "$BUILD/examples/hello"
@@ -58,19 +58,18 @@ all_forms timeline '^tree ' '"threads": \[' '' scopes
 all_forms overhead '^wall ' '"wall": ' '^' -n 1 -- "$BUILD/examples/hello"
 runs 0 '<title>' view -o - scopes
 
-# Each format; two of them are not text, and two contain no names.
+# Every format; two are binary, and two contain no names.
 while read -r format; do
     runs 0 '' export --format "$format" -o "exported.$format" scopes
     grep -rqa fibonacci "exported.$format" || fail "export --format $format: no 'fibonacci'"
 done < <("$PROBITY" export --help | sed -n 's/^          \([a-z-][a-z-]*\)  .*/\1/p')
 [ "$(find . -maxdepth 1 -name 'exported.*' | wc -l)" -ge 10 ] || fail "few formats"
 
-# The project's history.
 runs 0 '' runs init
 runs 0 '' runs add --label before scopes
 all_forms runs '@before|before' '"label": "before"' 'before' list
 
-# A program that runs until end_live. $1 what writes its trace: thread or external
+# Starts a program that runs until end_live. $1 what writes its trace: thread or external
 runs_live() {
     rm -f ready
     mkfifo go
@@ -87,7 +86,7 @@ ends_live() {
     rm go
 }
 
-# The header of the spool counts the passes of a drainer.
+# The header of the spool counts a drainer's passes.
 is_draining() {
     [ "$(od -An -t u4 -j 552 -N 4 "$SPOOL"/*.0 | tr -d ' ')" -gt 0 ]
 }

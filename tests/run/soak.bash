@@ -7,11 +7,11 @@
 
 SOAK_WORKERS=4
 SOAK_CONNECTIONS=16
-# Permitted memory growth of a server in the second half of a round, by least squares.
+# How much a server's memory may grow in the second half of a round, by least squares.
 SOAK_GROWTH_KIB=${SOAK_GROWTH_KIB:-128}
 
-# Modes: trace and ring record the stages; profile counts the functions and has no probes, so that
-# its trace does not grow either. $1 mode
+# In the modes trace and ring the program records stages. In mode profile it counts functions and
+# has no probes, so its trace does not grow either. $1 mode
 soak_build() {
     server=$BUILD/examples/httpd
     [ "$1" = profile ] || return 0
@@ -31,8 +31,8 @@ soak_root() {
     chmod +x root/cgi-bin/echo
 }
 
-# Each thread of wrk sends requests for some seconds, pauses between two requests of a connection,
-# and ends when the last one is answered, so that no request is counted by one side only.
+# Each thread of wrk sends requests for some seconds, with a pause between requests on a connection,
+# and ends when its last request is answered: no request is counted on one side only.
 soak_script() {
     cat > load.lua << 'EOF'
 local threads = {}
@@ -110,7 +110,7 @@ soak_start() {
     [ -n "$port" ] || fail "$1: the server does not start"
 }
 
-# $1 seconds, $2 ms between the requests of a connection
+# $1 seconds, $2 ms between requests on a connection
 soak_load() {
     wrk -t2 -c$SOAK_CONNECTIONS -d$(($1 + 300))s --timeout 120s -s load.lua "http://127.0.0.1:$port" \
         -- "$1" "$2" > load.out 2>&1 &
@@ -149,8 +149,8 @@ soak_sample() {
     done > samples
 }
 
-# For the second half of the samples: the growth of memory by least squares, and the minimum and
-# maximum of the others. Prints "NAME GROWTH LEAST MOST" for each.
+# For the second half of the samples: growth of memory by least squares, minimum and maximum of the
+# rest. Prints "NAME GROWTH MIN MAX" for each.
 soak_trends() {
     awk '$5 > 0 && $6 > 0 { for (i = 1; i <= 8; i++) at[NR, i] = $i; n = NR }
         END {
@@ -169,7 +169,7 @@ soak_trends() {
         }' samples
 }
 
-# $1 mode: fails if something grows
+# Fails if something grows. $1 mode
 soak_flat() {
     [ "$(wc -l < samples)" -ge 4 ] || fail "$1: $(wc -l < samples) samples only"
     soak_trends > trends
@@ -177,18 +177,18 @@ soak_flat() {
         -v workers=$SOAK_WORKERS '
         ($1 == "rss" || $1 == "own") && $2 > limit { print $1 " grew by " $2 " KiB" }
         ($1 == "threads" || $1 == "spool") && $3 != $4 { print $1 " between " $3 " and " $4 }
-        # A stack for each program being started.
+        # One stack for each program that is being started.
         $1 == "maps" && ($2 > 1 || $4 - $3 > 2 * workers) { print $1 " between " $3 " and " $4 }
-        # One for a connection, one for a file being sent, and four for the two pipes of a program.
+        # One for a connection, one for a file being sent, four for the two pipes of a program.
         $1 == "descriptors" && $4 - $3 > 6 * connections { print $1 " between " $3 " and " $4 }
-        # What is met for the first time is declared.
+        # A site adds its declaration when it is first hit.
         $1 == "trace" && (mode == "trace" ? $4 <= $3 : $4 - $3 > 1024) { print $1 " from " $3 " to " $4 }' \
         trends > steep
     [ ! -s steep ] || fail "$1: not flat: $(tr '\n' ';' < steep)"
 }
 
-# What the server did, by its scoreboard: lines "THREAD STAGE TIMES". $1 mode; in profile mode
-# functions, over all threads, replace stages.
+# What the server did, from its scoreboard: lines "THREAD STAGE TIMES". In profile mode, functions
+# summed over all threads take the place of stages. $1 mode
 soak_done() {
     od -An -v -w64 -tu8 scoreboard | awk -v mode="$1" '
         function line(thread, stage, count) { if (count > 0) print thread, stage, count }
@@ -217,9 +217,9 @@ soak_told() {
     fi | sort
 }
 
-# Each thread and stage has as many hits as the scoreboard; after a kill, one more if the kill came
-# between the two. In a profile after a kill, calls that had not ended may be missing, and each
-# worker may have one call that is not yet on the scoreboard. $1 mode, $2 trace, $3 "killed" or ""
+# Each thread and stage has as many hits as the scoreboard, or one more if a kill came between the
+# two. In a profile after a kill, calls that had not ended may be missing, and each worker may have
+# one call that is not yet on the scoreboard. $1 mode, $2 trace, $3 "killed" or ""
 soak_hits() {
     soak_done "$1" > made
     soak_told "$1" "$2" > told
@@ -236,7 +236,7 @@ soak_hits() {
     [ "$(cat sum)" -gt 0 ] || fail "$1 $3: nothing was recorded"
 }
 
-# What remains of a ring that has wrapped: for each worker the stages in order without a gap, up to
+# What is left of a ring that has wrapped: for each worker, the stages in order without a gap, up to
 # the last one. $1 trace, $2 "killed" or ""
 soak_ring() {
     "$PROBITY" csv --columns thread,probe,role,correlation "$1" > ring.csv
@@ -261,7 +261,7 @@ soak_ring() {
     [ ! -s off ] || fail "ring $2: $(head -n 5 off | tr '\n' ';')"
 }
 
-# $1 mode, $2 trace: it is complete
+# The trace is complete. $1 mode, $2 trace
 soak_whole() {
     "$PROBITY" check "$2" > check.out 2>&1 || fail "$1: check: $(tail -n 3 check.out)"
     "$PROBITY" info --json "$2" > info.json || fail "$1: info"
@@ -270,8 +270,8 @@ soak_whole() {
         $c.records_missing) \($c.damaged_places + $c.cut_bytes)"' info.json)"
 }
 
-# Hits with and without ids take 8 bytes on average. Modes without records have their lists, and at
-# most what fits in a spool. $1 mode, with the answer of soak_whole
+# Hits with and without ids take 8 bytes on average. In modes without records, the trace has their
+# lists and at most one spool's worth of data. $1 mode; reads the output of soak_whole
 soak_size() {
     local limits='.bytes_per_record > 3 and .bytes_per_record < 12'
     [ "$1" = trace ] || limits='.file_bytes < 4194304'
@@ -287,7 +287,7 @@ soak_compare() {
     fi
 }
 
-# The server under load from its start to its end by SIGTERM, after everything is answered.
+# A server under load from start to SIGTERM, which is sent once everything is answered.
 soak_round() {
     local sampler served
     soak_start "$1" "$2"
@@ -311,8 +311,8 @@ soak_round() {
     no_leftovers "$1"
 }
 
-# The server is restarted, and ended in the middle of its load. $1 mode, $2 trace, $3 TERM or KILL,
-# $4 requests before
+# The server is restarted, then ended in the middle of its load. $1 mode, $2 trace, $3 TERM or KILL,
+# $4 number of requests before
 soak_end_early() {
     local status=0 killed='' begun
     soak_start "$1" "$2"

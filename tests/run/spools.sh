@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `probity spools` lists, recovers and removes what killed programs leave, and nothing else; spools
-# of dead programs do not fill the machine's memory (PROBITY_SPOOL_TOTAL).
+# `probity spools` lists, recovers and removes what killed programs leave, and nothing else; the
+# spools of dead programs do not fill up memory (PROBITY_SPOOL_TOTAL).
 # variants: clang asan
 . "$(dirname "$0")/common.bash"
 
@@ -12,7 +12,7 @@ leave_killed() {
     { PROBITY_OUT=$WORK/$1 "$PROGRAMS/killed_after" "$2" || true; } > /dev/null 2>&1
 }
 
-# $1 what, $2 expected status; the rest: arguments of `probity spools`
+# $1 description, $2 expected status; the rest: arguments of `probity spools`
 spools() {
     local what=$1 expected=$2 status=0
     shift 2
@@ -20,7 +20,7 @@ spools() {
     expect "$what: status" "$expected" "$status"
 }
 
-# $1 a jq expression over the list
+# $1 a jq expression for the list
 listed() {
     "$PROBITY" spools --json 2> errors | jq -c "$1"
 }
@@ -107,7 +107,7 @@ wait "$alive" || fail "the live program failed"
 expect "it recorded until its end" 2 "$("$PROBITY" csv alive.probity | wc -l)"
 rm "$SPOOL/other"
 no_leftovers "all"
-# A CSV is written if one was requested.
+# A CSV that was requested is written.
 leave_killed hits.csv 12
 spools "a CSV" 0 --recover
 expect "a CSV: hits" 12 "$(wc -l < hits.csv)"
@@ -116,7 +116,7 @@ rm -rf ./*.probity elsewhere
 
 # ---- The contents of a spool are not trusted ----
 
-# Its trace has another session, is another file by its inode, or is named by a relative path.
+# Its trace has another session, is a different file by inode number, or has a relative path.
 crafted trace other.probity --killed --session 00112233445566778899aabbccddeeff
 cp -p other.probity before
 crafted spool "$SPOOL/$SESSION.0" --session $SESSION --for other.probity \
@@ -139,13 +139,13 @@ for path in mine.probity "$long" "$WORK"; do
     spools "path ${path:0:30}" 3 --recover
     [ -e "$SPOOL/$SESSION.0" ] || fail "path ${path:0:30}: the spool was removed"
 done
-# The file that it belongs to is found and is its trace.
+# The file that it belongs to is found, and is its trace.
 crafted spool "$SPOOL/$SESSION.0" --session $SESSION --for mine.probity \
     --trace-path "$WORK/missing" --committed "$(stat -c %s mine.probity)"
 spools "its own trace" 0 --recover
 grep -q "^$WORK/mine.probity: 0 records" output || fail "its own trace: $(cat output)"
 no_leftovers "its own trace"
-# Unreadable spools are listed and kept.
+# Spools that cannot be read are listed and kept.
 : > "$SPOOL/$SESSION.0"
 expect "an empty file" '["unreadable"]' "$(listed '[.spools[].state]')"
 spools "an empty file" 0 --remove --lose-records
@@ -157,7 +157,7 @@ fresh
 
 # ---- The limit ----
 
-# $1 the limit, $2 hits; the trace is "trace", the line on stderr is in the file "errors"
+# $1 limit, $2 hits; writes the trace "trace", and the line on stderr to "errors"
 under_ceiling() {
     rm -f trace
     { PROBITY_SPOOL_TOTAL=$1 PROBITY_OUT=$WORK/trace "$PROGRAMS/killed_after" "$2" || true; } \
@@ -184,7 +184,7 @@ under_ceiling 1M 1
 grep -q 'PROBITY_SPOOL_TOTAL=1M: invalid or out of range' errors || fail "no number: $(cat errors)"
 fresh
 
-# A container with the usual 64 MiB of shared memory. Each program fills its whole spool.
+# A container with the usual 64 MiB of shared memory, which each program's whole spool would fill.
 in_container() {
     mount -t tmpfs -o size=64m tmpfs /dev/shm
     unset PROBITY_SPOOL_DIR
@@ -219,7 +219,7 @@ in_container() {
     expect "container: the next is told" "" "$(cat errors)"
     spools "container: the next" 0 --recover
 
-    # Other users' spools: only root, and only with --trust.
+    # Spools of other users: only root, and only with --trust.
     local theirs=/dev/shm/probity-65534
     mkdir -m 700 theirs $theirs
     crafted trace theirs/t.probity --killed --session $SESSION
@@ -234,7 +234,7 @@ in_container() {
         grep -q 'belongs to another user' errors || fail "theirs, $action: $(cat errors)"
         [ -e $theirs/$SESSION.0 ] || fail "theirs, $action: it was removed"
     done
-    # Their spool, and a link to my trace in place of theirs.
+    # Another user's spool, with a link to my trace in place of theirs.
     crafted trace mine.probity --killed --session $SESSION
     cp -p mine.probity before
     mv theirs/t.probity theirs/away

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Single-steps the record path: reads the spool after every instruction, and delivers a signal at
-# every instruction, with handlers that may fork.
+# every instruction. Some handlers fork.
 # variants: clang
 # timeout: 1800
 . "$(dirname "$0")/common.bash"
@@ -11,7 +11,7 @@ step() {
     stepper "$@" || true
 }
 
-# Clang's library is stepped at fewer places than gcc's.
+# Clang's library is stepped in fewer places than gcc's.
 every=1
 [ "$VARIANT" != clang ] || every=3
 
@@ -27,11 +27,11 @@ step signal gap $every 1000
 # A handler that uses up several chunks.
 step signal change $((3 * every)) 5000
 step signal gap_change $((5 * every)) 5000
-# The writer gives up waiting for the interrupted probe, whose record then comes late.
+# The writer gives up on the interrupted probe, whose record then arrives late.
 step signal fast $((11 * every)) 5000 1300
 step signal wide_change $((7 * every)) 5000
 
-# Function scopes, with and without values; and in profile mode.
+# Function scopes, with and without values, also in profile mode.
 scopes="plain plain_gap_change params params_gap params_change params_gap_change text
     text_gap_change message message_gap_change checkpoint checkpoint_change checkpoint_gap
     pause_gap_change typed typed_gap_change typed_first params_first profile profile_gap
@@ -52,7 +52,7 @@ step signal typed_first $((29 * every)) 3
 step signal profile_first $((29 * every)) 3
 step signal params_change $((11 * every)) 500
 
-# A handler that forks; the child returns into the probe.
+# The handler forks, and the child returns into the probe.
 step fork fast $((3 * every))
 step fork gap $((7 * every))
 step fork wide_gap_change $((29 * every))

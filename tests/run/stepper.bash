@@ -1,5 +1,5 @@
-# Builds tests/tool/stepper.c and runs it in the working directory. Sourced after common.bash; ends
-# the test as skipped if stepping is not supported.
+# Builds tests/tool/stepper.c and runs it in the working directory. Sourced after common.bash; the
+# test counts as skipped if stepping is not supported.
 
 if [ "$(uname -m)" != x86_64 ]; then
     echo "skipped: the stepper supports only x86-64"
@@ -13,8 +13,8 @@ ${CC:-gcc} -std=gnu11 -O2 -g -Wall -Wextra -pthread -D_GNU_SOURCE -Iinclude -Isr
     -o "$WORK/stepper" $sources "$BUILD/lib/libprobity-functions.a" "$BUILD/lib/libprobity.a"
 cd "$WORK" || exit
 
-# Fails if the stepper does; its output is in the file `output`. STEPPER_KEEPS=trace: the trace is
-# kept.
+# Fails if the stepper does; its output is in the file "output". STEPPER_KEEPS=trace keeps the
+# trace.
 stepper() {
     local status=0
     timeout "${STEPPER_SECONDS:-400}" ./stepper "$@" > output 2>&1 || status=$?

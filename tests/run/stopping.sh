@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The end of recording: while threads end, with a hole, during a start.
+# Stopping a recording while threads exit, with a hole in a chunk, and during a start.
 # variants: clang asan tsan
 . "$(dirname "$0")/common.bash"
 

@@ -1,7 +1,7 @@
-# Shared by the short test and the campaign "Threads and processes". Sourced after common.bash.
+# Shared by the short test and the campaign of the same name. Sourced after common.bash.
 
-# Builds a library or a program by hand, as users do. $1 output, the rest: arguments of the
-# compiler.
+# Builds a library or a program without the Makefile, as users do. $1 output, the rest: arguments of
+# the compiler.
 build() {
     local out=$1
     shift
@@ -9,8 +9,8 @@ build() {
         fail "cannot build $out"
 }
 
-# Compares numbered hits of the given traces with the file "expected". $1 what. Writes the lines of
-# named ones to "named".
+# Compares the numbered hits in the given traces with the file "expected". Writes the lines of named
+# hits to "named". $1 description
 same_numbers() {
     local what=$1
     shift
@@ -24,22 +24,22 @@ same_numbers() {
     [ -s found ] || fail "$what: nothing was recorded"
 }
 
-# The trace is complete, and nothing was dropped. $1 what, $2 trace
+# The trace is complete, and nothing was dropped. $1 description, $2 trace
 complete() {
     expect "$1: complete, dropped" "true 0" "$("$PROBITY" info --json "$2" | jq -r '.[0] |
         "\(.complete) \(.counts | [to_entries[] | select(.key | startswith("dropped")).value] | add)"')"
 }
 
-# Compares the output of resource_usage.h (file "errors") with limits. $1 what, $2 mappings, $3
-# descriptors,
+# Compares the output of resource_usage.h (file "errors") with limits. $1 description, $2 mappings,
+# $3 descriptors,
 grown() {
     awk -v maps="$2" -v files="$3" -v size="$4" -v resident="$5" '
         $1 == "grown" { found++; if ($2 > maps || $3 > files || $4 > size || $5 > resident) bad = 1 }
         END { exit bad || found != 1 }' errors || fail "$1: $(cat errors)"
 }
 
-# Several copies of the library in one process. If one sees the other's names, all probes go to one
-# trace; otherwise each copy has its own trace, and reports it. $1 rounds
+# Several copies of the library in one process. If one sees another's names, all probes go to one
+# trace; otherwise each copy has its own trace and prints its path. $1 rounds
 copies() {
     local rounds=$1 host plugin traces
     build plugin_static.so -fPIC -shared "$SOURCE/tests/programs/plugin_hits.c" \
@@ -66,8 +66,8 @@ copies() {
             no_leftovers "copies, $host with $plugin"
         done
     done
-    # Linked together: the program has the static library, and one of its libraries uses the shared
-    # one, whose destructor runs after the end of the program's recording and is not recorded.
+    # In one program: the static library in the executable, and the shared one in a library whose
+    # destructor runs after the program's recording has ended and is not recorded.
     build libplugin.so -fPIC -shared "$SOURCE/tests/programs/plugin_hits.c" -L"$BUILD/lib" \
         -Wl,-rpath,"$BUILD/lib" -lprobity
     cat > linked.c <<'END'
@@ -99,8 +99,8 @@ END
     done
 }
 
-# A copy in another namespace (dlmopen) has another libc and must leave the program's thread data
-# alone.
+# A copy in another namespace (dlmopen) has another libc, and must not touch the program's thread
+# data.
 namespaces() {
     local plugin
     cat > spaces.c <<'END'
@@ -149,7 +149,7 @@ END
     for plugin in "$PROGRAMS/plugin_hits.so" ./plugin_static.so; do
         rm -rf trace*
         PROBITY_OUT=$WORK/trace ./spaces "$plugin" > pid || fail "namespaces: status $?"
-        # The same hundred in each thread; five at the unloading.
+        # The same hundred in each thread, and five when the library is unloaded.
         "$PROBITY" csv trace | grep -v '[a-z]' > all.csv || true
         expect "namespaces: hits" "$((300 * 100 + 5))" "$(grep -vc '[a-z]' all.csv)"
         expect "namespaces: threads" 301 "$("$PROBITY" info --json trace |
@@ -159,7 +159,7 @@ END
 }
 
 # Two libraries that differ only in names, loaded in turn, mostly at the same address. $1 rounds, a
-# multiple of 20: more than there are site numbers, if each load used new ones
+# multiple of 20; more than there are site numbers, which would run out if each load took new ones
 reloads() {
     local rounds=$1 name scopes="$SOURCE/tests/programs/plugin_hits.c"
     for name in odd_one even_one; do
@@ -185,7 +185,8 @@ reloads() {
     done
 }
 
-# Compares traces of the program that wrote the file "expected", before and after recovery. $1 what
+# Compares traces of the program that wrote the file "expected", before and after recovery. $1
+# description
 same_before_and_after() {
     local what=$1
     shift
@@ -199,14 +200,14 @@ same_before_and_after() {
     no_leftovers "$what"
 }
 
-# Threads that probe and fork at random moments (storm.c). $1 program, $2 seed, $3 rounds, $4
-# threads. Small chunks are changed often. Adds to `processes` and `hits`.
+# Threads that probe and fork at random moments (storm.c), with small chunks that are often
+# replaced. Adds to `processes` and `hits`. $1 program, $2 seed, $3 rounds, $4 threads
 storm() {
     local what="$1 $2 $3 $4"
     fresh
     PROBITY_CHUNK_RECORDS=512 PROBITY_SPOOL_RECORDS=16384 PROBITY_OUT=$WORK/trace \
         "$PROGRAMS/$1" ledger "$2" "$3" "$4" > expected 2> errors || fail "$what: status $?"
-    # A leaf finds the name taken by its parent, and reports it.
+    # A child that does not fork again finds the name taken by its parent, and says so.
     grep -v ': output exists; recording to ' errors > others || true
     expect "$what: stderr" "" "$(cat others)"
     same_before_and_after "$what" trace*
@@ -230,13 +231,13 @@ many_threads() {
         if [ "${how%% *}" = crowds ]; then
             grown "$1 $how" 4 0 17408 10240
         else
-            # The spool of 4 MiB gets its pages as they are needed.
+            # The spool of 4 MiB gets its pages on demand.
             grown "$1 $how" 0 0 256 5120
         fi
     done
 }
 
-# The writer thread runs in programs that may hold malloc's lock while they wait for it.
+# Programs that wait for the writer thread while they may hold malloc's lock.
 own_malloc() {
     fresh
     cat > own_malloc.c <<'END'
@@ -276,10 +277,10 @@ END
     expect "own malloc" "allocated by the writer: 0" "$(grep allocated errors)"
 }
 
-# Callbacks of libc. $1 program, $2 rounds
+# Callbacks of libc, such as exit handlers. $1 program, $2 rounds
 handlers() {
     fresh
-    # A library that has no other user and does nothing.
+    # A library that nothing else uses and that does nothing.
     build plugin_idle.so -fPIC -shared -x c /dev/null
     PROBITY_OUT=$WORK/trace PROBITY_SPOOL_RECORDS=32768 "$PROGRAMS/$1" ledger \
         ./plugin_idle.so "$2" > expected 2> errors || fail "$1: status $?"
@@ -287,8 +288,8 @@ handlers() {
     same_before_and_after "$1" trace*
 }
 
-# Threads that end inside scopes, in C compiled with and without -fexceptions, and through the
-# destructors of thread data. $1 threads
+# Threads that exit inside scopes, in C with and without -fexceptions, also through the destructors
+# of thread data. $1 threads
 thread_exit_in_scope() {
     local flags how calls threads found
     for flags in -fexceptions -fno-exceptions; do
@@ -302,7 +303,7 @@ thread_exit_in_scope() {
             "$PROBITY" report --json trace > report.json ||
                 fail "thread_exit_in_scope $flags $how: no report"
             found=$(jq '[.functions[].calls] | add' report.json)
-            # A thread cancelled between a scope's enter and its count made one more call.
+            # A thread cancelled between entering a scope and counting it made one call more.
             [ "$how" = anywhere ] || threads=0
             if [ "$found" -lt "$calls" ] || [ "$found" -gt $((calls + threads)) ]; then
                 fail "thread_exit_in_scope $flags $how: $calls calls, found $found"
@@ -313,7 +314,7 @@ thread_exit_in_scope() {
     done
 }
 
-# The ways of programs with another libc: all of them, and a selection.
+# The arguments for programs with another libc: all, and a selection.
 all_ways=("forks plain" "forks chain" "forks threads" "forks vfork" "forks raw" "forks daemon"
     "forks vfork_first" "forks vfork_full" "forks vfork_start" "forks short" "threads alive 300 20"
     "threads beside 2000" "threads pthread_exit 30 500" "threads cancel 30 500"
@@ -321,8 +322,8 @@ all_ways=("forks plain" "forks chain" "forks threads" "forks vfork" "forks raw" 
 some_ways=("forks plain" "forks daemon" "threads cancel 30 500" "threads destructor 30 500"
     "ends kill")
 
-# Programs linked differently, or with another libc; they run the ways in `ways`. $1 name, $2
-# compiler, $3 the library, the rest: flags
+# Programs linked in another way, or with another libc; they run with the arguments in `ways`. $1
+# name, $2 compiler, $3 library, the rest: flags
 other_link() {
     local name=$1 compiler=$2 archive=$3 program how
     shift 3
@@ -345,7 +346,7 @@ other_link() {
         grown "$name, $how" 4 0 17408 10240
         no_leftovers "$name, $how"
     done
-    # What the library prints itself, in a thread with the small stack of musl.
+    # What the library prints itself, from a thread with musl's small stack.
     rm -rf trace* log summary
     PROBITY_OUT=$WORK/trace PROBITY_LOG=$WORK/log PROBITY_SUMMARY=$WORK/summary \
         "./logged.$name" steps 3 > /dev/null || fail "$name, logged: status $?"
@@ -354,7 +355,7 @@ other_link() {
     [ -s log ] && [ -s summary ] || fail "$name: no log or no summary"
 }
 
-# glibc linked statically; musl, all ways. $1 all, or some
+# glibc linked statically, and musl. $1 "all" or "some"
 libcs() {
     local kernel=$BUILD/musl/kernel directory ways=("${some_ways[@]}")
     local print=-Wl,-u,probity_print_hooks
@@ -366,7 +367,7 @@ libcs() {
         echo "skipped: musl: there is no musl-gcc"
         return 0
     fi
-    # Debian's musl has no kernel headers.
+    # Debian's musl lacks the kernel headers.
     mkdir -p "$kernel"
     ln -sfn /usr/include/linux "$kernel/linux"
     ln -sfn /usr/include/asm-generic "$kernel/asm-generic"
@@ -381,9 +382,9 @@ libcs() {
     other_link musl_shared musl-gcc -lprobity -L"$BUILD/musl/lib" -Wl,-rpath,"$BUILD/musl/lib"
 }
 
-# More concurrent threads than chunks, and no memory for more: threads that have one are complete,
-# and each hit and name of the others is counted. Readings of the CPU clock, one per gap, would use
-# up chunks, which would then go to other threads. $1 threads, $2 hits of each
+# More concurrent threads than chunks, and no memory for more: threads with a chunk are complete,
+# and every hit and name of the others is counted. The CPU clock is off, because its readings, one
+# per gap, would use up chunks, which would then go to other threads. $1 threads, $2 hits of each
 too_many_threads() {
     fresh
     PROBITY_CPU_TIME=0 PROBITY_CHUNK_RECORDS=512 PROBITY_SPOOL_RECORDS=4096 PROBITY_SPOOL_BYTES_MAX=40000 \

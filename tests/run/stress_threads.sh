@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Many threads, processes and libraries; several copies of this library; other libcs. The campaign
-# of the same name does more.
+# of the same name runs longer.
 # variants: gcc
 # timeout: 600
 . "$(dirname "$0")/common.bash"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The summary that a program prints when recording ends (PROBITY_SUMMARY): the same table as the
-# tool's report on the trace, in both modes; no trace unless requested; printing errors.
+# The summary that a program prints when recording ends (PROBITY_SUMMARY) is the table that the
+# tool's report prints for the trace, in both modes. No trace unless requested; printing errors.
 # variants: clang asan tsan
 . "$(dirname "$0")/common.bash"
 
@@ -20,7 +20,7 @@ for program in tree tree.shared; do
         grep -q "^trace: $WORK/trace: complete: closed at exit" "$program.sum" ||
             fail "$program $profile: nothing about completeness"
 
-        # Only the summary is requested: no trace remains.
+        # With only a summary requested, no trace is left.
         fresh
         (cd "$WORK" && PROBITY_PROFILE=$profile PROBITY_SUMMARY=stderr "$PROGRAMS/$program") \
             > out 2> errors || fail "$program: status $?"
@@ -29,7 +29,7 @@ for program in tree tree.shared; do
         no_leftovers "$program"
     done
 
-    # The trace is kept if its summary could not be printed, and the program ends normally.
+    # If its summary cannot be printed, the trace is kept, and the program ends normally.
     fresh
     status=0
     PROBITY_SUMMARY=$WORK/nowhere/sum "$PROGRAMS/$program" > out 2> errors || status=$?

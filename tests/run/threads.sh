@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Thousands of threads, in sequence and at once, and every way that a thread can end.
+# Thousands of threads, in sequence and at once, and every way in which a thread can end.
 # variants: asan clang tsan
 . "$(dirname "$0")/common.bash"
 
-# $1 program, $2 how, $3 threads, $4 hits each
+# $1 program, $2 how, $3 threads, $4 hits of each
 threads() {
     fresh
     PROBITY_OUT=$WORK/trace "$PROGRAMS/$1" "$2" "$3" "$4" > expected 2> errors ||
@@ -14,10 +14,10 @@ threads() {
 }
 
 if [ "${VARIANT:-gcc}" = tsan ]; then
-    # The sanitizer needs milliseconds per thread. A thread cancelled inside an intercepted call
-    # leaves the sanitizer's record of that call open, and everything after it looks like a race; a
-    # thread that ends by a system call goes unnoticed; and in late destructors the sanitizer itself
-    # is gone.
+    # The thread sanitizer needs milliseconds per thread, and cannot follow every way to end: if a
+    # thread is cancelled inside an intercepted call, that call stays open for the sanitizer and
+    # everything after it looks like a race; it misses threads that end by a system call; and it is
+    # gone before late destructors run.
     threads threads churn 300 3
     threads threads beside 200 3
     threads threads alive 150 20
@@ -37,7 +37,7 @@ for program in threads threads.shared; do
 done
 [ "${VARIANT:-gcc}" = asan ] || threads threads system_call 50 1000
 
-# A thread that is cancelled between a probe and its count may have made one hit more.
+# A thread cancelled between a probe and the count of its hit made one hit more.
 fresh
 PROBITY_OUT=$WORK/trace "$PROGRAMS/threads" cancel_anywhere 50 > expected
 "$PROBITY" csv trace > csv.out

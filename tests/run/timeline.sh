@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# `probity timeline`: compares sums over its columns with `probity threads`; letters of functions at
-# known times, filters, colours, shades, a killed program, and empty results.
+# `probity timeline`: compares sums over its columns with `probity threads`; the letters of
+# functions at known times, filters, colors, shades, a killed program, and empty results.
 # variants: clang asan
 . "$(dirname "$0")/common.bash"
 TREE=$PROGRAMS/tree
 
-# $1 what, $2 status; then arguments of timeline. Writes "output" and "errors".
+# $1 description, $2 status; then arguments of timeline. Writes "output" and "errors".
 timeline() {
     local what=$1 expected=$2 status=0
     shift 2
@@ -21,7 +21,8 @@ letter() {
 PROBITY_OUT=$WORK/trace "$TREE"
 timeline "JSON" 0 --json --width 7 trace
 "$PROBITY" threads --json trace > threads.json
-# Per thread: the time it existed, the time in outermost scopes, and its marks, all to 1 in 100,000.
+# For each thread: how long it existed, the time in outermost scopes, and its marks, to 1 in
+# 100,000.
 sums='[.threads[] | {tid, there: ([.columns[].there_ns] | add),
                      inside: ([.columns[].inside_ns] | add)}] | sort_by(.tid)'
 wanted='[.processes[].threads[] | {tid, there: .lifetime_ns, inside: .inside_ns}] | sort_by(.tid)'
@@ -30,14 +31,14 @@ expect "sums" "true" "$(jq -n --slurpfile found <(jq "$sums" output) \
         | all(.[0].tid == .[1].tid and ((.[0].there - .[1].there) | fabs) <= 1e-5 * .[1].there + 9
               and ((.[0].inside - .[1].inside) | fabs) <= 1e-5 * .[1].inside + 9)')"
 expect "columns" 7 "$(jq '.threads[0].columns | length' output)"
-# Off-CPU time is shown if it exceeds 4 us between two records; each of 218 scopes has two.
+# Off-CPU time is shown if it exceeds 4 us between two records; each of 218 scopes has two records.
 expect "off the CPU" "true" "$(jq -n --slurpfile found output --slurpfile wanted threads.json '
     ([$found[0].threads[].columns[].off_cpu_ns] | add) as $off
     | ([$wanted[0].processes[].off_cpu_ns] | add) as $all
     | $off <= $all * 1.0001 and $off >= $all - 2 * 218 * 4000')"
 expect "first" "pausing" "$(jq -r '.threads[0].columns[0].function' output)"
 
-# On a busy machine another function than `pausing` may fill the first of many columns.
+# On a busy machine, a function other than `pausing` may fill the first of many columns.
 timeline "JSON" 0 --json --width 66 trace
 shown=$(jq -r '.threads[0].columns[0].function' output)
 timeline "text" 0 --width 66 trace
@@ -46,7 +47,7 @@ expect "first column" "$(letter "$shown")" "${first^^}"
 expect "threads" 2 "$(awk 'NR > 1 && /^$/ { exit } NR > 1' output | wc -l)"
 expect "width" 66 "$(awk 'NR == 2 { print length($0) }' output)"
 grep -q '^trace: trace: complete' output || fail "expected the line about completeness"
-# Which of its two threads has the larger id is not known: ids wrap around.
+# Either of its two threads may have the larger id, because ids wrap around.
 tid=$(jq '.processes[] | .pid as $pid | .threads[].tid | select(. != $pid)' threads.json)
 timeline "one thread" 0 --tid "$tid" trace
 expect "its functions" "leaf" "$(sed -n 's/^[A-Z]  //p' output | grep -v thread_main)"
@@ -58,7 +59,7 @@ grep -q '░\|·\|█\|▒\|▓' output || fail "no blocks in UTF-8"
 if command -v script > /dev/null; then
     PROBITY_OUT=$WORK/walk "$PROGRAMS/blocks" > /dev/null
     script -qc "stty cols 200; TERM=xterm '$PROBITY' timeline walk" /dev/null > output < /dev/null
-    # Green letters are on the CPU, yellow ones off it, and no other cell is coloured.
+    # Green letters are on the CPU, yellow ones off it; no other cell has a color.
     sed -n '2,/^\r*$/p' output | grep -oE $'\033\\[3[23]m.' | sort -u > found
     expect "letters in green" "" "$(grep -v $'\\[32m[A-Z*-]$' found | grep -v $'\\[33m[a-z*.]$')"
     [ -s found ] || fail "no cell has a colour"
@@ -70,7 +71,7 @@ for wrong in "--width 0" "--width x" "--cpu --json" "--nothing" ""; do
     timeline "wrong: $wrong" 2 $wrong ${wrong:+trace}
 done
 
-# A window without records: the functions that run in it fill it, and it is the axis.
+# A window without records shows the functions that run in it, and has its own axis.
 cat > window.c << 'END'
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -104,14 +105,15 @@ expect "a window, JSON" "100000000 10 1000000000" "$(jq -r '[.last_ns - .first_n
 timeline "a window behind the end" 0 --from 100 resting
 expect "a window behind the end" "no records" "$(head -n 1 output)"
 
-# Hits only: a probe's letter, and as many marks as hits.
+# With hits only: a probe's letter, and as many marks as hits.
 PROBITY_OUT=$WORK/hits "$PROGRAMS/blocks" > /dev/null
 timeline "hits" 0 --json hits
 hits=$("$PROBITY" csv hits | wc -l)
 expect "marks" "$hits" "$(jq '[.threads[].columns[].marks] | add | round' output)"
 timeline "hits as text" 0 hits
 [ "$(grep -c '^[A-Z]  ' output)" -ge 1 ] || fail "no probe in the legend"
-# For a thread in one column, the probe with the most lines in csv, even if none has half of them.
+# If a thread has a single column, it shows the probe with most lines in csv, even if that is less
+# than half of them.
 timeline "one column" 0 --json --width 1 hits
 "$PROBITY" csv --columns tid,probe hits | sort | uniq -c | sort -k 2,2n -k 1,1nr > most
 jq -r '.threads[] | select(.columns[0].function == null) | "\(.tid),\(.columns[0].mark)"' output |
@@ -122,7 +124,7 @@ jq -r '.threads[] | select(.columns[0].function == null) | "\(.tid),\(.columns[0
             echo "$tid: $mark"
     done > wrong
 expect "probes hit less" "" "$(cat wrong)"
-# Sites with the same name share a letter, as does a probe in two runs.
+# Sites with equal names share a letter, as do a probe's sites in two runs.
 PROBITY_OUT=$WORK/again "$PROGRAMS/blocks" > /dev/null
 timeline "hits of two runs" 0 --width 10000 hits again
 expect "letters of two sites" 1 "$(grep -c '^[A-Z]  queue$' output)"
@@ -130,7 +132,7 @@ expect "letters of a number" 1 "$(grep -c '^[A-Z]  1$' output)"
 timeline "no room for two times" 0 --width 36 hits
 head -n 1 output | grep -qE '^thread +[0-9.]+[a-z]+$' || fail "times: $(head -n 1 output)"
 
-# Killed ten calls deep; nothing recorded.
+# A program killed ten calls deep, and one that recorded nothing.
 status=0
 { PROBITY_OUT=$WORK/killed "$TREE" kill || status=$?; } 2> /dev/null
 timeline "killed" 0 killed
@@ -142,7 +144,7 @@ expect "threads of none" 0 "$(jq '.threads | length' output)"
 timeline "empty, text" 0 none
 expect "text of none" "no records" "$(head -n 1 output)"
 
-# Dropped records: each is in some interval, as is each gap in the ids of hits.
+# Every dropped record, and every gap in the ids of hits, is in some interval.
 PROBITY_CHUNK_RECORDS=512 PROBITY_SPOOL_RECORDS=16384 PROBITY_OUT=$WORK/dropped PROBITY_MODE=drop \
     "$PROGRAMS/control" fast 1000000 > expected
 timeline "dropped, JSON" 0 --json dropped

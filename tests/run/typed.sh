@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# Typed probes: every hit, with its role and ids, in the order of processing across threads; also
-# with frequent chunk changes, with a signal handler that hits typed probes, and read by the second
-# decoder.
+# Typed probes: every hit, with role and ids, in processing order across threads. Also with frequent
+# chunk changes, with a signal handler that hits typed probes, and read by the second decoder.
 # variants: clang asan tsan
 . "$(dirname "$0")/common.bash"
 SOURCE=$OLDPWD
 
-# $1 requests. The expected lines "role correlation probe" of a run.
+# Prints a run's expected lines "role correlation probe". $1 requests
 expected_roles() {
     awk -v n="$1" 'BEGIN {
         for (i = 1; i <= n; i++) {
@@ -20,22 +19,22 @@ expected_roles() {
     }' | sort
 }
 
-# $1 what, $2 requests, $3 trace
+# $1 description, $2 requests, $3 trace
 check_roles() {
     "$PROBITY" csv --columns role,correlation,probe "$3" > lines 2> errors ||
         fail "$1: $(cat errors)"
     grep -v -e '^lock-' -e ',handled$' lines | sort > found || true
     expected_roles "$2" > wanted
     cmp -s wanted found || fail "$1: wanted (<), found (>): $(diff wanted found | head -n 10)"
-    # Every request goes through its stages in this order, in whichever thread.
+    # Every request goes through its stages in this order, whichever threads handle it.
     awk -F, '$2 != "" && $3 != "handled" { stages[$2] = stages[$2] " " $3 }
         END {
             for (i in stages)
                 if (stages[i] != " request:begin items:put items:get 7 8") print i ":" stages[i]
         }' lines > wrong
     [ ! -s wrong ] || fail "$1: order of stages: $(head -n 3 wrong)"
-    # A hold for each put and each get, and for each wait inside one; a release for each hold; all
-    # of one lock.
+    # A hold for each put, each get and each wait inside a get; a release for each hold; all of one
+    # lock.
     "$PROBITY" csv --columns role,object "$3" 2> errors | awk -F, -v n="$2" '
         /^lock-/ { count[$1]++; locks[$2] = 1 }
         END {
@@ -47,7 +46,7 @@ check_roles() {
     [ ! -s wrong ] || fail "$1: holds, releases, locks: $(cat wrong)"
 }
 
-# $1 what, $2 requests, then settings and, last, further arguments of the program
+# $1 description, $2 requests, then settings and, last, further arguments of the program
 run() {
     local what=$1 requests=$2
     shift 2
@@ -68,7 +67,7 @@ check_roles "signals" 5000 s.probity
 expect "hits of the handler" "$(cat handled)" \
     "$("$PROBITY" csv --columns name s.probity | grep -c '^handled$' || true)"
 
-# info counts them as hits; the second decoder supports them.
+# info counts typed hits as hits; the second decoder supports them.
 run "decoded" 200
 "$PROBITY" csv t.probity > lines
 expect "hits in info" "$(wc -l < lines)" \
@@ -97,7 +96,7 @@ expect "newest request of a killed program" 1 "$(cat found)"
 PROBITY_OUT=p.probity PROBITY_PROFILE=1 "$PROGRAMS/typed" 20 > /dev/null
 expect "hits in profile mode" 0 "$("$PROBITY" csv p.probity | wc -l)"
 
-# The header in C and C++, also if included as extern "C", and ids of all kinds.
+# The header in C and C++, inside extern "C", too, and ids of all kinds.
 cat > uses.c << 'END'
 #ifdef __cplusplus
 extern "C" {

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# `probity view`: its pages in headless chromium, tested by tests/browser/view.mjs: numbers equal to
-# those of the other commands, time line by mouse and keys, light, dark and paper, names that look
-# like markup, no thread and 64; and files: existing ones, a full disk, damage.
+# `probity view`: tests/browser/view.mjs tests its pages in headless chromium: numbers equal to
+# those of other commands, the timeline by mouse and keyboard, light, dark and print styles, names
+# that look like markup, 0 and 64 threads. Also output files: existing ones, a full disk, damaged
+# traces.
 # variants: asan
 . "$(dirname "$0")/common.bash"
 TREE=$PROGRAMS/tree
 
-# $1 what, $2 status; then arguments of view. Writes "output" and "errors".
+# $1 description, $2 status; then arguments of view. Writes "output" and "errors".
 view() {
     local what=$1 expected=$2 status=0
     shift 2
@@ -14,7 +15,7 @@ view() {
     expect "$what: status ($(cat errors))" "$expected" "$status"
 }
 
-# $1 id of a data element, $2 page. Prints the unpacked contents.
+# Prints the unpacked contents of a data element. $1 its id, $2 page
 unpack() {
     sed -n "s,.*id=\"probity-$1\">\([^<]*\)<.*,\1,p" "$2" | base64 -d |
         python3 -c 'import sys, zlib
@@ -48,7 +49,7 @@ if [ -w /dev/shm ] && mkdir -p "$SPOOL/disk" 2> /dev/null &&
     expect "left on the full disk" "" "$(ls -A "$SPOOL/disk")"
     umount "$SPOOL/disk"
 fi
-# A browser that is missing, one that fails, and one that gets the page.
+# A browser that is missing, one that fails, and one that receives the page.
 mkdir bin
 printf '#!/bin/sh\nexit 3\n' > bin/xdg-open
 chmod +x bin/xdg-open
@@ -60,7 +61,8 @@ expect "what the browser was told" "opened.html" "$(cat told)"
 
 # ---- Data ----
 
-# Without a limit each call is a separate span; with one, spans are fewer, but no call is lost.
+# Without a limit, each call is a separate span. With a limit there are fewer spans, but no call is
+# lost.
 unpack data small.html > small.json
 "$PROBITY" report --by-thread --json small.probity > report.json
 calls=$(jq '[.functions[].calls] | add' report.json)
@@ -68,10 +70,10 @@ expect "calls" "$calls" "$(jq .timeline.calls small.json)"
 expect "unit" 1 "$(jq .timeline.unit_ns small.json)"
 jq .report small.json > found.json
 cmp -s <(jq -S . report.json) <(jq -S . found.json) || fail "not the report of 'report --json'"
-# The trace of a C program has no signatures; they come from its DWARF.
+# A C program's trace has no signatures; they come from DWARF.
 expect "signature" "int fibonacci(int n)" \
     "$(jq -r '.report.functions[] | select(.name == "fibonacci").signature' small.json)"
-# Each span between probes has its own calls in its histogram.
+# Each span between probes has a histogram of its calls only.
 PROBITY_OUT=$WORK/hits.probity "$PROGRAMS/blocks" > /dev/null
 view "blocks" 0 -o own.html hits.probity
 unpack data own.html | jq -e '[.blocks.blocks, .block_histograms] | transpose | length > 2 and
@@ -83,8 +85,8 @@ unpack data few.html > few.json
 expect "calls with few spans" 500000 "$(jq .timeline.calls few.json)"
 [ "$(jq .timeline.spans few.json)" -le 10000 ] || fail "more spans than asked for"
 [ "$(jq '.timeline.together > 400000' few.json)" = true ] || fail "expected merged calls"
-# Sums over the spans: the counts of each lane (third column) of all threads. In stretches that were
-# refined, no span is merged.
+# Sums over the spans: the counts of each lane (third column) over all threads. Where the timeline
+# was refined, no span is merged.
 unpack spans few.html > few.spans
 expect "calls in spans; of several, in stretches" "500000 0 True" "$(python3 - <<'EOF'
 import json
@@ -116,7 +118,7 @@ print(total, several, inside > 1000)
 EOF
 )"
 
-# The page of a range shows the calls in progress at its beginning, and counts none of them.
+# The page for a range shows the calls in progress at its beginning, but does not count them.
 middle=$(jq '.timeline | .since_start_ns + .length_ns / 2 | floor' few.json)
 view "a range" 0 --from "${middle}ns" -o range.html big.probity
 expect "calls of a range" \
@@ -124,7 +126,7 @@ expect "calls of a range" \
         jq '[.functions[].calls] | add')" \
     "$(unpack data range.html | jq .timeline.calls)"
 
-# The profile-mode counts of one thread.
+# One thread's counts in profile mode.
 PROBITY_OUT=$WORK/counted.probity PROBITY_PROFILE=1 "$TREE"
 tid=$("$PROBITY" report --json --by-thread counted.probity |
     jq '[.functions[] | select(.name == "thread_main").threads[].tid] | first')
@@ -140,13 +142,13 @@ for run in 1 2 3 4; do
 done
 view "comparison" 0 --diff run1 --diff run2 -o diff.html run3 run4
 unpack data diff.html > page.json
-# The tree of both base runs equals that of `probity tree` for both.
+# The tree of the two base runs is the one that `probity tree` prints for both.
 "$PROBITY" tree --json run1 run2 > base.json
 nodes='[.tree[] | .. | objects | select(has("children")) |
     {name, line, calls, total_ns, self_ns, cpu_self_ns}] | sort'
 expect "tree of the base" "$(jq -c "$nodes" base.json)" "$(jq -c ".base | $nodes" page.json)"
 expect "its runs" 2 "$(jq .base_runs page.json)"
-# A label means all its runs, which are compared as the traces are.
+# A label means all runs that have it, compared as their traces are.
 mkdir project
 "$PROBITY" runs init --project project > /dev/null
 "$PROBITY" runs add --project project --label old run1 run2 > /dev/null
@@ -191,7 +193,7 @@ MODULES=$BUILD/npm-view
 mkdir -p "$BUILD/test-logs/view"
 rm -f "$BUILD/test-logs/view/command"
 
-# $1 scenario, $2 page; then JSON files. All are opened in one browser, at the end.
+# $1 scenario, $2 page; then JSON files. One browser opens all of them, at the end.
 scenarios=()
 look() {
     scenarios+=("$@" --)
@@ -255,7 +257,7 @@ HOME=$WORK node "$SOURCE/tests/browser/view.mjs" "$MODULES/node_modules" "$BUILD
     "${scenarios[@]}" > said 2> 'times' || fail "$(cat said)"
 cat 'times'
 
-# The command shown by the page makes a page of each call that was visible.
+# The command that the page shows makes a page of exactly the calls that were visible.
 command=$(cat "$BUILD/test-logs/view/command")
 [ "${command%% *}" = probity ] || fail "expected a command, found: $command"
 (eval "'$PROBITY'${command#probity}") > output 2> errors || fail "$command: $(cat errors)"

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Calls that do not simply return: left by an exception, paused before they are reported, called in
-# a pause, open when the program is killed. Recorded and in profile mode.
+# Calls that do not simply return: left by an exception, paused before they are reported, made in a
+# pause, or open when the program is killed. Both recorded and in profile mode.
 # variants: clang asan
 . "$(dirname "$0")/common.bash"
 
-# $1 function, $2 of its JSON
+# Prints a member of a function's JSON. $1 function, $2 member
 of() {
     jq ".functions[] | select(.name == \"$1\") | .$2" report
 }
 
-# Prints what is not as expected. $1 function, $2 key, $3 ms of CPU time, with a tolerance of 2 ms
+# Prints any value that is not as expected. $1 function, $2 key, $3 ms of CPU time, within 2 ms
 lasts() {
     local ns
     ns=$(of "$1" "$2")
@@ -46,8 +46,8 @@ pauses() {
     } > wrong_times
 }
 
-# Time that a virtual machine does not get may count as CPU time, so the times must be right in one
-# of several runs.
+# Time stolen from a virtual machine may count as CPU time, so one of several runs must have the
+# right times.
 for mode in 0 1; do
     for _ in 1 2 3 4 5; do
         pauses
@@ -62,8 +62,7 @@ PROBITY_OUT=$WORK/trace "$PROGRAMS/ways_out" killed 2> errors || true
 expect "killed: calls, open" "2 1" "$(of dies calls) $(of dies calls_open)"
 expect "killed: calls with a duration" 1 "$(of dies 'histogram | map(.[1]) | add')"
 [ "$(of dies min_ns)" -ge 2000000 ] || fail "killed: the shortest call took $(of dies min_ns) ns"
-# Neither main nor the call in which the kill happened has ended: both are shown with their times so
-# far.
+# Neither main nor the call during the kill has ended: both are shown with their times so far.
 fresh
 PROBITY_PROFILE=1 PROBITY_OUT=$WORK/trace "$PROGRAMS/ways_out" killed 2> errors || true
 open_calls() {
