@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_append.c: appending blocks to the trace file when the system writes only a part of them, is
- * interrupted or fails.
+ * test_append.c: appending blocks to the trace file when write calls are partial, are interrupted,
+ * or fail.
  * link-flags: -Wl,--wrap=pwrite
  */
 #include <errno.h>
@@ -24,8 +24,8 @@
 
 enum { BLOCK_BYTES = 1000 };
 
-/* What the next calls of pwrite do: write at most this many bytes; if negative, fail with this
- * error; after the end of the plan, write everything. */
+/* A plan for the next calls of pwrite: write at most this many bytes, or, if negative, fail with
+ * this error. After the last entry, write everything. */
 static struct {
     long steps[8];
     int count, next;
@@ -57,7 +57,7 @@ struct sample {
 static void start(struct sample *sample, const long *steps, int count)
 {
     plan.count = plan.next = 0;
-    /* Files without a name are not appended to. */
+    /* Nothing is appended to a file without a name. */
     snprintf(sample->path, sizeof sample->path, "/tmp/test_append.XXXXXX");
     int file = mkstemp(sample->path);
     assert_true(file >= 0);
@@ -74,7 +74,7 @@ static void start(struct sample *sample, const long *steps, int count)
     plan.next = 0;
 }
 
-/* The file has the first block and, if it was written, the second. */
+/* The file has the first block, and also the second if it was written. */
 static void expect_blocks(struct sample *sample, int blocks)
 {
     char found[3 * BLOCK_BYTES];
@@ -101,7 +101,7 @@ static void a_block_is_written_in_as_many_pieces_as_the_system_takes(void **stat
     expect_blocks(&sample, 2);
 }
 
-/* Fails at once, after a part, or by writing nothing without an error. */
+/* Fails at once, after a part, or by writing nothing without reporting an error. */
 static void what_is_refused_leaves_the_file_as_it_was(void **state)
 {
     static const struct {
@@ -133,7 +133,7 @@ static void what_follows_a_refusal_stands_behind_the_last_whole_block(void **sta
     expect_blocks(&sample, 2);
 }
 
-/* In a child, because a hard limit cannot be raised again. The signal would kill it. */
+/* In a child, because a lowered hard limit cannot be raised again. SIGXFSZ would kill it. */
 static void a_limit_of_file_size_is_an_error_and_no_signal(void **state)
 {
     int status;
@@ -157,7 +157,7 @@ static void a_limit_of_file_size_is_an_error_and_no_signal(void **state)
     assert_int_equal(status, 0);
 }
 
-/* Some file systems have no link count; there, files without a name are not detected. */
+/* Some file systems have no link count, so a file without a name is not detected there. */
 static void a_file_that_lost_its_name_is_left_alone(void **state)
 {
     struct sample sample;

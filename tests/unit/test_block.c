@@ -77,7 +77,7 @@ static void block_header(void **state)
     assert_int_equal(header.type, PROBITY_BLOCK_SYNC);
     assert_true(header.serial == 0x123456789abc);
     assert_true(probity_block_is_whole(block, &header));
-    /* A change of any byte is detected. */
+    /* Any changed byte is detected. */
     for (size_t i = 0; i < sizeof block; i++) {
         block[i] ^= 0x10;
         assert_false(probity_block_header_get(block, &header) == 0 && header.payload_bytes == 100 &&
@@ -88,7 +88,7 @@ static void block_header(void **state)
     assert_int_equal(probity_block_header_get(block, &header), PROBITY_ERROR_DAMAGED);
 }
 
-/* The checksum of doc/trace-format.md, bit by bit: over all bytes of the block, with the checksum
+/* The checksum of doc/trace-format.md, computed bit by bit: over the whole block, with the checksum
  * field set to zero. */
 static void checksum_is_that_of_the_format(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_blocks.c: the spans between probes in a generated trace; compares exact output.
+ * test_blocks.c: the spans between probes in a generated trace, with exact output.
  */
 #include "test_reader_make.h"
 
@@ -10,11 +10,12 @@
 
 static struct make make;
 
-/* A hit, in ns after the start; the thread was off the CPU for `off` ns since its previous hit. */
+/* A hit, in ns after the start. Of the time since its previous hit, the thread was off the CPU for
+ * `off` ns. */
 #define HIT(ns, probe, off) {MAKE_START + 2 * (ns), 2 * (probe), 2 * (off)}
 
-/* Two threads. 1 to 2: 1000 ns, 3000 ns with 500 off CPU, 2000 ns; 2 to 1: 100 ns; 2 to 1 in the
- * other thread: 5000 ns, 4000 of them off CPU. */
+/* Two threads. Spans from 1 to 2: 1000 ns, 3000 ns (500 off-CPU), 2000 ns; from 2 to 1: 100 ns, and
+ * in the other thread 5000 ns (4000 off-CPU). */
 static void write_trace(const char *name)
 {
     static const struct make_hit first[] = {HIT(1000, 1, 0), HIT(2000, 2, 0), HIT(2100, 1, 0),
@@ -30,7 +31,7 @@ static void write_trace(const char *name)
     make_write(&make, name);
 }
 
-/* The output for the generated trace; to be freed. */
+/* The output for the generated trace. The caller frees it. */
 static char *printed(const char *name, uint64_t from_ns, uint64_t to_ns, int is_json)
 {
     const char *path = make.path;
@@ -71,7 +72,8 @@ static void blocks_are_printed_as_ever(void **state)
     char *text = printed("blocks", 0, 0, 0);
 
     (void)state;
-    /* 1 to 2 has the longest total; p50 of 1000, 2000, 3000 is in the bucket 2000 to 2007. */
+    /* 1 to 2 has the longest total. The p50 of 1000, 2000 and 3000 is in the bucket 2000 to
+     * 2007. */
     assert_string_equal(text, HEAD
                         "1,2,,\"two, too\",3,1.000000,6000,5500,500,1000,2000,2004,3000,3000,3000,"
                         "1700000000000002100,77,101,,,,,,0,0\n"
@@ -127,8 +129,8 @@ static void put_hit(struct probity_blocks *blocks, uint32_t id, const char *site
     assert_int_equal(probity_blocks_put(blocks, &event), 0);
 }
 
-/* Sites with the same name are one probe, wherever they are; a site named 7 is not probe 7. Numbers
- * that share a cache slot are kept apart. */
+/* Sites with equal names are one probe, wherever they are; a site named 7 is not probe 7. Numbers
+ * that share a cache slot are not mixed up. */
 static void probes_are_numbers_and_names(void **state)
 {
     struct probity_blocks *blocks;
@@ -168,7 +170,7 @@ static void probes_are_numbers_and_names(void **state)
     probity_blocks_close(blocks);
 }
 
-/* Each probe follows every other one: no pair is lost or counted as another. */
+/* Each probe follows each other one: no pair is lost or counted for another. */
 static void many_pairs_are_told_apart(void **state)
 {
     enum { PROBES = 60 };
@@ -194,8 +196,8 @@ static void many_pairs_are_told_apart(void **state)
     probity_blocks_close(blocks);
 }
 
-/* As in the output of `probity csv`, a site's name applies from its declaration on; a numbered
- * probe's name applies throughout. */
+/* As in the output of `probity csv`: a site's name applies from its declaration on, the name of a
+ * numbered probe to all its hits. */
 static void names_may_come_late(void **state)
 {
     struct probity_event event = {.kind = PROBITY_EVENT_HIT, .id = 4, .is_site = 1};
@@ -224,7 +226,7 @@ static void names_may_come_late(void **state)
     probity_blocks_close(blocks);
 }
 
-/* The longest instances, longest first; the first of equal ones. */
+/* The longest spans, longest first; of equal ones, the first. */
 static void the_slowest_are_the_slowest(void **state)
 {
     static const uint64_t lengths[] = {5, 1, 4, 9, 2, 9}, expected[] = {9, 9, 5, 4};
@@ -249,7 +251,7 @@ static void the_slowest_are_the_slowest(void **state)
     probity_blocks_close(blocks);
 }
 
-/* One request: from a thread to itself, to another thread, and within that thread. */
+/* One request: from a thread to itself, to another thread, and within that one. */
 static void between_two_threads_there_is_no_cpu_time(void **state)
 {
     static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_ceiling.c: how segments are shrunk, what each program may use, and what is in use.
+ * test_ceiling.c: how segments shrink to a limit, what each program may use, and what is in use.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -37,7 +37,7 @@ static void what_fits_stays(void **state)
     assert_memory_equal(&settings, &usual, sizeof usual);
 }
 
-/* In this order: fewer segments, fewer chunks, shorter chunks, nothing. */
+/* The order: fewer segments, fewer chunks, shorter chunks, nothing. */
 static void the_rest_is_cut_to_fit(void **state)
 {
     int before = 0;
@@ -52,7 +52,7 @@ static void the_rest_is_cut_to_fit(void **state)
             before = result;
             continue;
         }
-        assert_true(before >= 0); /* a smaller limit is never enough if a larger one was not */
+        assert_true(before >= 0); /* what fails with more room fails with less */
         assert_true(most_bytes(&settings) <= bytes);
         assert_true(settings.segments_max >= 1 && settings.segment_chunks >= 8);
         assert_true(settings.chunk_words >= 512);
@@ -70,7 +70,7 @@ static void the_ceiling_is_never_passed(void **state)
     for (int i = 0; i < 1000; i++) {
         uint64_t share = probity_ceiling_share(total, used);
         assert_true(used + share <= total);
-        /* Half of the rest is left to programs that start later. */
+        /* Half of what is left is reserved for programs that start later. */
         if (used >= total / 2)
             assert_true(share <= (total - used) / 2);
         used += share < UINT64_C(4) << 20 ? share : UINT64_C(4) << 20;
@@ -92,8 +92,8 @@ static void make_file(const char *directory, int number, size_t bytes)
     close(file);
 }
 
-/* Exact up to a limit; files beyond it are assumed to be of average size. A small buffer is filled
- * more than once. */
+/* Exact up to a limit; files beyond it count as average. The buffer is small, so it is filled more
+ * than once. */
 static void files_are_added_up(void **state)
 {
     char directory[] = "/dev/shm/probity-unit.XXXXXX", path[64], buffer[256];

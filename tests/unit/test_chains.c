@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_chains.c: the hash table that grows with its items.
+ * test_chains.c: the hash table, which grows with its items.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,13 +48,13 @@ static void finds_what_was_added_in_few_steps(void **state)
         assert_ptr_equal(find(&table, i << 20, &steps), &items[i]);
         assert_null(find(&table, i << 20 | 1, &steps));
     }
-    /* Two look-ups each, in chains with an average length of at most one item. */
+    /* Two look-ups each, and at most one item per chain on average. */
     assert_true(steps < 3 * (size_t)ITEMS);
     free(table.first);
     free(items);
 }
 
-/* Buckets are even under any secret, for keys that differ by a constant step. */
+/* Keys a constant step apart fill the buckets evenly, whatever the secret. */
 static void spreads_keys_in_steps_under_any_secret(void **state)
 {
     enum { KEYS = 4096, SECRETS = 500 };
@@ -70,7 +70,7 @@ static void spreads_keys_in_steps_under_any_secret(void **state)
                                                i << run % 5 * 12);
             pairs += buckets[hash % KEYS]++;
         }
-        /* The expected number of pairs is half the number of keys. */
+        /* The expected number of colliding pairs is half the number of keys. */
         assert_true(pairs < KEYS * 4 / 5);
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_checksum.c: CRC-32C against the examples of RFC 3720, B.4, in one piece and split in two at
- * every byte.
+ * test_checksum.c: CRC-32C against the examples of RFC 3720, B.4, in one piece and split at every
+ * byte.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +36,8 @@ static void examples_of_rfc_3720(void **state)
     assert_int_equal(probity_checksum(0, "", 0), 0);
 }
 
-/* Every alignment and every split give the same checksum; a changed bit gives another. */
+/* The checksum does not depend on alignment or on where the data is split; any changed bit changes
+ * it. */
 static void pieces(void **state)
 {
     uint8_t bytes[80];

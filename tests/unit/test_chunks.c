@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_chunks.c: compares what the chunk headers of a recording say with the chunks' words: a
- * reader that waits for the words of a chunk holds the watermark back by the base tick in its
- * header. Uses a ring, in which the writer leaves full chunks alone.
+ * test_chunks.c: the chunk headers of a recording against the words in the chunks. A reader that
+ * waits for words of a chunk holds the watermark back to the base tick in the header, so the words
+ * must not be older. Uses a ring, because the writer does not touch full chunks there.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -25,8 +25,8 @@ enum { CHUNK_WORDS = 512, HITS = 6000 };
 
 static char directory[64], trace_path[96];
 
-/* Waits long enough after the last hit for a gap, so that the CPU clock is read and the hit is
- * relocated to follow the reading. */
+/* Waits for a gap after the last hit, so that this hit reads the CPU clock and is relocated to
+ * follow the reading. */
 static void hit_behind_a_gap(uint64_t gap_ticks)
 {
     uint64_t last = probity_ticks();
@@ -36,7 +36,7 @@ static void hit_behind_a_gap(uint64_t gap_ticks)
     probity_probe(7);
 }
 
-/* The INFO block's payload starts with session and boot, and has the spool's path among its
+/* The payload of the INFO block begins with session and boot, and has the spool's path among its
  * texts. */
 static void attach_own(struct probity_attach *ret_attach)
 {
@@ -98,12 +98,12 @@ static void no_record_is_older_than_its_chunk(void **state)
             continue;
         assert_true(chunk.base_tick <= data.first_tick);
         assert_true((int64_t)chunk.cpu_ns >= 0);
-        /* Before the CPU record of the first hit, only the chunk header has its CPU time. */
+        /* Until the first hit's CPU record, the CPU time is only in the chunk header. */
         assert_true(data.cpu_ns >= chunk.cpu_ns);
         hits += records;
         chunks++;
     }
-    /* A few words per chunk, so that chunks are also changed during a relocation. */
+    /* With a few words per chunk, some chunks are replaced during a relocation. */
     assert_true(chunks > HITS * 4 / CHUNK_WORDS / 2);
     assert_true(hits > HITS / 2);
     probity_attach_close(&attach);

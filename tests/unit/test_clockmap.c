@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Maps the clocks of several traces to one, including anchors that no real clock produces: for
- * UBSan.
+ * Maps the clocks of several traces to one, with anchors that no real clock produces, which gives
+ * UBSan something to find.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static void near_anchors_give_no_rate(void **state)
     probity_clockmap_release(&map);
 }
 
-/* Exact and rounded down for differences below 2^32 ticks. */
+/* Exact, rounded down, for differences below 2^32 ticks. */
 static void between_two_anchors_time_is_on_their_line(void **state)
 {
     static const uint64_t lines[][2] = {{3, 1}, {2596145, 1000003}, {4000000000, 1541000000},
@@ -82,7 +82,7 @@ static void a_clock_that_was_set_does(void **state)
     probity_clockmap_release(&map);
 }
 
-/* MONOTONIC and RAW are shifted by the offset of the namespace; REALTIME is the same. */
+/* MONOTONIC and RAW are shifted by the namespace's offset; REALTIME is not. */
 static void time_namespaces_are_no_steps(void **state)
 {
     static const int64_t offsets[] = {0, 100000, -100000, 7, -7};

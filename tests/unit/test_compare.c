@@ -56,7 +56,7 @@ static struct probity_compare *open_compare(const struct probity_compare_options
     return compare;
 }
 
-/* The run to which rows are being added. */
+/* The run that is being filled. */
 static struct probity_compare_run pending;
 static int pending_side;
 
@@ -95,7 +95,7 @@ static void add_item(struct probity_compare_item item)
     assert_int_equal(probity_compare_run_add(&pending, &item), 0);
 }
 
-/* All times are proportional to ns; spans have no self time. */
+/* All values are proportional to ns; spans have no self time. */
 static void add_values(enum probity_compare_kind kind, const char *name, double calls, double ns,
                        double quantile_error)
 {
@@ -129,8 +129,8 @@ static const struct probity_compare_row *row_named(const struct probity_compare 
 /* ---- Error rates -------------------------------------------------------------------------------
  */
 
-/* A run shifts all functions by the same 0.5 %, and each function by its own 1, 2 or 3 %; the tail
- * varies more. */
+/* In each run, all functions shift together by 0.5 %, and each one separately by 1, 2 or 3 %; the
+ * tail varies more. */
 static void add_noisy_run(struct probity_compare *compare, int side, double slower)
 {
     static const char *const names[FUNCTIONS] = {"a", "b", "c", "d", "e", "f",
@@ -169,7 +169,7 @@ static int is_change(const struct probity_compare_result *result)
     return result->verdict == PROBITY_COMPARE_LESS || result->verdict == PROBITY_COMPARE_MORE;
 }
 
-/* The number of this row's statistics that are reported as changed. */
+/* How many statistics of this row are reported as changed. */
 static int changes_of(const struct probity_compare_row *row)
 {
     int changes = 0;
@@ -179,7 +179,7 @@ static int changes_of(const struct probity_compare_row *row)
     return changes;
 }
 
-/* Comparisons of equal programs in which any line reports a change: 5 % are allowed. */
+/* Comparisons of equal programs in which some line reports a change: 5 % are allowed. */
 static void false_alarms(size_t runs)
 {
     int alarms = 0;
@@ -226,7 +226,7 @@ static void three_percent_are_found_in_twenty_runs(void **state)
 }
 
 /* A function exactly at the limit fails in at most 5 % of cases, however many functions there are;
- * one far beyond it is detected. */
+ * one far beyond it is found. */
 static void limits_fail_seldom_by_mistake(void **state)
 {
     const struct probity_compare_limit
@@ -361,8 +361,8 @@ static void scopes_of_one_name_stay_apart(void **state)
     probity_compare_close(compare);
 }
 
-/* A span has no function name and no self time, and keeps its identity whatever its probes are
- * named; but a site is not the probe with that number. */
+/* A span has no function name and no self time. Renaming its probes does not change which span it
+ * is; but a site is not the probe with the same number. */
 static void blocks_stand_for_themselves(void **state)
 {
     struct probity_compare *compare = open_compare(&usual);
@@ -400,7 +400,8 @@ static void blocks_stand_for_themselves(void **state)
     probity_compare_close(compare);
 }
 
-/* Patterns select rows: a pattern of one kind excludes the other kind, unless that has one, too. */
+/* Patterns select rows. A pattern for one kind excludes all rows of the other kind, unless there is
+ * a pattern for that kind, too. */
 static void patterns_choose_kinds(void **state)
 {
     static const struct {
@@ -431,7 +432,7 @@ static void patterns_choose_kinds(void **state)
     }
 }
 
-/* A row to which no limit applies adds no test to the correction for multiple tests. */
+/* A row without a limit adds no test to the correction for multiple tests. */
 static void limits_may_be_of_some_rows(void **state)
 {
     const struct probity_compare_limit limits[] = {
@@ -505,7 +506,7 @@ static void limits_need_more_than_to_be_observed(void **state)
     probity_compare_close(compare);
 }
 
-/* If a quantile is known only to within its bucket, runs that agree may all be off by the same
+/* A quantile is known only to within its bucket, so runs that agree may all be off by the same
  * amount. */
 static void coarse_quantiles_are_not_called_same(void **state)
 {
@@ -516,7 +517,7 @@ static void coarse_quantiles_are_not_called_same(void **state)
     (void)state;
     options.limits = limits;
     options.limit_count = COUNT(limits);
-    /* A ratio may be off by (1 + 1 / 21) / (1 - 1 / 21), which is 1.1. */
+    /* The ratio of two such values may be off by (1 + 1 / 21) / (1 - 1 / 21), which is 1.1. */
     struct probity_compare *compare = compare_rough(&options, 8, 1.0 / 21);
     assert_true(fabs(row_named(compare, "less")->quantile_error - 0.1) < 1e-9);
     expect_verdict(compare, "constant", PROBITY_COMPARE_SELF, "same");
@@ -581,7 +582,7 @@ static void other_machines_are_told(void **state)
 
 static void rows_come_in_order(void **state)
 {
-    /* 20 * 1003.5 - 10 * 1003.5 is slightly more than the removed 10 * 1000. */
+    /* 20 * 1003.5 - 10 * 1003.5 is a little more than the removed 10 * 1000. */
     static const struct {
         int order;
         const char *first, *second;
@@ -689,7 +690,7 @@ static void outputs_are_as_ever(void **state)
 
 enum { WRITTEN_FUNCTIONS = 8, WRITTEN_BLOCKS = 4 };
 
-/* The factor of a run on the times of one function or span. */
+/* How much slower a run makes one function or span. */
 static double factor_of(uint32_t place, int is_slow, double percent)
 {
     static const double noise[] = {0.01, 0.015, 0.02, 0.03};

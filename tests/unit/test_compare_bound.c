@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_compare_bound.c: which spans are compared if there are more than the maximum.
+ * test_compare_bound.c: which spans are compared when there are more than the maximum.
  */
 #include "test_reader_make.h"
 
@@ -18,8 +18,8 @@ static void add(struct probity_compare_run *run, enum probity_compare_kind kind,
     assert_int_equal(probity_compare_run_add(run, &item), 0);
 }
 
-/* Sixteen runs of a function a and 40 spans, span i taking i * 1000 ns; the last run has two
- * others, and span 3, which was left out, takes long. */
+/* Sixteen runs of a function a and 40 spans, of which span i takes i * 1000 ns. The last run has
+ * two more spans, and in it span 3, left out so far, takes long. */
 static struct probity_compare *compare_many(const struct probity_compare_options *options)
 {
     struct probity_trace_facts facts = {.path = "run", .state = PROBITY_TRACE_CLOSED,
@@ -46,7 +46,7 @@ static struct probity_compare *compare_many(const struct probity_compare_options
     return compare;
 }
 
-/* NULL if it is not compared. */
+/* Returns NULL if the row is not compared. */
 static const struct probity_compare_row *find(const struct probity_compare *compare,
                                               const char *name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_control.c: requests for levels through a spool's header: made, answered, timed out; several
- * requesters at a time; and a tool whose requests the writer does not support.
+ * test_control.c: requests for levels in a spool's header: made, answered, timed out; concurrent
+ * requesters; and a tool that makes requests unknown to the writer.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -25,7 +25,7 @@
 enum { SHORT_NS = 20000000, ASKERS = 4, ASKS = 50 };
 #define LONG_NS INT64_C(20000000000)
 
-/* This process's spool, as its writer and as a tool see it. */
+/* This process's spool, as the writer and as a tool map it. */
 static struct {
     char path[64];
     struct probity_spool_header *header;
@@ -76,7 +76,7 @@ static int tear_down(void **state)
     return unlink(spool.path);
 }
 
-/* Answers requests for the levels of functions and parameters, as a writer thread does. */
+/* Stands in for the writer thread: answers requests for the levels of functions and parameters. */
 static void *answer(void *argument)
 {
     int functions = 5, parameters = 5;
@@ -145,7 +145,7 @@ static void serials_wrap(void **state)
     assert_int_equal(spool.header->level_answered, 2);
 }
 
-/* A request that was not answered stays; the next requester waits for it. */
+/* An unanswered request stays pending, and the next requester waits for it. */
 static void no_answer(void **state)
 {
     uint32_t serial;
@@ -176,7 +176,7 @@ static void nobody_there(void **state)
     assert_int_equal(probity_control_ask(&spool.attach, 3, 4, LONG_NS, &f, &p),
                      PROBITY_ERROR_STATE);
     spool.header->state = PROBITY_SPOOL_RECORDING;
-    /* The program and its lock are gone. */
+    /* The program has ended, which released its lock. */
     void *other = mmap(NULL, spool.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, spool.attach.file, 0);
     assert_true(other != MAP_FAILED);
     munmap(spool.header, spool.bytes);
@@ -201,7 +201,7 @@ static void *ask_often(void *argument)
     return (void *)faults;
 }
 
-/* No request is lost or mistaken for another. */
+/* With concurrent requesters, no request is lost or mistaken for another. */
 static void several_at_a_time(void **state)
 {
     pthread_t asker[ASKERS], writer = start_answers();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_correction.c: which record costs which call, and times without that cost, for traces with
- * costs in round numbers. A tick is half a nanosecond. With one call per window, a range is wider
- * by 128/256 ns at either end, and by 1 ns as everywhere. The error is half the range, plus half
- * its middle for the effects of a busy machine, plus 1 ns for rounding.
+ * test_correction.c: which call each record's cost is charged to, and times without that cost, for
+ * traces with round costs. A tick is half a nanosecond. With one call per window, a range is
+ * widened by 128/256 ns at either end, and by the usual 1 ns. The error is half the range, plus
+ * half its midpoint for the influence of other load, plus 1 ns for rounding.
  */
 #include "test_scopes_make.h"
 
@@ -23,8 +23,8 @@ struct run {
     size_t count;
 };
 
-/* The middles: a hit costs 4; a scope 10 in itself and 6 in its caller, with values 20 and 16; a
- * message 8. The ranges extend by 2 to either side, plus the margin. */
+/* Midpoints: a hit costs 4; a scope 10 in itself and 6 in its caller, or with values 20 and 16; a
+ * message 8. The ranges extend 2 to either side, plus the margin. */
 static void start(void)
 {
     static const struct {
@@ -72,8 +72,7 @@ static void close_run(struct run *run)
     probity_reader_close(run->reader);
 }
 
-/* middle: in ns; reach: the number of costs, each of which is known to within 2 ns and the
- * margin. */
+/* middle: in ns; reach: the number of costs, each known to within 2 ns and the margin. */
 static void expect_cost(const struct probity_cost_sum *cost, uint64_t middle, uint64_t reach)
 {
     assert_int_equal((cost->least + cost->most) / 2, middle * UNITS);
@@ -98,12 +97,13 @@ static void each_record_costs_where_it_stands(void **state)
     assert_int_equal(run.count, 2);
     const struct probity_report_sums *a = &run.functions[0].sums, *b = &run.functions[1].sums;
     assert_int_equal(a->uncosted + b->uncosted, 0);
-    /* Its own cost and that of two callees; the total includes theirs. */
+    /* The function's own cost and what two callees cost it; the total includes the callees' own
+     * cost. */
     expect_cost(&a->self_cost, 10 + 2 * 6, 3);
     expect_cost(&b->self_cost, 2 * 10 + 2 * 4 + 8, 2 + 2 + 1);
     expect_cost(&b->total_cost, 2 * 10 + 2 * 4 + 8, 2 + 2 + 1);
     expect_cost(&a->total_cost, 10 + 2 * 6 + 2 * 10 + 2 * 4 + 8, 3 + 5);
-    /* 300 ns less 22, with an error of 3 times 3.5 ns, half of 22, and 1 for the rounding. */
+    /* 300 ns minus 22, with an error of 3 times 3.5 ns, half of 22, and 1 for rounding. */
     struct probity_corrected self = probity_report_corrected(a, 1);
     assert_int_equal(a->self.wall_ns, 300);
     assert_int_equal(self.ns, 278);
@@ -127,14 +127,14 @@ static void recursion_and_pauses(void **state)
     make_items(&make, 1, items, COUNT(items));
     struct run run = run_made("recursion");
     const struct probity_report_sums *a = &run.functions[0].sums, *b = &run.functions[1].sums;
-    /* Calls made in a pause cost their caller nothing. */
+    /* Calls made in a pause cost the caller nothing. */
     expect_cost(&a->self_cost, 2 * 10 + 6 + 8, 4);
     expect_cost(&a->total_cost, 2 * 10 + 6 + 8, 4);
     expect_cost(&b->self_cost, 10, 1);
     close_run(&run);
 }
 
-/* An empty scope, from which more is subtracted than it has: never below 0. */
+/* A call shorter than what is subtracted from it becomes 0, never negative. */
 static void never_below_nothing(void **state)
 {
     const struct make_item items[] = {ENTER(0, 20), LEAVE(18, 20), ENTER(40, 20), LEAVE(58, 20)};
@@ -162,7 +162,7 @@ static void never_below_nothing(void **state)
     close_run(&run);
 }
 
-/* Without a COST block, and with a deferred scope, whose cost is not known. */
+/* Costs are unknown without a COST block, and for a deferred scope. */
 static void what_is_not_known(void **state)
 {
     uint8_t checkpoint[16] = {40, 0, 0, 0, 1};
@@ -192,8 +192,8 @@ static void what_is_not_known(void **state)
     close_run(&run);
 }
 
-/* From 1 to 2 in 100, 200 and 3,000 ns. The last is longer than a gap; in the generated INFO, the
- * clock reading after a gap costs nothing. */
+/* Spans from 1 to 2 of 100, 200 and 3,000 ns. The last exceeds a gap; in the generated INFO, the
+ * clock reading that follows a gap costs nothing. */
 static void blocks_have_one_hit_each(void **state)
 {
     const struct make_item items[] = {{.tick = 0, .code = 2},    {.tick = 200, .code = 4},
@@ -228,7 +228,7 @@ static void blocks_have_one_hit_each(void **state)
     unlink(make.path);
 }
 
-/* Costs that occur rarely are not subtracted. */
+/* Costs that occur only now and then are not subtracted. */
 static void rare_costs(void **state)
 {
     const struct probity_cost_sum sum = {.least = 2 * UNITS, .most = 4 * UNITS, .rare = 10 * UNITS};
@@ -252,8 +252,8 @@ static void rare_costs(void **state)
 
 enum { EARLY = 40, EARLY_SLOW = 90 };
 
-/* As start(), with readings that may be early: by 30 for integers and 39 for loads, of which the
- * margin of 1 is EARLY; by 89 for divisions. */
+/* Like start(), with readings that may be early: by 30 for integers and 39 for loads, EARLY of
+ * which exceeds the margin of 1; by 89 for divisions. */
 static void start_early(void)
 {
     static const struct {
@@ -279,7 +279,7 @@ static void start_early(void)
     make_event(&make, 1, MAKE_START, PROBITY_EVENT_FUNCTION, payload, bytes);
 }
 
-/* A total has one begin and one end per call; shifts inside it affect only self times. */
+/* A total has one begin and one end per call; shifts inside the call only affect self times. */
 static void early_readings(void **state)
 {
     const struct make_item items[] = {
@@ -308,7 +308,7 @@ static void early_readings(void **state)
     assert_int_equal(a->total_cost.early_inside, 0);
     assert_int_equal(ordered->self_cost.early + ordered->self_cost.early_inside, 0);
     assert_int_equal(ordered->self_cost.rare, ordered->self_cost.most);
-    /* The two calls of b: their costs, and how early they are. */
+    /* The two calls of b: what they cost, and by how much they are early. */
     struct probity_corrected with = probity_report_corrected(b, 1);
     struct probity_cost_sum punctual = b->self_cost;
     punctual.early = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_cost.c: COST blocks decode to what was encoded, and damaged ones are rejected; ranges
- * include all measurements.
+ * test_cost.c: COST blocks decode to what was encoded, and damaged ones are rejected; ranges cover
+ * all measurements.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -75,7 +75,8 @@ static void damage_is_refused(void **state)
     assert_int_equal(found.rows, 0);
 }
 
-/* A tick of 1 ns, 16 calls: a figure is known to within 16/256 ns, plus 1 ns if used elsewhere. */
+/* A tick of 1 ns and 16 calls: each figure is known to within 16/256 ns, plus 1 ns where it is
+ * applied. */
 enum { MARGIN = 16 + 256 };
 
 static void ranges(void **state)
@@ -99,7 +100,7 @@ static void ranges(void **state)
     assert_int_equal(costs.part[PROBITY_PART_SCOPE_OWN].most, 2560 + MARGIN);
     assert_int_equal(costs.part[PROBITY_PART_SCOPE_CALLER].least, 2048 - MARGIN);
     assert_int_equal(costs.part[PROBITY_PART_SCOPE_CALLER].most, 3072 + MARGIN);
-    /* Not measured: from the cost of a plain scope to twice that. */
+    /* If not measured: from the cost of a plain scope to twice that. */
     assert_int_equal(costs.part[PROBITY_PART_VALUES_OWN].least, 1024 - MARGIN);
     assert_int_equal(costs.part[PROBITY_PART_VALUES_OWN].most, 2 * (2560 + MARGIN));
     assert_int_equal(costs.part[PROBITY_PART_PROFILED_OWN].most, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_counts.c: records in spools that are too small are either found, or counted as dropped and
- * reported to the right caller. Meanwhile the program's errno, files and memory of ended threads
- * must be left alone.
+ * test_counts.c: with spools that are too small, each record is either found or counted as dropped
+ * and reported to the right caller, and the program's errno, files and the memory of ended threads
+ * are left alone.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -31,14 +31,14 @@ enum { CHUNKS = 8, CHUNK_RECORDS = 512, DROPPED = 100, IN_TURN = 500, FAST = 200
 
 static char directory[64], trace_path[96];
 
-/* The contents of the trace. */
+/* What the trace contains. */
 static struct {
     uint64_t hits, lost, dropped, holes;
     uint32_t ids[IDS];
     char name[16]; /* of the thread named last */
 } found;
 
-/* With one segment only. */
+/* With a single segment. */
 static void start(int mode)
 {
     struct probity_options options = {.mode = mode,
@@ -104,7 +104,7 @@ static void what_is_dropped_is_counted_and_told(void **state)
     for (int i = 0; i < CHUNKS - 1; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, keep_a_chunk, NULL), 0);
     pthread_barrier_wait(&all_have_chunks);
-    /* Fills our own chunk; no other is free. */
+    /* Fills our own chunk when no other chunk is free. */
     for (int i = 0; i < CHUNK_RECORDS + DROPPED; i++)
         probity_probe(2);
     pthread_barrier_wait(&all_may_end);
@@ -172,7 +172,7 @@ static void a_thread_is_told_by_its_name(void **state)
     assert_string_equal(found.name, "another");
 }
 
-/* Names are events of several words; the last one does not fit in the chunk. */
+/* Names are events of several words, and the last one does not fit in the chunk. */
 static void the_end_of_a_chunk_is_no_hole(void **state)
 {
     (void)state;
@@ -202,7 +202,8 @@ static void ids_come_back_however_large(void **state)
 }
 
 #if PROBITY_HAS_FAST_PATH
-/* Forked in the middle of a probe, as by a signal handler. Stored by read(2), which may fail. */
+/* Forked in the middle of a probe, as a signal handler might do. read(2) stores the values, because
+ * it may fail. */
 static void a_child_stores_nothing_of_its_parents(void **state)
 {
     const uint32_t ids[] = {1, 3};
@@ -229,7 +230,7 @@ static void a_child_stores_nothing_of_its_parents(void **state)
 }
 #endif
 
-/* After gaps, when probes read the clock, and during chunk changes. */
+/* After gaps, when probes read the clock, and when chunks are replaced. */
 static void errno_stays(void **state)
 {
     (void)state;
@@ -245,7 +246,7 @@ static void errno_stays(void **state)
     stop_and_read();
 }
 
-/* Returns whether the file's text begins with `text`. */
+/* Whether the file begins with `text`. */
 static int begins(const char *thread, const char *name, const char *text, char ret_text[2000])
 {
     char path[600];
@@ -276,7 +277,7 @@ static uint64_t signals_blocked_in_writer(void)
     return blocked;
 }
 
-/* All signals except those that cannot be blocked and libc's own. */
+/* All signals except libc's own and those that cannot be blocked. */
 static void signals_are_the_programs(void **state)
 {
     (void)state;

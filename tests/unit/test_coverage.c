@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_coverage.c: lists and hits of generated traces, compared exactly; and damaged lists.
+ * test_coverage.c: lists and hits of generated traces, with exact output; damaged lists.
  */
 #include "test_reader_make.h"
 #include "test_scopes_make.h"
@@ -41,7 +41,7 @@ static int take_site(void *context, const struct probity_listed_site *site)
     return probity_coverage_list(context, site);
 }
 
-/* The output for the generated traces; to be freed. */
+/* The output for the generated traces. The caller frees it. */
 static char *printed(const char *const *paths, size_t count, uint64_t from_ns, int is_json)
 {
     struct probity_coverage *coverage;
@@ -77,8 +77,8 @@ static char *printed(const char *const *paths, size_t count, uint64_t from_ns, i
     return text;
 }
 
-/* Site 0 is "parse" on line 4; sites 2 and 3 are enter and leave of "work", sites 8 and 9 those of
- * a function that is in no list; site 20 is never declared. */
+/* Site 0 is "parse" on line 4; sites 2 and 3 are enter and leave of "work", 8 and 9 those of a
+ * function that is in no list; site 20 is never declared. */
 static void write_trace(const char *name, uint32_t left_out)
 {
     const struct probity_listed rows[] = {
@@ -142,7 +142,7 @@ static void hits_meet_what_is_listed(void **state)
     unlink(make.path);
 }
 
-/* A second trace of the program adds hits, but no sites. */
+/* Another trace of the same program adds hits, but no sites. */
 static void traces_of_a_program_are_one(void **state)
 {
     char first[sizeof make.path];
@@ -161,7 +161,7 @@ static void traces_of_a_program_are_one(void **state)
     unlink(make.path);
 }
 
-/* Sites are known wherever they are declared; hits count only in the range. */
+/* A declaration counts wherever it is in the trace; a hit counts only within the range. */
 static void hits_outside_the_range_do_not_count(void **state)
 {
     write_trace("coverage_range", 0);
@@ -176,7 +176,7 @@ static void hits_outside_the_range_do_not_count(void **state)
     unlink(make.path);
 }
 
-/* An inline function in two libraries: whichever declares it, the listed site counts as hit. */
+/* An inline function is in two libraries: whichever declares it, the listed site counts as hit. */
 static void an_inline_function_is_found_in_another_library(void **state)
 {
     struct probity_coverage *coverage;
@@ -198,7 +198,7 @@ static void an_inline_function_is_found_in_another_library(void **state)
     assert_int_equal(count, 1);
     assert_string_equal(sites[0]->object, "b.so");
     assert_int_equal(sites[0]->hits, 1);
-    /* If both libraries list it, the one that declared it is hit. */
+    /* If both libraries list it, only the one that declared it is hit. */
     listed.object = "a.so";
     probity_coverage_close(coverage);
     assert_int_equal(probity_coverage_open(0, 0, &coverage), 0);
@@ -214,7 +214,7 @@ static void an_inline_function_is_found_in_another_library(void **state)
     probity_coverage_close(coverage);
 }
 
-/* More numbers than the initial size of a table, in two traces. */
+/* Two traces with more numbers than a table holds initially. */
 static void many_numbers_are_told_apart(void **state)
 {
     enum { NUMBERS = 5000 };
@@ -249,7 +249,8 @@ static int count_site(void *context, const struct probity_listed_site *site)
     return 0;
 }
 
-/* Short rows that repeat a long text cost a reader more than their bytes, so both are limited. */
+/* Short rows that repeat a long text make a reader work more than their size suggests, so both are
+ * limited. */
 static void repeated_texts_have_an_end(void **state)
 {
     enum { MORE = 2, ROWS = PROBITY_LIMIT_LISTED + MORE, LONG = PROBITY_LISTED_TEXT_MAX };
@@ -289,7 +290,7 @@ static void repeated_texts_have_an_end(void **state)
     unlink(make.path);
 }
 
-/* However a block is cut or changed, no row extends beyond it. */
+/* However a block is truncated or changed, no row extends beyond it. */
 static void rows_stay_in_their_block(void **state)
 {
     enum { ROOM = 2 * PROBITY_SITES_ROW_BYTES_MAX };

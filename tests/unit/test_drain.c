@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_drain.c: hand-made chunks, as described in doc/spool.md, are decoded into their hits: with
- * holes, pending records, words out of order, ticks that wrap, wide ids, CPU records, and in parts.
+ * test_drain.c: decodes hand-made chunks, as doc/spool.md describes them: with holes, pending
+ * records, words out of order, ticks that wrap, wide ids, CPU records, and in parts.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -146,8 +146,8 @@ static void holes(void **state)
     assert_true(got.count == 2 && got.output.end == 4 && got.output.holes == 0);
 }
 
-/* A handler probed between another probe's reservation and its clock reading, or after the
- * reading. */
+/* A handler probed after another probe had reserved its word, before or after that probe read the
+ * clock. */
 static void out_of_order(void **state)
 {
     static const uint64_t ticks[] = {1100, 1060, 1070, 1050, 1100, 1090};
@@ -161,7 +161,7 @@ static void out_of_order(void **state)
     assert_int_equal(got.count, 6);
     for (int i = 0; i < 6; i++)
         assert_true(got.record[i].tick == sorted[i]);
-    /* Equal ticks stay in the order of their words. */
+    /* Records with equal ticks keep the order of their words. */
     expect_hit(4, 1100, 0);
     expect_hit(5, 1100, 4);
 }
@@ -175,7 +175,7 @@ static void ticks_wrap(void **state)
     input.base_tick = near_wrap - 100;
     words[0] = hit(near_wrap, 0);
     words[1] = hit(near_wrap + 5, 1);
-    words[2] = hit(near_wrap + 4, 2); /* sorting moves it back over the wrap */
+    words[2] = hit(near_wrap + 4, 2); /* sorting moves it back across the wrap */
     words[3] = hit(near_wrap + (UINT64_C(1) << 38), 3);
     drain(&input);
     assert_int_equal(got.count, 4);
@@ -185,7 +185,7 @@ static void ticks_wrap(void **state)
     expect_hit(3, near_wrap + (UINT64_C(1) << 38), 3);
 }
 
-/* A day between two hits: the CPU record has the full tick. */
+/* Two hits a day apart: the CPU record has the full tick. */
 static void days_between(void **state)
 {
     uint64_t later = 1000 + (UINT64_C(3) << 44);
@@ -219,7 +219,7 @@ static void wide_ids(void **state)
         expect_hit(i, 1000 + (uint64_t)i, ids[i]);
 }
 
-/* CPU time continues from each CPU record, whose tick may be later than that of the next hit. */
+/* Each CPU record sets the CPU time; its tick may be later than that of the next hit. */
 static void cpu_records(void **state)
 {
     struct probity_drain_input input = input_of(10);
@@ -263,7 +263,7 @@ static void events(void **state)
     assert_int_equal(got.record[1].payload_bytes, 16);
 }
 
-/* Any two parts, split at any word, form the whole. */
+/* A chunk decoded in two parts, split at any word, gives the same as in one. */
 static void in_parts(void **state)
 {
     struct probity_drain_input input;
@@ -290,7 +290,7 @@ static void in_parts(void **state)
     }
 }
 
-/* Arbitrary words: it ends within its buffer, with a consistent block. */
+/* Arbitrary words: decoding stays within the buffer, and the block is consistent. */
 static void noise(void **state)
 {
     uint64_t random = 1;

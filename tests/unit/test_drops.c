@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_drops.c: when records were dropped, according to SYNC blocks, and the line for it in a time
- * line.
+ * test_drops.c: the times at which records were dropped, taken from SYNC blocks, and the line that
+ * shows them in a timeline.
  */
 #include "test_scopes_make.h"
 
@@ -37,7 +37,7 @@ static void drops_lie_between_two_counts(void **state)
     see(&drops, 300, 5);
     see(&drops, 400, 6); /* continues */
     see(&drops, 500, 6);
-    see(&drops, 600, 4); /* a false count */
+    see(&drops, 600, 4); /* a wrong count */
     see(&drops, 700, 6);
     see(&drops, 650, 7); /* the clock was set back */
     see(&drops, 800, UINT64_MAX);
@@ -51,8 +51,8 @@ static void drops_lie_between_two_counts(void **state)
     probity_drops_release(&drops);
 }
 
-/* With many intervals, the ones closest together are merged, and no record is lost from the
- * count. */
+/* When there are many intervals, the ones closest together are merged; the count loses no
+ * record. */
 static void memory_is_bounded(void **state)
 {
     enum { MANY = 5000, NEAR = 10, FAR = 1000 };
@@ -80,7 +80,7 @@ static void memory_is_bounded(void **state)
     probity_drops_release(&drops);
 }
 
-/* A SYNC at `ticks` after the start; two ticks are a nanosecond. */
+/* A SYNC block `ticks` after the start; two ticks are a nanosecond. */
 static void sync_at(uint64_t ticks, uint64_t dropped)
 {
     struct probity_sync sync = {.anchor = make_anchor(MAKE_START + ticks),
@@ -141,7 +141,7 @@ static void a_time_line_shows_when(void **state)
     line = strstr(text, "\ndropped");
     assert_non_null(line);
     assert_memory_equal(line, "\ndropped                77 \033[1;31m  !!     !\033[0m\n", 49);
-    /* On the CPU throughout: only green. */
+    /* The thread is always on the CPU, so all is green. */
     assert_non_null(strstr(text, "\033[32mA\033[0m"));
     assert_null(strstr(text, "\033[33ma"));
     free(text);

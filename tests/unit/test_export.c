@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_export.c: exports a small generated trace that has everything in each text format and
- * compares the exact output; ranges, values, what is left out; empty traces; output errors.
+ * test_export.c: the exact output of each text format for a small generated trace that contains
+ * everything; ranges, values, omissions, empty traces, output errors.
  */
 #include "test_export_make.h"
 
@@ -11,7 +11,7 @@
 
 #include "exports/export_json.h"
 
-/* The output of an exporter for the generated trace. Static: valid until the next call. */
+/* An exporter's output for the generated trace. Static: valid until the next call. */
 static const char *export_with(const struct probity_exporter *exporter,
                                const struct probity_export_options *options,
                                struct probity_export_counts *ret_counts)
@@ -26,7 +26,7 @@ static const char *export_with(const struct probity_exporter *exporter,
     return text;
 }
 
-/* The name of the trace itself varies. */
+/* The trace's own name varies. */
 static void expect_export(const struct probity_exporter *exporter,
                           const struct probity_export_options *options, const char *expected)
 {
@@ -224,7 +224,7 @@ static void graphviz_has_calls_or_blocks(void **state)
     unlink(make.path);
 }
 
-/* Calls that begin in the range are complete; those that began earlier are left out; names are
+/* A range has the calls that begin in it, whole, and leaves out those that began earlier; names are
  * kept. */
 static void a_range_has_what_begins_in_it(void **state)
 {
@@ -263,7 +263,7 @@ static void what_has_no_place_is_counted(void **state)
     export_with(&probity_exporter_graphviz, &all, &counts);
     assert_int_equal(counts.left_out[1], 4);
     export_with(&probity_exporter_graphviz, &blocks, &counts);
-    assert_int_equal(counts.left_out[0], 5); /* enters: a deferred scope has none */
+    assert_int_equal(counts.left_out[0], 5); /* enters, which a deferred scope lacks */
     assert_int_equal(counts.left_out[1], 0);
     unlink(make.path);
 }
@@ -313,7 +313,7 @@ static void a_full_disk_is_an_error(void **state)
     unlink(make.path);
 }
 
-/* Many calls before the deferred scope: those already written stay before it. */
+/* Many calls precede the deferred scope: those already written stay where they are. */
 static void late_scopes_find_the_lines_that_are_left(void **state)
 {
     static struct make_item items[2 + 2 * 300 + 3];
@@ -347,7 +347,7 @@ static void late_scopes_find_the_lines_that_are_left(void **state)
     unlink(make.path);
 }
 
-/* A call that a deferred scope made in the same nanosecond comes after it. */
+/* A call that a deferred scope made in its first nanosecond comes after it. */
 static void late_scopes_stand_in_front_of_their_first_call(void **state)
 {
     uint8_t late[20] = {LATE, 0, 0, 0, 4};
@@ -370,7 +370,7 @@ static void late_scopes_stand_in_front_of_their_first_call(void **state)
     unlink(make.path);
 }
 
-/* For any buffer size, the result is a valid JSON string in UTF-8 and a prefix of the text. */
+/* Whatever the buffer size, the result is a prefix of the text and a valid JSON string in UTF-8. */
 static void a_text_is_cut_where_a_character_ends(void **state)
 {
     static const char text[] = "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x8c\x8d\"\\z\xc3\xbc\xe2\x82\xac"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_export_ctf.c: decodes the stream of a Common Trace Format directory according to its
- * metadata: everything in one trace, extreme values, and an empty trace.
+ * test_export_ctf.c: decodes the stream of a Common Trace Format directory as its metadata
+ * describes it: a trace that contains everything, extreme values, an empty trace.
  */
 #include "test_export_make.h"
 
@@ -36,7 +36,8 @@ static void ctf_values(FILE *out, struct span *from)
     }
 }
 
-/* Events by number, with their fields: s text; 1, 2, 4, 8 numbers of that many bytes; v values. */
+/* Events by number, with the types of their fields: s text; 1, 2, 4, 8 integers of that many bytes;
+ * v values. */
 static const struct {
     const char *name, *fields;
 } ctf_events[] = {{"process", "s"}, {"thread_name", "s"}, {"function", "ss4"}, {"enter", "sv"},
@@ -45,7 +46,7 @@ static const struct {
                   {"stall", "8"}, {"profiling", "1"}, {"levels", "11"},
                   {"lost", "8"}};
 
-/* "101 @1000 enter outer cpu 2000 ...": with the time of the event rather than its time stamp. */
+/* "101 @1000 enter outer cpu 2000 ...", with the time of the event instead of its time stamp. */
 static void ctf_event(FILE *out, struct span *from, uint64_t *stamp)
 {
     uint64_t id = ctf_number(from, 1), at = ctf_number(from, 8);
@@ -112,7 +113,7 @@ static void expect_ctf(const char *expected)
     unlink(make.path);
 }
 
-/* Whatever bytes a host name has, the metadata has only escapes of C. */
+/* Whatever bytes a host name has, the metadata contains only C escapes. */
 static void ctf_metadata_has_no_escape_of_its_own(void **state)
 {
     static const char host[] = "a\"b\\c\xe2\x80\xae\xff\033\t\xc3\xa9";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_export_make.h: one small generated trace that has everything, and the output of an exporter
+ * test_export_make.h: a small generated trace that contains everything, and an exporter's output
  * for a trace.
  */
 #ifndef TESTS_UNIT_TEST_EXPORT_MAKE_H
@@ -47,8 +47,9 @@ static inline void start(void)
         make_event(&make, 1, MAKE_START, PROBITY_EVENT_FORMAT, formats[i], formats_bytes[i]);
 }
 
-/* Thread 1 jumps out of a scope; thread 2 never leaves one; thread 3 has a leave without an enter.
- * At 3.5 us thread 1 reports that late() began at 2.5 us, so late() made the calls in between. */
+/* Thread 1 jumps out of a scope, thread 2 never leaves one, and thread 3 has a leave without an
+ * enter. At 3.5 us, thread 1 reports that late() began at 2.5 us, so the calls in between were made
+ * by late(). */
 static inline void make_all(void)
 {
     uint8_t late[20] = {LATE, 0, 0, 0, 4};
@@ -75,8 +76,8 @@ static inline void make_all(void)
     make_finish(&make, "export");
 }
 
-/* All bytes that an exporter writes for the generated trace, malloc'ed and zero-terminated. If it
- * writes a directory, that is `path`, and the returned text is empty. */
+/* All bytes that an exporter writes for the generated trace, malloc'ed and zero-terminated. An
+ * exporter of directories writes to `path`, and the text is empty. */
 static inline char *export_bytes(const struct probity_exporter *exporter,
                                  const struct probity_export_options *options, const char *path,
                                  struct probity_export_counts *ret_counts, size_t *ret_bytes)
@@ -113,7 +114,7 @@ enum { LONG_NAME = 1900, EXTREME = 60 };
 /* ---- Extreme values ----------------------------------------------------------------------------
  */
 
-/* Format 9: the greatest and least numbers, an infinity, and a text of invalid UTF-8. */
+/* Format 9: the largest and smallest numbers, an infinity, and text in invalid UTF-8. */
 static const uint8_t extremes_format[] = {
     9, 0, 0, 0, 11, 0, 0, 0, 6, 0, 9, 0, 3, 0, 'm', 'i', 'n', 9, 0, 3, 0, 'm', 'a', 'x', 10, 0, 3,
     0, 'a', 'l', 'l', 16, 0, 3, 0, 'p', 't', 'r', 14, 0, 3, 0, 'i', 'n', 'f', 17, 0, 2, 0, 0xff,
@@ -134,8 +135,8 @@ static inline size_t put_extremes(uint8_t *at)
 
 static char long_name[LONG_NAME + 1];
 
-/* One thread, whose name is invalid UTF-8: it never leaves a function with a long name and those
- * values, and makes a hit with ids that are all ones. The program's path has 10,000 bytes. */
+/* One thread, named in invalid UTF-8, that never leaves a function with a long name and those
+ * values, and makes a hit whose ids are all ones. The program's path has 10,000 bytes. */
 static inline void make_extremes(void)
 {
     static char path[10000];
@@ -175,8 +176,8 @@ static inline void make_nothing(void)
     make_finish(&make, "nothing");
 }
 
-/* Compares the decoded text, in which a run of more than 40 equal letters is written "n*1898".
- * Frees it. */
+/* Compares and frees the decoded text, in which more than 40 equal letters in a row are written as
+ * in "n*1898". */
 static inline void expect_text(char *text, const char *expected)
 {
     char *to = text;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_export_packets.c: decodes the protobuf formats with small independent readers: Perfetto,
- * pprof and OTLP. Everything in one trace, extreme values, and an empty trace.
+ * test_export_packets.c: decodes the protobuf formats (Perfetto, pprof and OTLP) with small,
+ * independent readers. A trace that contains everything, extreme values, an empty trace.
  */
 #include "test_export_make.h"
 
@@ -62,7 +62,7 @@ static struct field find(struct span from, uint64_t number)
 /* ---- Perfetto -----------------------------------------------------------------------------------
  */
 
-/* The state of a packet reader. Names by field of InternedData and number. */
+/* The state of a packet reader: names by number, for each field of InternedData. */
 struct perfetto_reader {
     FILE *out;
     char *names[5][32];
@@ -267,7 +267,7 @@ static struct span string_at(struct span profile, uint64_t wanted)
     return profile;
 }
 
-/* The field `of` of a profile whose field 1 is `id`. */
+/* Looks up field `of` of the entry whose field 1 is `id`. */
 static struct span by_id(struct span profile, uint64_t of, uint64_t id)
 {
     struct field field;
@@ -397,8 +397,8 @@ static void read_attributes(FILE *out, struct span from, uint64_t number)
     fputc('\n', out);
 }
 
-/* The last byte of an id identifies its span: the sessions of generated traces begin and end with
- * 7. */
+/* The last byte of an id identifies its span, because the sessions of generated traces begin and
+ * end with 7. */
 static int last_of(struct span id)
 {
     return id.at == NULL ? 0 : id.end[-1] ^ 7;
@@ -464,7 +464,7 @@ static void otlp_has_everything(void **state)
                 "ty.kind=function\n");
 }
 
-/* Numbers that the protocol cannot hold are text. */
+/* Numbers too large for the protocol are written as text. */
 static void otlp_has_what_is_at_the_ends(void **state)
 {
     (void)state;

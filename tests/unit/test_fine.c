@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_fine.c: compares bucket counts with the values themselves.
+ * test_fine.c: histograms against the values that were counted.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static int compare_values(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-/* The nearest rank of the sorted values. */
+/* Compares quantiles with the nearest ranks of the sorted values. */
 static void expect_quantiles(void)
 {
     static const unsigned per_mille[] = {1, 10, 100, 250, 500, 900, 990, 999, 1000};
@@ -82,7 +82,7 @@ static void extremes_have_a_bucket(void **state)
     probity_histogram_release(&fine);
 }
 
-/* The buckets are contiguous and hold the counted values. */
+/* The buckets are contiguous, and each contains the values counted in it. */
 static void buckets_hold_the_values(void **state)
 {
     struct probity_histogram fine = {0};
@@ -121,7 +121,7 @@ static uint64_t count_of(const struct probity_histogram *fine, uint64_t value)
     return 0;
 }
 
-/* First with few buckets allocated, then all; and with counts too large for the few. */
+/* First with few buckets allocated, then with all, and with counts too large for the few. */
 static void what_is_merged_is_added(void **state)
 {
     struct probity_histogram one = {0}, other = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_flush.c: the contents of the trace file, without the spool, after a flush has returned.
+ * test_flush.c: after a flush, the trace file alone, without the spool, has all records.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -21,7 +21,7 @@ enum { ROUNDS = 200, FILE_MAX = 1 << 20 };
 
 static char directory[64], trace_path[96];
 
-/* The number of records in the file's DATA blocks. */
+/* Counts the records in the file's DATA blocks. */
 static uint64_t records_in_file(void)
 {
     static uint8_t bytes[FILE_MAX];

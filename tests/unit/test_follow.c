@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_follow.c: follows a trace that this program writes by hand: what is returned is in the file,
- * accounted for, and older than everything that can still come. After the program's death, the rest
- * comes from the spool.
+ * test_follow.c: follows a trace that this program writes by hand. Every record returned is in the
+ * file, is accounted for, and is older than anything that can still come. Once the program is dead,
+ * the rest comes from the spool.
  */
 #include "test_reader_make.h"
 
@@ -11,9 +11,9 @@
 static struct make make;
 static struct make_spool spool;
 static struct probity_reader *reader;
-static int program = -1; /* descriptor with the lock of the program that writes the trace */
+static int program = -1; /* holds the lock of the program that writes */
 
-/* Unlike make_spool_write, keeps the file, because a reader has it mapped. */
+/* Unlike make_spool_write, does not replace the file, because a reader has it mapped. */
 static void change_spool(void)
 {
     int file = open(spool.path, O_WRONLY);
@@ -33,7 +33,7 @@ static void write_and_account(size_t bytes, size_t accounted)
     change_spool();
 }
 
-/* All hits that come before the reader waits or ends. */
+/* Reads all hits until the reader waits or ends. */
 static void expect_hits(int expected_end, uint32_t first, uint32_t count)
 {
     const struct probity_event *event;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_hist.c: rows of known values, on both scales and with extreme values.
+ * test_hist.c: the rows for known values, on both scales, and for extreme values.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,7 @@ static struct probity_hist hist_of(const uint64_t *values, size_t count, int is_
     return hist;
 }
 
-/* Each value is in the row with its bounds, and rows are contiguous from min to max. */
+/* Each value is within the bounds of its row, and the rows are contiguous from min to max. */
 static void expect_rows(const uint64_t *values, size_t count, int is_linear, size_t rows)
 {
     struct probity_hist hist = hist_of(values, count, is_linear, rows);
@@ -98,7 +98,7 @@ static void bounds_are_as_promised(void **state)
     probity_histogram_release(&fine);
 }
 
-/* Limits that contradict the counts or each other never produce an invalid row. */
+/* Limits that contradict the counts, or each other, never give an invalid row. */
 static void contradicting_limits_are_survived(void **state)
 {
     static const struct {

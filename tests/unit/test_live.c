@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_live.c: a chunk is handed over, freed and reused while a reader copies it: after each of the
- * reader's instructions in turn, and as fast as its owner can in another thread. The reader's copy
- * is always of a single use of the chunk, header and words.
+ * test_live.c: a chunk is handed over, freed and reused while a reader copies it: after each
+ * instruction of the reader in turn, and by another thread at full speed. Whatever the reader
+ * copies, header and words, is from a single use of the chunk.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -49,7 +49,7 @@ static int tear_down(void **state)
     return munmap(segment.map, segment.bytes);
 }
 
-/* Each use has a number, which is in all fields and in the first word. */
+/* Each use has a number, which is written to all header fields and to the first word. */
 static uint32_t begin_use(void)
 {
     struct probity_thread_state slot = {.thread = (uint32_t)live.pool.serial + 1};
@@ -69,7 +69,7 @@ static void end_use(uint32_t chunk)
     probity_pool_free(&live.pool, probity_pool_collect(&live.pool));
 }
 
-/* What the reader copies of the first chunk: returns 1, or 0 if it finds the chunk unusable. */
+/* Copies the first chunk as the reader does. Returns 1, or 0 if the chunk is unusable. */
 static __attribute__((noinline)) int take(struct probity_attach_chunk *ret_chunk,
                                          uint64_t *ret_word)
 {
@@ -118,8 +118,7 @@ static void behind_each_instruction(void **state)
 }
 #endif
 
-/* Some uses last until the reader has looked; otherwise a slow reader would never see a whole
- * one. */
+/* Some uses wait for the reader to look; otherwise a slow reader would never see a whole one. */
 static void *use_again_and_again(void *unused)
 {
     for (uint32_t i = 0; !__atomic_load_n(&is_over, __ATOMIC_RELAXED); i++) {

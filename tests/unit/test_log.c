@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_log.c: the log of small generated traces, line by line, with and without filters.
+ * test_log.c: the exact log of small generated traces, with and without filters.
  */
 #include "test_scopes_make.h"
 
@@ -197,8 +197,8 @@ static void filters_show_a_part(void **state)
                         "101: leave;\n");
 }
 
-/* main and slow are long; load is not, and is left out with all it contains; deep is inside slow,
- * long after slow is known to be long. */
+/* main and slow are long. load is short, so it is left out with all it contains. deep runs inside
+ * slow, when slow is already known to be long. */
 static void short_scopes_are_left_out(void **state)
 {
     struct probity_log_options options = plain;
@@ -317,8 +317,8 @@ static struct probity_event scope_event(uint32_t kind, uint32_t slot, uint64_t n
                                   .function = &made};
 }
 
-/* Counts the lines of a log of `calls` calls in each of three threads, and checks that each
- * thread's lines are together if the threads run one after another. */
+/* Counts the lines of a log of `calls` calls in each of three threads. If the threads run one after
+ * another, checks that each thread's lines are together. */
 static void put_many(const struct probity_log_options *options, int calls, int deep,
                      struct probity_log_counts *ret_counts, char **ret_text)
 {
@@ -364,7 +364,7 @@ static void many_lines_stay_with_their_thread(void **state)
     free(text);
 }
 
-/* Nested deeper than the lines that can be held back: the excess is shown. */
+/* Nested deeper than the number of lines that can be held back: the rest is printed. */
 static void what_is_held_back_is_bounded(void **state)
 {
     struct probity_log_options options = plain;
@@ -383,7 +383,7 @@ static void what_is_held_back_is_bounded(void **state)
     free(text);
 }
 
-/* Events of every kind with any bytes in any order: each line is whole and safe to show. */
+/* Events of every kind, with any bytes and in any order: each line is whole and safe to print. */
 static void random_events_are_shown_safely(void **state)
 {
     static uint8_t bytes[64][48];

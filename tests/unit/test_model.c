@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_model.c: models of generated events with known results; paths of requests by correlation id;
- * and unlimited numbers of ids.
+ * unlimited numbers of ids.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -22,8 +22,8 @@
 
 #define START UINT64_C(1700000000000000000)
 
-/* A hit at START + ns. CPU time is known unless off_ns is NEVER: all time since START except
- * off_ns. */
+/* A hit at START + ns. The thread's CPU time is the time since START minus off_ns, or unknown if
+ * off_ns is NEVER. */
 #define NEVER UINT64_MAX
 
 struct hit {
@@ -93,7 +93,7 @@ enum {
     BEGIN = PROBITY_ROLE_REQUEST_BEGIN, END = PROBITY_ROLE_REQUEST_END
 };
 
-/* One item every 100 ns, which waits 30 ns: L = 0.3 except at the edges, W = 30, no variance. */
+/* One item every 100 ns waits for 30 ns: L = 0.3 except at the edges, W = 30, no variance. */
 static void regular_items_make_a_regular_queue(void **state)
 {
     enum { ITEMS = 1000 };
@@ -126,7 +126,7 @@ static void regular_items_make_a_regular_queue(void **state)
     probity_model_close(model);
 }
 
-/* Three arrive together: lengths 1, 2, 3, 2, 1 for 1, 1, 8, 10, 10 ns. Queues are kept apart,
+/* Three items arrive together: lengths 1, 2, 3, 2, 1 for 1, 1, 8, 10, 10 ns. Queues are separate,
  * whatever the ids of their items. */
 static void lengths_are_summed_over_time(void **state)
 {
@@ -153,8 +153,8 @@ static void lengths_are_summed_over_time(void **state)
     probity_model_close(model);
 }
 
-/* Items present before the beginning or at the end, or put twice, are counted and reported;
- * Little's law then does not hold. */
+/* Items present at the beginning or end, or put twice, are counted and reported; Little's law then
+ * does not hold. */
 static void items_in_part_are_told(void **state)
 {
     static const struct hit hits[] = {
@@ -206,7 +206,7 @@ static void holds_and_waits_are_of_threads(void **state)
     probity_model_close(model);
 }
 
-/* Two readers at a time; and a thread that acquires a lock again that it holds. */
+/* Two readers at a time, and a thread that acquires a lock it already holds. */
 static void a_lock_may_have_several_holders(void **state)
 {
     static const struct hit hits[] = {
@@ -229,7 +229,7 @@ static void a_lock_may_have_several_holders(void **state)
 /* ---- Requests ----------------------------------------------------------------------------------
  */
 
-/* Two kinds of requests that end in another thread; ids are reused. */
+/* Two kinds of requests that end in another thread, with reused ids. */
 static void requests_are_of_their_begin(void **state)
 {
     static const struct hit hits[] = {
@@ -261,7 +261,7 @@ static void requests_are_of_their_begin(void **state)
     probity_model_close(model);
 }
 
-/* A program that never ends its requests does not make memory grow without limit. */
+/* Requests that never end do not make memory grow without limit. */
 static void too_many_ids_are_forgotten(void **state)
 {
     enum { MORE = 10 };
@@ -272,7 +272,7 @@ static void too_many_ids_are_forgotten(void **state)
         const struct hit hit = {0, 1, i, BEGIN, i, 0, NEVER};
         put_hits(model, &hit, 1);
     }
-    /* The oldest are evicted, the next one is not. */
+    /* The oldest ones were evicted, the next one was not. */
     const struct hit ends[] = {{0, 2, PROBITY_INFLIGHT_MAX + MORE + 1, END, MORE, 0, NEVER},
                                {0, 2, PROBITY_INFLIGHT_MAX + MORE + 1, END, MORE + 1, 0, NEVER}};
     PUT_HITS(model, ends);
@@ -291,7 +291,7 @@ static void too_many_ids_are_forgotten(void **state)
 /* ---- Groups ------------------------------------------------------------------------------------
  */
 
-/* One of three workers begins differently; main and helper have the same name and do different
+/* One of three workers begins differently; main and helper have equal names but do different
  * things. */
 static void threads_that_do_the_same_are_a_group(void **state)
 {
@@ -340,8 +340,8 @@ static void threads_that_do_the_same_are_a_group(void **state)
     probity_model_close(model);
 }
 
-/* Locks that all threads use do not group them; a thread that only took locks is grouped with the
- * others of its name. */
+/* A lock that all threads use does not group them; a thread that only took locks joins the group of
+ * its name. */
 static void locks_do_not_make_a_group(void **state)
 {
     static const struct hit hits[] = {
@@ -363,7 +363,8 @@ static void locks_do_not_make_a_group(void **state)
     probity_model_close(model);
 }
 
-/* Unlimited names and beginnings: the rest is one group, and reported. */
+/* With unlimited names and beginnings, whatever exceeds the limit forms one group, which is
+ * reported. */
 static void too_many_names_are_one_group(void **state)
 {
     enum { MORE = 5 };
@@ -410,7 +411,7 @@ static void variances_are_exact(void **state)
 
     (void)state;
     expect_near(0, probity_duration_stats_variance(&times));
-    /* A narrow sample far from zero, in which a difference of two sums would lose all precision. */
+    /* A narrow sample far from zero, where a difference of two sums would lose all precision. */
     for (uint64_t i = 0; i < 1000; i++)
         assert_int_equal(probity_duration_stats_add(i < 500 ? &times : &other,
                                                     UINT64_C(4000000000000000) + i % 2), 0);
@@ -431,8 +432,8 @@ struct way {
     uint64_t calls, wall_ns, cpu_calls, cpu_ns;
 };
 
-/* From thread to thread; the end of a request ends a path; locks and hits without an id are not on
- * it. */
+/* A path crosses threads. The end of a request ends its path; locks and hits without an id are not
+ * part of it. */
 static void ways_go_from_thread_to_thread(void **state)
 {
     static const struct hit hits[] = {
@@ -467,7 +468,7 @@ static void ways_go_from_thread_to_thread(void **state)
     probity_blocks_close(blocks);
 }
 
-/* Evicts the path that was unused the longest, not the one that began first. */
+/* Evicts the path unused for longest, not the one that began first. */
 static void the_way_left_alone_is_forgotten(void **state)
 {
     const struct probity_blocks_options options = {.by_correlation = 1};

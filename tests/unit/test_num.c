@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_num.c: the variable-length number: encodes and decodes every length, truncated and longer
- * than needed.
+ * test_num.c: variable-length numbers of every length, truncated, and longer than necessary.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +11,7 @@
 
 #include "base/varint.h"
 
-/* As in the format: seven bits per byte, up to eight bytes; otherwise nine. */
+/* As the format defines it: seven bits per byte, up to eight bytes; beyond that, nine bytes. */
 static size_t length_of(uint64_t value)
 {
     size_t bytes = 1;
@@ -30,7 +29,7 @@ static void check_value(uint64_t value)
     memset(bytes, 0xa5, sizeof bytes);
     uint8_t *end = probity_varint_put(bytes, value);
     assert_int_equal(end - bytes, length_of(value));
-    /* The bytes after the number are not read; it may also end at the end of the buffer. */
+    /* Decoding ignores the bytes after the number, and works if there are none. */
     memset(end, 0xff, 8);
     assert_ptr_equal(probity_varint_get(bytes, bytes + sizeof bytes, &got), end);
     assert_true(got == value);
@@ -84,7 +83,7 @@ static void documented_bytes(void **state)
     assert_int_equal(bytes[0], 0);
 }
 
-/* 5 in one, two and nine bytes. */
+/* The number 5 in one, two and nine bytes. */
 static void longer_than_needed(void **state)
 {
     static const uint8_t longer[][9] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_paired.c: the estimate of a paired difference against a textbook, against all sign
- * combinations and against simulation; and its use for paired runs.
+ * test_paired.c: the estimate of a paired difference against a textbook, all combinations of signs,
+ * and simulation; its use for paired runs.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -61,8 +61,8 @@ static int compare_doubles(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* The interval ends at the k-th mean from each end, with k such that rank sums below k occur in at
- * most 5 % of all sign combinations, two-sided. */
+/* The interval ends at the k-th mean from each end, where rank sums below k occur in at most 5 % of
+ * all combinations of signs, two-sided. */
 static void all_signs_agree(void **state)
 {
     enum { MOST = 14 };
@@ -95,8 +95,8 @@ static void all_signs_agree(void **state)
     }
 }
 
-/* For symmetrical differences around 1, in 2,000 repetitions: the interval contains 1 in at least
- * 95 % of them, but not in all. */
+/* Differences symmetrical around 1, 2,000 times: at least 95 % of the intervals contain 1, but not
+ * all. */
 static void intervals_hold_what_they_say(void **state)
 {
     enum { REPETITIONS = 2000, COUNT = 12 };
@@ -115,7 +115,7 @@ static void intervals_hold_what_they_say(void **state)
     assert_in_range(missed, REPETITIONS * 2 / 100, REPETITIONS * 6 / 100);
 }
 
-/* The bounds hardly change where the normal approximation takes over. */
+/* The bounds hardly change at the number of pairs where the normal approximation takes over. */
 static void many_pairs(void **state)
 {
     static double differences[PROBITY_SIGNED_RANK_EXACT_MAX + 1];
@@ -165,7 +165,7 @@ static void a_factor_is_found(void **state)
     assert_false(overhead.times[PROBITY_OVERHEAD_WALL].ratio.has_interval);
 }
 
-/* Starts of 2 processes in the idle runs and 3 in the others; the rest is added by records. */
+/* The idle runs start 2 processes and the others 3; anything else is due to records. */
 static void starts_are_told_apart_from_records(void **state)
 {
     enum {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_pass.c: passes of the writer over chunks whose words are stored by hand: the contents of the
- * file after each pass, their order, and which chunks are released. In all files, nothing after a
- * watermark is older than it, unless it is marked late.
+ * test_pass.c: the writer's passes over chunks whose words are stored by hand: what is in the file
+ * after each pass, in which order, and which chunks are released. In every file, no record after a
+ * watermark is older than it, unless marked late.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -31,7 +31,7 @@ static struct probity_pass pass;
 static struct probity_thread_state slot;
 static size_t segment_bytes;
 
-/* The contents of the file. */
+/* What the file contains. */
 static struct {
     uint64_t watermark, ids[RECORDS_MAX];
     uint32_t kinds[RECORDS_MAX];
@@ -55,7 +55,7 @@ static void open_chunk(void)
     slot.hot.cursor = (uint64_t)probity_pool_words(&live.pool, slot.chunk);
 }
 
-/* Returns the address of the word. Word 0: reserved and not yet stored. */
+/* Reserves and, unless it is 0, stores a word. Returns its address. */
 static uint64_t *put(uint64_t word)
 {
     uint64_t *at = (uint64_t *)slot.hot.cursor;
@@ -80,7 +80,8 @@ static void put_name(void)
     put(name);
 }
 
-/* Hit 1, a probe in progress, hit 3. Returns the word of the probe's hit; *ret_inside: the hit. */
+/* Hit 1, a probe in progress, hit 3. Returns the word where the probe will store its hit;
+ * *ret_inside: that hit. */
 static uint64_t *put_around_a_hole(uint64_t *ret_inside)
 {
     put(hit(1));
@@ -146,7 +147,7 @@ static void read_file(void)
     }
 }
 
-/* The hits in the file, in file order. */
+/* The hits in the order of the file. */
 static void expect_hits(const char *expected)
 {
     char text[1000] = "";
@@ -181,7 +182,7 @@ static void an_open_chunk_is_written_up_to_its_hole(void **state)
     assert_int_equal(found.late, 0);
 }
 
-/* Its words are padding already, and it has not been stored in others yet. */
+/* Its words are padding by now, but it is not stored in its new words yet. */
 static void a_hit_on_its_way_to_other_words_holds_the_watermark(void **state)
 {
     (void)state;
@@ -236,7 +237,7 @@ static void a_chunk_stays_its_owners_while_that_may_store(void **state)
     assert_int_equal(live.pool.free_chunks, CHUNKS);
 }
 
-/* A chunk opened before a watermark, with a hole that is younger, is handed over after it. */
+/* A chunk opened before a watermark, with a hole younger than it, is handed over after it. */
 static void a_pass_over_full_chunks_leaves_the_watermark(void **state)
 {
     uint64_t inside;
@@ -308,7 +309,7 @@ static void nothing_is_freed_that_could_not_be_written(void **state)
 /* ---- Rings -------------------------------------------------------------------------------------
  */
 
-/* Fills all chunks of the pool, each with a name and a hit; in the oldest a probe may be in
+/* Fills all chunks of the pool, each with a name and a hit; the oldest may have a probe in
  * progress. Returns the oldest. */
 static uint32_t fill_ring(int has_hole)
 {

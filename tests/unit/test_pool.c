@@ -99,7 +99,8 @@ static void oldest_first(void **state)
     pool_free(pool);
 }
 
-/* A thread that was delayed after reading a list head must notice that chunks came and went. */
+/* A thread delayed after reading a list head must notice that chunks have come and gone since
+ * (ABA). */
 static void no_head_comes_back(void **state)
 {
     struct probity_pool *pool = pool_new(1);
@@ -120,7 +121,7 @@ static void no_head_comes_back(void **state)
     pool_free(pool);
 }
 
-/* While the writer waits for a hole, nothing else can wait for that chunk. */
+/* While the writer waits for a hole in a chunk, nobody else can wait for that chunk. */
 static void waiting_counts_as_open(void **state)
 {
     struct probity_pool *pool = pool_new(1);
@@ -136,7 +137,7 @@ static void waiting_counts_as_open(void **state)
     pool_free(pool);
 }
 
-/* Threads take, mark, unmark and hand over at full speed while one collects and frees. */
+/* Threads take, mark, unmark and hand over at full speed while another one collects and frees. */
 static struct probity_pool *shared_pool;
 static uint32_t owners[CHUNKS], takers_left, double_owners;
 
@@ -250,8 +251,8 @@ static void chunks_without_pages_are_added_one_by_one(void **state)
     pool_free(pool);
 }
 
-/* Unmapped pages simulate a full file system: in both cases the kernel reports an error before
- * anything is stored. */
+/* Unmapped pages simulate a full file system: in both cases the kernel fails before anything is
+ * stored. */
 static void a_chunk_without_room_is_left_out_and_tried_again_later(void **state)
 {
     enum { PRESENT = 4 };

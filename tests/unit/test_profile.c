@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_profile.c: cells, rows and PROFILE blocks: decoding returns what was encoded, the newest
- * complete profile counts, and every damage is detected.
+ * complete profile counts, and all damage is detected.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -86,8 +86,8 @@ static void longest_row_has_room(void **state)
     assert_int_equal(bytes[PROBITY_PROFILE_ROW_BYTES_MAX], 0x5a);
 }
 
-/* Rejected if cut anywhere; whichever byte is wrong, nothing outside is read (checked by
- * sanitizers). */
+/* Truncated anywhere, rows are rejected; whichever byte is wrong, nothing outside is read (a
+ * sanitizer checks that). */
 static void damaged_rows_are_refused(void **state)
 {
     static uint8_t bytes[PROBITY_PROFILE_ROW_BYTES_MAX];
@@ -157,7 +157,7 @@ static struct probity_cell *cells_new(void)
     return cells;
 }
 
-/* Writes a profile with one or two rows per part. */
+/* Writes a profile whose parts have one or two rows each. */
 static struct written *write_profile(uint64_t tick)
 {
     struct written *written = calloc(1, sizeof *written);
@@ -219,7 +219,7 @@ static void chunk_of_records_holds_no_cells(void **state)
     (void)state;
     assert_int_equal(probity_cells_get(&header, words, PROBITY_CHUNK_WORDS_MIN, &cells), 0);
     header.state = PROBITY_CHUNK_CELLS;
-    header.used = UINT32_MAX; /* hostile */
+    header.used = UINT32_MAX; /* malicious */
     assert_int_equal(probity_cells_get(&header, words, PROBITY_CHUNK_WORDS_MIN, &cells), 1);
     assert_int_equal(cells.count, 2);
 }
@@ -248,13 +248,13 @@ static void newest_whole_profile_counts(void **state)
     for (uint32_t i = 0; i < first->count; i++)
         add_part(&parts, first, i, 1000 + i);
     assert_int_equal(parts.count, first->count);
-    /* One part is missing: the first profile stays. */
+    /* One part is missing, so the first profile remains valid. */
     for (uint32_t i = 0; i < second->count; i++) {
         if (i != 1)
             add_part(&parts, second, i, 2000 + i);
     }
     assert_int_equal(parts.places[0].offset, 1000);
-    /* Parts of two profiles do not make one. */
+    /* Parts of two different profiles do not make up one. */
     add_part(&parts, second, 0, 3000);
     for (uint32_t i = 1; i < first->count; i++)
         add_part(&parts, first, i, 3000 + i);
@@ -282,8 +282,7 @@ static void make_row(struct make *make, const struct probity_profile_row *row)
     make_block(make, PROBITY_BLOCK_PROFILE, (size_t)(end - payload));
 }
 
-/* What an analysis relies on: the shortest call is no longer than the longest, and each duration is
- * between the two. */
+/* What an analysis relies on: min is at most max, and every duration is between the two. */
 static void expect_order(const struct probity_report_sums *sums)
 {
     const struct probity_hist_values values = {&sums->durations, sums->sum_ns, sums->min_ns,
@@ -310,7 +309,7 @@ static void contradicting_rows_are_put_in_order(void **state)
         uint64_t calls, untimed, min, max;
     } cases[] = {{3, 0, 1000000, 10},
                  {3, 0, UINT64_MAX >> 1, 0},
-                 {3, 0, 7, UINT64_MAX}, /* ticks beyond 2^63 are before 0 */
+                 {3, 0, 7, UINT64_MAX}, /* a tick beyond 2^63 is before tick 0 */
                  {0, 5, 1000000, 10},   /* durations without a call */
                  {UINT64_MAX, 2, 90, 100},
                  {1, 0, 0, 0}};

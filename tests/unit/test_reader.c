@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_reader.c: the output of the reader for traces in every state, block by block.
+ * test_reader.c: what the reader returns for traces in every state, block by block.
  */
 #include "test_reader_make.h"
 
@@ -16,7 +16,7 @@ static struct probity_reader *open_one(const char *path)
     return reader;
 }
 
-/* Returns the next hit and skips events. NULL at the end. */
+/* The next hit, skipping events. NULL at the end. */
 static const struct probity_event *next_hit(struct probity_reader *reader)
 {
     const struct probity_event *event;
@@ -103,7 +103,7 @@ static void equal_ticks_of_one_thread_keep_the_order_of_blocks(void **state)
     unlink(make.path);
 }
 
-/* Each hit is in a random thread; ids are in the order of time. */
+/* Each hit is in a random thread; ids ascend with time. */
 static void many_threads_interleave_in_time_order(void **state)
 {
     enum { THREADS = 9, HITS = 900 };
@@ -226,7 +226,7 @@ static void names_are_in_force_from_their_declaration_on(void **state)
         5);
     make_event(&make, 2, 1000200, PROBITY_EVENT_SITE, site, put_site(site, 4, "parse"));
     make_event(&make, 2, 1000350, PROBITY_EVENT_PROBE_NAME, probe, 7);
-    /* A probe can be renamed; a site keeps the text that was already returned. */
+    /* A probe can be renamed; a site keeps the name already returned. */
     memcpy(probe + 4, "new", 3);
     make_event(&make, 2, 1000450, PROBITY_EVENT_PROBE_NAME, probe, 7);
     make_event(&make, 2, 1000460, PROBITY_EVENT_SITE, site, put_site(site, 4, "other"));
@@ -269,7 +269,7 @@ static void a_time_range_takes_from_and_leaves_to(void **state)
     unlink(make.path);
 }
 
-/* A SYNC is younger than its watermark: records between the two may follow it. */
+/* A SYNC block is younger than its watermark: records in between may follow it. */
 static void what_is_behind_the_watermark_waits_for_what_is_older(void **state)
 {
     const char *path = make.path;
@@ -315,7 +315,7 @@ static void traces_of_one_boot_merge_by_ticks_others_by_wall_time(void **state)
     const char *paths[] = {make.path, other.path};
     struct probity_reader *reader;
     (void)state;
-    make_pair(info.boot, 1000000); /* same boot: the later wall clock does not count */
+    make_pair(info.boot, 1000000); /* same boot: the later wall clock is ignored */
     assert_int_equal(probity_reader_open(paths, 2, NULL, NULL, &reader), 0);
     EXPECT_IDS(reader, 0, 1, 2, 3);
     probity_reader_close(reader);
@@ -327,7 +327,7 @@ static void traces_of_one_boot_merge_by_ticks_others_by_wall_time(void **state)
     unlink(other.path);
 }
 
-/* The second trace's anchors are behind those of the first, within the error of two readings. */
+/* The second trace's anchors lag those of the first, within the error of two readings. */
 static void wall_time_does_not_step_back_between_traces(void **state)
 {
     const struct probity_info info = make_info(NULL);
@@ -350,8 +350,8 @@ static void wall_time_does_not_step_back_between_traces(void **state)
     unlink(other.path);
 }
 
-/* Early records may be written late: their times are computed from the anchors around them, also if
- * only the first time is requested, without a merge. */
+/* Early records may be written late, so their times depend on the anchors on both sides of them,
+ * even if only the first time is requested, without a merge. */
 static void first_time_is_that_of_the_merge(void **state)
 {
     const struct probity_event *event;
@@ -421,7 +421,7 @@ static void without_end_and_spool_a_trace_is_not_complete(void **state)
     unlink(make.path);
 }
 
-/* Far more blocks than are open at once, with records that do not interleave. */
+/* Many more blocks than may be open at once, with records that do not interleave. */
 static void many_blocks_pass_through(void **state)
 {
     uint32_t expected = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_reader_csv.c: CSV lines, byte by byte, and their digits.
+ * test_reader_csv.c: CSV lines and the digits of their numbers, byte by byte.
  */
 #include "test_reader_make.h"
 
@@ -16,7 +16,7 @@ static struct make make;
 
 __extension__ typedef __int128 probity_wide_test;
 
-/* The CSV text of the events. Static: valid until the next call. */
+/* The events as CSV. Static: valid until the next call. */
 static const char *csv_of(const struct probity_csv_layout *layout,
                           const struct probity_event *events, size_t count)
 {
@@ -112,7 +112,7 @@ static void an_unknown_column_is_refused(void **state)
     assert_int_equal(probity_csv_layout_parse("pid,", &layout, &bad), PROBITY_ERROR_ARGUMENT);
 }
 
-/* Names and lines far larger than the buffer. */
+/* Names and lines much longer than the buffer. */
 static void long_names_pass_through_the_buffer(void **state)
 {
     static char name[700000];
@@ -148,7 +148,7 @@ static void a_full_disk_is_an_error(void **state)
     close(file);
 }
 
-/* Writes the CSV to the directory of the trace. */
+/* Writes the CSV next to the trace. */
 static int csv_write_of(const struct stat *trace, const char *csv,
                         char ret_why[PROBITY_CSV_WHY_BYTES])
 {
@@ -221,7 +221,7 @@ static void a_trace_becomes_a_file_whole_or_not_at_all(void **state)
     unlink(make.path);
 }
 
-/* Anyone who may write to the directory can exchange the trace before it is reopened. */
+/* Anyone with write access to the directory can replace the trace before it is reopened. */
 static void a_file_that_took_the_name_of_the_trace_becomes_no_csv(void **state)
 {
     char csv[300], why[PROBITY_CSV_WHY_BYTES];
@@ -263,7 +263,7 @@ static void digits_are_those_of_printf(void **state)
     assert_string_equal(got, "18446744073709551615");
 }
 
-/* Lines between anchors are exact, as by 128-bit division. */
+/* Times between anchors equal those of a 128-bit division. */
 static void lines_are_rounded_down_exactly(void **state)
 {
     struct probity_clockmap map = {.nominal_rate = MAKE_RATE};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_reader_damage.c: files that are cut, overwritten or assembled wrongly. For any bytes, the
- * reader ends, returns only records that existed, and reports that something is missing.
+ * test_reader_damage.c: files that are truncated, overwritten or put together wrongly. Whatever the
+ * bytes, the reader ends, returns only records that existed, and reports that something is missing.
  */
 #include "test_reader_make.h"
 
@@ -32,7 +32,7 @@ static void make_sample(void)
     block_at[block + 1] = make.used;
 }
 
-/* Reads everything; ids must ascend. Returns a set of the ids seen, or an error. */
+/* Reads everything; ids must ascend. Returns the set of ids as bits, or an error. */
 static int read_ids(struct probity_reader **ret_reader)
 {
     const char *path = make.path;
@@ -64,7 +64,7 @@ static void count_fault(void *context, uint64_t offset, const char *text)
     faults++;
 }
 
-/* Whether `check` reports an error in the file or rejects it. */
+/* Whether `check` finds a fault in the file or rejects it. */
 static int check_finds_fault(void)
 {
     struct probity_check_listener listener = {.report = count_fault};
@@ -113,7 +113,7 @@ static void a_file_cut_anywhere_is_read_up_to_the_cut(void **state)
                        : cut >= block_at[4] ? 0x0f : cut >= block_at[2] ? 0x03 : 0;
         assert_int_equal(seen, expected);
         assert_true(is_told(reader));
-        /* It ends within a block and has no other damage. */
+        /* The file ends within a block and has no other damage. */
         size_t last = 7;
         while (block_at[last] > cut)
             last--;
@@ -140,7 +140,7 @@ static void any_changed_byte_is_told(void **state)
             assert_true(at < block_at[1]);
             continue;
         }
-        /* One block of at most two records is lost. */
+        /* A single block of at most two records is lost. */
         assert_true(__builtin_popcount((unsigned)seen) >= 6);
         assert_true(is_told(reader));
         probity_reader_close(reader);
@@ -167,7 +167,7 @@ static void bytes_that_do_not_belong_are_skipped(void **state)
     struct probity_reader *reader;
     (void)state;
     memset(garbage, 'P', sizeof garbage);
-    memcpy(garbage + 40, "PBLK\xff\xff\x00", 7); /* a header whose length points far beyond */
+    memcpy(garbage + 40, "PBLK\xff\xff\x00", 7); /* a header whose length goes far beyond the end */
     memcpy(garbage + 100, "PBLK\x10\x00\x00", 7);
     make_sample();
     put_in_place(block_at[3], 0, garbage, sizeof garbage);
@@ -234,8 +234,8 @@ static void a_block_that_was_there_before_is_passed_over(void **state)
     unlink(make.path);
 }
 
-/* Late blocks are returned in the order of time and skipped at their place in the file: the damaged
- * one must not be mistaken for the other, which would then be returned twice. */
+/* Late blocks are returned in time order, and skipped when their place in the file is reached. If
+ * the damaged one were mistaken for the other, that one would be returned twice. */
 static void a_damaged_late_block_leaves_the_next_one_single(void **state)
 {
     struct probity_reader_options options = {.prescan = 1};
@@ -300,13 +300,13 @@ static void unknown_blocks_and_longer_payloads_are_accepted(void **state)
     unlink(make.path);
 }
 
-/* Bytes with a valid checksum but false contents: lengths in the stream, counts, ticks. */
+/* Valid checksums over false contents: lengths in the stream, counts, ticks. */
 static void check_sees_through_right_checksums(void **state)
 {
     (void)state;
     for (size_t at = 0; at < PROBITY_DATA_FIXED_BYTES + 4; at++) {
         /* Thread, thread id, chunk, words, CPU time, rate, holes and reserved bytes may have any
-         * value; some changes of the flags and the first tick are valid. */
+         * value; so may, in part, the flags and the first tick. */
         if (at < 24 || (at >= 28 && at < 40) || (at >= 48 && at < PROBITY_DATA_FIXED_BYTES))
             continue;
         make_sample();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_reader_make.h: generates small traces and spools for the reader's tests, block by block.
+ * test_reader_make.h: generates small traces and spools for tests of the reader, block by block.
  */
 #ifndef TESTS_UNIT_TEST_READER_MAKE_H
 #define TESTS_UNIT_TEST_READER_MAKE_H
@@ -64,7 +64,7 @@ static inline struct probity_info make_info(const char *spool)
                                 .clock = PROBITY_CLOCK_TSC, .flags = 3, .rate = MAKE_RATE,
                                 .chunk_words = 512, .gap_ticks = 3000};
 
-    uint32_t own = (uint32_t)getpid(); /* spools of concurrent tests differ */
+    uint32_t own = (uint32_t)getpid(); /* one spool per test process */
 
     memset(info.session, 7, sizeof info.session);
     memcpy(info.session + 1, &own, sizeof own);
@@ -172,8 +172,8 @@ struct make_spool {
     void *memory; /* written by make_spool_write() */
 };
 
-/* An unlocked spool in state recording whose process does not exist: dead. It is next to the traces
- * of make_write(). */
+/* A spool in state recording, without a lock, whose process does not exist: dead. It is in the same
+ * directory as the traces of make_write(). */
 static inline void make_spool_start(struct make_spool *spool)
 {
     const char *directory = getenv("TMPDIR");
@@ -249,8 +249,8 @@ static inline void make_spool_write(struct make_spool *spool)
     close(file);
 }
 
-/* Locks the spool as a running program does (F_WRLCK) or a tool that recovers it (F_RDLCK). Closing
- * the descriptor releases the lock. */
+/* Locks the spool as a running program (F_WRLCK) or a recovering tool (F_RDLCK) would. Closing the
+ * descriptor releases the lock. */
 static inline int make_spool_hold(const struct make_spool *spool, short type)
 {
     struct flock lock = {.l_type = type,

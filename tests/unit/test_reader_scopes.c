@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_reader_scopes.c: how the reader decodes functions, formats and scope events, including
- * hostile ones; hits of other sites are unaffected.
+ * test_reader_scopes.c: how the reader decodes functions, formats and scope events, malicious ones
+ * included; hits of other sites are unaffected.
  */
 #include "test_scopes_make.h"
 
@@ -259,8 +259,8 @@ static void the_first_declaration_of_a_number_counts(void **state)
     close_made(reader);
 }
 
-/* The prescan counts hits of sites whatever the file order: the block with the declaration is
- * written after one that uses it. */
+/* The prescan counts hits of sites whatever their order in the file: the declaration is in a later
+ * block than the first use. */
 static void enters_and_leaves_are_no_hits(void **state)
 {
     const struct make_item early[] = {ENTER(100, 4), {.tick = 110, .code = 2 * 9 + 1},

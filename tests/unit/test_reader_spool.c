@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_reader_spool.c: traces of dead programs: what the file lacks is read from the spool, once;
- * and is appended to the file by recover, whatever interrupts it.
+ * test_reader_spool.c: traces of dead programs: what the file lacks is read from the spool, exactly
+ * once, and `recover` appends it to the file, even if interrupted.
  * link-flags: -Wl,--wrap=fsync
  */
 #include "test_reader_make.h"
@@ -18,7 +18,7 @@
 static struct make make;
 static struct make_spool spool;
 
-/* What fsync does: the number of its calls, the error it returns, whether the spool existed. */
+/* The wrapped fsync: calls so far, the error it returns, whether the spool existed. */
 static struct {
     int calls, error, found_spool;
     void (*meanwhile)(void);
@@ -38,8 +38,8 @@ int __wrap_fsync(int file)
     return syncing.error != 0 ? -1 : 0;
 }
 
-/* Trace: chunk 1 of thread 1, words 0 to 1 (ids 0 1), of 4. Spool: chunk 1 with ids 0 to 3, drained
- * as given; chunk 2 of thread 2 with ids 4 to 6. */
+/* Trace: words 0 to 1 (ids 0 and 1) of the 4 in chunk 1 of thread 1. Spool: chunk 1 with ids 0 to
+ * 3, drained as given; chunk 2 of thread 2 with ids 4 to 6. */
 static void make_sample(uint32_t drained)
 {
     make_drained(&make, &spool, "dead");
@@ -65,7 +65,7 @@ static struct probity_reader *open_sample(enum probity_trace_state state)
     return reader;
 }
 
-/* All hits in order: ids 0, 1, 2 ... count - 1. */
+/* Reads all hits in order: ids 0, 1, 2 ... count - 1. */
 static void expect_hits(enum probity_trace_state state, uint32_t count)
 {
     struct probity_reader *reader = open_sample(state);
@@ -154,7 +154,7 @@ static void of_a_held_chunk_only_what_is_in_no_block_is_new(void **state)
     make_sample(2);
     struct probity_chunk_header *chunk = probity_spool_chunk(spool.memory, 0);
     uint64_t *words = probity_spool_words(spool.memory, MAKE_CHUNKS, MAKE_WORDS, 0);
-    /* The writer wrote word 3 although 2 was empty; word 2 was stored later. */
+    /* The writer wrote word 3 while 2 was empty; word 2 was stored later. */
     make_data(&make, (struct probity_data){.thread = 1, .tid = 101, .chunk = 1, .first_word = 3},
               (struct make_hit[]){{1000400, 6, 0}}, 1);
     make_write(&make, "dead");
@@ -185,7 +185,7 @@ static void holes_on_both_sides_of_a_block_are_read(void **state)
     release_sample();
 }
 
-/* Its last word is zero, as is the chunk after it. */
+/* Its last word is zero, and so is the next chunk. */
 static void of_a_live_chunk_the_newest_record_is_whole(void **state)
 {
     const uint64_t tick = 1000900, event[] = {
@@ -300,7 +300,8 @@ static void recover_cuts_the_torn_tail(void **state)
     release_sample();
 }
 
-/* As after a kill of recover itself: the file was cut at any byte, and the spool still exists. */
+/* As after a kill of `recover`: the file may be truncated at any byte, and the spool still
+ * exists. */
 static void recover_may_be_interrupted_anywhere(void **state)
 {
     struct probity_recover_result result;
@@ -373,7 +374,7 @@ static void the_spool_goes_when_its_records_are_on_the_disk(void **state)
     release_sample();
 }
 
-/* A probe that was killed in a held chunk: older than the watermark in the file. */
+/* A probe was killed in a held chunk; its record is older than the watermark in the file. */
 static void recover_tells_what_comes_late(void **state)
 {
     struct probity_recover_result result;
@@ -421,7 +422,7 @@ static void recover_leaves_a_live_spool_alone(void **state)
     release_sample();
 }
 
-/* Writers before 0.2 lock the whole file, and before they do, nothing shows that they run. */
+/* Writers before 0.2 lock the whole file, and until they do, nothing shows that they run. */
 static void a_spool_without_a_lock_is_read_and_never_folded(void **state)
 {
     struct probity_recover_result result;
@@ -436,7 +437,7 @@ static void a_spool_without_a_lock_is_read_and_never_folded(void **state)
     release_sample();
 }
 
-/* Its process id and start time are those of an existing process, but only the lock counts. */
+/* Process id and start time match an existing process, but only the lock counts. */
 static void a_released_lock_is_the_only_sign_of_death(void **state)
 {
     struct probity_recover_result result;
@@ -470,8 +471,8 @@ static void a_spool_that_a_tool_folds_is_left_to_it(void **state)
     release_sample();
 }
 
-/* A program that closed its spool may still hold the lock that shows whether it runs. Then only the
- * drainer's lock keeps two tools apart. */
+/* A program that has closed its spool may still hold the lock that shows that it runs. Then only
+ * the drainer's lock keeps two tools apart. */
 static void a_closed_spool_is_folded_by_one_tool_at_a_time(void **state)
 {
     struct probity_recover_result result;
@@ -492,7 +493,7 @@ static void a_closed_spool_is_folded_by_one_tool_at_a_time(void **state)
     release_sample();
 }
 
-/* The program continues, with its lock, after the disk was full. */
+/* The program runs on after the disk was full, and keeps its lock. */
 static void what_a_program_could_not_write_is_folded_while_it_runs(void **state)
 {
     struct probity_recover_result result;
@@ -544,8 +545,8 @@ static void without_a_spool_recover_changes_nothing(void **state)
 
 static char own_directory[64], moved_directory[80];
 
-/* A process that may rename the directory replaces it with another, with a file of the spool's
- * name.
+/* A process that may rename the directory swaps it for another one, which has a file with the
+ * spool's name.
  */
 static void exchange_directories(void)
 {
@@ -578,7 +579,7 @@ static void a_spool_is_removed_where_it_was_opened(void **state)
     assert_int_equal(rmdir(own_directory) | rmdir(moved_directory), 0);
 }
 
-/* The file is not the spool's own trace: it is a copy, or another file with the same session. */
+/* The file is not the trace of this spool: it is a copy, or another file with the same session. */
 static void a_spool_serves_its_own_trace_only(void **state)
 {
     struct probity_recover_result result;

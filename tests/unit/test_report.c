@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_report.c: sums of calls, their order, what is merged, and the exact output in both formats.
+ * test_report.c: sums of calls, sort orders, merged functions, and the exact output in both
+ * formats.
  */
 #include "test_scopes_make.h"
 
@@ -17,8 +18,8 @@ struct run {
     size_t count;
 };
 
-/* Functions a, b and c with sites 10, 20 and 30; and another a with site 50, as from another file
- * that includes the same header. */
+/* Functions a, b and c with sites 10, 20 and 30, and another a with site 50, as if another file
+ * included the same header. */
 static void start(void)
 {
     make_start(&make);
@@ -117,7 +118,7 @@ static void declarations_of_equal_texts_are_one_function(void **state)
                                       LEAVE(110, 10), ENTER(210, 50), LEAVE(290, 50)};
 
     (void)state;
-    probity_put_u32(again + 4, 20); /* the line of the other */
+    probity_put_u32(again + 4, 20); /* the other a's line */
     start();
     make_items(&make, 1, items, COUNT(items));
     struct run run = run_made("equal", &options);
@@ -164,7 +165,7 @@ static void calls_without_profiling_have_no_times(void **state)
     close_run(&run);
 }
 
-/* Durations 1 to 1000: a rank equals its value. */
+/* Durations 1 to 1000, so that a rank equals its value. */
 static void quantiles_are_right_to_one_in_256(void **state)
 {
     static struct make_item items[2000];
@@ -274,7 +275,7 @@ static char *printed(struct run *run, const struct probity_report_layout *layout
     return text;
 }
 
-/* The text after "trace:" names a file of this run. */
+/* Compares the text except for the file name after "trace:", which varies. */
 static void expect_text(char *text, const char *expected)
 {
     char *trace = strstr(text, "trace: ");
@@ -398,7 +399,7 @@ struct moment {
     uint32_t slot, function;
 };
 
-/* The report of generated events; there is no reader. */
+/* A report on generated events, without a reader. */
 static struct run run_moments(const struct probity_report_options *options,
                               const struct moment *moments, size_t count)
 {
@@ -445,7 +446,7 @@ static void what_is_measured_off_the_cpu_is_wall_less_cpu_time(void **state)
     }
 }
 
-/* Two threads that overlap, one within the other, and one alone. */
+/* Two threads that overlap, one inside the other, and one alone. */
 static void time_in_which_any_thread_was_inside_counts_once(void **state)
 {
     static const struct moment moments[] = {

@@ -18,15 +18,15 @@ struct make_item {
     size_t bytes;
 };
 
-/* Enter and leave of the function whose first site is n, as single words. */
+/* Enter and leave, each a single word, of the function whose first site is n. */
 #define ENTER(at, n) {.tick = (at), .code = 2 * (uint64_t)(n) + 1}
 #define LEAVE(at, n) {.tick = (at), .code = 2 * (uint64_t)(n) + 3}
 #define EVENT(at, what, bytes_, count) \
     {.tick = (at), .kind = (what), .payload = (bytes_), .bytes = (count)}
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* A DATA block of one thread. The thread is on the CPU throughout; its CPU time is 1000 ns more
- * than the wall time since MAKE_START. */
+/* A DATA block of one thread that is always on the CPU; its CPU time is the wall time since
+ * MAKE_START plus 1000 ns. */
 static inline void make_items(struct make *make, uint32_t thread, const struct make_item *items,
                               size_t count)
 {
@@ -61,7 +61,7 @@ static inline uint8_t *make_text(uint8_t *at, const char *text)
     return at + 2 + strlen(text);
 }
 
-/* The payload of a declaration. Returns its size. */
+/* Writes the payload of a declaration. Returns its size. */
 static inline size_t make_function(uint8_t *at, uint32_t site, const char *name, int is_deferred)
 {
     uint8_t *start = at;
@@ -78,7 +78,7 @@ static inline size_t make_function(uint8_t *at, uint32_t site, const char *name,
     return (size_t)(make_text(at, "") - start);
 }
 
-/* Declares a function in a separate block at the very beginning. */
+/* Declares a function in a block before all others. */
 static inline void make_declare(struct make *make, uint32_t thread, uint32_t site, const char *name,
                                 int is_deferred)
 {
@@ -88,7 +88,7 @@ static inline void make_declare(struct make *make, uint32_t thread, uint32_t sit
     make_event(make, thread, MAKE_START, PROBITY_EVENT_FUNCTION, payload, bytes);
 }
 
-/* A SYNC or END block after everything else. */
+/* A SYNC or END block after all others. */
 static inline void make_finish(struct make *make, const char *name)
 {
     make_sync(make, PROBITY_BLOCK_END, make_anchor(MAKE_START + 2000000), MAKE_START + 2000000);

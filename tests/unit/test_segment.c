@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_segment.c: which directories may hold a spool; and creating one follows no other user's
- * links, takes no other user's file and leaves no file if it fails.
+ * test_segment.c: which directories may hold a spool. Creating one follows no other user's links,
+ * takes over no other user's file, and leaves no file if it fails.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -163,7 +163,7 @@ static void a_segment_has_few_pages_and_is_this_users_alone(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
-/* Whether a store to the address causes no page fault. */
+/* Whether storing to the address causes no page fault. */
 static int is_page_there(int pages, const void *address)
 {
     uint64_t entry = 0;
@@ -198,7 +198,7 @@ static void pages_of_a_chunk_are_mapped_before_it_is_used(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
-/* The kind of lock that is on byte 0 of the segment. */
+/* The kind of lock on byte 0 of the segment. */
 static int lock_on(const char *path)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
@@ -210,8 +210,7 @@ static int lock_on(const char *path)
     return lock.l_type;
 }
 
-/* Neither a descriptor nor a thread holds it, and a child that outlives the mapping does not
- * either. */
+/* The lock belongs to no descriptor or thread, and not to a child that outlives the mapping. */
 static void the_mapping_of_segment_0_holds_the_lock(void **state)
 {
     size_t bytes = probity_spool_segment_bytes(header.chunks, header.chunk_words);
@@ -223,7 +222,7 @@ static void the_mapping_of_segment_0_holds_the_lock(void **state)
     (void)state;
     assert_int_equal(probity_segment_make(path, &header, &segment, &unnamed, &present), 0);
     assert_int_equal(((struct probity_spool_header *)segment)->locked, 1);
-    pid_t child = fork(); /* with the descriptor of the unnamed file */
+    pid_t child = fork(); /* inherits the unnamed file's descriptor */
     assert_true(child >= 0);
     if (child == 0) {
         pause();
@@ -256,8 +255,8 @@ static void a_further_segment_has_no_lock(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
-/* In its descriptor table, the lowest free number is that of another file in the program's
- * table. */
+/* The thread has a separate descriptor table, whose lowest free number is in use for another file
+ * in the program's table. */
 static void *make_in_own_table(void *ret_result)
 {
     int lowest, *result = ret_result;
@@ -322,7 +321,7 @@ static void a_segment_is_removed_only_while_the_name_is_its_own(void **state)
     probity_place_close(&place);
 }
 
-/* In a child, because the limit cannot be raised again and the signal would kill the test. */
+/* In a child, because the limit cannot be raised again and SIGXFSZ would kill the test. */
 static void a_limit_of_file_size_is_an_error_and_no_signal(void **state)
 {
     size_t bytes = probity_spool_segment_bytes(header.chunks, header.chunk_words);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_selection.c: rules that select functions, and names in symbols of C++.
+ * test_selection.c: rules that select functions, and the names in C++ symbols.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #include "base/selection.h"
 
-/* Whether a function of 100 bytes in the program "server" is recorded. */
+/* Whether the rules record a function of 100 bytes in the program "server". */
 static int takes(const char *rules, const char *symbol)
 {
     const struct probity_selection_subject subject = {symbol, "server", 100};
@@ -93,7 +93,7 @@ static void patterns_match_whole_names(void **state)
     }
 }
 
-/* A pattern takes time in proportion to its length times that of the name. */
+/* Matching takes time proportional to the length of the pattern times that of the name. */
 static void many_stars_take_no_longer(void **state)
 {
     char rule[512], name[4096];

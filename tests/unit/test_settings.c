@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_settings.c: defaults, options and environment: precedence, limits, and which setting is
- * reported beyond them.
+ * test_settings.c: defaults, options and environment: precedence, limits, and which setting an
+ * error names.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -93,7 +93,7 @@ static void labels(void **state)
     assert_int_equal(probity_settings_read(&options, &settings, &what), 0);
     assert_string_equal(settings.label, "environment");
     assert_false(settings.is_asked_for);
-    /* A program compiled before labels existed. */
+    /* As in a program compiled before labels existed. */
     unsetenv("PROBITY_LABEL");
     options.struct_bytes = offsetof(struct probity_options, label);
     assert_int_equal(probity_settings_read(&options, &settings, &what), 0);
@@ -126,7 +126,7 @@ static void order(void **state)
     unsetenv("PROBITY_ORDER");
 }
 
-/* Empty equals unset. */
+/* An empty variable is the same as an unset one. */
 static void empty_is_unset(void **state)
 {
     (void)state;
@@ -162,7 +162,7 @@ static void refused_text(void **state)
     }
 }
 
-/* The last accepted value, and the first rejected one. */
+/* The last value accepted, and the first one rejected. */
 static void borders(void **state)
 {
     static const struct {
@@ -188,8 +188,7 @@ static void borders(void **state)
     }
 }
 
-/* Rounded up to a power of two, at least a page; at least eight chunks; never more than the total
- * allowed. */
+/* Rounded up to a power of two; at least a page and eight chunks, at most the total allowed. */
 static void sizes(void **state)
 {
     (void)state;
@@ -240,8 +239,7 @@ static void scopes(void **state)
     assert_true(settings.threads_announced);
 }
 
-/* A program that was compiled with fewer options has a shorter struct; memory after it is not
- * read. */
+/* A program compiled with fewer options has a shorter struct; nothing after it is read. */
 static void older_struct(void **state)
 {
     struct probity_options options = {.struct_bytes = offsetof(struct probity_options, profile),
@@ -283,7 +281,7 @@ static void wrong_options(void **state)
     free(path);
 }
 
-/* In a directory with a '%' in its name, which must be doubled in a template. */
+/* In a directory with a '%' in its name, which a template must double. */
 static void directory_is_kept(void **state)
 {
     char directory[] = "/tmp/probity-100%-XXXXXX", expected[128];
@@ -305,7 +303,7 @@ static void directory_is_kept(void **state)
     assert_string_equal(settings.summary, "/there");
     assert_int_equal(chdir("/"), 0);
     rmdir(directory);
-    /* With "/" as the directory; a path that is too long is left unchanged. */
+    /* With "/" as the directory; a path that would become too long is left as it is. */
     memset(settings.out, 'x', sizeof settings.out - 1);
     probity_settings_keep_directory(&settings);
     assert_int_equal(settings.out[0], 'x');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_statistics.c: rank sums against tables and against all permutations; intervals and required
- * numbers of runs against simulation.
+ * test_statistics.c: rank sums against tables and all permutations; intervals and required numbers
+ * of runs against simulation.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -64,7 +64,7 @@ static void the_textbook_agrees(void **state)
     expect_near(shift.estimate, 0.305, 1e-9);
 }
 
-/* Counts over all ways to choose the values of the second sample. */
+/* Counts over all choices of values for the second sample. */
 static void count_choices(const double *values, size_t count, size_t size, double *ret_less,
                           double *ret_greater)
 {
@@ -104,8 +104,8 @@ static void exact_means_all_permutations(void **state)
             test_of(values, count - size, values + count - size, size);
         if (test.is_constant)
             continue;
-        /* The observed choice is the highest bits, which is the greatest number with this many
-         * bits. */
+        /* The observed choice has the highest bits set: no other number with as many bits is
+         * larger. */
         count_choices(values, count, size, &less, &greater);
         expect_near(test.p_less, less, 1e-12);
         expect_near(test.p_greater, greater, 1e-12);
@@ -127,8 +127,8 @@ static void equal_values_are_inconclusive(void **state)
     expect_near(test.p_less, 1, 1e-12);
 }
 
-/* The rank sum of the second sample by counting: the number of smaller values, plus half the equal
- * ones. */
+/* The rank sum of the second sample by counting: for each value, the smaller values plus half the
+ * equal ones. */
 static double statistic_of(const double *values, size_t first_count, size_t count)
 {
     double u = 0;
@@ -140,7 +140,7 @@ static double statistic_of(const double *values, size_t first_count, size_t coun
     return u;
 }
 
-/* Above 20 runs per side: against random permutations. */
+/* Above 20 runs per side, random permutations replace all of them. */
 static void normal_goes_on_where_exact_ends(void **state)
 {
     double values[44];
@@ -167,7 +167,7 @@ static void normal_goes_on_where_exact_ends(void **state)
     }
 }
 
-/* The critical values of the usual tables, two-sided at 5 %: the bound has the next rank. */
+/* The usual tables' critical values, two-sided at 5 %: the bound has the next rank. */
 static void intervals_end_at_the_critical_values(void **state)
 {
     static const struct {

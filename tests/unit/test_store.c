@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_store.c: runs read from a history equal those written, bit by bit; labels, numbers, which
- * run replaces which, and texts that are not UTF-8.
+ * test_store.c: runs read from a history equal those written, bit for bit; labels, numbers, which
+ * run replaces which, and texts in invalid UTF-8.
  */
 #include <float.h>
 #include <math.h>
@@ -174,7 +174,7 @@ static void one_session_is_one_run(void **state)
     run = make_run(1, "own"); /* a truncated copy */
     run.is_complete = 0;
     put(store, run, "cut", PROBITY_STORE_KEPT);
-    run = make_run(1, "own"); /* the program had continued */
+    run = make_run(1, "own"); /* the program had run on */
     run.is_complete = 0;
     run.records++;
     put(store, run, "more", PROBITY_STORE_UPDATED);
@@ -229,7 +229,7 @@ static void nothing_is_made_by_opening(void **state)
     probity_store_close(create()); /* again, unchanged */
 }
 
-/* A read-only history cannot be changed, and the error says so. */
+/* A history opened for reading cannot be changed, and the error says so. */
 static void reading_does_not_write(void **state)
 {
     struct probity_compare_run run = make_run(1, "a");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_stream.c: packs and unpacks streams of random records; truncated streams are rejected or
- * shorter, and damage is found.
+ * shorter, and damage is detected.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +35,7 @@ struct sample {
     size_t bytes;
 };
 
-/* Few or many codes, short or wide; small or huge time steps; CPU changes and events in between. */
+/* Few or many codes, short or wide; tiny or huge time steps; CPU changes and events in between. */
 static struct sample sample_next(uint64_t tick, uint64_t off, unsigned variety)
 {
     uint64_t step = random_next() >> (34 + random_next() % 30);
@@ -46,7 +46,7 @@ static struct sample sample_next(uint64_t tick, uint64_t off, unsigned variety)
         sample.off += random_next() >> (random_next() % 64);
     if (what < 5) {
         sample.kind = 1 + random_next() % 300;
-        sample.kind += sample.kind == PROBITY_EVENT_HIT_PACKED; /* it is unpacked as another */
+        sample.kind += sample.kind == PROBITY_EVENT_HIT_PACKED; /* unpacks as another kind */
         sample.bytes = random_next() % sizeof sample.payload;
         for (size_t i = 0; i < sample.bytes; i++)
             sample.payload[i] = (uint8_t)random_next();
@@ -121,8 +121,8 @@ static void there_and_back(void **state)
         size_t bytes = pack(samples, RECORDS, stream);
         assert_int_equal(unpack(samples, RECORDS, stream, bytes, &got), 0);
         assert_int_equal(got, RECORDS);
-        /* Cut: only whole and correct records are returned. An exact copy lets a sanitizer detect
-         * reads beyond the end. */
+        /* Truncated: only whole, correct records are returned. The copy has the exact size, so that
+         * a sanitizer detects reads beyond the end. */
         for (size_t cut = 0; cut < bytes; cut += 1 + bytes / 300) {
             uint8_t *copy = malloc(cut + 1);
             memcpy(copy, stream, cut);
@@ -142,7 +142,7 @@ static void damage(void **state)
         uint8_t bytes[8];
         size_t count;
     } bad[] = {
-        {{2 << 1 | 1}, 1},                     /* expects a code that the table does not have */
+        {{2 << 1 | 1}, 1},                     /* predicts a code that the table does not have */
         {{1 << 1 | 1, 0 << 1 | 1}, 2},         /* code 0 */
         {{1 << 1 | 1, 15 << 1 | 1}, 2},        /* code 15 */
         {{1 << 1 | 1}, 1},                     /* code missing */
@@ -173,7 +173,7 @@ static void a_tick_beyond_64_bits_is_damage(void **state)
         const uint64_t code = PROBITY_STREAM_CODE_FIRST, step = UINT64_C(1) << 62;
         uint8_t *at = stream;
         for (uint64_t i = 0; i < 5; i++) {
-            int is_short = is_predicted && i > 1; /* the code has followed itself */
+            int is_short = is_predicted && i > 1; /* the code has already followed itself */
             at = probity_varint_put(at, (i > 0 ? step << 1 : 0) | !is_short);
             if (!is_short)
                 at = probity_varint_put(at, code);
@@ -187,7 +187,7 @@ static void a_tick_beyond_64_bits_is_damage(void **state)
     }
 }
 
-/* The largest code, and one more. */
+/* The largest code, and the next one. */
 static void codes_end_where_those_of_probes_end(void **state)
 {
     uint64_t table[PROBITY_STREAM_TABLE];
@@ -205,7 +205,7 @@ static void codes_end_where_those_of_probes_end(void **state)
     }
 }
 
-/* Any bytes: an end or damage, after no more records than bytes. */
+/* Arbitrary bytes give an end or damage, after at most one record per byte. */
 static void noise(void **state)
 {
     (void)state;
@@ -228,7 +228,7 @@ static const uint64_t id_values[] = {0, 1, 77, 1u << 20, UINT64_C(1) << 47, UINT
 
 enum { ID_VALUES = sizeof id_values / sizeof *id_values, ID_CASES = 64 * ID_VALUES * ID_VALUES };
 
-/* All flags, roles, and combinations of ids. Returns the size of the payload. */
+/* All flags, roles, and combinations of ids. Returns the payload's size. */
 static size_t make_hit_with(uint32_t i, uint8_t payload[PROBITY_HIT_WITH_BYTES_MAX])
 {
     uint32_t flags = i % 8 | (i / 8 % 8) << PROBITY_HIT_WITH_ROLE_SHIFT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_table.c: scales of text charts and what is counted in which cell, the charts, and the
- * columns that fit.
+ * test_table.c: scales of text charts and which cell counts a value; the charts; the columns that
+ * fit.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ static void scales_are_as_fine_as_fits(void **state)
         {64, 1023, 2, 1, 64, 80, 1024},
         {100, 100, 3, 1, 96, 104, 384},
         {1024, 65535, 1, 1, 1024, 1536, 262144},
-        /* One power more than there are cells: two per cell. */
+        /* One power of two more than there are cells, so two per cell. */
         {1, 65536, 0, 2, 1, 4, UINT64_C(1) << 32},
         {1, 65535, 0, 1, 1, 2, 65536},
         {0, 0, 3, 1, 0, 1, 16},
@@ -48,8 +48,8 @@ static void scales_are_as_fine_as_fits(void **state)
     }
 }
 
-/* Each value is in the cell whose bounds contain it, and all are counted: compared with a count by
- * bounds alone. */
+/* Each value is in the cell whose bounds contain it, and all values are counted: compared with a
+ * count that uses the bounds alone. */
 static void each_value_is_in_its_cell(void **state)
 {
     uint64_t random = 88172645463325252u;

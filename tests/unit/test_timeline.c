@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_timeline.c: the positions of calls and marks, what a span budget merges and must not lose,
- * what a second pass finds, deferred scopes, the slowest calls, and columns.
+ * test_timeline.c: where calls and marks are, what a span budget may merge and must not lose, what
+ * a second pass refines, deferred scopes, the slowest calls, and columns.
  */
 #include "test_scopes_make.h"
 
@@ -25,7 +25,7 @@ static void start(void)
     make_declare(&make, 1, 40, "d", 1);
 }
 
-/* Adds all generated events. Returns the reader, which owns the texts of the time line. */
+/* Adds all generated events. Returns the reader, which owns the texts that the timeline uses. */
 static struct probity_reader *put_made(struct probity_timeline *timeline)
 {
     const char *path = make.path;
@@ -147,7 +147,7 @@ static void hits_are_moments(void **state)
 
 enum { CALLS = 1000, SPANS = 64 };
 
-/* Calls of b that take 10 ns, every 100 ns, and one of a that takes 40 us. */
+/* Calls of b that take 10 ns each, every 100 ns, and a call of a that takes 40 us. */
 static void make_many(struct make_item *items)
 {
     for (int i = 0; i < CALLS; i++) {
@@ -189,7 +189,7 @@ static void a_budget_loses_no_call_and_no_long_one(void **state)
     close_run(&run);
 }
 
-/* Those in a stretch are separate spans, as if there were no budget; elsewhere none is lost. */
+/* Calls in a stretch are separate spans, as if there were no budget; elsewhere none is lost. */
 static void expect_closer(const struct run *run, const struct run *all)
 {
     const struct probity_timeline_lane *lane = &thread_at(run, 0)->calls[0];
@@ -255,8 +255,7 @@ static void a_closer_look_finds_each_call_of_some_stretches(void **state)
     probity_reader_close(again);
 }
 
-/* If a second pass sees less, for example in a ring that was still being written, it replaces
- * nothing. */
+/* If the second pass sees less, as in a ring that was still being written, it replaces nothing. */
 static void a_closer_look_at_less_loses_nothing(void **state)
 {
     static struct make_item items[2 * CALLS + 2];
@@ -283,7 +282,7 @@ static void a_closer_look_at_less_loses_nothing(void **state)
         calls += lane->spans[i].count;
     assert_int_equal(calls, CALLS + 1);
     assert_int_equal(probity_timeline_facts(run.timeline).calls, before.calls);
-    /* The first two calls are gone: their stretch has changed. */
+    /* The first two calls are gone, so their stretch has changed. */
     const struct probity_timeline_stretch *stretches =
         probity_timeline_stretches(run.timeline, &count);
     for (size_t i = 0; i < count; i++)
@@ -320,7 +319,7 @@ static void the_slowest_calls_are_kept(void **state)
 
     (void)state;
     make_many(items);
-    /* The calls 100, 300 and 200 of b take 35, 30 and 20 ns. */
+    /* Calls 100, 300 and 200 of b take 35, 30 and 20 ns. */
     items[201].tick += 50;
     items[601].tick += 40;
     items[401].tick += 20;
@@ -361,7 +360,7 @@ static void calls_outside_the_range_are_not_there(void **state)
     close_run(&run);
 }
 
-/* Calls in progress when the range begins are shown from its beginning, and are not counted. */
+/* Calls in progress when the range begins are shown from its beginning, but not counted. */
 static void calls_around_the_range_are_there_where_wanted(void **state)
 {
     (void)state;
@@ -386,7 +385,7 @@ static void calls_around_the_range_are_there_where_wanted(void **state)
     close_run(&run);
 }
 
-/* Columns of 50 ns. */
+/* Columns of 50 ns each. */
 static void columns_are_named_after_what_took_most(void **state)
 {
     enum { COLUMNS = 21 };
@@ -413,7 +412,7 @@ static void columns_are_named_after_what_took_most(void **state)
     close_run(&run);
 }
 
-/* One letter per column, '.' outside functions, ' ' before the thread has begun. */
+/* One letter per column; '.' outside functions, ' ' before the thread begins. */
 static void expect_columns(const struct run *run, size_t index, const char *expected)
 {
     struct probity_timeline_cell cells[100];
@@ -452,7 +451,7 @@ static void a_window_shows_what_runs_in_it(void **state)
     struct run run = run_made("timeline_whole", NULL);
     uint64_t first_ns = probity_timeline_facts(run.timeline).first_ns;
     close_run(&run);
-    /* No records in the window: the open functions continue. */
+    /* A window without records: the functions open at the time fill it. */
     run = run_in_window(first_ns + 300, first_ns + 400);
     expect_lanes(&run, 0, " | a@0-100 | c@0-100 | b@0-100");
     expect_columns(&run, 0, "bbbbbbbbbb");
@@ -478,7 +477,7 @@ static void a_window_shows_what_runs_in_it(void **state)
     close_run(&run);
 }
 
-/* However short the window is. */
+/* However short the window. */
 static void a_column_is_at_least_a_nanosecond(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_tree.c: paths and their times, what deferred scopes adopt, limits, views; elapsed time over
- * threads; threads; and the exact output.
+ * test_tree.c: paths and their times, the calls that deferred scopes adopt, limits, views, elapsed
+ * time over threads, threads, and the exact output.
  */
 #include "test_scopes_make.h"
 
@@ -81,7 +81,7 @@ static struct probity_tree_answer answer_of(const struct run *run)
                                         probity_tree_lost(run->tree), 0, 0};
 }
 
-/* The tree as folded stacks: the `key` of each path. */
+/* The tree as folded stacks, with the `key` of each path. */
 static void expect_folded(const struct run *run, enum probity_tree_key key, const char *expected)
 {
     const struct probity_tree_answer answer = answer_of(run);
@@ -167,7 +167,7 @@ static void threads_have_trees_on_request(void **state)
     close_run(&run);
 }
 
-/* Thread 101 of process 77, of process 78, and of another process 77. */
+/* Thread 101 in process 77, in process 78, and in another process 77. */
 static void threads_of_other_processes_have_other_stacks(void **state)
 {
     const struct probity_tree_options options = {.by_thread = 1};
@@ -212,7 +212,8 @@ static void direct_recursion_folds_on_request(void **state)
     close_run(&run);
 }
 
-/* d began at 200 according to its checkpoint at 800: it made the later calls of b, including c. */
+/* d began at 200, as its checkpoint at 800 says, so it made the later calls of b, and c below
+ * them. */
 static void a_deferred_scope_adopts_what_it_called(void **state)
 {
     uint8_t reached[16];
@@ -328,7 +329,8 @@ static void elapsed_time_is_that_of_any_thread(void **state)
     close_run(&run);
 }
 
-/* A pause is in no time of the function or its caller; a callee in the pause has its own time. */
+/* A pause counts neither for the function nor for its caller; a call made in the pause counts for
+ * itself. */
 static void pauses_are_not_elapsed(void **state)
 {
     const struct make_item one[] = {
@@ -425,7 +427,7 @@ static void expect_text(char *text, const char *expected)
     free(text);
 }
 
-/* Compares the text after the part that names the trace, which varies by run. */
+/* Compares the text after the name of the trace, which varies. */
 static void expect_json(char *text, const char *expected)
 {
     const char *rest = strstr(text, "\"repairs\"");

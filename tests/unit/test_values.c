@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_values.c: values of every type as text, and hostile bytes in their place.
+ * test_values.c: values of every type as text, and malicious bytes in their place.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,8 +16,8 @@
 #include "print/text.h"
 #include "print/values.h"
 
-/* The text of one value whose bytes are a separate allocation of exactly `bytes`, so that a
- * sanitizer detects every read beyond them. Static: valid until the next call. */
+/* The text of one value. Its bytes are an allocation of exactly `bytes`, so that a sanitizer
+ * detects any read beyond them. Static: valid until the next call. */
 static const char *shown(uint32_t type, const char *source, enum probity_value_style style,
                          const void *bytes, size_t count)
 {
@@ -163,7 +163,7 @@ static void strings_are_quoted_and_escaped(void **state)
                         "\"a\xe2\x82\xac\"");
 }
 
-/* A log must not contain terminal escapes or turn one line into two. */
+/* No value can put terminal escapes into a log or turn one line into two. */
 static void nothing_leaves_its_line(void **state)
 {
     (void)state;
@@ -248,7 +248,7 @@ static void values_that_are_cut_are_said_to_be(void **state)
     assert_string_equal(shown(UINT32_MAX, "x", PROBITY_VALUE_RAW, zeros, 8), "(cut)");
 }
 
-/* Whatever the bytes are, decoding stays within them and the text is one safe line. */
+/* Whatever the bytes, decoding stays within them, and the text is one safe line. */
 static void random_bytes_are_shown_safely(void **state)
 {
     struct probity_format_value values[8];
@@ -275,7 +275,7 @@ static void random_bytes_are_shown_safely(void **state)
             assert_true(end < text + PROBITY_VALUE_TEXT_MAX);
             for (char *at = text; at < end; at++)
                 assert_true(((unsigned char)*at >= 0x20 && *at != 0x7f) || *at == '\t');
-            /* A smaller buffer gets a prefix of the same text. */
+            /* A smaller buffer gets a prefix of the text. */
             char small[16];
             char *cut = probity_value_put(small, small + sizeof small, &view, style);
             assert_true(cut <= small + sizeof small);
@@ -284,7 +284,8 @@ static void random_bytes_are_shown_safely(void **state)
     }
 }
 
-/* Truncated, overlong, surrogates, beyond the last character, and bytes that begin no character. */
+/* Truncated, overlong, surrogates, beyond the last code point, and bytes that cannot start a
+ * character. */
 static void bytes_that_are_no_character_are_escaped(void **state)
 {
     static const struct {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_view_stream.c: the page of `view` gets exactly the bytes that were written, however many
- * there are.
+ * test_view_stream.c: the page of `view` gets exactly the bytes that were written, however many.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +19,8 @@ enum { BYTES_MAX = 400 };
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/* Whole groups of four; the last may end in one or two '='. Returns the number of bytes. */
+/* Whole groups of four characters; the last one may end in one or two '='. Returns the number of
+ * bytes. */
 static size_t decode(const char *text, size_t length, uint8_t *ret_bytes)
 {
     size_t padding = 0, count = 0;
