@@ -15,17 +15,17 @@
 
 enum { RECENT = 64 }; /* a power of two */
 
-/* A pair of probes: of all threads, or of one. */
+/* A pair of probes, for all threads or for one. */
 struct pair_item {
     struct probity_link link;
     struct probity_blocks_pair pair;
     struct probe_item *from, *to;
-    struct pair_item *first; /* of all threads: the rows of its threads, newest first; */
-    struct pair_item *other; /* of a thread: the next row */
+    struct pair_item *first; /* for all threads: its rows by thread, newest first; */
+    struct pair_item *other; /* for one thread: the next row */
     size_t rows;
 };
 
-/* Number of hits of a probe that were followed by another hit on one thread. */
+/* How often another hit followed a hit of a probe in one thread. */
 struct followed_item {
     struct probity_link link;
     const struct probe_item *from;
@@ -39,11 +39,11 @@ struct probe_item {
     int has_role;
     unsigned role;
     uint64_t followed; /* hits that were followed by another */
-    struct pair_item *recent[RECENT]; /* cache of pairs from here, by place of the second probe */
+    struct pair_item *recent[RECENT]; /* cache of pairs from here, by second probe */
 };
 
 struct last_hit {
-    struct probe_item *probe; /* NULL: none yet */
+    struct probe_item *probe; /* NULL before the first hit */
     uint64_t wall_ns, cpu_ns;
     uint32_t is_cpu_known, thread_slot;
 };
@@ -54,13 +54,13 @@ struct probity_blocks {
     struct last_hit *last; /* by thread slot */
     struct probity_inflight ways; /* by correlation */
     uint32_t last_count;
-    size_t pair_count; /* not counting pairs of single threads */
+    size_t pair_count; /* excludes pairs of single threads */
     const struct probity_blocks_pair **sorted;
     struct probity_probes probes;
     struct probity_hashtable pairs, followed; /* followed: by thread */
 };
 
-/* A probe may be named after its first hits, and the name may give it another role. */
+/* A probe may get its name after its first hits, and the name may change its role. */
 static __attribute__((noinline)) void set_role(const struct probity_blocks *blocks,
                                                struct probe_item *item,
                                                const struct probity_event *event)
@@ -85,7 +85,7 @@ static inline struct probe_item *probe_of(struct probity_blocks *blocks,
 /* ---- Pairs -------------------------------------------------------------------------------------
  */
 
-/* Finds or adds a pair. thread: NULL: all threads. NULL if out of memory. */
+/* Finds or adds a pair; NULL if out of memory. thread NULL: for all threads. */
 static struct pair_item *pair_at(struct probity_blocks *blocks, struct probe_item *from,
                                  struct probe_item *to, const struct probity_thread_label *thread)
 {
@@ -159,7 +159,7 @@ static struct last_hit *grow_last(struct probity_blocks *blocks, uint32_t slot)
     return last;
 }
 
-/* If CLOCK_REALTIME was set back in between, the block takes no time. */
+/* If CLOCK_REALTIME was set back in between, the block counts as 0. */
 static inline uint64_t wall_of(const struct last_hit *last, const struct probity_event *event)
 {
     return event->wall_ns > last->wall_ns ? event->wall_ns - last->wall_ns : 0;
@@ -170,7 +170,7 @@ static inline uint64_t cpu_of(const struct last_hit *last, const struct probity_
     return event->cpu_ns > last->cpu_ns ? event->cpu_ns - last->cpu_ns : 0;
 }
 
-/* Inserts a block in order among the slowest: of equal ones the first stays first. */
+/* Inserts a block among the slowest, in order; among equal ones, the earlier stays first. */
 static __attribute__((noinline)) int keep_instance(struct probity_blocks *blocks,
                                                    struct probity_blocks_pair *pair,
                                                    const struct last_hit *last,
@@ -243,8 +243,7 @@ static __attribute__((noinline)) int add_to_thread(struct probity_blocks *blocks
     return add_block(blocks, &item->pair, last, event);
 }
 
-/* Counts that a hit of `from` was followed by another one, which ends a block or begins a new
- * one. */
+/* Counts that another hit, which ends a block or begins a new one, followed a hit of `from`. */
 static inline int count_followed(struct probity_blocks *blocks, struct probe_item *from,
                                  const struct probity_event *event)
 {
@@ -276,7 +275,7 @@ static inline int end_block(struct probity_blocks *blocks, const struct last_hit
     return error;
 }
 
-/* last: the hit that may have begun a block; updated to the next one that does. */
+/* last: the hit that may have begun a block; set to the next one that does. */
 static inline int put_hit(struct probity_blocks *blocks, struct last_hit *last,
                           const struct probity_event *event)
 {
@@ -322,7 +321,7 @@ static __attribute__((noinline)) int put_step(struct probity_blocks *blocks,
     return error;
 }
 
-/* A block that began before records were lost does not end with a hit after them. */
+/* A block does not span lost records. */
 static int put_other(struct probity_blocks *blocks, const struct probity_event *event)
 {
     if (event->kind == PROBITY_EVENT_THREAD_NAME)
@@ -376,7 +375,7 @@ static int compare_items(const void *left, const void *right)
     return of_a->thread < of_b->thread ? -1 : of_a->thread > of_b->thread;
 }
 
-/* Returns the pairs in order in a new array; `items` is freed. NULL if out of memory. */
+/* Returns a new array with the sorted pairs and frees `items`. NULL if out of memory. */
 static const struct probity_blocks_pair **sorted_of(struct sort_item *items, size_t count)
 {
     const struct probity_blocks_pair **sorted = calloc(count + 1, sizeof *sorted);
@@ -389,7 +388,7 @@ static const struct probity_blocks_pair **sorted_of(struct sort_item *items, siz
     return sorted;
 }
 
-/* Sorts the rows of a pair of all threads. */
+/* Sorts the rows by thread of a pair. */
 static int sort_rows(struct probity_blocks *blocks, struct pair_item *item,
                      enum probity_blocks_key key)
 {

@@ -19,23 +19,23 @@
 /* One block. */
 struct probity_blocks_instance {
     const struct probity_thread_label *thread;
-    uint64_t at_ns; /* CLOCK_REALTIME: when it began */
+    uint64_t at_ns; /* CLOCK_REALTIME at its beginning */
     uint64_t wall_ns, cpu_ns;
-    uint64_t value_ns; /* what is measured: wall, CPU or off-CPU time */
+    uint64_t value_ns; /* the measure: wall, CPU or off-CPU time */
     int is_cpu_known;
 };
 
-/* All blocks from one probe to another. Extremes and durations are of the measured time. */
+/* All blocks from one probe to another. Minimum, maximum and durations are of the measure. */
 struct probity_blocks_pair {
     const struct probity_probe *from, *to;
-    const struct probity_thread_label *thread; /* NULL: of all threads */
+    const struct probity_thread_label *thread; /* NULL: all threads */
     uint64_t calls, wall_ns;
-    uint64_t cpu_calls, cpu_ns, cpu_wall_ns; /* of blocks with known CPU time */
+    uint64_t cpu_calls, cpu_ns, cpu_wall_ns; /* blocks with known CPU time */
     uint64_t sum_ns, min_ns, max_ns;
     struct probity_histogram durations;
-    struct probity_blocks_instance *slowest; /* by measured time, the slowest first */
+    struct probity_blocks_instance *slowest; /* by the measure, slowest first */
     size_t slowest_count;
-    /* Set by sort: hits of the first probe that were followed by any other hit; rows by thread. */
+    /* Set by sort: how often any hit followed a hit of the first probe; rows by thread. */
     uint64_t followed;
     const struct probity_blocks_pair *const *rows;
     size_t row_count;
@@ -43,21 +43,21 @@ struct probity_blocks_pair {
 
 enum probity_blocks_measure {
     PROBITY_BLOCKS_MEASURE_WALL,
-    PROBITY_BLOCKS_MEASURE_CPU, /* blocks with unknown CPU time are not measured */
-    PROBITY_BLOCKS_MEASURE_OFF  /* wall less CPU time; unknown as above */
+    PROBITY_BLOCKS_MEASURE_CPU, /* omits blocks with unknown CPU time */
+    PROBITY_BLOCKS_MEASURE_OFF  /* wall minus CPU time; omits as above */
 };
 
-/* Effect of a hit on blocks. */
+/* What a hit does to blocks. */
 enum { PROBITY_BLOCKS_BEGINS = 1, PROBITY_BLOCKS_ENDS = 2 };
 
 struct probity_blocks_options {
     uint64_t from_ns, to_ns; /* only hits in [from, to) of CLOCK_REALTIME; both 0: all */
     enum probity_blocks_measure measure;
     int by_thread;
-    int by_correlation; /* pair hits of one correlation id, not of one thread */
+    int by_correlation; /* pair hits by correlation id, not by thread */
     size_t slowest; /* number of instances to keep for each pair; 0: one */
     /* Returns which of BEGINS and ENDS apply to hits of the event's probe. Called once for each
-     * probe, and again when the probe gets a name. NULL: each hit does both. */
+     * probe, and again when the probe gets a name. NULL: every hit does both. */
     unsigned (*role)(void *context, const struct probity_event *event);
     void *context;
 };
@@ -68,20 +68,20 @@ struct probity_blocks;
 int probity_blocks_open(const struct probity_blocks_options *options,
                         struct probity_blocks **ret_blocks);
 
-/* Takes the next event in time order. A block extends from a hit that begins blocks to the next hit
- * of the same thread that ends them; another beginning hit in between restarts it. If the caller
- * leaves out hits, the blocks around them become longer. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Takes the next event in time order. A block extends from a hit that begins blocks to the thread's
+ * next hit that ends them; another beginning in between restarts it. If the caller leaves out hits,
+ * the blocks around them become longer. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_blocks_put(struct probity_blocks *blocks, const struct probity_event *event);
 
-/* Number of ids evicted, by correlation: their flows are split in two or more. */
+/* Number of ids evicted (by correlation): each one's flow is split in two or more. */
 uint64_t probity_blocks_forgotten(const struct probity_blocks *blocks);
 
 enum probity_blocks_key {
-    PROBITY_BLOCKS_TOTAL, /* wall time; largest first, as for all keys but names */
+    PROBITY_BLOCKS_TOTAL, /* wall time; all keys but names sort largest first */
     PROBITY_BLOCKS_CALLS,
-    PROBITY_BLOCKS_PROBABILITY, /* that the second probe follows the first, in millionths */
+    PROBITY_BLOCKS_PROBABILITY, /* of the second probe following the first, in millionths */
     PROBITY_BLOCKS_CPU,
-    PROBITY_BLOCKS_OFF, /* wall less CPU time */
+    PROBITY_BLOCKS_OFF, /* wall minus CPU time */
     PROBITY_BLOCKS_MIN,
     PROBITY_BLOCKS_MEAN,
     PROBITY_BLOCKS_P50,
@@ -92,18 +92,18 @@ enum probity_blocks_key {
     PROBITY_BLOCKS_KEYS
 };
 
-/* PROBITY_BLOCKS_KEYS if there is none of this name. */
+/* PROBITY_BLOCKS_KEYS if the name is unknown. */
 enum probity_blocks_key probity_blocks_key_parse(const char *name);
 
 /* Times are ns. Percentiles are exact to 1/256 and lie between the minimum and the maximum. */
 uint64_t probity_blocks_value(const struct probity_blocks_pair *pair, enum probity_blocks_key key);
 
-/* "3 -> 9", or "3 (taken) -> 9 (done)" with the names of numbered probes. malloc'ed; NULL if out of
+/* "3 -> 9", or "3 (taken) -> 9 (done)" if numbered probes have names. malloc'ed; NULL if out of
  * memory. */
 char *probity_blocks_pair_name(const struct probity_blocks_pair *pair, int with_names);
 
-/* After the last put: sorts all pairs, and the rows of each. Valid until close; NULL if out of
- * memory. */
+/* After the last put: sorts all pairs, and each one's rows by thread. Valid until close; NULL if
+ * out of memory. */
 const struct probity_blocks_pair *const *probity_blocks_sort(struct probity_blocks *blocks,
                                                              enum probity_blocks_key key,
                                                              size_t *ret_count);

@@ -11,7 +11,7 @@
 #include "cli/probe_range.h"
 #include "cli/query.h"
 
-/* Each block stores that many instances. */
+/* Each block stores this many instances. */
 enum { SLOWEST_MAX = 1000 };
 
 struct blocks_call {

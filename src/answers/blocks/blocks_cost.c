@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * blocks_cost.c: with several traces, the cost of a hit is taken from any one of them.
+ * blocks_cost.c: with several traces, the cost of a hit is taken from any of them.
  */
 #include "answers/blocks/blocks_cost.h"
 
-/* Number of blocks whose time may include a reading of the CPU clock: those not shorter than a gap.
- * All of them if the durations are not of wall time. */
+/* Number of blocks long enough, at least a gap, to include a reading of the CPU clock. All blocks
+ * if the durations are not wall times. */
 static uint64_t long_blocks(const struct probity_blocks_pair *pair, uint64_t gap_ns)
 {
     struct probity_histogram_bucket bucket;

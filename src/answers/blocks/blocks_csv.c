@@ -20,7 +20,7 @@ static void put_probes(FILE *stream, const struct probity_blocks_pair *pair)
     probity_report_csv_field(stream, pair->to->name != NULL ? pair->to->name : "");
 }
 
-/* A site may be named "3", the same as probe 3. */
+/* The kind distinguishes a site named "3" from probe 3. */
 static void put_kinds(FILE *stream, const struct probity_blocks_pair *pair)
 {
     fprintf(stream, ",%d,%d\n", pair->from->is_site != 0, pair->to->is_site != 0);

@@ -7,9 +7,9 @@
 
 #include "answers/blocks/blocks_text.h"
 
-/* A header line, then one line for each block, followed by those of its threads; or, if the slowest
- * are shown, one line for each instance. Times are ns; start times of instances are of
- * CLOCK_REALTIME; unknown values are empty. Write errors stay in the stream. */
+/* A header line, then one line for each block, followed by its rows by thread; or, if the slowest
+ * are shown, one line for each instance. Times are ns; instances start in CLOCK_REALTIME; unknown
+ * values are empty. The caller checks the stream for errors. */
 void probity_blocks_csv(FILE *stream, const struct probity_blocks_answer *answer);
 
 #endif

@@ -10,7 +10,7 @@
 #include "answers/report/report_json.h"
 #include "probity.h"
 
-/* The number of a probe is also written as text, because a site may be named "1". */
+/* A probe's number is also written as text, like the name of a site, which may be "1". */
 static int put_probe(FILE *stream, const char *what, const struct probity_probe *probe)
 {
     fprintf(stream, "\"%s\": ", what);

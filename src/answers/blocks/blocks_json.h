@@ -7,8 +7,8 @@
 
 #include "answers/blocks/blocks_text.h"
 
-/* One object: the traces, and the blocks in order. Times are ns; start times of the slowest are
- * of CLOCK_REALTIME; unknown values are null. Returns 0, PROBITY_ERROR_MEMORY or
+/* One object: the traces, and the blocks in order. Times are ns; the slowest instances start in
+ * CLOCK_REALTIME; unknown values are null. Returns 0, PROBITY_ERROR_MEMORY or
  * PROBITY_ERROR_WRITE. */
 int probity_blocks_json(FILE *stream, const struct probity_blocks_answer *answer);
 

@@ -16,7 +16,7 @@ enum what {
     CALLS, SHARE, WALL, CORRECTED, ERROR, CPU, OFF, MIN, MEAN, P50, P90, P99, MAX, COLUMNS
 };
 
-/* what: title of the key's time column. */
+/* what: the title of the time column, from the sort key. */
 static const struct probity_table_column usual_columns[COLUMNS] = {
     [CALLS] = {.width = 10, .title = "calls"},
     [SHARE] = {.width = 8, .title = "share"},
@@ -30,7 +30,7 @@ static const struct probity_table_column usual_columns[COLUMNS] = {
     [P99] = {.width = 9, .rank = 3, .title = "p99", .what = PROBITY_BLOCKS_P99},
     [MAX] = {.width = 9, .rank = 5, .title = "max", .what = PROBITY_BLOCKS_MAX}};
 
-/* A table being written. */
+/* A table while it is written. */
 struct table {
     FILE *stream;
     const struct probity_blocks_layout *layout;
@@ -107,7 +107,8 @@ static void put_times(const struct table *table, const struct probity_blocks_pai
                  column >= MIN || pair->cpu_calls > 0);
 }
 
-/* Start time of an instance in seconds since recording started, as --since and the log have it. */
+/* When an instance started, in seconds since recording started, as --since and the log count
+ * them. */
 static void put_instance(const struct table *table, const struct probity_blocks_instance *instance)
 {
     FILE *stream = table->stream;

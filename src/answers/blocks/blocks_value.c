@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * blocks_value.c: keys to sort and show blocks by.
+ * blocks_value.c: the keys by which blocks are sorted and shown.
  */
 #include <stdio.h>
 #include <stdlib.h>

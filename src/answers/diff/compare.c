@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * compare.c: collects the values of each run for each function and block. A function is matched by
- * properties that survive changes and builds elsewhere: name, signature, file without its
- * directory; not by line. A block is matched by the numbers of its probes or the names of sites.
+ * compare.c: collects the values of every run by function and block. Functions are matched by what
+ * survives a change or a build elsewhere: name, signature, and file without its directory, but not
+ * line. Blocks are matched by the numbers of their probes, or the names of sites.
  */
 #include "answers/diff/compare_set.h"
 
@@ -73,7 +73,7 @@ static int reserve_rows(struct probity_compare *compare)
     return 0;
 }
 
-/* Finds or adds a row; a new row takes over the item's texts. NULL if out of memory. */
+/* Finds or adds a row, which takes over the item's texts. NULL if out of memory. */
 static struct probity_compare_row *row_of(struct probity_compare *compare,
                                           struct probity_compare_item *item)
 {
@@ -97,7 +97,7 @@ static struct probity_compare_row *row_of(struct probity_compare *compare,
     return row;
 }
 
-/* Until finish, result->runs is the number of runs that there is room for. */
+/* Until finish, result->runs is the allocated number of runs. */
 int probity_compare_reserve(struct probity_compare_result *result, int side, size_t runs)
 {
     if (result->runs[side] >= runs)
@@ -180,7 +180,7 @@ const struct probity_compare_run *probity_compare_twin(const struct probity_comp
     return NULL;
 }
 
-/* ---- The end -----------------------------------------------------------------------------------
+/* ---- Finishing ---------------------------------------------------------------------------------
  */
 
 int probity_compare_is_like(const struct probity_compare_row *row, const char *pattern)
@@ -234,8 +234,8 @@ static int collect_rows(struct probity_compare *compare)
     return 0;
 }
 
-/* Finds the first run of `other` that differs from the first run of `side`; unknown values are
- * skipped. */
+/* Finds the first run of `other` that differs from the first run of `side`; skips unknown
+ * values. */
 static void find_difference(struct probity_compare *compare, int what, int side, int other)
 {
     const struct probity_compare_run *first = NULL, *found = NULL;
@@ -315,7 +315,7 @@ size_t probity_compare_least_runs(const struct probity_compare *compare)
     return probity_runs_least(1 - compare->options.confidence);
 }
 
-/* One-sided: half the p value of a two-sided test. */
+/* One-sided, so half the p-value of a two-sided test. */
 size_t probity_compare_limit_runs(const struct probity_compare *compare)
 {
     double tests = (double)(compare->limit_tests > 0 ? compare->limit_tests : 1);

@@ -26,18 +26,18 @@ enum probity_compare_verdict {
     PROBITY_COMPARE_ADDED    /* in no run of the base side */
 };
 
-/* "inconclusive", "same", "faster", ...; for calls "fewer" and "more". */
+/* "inconclusive", "same", "faster", ..., or for calls "fewer" and "more". */
 const char *probity_compare_verdict_name(enum probity_compare_verdict verdict,
                                          enum probity_compare_statistic statistic);
 
-/* One statistic of one row. Ratios are new divided by base. */
+/* One statistic of one row. Ratios are new over base. */
 struct probity_compare_result {
     double *values[PROBITY_COMPARE_SIDES]; /* by run; NAN if the run has no value */
     size_t runs[PROBITY_COMPARE_SIDES];    /* number of runs with a value */
-    double median[PROBITY_COMPARE_SIDES];  /* over runs; NAN if there are none */
+    double median[PROBITY_COMPARE_SIDES];  /* over the runs; NAN if there are none */
     double ratio, low, high;               /* ratio: NAN if a side has no run */
     int has_interval;
-    int is_tested;     /* 0: all runs are equal, or the test was not requested */
+    int is_tested;     /* 0: all runs are equal, or no test was requested */
     double p;          /* of the two-sided rank-sum test */
     double p_adjusted; /* adjusted for the number of tests */
     size_t runs_needed;
@@ -45,19 +45,19 @@ struct probity_compare_result {
 };
 
 struct probity_compare_row {
-    struct probity_compare_item item; /* as in the newest run; its values are not used */
-    double quantile_error; /* maximum relative error of the ratios of medians and of p99 */
+    struct probity_compare_item item; /* as in the newest run, without its values */
+    double quantile_error; /* maximum relative error of ratios of medians and p99 */
     struct probity_compare_result results[PROBITY_COMPARE_STATISTICS];
-    uint32_t exceeds;  /* bit i: exceeds limit i significantly */
+    uint32_t exceeds;  /* bit i: limit i is exceeded significantly */
 };
 
-/* A limit that the change of matching rows must not exceed. */
+/* A limit on the change of all matching rows. */
 struct probity_compare_limit {
     int is_of_kind;           /* 0: rows of both kinds */
     enum probity_compare_kind kind;
     const char *pattern;      /* only rows that match it; NULL: all */
     enum probity_compare_statistic statistic;
-    int is_below;   /* 1: "<", a lower limit on the ratio */
+    int is_below;   /* 1: "<", a lower limit for the ratio */
     double percent; /* relative to base: +5 is a ratio of 1.05 */
     const char *text;
 };
@@ -68,19 +68,19 @@ enum {
 };
 
 struct probity_compare_options {
-    double confidence;        /* of intervals; 1 - confidence is the level of all tests */
-    double tolerance_percent; /* smaller differences count as the same */
+    double confidence;        /* of intervals; all tests use 1 - confidence */
+    double tolerance_percent; /* smaller differences count as none */
     unsigned statistics;      /* bit i: statistic i is tested; 0: all */
-    /* Only rows whose name or signature matches one of these patterns; the list ends with NULL. No
-     * list: no rows if the other kind has one, else all. */
+    /* Only rows whose name or signature matches a pattern. Each list ends with NULL. Without a
+     * list, no rows of this kind if the other kind has one, else all. */
     const char *const *patterns[PROBITY_COMPARE_KINDS];
     const struct probity_compare_limit *limits;
     size_t limit_count;
     size_t blocks_max; /* 0: PROBITY_COMPARE_BLOCKS_MAX */
 };
 
-/* An environment value that should be the same in all runs and is not: between the sides or, which
- * is worse, within a side. */
+/* An environment value that should be the same in all runs, but differs between the sides or, which
+ * is worse, within one. */
 struct probity_compare_difference {
     const char *what; /* "CPU model" */
     int sides[2];     /* sides of the two runs */
@@ -89,33 +89,33 @@ struct probity_compare_difference {
 
 struct probity_compare;
 
-/* The texts and limits of the options must remain valid until close. Returns 0 or
+/* The texts and limits in the options must stay valid until close. Returns 0 or
  * PROBITY_ERROR_MEMORY. */
 int probity_compare_open(const struct probity_compare_options *options,
                          struct probity_compare **ret_compare);
 
-/* Adds a run and takes over its contents: the caller's run is empty afterwards, also on failure.
+/* Adds a run and takes over its contents: even on failure, the caller's run is empty afterwards.
  * Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_compare_take(struct probity_compare *compare, int side,
                          struct probity_compare_run *run);
 
-/* Returns an identical run of the same side, which would count twice, or NULL. */
+/* Returns a run of this side that is identical, and so would count twice, or NULL. */
 const struct probity_compare_run *probity_compare_twin(const struct probity_compare *compare,
                                                        int side,
                                                        const struct probity_compare_run *run);
 
-/* After the last run, once. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Call once, after the last run. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_compare_finish(struct probity_compare *compare);
 
 enum probity_compare_order {
-    /* change of self time; for blocks, of their time */
+    /* change of a function's self time or a block's time */
     PROBITY_COMPARE_BY_IMPACT = PROBITY_COMPARE_STATISTICS,
     PROBITY_COMPARE_BY_CHANGE, /* the largest significant ratio */
     PROBITY_COMPARE_BY_NAME,
     PROBITY_COMPARE_ORDERS
 };
 
-/* After finish: sorts by one of these or by a statistic; largest first, names ascending. */
+/* After finish: sorts by one of these or by a statistic, largest first; by name, ascending. */
 void probity_compare_sort(struct probity_compare *compare, int order);
 
 /* Results are valid until close. */
@@ -128,28 +128,28 @@ probity_compare_differences(const struct probity_compare *compare, size_t *ret_c
 const struct probity_compare_options *probity_compare_settings(
     const struct probity_compare *compare);
 
-/* Whether a row matches a pattern of the options, or any of a NULL-terminated list. */
+/* Whether a row matches a pattern of the options, or one in a NULL-terminated list. */
 int probity_compare_is_like(const struct probity_compare_row *row, const char *pattern);
 int probity_compare_is_like_any(const struct probity_compare_row *row, const char *const *patterns);
 
-/* Whether a statistic applies to rows of a kind and was requested. */
+/* Whether a statistic exists for rows of this kind and was requested. */
 int probity_compare_is_chosen(const struct probity_compare *compare, enum probity_compare_kind kind,
                               int statistic);
 
-/* Number of tests that the p values are adjusted for: of verdicts, and of limits. */
+/* Number of tests for which p-values are adjusted: of verdicts, and of limits. */
 size_t probity_compare_tests(const struct probity_compare *compare);
 size_t probity_compare_limit_tests(const struct probity_compare *compare);
 
-/* Minimum number of runs per side for an interval or a significant change to be possible at all. */
+/* Minimum number of runs per side to make an interval or a significant change possible. */
 size_t probity_compare_least_runs(const struct probity_compare *compare);
 
-/* Minimum number of runs per side for a violated limit to be significant at all. */
+/* Minimum number of runs per side to make a significantly exceeded limit possible. */
 size_t probity_compare_limit_runs(const struct probity_compare *compare);
 
-/* Number of functions and blocks that a limit applies to; 0 if no compared row matches. */
+/* Number of compared functions and blocks to which a limit applies. */
 size_t probity_compare_limited(const struct probity_compare *compare, size_t limit);
 
-/* Number of blocks left out because there are too many: those with the least time. */
+/* Number of blocks left out because there are too many: those that took least time. */
 size_t probity_compare_left_out(const struct probity_compare *compare);
 
 void probity_compare_close(struct probity_compare *compare);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * compare_bound.c: limits the number of blocks. A program whose probes follow each other in any
- * order has as many blocks as pairs of probes, and most of them take too little time to be worth a
+ * order has a block for every pair of probes, most of which take too little time to be worth a
  * test. A block that was left out stays out in later runs, because its earlier values are gone.
  */
 #include <math.h>
@@ -72,7 +72,7 @@ int probity_compare_is_left(const struct probity_compare *compare,
 struct candidate {
     struct probity_compare_row *row;
     double total;
-    int is_wanted; /* matched by a pattern */
+    int is_wanted; /* a pattern matches it */
 };
 
 static double total_of(const struct probity_compare_row *row)

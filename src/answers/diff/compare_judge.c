@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * compare_judge.c: tests each statistic of each row, adjusts for the number of tests, and
- * determines which changes are significant. All differences are ratios: shifts of logarithms.
+ * compare_judge.c: tests each statistic of each row, adjusts for the number of tests, and decides
+ * which changes are significant. Differences are ratios, that is, shifts of logarithms.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,11 +12,11 @@
 /* ---- One statistic -----------------------------------------------------------------------------
  */
 
-/* The known values and their logarithms; for 0, the logarithm of one half. */
+/* The known values and their logarithms; a 0 counts as one half there. */
 struct workspace {
     double *values[PROBITY_COMPARE_SIDES], *logs[PROBITY_COMPARE_SIDES];
-    double reach;                 /* half-width of the intervals */
-    struct probity_demand demand; /* of the significance level, once the tests are counted */
+    double reach;                 /* half the width of intervals */
+    struct probity_demand demand; /* of the significance level, set once tests are counted */
 };
 
 static struct probity_samples take_samples(const struct probity_compare *compare,
@@ -73,7 +73,7 @@ static int measure(struct probity_compare *compare, const struct workspace *spac
     return 0;
 }
 
-/* Taken from the interval if there is one, because that is robust against a single outlying run. */
+/* Taken from the interval, if any, which is robust against a single outlier. */
 static double spread_of(const struct probity_compare *compare, const struct workspace *space,
                         struct probity_compare_result *result)
 {
@@ -121,7 +121,7 @@ static void judge(const struct probity_compare *compare, const struct workspace 
 /* ---- All rows ----------------------------------------------------------------------------------
  */
 
-/* If a run did not call the function, it has 0 calls and no times; if no run of its side did, the
+/* A run that did not call the function has 0 calls and no times; if no run of the side did, the
  * side has no values. */
 static int complete_row(struct probity_compare *compare, struct probity_compare_row *row)
 {
@@ -157,7 +157,7 @@ static int measure_rows(struct probity_compare *compare, const struct workspace 
     return error;
 }
 
-/* A row that cannot be significant for any order of the runs is not counted as a test. */
+/* A row that could not be significant in any order of the runs does not count as a test. */
 static int adjust_rows(struct probity_compare *compare)
 {
     double *p = calloc(compare->tests + 1, sizeof *p);
@@ -181,8 +181,8 @@ static int adjust_rows(struct probity_compare *compare)
     return error;
 }
 
-/* p value of the hypothesis that the change does not exceed the limit. The limit is scaled in whole
- * percents so that whole values stay whole, and a value exactly at the limit is a tie. */
+/* p-value of the hypothesis that the change does not exceed the limit. Scaling by whole percents
+ * keeps whole values whole, so that a value exactly at the limit is a tie. */
 static int test_limit(struct probity_compare *compare, const struct workspace *space,
                       struct probity_compare_row *row, const struct probity_compare_limit *limit,
                       double *ret_p)
@@ -223,8 +223,8 @@ size_t probity_compare_limited(const struct probity_compare *compare, size_t lim
     return count;
 }
 
-/* Holm's method: a violated limit may block a release, so the probability of any false alarm among
- * the rows is bounded. */
+/* Holm's method bounds the probability of any false alarm among the rows, because a violated limit
+ * may block a release. */
 static int test_limits(struct probity_compare *compare, const struct workspace *space)
 {
     size_t limits = compare->options.limit_count, all = limits * compare->row_count, count = 0;

@@ -56,8 +56,7 @@ static const char *base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* Bytes from the traced program; the zeros between the arguments of a command line become
- * spaces. */
+/* Text from the traced program. The zeros between arguments of a command line become spaces. */
 static char *text_of(const struct probity_text *text)
 {
     size_t length = text->bytes != NULL ? text->length : 0;
@@ -75,7 +74,7 @@ static char *clock_text(const struct probity_info *info)
         info->clock == PROBITY_CLOCK_TSC || info->clock == PROBITY_CLOCK_CNTVCT;
     char *text = NULL;
 
-    /* Strict order changes the cost of a record and the times of short scopes. */
+    /* Strict order makes a record cost more and changes the times of short scopes. */
     if (asprintf(&text, "%s%s", clocks[info->clock < 4 ? info->clock : 0],
                  is_counter && info->flags & PROBITY_INFO_ORDERED ? ", strict order" : "") < 0)
         return NULL;
@@ -95,7 +94,7 @@ static char *mode_text(const struct probity_info *info)
     return text;
 }
 
-/* In tenths of microseconds, because the tick rate is measured again in each run. */
+/* In tenths of a microsecond, because each run measures the tick rate anew. */
 static char *gap_text(const struct probity_info *info)
 {
     double ns = (double)info->gap_ticks * ((double)info->rate / 4294967296.0);
@@ -207,7 +206,7 @@ int probity_compare_run_add(struct probity_compare_run *run,
                : PROBITY_ERROR_MEMORY;
 }
 
-/* Makes instances with the same key neighbours, ordered by line. A place that was found in a
+/* Puts functions with equal keys next to each other, ordered by line. A place that was found in a
  * program is not part of the key: the program of one run may have been replaced by now. */
 static int compare_functions(const void *left, const void *right)
 {
@@ -254,7 +253,7 @@ static void take_values(const struct probity_report_sums *sums, int is_cpu_known
     values[PROBITY_COMPARE_P99] = (double)probity_report_quantile(sums, 990);
 }
 
-/* Adds all declared functions of a finished report, after sorting them. */
+/* Sorts a finished report and adds all declared functions. */
 static int add_functions(struct probity_compare_run *run, struct probity_report *report,
                          int is_cpu_known)
 {
@@ -316,7 +315,7 @@ static int add_blocks(struct probity_compare_run *run, struct probity_blocks *bl
 /* ---- Reading -----------------------------------------------------------------------------------
  */
 
-/* The first few levels in force and when they were set. */
+/* The first few levels and when they were set. */
 struct levels {
     char text[64];
     size_t used;
@@ -347,11 +346,11 @@ static int read_events(struct probity_reader *reader, struct probity_report *rep
     }
     if (error == 0 && got < 0)
         return got;
-    /* The rest is the profile. */
+    /* What is left to read is the profile. */
     return error == 0 ? probity_report_read(report, reader) : error;
 }
 
-/* Facts are read after the events: only then is it known how complete the trace is. */
+/* The facts come last: only after the events is it known how complete the trace is. */
 static int make_run(struct probity_reader *reader, struct probity_report *report,
                     struct probity_blocks *blocks, struct probity_compare_run *ret_run)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * compare_run.h: the data of one run that a comparison needs: its environment and, for each
- * function and block, one value of each statistic. Everything is copied, so the trace may be
- * closed. Prints nothing.
+ * compare_run.h: what a comparison needs of one run: its environment and, for each function and
+ * block, one value per statistic. Everything is copied, so the trace may be closed. Prints nothing.
  */
 #ifndef PROBITY_ANSWERS_DIFF_COMPARE_RUN_H
 #define PROBITY_ANSWERS_DIFF_COMPARE_RUN_H
@@ -15,9 +14,9 @@
 /* Statistics of a function or block; times in ns, except calls. */
 enum probity_compare_statistic {
     PROBITY_COMPARE_CALLS,
-    PROBITY_COMPARE_SELF, /* not of blocks */
+    PROBITY_COMPARE_SELF, /* not for blocks */
     PROBITY_COMPARE_TOTAL,
-    PROBITY_COMPARE_CPU, /* of functions: self */
+    PROBITY_COMPARE_CPU, /* of functions: self time */
     PROBITY_COMPARE_MEAN,
     PROBITY_COMPARE_MEDIAN,
     PROBITY_COMPARE_P99,
@@ -26,8 +25,8 @@ enum probity_compare_statistic {
 
 const char *probity_compare_statistic_name(enum probity_compare_statistic statistic);
 
-/* Accepts the names above, and p50 for the median. PROBITY_COMPARE_STATISTICS if there is none of
- * this name. */
+/* Accepts these names, and p50 for the median. PROBITY_COMPARE_STATISTICS if the name is
+ * unknown. */
 enum probity_compare_statistic probity_compare_statistic_parse(const char *name);
 
 enum probity_compare_kind {
@@ -39,17 +38,17 @@ enum probity_compare_kind {
 /* "function", "block". */
 const char *probity_compare_kind_name(enum probity_compare_kind kind);
 
-/* A function or block. All fields but line, values and quantile_error identify it in other runs. */
+/* A function or block, identified across runs by all fields but line, values and quantile_error. */
 struct probity_compare_item {
     enum probity_compare_kind kind;
-    char *name;      /* of a block "a -> b" */
-    char *signature; /* of a block: its name with names of numbered probes; not part of its key */
+    char *name;      /* for a block, "a -> b" */
+    char *signature; /* for a block, its name with probe names; not part of the key */
     char *file, *object; /* without directories; "" for a block */
     uint32_t line;
     uint32_t instance; /* index among scopes of one name in one file, by line, from 0; of a block:
                           which probes are sites: bit 0 the first, bit 1 the second */
     double quantile_error; /* maximum relative error of median and p99 */
-    double values[PROBITY_COMPARE_STATISTICS]; /* NAN: unknown */
+    double values[PROBITY_COMPARE_STATISTICS]; /* NAN if unknown */
 };
 
 /* Environment values that should be the same in all runs. */
@@ -63,7 +62,7 @@ enum probity_compare_environment {
     PROBITY_COMPARE_COMMAND,
     PROBITY_COMPARE_LIBRARY,
     PROBITY_COMPARE_CLOCK,
-    PROBITY_COMPARE_MODE, /* with profile mode and the times that are not recorded */
+    PROBITY_COMPARE_MODE, /* also says profile mode and times not recorded */
     PROBITY_COMPARE_GAP,
     PROBITY_COMPARE_LEVELS,
     PROBITY_COMPARE_ENVIRONMENTS
@@ -75,17 +74,17 @@ const char *probity_compare_environment_name(int environment);
 struct probity_compare_run {
     uint8_t session[16];
     uint64_t started_ns, records; /* CLOCK_REALTIME; hits and events */
-    char *path;  /* its name in messages */
-    char *label; /* "": none */
-    char *why;   /* why the run is complete or not */
+    char *path;  /* as shown in messages */
+    char *label; /* "" if there is none */
+    char *why;   /* says why the run is complete or not */
     int is_complete, is_damaged;
-    char *environment[PROBITY_COMPARE_ENVIRONMENTS]; /* "": unknown */
+    char *environment[PROBITY_COMPARE_ENVIRONMENTS]; /* "" if unknown */
     struct probity_compare_item *items;
     size_t item_count, item_room;
 };
 
-/* Reads the reader of one trace to the end: events in [from_ns, to_ns) of CLOCK_REALTIME; both 0:
- * all. Returns 0, PROBITY_ERROR_MEMORY or an error of probity_reader_next(). The caller releases
+/* Reads the rest of one trace from its reader: events in [from_ns, to_ns) of CLOCK_REALTIME; both
+ * 0: all. Returns 0, PROBITY_ERROR_MEMORY or an error of probity_reader_next(). The caller releases
  * the run, except on failure. */
 int probity_compare_run_read(struct probity_reader *reader, uint64_t from_ns, uint64_t to_ns,
                              struct probity_compare_run *ret_run);
@@ -94,7 +93,7 @@ int probity_compare_run_read(struct probity_reader *reader, uint64_t from_ns, ui
 int probity_compare_run_describe(const struct probity_trace_facts *facts,
                                  struct probity_compare_run *ret_run);
 
-/* Adds an item, copying its texts; NULL becomes "". Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Adds an item, copying its texts; NULL counts as "". Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_compare_run_add(struct probity_compare_run *run,
                             const struct probity_compare_item *item);
 

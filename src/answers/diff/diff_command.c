@@ -32,7 +32,7 @@ struct diff_call {
     struct cli_patterns patterns[PROBITY_COMPARE_KINDS];
 };
 
-/* The first three choices are orders, the others statistics. */
+/* The first three values are sort orders, the others statistics. */
 static int take_order(const struct cli_given *given)
 {
     struct diff_call *call = given->at;
@@ -95,7 +95,7 @@ static int take_limit(const struct cli_given *given)
     return cli_limit_parse(given->command, &call->limits, given->value);
 }
 
-/* CSV cannot report that a run is incomplete. */
+/* CSV has no place for a note that a run is incomplete. */
 static int take_form(const struct cli_given *given)
 {
     struct diff_call *call = given->at;
@@ -126,7 +126,7 @@ static int print_diff(void *context, FILE *stream, int has_colour)
     return 0;
 }
 
-/* A limit that matches nothing, because a name is misspelt or gone, would never fail. */
+/* A limit that matches nothing, because a name is misspelled or gone, would never fail. */
 static int find_idle_limit(const struct diff_call *call)
 {
     for (size_t i = 0; i < call->limits.count; i++) {
@@ -154,7 +154,7 @@ static const char *idle_pattern(const struct diff_call *call, enum probity_compa
     return NULL;
 }
 
-/* The same for patterns: without matching rows the table would look as if nothing had changed. */
+/* Without matching rows, the table would look as if nothing had changed. */
 static int find_idle_pattern(const struct diff_call *call)
 {
     const char *function = idle_pattern(call, PROBITY_COMPARE_FUNCTION);
@@ -222,7 +222,7 @@ static int run_on(struct diff_call *call, char **names, size_t base_count, size_
     return status;
 }
 
-/* Operands before and after the "--", which getopt_long() would remove. */
+/* Splits operands at the "--", which getopt_long() would remove. */
 static int split_and_run(struct diff_call *call, char **base, size_t base_count, char **other,
                          size_t other_count)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * diff_csv.c: one line for each statistic of each function and block, quoted as in RFC 4180.
+ * diff_csv.c: one line per statistic of each function and block, quoted as in RFC 4180.
  */
 #include "answers/diff/diff_csv.h"
 

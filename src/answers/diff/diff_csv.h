@@ -10,8 +10,8 @@
 #include "answers/diff/compare.h"
 #include "answers/diff/diff_text.h"
 
-/* A header line, then one line for each statistic of each function. Times are ns; unknown values
- * are empty. Write errors stay in the stream. */
+/* A header line, then one line per statistic of each function and block. Times are ns; unknown
+ * values are empty. The caller checks the stream for errors. */
 void probity_diff_csv(FILE *stream, const struct probity_diff_layout *layout,
                       const struct probity_compare *compare);
 

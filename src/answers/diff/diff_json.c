@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * diff_json.c: a comparison as one JSON object. Functions are written one by one.
+ * diff_json.c: a comparison as one JSON object. Rows are written one at a time.
  */
 #include "answers/diff/diff_json.h"
 
@@ -9,7 +9,7 @@
 #include "print/json.h"
 #include "probity.h"
 
-/* Unknown values are null. Integers are written without a fraction. */
+/* null if unknown. Integers are written without a fraction. */
 static json_t *number(double value)
 {
     if (isnan(value) || isinf(value))
@@ -170,7 +170,7 @@ static int write_value(FILE *stream, const char *before, json_t *value)
     return probity_json_write(stream, before, value, 10);
 }
 
-/* The limit counts rows of both kinds. */
+/* The limit counts functions and blocks together. */
 static int write_rows(FILE *stream, const struct probity_diff_layout *layout,
                       const struct probity_compare *compare, enum probity_compare_kind kind)
 {

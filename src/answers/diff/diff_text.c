@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * diff_text.c: the table of a comparison. One line for each statistic of each function and block.
+ * diff_text.c: a comparison as a table, one line per statistic of each function and block.
  */
 #include "answers/diff/diff_text.h"
 
@@ -11,7 +11,7 @@
 #include "answers/report/table.h"
 #include "print/text.h"
 
-/* On a terminal; with a thousand runs or more, longer verdicts shift their lines. */
+/* For terminals; from a thousand runs on, longer verdicts shift their lines. */
 enum { CHANGE_BYTES = 32, VERDICT_COLUMNS = 26, VERDICT_COLUMNS_NARROW = 22 };
 
 enum what { BASE, NEW, CHANGE, INTERVAL, TEST, VERDICT, OF, COLUMNS };
@@ -25,7 +25,7 @@ static const struct probity_table_column usual_columns[COLUMNS] = {
     [VERDICT] = {.width = 2 + VERDICT_COLUMNS, .title = "verdict"},
     [OF] = {.width = 6, .title = "of"}};
 
-/* A table being written. */
+/* A table while it is written. */
 struct table {
     FILE *stream;
     const struct probity_diff_layout *layout;
@@ -51,7 +51,7 @@ static void put_value(FILE *stream, int statistic, double value)
         fprintf(stream, "%9.*f", value > floor(value) ? 1 : 0, value);
 }
 
-/* A ratio as a change in percent, without decimals if it is large. */
+/* A ratio as a change in percent; large ones without decimals. */
 static const char *change_text(double ratio, char *ret_text)
 {
     double percent = 100 * (ratio - 1);
@@ -107,8 +107,8 @@ static void put_result(const struct table *table, int statistic,
             probity_compare_statistic_name((enum probity_compare_statistic)statistic));
 }
 
-/* Functions of the same name are distinguished by file and line. Block names are unique and there
- * may be very many of them. */
+/* File and line distinguish functions with equal names. Names of blocks are unique, and there may
+ * be a great many. */
 static void put_name(FILE *stream, const struct probity_compare *compare,
                      const struct probity_compare_item *item)
 {
@@ -188,7 +188,7 @@ static void put_head(const struct table *table)
             title_of(compare), end);
 }
 
-/* Returns the number of functions left out that have any line to show. */
+/* Returns how many of the functions left out have a line to show. */
 static size_t put_rows(const struct table *table)
 {
     const struct probity_diff_layout *layout = table->layout;
@@ -242,7 +242,7 @@ const char *probity_diff_where(const struct probity_compare_difference *differen
                                                           : "new";
 }
 
-/* Differences within a side are worse: runs that should be repetitions are not. */
+/* Differences within a side are worse: its runs should be repetitions of each other. */
 static void put_differences(FILE *stream, const struct probity_compare *compare)
 {
     size_t count;

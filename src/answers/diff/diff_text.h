@@ -11,17 +11,17 @@
 
 struct probity_diff_layout {
     size_t limit;        /* number of functions and blocks to show; 0: all */
-    int is_changed_only; /* only lines with a significant change */
+    int is_changed_only; /* only lines with significant changes */
     int has_colour;
-    size_t line_columns; /* of the terminal: columns that do not fit are left out; 0: no limit */
+    size_t line_columns; /* terminal width: columns that do not fit are omitted; 0: no limit */
 };
 
-/* The table in the order of the rows, then the differences between runs, which runs are not
- * complete, and the results of the limits. Write errors stay in the stream. */
+/* A table of the rows in order, then the differences between runs, the incomplete runs, and the
+ * results of the limits. The caller checks the stream for errors. */
 void probity_diff_text(FILE *stream, const struct probity_diff_layout *layout,
                        const struct probity_compare *compare);
 
-/* Whether a line of the table or the CSV is shown. */
+/* Whether the table or the CSV shows this line. */
 int probity_diff_is_shown(const struct probity_diff_layout *layout,
                           const struct probity_compare *compare,
                           const struct probity_compare_row *row, int statistic);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * hist.c: selects the scale that fits the number of rows and distributes counts over rows.
+ * hist.c: chooses a scale that fits the number of rows, and distributes counts over the rows.
  */
 #include "answers/hist/hist.h"
 
@@ -10,7 +10,7 @@
 
 const unsigned probity_hist_marks[PROBITY_HIST_MARKS] = {500, 900, 990};
 
-/* Log: rows are steps (histogram.h). Linear: rows are 2^bits wide. */
+/* On a log scale, rows are steps (histogram.h); on a linear one, they are 2^bits wide. */
 struct scale {
     int is_linear;
     unsigned bits;
@@ -21,7 +21,7 @@ static uint64_t row_of(struct scale scale, uint64_t value)
     return scale.is_linear ? value >> scale.bits : probity_histogram_step(scale.bits, value);
 }
 
-/* For the row after the last one: UINT64_MAX. */
+/* The lower bound of a row; UINT64_MAX for the row after the last. */
 static uint64_t least_of(struct scale scale, uint64_t row)
 {
     if (scale.is_linear)
@@ -34,7 +34,7 @@ static size_t rows_of(struct scale scale, const struct probity_hist_values *valu
     return row_of(scale, values->max) - row_of(scale, values->min) + 1;
 }
 
-/* Rows are never finer than the buckets of the counts. */
+/* Rows are never narrower than the buckets of the counts. */
 static struct scale scale_of(const struct probity_hist_values *values, int is_linear,
                              size_t rows_max)
 {
@@ -83,7 +83,7 @@ int probity_hist_make(const struct probity_hist_values *given, int is_linear, si
     struct probity_hist_values values = *given;
     int error = 0;
 
-    /* If max were below min, the number of rows, their difference, would wrap. */
+    /* The number of rows would wrap if max were less than min. */
     if (values.max < values.min)
         values.max = values.min;
     struct probity_hist hist = {.count = values.fine->count, .min = values.min, .max = values.max};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * hist.h: reduces fine-grained counts to the few rows of a histogram for display. The bounds of a
- * row coincide with bounds of buckets, so that each value is in the right row. Prints nothing.
+ * hist.h: reduces fine-grained counts to a histogram of a few rows. Row bounds are also bucket
+ * bounds, so each value is in the right row. Prints nothing.
  */
 #ifndef PROBITY_ANSWERS_HIST_HIST_H
 #define PROBITY_ANSWERS_HIST_HIST_H
@@ -11,7 +11,7 @@
 
 #include "analysis/histogram.h"
 
-/* Values in [least, end); if end is UINT64_MAX, including it. */
+/* Counts values in [least, end), or including `end` if that is UINT64_MAX. */
 struct probity_hist_row {
     uint64_t least, end, count;
 };
@@ -23,22 +23,22 @@ extern const unsigned probity_hist_marks[PROBITY_HIST_MARKS];
 
 struct probity_hist {
     uint64_t count, mean, min, max;
-    uint64_t marks[PROBITY_HIST_MARKS]; /* 500, 900 and 990 per mille are not above these */
+    uint64_t marks[PROBITY_HIST_MARKS]; /* 50, 90 and 99 % of the values do not exceed these */
     uint64_t most;                      /* count of the fullest row */
     struct probity_hist_row *rows;      /* contiguous from min to max */
     size_t row_count;
 };
 
-/* Values to show and their extremes. */
+/* The values to show, and their minimum and maximum. */
 struct probity_hist_values {
     const struct probity_histogram *fine;
     uint64_t sum, min, max;
 };
 
-/* On a log scale each power of two has 1, 2, 4 ... or 128 rows of equal width; on a linear one all
- * rows have the same width. Uses as many rows as rows_max permits, but at least one for each power
- * of two. A value outside [min, max] counts in the nearest row; a max below min counts as min. The
- * caller releases the histogram. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* On a log scale, each power of two has 1, 2, 4 ... or 128 rows of equal width; on a linear one,
+ * all rows have the same width. Uses as many rows as rows_max permits, but at least one for each
+ * power of two. Values outside [min, max] count in the nearest row; a max below min counts as min.
+ * The caller releases the histogram. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_hist_make(const struct probity_hist_values *given, int is_linear, size_t rows_max,
                       struct probity_hist *ret_hist);
 

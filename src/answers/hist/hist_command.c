@@ -16,13 +16,13 @@
 /* The default fits a terminal; the maximum exceeds the number of fine buckets. */
 enum { ROWS_USUAL = 32, ROWS_MAX = 10000 };
 
-/* Bits that select what is measured. */
+/* Bits for what is measured. */
 enum { OF_SELF = 1, OF_CPU = 2, OF_OFF = 4 };
 
 struct hist_call {
     struct cli_query answer;
     struct cli_probe_range chosen;
-    const char *pattern; /* NULL: blocks */
+    const char *pattern; /* NULL for blocks */
     unsigned of;
     struct probity_report *report;
     struct probity_blocks *blocks;
@@ -33,7 +33,7 @@ struct hist_call {
     int lacks_cpu;
 };
 
-/* By bits of `of`. */
+/* Indexed by the bits in `of`. */
 static const struct {
     enum probity_report_key key;
     enum probity_blocks_measure measure;
@@ -97,7 +97,7 @@ static int add_entry(struct hist_call *call, struct probity_hist_entry entry,
     return error;
 }
 
-/* The name with its classes and namespaces. */
+/* A function's name with its classes and namespaces. */
 static char *qualified_name(const struct probity_function *function)
 {
     size_t bytes;
@@ -106,7 +106,7 @@ static char *qualified_name(const struct probity_function *function)
     return strndup(from, bytes);
 }
 
-/* Profile mode counts only the wall time of whole calls. */
+/* Profile mode only counts the wall time of whole calls. */
 static int finish_functions(struct hist_call *call, const struct probity_reader *reader)
 {
     int error = call->of == 0 ? cli_query_profiles(&call->answer, reader, call->report, NULL) : 0;
@@ -183,7 +183,7 @@ static int print_hist(void *context, FILE *stream, const struct probity_reader *
     return 0;
 }
 
-/* ---- The call ----------------------------------------------------------------------------------
+/* ---- The command -------------------------------------------------------------------------------
  */
 
 static int warn_nothing(const struct hist_call *call)
@@ -198,7 +198,7 @@ static int warn_nothing(const struct hist_call *call)
     return cli_fail_function(&cli_command_hist, call->pattern);
 }
 
-/* The first operand is a function's name, except for blocks. */
+/* The first operand is the name of a function, except for blocks. */
 static int run_on(void *context, char **operands, size_t count)
 {
     struct hist_call *call = context;

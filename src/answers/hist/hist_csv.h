@@ -7,8 +7,8 @@
 
 #include "answers/hist/hist_text.h"
 
-/* A header line, then one line for each row of each histogram. Bounds are ns. Write errors stay in
- * the stream. */
+/* A header line, then one line for each row of each histogram. Bounds are ns. The caller checks the
+ * stream for errors. */
 void probity_hist_csv(FILE *stream, const struct probity_hist_answer *answer);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * hist_text.c: draws bars. The fullest row has the longest bar; any row with a count shows at least
- * an eighth of a column.
+ * hist_text.c: draws bars. The fullest row has the longest one, and any row with a count gets at
+ * least an eighth of a column.
  */
 #include "answers/hist/hist_text.h"
 
@@ -11,7 +11,7 @@
 #include "answers/report/report_text.h"
 #include "print/text.h"
 
-/* Widths in a line: before the bar, and for all marks after it. */
+/* Widths of a line's parts: before the bar, and for all marks after it. */
 enum { HEAD_COLUMNS = 39, MARK_COLUMNS = 12, BAR_MIN = 10, EIGHTHS = 8 };
 
 static size_t bar_columns(const struct probity_hist_answer *answer)
@@ -42,7 +42,7 @@ static void put_bar(FILE *stream, const struct probity_hist_answer *answer, uint
         fputs(parts[length % unit], stream);
 }
 
-/* Writes the percentiles that fall into the row. */
+/* Marks the percentiles that are in this row. */
 static void put_marks(FILE *stream, const struct probity_hist *hist,
                       const struct probity_hist_row *row)
 {

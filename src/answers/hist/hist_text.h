@@ -13,10 +13,10 @@
 /* One histogram, of a function or of a block. */
 struct probity_hist_entry {
     char *name;       /* a function, or "FROM -> TO" */
-    const char *file; /* NULL: unknown, or a block */
+    const char *file; /* NULL if unknown, or for a block */
     uint32_t line;
-    uint64_t calls; /* including those without the measured time */
-    double error;   /* relative, of the values */
+    uint64_t calls; /* includes calls without the measured time */
+    double error;   /* relative error of the values */
     struct probity_hist hist;
 };
 
@@ -28,11 +28,12 @@ struct probity_hist_answer {
     size_t count;
     const char *measure;    /* "total", "cpu-self" ... as in JSON */
     const char *title;      /* as in text: "wall time of one call" */
-    int is_linear, is_utf8; /* utf8: draw bars with block characters, else with # */
+    int is_linear, is_utf8; /* utf8: draw bars with block characters instead of # */
     size_t columns;         /* of a line */
 };
 
-/* A bar for each row, then whether the traces are complete. Write errors stay in the stream. */
+/* A bar for each row, then whether the traces are complete. The caller checks the stream for
+ * errors. */
 void probity_hist_text(FILE *stream, int has_colour, const struct probity_hist_answer *answer);
 
 #endif

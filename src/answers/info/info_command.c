@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * info_command.c: `probity info`: contents, accuracy and completeness of traces.
+ * info_command.c: `probity info`: what traces contain, how accurate and how complete they are.
  */
 #include "answers/info/info.h"
 
@@ -29,7 +29,7 @@ static int print_facts(const struct probity_reader *reader, int as_json)
     return CLI_OK;
 }
 
-/* Reports and removes the traces that cannot be opened. Returns CLI_OK, or the status of the last
+/* Removes traces that cannot be opened, with a message. Returns CLI_OK, or the status of the last
  * one removed. */
 static int drop_bad(char **paths, size_t *count)
 {
@@ -52,7 +52,7 @@ static int drop_bad(char **paths, size_t *count)
     return status;
 }
 
-/* "Complete" is printed only after all checksums are verified, so the traces are prescanned. */
+/* The traces are prescanned, because only verified checksums justify "complete". */
 static int run_on(char **names, size_t count, int as_json)
 {
     struct probity_reader_options options = {.prescan = 1};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * info_json.c: the facts of traces as JSON. Linked only into the tool, because it needs libjansson.
+ * info_json.c: the facts of traces as JSON. Only in the tool, because it needs libjansson.
  */
 #include <string.h>
 
@@ -8,13 +8,13 @@
 #include "answers/info/info.h"
 #include "print/json.h"
 
-/* A string from the traced program; null if it has none. */
+/* A string from the traced program, or null. */
 static json_t *string(const struct probity_text *text)
 {
     return text->bytes != NULL ? probity_json_bytes(text->bytes, text->length) : json_null();
 }
 
-/* The command line: one string for each argument. */
+/* The command line, one string per argument. */
 static json_t *arguments(const struct probity_text *text)
 {
     json_t *list = json_array();
@@ -31,7 +31,7 @@ static json_t *arguments(const struct probity_text *text)
     return list;
 }
 
-/* A number in decimal digits; null if there is none. */
+/* A number in decimal, or null. */
 static json_t *count_of(const struct probity_text *text)
 {
     uint64_t count = 0;
@@ -66,7 +66,7 @@ static json_t *program_of(const struct probity_trace_facts *facts)
     return object;
 }
 
-/* Spelled out, so that programs that read them do not need this file. */
+/* Spelled out, so that programs that read it need not know this file. */
 static json_t *counts_of(const struct probity_trace_facts *facts)
 {
     const struct probity_totals *totals = &facts->totals;
@@ -107,7 +107,7 @@ static int is_ordered(const struct probity_trace_facts *facts)
     return costs.is_ordered;
 }
 
-/* Times are ns since 1970. Unknown values are null, not 0. */
+/* Times are ns since 1970. Unknown ones are null, not 0. */
 static json_t *times_of(const struct probity_trace_facts *facts)
 {
     const struct probity_info *info = &facts->info;
@@ -143,7 +143,7 @@ static json_t *ns_of_units(uint64_t units)
     return json_real((double)units / PROBITY_COST_UNITS);
 }
 
-/* One measurement, as stored in the trace. */
+/* One measurement, as the trace has it. */
 static json_t *measurement_of(const struct probity_cost *cost)
 {
     static const char *const moments[PROBITY_COST_MOMENTS] = {"start", "end", "parent"};
@@ -166,7 +166,7 @@ static json_t *measurement_of(const struct probity_cost *cost)
     return object;
 }
 
-/* null if it was not measured. */
+/* null if not measured. */
 static json_t *overhead_of(const struct probity_trace_facts *facts)
 {
     static const enum probity_cost_moment in_order[] = {PROBITY_COST_START, PROBITY_COST_PARENT,

@@ -27,7 +27,7 @@ static void put_line(FILE *stream, const char *name, const char *format, ...)
     fputc('\n', stream);
 }
 
-/* A string from the traced program, or several separated by zeros; unprintable bytes must not reach
+/* A string from the traced program, or several separated by zeros. Unprintable bytes must not reach
  * a terminal. */
 static void put_string(FILE *stream, const char *name, const struct probity_text *text)
 {
@@ -92,8 +92,7 @@ static void put_clocks(FILE *stream, const struct probity_trace_facts *facts)
         put_line(stream, "CPU time", "not recorded");
 }
 
-/* Whether readings of the clock wait for earlier instructions and, if not, how far ahead they may
- * be. */
+/* Whether clock readings wait for earlier instructions; if not, how early they may be. */
 static void put_order(FILE *stream, const struct probity_trace_facts *facts)
 {
     const double unit = 1.0 / PROBITY_COST_UNITS;
@@ -120,7 +119,7 @@ static void put_range(FILE *stream, const char *name, struct probity_cost_range 
              (double)range.most * unit, of_what);
 }
 
-/* A line with the same name as the one above continues it without repeating the name. */
+/* A line with the name of the previous line continues it and omits the name. */
 static void put_costs(FILE *stream, const struct probity_trace_facts *facts)
 {
     static const char *const what[PROBITY_PARTS] = {
@@ -142,7 +141,7 @@ static void put_costs(FILE *stream, const struct probity_trace_facts *facts)
     }
 }
 
-/* All causes of loss are shown, even if 0, because that is the information wanted. */
+/* Shows every cause of loss, even if 0, because "none" is an answer, too. */
 static void put_counts(FILE *stream, const struct probity_trace_facts *facts)
 {
     const struct probity_totals *totals = &facts->totals;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * coverage.c: a trace counts hits by the site's number; this file counts them by the site's name
- * and place in the source. Declarations in the trace, and its list of sites, map the one to the
- * other.
+ * coverage.c: traces count hits by the number of the site, this file by its name and location in
+ * the source. The declarations in a trace, and its list of sites, map one to the other.
  */
 #include "answers/list/coverage.h"
 
@@ -16,15 +15,15 @@
 #include "base/hashtable.h"
 #include "probity.h"
 
-/* A kind of item that is not a site: a place of a numbered probe. */
+/* Not a site but a location of a numbered probe. */
 enum { PLACE = 0 };
 
 struct site_item {
     struct probity_link link;
     struct probity_coverage_site site;
     int is_joined;    /* counted with another item */
-    char *given_name; /* of a numbered probe; NULL: none */
-    char *object;     /* known only from the list, or NULL */
+    char *given_name; /* a numbered probe's name, or NULL */
+    char *object;     /* from the list only, else NULL */
     char texts[];
 };
 
@@ -45,7 +44,7 @@ struct probity_coverage {
 /* ---- Sites -------------------------------------------------------------------------------------
  */
 
-/* Properties that identify a site. For a numbered probe, the number alone. */
+/* What identifies a site. A numbered probe is identified by its number alone. */
 struct identity {
     uint32_t kind, line, number;
     const char *name, *file, *within, *signature, *object;
@@ -63,8 +62,7 @@ static uint64_t hash_of(const struct identity *identity)
     return probity_hash(hash);
 }
 
-/* Traces do not record which library a named site is in, so it counts as one site in all of
- * them. */
+/* Traces do not say which library a named site is in, so all libraries count as one. */
 static int is_same(const struct probity_coverage_site *site, const struct identity *identity,
                    int whatever_object)
 {
@@ -142,8 +140,8 @@ static struct site_item *function_item(struct probity_coverage *coverage,
     return item;
 }
 
-/* A numbered probe may occur in many places, and all traces of one program list them. The first by
- * file and line is shown. */
+/* A numbered probe may be in many places, and every trace of the program lists them. The first one
+ * by file and line is shown. */
 static int add_place(struct probity_coverage *coverage, struct probity_coverage_site *site,
                      const struct probity_listed_site *listed)
 {
@@ -222,11 +220,11 @@ static struct counter *counter_of(struct probity_coverage *coverage, uint32_t tr
 /* ---- Events ------------------------------------------------------------------------------------
  */
 
-/* The maximum size of an event's texts. */
+/* The maximum size of texts in an event. */
 enum { TEXT_BYTES = 2048 };
 
-/* Reads a text with a u16 length and zero-terminates it in `ret_text`. Returns the address after
- * it, or NULL. */
+/* Reads a text preceded by its u16 length into `ret_text`, zero-terminated. Returns the address
+ * after it, or NULL. */
 static const uint8_t *take_text(const uint8_t *at, const uint8_t *end, char ret_text[TEXT_BYTES])
 {
     if (at == NULL || end - at < 2)
@@ -239,7 +237,7 @@ static const uint8_t *take_text(const uint8_t *at, const uint8_t *end, char ret_
     return at + 2 + length;
 }
 
-/* The first declaration of a number counts. */
+/* Only the first declaration of a number counts. */
 static int declare_site(struct probity_coverage *coverage, const struct probity_event *event)
 {
     char name[TEXT_BYTES], file[TEXT_BYTES], within[TEXT_BYTES];
@@ -279,7 +277,8 @@ static struct site_item *number_item(struct probity_coverage *coverage, uint32_t
     return find_item(coverage, &identity);
 }
 
-/* The first hit of a numbered probe, or the first after it got a name: the first name is kept. */
+/* Called for a numbered probe's first hit, or its first after it was named; the first name is
+ * kept. */
 static __attribute__((noinline)) int take_number(struct probity_coverage *coverage,
                                                  struct counter *counter,
                                                  const struct probity_event *event)
@@ -336,7 +335,7 @@ static int is_within(const struct probity_coverage *coverage, uint64_t wall_ns)
 
 int probity_coverage_put(struct probity_coverage *coverage, const struct probity_event *event)
 {
-    /* A function with FN_ENTRY enters the trace when it reaches a checkpoint. */
+    /* The trace has a function with FN_ENTRY only once it reaches a checkpoint. */
     int is_late_call = event->kind == PROBITY_EVENT_CHECKPOINT && event->entered_tick != 0;
 
     if (event->kind == PROBITY_EVENT_SITE)
@@ -359,7 +358,7 @@ int probity_coverage_add_profiled(struct probity_coverage *coverage,
                       profiled->calls);
 }
 
-/* The declaration of a named site does not include its library. */
+/* The declaration of a named site does not say which library it is in. */
 static int set_object(struct site_item *item, const char *object)
 {
     if (item->site.kind != PROBITY_LISTED_NAMED || strcmp(item->site.object, object) == 0)
@@ -395,10 +394,10 @@ int probity_coverage_list(struct probity_coverage *coverage,
     return listed->kind == PROBITY_LISTED_NUMBERED ? add_place(coverage, &item->site, listed) : 0;
 }
 
-/* ---- The end -----------------------------------------------------------------------------------
+/* ---- Finishing ---------------------------------------------------------------------------------
  */
 
-/* The declaration is lost, or its thread was out of memory. */
+/* The declaration was lost, or the thread had no memory for it. */
 static struct site_item *lost_item(struct probity_coverage *coverage, uint32_t number)
 {
     char name[24];
@@ -429,8 +428,8 @@ static int add_hits(struct probity_coverage *coverage)
     return 0;
 }
 
-/* If several libraries contain an inline function, the dynamic linker selects one copy: its
- * declaration may name another library than the one that lists it. */
+/* If several libraries contain an inline function, the dynamic linker picks one copy, so the
+ * declaration may name another library than the list does. */
 static void join_function(struct probity_coverage *coverage, struct site_item *item)
 {
     const struct probity_coverage_site *site = &item->site;

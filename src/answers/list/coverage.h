@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * coverage.h: sites that are compiled in, and their hit counts. Sites of the same name are merged
- * over all traces. Memory: the sites, and the numbers that traces use for them. Prints nothing.
+ * coverage.h: the sites that are compiled in, and how often each was hit. Sites with equal names
+ * are merged across traces. Memory: the sites, and the numbers that traces use for them. Prints
+ * nothing.
  */
 #ifndef PROBITY_ANSWERS_LIST_COVERAGE_H
 #define PROBITY_ANSWERS_LIST_COVERAGE_H
@@ -11,17 +12,17 @@
 
 #include "reader/reader.h"
 
-/* A named site or a function at one place in the source, or a numbered probe anywhere. Texts are
+/* A named site or a function at one location in the source, or a numbered probe anywhere. Texts are
  * never NULL. */
 struct probity_coverage_site {
     uint32_t kind;   /* PROBITY_LISTED_NAMED, _NUMBERED or _FUNCTION */
     int is_listed;   /* 0: known only from its hits */
     uint32_t line, number, level;
-    uint32_t places; /* of a numbered probe: the number of places; the first is shown */
+    uint32_t places; /* of a numbered probe: how many locations it has; the first is shown */
     int is_cxx, is_deferred;
-    const char *name; /* of a numbered probe: the name given by the program, or "" */
+    const char *name; /* the name that the program gave a numbered probe, or "" */
     const char *file, *within, *signature, *object;
-    uint64_t hits; /* calls of a function */
+    uint64_t hits; /* for a function, its calls */
 };
 
 struct probity_coverage;
@@ -30,8 +31,8 @@ struct probity_coverage;
  * PROBITY_ERROR_MEMORY. */
 int probity_coverage_open(uint64_t from_ns, uint64_t to_ns, struct probity_coverage **ret_coverage);
 
-/* Takes the next event in time order: counts hits and scopes, and stores declared sites. Returns 0
- * or PROBITY_ERROR_MEMORY. */
+/* Takes the next event in time order: counts hits and scopes, and remembers declared sites. Returns
+ * 0 or PROBITY_ERROR_MEMORY. */
 int probity_coverage_put(struct probity_coverage *coverage, const struct probity_event *event);
 
 /* Adds the counts of profile mode. Returns 0 or PROBITY_ERROR_MEMORY. */
@@ -51,11 +52,11 @@ enum probity_coverage_key {
     PROBITY_COVERAGE_KEYS
 };
 
-/* PROBITY_COVERAGE_KEYS if there is none of this name. */
+/* PROBITY_COVERAGE_KEYS if the name is unknown. */
 enum probity_coverage_key probity_coverage_key_parse(const char *text);
 
-/* After the last put: returns the sites. They belong to `coverage`, the array to the caller.
- * Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Call after the last put. The sites belong to `coverage`, the array to the caller. Returns 0 or
+ * PROBITY_ERROR_MEMORY. */
 int probity_coverage_finish(struct probity_coverage *coverage,
                             const struct probity_coverage_site ***ret_sites, size_t *ret_count);
 
@@ -63,7 +64,7 @@ void probity_coverage_sort(const struct probity_coverage_site **sites, size_t co
                            enum probity_coverage_key key);
 
 struct probity_coverage_total {
-    uint64_t listed, hit; /* hit: of the listed ones */
+    uint64_t listed, hit; /* hit: how many of the listed ones */
     uint64_t besides;     /* hit, but not listed */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * coverage_sort.c: sorts a list of sites. Ties are broken by place, so that every order is
+ * coverage_sort.c: sorts a list of sites. Ties are broken by location, so that every order is
  * reproducible.
  */
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static int compare_numbers(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-/* The executable first; sites without a place last. */
+/* The executable first; sites without a location last. */
 static int compare_places(const struct probity_coverage_site *a,
                           const struct probity_coverage_site *b)
 {
@@ -84,7 +84,7 @@ static int by_kind(const void *left, const void *right)
     return order != 0 ? order : compare_places(*a, *b);
 }
 
-/* Functions by level, then sites without one. */
+/* Functions by level, then sites, which have none. */
 static int by_level(const void *left, const void *right)
 {
     const struct probity_coverage_site *const *a = left, *const *b = right;

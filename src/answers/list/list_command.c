@@ -50,7 +50,7 @@ static int put_event(void *context, const struct probity_event *event)
 
 struct taking {
     struct list_call *call;
-    uint64_t sites; /* that the trace lists */
+    uint64_t sites; /* in the trace's list */
 };
 
 static int take_site(void *context, const struct probity_listed_site *site)
@@ -87,10 +87,10 @@ static int take_lists(struct list_call *call, const struct probity_reader *reade
     return error;
 }
 
-/* ---- What is asked for -------------------------------------------------------------------------
+/* ---- Filters -----------------------------------------------------------------------------------
  */
 
-/* A pattern may match the path or only the file's name. */
+/* A pattern may match the whole path or just the file name. */
 static int matches_files(struct cli_patterns *files, const char *file)
 {
     const char *slash = strrchr(file, '/');
@@ -121,7 +121,7 @@ static int passes(struct list_call *call, const struct probity_coverage_site *si
     return is_like && is_there;
 }
 
-/* The total ignores --never and --hit, but not the other filters. */
+/* The total ignores --never and --hit, but no other filter. */
 static int finish_list(void *context, const struct probity_reader *reader)
 {
     struct list_call *call = context;
@@ -164,10 +164,10 @@ static int print_list(void *context, FILE *stream, const struct probity_reader *
     return 0;
 }
 
-/* ---- The call ----------------------------------------------------------------------------------
+/* ---- The command -------------------------------------------------------------------------------
  */
 
-/* With a misspelt name, an empty list would look as if every site had been hit. */
+/* With a misspelled name, the empty list would look as if every site had been hit. */
 static int warn_unseen(const struct list_call *call)
 {
     const char *what = "in a function", *pattern = cli_patterns_idle(&call->functions);

@@ -7,7 +7,7 @@
 
 #include "answers/list/list_text.h"
 
-/* A header line, then one line for each site in order. Write errors stay in the stream. */
+/* A header line, then one line for each site in order. The caller checks the stream for errors. */
 void probity_list_csv(FILE *stream, const struct probity_list_answer *answer);
 
 #endif

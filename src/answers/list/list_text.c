@@ -16,15 +16,15 @@ enum { NAME_COLUMNS_MIN = 8, NAME_COLUMNS_MAX = 40 };
 
 enum what { HITS, KIND, LEVEL, NAME, COLUMNS };
 
-/* Blanks between columns belong to the column on the right; places are in the position of other
- * tables' names. */
+/* The blanks before a column belong to it. Locations take the position that names have in other
+ * tables. */
 static const struct probity_table_column usual_columns[COLUMNS] = {
     [HITS] = {.width = 12, .title = "hits"},
     [KIND] = {.width = 10, .rank = 1, .title = "kind"},
     [LEVEL] = {.width = 7, .rank = 2, .title = "level"},
     [NAME] = {.width = 2 + NAME_COLUMNS_MAX, .title = "name"}};
 
-/* A table being written. */
+/* A table while it is written. */
 struct table {
     FILE *stream;
     int has_colour;
@@ -45,7 +45,7 @@ const char *probity_list_kind(const struct probity_coverage_site *site)
                                                  : "probe";
 }
 
-/* Rounded down, so that 100 % means that every site was hit. */
+/* Rounded down, so that 100 % means every site. */
 double probity_list_percent(const struct probity_list_answer *answer)
 {
     const struct probity_coverage_total *total = &answer->total;
@@ -58,8 +58,8 @@ struct label {
     size_t bytes;
 };
 
-/* Whether a neighbour is another function of the same name at the same place: an instance of the
- * same template. */
+/* Whether the next or previous line is a function with the same name at the same location: another
+ * instance of the template. */
 static int is_namesake(const struct probity_list_answer *answer, size_t index)
 {
     const struct probity_coverage_site *site = answer->sites[index];
@@ -87,7 +87,7 @@ static struct label label_of(const struct probity_list_answer *answer, size_t in
     return label;
 }
 
-/* Width of a number with a name in parentheses, or of a name. */
+/* The width of a name, or of a number with its name in parentheses. */
 static size_t columns_of(const struct probity_list_answer *answer, size_t index)
 {
     const struct probity_coverage_site *site = answer->sites[index];
@@ -174,7 +174,7 @@ static void put_site(const struct table *table, size_t index)
     fputc('\n', stream);
 }
 
-/* The name column shrinks first: a longer name shifts only its own line. */
+/* The name column shrinks first, because a longer name shifts only its own line. */
 static void choose_columns(struct table *table, size_t line_columns)
 {
     size_t least = PROBITY_TABLE_NAME_COLUMNS + 2, names = name_columns(table->answer);
@@ -202,7 +202,7 @@ static void put_head(const struct table *table)
             table->has_colour ? "\033[0m" : "");
 }
 
-/* Reports what was not counted. */
+/* Says what was not counted. */
 static void put_limits(FILE *stream, const struct probity_list_answer *answer)
 {
     size_t traces = probity_reader_traces(answer->reader), profiles = 0;

@@ -15,9 +15,9 @@ struct probity_list_answer {
     const struct probity_coverage_site *const *sites;
     size_t count;
     size_t limit; /* number of sites to show; 0: all */
-    int has_signatures; /* show signatures instead of names if known */
+    int has_signatures; /* show signatures instead of names where known */
     struct probity_coverage_total total; /* includes sites that are not in `sites` */
-    uint64_t left_out;                   /* sites that the programs had no room to list */
+    uint64_t left_out;                   /* sites that did not fit in the programs' lists */
     size_t traces_without;               /* traces without a list */
 };
 
@@ -29,8 +29,8 @@ const char *probity_list_kind(const struct probity_coverage_site *site);
 /* Share of listed sites that were hit, in percent; 0 if none are listed. */
 double probity_list_percent(const struct probity_list_answer *answer);
 
-/* A line for each site, the total, then whether the traces are complete. line_columns: width of the
- * terminal, 0 if there is none. Write errors stay in the stream. */
+/* A line for each site, the total, then whether the traces are complete. line_columns: terminal
+ * width, or 0. The caller checks the stream for errors. */
 void probity_list_text(FILE *stream, int has_colour, size_t line_columns,
                        const struct probity_list_answer *answer);
 

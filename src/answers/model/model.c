@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * model.c: follows each thread from hit to hit, and computes the totals of the model.
+ * model.c: follows each thread from hit to hit, and computes the model's totals.
  */
 #include "answers/model/model.h"
 
@@ -21,7 +21,7 @@ static struct model_thread *grow_threads(struct probity_model *model, uint32_t s
     return threads;
 }
 
-/* A thread's group is determined by its name at its first hit. */
+/* A thread's name at its first hit determines its group. */
 static int set_name(struct model_thread *thread, const struct probity_event *event)
 {
     if (thread->seed != NULL)
@@ -34,7 +34,7 @@ static int set_name(struct model_thread *thread, const struct probity_event *eve
 static inline int add_block(struct probity_model_block *block, const struct model_thread *thread,
                             const struct probity_event *event)
 {
-    /* If CLOCK_REALTIME was set back in between, the block takes no time. */
+    /* If CLOCK_REALTIME was set back in between, the block counts as 0. */
     uint64_t wall_ns = event->wall_ns > thread->wall_ns ? event->wall_ns - thread->wall_ns : 0;
     int error = probity_duration_stats_add(&block->wall, wall_ns);
 
@@ -47,7 +47,7 @@ static inline int add_block(struct probity_model_block *block, const struct mode
                                                    wall_ns > cpu_ns ? wall_ns - cpu_ns : 0);
 }
 
-/* The first hit of a thread. */
+/* A thread's first hit. */
 static struct model_node *start_thread(struct probity_model *model, struct model_thread *thread,
                                        const struct probity_probe *probe, uint32_t role)
 {
@@ -63,7 +63,7 @@ static struct model_node *start_thread(struct probity_model *model, struct model
     return node;
 }
 
-/* The node of this hit, after the block that it ends. */
+/* Returns the node of this hit, after adding the block that it ends. */
 static inline struct model_node *follow_thread(struct model_thread *thread,
                                                const struct probity_probe *probe,
                                                const struct probity_event *event)
@@ -117,7 +117,7 @@ int probity_model_put(struct probity_model *model, const struct probity_event *e
     struct model_thread *thread = &model->threads[event->thread_slot];
     if (event->kind == PROBITY_EVENT_THREAD_NAME)
         return set_name(thread, event);
-    /* A hit after lost records does not follow the one before them. */
+    /* Hits on either side of lost records are not successive. */
     if (event->kind == PROBITY_EVENT_LOST) {
         thread->is_cut = 1;
         thread->is_waiting = 0;
@@ -134,7 +134,7 @@ int probity_model_put(struct probity_model *model, const struct probity_event *e
     return event->kind == PROBITY_EVENT_HIT ? put_hit(model, thread, event) : 0;
 }
 
-/* ---- The end -----------------------------------------------------------------------------------
+/* ---- Finishing ---------------------------------------------------------------------------------
  */
 
 static void finish_threads(struct probity_model *model)
@@ -161,7 +161,7 @@ static void sum_groups(struct probity_model_result *result)
     }
 }
 
-/* Digits only, as doc/trace-format.md has it. */
+/* Digits only, as doc/trace-format.md requires. */
 static uint64_t number_of(const struct probity_text *text)
 {
     uint64_t number = 0;

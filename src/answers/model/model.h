@@ -22,32 +22,32 @@
 enum {
     PROBITY_MODEL_VERSION = 1,
     PROBITY_MODEL_STATIONS_MAX = 4096,
-    PROBITY_MODEL_SEEDS_MAX = 1024 /* pairs of thread name and first probe */
+    PROBITY_MODEL_SEEDS_MAX = 1024 /* pairs of a thread name and a first probe */
 };
 
 struct probity_model_group;
 
-/* A probe within a group: a state of its threads. hits = followed + ends. */
+/* A probe within a group, that is, a state of its threads. hits = followed + ends. */
 struct probity_model_node {
     const struct probity_probe *probe;
     const struct probity_model_group *group;
     uint32_t role;                        /* an enum probity_role */
     uint32_t number;                      /* index in the group's list */
-    uint64_t hits, followed, starts, ends; /* starts, ends: of threads */
+    uint64_t hits, followed, starts, ends; /* starts, ends: how many threads start or end here */
 };
 
-/* The span between a hit and the next one of the same thread. */
+/* The span between a hit and the thread's next one. */
 struct probity_model_block {
     const struct probity_model_node *from, *to;
     struct probity_duration_stats wall, cpu, off; /* cpu, off: of blocks with known CPU time */
 };
 
 struct probity_model_group {
-    const char *name; /* with an asterisk for each number that differs; NULL: none */
+    const char *name; /* with an asterisk for each number that differs; or NULL */
     uint32_t number;  /* index in the model's list */
     uint64_t threads, hits;
     uint64_t lifetime_ns;               /* of all threads, from first to last record */
-    uint64_t wall_ns;                   /* the part of it in blocks */
+    uint64_t wall_ns;                   /* how much of it is in blocks */
     uint64_t cpu_known_ns, cpu_ns;      /* CPU time of threads at their last hit; in blocks */
     struct probity_model_node *const *nodes; /* numbers, then names */
     size_t node_count;
@@ -55,7 +55,7 @@ struct probity_model_group {
     size_t block_count;
 };
 
-/* A node whose probe concerns a queue or lock, or begins or ends a request. */
+/* A node whose probe operates on a queue or lock, or begins or ends a request. */
 struct probity_model_user {
     const struct probity_model_node *node;
     uint32_t role;
@@ -63,36 +63,36 @@ struct probity_model_user {
     struct probity_model_user *next;
 };
 
-/* Number of items present, over time. */
+/* The number of items present, over time. */
 struct probity_model_level {
     uint64_t now, max;
     uint64_t since_ns;
     probity_wide_sum area; /* level * ns up to since_ns */
 };
 
-/* L = lambda * W: two ways to compute the mean number in a system. */
+/* L = lambda * W: the mean number in a system, computed in two ways. */
 struct probity_model_little {
-    double length, rate_s, wait_ns; /* length: over time; rate: arrivals a second */
-    double difference; /* between rate * wait and length, relative to the larger; 0 if both are 0 */
+    double length, rate_s, wait_ns; /* length: mean over time; rate: arrivals per second */
+    double difference; /* of rate * wait and length, relative to the larger; 0 if both are 0 */
 };
 
-/* Queues, locks and requests share one model: something arrives, stays, and departs. */
+/* Queues, locks and requests share one model: something arrives, stays and departs. */
 enum probity_model_kind {
-    PROBITY_MODEL_QUEUE,   /* of an item: put, get */
-    PROBITY_MODEL_LOCK,    /* of a holder: hold, release */
-    PROBITY_MODEL_REQUEST, /* begin, end; one station for all requests that begin at one probe */
+    PROBITY_MODEL_QUEUE,   /* items: put, get */
+    PROBITY_MODEL_LOCK,    /* holders: hold, release */
+    PROBITY_MODEL_REQUEST, /* begin, end; requests that begin at one probe share a station */
     PROBITY_MODEL_KINDS
 };
 
 struct probity_model_station {
     enum probity_model_kind kind;
-    uint32_t trace, number; /* trace: of a queue or lock; number: its index in its list */
+    uint32_t trace, number; /* trace: of a queue or lock; number: index in its list */
     uint64_t object;        /* of a queue or lock */
     const struct probity_probe *begin; /* of requests */
     char *name;
     uint64_t arrivals, departures;
-    uint64_t strays;    /* departures without an arrival in the trace; of queues and locks */
-    uint64_t again;     /* arrivals of ids that are already present */
+    uint64_t strays;    /* departures whose arrival is not in the trace; of queues and locks */
+    uint64_t again;     /* arrivals of an id that is already present */
     uint64_t forgotten; /* evicted for lack of room */
     uint64_t last_arrival_ns;
     /* from arrival to arrival; from arrival to departure */
@@ -111,9 +111,9 @@ struct probity_model_result {
     uint64_t lifetime_ns, wall_ns, cpu_known_ns, cpu_ns; /* of all groups */
     uint64_t ends_without_begin;
     uint64_t forgotten; /* ids evicted for lack of room */
-    uint64_t hits_left_out;    /* hits of stations beyond the limit above */
-    uint64_t threads_left_out; /* beyond PROBITY_MODEL_SEEDS_MAX; they form one group */
-    double row_error; /* largest deviation from 1 of a row's sum of probabilities */
+    uint64_t hits_left_out;    /* hits of stations beyond the limits above */
+    uint64_t threads_left_out; /* beyond PROBITY_MODEL_SEEDS_MAX; together they form one group */
+    double row_error; /* how far the sum of a row's probabilities is off 1 at most */
     struct probity_model_group *const *groups;
     size_t group_count;
     struct probity_model_station *const *stations[PROBITY_MODEL_KINDS];
@@ -128,17 +128,17 @@ int probity_model_open(uint64_t from_ns, uint64_t to_ns, struct probity_model **
 /* Takes the next event in time order. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_model_put(struct probity_model *model, const struct probity_event *event);
 
-/* After the last put. reader: of the events, may be NULL. The result is valid until close. Returns
- * 0 or PROBITY_ERROR_MEMORY. */
+/* Call after the last put. reader: where the events came from, or NULL. The result is valid until
+ * close. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_model_finish(struct probity_model *model, const struct probity_reader *reader,
                          const struct probity_model_result **ret_result);
 
 void probity_model_close(struct probity_model *model);
 
-/* Probability that a block follows its first probe. */
+/* The probability that this block follows its first probe. */
 double probity_model_probability(const struct probity_model_block *block);
 
-/* Mean level over the duration of the model. */
+/* The mean level over the time covered by the model. */
 double probity_model_mean_level(const struct probity_model_result *result,
                                 const struct probity_model_level *level);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * model_dot.c: a workload model as a graph. Rare transitions are left out, and the title counts
- * them.
+ * model_dot.c: a workload model as a graph. Rare transitions are omitted and counted in the title.
  */
 #include "answers/model/model_dot.h"
 
@@ -12,7 +11,7 @@
 #include "print/graphviz.h"
 #include "probity_typed.h"
 
-/* A transition with a lower probability is not drawn. */
+/* Transitions with a lower probability are not drawn. */
 #define RARE 0.01
 
 static const struct {
@@ -51,7 +50,7 @@ static void put_node(FILE *stream, const struct probity_model_node *node)
     fprintf(stream, "\\n%" PRIu64 "\"];\n", node->hits);
 }
 
-/* Width shows the probability, darkness the share of the group's time. */
+/* An edge's width shows the probability, its darkness the share of the group's time. */
 static void put_block(FILE *stream, const struct probity_model_block *block)
 {
     const struct probity_model_group *group = block->from->group;
@@ -98,8 +97,8 @@ static char letter_of(const struct probity_model_station *station)
     return looks[station->kind].noun[0];
 }
 
-/* Arrivals point to the station, departures away from it. A lock points to its holder; arrows for
- * the release would only clutter the graph. */
+/* Arrivals point to the station, departures away from it. A lock points to its holder; drawing the
+ * release as well would only clutter the graph. */
 static void put_user(FILE *stream, const struct probity_model_station *station,
                      const struct probity_model_user *user)
 {
@@ -139,10 +138,10 @@ static void put_station(FILE *stream, const struct probity_model_station *statio
         put_user(stream, station, user);
 }
 
-/* ---- All of it ---------------------------------------------------------------------------------
+/* ---- The graph ---------------------------------------------------------------------------------
  */
 
-/* A picture of an incomplete trace must say so, too. */
+/* The picture of an incomplete trace must say that it is incomplete. */
 static void put_title(FILE *stream, const struct probity_reader *reader,
                       const struct probity_model_result *result, uint64_t left_out)
 {

@@ -9,8 +9,8 @@
 
 #include "answers/model/model.h"
 
-/* A cluster for each thread group, a box for each probe; arrows with probabilities and mean times;
- * nodes for queues, locks and requests. Write errors stay in the stream. */
+/* A cluster for each thread group, a box for each probe, arrows with probabilities and mean times,
+ * nodes for queues, locks and requests. The caller checks the stream for errors. */
 void probity_model_dot(FILE *stream, const struct probity_reader *reader,
                        const struct probity_model_result *result);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * model_groups.c: nodes and pairs of thread groups, and assignment of threads to groups: threads
- * form a group if their names are equal except for numbers and they share at least half of their
- * probes (of the thread with fewer). Probes of locks do not count, because all kinds of threads use
- * the same locks.
+ * model_groups.c: nodes and pairs of thread groups, and which thread belongs to which group.
+ * Threads form a group if their names are equal except for numbers and they share at least half of
+ * the probes of the thread with fewer probes. Probes of locks do not count, because all kinds of
+ * threads use the same locks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,7 +108,7 @@ static struct model_seed *make_seed(struct probity_model *model, char *pattern, 
     return seed;
 }
 
-/* Limits the memory for pairs of names and first probes. */
+/* Everything beyond the limit on pairs of names and first probes goes here. */
 static struct model_seed *rest_of(struct probity_model *model)
 {
     model->result.threads_left_out++;
@@ -173,7 +173,7 @@ static uint32_t common_probes(const struct model_seed *a, const struct model_see
     return count;
 }
 
-/* A thread that only took locks cannot be distinguished from others of its name. */
+/* A thread that only took locks cannot be distinguished from others with its name. */
 static int is_alike(const struct model_seed *a, const struct model_seed *b)
 {
     uint32_t few = probes_of(a), others = probes_of(b);
@@ -226,7 +226,7 @@ static int join_seeds(struct model_seed *seed, struct model_seed *from)
     return error;
 }
 
-/* Returns 1 if any were merged, 0, or PROBITY_ERROR_MEMORY. */
+/* Returns 1 if any were merged, 0 if not, or PROBITY_ERROR_MEMORY. */
 static int join_all_with(struct model_seed *a)
 {
     int has_joined = 0;
@@ -241,7 +241,7 @@ static int join_all_with(struct model_seed *a)
     return has_joined;
 }
 
-/* Repeats until nothing changes, because a merged seed has more probes than before. */
+/* Repeats until nothing changes, because merging gives a seed more probes. */
 static int join_alike(struct probity_model *model)
 {
     int has_changed = 1;
@@ -335,7 +335,7 @@ static int list_seed(struct model_seed *seed)
     return 0;
 }
 
-/* Blocks are ordered by row. */
+/* Relies on blocks being sorted by row. */
 static double row_error_of(const struct probity_model_group *group)
 {
     double worst = 0, sum = 0;

@@ -7,7 +7,7 @@
  *     station ──► user ──► node                         model_stations.c: objects of hits
  *
  * A seed holds the threads with the same name and the same first probe. Both are known at a
- * thread's first hit, so no thread needs a separate table. Seeds with similar behaviour are merged
+ * thread's first hit, so no thread needs a separate table. Seeds that behave similarly are merged
  * at the end.
  */
 #ifndef PROBITY_ANSWERS_MODEL_MODEL_INTERNAL_H
@@ -22,7 +22,7 @@
 enum { MODEL_RECENT = 16, MODEL_STATION_CHAINS = 1024 };
 
 struct model_pair {
-    struct probity_link link; /* in the pairs from one node, by place of the second probe */
+    struct probity_link link; /* among the pairs from one node, by index of the second probe */
     struct probity_model_block block;
     struct model_node *to;
     struct model_pair *next; /* next pair from the same node */
@@ -31,23 +31,23 @@ struct model_pair {
 struct model_node {
     struct probity_model_node node;
     struct model_seed *seed;
-    struct model_node *into; /* node that it was merged into, or NULL */
-    struct model_node *next; /* of its seed */
+    struct model_node *into; /* the node that this one was merged into, or NULL */
+    struct model_node *next; /* within the seed */
     struct model_pair *pairs;
     struct probity_hashtable chains;
-    struct model_pair *recent[MODEL_RECENT]; /* by place of the second probe */
+    struct model_pair *recent[MODEL_RECENT]; /* by index of the second probe */
 };
 
 struct model_seed {
     struct probity_model_group group;
-    char *pattern;                      /* name with asterisks for numbers */
-    char *name;                         /* of the first thread */
-    int is_pattern;                     /* names of the threads differ */
+    char *pattern;                      /* name with asterisks in place of numbers */
+    char *name;                         /* of its first thread */
+    int is_pattern;                     /* its threads have different names */
     const struct probity_probe *first;
     struct model_node *nodes;
-    struct model_node **places;         /* by place of the probe */
+    struct model_node **places;         /* by index of the probe */
     uint32_t place_count;
-    int is_joined;                      /* merged into another one */
+    int is_joined;                      /* merged into another seed */
     struct probity_model_node **node_list;
     struct probity_model_block **block_list;
     struct model_seed *next;
@@ -56,10 +56,10 @@ struct model_seed {
 struct model_thread {
     struct model_seed *seed;
     struct model_node *last;
-    uint64_t wall_ns, cpu_ns;           /* of the last hit */
-    uint64_t first_ns, last_ns;         /* of all records */
+    uint64_t wall_ns, cpu_ns;           /* at the last hit */
+    uint64_t first_ns, last_ns;         /* over all records */
     uint64_t wait_object, wait_since_ns;
-    char *name;                         /* until it has a seed */
+    char *name;                         /* until the thread has a seed */
     uint8_t is_cpu_known, is_seen, is_waiting, is_cut;
 };
 
@@ -74,13 +74,13 @@ struct probity_model {
     struct model_thread *threads; /* by slot */
     uint32_t thread_count;
     uint32_t seed_count;
-    struct model_seed *seeds, *rest; /* rest: threads beyond PROBITY_MODEL_SEEDS_MAX seeds */
+    struct model_seed *seeds, *rest; /* rest: for threads beyond PROBITY_MODEL_SEEDS_MAX seeds */
     struct probity_probes probes;
     struct probity_inflight open;
     struct model_station *stations[MODEL_STATION_CHAINS];
     struct probity_model_result result;
     struct probity_model_group **group_list;
-    struct probity_model_station **station_list; /* all kinds, one after the other */
+    struct probity_model_station **station_list; /* all kinds, one after another */
 };
 
 /* ---- model_stations.c ---- */
@@ -89,7 +89,7 @@ struct probity_model {
 int probity_model_put_role(struct probity_model *model, struct model_thread *thread,
                            const struct probity_event *event);
 
-/* Extends everything still open to the end, then makes sorted lists. Returns 0 or
+/* Extends whatever is still open to the end, then makes sorted lists. Returns 0 or
  * PROBITY_ERROR_MEMORY. */
 int probity_model_finish_stations(struct probity_model *model);
 
@@ -101,11 +101,11 @@ void probity_model_free_stations(struct probity_model *model);
 struct model_node *probity_model_node(struct model_seed *seed, const struct probity_probe *probe,
                                       uint32_t role);
 
-/* Finds or adds the transition from one node to another of the same seed. NULL if out of memory. */
+/* Finds or adds the transition between two nodes of a seed. NULL if out of memory. */
 struct model_pair *probity_model_pair(struct model_node *from, struct model_node *to);
 
-/* Finds or adds the seed of a thread that begins with this probe. Takes the thread's name. NULL if
- * out of memory. */
+/* Finds or adds the seed for a thread that begins with this probe; takes over the thread's name.
+ * NULL if out of memory. */
 struct model_seed *probity_model_seed(struct probity_model *model, struct model_thread *thread,
                                       const struct probity_probe *first);
 

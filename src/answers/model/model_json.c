@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * model_json.c: a workload model as one JSON object. Written incrementally, because distributions
+ * model_json.c: a workload model as one JSON object, written piece by piece because distributions
  * may be long.
  */
 #include "answers/model/model_json.h"
@@ -43,7 +43,7 @@ static void put_share(struct json *json, const char *key, double part, double wh
         fprintf(json->stream, "\"%s\": null, ", key);
 }
 
-/* A number means a numbered probe, a string a site, because a site may be named "1". */
+/* A number for a numbered probe, a string for a site, because a site may be named "1". */
 static void put_probe(struct json *json, const char *key, const struct probity_probe *probe)
 {
     if (probe->is_site)
@@ -75,7 +75,7 @@ static void put_buckets(struct json *json, const struct probity_histogram *fine)
     fputc(']', json->stream);
 }
 
-/* after: text to write after the object. */
+/* after: text that follows the object. */
 static void put_times(struct json *json, const char *key,
                       const struct probity_duration_stats *times, const char *after)
 {
@@ -152,7 +152,7 @@ static void put_group(struct json *json, const struct probity_model_group *group
 /* ---- Stations ----------------------------------------------------------------------------------
  */
 
-/* Names of the fields by kind of station. */
+/* Field names for each kind of station. */
 static const struct {
     const char *list, *number, *arrivals, *departures, *strays, *again, *gaps, *stays, *level;
 } words[PROBITY_MODEL_KINDS] = {
@@ -218,7 +218,7 @@ static void put_station(struct json *json, const struct probity_model_station *s
     put_users(json, station->users);
 }
 
-/* ---- All of it ---------------------------------------------------------------------------------
+/* ---- The object --------------------------------------------------------------------------------
  */
 
 static void put_checks(struct json *json, const struct probity_model_result *result)

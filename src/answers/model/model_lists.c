@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * model_lists.c: completes stations at the end: levels up to the last hit, Little's law, names, and
- * lists in an order that does not depend on addresses.
+ * model_lists.c: completes the stations: levels up to the last hit, Little's law, names, and lists
+ * in an order that does not depend on addresses.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +28,8 @@ static void finish_little(const struct probity_model_result *result,
         little->difference = (product - little->length) / larger;
 }
 
-/* Replaces nodes of merged seeds by the nodes that they were merged into, and merges users that
- * have become equal. */
+/* Replaces nodes of merged seeds by those they were merged into, and merges users that are now
+ * equal. */
 static void join_users(struct probity_model_user *users)
 {
     for (struct probity_model_user *user = users; user != NULL; user = user->next) {
@@ -61,7 +61,7 @@ static int is_behind(const struct probity_model_user *a, const struct probity_mo
     return a->node->number > b->node->number;
 }
 
-/* By role, group and probe. An insertion sort, because there are few. */
+/* By role, group and probe; an insertion sort, because there are few. */
 static struct probity_model_user *sort_users(struct probity_model_user *users)
 {
     struct probity_model_user *sorted = NULL;
@@ -78,7 +78,7 @@ static struct probity_model_user *sort_users(struct probity_model_user *users)
     return sorted;
 }
 
-/* "jobs" if a site is "jobs:put"; else the name of the first probe. */
+/* "jobs" if a site is named "jobs:put"; else the name of the first probe. */
 static char *name_of(const struct probity_model_user *users)
 {
     static const char *const endings[] = {"",     ":wait", ":hold",  ":release",
@@ -97,7 +97,7 @@ static int compare_numbers(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-/* By kind; busiest first. */
+/* By kind, then busiest first. */
 static int compare_stations(const void *left, const void *right)
 {
     const struct probity_model_station *a = *(struct probity_model_station *const *)left;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * model_stations.c: queues, locks and requests while hits are read. An id is open from arrival to
- * departure; a departure without an arrival in the trace is counted, and does not affect levels and
+ * departure. Departures without an arrival in the trace are counted, but do not affect levels and
  * times.
  */
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static void change_level(struct probity_model_level *level, uint64_t now_ns, int
         level->max = level->now;
 }
 
-/* Few nodes use one station, so a list with move-to-front is enough. */
+/* Few nodes use a station, so a move-to-front list will do. */
 static int count_user(struct probity_model_user **users, const struct model_node *node,
                       uint32_t role)
 {
@@ -46,7 +46,7 @@ static int count_user(struct probity_model_user **users, const struct model_node
 /* ---- Stations ----------------------------------------------------------------------------------
  */
 
-/* Properties that identify a station. */
+/* What identifies a station. */
 struct station_key {
     enum probity_model_kind kind;
     uint32_t trace;
@@ -76,7 +76,7 @@ static struct model_station *make_station(struct probity_model *model,
     return item;
 }
 
-/* Returns 0 with NULL if there are too many stations, or PROBITY_ERROR_MEMORY. */
+/* Returns 0 with *ret_station NULL if there are too many stations, or PROBITY_ERROR_MEMORY. */
 static int find_station(struct probity_model *model, const struct station_key *key,
                         struct probity_model_station **ret_station)
 {
@@ -106,7 +106,7 @@ static int find_station(struct probity_model *model, const struct station_key *k
 /* ---- Arrivals and departures -------------------------------------------------------------------
  */
 
-/* Closes an id that has not departed. */
+/* Closes an id whose departure is missing. */
 static void drop_id(struct probity_model *model, struct probity_inflight_item *open)
 {
     struct probity_model_station *station = open->owner;
@@ -147,8 +147,8 @@ static int arrive(struct probity_model *model, struct probity_model_station *sta
     if (error != 0)
         return error;
     if (open != NULL) {
-        /* For a lock: its holder has taken it again. Otherwise the id was reused, and the departure
-         * of its earlier use was not recorded. */
+        /* A lock was taken again by its holder; otherwise the id was reused, and the departure of
+         * its earlier use is missing. */
         ((struct probity_model_station *)open->owner)->again++;
         if (station->kind == PROBITY_MODEL_LOCK)
             return 0;
@@ -157,7 +157,7 @@ static int arrive(struct probity_model *model, struct probity_model_station *sta
     return open_id(model, key, station);
 }
 
-/* Closes an open id. */
+/* Closes an open id that departs. */
 static int depart(struct probity_model *model, struct probity_inflight_item *open)
 {
     struct probity_model_station *station = open->owner;
@@ -182,12 +182,12 @@ static int take_lock(struct probity_model *model, struct probity_model_station *
     return error != 0 ? error : arrive(model, station, key);
 }
 
-/* Queues and locks: the station is identified by its object. */
+/* Queues and locks: the object identifies the station. */
 static int put_at_object(struct probity_model *model, struct model_thread *thread,
                          const struct probity_event *event, enum probity_model_kind kind)
 {
     const struct station_key station_key = {kind, event->trace, event->object, NULL};
-    /* Several threads may hold a read lock: each of them is a holder. */
+    /* A read lock may have several holders, each of them a thread. */
     const struct probity_inflight_key key = {
         kind == PROBITY_MODEL_LOCK ? event->thread_slot : event->correlation, event->object,
         event->trace, kind};

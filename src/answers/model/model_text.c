@@ -15,7 +15,7 @@ struct page {
     const char *bold, *plain;
 };
 
-/* Mean, p50 and p99, or dashes if there are none. */
+/* Mean, p50 and p99, or dashes if nothing was counted. */
 static void put_times(FILE *stream, const struct probity_duration_stats *times)
 {
     char text[PROBITY_REPORT_TIME_BYTES];
@@ -136,7 +136,7 @@ static void put_station(const struct page *page, const struct probity_model_stat
     fputc('\n', stream);
 }
 
-/* ---- All of it ---------------------------------------------------------------------------------
+/* ---- The tables --------------------------------------------------------------------------------
  */
 
 static void put_checks(const struct page *page, const struct probity_model_result *result)

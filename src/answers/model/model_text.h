@@ -9,8 +9,8 @@
 
 #include "answers/model/model.h"
 
-/* Groups with their blocks, queues, locks, requests, checks; then whether the traces are complete.
- * Write errors stay in the stream. */
+/* Groups with their blocks, queues, locks, requests and checks, then whether the traces are
+ * complete. The caller checks the stream for errors. */
 void probity_model_text(FILE *stream, int has_colour, const struct probity_reader *reader,
                         const struct probity_model_result *result);
 

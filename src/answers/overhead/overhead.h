@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * overhead.h: what recording adds to a program's run time, from pairs of runs: one without it, one
- * with it. Needs libm.
+ * overhead.h: what recording adds to a program's run time, from pairs of runs with and without it.
+ * Needs libm.
  */
 #ifndef PROBITY_ANSWERS_OVERHEAD_OVERHEAD_H
 #define PROBITY_ANSWERS_OVERHEAD_OVERHEAD_H
@@ -13,22 +13,22 @@
 
 #define PROBITY_OVERHEAD_CONFIDENCE 0.95
 
-/* One run of the program. CPU time is that of all its threads and children, user and system. */
+/* One run of the program. CPU time includes all threads and children, user and system. */
 struct probity_overhead_run {
     uint64_t wall_ns, user_ns, system_ns;
     uint64_t traces, records; /* 0 without recording */
-    uint64_t calls;           /* profile mode: calls counted */
+    uint64_t calls;           /* profile mode: number of counted calls */
     uint64_t lost;            /* records dropped or missing from a trace */
-    uint64_t incomplete;      /* traces that report themselves as incomplete */
+    uint64_t incomplete;      /* traces that say that they are incomplete */
 };
 
 struct probity_overhead_pair {
     struct probity_overhead_run off, on;
-    struct probity_overhead_run idle; /* a recording was started but nothing was recorded */
+    struct probity_overhead_run idle; /* recording was started, but nothing was recorded */
     int on_came_first;
 };
 
-/* Times that are compared. */
+/* The times that are compared. */
 enum probity_overhead_time {
     PROBITY_OVERHEAD_WALL,
     PROBITY_OVERHEAD_CPU,
@@ -38,29 +38,29 @@ enum probity_overhead_time {
 struct probity_overhead_times {
     double off_ns, on_ns;       /* medians */
     int has_ratio;              /* 0: a time is 0 */
-    struct probity_shift ratio; /* on / off - 1: the slowdown, within a pair */
-    struct probity_shift added; /* on - off, ns, within a pair */
+    struct probity_shift ratio; /* on / off - 1 within a pair, the slowdown */
+    struct probity_shift added; /* on - off within a pair, in ns */
 };
 
-/* Time that a recording adds to a run before its first and after its last record, from the idle
- * runs. */
+/* From the idle runs: the time that recording adds before a run's first and after its last
+ * record. */
 struct probity_overhead_start {
     int is_known;       /* 0: an idle run left no trace */
-    double processes;   /* median number of traces of an idle run */
-    struct probity_shift added[PROBITY_OVERHEAD_TIMES]; /* in one process, ns */
+    double processes;   /* median number of traces in idle runs */
+    struct probity_shift added[PROBITY_OVERHEAD_TIMES]; /* per process, in ns */
 };
 
-/* With fewer records per process, their cost is lost in the variation between starts. */
+/* With fewer records per process, their cost is lost in the variation of starts. */
 #define PROBITY_OVERHEAD_RECORDS_MIN 100000
 
 struct probity_overhead {
     struct probity_overhead_times times[PROBITY_OVERHEAD_TIMES];
     struct probity_overhead_start start;
     int has_record;              /* 0: too few records to compute the cost of one */
-    struct probity_shift record; /* CPU time that a record or counted call adds, ns */
-    double records; /* median per run: records or, in profile mode, counted calls */
+    struct probity_shift record; /* CPU time that a record or counted call adds, in ns */
+    double records; /* median per run; in profile mode, counted calls */
     uint64_t records_least, records_most;
-    uint64_t lost, incomplete, traces; /* in all runs */
+    uint64_t lost, incomplete, traces; /* over all runs */
 };
 
 /* Takes 1 to PROBITY_SIGNED_RANK_MAX pairs (analysis/signed_rank.h). Returns 0 or

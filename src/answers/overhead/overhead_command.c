@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * overhead_command.c: `probity overhead`: runs a program with and without recording, in pairs of
- * alternating order, and reports the difference. Traces are written to a temporary directory, which
- * is always removed: signals are blocked except while waiting for a program.
+ * alternating order, and reports the difference. Traces go to a temporary directory, which is
+ * always removed, because signals are blocked except while waiting for a program.
  */
 #include "answers/overhead/overhead.h"
 
@@ -35,13 +35,13 @@ struct overhead_call {
     int force, as_json, as_csv, is_profile, ignores_status;
     char **program;
     char directory[PATH_MAX], pattern[PATH_MAX + 16];
-    sigset_t mask; /* signal mask with which programs start */
-    int taken;     /* the signal that ends us */
+    sigset_t mask; /* with which programs start */
+    int taken;     /* the signal that ends this process */
     struct probity_overhead_pair *pairs;
     size_t count;
 };
 
-/* ---- What a run leaves behind ------------------------------------------------------------------
+/* ---- What a run leaves -------------------------------------------------------------------------
  */
 
 static int add_calls(void *context, const struct probity_profiled *profiled)
@@ -78,7 +78,7 @@ static int read_trace(const struct overhead_call *call, const char *path,
     return error == 0 ? CLI_OK : cli_fail_trace(&cli_command_overhead, path, error, errno);
 }
 
-/* Reads and removes the traces of a run, and the spools that killed programs leave. run NULL: only
+/* Reads and removes a run's traces, and the spools that killed programs leave. run NULL: only
  * removes them. */
 static int take_traces(const struct overhead_call *call, struct probity_overhead_run *run)
 {
@@ -107,7 +107,7 @@ static int take_traces(const struct overhead_call *call, struct probity_overhead
 /* ---- Running -----------------------------------------------------------------------------------
  */
 
-/* How the program runs. */
+/* How a program is run. */
 enum run_kind { RUN_OFF, RUN_ON, RUN_IDLE };
 
 static int fail_program(const struct overhead_call *call, const struct cli_launched *launched,
@@ -129,7 +129,7 @@ static uint64_t ns_of(const struct timeval *time)
     return ((uint64_t)time->tv_sec * 1000000 + (uint64_t)time->tv_usec) * 1000;
 }
 
-/* RUN_IDLE: profile mode turns probes off, and level 0 turns scopes off. */
+/* RUN_IDLE: profile mode disables probes, and level 0 disables scopes. */
 static int run_once(struct overhead_call *call, enum run_kind kind,
                     struct probity_overhead_run *ret_run)
 {
@@ -167,7 +167,7 @@ static int run_once(struct overhead_call *call, enum run_kind kind,
     return status;
 }
 
-/* The order alternates, so that a drift over the runs affects both sides equally. */
+/* The order alternates, so that any drift affects both sides equally. */
 static int run_pair(struct overhead_call *call, struct probity_overhead_pair *pair)
 {
     pair->on_came_first = call->count % 2 != 0;
@@ -188,7 +188,7 @@ static double now_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* The first pair warms the caches and shows errors early; it is not counted. */
+/* The first pair warms caches and shows errors early; it does not count. */
 static int run_pairs(struct overhead_call *call)
 {
     struct probity_overhead_pair unused;
@@ -211,7 +211,7 @@ static int run_pairs(struct overhead_call *call)
     return status;
 }
 
-/* PROBITY_OUT is a pattern, so the directory's name must not contain a percent sign. */
+/* PROBITY_OUT is a pattern, so the directory's name must not contain '%'. */
 static int directory_make(struct overhead_call *call)
 {
     const char *parent = getenv("TMPDIR");
@@ -227,7 +227,7 @@ static int directory_make(struct overhead_call *call)
     return CLI_OK;
 }
 
-/* A signal that arrives during the runs takes effect after the directory is removed. */
+/* A signal that arrives during the runs takes effect once the directory is removed. */
 static int measure(struct overhead_call *call)
 {
     static const int held[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT};
@@ -249,7 +249,7 @@ static int measure(struct overhead_call *call)
     return status;
 }
 
-/* ---- The answer --------------------------------------------------------------------------------
+/* ---- Output ------------------------------------------------------------------------------------
  */
 
 static int print(void *context, FILE *stream, int has_colour)
@@ -271,7 +271,7 @@ static int print(void *context, FILE *stream, int has_colour)
     return error;
 }
 
-/* Checked before the measurement, which may take long. */
+/* Checked first, because the measurement may take long. */
 static int check_output(const struct overhead_call *call)
 {
     if (call->out == NULL || strcmp(call->out, "-") == 0 || call->force ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * overhead_csv.c: a line for each run.
+ * overhead_csv.c: one line per run.
  */
 #include "answers/overhead/overhead_csv.h"
 

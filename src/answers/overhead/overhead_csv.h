@@ -7,8 +7,8 @@
 
 #include "answers/overhead/overhead_text.h"
 
-/* A header line, then one line for each run in the order in which they were made. Times are ns.
- * Write errors stay in the stream. */
+/* A header line, then one line per run in the order in which they were made. Times are ns. The
+ * caller checks the stream for errors. */
 void probity_overhead_csv(FILE *stream, const struct probity_overhead_answer *answer);
 
 #endif

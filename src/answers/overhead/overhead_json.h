@@ -7,8 +7,8 @@
 
 #include "answers/overhead/overhead_text.h"
 
-/* One object, with all runs; times are ns. Returns 0 or PROBITY_ERROR_MEMORY; write errors stay in
- * the stream. */
+/* One object, with all runs; times are ns. Returns 0 or PROBITY_ERROR_MEMORY; the caller checks the
+ * stream for errors. */
 int probity_overhead_json(FILE *stream, const struct probity_overhead_answer *answer);
 
 #endif

@@ -21,7 +21,7 @@ static void put_time(FILE *stream, double ns)
     fprintf(stream, "  %10s", probity_report_real_time_text(ns, text));
 }
 
-/* With two decimals if the figure is small. */
+/* Small figures get two decimals. */
 static void put_percent(FILE *stream, const char *before, double share)
 {
     double percent = 100 * share;

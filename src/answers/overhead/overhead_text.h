@@ -10,8 +10,8 @@
 #include "answers/overhead/overhead.h"
 
 struct probity_overhead_answer {
-    char **program;   /* with its arguments, ending with NULL */
-    const char *base; /* program to run instead without recording; NULL: the program itself */
+    char **program;   /* with its arguments; NULL-terminated */
+    const char *base; /* what runs without recording; NULL: the program itself */
     int is_profile;
     const struct probity_overhead_pair *pairs;
     size_t count;
@@ -21,7 +21,7 @@ struct probity_overhead_answer {
 /* "wall", "cpu". */
 const char *probity_overhead_time_name(enum probity_overhead_time which);
 
-/* Write errors stay in the stream. */
+/* The caller checks the stream for errors. */
 void probity_overhead_text(FILE *stream, int has_colour,
                            const struct probity_overhead_answer *answer);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * profiled.c: converts a histogram of ticks to one of nanoseconds: all calls of a bucket are
- * counted at its middle, which is within an eighth of each of them.
+ * profiled.c: converts a histogram of ticks to one of nanoseconds: all calls in a bucket count as
+ * its midpoint, which is within an eighth of each.
  */
 #include "answers/report/profiled.h"
 
@@ -15,7 +15,7 @@ static int convert(const struct probity_profiled *profiled, struct probity_histo
         uint64_t least = i > 0 ? probity_profile_bucket_start(i) : 0;
         uint64_t middle = least + (probity_profile_bucket_start(i + 1) - least) / 2;
         uint64_t ns = probity_ns_of_ticks(middle, profiled->rate);
-        /* The middle of a bucket may lie outside the range of its calls. */
+        /* A bucket's midpoint may be outside the range of its calls. */
         ns = ns > profiled->max_ns ? profiled->max_ns : ns;
         ns = ns < profiled->min_ns ? profiled->min_ns : ns;
         error = probity_histogram_add_times(durations, ns, profiled->histogram[i]);
@@ -47,7 +47,7 @@ int probity_report_add_profiled(struct probity_report *report,
                  .sum_ns = profiled->durations_ns,
                  .min_ns = is_timed ? profiled->min_ns : UINT64_MAX,
                  .max_ns = profiled->max_ns}};
-    /* If no call was timed, the minimum that the histogram needs is unknown. */
+    /* If no call was timed, the histogram lacks the minimum that it needs. */
     int error = is_timed ? convert(profiled, &row.sums.durations) : 0;
 
     if (error == 0)

@@ -7,8 +7,8 @@
 
 #include "answers/report/report.h"
 
-/* Adds a row of a profile. Only the bucket of each duration is known; the report uses its middle.
- * Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Adds a row of a profile. A profile only has the bucket of each duration, so the report uses the
+ * bucket's midpoint. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_report_add_profiled(struct probity_report *report,
                                 const struct probity_profiled *profiled);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * report.c: sums of calls. While events are read, a call finds its row through the scope
- * (of_function); the table of rows is searched only once for each function and thread. Functions
- * with equal texts are merged at the end.
+ * report.c: sums of calls. While events are read, a call finds its row through its scope
+ * (of_function), so the table of rows is searched only once per function and thread. Functions with
+ * equal texts are merged at the end.
  */
 #include "answers/report/report.h"
 
@@ -20,7 +20,7 @@ struct function_item {
     struct probity_active_time elapsed;
 };
 
-/* A row of a function or, by thread, of a function and thread. */
+/* A row for a function or, by thread, for a function in a thread. */
 struct row_item {
     struct probity_report_row row;
     uint64_t key, slot;
@@ -31,7 +31,7 @@ struct row_item {
 struct probity_report {
     struct probity_report_options options;
     struct probity_scopes *scopes;
-    struct row_item **places; /* a hash table with open addressing, at most half full */
+    struct row_item **places; /* open addressing, at most half full */
     size_t row_count, capacity;
     struct row_item *rows;
     struct probity_same_functions same; /* of struct function_item */
@@ -40,9 +40,9 @@ struct probity_report {
     size_t sorted_count;
     struct probity_report_function *functions;
     size_t function_count;
-    uint64_t rows_repaired; /* repaired scopes of rows added by the caller */
+    uint64_t rows_repaired; /* repaired scopes in rows that the caller added */
     struct probity_scopes_repairs repairs; /* set by finish */
-    int error; /* of a listener, which cannot return errors */
+    int error; /* set by a listener, which cannot return errors */
 };
 
 /* ---- Sums --------------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ static struct row_item *row_at(struct probity_report *report, const struct probi
 /* ---- Events ------------------------------------------------------------------------------------
  */
 
-/* Finds the row, once for each function and thread. */
+/* Finds the row; called once per function and thread. */
 static struct row_item *add_row(struct probity_report *report, struct probity_scope *scope,
                                 const struct probity_event *event)
 {
@@ -193,7 +193,7 @@ static inline int is_in_range(const struct probity_report *report,
            scope->enter_wall_ns < report->options.to_ns;
 }
 
-/* Elapsed time covers the calls whose times make up the total. */
+/* Elapsed time covers the same calls as the total. */
 static inline int has_total(const struct probity_report *report, const struct probity_scope *scope)
 {
     return scope->recursion == 0 && !scope->is_untimed && is_in_range(report, scope);
@@ -214,7 +214,7 @@ static void on_opened(void *context, struct probity_scope *scope, const struct p
         probity_active_time_enter_back(&item->function->elapsed, scope->enter_wall_ns);
 }
 
-/* Continues or suspends the elapsed time of a function when its thread resumes or pauses. */
+/* Suspends or continues a function's elapsed time when its thread pauses or resumes. */
 static void switch_elapsed(struct probity_report *report, const struct probity_scope *scope,
                            int goes_on, uint64_t now_ns)
 {
@@ -228,7 +228,8 @@ static void switch_elapsed(struct probity_report *report, const struct probity_s
         probity_active_time_leave(&item->function->elapsed, now_ns);
 }
 
-/* A pause is excluded from the times of the callers too, unless they were called during a pause. */
+/* A pause is also excluded from the times of callers, unless they were themselves called in a
+ * pause. */
 static void switch_callers(struct probity_report *report, uint32_t slot, uint32_t depth,
                            int goes_on, uint64_t now_ns)
 {
@@ -297,7 +298,7 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
     uint64_t ns = scope->total.wall_ns;
     if (__builtin_expect(report->options.measure != PROBITY_REPORT_TOTAL, 0))
         ns = measured(report->options.measure, scope);
-    /* The duration of a call is unknown until it ends. */
+    /* A call has no duration until it ends. */
     if (how == PROBITY_SCOPE_OPEN)
         sums->open++;
     else if (add_duration(sums, ns) != 0)
@@ -342,7 +343,7 @@ int probity_report_put(struct probity_report *report, const struct probity_event
     return error != 0 ? error : report->error;
 }
 
-/* Rows of a profile have separate threads, numbered after all slots of a reader. */
+/* Threads of profile rows are numbered after all slots of a reader. */
 int probity_report_add_row(struct probity_report *report, const struct probity_report_row *row)
 {
     struct probity_report_row like = *row;
@@ -364,7 +365,7 @@ int probity_report_add_row(struct probity_report *report, const struct probity_r
     return add_sums(&item->row.sums, &row->sums);
 }
 
-/* ---- The end -----------------------------------------------------------------------------------
+/* ---- Finishing ---------------------------------------------------------------------------------
  */
 
 static int compare_numbers(uint64_t a, uint64_t b)
@@ -392,7 +393,7 @@ static int compare_rows(const void *left, const void *right)
     return order;
 }
 
-/* Leaves out rows without a call: their calls were not in the time range. The copies take over the
+/* Leaves out rows without a call, which are outside the time range. The copies take over the
  * histograms. */
 static int collect_rows(struct probity_report *report)
 {
@@ -411,7 +412,7 @@ static int collect_rows(struct probity_report *report)
     return 0;
 }
 
-/* Merges rows that differ in nothing that is shown. */
+/* Merges rows that would look the same. */
 static int join_rows(struct probity_report *report)
 {
     struct probity_report_row *rows = report->sorted;
@@ -432,7 +433,8 @@ static int join_rows(struct probity_report *report)
     return error;
 }
 
-/* For a single thread it is the total, because a thread is in one outermost call at a time. */
+/* For a single thread this is the total, because a thread is in only one outermost call at a
+ * time. */
 static int set_elapsed(struct probity_report *report)
 {
     for (size_t i = 0; i < report->sorted_count; i++)

@@ -18,70 +18,70 @@
 #include "analysis/thread_table.h"
 #include "reader/reader.h"
 
-/* Times of several calls. A duration is the total wall time of one call, without pauses. */
+/* Times of a number of calls. A duration is the total wall time of one call, without pauses. */
 struct probity_report_sums {
-    uint64_t calls;    /* all calls; those entered while profiling was off have no times */
+    uint64_t calls;    /* all calls; those entered with profiling off are untimed */
     uint64_t untimed;  /* calls without times */
-    uint64_t repaired; /* calls closed by repair, not by their leave */
+    uint64_t repaired; /* calls closed by a repair, not by their leave */
     uint64_t open; /* calls with times that have not ended; included in the sums of times, but not
                       in durations */
-    uint64_t profiled; /* calls counted by profile mode; their start times are unknown */
-    struct probity_scope_time total; /* of recursive calls only the outermost counts */
+    uint64_t profiled; /* counted by profile mode, with unknown start times */
+    struct probity_scope_time total; /* counts only the outermost of recursive calls */
     struct probity_scope_time self, paused;
-    uint64_t elapsed_ns; /* time during which at least one thread was inside; if profiled is 0 */
-    struct probity_cost_sum total_cost, self_cost; /* overhead of recording, if uncosted is 0 */
-    uint64_t uncosted; /* calls with times whose overhead is unknown */
-    uint64_t sum_ns, min_ns, max_ns; /* of durations; min is UINT64_MAX if there are none */
+    uint64_t elapsed_ns; /* time with at least one thread inside; if profiled is 0 */
+    struct probity_cost_sum total_cost, self_cost; /* recording overhead, if uncosted is 0 */
+    uint64_t uncosted; /* timed calls with unknown overhead */
+    uint64_t sum_ns, min_ns, max_ns; /* of durations; min is UINT64_MAX without any */
     struct probity_histogram durations;
 };
 
 struct probity_report_row {
-    const struct probity_function *function; /* NULL: declaration lost */
-    uint32_t trace, number;                  /* site number of its enter */
-    const struct probity_thread_label *thread; /* NULL: all threads */
+    const struct probity_function *function; /* NULL: its declaration was lost */
+    uint32_t trace, number;                  /* number of its enter site */
+    const struct probity_thread_label *thread; /* NULL: all threads together */
     struct probity_report_sums sums;
 };
 
-/* Declarations with equal texts are one function: from a header, or from several traces. */
+/* Functions with equal texts are merged: one in a header, or the same one in several traces. */
 struct probity_report_function {
-    const struct probity_function *function; /* any of them; NULL: lost */
+    const struct probity_function *function; /* any one of them; NULL: lost */
     uint32_t trace, number;
-    const char *signature; /* as declared, or ""; the caller may supply a better one */
+    const char *signature; /* as declared, or ""; callers may replace it by a better one */
     struct probity_report_sums sums;
-    struct probity_report_row *rows; /* by thread; none unless requested */
+    struct probity_report_row *rows; /* by thread; empty unless requested */
     size_t row_count;
 };
 
-/* Keys to sort and show sums by. */
+/* Keys by which sums are sorted and shown. */
 enum probity_report_key {
     PROBITY_REPORT_CALLS,
     PROBITY_REPORT_TOTAL,
     PROBITY_REPORT_SELF,
     PROBITY_REPORT_CPU_TOTAL,
     PROBITY_REPORT_CPU_SELF,
-    PROBITY_REPORT_OFF_TOTAL, /* off CPU: wall less CPU time */
+    PROBITY_REPORT_OFF_TOTAL, /* off-CPU: wall minus CPU time */
     PROBITY_REPORT_OFF_SELF,
     PROBITY_REPORT_PAUSED,
     PROBITY_REPORT_ELAPSED,
-    PROBITY_REPORT_PARALLELISM, /* total divided by elapsed, in thousandths */
+    PROBITY_REPORT_PARALLELISM, /* total over elapsed time, in thousandths */
     PROBITY_REPORT_MIN,
     PROBITY_REPORT_MEAN,
     PROBITY_REPORT_P50,
     PROBITY_REPORT_P90,
     PROBITY_REPORT_P99,
     PROBITY_REPORT_MAX,
-    PROBITY_REPORT_TOTAL_CORRECTED, /* without the overhead of recording */
-    PROBITY_REPORT_TOTAL_ERROR,     /* and the error of that */
+    PROBITY_REPORT_TOTAL_CORRECTED, /* without recording overhead */
+    PROBITY_REPORT_TOTAL_ERROR,     /* and how far off that may be */
     PROBITY_REPORT_SELF_CORRECTED,
     PROBITY_REPORT_SELF_ERROR,
-    PROBITY_REPORT_DISTRIBUTION, /* for display only: not a number */
-    PROBITY_REPORT_NAME, /* for sorting only */
+    PROBITY_REPORT_DISTRIBUTION, /* only for display: not a number */
+    PROBITY_REPORT_NAME, /* only for sorting */
     PROBITY_REPORT_KEYS
 };
 
 struct probity_report_options {
     int by_thread;
-    const struct probity_reader *costs_of; /* subtract the overhead of recording; NULL: do not */
+    const struct probity_reader *costs_of; /* subtract recording overhead; NULL: do not */
     uint64_t from_ns, to_ns; /* CLOCK_REALTIME: only calls that begin in [from, to); both 0: all */
     enum probity_report_key measure; /* what to take as the duration of a call: TOTAL (or 0), SELF,
                                         CPU_TOTAL, CPU_SELF, OFF_TOTAL or OFF_SELF */
@@ -93,16 +93,16 @@ struct probity_report;
 int probity_report_open(const struct probity_report_options *options,
                         struct probity_report **ret_report);
 
-/* Takes the next event in time order, from the beginning: scopes must be followed even if a filter
- * excludes them. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Takes the next event in time order, from the beginning, because scopes must be followed even if a
+ * filter excludes them. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_report_put(struct probity_report *report, const struct probity_event *event);
 
-/* Adds sums computed elsewhere. `thread` of the row must not be NULL; it and the histogram are
- * copied, the function must live as long as the report. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Adds sums computed elsewhere. The row's `thread` must not be NULL. It and the histogram are
+ * copied; the function must live as long as the report. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_report_add_row(struct probity_report *report, const struct probity_report_row *row);
 
-/* Adds everything that a reader's traces still contain, events and the counts of profile mode, and
- * finishes. Returns 0, PROBITY_ERROR_MEMORY or an error of probity_reader_next(). In
+/* Adds whatever is left in a reader's traces, events and the counts of profile mode, and finishes.
+ * Returns 0, PROBITY_ERROR_MEMORY or an error of probity_reader_next(). In
  * src/answers/report/profiled.c. */
 int probity_report_read(struct probity_report *report, struct probity_reader *reader);
 
@@ -117,12 +117,12 @@ struct probity_report_function *probity_report_functions(struct probity_report *
 /* After finish. */
 const struct probity_scopes_repairs *probity_report_repairs(const struct probity_report *report);
 
-/* The duration that per_mille of the calls do not exceed (nearest rank), limited to min and max; 0
- * if there are no calls. */
+/* The duration that per_mille of the calls do not exceed (nearest rank), clamped to min and max; 0
+ * without calls. */
 uint64_t probity_report_quantile(const struct probity_report_sums *sums, unsigned per_mille);
 
-/* Maximum relative error of such a quantile, up or down. Profile mode records durations with a
- * resolution of a quarter of a power of two, and none below 16 ticks. */
+/* Maximum relative error of such a quantile in either direction. Profile mode has a resolution of a
+ * quarter of a power of two, and no shorter durations than 16 ticks. */
 #define PROBITY_REPORT_QUANTILE_ERROR (1.0 / 256)
 #define PROBITY_REPORT_QUANTILE_ERROR_PROFILED (1.0 / 8 + 1.0 / 256)
 double probity_report_quantile_error(const struct probity_report_sums *sums);
@@ -130,22 +130,22 @@ double probity_report_quantile_error(const struct probity_report_sums *sums);
 /* "self", "cpu-total" ...; as in options and JSON. */
 const char *probity_report_key_name(enum probity_report_key key);
 
-/* PROBITY_REPORT_KEYS if there is none of this name. */
+/* PROBITY_REPORT_KEYS if the name is unknown. */
 enum probity_report_key probity_report_key_parse(const char *name);
 
 /* Calls, ns or thousandths; 0 for times that no call has. */
 uint64_t probity_report_value(const struct probity_report_sums *sums, enum probity_report_key key);
 
-/* Whether the value is known. Times are unknown if no call has any, CPU times if CPU time was not
- * recorded, elapsed time if calls have no time of day. */
+/* Whether the value is known. Times are unknown if no call has any, CPU times if they were not
+ * recorded, elapsed time if calls have no start times. */
 int probity_report_is_known(const struct probity_report_sums *sums, enum probity_report_key key,
                             int is_cpu_known);
 
-/* Total (is_self 0) or self time without the overhead of recording. */
+/* Total (is_self 0) or self time without recording overhead. */
 struct probity_corrected probity_report_corrected(const struct probity_report_sums *sums,
                                                   int is_self);
 
-/* Sorts functions, and the rows of each: largest first, names ascending. */
+/* Sorts functions, and the rows of each: largest first, or by name, ascending. */
 void probity_report_sort(struct probity_report_function *functions, size_t count,
                          enum probity_report_key key);
 

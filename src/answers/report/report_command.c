@@ -21,7 +21,7 @@ struct report_call {
     enum probity_report_key key;
     struct probity_report_layout layout;
     struct probity_report_options options;
-    double suggest_percent; /* --suggest; 0: print the report */
+    double suggest_percent; /* --suggest; 0: print the report instead */
     int is_cost_known;      /* set by --suggest */
     struct probity_report *report;
 };
@@ -82,7 +82,7 @@ static int is_of_costs(enum probity_report_key key)
     return key >= PROBITY_REPORT_TOTAL_CORRECTED && key <= PROBITY_REPORT_SELF_ERROR;
 }
 
-/* Computing the cost of records takes time, so it is done only if a cost is shown. */
+/* Computing what records cost takes time, so do it only if a cost is shown. */
 static int wants_costs(const struct report_call *call)
 {
     int wanted = call->answer.as_json || call->answer.as_csv || call->layout.is_corrected ||
@@ -110,7 +110,7 @@ static int put_event(void *context, const struct probity_event *event)
     return probity_report_put(call->report, event);
 }
 
-/* Warns that --from and --to do not restrict counts. */
+/* Warns that --from and --to do not apply to counts. */
 static void warn_whole(const struct report_call *call, const struct probity_reader *reader)
 {
     for (size_t i = 0; i < probity_reader_traces(reader); i++) {
@@ -131,7 +131,7 @@ static int finish_report(void *context, const struct probity_reader *reader)
     return error == 0 ? probity_report_finish(call->report) : error;
 }
 
-/* Moves the functions that match to the front. Returns their number. */
+/* Moves matching functions to the front. Returns their number. */
 static size_t keep_matching(struct cli_patterns *patterns,
                             struct probity_report_function *functions, size_t count)
 {
@@ -176,7 +176,7 @@ static int print_functions(struct report_call *call, FILE *stream,
     return 0;
 }
 
-/* Signatures are read only if they are used. */
+/* Reads signatures only if they are shown. */
 static int print_report(void *context, FILE *stream, const struct probity_reader *reader,
                         int has_colour)
 {
@@ -195,7 +195,7 @@ static int print_report(void *context, FILE *stream, const struct probity_reader
     return error;
 }
 
-/* CSV and JSON always have all columns. */
+/* CSV and JSON have all columns. */
 static int run_on(void *context, char **names, size_t count)
 {
     struct report_call *call = context;

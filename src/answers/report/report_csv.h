@@ -12,7 +12,7 @@
 
 enum { PROBITY_REPORT_MEMBERS = 15 };
 
-/* The times of a function, with the same names in CSV and JSON. */
+/* A time of a function, with its name in CSV and JSON. */
 struct probity_report_member {
     const char *name;
     enum probity_report_key key;
@@ -23,12 +23,11 @@ extern const struct probity_report_member probity_report_members[PROBITY_REPORT_
 /* Writes a field, quoted if necessary. */
 void probity_report_csv_field(FILE *stream, const char *text);
 
-/* Writes three fields: process id, thread id, name; empty if NULL. */
+/* Writes three fields (process id, thread id, name), which are empty for NULL. */
 void probity_report_csv_thread(FILE *stream, const struct probity_thread_label *thread);
 
-/* A header line, then one line for each function in order, followed by one for each of its rows
- * by thread, with thread ids. Times are ns; unknown values are empty. Write errors stay in the
- * stream. */
+/* A header line, then one line for each function in order, followed by its rows by thread with
+ * thread ids. Times are ns; unknown values are empty. The caller checks the stream for errors. */
 void probity_report_csv(FILE *stream, const struct probity_reader *reader,
                         const struct probity_report_function *functions, size_t count);
 

@@ -10,7 +10,7 @@
 #include "print/json.h"
 #include "probity.h"
 
-/* Number of members before cpu_paused_ns. */
+/* How many members precede cpu_paused_ns. */
 enum { MEMBERS_BEFORE = 5 };
 
 static json_t *value_of(enum probity_report_key key, uint64_t value)
@@ -19,7 +19,7 @@ static json_t *value_of(enum probity_report_key key, uint64_t value)
                                              : probity_json_integer(value);
 }
 
-/* Unknown values are null. */
+/* null if unknown. */
 static void put_times(json_t *object, const struct probity_report_sums *sums,
                       const struct probity_report_member *members, size_t count, int is_cpu_known)
 {
@@ -54,7 +54,7 @@ static void put_sums(json_t *object, const struct probity_report_sums *sums, int
     put_times(object, sums, corrected, sizeof corrected / sizeof *corrected, is_cpu_known);
 }
 
-/* The lower bound and the number of calls of each non-empty bucket. */
+/* The lower bound and the count of each non-empty bucket. */
 static json_t *histogram_of(const struct probity_histogram *durations)
 {
     struct probity_histogram_bucket bucket;

@@ -10,14 +10,14 @@
 #include "answers/report/report.h"
 #include "reader/reader.h"
 
-/* Writes a text from the traced program, quoted; null if NULL. Write errors stay in the stream.
- * Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Writes a text from the traced program, quoted; null for NULL. Returns 0 or PROBITY_ERROR_MEMORY;
+ * the caller checks the stream for errors. */
 int probity_report_json_string(FILE *stream, const char *text);
 
-/* Writes the beginning of such an object: {"traces": ... without repairs. Returns as below. */
+/* Writes how all such objects begin, without repairs: {"traces": ... Returns as below. */
 int probity_report_json_traces(FILE *stream, const struct probity_reader *reader);
 
-/* Writes the same with repairs: {"traces": ..., "repairs": ... Returns as below. */
+/* Same as above, with repairs: {"traces": ..., "repairs": ... Returns as below. */
 int probity_report_json_head(FILE *stream, const struct probity_reader *reader,
                              const struct probity_scopes_repairs *repairs);
 

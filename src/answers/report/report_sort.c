@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * report_sort.c: keys to sort a report by.
+ * report_sort.c: the keys by which a report is sorted.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ struct probity_corrected probity_report_corrected(const struct probity_report_su
                    : probity_correct(sums->total.wall_ns, &sums->total_cost);
 }
 
-/* In thousandths; in two steps, to avoid overflow. */
+/* In thousandths. The division is done in two steps, to avoid overflow. */
 static uint64_t parallelism_of(const struct probity_report_sums *sums)
 {
     uint64_t sum_ns = sums->total.wall_ns, elapsed_ns = sums->elapsed_ns;
@@ -51,7 +51,7 @@ static uint64_t parallelism_of(const struct probity_report_sums *sums)
            (uint64_t)((double)(sum_ns % elapsed_ns) * 1000 / (double)elapsed_ns + 0.5);
 }
 
-/* Calls with known duration. */
+/* Number of calls with a known duration. */
 static uint64_t ended_of(const struct probity_report_sums *sums)
 {
     return sums->calls - sums->untimed - sums->open;

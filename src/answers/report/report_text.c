@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * report_text.c: the table of a report. All columns but the last have fixed widths, so that the
- * tables of two runs can be compared side by side.
+ * report_text.c: a report as a table. All columns but the last have fixed widths, so that tables of
+ * two runs can be compared side by side.
  */
 #include "answers/report/report_text.h"
 
@@ -33,13 +33,13 @@ static const enum probity_report_key corrected_columns[] = {
     PROBITY_REPORT_TOTAL_ERROR,     PROBITY_REPORT_SELF,        PROBITY_REPORT_SELF_CORRECTED,
     PROBITY_REPORT_SELF_ERROR};
 
-/* A table being written. */
+/* A table while it is written. */
 struct table {
     FILE *stream;
     const struct probity_report_layout *layout;
-    enum probity_report_key keys[PROBITY_REPORT_KEYS]; /* of the columns, in order */
+    enum probity_report_key keys[PROBITY_REPORT_KEYS]; /* one for each column, in order */
     size_t count;
-    struct probity_table_column columns[PROBITY_REPORT_KEYS]; /* these, and those that do not fit */
+    struct probity_table_column columns[PROBITY_REPORT_KEYS]; /* the columns, shown or not */
     size_t column_count;
     uint64_t shown; /* one bit per column */
     int is_cpu_known, has_pids, has_spread;
@@ -47,7 +47,7 @@ struct table {
     uint64_t all_ns[PROBITY_REPORT_KEYS]; /* totals, for keys that have shares */
 };
 
-/* Titles above neighbouring columns of one group, and above a single column of it. */
+/* Titles above adjacent columns of a group, and above a single column of it. */
 enum group { GROUP_CALLS, GROUP_WALL, GROUP_CPU, GROUP_OFF, GROUP_THREADS, GROUP_CALL,
              GROUP_CORRECTED };
 
@@ -61,7 +61,7 @@ static const struct {
               {"wall time of one call", "a call"},
               {"less overhead", "corrected"}};
 
-/* rank: as in struct probity_table_column. */
+/* rank: see struct probity_table_column. */
 static const struct {
     enum group group;
     int rank;
@@ -106,7 +106,7 @@ static struct probity_table_column column_of(enum probity_report_key key)
         .narrow = groups[heads[key].group].narrow};
 }
 
-/* Requested columns are always shown; of the usual ones, those that fit. */
+/* Columns given by the user are always shown; of the usual ones, those that fit. */
 static void fit_columns(struct table *table, const enum probity_report_key *keys, size_t count)
 {
     const struct probity_report_layout *layout = table->layout;
@@ -151,13 +151,13 @@ const char *probity_report_time_text(uint64_t ns, char *ret_text)
         snprintf(ret_text, PROBITY_REPORT_TIME_BYTES, "%uns", (unsigned)ns);
         return ret_text;
     }
-    /* Seconds may have more digits, because minutes and hours are not decimal. */
+    /* Seconds may take more digits, because minutes and hours are not decimal. */
     while (unit < 3 && ns >= (unit < 2 ? units[unit + 1].ns : UINT64_C(99999) * 1000000000))
         unit++;
     uint64_t whole = ns / units[unit].ns, rest = ns % units[unit].ns;
     int digits = whole < 10 ? 3 : whole < 100 ? 2 : whole < 1000 ? 1 : 0;
     unsigned scale = digits == 3 ? 1000 : digits == 2 ? 100 : 10;
-    /* Truncated, not rounded: 999.96 us must not become a millisecond. */
+    /* Truncated, because 999.96 us must not become a millisecond. */
     unsigned fraction = (unsigned)((double)rest / (double)units[unit].ns * scale);
     fraction = fraction < scale ? fraction : scale - 1;
     if (digits == 0)
@@ -178,8 +178,8 @@ const char *probity_report_real_time_text(double ns, char *ret_text)
     return probity_report_time_text(count, ret_text);
 }
 
-/* Written in parts: each byte may become four, and the stack may be that of a thread of the
- * program. */
+/* Written in pieces: each byte may become four, and this may run on the stack of one of the
+ * program's threads. */
 void probity_report_put_safe(FILE *stream, const char *text, size_t bytes)
 {
     char safe[4 * PART_BYTES];
@@ -195,7 +195,7 @@ void probity_report_put_safe(FILE *stream, const char *text, size_t bytes)
 
 size_t probity_report_safe_columns(const char *text, size_t bytes)
 {
-    enum { FOLLOWING_MASK = 0xc0, FOLLOWING = 0x80 }; /* of continuation bytes of UTF-8 */
+    enum { FOLLOWING_MASK = 0xc0, FOLLOWING = 0x80 }; /* UTF-8 continuation bytes */
     char safe[4 * PART_BYTES];
     size_t columns = 0;
 
@@ -237,7 +237,7 @@ static void put_head(const struct table *table)
     fprintf(table->stream, "  function%s\n", end);
 }
 
-/* A time smaller than its error may be anything up to their sum. */
+/* A time below its error may be anything up to the sum of both. */
 void probity_report_put_corrected(FILE *stream, struct probity_corrected corrected)
 {
     char text[PROBITY_REPORT_TIME_BYTES], below[PROBITY_REPORT_TIME_BYTES + 2];
@@ -259,7 +259,7 @@ static void put_spread(const struct table *table, const struct probity_report_su
     probity_table_put_spread(table->stream, table->layout->is_utf8, counts);
 }
 
-/* Self times add up to the total of all functions; total times do not. */
+/* Shares are of the total of all functions, to which self times add up; total times do not. */
 static const char *begin_share(const struct table *table, enum probity_report_key key,
                                uint64_t value)
 {
@@ -277,7 +277,7 @@ static void put_value(const struct table *table, const struct probity_report_sum
     char text[PROBITY_REPORT_TIME_BYTES];
 
     if (!probity_report_is_known(sums, key, table->is_cpu_known)) {
-        /* An unknown time is not shown as 0. */
+        /* Unknown is not the same as 0. */
         fprintf(stream, "%*s", width_of(key), key == PROBITY_REPORT_DISTRIBUTION ? "" : "-");
         return;
     }
@@ -330,8 +330,8 @@ static int compare_labels(const void *left, const void *right)
     return order != 0 ? order : (a->bytes > b->bytes) - (a->bytes < b->bytes);
 }
 
-/* Marks functions that share their name with another one, by index; NULL if out of memory, and then
- * they are not distinguished. */
+/* Marks the functions, by index, whose name another one has, too. NULL if out of memory, in which
+ * case they are not distinguished. */
 static char *find_namesakes(const struct probity_report_function *functions, size_t count)
 {
     struct label *labels = calloc(count + 1, sizeof *labels);
@@ -351,8 +351,8 @@ static char *find_namesakes(const struct probity_report_function *functions, siz
     return are_namesakes;
 }
 
-/* Functions of the same name are distinguished by signature, if the compiler supplied one, else by
- * place. */
+/* Functions with equal names are distinguished by signature, if the compiler supplied one, or by
+ * location. */
 static void put_function(FILE *stream, const struct probity_report_layout *layout,
                          const struct probity_report_function *entry, int is_namesake)
 {
@@ -437,8 +437,8 @@ static void put_range(FILE *stream, const char *before, const struct probity_cos
             (double)range->most / units);
 }
 
-/* The error is a large part of the time of calls that last only a few times as long as a reading
- * may be early. */
+/* If calls take only a few times as long as a clock reading may be early, the error is a large part
+ * of their time. */
 static void put_early(FILE *stream, const struct probity_costs *costs)
 {
     enum { SHORT_CALL = 4 };
@@ -494,7 +494,7 @@ void probity_report_foot(FILE *stream, int has_colour, const struct probity_read
     put_traces(stream, has_colour, reader);
 }
 
-/* Number of functions with percentiles that are shown and are less exact than they look. */
+/* How many of the functions shown have percentiles that are less exact than they look. */
 static uint64_t rough_of(const struct probity_report_function *functions, size_t count,
                          const struct table *table)
 {
@@ -508,7 +508,7 @@ static uint64_t rough_of(const struct probity_report_function *functions, size_t
     return rough;
 }
 
-/* Open calls among those counted by profile mode. */
+/* Counts open calls among those of profile mode. */
 static uint64_t open_of(const struct probity_report_function *functions, size_t count)
 {
     uint64_t open = 0;
@@ -527,7 +527,7 @@ static uint64_t untimed_of(const struct probity_report_function *functions, size
     return untimed;
 }
 
-/* Totals of all functions, for the scale of pictures and for shares. */
+/* The totals over all functions, which shares and the scale of pictures are based on. */
 static void measure(struct table *table, const struct probity_report_function *functions,
                     size_t count)
 {

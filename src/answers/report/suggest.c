@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * suggest.c: leaves out functions, those first whose calls cost most for the time that they show,
- * until the rest costs little enough; then takes back those without which it still does.
+ * suggest.c: excludes functions, starting with those whose calls cost most relative to the time
+ * they show, until the rest costs little enough; then includes those again that it can afford after
+ * all.
  */
 #include "answers/report/suggest.h"
 
@@ -12,11 +13,11 @@
 #include "answers/report/report_text.h"
 #include "probity.h"
 
-/* Functions with the same symbol, as a rule has them. */
+/* The functions that one rule selects, because they share a symbol. */
 struct candidate {
-    const struct probity_function *of; /* any of them */
+    const struct probity_function *of; /* any one of them */
     uint64_t calls;
-    double cost_ns, self_ns; /* of all calls */
+    double cost_ns, self_ns; /* over all calls */
     int is_left_out;
 };
 
@@ -26,7 +27,7 @@ struct suggestion {
     uint64_t calls, calls_left_out;
     double work_ns; /* self times of all functions */
     double all_ns;  /* cost of all calls */
-    double rest_ns; /* and of those that remain */
+    double rest_ns; /* cost of the calls still included */
     int is_cost_known;
 };
 
@@ -35,7 +36,7 @@ static double middle_ns(struct probity_cost_range range)
     return (double)(range.least + range.most) / 2 / PROBITY_COST_UNITS;
 }
 
-/* Of one call; 0: not measured. */
+/* The cost of one call; 0 if not measured. */
 static double cost_of_call(const struct probity_reader *reader,
                            const struct probity_report_function *function)
 {
@@ -55,8 +56,8 @@ static double cost_of_call(const struct probity_reader *reader,
            middle_ns(costs.part[PROBITY_PART_SCOPE_CALLER]);
 }
 
-/* Bytes of the symbol without a suffix such as ".constprop.0", or of FILE+0xADDRESS; 0 if a rule
- * cannot have it. */
+/* Length of the symbol without a suffix such as ".constprop.0", or of FILE+0xADDRESS; 0 if a rule
+ * cannot express it. */
 static size_t rule_bytes(const struct probity_function *function)
 {
     static const char usual[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$"
@@ -100,7 +101,7 @@ static int compare_names(const void *left, const void *right)
     return order != 0 ? order : bytes < other ? -1 : bytes > other;
 }
 
-/* Joins those of the same symbol. */
+/* Joins candidates that share a symbol. */
 static void join(struct suggestion *suggestion)
 {
     struct candidate *all = suggestion->candidates;
@@ -119,7 +120,7 @@ static void join(struct suggestion *suggestion)
     suggestion->count = kept;
 }
 
-/* Highest cost for the time that it shows first. */
+/* By cost relative to the time shown, highest first. */
 static int compare_worth(const void *left, const void *right)
 {
     const struct candidate *a = left, *b = right;
@@ -130,7 +131,7 @@ static int compare_worth(const void *left, const void *right)
     return one > other ? -1 : one < other ? 1 : compare_names(a, b);
 }
 
-/* Lowest cost first. */
+/* By cost, lowest first. */
 static int compare_costs(const void *left, const void *right)
 {
     const struct candidate *a = left, *b = right;

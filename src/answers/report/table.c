@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * table.c: parts of tables. Colour repeats what the text says, so that nothing is lost without it.
+ * table.c: parts of tables. Color repeats what the text says, so nothing is lost without it.
  */
 #include "answers/report/table.h"
 
@@ -35,7 +35,7 @@ uint64_t probity_table_fit(const struct probity_table_column *columns, size_t co
 void probity_table_put_groups(FILE *stream, const struct probity_table_column *columns,
                               size_t count, uint64_t shown)
 {
-    int at = 0, end = 0; /* columns written, and end of the groups so far */
+    int at = 0, end = 0; /* columns so far, end of the groups so far */
 
     for (size_t i = 0, next; i < count; i = next) {
         const char *title = columns[i].group;
@@ -96,7 +96,7 @@ void probity_table_put_spread(FILE *stream, int is_utf8,
     for (int i = 0; i < PROBITY_SPARKLINE_CELLS; i++)
         most = counts[i] > most ? counts[i] : most;
     for (int i = 0; i < PROBITY_SPARKLINE_CELLS; i++) {
-        /* Rounded up, so that any count is visible. */
+        /* Rounded up, so that every count is visible. */
         double share = (double)counts[i] / (double)most * HEIGHTS;
         int height = (int)share + (share > (int)share);
         fputs(is_utf8 ? blocks[height] : plain[height], stream);

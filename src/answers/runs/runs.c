@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * runs.c: runs of a history as text, CSV and JSON.
+ * runs.c: the runs in a history as text, CSV and JSON.
  */
 #include "answers/runs/runs.h"
 
@@ -31,8 +31,7 @@ static void put_safe(FILE *stream, const char *text)
 /* ---- Text --------------------------------------------------------------------------------------
  */
 
-/* Columns are counted in bytes: a label with characters other than ASCII, or one that is too long,
- * is misaligned but complete. */
+/* Width is counted in bytes: a label that is too long or not ASCII is misaligned, but not cut. */
 static void put_cell(FILE *stream, const char *text, size_t columns)
 {
     put_safe(stream, text);

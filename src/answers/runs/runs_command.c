@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * runs_command.c: `probity runs`: the history of a project's runs, which `probity diff` compares by
+ * runs_command.c: `probity runs`: a project's history of runs, which `probity diff` compares by
  * label.
  */
 #include <errno.h>
@@ -25,13 +25,13 @@ struct runs_call {
     int force;
     enum probity_runs_form form;
     struct probity_store *store;
-    struct probity_store_entry *entries; /* that were found */
+    struct probity_store_entry *entries; /* the ones found */
     size_t count;
     int is_damaged, with_items;
     int (*print)(FILE *stream, enum probity_runs_form form, const struct probity_runs *runs);
 };
 
-/* Runs a subcommand on the operands after its name. Returns an exit status. */
+/* A subcommand, given the operands after its name. Returns an exit status. */
 typedef int runs_action(struct runs_call *call, char **operands, size_t count);
 
 static int fail_store(const struct runs_call *call)
@@ -68,7 +68,7 @@ static int make_history(struct runs_call *call, const char *directory)
     return CLI_OK;
 }
 
-/* An existing history is kept. */
+/* Keeps an existing history. */
 static int init(struct runs_call *call, char **operands, size_t count)
 {
     (void)operands;
@@ -102,7 +102,7 @@ static int put_run(struct runs_call *call, struct probity_compare_run *run, cons
     return CLI_OK;
 }
 
-/* Stores an absolute path, which does not depend on the working directory. */
+/* Stores an absolute path, which is valid in any working directory. */
 static int set_path(const char *path, struct probity_compare_run *run)
 {
     char *absolute = realpath(path, NULL);

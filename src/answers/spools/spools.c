@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * spools.c: a line for each spool. Program names and paths are written by programs, so they are
- * escaped.
+ * spools.c: one line per spool. Names and paths come from programs, so they are escaped.
  */
 #include "answers/spools/spools.h"
 
@@ -15,7 +14,7 @@
 
 enum { PROGRAM_COLUMNS = 16, GIVES_BYTES = 64 };
 
-/* Same order as the enums. */
+/* In the order of the enums. */
 static const char *const state_words[] = {"dead",    "alive",      "closed", "being recovered",
                                           "unknown", "other boot", "unreadable"};
 static const char *const trace_words[] = {"found", "gone", "unknown", "unreadable"};
@@ -53,7 +52,7 @@ static int is_left(const struct probity_spools_entry *entry)
     return entry->state == PROBITY_SPOOLS_DEAD || entry->state == PROBITY_SPOOLS_CLOSED;
 }
 
-/* Describes what recovering would save and what would be lost without it. */
+/* Says what recovery would save, and what would be lost without it. */
 static const char *gives_text(const struct probity_spools_entry *entry, char ret_text[GIVES_BYTES])
 {
     if (!is_left(entry))

@@ -28,13 +28,13 @@
 struct spools_call {
     int is_recover, is_remove, loses_records, is_all, is_trusted, as_json;
     struct probity_spools spools;
-    size_t hidden; /* unreadable directories of other users */
+    size_t hidden; /* directories of other users that cannot be read */
 };
 
-/* ---- Which ones --------------------------------------------------------------------------------
+/* ---- Which spools ------------------------------------------------------------------------------
  */
 
-/* A user without spools has no directory. */
+/* A user who has no spools has no directory. */
 static int add_directory(struct spools_call *call, const char *path, uint32_t owner)
 {
     int error = probity_spools_add(&call->spools, path, owner);
@@ -51,7 +51,7 @@ static int add_directory(struct spools_call *call, const char *path, uint32_t ow
                     error == PROBITY_ERROR_OPEN ? strerror(errno) : probity_error_text(error));
 }
 
-/* A directory that does not belong to the user it names was planted; it is skipped with status
+/* A directory that is not owned by the user it names was planted; it is skipped with status
  * CLI_DAMAGED. */
 static int add_all_users(struct spools_call *call)
 {
@@ -82,8 +82,8 @@ static int collect(struct spools_call *call)
     const char *wanted = probity_os_is_privileged() ? NULL : getenv("PROBITY_SPOOL_DIR");
     char usual[64];
 
-    /* PROBITY_SPOOL_DIR replaces the default directory, as it does for programs: files elsewhere
-     * must not be removed. */
+    /* As for programs, PROBITY_SPOOL_DIR replaces the default directory: files elsewhere must not
+     * be removed. */
     snprintf(usual, sizeof usual, SHARED_MEMORY "/probity-%u", (unsigned)geteuid());
     int is_named = wanted != NULL && wanted[0] != 0;
     int status = add_directory(call, is_named ? wanted : usual, geteuid());
@@ -96,7 +96,7 @@ static int collect(struct spools_call *call)
     return status;
 }
 
-/* ---- What is done with them --------------------------------------------------------------------
+/* ---- What to do with them ----------------------------------------------------------------------
  */
 
 static int is_left(const struct probity_spools_entry *entry)
@@ -104,7 +104,7 @@ static int is_left(const struct probity_spools_entry *entry)
     return entry->state == PROBITY_SPOOLS_DEAD || entry->state == PROBITY_SPOOLS_CLOSED;
 }
 
-/* Whether the spool is the user's or trusted; otherwise warns. */
+/* Whether the spool is the user's own or trusted; warns if not. */
 static int is_own(const struct spools_call *call, const struct probity_spools_entry *entry)
 {
     if (entry->owner == geteuid() || call->is_trusted)
@@ -143,7 +143,7 @@ static int recover(const struct spools_call *call, const struct probity_spools_e
     return CLI_OK;
 }
 
-/* Refuses to remove records that can still be recovered, unless asked to. */
+/* Whether to remove the spool: if it has recoverable records, only when asked to. */
 static int may_go(const struct spools_call *call, const struct probity_spools_entry *entry)
 {
     if (call->loses_records || entry->state == PROBITY_SPOOLS_CLOSED ||

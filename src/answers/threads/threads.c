@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * threads.c: sums of each thread, updated as events are read; those of processes are computed from
- * them at the end.
+ * threads.c: sums for each thread, updated as events are read; at the end, sums for processes are
+ * computed from them.
  */
 #include "answers/threads/threads.h"
 
@@ -11,11 +11,11 @@
 #include "base/array_grow.h"
 #include "probity.h"
 
-/* Most records come with CPU time, but none in an older trace without it. */
+/* Most records have CPU time; in an older trace, none may. */
 struct thread_item {
     struct probity_threads_thread thread;
-    uint64_t cpu_first_ns, cpu_last_ns;   /* CPU time */
-    uint64_t wall_first_ns, wall_last_ns; /* at those records */
+    uint64_t cpu_first_ns, cpu_last_ns;   /* of the first and last record with CPU time */
+    uint64_t wall_first_ns, wall_last_ns; /* of those records */
     int is_cpu_known;
 };
 
@@ -26,7 +26,7 @@ struct probity_threads {
     uint32_t slot_count;
     struct probity_threads_process *processes;
     size_t process_count;
-    struct probity_threads_thread **list; /* of all processes, one after the other */
+    struct probity_threads_thread **list; /* of all processes, one after another */
 };
 
 static struct thread_item *item_at(struct probity_threads *threads,
@@ -52,7 +52,7 @@ static struct thread_item *item_at(struct probity_threads *threads,
     return threads->slots[slot];
 }
 
-/* Counts scopes that begin in the range. A thread's item exists before its scopes do. */
+/* Counts the scopes that begin in the range. A thread has an item before it has scopes. */
 static void on_opened(void *context, struct probity_scope *scope, const struct probity_event *event)
 {
     struct probity_threads *threads = context;
@@ -120,7 +120,7 @@ int probity_threads_put(struct probity_threads *threads, const struct probity_ev
     return probity_scopes_put(threads->scopes, event, &listener);
 }
 
-/* ---- The end -----------------------------------------------------------------------------------
+/* ---- Finishing ---------------------------------------------------------------------------------
  */
 
 static uint64_t less(uint64_t a, uint64_t b)
@@ -222,7 +222,7 @@ enum probity_threads_key probity_threads_key_parse(const char *name)
     return (enum probity_threads_key)key;
 }
 
-/* Larger comes first. */
+/* Largest first. */
 static uint64_t rank_of(const struct probity_threads_sums *sums, uint32_t id,
                         enum probity_threads_key key)
 {
@@ -242,7 +242,7 @@ static uint64_t rank_of(const struct probity_threads_sums *sums, uint32_t id,
 
 struct sort_item {
     uint64_t rank;
-    const char *name; /* "~" if it has none, which sorts after most names */
+    const char *name; /* "~" without a name, to sort after most names */
     size_t place;
 };
 
@@ -256,7 +256,8 @@ static int compare_items(const void *left, const void *right)
     return order != 0 ? order : a->place < b->place ? -1 : a->place > b->place;
 }
 
-/* Moves elements of `bytes` to the places in the items. If out of memory, they are not moved. */
+/* Arranges elements of size `bytes` in the order of the items; leaves them as they are if out of
+ * memory. */
 static void arrange(void *elements, size_t bytes, struct sort_item *items, size_t count)
 {
     char *from = elements, *copy = malloc(count * bytes + 1);

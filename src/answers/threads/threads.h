@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * threads.h: activity of each thread: from when to when, on and off the CPU, number of records; and
- * the same for each process. Memory: threads. Prints nothing.
+ * threads.h: what each thread did: when it started and ended, time on and off the CPU, number of
+ * records; and the same for each process. Memory: threads. Prints nothing.
  */
 #ifndef PROBITY_ANSWERS_THREADS_THREADS_H
 #define PROBITY_ANSWERS_THREADS_THREADS_H
@@ -12,25 +12,24 @@
 #include "analysis/scopes.h"
 #include "reader/reader.h"
 
-/* Counts records of hits and scopes; names and declarations, which the recorder adds, are not
- * counted. */
+/* Counts records of hits and scopes, but not the names and declarations that the recorder adds. */
 struct probity_threads_sums {
     uint64_t first_ns, last_ns; /* CLOCK_REALTIME of the first and last record */
-    uint64_t records, hits, scopes; /* scopes: that began */
-    uint64_t cpu_ns;    /* between the first and the last record */
-    uint64_t off_ns;    /* off CPU: wall less CPU time in between */
-    uint64_t inside_ns; /* wall time in outermost scopes that have ended */
+    uint64_t records, hits, scopes; /* scopes: how many began */
+    uint64_t cpu_ns;    /* from the first to the last record */
+    uint64_t off_ns;    /* off-CPU: wall minus CPU time in between */
+    uint64_t inside_ns; /* wall time in outermost scopes that ended */
 };
 
 struct probity_threads_thread {
     uint32_t trace, thread, tid, pid;
-    char *name; /* the latest, zero-terminated; NULL: none */
+    char *name; /* the latest, zero-terminated; or NULL */
     struct probity_threads_sums sums;
 };
 
 struct probity_threads_process {
     uint32_t trace, pid;
-    struct probity_threads_sums sums; /* CPU and off-CPU time are the sums over all threads */
+    struct probity_threads_sums sums; /* CPU and off-CPU times are sums over all threads */
     struct probity_threads_thread **threads;
     size_t thread_count;
 };
@@ -46,7 +45,7 @@ int probity_threads_put(struct probity_threads *threads, const struct probity_ev
 /* Nothing may be added afterwards. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_threads_finish(struct probity_threads *threads);
 
-/* After finish: processes with records, each with its threads that have records. Valid until
+/* After finish: the processes with records, each with its threads that have records. Valid until
  * close. */
 const struct probity_threads_process *probity_threads_processes(
     const struct probity_threads *threads, size_t *ret_count);
@@ -62,12 +61,12 @@ enum probity_threads_key {
     PROBITY_THREADS_RECORDS,
     PROBITY_THREADS_HITS,
     PROBITY_THREADS_SCOPES,
-    PROBITY_THREADS_TID, /* for sorting only: ascending */
+    PROBITY_THREADS_TID, /* only for sorting: ascending */
     PROBITY_THREADS_NAME,
     PROBITY_THREADS_KEYS
 };
 
-/* PROBITY_THREADS_KEYS if there is none of this name. */
+/* PROBITY_THREADS_KEYS if the name is unknown. */
 enum probity_threads_key probity_threads_key_parse(const char *name);
 
 /* Sorts processes, and the threads of each. */

@@ -7,8 +7,8 @@
 
 #include "answers/threads/threads_text.h"
 
-/* A header line, then one line for each thread. Times are ns, first and last of CLOCK_REALTIME;
- * unknown values are empty. Write errors stay in the stream. */
+/* A header line, then one line for each thread. Times are ns, first and last in CLOCK_REALTIME;
+ * unknown values are empty. The caller checks the stream for errors. */
 void probity_threads_csv(FILE *stream, const struct probity_threads_answer *answer);
 
 #endif

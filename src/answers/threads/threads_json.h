@@ -8,7 +8,7 @@
 #include "answers/threads/threads_text.h"
 
 /* One object: the traces, the repairs, and processes with their threads. Times are ns, first and
- * last of CLOCK_REALTIME; unknown values are null. Returns 0, PROBITY_ERROR_MEMORY or
+ * last in CLOCK_REALTIME; unknown values are null. Returns 0, PROBITY_ERROR_MEMORY or
  * PROBITY_ERROR_WRITE. */
 int probity_threads_json(FILE *stream, const struct probity_threads_answer *answer);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * threads_text.c: the table of threads. Times of the first and last record are relative to the
- * start of the earliest trace.
+ * threads_text.c: the table of threads. First and last records are shown relative to the start of
+ * the earliest trace.
  */
 #include "answers/threads/threads_text.h"
 
@@ -36,7 +36,7 @@ static const struct probity_table_column columns[COLUMNS] = {
 
 struct table {
     FILE *stream;
-    uint64_t start_ns, cpu_ns; /* of all threads */
+    uint64_t start_ns, cpu_ns; /* over all threads */
     int is_cpu_known;
     uint64_t shown; /* one bit per column */
 };

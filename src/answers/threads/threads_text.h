@@ -17,12 +17,12 @@ struct probity_threads_answer {
     const struct probity_scopes_repairs *repairs;
 };
 
-/* CPU time of all threads. */
+/* CPU time over all threads. */
 uint64_t probity_threads_cpu_ns(const struct probity_threads_answer *answer);
 
-/* A line for each process, and below it one for each of its threads; then repairs and whether the
- * traces are complete. line_columns: width of the terminal, 0 if there is none. Write errors stay
- * in the stream. */
+/* A line for each process, followed by one for each of its threads; then repairs and whether the
+ * traces are complete. line_columns: terminal width, or 0. The caller checks the stream for
+ * errors. */
 void probity_threads_text(FILE *stream, int has_colour, size_t line_columns,
                           const struct probity_threads_answer *answer);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline.c: turns events into spans in lanes, within the budget. Whether a call is long enough to
- * keep its values is known only when it ends; until then the values of each open call are kept.
+ * timeline.c: turns events into spans in lanes, within the budget. Only at its end is it known
+ * whether a call is long enough to keep its values, so the values of all open calls are kept until
+ * then.
  */
 #include "answers/timeline/timeline.h"
 
@@ -12,13 +13,13 @@
 #include "base/array_grow.h"
 #include "probity.h"
 
-/* A smaller difference of wall and CPU time may be the error of the latter. */
+/* A smaller difference between wall and CPU time may be an error of the latter. */
 enum { OFF_MIN_NS = 4000 };
 
 static int add_span(struct probity_timeline *timeline, struct probity_timeline_lane *lane,
                     struct probity_timeline_span *span)
 {
-    /* Keeps the order if the clock was set back. */
+    /* Keeps spans in order if the clock was set back. */
     if (lane->count > 0 && span->start_ns < lane->spans[lane->count - 1].start_ns)
         span->start_ns = lane->spans[lane->count - 1].start_ns;
     int added = probity_timeline_lane_add(lane, span, timeline->facts.unit_ns);
@@ -82,7 +83,7 @@ static int add_thread(struct probity_timeline *timeline, const struct probity_ev
     return 0;
 }
 
-/* Returns 0 with NULL for a thread beyond the limit. */
+/* Returns 0 with *ret_thread NULL for a thread beyond the limit. */
 static int thread_of(struct probity_timeline *timeline, const struct probity_event *event,
                      struct timeline_thread **ret_thread)
 {
@@ -107,7 +108,7 @@ static int set_name(struct timeline_thread *thread, const struct probity_event *
     return 0;
 }
 
-/* Adds lanes down to a depth. */
+/* Adds lanes until there is one for this depth. */
 static int reach_depth(struct timeline_thread *thread, uint32_t depth)
 {
     if (depth < thread->facts.depth)
@@ -131,7 +132,7 @@ static int reach_depth(struct timeline_thread *thread, uint32_t depth)
 /* ---- Calls -------------------------------------------------------------------------------------
  */
 
-/* Times mostly increase, so the range of the previous one often contains the next. */
+/* Times mostly increase, so the stretch of the previous one often contains the next. */
 static int is_in_stretch(struct probity_timeline *timeline, uint64_t wall_ns)
 {
     const struct probity_timeline_stretch *stretches = timeline->stretches;
@@ -156,7 +157,7 @@ static int is_inside(struct probity_timeline *timeline, uint64_t wall_ns)
            (!timeline->is_closer || is_in_stretch(timeline, wall_ns));
 }
 
-/* A call that was open when the range began. */
+/* Whether the call was open when the range began. */
 static int is_around(const struct probity_timeline *timeline, const struct probity_scope *scope)
 {
     uint64_t from_ns = timeline->options.from_ns;
@@ -165,7 +166,7 @@ static int is_around(const struct probity_timeline *timeline, const struct probi
            scope->enter_wall_ns + scope->elapsed.wall_ns > from_ns;
 }
 
-/* Whether the call is shown; sets its start and its flag. */
+/* Whether the call is shown; if so, sets its start and flag. */
 static int take_span(struct probity_timeline *timeline, const struct probity_scope *scope,
                      struct probity_timeline_span *span)
 {
@@ -177,7 +178,7 @@ static int take_span(struct probity_timeline *timeline, const struct probity_sco
     return is_around(timeline, scope);
 }
 
-/* A message that is a literal has no values; a hit has values if it has ids. */
+/* A literal message has no values; a hit has values if it has ids. */
 static inline int has_values(const struct probity_event *event)
 {
     return event->format != NULL || event->value_bytes > 0 ||
@@ -194,8 +195,8 @@ static int keep_values(struct timeline_bytes *open, const struct probity_event *
     return has_values(event) ? probity_timeline_bytes_add(open, &values) : 0;
 }
 
-/* A deferred scope may turn out to enclose calls that have ended: they move one deeper. Innermost
- * first, so that each lane is emptied before spans are added to it. */
+/* A deferred scope may turn out to enclose calls that have ended, which then move one level down.
+ * The innermost move first, so that each lane is empty before spans are added to it. */
 static int make_way(struct timeline_thread *thread, const struct probity_scope *scope)
 {
     uint32_t depth = thread->facts.depth;
@@ -236,7 +237,7 @@ static void on_opened(void *context, struct probity_scope *scope, const struct p
     timeline->error = error != 0 ? error : timeline->error;
 }
 
-/* Position of this call among the slowest of its function; past the end if it is not one of
+/* The index of this call among the slowest of its function; past the end if it is not one of
  * them. */
 static unsigned slow_place(const struct probity_timeline_name *name, uint64_t length_ns)
 {
@@ -267,7 +268,7 @@ static uint32_t flags_of(const struct probity_scope *scope, enum probity_scope_e
            (scope->is_untimed ? PROBITY_TIMELINE_UNTIMED : 0u);
 }
 
-/* The number of its function + 1 is stored in the scope, so that it is looked up once. */
+/* The scope stores the number of its function + 1, so that it is looked up only once. */
 static int number_of(struct probity_timeline *timeline, const struct probity_scope *scope,
                      uint32_t *ret_number)
 {
@@ -353,7 +354,7 @@ static int add_mark(struct probity_timeline *timeline, struct timeline_thread *t
     return error == 0 ? add_span(timeline, &thread->facts.marks, &span) : error;
 }
 
-/* It is unknown when during this time the thread was off the CPU. */
+/* When exactly the thread was off the CPU during this time is unknown. */
 static int add_stretch(struct probity_timeline *timeline, struct timeline_thread *thread,
                        const struct probity_event *event)
 {
@@ -394,7 +395,7 @@ static void extend(struct probity_timeline_facts *facts, struct probity_timeline
         facts->last_ns = wall_ns;
 }
 
-/* Parameters recorded after the enter belong to the innermost call. */
+/* Parameters recorded later than the enter belong to the innermost call. */
 static int add_parameters(struct probity_timeline *timeline, struct timeline_thread *thread,
                           const struct probity_event *event)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline_grid.c: turns spans into columns. The self time of a depth is its busy time less the
- * busy time one level deeper; the depth with the most self time names the column.
+ * timeline_grid.c: turns spans into columns. The self time of a depth is its busy time minus that
+ * of the next deeper one. A column is named after the depth with most self time.
  */
 #include "answers/timeline/timeline_grid.h"
 
@@ -16,8 +16,7 @@ struct grid {
     size_t columns;
 };
 
-/* Exact for up to this many names in a column; beyond that, the names with the least time are
- * merged. */
+/* Exact for up to this many names per column; beyond that, the names with least time are merged. */
 enum { LEADS = 16 };
 
 struct lead {
@@ -25,9 +24,9 @@ struct lead {
     uint32_t name;
 };
 
-/* Contents of one lane in a column. */
+/* What one lane has in a column. */
 struct sum {
-    double busy_ns; /* of all names; for marks: their number */
+    double busy_ns; /* of all names; for marks, their number */
     struct lead leads[LEADS];
     uint32_t count;
 };
@@ -53,7 +52,7 @@ static void add_to(struct sum *sum, uint32_t name, double busy_ns)
     }
 }
 
-/* The first one if several have the same. */
+/* Of several that have the most, the first. */
 static uint32_t name_of_most(const struct sum *sum)
 {
     const struct lead *most = &sum->leads[0];
@@ -106,7 +105,7 @@ static void spread_lane(const struct grid *grid, struct sum *sums,
     }
 }
 
-/* From the innermost depth outwards. best_ns: for each column, the largest self time of any
+/* Goes from the innermost depth outwards. best_ns: for each column, the largest self time of any
  * depth. */
 static void spread_calls(const struct grid *grid, const struct probity_timeline_thread *thread,
                          struct sum *sums, double *best_ns, struct probity_timeline_cell *cells)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline_json.c: a time line divided into columns, as JSON.
+ * timeline_json.c: a timeline, divided into columns, as JSON.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -22,7 +22,7 @@ static inline int is_narrow(const struct probity_timeline_span *span, uint64_t u
     return span->count > 1 || span->length_ns < unit_ns;
 }
 
-/* Both begin in the same unit and are too short to be shown separately. */
+/* Whether both begin in the same unit and are too short to be shown separately. */
 static inline int may_join(const struct probity_timeline_span *last,
                            const struct probity_timeline_span *span, uint64_t unit_ns)
 {
@@ -30,8 +30,8 @@ static inline int may_join(const struct probity_timeline_span *last,
            last->start_ns / unit_ns == span->start_ns / unit_ns;
 }
 
-/* A majority vote: if one name has more than half of the time, it is in the lead at the end. Each
- * name votes with its time against the one in the lead. A mark counts as a nanosecond. */
+/* A majority vote: a name with more than half of the time is in the lead at the end. Each name
+ * votes with its time against the one in the lead; a mark counts as a nanosecond. */
 static void vote(struct probity_timeline_span *to, const struct probity_timeline_span *span)
 {
     uint64_t lead_ns = to->count > 1 ? to->lead_ns : to->busy_ns + 1;
@@ -136,7 +136,7 @@ static size_t padded(size_t bytes)
     return (bytes + VALUES_UNIT - 1) / VALUES_UNIT * VALUES_UNIT;
 }
 
-/* Makes room for `count` more bytes and returns their address, NULL if out of memory. */
+/* Makes room for `count` more bytes and returns their address. NULL if out of memory. */
 static uint8_t *bytes_room(struct timeline_bytes *bytes, size_t count)
 {
     size_t capacity = bytes->capacity > 0 ? bytes->capacity : BYTES_FIRST;
@@ -174,7 +174,7 @@ int probity_timeline_bytes_keep(struct timeline_bytes *all, const struct timelin
     uint64_t count = of_call->used;
 
     if (all->used == 0)
-        all->used = VALUES_UNIT; /* 0 means a call without values */
+        all->used = VALUES_UNIT; /* 0 stands for no values */
     uint8_t *at = bytes_room(all, sizeof count + of_call->used);
     if (at == NULL) {
         all->used = all->bytes != NULL ? all->used : 0;

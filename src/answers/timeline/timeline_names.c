@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline_names.c: numbers the names of spans in the order in which they occur.
+ * timeline_names.c: numbers the names of spans in order of appearance.
  */
 #include "answers/timeline/timeline_names.h"
 
@@ -12,7 +12,7 @@
 
 enum { NAMES_FIRST = 64, PROBES_FIRST = 64 };
 
-/* Not set in any key of trace and number. */
+/* Clear in all keys made of trace and number. */
 #define KEY_OF_TEXT (UINT64_C(1) << 63)
 
 static int add_name(struct timeline_names *names, enum probity_timeline_name_kind kind,
@@ -83,7 +83,7 @@ static int grow_probes(struct timeline_names *names)
     return 0;
 }
 
-/* A numbered probe may be named after its first hits. */
+/* A numbered probe may get its name after its first hits. */
 static int learn_text(struct probity_timeline_name *name, const struct probity_event *event)
 {
     if (name->text != NULL || event->name == NULL)
@@ -92,7 +92,7 @@ static int learn_text(struct probity_timeline_name *name, const struct probity_e
     return name->text != NULL ? 0 : PROBITY_ERROR_MEMORY;
 }
 
-/* Whether a hit is of this probe, in any trace. A site without a name equals no other. */
+/* Whether the hit is of this probe, in any trace. A site without a name equals no other. */
 static int is_same(const struct probity_timeline_name *name, const struct probity_event *event,
                    const char *text)
 {
@@ -104,7 +104,7 @@ static int is_same(const struct probity_timeline_name *name, const struct probit
            (text == NULL || strcmp(name->text, text) == 0);
 }
 
-/* Finds a name by text, or adds it. Takes the text. The caller has made room for two more
+/* Finds or adds a name by its text, which it takes over. The caller has made room for two more
  * probes. */
 static int number_of_text(struct timeline_names *names, const struct probity_event *event,
                           char *text, uint32_t *ret_number)

@@ -9,11 +9,11 @@
 
 /* A function and its number among all names. */
 struct timeline_function {
-    struct probity_same_function same; /* first, as an element of a set */
+    struct probity_same_function same; /* first member, as an element of a set */
     uint32_t number;                   /* + 1; 0: not numbered yet */
 };
 
-/* A probe of one trace, or of any trace, by its text. */
+/* A probe of one trace, or identified by its text, of any trace. */
 struct timeline_probe {
     uint64_t key;
     uint32_t number; /* + 1; 0: free entry */
@@ -23,7 +23,7 @@ struct timeline_names {
     struct probity_timeline_name **items;
     size_t count, capacity;
     struct probity_same_functions functions;
-    struct timeline_probe *probes; /* a hash table with open addressing, at most half full */
+    struct timeline_probe *probes; /* open addressing, at most half full */
     size_t probe_count, probe_capacity;
     uint32_t message, checkpoint; /* + 1; 0: not numbered yet */
 };
@@ -31,7 +31,7 @@ struct timeline_names {
 /* Finds or adds a function. Returns 0 and the number, or PROBITY_ERROR_MEMORY. */
 int timeline_names_function(struct timeline_names *names, const struct probity_function_key *key,
                             uint32_t *ret_number);
-/* The same for a hit, a message or a checkpoint. */
+/* Same as above for a hit, a message or a checkpoint. */
 int timeline_names_mark(struct timeline_names *names, const struct probity_event *event,
                         uint32_t *ret_number);
 

@@ -36,7 +36,7 @@ int probity_timeline_refine(struct probity_timeline *timeline, size_t spans_more
     closer->stretches = stretches;
     closer->stretch_count = count;
     closer->values_bytes_max = TIMELINE_VALUES_BYTES_CLOSER;
-    /* Both passes share the numbering of names. */
+    /* Both passes use the same numbers for names. */
     closer->names = timeline->names;
     timeline->names = (struct timeline_names){0};
     *ret_closer = closer;
@@ -49,7 +49,7 @@ int probity_timeline_refine(struct probity_timeline *timeline, size_t spans_more
 struct splice {
     struct probity_timeline *timeline;
     const struct probity_timeline *closer;
-    uint8_t *is_same; /* by interval: both passes saw the same spans in it */
+    uint8_t *is_same; /* by interval: both passes saw the same spans */
 };
 
 static uint64_t count_of(const struct probity_timeline_lane *lane, size_t from, size_t end)
@@ -61,7 +61,7 @@ static uint64_t count_of(const struct probity_timeline_lane *lane, size_t from, 
     return sum;
 }
 
-/* The first span from `at` on that begins at from_ns or later. */
+/* The first span, from `at` on, that begins at from_ns or later. */
 static size_t span_from(const struct probity_timeline_lane *lane, size_t at, uint64_t from_ns)
 {
     while (at < lane->count && lane->spans[at].start_ns < from_ns)
@@ -69,8 +69,8 @@ static size_t span_from(const struct probity_timeline_lane *lane, size_t at, uin
     return at;
 }
 
-/* Adds a span of the second pass with its values; the first pass may have kept values of separate
- * calls only. */
+/* Adds a span of the second pass with its values, unless the first pass, which keeps those of
+ * separate calls only, has them. */
 static int put_closer(const struct splice *splice, const struct probity_timeline_span *coarse,
                       size_t count, struct probity_timeline_span *span)
 {
@@ -95,7 +95,7 @@ static int splice_stretch(const struct splice *splice, struct probity_timeline_l
     int error = 0;
 
     for (size_t i = fine_from; error == 0 && i < fine_end; i++) {
-        /* Only spans of the same unit can be the same call. */
+        /* Only spans in the same unit can be the same call. */
         uint64_t unit_ns = splice->timeline->facts.unit_ns;
         uint64_t unit = fine->spans[i].start_ns / unit_ns;
         size_t last;
@@ -173,7 +173,7 @@ static size_t spans_of(const struct probity_timeline_thread *thread)
     return count;
 }
 
-/* Whether slots mean the same threads and nothing was merged in the second pass. */
+/* Whether slots refer to the same threads, and the second pass merged nothing. */
 static int is_alike(const struct probity_timeline *timeline, const struct probity_timeline *closer)
 {
     if (closer->facts.unit_ns != 1)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline_select.c: selects the intervals of a time line on which to spend the remaining spans:
- * the first and last records, around the slowest calls of each function, the busiest parts, and
- * many places spread over the whole so that some detail is near any of them. Intervals consist of
- * units of time, as merged spans do.
+ * timeline_select.c: selects the intervals on which a timeline spends its remaining spans: the
+ * first and last records, around the slowest calls of each function, the busiest parts, and many
+ * places all over, so that some detail is near any of them. Like merged spans, intervals consist of
+ * whole units of time.
  */
 #include <stdlib.h>
 
@@ -11,17 +11,17 @@
 #include "probity.h"
 
 enum {
-    ENDS_PART = 16,   /* share of the remaining spans for the beginning, and again for the end */
+    ENDS_PART = 16,   /* share of the spans left, for the beginning and again for the end */
     SLOW_PART = 64,   /* for one slow call */
     BUSIEST = 24,     /* number of busiest units, */
-    BUSIEST_NEAR = 2, /* with this many neighbours on each side */
-    PLACES = 48       /* spread over the whole */
+    BUSIEST_NEAR = 2, /* with as many neighbors on each side */
+    PLACES = 48       /* number of places all over */
 };
 
 /* A unit in which spans were merged. */
 struct cell {
     uint64_t number; /* unit since 1970 */
-    uint32_t cost;   /* additional spans if they were not merged */
+    uint32_t cost;   /* additional spans it takes to merge nothing */
     int is_taken;
 };
 
@@ -29,7 +29,7 @@ struct choice {
     uint64_t unit_ns;
     struct cell *cells; /* in time order */
     size_t count, capacity;
-    uint64_t left; /* spans */
+    uint64_t left; /* number of spans */
 };
 
 /* ---- Units -------------------------------------------------------------------------------------
@@ -69,7 +69,7 @@ static int compare_cells(const void *left, const void *right)
     return (a->number > b->number) - (a->number < b->number);
 }
 
-/* One cell for each unit, of all threads and depths. */
+/* A cell for each unit, over all threads and depths. */
 static int collect(struct choice *choice, const struct probity_timeline *timeline)
 {
     size_t kept = 0;
@@ -117,8 +117,8 @@ static size_t cell_at(const struct choice *choice, uint64_t wall_ns)
 /* ---- Selection ----------------------------------------------------------------------------------
  */
 
-/* Takes cells from `first` on up to the given cost; at least one, if it fits in a quarter of the
- * rest. */
+/* Takes cells from `first` on up to the given cost, but at least one if it fits in a quarter of
+ * what is left. */
 static void take(struct choice *choice, size_t first, size_t end, uint64_t cost_max)
 {
     uint64_t cost = 0;
@@ -156,8 +156,8 @@ static int compare_slow(const void *left, const void *right)
            ((*a)->span.length_ns > (*b)->span.length_ns);
 }
 
-/* The slowest call of each function first, then the second slowest of each, while more than `rest`
- * spans remain.
+/* The slowest call of each function, then the second slowest of each, and so on while more than
+ * `rest` spans are left.
  */
 static int take_slow(struct choice *choice, const struct timeline_names *names, uint64_t rest)
 {
@@ -183,7 +183,7 @@ static int take_slow(struct choice *choice, const struct timeline_names *names, 
     return 0;
 }
 
-/* Repeatedly takes the most expensive cell that is not taken yet. */
+/* Repeatedly takes the most expensive cell that is left. */
 static void take_busiest(struct choice *choice)
 {
     uint64_t part = choice->left / BUSIEST / 2;
@@ -214,7 +214,7 @@ static void take_places(struct choice *choice, const struct probity_timeline_fac
 /* ---- Intervals ---------------------------------------------------------------------------------
  */
 
-/* Units with nothing merged do not end an interval. */
+/* Units in which nothing was merged do not end an interval. */
 static struct probity_timeline_stretch *stretches_of(const struct choice *choice, size_t *ret_count)
 {
     struct probity_timeline_stretch *stretches = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline_text.c: a time line as text. Each function that dominates any column has a letter,
- * assigned in order of columns dominated: upper case if the thread was mostly on the CPU, lower
- * case if mostly off it. Colours only repeat what the characters show: on CPU, off CPU, dropped.
+ * timeline_text.c: a timeline as text. Each function that dominates a column gets a letter, in
+ * order of the number of columns; upper case if the thread was mostly on the CPU, lower case if
+ * mostly off it. Colors only repeat what the characters say: on-CPU, off-CPU, dropped.
  */
 #include "answers/timeline/timeline_text.h"
 
@@ -23,9 +23,9 @@ struct picture {
     const struct probity_timeline_name *const *names;
     struct probity_timeline_cell *cells; /* of all threads */
     size_t thread_count, name_count, columns;
-    uint64_t *uses;  /* by name: number of columns that show it */
+    uint64_t *uses;  /* by name: how many columns show it */
     uint32_t *order; /* names sorted by uses */
-    uint8_t *letter; /* by name: + 1; 0: none */
+    uint8_t *letter; /* by name, + 1; 0: none */
     char *marks;     /* of one line */
     int has_drops;
 };
@@ -87,7 +87,7 @@ static int is_mostly_off(const struct probity_timeline_cell *cell)
     return cell->off_ns > cell->there_ns / 2;
 }
 
-/* Colours have the same meaning in letters, shades and the legend. */
+/* Letters, shades and the legend use the same colors. */
 enum colour { COLOUR_ON, COLOUR_OFF, COLOUR_DROPPED };
 
 static void begin_colour(const struct picture *picture, enum colour colour)
@@ -115,7 +115,7 @@ static void put_letter(const struct picture *picture, const struct probity_timel
         fputc((is_off ? 'a' : 'A') + picture->letter[name] - 1, picture->stream);
 }
 
-/* Share of the column that the thread was on the CPU, in five steps. */
+/* How much of the column the thread was on the CPU, in five steps. */
 static void put_shade(const struct picture *picture, const struct probity_timeline_cell *cell)
 {
     static const char *const blocks[] = {"\u00b7", "\u2591", "\u2592", "\u2593", "\u2588"};
@@ -127,7 +127,7 @@ static void put_shade(const struct picture *picture, const struct probity_timeli
     fputs(picture->answer->is_utf8 ? blocks[step] : plain[step], picture->stream);
 }
 
-/* Outside the thread's lifetime there is nothing to colour. */
+/* There is nothing to color outside the thread's lifetime. */
 static void put_cell(const struct picture *picture, const struct probity_timeline_cell *cell)
 {
     if (cell->there_ns <= 0 && name_of(cell) == PROBITY_TIMELINE_NOTHING) {
@@ -147,7 +147,7 @@ static void put_cell(const struct picture *picture, const struct probity_timelin
 /* ---- Lines -------------------------------------------------------------------------------------
  */
 
-/* The text may contain characters of any width: it is cut by bytes, between characters. */
+/* The text may have characters of any width, so it is cut by bytes, but between characters. */
 static void put_label(const struct picture *picture, const char *name, uint32_t id)
 {
     size_t bytes = strlen(name), columns = 0, at = 0;
@@ -203,8 +203,8 @@ static size_t column_of(const struct picture *picture, uint64_t ns)
     return column < (double)picture->columns ? (size_t)column : picture->columns - 1;
 }
 
-/* Marks the columns of a trace in which records were dropped. Returns the number of such intervals
- * in the picture. */
+/* Marks the columns in which the trace dropped records. Returns how many such intervals the picture
+ * has. */
 static size_t mark_drops(const struct picture *picture, const struct probity_trace_facts *trace,
                          char *marks)
 {
@@ -223,7 +223,7 @@ static size_t mark_drops(const struct picture *picture, const struct probity_tra
     return seen;
 }
 
-/* Drops are not counted by thread: one line for the process. */
+/* Drops are counted by process, so there is one line for all threads. */
 static void put_drops(struct picture *picture)
 {
     const struct probity_reader *reader = picture->answer->reader;

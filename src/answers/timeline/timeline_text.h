@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline_text.h: a time line as text, one line for each thread; and as JSON.
+ * timeline_text.h: a timeline as text, one line for each thread, and as JSON.
  */
 #ifndef PROBITY_ANSWERS_TIMELINE_TIMELINE_TEXT_H
 #define PROBITY_ANSWERS_TIMELINE_TIMELINE_TEXT_H
@@ -12,20 +12,20 @@
 struct probity_timeline_answer {
     const struct probity_reader *reader;
     const struct probity_timeline *timeline;
-    size_t columns; /* of the whole line; in JSON: number of time columns */
-    int is_cpu;     /* shades of CPU time instead of letters of functions */
+    size_t columns; /* of the whole line; in JSON, of time columns */
+    int is_cpu;     /* show shades of CPU time instead of letters */
     int is_utf8, has_colour;
-    uint64_t profiled; /* calls counted by profile mode, which have no time of day */
+    uint64_t profiled; /* calls of profile mode, whose times of day are unknown */
 };
 
 /* A line for each thread, a legend of the letters, and whether the traces are complete. Returns 0
- * or PROBITY_ERROR_MEMORY; write errors stay in the stream. */
+ * or PROBITY_ERROR_MEMORY; the caller checks the stream for errors. */
 int probity_timeline_text(FILE *stream, const struct probity_timeline_answer *answer);
 
-/* The same as one JSON object, in src/answers/timeline/timeline_json.c. */
+/* Same as above as one JSON object, in src/answers/timeline/timeline_json.c. */
 int probity_timeline_json(FILE *stream, const struct probity_timeline_answer *answer);
 
-/* "parse", "site-7" if a declaration is lost, or a probe's number, in ret_text. */
+/* "parse", or in ret_text "site-7" if the declaration is lost, or the number of a probe. */
 const char *probity_timeline_label(const struct probity_timeline_name *name, char ret_text[32]);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline_window.c: clips spans, threads and the axis to the requested range, for a time line that
+ * timeline_window.c: clips spans, threads and the axis to the requested range, for a timeline that
  * shows it as a window.
  */
 #include "answers/timeline/timeline_internal.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * tree.c: turns scopes into nodes. A scope points to its node (user), so that its callees find
- * theirs with one lookup in the table of children, and usually without: the child looked up last is
- * often the next one too.
+ * tree.c: turns scopes into nodes. A scope points to its node (user), so callees find their nodes
+ * with one lookup in the table of children, or usually none, because the child looked up last is
+ * often the next one, too.
  *
- * A deferred scope is opened late, after some of its callees have been recorded as children of its
- * caller. The latest calls of each thread are kept so that they can be moved below it.
+ * A deferred scope is opened late, when some of its callees have already become children of its
+ * caller. Each thread's latest calls are kept so that they can be moved below it.
  */
 #include "answers/tree/tree.h"
 
@@ -16,8 +16,8 @@
 #include "base/array_grow.h"
 #include "probity.h"
 
-/* Number of calls that a deferred scope can still adopt. Starts small, because there may be very
- * many threads. */
+/* How many calls a deferred scope can still adopt. Starts small, because there may be very many
+ * threads. */
 enum { RECENT_CALLS = 256, RECENT_FIRST = 4 };
 
 struct recent_call {
@@ -29,10 +29,10 @@ struct recent_call {
 
 struct tree_thread {
     struct probity_thread_label label;
-    char *name; /* the label's */
+    char *name; /* the name in the label */
     struct probity_tree_node *root;
     struct recent_call *recent; /* a ring */
-    uint64_t recent_count;      /* total number of calls; the newest recent_capacity are kept */
+    uint64_t recent_count;      /* all calls; the newest recent_capacity are kept */
     uint64_t recent_capacity;
 };
 
@@ -107,7 +107,7 @@ static const struct probity_same_function *function_of(struct probity_tree *tree
     return *scope->of_function;
 }
 
-/* NULL if out of memory or there are too many nodes. */
+/* NULL if out of memory, or if there are too many nodes. */
 static inline struct probity_tree_node *child_of(struct probity_tree *tree,
                                                  struct probity_tree_node *parent,
                                                  const struct probity_same_function *function)
@@ -125,7 +125,7 @@ static inline struct probity_tree_node *child_of(struct probity_tree *tree,
     return node;
 }
 
-/* The caller's node. A callee of a scope without a node has none either. */
+/* The caller's node. If a scope has no node, its callees have none, either. */
 static inline struct probity_tree_node *parent_of(struct probity_tree *tree,
                                                   const struct probity_scope *scope,
                                                   const struct probity_event *event)
@@ -159,7 +159,7 @@ static void on_opened(void *context, struct probity_scope *scope, const struct p
         adopt(tree, scope, parent, event);
 }
 
-/* The ring grows the first time it is full, so nothing has to move. */
+/* The ring grows when it is full for the first time, so nothing needs to move. */
 static int grow_recent(struct tree_thread *thread)
 {
     uint64_t capacity = thread->recent_capacity > 0 ? 2 * thread->recent_capacity : RECENT_FIRST;
@@ -210,7 +210,7 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
             tree->options.fold_recursion && scope->depth > 0
                 ? probity_scopes_at(tree->scopes, thread_slot, scope->depth - 1)
                 : NULL;
-        /* Recursive calls that are folded are included in the total of the outermost one. */
+        /* Folded recursive calls are already part of the outermost call's total. */
         if (caller == NULL || caller->user != node || caller->is_paused) {
             sums.total = scope->total;
             sums.total_cost = is_costed ? scope->total_cost : none;
@@ -228,7 +228,7 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
 /* ---- Deferred scopes ---------------------------------------------------------------------------
  */
 
-/* The node that is below `to` as `node` is below `from`. NULL as child_of(). */
+/* The node below `to` that corresponds to `node` below `from`. NULL as for child_of(). */
 static struct probity_tree_node *moved(struct probity_tree *tree, struct probity_tree_node *node,
                                        const struct probity_tree_node *from,
                                        struct probity_tree_node *to)
@@ -270,7 +270,7 @@ static void take_off(struct probity_tree_sums *from, const struct probity_tree_s
     from->paused.cpu_ns -= sums->paused.cpu_ns;
 }
 
-/* Moves calls that began inside the scope and have ended from its caller to it. */
+/* Moves calls from the caller to the scope if they began inside it and have ended. */
 static void adopt(struct probity_tree *tree, const struct probity_scope *scope,
                   struct probity_tree_node *parent, const struct probity_event *event)
 {

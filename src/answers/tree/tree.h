@@ -17,37 +17,37 @@
 #include "analysis/thread_table.h"
 #include "reader/reader.h"
 
-/* About 250 bytes each, including the table: calls on paths beyond the limit are only counted. */
+/* About 250 bytes each, with the table. Calls on paths beyond the limit are only counted. */
 enum { PROBITY_TREE_NODES_MAX = 400000 };
 
 /* Whose records they are. */
-/* Times of the calls of a function along one path. In a tree of callers: times of the tree's
- * function when called along the path, read upwards. */
+/* Times of a function's calls along one path. In a tree of callers: of the selected function, when
+ * called along the path, which is read upwards. */
 struct probity_tree_sums {
-    uint64_t calls;    /* all calls; those entered while profiling was off have no times */
+    uint64_t calls;    /* all calls; those entered with profiling off are untimed */
     uint64_t untimed;  /* calls without times */
-    uint64_t repaired; /* calls closed by repair, not by their leave */
+    uint64_t repaired; /* calls closed by a repair, not by their leave */
     struct probity_scope_time total, self, paused;
-    struct probity_cost_sum total_cost, self_cost; /* overhead of recording, if uncosted is 0 */
-    uint64_t uncosted; /* calls with times whose overhead is unknown */
+    struct probity_cost_sum total_cost, self_cost; /* recording overhead, if uncosted is 0 */
+    uint64_t uncosted; /* timed calls with unknown overhead */
 };
 
 struct probity_tree_node {
     const struct probity_same_function *function; /* NULL: above the outermost functions */
     const struct probity_thread_label *thread; /* of a root by thread; else NULL */
     struct probity_tree_node *parent, *child, *next; /* child: the first; next: sibling */
-    struct probity_tree_node *outermost; /* function above, or itself: base of shares */
+    struct probity_tree_node *outermost; /* outermost function of the path: base of shares */
     struct probity_tree_node *recent; /* the child looked up last */
     struct probity_tree_sums sums;
-    struct probity_scope_time pruned; /* total of direct children that were pruned */
+    struct probity_scope_time pruned; /* total time of direct children that were pruned */
 };
 
 struct probity_tree_options {
     int by_thread;
-    int fold_recursion;      /* show a function that calls itself as one node */
+    int fold_recursion;      /* show a function that calls itself as a single node */
     uint64_t from_ns, to_ns; /* CLOCK_REALTIME: only calls that begin in [from, to); both 0: all */
     size_t nodes_max;        /* 0: PROBITY_TREE_NODES_MAX */
-    const struct probity_reader *costs_of; /* subtract the overhead of recording; NULL: do not */
+    const struct probity_reader *costs_of; /* subtract recording overhead; NULL: do not */
 };
 
 struct probity_tree;
@@ -61,35 +61,35 @@ int probity_tree_put(struct probity_tree *tree, const struct probity_event *even
 /* Closes open scopes; nothing may be added afterwards. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_tree_finish(struct probity_tree *tree);
 
-/* After finish: the node above all outermost functions; by thread, above one node for each thread.
- * Its total is the sum of its children's totals. Valid until close. */
+/* After finish: the node above all outermost functions, or by thread above one node per thread. Its
+ * total is the sum of its children's. Valid until close. */
 struct probity_tree_node *probity_tree_root(struct probity_tree *tree);
 
 enum probity_tree_view {
-    PROBITY_TREE_BELOW,   /* everything called below the function, wherever it was called */
-    PROBITY_TREE_CALLERS, /* inverted: its callers and their callers */
-    PROBITY_TREE_CALLEES  /* the functions that it called directly, one level */
+    PROBITY_TREE_BELOW,   /* everything below the function, wherever it was called */
+    PROBITY_TREE_CALLERS, /* inverted: its callers, their callers, and so on */
+    PROBITY_TREE_CALLEES  /* functions that it called directly: one level */
 };
 
 /* Selects the functions of a view. */
 typedef int probity_tree_match(void *context, const struct probity_function *function);
 
-/* Replaces the tree, after finish, by one with a root for each function that matches (match NULL:
- * all, including lost declarations); of recursive calls only the outermost adds to a total. By
- * thread, one for each thread. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* After finish: replaces the tree by one with a root for each matching function (match NULL: all,
+ * including lost declarations), or by thread one per thread. Of recursive calls, only the outermost
+ * adds to a total. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_tree_view(struct probity_tree *tree, enum probity_tree_view view,
                       probity_tree_match *match, void *context);
 
 struct probity_tree_limits {
     size_t depth;        /* levels of functions; 0: all */
-    double share_min;    /* minimum share of the total of the outermost function, 0 to 1 */
+    double share_min;    /* minimum share of the outermost function's total, 0 to 1 */
 };
 
 /* Removes nodes beyond the limits. Returns the number of nodes removed. */
 size_t probity_tree_prune(struct probity_tree *tree, const struct probity_tree_limits *limits);
 
-/* Removes deeper nodes, and then the smallest paths until nodes_max nodes are left or none is
- * small. Returns the number of nodes removed. */
+/* Removes deeper nodes, then the smallest paths, until nodes_max nodes are left or none is small.
+ * Returns the number of nodes removed. */
 size_t probity_tree_prune_to(struct probity_tree *tree, size_t nodes_max, size_t depth);
 
 enum probity_tree_key {
@@ -98,14 +98,14 @@ enum probity_tree_key {
     PROBITY_TREE_SELF,
     PROBITY_TREE_CPU_TOTAL,
     PROBITY_TREE_CPU_SELF,
-    PROBITY_TREE_OFF_TOTAL, /* off CPU: wall less CPU time */
+    PROBITY_TREE_OFF_TOTAL, /* off-CPU: wall minus CPU time */
     PROBITY_TREE_OFF_SELF,
     PROBITY_TREE_PAUSED,
-    PROBITY_TREE_NAME, /* for sorting only */
+    PROBITY_TREE_NAME, /* only for sorting */
     PROBITY_TREE_KEYS
 };
 
-/* PROBITY_TREE_KEYS if there is none of this name. */
+/* PROBITY_TREE_KEYS if the name is unknown. */
 enum probity_tree_key probity_tree_key_parse(const char *name);
 
 /* "total", "cpu-self" ... */
@@ -114,23 +114,22 @@ const char *probity_tree_key_name(enum probity_tree_key key);
 /* Calls, or ns. */
 uint64_t probity_tree_value(const struct probity_tree_sums *sums, enum probity_tree_key key);
 
-/* Total (is_self 0) or self time without the overhead of recording. Returns 1, or 0 if that is
- * unknown. */
+/* Total (is_self 0) or self time without recording overhead. Returns 1, or 0 if that is unknown. */
 int probity_tree_corrected(const struct probity_tree_sums *sums, int is_self,
                            struct probity_corrected *ret_corrected);
 
-/* Sorts the children of every node: largest first, names ascending. Returns 0 or
+/* Sorts the children of every node: largest first, or by name, ascending. Returns 0 or
  * PROBITY_ERROR_MEMORY. */
 int probity_tree_sort(struct probity_tree *tree, enum probity_tree_key key);
 
-/* The next node in preorder; NULL after the last below `top`. Updates *depth. */
+/* The next node in preorder, or NULL after the last one below `top`. Updates *depth. */
 struct probity_tree_node *probity_tree_next(const struct probity_tree_node *node,
                                             const struct probity_tree_node *top, size_t *depth);
 
-/* Share of the total of the outermost function, 0 to 1; negative if that is 0. */
+/* Share of the outermost function's total, 0 to 1; negative if that is 0. */
 double probity_tree_share(const struct probity_tree_node *node);
 
-/* Name of a node's function; "site-N", in ret_text, if its declaration is lost. */
+/* The name of a node's function; in ret_text "site-N" if its declaration is lost. */
 const char *probity_tree_name(const struct probity_tree_node *node, char ret_text[32]);
 
 const struct probity_scopes_repairs *probity_tree_repairs(const struct probity_tree *tree);

@@ -22,9 +22,9 @@ struct tree_call {
     struct probity_tree *tree;
     enum tree_form form;
     enum probity_tree_key key;
-    enum probity_tree_key value; /* PROBITY_TREE_KEYS: not given */
+    enum probity_tree_key value; /* PROBITY_TREE_KEYS if not given */
     enum probity_tree_view view;
-    struct cli_patterns patterns; /* none: the whole tree */
+    struct cli_patterns patterns; /* empty: the whole tree */
     uint64_t profiled;
     size_t pruned;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tree_csv.c: trees line by line. The ancestors of a node are kept in a list by depth.
+ * tree_csv.c: trees line by line. A list has the ancestors of the current node by depth.
  */
 #include "answers/tree/tree_csv.h"
 
@@ -46,7 +46,7 @@ static void put_times(FILE *stream, const struct probity_tree_node *node, int is
     fputc('\n', stream);
 }
 
-/* Threads get no line; each line includes its thread. */
+/* Threads have no lines; each line names its thread. */
 static void put_node(FILE *stream, const struct probity_tree_node *node,
                      const struct probity_thread_label *thread)
 {
@@ -65,7 +65,7 @@ static void put_node(FILE *stream, const struct probity_tree_node *node,
     }
 }
 
-/* Numbers of the ancestors, by depth. */
+/* The ancestors' numbers, by depth. */
 struct numbers {
     size_t *items, capacity;
 };
@@ -117,14 +117,14 @@ int probity_tree_csv(FILE *stream, const struct probity_tree_answer *answer)
 /* ---- Folded stacks -----------------------------------------------------------------------------
  */
 
-/* The stack as text, and the end of each of its levels. */
+/* The stack as text, and where each of its levels ends. */
 struct stack {
     char *text;
     size_t capacity;
     struct numbers ends;
 };
 
-/* A semicolon ends a level and a line feed ends a stack, so both are escaped; escaping may enlarge
+/* A semicolon ends a level and a line feed ends a stack, so both are escaped; escaping may lengthen
  * each byte. */
 static int push(struct stack *stack, size_t depth, const char *name, size_t bytes)
 {
@@ -158,8 +158,8 @@ static uint64_t folded_value(const struct probity_tree_node *node, enum probity_
     return probity_tree_value(&sums, key);
 }
 
-/* Thread ids are unique only within a process, and process ids within a container: add whatever is
- * needed to keep the threads apart. */
+/* Thread ids are unique only within a process, and process ids within a container, so add whatever
+ * distinguishes the threads. */
 static int push_thread(struct stack *stack, const struct probity_tree_answer *answer,
                        const struct probity_thread_label *thread, size_t depth)
 {
@@ -187,7 +187,7 @@ static int push_function(struct stack *stack, const struct probity_tree_node *no
     return push(stack, depth, name, bytes);
 }
 
-/* `outside`: number of levels that are not functions. Returns whether levels were left out. */
+/* outside: how many levels are not functions. Returns whether levels were left out. */
 static int put_stack(FILE *stream, const struct stack *stack, size_t depth, size_t outside,
                      uint64_t value)
 {

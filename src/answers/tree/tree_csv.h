@@ -7,12 +7,12 @@
 
 #include "answers/tree/tree_text.h"
 
-/* A header line, then one line for each node: its number, that of its caller (0: none), its depth
- * ... Times are ns; unknown values are empty. Returns 0 or PROBITY_ERROR_MEMORY; write errors stay
- * in the stream. */
+/* A header line, then one line for each node: its number, its caller's (0: none), its depth ...
+ * Times are ns; unknown values are empty. Returns 0 or PROBITY_ERROR_MEMORY; the caller checks the
+ * stream for errors. */
 int probity_tree_csv(FILE *stream, const struct probity_tree_answer *answer);
 
-/* Lines "outermost;...;function VALUE". key is CALLS or one of the self times in ns, to which the
+/* Lines "outermost;...;function VALUE". key is CALLS, or one of the self times in ns, to which the
  * total time of pruned children is added. Lines with 0 are left out. Returns as above;
  * *ret_shortened: number of lines with levels left out, see PROBITY_TREE_LEVELS_TOLD. */
 int probity_tree_folded(FILE *stream, const struct probity_tree_answer *answer,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tree_internal.h: a call tree, for its implementation files.
+ * tree_internal.h: the state of a call tree, for its implementation files.
  */
 #ifndef PROBITY_ANSWERS_TREE_TREE_INTERNAL_H
 #define PROBITY_ANSWERS_TREE_TREE_INTERNAL_H
@@ -18,7 +18,7 @@ struct probity_tree {
     uint32_t thread_count;
     uint64_t lost;
     size_t nodes_seen;
-    int error; /* of a listener, which cannot return errors */
+    int error; /* set by a listener, which cannot return errors */
 };
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tree_json.c: a tree as nested objects, written node by node, so that neither memory nor a
- * library's recursion limits its depth.
+ * tree_json.c: a tree as nested objects, written node by node, so that its depth is limited neither
+ * by memory nor by a library's recursion.
  */
 #include "answers/tree/tree_json.h"
 
@@ -86,7 +86,7 @@ int probity_tree_json(FILE *stream, const struct probity_tree_answer *answer)
     int is_cpu_known = probity_report_has_cpu(answer->reader);
     const struct probity_tree_node *node = answer->root;
     int error = probity_report_json_head(stream, answer->reader, answer->repairs);
-    size_t depth = 0, open = 0; /* open: number of nodes not closed yet */
+    size_t depth = 0, open = 0; /* open: nodes not yet closed */
 
     fprintf(stream, ",\n\"nodes_pruned\": %zu, \"calls_lost\": %" PRIu64
             ", \"calls_profiled\": %" PRIu64 ",\n\"tree\": [", answer->pruned, answer->lost,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * tree_nodes.h: the nodes of a call tree and the hash table that finds a child; filled by tree.c
- * from scopes and by tree_view.c from another tree.
+ * tree_nodes.h: the nodes of a call tree, and the hash table that finds a child. tree.c fills them
+ * from scopes, tree_view.c from another tree.
  */
 #ifndef PROBITY_ANSWERS_TREE_TREE_NODES_H
 #define PROBITY_ANSWERS_TREE_TREE_NODES_H
 
 #include "answers/tree/tree.h"
 
-struct tree_chunk; /* of nodes */
+struct tree_chunk; /* of several nodes */
 
 struct probity_tree_nodes {
     struct probity_tree_node root;
@@ -23,15 +23,15 @@ struct probity_tree_node *probity_tree_child(struct probity_tree_nodes *nodes,
                                              const struct probity_same_function *function,
                                              const struct probity_thread_label *thread);
 
-/* The child, NULL if there is none yet. */
+/* Finds a child, or NULL. */
 struct probity_tree_node *probity_tree_find(const struct probity_tree_nodes *nodes,
                                             const struct probity_tree_node *parent,
                                             const void *key);
 
 void probity_tree_sums_add(struct probity_tree_sums *to, const struct probity_tree_sums *from);
 
-/* Removes nodes that were not called and have no descendants that were, and sums up the nodes above
- * the outermost functions. */
+/* Removes nodes without calls in themselves or below, and sums up the nodes above the outermost
+ * functions. */
 void probity_tree_tidy(struct probity_tree_nodes *nodes);
 
 void probity_tree_nodes_release(struct probity_tree_nodes *nodes);

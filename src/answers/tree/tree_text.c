@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tree_text.c: a tree as an indented table. For very deep paths only the innermost levels are
- * drawn, so that recursion does not make lines of thousands of columns.
+ * tree_text.c: a tree as an indented table. Very deep paths are drawn with their innermost levels
+ * only, so that recursion does not make lines thousands of columns long.
  */
 #include "answers/tree/tree_text.h"
 
@@ -13,7 +13,7 @@
 #include "print/text.h"
 
 /* Levels drawn before a name: on a terminal as many as fit, but at least LEAST. Columns: of each
- * level, and of "(12 levels) " in place of the rest. */
+ * level, and of "(12 levels) " in place of the others. */
 enum { LEVELS_DRAWN = 48, LEVELS_DRAWN_LEAST = 2, LEVEL_COLUMNS = 3, LEVELS_COLUMNS = 12 };
 
 enum what { CALLS, TOTAL, SELF, CPU_TOTAL, CPU_SELF, TOTAL_LESS, SELF_LESS, TOTAL_ERROR, SELF_ERROR,
@@ -42,14 +42,14 @@ static const struct probity_table_column corrected_columns[COLUMNS_CORRECTED] = 
     {8, 0, SELF_ERROR, "+-", NULL, less, "corrected"},
     {8, 1, SHARE, "share", NULL, NULL, NULL}};
 
-/* A table being written. */
+/* A table while it is written. */
 struct table {
     FILE *stream;
     const struct probity_tree_layout *layout;
     const struct probity_table_column *columns;
     size_t count;
     uint64_t shown; /* one bit per column */
-    size_t columns_used; /* by number columns */
+    size_t columns_used; /* by columns of numbers */
     int is_cpu_known;
 };
 
@@ -140,7 +140,7 @@ static void put_sums(const struct table *table, const struct probity_tree_node *
     fputs("  ", table->stream);
 }
 
-/* Number of levels drawn before the name of a node. */
+/* How many levels are drawn before a node's name. */
 static size_t levels_of(const struct table *table, const struct probity_tree_node *node,
                         size_t levels)
 {
@@ -156,8 +156,8 @@ static size_t levels_of(const struct table *table, const struct probity_tree_nod
     return drawn < LEVELS_DRAWN ? drawn : LEVELS_DRAWN;
 }
 
-/* Draws the lines to the left of a name, outermost first: each shows whether an ancestor has
- * another sibling. Nodes of the first level are at the margin. */
+/* Draws the lines to the left of a name, outermost first; each shows whether an ancestor has more
+ * siblings. First-level nodes are at the margin. */
 static void put_lines(const struct table *table, const struct probity_tree_node *node, size_t depth)
 {
     FILE *stream = table->stream;

@@ -15,13 +15,13 @@ struct probity_tree_answer {
     const struct probity_tree_node *root;
     const struct probity_scopes_repairs *repairs;
     uint64_t lost;     /* calls without a node */
-    uint64_t profiled; /* calls counted by profile mode: they have no paths */
+    uint64_t profiled; /* calls of profile mode, which have no paths */
     size_t pruned;     /* nodes not shown */
 };
 
-/* Limits the size of formats that write every path in full, which grows with the square of the
- * depth: for a deeper path only the outermost and innermost levels are written. So self times stay
- * with their functions, and functions near the outermost level keep their full totals. */
+/* Formats that write every path in full grow with the square of the depth. To limit that, only the
+ * outermost and innermost levels of a deeper path are written: self times stay with their
+ * functions, and functions near the outermost level keep their full totals. */
 enum { PROBITY_TREE_LEVELS_OUTER = 512, PROBITY_TREE_LEVELS_INNER = 512,
        PROBITY_TREE_LEVELS_TOLD = PROBITY_TREE_LEVELS_OUTER + PROBITY_TREE_LEVELS_INNER };
 
@@ -29,19 +29,19 @@ enum { PROBITY_TREE_LEVELS_OUTER = 512, PROBITY_TREE_LEVELS_INNER = 512,
 
 struct probity_tree_layout {
     int has_colour;
-    int has_lines; /* draw lines with U+2500 and similar characters, not with ASCII */
+    int has_lines; /* draw lines with U+2500 etc. instead of ASCII */
     int has_places;
     int is_corrected; /* also show times without overhead */
-    size_t line_columns; /* of the terminal: columns that do not fit are left out; 0: no limit */
+    size_t line_columns; /* terminal width: columns that do not fit are omitted; 0: no limit */
 };
 
-/* Name of a node's function, in C++ with its classes; "site-N", in ret_text, if its declaration is
- * lost. */
+/* The name of a node's function, in C++ with its classes; in ret_text "site-N" if its declaration
+ * is lost. */
 const char *probity_tree_label(const struct probity_tree_node *node, char ret_text[32],
                                size_t *ret_bytes);
 
 /* A line for each node, children below their callers; then repairs and whether the traces are
- * complete. Write errors stay in the stream. */
+ * complete. The caller checks the stream for errors. */
 void probity_tree_text(FILE *stream, const struct probity_tree_layout *layout,
                        const struct probity_tree_answer *answer);
 

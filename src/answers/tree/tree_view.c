@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tree_view.c: views of a finished tree: below a function, its callers, its callees; pruned;
- * sorted. Nothing here recurses, because a path may be as long as the number of nodes.
+ * tree_view.c: views of a finished tree: below a function, its callers, its callees; pruning;
+ * sorting. Nothing here recurses, because a path may be as long as the number of nodes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "answers/tree/tree_internal.h"
 #include "probity.h"
 
-/* Levels of callers shown. */
+/* How many levels of callers are shown. */
 enum { CALLERS_MAX = 1000 };
 
 /* ---- Views -------------------------------------------------------------------------------------
@@ -18,7 +18,7 @@ enum { CALLERS_MAX = 1000 };
 
 struct view {
     struct probity_tree_nodes fresh;
-    struct probity_tree_node *root; /* of the current thread, or of all */
+    struct probity_tree_node *root; /* of the current thread, or of all threads */
     size_t nodes_max;
     probity_tree_match *match;
     void *context;
@@ -40,8 +40,8 @@ static struct probity_tree_node *fresh_child(struct view *view, struct probity_t
     return probity_tree_child(&view->fresh, parent, like->function, NULL);
 }
 
-/* Whether no ancestor is the same function or, with_caller, the same call of one function by
- * another. */
+/* Whether no ancestor has the same function or, with_caller, the same function with the same
+ * caller. */
 static int is_outermost(const struct probity_tree_node *node, int with_caller)
 {
     for (const struct probity_tree_node *up = node->parent; up != NULL; up = up->parent) {
@@ -63,7 +63,7 @@ static struct probity_tree_sums sums_of(const struct probity_tree_node *node, in
     return sums;
 }
 
-/* `recent` of an old node points to its new node, if it has one. */
+/* If an old node has a new one, its `recent` points to it. */
 static int add_below(struct view *view, struct probity_tree_node *node)
 {
     struct probity_tree_node *parent = node->parent->recent;
@@ -170,7 +170,7 @@ static int is_small(const struct probity_tree_node *node, double share_min)
            probity_tree_share(node) < share_min;
 }
 
-/* The time of the removed children stays with the parent. */
+/* The removed children's time stays with their parent. */
 static size_t prune_children(struct probity_tree_node *node, int is_deep, double share_min)
 {
     struct probity_tree_node **link = &node->child, *child;
@@ -268,7 +268,7 @@ struct sort_item {
     uint64_t value;
 };
 
-/* Lost declarations after all others; threads in the order of their numbers. */
+/* Lost declarations come last; threads are in the order of their numbers. */
 static int compare_items(const void *left, const void *right)
 {
     const struct sort_item *a = left, *b = right;
