@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * check.c: `probity check`: verifies whole traces and reports errors with their offsets.
+ * check.c: `probity check`: verifies every byte of traces and reports errors with their offsets.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,7 +19,7 @@ struct telling {
     uint64_t told;
 };
 
-/* Errors go to stdout, as they are the requested output; the progress line must be erased first. */
+/* Errors are the requested output, so they go to stdout; the progress line must be erased first. */
 static void report_fault(void *context, uint64_t offset, const char *text)
 {
     struct telling *telling = context;
@@ -29,14 +29,14 @@ static void report_fault(void *context, uint64_t offset, const char *text)
         printf("%s: byte %" PRIu64 ": %s\n", telling->path, offset, text);
 }
 
-/* The listener's context is for faults only. */
+/* The listener's context is used for faults only. */
 static void report_progress(void *context, uint64_t done, uint64_t total)
 {
     (void)context;
     cli_progress((void *)(uintptr_t)&cli_command_check, done, total);
 }
 
-/* Reports faults that follow from the state of the trace. */
+/* Reports faults that follow from the trace's state. */
 static void judge_state(struct telling *telling, const struct probity_trace_facts *facts,
                        const struct probity_check_result *result)
 {
@@ -54,7 +54,7 @@ static void judge_state(struct telling *telling, const struct probity_trace_fact
     }
 }
 
-/* One line for the trace. All blocks may be valid and the recording still incomplete. */
+/* One line per trace. All blocks may be valid even if the recording is incomplete. */
 static void print_verdict(const struct telling *telling, const struct probity_trace_facts *facts,
                           const struct probity_check_result *result)
 {
@@ -74,7 +74,7 @@ static void print_verdict(const struct telling *telling, const struct probity_tr
     fputc('\n', stdout);
 }
 
-/* The reader reports the state of the trace; the bytes are checked separately. */
+/* The reader determines the trace's state; the bytes are checked separately. */
 static int check_one(const char *name, const char *path)
 {
     struct probity_reader_options options = {0};

@@ -37,7 +37,7 @@ void cli_put_text(FILE *stream, const char *text)
     }
 }
 
-/* One line, so that scripts and logs can rely on it; erases a partial progress line first. */
+/* A single line, which scripts and logs can rely on. Erases an unfinished progress line first. */
 static void print_line(const struct cli_command *command, const char *format, va_list arguments)
 {
     char *text = NULL;
@@ -81,7 +81,7 @@ void cli_warn(const struct cli_command *command, const char *format, ...)
     va_end(arguments);
 }
 
-/* All commands share the format of their help. */
+/* The format is the same for all commands. */
 int cli_print_help(const struct cli_command *command)
 {
     printf("Usage: probity %s %s\n\n%s.\n\n", command->name, command->usage, command->summary);
@@ -104,7 +104,7 @@ int cli_fail_function(const struct cli_command *command, const char *pattern)
     return cli_fail(command, "no calls match '%s'; `probity report` lists the functions", pattern);
 }
 
-/* Each text names the file and, if there is one, the remedy. */
+/* Each text names the file and, if possible, says what to do. */
 int cli_fail_trace(const struct cli_command *command, const char *path, int error, int error_number)
 {
     switch (error) {
@@ -134,7 +134,8 @@ int cli_fail_trace(const struct cli_command *command, const char *path, int erro
 
 #define TRACE_SUFFIX PROBITY_TRACE_SUFFIX
 
-/* A program asked for NAME.csv records into NAME.csv.probity, so users may give either name. */
+/* A program that was to write NAME.csv records into NAME.csv.probity, so users may give either
+ * name. */
 char *cli_trace_path(const char *name)
 {
     size_t length = strlen(name);
@@ -200,7 +201,7 @@ int cli_each_operand(const struct cli_command *command, char **names, size_t cou
     return status;
 }
 
-/* Whether the trace was converted to CSV and removed. */
+/* Whether the trace was converted to CSV and then removed. */
 static int is_csv_finished(const char *trace)
 {
     size_t length = strlen(trace), suffix = sizeof TRACE_SUFFIX - 1;
@@ -215,8 +216,9 @@ static int is_csv_finished(const char *trace)
     return is_there;
 }
 
-/* Moves each file to the front at its first path. Compares device and inode, so links are found.
- * Returns the number of files. The reader reports those that cannot be examined. */
+/* Moves each file to the front, under its first path. Compares device and inode, to see through
+ * links. Returns the number of files. Files that cannot be examined are left to the reader to
+ * report. */
 static size_t keep_first_paths(const struct cli_command *command, char **paths, size_t count)
 {
     struct stat *seen = calloc(count + 1, sizeof *seen);
@@ -233,7 +235,7 @@ static size_t keep_first_paths(const struct cli_command *command, char **paths, 
             same++;
         char *path = paths[i];
         if (same == kept) {
-            /* Both stay in the array, whose owner frees them. */
+            /* Both stay in the array, because its owner frees them. */
             paths[i] = paths[kept];
             paths[kept++] = path;
         } else {
@@ -252,13 +254,12 @@ int cli_open_reader(const struct cli_command *command, char **paths, size_t coun
 
     count = count > 1 ? keep_first_paths(command, paths, count) : count;
 
-    /* Each trace keeps a file open; a program with many forked children leaves many traces. */
+    /* Each trace keeps a file open, and a program that forks a lot leaves many traces. */
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
         files.rlim_cur = files.rlim_max;
         setrlimit(RLIMIT_NOFILE, &files);
     }
-    signal(SIGXFSZ, SIG_IGN); /* exceeding the file size limit is then a write error, and
-                               * reported */
+    signal(SIGXFSZ, SIG_IGN); /* makes exceeding the size limit a write error, which is reported */
     options->progress = cli_progress;
     options->progress_context = (void *)(uintptr_t)command;
     const char *const *names = (const char *const *)paths;
@@ -271,7 +272,7 @@ int cli_open_reader(const struct cli_command *command, char **paths, size_t coun
     return cli_fail_trace(command, paths[failed], error, errno);
 }
 
-/* After the output: damage found only when a block is opened counts too. */
+/* Called after the output, because some damage is found only when a block is opened. */
 int cli_judge_traces(const struct cli_command *command, const struct probity_reader *reader)
 {
     int status = CLI_OK;
@@ -322,7 +323,7 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Called every few blocks: the clock decides whether there is anything to show. */
+/* Called every few blocks; the clock decides whether anything is shown. */
 void cli_progress(void *context, uint64_t done, uint64_t total)
 {
     const struct cli_command *command = context;
@@ -365,7 +366,7 @@ int cli_output_is_apart(const struct cli_command *command, const char *path, cha
     return CLI_OK;
 }
 
-/* The new file, next to the one that it will replace. */
+/* Creates the new file next to the one that it will replace. */
 static int open_temporary(const struct cli_command *command, int must_have_name,
                           struct cli_output *output)
 {
@@ -385,7 +386,7 @@ static int open_temporary(const struct cli_command *command, int must_have_name,
     return CLI_FAILURE;
 }
 
-/* A pipe or a device is written to directly: replacing it would destroy it. */
+/* A pipe or device is written to directly, because replacing it would destroy it. */
 static int open_special(const struct cli_command *command, struct cli_output *output)
 {
     output->descriptor = open(output->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
@@ -427,7 +428,7 @@ int cli_output_open_named(const struct cli_command *command, const char *path, i
     return open_output(command, path, force, 1, ret_output);
 }
 
-/* The temporary name becomes the final one only when all bytes are written. */
+/* The temporary file gets its final name only once all bytes are written. */
 int cli_output_close(const struct cli_command *command, struct cli_output *output, int keep)
 {
     int status = CLI_OK;

@@ -16,8 +16,8 @@ enum cli_status {
     CLI_OK = 0,
     CLI_FAILURE = 1,
     CLI_USAGE = 2,
-    CLI_DAMAGED = 3, /* the input is damaged or incomplete; partial results were printed */
-    CLI_LIMIT = 4    /* diff: a change beyond a limit is significant */
+    CLI_DAMAGED = 3, /* damaged or incomplete input; partial results were printed */
+    CLI_LIMIT = 4    /* diff: a change significantly exceeds a limit */
 };
 
 struct cli_option; /* option.h */
@@ -34,13 +34,13 @@ struct cli_command {
     const char *name;
     int (*run)(int argc, char **argv);
     const char *summary, *usage;
-    const char *help;  /* paragraphs before the options, wrapped; lines that begin with a space are
-                        * printed as they are */
-    const char *notes; /* the same, after the options; NULL: none */
-    const char *statuses; /* exit statuses for --help; NULL: those of most commands */
+    const char *help;  /* printed before the options, paragraphs wrapped; lines that begin with a
+                        * space are printed as is */
+    const char *notes; /* the same for after the options; or NULL */
+    const char *statuses; /* exit statuses for --help; NULL: the usual ones */
     const struct cli_option *options;
-    const struct cli_operand *operands; /* the last has no label; NULL: traces */
-    int stops_at_operand; /* 1: what follows the first operand is not an option */
+    const struct cli_operand *operands; /* the last one has no label; NULL: traces */
+    int stops_at_operand; /* 1: nothing after the first operand is an option */
 };
 
 extern const struct cli_command cli_command_record;
@@ -66,47 +66,47 @@ extern const struct cli_command cli_command_runs;
 extern const struct cli_command cli_command_timeline;
 extern const struct cli_command cli_command_view;
 
-/* Prints an untrusted name or text on one line of a terminal: control characters as escapes. */
+/* Prints an untrusted text on one line of a terminal, with control characters as escapes. */
 void cli_put_text(FILE *stream, const char *text);
 
-/* "probity CMD: TEXT" on stderr, one line, as above. Returns CLI_FAILURE. */
+/* Prints "probity CMD: TEXT" as one line on stderr. Returns CLI_FAILURE. */
 int cli_fail(const struct cli_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The same for a usage error, with a pointer to --help. Returns CLI_USAGE. */
+/* Same as above for a usage error, with a hint at --help. Returns CLI_USAGE. */
 int cli_fail_usage(const struct cli_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* A line that does not affect the exit status. */
+/* Same as above without affecting the exit status. */
 void cli_warn(const struct cli_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The --help of a command, on stdout. Returns CLI_OK. */
+/* Prints a command's --help on stdout. Returns CLI_OK. */
 int cli_print_help(const struct cli_command *command);
 
-/* --function PATTERN matched no call. Returns CLI_FAILURE. */
+/* Reports that --function PATTERN matches no call. Returns CLI_FAILURE. */
 int cli_fail_function(const struct cli_command *command, const char *pattern);
 
-/* "'PATH': TEXT. REMEDY" for an error of the reader or the writer; error_number is errno for OPEN,
+/* "'PATH': TEXT. REMEDY" for an error of the reader or writer; error_number is errno for OPEN,
  * READ, WRITE. */
 int cli_fail_trace(const struct cli_command *command, const char *path, int error,
                    int error_number);
 
-/* A name ending in .csv means the trace next to it (NAME.csv.probity). malloc'ed; NULL: out of
- * memory. */
+/* A name ending in .csv refers to the trace next to it (NAME.csv.probity). malloc'ed; NULL if out
+ * of memory. */
 char *cli_trace_path(const char *name);
 
-/* Paths of all operands, as above. Returns NULL if out of memory. Free with cli_paths_free(). */
+/* The paths of all operands, as above. Returns NULL if out of memory. Free with
+ * cli_paths_free(). */
 char **cli_trace_paths(char **names, size_t count);
 void cli_paths_free(char **paths, size_t count);
 
-/* Calls `run` with the paths of all operands. Returns its result, or reports why it was not
- * called. */
+/* Calls `run` with the paths of all operands and returns its result, or reports why it cannot. */
 int cli_on_traces(const struct cli_command *command, char **names, size_t count,
                   int (*run)(void *context, char **paths, size_t count), void *context);
 
-/* Calls `one` with each operand, as given and as cli_trace_path() returns it. Returns the first
- * status that is not CLI_OK, or CLI_FAILURE if there is one. */
+/* Calls `one` for each operand, with its name and its cli_trace_path(). Returns the first status
+ * that is not CLI_OK; CLI_FAILURE takes precedence. */
 int cli_each_operand(const struct cli_command *command, char **names, size_t count,
                      int (*one)(const char *name, const char *trace));
 
@@ -118,66 +118,67 @@ int cli_open_reader(const struct cli_command *command, char **paths, size_t coun
 /* Warns about each damaged trace. Returns CLI_DAMAGED or CLI_OK. */
 int cli_judge_traces(const struct cli_command *command, const struct probity_reader *reader);
 
-/* The same for output that cannot report missing records, such as CSV: also warns about each trace
- * with records dropped while recording. */
+/* Same as above for output that, like CSV, cannot report missing records: also warns about traces
+ * that dropped records. */
 int cli_judge_bare(const struct cli_command *command, const struct probity_reader *reader);
 
-/* A progress line on stderr, if that is a terminal and the work takes more than a second. */
+/* Shows a progress line on stderr, if that is a terminal and the work takes more than a second. */
 void cli_progress(void *command, uint64_t done, uint64_t total);
 void cli_progress_end(void);
 
-/* Destination of output: a new file, unnamed or under a temporary name; an existing file that is
- * not regular (a pipe, a device); or stdout. */
+/* Where output goes: a new file, unnamed or under a temporary name; an existing file that is not
+ * regular (a pipe or device); or stdout. */
 struct cli_output {
     int descriptor;
     const char *path; /* NULL: stdout */
-    char *temporary;  /* NULL: written directly */
-    int is_unnamed;   /* has its temporary name only while it is closed */
-    const char *const *files; /* of a directory: its files; see below */
+    char *temporary;  /* NULL: write directly */
+    int is_unnamed;   /* has no temporary name until it is closed */
+    const char *const *files; /* of a directory: the names in it; see below */
 };
 
-/* Refuses an output that is one of the inputs. Returns CLI_OK or CLI_FAILURE. */
+/* Rejects an output that is also an input. Returns CLI_OK or CLI_FAILURE. */
 int cli_output_is_apart(const struct cli_command *command, const char *path, char **inputs,
                         size_t count);
 
-/* path NULL or "-": stdout. Refuses an existing file unless force. Returns CLI_OK or CLI_FAILURE.
+/* path NULL or "-": stdout. Does not overwrite existing files unless force. Returns CLI_OK or
+ * CLI_FAILURE.
  */
 int cli_output_open(const struct cli_command *command, const char *path, int force,
                     struct cli_output *ret_output);
 
-/* The same for a caller that opens the file by its temporary name: it has that name from the start.
+/* Same as above for a caller that opens the file itself: it has its temporary name from the start.
  */
 int cli_output_open_named(const struct cli_command *command, const char *path, int force,
                           struct cli_output *ret_output);
 
-/* keep: gives the file its name; otherwise removes it. Returns CLI_OK, or CLI_FAILURE if the output
+/* keep: 1 gives the file its final name, 0 removes it. Returns CLI_OK, or CLI_FAILURE if the output
  * is incomplete. */
 int cli_output_close(const struct cli_command *command, struct cli_output *output, int keep);
 
-/* The same for an output directory, in cli_directory.c: `temporary` names it until it is closed.
- * files: names of all files in it, NULL after the last; nothing else is ever removed or
- * replaced. */
+/* Same as above for a directory, in cli_directory.c. Until it is closed, its name is
+ * `temporary`. files: the names of all files in it, ending with NULL; nothing else is ever
+ * removed or replaced. */
 int cli_directory_open(const struct cli_command *command, const char *path, int force,
                     const char *const *files, struct cli_output *ret_output);
 int cli_directory_close(const struct cli_command *command, struct cli_output *output, int keep);
 
-/* Removes these files and, if it is then empty, their directory. Returns 0, or -1 with errno;
+/* Removes these files, and their directory if it is then empty. Returns 0, or -1 with errno;
  * async-signal-safe. */
 int cli_remove_directory(const char *path, const char *const *files);
 
-/* Sets the output that is removed if a signal ends the command before it is closed. */
+/* Sets the output to remove if a signal ends the command before the output is closed. */
 void cli_unfinished_set(const struct cli_output *output);
 void cli_unfinished_clear(void);
 
 /* Removes it; async-signal-safe. */
 void cli_unfinished_remove(void);
 
-/* Call these first and last: if a spool is truncated while a command reads it, that is reported,
- * and the status becomes CLI_DAMAGED. Returns the status. */
+/* Call these two first and last: if a spool is truncated while a command reads it, a message says
+ * so and the status becomes CLI_DAMAGED. Returns the status. */
 void cli_cut_watch(void);
 int cli_cut_judge(const struct cli_command *command, int status);
 
-/* Call first: running out of memory in a JSON answer ends the command, with status 1. */
+/* Call first: a command that runs out of memory for a JSON answer ends with status 1. */
 void cli_memory_init(void);
 void cli_memory_end(void);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * cli_directory.c: a directory as an output: created under a temporary name, and renamed only when
- * complete. -f replaces only a directory with the same files, so that a typo does not cost a home
- * directory.
+ * cli_directory.c: a directory as output: created under a temporary name and renamed only once
+ * complete. -f replaces a directory only if it has the same files, so that a typo does not cost a
+ * home directory.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "base/temporary.h"
 #include "cli/cli.h"
 
-/* A list of names ends with NULL. */
+/* The list ends with NULL. */
 static int is_listed(const char *name, const char *const *files)
 {
     while (*files != NULL && strcmp(*files, name) != 0)
@@ -65,7 +65,7 @@ int cli_directory_open(const struct cli_command *command, const char *path, int 
     return CLI_OK;
 }
 
-/* Errors are ignored: what is left only takes up space. */
+/* Ignores errors, because whatever is left only takes up space. */
 static void remove_aside(const struct cli_command *command, const char *path,
                          const char *const *files)
 {
@@ -73,8 +73,8 @@ static void remove_aside(const struct cli_command *command, const char *path,
         cli_warn(command, "could not remove temporary directory '%s': %s", path, strerror(errno));
 }
 
-/* If two names cannot be exchanged, the old directory is moved aside, and back if the new one
- * cannot be renamed: neither is ever lost. */
+/* If the names cannot be exchanged, the old directory is moved aside, and back if the new one
+ * cannot be renamed; neither is ever lost. */
 static int put_in_two_steps(const struct cli_command *command, const struct cli_output *output)
 {
     char *aside = probity_temporary_name(output->path);
@@ -97,7 +97,7 @@ static int put_in_two_steps(const struct cli_command *command, const struct cli_
     return -1;
 }
 
-/* In one step if the file system supports it: the old directory is removed once the new one is in
+/* In one step if the file system supports it; the old directory is removed once the new one is in
  * place. */
 static int put_in_place(const struct cli_command *command, const struct cli_output *output)
 {

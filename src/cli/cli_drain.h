@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cli_drain.h: drains programs without a writing thread; for `drain` and `record`.
+ * cli_drain.h: drains programs that have no writer thread, for `drain` and `record`.
  */
 #ifndef PROBITY_CLI_CLI_DRAIN_H
 #define PROBITY_CLI_CLI_DRAIN_H
@@ -11,16 +11,16 @@
 #include "cli/cli.h"
 
 struct cli_drain {
-    pid_t pid; /* process that searches for traces; 0: none */
-    int hold;  /* closed when no more traces will appear */
+    pid_t pid; /* the process that looks for traces, or 0 */
+    int hold;  /* closed when no further trace can appear */
 };
 
-/* Starts a process that drains traces with names of this pattern that began since start_ns. Returns
- * CLI_OK, or CLI_FAILURE and reports why. */
+/* Starts a process that drains traces whose names match the pattern and that began after start_ns.
+ * Returns CLI_OK, or CLI_FAILURE and reports why. */
 int cli_drain_begin(const struct cli_command *command, const char *pattern, uint64_t start_ns,
                     struct cli_drain *ret_drain);
 
-/* Waits until all of these programs have ended and their traces are complete. */
+/* Waits until all these programs have ended and their traces are complete. */
 void cli_drain_end(struct cli_drain *drain);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cli_memory.c: ends a command that runs out of memory for a part of an answer, if the rest would
- * look right without it: a part of JSON, or a signature.
+ * cli_memory.c: ends a command that runs out of memory for part of an answer (JSON, a signature)
+ * whose lack would go unnoticed.
  */
 #include <jansson.h>
 #include <stdio.h>

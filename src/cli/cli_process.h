@@ -8,10 +8,11 @@
 #include "cli/cli.h"
 #include "writer/request.h"
 
-/* Whether an operand is a process id: all digits. A trace with such a name is given as ./NAME. */
+/* Whether an operand is a process id, that is, all digits. A trace with such a name is given as
+ * ./NAME. */
 int cli_process_is(const char *operand);
 
-/* Opens the spool of a recording process, found by the id that the user sees. Returns CLI_OK, or
+/* Opens the spool of a recording process by the process id that the user sees. Returns CLI_OK, or
  * CLI_FAILURE and reports why. */
 int cli_process_open(const struct cli_command *command, const char *operand,
                      struct probity_request **ret_request);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cli_traces.c: reads a directory and matches its names against a pattern.
+ * cli_traces.c: matches the names in a directory against a pattern.
  */
 #include "cli/cli_traces.h"
 
@@ -12,7 +12,7 @@
 
 #include "probity.h"
 
-/* The last part of a pattern as a wildcard of fnmatch(), with special characters escaped.
+/* Writes the last component of a pattern as a wildcard for fnmatch(), escaping special characters.
  */
 static void put_wildcard(FILE *stream, const char *text, size_t length)
 {
@@ -69,7 +69,7 @@ static int compare_names(const void *left, const void *right)
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-/* `stem` ends with a slash, or is empty for the working directory. */
+/* stem: ends with a slash, or is empty for the working directory. */
 static int search(const char *stem, const char *plain, const char *inserted,
                   struct cli_names *names)
 {
@@ -78,7 +78,7 @@ static int search(const char *stem, const char *plain, const char *inserted,
     int error = 0;
 
     if (directory == NULL)
-        return 0; /* nothing to be found */
+        return 0; /* there are no names */
     while (error == 0 && (entry = readdir(directory)) != NULL) {
         if (fnmatch(plain, entry->d_name, 0) == 0 || fnmatch(inserted, entry->d_name, 0) == 0)
             error = add_name(names, stem, entry->d_name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cli_traces.h: the traces that match a name pattern: with any values for %p and %n, and with the
- * process id that the library inserts if a name exists or a child records.
+ * cli_traces.h: finds the traces that match a name pattern, with any values for %p and %n, and with
+ * the process id that the library inserts if the name is taken or a child records.
  */
 #ifndef PROBITY_CLI_CLI_TRACES_H
 #define PROBITY_CLI_CLI_TRACES_H
@@ -9,12 +9,12 @@
 #include <stddef.h>
 
 struct cli_names {
-    char **items; /* paths; sorted */
+    char **items; /* sorted paths */
     size_t count;
 };
 
-/* Files in the directory whose names the library could have made from a pattern (%p and %n in a
- * directory's name are not expanded). Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Finds the files in a directory whose names the library may have made from a pattern (%p and %n in
+ * the directory are not expanded). Returns 0 or PROBITY_ERROR_MEMORY. */
 int cli_names_find(const char *pattern, struct cli_names *ret_names);
 
 void cli_names_release(struct cli_names *names);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cli_unfinished.c: the output under its temporary name, for signals that end a command: removes
- * incomplete output before the command dies of the signal.
+ * cli_unfinished.c: removes incomplete output, which has a temporary name, before the command dies
+ * of a signal.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,14 +11,14 @@
 
 #include "cli/cli.h"
 
-/* The last two: libraries raise them. SIGBUS is handled by cli_sigbus.c. */
+/* The last two are raised by libraries. SIGBUS is handled in cli_sigbus.c. */
 static const int signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGPIPE,
                               SIGTERM, SIGXCPU, SIGABRT, SIGSEGV};
 
 enum { SIGNALS = sizeof signals / sizeof *signals };
 
-/* A command has one output. The path is set last and cleared first: a signal in between finds
- * nothing to remove. */
+/* A command has a single output. The path is set last and cleared first, so that a signal in
+ * between finds nothing to remove. */
 static struct {
     const char *volatile path;
     const char *const *volatile files;
@@ -50,7 +50,7 @@ void cli_unfinished_remove(void)
         unlink(unfinished.path);
 }
 
-/* SA_RESETHAND has restored the signal's default action, which takes effect on return. */
+/* SA_RESETHAND has restored the default action, which takes effect on return. */
 static void remove_and_die(int signal_number)
 {
     cli_unfinished_remove();
@@ -62,13 +62,13 @@ void cli_unfinished_set(const struct cli_output *output)
     const struct sigaction action = {.sa_handler = remove_and_die, .sa_flags = SA_RESETHAND};
     struct sigaction before;
 
-    /* For libraries that end the process when out of memory. */
+    /* For libraries that exit when out of memory. */
     if (!unfinished.is_at_exit)
         atexit(cli_unfinished_remove);
     unfinished.is_at_exit = 1;
     unfinished.files = output->files;
     unfinished.path = output->temporary;
-    /* Ignored signals stay ignored; commands with a handler end regularly. */
+    /* Ignored signals stay ignored, and commands with handlers end normally. */
     for (size_t i = 0; i < SIGNALS; i++) {
         if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
             sigaction(signals[i], &action, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * completion.c: completions for bash, zsh and fish, generated from the commands' tables of options
+ * completion.c: generates completions for bash, zsh and fish from the commands' tables of options
  * and operands. The files in completion/ are the output of `probity --completion SHELL`.
  */
 #include <ctype.h>
@@ -16,7 +16,7 @@ struct commands {
 enum value_kind { VALUE_NONE, VALUE_ANY, VALUE_CHOICES, VALUE_FILE, VALUE_DIRECTORY,
                   VALUE_PROGRAM };
 
-/* A placeholder in capitals says what a value is. */
+/* The kind of value follows from the placeholder in capitals. */
 static enum value_kind value_kind(const struct cli_option *option)
 {
     static const struct {
@@ -36,7 +36,7 @@ static enum value_kind value_kind(const struct cli_option *option)
     return VALUE_ANY;
 }
 
-/* Between single quotes; `quote` is how the shell writes one of them. */
+/* In single quotes; `quote` is how the shell writes a quote within them. */
 static void put_quoted(FILE *stream, const char *text, const char *quote)
 {
     for (; *text != '\0'; text++) {
@@ -55,14 +55,14 @@ static void put_brief(FILE *stream, const struct cli_option *option, const char 
     put_quoted(stream, brief, quote);
 }
 
-/* The summary of a command, without a capital. */
+/* A command's summary, starting in lower case. */
 static void put_summary(FILE *stream, const struct cli_command *command, const char *quote)
 {
     fputc(tolower((unsigned char)command->summary[0]), stream);
     put_quoted(stream, command->summary + 1, quote);
 }
 
-/* The choices of the first operand; NULL: it has none. */
+/* The choices for the first operand, or NULL. */
 static const char *first_choices(const struct cli_command *command)
 {
     return command->operands != NULL && command->operands[0].label != NULL
@@ -132,7 +132,7 @@ static void put_names(FILE *stream, struct commands commands)
         fprintf(stream, "%s ", commands.items[i]->name);
 }
 
-/* What follows an option that takes a value. */
+/* Completes an option's value. */
 static void put_bash_value(FILE *stream, const struct cli_option *option, enum value_kind kind)
 {
     static const char *const kinds[] = {[VALUE_ANY] = "any", [VALUE_FILE] = "path",
@@ -210,7 +210,7 @@ static const char zsh_middle[] =
     "((CURRENT--))\n"
     "case $command in\n";
 
-/* What zsh calls a value: its placeholder in words. */
+/* What zsh calls a value: the placeholder in words. */
 static void put_label(FILE *stream, const struct cli_option *option)
 {
     static const char *const words[][2] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * diff_base.c: reads each run of the base separately for the comparison, and then all of its traces
- * together for the tree.
+ * diff_base.c: reads the base runs one by one for the comparison, then all their traces together
+ * for the tree.
  */
 #include "cli/diff_base.h"
 
@@ -52,7 +52,7 @@ static int add_profiled(void *context, const struct probity_profiled *profiled)
     return 0;
 }
 
-/* Puts all events, and counts without events. Returns 0 or an error. */
+/* Adds all events, and the counts of profile mode. Returns 0 or an error. */
 static int fill_tree(struct cli_diff_base *against)
 {
     const struct probity_event *event;
@@ -93,7 +93,7 @@ static int read_tree(struct cli_diff_base *against, char **paths)
     return error == 0 ? CLI_OK : cli_fail_trace(command, paths[0], error, error_number);
 }
 
-/* Moves traces to the front, in their order. Returns their number. */
+/* Moves traces to the front, keeping their order. Returns their number. */
 static size_t traces_first(char **paths, size_t count)
 {
     size_t traces = 0;
@@ -109,7 +109,7 @@ static size_t traces_first(char **paths, size_t count)
     return traces;
 }
 
-/* Sides restricted in different ways would differ for that reason alone. */
+/* If the two sides were restricted differently, they would differ for that reason alone. */
 static const char *why_no_tree(const struct cli_diff_base *against, const struct cli_query *answer,
                                size_t count)
 {
@@ -124,7 +124,7 @@ static const char *why_no_tree(const struct cli_diff_base *against, const struct
     return NULL;
 }
 
-/* ---- All of it ---------------------------------------------------------------------------------
+/* ---- Both --------------------------------------------------------------------------------------
  */
 
 static int compare(struct cli_diff_base *against, const struct cli_query *answer, char **bases,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * diff_input.c: reads runs, from traces or from the history of a project, and adds them to a side
- * of a comparison.
+ * diff_input.c: reads runs from traces or from a project's history, and adds them to one side of a
+ * comparison.
  */
 #include "cli/diff_input.h"
 
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A run given twice would look like two runs that agree. The run is empty afterwards. */
+/* The same run given twice would look like two runs that agree. The run is empty afterwards. */
 static int take_run(struct cli_diff_input *compared, struct probity_compare_run *run)
 {
     const struct probity_compare_run *twin =
@@ -60,7 +60,7 @@ static int read_trace(struct cli_diff_input *compared, char *path)
 /* ---- Runs of the history -----------------------------------------------------------------------
  */
 
-/* Adds a run of the history, with a path that names its label and number. */
+/* Adds a run of the history; its path is made of label and number. */
 static int take_entry(void *context, struct probity_store_entry *entry)
 {
     struct cli_diff_input *compared = context;

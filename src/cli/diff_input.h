@@ -14,20 +14,20 @@
 
 struct cli_diff_input {
     const struct cli_command *command;
-    struct cli_range range; /* of each run */
+    struct cli_range range; /* applies to each run */
     struct probity_compare *compare;
     int side;              /* of the runs being read */
-    int is_bare;           /* 1: the output cannot report what a run lacks */
-    int is_damaged;        /* a run is incomplete */
-    const char *project;   /* project whose history has the labels; NULL: see cli_project_find() */
+    int is_bare;           /* 1: the output cannot say what a run lacks */
+    int is_damaged;        /* some run is incomplete */
+    const char *project;   /* whose history has the labels; NULL: see cli_project_find() */
     struct probity_store *store; /* of the history; NULL until a label is used */
 };
 
-/* Reads a trace, or the runs of a label (cli_is_label()), and adds them. The same run twice on a
- * side is an error. Returns CLI_OK, or another status and reports why. */
+/* Reads a trace, or all runs with a label (cli_is_label()), and adds them. It is an error if a side
+ * gets the same run twice. Returns CLI_OK, or another status and reports why. */
 int cli_diff_input_read(struct cli_diff_input *compared, char *name);
 
-/* May be called if nothing was opened. */
+/* Also allowed if nothing was opened. */
 void cli_diff_input_close(struct cli_diff_input *compared);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * drain.c: `probity drain`: writes the traces of programs that record without a writer thread. Each
- * trace has its process, so a damaged spool or a kill affects no other trace.
+ * drain.c: `probity drain`: writes the traces of programs that have no writer thread. A separate
+ * process drains each trace, so that a damaged spool or a kill affects no other one.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -27,7 +27,7 @@
 
 enum { LOOK_MS = 20, TRIES = 100, PASS_NS = 100000000 };
 
-/* A file that was checked. One that is not a trace yet may become one. */
+/* A file that was examined. If it is not a trace, it may become one. */
 struct seen {
     dev_t device;
     ino_t inode;
@@ -36,16 +36,16 @@ struct seen {
 
 struct follow {
     const struct cli_command *command;
-    uint64_t start_ns; /* earlier traces are ignored */
-    int is_ours;       /* 1: the children end with us, and by the signals that end us */
+    uint64_t start_ns; /* ignores earlier traces */
+    int is_ours;       /* 1: children end with this process, and by the same signals */
     struct seen *seen;
     size_t seen_count;
     size_t children;
     int status;
-    int watches; /* for new programs, even when all have ended */
+    int watches; /* for new programs, even if all have ended */
 };
 
-/* Such a trace is removed when its CSV is complete. */
+/* The trace of a complete CSV is removed. */
 static int is_csv(const char *trace)
 {
     static const char suffix[] = ".csv" PROBITY_TRACE_SUFFIX;
@@ -55,8 +55,8 @@ static int is_csv(const char *trace)
            strcmp(trace + length - (sizeof suffix - 1), suffix) == 0;
 }
 
-/* Does what `probity recover` does. A program that gets the lock first closes its trace itself: the
- * trace is then complete only once the program has finished that, or was killed while doing it. */
+/* Does what `probity recover` does. If the program gets the lock first, it closes its trace itself,
+ * which then is complete only when the program has done so or was killed in the attempt. */
 static int close_trace(const struct cli_command *command, const char *trace)
 {
     struct probity_recover_result result;
@@ -65,14 +65,14 @@ static int close_trace(const struct cli_command *command, const char *trace)
     signal(SIGXFSZ, SIG_IGN);
     while ((error = probity_recover(trace, 0, &result)) == PROBITY_ERROR_STATE && result.is_taken)
         poll(NULL, 0, LOOK_MS);
-    /* The process that closes a trace also makes its CSV. */
+    /* Whichever process closes a trace also makes its CSV. */
     if (is_csv(trace) && ((error == 0 && result.was_closed) ||
                           (error == PROBITY_ERROR_OPEN && errno == ENOENT)))
         return CLI_OK;
     return cli_recover_finish(command, trace, error, &result);
 }
 
-/* Until the program ends. */
+/* Drains until the program ends. */
 static int drain_all(const struct cli_command *command, const char *trace,
                      struct probity_drainer *drainer)
 {
@@ -121,7 +121,7 @@ static void hand_to_child(struct follow *follow, const char *path, struct probit
     probity_drainer_close(drainer); /* the child shares the lock */
 }
 
-/* Drains the trace at path if necessary. Returns an error of probity_drainer_open(). */
+/* Drains the trace at this path if necessary. Returns an error of probity_drainer_open(). */
 static int consider_file(struct follow *follow, const char *path,
                          const struct probity_recover_file *only)
 {
@@ -166,7 +166,7 @@ static void reap(struct follow *follow, int wait_for_all)
     }
 }
 
-/* ---- For record --------------------------------------------------------------------------------
+/* ---- For `record` ------------------------------------------------------------------------------
  */
 
 static void consider_pattern(struct follow *follow, const char *pattern)
@@ -180,7 +180,7 @@ static void consider_pattern(struct follow *follow, const char *pattern)
     cli_names_release(&names);
 }
 
-/* Signals that end `record` do not end the draining: it ends when the programs do. */
+/* Signals that end `record` do not end draining, which ends when the programs do. */
 static _Noreturn void follow_pattern(struct follow *follow, const char *pattern, int hold)
 {
     static const int ignored[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
@@ -192,7 +192,7 @@ static _Noreturn void follow_pattern(struct follow *follow, const char *pattern,
         consider_pattern(follow, pattern);
         reap(follow, 0);
     } while (poll(&ended, 1, LOOK_MS) == 0);
-    /* Children of the program may have started since; they may continue, and have children. */
+    /* The program's children may have started since, and may go on to have children. */
     do {
         consider_pattern(follow, pattern);
         reap(follow, 0);
@@ -264,7 +264,7 @@ static int is_directory(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* A process is looked up once: its id may be reused later. */
+/* A process is looked up only once, because its id may be reused. */
 static void consider_operand(struct follow *follow, const char *name)
 {
     if (cli_process_is(name))
@@ -301,7 +301,7 @@ static int check_trace(struct follow *follow, const char *name)
     return status;
 }
 
-/* The spool is only a hint: the file must be the one that its program made. */
+/* The spool only hints at the path: the file there must be the one that its program made. */
 static int drain_process(struct follow *follow, const char *pid)
 {
     struct probity_request *request;

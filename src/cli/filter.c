@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * filter.c: parses lists and times, and tests each hit if a filter is set.
+ * filter.c: parses lists and times, and tests hits against the filters that are set.
  */
 #include "cli/filter.h"
 
@@ -13,7 +13,7 @@
 
 #include "print/text.h"
 
-/* Numbers first: they are found by bisection, names by linear search. */
+/* Numbers come first. They are found by bisection, names by linear search. */
 static int compare_items(const void *left, const void *right)
 {
     const struct cli_filter_item *a = left, *b = right;
@@ -36,7 +36,7 @@ static int add_item(struct cli_filter *filter, struct cli_filter_item item)
     return 0;
 }
 
-/* Rejects signs and spaces, which strtoull() would accept. */
+/* Only digits: strtoull() would accept signs and spaces. */
 static int is_number(const char *text, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {
@@ -146,8 +146,7 @@ int cli_parse_number(const char *text, size_t least, size_t most, size_t *ret_nu
     return 0;
 }
 
-/* A decimal fraction times scale, without floating-point rounding. Returns its end or NULL.
- */
+/* A decimal fraction times scale, without floating-point rounding. Returns its end, or NULL. */
 static const char *parse_decimal(const char *text, uint64_t scale, uint64_t *ret_value)
 {
     char *end;
@@ -161,7 +160,7 @@ static const char *parse_decimal(const char *text, uint64_t scale, uint64_t *ret
     *ret_value = whole * scale;
     const char *at = end;
     for (at += *at == '.'; isdigit((unsigned char)*at); at++) {
-        scale /= 10; /* digits below a nanosecond are ignored */
+        scale /= 10; /* ignores digits below a nanosecond */
         fraction += (uint64_t)(*at - '0') * scale;
     }
     *ret_value += fraction;

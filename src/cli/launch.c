@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * launch.c: fork, exec, wait. A pipe that exec closes distinguishes a program that could not be run
- * from one that exits with 126 or 127.
+ * launch.c: fork, exec, wait. A pipe that exec closes shows whether a program could not be run or
+ * exits with 126 or 127 itself.
  */
 #include "cli/launch.h"
 
@@ -59,7 +59,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Ours: the first signal asks the program to end, a second one kills it. */
+/* A program that ends with us gets SIGTERM for the first signal and SIGKILL for the second. */
 static void pass_on(const struct cli_launch *launch, struct cli_launched *launched, int number)
 {
     if (number == SIGCHLD || number < 0)
@@ -96,7 +96,7 @@ static void report_exec_failure(const struct cli_command *command, const struct 
     int error_number;
 
     if (read(report, &error_number, sizeof error_number) != (ssize_t)sizeof error_number)
-        return; /* closed by exec: the program runs */
+        return; /* exec has closed it: the program runs */
     launched->exec_error = error_number;
     cli_fail(command, "cannot run '%s': %s", file_of(launch), strerror(error_number));
 }
@@ -114,7 +114,7 @@ int cli_launch(const struct cli_command *command, const struct cli_launch *launc
         sigaddset(&signals, taken[i]);
     if (pipe2(report, O_CLOEXEC) != 0)
         return cli_fail(command, "cannot create a pipe: %s", strerror(errno));
-    signal(SIGCHLD, SIG_DFL); /* if it is ignored, the exit status is lost */
+    signal(SIGCHLD, SIG_DFL); /* if ignored, there would be no exit status */
     sigprocmask(SIG_BLOCK, &signals, &before);
     fflush(NULL);
     uint64_t start_ns = now_ns();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * launch.h: runs a program and waits for it; for `record` and `overhead`. Signals are taken
- * synchronously, so that there is no handler and no state for one.
+ * launch.h: runs a program and waits for it, for `record` and `overhead`. Signals are received
+ * synchronously, so there is no handler and no state shared with one.
  */
 #ifndef PROBITY_CLI_LAUNCH_H
 #define PROBITY_CLI_LAUNCH_H
@@ -12,21 +12,21 @@
 
 #include "cli/cli.h"
 
-/* Exit statuses of a shell if a program cannot be run, is not found, or was ended by a signal. */
+/* A shell's exit statuses for programs that cannot be run, are not found, or died of a signal. */
 enum { CLI_NOT_EXECUTABLE = 126, CLI_NOT_FOUND = 127, CLI_BY_SIGNAL = 128 };
 
 struct cli_variable {
-    const char *name, *value; /* value NULL: unset it */
+    const char *name, *value; /* value NULL: unset */
 };
 
 struct cli_launch {
-    char **program; /* NULL-terminated; searched as by a shell */
+    char **program; /* NULL-terminated; found by PATH, as by a shell */
     const char *file; /* file to run instead; NULL: program[0] */
     const struct cli_variable *environment;
     size_t environment_count;
-    int is_quiet; /* 1: standard input and output are /dev/null */
-    /* 1: signals that would end this process end the program, too. Otherwise SIGTERM and SIGHUP are
-     * forwarded, and SIGINT and SIGQUIT, which the terminal sends to both, are left to the program.
+    int is_quiet; /* 1: stdin and stdout are /dev/null */
+    /* 1: signals that would end this process also end the program. 0: SIGTERM and SIGHUP are
+     * forwarded; SIGINT and SIGQUIT, which the terminal sends to both, are left to the program.
      */
     int is_ours;
     const sigset_t *mask; /* its signal mask; NULL: the caller's */
@@ -34,16 +34,16 @@ struct cli_launch {
 
 struct cli_launched {
     pid_t pid;
-    int status;     /* as a shell reports it */
-    int signal;     /* that ended it, or 0 */
-    int exec_error; /* not 0: errno; it could not be run */
-    int taken;      /* signal received while waiting, or 0 */
+    int status;     /* as a shell would report it */
+    int signal;     /* the one that ended it, or 0 */
+    int exec_error; /* errno if it could not be run, or 0 */
+    int taken;      /* received while waiting, or 0 */
     uint64_t wall_ns;
     struct rusage usage; /* of the program and the children it waited for */
 };
 
-/* Returns CLI_OK, or CLI_FAILURE and reports why if no process could be created. Also reports that
- * the program could not be run. */
+/* Returns CLI_OK, or CLI_FAILURE and reports why if no process could be created. Reports a program
+ * that could not be run, too. */
 int cli_launch(const struct cli_command *command, const struct cli_launch *launch,
                struct cli_launched *ret_launched);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * level.c: `probity level`: shows or changes the levels of a running program, by way of its spool
+ * level.c: `probity level`: shows or changes the levels of a running program through its spool
  * (doc/spool.md, "Requests").
  */
 #include <errno.h>
@@ -92,7 +92,7 @@ static int report_error(uint32_t pid, int is_served, int error)
 
 static int ask(const struct level_request *wanted, const struct probity_request *request)
 {
-    /* It may have another id in its PID namespace. */
+    /* In its PID namespace it may have another id. */
     uint32_t pid = cli_process_is(wanted->target) ? (uint32_t)strtoul(wanted->target, NULL, 10)
                                                   : probity_request_pid(request);
     int functions = 0, parameters = 0;
@@ -109,7 +109,7 @@ static int ask(const struct level_request *wanted, const struct probity_request 
     return CLI_OK;
 }
 
-/* "-" leaves a level unchanged. */
+/* "-" leaves a level as it is. */
 static int level_of(const char *text, int *ret_level)
 {
     if (strcmp(text, "-") == 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * limit.c: parses a limit from its end: a name may contain the separators.
+ * limit.c: parses a limit from its end, because names may contain the separators.
  */
 #include "cli/limit.h"
 
@@ -19,7 +19,7 @@ int cli_parse_percent(const char *text, double *ret_percent)
     return end == text + length && *ret_percent > -100 && *ret_percent < 1e6 ? 0 : -1;
 }
 
-/* The last < or >; NULL: none. */
+/* The last < or >, or NULL. */
 static const char *find_bound(const char *text)
 {
     const char *below = strrchr(text, '<'), *above = strrchr(text, '>');

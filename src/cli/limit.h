@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * limit.h: limits of changes given as options: [function:PATTERN:|block:PATTERN:]STATISTIC>PERCENT.
+ * limit.h: limits on changes, as options: [function:PATTERN:|block:PATTERN:]STATISTIC>PERCENT.
  */
 #ifndef PROBITY_CLI_LIMIT_H
 #define PROBITY_CLI_LIMIT_H
@@ -14,10 +14,10 @@ struct cli_limits {
     size_t count;
 };
 
-/* Adds a limit. The text must remain valid. Returns CLI_OK or CLI_USAGE. */
+/* Adds a limit. The text must stay valid. Returns CLI_OK or CLI_USAGE. */
 int cli_limit_parse(const struct cli_command *command, struct cli_limits *limits, const char *text);
 
-/* A decimal number with an optional sign and an optional percent sign. Returns 0 or -1. */
+/* Parses a decimal number with an optional sign and percent sign. Returns 0 or -1. */
 int cli_parse_percent(const char *text, double *ret_percent);
 
 void cli_limits_release(struct cli_limits *limits);

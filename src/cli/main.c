@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * main.c: the table of subcommands, and what they share: help, version, a checked stdout.
+ * main.c: the table of subcommands and what they share: help, version, checking stdout.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -64,12 +64,12 @@ static void print_overview(FILE *stream)
           stream);
 }
 
-/* Output to stdio must have been written: a full disk is an error. */
+/* Output must have been written: a full disk is an error. */
 static int check_stdout(int status)
 {
     errno = 0;
     int failed = fflush(stdout) != 0 || ferror(stdout);
-    /* `csv` has already checked and closed it. */
+    /* `csv` has already closed and checked it. */
     if (failed || (fclose(stdout) != 0 && errno != EBADF)) {
         fprintf(stderr, "probity: cannot write to standard output: %s\n",
                 errno != 0 ? strerror(errno) : "output error");
@@ -93,7 +93,7 @@ static int help(int argc, char **argv)
     return CLI_OK;
 }
 
-/* Options of `probity` precede the command; after it they are the command's. */
+/* Options before the command are those of `probity`, options after it are the command's. */
 static int run(int argc, char **argv)
 {
     const char *name = argv[1];
@@ -104,7 +104,7 @@ static int run(int argc, char **argv)
         printf("probity %s\n", probity_version());
         return CLI_OK;
     }
-    /* For the build: its output is kept in completion/. */
+    /* For the build, which keeps the output in completion/. */
     if (strcmp(name, "--completion") == 0 && argc == 3)
         return cli_completion_print(stdout, argv[2], commands, COMMANDS);
     const struct cli_command *command = find_command(name);
@@ -118,8 +118,8 @@ static int run(int argc, char **argv)
     return cli_cut_judge(command, status);
 }
 
-/* A file opened later must not get the number of a stream that the caller closed: messages would go
- * into it. Standard output then refuses every byte. */
+/* If the caller closed a standard stream, a file opened later must not get its number, because
+ * messages would go there. Writing to such a stdout fails. */
 static void fill_streams(void)
 {
     for (int stream = 0; stream <= 2; stream++) {
@@ -137,7 +137,7 @@ int main(int argc, char **argv)
     cli_memory_init();
     probity_functions_demangle = symbols_demangle;
     probity_functions_locate = symbols_locate;
-    opterr = 0; /* the subcommands report invalid options themselves */
+    opterr = 0; /* subcommands report invalid options themselves */
     if (argc < 2) {
         print_overview(stderr);
         return CLI_USAGE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * option.c: from a table of options to getopt_long(), and from its results to the command's
- * context.
+ * option.c: turns a table of options into arguments for getopt_long(), and stores what that returns
+ * in the command's context.
  */
 #include "cli/option.h"
 
@@ -11,7 +11,7 @@
 #include "cli/filter.h"
 #include "cli/patterns.h"
 
-/* Options without a letter are numbered from here on, above all letters. */
+/* Options without a letter get numbers above all letters. */
 enum { OPTIONS_MAX = 32, FIRST_UNLETTERED = 256 };
 
 struct getopt_arguments {
@@ -24,7 +24,8 @@ static int value_of(const struct cli_option *options, size_t i)
     return options[i].letter != 0 ? options[i].letter : FIRST_UNLETTERED + (int)i;
 }
 
-/* A leading '+' stops at the first operand; ':' reports missing values as such. */
+/* A leading '+' stops at the first operand; ':' makes getopt_long() report missing values as
+ * such. */
 static void make_arguments(const struct cli_command *command,
                            struct getopt_arguments *ret_arguments)
 {
@@ -113,7 +114,7 @@ int cli_choice_find(const struct cli_given *given)
     return -1;
 }
 
-/* "a, b or c" if there are few, otherwise "valid: a, b, c, d, e". */
+/* "a, b or c" if there are few, else "valid: a, b, c, d, e". */
 int cli_fail_choice(const struct cli_given *given)
 {
     enum { FEW = 4 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * option.h: a command's options as a table. Everything that depends on the options is derived from
- * it: the arguments of getopt_long(), the text of --help, and the shell completions.
+ * option.h: a command's options as a table, from which everything else is derived: the arguments
+ * for getopt_long(), the text of --help, and the shell completions.
  */
 #ifndef PROBITY_CLI_OPTION_H
 #define PROBITY_CLI_OPTION_H
@@ -17,52 +17,52 @@ struct cli_given {
     const struct cli_command *command;
     const struct cli_option *option;
     void *at;    /* `offset` bytes into the command's context */
-    char *value; /* NULL: the option takes none */
+    char *value; /* NULL if the option takes none */
 };
 
 /* Returns CLI_OK, an exit status, or -1 if help was shown. */
 typedef int cli_take(const struct cli_given *given);
 
 struct cli_option {
-    const char *name;  /* long name; NULL: the end of the table */
-    char letter;       /* 0: none */
+    const char *name;  /* long name; NULL ends the table */
+    char letter;       /* 0 if it has none */
     const char *value; /* placeholder in --help, from which completions also derive the kind of
                         * value (FILE, DIR ...); NULL: the option takes no value */
-    /* For --help; wrapped. NULL: the list of choices or, without choices, this option shares the
-     * line of the one before it. */
+    /* For --help; wrapped. NULL: the list of choices, or without choices, the option shares the
+     * previous option's line. */
     const char *help;
-    const char *brief;   /* for completions; NULL: `help` as far as its first : ; or ( */
-    const char *choices; /* valid values, separated by spaces; NULL: other values are valid, too */
+    const char *brief;   /* for completions; NULL: `help` up to the first : ; or ( */
+    const char *choices; /* valid values, separated by spaces; NULL: any value may be valid */
     const char *initial; /* the default among the choices, or NULL */
-    const char *noun;    /* in messages about a value; NULL: the option */
+    const char *noun;    /* what messages call a value; NULL: the option */
     int is_list;         /* a comma-separated list of choices */
     int repeats;         /* each use adds a value */
     cli_take *take;
     size_t offset;
-    unsigned number;     /* for cli_take_flag the bits to set; free for use by other `take` */
+    unsigned number;     /* for cli_take_flag, the bits to set; other `take` may use it freely */
     size_t least, most;  /* for cli_take_number */
-    const char *valid;   /* for cli_take_number: the valid numbers in words; NULL: the two limits */
+    const char *valid;   /* for cli_take_number, the valid numbers in words; NULL: the two limits */
 };
 
 /* ---- Where values go ---------------------------------------------------------------------------
  */
 
 cli_take cli_take_flag;     /* sets `number` in an int or unsigned */
-cli_take cli_take_text;     /* stores the value as it is */
-cli_take cli_take_output;   /* the same, but "-" as NULL */
+cli_take cli_take_text;     /* stores the value unchanged */
+cli_take cli_take_output;   /* same as above, but "-" as NULL */
 cli_take cli_take_number;   /* a size_t from `least` to `most` */
-cli_take cli_take_choice;   /* stores which of the choices it is in an int or enum, from 0 */
-cli_take cli_take_word;     /* stores the value if it is one of the choices */
+cli_take cli_take_choice;   /* stores the index among the choices in an int or enum */
+cli_take cli_take_word;     /* stores the value, which must be one of the choices */
 cli_take cli_take_patterns; /* adds to a struct cli_patterns */
 cli_take cli_take_numbers;  /* adds a list of numbers to a struct cli_filter */
-cli_take cli_take_names;    /* the same for numbers and names */
+cli_take cli_take_names;    /* same as above for numbers and names */
 cli_take cli_take_help;
 
-/* Offset of a member, which must have one of these types. */
+/* Offset of a member, which must have one of the given types. */
 #define CLI_OFFSET(CALL, MEMBER, ...) \
     (offsetof(CALL, MEMBER) + _Generic(((CALL *)0)->MEMBER, __VA_ARGS__))
 
-/* Members of a row: in which member of the context the value is stored, and how. */
+/* Columns of a row: the member of the context that receives the value, and how. */
 #define CLI_BIT(CALL, MEMBER, BIT)                                                                 \
     .take = cli_take_flag, .number = (BIT),                                                        \
     .offset = CLI_OFFSET(CALL, MEMBER, int: 0, unsigned: 0)
@@ -100,7 +100,7 @@ cli_take cli_take_help;
     {.name = "help", .letter = 'h', .help = "show this help", .brief = "show help",                \
      .take = cli_take_help}
 
-/* WHAT is limited to a range, a struct cli_range in MEMBER, by options of these names. */
+/* Options with these names limit WHAT to a range, the struct cli_range in MEMBER. */
 #define CLI_RANGE_ROWS(CALL, MEMBER, FROM, TO, WHAT, START)                                        \
     {.name = FROM, .value = "T", .help = WHAT " at T or later, and before T: " START,              \
      .brief = WHAT " at or after this time", CLI_TEXT(CALL, MEMBER.from)},                         \
@@ -109,36 +109,36 @@ cli_take cli_take_help;
 #define CLI_RANGE_START                                                                            \
     "seconds since recording began, or with a unit (ns, us, ms, s), or @SECONDS since 1970"
 
-/* ---- Taking options, and messages --------------------------------------------------------------
+/* ---- Parsing options, and messages -------------------------------------------------------------
  */
 
-/* Takes all options of the command's table; optind is then the first operand. Returns CLI_OK, an
+/* Parses all options in the command's table; optind is then the first operand. Returns CLI_OK, an
  * exit status, or -1 if help was shown. */
 int cli_options_take(const struct cli_command *command, void *context, int argc, char **argv);
 
 /* Reports a value that is not among the option's choices. Returns CLI_USAGE. */
 int cli_fail_choice(const struct cli_given *given);
 
-/* Which of the choices a value is, from 0; -1: none. */
+/* The index of a value among the choices, or -1. */
 int cli_choice_find(const struct cli_given *given);
 
-/* The next of the choices: moves *choices beyond it and returns its first byte, NULL at the end. */
+/* The next choice: moves *choices past it and returns its first byte, or NULL at the end. */
 const char *cli_choice_next(const char **choices, size_t *ret_bytes);
 
 /* ---- Texts -------------------------------------------------------------------------------------
  */
 
-/* Paragraphs, separated by newlines; lines that begin with a space are not wrapped. */
+/* Prints paragraphs, separated by newlines; lines that begin with a space are not wrapped. */
 void cli_text_print(FILE *stream, const char *text);
 
-/* The options, one or more lines each, as --help has them. */
+/* Prints the options as --help shows them, on one or more lines each. */
 void cli_options_print(FILE *stream, const struct cli_option *options);
 
-/* Completions of all commands for a shell: bash, zsh or fish. Returns CLI_OK or CLI_USAGE. */
+/* Prints the completions of all commands for bash, zsh or fish. Returns CLI_OK or CLI_USAGE. */
 int cli_completion_print(FILE *stream, const char *shell, const struct cli_command *const *commands,
                          size_t count);
 
-/* The description of an option in a completion: what `brief` is derived from. */
+/* How completions describe an option: `brief`, or derived from `help`. */
 void cli_option_brief(const struct cli_option *option, char *ret_text, size_t bytes);
 
 #endif

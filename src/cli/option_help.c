@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * option_help.c: the options of a command as --help shows them: two columns, wrapped.
+ * option_help.c: a command's options as --help shows them: two columns, wrapped.
  */
 #include <string.h>
 
 #include "cli/option.h"
 
-/* A longer head, "-x, --name VALUE", has its own line. */
+/* A longer "-x, --name VALUE" gets a separate line. */
 enum { HEAD_MAX = 27, LINE_COLUMNS = 97 };
 
 static int shares_line(const struct cli_option *option)
@@ -45,7 +45,7 @@ static void list_choices(const struct cli_option *option, char *ret_text, size_t
     }
 }
 
-/* Up to the next space; what is in backquotes stays on one line. */
+/* Up to the next space outside of backquotes, whose contents stay on one line. */
 static size_t word_length(const char *text)
 {
     size_t length = 0;
@@ -59,7 +59,7 @@ static size_t word_length(const char *text)
     return length;
 }
 
-/* Continues a line of which `indent` columns are filled; later lines are indented as far. */
+/* Continues a line in column `indent`, to which later lines are indented. */
 static void put_wrapped(FILE *stream, const char *text, size_t bytes, size_t indent)
 {
     const char *end = text + bytes;

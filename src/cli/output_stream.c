@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * output_stream.c: opens the output, prints, and keeps it only if it is complete.
+ * output_stream.c: opens the output, prints to it, and keeps it only if it is complete.
  */
 #include "cli/output_stream.h"
 
@@ -27,7 +27,7 @@ size_t cli_line_columns(const char *out)
     return 0;
 }
 
-/* Standard output is checked for all commands when it is closed. */
+/* Standard output is checked when it is closed, for all commands. */
 static int print_here(cli_printer *print, void *context)
 {
     int error = print(context, stdout, is_coloured());

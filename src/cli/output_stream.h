@@ -9,15 +9,16 @@
 
 #include "cli/cli.h"
 
-/* Returns 0, PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE; write errors may remain in the stream. */
+/* Returns 0, PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE; the caller also checks the stream for
+ * errors. */
 typedef int cli_printer(void *context, FILE *stream, int has_colour);
 
 /* path NULL or "-": standard output. Returns CLI_OK, or CLI_FAILURE and reports why. */
 int cli_print_answer(const struct cli_command *command, const char *path, int force,
                      cli_printer *print, void *context);
 
-/* Width of the terminal to which an answer goes, if out is NULL (standard output). 0 if it is
- * none. */
+/* Width of the terminal that an answer goes to, if out is NULL (standard output). 0 if it is not a
+ * terminal. */
 size_t cli_line_columns(const char *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * patterns.h: the patterns of a repeated option such as --function. A pattern may contain commas,
- * as names of templates do, so each needs an option.
+ * patterns.h: the values of a repeated option such as --function. Patterns may contain commas, as
+ * names of templates do, so each one takes a separate option.
  */
 #ifndef PROBITY_CLI_PATTERNS_H
 #define PROBITY_CLI_PATTERNS_H
@@ -9,20 +9,20 @@
 #include "cli/cli.h"
 
 struct cli_patterns {
-    const char **items; /* `count` patterns and NULL; NULL if there are none */
-    int *is_found;      /* for each: whether it matched */
+    const char **items; /* `count` patterns, then NULL; or NULL */
+    int *is_found;      /* for each pattern: whether it has matched */
     size_t count;
 };
 
-/* The text must remain valid. Returns CLI_OK, or CLI_FAILURE if out of memory. */
+/* The text must stay valid. Returns CLI_OK, or CLI_FAILURE if out of memory. */
 int cli_patterns_add(const struct cli_command *command, struct cli_patterns *patterns,
                      const char *text);
 
-/* Whether a function matches any pattern (see cli_function_matches()); records which. 1 if there
- * are no patterns. */
+/* Whether a function matches any pattern (see cli_function_matches()); remembers which. 1 without
+ * patterns. */
 int cli_patterns_match(struct cli_patterns *patterns, const char *name, const char *signature);
 
-/* The first pattern that never matched, or NULL. */
+/* The first pattern that has not matched, or NULL. */
 const char *cli_patterns_idle(const struct cli_patterns *patterns);
 
 void cli_patterns_release(struct cli_patterns *patterns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * preload.c: see preload.h. The library is the one installed with this tool; if there is none, the
- * dynamic linker looks for it, as for any library.
+ * preload.c: see preload.h. Uses the library installed with this tool; if there is none, the
+ * dynamic linker searches for one as usual.
  */
 #include "cli/preload.h"
 
@@ -13,8 +13,8 @@
 
 #define LIBRARY "libprobity-functions.so.0"
 
-/* Whether nobody else could have put it there: it belongs to root, to the caller or to the owner of
- * this tool, and others may not write to it. */
+/* Whether nobody else can have put the file there: it belongs to root, the caller or the owner of
+ * this tool, and nobody else may write to it. */
 static int is_trusted(const char *path)
 {
     struct stat tool, status;
@@ -24,8 +24,8 @@ static int is_trusted(const char *path)
            (status.st_mode & S_IWOTH) == 0;
 }
 
-/* PREFIX/lib/LIBRARY of PREFIX/bin/probity, or LIBRARY. The tool may be in /tmp/bin, and /tmp/lib
- * another user's. */
+/* For PREFIX/bin/probity, PREFIX/lib/LIBRARY if it is trusted: the tool may be in /tmp/bin, and
+ * /tmp/lib may be another user's. Otherwise LIBRARY. */
 static void find_library(char ret_path[PATH_MAX])
 {
     char own[PATH_MAX];
@@ -52,7 +52,7 @@ char *cli_preload_functions(const struct cli_command *command)
     char library[PATH_MAX];
 
     find_library(library);
-    /* The dynamic linker splits the list there. */
+    /* The dynamic linker separates libraries there. */
     if (strpbrk(library, " :") != NULL) {
         cli_fail(command, "cannot preload '%s': its path contains a space or a colon", library);
         return NULL;

@@ -7,8 +7,8 @@
 
 #include "cli/cli.h"
 
-/* LD_PRELOAD for the program: libprobity-functions, before what the environment preloads already.
- * malloc'ed. NULL: reported. */
+/* The value of LD_PRELOAD: libprobity-functions, followed by what the environment already preloads.
+ * malloc'ed. NULL after reporting an error. */
 char *cli_preload_functions(const struct cli_command *command);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * probe_range.c: tests hits against the lists of probes.
+ * probe_range.c: tests hits against lists of probes.
  */
 #include "cli/probe_range.h"
 

@@ -8,10 +8,10 @@
 #include "answers/blocks/blocks.h"
 #include "cli/filter.h"
 
-/* Empty lists: any probe. */
+/* An empty list means any probe. */
 struct cli_probe_range {
     struct cli_filter from, to; /* begin and end blocks */
-    struct cli_filter probes;   /* hits of others are ignored */
+    struct cli_filter probes;   /* other hits are ignored */
 };
 
 /* Rows of a table of options; MEMBER of CALL is a struct cli_probe_range. */
@@ -23,13 +23,13 @@ struct cli_probe_range {
     {.name = "probe", .value = "ID,...", .help = "ignore hits of all other probes",                \
      .brief = "ignore all other probes", CLI_NAMES(CALL, MEMBER.probes)}
 
-/* Whether an event counts for blocks. */
+/* Whether a hit counts for blocks. */
 int cli_probe_range_passes(struct cli_probe_range *chosen, const struct probity_event *event);
 
 /* For struct probity_blocks_options; the context is the struct cli_probe_range. */
 unsigned cli_probe_range_role(void *context, const struct probity_event *event);
 
-/* Warns about a requested probe that was never hit. Returns whether there was one. */
+/* Warns about requested probes that were never hit. Returns whether there were any. */
 int cli_probe_range_warn_unseen(const struct cli_command *command,
                                 const struct cli_probe_range *chosen);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * project.c: finds the history in the working directory or its parents.
+ * project.c: finds the history in the working directory or above it.
  */
 #include "cli/project.h"
 
@@ -26,8 +26,7 @@ static int is_owned(const struct stat *status, int may_be_roots)
     return status->st_uid == geteuid() || (may_be_roots && status->st_uid == 0);
 }
 
-/* Whether the caller owns the history that was found and its directory, whose owner could replace
- * it. */
+/* Whether the caller owns both the history and its directory, whose owner could replace it. */
 static int is_own_history(const char *directory)
 {
     char path[PATH_MAX + sizeof "/" CLI_PROJECT_FILE];
@@ -42,7 +41,7 @@ static int is_own_history(const char *directory)
     return lstat(path, &status) != 0 || (S_ISREG(status.st_mode) && is_owned(&status, 0));
 }
 
-/* The root directory becomes "" and is searched, too. */
+/* The root directory becomes "", which is searched, too. */
 static int find_upwards(char *directory)
 {
     for (;;) {

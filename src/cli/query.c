@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * query.c: what all commands that read traces and print an answer share.
+ * query.c: shared by all commands that read traces and print an answer.
  */
 #include "cli/query.h"
 
@@ -16,7 +16,7 @@
 
 enum { COLUMNS_USUAL = 80 };
 
-/* Switching profiling affects all threads, whichever thread does it. */
+/* Turning profiling on or off concerns all threads, whichever thread does it. */
 int cli_query_wants(struct cli_query *answer, const struct probity_event *event)
 {
     return answer->tids.count == 0 || event->kind == PROBITY_EVENT_PROFILING ||
@@ -120,7 +120,7 @@ static int write_answer(const struct cli_query *answer, const struct probity_rea
     return cli_print_answer(answer->command, answer->out, answer->force, print_answer, &printing);
 }
 
-/* Warns about a requested thread that is in no trace. Returns whether there was one. */
+/* Warns about requested threads that are in no trace. Returns whether there were any. */
 static int warn_unseen(const struct cli_query *answer)
 {
     for (size_t i = 0; i < answer->tids.count; i++) {
@@ -150,7 +150,7 @@ static int collect(struct cli_query *answer, struct probity_reader *reader, uint
     return write_answer(answer, reader);
 }
 
-/* All events are read whatever the range: a scope that begins in it may end after it. */
+/* Reads all events even if there is a range, because a scope that begins in it may end after it. */
 static int answer_from(struct cli_query *answer, struct probity_reader *reader)
 {
     uint64_t from_ns, to_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * query.h: for commands that read traces once and print an answer: their common options, and the
+ * query.h: for commands that read traces once and print an answer: their common options, and all
  * steps from operands to exit status.
  */
 #ifndef PROBITY_CLI_QUERY_H
@@ -13,36 +13,37 @@
 #include "cli/filter.h"
 #include "cli/option.h"
 
-/* The steps of a command. Each returns 0 or an error of probity_reader_next(), unless noted. */
+/* The steps of a command. Unless noted, each returns 0 or an error of probity_reader_next(). */
 struct cli_query_steps {
-    /* Checks the options, calls cli_query_run() and reports what follows. Returns an exit status.
-     * NULL: cli_query_run() alone. */
+    /* Checks the options, calls cli_query_run() and reports what is left to report. Returns an exit
+     * status. NULL: just cli_query_run(). */
     int (*run)(void *context, char **names, size_t count);
-    /* Before the first event; from_ns and to_ns are 0 without a range. */
+    /* Called before the first event; from_ns and to_ns are 0 without a range. */
     int (*open)(void *context, uint64_t from_ns, uint64_t to_ns);
     int (*put)(void *context, const struct probity_event *event);
     int (*finish)(void *context, const struct probity_reader *reader);
     int (*print)(void *context, FILE *stream, const struct probity_reader *reader, int has_colour);
-    void (*release)(void *context); /* after success or failure; NULL: nothing */
+    void (*release)(void *context); /* on success and failure alike; may be NULL */
 };
 
 struct cli_query {
     const struct cli_command *command;
     const struct cli_query_steps *steps;
     void *context;
-    const struct probity_reader *reader; /* from open on */
+    const struct probity_reader *reader; /* set before open */
     /* Replaces open and print if the output is written while events are read: reads them with
-     * cli_query_take() and returns an exit status. NULL: not used. */
+     * cli_query_take() and returns an exit status. May be NULL. */
     int (*stream)(void *context, struct probity_reader *reader, uint64_t from_ns, uint64_t to_ns);
     const char *out;
     struct cli_range range;
     int force, as_json, as_csv;
-    int is_bare;     /* 1: the output, like CSV, cannot report what the traces lack */
+    int is_bare;     /* 1: the output, like CSV, cannot say what the traces lack */
     int keeps_sites; /* 1: --tid does not filter declarations of sites */
     struct cli_filter tids;
 };
 
-/* Rows of a table of options of a command whose context, CALL, has a `struct cli_query answer`. */
+/* Rows for the table of options of a command whose context, CALL, has a `struct cli_query
+ * answer`. */
 #define CLI_QUERY_RANGE_ROWS(CALL, WHAT)                                                           \
     CLI_RANGE_ROWS(CALL, answer.range, "from", "to", WHAT, CLI_RANGE_START)
 #define CLI_QUERY_SINCE_ROWS(CALL, WHAT) /* range.has_since: 1 */                                  \
@@ -59,25 +60,25 @@ struct cli_query {
 /* Whether an event passes --tid; some events concern all threads. */
 int cli_query_wants(struct cli_query *answer, const struct probity_event *event);
 
-/* Puts all events that pass --tid, and finishes. Returns 0 or an error. */
+/* Puts the events that pass --tid, and finishes. Returns 0 or an error. */
 int cli_query_take(struct cli_query *answer, struct probity_reader *reader);
 
-/* Adds the counts of profile mode that pass --tid to `report`, and their calls to *calls; either
- * may be NULL. Counts have no time stamps, so a range does not restrict them. Returns 0 or an
+/* Adds the profile-mode counts that pass --tid to `report`, and their number of calls to *calls;
+ * either may be NULL. Counts have no time stamps, so a range does not apply. Returns 0 or an
  * error. */
 int cli_query_profiles(struct cli_query *answer, const struct probity_reader *reader,
                        struct probity_report *report, uint64_t *calls);
 
-/* Warns if paths were too deep to be written in full. */
+/* Warns if paths were too deep to write in full. */
 void cli_query_warn_shortened(const struct cli_query *answer, uint64_t shortened);
 
-/* Whether lines and bars may use characters beyond ASCII: the locale is UTF-8. */
+/* Whether the locale is UTF-8, so that lines and bars may use non-ASCII characters. */
 int cli_query_is_utf8(void);
 
-/* Width of the terminal to which the answer goes; 80 if there is none. */
+/* Width of the terminal that the answer goes to; 80 if it is not a terminal. */
 size_t cli_query_columns(const struct cli_query *answer);
 
-/* The same for tables, whose width is unlimited without a terminal: 0. */
+/* Same as above for tables, but 0 (unlimited) if it is not a terminal. */
 size_t cli_query_line_columns(const struct cli_query *answer);
 
 /* Reads the traces and prints. Returns an exit status. */

@@ -28,15 +28,15 @@ struct record_call {
     const char *out, *mode, *label, *writer;
     int force, functions;
     struct cli_selection selection;
-    char *rules; /* of the selection; NULL: none */
+    char *rules; /* of the selection, or NULL */
     char **program;
 };
 
 /* ---- Paths -------------------------------------------------------------------------------------
  */
 
-/* Absolute, with the working directory's percent signs doubled, for PROBITY_OUT. malloc'ed, NULL
- * on failure. */
+/* Makes a pattern absolute for PROBITY_OUT; percent signs in the working directory are doubled.
+ * malloc'ed; NULL on failure. */
 static char *absolute_pattern(const char *out)
 {
     char directory[PATH_MAX];
@@ -59,7 +59,7 @@ static char *absolute_pattern(const char *out)
     return pattern;
 }
 
-/* Expands %p, %n and %% as the library does in process pid. malloc'ed. */
+/* Expands %p, %n and %% as the library would in process pid. malloc'ed. */
 static char *expand_pattern(const char *pattern, const char *program, pid_t pid)
 {
     const char *slash = strrchr(program, '/'), *name = slash != NULL ? slash + 1 : program;
@@ -85,7 +85,7 @@ static char *expand_pattern(const char *pattern, const char *program, pid_t pid)
     return fclose(stream) == 0 ? path : NULL;
 }
 
-/* Removes the spool of a trace that is about to be removed: nothing else would find it. */
+/* Removes the spool along with a trace, because nothing else would find it. */
 static int discard(const char *trace)
 {
     struct probity_recover_result result;
@@ -114,7 +114,7 @@ static int remove_old(const char *path, int is_trace)
                                         strerror(errno));
 }
 
-/* The library would report this, too, but only after the program has started. */
+/* The library would report this as well, but only after the program has started. */
 static int check_directory(const struct record_call *call)
 {
     const char *slash = call->out != NULL ? strrchr(call->out, '/') : NULL;
@@ -139,7 +139,7 @@ static int check_directory(const struct record_call *call)
     return result;
 }
 
-/* Refuses or removes existing output. A pattern with %p names a file that cannot exist yet. */
+/* Rejects or removes existing output. A pattern with %p names a file that cannot exist yet. */
 static int clear_output(const struct record_call *call)
 {
     if (call->out == NULL || strchr(call->out, '%') != NULL)
@@ -165,7 +165,7 @@ static int clear_output(const struct record_call *call)
 /* ---- Afterwards --------------------------------------------------------------------------------
  */
 
-/* Whether a regular file of this name was written since the start, and its owner. */
+/* Whether the file at this path is regular and was written since the start; sets its owner. */
 static int is_file_new(const char *path, uint64_t start_ns, uid_t *ret_owner)
 {
     struct stat status;
@@ -174,20 +174,20 @@ static int is_file_new(const char *path, uint64_t start_ns, uid_t *ret_owner)
         return 0;
     *ret_owner = status.st_uid;
     return (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec +
-               20000000 >= start_ns; /* a file system's clock may lag by a tick of the kernel */
+               20000000 >= start_ns; /* a file system's clock may lag by a kernel tick */
 }
 
-/* Summary of the traces that match. */
+/* Sums up the traces that match. */
 struct conclusion {
-    const char *own; /* the name of the program's own trace */
+    const char *own; /* the program's own trace */
     uint64_t start_ns;
-    size_t appeared; /* begun after start_ns */
-    size_t foreign;  /* of other users, who may have planted them */
+    size_t appeared; /* began after start_ns */
+    size_t foreign;  /* owned by other users, who may have planted them */
     const char *first_foreign;
 };
 
-/* Examines one trace that appeared, and recovers it if necessary. A name does not show the owner:
- * only this user's traces count, and probity_recover() checks again what it opens. */
+/* Examines a trace that has appeared, and recovers it if necessary. A name says nothing about the
+ * owner: only this user's traces count, and probity_recover() checks whatever it opens. */
 static void conclude_one(const char *path, struct conclusion *conclusion)
 {
     const char *paths[] = {path};
@@ -210,7 +210,7 @@ static void conclude_one(const char *path, struct conclusion *conclusion)
     enum probity_trace_state state = facts->state;
     probity_reader_close(reader);
     conclusion->appeared += (size_t)is_new;
-    /* Children may still be running; the program itself has ended. */
+    /* The program has ended, but its children may still run. */
     if (is_new && (state == PROBITY_TRACE_KILLED || strcmp(path, conclusion->own) == 0)) {
         if (cli_recover_trace(&cli_command_record, path, 0, &result) == CLI_OK &&
             result.has_failed)
@@ -241,8 +241,8 @@ static void conclude(const struct record_call *call, const char *pattern, const 
         cli_warn(&cli_command_record, "%zu new traces belong to other users and were not touched: "
                  "'%s'%s", conclusion.foreign, conclusion.first_foreign,
                  conclusion.foreign > 1 ? ", ..." : "");
-    /* The trace of a finished CSV is removed. Nothing shows which program wrote a CSV of another
-     * name. */
+    /* The trace of a finished CSV is removed. If the CSV has another name, nothing shows which
+     * program wrote it. */
     if (is_csv && is_file_new(own_out, start_ns, &owner) && owner == geteuid())
         conclusion.appeared++;
     if (conclusion.appeared == 0 && call->rules != NULL)
@@ -267,7 +267,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Options that are not given leave the environment unchanged. */
+/* Options that are not given leave the environment alone. */
 static int launch(const struct record_call *call, const char *pattern,
                   struct cli_launched *ret_launched)
 {

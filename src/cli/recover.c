@@ -18,8 +18,8 @@
 #include "cli/option.h"
 #include "exports/csv/csv.h"
 
-/* Works in the directory opened with the trace, even if the path has changed since. The trace is
- * removed only when the CSV is complete. */
+/* Works in the directory that was opened with the trace, even if the path has changed since.
+ * Removes the trace only once the CSV is complete. */
 static int write_csv(const struct cli_command *command, const char *trace,
                      const struct probity_recover_result *result,
                      const struct probity_parent *parent)
@@ -60,7 +60,7 @@ static int make_csv(const struct cli_command *command, const char *trace,
     return status;
 }
 
-/* PROBITY_ERROR_STATE. */
+/* Explains a PROBITY_ERROR_STATE. */
 static int report_refused(const struct cli_command *command, const char *trace,
                         const struct probity_recover_result *result)
 {
@@ -103,7 +103,7 @@ int cli_recover_only(const struct cli_command *command, const char *trace,
                      const struct probity_recover_file *only, int is_trusted,
                      struct probity_recover_result *ret_result)
 {
-    signal(SIGXFSZ, SIG_IGN); /* exceeding the file size limit is then a write error */
+    signal(SIGXFSZ, SIG_IGN); /* exceeding the size limit becomes a write error */
     int error = probity_recover_only(trace, only, is_trusted, ret_result);
 
     return cli_recover_finish(command, trace, error, ret_result);
@@ -132,7 +132,7 @@ int cli_recover_finish(const struct cli_command *command, const char *trace, int
     return CLI_OK;
 }
 
-/* Names the CSV if there is one, otherwise the trace. */
+/* Names the CSV, or else the trace. */
 static void tell(const char *trace, const struct probity_recover_result *result)
 {
     const char *made = result->csv_path[0] != '\0' ? result->csv_path : trace;
@@ -146,7 +146,7 @@ static void tell(const char *trace, const struct probity_recover_result *result)
                result->torn_bytes);
 }
 
-/* Recovery does not check the blocks that were already in the trace. */
+/* Recovery does not check the blocks that the trace already had. */
 static int verify(const char *trace)
 {
     struct probity_reader_options options = {.prescan = 1};
@@ -161,7 +161,7 @@ static int verify(const char *trace)
     return status;
 }
 
-/* The trace of a finished CSV is removed. Later runs may have used other names, which are reported.
+/* The trace of a finished CSV is removed. Later runs, which had to use other names, are reported.
  */
 static int report_finished(const char *csv)
 {
@@ -179,7 +179,7 @@ static int report_finished(const char *csv)
     return status;
 }
 
-/* A NAME.csv without a trace is complete: the trace is removed only then. */
+/* A NAME.csv without a trace is complete, because only then is the trace removed. */
 static int recover_one(const char *name, const char *trace, int is_trusted)
 {
     struct probity_recover_result result;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * selection.c: rules from files, then those from options.
+ * selection.c: combines rules: first those from files, then those from options.
  */
 #include "cli/selection.h"
 
@@ -12,7 +12,7 @@
 #include "base/selection.h"
 #include "probity.h"
 
-/* The kernel refuses a variable of more than 128 KiB. */
+/* The kernel rejects variables of more than 128 KiB. */
 enum { SELECTION_BYTES_MAX = 100000 };
 
 struct rules {

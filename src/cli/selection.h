@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * selection.h: options of `record` that select functions without macros, as the rules that
- * probity-functions(7) describes.
+ * selection.h: the options of `record` that select functions without macros, by the rules described
+ * in probity-functions(7).
  */
 #ifndef PROBITY_CLI_SELECTION_H
 #define PROBITY_CLI_SELECTION_H
@@ -11,11 +11,11 @@
 
 struct cli_selection {
     struct cli_patterns files, functions, excluded, objects;
-    size_t min_bytes; /* 0: any */
+    size_t min_bytes; /* 0: any size */
 };
 
-/* All rules as one text for PROBITY_SELECT, malloc'ed; NULL if there are none. Returns CLI_OK, or
- * an exit status after reporting an invalid rule or a file that cannot be read. */
+/* Returns all rules as one text for PROBITY_SELECT, malloc'ed, or NULL without rules. Returns
+ * CLI_OK, or an exit status after reporting an invalid rule or a file that cannot be read. */
 int cli_selection_text(const struct cli_command *command, const struct cli_selection *selection,
                        char **ret_text);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * send.c: sends requests with libcurl, which is loaded only when needed: linking it would more than
- * double the start-up time of every command. Without its headers, send_without_curl.c replaces this
- * file.
+ * send.c: sends requests with libcurl, which is loaded only when needed, because linking it would
+ * more than double every command's start-up time. If its headers are missing, send_without_curl.c
+ * replaces this file.
  */
 #include "cli/send.h"
 
@@ -19,14 +19,14 @@
 
 enum {
     TRIES_MAX = 6,
-    WAIT_MS = 250, /* doubled with each try, unless the server says how long */
+    WAIT_MS = 250, /* doubled each time, unless the server says how long */
     WAIT_MS_MAX = 30000,
     CONNECT_MS = 10000,
     REQUEST_MS = 60000,
     ANSWER_BYTES = 4096 /* the rest is ignored */
 };
 
-/* What is used of libcurl. */
+/* The parts of libcurl that are used. */
 struct curl {
     void *library;
     __typeof__(curl_easy_init) *init;
@@ -44,7 +44,7 @@ struct cli_sender {
     struct curl curl;
     CURL *handle;
     struct curl_slist *headers;
-    int descriptor; /* of memory */
+    int descriptor; /* of a file in memory */
     size_t posted;
     int has_failed;
     char answer[ANSWER_BYTES];
@@ -83,7 +83,7 @@ static int add_header(struct cli_sender *sender, const char *line)
     return longer != NULL;
 }
 
-/* Without "Expect:" libcurl would ask before each larger request whether it may be sent. */
+/* Without an empty "Expect:", libcurl asks the server before each large request. */
 static int make_headers(struct cli_sender *sender)
 {
     const struct cli_send_options *options = sender->options;
@@ -96,7 +96,7 @@ static int make_headers(struct cli_sender *sender)
     return is_made;
 }
 
-/* Excess bytes are dropped; this is not an error. */
+/* Drops excess bytes, which is not an error. */
 static size_t take_answer(char *bytes, size_t one, size_t count, void *context)
 {
     struct cli_sender *sender = context;
@@ -150,7 +150,7 @@ int cli_sender_open(const struct cli_send_options *options, struct cli_sender **
 /* ---- Sending -----------------------------------------------------------------------------------
  */
 
-/* One line of the server's answer, for a terminal. */
+/* Prints the server's answer on one line, safe for a terminal. */
 static void fail_answer(struct cli_sender *sender, long status)
 {
     char text[200];
@@ -168,7 +168,7 @@ static void fail_answer(struct cli_sender *sender, long status)
              sender->options->url, status, used > 0 ? ": " : "", text, sender->posted);
 }
 
-/* Statuses that the protocol requires clients to retry. */
+/* Statuses for which the protocol requires a retry. */
 static int is_busy(long status)
 {
     return status == 429 || status == 502 || status == 503 || status == 504;
@@ -182,7 +182,8 @@ static void wait_ms(uint64_t ms)
         continue;
 }
 
-/* If the first request cannot connect, the URL is probably wrong; later, the server may return. */
+/* If the first request cannot connect, the URL is probably wrong; later, the server may come
+ * back. */
 static int try_to_post(struct cli_sender *sender, const void *bytes, size_t count)
 {
     struct curl *curl = &sender->curl;
@@ -251,7 +252,7 @@ int cli_sender_has_failed(const struct cli_sender *sender)
     return sender->has_failed;
 }
 
-/* The library stays loaded: unloading its dependencies may not be safe. */
+/* The library stays loaded, because unloading its dependencies may not be safe. */
 void cli_sender_close(struct cli_sender *sender)
 {
     if (sender->headers != NULL)

@@ -14,15 +14,15 @@ struct cli_sender;
 struct cli_send_options {
     const struct cli_command *command;
     const char *url;          /* http: or https: */
-    const char *content_type; /* of the requests and their answers */
-    char *const *headers;     /* lines of the user's own */
+    const char *content_type; /* of requests and answers */
+    char *const *headers;     /* header lines given by the user */
     size_t header_count;
     /* Examines the answer to an accepted request. Returns 0, or -1 after reporting a failure. */
     int (*judge)(const struct cli_command *command, const char *url, const char *answer,
                  size_t bytes);
 };
 
-/* Reports errors. Returns an exit status. The options must remain valid. */
+/* Reports errors. Returns an exit status. The options must stay valid. */
 int cli_sender_open(const struct cli_send_options *options, struct cli_sender **ret_sender);
 
 /* The file descriptor to which requests are written. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * send_without_curl.c: replaces send.c if the tool is built without libcurl's headers or with
- * -DPROBITY_WITHOUT_CURL: every attempt to send fails and reports that.
+ * -DPROBITY_WITHOUT_CURL: every attempt to send fails with a message.
  */
 #include "cli/send.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * signatures.c: finds the program of a function and reads its DWARF.
+ * signatures.c: finds the program that contains a function and reads its DWARF.
  */
 #include "cli/signatures.h"
 
