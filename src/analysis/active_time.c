@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * active_time.c: the rare case of elapsed time, in which an enter is reported late.
+ * active_time.c: the rare case that an enter is reported late.
  */
 #include "analysis/active_time.h"
 
@@ -19,8 +19,8 @@ void probity_active_time_keep(struct probity_active_time *elapsed)
     past->count++;
 }
 
-/* Merges the past intervals that the new one overlaps, newest first. Older intervals that are no
- * longer kept are not changed: the sum may be too small, but nothing is counted twice. */
+/* Merges the new interval with past ones that it overlaps, newest first. Intervals too old to be
+ * kept stay as they are: the sum may be too small, but nothing counts twice. */
 void probity_active_time_enter_back(struct probity_active_time *elapsed, uint64_t from_ns)
 {
     struct probity_active_time_past *past = elapsed->past;

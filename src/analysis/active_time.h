@@ -24,20 +24,20 @@ struct probity_active_time_past {
         uint64_t from_ns, to_ns;
     } items[PROBITY_ACTIVE_TIME_PAST]; /* a ring */
     uint32_t first, count;
-    uint64_t lost_ns; /* intervals that ended up to this time are no longer kept */
+    uint64_t lost_ns; /* intervals that ended until then are no longer kept */
 };
 
-/* All zero: nothing has been inside yet. */
+/* All zero: nobody has been inside yet. */
 struct probity_active_time {
     uint32_t inside;
-    uint64_t since_ns; /* if inside > 0 */
+    uint64_t since_ns; /* valid if inside > 0 */
     uint64_t last_ns;  /* the latest leave */
-    uint64_t sum_ns;   /* of all ended intervals */
-    /* malloc'ed by a caller that expects deferred scopes, else NULL */
+    uint64_t sum_ns;   /* of intervals that have ended */
+    /* malloc'ed if the caller expects deferred scopes, else NULL */
     struct probity_active_time_past *past;
 };
 
-/* Keeps the interval that has just ended. */
+/* Keeps the interval that just ended. */
 void probity_active_time_keep(struct probity_active_time *elapsed);
 
 /* One more thread has been inside since from_ns, which may be in the past. */

@@ -5,7 +5,7 @@
 #include "analysis/correction.h"
 
 static const struct {
-    enum probity_cost_kind all, inner; /* inner 0: not a scope */
+    enum probity_cost_kind all, inner; /* inner 0: not for scopes */
     enum probity_cost_part own, caller;
 } subjects[] = {
     {PROBITY_COST_HIT, 0, PROBITY_PART_HIT, 0},
@@ -21,11 +21,11 @@ static const struct {
 
 enum { SUBJECTS = sizeof subjects / sizeof *subjects };
 
-/* Depending on the surrounding code, the cost of a probe may differ this much from the measured
- * one. */
+/* The cost of a probe depends on the code around it and may differ this much from the
+ * measurement. */
 enum { ELSEWHERE = PROBITY_COST_UNITS };
 
-/* No counter resolves less than a tick: a measurement is exact to one tick per window. */
+/* No counter is finer than a tick, so a measurement is exact to one tick per window. */
 static void widen(struct probity_cost_range *range, uint64_t figure, uint64_t resolution)
 {
     uint64_t margin = resolution + ELSEWHERE;
@@ -81,9 +81,8 @@ static void add(const struct probity_trace_facts *facts, const struct probity_co
     widen(range, less(all->median, inner->median), resolution);
 }
 
-/* A cost that was not measured is taken to be at least that of its closest equivalent, and at
- * most twice as much: with the system clock, which makes up most of the cost, values are not
- * measured. */
+/* An unmeasured cost is assumed to be between that of its closest equivalent and twice as much:
+ * with the system clock, which is most of the cost, records with values are not measured. */
 static void guess(struct probity_costs *costs, enum probity_cost_part part,
                   enum probity_cost_part like)
 {
@@ -113,9 +112,8 @@ const char *probity_cost_part_name(enum probity_cost_part part)
     return names[part];
 }
 
-/* Other load on the core and cold caches change the cost of a record by up to half, within
- * milliseconds (doc/overhead.md), which the measurements at the start and the end may have
- * missed. */
+/* Other load on the core and cold caches change the cost of a record by up to half within
+ * milliseconds (doc/overhead.md), which the measurements at the start and end may miss. */
 enum { BUSY_DIVISOR = 2 };
 
 struct probity_corrected probity_correct(uint64_t ns, const struct probity_cost_sum *sum)
@@ -125,7 +123,7 @@ struct probity_corrected probity_correct(uint64_t ns, const struct probity_cost_
     uint64_t error = sum->most - middle + middle / BUSY_DIVISOR + sum->rare + sum->early +
                      sum->early_inside;
     uint64_t taken_ns = (middle + units / 2) / units;
-    /* Times are reported to a nanosecond. */
+    /* Times are reported to the nanosecond. */
     struct probity_corrected corrected = {.ns = less(ns, taken_ns),
                                           .error_ns = (error + units - 1) / units + 1};
 
@@ -136,13 +134,13 @@ struct probity_corrected probity_correct(uint64_t ns, const struct probity_cost_
     return corrected;
 }
 
-/* Besides the call, whose cost is in INFO, reaching it and a second try. */
+/* Besides the call, whose cost is in INFO: getting there, and a second attempt. */
 static uint64_t reading_of(const struct probity_info *info)
 {
     return (uint64_t)info->cpu_clock_ns * PROBITY_COST_UNITS * 2;
 }
 
-/* The largest value measured. */
+/* The largest measured value. */
 static uint64_t early_by(const struct probity_trace_facts *facts, uint32_t kind)
 {
     uint64_t most = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * correction.h: the cost of recording, and times corrected for it. A cost is a range, from the
- * least to the most that the run measured at its start and its end, in an empty loop and amid other
- * work: the midpoint is subtracted, and half of the width is the error. In addition a time may be
- * wrong by how early the clock was read. Pure arithmetic, in 1/256 ns.
+ * least to the most that the run measured at its start and end, in an empty loop and amid other
+ * work. The midpoint is subtracted, and half the width is the error. A time may also be wrong by
+ * how early the clock was read. Pure arithmetic, in 1/256 ns.
  */
 #ifndef PROBITY_ANALYSIS_CORRECTION_H
 #define PROBITY_ANALYSIS_CORRECTION_H
@@ -12,12 +12,13 @@
 
 #include "reader/reader.h"
 
-/* Parts of a time. The OWN part of a scope is in its self time, the rest in its caller's. */
+/* Parts of a record's cost. The OWN part of a scope is in its self time, the rest in its
+ * caller's. */
 enum probity_cost_part {
     PROBITY_PART_HIT,
     PROBITY_PART_SCOPE_OWN,
     PROBITY_PART_SCOPE_CALLER,
-    PROBITY_PART_VALUES_OWN, /* of a scope with values */
+    PROBITY_PART_VALUES_OWN, /* for a scope with values */
     PROBITY_PART_VALUES_CALLER,
     PROBITY_PART_MESSAGE,
     PROBITY_PART_PROFILED_OWN, /* in profile mode */
@@ -35,20 +36,20 @@ struct probity_cost_range {
 struct probity_costs {
     int is_known;
     struct probity_cost_range part[PROBITY_PARTS];
-    /* How far before the end of preceding instructions the clock may be read, in 1/256 ns: for
-     * integer arithmetic and memory in the L1 cache; and for slower arithmetic. 0 if it cannot be
-     * read early, or if that was not measured. */
+    /* How long before preceding instructions are finished the clock may be read, in 1/256 ns: for
+     * integer arithmetic and memory in the L1 cache, and for slower arithmetic. 0 if never, or if
+     * not measured. */
     uint64_t early, early_slow;
-    int is_ordered; /* it cannot be read early */
-    /* A record may have read the CPU clock if it is at least gap_ticks after its thread's previous
-     * one. Reading takes `reading` and is in the time after the record. UINT64_MAX without CPU
+    int is_ordered; /* the clock is never read early */
+    /* A record at least gap_ticks after its thread's previous one may have read the CPU clock,
+     * which takes `reading` and falls into the time after the record. UINT64_MAX without CPU
      * time. */
     uint64_t gap_ticks, reading;
 };
 
-/* Overhead included in a time of many calls. rare: may or may not be included, and is not
- * subtracted. Early clock readings change a time by up to `early` at its beginning and end, and by
- * `early_inside` at those of excluded calls. */
+/* The overhead included in a time of many calls. rare: may or may not be included, and is not
+ * subtracted. Early clock readings move the beginning and end of a time by up to `early`, and those
+ * of excluded calls by `early_inside`. */
 struct probity_cost_sum {
     uint64_t least, most, rare, early, early_inside;
 };
@@ -70,8 +71,8 @@ static inline void probity_cost_join(struct probity_cost_sum *to,
     to->early_inside += from->early_inside;
 }
 
-/* For a time that includes another one: early readings at the bounds of the inner one have no
- * effect. */
+/* For a time that includes another one: it does not matter how early the inner one's bounds were
+ * read. */
 static inline void probity_cost_include(struct probity_cost_sum *to,
                                         const struct probity_cost_sum *from)
 {
@@ -80,12 +81,12 @@ static inline void probity_cost_include(struct probity_cost_sum *to,
     to->rare += from->rare;
 }
 
-/* A time without the overhead of recording. */
+/* A time without recording overhead. */
 struct probity_corrected {
     uint64_t ns;       /* never below 0 */
-    uint64_t error_ns; /* plus or minus */
-    int is_below;      /* ns is less than error_ns: the time is only known to be below most_ns */
-    uint64_t most_ns;  /* sum of ns and error_ns, limited to 1 ns above the original time */
+    uint64_t error_ns; /* in either direction */
+    int is_below;      /* smaller than its error: only most_ns is certain */
+    uint64_t most_ns;  /* sum of ns and error_ns, at most the original time + 1 ns */
 };
 struct probity_corrected probity_correct(uint64_t ns, const struct probity_cost_sum *sum);
 
@@ -97,7 +98,7 @@ const char *probity_cost_part_name(enum probity_cost_part part);
 struct probity_cost_range probity_cost_hooked(const struct probity_costs *costs,
                                               enum probity_cost_part plain);
 
-/* Computes the costs of recording from a trace. */
+/* Determines the costs of recording from a trace. */
 void probity_costs_of(const struct probity_trace_facts *facts, struct probity_costs *ret_costs);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * duration_stats.c: statistics of a sample of times.
+ * duration_stats.c: statistics of a sample of durations.
  */
 #include "analysis/duration_stats.h"
 
@@ -24,8 +24,8 @@ double probity_duration_stats_mean(const struct probity_duration_stats *times)
     return times->count > 0 ? (double)times->total_ns / (double)times->count : 0;
 }
 
-/* Sums the squares of distances from an integer near the mean: a small sum without rounding, while
- * the difference of two large sums would lose all precision. */
+/* Sums the squared distances from an integer near the mean: a small sum, without rounding. The
+ * difference of two large sums would lose all precision. */
 double probity_duration_stats_variance(const struct probity_duration_stats *times)
 {
     if (times->count == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * duration_stats.h: a sample of times: exact sum, mean and variance, and the empirical distribution
- * to 1/256. Memory: see histogram.h.
+ * duration_stats.h: a sample of durations: exact sum, mean and variance, and the empirical
+ * distribution to 1/256. Memory: see histogram.h.
  */
 #ifndef PROBITY_ANALYSIS_DURATION_STATS_H
 #define PROBITY_ANALYSIS_DURATION_STATS_H
@@ -33,11 +33,11 @@ static inline int probity_duration_stats_add(struct probity_duration_stats *time
     return probity_histogram_add(&times->fine, ns);
 }
 
-/* Adds the contents of another one. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Adds another sample. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_duration_stats_merge(struct probity_duration_stats *to,
                                  const struct probity_duration_stats *from);
 
-/* 0 if empty. The variance is that of the sample, the sum of squares divided by the count, in
+/* 0 if empty. The variance is that of the sample (divided by the count, not the count - 1), in
  * ns^2. */
 double probity_duration_stats_mean(const struct probity_duration_stats *times);
 double probity_duration_stats_variance(const struct probity_duration_stats *times);

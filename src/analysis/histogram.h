@@ -28,13 +28,13 @@ enum {
 
 /* All zero: empty. */
 struct probity_histogram {
-    void **pages;         /* those of [first, first + room) */
-    uint64_t all, wide;   /* bit n: page n has a count for each bucket, of 32 bits or of 64 */
-    uint64_t count;       /* of values */
+    void **pages;         /* pages for [first, first + room) */
+    uint64_t all, wide;   /* bit n: page n has a count for every bucket, of 32 or of 64 bits */
+    uint64_t count;       /* number of values */
     uint32_t first, room;
 };
 
-/* Count of one bucket: values in [least, least + width). */
+/* A bucket: the count of values in [least, least + width). */
 struct probity_histogram_bucket {
     uint64_t least, width, count;
 };
@@ -48,7 +48,7 @@ static inline uint64_t probity_histogram_step(unsigned bits, uint64_t value)
     return ((uint64_t)shift << bits) + (value >> shift);
 }
 
-/* For the step after the last one, UINT64_MAX. */
+/* UINT64_MAX for the step after the last one. */
 static inline uint64_t probity_histogram_step_least(unsigned bits, uint64_t step)
 {
     uint64_t parts = UINT64_C(1) << bits;
@@ -65,7 +65,7 @@ int probity_histogram_add_slowly(struct probity_histogram *fine, unsigned page, 
 
 static inline unsigned probity_histogram_page(uint64_t value)
 {
-    /* The bit puts all values of the first page into one octave. */
+    /* Setting this bit puts all values of the first page into one octave. */
     unsigned octave = 63 - (unsigned)__builtin_clzll(value | 1 << (PROBITY_HISTOGRAM_BITS - 1));
 
     return octave - (PROBITY_HISTOGRAM_BITS - 1);
@@ -92,10 +92,10 @@ static inline int probity_histogram_add(struct probity_histogram *fine, uint64_t
     return probity_histogram_add_slowly(fine, page, part, 1);
 }
 
-/* Adds a value `times` times. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Counts a value `times` times. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_histogram_add_times(struct probity_histogram *fine, uint64_t value, uint64_t count);
 
-/* Adds the contents of another one. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Adds another histogram. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_histogram_merge(struct probity_histogram *to, const struct probity_histogram *from);
 
 /* Iterates over the non-empty buckets in ascending order, starting with *at = 0. Returns 1 with the
@@ -104,7 +104,7 @@ int probity_histogram_next(const struct probity_histogram *fine, size_t *at,
                            struct probity_histogram_bucket *ret_bucket);
 
 /* The value that per_mille of 1000 values do not exceed (nearest rank), exact to 1/256; 0 if empty.
- * min and max: of the values, known to the caller. */
+ * The caller knows min and max of the values. */
 uint64_t probity_histogram_quantile(const struct probity_histogram *fine, unsigned per_mille,
                                     uint64_t min, uint64_t max);
 

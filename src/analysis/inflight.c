@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * inflight.c: a hash table with chains, and an LRU list through its items. Items come from slabs
+ * inflight.c: a hash table with chains, whose items also form an LRU list. Items come from slabs
  * and return to a free list.
  */
 #include "analysis/inflight.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * inflight.h: ids in flight: open requests, items in queues, held locks. A program may begin
- * requests that it never ends, so memory is bounded: beyond PROBITY_INFLIGHT_MAX the least recently
+ * inflight.h: ids in flight: open requests, items in queues, held locks. Programs may begin
+ * requests that never end, so memory is bounded: beyond PROBITY_INFLIGHT_MAX, the least recently
  * used id is evicted.
  */
 #ifndef PROBITY_ANALYSIS_INFLIGHT_H
@@ -15,24 +15,24 @@ enum { PROBITY_INFLIGHT_MAX = 1 << 18 };
 
 struct probity_inflight_key {
     uint64_t correlation, object;
-    uint32_t trace, kind; /* kind: for the user */
+    uint32_t trace, kind; /* kind: for the caller's use */
 };
 
 struct probity_inflight_item {
     struct probity_inflight_key key;
-    uint64_t wall_ns, cpu_ns; /* these and the next are for the user, 0 at first */
+    uint64_t wall_ns, cpu_ns; /* this and what follows is the caller's, 0 at first */
     uint32_t thread_slot;
     uint32_t is_cpu_known;
     void *owner;
     struct probity_inflight_item *chain;
-    struct probity_inflight_item *older, *newer; /* newer: also the next in the free list */
+    struct probity_inflight_item *older, *newer; /* newer: or the next in the free list */
 };
 
 /* All zero: empty. */
 struct probity_inflight {
     struct probity_inflight_item **chains;
     size_t chain_count, count;
-    uint64_t forgotten; /* counted by the user */
+    uint64_t forgotten; /* counted by the caller */
     struct probity_inflight_item *oldest, *newest, *free;
     struct probity_inflight_slab *slabs;
 };
@@ -41,14 +41,14 @@ struct probity_inflight {
 struct probity_inflight_item *probity_inflight_find(const struct probity_inflight *ids,
                                                     const struct probity_inflight_key *key);
 
-/* The id to evict before another one is added; NULL if there is room. */
+/* The id to evict before adding another one, or NULL if there is room. */
 struct probity_inflight_item *probity_inflight_surplus(const struct probity_inflight *ids);
 
-/* Adds an id that is not present, only if there is room. NULL if out of memory. */
+/* Adds an id, which must not be present; there must be room. NULL if out of memory. */
 struct probity_inflight_item *probity_inflight_add(struct probity_inflight *ids,
                                                    const struct probity_inflight_key *key);
 
-/* Makes it the most recently used. */
+/* Makes this id the most recently used one. */
 void probity_inflight_touch(struct probity_inflight *ids, struct probity_inflight_item *item);
 
 void probity_inflight_remove(struct probity_inflight *ids, struct probity_inflight_item *item);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * probes.c: finds probes by their texts, and by the numbers in events, with a cache by number.
+ * probes.c: finds probes by text and, through a cache, by the number in events.
  */
 #include "analysis/probes.h"
 
@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "probity.h"
 
-/* A number within a trace, and its probe. */
+/* A number in a trace, and its probe. */
 struct probe_number {
     struct probity_link link;
     uint64_t key;

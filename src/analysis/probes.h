@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * probes.h: maps hits to probes: numbered probes, and sites by their names, as in the lines of
+ * probes.h: maps hits to probes: numbered probes by number, and sites by name, as in the lines of
  * `probity csv`. Analyses keep their counts in the probe. Memory: probes and sites.
  */
 #ifndef PROBITY_ANALYSIS_PROBES_H
@@ -12,11 +12,11 @@
 #include "base/hashtable.h"
 #include "reader/reader.h"
 
-/* Sites with the same name are one probe, also in different traces. */
+/* Sites with equal names are one probe, even in different traces. */
 struct probity_probe {
     struct probity_link link; /* by text */
-    const char *text; /* its number, or a site's name */
-    const char *name; /* of a numbered probe; NULL if none */
+    const char *text; /* its number as text, or a site's name */
+    const char *name; /* of a numbered probe, or NULL */
     uint32_t number;  /* of a numbered probe */
     int is_site;
     uint32_t place;   /* index in order of appearance */
@@ -27,7 +27,7 @@ enum { PROBITY_PROBES_CACHE = 1024 }; /* a power of two */
 
 /* All zero except item_bytes: empty. */
 struct probity_probes {
-    size_t item_bytes; /* of a user's struct that begins with a struct probity_probe */
+    size_t item_bytes; /* size of the caller's struct, which begins with a struct probity_probe */
     uint32_t count;
     struct {
         uint64_t key;
@@ -36,15 +36,15 @@ struct probity_probes {
     struct probity_hashtable numbers, probes;
 };
 
-/* The probe of a hit that is not in the cache. */
+/* Finds a hit's probe that is not in the cache. */
 struct probity_probe *probity_probes_find(struct probity_probes *probes,
                                           const struct probity_event *event);
 
-/* Takes the name from an event; a name may come after hits. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Takes the name from an event, which may follow hits. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_probes_name(struct probity_probe *probe, const struct probity_event *event);
 
-/* Sites of different traces share numbers, so their key includes the trace. A site and a probe of
- * the same number have different places, so that they do not evict each other. */
+/* The key includes the trace, because sites of different traces share numbers. A site and a probe
+ * with the same number have different slots, so that they do not evict each other. */
 static inline uint64_t probity_probes_key(const struct probity_event *event, size_t *ret_place)
 {
     uint64_t key = (uint64_t)event->id + 1;
@@ -56,8 +56,8 @@ static inline uint64_t probity_probes_key(const struct probity_event *event, siz
     return key | (uint64_t)(event->trace + 1) << 33;
 }
 
-/* The probe of a hit, as the first member of its item, whose other members are zero at the first
- * hit. NULL if out of memory. */
+/* The probe of a hit, which is the first member of its item; the others are zero at the first hit.
+ * NULL if out of memory. */
 static inline struct probity_probe *probity_probes_of(struct probity_probes *probes,
                                                       const struct probity_event *event)
 {
@@ -65,7 +65,7 @@ static inline struct probity_probe *probity_probes_of(struct probity_probes *pro
     uint64_t key = probity_probes_key(event, &place);
     struct probity_probe *probe = probes->cache[place].probe;
 
-    /* The declaration of an unnamed site may still follow. */
+    /* An unnamed site may be declared later. */
     if (__builtin_expect(probes->cache[place].key != key || (event->is_site && !event->name), 0))
         probe = probity_probes_find(probes, event);
     if (__builtin_expect(!event->is_site && event->name != NULL && probe != NULL &&
@@ -75,7 +75,7 @@ static inline struct probity_probe *probity_probes_of(struct probity_probes *pro
     return probe;
 }
 
-/* Compares by number, then name; returns as strcmp(). */
+/* Compares numbers, then names. Returns as strcmp(). */
 int probity_probes_compare(const struct probity_probe *a, const struct probity_probe *b);
 
 /* Frees all items. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * request_flow.c: tracks the current position of requests.
+ * request_flow.c: keeps track of where each request is.
  */
 #include "analysis/request_flow.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * row_sort.c: sorts small items, then moves the rows once.
+ * row_sort.c: sorts small items, then moves each row once.
  */
 #include "analysis/row_sort.h"
 

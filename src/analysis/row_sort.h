@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * row_sort.h: sorts the rows of an answer by value, largest first, then by name. Values are
- * computed once per row, before the sort. Independent of traces.
+ * row_sort.h: sorts an answer's rows by value, largest first, then by name. Values are computed
+ * once per row, before sorting. Independent of traces.
  */
 #ifndef PROBITY_ANALYSIS_ROW_SORT_H
 #define PROBITY_ANALYSIS_ROW_SORT_H
@@ -11,14 +11,14 @@
 struct probity_row_sort_item {
     double value;
     const char *name;
-    size_t place; /* original index of the row */
+    size_t place; /* the row's original index */
 };
 
-/* Rows with equal value and name keep their order. */
+/* Rows with equal values and names keep their order. */
 void probity_row_sort(struct probity_row_sort_item *items, size_t count);
 
-/* Moves elements of `bytes` bytes into the order of the sorted items. If out of memory, they are
- * not moved. */
+/* Arranges elements of size `bytes` in the order of the sorted items; leaves them as they are if
+ * out of memory. */
 void probity_row_sort_arrange(void *elements, size_t bytes,
                               const struct probity_row_sort_item *items, size_t count);
 

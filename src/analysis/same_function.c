@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * same_function.c: a hash table of functions by their texts. Searched once per declaration and
- * thread, not per call.
+ * same_function.c: a hash table of functions by their texts, searched once per declaration and
+ * thread rather than per call.
  */
 #include "analysis/same_function.h"
 
@@ -36,7 +36,7 @@ int probity_function_compare(const struct probity_function_key *left,
     return order != 0 ? order : strcmp(a->object, b->object);
 }
 
-/* Hashes everything that the comparison uses, because thousands of functions may share a name. */
+/* Hashes everything that is compared, because thousands of functions may share a name. */
 static uint64_t hash_of(const struct probity_function_key *key)
 {
     const struct probity_function *function = key->function;

@@ -17,34 +17,34 @@
 #include "base/hash.h"
 #include "probity.h"
 
-/* Small at first: there may be very many threads. */
+/* Small at first, because there may be a great many threads. */
 enum { CLOSED_FIRST = 4, CLOSED_MAX = 64, STACK_FIRST = 1, FUNCTIONS_FIRST = 8 };
 
-/* Beyond this number, threads without open scopes are dropped after this long without a record,
- * because the trace does not record the end of a thread. */
+/* A trace does not say when threads end. So if there are more than this, threads without open
+ * scopes are dropped after a time without records. */
 enum { THREADS_KEPT = 1024 };
 #define IDLE_NS UINT64_C(10000000000)
 
-/* A function in a thread. Its address is stable: open scopes point here. */
+/* A function in a thread. Open scopes point here, so its address is stable. */
 struct function_use {
     uint64_t key;
-    uint32_t active; /* number of times on the stack */
-    uint32_t latest; /* depth + 1 of its innermost activation; 0: none */
+    uint32_t active; /* how often it is on the stack */
+    uint32_t latest; /* depth + 1 of its innermost activation, or 0 */
     void *user;
-    struct function_use *next; /* all of a thread */
+    struct function_use *next; /* all of a thread's */
 };
 
 struct open_scope {
     struct probity_scope scope;
     struct function_use *use;
-    struct probity_scope_time paused_at; /* if is_paused */
-    uint32_t outer; /* use->latest without this activation */
-    uint32_t floor; /* depth of the outermost scope whose callers' times include this one's */
+    struct probity_scope_time paused_at; /* valid if is_paused */
+    uint32_t outer; /* value of use->latest without this activation */
+    uint32_t floor; /* depth of the outermost scope whose callers include this one's time */
 };
 
 struct closed_scope {
     uint32_t depth;
-    int is_counted; /* in the times of the enclosing scope */
+    int is_counted; /* whether it is part of the caller's times */
     uint64_t enter_tick, enter_wall_ns, enter_cpu_ns, leave_cpu_ns;
     struct probity_scope_time elapsed, total;
 };
@@ -52,20 +52,20 @@ struct closed_scope {
 struct scope_thread {
     struct open_scope *stack;
     uint32_t depth, capacity;
-    struct probity_scope_time now; /* of its latest record; CPU time never decreases */
+    struct probity_scope_time now; /* of the latest record; CPU time never decreases */
     struct probity_scope_time before; /* of the previous record */
-    struct function_use **places;  /* a hash table with open addressing, at most half full */
+    struct function_use **places;  /* open addressing */
     size_t use_count, use_capacity;
     struct function_use *uses;
     struct closed_scope *closed; /* a ring */
     uint32_t closed_first, closed_count, closed_capacity; /* capacity: a power of two, or 0 */
-    uint64_t last_tick; /* of its latest record, if costs are enabled */
+    uint64_t last_tick; /* of the latest record, if costs are enabled */
 };
 
 struct probity_scopes {
     struct scope_thread **threads; /* by slot; NULL: not seen yet */
     uint32_t thread_count;
-    size_t live_count, sweep_count; /* not NULL; number at which to search for idle ones */
+    size_t live_count, sweep_count; /* not NULL; at how many to look for idle ones */
     struct probity_scopes_repairs repairs;
     uint8_t is_off[PROBITY_READER_TRACES_MAX + 1]; /* profiling of the process */
     struct probity_scopes_costs costs;
@@ -87,10 +87,11 @@ struct probity_scope_time probity_scope_self(const struct probity_scope *scope)
     return time_less(time_less(scope->elapsed, scope->children), scope->paused);
 }
 
-/* ---- Functions of a thread ---------------------------------------------------------------------
+/* ---- A thread's functions ----------------------------------------------------------------------
  */
 
-/* Functions without a declaration are identified by number; no address has the highest bit set. */
+/* A function without a declaration is identified by its number; no address has the highest bit
+ * set. */
 static inline uint64_t key_of(const struct probity_function *function, uint32_t number)
 {
     return function != NULL ? (uint64_t)(uintptr_t)function : UINT64_C(1) << 63 | number;
@@ -121,7 +122,7 @@ static int grow_uses(struct scope_thread *thread)
     return 0;
 }
 
-/* Finds or adds. NULL if out of memory. */
+/* Finds or adds a function. NULL if out of memory. */
 static struct function_use *use_of(struct scope_thread *thread, uint64_t key)
 {
     if (__builtin_expect(2 * thread->use_count >= thread->use_capacity, 0) &&
@@ -149,8 +150,8 @@ static struct closed_scope *closed_at(struct scope_thread *thread, uint32_t inde
     return &thread->closed[(thread->closed_first + index) & (thread->closed_capacity - 1)];
 }
 
-/* If the ring is full and cannot grow, because of its limit or for lack of memory, the oldest is
- * dropped. Returns 0 if there is no place at all. */
+/* If the ring is full and cannot grow, because of its limit or lack of memory, its oldest entry is
+ * dropped. Returns 0 if the ring has no entry at all. */
 static int make_place(struct scope_thread *thread)
 {
     uint32_t capacity = thread->closed_capacity > 0 ? 2 * thread->closed_capacity : CLOSED_FIRST;
@@ -171,8 +172,8 @@ static int make_place(struct scope_thread *thread)
     return 1;
 }
 
-/* Drops the callees of the closing scope, which no later scope can adopt. Whether a function is
- * deferred is known only at its checkpoint, so all siblings are kept. */
+/* Drops the closing scope's callees, which no later scope can adopt. All siblings are kept, because
+ * only a checkpoint shows that a function is deferred. */
 static inline void keep_closed(struct scope_thread *thread, const struct probity_scope *scope,
                                int is_counted)
 {
@@ -224,12 +225,12 @@ static inline struct open_scope *push(struct probity_scopes *scopes, struct scop
     struct probity_scope *scope = &open->scope;
     const struct probity_scope_time none = {0, 0};
     open->use = use;
-    /* Field by field: compilers clear the whole structure with a slow loop. */
+    /* Assigned one by one: compilers clear a whole structure with a slow loop. */
     scope->function = event->function;
     scope->trace = event->trace;
     scope->number = event->id;
     scope->depth = thread->depth;
-    /* A scope called in a pause is not in the totals of the enclosing scopes. */
+    /* A scope called in a pause is not part of the callers' totals. */
     open->floor = thread->depth == 0             ? 0
                   : open[-1].scope.is_paused ? thread->depth
                                              : open[-1].floor;
@@ -252,7 +253,7 @@ static inline struct open_scope *push(struct probity_scopes *scopes, struct scop
     return open;
 }
 
-/* A scope called in a pause of its caller subtracts nothing from the caller's self time, which
+/* A scope called in a pause of its caller is not subtracted from the caller's self time, which
  * already excludes the whole pause. */
 static inline void add_to_caller(struct open_scope *caller, const struct probity_scope *scope)
 {
@@ -288,8 +289,8 @@ static inline void close_top(struct probity_scopes *scopes, uint32_t slot,
         listener->closed(listener->context, scope, how, slot, event);
 }
 
-/* Scopes jumped over lasted at least until the previous record; how much longer is unknown, so the
- * rest is counted for the scope jumped to. */
+/* Scopes that were jumped over lasted at least until the previous record. How much longer is
+ * unknown, so the rest counts for the scope that was jumped to. */
 static void unwind_to(struct probity_scopes *scopes, struct scope_thread *thread, uint32_t depth,
                       const struct probity_scopes_listener *listener,
                       const struct probity_event *event)
@@ -321,7 +322,7 @@ static inline enum probity_scope_end end_of(const struct probity_event *leave)
     return __builtin_expect(leave->is_raised, 0) ? PROBITY_SCOPE_RAISED : PROBITY_SCOPE_LEFT;
 }
 
-/* A leave of a scope other than the innermost. */
+/* Leaves a scope other than the innermost one. */
 static int leave_other(struct probity_scopes *scopes, struct scope_thread *thread, uint64_t key,
                        const struct probity_scopes_listener *listener,
                        const struct probity_event *event)
@@ -359,7 +360,7 @@ static inline int leave(struct probity_scopes *scopes, struct scope_thread *thre
  */
 
 /* Moves scopes that have closed since `open` was entered from its caller to it. Returns the first
- * of them, or NULL, and the one before it, or NULL. */
+ * of them and the one before it; each may be NULL. */
 static const struct closed_scope *adopt(struct scope_thread *thread, struct open_scope *open,
                                         const struct closed_scope **ret_before)
 {
@@ -382,14 +383,14 @@ static const struct closed_scope *adopt(struct scope_thread *thread, struct open
             caller->scope.total = time_less(caller->scope.total, closed->total);
         }
         closed->is_counted = 1;
-        closed->depth++; /* to be moved with its caller */
+        closed->depth++; /* moves together with its caller */
     }
     *ret_before = before;
     return first;
 }
 
-/* CPU time at the enter was not recorded: it is estimated as that of the next record minus the wall
- * time in between, but not before that of the previous record. */
+/* The CPU time at the enter was not recorded. It is estimated as that of the next record minus the
+ * wall time in between, but no earlier than that of the previous record. */
 static void date_back(struct scope_thread *thread, struct open_scope *open, uint64_t wall_ns)
 {
     const struct closed_scope *before, *first = adopt(thread, open, &before);
@@ -413,8 +414,8 @@ static int open_deferred(struct probity_scopes *scopes, struct scope_thread *thr
 {
     uint32_t depth = thread->depth;
 
-    /* Later scopes that are still open were called by this scope and have ended, because it is
-     * running again. */
+    /* Scopes that began later and are still open were called by this one; as it is running again,
+     * they have ended. */
     while (depth > 0 && thread->stack[depth - 1].scope.enter_tick > event->entered_tick)
         depth--;
     unwind_to(scopes, thread, depth, listener, event);
@@ -423,8 +424,8 @@ static int open_deferred(struct probity_scopes *scopes, struct scope_thread *thr
         return PROBITY_ERROR_MEMORY;
     open->scope.enter_tick = event->entered_tick;
     date_back(thread, open, event->entered_wall_ns);
-    /* Which earlier records belong to each of the two is unknown. The outer callers are updated
-     * when these two are left. */
+    /* It is unknown which earlier records belong to which of the two. The callers further out are
+     * updated when these two are left. */
     for (uint32_t i = depth > 0 ? depth - 1 : 0; i <= depth; i++)
         thread->stack[i].scope.is_costed = 0;
     if (listener->opened != NULL)
@@ -459,7 +460,7 @@ static void resume_scope(struct probity_scopes *scopes, struct scope_thread *thr
     probity_scope_time_add(&open->scope.paused, time_less(thread->now, open->paused_at));
 }
 
-/* Wall time of a tick between the enter of a scope and now, interpolated. */
+/* Wall time, by interpolation, of a tick between a scope's enter and now. */
 static uint64_t wall_between(const struct probity_scope *scope, const struct probity_event *now,
                              uint64_t tick)
 {
@@ -473,8 +474,7 @@ static uint64_t wall_between(const struct probity_scope *scope, const struct pro
            (uint64_t)((double)(tick - scope->enter_tick) / (double)ticks * (double)ns);
 }
 
-/* Calls made in a pause before the checkpoint were adopted, but do not belong to the remaining
- * time.
+/* Calls made in a pause before the checkpoint were adopted, but are not part of the remaining time.
  */
 static void disown(struct scope_thread *thread, struct open_scope *open, uint64_t from, uint64_t to)
 {
@@ -491,7 +491,7 @@ static void disown(struct scope_thread *thread, struct open_scope *open, uint64_
     }
 }
 
-/* The pauses of a deferred scope before it was opened. */
+/* A deferred scope's pauses before it was opened. */
 static void take_pauses_before(struct scope_thread *thread, const struct probity_event *event)
 {
     struct open_scope *open = thread->depth > 0 ? &thread->stack[thread->depth - 1] : NULL;
@@ -590,7 +590,7 @@ static int put_rare(struct probity_scopes *scopes, struct scope_thread *thread,
         return 0;
     case PROBITY_EVENT_PAUSED_BEFORE: take_pauses_before(thread, event); return 0;
     case PROBITY_EVENT_UNWOUND: take_unwound(scopes, thread, listener, event); return 0;
-    /* Which of the open scopes ended in the meantime is unknown. */
+    /* It is unknown which of the open scopes ended in the meantime. */
     case PROBITY_EVENT_LOST: unwind_to(scopes, thread, 0, listener, event); return 0;
     default: return 0;
     }
@@ -607,8 +607,8 @@ static inline int put_plain(struct probity_scopes *scopes, struct scope_thread *
     return put_rare(scopes, thread, listener, event);
 }
 
-/* The cost of the record, and of a CPU clock reading that may follow it, is charged to the
- * innermost scope after it; values of a leave to the scope that it ends. */
+/* The cost of a record, and of a CPU clock reading that may follow, is charged to the scope that is
+ * innermost afterwards; that of a leave's values to the scope that it ends. */
 static int put_costed(struct probity_scopes *scopes, struct scope_thread *thread,
                       const struct probity_scopes_listener *listener,
                       const struct probity_event *event)
@@ -639,8 +639,7 @@ int probity_scopes_put(struct probity_scopes *scopes, const struct probity_event
     }
     thread->before = thread->now;
     thread->now.wall_ns = event->wall_ns;
-    /* Other events are recorded without reading the CPU clock: after a sleep their CPU time is too
-     * high. */
+    /* Other events do not read the CPU clock, so after a sleep their CPU time is too high. */
     if (event->cpu_known && event->cpu_ns > thread->now.cpu_ns &&
         probity_event_is_record(event->kind))
         thread->now.cpu_ns = event->cpu_ns;

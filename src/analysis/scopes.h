@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * scopes.h: turns events into scopes: a stack for each thread, times without those of callees and
- * pauses, and repair of scopes left open by longjmp, a kill or a dropped record
- * (doc/trace-format.md, "Scopes"). Depends only on libc and the reader, because the library uses it
- * too. Memory: threads with open scopes or recent records, times the depth of their stacks. Prints
- * nothing.
+ * pauses, and repairs of scopes left open by longjmp, a kill or a dropped record
+ * (doc/trace-format.md, "Scopes"). Depends only on libc and the reader, because the library uses
+ * it, too. Memory: threads with open scopes or recent records, times the depth of their stacks.
+ * Prints nothing.
  */
 #ifndef PROBITY_ANALYSIS_SCOPES_H
 #define PROBITY_ANALYSIS_SCOPES_H
@@ -15,7 +15,7 @@
 #include "analysis/correction.h"
 #include "reader/reader.h"
 
-/* Wall and CPU time, ns. CPU stays 0 if it is not known. */
+/* Wall and CPU time in ns. CPU time is 0 if unknown. */
 struct probity_scope_time {
     uint64_t wall_ns, cpu_ns;
 };
@@ -27,35 +27,35 @@ static inline void probity_scope_time_add(struct probity_scope_time *to,
     to->cpu_ns += time.cpu_ns;
 }
 
-/* Wall and CPU time, ns. CPU time is 0 if unknown. */
+/* Wall and CPU time in ns. CPU time is 0 if unknown. */
 struct probity_scope {
-    const struct probity_function *function; /* NULL: declaration lost */
-    uint32_t trace, number;                  /* site number of its enter */
-    uint32_t depth;                          /* 0: outermost of its thread */
+    const struct probity_function *function; /* NULL if its declaration was lost */
+    uint32_t trace, number;                  /* number of its enter site */
+    uint32_t depth;                          /* 0: the thread's outermost */
     uint32_t recursion; /* number of enclosing activations of the same function whose total includes
                            this one's time; those in whose pause it was called are not counted */
     uint64_t enter_tick, enter_wall_ns, enter_cpu_ns;
     struct probity_scope_time elapsed, children, paused, total; /* complete once closed */
-    int is_paused, is_untimed; /* untimed: entered while profiling was off */
-    /* Overhead of recording in self and total time, if is_costed; complete once closed. */
+    int is_paused, is_untimed; /* untimed: entered with profiling off */
+    /* Recording overhead in self and total time, if is_costed; complete once closed. */
     struct probity_cost_sum self_cost, total_cost;
     int is_costed, has_values;
-    void *user;                /* for the listener; NULL when opened */
+    void *user;                /* for the listener; NULL at first */
     void **of_function; /* for the listener, one per function and thread; NULL at first, and again
                            if the thread had no open scopes for long */
 };
 
-/* Self time: elapsed minus children minus paused, never below 0. */
+/* Self time: elapsed time minus children and pauses, never below 0. */
 struct probity_scope_time probity_scope_self(const struct probity_scope *scope);
 
 enum probity_scope_end {
     PROBITY_SCOPE_LEFT = 1,    /* by its leave */
-    PROBITY_SCOPE_UNWOUND = 2, /* longjmp, or a missing leave */
-    PROBITY_SCOPE_OPEN = 3,    /* the thread's records end inside it */
-    PROBITY_SCOPE_RAISED = 4   /* by an exception, according to its leave */
+    PROBITY_SCOPE_UNWOUND = 2, /* by longjmp, or its leave is missing */
+    PROBITY_SCOPE_OPEN = 3,    /* not at all: the thread's records end inside it */
+    PROBITY_SCOPE_RAISED = 4   /* by an exception, as its leave says */
 };
 
-/* Whether the scope's end was recorded, not inferred. */
+/* Whether the scope's end was recorded rather than inferred. */
 static inline int probity_scope_end_is_recorded(enum probity_scope_end how)
 {
     return how == PROBITY_SCOPE_LEFT || how == PROBITY_SCOPE_RAISED;
@@ -65,13 +65,13 @@ struct probity_scopes_repairs {
     uint64_t unwound, orphans, open, pauses_unmatched, resumes_unmatched;
 };
 
-/* Callbacks of probity_scopes_put(); each may be NULL. Pointers are valid during the call. `event`
- * is the one that caused the call; NULL in probity_scopes_finish(). */
+/* Callbacks of probity_scopes_put(), each of which may be NULL. Pointers are valid during the call.
+ * `event` is the one that caused it; NULL in probity_scopes_finish(). */
 struct probity_scopes_listener {
-    /* A scope began (its parameters are the event's values, unless the event is a CHECKPOINT). */
+    /* A scope began. The event's values are its parameters, unless it is a CHECKPOINT. */
     void (*opened)(void *context, struct probity_scope *scope, const struct probity_event *event);
-    /* A scope ended; innermost first. If `how` is LEFT, the event's values are the return value.
-     * thread_slot identifies its thread. */
+    /* A scope ended, the innermost first. If `how` is LEFT, the event's values are the return
+     * value. thread_slot identifies the thread. */
     void (*closed)(void *context, const struct probity_scope *scope, enum probity_scope_end how,
                    uint32_t thread_slot, const struct probity_event *event);
     void *context;
@@ -82,31 +82,29 @@ struct probity_scopes;
 /* Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_scopes_open(struct probity_scopes **ret_scopes);
 
-/* Enables computing the overhead of recording in the times of scopes, if their trace contains
- * its cost. Before the first event. Returns 0 or PROBITY_ERROR_MEMORY. In
- * src/analysis/scopes_cost.c. */
+/* Call before the first event to compute recording overhead in the times of scopes, for traces that
+ * contain its cost. Returns 0 or PROBITY_ERROR_MEMORY. In src/analysis/scopes_cost.c. */
 int probity_scopes_want_costs(struct probity_scopes *scopes, const struct probity_reader *reader);
 
-/* Takes the next event of any kind in time order. Events unrelated to scopes only advance the time
- * until which open scopes of their thread are known to have lasted. Returns 0 or
- * PROBITY_ERROR_MEMORY. */
+/* Takes the next event of any kind in time order. Events unrelated to scopes only show that the
+ * open scopes of their thread lasted at least until then. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_scopes_put(struct probity_scopes *scopes, const struct probity_event *event,
                        const struct probity_scopes_listener *listener);
 
-/* Closes all open scopes, each thread at its last record. */
+/* Closes all open scopes, at the last record of their thread. */
 void probity_scopes_finish(struct probity_scopes *scopes,
                            const struct probity_scopes_listener *listener);
 
-/* The innermost open scope of a thread, or NULL. Valid until the next call. */
+/* A thread's innermost open scope, or NULL. Valid until the next call. */
 const struct probity_scope *probity_scopes_top(const struct probity_scopes *scopes,
                                                uint32_t thread_slot);
 
-/* An open scope of a thread by its depth, or NULL. A callback may use it to look up the callers of
- * its scope and change their `user`. Valid until the next call. */
+/* A thread's open scope at this depth, or NULL. Callbacks may use it to find their scope's callers
+ * and change their `user`. Valid until the next call. */
 struct probity_scope *probity_scopes_at(const struct probity_scopes *scopes, uint32_t thread_slot,
                                         uint32_t depth);
 
-/* Number of open scopes of a thread. */
+/* A thread's number of open scopes. */
 uint32_t probity_scopes_depth(const struct probity_scopes *scopes, uint32_t thread_slot);
 
 const struct probity_scopes_repairs *probity_scopes_repairs(const struct probity_scopes *scopes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * scopes_cost.c: computes the cost of each record and charges it to a scope.
+ * scopes_cost.c: determines the cost of each record and charges it to a scope.
  */
 #include "analysis/scopes_cost.h"
 
@@ -8,7 +8,7 @@
 
 #include "probity.h"
 
-/* Values other than numbers take the slow path, which is not measured: it may cost up to this many
+/* Values other than numbers take the slow path, which is not measured and may cost up to this many
  * times as much. */
 enum { TEXT_FACTOR = 16 };
 
@@ -42,8 +42,8 @@ void probity_scope_cost_begin(const struct probity_scopes_costs *costs,
     scope->has_values = 0;
 }
 
-/* The cost of a scope with values is between that of a plain one and that of the measured one,
- * which has values at both ends. */
+/* A scope with values costs between a plain one and the measured one, which has values at both
+ * ends. */
 static struct probity_cost_range part_of(const struct probity_costs *costs,
                                          const struct probity_scope *scope,
                                          enum probity_cost_part plain,
@@ -61,7 +61,7 @@ static struct probity_cost_range part_of(const struct probity_costs *costs,
     return range;
 }
 
-/* A scope that was left by a jump has no leave. */
+/* A scope left by a jump has no leave. */
 void probity_scope_cost_end(const struct probity_scopes_costs *costs, struct probity_scope *scope,
                             enum probity_scope_end how, struct probity_scope *caller)
 {
@@ -78,7 +78,7 @@ void probity_scope_cost_end(const struct probity_scopes_costs *costs, struct pro
         own.least = rest.least = 0;
     probity_cost_add(&scope->self_cost, &own);
     scope->self_cost.early += early;
-    /* Its records do not overlap with other work, and cost up to twice as much as measured. */
+    /* Its records do not overlap with other work, so they cost up to twice the measurement. */
     if (is_ordered && !of->is_ordered)
         scope->self_cost.rare += own.most;
     probity_cost_include(&scope->total_cost, &scope->self_cost);
@@ -141,8 +141,7 @@ void probity_scope_cost_record(const struct probity_scopes_costs *costs, struct 
         add_texts(of, top, event);
         probity_cost_add(&top->self_cost, &of->part[PROBITY_PART_MESSAGE]);
         return;
-    /* Self time includes half of the cost of the PAUSE record and half of that of the RESUME
-     * record. */
+    /* Self time includes half of the PAUSE record and half of the RESUME record. */
     case PROBITY_EVENT_RESUME:
         probity_cost_add(&top->self_cost, &of->part[PROBITY_PART_MESSAGE]);
         top->self_cost.rare += of->early;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * scopes_cost.h: sums up the overhead in the times of scopes, for scopes.c: each record is charged
+ * scopes_cost.h: sums up, for scopes.c, the overhead in the times of scopes: each record is charged
  * to the scope whose time includes it.
  */
 #ifndef PROBITY_ANALYSIS_SCOPES_COST_H
@@ -18,16 +18,16 @@ struct probity_scopes_costs *probity_scopes_costs(struct probity_scopes *scopes)
 void probity_scope_cost_begin(const struct probity_scopes_costs *costs,
                               struct probity_scope *scope);
 
-/* The scope has ended; caller NULL: no scope includes its time. */
+/* Ends a scope. caller NULL: its time is part of no other scope. */
 void probity_scope_cost_end(const struct probity_scopes_costs *costs, struct probity_scope *scope,
                             enum probity_scope_end how, struct probity_scope *caller);
 
-/* The enter or leave of a scope may have values. */
+/* Call for each enter and leave, because they may have values. */
 void probity_scope_cost_values(const struct probity_scopes_costs *costs,
                                struct probity_scope *scope, const struct probity_event *event);
 
-/* Charges a record that came `gap` ticks after its thread's previous one; `top` is the innermost
- * scope after it. */
+/* Charges a record that came `gap` ticks after the thread's previous one. top: the innermost scope
+ * afterwards. */
 void probity_scope_cost_record(const struct probity_scopes_costs *costs, struct probity_scope *top,
                                const struct probity_event *event, uint64_t gap);
 

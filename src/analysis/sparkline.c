@@ -30,7 +30,7 @@ uint64_t probity_sparkline_least(const struct probity_sparkline *spread, unsigne
                                         spread->first + (uint64_t)cell * spread->each);
 }
 
-/* In profile mode, a bucket may begin below the minimum value. */
+/* In profile mode, the minimum may be above the beginning of its bucket. */
 void probity_sparkline_count(const struct probity_sparkline *spread,
                              const struct probity_histogram *fine,
                              uint64_t ret_counts[PROBITY_SPARKLINE_CELLS])

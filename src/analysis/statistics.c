@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * statistics.c: rank sums and statistics derived from them. Ranks are doubled throughout, so that
- * midranks of ties are integers and their sums can be array indices.
+ * statistics.c: rank sums and what is derived from them. All ranks are doubled, so that midranks of
+ * ties are integers and sums of ranks can be array indices.
  */
 #include "analysis/statistics.h"
 
@@ -10,7 +10,7 @@
 
 #include "probity.h"
 
-/* Above this the normal approximation is as good, and the exact distribution takes too long. */
+/* Above this, the normal approximation is as good, and the exact distribution takes too long. */
 enum { EXACT_PRODUCT_MAX = 400 };
 
 /* ---- Ranks -------------------------------------------------------------------------------------
@@ -57,8 +57,7 @@ static struct ranked *merge(const struct probity_samples *samples)
     return all;
 }
 
-/* Values [start, end) of the sorted values are equal and share the mean of the ranks start + 1 to
- * end. */
+/* The sorted values [start, end) are equal and share the mean of ranks start + 1 to end. */
 static void rank_group(struct ranks *ranks, const struct ranked *all, size_t start, size_t end)
 {
     double size = (double)(end - start);
@@ -91,8 +90,8 @@ static int rank_values(const struct probity_samples *samples, struct ranks *ret_
     return 0;
 }
 
-/* The number of choices of `size` ranks with each sum, up to *ret_sums - 1. Counts stay below 2^53
- * for all sizes computed exactly. NULL if out of memory. */
+/* How many choices of `size` ranks have each sum up to *ret_sums - 1. For all sizes computed
+ * exactly, the numbers stay below 2^53. NULL if out of memory. */
 static double *count_sums(const unsigned *ranks, size_t count, size_t size, size_t *ret_sums)
 {
     size_t sums = 1;
@@ -103,7 +102,7 @@ static double *count_sums(const unsigned *ranks, size_t count, size_t size, size
     if (table == NULL)
         return NULL;
     table[0] = 1;
-    /* Downwards, so that no rank is selected twice. */
+    /* Downwards, so that no rank is chosen twice. */
     for (size_t i = 0; i < count; i++) {
         for (size_t chosen = i < size ? i + 1 : size; chosen > 0; chosen--) {
             const double *from = table + (chosen - 1) * sums;
@@ -167,7 +166,7 @@ static double normal_below(double z)
     return 0.5 * erfc(-z / sqrt(2));
 }
 
-/* With ties, computes the distribution of the actual ranks. */
+/* If there are ties, uses the distribution of the actual ranks. */
 static int test_permutations(const struct ranks *ranks, const struct probity_samples *samples,
                              struct probity_rank_test *test)
 {
@@ -257,8 +256,8 @@ double probity_normal_reach(double share)
     return high;
 }
 
-/* Number of sorted differences outside the interval at each end, plus one; 0 if there are too few
- * for the confidence. */
+/* How many sorted differences are outside the interval at each end, plus one; 0 if there are too
+ * few for this confidence. */
 static int rank_of_bound(struct probity_rank_null *null, const struct probity_samples *samples,
                          double confidence, size_t *ret_rank)
 {
@@ -398,7 +397,7 @@ size_t probity_runs_least(double level)
     double p = 2;
     size_t runs = 0;
 
-    /* Two of the binomial(2 runs, runs) orders are the most extreme ones. */
+    /* Of the binomial(2 runs, runs) orders, two are the most extreme. */
     while (p > level && runs < PROBITY_RUNS_MAX) {
         runs++;
         p *= (double)runs / (2 * (2 * (double)runs - 1));
@@ -414,8 +413,8 @@ struct probity_demand probity_demand_of(double level)
 
 size_t probity_runs_needed(const struct probity_demand *demand, double spread, double delta)
 {
-    /* For normally distributed values, the rank-sum test needs pi / 3 times as many runs as a test
-     * of means. */
+    /* With normally distributed values, the rank-sum test needs pi / 3 times the runs of a test of
+     * means. */
     double reach = demand->reach;
     double runs = ceil(2 * acos(-1) / 3 * reach * reach * spread * spread / (delta * delta));
 

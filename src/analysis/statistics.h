@@ -15,39 +15,38 @@
 
 #include <stddef.h>
 
-/* Values of the runs on each side, in any order. */
+/* The values of each side's runs, in any order. */
 struct probity_samples {
     const double *first, *second;
     size_t first_count, second_count;
 };
 
-/* The distribution of the rank sum if both samples come from one population, cached for the sample
- * sizes last used. Initialize with zeros. */
+/* The distribution of the rank sum of two samples from one population, cached for the latest sample
+ * sizes. Initialize with zeros. */
 struct probity_rank_null {
     size_t first_count, second_count;
-    double *below; /* [u]: probability that the statistic is u or less; NULL: normal */
+    double *below; /* [u]: probability of u or less; NULL: use the normal distribution */
 };
 
 void probity_rank_null_release(struct probity_rank_null *null);
 
 struct probity_rank_test {
     double p;         /* two-sided */
-    double p_greater; /* one-sided: small if the second sample is greater */
+    double p_greater; /* one-sided: small if the second sample is larger */
     double p_less;
-    int is_exact;    /* otherwise a normal approximation with correction for ties and continuity */
-    int is_constant; /* all values are equal: p is 1 for any sizes */
+    int is_exact;    /* 0: normal approximation with corrections for ties and continuity */
+    int is_constant; /* all values are equal, so p is 1 for any sizes */
 };
 
-/* Exact if the product of the sizes is at most 400 (20 runs a side): with ties, over all
- * permutations of the midranks. Both sizes must be at least 1. Returns 0 or
- * PROBITY_ERROR_MEMORY.
+/* Exact up to a product of sizes of 400 (20 runs per side); with ties, over all permutations of the
+ * midranks. Both sizes must be at least 1. Returns 0 or PROBITY_ERROR_MEMORY.
  */
 int probity_rank_test(struct probity_rank_null *null, const struct probity_samples *samples,
                       struct probity_rank_test *ret_test);
 
-/* Second minus first. */
+/* The second sample minus the first. */
 struct probity_shift {
-    double estimate; /* median of all differences between values of the two samples */
+    double estimate; /* median of all differences between a value of each */
     double low, high;
     int has_interval; /* 0: too few runs for this confidence */
 };
@@ -56,34 +55,34 @@ struct probity_shift {
 int probity_shift_estimate(struct probity_rank_null *null, const struct probity_samples *samples,
                            double confidence, struct probity_shift *ret_shift);
 
-/* Sorts the values. The mean of the middle two if their number is even; count must not be 0. */
+/* Sorts the values. Of an even number, the mean of the middle two; count must not be 0. */
 double probity_median(double *values, size_t count);
 
-/* Adjust p values of multiple tests, in place, so that they can be compared with a level for all
- * tests: the share of false alarms among all alarms (Benjamini-Hochberg), or the probability of any
- * false alarm (Holm). Return 0 or PROBITY_ERROR_MEMORY. */
+/* Adjusts the p-values of several tests, in place, so that they can be compared with a level that
+ * applies to all tests together: the share of false alarms among alarms (Benjamini-Hochberg), or
+ * the probability of any false alarm (Holm). Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_adjust_benjamini_hochberg(double *p, size_t count);
 int probity_adjust_holm(double *p, size_t count);
 
-/* Pooled standard deviation within the samples; 0 if no sample has two values. */
+/* Standard deviation within the samples, pooled; 0 if neither sample has two values. */
 double probity_sparkline_within(const struct probity_samples *samples);
 
-/* Requirements of a significance level, computed once because it takes longer than a test. */
+/* What a significance level requires; computed once, because that takes longer than a test. */
 struct probity_demand {
     double reach;
     size_t runs_least;
 };
 struct probity_demand probity_demand_of(double level);
 
-/* Runs per side needed to find a shift of `delta` at a level in nine of ten comparisons, if runs
- * deviate by `spread`; between probity_runs_least() and PROBITY_RUNS_MAX. */
+/* Number of runs per side to find a shift of `delta` at this level in nine of ten comparisons if
+ * runs deviate by `spread`; from probity_runs_least() to PROBITY_RUNS_MAX. */
 enum { PROBITY_RUNS_MAX = 100000 };
 size_t probity_runs_needed(const struct probity_demand *demand, double spread, double delta);
 
-/* Runs per side below which no two-sided p value can reach the level. */
+/* Number of runs per side below which no two-sided p-value can reach the level. */
 size_t probity_runs_least(double level);
 
-/* Half-width of the middle `share` of the standard normal distribution. */
+/* Half the width of the middle `share` of the standard normal distribution. */
 double probity_normal_reach(double share);
 
 #endif

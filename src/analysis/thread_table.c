@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_table.c: threads of events are found by slot of the reader; those from other sources by
- * number.
+ * thread_table.c: finds an event's thread by the reader's slot, any other thread by number.
  */
 #include "analysis/thread_table.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_table.h: the threads of all traces, by slot of the reader, with their latest names.
- * Memory: threads. Prints nothing.
+ * thread_table.h: the threads of all traces by the reader's slot, with their latest names. Memory:
+ * threads. Prints nothing.
  */
 #ifndef PROBITY_ANALYSIS_THREAD_TABLE_H
 #define PROBITY_ANALYSIS_THREAD_TABLE_H
@@ -13,7 +13,7 @@
 
 struct probity_thread_label {
     uint32_t trace, thread, tid, pid;
-    const char *name; /* the latest, zero-terminated; NULL: none */
+    const char *name; /* the latest, zero-terminated; or NULL */
 };
 
 /* All zero: empty. */
@@ -23,17 +23,16 @@ struct probity_thread_table {
     struct thread_item *threads;
 };
 
-/* Finds or adds the thread of an event. Its address is stable until release; NULL if out of
- * memory. */
+/* Finds or adds an event's thread. Its address is stable until release; NULL if out of memory. */
 const struct probity_thread_label *probity_thread_table_at(struct probity_thread_table *table,
                                                            const struct probity_event *event);
 
-/* Finds or adds the thread with this trace and number, from a source other than events; takes its
- * name if it has one. NULL if out of memory. */
+/* Finds or adds the thread with this trace and number, which need not have events; takes over its
+ * name, if any. NULL if out of memory. */
 const struct probity_thread_label *probity_thread_table_add(
     struct probity_thread_table *table, const struct probity_thread_label *wanted);
 
-/* Takes the name from an event PROBITY_EVENT_THREAD_NAME. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Takes the name from a PROBITY_EVENT_THREAD_NAME event. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_thread_table_name(struct probity_thread_table *table,
                               const struct probity_event *event);
 

@@ -30,9 +30,9 @@
 
 enum { IS_SHOWN = 1, IS_NAMED = 2, IS_HELD = 4 };
 
-enum { LEVELS_OF_START = 1 }; /* part of the first event: not a change to be shown */
+enum { LEVELS_OF_START = 1 }; /* belong to the first event, so they are no change */
 
-/* State of an open scope, at the same depth. */
+/* An open scope, at the same index as in its stack. */
 struct level {
     uint32_t indent, inner; /* of its first line; of the lines inside it */
     uint32_t flags;
@@ -45,7 +45,7 @@ struct log_thread {
     struct log_queue queue;
     struct level *levels;
     uint32_t count, capacity;
-    uint32_t shown, named, held; /* numbers of such open scopes */
+    uint32_t shown, named, held; /* how many open scopes there are of each kind */
     uint32_t held_lowest;        /* if held > 0 */
 };
 
@@ -84,7 +84,7 @@ static struct log_thread *add_thread(struct probity_log *log, const struct probi
     return thread;
 }
 
-/* The level of a scope at `depth`. Fills in levels that were missed for lack of memory. */
+/* The level of a scope at `depth`. Adds levels that are missing because memory ran out. */
 static struct level *push_level(struct log_thread *thread, uint32_t depth)
 {
     if (depth >= thread->capacity) {
@@ -110,7 +110,7 @@ static inline int is_in_range(const struct probity_log *log, uint64_t wall_ns)
     return wall_ns >= log->options->from_ns;
 }
 
-/* Whether events in the innermost scope are shown. */
+/* Whether events of the innermost scope are shown. */
 static inline int is_top_shown(const struct probity_log *log, const struct log_thread *thread,
                                uint64_t wall_ns)
 {
@@ -131,7 +131,7 @@ static inline void end_lines(struct probity_log *log, struct log_thread *thread)
         log_writer_pour(&log->lines.writer, &thread->queue);
 }
 
-/* Shows the outermost of the held scopes. */
+/* Shows the outermost scope that is held back. */
 static void release_lowest(struct probity_log *log, struct log_thread *thread)
 {
     uint64_t to = thread->queue.held_base + thread->queue.held_bytes;
@@ -178,7 +178,7 @@ static void hold(struct log_thread *thread, uint32_t depth, uint64_t enter_ns)
     thread->queue.is_holding = 1;
 }
 
-/* Discards the lines of a scope that closed too soon. */
+/* Discards the lines of a scope that was too short. */
 static void drop_top(struct log_thread *thread, const struct level *level)
 {
     log_writer_drop_held(&thread->queue, level->held_from);
@@ -279,7 +279,7 @@ static void scope_closed(void *context, const struct probity_scope *scope,
             is_kept = 0;
         }
     }
-    /* If the events are only a part of the trace, the scope's end is unknown. */
+    /* If the events are only part of the trace, it is unknown when the scope ended. */
     if (is_kept && !(how == PROBITY_SCOPE_OPEN && log->options->is_part))
         show_closed(log, thread, &level, scope, how, event);
     thread->shown -= (level.flags & IS_SHOWN) != 0;
@@ -290,8 +290,8 @@ static void scope_closed(void *context, const struct probity_scope *scope,
 /* ---- Other events ------------------------------------------------------------------------------
  */
 
-/* Writes the label and the values; the following lines of the scope are indented by one more, up to
- * the next checkpoint. */
+/* Writes the label and its values; later lines of the scope are indented by one more, up to the
+ * next checkpoint. */
 static void put_checkpoint(struct probity_log *log, struct log_thread *thread,
                            const struct probity_event *event)
 {

@@ -34,35 +34,35 @@ enum { PROBITY_LOG_LEVEL_ALL = 256 };
 struct probity_log_options {
     enum probity_log_time time;
     uint64_t start_ns;
-    int by_thread;  /* one thread after the other; lines wait in a temporary file until the end */
-    int has_pids;   /* PID/TID: instead of TID: */
-    int has_probes; /* also show hits */
+    int by_thread;  /* thread by thread; lines wait in a temporary file until the end */
+    int has_pids;   /* write PID/TID: instead of TID: */
+    int has_probes; /* show hits, too */
     int has_colour;
-    int level_max;            /* only functions declared up to this level; PROBITY_LOG_LEVEL_ALL */
+    int level_max;            /* only functions up to this level; PROBITY_LOG_LEVEL_ALL: all */
     uint32_t depth_max;       /* maximum nesting of scopes */
-    uint64_t from_ns;         /* only events from this time on */
-    uint64_t duration_ns_min; /* only scopes that lasted at least this long */
-    int is_part; /* events stop early: open scopes are not reported as repaired */
-    const char *const *functions; /* patterns of names: only matching functions and their callees */
+    uint64_t from_ns;         /* only events at this time or later */
+    uint64_t duration_ns_min; /* only scopes that lasted this long or longer */
+    int is_part; /* events stop early, so open scopes are not reported as repaired */
+    const char *const *functions; /* only functions matching a pattern, and callees */
     size_t function_count;
-    /* Returns the full signature of a function for which the trace has none, or NULL. May itself be
-     * NULL. */
+    /* Returns the full signature of a function that has none in the trace, or NULL. May be NULL. */
     const char *(*signature)(void *context, const struct probity_function *function);
     void *context;
 };
 
 struct probity_log_counts {
-    uint64_t lines; /* including lines held back */
-    uint64_t unwound, orphans, open, pauses_unmatched, resumes_unmatched; /* scope repairs */
-    uint64_t named;      /* scopes of functions that match a pattern */
-    uint64_t held_shown; /* scopes shown, though perhaps too short: too much was held back */
+    uint64_t lines; /* includes lines held back */
+    uint64_t unwound, orphans, open, pauses_unmatched, resumes_unmatched; /* repairs of scopes */
+    uint64_t named;      /* scopes whose function matches a pattern */
+    uint64_t held_shown; /* shown, though perhaps too short, because too much was held back */
 };
 
 struct probity_log;
 
-/* Starts output to an open descriptor, which still belongs to the caller. reader: the source of the
- * events, for the facts of its traces. options and what they point to must stay valid. Returns 0,
- * PROBITY_ERROR_MEMORY, or PROBITY_ERROR_OPEN (errno set) if a temporary file cannot be created. */
+/* Starts output to an open descriptor, which still belongs to the caller. reader: where the events
+ * come from, for the facts of its traces. The options, and what they point to, must stay valid.
+ * Returns 0, PROBITY_ERROR_MEMORY, or PROBITY_ERROR_OPEN (errno set) if a temporary file cannot be
+ * created. */
 int probity_log_open(int descriptor, const struct probity_reader *reader,
                      const struct probity_log_options *options, struct probity_log **ret_log);
 
@@ -70,10 +70,10 @@ int probity_log_open(int descriptor, const struct probity_reader *reader,
  * PROBITY_ERROR_WRITE, or PROBITY_ERROR_SYSTEM for a temporary file. */
 int probity_log_put(struct probity_log *log, const struct probity_event *event);
 
-/* Writes buffered lines; never a part of a line. Returns as put. */
+/* Writes buffered lines, always whole ones. Returns as put. */
 int probity_log_flush(struct probity_log *log);
 
-/* Closes open scopes and writes everything. Returns as put. */
+/* Closes open scopes and writes what is left. Returns as put. */
 int probity_log_finish(struct probity_log *log);
 
 struct probity_log_counts probity_log_counts(const struct probity_log *log);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * log_colour.h: terminal escape codes of a coloured log.
+ * log_colour.h: the terminal escape codes that color a log.
  */
 #ifndef PROBITY_LOG_LOG_COLOUR_H
 #define PROBITY_LOG_LOG_COLOUR_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * log_command.c: `probity log`: prints the calls of instrumented functions in the format of the
- * FnTrace article, with --follow while the program runs.
+ * FnTrace article; with --follow, while the program runs.
  */
 #include "log/log.h"
 
@@ -81,7 +81,7 @@ static int take_duration(const struct cli_given *given)
     return CLI_OK;
 }
 
-/* A pattern may contain commas, as names of templates do: one per option. */
+/* A pattern may contain commas, as names of templates do, so each one takes a separate option. */
 static int take_function(const struct cli_given *given)
 {
     struct log_call *call = given->at;
@@ -97,8 +97,8 @@ static int take_function(const struct cli_given *given)
     return CLI_OK;
 }
 
-/* Earlier events show which scopes are open in the range: the reader applies the end of the range,
- * the log its beginning. */
+/* The reader only applies the end of the range, the log its beginning, because earlier events show
+ * which scopes are open by then. */
 static int set_range(struct log_call *call)
 {
     struct probity_log_options *log = &call->log;
@@ -131,14 +131,14 @@ static const char *signature(void *context, const struct probity_function *funct
     return cli_signature(call->symbols, call->reader, function);
 }
 
-/* A change of levels or profiling in one thread applies to all. */
+/* A thread that changes levels or profiling does so for all threads. */
 static int is_wanted(struct log_call *call, const struct probity_event *event)
 {
     return cli_filter_passes(&call->tids, event->tid, NULL, 0) ||
            event->kind == PROBITY_EVENT_LEVELS || event->kind == PROBITY_EVENT_PROFILING;
 }
 
-/* Nothing new yet: flushes, and polls the file again soon. */
+/* Nothing new yet: flushes, and looks at the file again soon. */
 static int wait_for_more(struct probity_log *log)
 {
     struct timespec pause = {.tv_nsec = FOLLOW_EVERY_MS * 1000000L};
@@ -168,7 +168,7 @@ static int copy_events(struct log_call *call, struct probity_log *log)
     return got < 0 ? got : probity_log_finish(log);
 }
 
-/* Reports what the log had to infer. Open scopes of a live program are not counted. */
+/* Reports what the log had to infer. A live program's open scopes do not count. */
 static void report_counts(const struct log_call *call, const struct probity_log_counts *counts)
 {
     uint64_t open = call->log.is_part ? 0 : counts->open;
@@ -188,7 +188,7 @@ static void report_counts(const struct log_call *call, const struct probity_log_
                  "to buffer", counts->held_shown);
 }
 
-/* Otherwise an empty log would look like a program that did nothing. */
+/* Without this, an empty log would look like a program that did nothing. */
 static void warn_profiled(const struct log_call *call)
 {
     for (size_t i = 0; i < probity_reader_traces(call->reader); i++) {
@@ -243,7 +243,7 @@ static int write_output(struct log_call *call)
     struct cli_output output;
     struct probity_log_counts counts = {.lines = 0};
     struct probity_log *log;
-    /* A log being followed may be read before the end. */
+    /* A log that is followed may be read before its end. */
     int status = call->follow ? cli_output_open_named(ME, call->out, call->force, &output)
                               : cli_output_open(ME, call->out, call->force, &output);
 

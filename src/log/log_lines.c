@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * log_lines.c: formats the lines of a log. Does not use printf, because half of all lines are
- * times. A line never exceeds LOG_LINE_BYTES_MAX, so that no flush splits it.
+ * times. A line never exceeds LOG_LINE_BYTES_MAX, so no flush splits one.
  */
 #include "log/log_lines.h"
 
@@ -23,13 +23,13 @@ int log_lines_init(struct log_lines *lines, int descriptor,
                            options->by_thread);
 }
 
-/* Limit of a line's text; after it there is room for its end. */
+/* Where a line's text must end; there is room for the end of the line after it. */
 static inline const char *limit_of(const struct log_lines *lines)
 {
     return lines->writer.end + LOG_LINE_BYTES_MAX - END_BYTES;
 }
 
-/* Short constant words: there is always room. */
+/* For short constant words, which always fit. */
 static inline void put(struct log_lines *lines, const char *words)
 {
     size_t length = strlen(words);
@@ -111,7 +111,7 @@ void log_line_put_time(struct log_lines *lines, uint64_t wall_ns)
         memcpy(lines->writer.at, lines->day, sizeof lines->day);
         lines->writer.at += lines->day_bytes;
     } else {
-        /* Before the start only if a clock was set back. */
+        /* Only a clock that was set back makes it earlier than the start. */
         int is_before = wall_ns < lines->options->start_ns;
         ns = is_before ? lines->options->start_ns - wall_ns : wall_ns - lines->options->start_ns;
         put(lines, is_before ? "-" : "");
@@ -125,8 +125,8 @@ void log_line_put_time(struct log_lines *lines, uint64_t wall_ns)
 /* ---- Times -------------------------------------------------------------------------------------
  */
 
-/* With three decimals in the unit that gives at least one digit before them; below a microsecond,
- * whole nanoseconds. */
+/* Three decimals, in the unit that leaves at least one digit before them; whole nanoseconds below a
+ * microsecond. */
 static inline void put_duration(struct log_lines *lines, uint64_t ns)
 {
     static const char units[][4] = {" ns", " us", " ms", " s"};
@@ -174,7 +174,7 @@ static void put_value(struct log_lines *lines, const struct probity_value_view *
     lines->writer.at = probity_value_put(lines->writer.at, limit_of(lines), view, style);
 }
 
-/* Writes the rest of a record whose format is lost. */
+/* Writes the rest of a record whose format was lost. */
 static void put_undescribed(struct log_lines *lines, const struct probity_event *event)
 {
     put(lines, "(");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * log_lines.h: the lines of a log, one function for each kind. A line starts with log_line_start()
- * and takes one more call, which ends it; log_lines_...() write several whole lines.
+ * log_lines.h: the lines of a log, with a function for each kind. log_line_start() begins a line,
+ * and one more call ends it; log_lines_...() write several whole lines.
  */
 #ifndef PROBITY_LOG_LOG_LINES_H
 #define PROBITY_LOG_LOG_LINES_H
@@ -16,7 +16,7 @@
 
 enum { LOG_PREFIX_BYTES = 48, LOG_INDENT_MAX = 256 };
 
-/* "TID: " or "PID/TID: ", always copied in full. */
+/* "TID: " or "PID/TID: ", always copied as a whole. */
 struct log_prefix {
     uint32_t bytes;
     char text[LOG_PREFIX_BYTES];
@@ -26,9 +26,9 @@ struct log_lines {
     struct log_writer writer;
     const struct probity_log_options *options;
     uint64_t count;
-    uint64_t second; /* of `day`, since 1970, + 1 */
+    uint64_t second; /* which `day` is for, since 1970, + 1 */
     uint32_t day_bytes;
-    char day[48]; /* date and time of day up to the second */
+    char day[48]; /* date and time of day to the second */
 };
 
 /* Returns as log_writer_init(). */
@@ -64,7 +64,7 @@ static inline void log_line_end_with(struct log_lines *lines, const char *text, 
     lines->writer.at += bytes;
 }
 
-/* For a function whose declaration is lost. */
+/* For a function whose declaration was lost. */
 void log_line_put_site(struct log_lines *lines, uint32_t number);
 
 void log_line_put_elapsed(struct log_lines *lines, const struct probity_scope *scope,
@@ -76,7 +76,7 @@ void log_line_put_message(struct log_lines *lines, const struct probity_event *e
 /* A pause, a resume, or a hit. */
 void log_line_put_mark(struct log_lines *lines, const struct probity_event *event);
 
-/* An event of the thread or the process. stall_ns: of a STALL. */
+/* An event that concerns the thread or the process. stall_ns: for a STALL. */
 void log_line_put_notice(struct log_lines *lines, const struct probity_event *event,
                          uint64_t stall_ns);
 

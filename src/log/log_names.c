@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * log_names.c: signatures as a log prints them. If neither the trace nor the caller supplies the
- * signature, the type and the name from the macro are used.
+ * log_names.c: signatures as a log prints them. If neither the trace nor the caller has a
+ * signature, the type and the name from the macro take its place.
  */
 #include "log/log_names.h"
 
@@ -56,7 +56,7 @@ static char *put_signature(char *at, const char *end, const struct probity_log_o
     return probity_text_put(at, end, signature, strlen(signature), '\0');
 }
 
-/* Matches patterns against the name with and without its classes and namespaces. */
+/* Matches patterns against the name, with and without classes and namespaces. */
 static int is_named(const struct probity_log_options *options,
                     const struct probity_function *function)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * log_names.h: text of each function in a log, computed once: its signature as safe text, and
- * whether it passes the filters.
+ * log_names.h: what a log needs to know of each function, computed once: its signature as safe
+ * text, and whether it passes the filters.
  */
 #ifndef PROBITY_LOG_LOG_NAMES_H
 #define PROBITY_LOG_LOG_NAMES_H
@@ -14,18 +14,18 @@
 
 struct log_name {
     const struct probity_function *function;
-    char *text; /* with colour and line feed */
+    char *text; /* with color and line feed */
     uint32_t bytes;
     uint8_t is_wanted; /* passes the level filter */
     uint8_t is_named;  /* matches a pattern */
 };
 
 struct log_names {
-    struct log_name *places; /* a hash table with open addressing, at most half full */
+    struct log_name *places; /* open addressing, at most half full */
     size_t count, capacity;  /* capacity: a power of two, or 0 */
 };
 
-/* The entry of a function, used or not; the table must not be empty. */
+/* The entry for a function, used or free; the table must not be empty. */
 static inline struct log_name *log_names_place(const struct log_names *names,
                                                const struct probity_function *function)
 {
@@ -39,7 +39,7 @@ static inline struct log_name *log_names_place(const struct log_names *names,
     return &names->places[place];
 }
 
-/* Looks up a function. NULL if it was not computed yet. */
+/* Looks up a function. NULL if it has not been computed yet. */
 static inline const struct log_name *log_names_find(const struct log_names *names,
                                                     const struct probity_function *function)
 {
@@ -49,7 +49,7 @@ static inline const struct log_name *log_names_find(const struct log_names *name
     return name->function != NULL ? name : NULL;
 }
 
-/* Looks up a function and computes its text if needed. NULL if out of memory. Valid until the next
+/* Looks up a function, computing its text if necessary. NULL if out of memory. Valid until the next
  * call that computes one. */
 const struct log_name *log_names_make(struct log_names *names,
                                       const struct probity_log_options *options,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * log_write.c: buffers, lines held back, and the temporary file, in which each thread's lines are a
- * chain of links, each beginning with the offset of the next, so that memory does not grow with the
+ * chain of links that begin with the offset of the next one, so that memory does not grow with the
  * trace.
  */
 #include "log/log_write.h"
@@ -16,7 +16,7 @@
 #include "probity.h"
 
 struct link {
-    uint64_t next; /* offset in the file + 1; 0: the last */
+    uint64_t next; /* offset in the file + 1; 0 for the last link */
     uint32_t bytes, reserved;
 };
 
@@ -85,7 +85,7 @@ void log_queue_release(struct log_queue *queue)
     *queue = (struct log_queue){.held = NULL};
 }
 
-/* A pipe may accept less, and a signal handler of the traced program may interrupt. */
+/* Pipes may take less, and signal handlers of the traced program may interrupt. */
 static void write_out(struct log_writer *writer, const char *bytes, size_t count)
 {
     while (count > 0 && writer->error == 0) {

@@ -20,32 +20,32 @@ enum {
     LOG_CHAIN_BYTES = 8 << 10
 };
 
-/* Waiting lines of one thread. Zeroed at first. */
+/* The waiting lines of a thread. Zeroed at first. */
 struct log_queue {
     char *held;
     size_t held_bytes, held_room;
-    uint64_t held_base; /* bytes that preceded held[0] */
+    uint64_t held_base; /* bytes that came before held[0] */
     int is_holding;
-    char *chained; /* a link that is not written yet */
+    char *chained; /* a link not yet written */
     uint32_t chained_bytes;
     uint64_t first_link, last_link; /* offsets in the file + 1; 0: none */
 };
 
 struct log_writer {
-    char *at, *end; /* end: a line of LOG_LINE_BYTES_MAX fits after it */
-    char *built;    /* where lines are built; the buffer itself if lines never wait */
+    char *at, *end; /* end: there is room for a line of LOG_LINE_BYTES_MAX after it */
+    char *built;    /* where lines are built: the buffer itself if they never wait */
     char *buffer, *buffer_at;
-    int descriptor, chains; /* chains: a temporary file, or -1 */
+    int descriptor, chains; /* chains: the temporary file, or -1 */
     uint64_t links;
-    uint64_t written; /* bytes that have left the buffer */
+    uint64_t written; /* bytes written out of the buffer */
     int error, error_number;
 };
 
-/* may_wait: lines may be held back. by_thread: they are chained. Returns 0, PROBITY_ERROR_MEMORY or
- * PROBITY_ERROR_OPEN. */
+/* may_wait: lines may be held back. by_thread: lines are chained. Returns 0, PROBITY_ERROR_MEMORY
+ * or PROBITY_ERROR_OPEN. */
 int log_writer_init(struct log_writer *writer, int descriptor, int may_wait, int by_thread);
 
-/* Passes on the lines built. If lines may wait, all of them belong to the thread of `queue`. */
+/* Passes on the lines just built, which, if lines may wait, all belong to the thread of `queue`. */
 void log_writer_pour(struct log_writer *writer, struct log_queue *queue);
 
 /* Makes room for a line. */
@@ -55,16 +55,16 @@ static inline void log_writer_make_room(struct log_writer *writer, struct log_qu
         log_writer_pour(writer, queue);
 }
 
-/* Releases held lines up to absolute offset `to` (held_base + held_bytes: all). */
+/* Releases held lines up to the absolute offset `to` (held_base + held_bytes: all). */
 void log_writer_release_held(struct log_writer *writer, struct log_queue *queue, uint64_t to);
 
-/* Discards held lines from absolute offset `from` on. */
+/* Discards held lines from the absolute offset `from` on. */
 void log_writer_drop_held(struct log_queue *queue, uint64_t from);
 
-/* Moves the chain of one thread to the buffer. */
+/* Moves a thread's chain to the buffer. */
 void log_writer_unchain(struct log_writer *writer, struct log_queue *queue);
 
-/* Writes the buffer out. */
+/* Writes out the buffer. */
 void log_writer_flush(struct log_writer *writer);
 
 void log_queue_release(struct log_queue *queue);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * csv_cell.c: escapes first, then quotes. The backslash is escaped too, so that an escaped line
- * feed differs from a backslash followed by an n.
+ * csv_cell.c: escapes first, then quotes. The backslash is escaped, too, because an escaped line
+ * feed must differ from a backslash followed by an n.
  */
 #include "print/csv_cell.h"
 

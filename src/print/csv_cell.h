@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * csv_cell.h: formats a text as a CSV cell. Texts come from untrusted traces: a row is always one
- * line, and nothing in it can control a terminal.
+ * csv_cell.h: formats a text as a CSV cell. Texts come from untrusted traces, so a row is always a
+ * single line, and nothing in it can control a terminal.
  */
 #ifndef PROBITY_PRINT_CSV_CELL_H
 #define PROBITY_PRINT_CSV_CELL_H
 
 #include <stddef.h>
 
-/* Room for a piece; the escapes of a byte are at most four characters. */
+/* Space for a piece: a byte becomes at most four characters. */
 enum { PROBITY_CSV_CELL_PIECE = 128, PROBITY_CSV_CELL_ROOM = 4 * PROBITY_CSV_CELL_PIECE };
 
-/* Whether the cell needs quotes according to RFC 4180: 1 or 0. The caller writes them. */
+/* Whether RFC 4180 requires quotes around the cell: 1 or 0. The caller writes them. */
 int probity_csv_cell_is_quoted(const char *text, size_t bytes);
 
-/* Writes the next piece of a text and advances *text and *bytes past it: control characters,
- * invalid UTF-8 and the backslash as C escapes, quotes doubled. Returns the end of the output. */
+/* Writes the next piece of a text and advances *text and *bytes. Control characters, invalid UTF-8
+ * and backslashes become C escapes, quotes are doubled. Returns the end of the output. */
 char *probity_csv_cell_piece(char *at, const char **text, size_t *bytes);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * graphviz.h: writes texts of the traced program in graphs for dot.
+ * graphviz.h: writes text from the traced program into graphs for dot.
  */
 #ifndef PROBITY_PRINT_GRAPHVIZ_H
 #define PROBITY_PRINT_GRAPHVIZ_H
 
 #include <stdio.h>
 
-/* Writes a text for use inside quotes, where a backslash begins an escape. */
+/* Writes a text inside quotes, where a backslash begins an escape. */
 void probity_graphviz_text(FILE *stream, const char *text, size_t bytes);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * json.h: values of a JSON answer, written part by part, so that an answer with many rows is never
- * in memory twice. Needs libjansson.
+ * json.h: values in a JSON answer, written one by one, so that an answer with many rows is never in
+ * memory twice. Needs libjansson.
  */
 #ifndef PROBITY_PRINT_JSON_H
 #define PROBITY_PRINT_JSON_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Jansson's integers are signed; no sum gets near their limit. */
+/* Jansson's integers are signed, but no sum gets near their limit. */
 static inline json_t *probity_json_integer(uint64_t value)
 {
     return json_integer((json_int_t)(value > INT64_MAX ? INT64_MAX : value));
@@ -21,12 +21,13 @@ static inline void probity_json_put_integer(json_t *object, const char *name, ui
     json_object_set_new(object, name, probity_json_integer(value));
 }
 
-/* A text from the traced program, truncated if too long. Invalid UTF-8 is replaced. */
+/* A text from the traced program, truncated if too long, with invalid UTF-8 replaced. */
 json_t *probity_json_string(const char *text);
 json_t *probity_json_bytes(const char *text, size_t length);
 
-/* Writes `before` and a value; takes over the value, and NULL means out of memory. digits: of
- * non-integer numbers. Returns 0, PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE. */
+/* Writes `before` and a value, which it takes over; NULL means that its caller ran out of memory.
+ * digits: for numbers that are not integers. Returns 0, PROBITY_ERROR_MEMORY or
+ * PROBITY_ERROR_WRITE. */
 int probity_json_write(FILE *stream, const char *before, json_t *value, unsigned digits);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * text.c: decodes and encodes UTF-8, escapes, and C literals. Most texts are plain ASCII, which is
- * copied in runs; the slow path begins at the first other byte.
+ * copied in runs; the slow path starts at the first byte that is not.
  */
 #include "print/text.h"
 
@@ -9,13 +9,13 @@
 
 enum { CHARACTER_MAX = 0x10ffff };
 
-/* Printable and not special in any style: 0x20 to 0x7e without the quotes and the backslash. */
+/* Printable and never special: 0x20 to 0x7e except quotes and the backslash. */
 static inline int is_plain(unsigned char byte)
 {
     return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\'' && byte != '\\';
 }
 
-/* Excludes characters that move the cursor or that hide or reorder adjacent ones. */
+/* Excludes characters that move the cursor, or hide or reorder their neighbors. */
 static int is_shown(uint32_t character)
 {
     return character >= 0x20 && (character < 0x7f || character >= 0xa0) &&
@@ -27,7 +27,7 @@ static int is_shown(uint32_t character)
            !(character >= 0xe0000 && character <= 0xe007f);
 }
 
-/* Length of the character that begins with `first`: 2 to 4; 0 if invalid. */
+/* Length of the character that begins with `first`: 2 to 4, or 0 if invalid. */
 static size_t length_of(unsigned char first)
 {
     if (first >= 0xc2 && first < 0xe0)
@@ -73,7 +73,8 @@ static size_t encode(uint32_t character, char bytes[4])
     return length;
 }
 
-/* Octal, because three octal digits are a complete escape, unlike hexadecimal ones. */
+/* Octal, because an escape of three octal digits is complete, whereas a hexadecimal one may go
+ * on. */
 static char *put_escape(char *at, const char *end, unsigned char byte)
 {
     static const char letters[] = "abtnvfr"; /* of 7 to 13 */
@@ -88,7 +89,7 @@ static char *put_escape(char *at, const char *end, unsigned char byte)
         escape[1] = (char)byte;
         length = 2;
     }
-    /* A truncated escape would mean something else. */
+    /* A truncated escape would have another meaning. */
     return (size_t)(end - at) >= length ? probity_text_copy(at, end, escape, length) : at;
 }
 
@@ -165,7 +166,7 @@ static int is_word(char c)
            c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
-/* Finds the name as a whole word before the parameters, or NULL. */
+/* Finds the name, as a whole word, before the parameters. NULL if it is not there. */
 static const char *find_name(const char *signature, const char *name, size_t bytes)
 {
     const char *found = strstr(signature, name);
@@ -176,7 +177,7 @@ static const char *find_name(const char *signature, const char *name, size_t byt
     return found;
 }
 
-/* Template arguments and enclosing functions belong to the name, including blanks. */
+/* The name includes template arguments and enclosing functions, which may contain blanks. */
 static const char *qualifiers_of(const char *signature, const char *name)
 {
     size_t depth = 0;
@@ -230,7 +231,7 @@ static const char *read_digits(const char *source, int digits, int base, uint32_
     return source;
 }
 
-/* Reads an escape, without its backslash. *ret_is_byte: it denotes a byte, not a character. */
+/* Reads an escape after its backslash. *ret_is_byte: it stands for a byte, not a character. */
 static const char *read_escape(const char *source, uint32_t *ret_value, int *ret_is_byte)
 {
     static const char names[] = "abtnvfr";
@@ -257,8 +258,8 @@ static const char *read_escape(const char *source, uint32_t *ret_value, int *ret
     return source + (*source != '\0');
 }
 
-/* Writes a quoted literal. Its value is collected first, because bytes given as escapes may form a
- * character. Returns the position after it. */
+/* Writes a quoted literal. Its value is put together first, because bytes written as escapes may
+ * form a character. Returns the position after the literal. */
 static const char *put_quoted(char **at, const char *end, const char *source, int is_wide)
 {
     char said[256];
@@ -285,7 +286,7 @@ static const char *put_quoted(char **at, const char *end, const char *source, in
     return source + (*source == '"');
 }
 
-/* R"delimiter(...)delimiter", from its quote on. */
+/* R"delimiter(...)delimiter", starting at its quote. */
 static const char *put_raw_literal(char **at, const char *end, const char *source)
 {
     size_t delimiter = strcspn(source + 1, "(");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * text.h: converts arbitrary bytes to text that is safe to show: valid UTF-8 on one line, without
- * control characters. Pure functions on memory. None writes at or after `end`, where the text is
+ * text.h: turns arbitrary bytes into text that is safe to print: valid UTF-8 on one line, without
+ * control characters. Pure functions on memory. None writes at `end` or beyond, where the text is
  * truncated; each returns the end of its output.
  */
 #ifndef PROBITY_PRINT_TEXT_H
@@ -21,24 +21,24 @@ static inline char *probity_text_copy(char *at, const char *end, const char *byt
     return at + count;
 }
 
-/* Writes UTF-8. Control characters and invalid bytes become C escapes; tabs are kept outside
- * quotes. quote: this character and the backslash are escaped too; 0: none. */
+/* Writes UTF-8. Control characters and invalid bytes become C escapes; outside quotes, tabs are
+ * kept. quote: this character and the backslash are escaped, too; 0: none. */
 char *probity_text_put(char *at, const char *end, const char *text, size_t bytes, char quote);
 
-/* Characters of 32 bits, unaligned. */
+/* Same as above for unaligned 32-bit characters. */
 char *probity_text_put_wide(char *at, const char *end, const uint8_t *characters, size_t count,
                             char quote);
 
-/* Writes the value of a C or C++ literal as in the source. A text that is not a literal is written
- * as by probity_text_put(). */
+/* Writes the value of a C or C++ literal as in the source; any other text as probity_text_put()
+ * does. */
 char *probity_text_put_literal(char *at, const char *end, const char *source);
 
-/* Finds the function's name with its classes and namespaces in a C++ signature; for a lambda, which
- * has no name, the enclosing function. Otherwise returns `name`. Returns the beginning of what was
- * found. */
+/* Finds the function's name, with its classes and namespaces, in a C++ signature; for a lambda,
+ * which has none, that of the enclosing function. If there is none, returns `name`. Otherwise
+ * returns the beginning of what it found. */
 const char *probity_text_qualified(const char *signature, const char *name, size_t *ret_bytes);
 
-/* The ending of a noun, and the verb, after a count. */
+/* The ending of a noun after a count, and the form of a verb. */
 static inline const char *probity_text_s(uint64_t count)
 {
     return count == 1 ? "" : "s";

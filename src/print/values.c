@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * values.c: splits an event's bytes into values and writes each as text. Runs in the tool, and in
- * the traced program when it prints its log; allocates nothing. Texts are in text.c.
+ * the traced program when that prints its log, so it allocates nothing. Texts are in text.c.
  */
 #include "print/values.h"
 
@@ -24,7 +24,7 @@ struct probity_value_walk probity_value_walk_of(const struct probity_event *even
     return (struct probity_value_walk){event->format, 0, event->values, end};
 }
 
-/* Size of a value whose first bytes are at `at`; more than `left` if it is truncated. */
+/* Size of the value whose first bytes are at `at`; more than `left` if it is truncated. */
 static size_t size_of(uint32_t type, const uint8_t *at, size_t left)
 {
     static const uint8_t fixed[] = {0, 1, 1, 1, 1, 2, 2, 4, 4, 8, 8, 16, 16, 4, 8, 16, 8,
@@ -115,7 +115,7 @@ static char *put_hex(char *at, const char *end, uint64_t value)
     return probity_text_copy(at, end, digits, length);
 }
 
-/* Writes printf output, with a decimal point regardless of the traced program's locale. */
+/* Writes what printf would, but always with a decimal point, whatever the program's locale. */
 static char *put_printed(char *at, const char *end, const char *text)
 {
     for (int in_point = 0; *text != '\0'; text++) {

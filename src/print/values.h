@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * values.h: formats recorded values (doc/trace-format.md, "Values") as text. Pure functions on
- * memory, used by the library too. All input is untrusted: nothing is read past an event's values,
- * and the output is one line of valid UTF-8 without terminal control sequences.
+ * memory, which the library uses, too. All input is untrusted: nothing beyond an event's values is
+ * read, and the output is one line of valid UTF-8 without terminal control sequences.
  */
 #ifndef PROBITY_PRINT_VALUES_H
 #define PROBITY_PRINT_VALUES_H
@@ -12,25 +12,24 @@
 
 #include "reader/reader.h"
 
-/* Enough room for the text of any value or name of one event. */
+/* Enough for the text of any value or name in one event. */
 enum { PROBITY_VALUE_TEXT_MAX = 32 << 10 };
 
 enum probity_value_style {
-    PROBITY_VALUE_QUOTED = 1, /* of parameters and results: "text", 'c' */
-    PROBITY_VALUE_RAW = 2     /* of messages and labels: as std::cout would print it */
+    PROBITY_VALUE_QUOTED = 1, /* for parameters and results: "text", 'c' */
+    PROBITY_VALUE_RAW = 2     /* for messages and labels: what std::cout would print */
 };
 
 /* One value of an event. */
 struct probity_value_view {
-    uint32_t type;     /* an enum probity_value_type, or an unknown one */
-    const char *text;  /* its text in the source */
+    uint32_t type;     /* an enum probity_value_type, or unknown */
+    const char *text;  /* as written in the source */
     const uint8_t *at; /* its bytes */
     size_t bytes;
-    int is_cut; /* the event ends before the value does */
+    int is_cut; /* the event ends within the value */
 };
 
-/* Iterates over the values of an event. Start with next = 0 and with `at` and `end` of the
- * event. */
+/* Iterates over an event's values. Start with next = 0, and `at` and `end` of the event. */
 struct probity_value_walk {
     const struct probity_format *format;
     size_t next;
@@ -39,12 +38,12 @@ struct probity_value_walk {
 
 struct probity_value_walk probity_value_walk_of(const struct probity_event *event);
 
-/* Returns 1 with the next value, or 0 after the last. After a value that is truncated or of an
- * unknown type, all following ones are truncated. */
+/* Returns 1 with the next value, or 0 after the last. All values after one that is truncated or of
+ * an unknown type count as truncated. */
 int probity_value_walk_next(struct probity_value_walk *walk, struct probity_value_view *ret_view);
 
-/* Writes the text of a value. Returns its end, which is never after `end`: a text that does not fit
- * is truncated. */
+/* Writes a value as text, truncated if it does not fit. Returns the end of the text, at most
+ * `end`. */
 char *probity_value_put(char *at, const char *end, const struct probity_value_view *view,
                         enum probity_value_style style);
 
