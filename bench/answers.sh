@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # answers.sh BUILD_DIR [MILLIONS]: speed and memory of `probity log`, `report`, `tree`, `hist`,
-# `blocks` and `model` on one CPU, output to /dev/null, for traces of MILLIONS of records (default
-# 100) from 8 threads and for traces a tenth as long: of enters and leaves, and for the last two
-# commands of hits. Memory must not depend on the length of the trace.
+# `blocks` and `model` on one CPU with output to /dev/null, for traces of MILLIONS of records
+# (default 100) from 8 threads and for traces a tenth as long: enters and leaves, and for the last
+# two commands hits. Memory must not depend on the length of the trace.
 set -eu
 build=$1
 millions=${2:-100}
@@ -11,8 +11,8 @@ trap '[[ $BASHPID != $$ ]] || rm -f "$trace"' EXIT
 
 row() { printf 'row\tanswers\t%s\t%s\t%s\t%s\n' "$@"; }
 
-# $1 repetitions, then the subcommand with its options; sets wall_s, cpu_s, peak_kib of the best
-# run.
+# Sets wall_s, cpu_s, peak_kib for the best run. $1 repetitions, then the subcommand with its
+# options
 measure() {
     local best='' line times=$1
     shift
@@ -23,7 +23,7 @@ measure() {
     read -r wall_s cpu_s peak_kib <<<"$best"
 }
 
-# $1 subcommand, $2 peak in KiB for the short trace, $3 least speed
+# $1 subcommand, $2 peak in KiB for the short trace, $3 minimum speed
 rows_of() {
     row "$1, $((millions / 10)) M records: peak memory" "$(awk "BEGIN { print $2 / 1024 }")" MiB \
         "<= 64"
@@ -35,7 +35,7 @@ rows_of() {
     row "$1: records by CPU time" "$(awk "BEGIN { print $millions / $cpu_s }")" M/s ">= $3"
 }
 
-# $1 generator; lines "TIMES LEAST_SPEED COMMAND ARGUMENTS" on standard input.
+# $1 generator; stdin has lines "TIMES LEAST_SPEED COMMAND ARGUMENTS".
 answers() {
     local generator=$1 line command=() commands=() short=()
     mapfile -t commands

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * baseline_logger.c [MILLIONS]: the method of Logger, reimplemented as a baseline: two system
- * clocks per probe, and an array per thread, which is moved under a mutex to a global array and
- * written as CSV by a worker thread with fprintf. The floor and Probity are measured in the same
+ * baseline_logger.c [MILLIONS]: Logger's method, reimplemented as a baseline. A probe reads two
+ * system clocks and fills an array for its thread, which is moved under a mutex to a global array,
+ * which a worker thread writes as CSV with fprintf. The floor and Probity are measured in the same
  * run. Its file is in the working directory and is removed.
  */
 #include "common.h"
@@ -64,8 +64,8 @@ static void *worker_main(void *unused)
     return NULL;
 }
 
-/* With the lock held: passes the global array to the worker, which must have finished the previous
- * one. */
+/* Called with the lock held: hands the global array to the worker, which must have finished the
+ * previous one. */
 static void swap_arrays(void)
 {
     while (global.to_write > 0)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * between.c: probes in code that does something between them: 1 to 100 us of work, a sleep, a round
- * trip to another thread. Three kinds of window alternate: without a probe, with a probe without
+ * trip to another thread. Three kinds of windows alternate: without probes, with probes but without
  * CPU time, and with CPU time. The difference between the last two is the upkeep: reading the CPU
- * clock after gaps. Without CPU time means that this thread never detects a gap (gap_ticks), so
- * that all three kinds come from one recording, under the same conditions.
+ * clock after gaps. For "without CPU time", the thread never detects a gap (gap_ticks), so that all
+ * three come from one recording, under the same conditions.
  *
- * The thread's own CPU time is compared, because wake-ups and other load change wall time by more
- * than the cost of a probe. The upkeep is given as a share of the wall time of a step.
+ * What is compared is the thread's own CPU time, because wake-ups and other load change wall time
+ * by more than a probe costs. The upkeep is given as a share of a step's wall time.
  */
 #include "common.h"
 
@@ -83,7 +83,7 @@ static void do_window(struct between *between, int kind, uint64_t gap_ticks, uin
                       struct window *ret_window)
 {
     probity_thread_self->gap_ticks = kind == BOTH ? gap_ticks : UINT64_C(1) << 38;
-    /* Uses up the budget for readings that previous windows have saved. */
+    /* Uses up the budget for clock readings that earlier windows saved. */
     steps(between, kind, count / 8 + 2);
     double cpu_s = bench_thread_cpu_s(), wall_s = bench_wall_s();
     steps(between, kind, count);
@@ -92,7 +92,7 @@ static void do_window(struct between *between, int kind, uint64_t gap_ticks, uin
     probity_thread_self->gap_ticks = gap_ticks;
 }
 
-/* Median over the rounds of the excess of `kind` over `base`, each pair from one round. */
+/* Median over the rounds of how far `kind` exceeds `base` in the same round. */
 static double added_ns(struct window window[ROUNDS][KINDS], int kind, int base)
 {
     double values[ROUNDS];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * burst.c: a probe in a tight loop while the buffer is not full: within one chunk, and over many,
- * including chunk changes. Wall and CPU time are recorded; the writer thread runs.
+ * burst.c: a probe in a tight loop that never fills the buffer: within one chunk, and over many
+ * chunks with the changes between them. Wall and CPU time are recorded; the writer thread runs.
  */
 #include "common.h"
 

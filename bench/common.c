@@ -65,8 +65,8 @@ double bench_drainer_cpu_s(void)
     return cpu_s_of(RUSAGE_CHILDREN);
 }
 
-/* 50 ms give the rate to better than 0.1 %; ratios do not depend on it, because both sides use
- * it. */
+/* 50 ms give the rate to better than 0.1 %. Ratios do not depend on it, because it applies to both
+ * sides. */
 double bench_ns_per_tick(void)
 {
     if (ns_per_tick == 0) {
@@ -158,7 +158,7 @@ uint64_t bench_floor_window(void *context, uint64_t hits)
 
 static uint64_t probe_loop(uint64_t hits)
 {
-    /* The time before the window may be a gap: these two probes absorb it. */
+    /* The time before the window may be a gap; these two probes absorb it. */
     PROBITY_PROBE(7);
     PROBITY_PROBE(7);
     uint64_t first = probity_ticks();
@@ -244,7 +244,7 @@ static uint64_t get_u64(const uint8_t *at)
     return value;
 }
 
-/* END is the last block of the file: 24 bytes of header, 112 of payload. */
+/* END is the last block of the file: 24 bytes of header and 112 of payload. */
 static void read_end(const char *path, struct bench_trace *ret_trace)
 {
     enum { END_BYTES = 136, END_TYPE = 4, PAYLOAD = 24 };
@@ -277,14 +277,14 @@ void bench_drain(const char *tool)
     }
     if (drainer < 0)
         bench_fail("fork");
-    /* Fails after two seconds without a drainer. */
+    /* Without a drainer, this fails after two seconds. */
     if (probity_flush() != 0) {
         errno = ETIMEDOUT;
         bench_fail("drainer");
     }
 }
 
-/* The drainer closes the trace, possibly after probity_stop() has returned. */
+/* The drainer closes the trace, perhaps only after probity_stop() has returned. */
 static void end_drainer(void)
 {
     int status;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * corrected.c TRACE: functions that take 0 and 100 ns, with scopes and probes and without: the
- * times of the latter are the truth for the former in a report once it has subtracted recording
- * overhead (bench/corrected.sh). Windows of both alternate. None of them changes its chunk, which
- * is not part of the cost measured.
+ * corrected.c TRACE: functions that take 0 and 100 ns, with and without scopes and probes. The
+ * times without are the truth for what a report shows for the others once it has subtracted
+ * recording overhead (bench/corrected.sh). Windows of both alternate. None replaces its chunk,
+ * which is not part of the cost that is measured.
  *
- * Lines: "from" and a moment for `probity report --from`; then each function and its total time in
+ * Prints "from" and a time for `probity report --from`, then each function and its total time in
  * ns.
  */
 #define FN_INSTRUMENT
@@ -58,7 +58,7 @@ static NOINLINE void probing(void)
     bench_work_do(&work, rounds);
 }
 
-/* The same without scopes. */
+/* The same functions without scopes. */
 static NOINLINE void plain_empty(void)
 {
     nothing();
@@ -82,7 +82,7 @@ static NOINLINE void plain_probing(void)
     bench_work_do(&work, rounds);
 }
 
-/* A caller with a scope, and one without, which is timed. */
+/* One caller with a scope, and one without, which is timed. */
 #define CALLERS(name, arguments)                                                                   \
     static NOINLINE void call_##name(void)                                                         \
     {                                                                                              \
@@ -128,7 +128,7 @@ int main(int argc, char **argv)
         return 1;
     bench_pin(0);
     for (int i = 0; i < SUBJECTS; i++)
-        subjects[i].call(); /* each place is declared at its first call, which is slow */
+        subjects[i].call(); /* a site is declared at its first call, which is slow */
     clock_gettime(CLOCK_REALTIME, &from);
     for (int window = 0; window < WINDOWS; window++) {
         for (int i = 0; i < SUBJECTS; i++) {
@@ -141,7 +141,7 @@ int main(int argc, char **argv)
         return 1;
     printf("from @%lld.%09ld\n", (long long)from.tv_sec, from.tv_nsec);
     for (int i = 0; i < SUBJECTS; i++) {
-        /* Call and return are part of the caller's time. */
+        /* Call and return belong to the caller's time. */
         double own = bench_ns_of(ticks[i] - (ticks[i] > ticks[0] ? ticks[0] : ticks[i]));
         printf("%s %.0f\n", subjects[i].name, own);
         printf("call_%s %.0f\n", subjects[i].name, bench_ns_of(ticks[i]));

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# corrected.sh BUILD_DIR [RUNS]: compares times of `probity report` less recording overhead with the
-# truth (corrected.c), in units of the error stated by the report. Medians over many short runs,
-# because the load from other programs is in the times of both sides.
+# corrected.sh BUILD_DIR [RUNS]: compares the times of `probity report`, less recording overhead,
+# with the truth (corrected.c), in units of the error that the report states. Uses medians over many
+# short runs, because both sides include the load of other programs.
 set -eu
 build=$1
 runs=${2:-31}
 trace=bench.corrected.$$.probity
 trap '[[ $BASHPID != $$ ]] || rm -f "$trace" "$trace".*' EXIT
 
-# For one run: lines "WHAT <tab> UNIT <tab> TARGET <tab> VALUE".
+# For one run, prints lines "WHAT <tab> UNIT <tab> TARGET <tab> VALUE".
 compare_run() {
     "$build/bench/corrected" "$trace" >"$trace.truth"
     "$build/bin/probity" report --csv --from "$(awk '/^from/ { print $2 }' "$trace.truth")" \
@@ -24,7 +24,8 @@ compare_run() {
         }
         NR == FNR {
             total[$1] = $2
-            # The time of a loop depends on what it calls: it is known only for the empty function.
+            # How long a loop takes depends on what it calls, so it is known only for the empty
+            # function.
             if ($1 !~ /^call_/ || $1 == "call_empty")
                 self[$1] = $2
             next

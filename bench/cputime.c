@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * cputime.c TOOL [SECONDS]: compares the CPU time of a probe in the trace with the thread's CPU
- * clock, read just after that probe. Reading the clock at each probe would change the gaps in which
- * a thread may leave the CPU, which are measured here. So only one probe in 8 on average is a
- * sample, chosen at random, and the reading follows it, where it does not affect the gap that the
- * probe itself has to evaluate. `TOOL csv` reads the trace; samples are recognized by their ids.
+ * cputime.c TOOL [SECONDS]: compares a probe's CPU time in the trace with the thread's CPU clock,
+ * read just after the probe. Reading the clock at every probe would change what is measured here:
+ * the gaps in which a thread may leave the CPU. So only one probe in 8 on average, chosen at
+ * random, is a sample, and the clock is read after it, where that does not affect the gap that the
+ * probe itself evaluates. `TOOL csv` reads the trace; samples are recognized by their ids.
  *
- * The truth at the probe's tick T is the clock's value less the ticks from T to the middle of the
- * reading. That holds only if the thread was not switched out in between: samples whose reading
- * ends later than SAMPLE_NS after T are excluded and counted. The reading's own duration, half of
+ * The truth at the probe's tick T is the clock's value minus the ticks from T to the middle of the
+ * reading. That holds only if the thread was not switched out in between, so samples whose reading
+ * ends more than SAMPLE_NS after T are excluded and counted. The duration of the reading, half of
  * which is the error of the truth, is reported.
  */
 #include "common.h"
@@ -52,7 +52,7 @@ static uint64_t next_random(struct thread *thread)
     return thread->random >> 33;
 }
 
-/* 60 ns to 60 us of work: as many gaps below the limit as above. */
+/* 60 ns to 60 us of work, with as many gaps below the limit as above it. */
 static void step_work(struct thread *thread)
 {
     uint64_t ns = 60u << next_random(thread) % 11;

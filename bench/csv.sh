@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # csv.sh BUILD_DIR [MILLIONS]: speed and memory of `probity csv` on one CPU, for a trace of MILLIONS
-# of hits (default 100) from 8 threads and one a tenth as long. Memory must not depend on the length
-# of the trace.
+# of hits (default 100) from 8 threads and for one a tenth as long. Memory must not depend on the
+# length of the trace.
 set -eu
 build=$1
 millions=${2:-100}

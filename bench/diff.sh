@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# diff.sh BUILD_DIR [REPETITIONS]: how often `probity diff` is wrong. Sets of runs are generated
-# with known distribution (tests/unit/test_compare.c: 8 functions and 4 spans between probes,
-# log-normal, with a deviation from run to run of 1, 1.5, 2 or 3 %, and from call to call of 5 %),
-# so that the truth is known: two sets of the same program, and two sets the second of which has one
-# function or span 3 % slower. Functions and spans are tested together, so the correction for
-# multiple tests covers both. With 100 repetitions or more also real runs of one program, on the
-# machine as it is, alternating between both sides: for these it is only known that nothing has
-# changed.
+# diff.sh BUILD_DIR [REPETITIONS]: how often `probity diff` is wrong. The truth is known because
+# runs are generated with a known distribution (tests/unit/test_compare.c: 8 functions and 4 spans
+# between probes, log-normal, varying by 1, 1.5, 2 or 3 % from run to run and by 5 % from call to
+# call): two sets of the same program, and two sets of which the second has one function or span
+# that is 3 % slower. Functions and spans are tested together, so the correction for multiple tests
+# covers both. From 100 repetitions on, also real runs of one program, alternating between both
+# sides, on the machine as it is: for these it is only known that nothing has changed.
 set -eu
 build=$1
 repetitions=${2:-200}
@@ -22,8 +21,8 @@ verdicts() {
         awk -F , -v OFS='\t' 'NR > 1 { print $1, $4, $14 } END { print "." }'
 }
 
-# $1 first seed, $2 percent, $3 which; a line "NAME STATISTIC VERDICT" for each row, separated by
-# tabs, and a "." per repetition.
+# Prints a tab-separated line "NAME STATISTIC VERDICT" for each row, and a "." for each repetition.
+# $1 first seed, $2 percent, $3 which
 repeat() {
     local i
     for ((i = 0; i < repetitions; i++)); do
@@ -33,16 +32,16 @@ repeat() {
     done
 }
 
-# $1 what, $2 value, $3 target
+# $1 description, $2 value, $3 target
 row() { printf 'row\tdiff\t%s\t%s\t%%\t%s\n' "$1" "$2" "$3"; }
 
-# $1 condition, $2 file: repetitions with a matching line, in percent
+# Prints how many percent of the repetitions have a matching line. $1 condition, $2 file
 share() {
     awk -F '\t' -v all="$repetitions" "$1"' { told = 1 } $1 == "." { n += told; told = 0 }
         END { printf "%.3g", 100 * n / all }' "$2"
 }
 
-# $1 file: false alarms, in percent of the reported changes, averaged over repetitions
+# Prints how many percent of the reported changes are false, averaged over repetitions. $1 file
 share_of_false() {
     awk -F '\t' "$is_told"' { told++; is_false += $1 != "changed" }
         $1 == "." { sum += told ? is_false / told : 0; n++; told = is_false = 0 }
@@ -53,8 +52,8 @@ is_told='($3 == "slower" || $3 == "faster" || $3 == "more" || $3 == "fewer")'
 repeat 1 0 a >"$directory/same"
 row "same program, $runs runs a side: comparisons with any false alarm" \
     "$(share "$is_told" "$directory/same")" "<= 5"
-# The noise of a to d, and of the spans after 1 and 3. If it is as large as the change, no test
-# detects it in nine of ten cases.
+# The noise of a to d, and of the spans after 1 and 3. If it is as large as the change, no test can
+# detect it in nine of ten cases.
 while read -r which seeds noise what target; do
     repeat "${seeds}00001" 3 "$which" >"$directory/slower"
     name=$which
@@ -70,7 +69,7 @@ d 4 3 function
 1 5 1 block >= 90
 3 6 2 block
 LIST
-# $1 program of tests/programs, then its arguments
+# $1 program in tests/programs, then its arguments
 repeat_real() {
     local i j side
     rm -f "$directory"/base/* "$directory"/new/*

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# export.sh BUILD_DIR [MILLIONS]: speed and memory of `probity export` on one CPU, output to
-# /dev/null, for a trace of MILLIONS of enters and leaves (default 100) from 8 threads and one a
+# export.sh BUILD_DIR [MILLIONS]: speed and memory of `probity export` on one CPU with output to
+# /dev/null, for a trace of MILLIONS of enters and leaves (default 100) from 8 threads and for one a
 # tenth as long. Memory must not depend on the length of the trace. Formats that need a file as
 # large as their output are measured with the short trace only.
 set -eu
@@ -13,7 +13,7 @@ export TMPDIR=$PWD
 
 row() { printf 'row\texport\t%s\t%s\t%s\t%s\n' "$@"; }
 
-# The least speed of a format, in millions of records per second; empty if none is guaranteed.
+# A format's minimum speed in millions of records per second, or nothing if none is guaranteed.
 least_of() {
     case $1 in
         chrome | perfetto) echo ">= 3" ;;
@@ -21,7 +21,7 @@ least_of() {
     esac
 }
 
-# $1 repetitions, then options; sets wall_s and peak_kib of the best run.
+# Sets wall_s and peak_kib for the best run. $1 repetitions, then options
 measure() {
     local best='' line times=$1
     shift

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * gen.c OUT THREADS MILLIONS: records MILLIONS of hits in total from THREADS concurrent threads,
- * for the benchmarks that read a trace.
+ * for benchmarks that read a trace.
  */
 #include "common.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * gen_scopes.c OUT THREADS MILLIONS [values]: MILLIONS of enters and leaves in total, from THREADS
- * concurrent threads, three functions deep; with "values", one scope in four has two parameters and
- * a return value. For the benchmarks that read a trace.
+ * gen_scopes.c OUT THREADS MILLIONS [values]: records MILLIONS of enters and leaves in total from
+ * THREADS concurrent threads, three functions deep, for benchmarks that read a trace. With
+ * "values", one scope in four has two parameters and a return value.
  */
 #define FN_INSTRUMENT
 #include "FnTrace.h"
@@ -14,7 +14,7 @@
 
 #define NOINLINE __attribute__((noinline))
 
-/* The records of one call of outer(). */
+/* How many records one call of outer() makes. */
 enum { OUTER_RECORDS = 16 };
 
 static int has_values;

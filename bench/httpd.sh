@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# httpd.sh BUILD_DIR: the example web server at full load on loopback, alternating between probes of
-# its stages, additional ids and locks, and probes compiled out. The load comes from wrk, or from
+# httpd.sh BUILD_DIR: the example web server at full load on loopback, alternating between probes in
+# its stages, additional ids and locks, and no probes compiled in. The load comes from wrk, or from
 # examples/httpd_load if wrk is missing. Server and client share the CPUs, as they would for a user
-# who tries it.
+# who tries this.
 set -eu
 build=$(cd "$1" && pwd)
 rounds=20
@@ -18,7 +18,7 @@ trap '[[ $BASHPID != $$ ]] || clean_up' EXIT
 
 row() { printf 'row\thttpd\t%s\t%s\t%s\t%s\n' "$@"; }
 
-# Prints the number of responses, in total and per second. $1 port
+# Prints the numbers of responses in total and per second. $1 port
 request_page() {
     if command -v wrk >/dev/null; then
         wrk -t1 -c16 -d${seconds}s "http://127.0.0.1:$1/page.html" |
@@ -29,8 +29,9 @@ request_page() {
     fi
 }
 
-# Starts the program, loads it, stops it; appends requests per second to one file, and to another
-# the CPU time in microseconds per request of all server threads, which depends less on other load.
+# Starts the program, loads it, and stops it. Appends requests per second to one file, and to
+# another one the CPU time per request of all server threads in microseconds, which depends less on
+# other load.
 load() {
     local program=$1 result=$2 port=''
     shift 2
@@ -84,7 +85,7 @@ row "CPU of the server per request, probes" "$probes" us ""
 row "CPU of the server per request, ids and locks" "$(median "$directory/ids.cpu")" us ""
 row "CPU without / with, medians" "$(awk "BEGIN { print $plain / $probes }")" x ""
 
-# $1 what, $2 trace of the last run, $3 target
+# $1 description, $2 trace of the last run, $3 target
 bytes_per_hit() {
     local hits
     hits=$("$build/bin/probity" csv "$2" | wc -l)

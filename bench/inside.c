@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * inside.c: what a probe adds to about 60 ns of integer work that keeps the processor's units busy,
- * so that little of the probe's cost can be hidden; compared with what a bare record (counter and
+ * so that little of the probe's cost is hidden; compared with what a bare record (counter and
  * store) adds to the same work.
  */
 #include "common.h"
@@ -52,7 +52,7 @@ static uint64_t probe_window(void *context, uint64_t hits)
     return probity_ticks() - first;
 }
 
-/* The number of rounds for which a window without probes takes this long per hit. */
+/* The number of rounds that makes a window without probes take this long per hit. */
 static uint64_t rounds_for(struct inside *inside, double ns, uint64_t hits)
 {
     struct bench_subject alone = {alone_window, inside, 0, 0};
@@ -67,7 +67,7 @@ static uint64_t rounds_for(struct inside *inside, double ns, uint64_t hits)
 
 int main(void)
 {
-    /* Several lengths, because the alignment of the work's end with the probe changes the result by
+    /* Several lengths, because how the end of the work aligns with the probe changes the result by
      * a cycle or two. */
     enum { HITS = 1000, WINDOWS = 1000, LENGTHS = 9 };
     static struct inside inside = {.work = {1, 2, 3, 4, 5, 6}};
@@ -94,8 +94,7 @@ int main(void)
     bench_row("a bare record adds, median", median_ns[0], "ns", "");
     bench_row("a probe adds, min", min_ns[1], "ns", "");
     bench_row("a probe adds, median", median_ns[1], "ns", "");
-    /* Differences of minima compare windows at different clock rates of the processor: for
-     * information only. */
+    /* A difference of minima may compare windows at different clock rates, so it has no target. */
     bench_row("probe / bare record, min", min_ns[1] / min_ns[0], "x", "");
     bench_row("probe / bare record, median", median_ns[1] / median_ns[0], "x", "<= 1.25");
     return 0;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * memory.c: compares the memory that recording adds to a program with 1, 8 and 64 threads, all of
- * which have probed, with the formula of doc/overhead.md. Each count runs in a separate child:
- * resident memory before the start, and while all threads are alive and each has filled many
- * chunks; the threads exist beforehand, so that their stacks do not count.
+ * which have probed, with the formula in doc/overhead.md. Each number of threads is measured in a
+ * separate child: resident memory before the start of recording, and when all threads are alive and
+ * have filled many chunks each. The threads exist before the start, so that their stacks do not
+ * count.
  */
 #include "common.h"
 
@@ -31,7 +32,7 @@ static void *thread_main(void *unused)
     return NULL;
 }
 
-/* One line of smaps_rollup, in bytes. */
+/* A line of smaps_rollup, in bytes. */
 static double resident_bytes(void)
 {
     FILE *file = fopen("/proc/self/smaps_rollup", "r");
@@ -47,7 +48,7 @@ static double resident_bytes(void)
     return kib * 1024;
 }
 
-/* The blocks of all files in the spool directory that this process has mapped. */
+/* The file blocks of everything in the spool directory that this process has mapped. */
 static double spool_bytes(void)
 {
     FILE *file = fopen("/proc/self/maps", "r");

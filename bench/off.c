@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * off.c: a probe compiled in while nothing is recorded, and one compiled out, compared with the
- * same loop without a probe.
+ * off.c: a probe that is compiled in but not recording, and one that is compiled out, compared with
+ * the same loop without a probe.
  */
 #include "common.h"
 
 #include <errno.h>
 
-/* Memory may have changed in each iteration, so that the probe must read again. All three loops
- * start at a cache line. */
+/* Memory may change in each iteration, so the probe must read it again. All three loops start at a
+ * cache line. */
 static __attribute__((aligned(64))) uint64_t empty_window(void *context, uint64_t hits)
 {
     (void)context;

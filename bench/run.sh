@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh BUILD_DIR [NAME]: runs all benchmarks, or one, in the working directory, which needs 5 GB;
-# prints a table, and saves it as BUILD_DIR/bench.txt, with BUILD_DIR/bench.json. Exit status 1 if a
+# run.sh BUILD_DIR [NAME]: runs all benchmarks, or one, in the working directory, which needs 5 GB.
+# Prints a table, and saves it as BUILD_DIR/bench.txt and BUILD_DIR/bench.json. Exit status 1 if a
 # figure misses its target. doc/overhead.md describes the method.
 set -eu
 build=${1:?usage: run.sh BUILD_DIR [NAME]}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * scope.c [MILLIONS]: function scopes with FnTrace.h: recorded, with values, switched off, counted
- * in profile mode; and typed probes. Every subject is a call of a function that is not inlined and
- * does nothing else, and the call is included in the figure; messages and typed probes make no
- * call. A scope reads the clock twice, so it is compared with two floors.
+ * in profile mode; and typed probes. Every subject is a function that is not inlined and does
+ * nothing else; its call is part of the figure, except for messages and typed probes, which call
+ * nothing. A scope reads the clock twice, so it is compared with two floors.
  */
 #define FN_INSTRUMENT
 #include "FnTrace.h"
@@ -16,16 +16,16 @@
 #include <string.h>
 
 #define NOINLINE __attribute__((noinline))
-/* The compiler must not remove it, and must reload memory after it. */
+/* The compiler must not remove this, and must reload memory after it. */
 #define WORK(value) __asm__ volatile("" : "+r"(value) : : "memory")
 
-/* The words of a chunk used by a call: FN_FUNC; with four parameters and a return value; FN_OUTPUT
+/* Words that a call takes in a chunk: FN_FUNC; with four parameters and a return value; FN_OUTPUT
  * with two integers; with a string parameter; a typed probe with two ids. */
 enum { SCOPE_WORDS = 2, PARAMS_WORDS = 11, OUTPUT_WORDS = 5, TEXT_WORDS = 10, TYPED_WORDS = 6 };
 
 static const char *text_of_16;
 
-/* The least number of records in the trace. */
+/* How many records the trace must have at least. */
 static uint64_t expected_records;
 
 static NOINLINE int call_plain(int value)
@@ -82,8 +82,8 @@ static NOINLINE int call_array(int value)
     return value;
 }
 
-/* A window that calls `callee`, which makes `records` records; `words`: the space that a call needs
- * in the thread's chunk, 0 if the calls may change it. */
+/* A window that calls `callee`, which makes `records` records. words: how much of the thread's
+ * chunk a call takes; 0 if the chunk may be replaced. */
 #define WINDOW(name, callee, records, words)                                                       \
     static __attribute__((aligned(64))) uint64_t name(void *context, uint64_t hits)                \
     {                                                                                              \
@@ -109,7 +109,7 @@ WINDOW(entry_window, call_entry, 0, 0)
 WINDOW(pointer_window, call_pointer, 2, TEXT_WORDS)
 WINDOW(array_window, call_array, 2, TEXT_WORDS)
 
-/* Messages in one scope: this figure includes no call. */
+/* Messages in one scope, so this figure includes no call. */
 static uint64_t output_window(void *context, uint64_t hits)
 {
     int a = 1, b = 2;
@@ -127,7 +127,7 @@ static uint64_t output_window(void *context, uint64_t hits)
     return probity_ticks() - first;
 }
 
-/* Nor does this one. */
+/* This one includes no call, either. */
 static uint64_t typed_window(void *context, uint64_t hits)
 {
     uint64_t item = 1;
@@ -224,7 +224,7 @@ static void bench_texts(void)
     free(heap);
 }
 
-/* Scopes that record nothing while others do. */
+/* Scopes that do not record while others do. */
 static void bench_silent(void)
 {
     struct bench_subject s[] = {{bench_floor_window, NULL, 0, 0},
@@ -247,7 +247,8 @@ static void bench_long(void)
     struct bench_subject scope[] = {{bench_floor_window, NULL, 0, 0}, {scope_window, NULL, 0, 0}};
     struct bench_subject params[] = {{bench_floor_window, NULL, 0, 0}, {params_window, NULL, 0, 0}};
 
-    /* Sequentially: the writer's remaining work from one would slow down the other. */
+    /* One after the other, because what the writer still has to do for one would slow down the
+     * other. */
     bench_interleave(scope, 2, HITS, WINDOWS);
     bench_row("FN_FUNC, many chunks / 2 floors, median",
               scope[1].median_ns / (2 * scope[0].median_ns), "x", "<= 1.25");
@@ -256,7 +257,7 @@ static void bench_long(void)
               params[1].median_ns / (2 * params[0].median_ns), "x", "");
 }
 
-/* Scopes without a pause, until the last one is in the file, followed by the floor. */
+/* Scopes without a pause until the last one is in the file, then the floor. */
 static void bench_sustained(const char *what, bench_window *window, uint64_t hits)
 {
     struct bench_subject floor = {bench_floor_window, NULL, 0, 0};

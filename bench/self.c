@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * self.c TRACE: a tree of busy loops, 4 levels deep, with recursion and pauses. Records the scopes
- * and prints how long the loops of each function took according to the counter, which is the truth
- * for its self time; bench/self.sh compares. Functions of the same form that do nothing else show
- * what a scope adds to its own self time and to that of its caller, and a pause to its scope. Only
- * some records include a reading of the CPU clock: records that take that long are timed
- * individually.
+ * self.c TRACE: a tree of busy loops, 4 levels deep, with recursion and pauses. Records the scopes,
+ * and prints how long each function's loops took by the counter, which is the truth for its self
+ * time; bench/self.sh compares them. Functions of the same form that do nothing else show what a
+ * scope adds to its own self time and its caller's, and what a pause adds to its scope. Only some
+ * records include a reading of the CPU clock; records that take that long are timed one by one.
  *
  * Lines: name, calls, ns in its loops, scopes called directly, pauses, ns in long records.
  */
@@ -32,7 +31,7 @@ static struct truth root_truth = {.name = "root"}, branch_truth = {.name = "bran
 static uint64_t round_of_us, long_ticks;
 static struct bench_work work = {1, 2, 3, 4, 5, 6};
 
-/* The work that is measured. Every timed place calls it once. */
+/* The measured work. Every timed place calls it once. */
 static inline __attribute__((always_inline)) void busy(struct truth *truth, double us)
 {
     uint64_t first = probity_ticks();
@@ -41,8 +40,7 @@ static inline __attribute__((always_inline)) void busy(struct truth *truth, doub
     truth->ticks += probity_ticks() - first;
 }
 
-/* To be called after a record, in the function whose self time includes what followed the record's
- * tick. */
+/* Call after a record, in the function whose self time includes what follows the record's tick. */
 static inline __attribute__((always_inline)) void recorded(struct truth *truth)
 {
     const struct probity_thread *self = probity_thread_self;

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # self.sh BUILD_DIR: compares self times of `probity report` with the truth (self.c): with CPU time,
-# without, and in profile mode. What a scope adds to its own self time and to its caller's, and a
-# pause to its scope, is measured in the same run and subtracted; and, if the report corrects times,
-# the same with its own correction, in units of the error that it states. Medians of many short
-# runs, because the load from other programs outside the timed loops would count as self time.
+# without it, and in profile mode. The same run measures what a scope adds to its own self time and
+# its caller's, and a pause to its scope; that is subtracted. If the report corrects times, its own
+# correction is compared as well, in units of the error that it states. Uses medians of many short
+# runs, because the load of other programs outside the timed loops would count as self time.
 set -eu
 build=$1
 runs=31
 trace=bench.self.$$.probity
 trap '[[ $BASHPID != $$ ]] || rm -f "$trace" "$trace".*' EXIT
 
-# For one run: lines "WHAT <tab> UNIT <tab> TARGET <tab> VALUE".
+# For one run, prints lines "WHAT <tab> UNIT <tab> TARGET <tab> VALUE".
 compare_run() {
     "$build/bench/self" "$trace" >"$trace.truth"
     "$build/bin/probity" report --json "$trace" >"$trace.report"

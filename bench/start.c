@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * start.c: the cost for a process of starting a recording, making a few hits and stopping. Each
- * round runs three programs, all of them this one: one that measures its own start and stop, one
- * that records because PROBITY_OUT is set, and the same without recording.
+ * start.c: what it costs a process to start a recording, make a few hits and stop. Each round runs
+ * this program three times: it measures its own start and stop, records because PROBITY_OUT is set,
+ * or does the same without recording.
  */
 #include "common.h"
 
@@ -19,7 +19,7 @@
 #define OUT "bench.start.probity"
 enum { ROUNDS = 400, WARM_UP = 20, HITS = 7 };
 
-/* For one round, in us. */
+/* Per round, in us. */
 enum figure { START_CPU, START_WALL, END_CPU, END_WALL, CPU, WALL, ADDED_CPU, ADDED_WALL, FIGURES };
 
 struct moment {
@@ -47,8 +47,7 @@ static void few_hits(void)
         PROBITY_PROBE(7);
 }
 
-/* The program that measures itself. Its times go to stdout: start begins, start ends, end begins,
- * end ends. */
+/* Measures itself. Prints when the start began and ended, and when the end began and ended. */
 static int measure_self(void)
 {
     const struct probity_options options = {.out = OUT};
@@ -101,7 +100,7 @@ static void measure(int round)
     run("self", at, sizeof at);
     unlink(OUT);
     for (int second = 0; second < 2; second++) {
-        int is_on = (round + second) % 2; /* they take turns in running first */
+        int is_on = (round + second) % 2; /* alternate which one runs first */
         if (is_on)
             setenv("PROBITY_OUT", OUT, 1);
         *(is_on ? &on : &off) = run("hits", &unused, 0);

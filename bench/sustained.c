@@ -3,8 +3,8 @@
  * sustained.c [MILLIONS [TOOL]]: probes without a pause, far beyond the capacity of the spool, with
  * the file on disk and nothing dropped. With TOOL, `TOOL drain` writes the file instead of a
  * thread. The floor is measured between rounds, when everything is written and the writer sleeps. A
- * round ends when its last record is in the file, so the writer's whole work is included in wall
- * and CPU time.
+ * round ends when its last record is in the file, so wall and CPU time include all the writer's
+ * work.
  */
 #include "common.h"
 
@@ -43,7 +43,7 @@ static void need_room(uint64_t bytes)
     }
 }
 
-/* The drainer's time is not known per round, and includes its start. */
+/* A drainer's time includes its start, and is not known by round. */
 static void report_cpu(uint64_t hits, double cpu_ns, double floor_ns, int has_drainer)
 {
     if (has_drainer) {
@@ -76,7 +76,7 @@ static void report(uint64_t hits, const struct round *rounds, double *floor_ns,
     bench_row("  worst round", walls[ROUNDS - 1], "ns", "");
     bench_row("probe / floor", wall_ns / floor_median_ns, "x", has_drainer ? "" : "<= 1.25");
     bench_row("best round / floor", walls[0] / floor_median_ns, "x", "");
-    /* What the wall time would be if no other program used the CPU. */
+    /* The wall time as it would be if no other program used the CPU. */
     bench_row("CPU of the probing thread / floor", own_cpu_ns / floor_median_ns, "x", "");
     report_cpu(hits / ROUNDS, cpu_ns, floor_median_ns, has_drainer);
     bench_row("records dropped", (double)trace->dropped, "", "= 0");
@@ -99,7 +99,7 @@ int main(int argc, char **argv)
 
     need_room(millions * 1000000 * 8);
     if (tool != NULL && setenv("PROBITY_WRITER", "external", 1) == 0)
-        program_invocation_short_name = external; /* of the rows */
+        program_invocation_short_name = external; /* shown in the rows */
     bench_start(NULL);
     if (tool != NULL)
         bench_drain(tool);

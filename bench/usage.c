@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * usage.c COMMAND ARGUMENTS: runs a command on one CPU, with output to /dev/null, and prints
- * "WALL_S CPU_S PEAK_KIB".
+ * usage.c COMMAND ARGUMENTS: runs a command on one CPU with output to /dev/null, and prints "WALL_S
+ * CPU_S PEAK_KIB".
  */
 #include "common.h"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # view.sh BUILD_DIR [MILLIONS]: time and memory of `probity view` on one CPU for a trace of MILLIONS
-# of enters and leaves (default 100) from 8 threads, and how long the page of a trace a tenth as
-# long takes to open in headless chromium, if available.
+# of enters and leaves (default 100) from 8 threads, and, if headless chromium is available, how
+# long the page of a trace a tenth as long takes to open.
 set -eu
 build=$1
 millions=${2:-100}
@@ -11,7 +11,7 @@ trap '[[ $BASHPID != $$ ]] || rm -rf "$work"' EXIT
 
 row() { printf 'row\tview\t%s\t%s\t%s\t%s\n' "$@"; }
 
-# $1 millions. Writes the page "page.html"; sets wall_s, cpu_s, peak_kib.
+# Writes "page.html"; sets wall_s, cpu_s, peak_kib. $1 millions
 measure() {
     "$build/bench/gen_scopes" "$work/trace" 8 "$1" values
     read -r wall_s cpu_s peak_kib < <("$build/bench/usage" "$build/bin/probity" view -f \

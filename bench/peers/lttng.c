@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * lttng.c: the scope as two tracepoints of LTTng-UST.
+ * lttng.c: a scope as two tracepoints of LTTng-UST.
  */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * lttng_provider.h: two tracepoints without fields. LTTng-UST includes this file several times with
- * different definitions: hence the unusual guard.
+ * lttng_provider.h: two tracepoints without fields. The unusual guard is there because LTTng-UST
+ * includes this file several times with different definitions.
  */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER peer

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * peer.c NAME [probity]: calls peer_scope() in windows that alternate with the floor, and prints
- * the rows of one peer, whose tools are started and stopped by run.sh. "probity" records a trace
- * and removes it.
+ * the rows of one peer, whose tools run.sh starts and stops. With "probity", records a trace and
+ * removes it.
  */
 #include "common.h"
 #include "peer.h"

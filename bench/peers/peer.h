@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * peer.h: the function whose scope is measured. Each way of recording it has a file that defines
- * it; all do the same, almost empty, work. plain.c is compiled for instrumentation by the compiler.
+ * peer.h: the function whose scope is measured. There is a file for each way to record it, which
+ * defines the function with the same, almost empty, work. The compiler instruments plain.c.
  */
 #ifndef PROBITY_BENCH_PEER_H
 #define PROBITY_BENCH_PEER_H
@@ -10,7 +10,7 @@
 
 uint64_t peer_scope(uint64_t value) __attribute__((noinline));
 
-/* Between enter and leave: the compiler must not remove it. */
+/* Work between enter and leave that the compiler must not remove. */
 #define PEER_WORK(value) __asm__ volatile("" : "+r"(value) : : "memory")
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * plain.c: the scope without any macros: bare, and instrumented by the compiler.
+ * plain.c: a scope without macros: bare, and instrumented by the compiler.
  */
 #include "peer.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * print.c: the scope printed by hand: a line with the time at each end, to stderr, which is a file
- * on disk and unbuffered.
+ * print.c: a scope printed by hand: a line with the time at each end, to stderr, which is
+ * unbuffered and goes to a file on disk.
  */
 #include "peer.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * probity.c: the scope as FnTrace.h records it.
+ * probity.c: a scope as FnTrace.h records it.
  */
 #define FN_INSTRUMENT
 #include "FnTrace.h"

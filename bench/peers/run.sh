@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# run.sh BUILD_DIR: one function, its enter and leave recorded by other tools, each compared with
-# the floor. Builds the programs, starts the recorders, each for 60 s at most, and removes
-# everything. A peer that cannot run here gets a note with the reason, and the others run.
+# run.sh BUILD_DIR: a function whose enter and leave are recorded by other tools, each compared with
+# the floor. Builds the programs, runs each recorder for at most 60 s, and removes everything. If a
+# peer cannot run here, a note says why, and the others still run.
 set -eu
 build=$(cd "${1:?usage: run.sh BUILD_DIR}" && pwd)
 peers=$(cd "$(dirname "$0")" && pwd)
@@ -23,7 +23,8 @@ mkdir -p "$programs"
 note() { printf 'note\tpeers\t%s\n' "$*"; }
 row() { printf 'row\tpeers\t%s\t%s\t%s\t%s\n' "$@"; }
 
-# $1 peer, $2 file with its messages: the last line is the reason; default: $3.
+# $1 peer, $2 file with its messages, the last line of which is the reason, $3 reason if there is
+# none
 not_here() {
     local said
     said=$(grep -av '^row' "$2" | grep -av '^ *$' | tail -n 1 | cut -c 1-160)
@@ -77,7 +78,7 @@ probity() {
     run_peer Probity "$programs/probity" Probity probity || true
 }
 
-# stderr goes to a file on disk, including the program's own messages.
+# stderr, with the program's other messages, goes to a file on disk.
 print() {
     LINK='' build_peer fprintf print "$CC" print.c || return 0
     # shellcheck disable=SC2016
@@ -97,7 +98,7 @@ uftrace_of() {
     rm -rf "$data/uftrace"
 }
 
-# $1 mode, $2 source. Neither mode may drop short calls, as both do by default.
+# $1 mode, $2 source. By default both modes drop short calls, which must not happen here.
 xray_of() {
     local name="XRay $1" log
     has "$name" "$CLANG" || return 0
@@ -115,12 +116,12 @@ xray_of() {
     rm -f "$log"
 }
 
-# Starts a separate session daemon, unless one is running.
+# Starts a session daemon unless one is running.
 lttng_start() {
     has LTTng-UST lttng || return 1
     has LTTng-UST lttng-sessiond || return 1
     timeout 20 lttng --no-sessiond list >"$data/said" 2>&1 && return
-    # 9: the lock of the caller of this script must not be inherited by the daemon.
+    # The daemon must not inherit descriptor 9, the lock of this script's caller.
     lttng-sessiond --no-kernel >"$data/daemon" 2>&1 9>&- &
     daemon=$!
     for _ in $(seq 100); do
@@ -132,7 +133,7 @@ lttng_start() {
     return 1
 }
 
-# 64 MiB per CPU: space for everything, because dropped events would be cheaper.
+# 64 MiB per CPU hold everything; dropped events would be cheaper.
 lttng_session() {
     lttng create "$session" --output="$data/lttng" &&
         lttng enable-channel --userspace --session="$session" --subbuf-size=8M --num-subbuf=8 \

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# run.sh BUILD_DIR [ROWS]: what a real program pays: a database engine of 2,500 functions (SQLite,
-# of a package of npm), plain, with FN_FUNC put into every function by a script, and compiled with
-# -finstrument-functions; nothing recorded, and recorded; beside uftrace. And what one FN_FUNC adds
-# to a program's loaded bytes.
+# run.sh BUILD_DIR [ROWS]: what recording costs a real program, a database engine of 2,500 functions
+# (SQLite, from an npm package): plain, with FN_FUNC put into every function by a script, and
+# compiled with -finstrument-functions, each recorded and not, next to uftrace. Also how many loaded
+# bytes one FN_FUNC adds to a program.
 set -eu
 bench=$(cd "$(dirname "$0")" && pwd)
 tree=$(cd "$bench/../.." && pwd)
@@ -16,8 +16,8 @@ export LD_LIBRARY_PATH=$build/lib
 row() { printf 'row\treal\t%s\t%s\t%s\t%s\n' "$@"; }
 ratio() { awk "BEGIN { print $1 / $2 }"; }
 
-# A brace at the end of a line that begins in the first column, or alone after the parameters,
-# begins a function.
+# A function body begins with a brace that ends a line starting in the first column, or that is
+# alone after the parameters.
 add_scopes() {
     awk '/^[A-Za-z_].*\)[ \t]*\{[ \t]*$/ || /^\)\{[ \t]*$/ {
             sub(/\{[ \t]*$/, "{ FN_FUNC(, FN_1);")
@@ -38,7 +38,7 @@ compile() {
 # The wall time of one run of the workload in a new process.
 once() { "$@" "$rows"; }
 
-# Sets least_of[NAME] for the programs $@, run in turn.
+# Sets least_of[NAME] for the programs $@, which run in turn.
 declare -A least_of
 in_turn() {
     local name value
@@ -50,7 +50,7 @@ in_turn() {
     done
 }
 
-# The least wall time of three runs that record. $@ the command
+# The minimum wall time of three runs that record. $@ the command
 recorded() {
     local best='' value
     for _ in 1 2 3; do
@@ -62,7 +62,7 @@ recorded() {
     echo "$best"
 }
 
-# $1 what, $2 wall time, $3 of the plain program, $4 calls, $5 target
+# $1 description, $2 wall time, $3 that of the plain program, $4 calls, $5 target
 added() {
     row "$1: a call adds" "$(awk "BEGIN { print ($2 - $3) / $4 * 1e9 }")" ns "$5"
 }
@@ -73,7 +73,7 @@ loaded_bytes() {
         while read -r bytes; do echo $((bytes)); done | awk '{ sum += $1 } END { print sum }'
 }
 
-# 1,000 functions with and without. $1 the scope, $2 label, $3 target
+# 1,000 functions with and without a scope. $1 the scope, $2 label, $3 target
 bytes_of_scope() {
     local which
     for which in plain scope; do
