@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Hostile inputs: fuzzing of all targets (tests/fuzz) until FUZZ_TOTAL executions are reached over
-# all runs of this part, or FUZZ_SECONDS are over in this run, with FUZZ_JOBS (1) concurrent
-# processes for the target with cheap executions; every command on golden traces cut at every byte
-# and with every bit flipped; traces made to do harm, with limits on time and memory. If
-# interrupted, it resumes: corpora and counts stay in the state directory, and findings in its
-# directory `found`.
+# Malicious inputs. Fuzzes all targets (tests/fuzz) until all runs of this part together have made
+# FUZZ_TOTAL executions, or this run has taken FUZZ_SECONDS; the target with the cheapest executions
+# runs in FUZZ_JOBS (1) concurrent processes. Then every command on golden traces, truncated at
+# every byte and with every bit flipped; and crafted traces, with limits on time and memory. If
+# interrupted, it resumes: corpora and counts stay in the state directory, findings in its directory
+# `found`.
 . "$(dirname "$0")/campaign.bash"
 # shellcheck source=tests/fuzz/seeds.bash
 . "$SOURCE/tests/fuzz/seeds.bash"
@@ -12,7 +12,7 @@ budget=${FUZZ_SECONDS:-900}
 goal=${FUZZ_TOTAL:-1000000000}
 jobs=${FUZZ_JOBS:-1}
 mkdir -p "$STATE/found" "$STATE/seeds"
-# If the caller already runs at a low priority, do not lower it further.
+# Do not lower the priority further if the caller already runs at a low one.
 niceness=$(nice)
 polite=(nice -n "$((niceness < 10 ? 10 - niceness : 0))")
 
@@ -47,9 +47,9 @@ executions() {
     echo "$total"
 }
 
-# $1 target, $2 kind of build, $3 seconds, $4 corpus; the rest: options, and directories of seeds.
-# New inputs are added to the corpus. Adds to the number of executions. JOB: the number of a
-# concurrent process.
+# Adds new inputs to the corpus, and the executions to their number. $1 target, $2 kind of build, $3
+# seconds, $4 corpus; the rest: options, and directories of seeds. JOB: number of a concurrent
+# process.
 fuzz() {
     local target=$1 kind=$2 seconds=$3 corpus=$4 log=$STATE/$1.$2${JOB:-}.log status=0 number
     shift 4
@@ -66,7 +66,7 @@ fuzz() {
         fail "$target ($kind): $(grep -m 3 -aE 'ERROR|runtime error|SUMMARY' "$log")"
 }
 
-# The same, by several concurrent processes with different random seeds. Findings are saved in the
+# Same as above in several concurrent processes with different random seeds. Findings go to the
 # directory `found`, whose contents decide the result.
 fuzz_side_by_side() {
     local job
@@ -78,11 +78,11 @@ fuzz_side_by_side() {
     [ -z "$(ls "$STATE/found")" ] || fail "see $STATE/found"
 }
 
-# Most of a round is spent on the target and driver with the most executions, and there on small
-# traces, which find as much in a third of the time. Counts are written at the end of each step.
+# Most of a round goes to the target and driver with the most executions, on small traces, which
+# find as much in a third of the time. Counts are written at the end of each step.
 fuzz_round() {
     local share=$((budget / 20 + 1)) length
-    share=$((share < 12 ? share : 12)) # rounds of four minutes at most, so that little is lost
+    share=$((share < 12 ? share : 12)) # at most four minutes, so that an interruption costs little
     for length in 320 512 384 1024; do
         fuzz_side_by_side fuzz_reader fuzz-fast $((share * 4)) trace -max_len=$length \
             "$STATE/seeds"
@@ -96,7 +96,7 @@ fuzz_round() {
     fuzz_afl "$share"
 }
 
-# AFL++ on the same target: it has other mutations.
+# Runs AFL++ on the same target, because its mutations are different.
 fuzz_afl() {
     local out=$STATE/afl before=0 after
     command -v afl-fuzz > /dev/null || return 0
@@ -113,8 +113,8 @@ fuzz_afl() {
         fail "AFL++: see $out/default/crashes"
 }
 
-# The corpus in the repository is minimized without loss of coverage:
-# `fuzz_reader -merge=1 tests/fuzz/corpus/trace STATE/corpus/trace`.
+# To minimize the corpus in the repository without losing coverage: `fuzz_reader -merge=1
+# tests/fuzz/corpus/trace STATE/corpus/trace`.
 step seeds make_all_seeds
 build_targets fuzz clang fuzzer-no-link,address,undefined '' \
     fuzz_{reader,commands,spool,runs,arguments,settings}
@@ -122,7 +122,7 @@ FAST_FUZZ=1 build_targets fuzz-fast clang '' '-O3 -march=native' fuzz_reader
 if command -v afl-clang-fast > /dev/null; then
     build_targets fuzz-afl afl-clang-fast fuzzer-no-link -O2 fuzz_reader
 fi
-end=$((SECONDS + budget)) # the build is not counted
+end=$((SECONDS + budget)) # build time does not count
 # shellcheck disable=SC2154 # failures: of common.bash
 until [ "$(executions)" -ge "$goal" ] || [ "$SECONDS" -ge "$end" ] || [ "$failures" -gt 0 ]; do
     fuzz_round

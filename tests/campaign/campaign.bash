@@ -1,11 +1,11 @@
 # Shared by the parts of the campaign. Sourced; tools/campaign.sh sets STATE (a directory that
-# outlives the run), PART, and what the scripts of tests/run get.
+# outlives the run), PART, and everything that scripts in tests/run get.
 # shellcheck source=tests/run/common.bash
 . "$(dirname "${BASH_SOURCE[0]}")/../run/common.bash"
 : > "$STATE/rows"
 
-# Runs a command unless an earlier run has completed it. $1 a name of one word, the rest: the
-# command. Its output is then in $STATE/NAME.out, even if it ran earlier. Fails if the command does.
+# Runs a command unless an earlier run has completed it. Its output, old or new, is then in
+# $STATE/NAME.out. Fails if the command does. $1 a name of one word, the rest: the command
 step() {
     local name=$1
     shift
@@ -21,7 +21,7 @@ step() {
     return 1
 }
 
-# Adds to a number that outlives the run. $1 name, $2 what to add; total_of prints it.
+# Adds $2 to the number $1, which outlives the run; total_of prints it.
 count() {
     echo "$(($(total_of "$1") + $2))" > "$STATE/$1.count.new"
     mv "$STATE/$1.count.new" "$STATE/$1.count"
@@ -31,7 +31,7 @@ total_of() {
     cat "$STATE/$1.count" 2> /dev/null || echo 0
 }
 
-# A row of the table in doc/reliability.md. $1 what, $2 target, $3 result
+# A row for the table in doc/reliability.md. $1 description, $2 target, $3 result
 row() {
     printf '%s\t%s\t%s\n' "$1" "$2" "$3" >> "$STATE/rows"
     printf '  %s: %s (target: %s)\n' "$1" "$3" "$2"

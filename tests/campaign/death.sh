@@ -13,7 +13,7 @@ batches=$((${KILLS:-100000} / BATCH))
 for batch in $(seq "$batches"); do
     step "random_$batch" death random "$BATCH" "$batch" "$PROBITY" || true
 done
-# Each instruction: a simulated crash; and a real kill, for long paths at a part of them only.
+# A simulated crash after each instruction, and a real kill, on long paths only after some.
 for path in $short_paths $middle_paths $long_paths $longest_paths; do
     step "look_$path" death steps look "$path" 1 1 || true
 done
@@ -37,7 +37,7 @@ for what in program csv recover record record_killed; do
 done
 
 cd "$STATE"
-# $1 what, $2 intended number of deaths, then files
+# $1 description, $2 intended number of deaths, then files
 figures() {
     local what=$1 target=$2
     shift 2

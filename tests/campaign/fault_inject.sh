@@ -9,8 +9,8 @@
 . "$SOURCE/tests/run/filesystem_cases.bash"
 STRIDE=${STRIDE:-1}
 
-# A step that adds its injected failures to a total, and is done only if it found no error. $1 step,
-# $2 name of the total, the rest: the sweep
+# A step that adds the failures that it injects to a total, and is complete only if it found no
+# error. $1 step, $2 name of the total, the rest: the sweep
 sweep() {
     local name=$1 total=$2
     shift 2

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Applies each mutant of tests/mutation/*.mutants to a copy of the sources, and shows that the suite
+# Applies each mutant in tests/mutation/*.mutants to a copy of the sources, and shows that the suite
 # fails: first the tests that the mutant names, then, with REST=1 (the default), all others of the
-# gcc variant, fastest first. A test that also fails without the mutant does not count. Mutants are
-# run again when the product or they themselves have changed; when tests have changed, surviving
-# ones are. ONLY: a regular expression of mutants.
+# gcc variant, fastest first. A test that also fails without the mutant does not count. Mutants run
+# again if the product or they themselves have changed; if tests have changed, those that survived
+# do. ONLY: a regular expression for mutants.
 . "$(dirname "$0")/campaign.bash"
 . "$SOURCE/tests/mutation/mutation.bash"
 tree=$STATE/tree
 build=$STATE/build
 planted=none
 
-# Sources and build without a mutant. Files newer than the stamp were changed by a mutant.
+# Sources and a build without mutants. Whatever is newer than the stamp was changed by a mutant.
 prepare() {
     mutation_copy "$tree"
     rm -rf "$build" "$STATE/base"
@@ -21,7 +21,7 @@ prepare() {
     touch "$STATE/stamp"
 }
 
-# Discards results for another state of the sources.
+# Discards results that belong to another state of the sources.
 prepare_again() {
     local product tests
     product=$(cd "$SOURCE" && find Makefile examples include src view -type f -print0 | sort -z |
@@ -69,14 +69,14 @@ digest_of() {
     sha1sum < "$(source_of "$1")" | cut -c 1-16
 }
 
-# The time in milliseconds of a test without a mutant, in its current form, and its status. $1 test
+# Prints a test's status and time in milliseconds, without mutants and in its current form. $1 test
 took() {
     awk -v test="$1" -v digest="$(digest_of "$1")" '
         $3 == test && $4 == digest { last = $1 " " $2 }
         END { if (last != "") print last }' "$STATE/times"
 }
 
-# Runs a test without a mutant, unless the result is known. Fails if the test does. $1 test
+# Runs a test without mutants, unless the result is known. Fails if the test does. $1 test
 baseline() {
     local begun=$EPOCHREALTIME status=0
     if [ -z "$(took "$1")" ]; then
@@ -99,7 +99,7 @@ all_tests() {
     done
 }
 
-# The tests to run on a mutant, in order. $1 those that it names
+# Prints the tests to run on a mutant, in order. $1 the tests that it names
 tests_for() {
     local test
     tr ' ' '\n' <<< "$1"
@@ -109,12 +109,12 @@ tests_for() {
     done | sort -n | cut -d ' ' -f 2
 }
 
-# The time limit in seconds: far more than the test takes without a mutant.
+# Prints a time limit in seconds: much more than the test takes without mutants.
 patience_for() {
     echo $((60 + $(took "$1" | cut -d ' ' -f 1) * 5 / 1000))
 }
 
-# The message of a failed test, in one line.
+# Prints a failed test's message on one line.
 said() {
     { grep -a -m 1 -E '^FAILED|ERROR' "$1" || tail -n 1 "$1"; } | tr -s '\t ' ' ' |
         tr -cd '\40-\176' | cut -c 1-200
@@ -149,13 +149,14 @@ for old in "$STATE"/mutant-*.running; do rm -f "$old"; done
 touch "$STATE/times" "$STATE/results"
 prepare_again || finish
 mutants=$("$MUTANTS" list "$SOURCE" | awk -F '\t' -v only="${ONLY:-}" '$1 ~ only')
-# Mutants that a fast test detects come first.
+# Starts with mutants that a fast test detects.
 while IFS=$'\t' read -r name area tests _ _ digest; do
     step "mutant-$name-$digest" apply_mutant "$name" "$area" "$tests" "$digest" || true
 done < <(awk -F '\t' '{ print ($3 !~ /^unit/) "\t" $0 }' <<< "$mutants" | sort -s -k 1,1 |
     cut -f 2-)
 
-# Lines "AREA <tab> TEST": the last verdict on each mutant in its current form, or "not asked".
+# Prints lines "AREA <tab> TEST": the last verdict on each mutant in its current form, or "not
+# asked".
 verdicts() {
     awk -F '\t' 'FILENAME == ARGV[1] { by[$1 " " $2] = $3; next }
         { print $2 "\t" ($1 " " $6 in by ? by[$1 " " $6] : "not asked") }' \

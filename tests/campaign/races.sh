@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Races: models checked in all states, and with injected faults; helgrind, DRD and memcheck; the
-# thread sanitizer on all tests that it supports; and AArch64's weaker memory order under qemu.
+# Races: models checked in all states and with injected faults; helgrind, DRD and memcheck; the
+# thread sanitizer on all tests that support it; AArch64's weaker memory order under qemu.
 . "$(dirname "$0")/campaign.bash"
 . "$SOURCE/tests/model/model.bash"
 . "$SOURCE/tests/run/helgrind.bash"
 MODEL_SECONDS=3600
 MODEL_MIB=9000
 
-# Valgrind runs programs several times slower, possibly on a busy machine.
+# Under valgrind, programs run many times slower, perhaps on a busy machine.
 RACES_SECONDS=600
 
-# Steps run in a shell with the functions sourced here.
+# Steps run in a shell that has the functions sourced here.
 model_in_step() {
     failures=0
     model "$@"
@@ -96,8 +96,8 @@ loader loader.shared PLUGIN 10
 storm storm.shared ledger 1 3 2
 cpu-times cpu_times.shared 1 50
 LIST
-# The example web server, with the shared library, under a short load. $1 helgrind or drd; or tsan,
-# for the server built with it.
+# The example web server with the shared library under a short load. $1 helgrind or drd; or tsan,
+# for a server built with it
 server_in_step() {
     local status=0 port server=("$BUILD-tsan/examples/httpd")
     failures=0

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Signals after each instruction, with others inside their handlers; storms; jumps; forks.
+# Signals after each instruction, with further ones inside their handlers; storms; jumps; forks.
 # shellcheck source=tests/campaign/campaign.bash
 . "$(dirname "$0")/campaign.bash"
 # shellcheck source=tests/death/death.bash
@@ -8,7 +8,7 @@ skip_without_ptrace
 # shellcheck source=tests/run/stepper.bash
 . "$SOURCE/tests/run/stepper.bash"
 STEPPER_SECONDS=600
-# These first, because `fresh` removes the stepper.
+# These come first, because `fresh` removes the stepper.
 for scenario in fast gap change gap_change wide wide_change wide_gap_change first plain \
     plain_gap_change params params_gap_change text text_gap_change message message_gap_change \
     checkpoint checkpoint_gap pause_gap_change typed typed_gap_change typed_first params_first \

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# The web server under load for SECONDS_EACH (3600) in each mode, with PAUSE_MS (4) between two
-# requests on each of 16 connections: its resource usage is constant, every request is answered, and
-# every stage is recorded; then it is started, terminated and killed under load, CYCLES (20) times.
+# The web server under load for SECONDS_EACH (3600) in each mode, with PAUSE_MS (4) between requests
+# on each of 16 connections: its resource usage stays constant, every request is answered, and every
+# stage is recorded. Then it is started, terminated and killed under load CYCLES (20) times.
 . "$(dirname "$0")/campaign.bash"
 . "$SOURCE/tests/run/soak.bash"
 seconds=${SECONDS_EACH:-3600}
 pause_ms=${PAUSE_MS:-4}
 cycles=${CYCLES:-20}
 
-# The results of a round, saved for the table. $1 mode
+# Saves the results of a round for the table. $1 mode
 soak_note() {
     local hits
     hits=$(cat sum)
@@ -26,7 +26,7 @@ soak_note() {
     cp samples "$STATE/$1.samples"
 }
 
-# A step is done if it found no error.
+# A step is complete if it found no error.
 soak_long() {
     # shellcheck disable=SC2154 # of common.bash
     local before=$failures

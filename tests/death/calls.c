@@ -80,7 +80,7 @@ static void start_recover(void)
     _exit(127);
 }
 
-/* The variety of random.c that ends by itself. */
+/* The variety in random.c that ends by itself. */
 static void start_record(void)
 {
     setenv("PROBITY_SPOOL_RECORDS", "8192", 1);
@@ -98,7 +98,8 @@ static void start_record_killed(void)
 /* ---- The tracer ---------------------------------------------------------------------------------
  */
 
-/* Runs up to stop number `last`. Returns whether the process reached it, and is now dead. */
+/* Runs up to stop number `last`. Returns whether the process got there, in which case it is dead
+ * now. */
 static int kill_at(pid_t child, uint64_t last)
 {
     const long options =
@@ -132,13 +133,13 @@ static uint64_t judge_any(struct death_tally *tally)
     return death_verify(tally, 0);
 }
 
-/* Only the tool died: every record is present. */
+/* Only the tool died, so every record must be there. */
 static uint64_t judge_all(struct death_tally *tally)
 {
     return death_verify(tally, DEATH_EXACT);
 }
 
-/* The hits in the CSV are in the order of their streams. */
+/* Hits in the CSV are in the order of their streams. */
 static uint64_t judge_csv_lines(struct death_tally *tally)
 {
     uint64_t next[2] = {0, 0}, faults = 0;
@@ -167,8 +168,8 @@ static uint64_t judge_csv_lines(struct death_tally *tally)
     return faults;
 }
 
-/* What is left is either the CSV or a trace from which recover makes it; neither, if the death came
- * before the recording. */
+/* The result is either the CSV or a trace from which recover makes it, or neither if the process
+ * died before recording. */
 static uint64_t judge_csv(struct death_tally *tally)
 {
     char command[4400];
@@ -186,7 +187,7 @@ static uint64_t judge_csv(struct death_tally *tally)
     return faults;
 }
 
-/* Creates a dead program's trace, the same for each round. */
+/* Creates the trace of a dead program, the same one for each round. */
 static void prepare_dead(void)
 {
     int status;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * crash_snapshot.c: what a death at this instant would leave, without killing. The victim is
- * stopped, and its spool and traces are copied. The copies of the spool get the names stored in the
- * traces, and are verified and recovered like those of a dead program. Then the victim's files are
+ * crash_snapshot.c: what would be left if the victim died now, without killing it. The victim is
+ * stopped, and its spool and traces are copied. The copied spool gets the names that the traces
+ * contain, and is verified and recovered like a dead program's. Then the victim's files are
  * restored.
  */
 #include <dirent.h>
@@ -18,7 +18,7 @@
 #include "programs/hits.h"
 #include "spool/layout.h"
 
-static char own_spool[4096]; /* holds the victim's files in the meantime */
+static char own_spool[4096]; /* holds the victim's files while they are replaced */
 static const char *spool;
 
 void death_snapshot_init(void)
@@ -67,7 +67,7 @@ static void forget_process(const char *path)
     put_field(path, offsetof(struct probity_spool_header, pid), 4);
 }
 
-/* Clears the identity of the trace, because the trace is a copy, too. */
+/* Clears the trace's identity, because the trace is a copy, too. */
 static void forget_trace(const char *path)
 {
     put_field(path, offsetof(struct probity_spool_header, trace_device), 16);
@@ -137,7 +137,8 @@ uint64_t death_snapshot_verify(struct death_tally *tally)
     return faults;
 }
 
-/* ---- Saving and restoring what a death has left -------------------------------------------------
+/* ---- Saving and restoring what a death leaves
+ * -----------------------------------------------------
  */
 
 static void save_spool(const char *name)

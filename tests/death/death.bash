@@ -1,4 +1,4 @@
-# Shared by the scripts that kill and interrupt. Sourced after common.bash.
+# Shared by the scripts that kill or interrupt. Sourced after common.bash.
 
 if [ "$(uname -m)" != x86_64 ]; then
     echo "skipped: instructions are counted by a stepper for x86-64 only"
@@ -40,7 +40,7 @@ skip_without_ptrace() {
     fi
 }
 
-# Sums the numbers before a word in the output of campaign steps. $1 word, then files
+# Sums up the numbers before a word in the output of campaign steps. $1 word, then files
 total() {
     local word=$1
     shift

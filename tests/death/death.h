@@ -22,7 +22,7 @@
 enum { DEATH_THREADS = 10, DEATH_LEVELS = 3, DEATH_SEQUENCE_BITS = 18 };
 enum { DEATH_JUMPED_MAX = 65536 };
 
-/* The records of the script, in order. A mask selects among them. */
+/* The records of the script, in order. Masks select from them. */
 enum death_kind {
     DEATH_HIT = 1,
     DEATH_WIDE = 2,
@@ -37,13 +37,13 @@ enum death_kind {
 #define DEATH_SCOPE (DEATH_ENTER | DEATH_LEAVE)
 #define DEATH_PLAIN (DEATH_PLAIN_ENTER | DEATH_PLAIN_LEAVE)
 
-/* The records of one thread at one level: 0 outside handlers, 1 in a signal handler, 2 in a handler
- * inside a handler. At most one record is begun and not finished. */
+/* What one thread has recorded at one level: 0 outside handlers, 1 in a signal handler, 2 in a
+ * handler inside that. At most one record is begun and not finished. */
 struct death_stream {
     uint64_t begun, finished;
 };
 
-/* A record abandoned by a jump out of a signal handler: it may be present or not. */
+/* A record abandoned by a jump out of a signal handler; it may or may not be there. */
 struct death_jumped {
     uint32_t thread, level;
     uint64_t index;
@@ -55,14 +55,14 @@ struct death_thread {
     uint64_t unused;
 };
 
-/* Shared by victim and verifier, in a file mapped by both. */
+/* What victim and verifier share, in a file that both map. */
 struct death_truth {
     struct death_thread thread[DEATH_THREADS];
     uint32_t kinds;
     uint32_t is_profile;
-    uint32_t phase; /* 1: the focus is in the phase under test; 2: it has finished it */
+    uint32_t phase; /* 1: the focus is in the tested phase; 2: it is past it */
     uint32_t ready;           /* number of threads that have recorded and wait */
-    uint32_t slow_ms;         /* the inner handler takes this long */
+    uint32_t slow_ms;         /* how long the inner handler takes */
     uint32_t handled, nested; /* number of signals */
     uint32_t jumps;           /* jumps that abandoned a record */
     struct death_jumped jumped[DEATH_JUMPED_MAX];
@@ -82,41 +82,41 @@ struct death_setting {
 struct death_tally {
     uint64_t deaths, written, found, lost, torn, invented, duplicated;
     uint64_t jumped, signals;
-    uint64_t unclean; /* errors of check or recover, and remaining files */
+    uint64_t unclean; /* errors of check or recover, and files left over */
 };
 
 /* ---- victim.c ---- */
 
-/* Maps what a program shares with the programs that it runs (shared_memory.h). */
+/* Maps what a program shares with those that it runs (shared_memory.h). */
 void death_truth_map(void);
 void death_start(const struct death_setting *setting);
-/* One round of the script in thread `thread`, at the level of the signal handlers that it is in. */
+/* A round of the script in thread `thread`, at the level of the handlers around it. */
 void death_unit(uint32_t thread);
-/* The calling thread is this one from now on. */
+/* From now on, the calling thread is this one. */
 void death_be(uint32_t thread);
-/* Installs the handlers: each makes a unit. */
+/* Installs handlers that make a unit each. */
 void death_handle_signals(void);
-/* In a handler: a unit at the next level. */
+/* Makes a unit at the next level; called in a handler. */
 void death_unit_in_handler(void);
-/* Called after a jump out of handlers: notes what it abandoned. */
+/* Call after a jump out of handlers: notes which record the jump abandoned. */
 void death_land(void);
-/* Fills the calling thread's chunk except for `words` words. */
+/* Fills the calling thread's chunk up to the last `words` words. */
 void death_fill_chunk(uint32_t thread, uint32_t words);
 
 /* ---- verify.c ---- */
 
-/* How strictly the findings are verified. */
+/* How strict the verification is. */
 enum {
-    DEATH_EXACT = 1,        /* everything begun, because the program came to its end */
+    DEATH_EXACT = 1,        /* everything begun, because the program ran to its end */
     DEATH_JUMPS = 4,        /* records abandoned by a jump may be missing */
-    DEATH_HANDLERS_LATE = 2 /* handlers may have run during the end of the recording */
+    DEATH_HANDLERS_LATE = 2 /* handlers may have run while recording ended */
 };
 
-/* Reads all traces in the working directory once. Adds to the tally; prints errors. Returns the
- * number of errors. */
+/* Reads all traces in the working directory. Adds to the tally and prints errors. Returns their
+ * number. */
 uint64_t death_verify_read(struct death_tally *tally, int flags);
-/* Reads, checks, recovers, and reads and checks again: the results must be the same, and no spool
- * file may remain. Returns the number of errors. */
+/* Reads, checks, recovers, and reads and checks again: the results must be equal, and no spool file
+ * may be left. Returns the number of errors. */
 uint64_t death_verify(struct death_tally *tally, int flags);
 /* Removes the round's traces and spools. */
 void death_clean(void);
@@ -125,9 +125,9 @@ void death_print(const char *what, const struct death_tally *tally);
 /* ---- crash_snapshot.c ---- */
 
 void death_snapshot_init(void);
-/* Verifies the present files as if the program had died. It must be stopped. */
+/* Verifies the files as they are, as if the program, which must be stopped, had died. */
 uint64_t death_snapshot_verify(struct death_tally *tally);
-/* Saves the present files, and restores them. */
+/* Saves the files as they are, and restores them. */
 void death_save(void);
 void death_restore(void);
 
@@ -148,25 +148,25 @@ int death_life_main(int argc, char **argv);
 
 struct tracee {
     pid_t pid;     /* the process that was started */
-    pid_t process; /* the process of the focus, which differs after a fork */
+    pid_t process; /* the focus's process, which differs after a fork */
     pid_t focus;   /* the thread under test */
-    pid_t awaited, parked; /* a child that is expected, and one that came too early */
+    pid_t awaited, parked; /* a child that is expected, and one that stopped too early */
     pid_t last;    /* the thread that stopped at phase 2 */
     int status;
 };
 
-/* Stops of the focus. */
+/* Why the focus stopped. */
 enum tracee_stop { TRACEE_STEP, TRACEE_SIGNAL, TRACEE_PHASE_OVER, TRACEE_GONE };
 
-/* Waits until a thread has reached phase 1; it becomes the focus. */
+/* Waits until a thread reaches phase 1, which makes it the focus. */
 void tracee_begin(struct tracee *tracee, pid_t child);
-/* Stops another thread, by name, and makes it the focus; the former focus continues. */
+/* Stops another thread, by name, and makes it the focus; the previous one continues. */
 void tracee_take_thread(struct tracee *tracee, const char *name);
-/* The next stop of the focus, after one instruction; the others continue to run. */
+/* Runs one instruction of the focus and returns its next stop; other threads keep running. */
 enum tracee_stop tracee_step(struct tracee *tracee, int signal_number, int *ret_signal);
-/* Lets everything run to the end. Returns the status as from waitpid. */
+/* Lets everything run to the end. Returns the status as waitpid does. */
 int tracee_run_out(struct tracee *tracee, int signal_number);
-/* Kills the process of the focus; the others run to their end. */
+/* Kills the focus's process; others run to the end. */
 void tracee_kill(struct tracee *tracee);
 
 #endif

@@ -24,10 +24,10 @@ enum { READ_ONLY_ROUNDS = 3, RECORD_EVERY = 200, CHILD_THREAD = DEATH_THREADS - 
 
 struct variety {
     uint32_t kinds, threads;
-    int has_child;      /* a forked child records, too */
+    int has_child;      /* a forked child records as well */
     int ends;           /* the program soon ends by itself */
-    uint32_t signal_us; /* interval of signals to each thread; 0: none */
-    uint32_t life_us;   /* upper limit of the time until it is killed */
+    uint32_t signal_us; /* interval between signals to a thread, or 0 */
+    uint32_t life_us;   /* longest time until it is killed */
     struct death_setting setting;
 };
 
@@ -147,13 +147,13 @@ static void kill_group(pid_t child)
     int status;
 
     kill(-child, SIGKILL);
-    kill(child, SIGKILL); /* if it has not created its group yet */
+    kill(child, SIGKILL); /* it may not have created its group yet */
     while (waitpid(-1, &status, 0) > 0) /* orphans are reparented to this process */
         ;
 }
 
-/* Kills a random time after the first unit, or any time after the start. Returns whether the first
- * unit was made if it had to be. */
+/* Kills the program at a random time, after its first unit or after its start. Returns whether it
+ * made its first unit, if it had to. */
 static int start_and_kill(const char *tool, uint32_t number)
 {
     int from_start = death_random() % 8 == 0, status;

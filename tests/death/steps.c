@@ -34,10 +34,10 @@ struct scenario {
     const char *name;
     void (*run)(const struct scenario *scenario);
     uint32_t kinds;
-    int is_first;     /* nothing was recorded before */
-    uint32_t near;    /* number of words left in the chunk; 0: many */
-    int is_of_writer; /* the writer thread is the focus */
-    int ends;         /* the victim's recording ends by itself */
+    int is_first;     /* nothing has been recorded yet */
+    uint32_t near;    /* words left in the chunk; 0: many */
+    int is_of_writer; /* the focus is the writer thread */
+    int ends;         /* the victim stops recording by itself */
     uint32_t within;  /* the inner signal comes within this many instructions of the handler */
     uint32_t slow_ms;
     struct death_setting setting;
@@ -77,7 +77,7 @@ static void *thread_with_units(void *unused)
     return NULL;
 }
 
-/* The focus is a thread that ends; phase 2 is set by the first thread. */
+/* The focus is a thread that exits; the first thread sets phase 2. */
 static void run_thread_exit(const struct scenario *scenario)
 {
     pthread_t thread;
@@ -100,7 +100,7 @@ static void *thread_that_waits(void *argument)
     return NULL;
 }
 
-/* All chunks are open: the next thread creates a segment. */
+/* All chunks are open, so the next thread creates a segment. */
 static void run_segment(const struct scenario *scenario)
 {
     enum { CHUNKS = 8 };
@@ -156,7 +156,7 @@ static void run_exit(const struct scenario *scenario)
     exit(0);
 }
 
-/* With another thread whose records stay in its open chunk. */
+/* Beside another thread, whose records stay in its open chunk. */
 static void run_exit_beside(const struct scenario *scenario)
 {
     pthread_t thread;
@@ -238,7 +238,7 @@ static void begin(const struct scenario *scenario, struct tracee *ret_tracee)
 /* ---- Deaths and looks ---------------------------------------------------------------------------
  */
 
-/* Executes `steps` instructions. Returns whether there are that many. */
+/* Runs `steps` instructions. Returns whether there were that many. */
 static int go(struct tracee *tracee, uint64_t steps)
 {
     int signal_number = 0;
@@ -271,8 +271,8 @@ static int kill_at_each(const struct scenario *scenario, uint64_t stride)
     return faults > 0;
 }
 
-/* The kernel's code for reading clocks restarts if they have advanced in the meantime, as they do
- * during a look, so it would never end. */
+/* The kernel's code for reading clocks starts over if they have advanced in the meantime. While
+ * being looked at, they always have, so it would never end. */
 static int is_in_kernel_page(const struct tracee *tracee)
 {
     enum { BYTES = 16384 };
@@ -282,7 +282,7 @@ static int is_in_kernel_page(const struct tracee *tracee)
     return at - getauxval(AT_SYSINFO_EHDR) < BYTES;
 }
 
-/* Verifies after each instruction as if it were the last. */
+/* Verifies after each instruction, as if it were the last one. */
 static int look_at_each(const struct scenario *scenario, uint64_t stride)
 {
     struct death_tally tally = {0};
@@ -356,8 +356,8 @@ int death_steps_main(int argc, char **argv)
     cpu_set_t one;
 
     hits_need(argc > 3, "arguments");
-    /* Stopping and continuing on one core need not wake up another. On a busy machine each would
-     * wait for its turn a hundred times as long as it runs, so use real-time priority if
+    /* On one core, stopping and continuing need not wake up another one. On a busy machine, each
+     * side would wait a hundred times as long as it runs, so use real-time priority if
      * permitted. */
     sched_setscheduler(0, SCHED_FIFO, &first_of_all);
     CPU_ZERO(&one);

@@ -47,7 +47,7 @@ static timer_t timer_for_me(int number)
     return timer;
 }
 
-/* Periodic, or once if every_ns is 0. */
+/* Periodically, or once if every_ns is 0. */
 static void interrupt_me(timer_t timer, uint64_t in_ns, uint64_t every_ns)
 {
     struct itimerspec when = {{0, (long)every_ns}, {0, (long)in_ns}};
@@ -55,8 +55,8 @@ static void interrupt_me(timer_t timer, uint64_t in_ns, uint64_t every_ns)
     timer_settime(timer, 0, &when, NULL);
 }
 
-/* Handlers nest without limit if signals come faster than they are handled, and then overflow any
- * stack; this one is small, and the page below it must not be touched. */
+/* If signals arrive faster than they are handled, handlers nest until they overflow any stack. This
+ * one is small, and the page below it must not be touched. */
 static void use_small_stack(void)
 {
     enum { PAGE = 4096, ROOM = 32 * PAGE };
@@ -77,7 +77,7 @@ static void block_all(void)
     pthread_sigmask(SIG_BLOCK, &all, NULL);
 }
 
-/* Runs with the thread's own timers, and sends signals to the others. */
+/* Has timers of the thread itself, and sends signals to the others. */
 static void *in_storm(void *argument)
 {
     uint32_t number = (uint32_t)(uintptr_t)argument, turn = number;
@@ -90,7 +90,8 @@ static void *in_storm(void *argument)
         sched_yield();
     timer_t timers[] = {timer_for_me(SIGUSR1), timer_for_me(SIGUSR2)};
     while (now_ns() < stop_at_ns) {
-        /* Not periodic: on a busy machine handlers would nest until any stack overflows. */
+        /* Not periodic, because on a busy machine handlers would nest until they overflow any
+         * stack. */
         interrupt_me(timers[0], 1 + turn * 7919 % 30000, 0);
         interrupt_me(timers[1], 1 + turn * 6151 % 30000, 0);
         for (int i = 0; i < 20; i++)
@@ -99,14 +100,14 @@ static void *in_storm(void *argument)
         turn++;
     }
     block_all();
-    /* No thread may send a signal to one that has ended. */
+    /* No thread may send a signal to one that has exited. */
     __atomic_add_fetch(&ready, 1, __ATOMIC_SEQ_CST);
     while (__atomic_load_n(&ready, __ATOMIC_SEQ_CST) < 2 * THREADS)
         sched_yield();
     return NULL;
 }
 
-/* Records at its level, then jumps out of everything that it interrupted. */
+/* Records at its level, then jumps out of everything that it has interrupted. */
 static void on_jump(int number)
 {
     (void)number;
@@ -142,7 +143,7 @@ static void live(void *(*run)(void *), const struct death_setting *setting)
     exit(0);
 }
 
-/* Runs one program. Returns the number of errors. */
+/* Runs a program once. Returns the number of errors. */
 static uint64_t one(void *(*run)(void *), uint32_t kinds, uint64_t ms, int flags,
                     struct death_tally *tally)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tracee.c: a traced process of several threads, one of which, the focus, is single-stepped while
- * the others run. A thread becomes the focus by stopping itself at phase 1.
+ * tracee.c: a traced process with several threads, of which one, the focus, is single-stepped while
+ * the others run. A thread becomes the focus by stopping itself in phase 1.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -19,12 +19,12 @@
 
 static void resume(enum __ptrace_request how, pid_t thread, int signal_number)
 {
-    /* It may have been killed in the meantime. */
+    /* The thread may have been killed in the meantime. */
     if (ptrace(how, thread, NULL, (void *)(intptr_t)signal_number) != 0 && errno != ESRCH)
         death_die("ptrace");
 }
 
-/* The signal with which to continue after a stop of another thread than the focus. */
+/* The signal to pass on when a thread other than the focus has stopped. */
 static int passed_on(int status)
 {
     int number = WSTOPSIG(status);
@@ -100,7 +100,7 @@ void tracee_take_thread(struct tracee *tracee, const char *name)
     tracee->focus = thread;
 }
 
-/* A child's first stop may precede the stop of its parent that identifies the child. */
+/* A child's first stop may come before its parent's stop that identifies it. */
 static int is_child(const struct tracee *tracee, pid_t thread)
 {
     char path[64];
@@ -115,7 +115,7 @@ static void take_child(struct tracee *tracee, pid_t child)
     tracee->parked = tracee->awaited = 0;
 }
 
-/* A stop without a signal: a new thread or child. Returns whether a child is now the focus. */
+/* A stop without a signal, for a new thread or child. Returns whether a child is now the focus. */
 static int take_event(struct tracee *tracee, pid_t thread, int status)
 {
     unsigned long child = 0;
@@ -133,7 +133,7 @@ static int take_event(struct tracee *tracee, pid_t thread, int status)
     return 1;
 }
 
-/* A stop by a signal. Returns -1 if the focus is still running. */
+/* A stop by a signal. Returns -1 if the focus still runs. */
 static int take_stop(struct tracee *tracee, pid_t thread, int number, int *ret_signal)
 {
     if (number == SIGSTOP && death_truth->phase == 2) {

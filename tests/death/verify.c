@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * verify.c: reads what a death has left, with the tool's reader, check and recover, and compares
- * each record with the script: the next one of its stream, once, with all of its values.
+ * verify.c: reads what a death has left, using the tool's reader, check and recover, and compares
+ * each record with the script: it must be the next one of its stream, once, with all of its values.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -28,12 +28,12 @@ struct verifier {
     uint32_t position[KINDS], per_unit;
 };
 
-/* The place of a record in the script. */
+/* A position in the script. */
 struct place {
     uint32_t thread, level;
     uint32_t kind;   /* an enum death_kind */
-    uint64_t number; /* of the unit; UINT64_MAX if the record does not contain it */
-    uint64_t mask;   /* the bits of the number that it contains */
+    uint64_t number; /* of the unit; UINT64_MAX if not in the record */
+    uint64_t mask;   /* the bits of the number that the record has */
 };
 
 static void fault(struct verifier *verifier, uint64_t *counter, uint64_t count, const char *what,
@@ -46,7 +46,7 @@ static void fault(struct verifier *verifier, uint64_t *counter, uint64_t count, 
             (unsigned long long)place->number);
 }
 
-/* A number that the script gives all records of a unit. */
+/* Takes the number that the script gives to all records of a unit. */
 static int take_number(uint64_t a, struct place *place)
 {
     place->level = (uint32_t)(a >> 56);
@@ -76,7 +76,7 @@ static int take_typed(const struct probity_event *event, struct place *place)
            event->role == PROBITY_ROLE_QUEUE_PUT;
 }
 
-/* Whether this is the text for the unit's number, as in victim.c. */
+/* Whether this is the text for the unit's number (see victim.c). */
 static int is_text(const uint8_t *at, size_t bytes, uint64_t number)
 {
     static const char *const texts[] = {"", "some text",
@@ -128,7 +128,7 @@ static int take_message(const struct probity_event *event, struct place *place)
            probity_get_u64(at + 8) == ~probity_get_u64(at);
 }
 
-/* The records of this stream from `first` up to `end` that were not abandoned by a jump. */
+/* How many records of this stream from `first` up to `end` were not abandoned by a jump. */
 static uint64_t really_lost(const struct verifier *verifier, const struct place *place,
                             uint64_t first, uint64_t end)
 {
@@ -143,7 +143,7 @@ static uint64_t really_lost(const struct verifier *verifier, const struct place 
     return (verifier->flags & DEATH_HANDLERS_LATE) && place->level > 0 ? 0 : lost;
 }
 
-/* Checks that the record is the next one in the script of its stream. */
+/* Checks that a record is the next one in its stream's script. */
 static void count_record(struct verifier *verifier, const struct place *place)
 {
     uint64_t *next = &verifier->next[place->thread][place->level];
@@ -205,7 +205,7 @@ static void read_trace(struct verifier *verifier, const char *path)
     const struct probity_event *event;
     int got;
 
-    /* A victim that died before it created its trace has recorded nothing, as the counts show. */
+    /* A victim that died before it created a trace has recorded nothing; the counts must agree. */
     if (probity_reader_open(&path, 1, NULL, NULL, &reader) != 0)
         return;
     while ((got = probity_reader_next(reader, &event)) > 0)
@@ -222,7 +222,7 @@ static void read_trace(struct verifier *verifier, const char *path)
     probity_reader_close(reader);
 }
 
-/* The records of this kind, at `position`, among the first `records` of a stream. */
+/* How many of the first `records` records of a stream are of this kind, at `position`. */
 static uint64_t of_kind(const struct verifier *verifier, uint64_t records, uint32_t kind)
 {
     uint32_t position = verifier->position[__builtin_ctz(kind)];
@@ -232,7 +232,7 @@ static uint64_t of_kind(const struct verifier *verifier, uint64_t records, uint3
                : 0;
 }
 
-/* Profile mode: calls that have returned. */
+/* Profile mode only counts calls that have returned. */
 static void compare_calls(struct verifier *verifier, int flags)
 {
     static const uint32_t leaves[] = {DEATH_LEAVE, DEATH_PLAIN_LEAVE};
@@ -285,7 +285,7 @@ static void verifier_init(struct verifier *verifier, struct death_tally *tally)
     }
 }
 
-/* The names of the files in the working directory that start with "trace". Returns their number. */
+/* Finds the files in the working directory whose names start with "trace". Returns their number. */
 static uint32_t find_traces(char names[TRACES_MAX][NAME_BYTES])
 {
     DIR *list = opendir(".");
@@ -336,8 +336,8 @@ static void report_fault(void *context, uint64_t offset, const char *text)
     fprintf(stderr, "check, at %llu: %s\n", (unsigned long long)offset, text);
 }
 
-/* Whether the file is long enough to be a trace, and its recording had begun: death may come before
- * the spool has its name. */
+/* Whether the file is long enough for a trace and recording had begun; the process may die before
+ * the spool has a name. */
 static int is_trace(const char *path)
 {
     struct probity_reader *reader;

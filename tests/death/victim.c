@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * victim.c: the records of a victim. Each is counted before and after in memory that outlives the
- * process: a reader must find the count, or one more if a record was in progress.
+ * victim.c: a victim's records. Each is counted before and after, in memory that outlives the
+ * process: a reader must find that count, or one more if a record was in progress.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -19,7 +19,7 @@
 
 struct death_truth *death_truth;
 
-/* The stream to which the calling thread writes. */
+/* The stream that the calling thread writes to. */
 static __thread uint32_t own_thread;
 static __thread volatile uint32_t own_level;
 
@@ -45,8 +45,7 @@ static void end(void)
     __atomic_store_n(&mine->finished, mine->begun, __ATOMIC_SEQ_CST);
 }
 
-/* A separate function for each level, because a scope without values shows its level only by its
- * name. */
+/* One function for each level, because a scope without values shows its level by name only. */
 #define PLAIN(level)                                                                               \
     static void plain_##level(uint64_t a)                                                          \
     {                                                                                              \
@@ -156,7 +155,7 @@ void death_start(const struct death_setting *setting)
     hits_need(probity_start(&options) == 0, "probity_start");
 }
 
-/* Fills chunks, and takes longer than the writer waits for the interrupted probes. */
+/* Fills chunks, and takes longer than the writer waits for interrupted probes. */
 static void take_long(void)
 {
     enum { UNITS = 1500 };
@@ -167,12 +166,12 @@ static void take_long(void)
     errno = 1234;
 }
 
-/* A handler inside two others has no level and records nothing. */
+/* A handler inside two others has no level, and records nothing. */
 static void on_signal(int number)
 {
     int before = errno;
 
-    /* In a forked child that has not yet stored its process id. */
+    /* In a forked child that has not stored its process id yet. */
     if (death_truth->thread[own_thread].pid != (uint32_t)getpid())
         take_name(1);
     if (own_level + 1 >= DEATH_LEVELS)
@@ -237,7 +236,7 @@ void death_fill_chunk(uint32_t thread, uint32_t words)
         uint64_t left = bytes != 0 ? bytes - (self->cursor & (bytes - 1)) : 0;
         if (left > 0 && left <= 8 * (uint64_t)words)
             return;
-        /* A name in between shifts records that otherwise never reach that place. */
+        /* A name in between shifts records to where they would otherwise never be. */
         if (tries % 7 == 6)
             probity_thread_set_name(&"a name of several words"[tries / 7 % 3 * 8]);
         death_unit(thread);

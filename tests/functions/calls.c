@@ -118,7 +118,7 @@ static void handler(int number)
     leaf(number);
 }
 
-/* Calls in a loop, beside the other threads. */
+/* Calls in a loop, while other threads do the same. */
 static void in_thread(int rounds)
 {
     COUNT_CALL(in_thread);
@@ -177,7 +177,7 @@ UNCOUNTED void run_handlers(void)
     raise(SIGUSR2);
 }
 
-/* The child counts for itself, and records to a separate trace. */
+/* The child has counts and a trace separate from its parent's. */
 UNCOUNTED void run_child(void)
 {
     int status;

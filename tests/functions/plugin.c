@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * plugin.c: a library that calls loads; -DNAME=... tells one from the other. Both have a static
- * function same_name(), as the program has.
+ * plugin.c: a library that calls loads; -DNAME=... distinguishes two of them. Like the program,
+ * each has a static function same_name().
  */
 #define CALL_(name) in_##name
 #define CALL(name) CALL_(name)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_lines.h: command lines of a reading command with any of the options in its table: an
- * option that is added later is tried without a change here.
+ * command_lines.h: command lines of a reading command with any options from its table, so that new
+ * options are tried without a change here.
  */
 #ifndef TESTS_FUZZ_COMMAND_LINES_H
 #define TESTS_FUZZ_COMMAND_LINES_H
@@ -12,8 +12,8 @@
 
 enum { LINE_ARGUMENTS_MAX = 40 };
 
-/* Writes "probity COMMAND [OPTION]... OPERAND...", the same for the same seed, NULL-terminated.
- * What it points to stays until the next call. Returns the number of arguments. */
+/* Writes "probity COMMAND [OPTION]... OPERAND...", NULL-terminated, always the same for the same
+ * seed. The strings are valid until the next call. Returns the number of arguments. */
 int command_line_make(const struct cli_command *command, uint64_t seed, char *trace,
                       char *ret_arguments[LINE_ARGUMENTS_MAX]);
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# How many lines of the code that reads hostile bytes are covered by the targets' corpus. Called by
-# `make fuzz-coverage` and the campaign. Prints a line per file and a total; with --missed also each
-# line not covered.
+# How many lines of the code that reads untrusted bytes the targets' corpora cover. Called by `make
+# fuzz-coverage` and the campaign. Prints a line per file and a total; with --missed, also each line
+# not covered.
 set -eu
 cd "$(dirname "$0")/../.."
 SOURCE=$PWD
 missed=${1:-}
 directory=$(realpath -m "$BUILD")-coverage
 targets=(commands reader spool runs arguments settings)
-# The reading side of src/spool; the other side runs in the traced program.
+# The reading part of src/spool; the rest runs in the traced program.
 read_side=(src/reader/*.c src/format/*.c src/spool/{attach,cells,control,drain}.c)
 
 make -s -j2 "BUILD=$directory" CC=gcc CXX=g++ SANITIZE= CFLAGS='-O0 --coverage' LDFLAGS=--coverage \
@@ -25,7 +25,7 @@ for target in "${targets[@]}"; do
     "$directory/tests/fuzz_$target" 0 "$corpus"/* > "$directory/$target.out" 2>&1 ||
         { tail -n 3 "$directory/$target.out" >&2; exit 1; }
 done
-# gcov locates sources relative to where they were compiled, and reports headers, too.
+# gcov gives paths relative to where sources were compiled, and also reports headers.
 for file in "${read_side[@]}"; do
     gcov -t "$directory/obj/${file%.c}.o" 2> /dev/null |
         awk -F: -v file="$file" -v missed="$missed" '

@@ -27,7 +27,7 @@ struct input {
     uint8_t *bytes;
     size_t size;
     int is_cut;          /* the file is longer */
-    char own_name[24];   /* name of a file in the corpus written by this driver */
+    char own_name[24];   /* name in the corpus, if this driver wrote it */
 };
 
 static struct {
@@ -52,7 +52,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t size_max, unsi
 size_t LLVMFuzzerCustomCrossOver(const uint8_t *left, size_t left_size, const uint8_t *right,
                                  size_t right_size, uint8_t *out, size_t out_max, unsigned seed);
 
-/* libc's functions, because the driver's memory outlives executions. */
+/* libc's own functions, because the driver's memory outlives executions. */
 void *__real_malloc(size_t bytes);
 void *__real_calloc(size_t count, size_t bytes);
 void __real_free(void *memory);
@@ -159,7 +159,7 @@ static void on_tick(int number)
         fast_driver_found("it hangs");
 }
 
-/* Ticks are CPU time, so a busy machine causes no timeouts. */
+/* The ticks are CPU time, so a busy machine causes no timeouts. */
 static void set_handlers(void)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
@@ -235,7 +235,7 @@ static void load_directory(const char *name)
         closedir(directory);
 }
 
-/* Truncated ones last, so that the inputs kept are files as they are. */
+/* Truncated inputs come last, so that the inputs kept are unchanged files. */
 static int compare_sizes(const void *left, const void *right)
 {
     const struct input *a = left, *b = right;
@@ -255,7 +255,7 @@ static void forget(struct input *input)
     __real_free(input->bytes);
 }
 
-/* Keeps those inputs that reach something that no smaller one reaches. */
+/* Keeps the inputs that reach something that no smaller one does. */
 static void sift(void)
 {
     size_t kept = 0;
@@ -272,7 +272,7 @@ static void sift(void)
     fuzzer.count = kept;
 }
 
-/* ---- Changes ----------------------------------------------------------------------------------
+/* ---- Mutations ---------------------------------------------------------------------------------
  */
 
 static size_t insert(uint8_t *data, size_t size, size_t size_max)
@@ -299,7 +299,7 @@ static size_t erase(uint8_t *data, size_t size)
     return size - count;
 }
 
-/* Changes a number of 1, 2, 4 or 8 bytes slightly, or to an extreme value. */
+/* Changes a number of 1, 2, 4 or 8 bytes a little, or to an extreme value. */
 static void change_number(uint8_t *data, size_t size)
 {
     static const uint64_t edges[] = {0, 1, 127, 128, 255, 32767, 65535, INT32_MAX, UINT32_MAX,
@@ -325,7 +325,7 @@ static void copy_within(uint8_t *data, size_t size)
     memmove(data + to, data + from, draw() % (most + 1));
 }
 
-/* The function that mutate.c calls in libFuzzer. */
+/* Takes the place of libFuzzer's function, which mutate.c calls. */
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t size_max)
 {
     for (uint64_t changes = 1 + draw() % 3; changes > 0; changes--) {
@@ -381,7 +381,7 @@ static void save_new(const uint8_t *bytes, size_t size)
     fuzzer.added++;
 }
 
-/* Mutates an input several times, each time on top of the last. */
+/* Mutates an input several times, adding to the previous mutations. */
 static void fuzz(time_t end)
 {
     static uint8_t bytes[TARGET_BYTES_MAX];

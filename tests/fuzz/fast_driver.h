@@ -8,10 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Saves the current input to a file, prints the reason, and ends the process. */
+/* Saves the current input to a file, prints the reason, and exits. */
 _Noreturn void fast_driver_found(const char *why);
 
-/* Ends an execution: nothing may still be allocated. */
+/* Ends an execution, after which nothing may still be allocated. */
 void fast_driver_memory_anew(void);
 
 #endif

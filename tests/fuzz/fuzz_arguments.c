@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_arguments.c: arbitrary command lines of all commands that run no program and affect no
+ * fuzz_arguments.c: arbitrary command lines of all commands that neither run a program nor affect a
  * process, on an arbitrary trace.
  *
- * An input is one line per argument, an empty line, and the trace; `%` alone is replaced by its
- * path. Slashes become spaces, so that all files are written to a temporary directory.
+ * An input is one line per argument, an empty line, and the trace, whose path replaces a lone `%`.
+ * Slashes become spaces, so that all files are written to a temporary directory.
  */
 #define main probity_main
 #include "cli/main.c"
@@ -47,7 +47,7 @@ static void remove_place(void)
     rmdir(place.name);
 }
 
-/* With its own .probity, so that parent directories are not searched. */
+/* Has a .probity, so that parent directories are not searched. */
 static void make_place(void)
 {
     int nowhere = open("/dev/null", O_WRONLY);

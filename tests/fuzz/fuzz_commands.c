@@ -2,7 +2,7 @@
  *
  * fuzz_commands.c: every reading command of the tool, including analyses and exports, on arbitrary
  * bytes. The first byte selects one of the command lines below, or a command with options from its
- * help text, selected by a hash of the input.
+ * table, chosen by a hash of the input.
  */
 #define main probity_main
 #include "cli/main.c"
@@ -15,7 +15,7 @@
 #include "fuzz/command_lines.h"
 #include "fuzz/target.h"
 
-/* TRACE is replaced by the path of the input. */
+/* The input's path replaces TRACE. */
 static const char *const lines[][8] = {
     {"csv", "TRACE"},
     {"csv", "--columns", "thread,name,role,correlation,object,tick", "TRACE"},
@@ -56,7 +56,7 @@ static const char *const lines[][8] = {
     {"export", "--format", "otlp-json", "TRACE"},
 };
 
-/* These only read, and are given any of their options. */
+/* These commands only read, so they get any of their options. */
 static const struct cli_command *const readers[] = {
     &cli_command_csv,    &cli_command_log,    &cli_command_report, &cli_command_info,
     &cli_command_check,  &cli_command_tree,   &cli_command_threads, &cli_command_blocks,
@@ -89,7 +89,7 @@ static void run_line(const char *const *line, char *path)
     clearerr(stdout);
 }
 
-/* Options may be mutually exclusive; a comparison has an additional status. */
+/* Options may be mutually exclusive; comparisons have one more status. */
 static void run_reader(const struct cli_command *command, const uint8_t *data, size_t size,
                        char *path)
 {
@@ -110,7 +110,7 @@ static void run_reader(const struct cli_command *command, const uint8_t *data, s
     clearerr(stdout);
 }
 
-/* Discards the output of commands, but not that of the fuzzer and the sanitizers. */
+/* Discards the output of commands, but not of the fuzzer and the sanitizers. */
 static int open_trace(char path[32])
 {
     int file = memfd_create("trace", 0), nowhere = open("/dev/null", O_WRONLY);

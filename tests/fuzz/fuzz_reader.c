@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_reader.c: the reader, the merge and `check` on arbitrary bytes in memory, for which
- * executions are cheap. Checks the result: events are in time order and not more numerous than
- * bytes, texts are terminated, and `check` finds every damage.
+ * fuzz_reader.c: the reader, the merge and `check` on arbitrary bytes in memory, where executions
+ * are cheap. Checks the results: events are in time order, no more numerous than bytes, texts are
+ * terminated, and `check` finds all damage.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ enum { SURVEY = 1, TWICE = 2, RANGE = 4, LISTS = 8, CHECK = 16, WAYS = 32 };
 
 const int target_ways = WAYS;
 
-static volatile uint64_t sink; /* what was read must not be optimized away */
+static volatile uint64_t sink; /* keeps the compiler from removing reads */
 
 static void touch(const void *bytes, size_t count)
 {
@@ -97,8 +97,8 @@ static void read_lists(struct probity_reader *reader)
     }
 }
 
-/* Two readings of one trace use the same ticks, so everything is in the order of ticks unless there
- * was damage, after which a block may be found too late. */
+/* Two readings of one trace have the same ticks, so events are in the order of ticks, except after
+ * damage, which may delay the discovery of a block. */
 static uint64_t read_events(struct probity_reader *reader, uint64_t events_max)
 {
     const struct probity_trace_facts *facts = probity_reader_facts(reader, 0);
@@ -124,7 +124,7 @@ static void count_fault(void *context, uint64_t offset, const char *text)
     ++*(uint64_t *)context;
 }
 
-/* A less careful reader must not find more damage than `check`. */
+/* No reader that checks less may find more damage than `check`. */
 static void check(const struct probity_reader *reader, uint64_t events, int is_all)
 {
     const struct probity_trace_facts *facts = probity_reader_facts(reader, 0);

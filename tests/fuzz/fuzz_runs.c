@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_runs.c: what another user could leave as a project's history of runs: rows with arbitrary
- * values in tables without the schema's constraints; arbitrary bytes in the database; and its
+ * fuzz_runs.c: a project's history of runs as another user might leave it: rows with arbitrary
+ * values in tables without the schema's constraints, arbitrary bytes in the database, and its
  * journal.
  *
- * An input is a byte that selects the command, one that selects the way, and then: for rows, a byte
- * that selects the table, and its values; for bytes, pairs of offset and bytes, XORed onto a valid
- * history; the same for a journal that names a file to be removed. JSON output must be valid, no
- * byte of the history may reach a terminal unescaped, and no other file may be removed.
+ * An input is a byte that selects the command, one that selects what to change, and then: for rows,
+ * a byte for the table, and values; for bytes, pairs of offset and bytes, XORed onto a valid
+ * history; the same for a journal that names a file to be deleted. JSON output must be valid, no
+ * byte of the history may reach a terminal unescaped, and no other file may be deleted.
  */
 #define main probity_main
 #include "cli/main.c"
@@ -83,7 +83,7 @@ static void write_file(const char *name, const uint8_t *bytes, size_t size)
     close(file);
 }
 
-/* Values: valid ones, or anything else that SQLite can store. */
+/* Valid values, or anything else that SQLite can store. */
 static void bind_value(struct input *input, sqlite3_stmt *statement, int column, const char *sound)
 {
     uint64_t kind = take(input, 1), bytes;
@@ -158,7 +158,7 @@ static void change_bytes(struct input *input, uint8_t *bytes, size_t size)
     }
 }
 
-/* As left by an interrupted transaction across databases, one of which is `precious`. */
+/* What is left of an interrupted transaction over two databases, one of which is `precious`. */
 static void write_journal(struct input *input)
 {
     static const uint8_t magic[8] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_settings.c: what programs read from outside while they run: settings from the environment,
+ * fuzz_settings.c: what a program reads from outside while it runs: settings in the environment,
  * including file names, and requests for other levels in the spool's header.
  *
- * An input is eight bytes of a request, a byte that selects the way, and lines: a byte that selects
- * the variable, and its value. Accepted values must be in range and equal the requested number;
- * rejected ones must be named in the error.
+ * An input is eight bytes of a request, a byte that selects what to test, and lines of a byte for
+ * the variable followed by its value. A value that is accepted must be in range and equal the
+ * number given; an error must name the variable that is rejected.
  */
 #include <string.h>
 
@@ -58,7 +58,7 @@ static int is_switch(int value)
     return value == 0 || value == 1;
 }
 
-/* The number in a variable, which must consist of digits only; by_default if it is unset. */
+/* The number in a variable, digits only; by_default if it is unset. */
 static unsigned long long number_of(const char *name, unsigned long long by_default)
 {
     const char *text = getenv(name);
@@ -124,8 +124,7 @@ static void read_settings(struct probity_session *session, int way)
     demand(strlen(settings->label) <= PROBITY_LIMIT_NAME);
 }
 
-/* What the writer thread does with a request, which any process of the same user may have
- * stored. */
+/* What the writer thread does with a request, which any process of the same user can store. */
 static void answer(struct probity_spool_header *header, const uint8_t *request)
 {
     uint32_t serial;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_spool.c: what another user could leave in the spool of a trace: a segment with any header,
- * chunks and words, read together with the trace, dead and alive, asked for other levels, and
- * recovered into it.
+ * fuzz_spool.c: a trace's spool as another user might leave it: a segment with any header, chunks
+ * and words, which is read together with the trace, dead and alive, asked for other levels, and
+ * recovered into the trace.
  *
- * An input is a byte that selects the way, the changed bytes of the segment's header, a byte with
+ * An input is a byte that selects what to do, the changed bytes of the segment's header, a byte for
  * the number of chunks, and for each chunk the changed bytes of its header and its first words.
- * Magic, session and boot are valid; otherwise nothing further would be read.
+ * Magic, session and boot are always valid, because otherwise nothing else would be read.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ struct target {
     char spool[64], trace[64];
     uint8_t *segment, *trace_bytes;
     size_t segment_bytes, trace_size;
-    int spool_file, owner_file; /* the latter holds the lock of a running program */
+    int spool_file, owner_file; /* owner_file: has a running program's lock */
 };
 
 struct input {
@@ -44,7 +44,7 @@ static uint8_t take_byte(struct input *input)
     return input->at < input->end ? *input->at++ : 0;
 }
 
-/* Concurrent fuzzers use different sessions. */
+/* Concurrent fuzzers have different sessions. */
 static void make_session(uint8_t session[16])
 {
     uint32_t own = (uint32_t)getpid();
@@ -53,7 +53,7 @@ static void make_session(uint8_t session[16])
     memcpy(session, &own, sizeof own);
 }
 
-/* XORs bytes of the input onto `to`: zeros leave it valid. */
+/* XORs bytes of the input onto `to`, so that zeros leave it valid. */
 static void take_over(struct input *input, uint8_t *to, size_t most)
 {
     size_t bytes = (size_t)take_byte(input) * 8;
@@ -115,7 +115,7 @@ static void make_header(struct target *target)
 static void make_segment(struct target *target, struct input *input)
 {
     make_header(target);
-    /* Leaves out the identity of the trace: a spool of another trace is not read. */
+    /* Not the trace's identity, because the spool of another trace is not read. */
     take_over(input, target->segment + HEADER_FROM,
               offsetof(struct probity_spool_header, trace_device) - HEADER_FROM);
     for (uint32_t i = 0; i < CHUNKS; i++) {
@@ -167,7 +167,7 @@ static int take_profiled(void *context, const struct probity_profiled *profiled)
     return 0;
 }
 
-/* Takes the lock that a program holds while it records. */
+/* Takes the lock that a recording program holds. */
 static void live(struct target *target)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -184,8 +184,8 @@ static void die(struct target *target)
     target->owner_file = -1;
 }
 
-/* The next event; if there is none, first reports everything as written by the writer, and then the
- * program as dead. */
+/* The next event. Without one, pretends first that the writer has written everything, and then that
+ * the program is dead. */
 static int next(struct target *target, struct probity_reader *reader,
                 const struct probity_event **ret_event)
 {
@@ -199,11 +199,11 @@ static int next(struct target *target, struct probity_reader *reader,
     if (got != PROBITY_READER_WAITS)
         return got;
     die(target);
-    header->locked = 1; /* otherwise it is unknown */
+    header->locked = 1; /* otherwise the reader cannot be sure */
     return probity_reader_next(reader, ret_event);
 }
 
-/* A word makes at most one record; a live spool may return them again, in any order. */
+/* A word makes at most one record; a live spool may return the same words again, in any order. */
 static void read_all(struct target *target, int way)
 {
     struct probity_reader_options options = {.prescan = way & SURVEY,
@@ -229,7 +229,7 @@ static void read_all(struct target *target, int way)
     probity_reader_close(reader);
 }
 
-/* The tool's side of a request for other levels. The only answer is what the header contains. */
+/* What the tool does to request other levels. The only possible answer is in the header. */
 static void ask(const struct target *target)
 {
     struct probity_attach attach;
@@ -260,7 +260,7 @@ static void ignore(void *context, uint64_t offset, const char *text)
     ++*(int *)context;
 }
 
-/* The recovered trace must be valid. */
+/* Recovers; the trace must be valid afterwards. */
 static void fold(const struct target *target)
 {
     struct probity_recover_result result;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory_file.c: replaces src/reader/file.c, so that the reader makes no system calls for each of a
- * billion traces. Every path gives the same bytes.
+ * memory_file.c: replaces src/reader/file.c, so that reading a billion traces takes no system
+ * calls. Every path refers to the same bytes.
  */
 #include "reader/file.h"
 
@@ -9,7 +9,7 @@
 
 #include "fuzz/target.h"
 
-/* Not a descriptor of the process, so closing it has no effect. */
+/* Not one of the process's descriptors, so closing it has no effect. */
 enum { NO_DESCRIPTOR = 1 << 30 };
 
 static const uint8_t *file_bytes;

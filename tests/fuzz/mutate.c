@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * mutate.c: mutations of traces that keep their framing; libFuzzer's own mutations mostly fail at
- * the first length. Blocks are changed inside, repeated, dropped, and copied from other traces;
- * sometimes the counts of a stream are corrected, so that more than its first error is reached.
+ * mutate.c: mutations that keep a trace's framing; libFuzzer's own ones mostly fail at the first
+ * length. Blocks are changed inside, repeated, dropped, and copied from other traces. Now and then
+ * the counts of a stream are corrected, so that more than its first error is reached.
  */
 #include <string.h>
 
@@ -22,7 +22,7 @@ enum { FIRST_BLOCK = 1 + PROBITY_FILE_HEADER_BYTES, BLOCKS_MAX = 256, HEAD_BYTES
 struct trace {
     uint8_t *bytes;
     size_t size, room;
-    size_t at[BLOCKS_MAX + 1]; /* the offset of each block; the last one: their end */
+    size_t at[BLOCKS_MAX + 1]; /* offset of each block, then of their end */
     size_t count;
 };
 
@@ -81,7 +81,7 @@ static uint64_t odd_number(uint64_t *state)
     }
 }
 
-/* Mutates a part of a payload by libFuzzer's own methods, which use the values in comparisons. */
+/* Mutates part of a payload as libFuzzer does, with values seen in comparisons. */
 static void change_part(struct trace *trace, size_t block, uint64_t *state)
 {
     uint8_t part[256];
@@ -96,7 +96,7 @@ static void change_part(struct trace *trace, size_t block, uint64_t *state)
         set_length(trace, block, payload - old + count);
 }
 
-/* A fixed field, at a multiple of four. */
+/* Changes a fixed field at a multiple of four. */
 static void change_field(struct trace *trace, size_t block, uint64_t *state)
 {
     size_t payload = payload_of(trace, block), fixed = payload < 160 ? payload : 160;
@@ -113,7 +113,7 @@ static void change_field(struct trace *trace, size_t block, uint64_t *state)
         probity_put_u64(at, value);
 }
 
-/* Inserts a record, or something similar, somewhere in a stream or among rows. */
+/* Inserts a record, or something like it, anywhere in a stream or among rows. */
 static void add_record(struct trace *trace, size_t block, uint64_t *state)
 {
     uint8_t record[128 + 64], *at = record;
@@ -140,7 +140,7 @@ static void add_record(struct trace *trace, size_t block, uint64_t *state)
         set_length(trace, block, payload + count);
 }
 
-/* Corrects the header fields of a stream up to its first error. */
+/* Makes a stream's header match its contents up to the first error. */
 static void count_stream(struct trace *trace, size_t block)
 {
     uint8_t *payload = trace->bytes + trace->at[block] + HEAD_BYTES;
@@ -220,7 +220,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t size_max, unsi
     return trace.size;
 }
 
-/* Inserts blocks of one trace between those of another. */
+/* Inserts blocks of one trace among those of another. */
 size_t LLVMFuzzerCustomCrossOver(const uint8_t *left, size_t left_size, const uint8_t *right,
                                  size_t right_size, uint8_t *out, size_t out_max, unsigned seed)
 {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * mutate_fields.c: mutations of the fields of a trace, as defined in doc/trace-format.md. A payload
- * is split into tokens: integers, varints, lengths and the bytes that they count. Tokens are
- * changed according to their kind and swapped with their neighbours (min and max, count and sum),
- * and whole rows, records and strings are repeated, dropped and moved. Lengths around a change and
- * counts of rows are then corrected most of the time; checksums are corrected by the target
- * (fix_checksums.c).
+ * mutate_fields.c: mutations of the fields that doc/trace-format.md defines. A payload is split
+ * into tokens: integers, varints, lengths and the bytes that they count. A token is changed in a
+ * way that suits its kind, or swapped with a neighbor (min and max, count and sum); whole rows,
+ * records and strings are repeated, dropped and moved. Then, most of the time, the lengths around
+ * the change and counts of rows are corrected; the target corrects checksums (fix_checksums.c).
  *
- * Without this, inconsistencies between dependent fields were never tested by themselves: a byte
- * changed in the middle of a varint mostly breaks the row that contains it.
+ * Other mutations rarely make dependent fields inconsistent and nothing else: a changed byte in the
+ * middle of a varint usually breaks the row around it.
  */
 #include <string.h>
 
@@ -21,17 +20,17 @@ enum { HEAD = PROBITY_BLOCK_HEADER_BYTES, TOKENS_MAX = 4096, KINDS = TARGET_KIND
 
 enum kind { FIXED, VARINT, BYTES };
 
-/* A FIXED of 1, 2, 4 or 8 bytes, a VARINT, or BYTES. A token with `holds` is the length of what
- * follows it, up to the token `end`; its value exceeds the number of bytes by `bias`. */
+/* A FIXED of 1, 2, 4 or 8 bytes, a VARINT, or BYTES. If `holds`, the token is the length of what
+ * follows, up to the token `end`; its value is `bias` more than the number of bytes. */
 struct token {
     size_t at, size;
-    int parent; /* the length that includes this token; -1: only the block's */
+    int parent; /* the length that covers this token; -1: only the block's */
     int holds, end;
     uint8_t kind, bias;
 };
 
 struct payload {
-    uint8_t *bytes; /* of the block, its header included */
+    uint8_t *bytes; /* of the block, with its header */
     size_t at, size, room;
     int count, parent;
     struct token token[TOKENS_MAX];
@@ -93,7 +92,7 @@ static uint64_t varint(struct payload *payload)
     return value;
 }
 
-/* Starts what the last token counts; returns its end. */
+/* Begins what the last token counts; returns where it ends. */
 static size_t enter(struct payload *payload, uint64_t value, int bias)
 {
     size_t left = payload->size - payload->at;
@@ -133,7 +132,7 @@ static void fields(struct payload *payload, const char *layout, size_t end)
     }
 }
 
-/* Layouts of the events, by kind; anything more is bytes. */
+/* Layouts of events by kind; whatever follows is bytes. */
 static const char *const events[] = {"", "", "4", "44sss", "8", "441122sssss",
                                      "44212s12s12s12s", "442s2s", "4484", "42s4", "42s4", "4482s",
                                      "", "", "111", "1", "4", "4488", "nnn", "8"};
@@ -205,9 +204,10 @@ static void take_apart(struct payload *payload, uint16_t type)
     }
 }
 
-/* ---- Changing -------------------------------------------------------------------------------- */
+/* ---- Mutations ------------------------------------------------------------------------------- */
 
-/* Replaces `old` bytes by `count` bytes. Tokens are stale afterwards: one edit at a time. */
+/* Replaces `old` bytes by `count` bytes. Tokens are stale afterwards, so only one edit is
+ * possible. */
 static int splice(struct payload *payload, size_t at, size_t old, const uint8_t *bytes,
                   size_t count)
 {
@@ -228,7 +228,7 @@ static size_t encode(const struct token *token, uint64_t value, uint8_t bytes[16
     return token->size;
 }
 
-/* Adjusts the lengths around a change by `more` bytes, from the innermost out. */
+/* Adds `more` to the lengths around a change, from the innermost outwards. */
 static void relength(struct payload *payload, int parent, int64_t more)
 {
     uint8_t bytes[16];
@@ -268,7 +268,7 @@ static uint64_t odd_value(uint64_t value, uint64_t *state)
     }
 }
 
-/* Swaps the values of two nearby fields, which may depend on each other. */
+/* Swaps two nearby fields, which may depend on each other. */
 static void swap_values(struct payload *payload, int first, uint64_t *state)
 {
     uint8_t left[16], right[16];
@@ -283,7 +283,7 @@ static void swap_values(struct payload *payload, int first, uint64_t *state)
     size_t other = encode(&b, value_of(payload, &a), right);
     if (a.parent != b.parent || other + count > 32)
         return;
-    /* The later one first, so that the other does not move. */
+    /* Writes the later field first, so that the other does not move. */
     if (splice(payload, b.at, b.size, right, other) &&
         splice(payload, a.at, a.size, left, count))
         relength(payload, a.parent, (int64_t)(count + other) - (int64_t)(a.size + b.size));
@@ -307,7 +307,7 @@ static void change_bytes(struct payload *payload, const struct token *token, uin
     edit(payload, token, old, bytes, count, state);
 }
 
-/* A row, an event or a string with its length: dropped, or repeated here or elsewhere. */
+/* Drops a row, an event or a string with its length, or repeats it here or elsewhere. */
 static void move_element(struct payload *payload, const struct token *token, uint64_t *state)
 {
     uint8_t copy[4096];
@@ -385,8 +385,7 @@ unsigned target_kinds(const uint8_t *trace, size_t size)
     return kinds;
 }
 
-/* A block of the wanted kind; otherwise each kind is equally likely, whatever its number of
- * blocks. */
+/* A block of this kind; without one, each kind is equally likely, however many blocks it has. */
 static size_t choose_block(const uint8_t *trace, size_t size, unsigned wanted, uint64_t *state,
                            size_t *ret_bytes)
 {
@@ -419,7 +418,7 @@ size_t target_mutate_field(uint8_t *trace, size_t size, size_t room, unsigned ki
         return size;
     uint16_t type = probity_get_u16(trace + at + 12);
     size_t behind = size - at - bytes;
-    /* Move the rest of the trace out of the way, and back afterwards. */
+    /* Moves the rest of the trace out of the way, and back afterwards. */
     size_t most = room - behind - at;
     memmove(trace + room - behind, trace + at + bytes, behind);
     payload.bytes = trace + at;

@@ -1,4 +1,4 @@
-# Sourced: small initial traces with all kinds of records. Needs BUILD.
+# Sourced: makes small seed traces with all kinds of records. Needs BUILD.
 
 # $1 directory
 make_seeds() {

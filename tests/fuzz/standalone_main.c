@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * standalone_main.c: runs a target without a fuzzer: COUNT FILE...: each file once (a trace
- * NAME.probity in each way), then COUNT times one of them with some bytes or fields changed,
+ * standalone_main.c: runs a target without a fuzzer, as COUNT FILE...: each file once (a trace
+ * NAME.probity in every way), then COUNT times one of the files with some bytes or fields changed,
  * reproducibly.
  */
 #include <fcntl.h>
@@ -23,7 +23,7 @@ static int is_trace(const char *name)
     return target_ways > 0 && dot != NULL && strcmp(dot, ".probity") == 0;
 }
 
-/* After the byte that selects the way, if any. */
+/* Loads a file after the byte that selects the way, if any. */
 static size_t load(const char *name)
 {
     int file = open(name, O_RDONLY), before = is_trace(name);
@@ -66,8 +66,8 @@ static void change(uint64_t *state, size_t *size)
     }
 }
 
-/* A file with blocks of this kind, if there is one: each kind gets its share of the mutations,
- * however few traces have it. */
+/* A file that has blocks of this kind, if possible, so that each kind gets its share of mutations
+ * even if few traces have it. */
 static const char *choose(char **names, int count, unsigned kind, uint64_t *state)
 {
     static unsigned char kinds[FILES_MAX];
@@ -97,7 +97,7 @@ int main(int argc, char **argv)
     if (argc < 3)
         return 2;
     int said = dup(2);
-    dup2(silent, 2); /* messages of commands about damage */
+    dup2(silent, 2); /* what commands say about damage */
     for (int i = 2; i < argc; i++) {
         size_t size = load(argv[i]);
         int ways = is_trace(argv[i]) ? target_ways : 1;

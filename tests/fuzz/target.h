@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * target.h: shared by the fuzz targets in this directory. A target is one fuzz_NAME.c with
- * libFuzzer's entry point, which is also used by AFL++ and by a driver without a fuzzer
- * (standalone_main.c).
+ * target.h: shared by the fuzz targets in this directory. A target is a fuzz_NAME.c with
+ * libFuzzer's entry point, which AFL++ and a driver without a fuzzer (standalone_main.c) call, too.
  *
- * Inputs of targets that read a trace are one byte that selects a way, and the trace. The target
- * corrects checksums, lengths and serials of its blocks unless the byte is 128 or more, because no
- * fuzzer guesses a checksum, and the code after the check is what must be tested. So all these
- * targets can share one corpus.
+ * If a target reads traces, its input is a byte that selects a way to read, and the trace. No
+ * fuzzer guesses checksums, and the code after the check is what must be tested, so the target
+ * corrects the checksums, lengths and serials of blocks unless the byte is 128 or more. All these
+ * targets can share a corpus.
  */
 #ifndef TESTS_FUZZ_TARGET_H
 #define TESTS_FUZZ_TARGET_H
@@ -20,7 +19,7 @@
 
 enum { TARGET_BYTES_MAX = 1 << 20, TARGET_FIX_BELOW = 128 };
 
-/* The number of ways to read a trace, defined by each target; 0 if inputs are not traces. */
+/* How many ways to read a trace the target has; 0 if its inputs are not traces. */
 extern const int target_ways;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -28,19 +27,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* Corrects the framing of a trace's blocks. */
 void target_fix_checksums(uint8_t *trace, size_t size);
 
-/* Kinds of blocks by type; 0: any other. */
+/* Kinds of blocks, by type; 0: any other. */
 enum { TARGET_KINDS = 8 };
 
-/* The kinds of blocks in a trace, one bit each. */
+/* The kinds of blocks that a trace has, one bit each. */
 unsigned target_kinds(const uint8_t *trace, size_t size);
 
-/* Changes one field, row or record of a trace (mutate_fields.c) of at most `room` bytes, in a block
- * of this kind if there is one (TARGET_KINDS: any). Returns its new size. The same for the same
- * seed. */
+/* Changes a field, row or record of a trace (mutate_fields.c) of at most `room` bytes, if possible
+ * in a block of this kind (TARGET_KINDS: any). The change depends only on the seed. Returns the new
+ * size. */
 size_t target_mutate_field(uint8_t *trace, size_t size, size_t room, unsigned kind, uint64_t seed);
 
-/* The name of a directory of the target in memory, within that of the tests, which remove it,
- * because a fuzzer may end the process at any time. */
+/* Names a directory in memory, inside that of the tests, which remove it, because a fuzzer may end
+ * the process at any time. */
 static inline void target_directory_name(char *ret_name, size_t room, const char *target)
 {
     const char *above = getenv("PROBITY_SPOOL_DIR");
@@ -49,7 +48,8 @@ static inline void target_directory_name(char *ret_name, size_t room, const char
              (long)getpid());
 }
 
-/* A file in memory, in place of src/reader/file.c: reading makes no system calls. */
+/* Sets a file in memory that takes the place of src/reader/file.c, so that reading takes no system
+ * calls. */
 void target_file_set(const uint8_t *bytes, size_t size);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * truncate_bitflip.c: runs every command on traces that are cut at each byte, or have one bit
- * flipped: `sweep cut|flip BITS STRIDE SEED FILE...`. Checks that there is no crash, no exit status
- * other than 0, 1 and 3, no status 0 if something is missing or changed, and no failure without a
- * message. The output of `csv` is compared with that for the whole trace: records may be missing,
- * but not different.
+ * truncate_bitflip.c: runs every command on traces truncated at each byte, or with one bit flipped:
+ * `sweep cut|flip BITS STRIDE SEED FILE...`. There must be no crash, no exit status other than 0, 1
+ * and 3, no status 0 if something is missing or changed, and no failure without a message. The
+ * output of `csv` is compared with that for the whole trace: records may be missing, but not
+ * differ.
  *
- * BITS: how many bits of each byte are flipped, one at a time. STRIDE: commands other than csv,
- * info and check are run for every STRIDE-th byte, starting from one that depends on the seed. The
- * last line has the number of runs.
+ * BITS: how many bits of each byte are flipped, one at a time. STRIDE: for commands other than csv,
+ * info and check, only every STRIDE-th byte, starting at one that the seed selects. The last line
+ * has the number of runs.
  */
 #define LLVMFuzzerTestOneInput fuzz_commands_input
 #include "fuzz/fuzz_commands.c"
@@ -21,7 +21,7 @@ struct sweep {
     uint8_t whole[TARGET_BYTES_MAX], bytes[TARGET_BYTES_MAX];
     size_t size;
     char *reference; /* the output of csv for the whole trace */
-    int trace_file, out_file, out; /* out: for this program's own output */
+    int trace_file, out_file, out; /* out: receives this program's output */
     char path[32];
     const char *name, *what;
     size_t place;
@@ -49,7 +49,7 @@ static int run_on(struct sweep *sweep, const char *const *line)
         arguments[count++] =
             strcmp(line[i], "TRACE") == 0 ? sweep->path : (char *)(uintptr_t)line[i];
     optind = 0;
-    /* `csv` closes its output. */
+    /* `csv` closes stdout. */
     if (dup2(sweep->out_file, 1) < 0 || ftruncate(1, 0) != 0 || ftruncate(2, 0) != 0 ||
         lseek(1, 0, SEEK_SET) != 0 || lseek(2, 0, SEEK_SET) != 0)
         abort();
@@ -77,7 +77,7 @@ static char *take_text(const struct sweep *sweep)
     return text;
 }
 
-/* The end of the fields before the name, which may be lost with its declaration. */
+/* Where the fields before the name end; the name is lost if its declaration is. */
 static size_t fixed_part(const char *line)
 {
     size_t at = 0;
@@ -95,7 +95,7 @@ static int is_same_record(const char *line, const char *whole)
         return 0;
     if (length == strcspn(whole, "\n") && strncmp(line, whole, length) == 0)
         return 1;
-    /* A name whose declaration is lost is replaced by a number. */
+    /* A number stands in for a name whose declaration was lost. */
     return strchr("0123456789", whole[fixed]) == NULL &&
            (strncmp(line + fixed, "site-", 5) == 0 || strchr("0123456789", line[fixed]) != NULL);
 }
@@ -107,8 +107,8 @@ static const char *next_line(const char *line)
     return end != NULL ? end + 1 : line + strlen(line);
 }
 
-/* Whether all lines are lines of the whole, in the same order. If a function's declaration is lost,
- * its enters and leaves are hits of unnamed sites. */
+/* Whether all lines are in the whole output, in the same order. If a function's declaration is
+ * lost, its enters and leaves appear as hits of unnamed sites. */
 static int is_part(const char *part, const char *whole)
 {
     for (; *part != '\0'; part = next_line(part)) {
@@ -123,7 +123,7 @@ static int is_part(const char *part, const char *whole)
     return 1;
 }
 
-/* Runs all commands on the changed trace. is_told: the change must be reported. */
+/* Runs all commands on the changed trace. is_told: they must report the change. */
 static void run_all(struct sweep *sweep, int is_told, int all_commands)
 {
     int status = run_on(sweep, records);

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# Starts the example web server on a free port of 127.0.0.1 with its own document root, and sends
-# all kinds of valid and invalid requests. Usage: test_httpd.sh [SERVER]; the default is the one in
-# BUILD. Prints up to three lines for each failure, and finally "N passed, N failed"; the exit
-# status is 0 if none failed. VARIANT (asan, tsan) increases timeouts.
-#
+# Starts the example web server on a free port of 127.0.0.1 with a separate document root, and sends
+# it valid and invalid requests of all kinds. Usage: test_httpd.sh [SERVER]; the default is the one
+# in BUILD. Prints up to three lines per failure, and at the end "N passed, N failed"; exit status 0
+# if none failed. VARIANT (asan, tsan) increases timeouts.
 # variants: clang asan tsan
 # timeout: 600
 
@@ -25,8 +24,8 @@ clean_up() {
     [ -n "$server_pid" ] && kill -KILL "$server_pid" 2>/dev/null
     rm -rf "$work"
 }
-# A background subshell that is killed before it has reset the trap, as in stop_server(), runs it,
-# too.
+# The trap also runs in a background subshell that is killed before it has reset the trap, as in
+# stop_server().
 trap '[[ $BASHPID != $$ ]] || clean_up' EXIT
 
 check() { # NAME WANTED GOT
@@ -80,7 +79,7 @@ start_server() { # further options
     exit 1
 }
 
-# Sends the signal, waits, and returns the server's exit status; kills a server that does not end.
+# Sends the signal and returns the server's exit status; kills a server that does not end.
 stop_server() { # SIGNAL
     kill "-$1" "$server_pid"
     { sleep $((20 * factor)); kill -KILL "$server_pid"; } >/dev/null 2>&1 &
@@ -107,7 +106,7 @@ field_of() { # FIELD, then as get
     get -D - -o /dev/null "$@" | tr -d '\r' | sed -n "s/^$field: //Ip"
 }
 
-# Sends its input unchanged, and prints the response until the server closes.
+# Sends its input unchanged, and prints the response until the server closes the connection.
 raw() {
     exec 9<>"/dev/tcp/127.0.0.1/$port"
     cat >&9
@@ -263,7 +262,7 @@ test_cgi() {
         "$(get /cgi-bin/leak)"
 }
 
-# The server's own count of requests must equal that of the clients.
+# The server must have counted as many requests as its clients.
 test_graceful_stop() {
     local answer out
     start_server
@@ -284,7 +283,7 @@ test_graceful_stop() {
     check "nothing on stderr" "" "$(cat "$work/err")"
 }
 
-# The number of hits of each kind of request is the one specified in stages.h.
+# The hits for each kind of request are as many as stages.h says.
 test_trace() {
     [ -x "${PROBITY:-}" ] || return 0
     PROBITY_OUT=$work/trace.probity start_server --scoreboard "$work/scoreboard"
@@ -331,7 +330,7 @@ test_options() {
 
 make_root
 start_server --scoreboard "$work/scoreboard"
-status_of /cgi-bin/stuck >"$work/stuck" & # takes long, so it runs in parallel
+status_of /cgi-bin/stuck >"$work/stuck" & # takes long, so it runs in the background
 stuck_client=$!
 test_options
 test_files

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The load generator of the demo and the benchmarks (examples/httpd_load.c) against the example web
-# server: it counts the same as the server, and ends correctly in each way.
+# server: their counts agree, and the generator ends correctly in every way.
 # variants: asan
 set -u
 load=${BUILD:?}/examples/httpd_load
@@ -46,7 +46,7 @@ stop_server() {
     server_pid=
 }
 
-# Arguments of the generator. Sets status.
+# Runs the generator with these arguments. Sets status.
 run() {
     status=0
     "$load" "$@" > "$work/load" 2> "$work/err" || status=$?
@@ -84,13 +84,13 @@ check "a second: end, errors" "time is up 0" "$(field end) $(field errors)"
 counted=$((300 + 10 + $(field answers)))
 stop_server TERM
 served=$(sed -n 's/^requests served: //p' "$work/out")
-# Each generator ends with at most one more request in flight on each connection.
+# When a generator ends, each connection has at most one more request in flight.
 check "the server counts the same" yes \
     "$([ "$served" -ge "$counted" ] && [ "$served" -le $((counted + 18)) ] && echo yes)"
 run --seconds 60 "$port" /page
 check "no server: status, end" "1 nobody listens" "$status $(field end)"
 
-# $1 recipient of the signal, $2 signal, $3 end of the generator
+# $1 who gets the signal, $2 signal, $3 how the generator ends
 test_end() {
     local load_pid status=0
     rm -f "$work/served"

@@ -52,8 +52,8 @@
 #define SERIALS 12
 #endif
 
-/* Addresses are as in the spool: a chunk is the upper part of its window. The lower part is as long
- * as the total that nested probes can reserve past a chunk's end, which in the spool is
+/* Addresses are as in the spool: a chunk is the upper part of its window. The lower part is as
+ * long as what nested probes can reserve past a chunk's end in total, which in the spool is
  * chunk_words. */
 #define LOWER 10
 #define WINDOW (LOWER + WORDS)
@@ -105,9 +105,9 @@ byte owner[CHUNKS] = NONE;  /* the thread that took the chunk */
 
 /* ---- Walking words: drain.c ---- */
 
-/* Of chunk c, words [first, end): ids of whole records in `ids`, the end of the walk in `stop`. In
- * one step: words only change from zero to pending to whole, so a walk finds what is there at its
- * end. */
+/* Of chunk c, words [first, end): the ids of whole records in `ids`, where the walk ended in
+ * `stop`. One step, because words only change from zero to pending to whole, so a walk finds what
+ * is there at its end. */
 inline walk(c, first, end, stops_at_hole, ids, stop)
 {
     ids = 0;
@@ -149,7 +149,7 @@ inline walk(c, first, end, stops_at_hole, ids, stop)
 
 /* ---- A reader of a dead spool: spool_tail.c, recover.c ---- */
 
-/* Reads in each state without changing it: the process may die at any moment. */
+/* Reads in every state without changing it, because the process may die at any moment. */
 proctype death()
 {
     byte c, i, n, v, from, upto, stop;
@@ -217,7 +217,7 @@ inline store_last(a, value)
     }
 }
 
-/* The inline probe reserved a word that it must not use. */
+/* The inline probe has reserved a word that it must not use. */
 inline unreserve(n)
 {
 #ifdef MUTATE_GIVE_BACK_BLINDLY
@@ -280,7 +280,7 @@ inline zero_words()
     }
 }
 
-/* No other party reads a free chunk; live.pml models a copy made while it becomes free. */
+/* Nobody else reads a free chunk; live.pml models a copy made while it becomes free. */
 inline chunk_prepare()
 {
 #ifndef MUTATE_ZEROES_LAST
@@ -387,7 +387,7 @@ inline store_long()
 #endif
 }
 
-/* Turns the word reserved before the clock was read into padding, as the last step. */
+/* As the last step, turns the word reserved before the clock was read into padding. */
 inline move_hit()
 {
     d_step { moved_from = at; moved_serial = at_serial; at = 0 }
@@ -453,7 +453,7 @@ proctype thread(byte me) provided (!interrupted[_pid])
     atomic { over[me] = true; ended++ }
 }
 
-/* Starts between any two steps of the thread, or, if nested, of the previous handler. */
+/* Starts between any two steps of the thread or, if nested, of the previous handler. */
 proctype handler(byte me; byte depth) provided (!interrupted[_pid])
 {
     LOCALS;
@@ -480,7 +480,7 @@ gone:
 #define KEEP 1
 #define FREE 2
 
-/* The next chunk, from c on, for which this holds; CHUNKS if there is none. */
+/* The next chunk, from c on, for which this holds, or CHUNKS. */
 inline next_of(what)
 {
     do
@@ -568,7 +568,7 @@ inline open_drain(t)
     c = 0
 }
 
-/* The result of a walk of chunk c is to be written, followed by this action. */
+/* The result of walking chunk c is to be written, followed by this action. */
 inline chunk_commit(what)
 {
     assert(then[c] == 0);
@@ -585,7 +585,8 @@ inline walk_as_full(stops_at_hole)
     v = 0
 }
 
-/* A full chunk with a hole waits; after a timeout it is held: what precedes the hole is written. */
+/* A full chunk with a hole waits; after a timeout it is held, and what precedes the hole is
+ * written. */
 inline full_drain()
 {
     d_step { walk_as_full(true) }
@@ -606,7 +607,7 @@ inline full_drain()
     d_step { ids = 0; stop = 0; c++ }
 }
 
-/* Its hole may have been filled, or never will be. */
+/* Its hole may have been filled since, or never will be. */
 inline held_drain()
 {
     d_step { walk_as_full(true) }
@@ -640,7 +641,7 @@ proctype writer()
 
     do
     ::  atomic {
-#ifdef NO_DEATH /* no timer either: whatever it is not woken for must not be lost */
+#ifdef NO_DEATH /* without a timer, nothing may be lost that the writer is not woken for */
             full_list != 0 || waiting != 0 || held_list != 0 || ended == OWNERS;
 #endif
             last = ended == OWNERS

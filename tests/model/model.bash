@@ -2,8 +2,8 @@
 # current directory.
 MODELS=$SOURCE/tests/model
 
-# The names in the models come from the enums in src/spool/layout.h, so they cannot differ: a name
-# that no longer exists does not compile, and each state of a chunk must occur.
+# The models' names come from the enums in src/spool/layout.h, so they cannot differ: a name that no
+# longer exists does not compile, and each state of a chunk must occur.
 model_names() {
     awk '/^enum probity_(chunk_state|spool_state|word_kind)/, /^};/ {
             gsub(",", "")
@@ -16,9 +16,9 @@ model_names() {
     done
 }
 
-# Checks all states of a model. $1 what, $2 its file, $3 "holds" or the expected error, the rest:
-# settings (-DNAME...). A state in which no process can continue is an error, too, unless one
-# process always can.
+# Checks all states of a model. A state in which no process can continue is an error, unless one
+# process always can. $1 description, $2 file, $3 "holds" or the expected error, the rest: settings
+# (-DNAME...)
 model() {
     local what=$1 file=$2 expected=$3 directory=model.directory limits=-E reduce='' found
     rm -rf "$directory"
@@ -55,7 +55,7 @@ model() {
     rm -rf "$directory"
 }
 
-# Faults injected into the models, each of which must be found.
+# Faults to inject into the models, each of which must be found.
 # shellcheck disable=SC2034 # for the scripts
 MODEL_FAULTS='handover.pml RESERVE_IN_TWO
 handover.pml GIVE_BACK_BLINDLY

@@ -2,8 +2,8 @@
  *
  * pool.pml: the two stacks of src/spool/pool.c, for spin, load by load: threads take and hand over,
  * the writer thread collects and frees. Proves what handover.pml assumes: each chunk has one owner
- * at a time and none is lost. A take may be interrupted between its loads for any length of time,
- * so a chunk can be taken and returned in the meantime, which the tag must reveal.
+ * at a time, and none is lost. A take may be interrupted between its loads for any time, in which a
+ * chunk may be taken and returned; the tag must reveal that.
  */
 #include "names.pml"
 

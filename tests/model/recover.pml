@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * recover.pml: which processes may recover a spool, for spin: a program that holds its lock from
- * before the file has a name or, as writers before 0.2, takes it while it records already, and may
- * die at any step; tools that recover, concurrently and in sequence, and may be killed at any step;
- * and a reader that checks whether the program is alive.
+ * recover.pml: which processes may recover a spool, for spin. A program holds its lock from before
+ * the file has a name or, in writers before 0.2, takes it while it is already recording; it may die
+ * at any step. Tools recover, concurrently and one after another, and may be killed at any step. A
+ * reader checks whether the program is alive.
  *
  * Models src/spool/segment.c (map_held), src/writer/writer.c (lock_spool), src/spool/attach.c
  * (probity_attach_owner, _lock, _retire) and src/writer/recover.c. The kernel releases the locks of
@@ -70,7 +70,7 @@ proctype program()
             take_program_lock();
             locked = true
         fi;
-        /* Stops: everything is in the file, and then the spool is removed. */
+        /* Stops: everything is in the file, so the spool is removed. */
         d_step { in_file++; records = false }
         has_end = true;
         drainer = (drainer == PROGRAM -> NOBODY : drainer);
@@ -96,7 +96,7 @@ proctype killer(byte who)
     fi
 }
 
-/* Whether the owner is alive, or may be; the tool's own lock does not count. */
+/* Whether the owner is alive, or may be; the tool's own lock is ignored. */
 inline look(own, alive)
 {
     was_state = spool_state;
@@ -150,7 +150,7 @@ proctype tool(byte me)
             :: !ended && spool_state == PROBITY_SPOOL_RECORDING ->
                 assert(!has_process);
                 uncovered = records;
-                /* Its blocks cover the records: the next scan of the file finds none left. */
+                /* The blocks cover these records, so the next scan of the file finds none left. */
                 d_step { in_file = in_file + uncovered; records = false }
                 assert(in_file <= 1);
                 has_end = true
@@ -173,7 +173,7 @@ done:
     od
 }
 
-/* A reader's conclusion must have been true at some moment during its check. */
+/* What a reader concludes must have been true at some moment of its check. */
 proctype reader()
 {
     byte was_state;
