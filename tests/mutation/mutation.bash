@@ -1,4 +1,4 @@
-# Applies a mutant to a copy of the sources, builds what has changed and runs tests. Sourced after
+# Applies a mutant to a copy of the sources, builds what has changed, and runs tests. Sourced after
 # common.bash; shared by the short test and the campaign. Tests are named unit/NAME or run/NAME.
 
 # shellcheck disable=SC2034 # for the scripts
@@ -11,8 +11,8 @@ mutation_copy() {
         tools view README.md | tar -C "$1" -xf -
 }
 
-# $1 a build of the sources, $2 a directory for a copy of it that is up to date for make, except for
-# programs that would load the original's shared library.
+# Copies a build so that make finds it up to date, except for programs that would load the
+# original's shared library. $1 a build of the sources, $2 directory for the copy
 mutation_copy_build() {
     local part
     mkdir -p "$2"
@@ -25,7 +25,7 @@ mutation_copy_build() {
     rm -f "$2"/tests/programs/*.shared "$2"/tests/programs/*.so
 }
 
-# The targets of a program. $1 source of a program run by tests, $2 build directory
+# Prints the make targets for a program. $1 source of a program run by tests, $2 build directory
 mutation_programs() {
     local program
     program=$(basename "${1%.*}")
@@ -36,7 +36,7 @@ mutation_programs() {
     esac
 }
 
-# $1 a test: the make targets that it needs, in the copy's build directory $2
+# Prints the make targets, in the copy's build directory $2, that test $1 needs.
 mutation_targets() {
     local kind=${1%%/*} name=${1#*/} script file text words
     if [ "$kind" = unit ]; then
@@ -62,7 +62,7 @@ mutation_targets() {
     done
 }
 
-# $1 sources, $2 build directory, the rest: tests; builds what they need
+# Builds what tests need. $1 sources, $2 build directory, the rest: tests
 mutation_build() {
     local tree=$1 build=$2 test
     shift 2
@@ -72,8 +72,8 @@ mutation_build() {
         $(for test; do mutation_targets "$test" "$build"; done | tr ' ' '\n' | sort -u)
 }
 
-# $1 sources, $2 build directory, $3 test. A test that does not end has failed; the processes that
-# it started are ended with it.
+# A test that does not end has failed, and the processes that it started are killed. $1 sources, $2
+# build directory, $3 test
 mutation_ask() (
     cd "$1" || exit
     case $3 in

@@ -79,7 +79,7 @@ static void check_place(struct entry *entry, uint32_t stream, uint64_t place)
     entry->count++;
 }
 
-/* Columns: pid, tid, probe, CPU seconds and ns, wall seconds and ns. Empty columns are read as
+/* Columns: pid, tid, probe, CPU seconds and ns, wall seconds and ns. An empty column counts as
  * 0. */
 static void check_line(const char *line)
 {

@@ -66,7 +66,7 @@ static void print_field(const char *name)
     printf("%s %.*s\n", name, (int)strcspn(at + length, "\n"), at + length);
 }
 
-/* Whether a filter can be applied to all threads at once. */
+/* Whether a filter can be applied to all threads together. */
 static int can_filter_all(void)
 {
     struct sock_filter allow = {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW};
@@ -90,7 +90,7 @@ int main(int argc, char **argv)
            found.signals);
     printf("program: socket %d\n", can(socket(AF_UNIX, SOCK_STREAM, 0)));
     if (geteuid() == 0) {
-        /* Every thread must be able to change its ids, too, or libc aborts. */
+        /* Every thread must also be able to change its ids, or libc aborts. */
         hits_need(setgroups(0, NULL) == 0 && setegid(65534) == 0 && seteuid(65534) == 0, "seteuid");
         hits_need(seteuid(0) == 0 && setegid(0) == 0, "seteuid back");
         hits_need(setgid(65534) == 0 && setuid(65534) == 0, "setuid");

@@ -21,7 +21,7 @@ static void need_result(int expected, int result, const char *what)
     exit(98);
 }
 
-/* Each recording has its own trace: stream = round. Nothing is recorded between them. */
+/* Each recording has a trace of stream = round. Nothing is recorded in between. */
 static void restart(void)
 {
     struct probity_options options = {.struct_bytes = sizeof options, .out = "trace"};
@@ -66,7 +66,7 @@ static pthread_t start_recording(uint32_t stream)
     return thread;
 }
 
-/* Flushes while two threads record at full speed: no hit is duplicated or lost. */
+/* Flushes while two threads record at full speed: no hit is lost or duplicated. */
 static void flush_beside(void)
 {
     pthread_t thread[2];
@@ -83,8 +83,8 @@ static void flush_beside(void)
     hits_expect(getpid(), 0, number);
 }
 
-/* Starts and stops while two threads probe continuously; each trace has the beginning and the end
- * of its streams. */
+/* Starts and stops while two threads keep probing; each trace has the beginning and the end of its
+ * streams. */
 static void restart_beside(void)
 {
     struct probity_options options = {.out = "trace"};
@@ -103,7 +103,7 @@ static void restart_beside(void)
         pthread_join(thread[i], NULL);
 }
 
-/* Many recordings with default names. */
+/* Many recordings under default names. */
 static void restart_unnamed(void)
 {
     for (uint64_t i = 0; i < number; i++) {
@@ -114,14 +114,14 @@ static void restart_unnamed(void)
     hits_expect(getpid(), 0, 10 * number);
 }
 
-/* The requested number of hits, without a pause. */
+/* Makes the given number of hits without a pause. */
 static void fast(void)
 {
     hits_make(0, 0, number);
     hits_expect(getpid(), 0, number);
 }
 
-/* The newest hits before the flush must be in the trace. */
+/* The newest hits before a flush must be in the trace. */
 static void ring(void)
 {
     hits_make(0, 0, number);
@@ -170,7 +170,7 @@ static void names(void)
         pthread_join(thread[i], NULL);
 }
 
-/* The options set everything that the environment could set. */
+/* Options can set everything that the environment can. */
 static void options(void)
 {
     struct probity_options all = {.struct_bytes = sizeof all,
@@ -192,7 +192,7 @@ static void options(void)
     printf("%s\n", strrchr(probity_trace_path(), '/') + 1);
 }
 
-/* The cost of the tool itself would interfere, so forbid the program the time stamp counter. */
+/* The tool's own cost would interfere, so the program may not read the time stamp counter. */
 static void without_counter(void)
 {
     hits_need(prctl(PR_SET_TSC, PR_TSC_SIGSEGV) == 0, "PR_SET_TSC");

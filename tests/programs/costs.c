@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * costs.c TRACE [modes]: a recording that measures its own cost must not change errno, the stack of
- * open scopes or the thread's probes. Starts and stops inside scopes, and in a signal handler that
- * interrupts one. With `modes`: starts after a recording in profile mode (TRACE), and in a child
- * forked during one (TRACE.child). Prints what is wrong; nothing if all is well.
+ * costs.c TRACE [modes]: a recording that measures its own cost must leave errno, the stack of open
+ * scopes and the thread's probes alone. Starts and stops inside scopes, and in a signal handler
+ * that interrupts one. With `modes`: starts after a recording in profile mode (TRACE), and in a
+ * child forked during one (TRACE.child). Prints what is wrong, if anything.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -83,7 +83,7 @@ static void start_once(const char *out, int profile)
     deep(0);
 }
 
-/* deep() itself stops and starts. */
+/* deep() itself stops recording and starts it again. */
 static int change_modes(const char *out)
 {
     char of_child[4096];

@@ -36,7 +36,7 @@ static __attribute__((noinline)) int probe_in_steps(long steps)
     return stepped_end();
 }
 
-/* Takes all free chunks, as threads that have them open would; the thread then has none. */
+/* Takes all free chunks, as threads with open chunks would; this thread then has none. */
 static void take_all(void)
 {
     uint32_t chunk;

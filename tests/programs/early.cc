@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * early.cc: probes before and after main: constructors of every priority, static objects, exit
+ * early.cc: probes before and after main(): constructors of every priority, static objects, exit
  * handlers registered at various times, destructors. Stream 0, in the order of execution. Also
  * checks that the header compiles as C++17.
  */

@@ -31,7 +31,7 @@ static void end_by_fault(void)
     *nowhere = 1;
 }
 
-/* After exec, the new image records stream 30. */
+/* After exec, the new program records stream 30. */
 static void end_by_exec(char *program)
 {
     char *const arguments[] = {program, (char *)"again", NULL};

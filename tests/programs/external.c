@@ -26,7 +26,7 @@ static int count_threads(void)
     return count;
 }
 
-/* Each such chunk is drained to its end while it is still open. */
+/* Each of these chunks is drained to its end while it is still open. */
 static void fill_to_the_brim(uint64_t chunks)
 {
     uint64_t hits = 0;
@@ -53,7 +53,8 @@ int main(int argc, char **argv)
     probity_probe_set_name(hits_id(1, 0), "first of all");
     hits_make(1, 0, hits / 2);
     fprintf(stderr, "threads %d\n", count_threads());
-    /* A machine may forbid this to everyone; what counts is that threads are not the reason. */
+    /* The machine may forbid this to everyone; all that matters is that threads are not the
+     * reason. */
     fprintf(stderr, "user namespace %s\n", unshare(CLONE_NEWUSER) == 0 ? "made" : strerror(errno));
     hits_make(1, hits / 2, hits - hits / 2);
     hits_expect(getpid(), 1, hits);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fntrace_article_cxx.cc: the examples of the FnTrace article, in its order and its spelling, as
- * C++ on this system. tests/run/fntrace.sh also compiles it as C++20, by both compilers.
+ * fntrace_article_cxx.cc: the examples of the FnTrace article, in its order and spelling, as C++ on
+ * this system. tests/run/fntrace.sh also compiles it as C++20, with both compilers.
  */
 #include <cstdio>
 #include <cwchar>
@@ -59,7 +59,7 @@ static int SetRect(RECT *lprc, int xLeft, int yTop, int xRight, int yBottom)
     return retVal;
 }
 
-/* In the article, this example's parameters are in FN_FUNC_RETVAL. */
+/* The article has this example's parameters in FN_FUNC_RETVAL. */
 static int SetRectRetval(RECT *lprc, int xLeft, int yTop, int xRight, int yBottom)
 {
     int retVal = 0;

@@ -26,8 +26,8 @@ static int count = 1;
 /* ---- longjmp ------------------------------------------------------------------------------------
  */
 
-/* Of functions that were inlined into one another, the nesting after a jump is only known if the
- * compiler has reused the place of a variable. */
+/* If functions are inlined into one another, their nesting after a jump is known only if the
+ * compiler has reused a variable's location. */
 #define NOINLINE __attribute__((noinline))
 
 static NOINLINE void jump_inner(void)
@@ -72,7 +72,7 @@ static void recurse_and_jump(int depth)
     FN_FUNC_PARAMS(FN_VOID, FN_VOID, FN_1, 1, depth);
     if (depth > 0)
         recurse_and_jump(depth - 1);
-    if (count > 0) /* always true; without it, the compiler reports an infinite recursion */
+    if (count > 0) /* always true, but prevents a warning about infinite recursion */
         longjmp(back, 1);
 }
 
@@ -83,7 +83,7 @@ static void jump_recursion(void)
         recurse_and_jump(DEEP - 1);
 }
 
-/* From one call of a function to an earlier call of the same function. */
+/* From a call of a function to an earlier call of the same function. */
 static void jump_into_itself(int depth)
 {
     FN_FUNC_ARGS(FN_VOID, FN_VOID, FN_1, depth);
@@ -111,7 +111,7 @@ static int leave_middle(int at)
     if (at == 0)
         return result;
     for (;;) {
-        FN_FUNC(FN_VOID, FN_2); /* a scope inside a block */
+        FN_FUNC(FN_VOID, FN_2); /* scope in a block */
         if (at == 1)
             goto out;
         if (at == 2)
@@ -134,7 +134,7 @@ static void leave(void)
 /* ---- Threads that end inside scopes ------------------------------------------------------------
  */
 
-/* A cancelled sleep() would confuse ThreadSanitizer. */
+/* ThreadSanitizer would be confused by a cancelled sleep(). */
 static void wait_for_cancel(void)
 {
     for (int i = 0; i < 100000000; i++) {
@@ -242,8 +242,7 @@ static void level_3(int x)
     FN_OUTPUT("message ", x);
 }
 
-/* The level is lowered while the scope is open: the scope is left nonetheless, and open scopes stay
- * open. */
+/* The level is lowered while scopes are open: they stay open, and are left all the same. */
 static void level_falls(void)
 {
     FN_FUNC(FN_VOID, FN_2);
@@ -279,7 +278,7 @@ static void profiling(void)
     level_0();
 }
 
-#define POSITION (at + 0) /* values are named as written, with macros unexpanded */
+#define POSITION (at + 0) /* values are named as written, macros unexpanded */
 
 static void checkpoints(int at)
 {
@@ -302,7 +301,7 @@ static void entries(void)
     checkpoints(2);
 }
 
-/* A function that is declared right after a sleep. */
+/* A function that is first called, and so declared, right after a sleep. */
 static void first_call(void)
 {
     FN_FUNC(FN_VOID, FN_1);
@@ -315,7 +314,7 @@ static void asleep(void)
     first_call();
 }
 
-/* A child forked inside scopes records into its own trace, where it leaves scopes that it never
+/* A child forked inside scopes has its own trace, in which it leaves scopes that it never
  * entered. */
 static void forked(void)
 {
@@ -386,7 +385,7 @@ static void interrupted(int i)
     after_jump();
 }
 
-/* Another thread sends the signals, so they interrupt scopes at any instruction. */
+/* Signals come from another thread, so they interrupt scopes at any instruction. */
 static void *send_signals(void *target)
 {
     sigset_t all;

@@ -72,7 +72,7 @@ static void exceptions()
     }
 }
 
-/* A cancelled sleep() would confuse ThreadSanitizer. */
+/* ThreadSanitizer would be confused by a cancelled sleep(). */
 static void wait_for_cancel()
 {
     for (int i = 0; i < 100000000; i++) {

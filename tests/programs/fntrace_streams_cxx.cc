@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fntrace_streams_cxx.cc: messages as stream expressions, and operators of std::wostream as
- * formatters. The log must equal the one in tests/golden/log/. stdout: how often operands were
+ * fntrace_streams_cxx.cc: messages as stream expressions, with operators for std::wostream as
+ * formatters. The log must equal the one in tests/golden/log/. Prints how often operands were
  * evaluated and operators called.
  */
 #include <cerrno>
@@ -47,7 +47,7 @@ static std::ostream &operator<<(std::ostream &os, const Both &)
     return os << L"wide of both";
 }
 
-/* Without this operator it would be printed as the number that it converts to. */
+/* Without this operator, it would convert to a number and be printed as one. */
 struct Handle {
     operator bool() const { return true; }
 };

@@ -53,7 +53,7 @@ static size_t format_point_at(const void *value, char *text, size_t bytes)
                          : format_point(point, text, bytes);
 }
 
-/* Text of the number of bytes given in the value. */
+/* The value is a number of bytes, for which this makes as much text. */
 static size_t format_verbose(const void *value, char *text, size_t bytes)
 {
     size_t length = ((const struct verbose *)value)->length;
@@ -126,7 +126,7 @@ static void enums(void)
     FN_PARAM(colour);
     FN_PARAM(GREEN);
     FN_PARAM(large);
-    /* sizeof cannot take the type of a bit-field, but it can take that of its value. */
+    /* sizeof does not accept a bit-field, but it does accept its value. */
     FN_PARAM((int)bits.few);
     FN_PARAM(bits.three + 0u);
     FN_PARAM((bool)bits.flag);
@@ -153,7 +153,7 @@ static void numbers(void)
     FN_PARAM(turned);
 }
 
-/* With every qualifier, and with lengths known only at run time. */
+/* Every qualifier, and lengths known only at run time. */
 static void qualified(int n)
 {
     char *_Atomic atomic_none = NULL, *_Atomic atomic_text = "atomic";
@@ -196,7 +196,7 @@ static void pointers(void)
     FN_PARAM((volatile char *)2);
 }
 
-/* Two pages, the second of which is unreadable. */
+/* Two pages, of which the second is unreadable. */
 static char *map_border(void)
 {
     char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fntrace_values_cxx.cc: values that exist only in C++: strings, classes with and without
- * operator<<, templates, lambdas, members. The log must equal the one in tests/golden/log/.
+ * fntrace_values_cxx.cc: values that only C++ has: strings, classes with and without operator<<,
+ * templates, lambdas, members. The log must equal the one in tests/golden/log/.
  */
 #include <climits>
 #include <complex>

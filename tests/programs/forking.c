@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * forking.c: a handler interrupts a probe at each of its instructions and forks. The child returns
- * into the probe, whose words belong to the parent, makes one more hit and ends. Prints the number
- * of instructions, and of children that did not end normally. Exit status 77: not supported here.
+ * forking.c: a handler that interrupts a probe at each of its instructions forks. The child returns
+ * into the probe, whose words belong to the parent, makes one more hit and exits. Prints the number
+ * of instructions, and of children that did not exit normally. Exit status 77: not supported here.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -40,7 +40,7 @@ static __attribute__((noinline)) int scope(int number)
     return result;
 }
 
-/* Its scope, too, is profiled or recorded. */
+/* This function's scope is profiled or recorded as well. */
 static __attribute__((noinline)) void unit(int kind)
 {
     FN_FUNC(FN_VOID, FN_1);

@@ -34,7 +34,7 @@ static void wait_for_all(void)
         ;
 }
 
-/* Parent and children record before and after the fork; children end by exit and by _exit. */
+/* Parent and children record before and after the fork; children end by exit() and _exit(). */
 static void fork_plain(void)
 {
     hits_make(0, 0, HITS);
@@ -53,7 +53,7 @@ static void fork_plain(void)
     wait_for_all();
 }
 
-/* Generations: each process forks before it ends. */
+/* Generations: each process forks, then ends. */
 static void fork_chain(void)
 {
     for (uint32_t generation = 0; generation < 5; generation++) {
@@ -84,7 +84,7 @@ static void *record_and_fork(void *argument)
     return NULL;
 }
 
-/* All threads fork while the others are inside probes and chunk changes. */
+/* Every thread forks while others are inside probes and chunk changes. */
 static void fork_from_threads(void)
 {
     pthread_t thread[THREADS];
@@ -129,15 +129,15 @@ static void leaf(void)
     expect_now(5, HITS);
 }
 
-/* As above, but the child's probe is the first one of its thread: no state of the child may be used
- * for the thread, which continues long after the child is gone. */
+/* Same as above, but the child's probe is the thread's first one. The thread, which runs long after
+ * the child has gone, must not use any of the child's state. */
 static void *first_in_vfork(void *argument)
 {
     uint64_t made = 0;
 
     (void)argument;
-    vfork_and_make(31, 0, 1); /* not guaranteed to be recorded: made by no thread of this process */
-    for (int look = 0; look < 20; look++) { /* the writer examines threads as often */
+    vfork_and_make(31, 0, 1); /* may not be recorded, as no thread of this process made it */
+    for (int look = 0; look < 20; look++) { /* the writer looks at threads this often */
         hits_make(1, made, HITS);
         made += HITS;
         probity_flush();
@@ -156,8 +156,8 @@ static void fork_first(void)
     expect_now(0, HITS);
 }
 
-/* A child has no writer thread until a chunk is full. If a chunk fills up in a child of vfork, the
- * writer thread must not be started there, because exec would end it. */
+/* A child has no writer thread until a chunk is full. If a vfork child fills one, the writer thread
+ * must not be started there, because exec would end it. */
 static void fork_full(void)
 {
     enum { MANY = 8000 };
@@ -174,7 +174,7 @@ static void fork_full(void)
     expect_now(0, HITS / 10 + 11 * MANY);
 }
 
-/* The very first probe of a child is made by its own child of vfork: the recording must belong to
+/* A child's very first probe is made by that child's own vfork child: the recording must belong to
  * the former, not to a process that soon ends. */
 static void fork_start(void)
 {
@@ -187,7 +187,7 @@ static void fork_start(void)
     expect_now(0, 20 * HITS);
 }
 
-/* Threads of a child that end before they fill a chunk, more of them than there are chunks. */
+/* Threads of a child exit before they fill a chunk, and there are more of them than chunks. */
 static void fork_short_threads(void)
 {
     enum { SHORT = 300 };
@@ -204,8 +204,8 @@ static void fork_short_threads(void)
     wait_for_all();
 }
 
-/* A daemon: forked twice, in a new session and another directory, without descriptors. The end of
- * the pipe shows its parent that it is done; shared memory holds the number of its hits. */
+/* A daemon: forked twice, in a new session and another directory, without descriptors. The pipe
+ * reaches its end when the daemon is done; shared memory has its number of hits. */
 static void fork_daemon(void)
 {
     long *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
@@ -237,7 +237,7 @@ static void fork_daemon(void)
     hits_expect(*shared, 2, 20 * HITS);
 }
 
-/* fork by a system call that bypasses libc. */
+/* fork by a system call, bypassing libc. */
 static void fork_raw(void)
 {
     hits_make(0, 0, HITS);
@@ -253,8 +253,7 @@ static void fork_raw(void)
     expect_now(0, 2 * HITS);
 }
 
-/* Parent and child take turns: the process that holds the byte makes a hit and passes the byte
- * on. */
+/* Parent and child take turns: whoever has the byte makes a hit and passes it on. */
 static void take_turns(int from, int to, uint32_t stream)
 {
     char byte = 0;
@@ -281,7 +280,7 @@ static void fork_in_turns(void)
     wait_for_all();
 }
 
-/* The child does not record, so it must not create any file. */
+/* The child does not record, so it must not create a file. */
 static void fork_silent(void)
 {
     hits_make(0, 0, HITS);
@@ -291,7 +290,7 @@ static void fork_silent(void)
     expect_now(0, HITS);
 }
 
-/* A stopped recording stays stopped in children, too. */
+/* A recording that was stopped is not restarted in children. */
 static void fork_stopped(void)
 {
     hits_make(0, 0, HITS);

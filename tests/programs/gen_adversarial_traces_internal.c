@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * gen_adversarial_traces_internal.c: traces with valid checksums that are made to do harm: KIND
- * COUNT writes one to standard output. `gen_adversarial_traces_internal list` lists the kinds. Each
- * has COUNT items that no program records, or not in such numbers.
+ * gen_adversarial_traces_internal.c: malicious traces with valid checksums: KIND COUNT writes one
+ * to standard output. `gen_adversarial_traces_internal list` lists the kinds. Each trace has COUNT
+ * items that no program would record, or not in such numbers.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -76,7 +76,7 @@ static void end_stream(struct monster *monster)
     put_block(monster, PROBITY_BLOCK_DATA, (size_t)(monster->packer.at - payload_of(monster)));
 }
 
-/* Makes space for one more record. */
+/* Makes room for another record. */
 static void next_record(struct monster *monster)
 {
     if (monster->packer.at > payload_of(monster) + BLOCK_FULL) {
@@ -171,7 +171,7 @@ static const char *name_of(char room[32], uint64_t number)
 }
 
 /* Numbers that a multiplicative hash without a secret puts next to each other in a table for
- * `count` of them. `factor` and `add` turn numbers into keys. */
+ * `count` numbers. `factor` and `add` turn numbers into keys. */
 static uint32_t colliding(uint32_t after, uint64_t count, uint32_t factor, uint32_t add)
 {
     uint64_t capacity = 64, near;
@@ -195,7 +195,7 @@ static void hits(struct monster *monster, uint64_t count)
         hit(monster, 2 * (i % 3));
 }
 
-/* Each probe and each pair of probes occurs once. */
+/* Every probe and every pair of probes occurs once. */
 static void probes(struct monster *monster, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++, monster->tick += 10)
@@ -253,7 +253,7 @@ static void functions(struct monster *monster, uint64_t count)
     }
 }
 
-/* Functions with the same name and place: they differ only in their numbers. */
+/* Functions with equal names and locations, which differ in their numbers only. */
 static void functions_alike(struct monster *monster, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++, monster->tick += 10) {
@@ -276,7 +276,7 @@ static void recursion(struct monster *monster, uint64_t count)
         hit(monster, 3);
 }
 
-/* Deeply nested scopes of two functions: neither is ever innermost when it is left. */
+/* Deeply nested scopes of two functions, neither of which is innermost when it is left. */
 static void crossed_scopes(struct monster *monster, uint64_t count)
 {
     declare_function(monster, 0, "left");
@@ -286,7 +286,7 @@ static void crossed_scopes(struct monster *monster, uint64_t count)
     for (uint64_t i = 0; i < count; i++, monster->tick += 10) {
         hit(monster, 5);
         hit(monster, 7);
-        hit(monster, 7); /* a leave without an enter: searched for in all open scopes */
+        hit(monster, 7); /* a leave without an enter, looked for in all open scopes */
     }
 }
 
@@ -376,7 +376,7 @@ static void threads_colliding(struct monster *monster, uint64_t count)
     many_threads(monster, count, 1);
 }
 
-/* Each block is older than the previous one, and all are older than the watermark. */
+/* Each block is older than the one before, and all are older than the watermark. */
 static void backwards(struct monster *monster, uint64_t count)
 {
     uint64_t end = start_tick + 10 * count;
@@ -393,7 +393,7 @@ static void backwards(struct monster *monster, uint64_t count)
     monster->tick = end;
 }
 
-/* All are open at the same time. */
+/* All blocks are open at the same time. */
 static void overlapping(struct monster *monster, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++) {
@@ -436,7 +436,7 @@ static void small_blocks(struct monster *monster, uint64_t count)
     }
 }
 
-/* Blocks with a false length of 16 MiB, each followed by a small valid one. */
+/* Blocks whose length falsely says 16 MiB, each followed by a small valid one. */
 static void false_lengths(struct monster *monster, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++) {

@@ -20,7 +20,8 @@ static uint64_t rounds;
 static pthread_key_t key;
 static int is_over;
 
-/* A row for each process in which such a callback runs; handlers share one, threads do not. */
+/* One row for each process that runs such a callback; the handlers in a process share it, threads
+ * do not. */
 static void make(uint32_t stream)
 {
     static struct expected_counts_row *row[DESTRUCTOR];
@@ -62,7 +63,8 @@ static void at_exit_again(void)
     make(AT_EXIT);
 }
 
-/* Is run again until libc gives up: the last time after everything the library does at the end. */
+/* Is called again and again until libc gives up, the last time after all that the library does at
+ * the end. */
 static void destroy(void *argument)
 {
     expected_counts_make(argument, EACH);

@@ -34,7 +34,7 @@ int main(int argc, char **argv)
     uint32_t hole = (uint32_t)(outer - (uint64_t)probity_pool_words(pool, 0)) / 8;
     hits_need(header == probity_pool_header(pool, 0), "first chunk");
     hits_need(header->state == PROBITY_CHUNK_FULL, "full");
-    /* Everything before the first hole is written only once the writer has stopped waiting. */
+    /* What precedes the first hole is written only once the writer has stopped waiting. */
     while (__atomic_load_n(&header->drained, __ATOMIC_ACQUIRE) != hole ||
            !probity_pool_private(pool, 0)->is_held)
         hits_need(probity_flush() == 0, "flush");
@@ -46,7 +46,7 @@ int main(int argc, char **argv)
     __atomic_store_n((uint64_t *)outer, tick << 24 | (PROBITY_CODE_FIRST + 2 * OUTER),
                      __ATOMIC_RELAXED);
     hits_need(probity_flush() == 0 && probity_flush() == 0, "flush");
-    /* Without holes, the chunk is free again. */
+    /* If no hole is left, the chunk is free again. */
     hits_need((header->state == PROBITY_CHUNK_FREE) == !is_stray, "free");
     hits_need(probity_stop() == 0, "stop");
     printf("1 %d\n", OUTER);

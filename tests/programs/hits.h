@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * hits.h: the ids that the test programs record. A stream is a sequence of hits made by one piece
- * of code. Its number and the position in the sequence form the id, so that any lost, duplicated or
- * invented hit shows. check_hits.c checks them.
+ * hits.h: the ids that test programs record. A stream is a sequence of hits made by one piece of
+ * code. An id consists of the stream's number and the position in the sequence, so that any lost,
+ * duplicated or invented hit shows. check_hits.c checks them.
  */
 #ifndef PROBITY_TESTS_HITS_H
 #define PROBITY_TESTS_HITS_H
@@ -28,9 +28,9 @@ static inline void hits_make(uint32_t stream, uint64_t first, uint64_t count)
         PROBITY_PROBE(hits_id(stream, i));
 }
 
-/* Gives standard output a buffer; to be called first by programs that fork while they have threads.
- * A child must not allocate the buffer, because another thread may hold the allocator's lock.
- * glibc's own allocator can handle that, AddressSanitizer's cannot.
+/* Gives stdout a buffer. Call first in programs that fork while they have threads: the child must
+ * not allocate the buffer, because another thread may hold the allocator's lock. glibc's own
+ * allocator can handle that, AddressSanitizer's cannot.
  */
 static inline void hits_buffer_output(void)
 {
@@ -39,7 +39,7 @@ static inline void hits_buffer_output(void)
     setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
 }
 
-/* Prints what must be in the trace; check_hits prints the same lines. */
+/* Prints what must be in the trace, in the format of check_hits. */
 static inline void hits_expect(long pid, uint32_t stream, uint64_t count)
 {
     if (count > 0)

@@ -16,7 +16,7 @@ enum { HITS = 50000 };
 
 static uint64_t number;
 
-/* Prints the expected hits while output is still possible. */
+/* Prints the expected hits while there is still a stdout. */
 static void expect(uint64_t hits)
 {
     hits_expect(getpid(), 0, hits);
@@ -32,7 +32,7 @@ static void close_all(void)
     hits_make(0, HITS, HITS);
 }
 
-/* Closes all descriptors again and again while the writer must continue. */
+/* Closes all descriptors again and again; the writer must go on. */
 static void close_always(void)
 {
     expect((uint64_t)20 * HITS);
@@ -51,7 +51,7 @@ static void change_directory(void)
     hits_make(0, HITS, HITS);
 }
 
-/* Recording does not change the numbers of the descriptors that a program gets. */
+/* Recording does not change which numbers the program's descriptors get. */
 static void descriptors(void)
 {
     expect(HITS);
@@ -60,7 +60,7 @@ static void descriptors(void)
     hits_need(open("/dev/null", O_RDONLY) == 3, "descriptor 3");
 }
 
-/* With few descriptors, everything or nothing is recorded. */
+/* With few descriptors, either everything or nothing is recorded. */
 static void few_descriptors(void)
 {
     struct rlimit limit = {number, number};
@@ -76,7 +76,7 @@ static void few_descriptors(void)
 
 static void count_threads(void)
 {
-    int threads = -2; /* do not count "." and ".." */
+    int threads = -2; /* leave out "." and ".." */
     DIR *directory = opendir("/proc/self/task");
 
     hits_make(0, 0, HITS);
@@ -87,7 +87,7 @@ static void count_threads(void)
     printf("%d\n", threads);
 }
 
-/* The program continues to probe in several threads long after the output has failed. */
+/* The program keeps probing in several threads long after writing the output has failed. */
 static void *record(void *argument)
 {
     hits_make((uint32_t)(uintptr_t)argument, 0, number);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * jumps.c WAY N: scopes that are left by longjmp, and scopes that only look like it. "loop" jumps N
- * times out of three scopes to the outermost one, "far" out of N scopes; "inlined" has scopes of
+ * jumps.c WAY N: scopes left by longjmp, and scopes that only look abandoned. "loop" jumps N times
+ * out of three scopes to the outermost one, "far" once out of N scopes; "inlined" has scopes of
  * several functions in one frame; "handlers" has scopes in signal handlers whose stack is above the
  * functions that they interrupt; "turns" has scopes in coroutines. Prints the number of calls.
  */
@@ -132,7 +132,7 @@ static NOINLINE void interrupted(long count)
     succeeds();
 }
 
-/* The handler's stack is part of this frame and so above the frames of the functions called
+/* The handler's stack is part of this frame, so it is above the frames of functions called from
  * here. */
 static NOINLINE void with_stack_above(long count)
 {

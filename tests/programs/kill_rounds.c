@@ -15,7 +15,7 @@
 #include "programs/shared_memory.h"
 #include "programs/victim.h"
 
-/* The parameters of a round, chosen so that kills hit different places of the writer and the record
+/* A round's parameters, chosen so that kills hit different parts of the writer and the record
  * path. */
 struct variety {
     const char *chunk_records, *spool_records, *stream, *pause, *cpu_time;
@@ -67,7 +67,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Kills the child a random time after it has counted its first hit. */
+/* Kills the child a random time after its first counted hit. */
 static void kill_it(pid_t child, const struct variety *variety, int round)
 {
     int status;
@@ -84,7 +84,7 @@ static void kill_it(pid_t child, const struct variety *variety, int round)
         fail("status of the victim", round, SIGKILL, (uint64_t)status);
 }
 
-/* Every stream is a sequence without gaps, as long as the victim counted or one hit longer. */
+/* Every stream is a sequence without gaps, as long as the victim's count or one hit longer. */
 static void compare(FILE *csv, const struct variety *variety, int round)
 {
     uint64_t got[VICTIM_THREADS_MAX] = {0}, first = strtoull(variety->stream, NULL, 10);
@@ -119,7 +119,7 @@ static void check(const char *tool, const struct variety *variety, int round)
     if (csv == NULL)
         fail("popen", round, 1, 0);
     compare(csv, variety, round);
-    /* Status 3: incomplete, which is correct for a killed program's trace. */
+    /* Status 3 (incomplete) is right for a killed program's trace. */
     int status = pclose(csv);
     if (status != 0 && status != 3 << 8)
         fail("status of csv", round, 0, (uint64_t)status);

@@ -22,7 +22,7 @@
 
 enum { THREADS = 3, DEPTH = 12, KINDS = 3, TRUTH_BYTES = 4096 };
 
-/* One cache line each. counts: enters, messages, returns. */
+/* A cache line for each thread. counts: enters, messages, returns. */
 struct truth {
     uint64_t tid, counts[KINDS], unused[4];
 };
@@ -105,7 +105,7 @@ static void start_and_kill(char *self, int round)
     hits_need(waitpid(child, &status, 0) == child && WIFSIGNALED(status), "the victim is dead");
 }
 
-/* The numbers of a thread increase by one from 0; returns come in a different order. */
+/* A thread's numbers increase by one from 0; only returns come in another order. */
 static void take(uint64_t found[THREADS][KINDS], const char *line, int round)
 {
     static const char *const marks[] = {"enter = ", "message ", "return ("};

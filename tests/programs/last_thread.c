@@ -32,7 +32,7 @@ static int is(const char *name)
     return strcmp(how, name) == 0;
 }
 
-/* Whether the main thread has exited: it is a zombie then. */
+/* Whether the main thread has exited, which makes it a zombie. */
 static int main_has_left(void)
 {
     char text[512], path[40];

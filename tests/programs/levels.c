@@ -31,7 +31,7 @@ static int parameters_in_force(void)
     return __atomic_load_n(&probity_scope_param_level, __ATOMIC_RELAXED);
 }
 
-/* Compares the levels that are set, and those that scopes see. */
+/* Checks the levels that are set, and those that scopes see. */
 static void need(int functions, int parameters, int is_recording, const char *what)
 {
     int f = -2, p = -2;
@@ -157,7 +157,7 @@ static void *set_levels(void *argument)
     return NULL;
 }
 
-/* Scopes end up seeing what was set last. */
+/* In the end, scopes see what was set last. */
 static void flight(void)
 {
     pthread_t reader[2], setter[2];

@@ -96,7 +96,7 @@ static int with_plugin(const char *path)
     return plugged() == 3 ? 0 : 1;
 }
 
-/* Makes a recording each time the plugin is loaded, each time at another address. */
+/* Records each time the plugin is loaded, always at another address. */
 static int with_moving_plugin(const char *path, const char *trace)
 {
     enum { ROUNDS = 8, PAGE = 4096 };

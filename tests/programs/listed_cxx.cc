@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * listed_cxx.cc: as listed.c, for C++ only: templates, lambdas, members, inline functions.
+ * listed_cxx.cc: like listed.c, for what only C++ has: templates, lambdas, members, inline
+ * functions.
  */
 #define FN_INSTRUMENT
 #include "FnTrace.h"

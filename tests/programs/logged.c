@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * logged.c [steps [STEPS] | kill]: a few instrumented functions for the test of `probity log`:
- * types that are known only from DWARF, and a deferred scope. With "steps", also a step every 50
- * ms, printed as it is made, until standard input has a line or ends. With "kill", a kill in the
- * third of several nested calls.
+ * logged.c [steps [STEPS] | kill]: a few instrumented functions for the test of `probity log`, with
+ * types known only from DWARF and a deferred scope. With "steps", makes and prints a step every 50
+ * ms until stdin has a line or ends. With "kill", is killed in the third of several nested calls.
  */
 #define FN_INSTRUMENT
 #include "FnTrace.h"
@@ -48,7 +47,7 @@ static void nest(unsigned depth)
         nest(depth - 1);
 }
 
-/* Whether standard input has a line or ends within 50 ms. */
+/* Whether stdin has a line, or ends, within 50 ms. */
 static int is_told_to_end(void)
 {
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};

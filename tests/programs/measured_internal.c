@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * measured_internal.c: a probe that reads the CPU clock, interrupted at each of its instructions by
- * a handler that reads it, too. Prints how many recorded readings have the tick of one and the CPU
- * time of another. Exit status 77: not supported here.
+ * measured_internal.c: at each of its instructions, a probe that reads the CPU clock is interrupted
+ * by a handler that reads it, too. Prints how many recorded readings have the tick of one reading
+ * and the CPU time of another. Exit status 77: not supported here.
  */
 #include "base/ticks.h"
 #include "programs/hits.h"
@@ -17,7 +17,7 @@ extern char __executable_start, etext;
 
 static const struct probity_live *live;
 
-/* Uses enough CPU time for the next probe to be allowed to read the clock. */
+/* Uses enough CPU time to let the next probe read the clock. */
 static void work(void)
 {
     uint64_t begin = probity_ticks(), rate = probity_live_rate(live);
@@ -33,7 +33,7 @@ static void handle(void)
     PROBITY_PROBE(HANDLED);
 }
 
-/* Takes each instruction of the program and the library once; the code paths depend on the
+/* Handles each instruction of the program and the library once; which ones run depends on the
  * clocks. */
 static int is_new(uintptr_t instruction)
 {
@@ -45,8 +45,7 @@ static int is_new(uintptr_t instruction)
     return seen[offset] = 1;
 }
 
-/* The number of readings in the words from `at` to `end` that share one half with another
- * reading. */
+/* Counts the readings in the words from `at` to `end` that share one half with another reading. */
 static int torn_in(const uint64_t *at, const uint64_t *end)
 {
     const uint64_t *reading[8];
@@ -67,7 +66,7 @@ static int torn_in(const uint64_t *at, const uint64_t *end)
 
 int main(void)
 {
-    /* No chunk gets full before the end, because a chunk change blocks signals. */
+    /* No chunk fills up before the end, because a chunk change blocks signals. */
     struct probity_options options = {.out = "measured", .chunk_records = 65536};
     int quiet = 0, torn = 0, round = 0;
 
@@ -78,7 +77,7 @@ int main(void)
         return 77;
     stepped.passes_calls = 1; /* clock_gettime() */
     stepped.is_due = is_new;
-    /* Until several probes in a row reach no new instruction. */
+    /* Until several probes in a row have run no new instruction. */
     for (; quiet < 5 && round < ROUNDS_MAX; round++) {
         const uint64_t *first = (const uint64_t *)probity_thread_self->cursor;
         work();

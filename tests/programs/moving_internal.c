@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * moving_internal.c: a hit is relocated to other words than those reserved for it because the CPU
- * clock was read, while the thread state marks an older hit as being relocated, too. The mark was
- * either left by a jump out of a signal handler long ago, and must be cleared, or belongs to a hit
- * in progress, and must stay. Prints for each case whether a relocation is reported afterwards.
+ * moving_internal.c: a hit is relocated to words other than those reserved for it, because the CPU
+ * clock was read, while the thread state marks an older hit as being relocated, too. That mark
+ * either was left long ago by a jump out of a signal handler and must be cleared, or belongs to a
+ * hit in progress and must stay. Prints for both cases whether a relocation is reported afterwards.
  * Exit status 77: not supported here.
  */
 #include "programs/hits.h"
@@ -11,12 +11,12 @@
 #include "runtime/thread.h"
 
 #if PROBITY_HAS_FAST_PATH
-/* Returns whether a relocation is reported after a hit that is relocated itself. */
+/* Whether, after a hit that is itself relocated, a relocation is reported. */
 static unsigned move_behind(struct probity_thread_state *slot, uint64_t since)
 {
     uint64_t begin = probity_ticks();
 
-    /* As move_hit() does, for the writer to see. */
+    /* As move_hit() does, so that the writer sees it. */
     __atomic_store_n(&slot->relocating_tick, since, __ATOMIC_RELEASE);
     __atomic_store_n(&slot->relocations, slot->relocations | 1, __ATOMIC_RELEASE);
     while (probity_ticks() - begin < slot->hot.gap_ticks)

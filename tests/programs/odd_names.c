@@ -31,7 +31,7 @@ static const char *const names[] = {
 
 enum { NAMES = sizeof names / sizeof *names };
 
-/* What FN_FUNC does with the name that the compiler supplies. */
+/* Does what FN_FUNC does, with a given name in place of the compiler's. */
 static void call(struct probity_site_function *function)
 {
     uint32_t code = (uint32_t)probity_scope_enter_slow(function);

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * ordered.c TRACE: a function of 100 multiplications, each of which depends on the previous
- * product, called with a plain scope and with an ordered one. The same without a scope is the
- * difference between 200 and 100 multiplications, timed by serializing clock readings, whose cost
- * cancels out. Calls alternate in short windows, so that all see the same clock rate.
+ * ordered.c TRACE: calls a function of 100 multiplications, each of which depends on the previous
+ * product, with a plain scope and with an ordered one. How long the function takes without a scope
+ * is the difference between 200 and 100 multiplications, timed by serialized clock readings, whose
+ * cost cancels out. Calls alternate in short windows, so that all see the same clock rate.
  *
- * Prints "from" and a moment for `probity report --from`, the number of calls of each function, the
- * true time of one call in ns and its spread in the middle half of the windows (it varies if the
- * processor changes its speed), and how many ns of each call were taken by interrupts, other
- * threads or the hypervisor. Windows that took one and a half times the median or more count as
- * such.
+ * Prints "from" and a time for `probity report --from`, the number of calls of each function, the
+ * true time of a call in ns and its spread in the middle half of the windows (it varies if the
+ * processor changes its speed), and how many ns per call went to interrupts, other threads or the
+ * hypervisor, which is where windows that take one and a half times the median or more are counted.
  */
 #define FN_INSTRUMENT
 #include "FnTrace.h"
@@ -57,7 +56,7 @@ static NOINLINE uint64_t plain_twice(uint64_t value)
     return multiply(value, 2 * LINKS);
 }
 
-/* A serializing reading of the counter. */
+/* Reads the counter, serialized. */
 static inline __attribute__((__always_inline__)) uint64_t now(void)
 {
     PROBITY_WAIT_FOR_INSTRUCTIONS();
@@ -96,7 +95,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts the values. */
+/* Sorts the values. Returns the mean of the middle half. */
 static double mean_of_middle(double *values)
 {
     double sum = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * parallel.c: threads inside the same functions at the same time, with a probe in each function,
- * for `probity report`, `tree` and `threads`.
+ * parallel.c: several threads inside the same functions at the same time, with a probe in each
+ * function, for `probity report`, `tree` and `threads`.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * plugin_clock.c: for LD_PRELOAD: a library that replaces clock_gettime(), as libfaketime does. Its
- * clocks are a day slow and cannot be read once its destructor has run.
+ * clocks are a day slow, and cannot be read once its destructor has run.
  */
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -12,7 +12,7 @@ int clock_gettime(clockid_t clock, struct timespec *now);
 
 enum { PAGE_BYTES = 4096, DAY_S = 86400 };
 
-static time_t *slow_s; /* in a separate page */
+static time_t *slow_s; /* on a page that can be made unreadable */
 
 __attribute__((constructor)) static void begin(void)
 {

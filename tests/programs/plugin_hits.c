@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * plugin_hits.c: a library that is loaded, probes, and is unloaded again, together with the names
- * of its probes. PLUGIN_SCOPE, the name of a function, adds a scope, so that two libraries of the
- * same size can differ in their names.
+ * plugin_hits.c: a library that is loaded, probes, and is unloaded along with the names of its
+ * probes. PLUGIN_SCOPE, the name of a function, adds a scope, so that two libraries of equal size
+ * can differ in their names.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * plugin_kill_at_link.c: for LD_PRELOAD: kills the program when it is about to name its spool.
+ * plugin_kill_at_link.c: for LD_PRELOAD: kills the program just before it gives its spool a name.
  */
 #include <signal.h>
 #include <unistd.h>

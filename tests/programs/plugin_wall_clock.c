@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * plugin_wall_clock.c: for LD_PRELOAD: shifts the wall clock of one program by replacing the two
- * functions of libc that read it. The file named by WALL_CLOCK holds the shift in seconds.
+ * plugin_wall_clock.c: for LD_PRELOAD: shifts one program's wall clock by replacing the two
+ * functions of libc that read it. The file named by WALL_CLOCK has the shift in seconds.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

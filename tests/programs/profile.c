@@ -75,7 +75,7 @@ static void print_calls(void)
     fflush(stdout);
 }
 
-/* A random mixture, reproducible by its seed. */
+/* A random mixture, reproducible from its seed. */
 static void mix(uint32_t seed, uint32_t rounds)
 {
     unsigned state = seed;
@@ -105,7 +105,7 @@ static void run_threads(uint32_t count, void *(*body)(void *))
         pthread_join(threads[i], NULL);
 }
 
-/* ---- Ends out of order -------------------------------------------------------------------------
+/* ---- Scopes that end out of order --------------------------------------------------------------
  */
 
 static jmp_buf target;
@@ -119,7 +119,7 @@ static __attribute__((noinline)) void jump_from(uint32_t depth)
         jump_from(depth - 1);
 }
 
-/* The scopes that a jump left count once their caller ends. */
+/* Scopes left by a jump count once their caller ends. */
 static __attribute__((noinline)) void catcher(uint32_t depth)
 {
     FN_FUNC(FN_VOID, FN_1);
@@ -151,7 +151,7 @@ static void *ending_thread(void *unused)
     return unused;
 }
 
-/* Without a destructor; its set is found by means of the kernel. */
+/* Exits without destructors, so only the kernel shows that the thread has gone. */
 static void *vanishing_thread(void *unused)
 {
     leaf();
@@ -206,7 +206,7 @@ static void signals(void)
 
 static uint64_t spun_ns[4];
 
-/* Work of a known length. */
+/* Spins for a known time. */
 static void spin(int level, uint64_t ns)
 {
     uint64_t first = now_ns(), now;
@@ -217,7 +217,7 @@ static void spin(int level, uint64_t ns)
     spun_ns[level] += now - first;
 }
 
-/* Self time without the pause, which a scope interrupts; the leaf sleeps for a while. */
+/* Has self time before and after a pause, in which a scope runs; the leaf also sleeps. */
 static __attribute__((noinline)) void busy(int level)
 {
     FN_FUNC(FN_VOID, FN_1);
@@ -293,7 +293,7 @@ static __attribute__((noinline)) void forking(void)
     profile_need(child >= 0 && (child == 0 || waitpid(child, &status, 0) == child), "fork");
 }
 
-/* The sum over all traces; the child's own scope of forking() began in its parent. */
+/* The counts are sums over all traces; the child's scope of forking() began in its parent. */
 static void forks(void)
 {
     pid_t self = getpid();
@@ -307,7 +307,7 @@ static void forks(void)
     printf("forking 1\n");
 }
 
-/* A second recording starts inside scopes of the first. */
+/* Starts a second recording inside scopes of the first. */
 static __attribute__((noinline)) void restarting(void)
 {
     FN_FUNC(FN_VOID, FN_1);
@@ -325,7 +325,7 @@ static void restarts(void)
     printf("leaf 2\n");
 }
 
-/* The profile that a flush writes is replaced by a later one. */
+/* A flush writes a profile, which a later one replaces. */
 static void threads(uint32_t count)
 {
     run_threads(count, mix_thread);
@@ -341,7 +341,7 @@ static void *victim_thread(void *number)
     return NULL;
 }
 
-/* Live: the calls printed have returned, and more follow. */
+/* Live: the calls printed have returned, and more are to come. */
 static void live(void)
 {
     run_threads(2, mix_thread);
@@ -376,7 +376,7 @@ static void *deep_thread(void *unused)
     return unused;
 }
 
-/* Nests more scopes than are timed. */
+/* Nests more scopes than can be timed. */
 static void deep(void)
 {
     enum { STACK_BYTES = 256 << 20 };

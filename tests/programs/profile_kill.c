@@ -37,7 +37,7 @@ static void start_and_kill(const char *victim, uint32_t threads)
     profile_need(waitpid(child, &status, 0) == child && WIFSIGNALED(status), "the victim is dead");
 }
 
-/* Compares the calls of each function with those in the report by thread. */
+/* Compares a function's calls with those in the report by thread. */
 static void compare(const char *name, uint32_t function, uint64_t got, uint32_t threads)
 {
     uint64_t least = 0;
@@ -53,7 +53,7 @@ static void compare(const char *name, uint32_t function, uint64_t got, uint32_t 
     found += got;
 }
 
-/* The calls of a report line that were not in progress. */
+/* How many of the calls on a report line are no longer in progress. */
 static uint64_t ended(const char *calls)
 {
     const char *open = strstr(calls, "\"calls_open\": ");

@@ -55,7 +55,7 @@ static void need(int condition, const char *what)
     _exit(NOTICED);
 }
 
-/* Hits in small steps, with a check of errno after each. */
+/* Makes hits in small steps, checking errno after each. */
 static void hit(uint32_t stream, uint64_t first, uint64_t hits)
 {
     for (uint64_t done = 0; done < hits; done += STEP) {
@@ -65,7 +65,7 @@ static void hit(uint32_t stream, uint64_t first, uint64_t hits)
     }
 }
 
-/* ---- Ways --------------------------------------------------------------------------------------
+/* ---- What the program does ---------------------------------------------------------------------
  */
 
 static void *hit_beside(void *argument)
@@ -98,7 +98,7 @@ static void hits(void)
     run_threads(hit_beside, THREADS);
 }
 
-/* More threads than the first segment of a small spool has chunks. */
+/* More threads than a small spool's first segment has chunks. */
 static void many(void)
 {
     run_threads(hit_beside, 20);
@@ -113,7 +113,7 @@ static void *hit_and_stay(void *argument)
     return NULL;
 }
 
-/* The same, and no thread ends before all have hit, so each keeps its chunk. */
+/* Same as above, but no thread exits before all have hit, so each keeps its chunk. */
 static void held(void)
 {
     pthread_barrier_init(&all_have_hit, NULL, 20);
@@ -145,7 +145,7 @@ static void scopes(void)
     say("branch %llu\nleaf %llu\n", (unsigned long long)number, (unsigned long long)number * 3);
 }
 
-/* Requests through a queue, by typed probes. */
+/* Requests that pass through a queue, with typed probes. */
 static void typed(void)
 {
     for (uint64_t i = 0; i < number; i++) {
@@ -158,7 +158,7 @@ static void typed(void)
     say("request %llu\nlock %llu\n", (unsigned long long)number, 2 * (unsigned long long)number);
 }
 
-/* A mixture of everything, for the tool. */
+/* A mixture of everything, as input for the tool. */
 static void mixed(void)
 {
     run_threads(hit_beside, THREADS);
@@ -166,7 +166,7 @@ static void mixed(void)
     typed();
 }
 
-/* Recordings that the program starts and stops itself. If the start fails, nothing is recorded. */
+/* Recordings started and stopped by the program. If a start fails, nothing is recorded. */
 static void control(void)
 {
     uint64_t recorded = 0, at = 0;
@@ -197,7 +197,7 @@ static void ring(void)
     expect(0, number);
 }
 
-/* A child records into its own trace and ends by exit or by _exit. */
+/* A child has its own trace, and ends by exit() or _exit(). */
 static void child(void)
 {
     int status = 0;
@@ -219,8 +219,8 @@ static void child(void)
     say("%ld 1 %llu\n", (long)made, (unsigned long long)number);
 }
 
-/* Works in steps: each starts after a byte on standard input and is reported by a line. Meanwhile
- * the test does something to its files. The first step is before any hit. */
+/* Each step starts after a byte on stdin, and a line reports its end. In between, the test does
+ * something to the program's files. The first step comes before any hit. */
 static void steps(void)
 {
     uint64_t at = 0;
@@ -240,7 +240,7 @@ static void steps(void)
     expect(0, at);
 }
 
-/* Under a filter that kills the program on any other call: probity(3) lists these. */
+/* Under a filter that kills the program for any call not listed in probity(3). */
 static void filter(void)
 {
     static const int allowed[] = {
@@ -269,7 +269,7 @@ static void filter(void)
     expect(0, 3 * number);
 }
 
-/* Checks which descriptors are left open and which signals are blocked. */
+/* Checks which descriptors are open and which signals are blocked. */
 static void look_around(void)
 {
     sigset_t held;
@@ -278,7 +278,7 @@ static void look_around(void)
     need(sigprocmask(SIG_BLOCK, NULL, &held) == 0, "sigprocmask");
     for (int i = 1; i < NSIG; i++)
         need(sigismember(&held, i) != 1, "a signal is blocked");
-    /* fault_inject passes on only the standard three. */
+    /* From fault_inject, it inherits just the standard three. */
     for (int i = STDERR_FILENO + 1; i < DESCRIPTORS && getenv("REFUSED") != NULL; i++)
         need(fcntl(i, F_GETFD) < 0, "a descriptor is open");
     need(write(STDOUT_FILENO, output, output_bytes) == (ssize_t)output_bytes, "output");

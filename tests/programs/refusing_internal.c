@@ -22,7 +22,7 @@ enum { HITS = 1, CHUNKS_MAX = 64, VALUE_BYTES = 8 };
 static struct probity_pool *pool;
 static uint32_t hoard[CHUNKS_MAX], hoarded;
 
-/* Takes all free chunks, as threads that have them open would. */
+/* Takes all free chunks, as threads with open chunks would. */
 static void take_all(void)
 {
     uint32_t chunk;
@@ -57,7 +57,7 @@ static int event_in_steps(long steps)
     return stepped_end();
 }
 
-/* The thread has a chunk, and no other is free. */
+/* Gives the thread a chunk, and leaves no other one free. */
 static uint32_t begin_chunk(void)
 {
     while (hoarded > 0)
@@ -67,7 +67,7 @@ static uint32_t begin_chunk(void)
     return probity_thread_slot()->chunk;
 }
 
-/* Fills the chunk as its new owner would. */
+/* Fills the chunk as its next owner would. */
 static void fill(uint32_t chunk)
 {
     for (uint32_t i = 0; i < pool->chunk_words; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * resource_usage.h: the resources that a process uses, as counted by the kernel, so that a test
- * sees whatever grows with each thread, library or child that comes and goes.
+ * resource_usage.h: a process's resources as counted by the kernel, so that a test notices anything
+ * that grows with each thread, library or child that comes and goes.
  */
 #ifndef PROBITY_TESTS_RESOURCE_USAGE_H
 #define PROBITY_TESTS_RESOURCE_USAGE_H
@@ -17,7 +17,7 @@ struct resource_usage {
 
 static inline long resource_usage_entries(const char *path)
 {
-    /* By open(): the thread sanitizer does not see that opendir() creates a descriptor. */
+    /* open(), because the thread sanitizer does not notice that opendir() creates a descriptor. */
     int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *directory = descriptor >= 0 ? fdopendir(descriptor) : NULL;
     long count = 0;

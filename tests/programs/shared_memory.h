@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * shared_memory.h: memory that a test program shares with the programs that it runs and that
- * outlives them when they are killed. It has no name in any directory.
+ * shared_memory.h: memory, without a name in any directory, that a test program shares with the
+ * programs that it runs, and that outlives them when they are killed.
  */
 #ifndef PROBITY_TESTS_SHARED_MEMORY_H
 #define PROBITY_TESTS_SHARED_MEMORY_H
@@ -14,7 +14,7 @@
 
 #define SHARED_MEMORY_VARIABLE "TEST_SHARED_MEMORY"
 
-/* Initially zero. Programs run by the caller, directly or indirectly, get the same memory: the
+/* Zero at first. Programs that the caller runs, directly or not, get the same memory, because the
  * environment has the number of its descriptor. NULL: not available. */
 static inline void *shared_memory(size_t bytes)
 {

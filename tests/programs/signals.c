@@ -17,8 +17,8 @@
 
 enum { THREADS_MAX = 8, HANDLER_STREAM = 10, NESTED_STREAM = 20, BURST = 5000 };
 
-/* What each thread did. Handlers number their hits with one instruction, so that nesting never uses
- * a number twice. */
+/* What each thread did. Handlers number their hits with a single instruction, so that nested ones
+ * never use a number twice. */
 struct worker {
     uint64_t hits, handled, nested, jumps;
     sigjmp_buf start;
@@ -78,7 +78,7 @@ static void handle(int number, void (*handler)(int), int flags)
     sigaction(number, &action, NULL);
 }
 
-/* A timer that interrupts only this thread. */
+/* A timer that interrupts just this thread. */
 static void interrupt_me(int number, long period_ns)
 {
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = number};
@@ -98,7 +98,7 @@ static void block_all(void)
     pthread_sigmask(SIG_BLOCK, &all, NULL);
 }
 
-/* Probes in a tight loop, interrupted by two timers whose handlers nest. */
+/* Probes in a tight loop, while two timers interrupt it with handlers that nest. */
 static void *record(void *argument)
 {
     struct worker *mine = &workers[self = (uint32_t)(uintptr_t)argument];
@@ -113,7 +113,7 @@ static void *record(void *argument)
     return NULL;
 }
 
-/* Probes until a handler jumps out of the code that runs then, which may be the record path. */
+/* Probes until a handler jumps out of whatever it interrupted, which may be the record path. */
 static void *record_and_jump(void *argument)
 {
     struct worker *mine = &workers[self = (uint32_t)(uintptr_t)argument];
@@ -128,7 +128,7 @@ static void *record_and_jump(void *argument)
         }
     }
     block_all();
-    /* The last jump may have come before its hit was counted. */
+    /* The last jump may have been before its hit was counted. */
     PROBITY_PROBE(hits_id(self, mine->hits));
     mine->hits++;
     return NULL;
@@ -149,7 +149,7 @@ static void run_threads(void *(*run)(void *), uint32_t threads)
     }
 }
 
-/* A handler is the first to probe at all; it runs on a timer of the process, in any thread. */
+/* The very first probe is in a handler, called by a process timer, in any thread. */
 static void first_in_handler(void)
 {
     struct itimerval every = {{0, 200}, {0, 200}};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * stepped.h: uses the processor's trap flag to run code after any single instruction of a piece of
- * code, which makes races between two parties deterministic. x86-64 only; elsewhere STEPPED is 0,
- * as it is with the thread sanitizer, which delays signals.
+ * stepped.h: uses the processor's trap flag to run code after any given instruction of other code,
+ * which makes races between two parties deterministic. x86-64 only; elsewhere STEPPED is 0, and so
+ * it is with the thread sanitizer, which delays signals.
  */
 #ifndef PROBITY_TESTS_STEPPED_H
 #define PROBITY_TESTS_STEPPED_H
@@ -31,8 +31,8 @@ static struct {
     void (*run)(void);
 } stepped;
 
-/* Does not step over a system call, which may block the signal that reports steps, unless the call
- * is known not to. */
+/* A system call might block the signal that reports steps, so does not step over one unless that is
+ * known to be safe. */
 static void stepped_trap(int signal, siginfo_t *info, void *context)
 {
     static const unsigned char system_call[] = {0x0f, 0x05};
@@ -54,7 +54,7 @@ static void stepped_trap(int signal, siginfo_t *info, void *context)
     stepped.run();
 }
 
-/* Code between these two is interrupted after `steps` instructions, and run() is called. */
+/* The code between these two is interrupted after `steps` instructions, and run() is called. */
 static inline void stepped_begin(long steps, void (*run)(void))
 {
     struct sigaction action = {.sa_sigaction = stepped_trap, .sa_flags = SA_SIGINFO};
@@ -66,7 +66,7 @@ static inline void stepped_begin(long steps, void (*run)(void))
     __asm__ volatile("pushfq; orq $0x100, (%%rsp); popfq" : : : "cc", "memory");
 }
 
-/* Returns whether run() was called; it is not if there were fewer instructions. */
+/* Whether run() was called, which takes enough instructions. */
 static inline int stepped_end(void)
 {
     __asm__ volatile("pushfq; andq $~0x100, (%%rsp); popfq" : : : "cc", "memory");

@@ -70,7 +70,7 @@ static void store_late(uint64_t at, uint64_t tick, uint32_t id)
     __atomic_store_n((uint64_t *)at, tick << 24 | (4096 + 2 * (uint64_t)id), __ATOMIC_RELAXED);
 }
 
-/* The writer waits one second of its clock for a probe in progress. */
+/* The writer waits for a probe in progress for one second by its clock. */
 static int held(int is_killed)
 {
     enum { PATIENCE_S = 2 };
@@ -96,7 +96,7 @@ static int held(int is_killed)
 #endif
 
 #if PROBITY_HAS_FAST_PATH
-/* As a thread that lost its processor inside a probe. */
+/* Like a thread that was preempted inside a probe. */
 static int late(void)
 {
     PROBITY_PROBE(1);

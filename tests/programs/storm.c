@@ -35,7 +35,7 @@ static uint64_t draw(uint64_t *random, uint64_t below)
 
 static void *work(void *argument);
 
-/* The threads of a process; the caller does the work of the last one. */
+/* Runs a process's threads; the caller does the last one's work. */
 static void work_together(uint64_t random, uint32_t depth, uint32_t rounds, uint32_t count)
 {
     struct worker worker[THREADS_MAX];
@@ -78,8 +78,8 @@ static pid_t clone_by_struct(void)
     return (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments);
 }
 
-/* A child of a raw clone may do no more than a signal handler (no pthread_create, so it fills no
- * chunk). */
+/* A child of a raw clone may do no more than a signal handler may (no pthread_create(), so it fills
+ * no chunk). */
 static void live_raw(uint64_t *random)
 {
     expected_counts_make(expected_counts_row(counts, 0), draw(random, 300));
@@ -153,7 +153,7 @@ static void *work(void *argument)
     for (uint32_t i = 0; i < worker->rounds; i++) {
         expected_counts_make(row, draw(&worker->random, 1500));
         fork_somehow(worker);
-        /* Waits for any child, of any thread. */
+        /* Waits for any thread's child. */
         if (++alive > ALIVE_MAX && wait(NULL) > 0)
             alive--;
     }
@@ -178,7 +178,7 @@ int main(int argc, char **argv)
     hits_need(threads <= THREADS_MAX && atexit(probe_at_exit) == 0 && pipe(done) == 0, "start");
     work_together(hits_argument(argc, argv, 2, 1) * 0x9e3779b97f4a7c15 | 1, 0,
                   (uint32_t)hits_argument(argc, argv, 3, 10), threads);
-    /* All remaining processes hold the other end of the pipe. */
+    /* The other end of the pipe is held by all processes that are left. */
     close(done[1]);
     hits_need(read(done[0], &byte, 1) == 0, "read");
     expected_counts_make(expected_counts_row(counts, FORK_STREAM), 1);

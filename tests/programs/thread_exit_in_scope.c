@@ -33,7 +33,7 @@ static __attribute__((noinline)) void deeper(int depth)
     __asm__ volatile("");
 }
 
-/* Enters a scope once more after those of the thread were closed or left open. */
+/* Enters one more scope when the thread's own scopes have been closed or left open. */
 static void destroy(void *unused)
 {
     (void)unused;

@@ -46,8 +46,8 @@ static void churn(void)
         pthread_join(start_thread(record, i), NULL);
 }
 
-/* Runs the threads in groups of limited size; the growth of the process since the first groups goes
- * to stderr. */
+/* Runs the threads in groups of limited size; prints to stderr how much the process has grown since
+ * the first groups. */
 static void crowds(void)
 {
     enum { CROWD = 500, FIRST = 2 };
@@ -78,14 +78,14 @@ static void one_by_one(void)
     resource_usage_print(&start);
 }
 
-/* Short-lived threads beside two that record all the time, while thread states and chunks change
+/* Short-lived threads, next to two that record all the time while thread states and chunks change
  * hands. */
 static void *record_long(void *argument)
 {
     uint32_t stream = (uint32_t)(uintptr_t)argument;
     uint64_t made = 0;
 
-    /* Not an atomic variable, which helgrind and DRD would report as a race. */
+    /* A mutex, because helgrind and DRD would report an atomic variable as a race. */
     while (pthread_mutex_trylock(&under_way) != 0) {
         hits_make(stream, made, 1000);
         made += 1000;
@@ -168,7 +168,7 @@ static void *wait_to_be_cancelled(void *argument)
     return NULL;
 }
 
-/* Cancelled asynchronously at any instruction of the record path: counts its hits. */
+/* Counts the hits of a thread that is cancelled at any instruction of the record path. */
 static uint64_t made_before_cancel;
 
 static void *record_until_cancelled(void *argument)
@@ -190,7 +190,7 @@ static void *leave_by_system_call(void *argument)
     return NULL;
 }
 
-/* Destructors of thread data that run after the library's own. */
+/* Probes in destructors of thread data that run after the library's own. */
 static void probe_in_destructor(void *argument)
 {
     uint64_t *left = argument;
@@ -227,7 +227,7 @@ static void each(void *(*run)(void *), int cancels)
     }
 }
 
-/* The kernel's thread ends by a system call that bypasses libc, so it cannot be joined. */
+/* The thread ends by a system call, bypassing libc, so it cannot be joined. */
 static void gone_by_system_call(void)
 {
     for (uint32_t i = 0; i < threads; i++) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tree.c [kill]: calls of known number and shape for `probity report`: recursion, a pause, longjmp,
- * deferred scopes, a second thread, calls without profiling. With "kill" it is killed ten calls
- * deep.
+ * tree.c [kill]: known calls for `probity report`: recursion, a pause, longjmp, deferred scopes, a
+ * second thread, calls with profiling off. With "kill", it is killed ten calls deep.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests that pass through a queue and a lock, in two threads, with a known number of hits.
- * Usage: typed REQUESTS [signal]. The first thread begins each request and puts it in the queue;
- * the second gets and ends it. With "signal", a handler hits typed probes, too, as often as it can.
- * Prints the number of the handler's hits.
+ * typed.c REQUESTS [signal]: requests that pass through a queue and a lock, in two threads, with a
+ * known number of hits. The first thread begins each request and puts it in the queue; the second
+ * one gets and ends it. With "signal", a handler also hits typed probes, as often as it can. Prints
+ * the number of the handler's hits.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -24,7 +24,7 @@ static uint64_t items[ROOM];
 static unsigned long first, end, requests;
 static volatile sig_atomic_t handled;
 
-/* In the first thread only. */
+/* Runs in the first thread only. */
 static void handle(int number)
 {
     int before = errno;
@@ -54,7 +54,7 @@ static void release(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* Releases the lock while it waits. */
+/* Releases the lock during the wait. */
 static void wait_for_change(void)
 {
     PROBITY_LOCK_RELEASE("items", &lock);
@@ -120,7 +120,7 @@ int main(int argc, char **argv)
     pthread_join(server, NULL);
     if (with_signal) {
         timer_delete(timer);
-        signal(SIGALRM, SIG_IGN); /* a signal after this would not be counted */
+        signal(SIGALRM, SIG_IGN); /* later signals would not be counted */
     }
     printf("%d\n", (int)handled);
     return 0;

@@ -17,7 +17,7 @@ enum { ROUNDS = 100, UNIT = 2000, MORE_CALLS_EACH = 4 };
 
 static volatile uint64_t result;
 
-/* Not instrumented. Each step depends on the previous one, so that steps cost the same. */
+/* Not instrumented. Each step depends on the previous one, so that all cost the same. */
 static NOINLINE void work(int steps)
 {
     uint64_t value = 1;
@@ -47,7 +47,7 @@ static NOINLINE void slowed(int round, int percent)
     work((10 * UNIT + round % 5 * UNIT / 2) / 100 * (100 + percent));
 }
 
-/* Called only if something is slowed. */
+/* Called only if something is to be slower. */
 static NOINLINE void added(void)
 {
     FN_FUNC(FN_VOID, FN_1);

@@ -10,7 +10,7 @@
 
 enum { VICTIM_THREADS_MAX = 16, VICTIM_TRUTH_BYTES = 4096 };
 
-/* One cache line each. */
+/* A cache line for each thread. */
 struct victim_truth {
     uint64_t hits, stream, unused[6];
 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * waiting.c: hits a probe, prints "ready", waits for a byte on standard input, hits the probe
- * again.
+ * waiting.c: hits a probe, prints "ready", waits for a byte on stdin, and hits the probe again.
  */
 #include <stdio.h>
 

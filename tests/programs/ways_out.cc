@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * ways_out.cc WAY: scopes that do not simply return: "throw" leaves some by an exception and runs
+ * ways_out.cc WAY: scopes that do not simply return. "throw" leaves some by an exception, and runs
  * others while it is in flight; "pauses" pauses in functions with FN_ENTRY before their
  * checkpoints, and calls functions in pauses; "killed" is killed in a call of a function that has
- * ended before.
+ * returned before.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -16,7 +16,7 @@
 
 #define NOINLINE __attribute__((noinline))
 
-/* Measured in CPU time, so a busy machine does not lengthen it. */
+/* CPU time, which a busy machine does not prolong. */
 static NOINLINE void spin_ms(long ms)
 {
     timespec start, now;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tools/setup.sh with stub package managers that log how they were called: what it installs, what it
-# leaves out and reports, and what it prints for systems other than Debian.
+# Runs tools/setup.sh with stubs for package managers that log how they were called: what it
+# installs, what it leaves out and reports, and what it prints on systems other than Debian.
 # variants: gcc
 set -u
 SETUP=$(cd "$(dirname "$0")/../.." && pwd)/tools/setup.sh
@@ -17,7 +17,7 @@ check() { # NAME WANTED GOT
     fi
 }
 
-# A directory of commands: the basic tools without a package manager. $1 its name
+# Makes a directory with the basic tools but no package manager. $1 its name
 make_path() {
     local tool
     mkdir -p "$work/$1"
@@ -32,7 +32,7 @@ stub() { # DIRECTORY NAME BODY
     chmod +x "$work/$1/$2"
 }
 
-# $1 directory of commands; then arguments of setup.sh. Sets status; writes out, err and calls.
+# Sets status; writes out, err and calls. $1 directory of commands; then arguments of setup.sh
 setup() {
     local path=$1
     shift
@@ -43,7 +43,7 @@ setup() {
         "$@" > "$work/out" 2> "$work/err" || status=$?
 }
 
-# The contents of a file as one line. $1 file
+# Prints a file as one line. $1 file
 line_of() { tr '\n' ' ' < "$work/$1"; }
 
 is_listed() { # GROUP PACKAGE
@@ -51,7 +51,7 @@ is_listed() { # GROUP PACKAGE
     grep -cxF -e "$2" "$work/out"
 }
 
-# THERE: installed packages, UNKNOWN: packages in no list, FAILS: "update" or "install".
+# THERE: installed packages; UNKNOWN: packages that do not exist; FAILS: "update" or "install".
 make_apt() {
     make_path apt
     stub apt dpkg-query 'for name in "${@:4}"; do

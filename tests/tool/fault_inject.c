@@ -47,7 +47,7 @@ enum {
     SYSCALL_STOP = SIGTRAP | 0x80
 };
 
-/* A system call: its group, and the error that it usually fails with. */
+/* A system call: its group, and the error that it fails with by default. */
 struct call {
     const char *name;
     long number;
@@ -100,10 +100,10 @@ enum { CALLS = sizeof calls / sizeof *calls };
 /* A traced thread. */
 struct task {
     pid_t id;
-    int is_own;     /* its calls are the program's own */
-    int is_altered; /* the current call must be corrected once it is done: */
-    int late_error; /* its return value; 0: unchanged */
-    uint64_t destination, count; /* its first and third arguments, which system calls preserve */
+    int is_own;     /* calls are made by the program itself */
+    int is_altered; /* when done, the current call must get: */
+    int late_error; /* this return value; 0: unchanged */
+    uint64_t destination, count; /* its first and third arguments, which it must preserve */
     uint64_t linker_start, linker_end;
 };
 
@@ -151,7 +151,7 @@ static const struct call *call_of(long number)
     return NULL;
 }
 
-/* Selected calls stop, and so does membarrier, with which programs send us commands. */
+/* Stops at the selected calls, and at membarrier, by which programs send commands to this one. */
 static void filter_install(void)
 {
     struct sock_filter filter[FILTER_MAX];
@@ -192,7 +192,7 @@ static struct task *task_of(pid_t id)
     return free_one;
 }
 
-/* Finds the dynamic linker in a program that has just started. */
+/* Finds the dynamic linker of a program that has just started. */
 static void linker_find(struct task *task)
 {
     char path[40], line[512];
@@ -213,7 +213,7 @@ static void linker_find(struct task *task)
         fclose(maps);
 }
 
-/* Threads and forked children have the linker at the same address as their creator. */
+/* Threads and forked children inherit their creator's address of the linker. */
 static void inherit(const struct task *maker)
 {
     unsigned long made;
@@ -238,7 +238,7 @@ static void refuse_call(struct task *task, const struct call *call, struct user_
     if (wanted_error == SHORT) {
         set->rdx = (set->rdx + 1) / 2;
     } else if (call->number == SYS_brk) {
-        set->rdi = 0; /* reports failure by returning the current break */
+        set->rdi = 0; /* fails by returning the current break */
     } else if (call->number == SYS_close) {
         task->late_error = error;
     } else {
@@ -271,7 +271,7 @@ static void look_at(struct task *task)
         refuse_call(task, call, &set);
 }
 
-/* Compilers assume that the arguments are preserved. */
+/* Compilers assume that a system call preserves its arguments. */
 static void finish_altered(struct task *task)
 {
     struct user_regs_struct set;
@@ -310,7 +310,7 @@ static int handle_stop(struct task *task, int status)
     return 0;
 }
 
-/* Returns the exit status of the program, 128 + N if signal N ended it. */
+/* Returns the program's exit status, or 128 + N if signal N ended it. */
 static int follow(pid_t program)
 {
     int status, result = FAILED;
@@ -360,7 +360,7 @@ static pid_t start(char **program)
         fail(program[0]);
     }
     close(go[0]);
-    task_of(child)->is_own = 1; /* until it has executed the program */
+    task_of(child)->is_own = 1; /* until it has exec'ed the program */
     if (ptrace(PTRACE_SEIZE, child, NULL, options) != 0)
         fail("ptrace");
     if (write(go[1], &byte, 1) != 1)

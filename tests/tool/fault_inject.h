@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fault_inject.h: marks a program's own system calls for fault_inject.c: between the two calls none
- * of this thread's calls fails. Without fault injection, the kernel rejects them as unknown
- * commands.
+ * fault_inject.h: marks a program's own system calls for fault_inject.c: none of the thread's calls
+ * between these two fails. Without fault injection, the kernel rejects both as unknown commands.
  */
 #ifndef PROBITY_TESTS_FAULT_INJECT_H
 #define PROBITY_TESTS_FAULT_INJECT_H

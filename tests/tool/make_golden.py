@@ -23,7 +23,7 @@ MAGIC = b"\x89PROBITY\r\n\x1a\n"
 HEADER_BYTES = 24
 U32 = 2**32 - 1
 TICK = 10**12  # the first anchor
-# The payload size that the format requires of an event of each kind that declares nothing.
+# The size of payload that the format requires for events that declare nothing, by kind.
 PAYLOAD_BYTES = {1: 6, 4: 8, 7: 8, 8: 8, 9: 4, 10: 4, 11: 16, 12: 0, 13: 0, 14: 3, 15: 1, 16: 4,
                  19: 8, 22: 5}
 MONOTONIC = 400 * 10**9
@@ -66,7 +66,7 @@ class Hit:
     def __init__(self, tick, code, length=None, spelled=False):
         self.tick, self.code = tick, code
         self.length = length  # size of its numbers, in bytes
-        self.spelled = spelled  # the code is written even if it is predicted
+        self.spelled = spelled  # write the code even if it is predicted
 
 
 class Cpu:
@@ -109,7 +109,7 @@ class Stream:
         self.table = [0] * 256
         self.data = bytearray()
         self.words = self.records = 0
-        self.hits = []  # (tick, code, ticks off the CPU); code None: a moment that is no hit
+        self.hits = []  # (tick, code, ticks off the CPU); code None: a point in time without a hit
 
     def slot(self):
         return (self.previous % 2**32 * 2654435761 % 2**32) >> 24
@@ -137,7 +137,7 @@ class Stream:
             if item.kind == 17 and len(item.payload) >= 8:
                 number, flags = struct.unpack_from("<II", item.payload)
                 self.hits.append((item.tick, (site if flags & 1 else probe)(number), self.off))
-            if 7 <= item.kind <= 13:  # a point in time: not a hit, but it counts for CPU times
+            if 7 <= item.kind <= 13:  # a point in time: not a hit, but matters for CPU times
                 self.hits.append((item.tick, None, self.off))
         else:
             self.put_hit(item, delta)
@@ -389,7 +389,7 @@ def good_cpu():
              Cpu(TICK + 9003, -1), Cpu(TICK + 9003, 0), Hit(TICK + 9003, probe(8))]
     trace.put_data(0, items, cpu=123456789)
     trace.put_data(0, [Hit(TICK + 20000, probe(1)), Hit(TICK + 30000, probe(2))], cpu=123456000)
-    # Below zero, and with a different rate; the first tick is before the first record.
+    # Below zero, and at another rate; the first tick precedes the first record.
     items = [Cpu(TICK + 15, 10**6), Hit(TICK + 20, probe(1)), Hit(TICK + 3 * 10**6, probe(2))]
     trace.put_data(1, items, first=TICK + 10, rate=2**33 + 12345)
     trace.put_data(2, [Hit(TICK + 30, probe(1))], cpu=2**62)
@@ -399,7 +399,7 @@ def good_cpu():
 def good_no_cpu():
     trace = Trace(cpu=False)
     trace.put_data(0, [Hit(TICK + n, probe(n)) for n in range(3)], cpu_known=False)
-    # Its own flag applies, whatever INFO contains; what was already output stays valid.
+    # The block's own flag counts, whatever INFO says; what was output before stays valid.
     trace.put_data(0, [Hit(TICK + 100 + n, probe(n)) for n in range(3)], cpu=5000)
     trace.put_data(0, [Hit(TICK + 200 + n, probe(n)) for n in range(3)], cpu_known=False)
     trace.put_data(0, [Hit(TICK + 300 + n, probe(n)) for n in range(3)], cpu=4000)
@@ -415,13 +415,13 @@ def good_moments():
         payload = bytes(PAYLOAD_BYTES.get(kind, 0))
         payload = struct.pack("<II", 5, 0) if kind == 17 else num(6 << 6) if kind == 18 else payload
         packed = probe(6) if kind == 18 else None
-        # The event has 600 more ticks of CPU time than the hit after it.
+        # The event's CPU time is 600 ticks more than that of the hit after it.
         items += [Cpu(tick, -600), Event(tick, kind, payload, packed), Cpu(tick + 10, 600),
                   Hit(tick + 10, probe(2)), Hit(tick + 800, probe(3))]
     items += [Cpu(TICK + 18000, -600), Event(TICK + 18000, 17, b"no hit"),
               Event(TICK + 18000, 18, b""), Cpu(TICK + 18001, 600), Hit(TICK + 18001, probe(4))]
     trace.put_data(0, items, cpu=5 * 10**6)
-    # A block without CPU times does not count.
+    # A block without CPU times is ignored.
     trace.put_data(1, [Event(TICK + 9, 9, bytes(4))], cpu=10**9, cpu_known=False)
     trace.put_data(1, [Hit(TICK + 10, probe(1))], cpu=1000)
     return trace.end()
@@ -491,7 +491,7 @@ def good_realtime_set():
             trace.put_data(thread, [Hit(TICK + n, probe(1)) for n in spread])
         trace.sync(anchor(TICK + ticks, shift), watermark=TICK + ticks)
         begin = ticks
-    # The last pair was set, too: the rate of its other clock applies after it.
+    # The last pair was set as well, so the rate of its other clock applies after it.
     trace.put_data(0, [Hit(TICK + n, probe(2)) for n in (begin, begin + 10**6, 3 * begin)])
     return trace.end(anchor(TICK + begin + 5 * 10**5, 10**12), watermark=TICK + 3 * begin)
 

@@ -52,7 +52,7 @@ def random_trace(random):
         items, last = random_items(random, first)
         trace.put_data(thread, items, first=first, cpu=cpu[thread], late=random.below(5) == 0,
                        rate=RATE + random.below(1000), cpu_known=random.below(6) > 0)
-        # The next block may begin before the end of this one, as if a signal handler probed in a
+        # The next block may begin before this one ends, as when a signal handler probes inside a
         # probe.
         now[thread] = last - random.below(2) * random.below(last - first + 1)
         cpu[thread] += (now[thread] - first) * 2 // 5 + random.below(3000) - 1500

@@ -45,20 +45,20 @@
 enum { PROBES = 4, IDS_MAX = 1 << 20, STEPS_MAX = 2000000, NEAR_END = 2, PLACES_MAX = 1 << 14,
        FILL_TRIES = 4000, SLEEP_MS = 3, SLEEP_HITS_MAX = 1 << 18 };
 
-/* The handler's hits, and where they are counted among all. */
+/* The handler's hits, and their index in the counts. */
 enum { HANDLER_STREAM = 8, HANDLER_PLACE = IDS_MAX / 2 };
 
-/* Shared by parent and child. The child counts what it has begun and what it has finished. */
+/* Shared by parent and child. The child counts what it has begun and finished. */
 struct shared {
-    uint64_t begun, finished; /* ids, or records of scopes, counted */
+    uint64_t begun, finished; /* number of ids, or of records of scopes */
     uint64_t scopes;
-    uint64_t handled;         /* hits of the handler */
+    uint64_t handled;         /* hits made by the handler */
     uint64_t forked, died;    /* children of the handler, and those that did not end normally */
     uint32_t phase;           /* 0 preparing, 1 in the probes, 2 after them */
     uint32_t rounds, round;
 };
 
-/* For each hit, if the handler sleeps; also shared. In ns of the thread's CPU time. */
+/* For each hit, if the handler sleeps, in ns of the thread's CPU time. Shared, too. */
 static struct around {
     uint64_t before, behind;
 } *around_hits;
@@ -66,7 +66,7 @@ static struct around {
 struct scenario {
     const char *name;
     int is_first;    /* the thread's very first probe */
-    int near_end;    /* number of words left in the chunk; 0: many */
+    int near_end;    /* words left in the chunk; 0: many */
     int wide;
     enum scopes_kind scopes; /* scopes instead of hits, in the handler, too */
     struct probity_options options;
@@ -112,7 +112,7 @@ static const struct scenario scenarios[] = {
 static struct shared *shared;
 static uint64_t handler_hits = 3, handler_ms;
 static int handler_scopes, handler_forks, handler_sleeps;
-static uint64_t handler_calls; /* number found, in profile mode */
+static uint64_t handler_calls; /* how many were found in profile mode */
 
 static void need(int condition, const char *what)
 {
@@ -173,7 +173,7 @@ static void make_one(const struct scenario *scenario)
 
 static volatile int is_forked;
 
-/* From here on, the child counts separately. */
+/* From here on, the child has its own counts. */
 static void fork_here(void)
 {
     struct shared before = *shared;
@@ -193,7 +193,7 @@ static void fork_here(void)
     is_forked = 1;
 }
 
-/* In a child that has returned from the handler, and from the probe that it interrupted. */
+/* Called in a child that has returned from the handler and the interrupted probe. */
 static void end_forked(const struct scenario *scenario)
 {
     char path[64];
@@ -220,8 +220,8 @@ static void on_signal(int number)
         usleep((useconds_t)handler_ms * 1000);
 }
 
-/* Probes until the given number of words is left in this thread's chunk. If hits alone never get
- * there, a name of random length, four to six words, shifts them. */
+/* Probes until the thread's chunk has this number of words left. If hits alone never lead there, a
+ * name of random length, four to six words, shifts them. */
 static void fill_chunk(const struct scenario *scenario)
 {
     static const char name[] = "a name of several words";
@@ -285,7 +285,7 @@ static pid_t start_child(const struct scenario *scenario, int is_ring)
 /* ---- The parent
  * -------------------------------------------------------------------------------- */
 
-/* Lets the child continue to its next stop. Returns the signal that stopped it, 0 if it ended. */
+/* Continues the child to its next stop. Returns the signal that stopped it, or 0 if it ended. */
 static int go_on(pid_t child, enum __ptrace_request how, int signal_number)
 {
     int status;
@@ -314,7 +314,7 @@ static void wait_for_phase(pid_t child, uint32_t phase)
         fail("phase", phase, shared->phase);
 }
 
-/* The child's segment 0, found in the directory. */
+/* The child's segment 0, as found in the directory. */
 static void *map_spool(void)
 {
     const char *directory = getenv("PROBITY_SPOOL_DIR");
@@ -339,7 +339,7 @@ static void *map_spool(void)
 static uint8_t seen[IDS_MAX];
 static uint32_t scope_hits[4]; /* of scopes_number() */
 
-/* The index of the record in `seen`; -1: it is not counted. */
+/* The record's index in `seen`, or -1 if it does not count. */
 static int64_t place_of(const struct scenario *scenario, const struct probity_record *record,
                         uint64_t limit)
 {
@@ -359,7 +359,7 @@ static int64_t place_of(const struct scenario *scenario, const struct probity_re
     return (int64_t)number;
 }
 
-/* Counts the hits of a DATA block. Returns the number of those that belong to the scenario. */
+/* Counts the hits of a DATA block. Returns how many of them belong to the scenario. */
 static uint64_t count_block(const uint8_t *block, const struct scenario *scenario, uint64_t limit)
 {
     const uint8_t *payload = block + PROBITY_BLOCK_HEADER_BYTES;
@@ -413,7 +413,7 @@ static const uint8_t *drain(void *segment, uint32_t chunk)
     return output.records > 0 ? block : NULL;
 }
 
-/* A row of the profile. The handler's function is usually declared second. */
+/* Counts a row of the profile. The handler's function is usually declared second. */
 static uint64_t count_row(const struct probity_profile_row *row, int is_over)
 {
     uint64_t sum = 0;
@@ -429,7 +429,7 @@ static uint64_t count_row(const struct probity_profile_row *row, int is_over)
     return row->site == 0 ? row->calls : 0;
 }
 
-/* The calls counted by the cells of the spool at this moment. */
+/* Counts the calls that the spool's cells have at this moment. */
 static void look_at_cells(const struct probity_spool_header *spool, void *segment)
 {
     uint64_t begun = shared->begun, finished = shared->finished, found = 0;
@@ -451,7 +451,7 @@ static void look_at_cells(const struct probity_spool_header *spool, void *segmen
         fail("calls counted between finished and begun", finished, found);
 }
 
-/* What a reader finds now: everything finished, and at most one hit more. */
+/* What a reader must find now: all that is finished, and at most one hit more. */
 static void look(void *segment, const struct scenario *scenario)
 {
     uint64_t begun = shared->begun, finished = shared->finished, found = 0;
@@ -500,7 +500,7 @@ static int look_at_every_instruction(const struct scenario *scenario)
 /* ---- Signals
  * ----------------------------------------------------------------------------------- */
 
-/* A PROFILE block. */
+/* Counts a PROFILE block. */
 static uint64_t count_profile(const uint8_t *payload, size_t bytes)
 {
     const uint8_t *at = payload + PROBITY_PROFILE_FIXED_BYTES;
@@ -519,7 +519,7 @@ static uint64_t count_profile(const uint8_t *payload, size_t bytes)
     return own;
 }
 
-/* All blocks of the closed trace. */
+/* Counts all blocks of the closed trace. */
 static uint64_t count_trace(const struct scenario *scenario)
 {
     struct stat status;
@@ -556,7 +556,7 @@ static void check_trace(const struct scenario *scenario)
         handled += seen[HANDLER_PLACE + i];
     if (scenario->scopes == SCOPES_PROFILE)
         records = 1;
-    /* If the handler came before the first scope was declared, its function is the first. */
+    /* If the handler ran before the first scope was declared, its function comes first. */
     if (scenario->is_first && scenario->scopes == SCOPES_PROFILE && own == shared->handled) {
         own = handled;
         handled = shared->handled;
@@ -569,7 +569,7 @@ static void check_trace(const struct scenario *scenario)
         unlink("trace");
 }
 
-/* The addresses of the instructions that the probes execute, each once. */
+/* The addresses of all instructions that the probes execute, without repeats. */
 static uint64_t places[PLACES_MAX], place_count;
 
 static uint64_t register_of(pid_t child, size_t offset)
@@ -582,7 +582,7 @@ static void add_place(uint64_t place)
     static uint8_t is_known[1 << 16];
     uint64_t slot = place * UINT64_C(0x9e3779b97f4a7c15) >> 48;
 
-    /* Two that share a slot: the second is searched for. */
+    /* Another address in this slot: look for this one. */
     for (uint64_t i = 0; is_known[slot] && i < place_count; i++) {
         if (places[i] == place)
             return;
@@ -592,7 +592,7 @@ static void add_place(uint64_t place)
         places[place_count++] = place;
 }
 
-/* A hardware breakpoint, which leaves the code unchanged. */
+/* A hardware breakpoint, because it leaves the code unchanged. */
 static void set_breakpoint(pid_t child, uint64_t place)
 {
     size_t address = offsetof(struct user, u_debugreg[0]);
@@ -602,9 +602,9 @@ static void set_breakpoint(pid_t child, uint64_t place)
     need(ptrace(PTRACE_POKEUSER, child, control, place != 0) == 0, "breakpoint");
 }
 
-/* Some virtual machines accept hardware breakpoints and never stop at them. The child is then
- * single-stepped to each place, at about 30 us per instruction, so fewer places are visited in a
- * long path. (An int3 would also stop the writer thread, which is not traced.)
+/* On some virtual machines, hardware breakpoints can be set but never stop anything. The child is
+ * then single-stepped to each place, which takes about 30 us per instruction, so that long paths
+ * are visited in fewer places. (int3 would also stop the writer thread, which is not traced.)
  */
 enum { STEPS_TO_PLACES = 25000 };
 static int has_no_breakpoints;
@@ -620,7 +620,7 @@ static void find_places(const struct scenario *scenario)
         add_place(register_of(child, offsetof(struct user, regs.rip)));
         go_on(child, PTRACE_SINGLESTEP, 0);
     }
-    /* The child surely comes to its _exit(). */
+    /* The child is sure to reach its _exit(). */
     set_breakpoint(child, (uint64_t)(uintptr_t)_exit);
     has_no_breakpoints = 1;
     while ((signal_number = go_on(child, PTRACE_CONT, 0)) != 0) {
@@ -633,7 +633,7 @@ static void find_places(const struct scenario *scenario)
     unlink("trace");
 }
 
-/* The stride that keeps to STEPS_TO_PLACES: on average, a place is half the path away. */
+/* The stride that stays within STEPS_TO_PLACES; the average place is half the path away. */
 static uint64_t stepped_stride(uint64_t stride)
 {
     uint64_t least = place_count * place_count / 2 / STEPS_TO_PLACES + 1;
@@ -641,7 +641,8 @@ static uint64_t stepped_stride(uint64_t stride)
     return stride > least ? stride : least;
 }
 
-/* Single-steps. Returns SIGTRAP at the place, or the signal of the stop after the probes. */
+/* Single-steps. Returns SIGTRAP at the place, or the signal that stopped the child after the
+ * probes. */
 static int step_to(pid_t child, uint64_t place)
 {
     while (shared->phase == 1) {
@@ -674,8 +675,7 @@ static int interrupt_at(pid_t child, uint64_t place)
         if (register_of(child, offsetof(struct user, regs.rip)) != place)
             fail("place of the stop", place, register_of(child, offsetof(struct user, regs.rip)));
         signal_number = go_on(child, PTRACE_CONT, SIGUSR1);
-        /* If signals are blocked, it is delivered when they no longer are, and stops the child
-         * again. */
+        /* A blocked signal is delivered once it is unblocked, and then stops the child again. */
         while (signal_number == SIGUSR1 || signal_number == SIGCHLD)
             signal_number = go_on(child, PTRACE_CONT, signal_number);
     }
@@ -703,15 +703,15 @@ static void write_expected(pid_t child)
     need(fclose(file) == 0, "expected");
 }
 
-/* One child for many places, or one for each if the very first probe is interrupted. */
+/* One child for many places, or one for each place if the very first probe is interrupted. */
 static void interrupt_every(const struct scenario *scenario, uint64_t stride)
 {
     uint64_t hits = 0, missed = 0, forked = 0, first = 0;
     int status;
 
     find_places(scenario);
-    /* Single-stepping takes the processor away, too, so times cannot be compared with the CPU
-     * clock. */
+    /* Single-stepping also takes the processor away, so times and the CPU clock cannot be
+     * compared. */
     if (handler_sleeps && has_no_breakpoints) {
         puts("this machine has no hardware breakpoints");
         exit(77);
@@ -766,7 +766,7 @@ int main(int argc, char **argv)
     cpu_set_t one;
 
     need(argc > 2, "arguments");
-    /* Stopping and continuing on one core need not wake up another. */
+    /* On one core, stopping and continuing need not wake up another one. */
     CPU_ZERO(&one);
     CPU_SET(sched_getcpu(), &one);
     sched_setaffinity(0, sizeof one, &one);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * stepper_scopes.c: the scopes of the stepped child, and how a reader must find each of them.
+ * stepper_scopes.c: the scopes of the child that is stepped, and what a reader must find of each.
  */
 #define FN_INSTRUMENT
 #include "FnTrace.h"
@@ -12,7 +12,7 @@
 
 enum { OWN = 0x21000000, HANDLER = 0x42000000, NUMBER = 0x00ffffff };
 
-/* What a compiler calls with -finstrument-functions. */
+/* Called by code compiled with -finstrument-functions. */
 void __cyg_profile_func_enter(void *function, void *back);
 void __cyg_profile_func_exit(void *function, void *back);
 
@@ -153,7 +153,7 @@ uint32_t scopes_records(enum scopes_kind kind)
     return kind == SCOPES_PROFILE ? 1 : kind == SCOPES_MESSAGE ? 3 : kind == SCOPES_PAUSE ? 4 : 2;
 }
 
-/* The number of a record whose first value is `a`, at position `place` in its scope. */
+/* The number of a record whose first value is `a`, at `position` in its scope. */
 static int64_t found(enum scopes_kind kind, uint32_t a, uint32_t place, int is_right)
 {
     uint32_t number = a & NUMBER, whose = a & ~(uint32_t)NUMBER;
@@ -210,8 +210,8 @@ static int64_t of_ids(enum scopes_kind kind, const struct probity_record *record
                      hit.object == (uint32_t)~a && hit.role == PROBITY_ROLE_QUEUE_PUT);
 }
 
-/* The hooks of the handler, which come after the first scope, are not numbered. The codes of enter
- * and leave differ in one bit. */
+/* The handler's hooks, which come after the first scope, have no numbers. The codes of enter and
+ * leave differ in one bit. */
 static int is_of_handler(enum scopes_kind kind, uint32_t code)
 {
     static uint32_t first;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * stepper_scopes.h: the scopes that stepper.c steps through. Each of their records has a number, in
- * several values that must agree, so that torn records and mixed-up values show.
+ * stepper_scopes.h: the scopes that stepper.c steps through. Every record has a number in several
+ * values, which must agree, so that torn records and mixed-up values show.
  */
 #ifndef PROBITY_TESTS_STEPPER_SCOPES_H
 #define PROBITY_TESTS_STEPPER_SCOPES_H
@@ -17,24 +17,24 @@ enum scopes_kind {
     SCOPES_CHECKPOINT,
     SCOPES_PAUSE,
     SCOPES_TYPED,      /* hits with ids: of a probe, of a site */
-    SCOPES_PROFILE,    /* FN_FUNC_PARAMS in profile mode, counted and not recorded */
+    SCOPES_PROFILE,    /* FN_FUNC_PARAMS in profile mode: counted, not recorded */
     SCOPES_HOOKED      /* the compiler's hooks; the handler calls them, too */
 };
 
 enum { SCOPES_HANDLER = 1 << 30 };
 
-/* Runs scope `number` of its kind. begins() is called before each record, ends() after it. */
+/* Runs scope `number` of this kind. begins() is called before each record, ends() after it. */
 void scopes_run(enum scopes_kind kind, uint32_t number, void (*begins)(void), void (*ends)(void));
 
-/* The number of records of one such scope. */
+/* How many records one such scope makes. */
 uint32_t scopes_records(enum scopes_kind kind);
 
-/* The same in a signal handler: two records, with parameters and return value. */
+/* Same as above in a signal handler: two records, with parameters and return value. */
 void scopes_handle(uint32_t number);
 
-/* The number of a record, from 0, over all scopes of this kind; + SCOPES_HANDLER for the handler's.
- * -1: none of them; -2: values that were never recorded together. hits: the numbers of enters,
- * leaves, pauses and resumes, which are not numbered, before this one. */
+/* A record's number, from 0, over all scopes of this kind; + SCOPES_HANDLER for the handler's. -1:
+ * not one of them; -2: its values were never recorded together. hits: the numbers of preceding
+ * enters, leaves, pauses and resumes, which have no numbers themselves. */
 int64_t scopes_number(enum scopes_kind kind, const struct probity_record *record,
                       uint32_t hits[4]);
 
