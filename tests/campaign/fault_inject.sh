@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Every system call and every allocation of traced programs and of the tool fails, once and from
-# there on; full disks of four kinds; paths and machines that change during recording.
+# then on; four kinds of full disks; paths and machines that change during recording.
 #
-#   STRIDE        step between the calls that are tried (default 1: all)
-#   ALLOCATIONS   allocations of a command that are tried, evenly spread (default 60)
+#   STRIDE        step between the calls to try (default 1: all)
+#   ALLOCATIONS   how many allocations of a command to try, evenly spread (default 60)
 . "$(dirname "$0")/campaign.bash"
 . "$SOURCE/tests/run/fault_inject.bash"
 . "$SOURCE/tests/run/filesystem_cases.bash"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * calls.c: death at the beginning and end of each system call of a whole run, counted over all
- * threads of the process to be killed.
+ * threads of the process that is killed.
  *
  *     death calls program STRIDE SEED          a program from its start to its end
  *     death calls csv STRIDE SEED TOOL         the same, with CSV output
  *     death calls recover STRIDE SEED TOOL     `TOOL recover` on what a killed program left
- *     death calls record STRIDE SEED TOOL      `TOOL record`, whose program survives
- *     death calls record_killed STRIDE SEED TOOL    the same, and its program is killed
+ *     death calls record STRIDE SEED TOOL      `TOOL record` is killed, its program survives
+ *     death calls record_killed STRIDE SEED TOOL    both are killed
  */
 #include <errno.h>
 #include <pthread.h>

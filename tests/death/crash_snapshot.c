@@ -137,8 +137,7 @@ uint64_t death_snapshot_verify(struct death_tally *tally)
     return faults;
 }
 
-/* ---- Saving and restoring what a death leaves
- * -----------------------------------------------------
+/* ---- Saving and restoring what a death leaves --------------------------------------------------
  */
 
 static void save_spool(const char *name)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * death.h: shared by the parts of the death tests. A victim makes records according to a fixed
- * script and counts each one, before and after, in memory that outlives it; it is killed; the
- * verifier reads what is left and compares it with the counts.
+ * death.h: shared by the parts of the death tests. A victim makes records that a fixed script
+ * prescribes, and counts each one, before and after, in memory that outlives it. Then it is killed,
+ * and the verifier compares what can be read with the counts.
  *
  *     victim.c           the records, and victims that end early
  *     verify.c           reader, check and recover on what is left
  *     crash_snapshot.c   what verify.c finds in a program that is still alive
  *     tracee.c           stops and continues a traced victim
- *     steps.c            death, a look or a signal after each instruction
+ *     steps.c            death, a snapshot or a signal after each instruction
  *     calls.c            death at each system call
  *     random.c           death at random moments
  *     storm.c            signals from all sides, and jumps out of handlers

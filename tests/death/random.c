@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * random.c: kills a program of several threads at a random moment, round after round; and programs
- * of several processes, a group at a time.
+ * random.c: kills a program with several threads at a random moment, round after round, and whole
+ * groups of processes.
  *
  *     death random KILLS SEED [TOOL]    TOOL: some rounds run under `TOOL record`, which dies, too
  *     death life VARIETY                the program itself, recording as its environment says

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * steps.c: death, a look, or a signal after each instruction of a path.
+ * steps.c: death, a snapshot, or a signal after each instruction of a path.
  *
  *     death steps kill SCENARIO STRIDE SEED
  *         kills the victim after every STRIDE-th instruction, starting with a random one
  *     death steps look SCENARIO STRIDE SEED
  *         verifies the stopped victim there as if it had died
  *     death steps signal SCENARIO STRIDE SEED
- *         a signal after every STRIDE-th instruction, and another inside its handler; the victim
- *         then runs to its end, and everything is in the trace
+ *         a signal after every STRIDE-th instruction, and one inside its handler; the victim then
+ *         runs to its end, and everything must be in the trace
  */
 #include <pthread.h>
 #include <sched.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * storm.c: threads under several signals at once, from their own timers and from each other, with
- * nested handlers on small signal stacks; and handlers that jump out.
+ * storm.c: threads under several signals at once, from their timers and from each other, with
+ * nested handlers on small signal stacks; handlers that jump out.
  *
- *     death storm MILLISECONDS SEED    every record is present when the program has ended
+ *     death storm MILLISECONDS SEED    no record may be missing when the program has ended
  *     death jump MILLISECONDS SEED     only records abandoned by a jump may be missing
  */
 #include <pthread.h>

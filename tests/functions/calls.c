@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * calls.c: a program without macros that counts its own calls, for -finstrument-functions. Each
- * function counts itself and prints nothing; main prints "NAME CALLS" at the end.
+ * calls.c: a program without macros, for -finstrument-functions, in which each function counts its
+ * calls. main() prints "NAME CALLS" for each at the end.
  *
- *     calls [PLUGIN...]    the plugins are loaded, called and unloaded, one after the other
+ *     calls [PLUGIN...]    loads, calls and unloads the plugins, one after another
  */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -2,8 +2,9 @@
  *
  * fast_driver.c: a fuzzer for cheap targets: it reads the coverage counters, mutates inputs as
  * mutate.c does, and keeps those with new coverage. libFuzzer's own overhead is twice what the
- * reader needs for a small trace. Inputs that require a look at comparisons are found by libFuzzer,
- * which uses the same corpus. Supports the options of libFuzzer that the campaign uses.
+ * reader takes for a small trace. Inputs that can only be found by watching comparisons are left to
+ * libFuzzer, which uses the same corpus. Supports those options of libFuzzer that the campaign
+ * uses.
  *
  *   fuzz_NAME.often [-max_total_time=S] [-max_len=N] [-seed=N] [-artifact_prefix=P] CORPUS [SEEDS]
  */

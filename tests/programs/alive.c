@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * alive.c: a process that records in one of the states that make it hard to see from outside
- * whether it is alive. It writes the path of its trace to the FIFO "ready" and continues when
- * something is written to the FIFO "go". The FIFOs are reopened for each use, because the program
- * may close its descriptors in between. stdout: the hits that must be in the trace.
+ * alive.c: records in one of the states in which it is hard to see from outside whether a process
+ * is alive. Writes the path of its trace to the FIFO "ready", and continues when something is
+ * written to the FIFO "go". It reopens the FIFOs each time, because it may have closed its
+ * descriptors in between. stdout: the hits that must be in the trace.
  *
  *     alive HOW
  */

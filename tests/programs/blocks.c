@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * blocks.c: threads that go from probe to probe, some of them working and some waiting, for
- * `probity blocks`. The names of probes and sites need quoting in CSV.
+ * blocks.c: threads that go from probe to probe, working or waiting in between, for `probity
+ * blocks`. The names of probes and sites need quotes in CSV.
  *
- *     blocks [alike]    alike: a probe 3 and a site named 3, three times each
+ *     blocks [alike]    alike: probe 3 and a site named "3", three hits each
  */
 #include <probity.h>
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * check_hits.c: reads the output of `probity csv` and checks it hit by hit: neither the time nor a
- * thread's CPU time decreases, and each stream (hits.h) is a sequence that starts at 0 with no gaps
- * or duplicates. Prints "PID STREAM COUNT" for each stream. Errors go to stderr, with exit status
- * 1.
+ * check_hits.c: checks the output of `probity csv` hit by hit: neither the time nor a thread's CPU
+ * time decreases, and each stream (hits.h) is a sequence that starts at 0, without gaps or
+ * duplicates. Prints "PID STREAM COUNT" for each stream. Errors go to stderr, with exit status 1.
  *
  *     check_hits [-u STREAM] [-f] [-r]
  *         -u: from this stream on, hits may be in any order; -f: streams may start anywhere;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * confined.c: what the writer thread is permitted to do. A replacement of pwrite() tries operations
- * that the writer thread does not need whenever that thread calls it. main() records, and tries
- * what the program itself must still be able to do.
+ * confined.c: what the writer thread is allowed to do. Whenever that thread calls pwrite(), a
+ * replacement tries operations that it does not need. main() records, and tries what the program
+ * itself must still be able to do.
  *
- *     confined PATH    a file that must not be creatable
+ *     confined PATH    a file that the writer thread must not be able to create
  */
 #include <fcntl.h>
 #include <grp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * control.c: control functions and modes: start, stop and flush in every order, options, modes drop
- * and ring, names, ids.
+ * control.c: control functions and modes: start, stop and flush in every order, options, the modes
+ * drop and ring, names, ids.
  *
  *     control HOW [NUMBER]
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu_times.c: hits with a reading of the thread's CPU clock before and after each, separated by
- * random work, sleep or both, so that the CPU time of each hit is known. Prints for each hit its
- * thread and the two readings, in ns.
+ * cpu_times.c: reads the thread's CPU clock before and after each hit, with random work, sleep or
+ * both in between, so that the CPU time of each hit is known. Prints the thread and the two
+ * readings in ns for each hit.
  *
  *     cpu_times SEED HITS
  */

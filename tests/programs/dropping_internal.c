@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * dropping_internal.c: a probe in a thread without a chunk, in mode drop, is interrupted after each
- * of its instructions in turn. The handler finds a free chunk again and records. What it stored
- * must stay, whatever the interrupted probe does with the word that it had reserved.
+ * dropping_internal.c: in mode drop, a probe in a thread without a chunk is interrupted after each
+ * of its instructions in turn. The handler finds a chunk free again, and records. What it stored
+ * must be kept, whatever the interrupted probe does with the word that it had reserved.
  *
- *     dropping_internal HITS    of the handler
+ *     dropping_internal HITS    hits that the handler makes
  *
- * Prints "COUNT ID" for what must be in the trace: the handler's hits. None of the others is
- * certain.
+ * Prints "COUNT ID" for the handler's hits, which must be in the trace. Any other hit may be
+ * missing.
  */
 #include "programs/hits.h"
 #include "programs/stepped.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ends.c: records in several threads, then ends in the given way with all threads alive. The hits
- * that must be in the trace are printed to stdout before the end.
+ * ends.c: records in several threads, then ends in the given way while all threads are alive.
+ * Before that, prints the hits that must be in the trace.
  *
  *     ends HOW [THREADS [HITS]]
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * exported.c: names, values, threads and levels that other tools' formats must carry unchanged.
+ * exported.c: names, values, threads and levels that exports to other tools' formats must preserve.
  *
  *     exported [THREADS [ROUNDS [kill|wait]]]    wait: prints "ready" and reads input to its end
  *     exported none|one|names                    no record, a single one, or 70,000 probes, each

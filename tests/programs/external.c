@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * external.c: records without a writer thread in the program, and does what a second thread would
- * prevent.
+ * external.c: records without a writer thread, and does things that a second thread would prevent.
  *
  *     external HITS           must be started with PROBITY_WRITER=external
  *     external brim CHUNKS    flushes each time a chunk is filled to its last word

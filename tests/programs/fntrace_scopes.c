@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fntrace_scopes.c: scopes that end in every way except the common one. Prints nothing;
- * tests/run/fntrace.sh has the expected contents of the trace.
+ * fntrace_scopes.c: scopes that end in every way but the usual one. Prints nothing;
+ * tests/run/fntrace.sh knows what the trace must contain.
  *
  *     fntrace_scopes WHAT [COUNT]     WHAT: see the table at the end
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * forks.c: children of a process that records. Each has its own trace. Each process prints the hits
- * that must be in its own trace.
+ * forks.c: children of a process that records. Every process has a separate trace, and prints the
+ * hits that must be in it.
  *
  *     forks HOW
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * handlers.c: probes in callbacks of libc: fork handlers, exit handlers (one of which forks again),
- * destructors of thread data, and a callback of dl_iterate_phdr() while threads load libraries. The
- * number of recorded hits is in LEDGER, and on stdout when all processes have ended.
+ * destructors of thread data, and a callback of dl_iterate_phdr() while threads load libraries.
+ * LEDGER has the numbers of recorded hits, which are printed once all processes have ended.
  *
  *     handlers LEDGER PLUGIN ROUNDS
  */

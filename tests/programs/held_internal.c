@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * held_internal.c: two nested probes are in progress when their chunk is handed over, as if two
- * signal handlers had interrupted a probe, one inside the other. The inner one ends first, and both
- * end only after the writer has given up waiting. Prints how many hits the trace must hold.
+ * signal handlers had interrupted a probe, one inside the other. The inner one finishes first, and
+ * both only after the writer has given up waiting. Prints how many hits must be in the trace.
  *
- *     held_internal [STRAY]    1: the inner one never ends
+ *     held_internal [STRAY]    1: the inner one never finishes
  */
 #include "programs/hits.h"
 #include "runtime/session.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * hostile.c: programs that are hard on a library: they close its descriptors, change directory, or
- * run at their limits.
+ * run at their resource limits.
  *
  *     hostile HOW [NUMBER]
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * kill_scopes.c: runs itself as a victim and kills it at a random moment inside nested functions
- * with values in several threads, round after round. Compares the log with what the victim had
- * counted in memory that outlives it: each enter, message and return, by number, and at most one
+ * kill_scopes.c: runs itself as a victim, and kills it at a random moment inside nested functions
+ * with values in several threads, round after round. The victim counts in memory that outlives it:
+ * the log must have every enter, message and return that it counted, by number, and at most one
  * more in each thread.
  *
  *     kill_scopes TOOL ROUNDS SEED    in an empty working directory

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * last_thread.c: a program that ends because its last thread exits, not by exit().
+ * last_thread.c: ends because its last thread exits, not by exit().
  *
  *     last_thread HOW
  *
  * HOW: alone      the main thread is the only one, and calls pthread_exit()
  *      workers    the main thread exits first; workers continue to record
- *      stopped    as alone, after the recording was stopped
+ *      stopped    as alone, but recording was stopped before
  *      restarted  as workers, after the recording was stopped and started again
  *      failed     as workers, after the trace was removed: the writer thread gave up
  *      wait       the main thread exits; a worker waits for a signal

@@ -2,12 +2,12 @@
  *
  * levels.c: levels set by the program, the environment and the tool, as scopes see them.
  *
- *     levels api                what the functions return and change, while recording or not
+ *     levels api                what the functions return and change, recording or not
  *     levels show               the levels before, during and after recording
  *     levels wait F [COUNT]     two threads probe until the level of functions is F, COUNT times;
  *                               prints "begun", and "arrived" and "left" when the level changes
- *     levels flight COUNT       two threads set levels while two others read them and probe
- *     levels fork               a child sets its own levels
+ *     levels flight COUNT       two threads set levels while two others probe
+ *     levels fork               a child sets levels for itself
  *     levels announced          one of two threads is announced
  *     levels default            a translation unit's own levels, as set by constructors
  */

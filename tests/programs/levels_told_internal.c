@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * levels_told_internal.c: prints the level events of a trace, one a line: functions, parameters,
- * origin, "writer" if the writer thread recorded it, and how many hits of its program came before
- * it. With a second argument, also counts the hits whose id is neither the level of functions in
- * the last event nor that in the next one, and prints the count at the end: threads see a level
- * before its event is recorded.
+ * levels_told_internal.c: prints the level events of a trace, one per line: functions, parameters,
+ * origin, "writer" if the writer thread recorded it, and how many of the program's hits preceded
+ * it. With a second argument, counts the hits whose id is neither the level of functions in the
+ * event before nor in the one after, and prints their number at the end: threads see a level before
+ * its event is recorded.
  *
  *     levels_told_internal TRACE [x]
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * listed.c: sites of every kind, some of which are never hit. A comment "list: KIND NAME LEVEL"
- * gives what `probity list` must print for its line ("-": no level); "gone:" gives the same for a
- * function that exists only if the linker keeps uncalled functions.
+ * says what `probity list` must print for its line ("-": no level); "gone:" says so for a function
+ * that exists only if the linker keeps functions that are never called.
  *
  *     listed [kill | fork | plugin PATH | replug PATH TRACE]
  *

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * loader.c: loads libraries like plugin_hits.so in turn, lets them probe and unloads them,
- * repeatedly. Probes itself before, in between and after, and finally in a new thread. Prints what
- * must be in the traces and, given a fourth argument, how much the process has grown since the
- * first tenth of the rounds (stderr).
+ * loader.c: repeatedly loads libraries like plugin_hits.so in turn, lets them probe, and unloads
+ * them. Also probes itself before, in between and after, and at the end in a new thread. Prints
+ * what must be in the traces and, with a fourth argument, to stderr by how much the process has
+ * grown since the first tenth of the rounds.
  *
  *     loader PLUGIN ROUNDS [PLUGIN2 [grown]]
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * named_first.c: the first thread or process that reaches a named site cannot record. The name must
- * be in the trace nonetheless once another one records there.
+ * named_first.c: the first thread or process to reach a named site cannot record. The name must
+ * still be in the trace once another one records there.
  *
  *     named_first vfork        a child of vfork, from a thread that has recorded nothing
- *     named_first announced    a thread that is not announced, if only announced ones record
+ *     named_first announced    an unannounced thread, when only announced ones record
  */
 #include <pthread.h>
 #include <sys/wait.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * own_log.cc: a program whose log is printed while it runs (PROBITY_LOG).
+ * own_log.cc: prints a log of itself while it runs (PROBITY_LOG).
  *
  *     own_log run COUNT     two threads, each COUNT times three scopes with values and a message
- *     own_log slow COUNT    the same with 10 ms between two rounds, until its own log has grown:
- *                           then prints "seen"; at most 40 times
+ *     own_log slow COUNT    same as above with 10 ms between rounds, until its log has grown,
+ *                           when it prints "seen"; at most 40 times
  *     own_log levels COUNT  scopes of each level under each level
  *     own_log fork COUNT    a child that logs, too
  *     own_log start COUNT   an explicit start with the log among its options

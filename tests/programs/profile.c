@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * profile.c: programs for profile mode, one for each way in which scopes begin and end. Each prints
- * what a report of its trace must contain: "NAME CALLS", and "NAME CALLS SELF_NS" if the time
+ * what a report on its trace must contain: "NAME CALLS", or "NAME CALLS SELF_NS" if the time
  * matters.
  *
  *     profile WAY [ARGUMENT]
@@ -217,7 +217,7 @@ static void spin(int level, uint64_t ns)
     spun_ns[level] += now - first;
 }
 
-/* Has self time before and after a pause, in which a scope runs; the leaf also sleeps. */
+/* Has self time before and after a nested call. */
 static __attribute__((noinline)) void busy(int level)
 {
     FN_FUNC(FN_VOID, FN_1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * profile_kill.c: kills profile.c at a random moment, round after round. The report has all calls
- * that its threads had counted as returned, and for each function at most one more call per thread.
+ * profile_kill.c: kills profile.c at a random moment, round after round. The report must have all
+ * calls that threads had counted as returned, and at most one more per function and thread.
  *
  *     profile_kill TOOL VICTIM ROUNDS SEED    in an empty working directory
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * refused.c: programs in which calls of the library fail. Each checks what belongs to it: errno,
- * signal mask, descriptors and output must be as without recording. Its own calls are kept apart
- * from those of the library (tool/fault_inject.h).
+ * refused.c: programs in which calls of the library fail. Each checks for itself that errno, signal
+ * mask, descriptors and output are as they would be without recording. Its own system calls are
+ * marked, to tell them from the library's (tool/fault_inject.h).
  *
  *     refused WAY [HITS]
  *         prints what must be recorded: "PID STREAM HITS" or "FUNCTION CALLS"; exit status 5, or

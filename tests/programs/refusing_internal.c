@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * refusing_internal.c: an inline event of a thread, in mode drop, is interrupted after each of its
+ * refusing_internal.c: in mode drop, an inline event of a thread is interrupted after each of its
  * instructions in turn. The handler uses up the chunk and gets no other. Once the chunk belongs to
  * another thread, the interrupted event must not store into it.
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * signals.c: nested handlers that probe at a high rate inside probes and the chunk changes that
- * they cause; and handlers that jump out.
+ * signals.c: nested handlers that probe at a high rate, inside probes and inside the chunk changes
+ * that they cause; handlers that jump out.
  *
  *     signals HOW [MILLISECONDS [THREADS]]
  */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * stopping.c: hits that were made before the end of recording, at the hardest moments.
- *     stopping ending   threads end while another stops: 16 threads, 50 hits each
+ * stopping.c: stops recording at the hardest moments. Hits made before must be in the trace.
+ *     stopping ending   threads exit while another one stops: 16 threads, 50 hits each
  *     stopping hole     a word reserved and never stored, as after a jump out of a handler,
  *                       then 1,000 hits and a normal exit
  *     stopping held     two words reserved, as by a handler's probe inside a probe; after the
  *                       writer has written everything around them, the inner one stores (4),
  *                       then the outer one (3), then a normal exit
- *     stopping held_killed    the same with SIGKILL at the end
+ *     stopping held_killed    same as above with SIGKILL at the end
  *     stopping late     a hit, and a word reserved before the end of recording and stored after it
  *     stopping beside   start and stop in two threads at once, for 20,000 rounds
  */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * storm.c: all threads probe and fork at random moments, three generations deep, while the others
- * change chunks and the writer threads drain. Children are created and end in every possible way.
- * The number of recorded hits is in LEDGER, and on stdout when all processes have ended.
+ * storm.c: all threads probe and fork at random moments, three generations deep, while other
+ * threads change chunks and the writer threads drain. Children are created, and end, in every
+ * possible way. LEDGER has the numbers of recorded hits, which are printed once all processes have
+ * ended.
  *
  *     storm LEDGER SEED ROUNDS [THREADS]
  */

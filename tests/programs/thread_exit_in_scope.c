@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_exit_in_scope.c: threads that end inside their scopes: by pthread_exit, by cancellation at
- * a cancellation point, or by cancellation at any instruction. Prints the numbers of calls and
+ * thread_exit_in_scope.c: threads that exit inside scopes: by pthread_exit(), by cancellation at a
+ * cancellation point, or by cancellation at any instruction. Prints the numbers of calls and
  * threads.
  *
  *     thread_exit_in_scope exit|deferred|anywhere THREADS

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * threads.c: threads that come and go: by the thousand, thousands at once, and by every way out.
+ * threads.c: threads that come and go: thousands in sequence, thousands at once, and by every way
+ * out.
  *
  *     threads HOW [THREADS [HITS]]
  */

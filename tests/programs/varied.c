@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * varied.c: functions that do known amounts of work, one of which can be made PERCENT slower.
- * Prints nothing. The work is counted, not timed, so that the influence of the machine shows.
+ * Prints nothing. The work is a number of steps, not a time, so that the machine's influence shows.
  *
  *     varied PERCENT [ROUNDS]
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * victim.c: records until it is killed. After each probe it stores the number of hits in a file
- * mapped shared, which outlives it: each thread may have recorded one hit more than this count, and
+ * victim.c: records until it is killed. After each probe, it stores the number of hits in a shared
+ * mapping of a file, which outlives it: a thread may have recorded one hit more than that, but
  * never fewer.
  *
  *     victim TRUTH THREADS FIRST-STREAM [PAUSE]    PAUSE: loop iterations between probes

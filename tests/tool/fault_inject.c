@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * fault_inject.c: runs a program and makes one of its system calls fail, or all from a certain one
- * on, whichever code makes them: libc, the library however it is linked, threads, children. A
- * seccomp filter stops the calls listed below; ptrace counts them and replaces them by an error.
- * x86-64.
+ * fault_inject.c: makes one of a program's system calls fail, or all from some point on, whoever
+ * makes them: libc, the library however it is linked, threads, children. A seccomp filter stops at
+ * the calls listed below; ptrace counts them and replaces them by an error. x86-64.
  *
  *     refuse [-n FIRST] [-a] [-e ERROR] [-k CALLS] [-x CALLS] [-o REPORT] PROGRAM [ARGUMENT]...
  *         -n: the first call to fail, counted from 1; 0: none, only count
- *         -a: all calls from there on fail
- *         -e: with this error instead of the usual one of each call; "short": a write writes half
+ *         -a: all later calls fail, too
+ *         -e: fail with this error, not the default of each call; "short": a write writes half
  *         -k: comma-separated names of calls or groups (memory open write read thread rights)
  *         -x: except these
  *         -o: writes "CALLS REFUSED NAME" to this file: the number of calls, the number of failed
  *             ones, and the first of these
  *
- * Not counted: calls of the dynamic linker, writes to standard error, and calls of a thread between
- * membarrier(OWN_CALLS, 1) and membarrier(OWN_CALLS, 0), commands unknown to the kernel with which
- * a test program marks its own calls. A close fails as in the kernel: it is done, and returns an
- * error.
+ * Not counted: calls of the dynamic linker, writes to stderr, and calls of a thread between
+ * membarrier(OWN_CALLS, 1) and membarrier(OWN_CALLS, 0), commands unknown to the kernel by which a
+ * test program marks its own calls. As in the kernel, a close that fails is done all the same.
  */
 #include <elf.h>
 #include <errno.h>

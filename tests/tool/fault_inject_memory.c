@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * fault_inject_memory.c: for LD_PRELOAD: makes an allocation of a program or of any library in it
- * fail, or all from there on. Counts once all libraries are loaded, so that the dynamic linker is
- * unaffected. Allocations of libdw itself do not fail, because it would end the process by
- * assertions. glibc.
+ * fault_inject_memory.c: for LD_PRELOAD: makes an allocation of a program, or of any library in it,
+ * fail, or all from then on. Starts counting when all libraries are loaded, so that the dynamic
+ * linker is unaffected. Spares libdw, whose assertions would end the process. glibc.
  *
  *     FAULT_INJECT_MEMORY=REPORT:FIRST[:ever]
  *         REPORT is an existing file of at least 16 bytes, which gets two numbers of 8 bytes: the

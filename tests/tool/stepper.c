@@ -4,20 +4,20 @@
  *
  *     stepper look SCENARIO
  *         reads the child's spool after each instruction, as a reader of a dead spool would:
- *         each finished hit is present once, the one in progress may be, and no other
+ *         each finished hit must be there once, the one in progress may be, and no other
  *     stepper signal SCENARIO STRIDE HITS [MILLISECONDS]
  *         interrupts the probes at every STRIDE-th of the instructions that they execute, with a
  *         signal whose handler makes HITS hits (and then takes MILLISECONDS), and finally checks
  *         that the trace has all of them
  *     stepper fork SCENARIO STRIDE
- *         the same with a handler that forks: the child returns into the probe, makes one more hit,
- *         and ends its own recording
+ *         same as above with a handler that forks: the child returns into the probe, makes one
+ *         more hit, and stops recording
  *     stepper sleep SCENARIO STRIDE
- *         the same with a handler that gives up the processor for 3 ms; leaves the trace, and
- *         `expected`: thread, and its CPU time before and after each hit
+ *         same as above with a handler that sleeps for 3 ms; leaves the trace, and
+ *         `expected`: for each hit, the thread, and its CPU time before and after
  *
- * All run in the working directory, with PROBITY_SPOOL_DIR set; the library is linked in, and used
- * by the child only. x86-64.
+ * All run in the working directory, with PROBITY_SPOOL_DIR set. The library is linked in, but only
+ * the child uses it. x86-64.
  */
 #include <dirent.h>
 #include <fcntl.h>
