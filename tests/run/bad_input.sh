@@ -61,9 +61,9 @@ reader=$!
 timeout 300 "$PROBITY" csv -f -o pipe whole || fail "pipe: status $?"
 if [ -p pipe ]; then
     wait "$reader"
-    cmp piped.csv whole.csv || fail "pipe: not all came through"
+    cmp piped.csv whole.csv || fail "pipe: incomplete output"
 else
-    fail "the tool replaced a pipe by a file"
+    fail "the tool replaced a pipe with a file"
     kill "$reader"
 fi
 
@@ -107,7 +107,7 @@ for place in $(seq 1 $((size / 80 + 1)) "$size"); do
     [ "$status" -le 3 ] || fail "byte $place changed: status $status"
     is_part_of_whole changed.csv || fail "byte $place changed"
     if [ "$place" -gt 15 ] && "$PROBITY" check changed > output 2>&1; then
-        fail "byte $place changed: check did not find it"
+        fail "byte $place changed: check did not notice"
     fi
 done
 
@@ -127,7 +127,7 @@ for segment in "$SPOOL"/*; do
     cp saved "$segment"
     status=0
     "$PROBITY" csv killed > damaged.csv 2> errors || status=$?
-    [ "$status" -le 3 ] || fail "spool cut: status $status"
+    [ "$status" -le 3 ] || fail "truncated spool: status $status"
 done
 rm -f "$SPOOL"/*
 refused "killed, spool lost" "killed" csv killed

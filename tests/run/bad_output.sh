@@ -86,7 +86,7 @@ readable() {
     local status=0
     "$PROBITY" csv "$1" > csv.out 2> csv.err || status=$?
     [ "$status" -le 3 ] || fail "$2: csv status $status"
-    "$PROGRAMS/check_hits" < csv.out > found || fail "$2: the rest is not a prefix of the hits"
+    "$PROGRAMS/check_hits" < csv.out > found || fail "$2: what is left is not a prefix of the hits"
     [ "$(wc -l < csv.out)" -gt 100000 ] || fail "$2: only $(wc -l < csv.out) hits"
 }
 

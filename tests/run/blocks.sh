@@ -104,19 +104,19 @@ PROBITY_OUT=$WORK/walk "$PROGRAMS/blocks"
 PROBITY_OUT=$WORK/hello "$BUILD/examples/hello" > /dev/null
 same_sums "all" walk
 expect "pairs of five probes" 25 "$(wc -l < found)"
-expect "hits of four threads less one each" "$(($("$PROBITY" csv walk | wc -l) - 4))" \
+expect "hits minus one for each of four threads" "$(($("$PROBITY" csv walk | wc -l) - 4))" \
     "$(awk '{ sum += $(NF - 7) } END { print sum }' found)"
 same_percentiles
 fields | awk -F '\t' '{ print $2, $4 }' | sort -u > names
 expect "name of a probe" "2 two" "$(sed -n '/^2 /p' names | xargs)"
-expect "no name of others" 1 "$(grep -c 'two$' names)"
+expect "no names for other probes" 1 "$(grep -c 'two$' names)"
 
 # The slowest span: its start and thread.
 tid=$(fields | awk -F '\t' 'NR == 1 { print $19 }')
 at=$(fields | awk -F '\t' 'NR == 1 { print $17 }')
 from=$(fields | awk -F '\t' 'NR == 1 { print $2 }')
 "$PROBITY" csv --columns tid,wall,probe walk | tr -d . |
-    grep -qxF "$tid,$at,$from" || fail "expected a hit $tid,$at,$from at the start of the slowest"
+    grep -qxF "$tid,$at,$from" || fail "no hit $tid,$at,$from at the start of the slowest span"
 
 same_sums "one trace and another" hello
 same_sums "two probes" --probe 1,2 walk
@@ -141,7 +141,7 @@ expect "one pair" 1 "$(wc -l < found)"
 [ "$(awk '{ print $3 }' found)" != 1.000000 ] || fail "expected a span that begins again"
 same_percentiles
 chosen 2 2
-expect "each but the last" "$(awk '{ print $2 }' found)" \
+expect "all but the last" "$(awk '{ print $2 }' found)" \
     "$(($("$PROBITY" csv --columns probe walk | grep -c '^2$') - 4))"
 chosen 1,2 queue,1026
 expect "pairs of lists" 4 "$(wc -l < found)"
@@ -154,7 +154,7 @@ tool "name of a numbered probe" 0 blocks --csv --from two --to 1 walk
 expect "pair from a name" "2;1" "$(fields | cut -f 1)"
 tool "no such probe" 1 blocks --from 1 --to 77 walk
 tool "no such blocks" 1 blocks --from 1 --to 2 --until 0 walk
-grep -q '^no matching blocks' output || fail "blocks of nothing: $(cat output)"
+grep -q '^no matching blocks' output || fail "blocks without hits: $(cat output)"
 
 # By thread: the same numbers as for each thread alone.
 blocks_of walk
@@ -201,7 +201,7 @@ for key in calls probability total cpu off-cpu min mean p50 p90 p99 max; do
     expect "order $key: blocks" 26 "$(wc -l < output)"
     fields | awk -F '\t' -v column="$column" '
         NR > 1 && $column + 0 > last { print } { last = $column + 0 }' > wrong
-    [ ! -s wrong ] || fail "not in the order of $key: $(head -n 2 wrong)"
+    [ ! -s wrong ] || fail "not sorted by $key: $(head -n 2 wrong)"
 done
 tool "order of names" 0 blocks --csv --sort name walk
 expect "numbers come first, by number" "1;1 1;2 1;1026" \
@@ -287,12 +287,12 @@ tool "no thread" 1 blocks --tid 1 walk
 tool "no probe" 1 blocks --probe 77 walk
 tool "before all" 0 blocks --until 0 walk
 grep -q '^no consecutive hits with the same thread' output ||
-    fail "blocks before the beginning: $(cat output)"
+    fail "blocks reported before the start: $(cat output)"
 tool "no trace" 2 blocks
 tool "two forms" 2 blocks --json --csv walk
 tool "wrong order" 2 blocks --sort none walk
 tool "wrong limit" 2 blocks --limit x walk
 head -c $(($(stat -c %s walk) * 2 / 3)) walk > part
 tool "cut" 3 blocks part
-grep -q 'INCOMPLETE' output || fail "a cut trace is called complete"
+grep -q 'INCOMPLETE' output || fail "a truncated trace is reported as complete"
 finish

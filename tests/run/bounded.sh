@@ -65,7 +65,7 @@ for kind in sites threads; do
         plain=$(least_ms plain "$command")
         colliding=$(least_ms colliding "$command")
         [ "$colliding" -le $((4 * plain + 50)) ] ||
-            fail "$command: $colliding ms for $kind that collide, $plain ms for others"
+            fail "$command: $colliding ms for colliding $kind, $plain ms for others"
     done
 done
 rm plain colliding

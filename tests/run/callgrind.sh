@@ -143,7 +143,7 @@ check_tool() {
         "${sources[@]}" ||
         { fail "tool: does not build"; return; }
     run_tool > tool.csv || fail "tool: status $?"
-    "$PROBITY" csv logger.probity | cmp - tool.csv || fail "tool: not the CSV of the tool"
+    "$PROBITY" csv logger.probity | cmp - tool.csv || fail "tool: the CSV differs"
     same_counts "tool" tool.probity tool.callgrind 60
 }
 

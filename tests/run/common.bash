@@ -82,7 +82,7 @@ same_hits() {
 no_leftovers() {
     local left
     left=$(find "$SPOOL" -mindepth 1 | head -n 3)
-    [ -z "$left" ] || fail "$1: remaining spool files: $left"
+    [ -z "$left" ] || fail "$1: spool files left over: $left"
 }
 
 # $1 description: at most one line on stderr (file "errors")

@@ -54,5 +54,5 @@ for out in trace trace.csv; do
 done
 PROBITY_WRITER=cofnined PROBITY_OUT=$WORK/none "$PROGRAMS/confined" "$WORK/made" > out \
     2> errors || true
-grep -q 'PROBITY_WRITER=cofnined' errors || fail "a wrong word: $(cat errors)"
+grep -q 'PROBITY_WRITER=cofnined' errors || fail "an invalid word: $(cat errors)"
 finish

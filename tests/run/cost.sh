@@ -52,7 +52,7 @@ exec 3>&-
 wait "$long" || fail "a long recording: status $?"
 PROBITY_OUT=$WORK/both PROBITY_COST=1 "$PROGRAMS/tree" > /dev/null
 expect "a short recording: moments" "start:$ALL" "$(moments short)"
-expect "a short recording that is to measure twice" "start:$ALL end:$ALL" \
+expect "a short recording, measured twice on request" "start:$ALL end:$ALL" \
     "$(moments both)"
 expect "a long recording: moments" "start:$ALL end:$ALL" "$(moments long)"
 
@@ -88,7 +88,7 @@ for program in costs costs.shared; do
 done
 "$PROGRAMS/tree" > /dev/null
 PROBITY_OUT=$WORK/ranges "$PROGRAMS/tree" > /dev/null
-expect "ranges that are not those of the rows" "" "$(ranges ranges)"
+expect "ranges that differ from the rows" "" "$(ranges ranges)"
 
 # The measurements are the first block after INFO, before the list of sites and the SYNC that marks
 # the start of recording, and the last one before END.

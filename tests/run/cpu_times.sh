@@ -33,7 +33,7 @@ for program in cpu_times cpu_times.shared cpu_times cpu_times.shared; do
     least=$((bound < ${least:-$bound} ? bound : ${least:-$bound}))
 done
 # The bound may be large if a thread was preempted when no reading was affordable.
-[ "$least" -lt 1000000 ] || fail "the bound is $least ns at least"
+[ "$least" -lt 1000000 ] || fail "the bound is at least $least ns"
 
 # A probe that reads the CPU clock is preempted after each of its instructions. Where
 # single-stepping is not supported, the test counts as skipped unless it has already failed.

@@ -68,7 +68,7 @@ echo precious > other
 ln -sf other run.csv.incomplete
 gives "recover, a link" 3 "$PROBITY" recover run.csv
 expect "recover, a link: other file" precious "$(cat other)"
-[ ! -L run.csv.incomplete ] || fail "recover, a link: is still one"
+[ ! -L run.csv.incomplete ] || fail "recover, a link: it was not replaced"
 
 # The same under `record`, whose status is that of the program.
 rm -f run.*

@@ -93,7 +93,7 @@ same_numbers() {
     }
     END { print checked + 0 > "checked" }' FS='\t' values FS=, output > faults
     [ ! -s faults ] || fail "$1: $(head -n 5 faults)"
-    [ "$(cat checked)" -ge "$2" ] || fail "$1: only $(cat checked) numbers were compared"
+    [ "$(cat checked)" -ge "$2" ] || fail "$1: only $(cat checked) comparisons"
 }
 
 # The runs alternate, as the manual recommends.
@@ -185,7 +185,7 @@ grep -q '^base: 10 runs, new: 10 runs;' output || fail "expected the line about 
 grep -q "^runs differ in command line: '.*varied 0 40' in base.1, '.*varied 200 40' in new.1" \
     output || fail "expected a note about the different command line: $(tail -n 3 output)"
 grep -q '^traces: 20 of 20 complete' output || fail "expected the line about completeness"
-! grep -q $'\033' output || fail "colours into a file"
+! grep -q $'\033' output || fail "color in a file"
 compare "gone" 0 --csv new.* -- base.*
 expect "gone" gone "$(cell added self)"
 expect "faster" faster "$(cell slowed median)"
@@ -201,7 +201,7 @@ compare "of several, one" 4 --fail-on 'calls>0%' --fail-on 'p99>1000' --fail-on 
 grep -q '{"limit": "calls>0%", "exceeded_by": \[\]}' output || fail "limits in JSON"
 compare "not the slow one" 0 --fail-on 'calls>+5%' base.* -- new.*
 compare "too few runs" 0 --fail-on 'median>+5%' base.1 base.2 -- new.1 new.2
-grep -q 'need at least' errors || fail "no warning that a limit cannot be established"
+grep -q 'need at least' errors || fail "no warning that a limit cannot be verified"
 for idle in "function:slowd:cpu>5" "block:*:cpu>5"; do
     compare "about nothing: $idle" 1 --fail-on "$idle" base.* -- new.*
     grep -qF "limit $idle: nothing compared matches" output || fail "$idle: $(tail -n 1 output)"
@@ -214,7 +214,7 @@ compare "two functions, CSV" 0 --csv --function slowed --function steady base.* 
 expect "two functions" "slowed steady" "$(awk -F , 'NR > 1 && !seen[$1]++ { print $1 }' output |
     sort | paste -sd ' ')"
 compare "two functions, one unknown" 1 --function slowed --function none base.* -- new.*
-grep -q "match 'none'" errors || fail "one unknown: $(cat errors)"
+grep -q "match 'none'" errors || fail "unknown function among others: $(cat errors)"
 compare "filtered away" 1 --fail-on 'function:slowed:cpu>5' --function steady base.* -- new.*
 compare "about nothing, and another exceeded" 4 --fail-on 'function:slowd:cpu>5' \
     --fail-on 'cpu>+5%' base.* -- new.*
@@ -224,7 +224,7 @@ compare "about nothing, and another exceeded" 4 --fail-on 'function:slowd:cpu>5'
 compare "one run" 0 base.1 -- new.1
 grep -q '^too few runs for a significant result; need at least 4 per side' output ||
     fail "expected a note about too few runs"
-! grep -qE ' (slower|faster|same) ' output || fail "a verdict on one run"
+! grep -qE ' (slower|faster|same) ' output || fail "a verdict from a single run"
 grep -qE 'inconclusive: ~[0-9]+ runs +cpu +slowed' output || fail "no number of runs"
 
 # ---- Error rates, short version; bench/diff.sh has more repetitions ----
@@ -247,7 +247,7 @@ one = [f for f in d["functions"] if f["name"] == "slowed"][0]["statistics"]
 assert one["calls"]["base"] == [40] * 10 and len(one["self"]["new"]) == 10
 END
 compare "file" 0 -o table base.* -- new.*
-grep -q slowed table || fail "no table in its file"
+grep -q slowed table || fail "no table in the output file"
 compare "file that exists" 1 -o table base.* -- new.*
 compare "file, replaced" 0 -f -o table base.* -- new.*
 compare "input as output" 1 -f -o base.1 base.1 -- new.1
@@ -281,11 +281,11 @@ compare "no new" 2 base.1 --
 bytes=$(stat -c %s new.1)
 head -c $((bytes * 2 / 3)) new.1 > part
 compare "cut" 3 base.1 -- part
-grep -q '^trace: part: INCOMPLETE: ' output || fail "a cut trace is called complete"
+grep -q '^trace: part: INCOMPLETE: ' output || fail "a truncated trace is reported as complete"
 grep -q '^traces: 1 of 2 complete' output || fail "no count of complete traces"
 PROBITY_OUT=$WORK/plain "$BUILD/examples/hello"
 compare "no scopes" 1 --function '*' plain -- plain
-grep -q '^no calls' output || fail "calls of a program without scopes"
+grep -q '^no calls' output || fail "calls reported for a program without scopes"
 compare "no such function" 1 --function none base.1 -- new.1
 grep -q "no calls match 'none'" errors || fail "expected an error: $(cat errors)"
 compare "no such block" 1 --block none base.1 -- new.1

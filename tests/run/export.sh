@@ -11,7 +11,7 @@ refused() {
     shift 3
     "$PROBITY" export "$@" > output 2> errors || status=$?
     expect "$what: status" "$expected" "$status"
-    grep -qF -- "$word" errors || fail "$what: stderr does not hold '$word': $(cat errors)"
+    grep -qF -- "$word" errors || fail "$what: stderr lacks '$word': $(cat errors)"
     expect "$what: output" "" "$(cat output)"
     [ ! -e out ] || fail "$what: unexpected output file"
 }
@@ -26,7 +26,7 @@ refused "unknown format" 2 "invalid format 'none' (valid: " --format none trace
 sed -n 's/.*(valid: \(.*\))$/\1/p' errors | tr ',' '\n' | xargs -n 1 | sort > formats
 "$PROBITY" export --help | sed -n 's/^ \{10\}\([a-z][a-z-]*\) .*/\1/p' | sort > helped
 diff formats helped > difference || fail "formats listed (<) and in the help (>): $(cat difference)"
-[ "$(wc -l < formats)" -ge 9 ] || fail "few formats: $(xargs < formats)"
+[ "$(wc -l < formats)" -ge 9 ] || fail "too few formats: $(xargs < formats)"
 grep -qx chrome formats && grep -qx sqlite formats || fail "formats: $(xargs < formats)"
 for section in $(cat formats); do
     grep -q "^\.Ss \(.* , \)*$section\( ,.*\)*$" "$SOURCE/man/probity-export.1" ||
@@ -131,7 +131,7 @@ long=$(printf 'x%.0s' $(seq 255))
 for format in folded ctf; do
     rm -rf "$long"
     "$PROBITY" export --format "$format" -o "$long" trace 2> errors || fail "long: $(cat errors)"
-    [ -e "$long" ] || fail "$format: no output of a long name"
+    [ -e "$long" ] || fail "$format: no output for a long name"
 done
 rm -r "$long"
 

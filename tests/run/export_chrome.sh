@@ -52,7 +52,7 @@ done
 # With pauses, jumps and calls without times, only the number of calls can match.
 compare tree 1-2 tree
 compare jumps 1-2 jumps
-[ "$(hits_of server | wc -l)" -gt 300 ] || fail "few hits of the server"
+[ "$(hits_of server | wc -l)" -gt 300 ] || fail "too few hits from the server"
 compare "two processes" 1-4 server exported
 cp parallel again
 compare "two processes of one id" 1-4 parallel again
@@ -103,7 +103,7 @@ snowman ☃	7
 END
 grep -v '^two' answer.1 | diff expected - > difference ||
     fail "names: $(cat difference)"
-grep -q '^two\\\\nlines' answer.1 || fail "no name of two lines: $(cat answer.1)"
+grep -q '^two\\\\nlines' answer.1 || fail "no two-line name: $(cat answer.1)"
 length=$("$PROBITY" log exported | sed -n 's/^.* text = \("xxx.*\)$/\1/p' | head -n 1 | tr -d '\n' |
     wc -c)
 expect "a long text" "args.text	$length" "$(cat answer.2)"

@@ -44,7 +44,7 @@ compare() {
         "$(grep -cE '^[0-9]+ hit(_with)? ' events)"
     expect "$what: enters and leaves" "$(grep -c '^[0-9]* enter ' events)" \
         "$(grep -c '^[0-9]* leave ' events)"
-    sort -s -c -k1,1n events || fail "$what: time steps back"
+    sort -s -c -k1,1n events || fail "$what: time goes backwards"
 }
 
 record_all
@@ -52,8 +52,8 @@ PROBITY_OUT=$WORK/typed "$PROGRAMS/typed" > output
 while read -r trace; do
     compare "$trace" "$trace"
 done < traces
-[ "$(functions_of many | wc -l)" -ge 4 ] || fail "few functions in 'many'"
-[ "$(hits_of server | wc -l)" -gt 300 ] || fail "few hits of the server"
+[ "$(functions_of many | wc -l)" -ge 4 ] || fail "too few functions in 'many'"
+[ "$(hits_of server | wc -l)" -gt 300 ] || fail "too few hits from the server"
 compare "two processes" server exported
 expect "processes" 2 "$(grep -c '^[0-9]* process ' events)"
 start_live

@@ -76,7 +76,7 @@ compare() {
     expect "$what: spans of the same id" "" "$(cut -f 4 spans | sort | uniq -d | head -n 3)"
     awk -F '\t' '{ own[$4] = 1; if ($5 != "-") of[$5] = 1 }
         END { for (id in of) if (!(id in own)) print id }' spans > orphans
-    [ ! -s orphans ] || fail "$what: parents that are no spans: $(head -n 3 orphans)"
+    [ ! -s orphans ] || fail "$what: parents that are not spans: $(head -n 3 orphans)"
     export_to "$what: protobuf" 0 otlp "$@"
     protoc -I "$PROTOS" --decode="$REQUEST" "$SERVICE" < out > decoded 2> faults ||
         fail "$what: protoc: $(head -n 3 faults)"
@@ -93,8 +93,8 @@ record_all
 while read -r trace; do
     compare "$trace" "$trace"
 done < traces
-[ "$(functions_of many | wc -l)" -ge 4 ] || fail "few functions in 'many'"
-[ "$(hits_of server | wc -l)" -gt 300 ] || fail "few hits of the server"
+[ "$(functions_of many | wc -l)" -ge 4 ] || fail "too few functions in 'many'"
+[ "$(hits_of server | wc -l)" -gt 300 ] || fail "too few hits from the server"
 compare "two processes" server exported
 expect "processes" 2 "$(jq -r '.resourceSpans[].resource.attributes[] |
     select(.key == "process.pid").value.intValue' json | sort -u | wc -l)"
@@ -136,7 +136,7 @@ expect "unwound" "$("$PROBITY" report --json jumps | jq .repairs.unwound)" \
 # What a trace lacks becomes an attribute of its process, a loss becomes an event. This trace is
 # complete, because one with losses would have to be long.
 jq -e '[.resourceSpans[].resource.attributes[].key | select(startswith("probity."))] == []' json \
-    > output || fail "a complete trace lacks something"
+    > output || fail "a complete trace is reported as lossy"
 record_lack
 at=$("$PROBITY" log --time relative lossy 2> /dev/null | sed -n 's/ .*records lost here.*//p' |
     head -n 1)

@@ -48,8 +48,8 @@ record_all
 while read -r trace; do
     compare "$trace" "$trace"
 done < traces
-[ "$(functions_of many | wc -l)" -ge 4 ] || fail "few functions in 'many'"
-[ "$(hits_of server | wc -l)" -gt 300 ] || fail "few hits of the server"
+[ "$(functions_of many | wc -l)" -ge 4 ] || fail "too few functions in 'many'"
+[ "$(hits_of server | wc -l)" -gt 300 ] || fail "too few hits from the server"
 compare "two processes" server exported
 ask "processes" out "SELECT count(DISTINCT upid) FROM thread_track JOIN thread USING (utid)"
 expect "processes" 2 "$(cat answer.1)"
@@ -98,7 +98,7 @@ expect "message" "$(sed 's/\\/\\\\/g' expected)	$(($(wc -m < expected) - 1))" "$
 mv answer.3 values
 grep -qFx 'debug.number	-9223372036854775808	2' values || fail "no smallest number"
 grep -qFx 'debug.text	"plain"	6' values || fail "no plain text"
-grep -qFx 'debug.text	"</script>\\376\\n"	2' values || fail "no broken text"
+grep -qFx 'debug.text	"</script>\\376\\n"	2' values || fail "no text with invalid UTF-8"
 grep -qE '^debug.text	"x{900,}"\.\.\.	2$' values || fail "no long text"
 grep -qFx 'debug.return	10000	2' values || fail "no return value"
 expect "return values of recursion" 6 "$(cat answer.4)"

@@ -49,16 +49,16 @@ for trace in tree parallel jumps exported many killed; do
 done
 compare "profile mode" counted
 compare "two processes, one of jumps" jumps exported
-[ "$(report_of '.self_ns, 0' exported | wc -l)" -ge 4 ] || fail "few functions in 'exported'"
+[ "$(report_of '.self_ns, 0' exported | wc -l)" -ge 4 ] || fail "too few functions in 'exported'"
 
 # Off-CPU values; the default sample type; threads as labels.
 export_to "off the CPU" 0 pprof --value off-cpu parallel
 diff <("$PROBITY" tree --folded --value off-cpu parallel | awk '{ sub(/.*;/, "", $1)
         sum[$1] += $2 } END { for (name in sum) print name "\t" sum[name] }' | sort) \
     <(top_of off-cpu | awk '$2 > 0' | cut -f 1-2) > difference ||
-    fail "off the CPU: $(head -n 5 difference)"
+    fail "off-CPU: $(head -n 5 difference)"
 go tool pprof -raw out 2> faults | grep -q 'off-cpu/nanoseconds\[dflt\]' ||
-    fail "another type is shown first"
+    fail "the default sample type is wrong"
 export_to "threads" 0 pprof --by-thread exported
 while IFS=, read -r tid self; do
     expect "thread $tid" "$self" "$(top_of wall -tagfocus="tid=$tid:$tid" |
@@ -66,7 +66,7 @@ while IFS=, read -r tid self; do
 done < <("$PROBITY" report --by-thread --json exported |
     jq -r '.functions[].threads[] | [.tid, .self_ns] | @csv' |
     awk -F , '{ sum[$1] += $2 } END { for (i in sum) print i "," sum[i] }')
-go tool pprof -tags out 2> faults | grep -qF '<i>worker\n1' || fail "no name of a thread"
+go tool pprof -tags out 2> faults | grep -qF '<i>worker\n1' || fail "no thread name"
 
 # Deep paths lose their middle levels: self values stay with their functions, the outermost function
 # keeps its total, and a comment in the profile says so.
@@ -96,7 +96,7 @@ export_to "not complete" 3 pprof lossy exported part
 go tool pprof -comments out 2> faults | sort > found
 { cat lack.expected; sed -n "s/^probity export: \('part' .*\)/\1/p" errors | head -n 1; } |
     sed "s/^'part'.*: \(truncated\|no END\)/'part' is incomplete: \1/" | sort > expected
-diff expected found > difference || fail "not complete: comments: $(cat difference errors)"
+diff expected found > difference || fail "comments on an incomplete trace: $(cat difference errors)"
 
 # A trace with nothing to profile still gives a valid profile.
 for trace in server one none; do

@@ -44,7 +44,7 @@ for format in otlp otlp-json; do
     stop_receiver
     told=$(sed -n "s,.*'$url' accepted \([0-9]*\) requests.*,\1,p" errors)
     export_to "$format: file" 0 "$format" trace other
-    cat received/body.* | cmp - out || fail "$format: another body than the file"
+    cat received/body.* | cmp - out || fail "$format: the request body differs from the file"
     requests=$(find received -name 'body.*' | wc -l)
     [ "$requests" -gt 20 ] || fail "$format: $requests requests"
     expect "$format: requests told" "$requests" "$told"
@@ -66,7 +66,7 @@ start_receiver
 export_to "for curl" 0 otlp other
 curl -sf --noproxy '*' --data-binary @out -H 'Content-Type: application/x-protobuf' "$url" ||
     fail "curl: $?"
-cmp out received/body.000000 || fail "curl sends another body"
+cmp out received/body.000000 || fail "curl sends a different body"
 stop_receiver
 
 # A busy server gets each request again, and ends up with each exactly once.
@@ -74,7 +74,7 @@ start_receiver "503 - -" "200 - -" "429 1 -" "502 0 -"
 export_at "busy" 0 --format otlp -o "$url" trace
 stop_receiver
 "$PROBITY" export --format otlp trace 2> errors > out
-cat received/body.* | cmp - out || fail "busy: something is missing or twice"
+cat received/body.* | cmp - out || fail "busy: spans are missing or duplicated"
 
 # The server's error message is reported on one line.
 start_receiver "200 - -" "200 - -" "413 - $(printf 'too large\033[0m' | hex)"

@@ -71,7 +71,7 @@ for trace in parallel exported many server one none; do
     check "$trace" "" wall
     check "$trace" cpu_ cpu
 done
-[ "$(sums out | wc -l)" -eq 0 ] || fail "calls in a trace without any"
+[ "$(sums out | wc -l)" -eq 0 ] || fail "calls reported for a trace without calls"
 expect "no calls: profiles" 1 "$(jq '.profiles | length' out)"
 
 # A deferred scope contains the calls that it made.
@@ -105,7 +105,7 @@ export_to "folded" 0 folded exported
 cp out shown.folded
 diff <(functions_of exported | awk -F '\t' '$3 > 0 { print $1, $3 }' | sort) \
     <(shown shown.folded | awk -F '\t' '{ gsub(",", "", $3); print $1, $3 }' | sort) > difference ||
-    fail "folded stacks in the page: report (<), shown (>): $(cat difference)"
+    fail "folded stacks on the page: report (<), shown (>): $(cat difference)"
 
 # What a trace lacks is in the name of the file.
 expect "complete: name" null "$(jq .name shown.json)"

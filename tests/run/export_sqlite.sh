@@ -48,7 +48,7 @@ compare "two processes" server tree
 expect "processes" 2 "$(sql traces 'SELECT count(DISTINCT pid) FROM thread')"
 expect "complete" "1 1" "$(sql traces 'SELECT complete FROM trace' | xargs)"
 compare server server
-[ "$(sql blocks 'SELECT count(*) FROM blocks')" -gt 5 ] || fail "few blocks of the server"
+[ "$(sql blocks 'SELECT count(*) FROM blocks')" -gt 5 ] || fail "too few blocks from the server"
 compare "with ids" typed
 diff <("$PROBITY" csv --columns tid,role,correlation,object typed | tr , '\t') \
     <(sql ids "SELECT tid, coalesce(role, ''), coalesce(correlation, ''), coalesce(object, '')

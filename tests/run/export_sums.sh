@@ -92,7 +92,7 @@ done < traces
 [ "$(functions_of tree | wc -l)" -gt 6 ] || fail "nothing in the report"
 export_to "graph" 0 graphviz --graph blocks server
 read_graph "graph of the server"
-[ "$(wc -l < edges)" -gt 5 ] || fail "few blocks of the server: $(cat edges)"
+[ "$(wc -l < edges)" -gt 5 ] || fail "too few blocks from the server: $(cat edges)"
 check_inclusive parallel
 check_inclusive exported
 check_inclusive many
@@ -112,7 +112,7 @@ expect "callgrind: lack" "desc: Trace: $(cat lack.expected)" "$(grep '^desc:' ou
 callgrind_annotate out 2> errors | grep -qxF "Trace: $(cat lack.expected)" ||
     fail "callgrind_annotate: expected a note about lost records: $(cat errors)"
 export_to "complete" 0 callgrind exported
-! grep '^desc:' out || fail "callgrind: a complete trace lacks something"
+! grep '^desc:' out || fail "callgrind: a complete trace is reported as lossy"
 
 # Profile mode has functions without paths.
 check_callgrind counted
@@ -171,8 +171,8 @@ awk 'NR == FNR { reported[$1] = $2; next }
             if (drawn[name] < reported[name] || drawn[name] > reported[name] + 1000)
                 print name, reported[name], drawn[name] + 0
     }' off out > difference
-[ ! -s difference ] || fail "off the CPU: reported, drawn: $(head -n 5 difference)"
-awk '$2 > 0 { found = 1 } END { exit !found }' off || fail "off the CPU: nothing was"
+[ ! -s difference ] || fail "off-CPU: reported (<), drawn (>): $(head -n 5 difference)"
+awk '$2 > 0 { found = 1 } END { exit !found }' off || fail "off-CPU: no time at all"
 for format in callgrind folded graphviz; do
     check_manners "$format" parallel
 done

@@ -93,9 +93,9 @@ check_manners() {
     expect "$1: full disk: left" "" "$(find . -name 'out*' ! -name 'output')"
     head -c $(($(stat -c %s many) * 2 / 3)) many > part
     export_to "cut" 3 "$1" part
-    [ -e out ] || fail "$1: no output of a cut trace"
+    [ -e out ] || fail "$1: no output for a truncated trace"
     export_to "a missing trace" 1 "$1" nowhere
-    [ ! -e out ] || fail "$1: output without input"
+    [ ! -e out ] || fail "$1: an output file despite missing input"
 }
 
 # Records the trace "lossy", in which records were lost, and writes the numbers lost to
@@ -115,7 +115,7 @@ record_lossy() {
             return
         fi
     done
-    fail "lossy: nothing was lost, or something at the end, in each of 20 runs"
+    fail "lossy: none of 20 runs lost records before its end only"
 }
 
 # Same as above, and "lack.expected": what a format without events says about it.

@@ -96,7 +96,7 @@ whole "full to the brim"
 fresh
 unshare --user true 2> /dev/null && may_unshare=1 || may_unshare=0
 $EXTERNAL "$PROGRAMS/external" 100000 > expected 2> errors || fail "external: status $?"
-grep -qx 'threads 1' errors || fail "not alone: $(cat errors)"
+grep -qx 'threads 1' errors || fail "more than one thread: $(cat errors)"
 [ "$may_unshare" = 0 ] || grep -qx 'user namespace made' errors || fail "unshare: $(cat errors)"
 same_hits "alone" trace
 whole "alone"
@@ -143,11 +143,11 @@ whole "killed program"
 fresh
 status=0
 $EXTERNAL timeout -s KILL 60 "$PROGRAMS/external" 3000000 > expected 2> errors || status=$?
-expect "nobody drains: exit status" 0 "$status"
+expect "no drainer: exit status" 0 "$status"
 read -r records dropped < <(totals)
 [ "$dropped" -gt 0 ] || fail "no drainer: nothing was dropped of 3,000,000 hits in 4 MiB"
 hits=$("$PROBITY" csv trace 2> /dev/null | wc -l)
-expect "nobody drains: hits and dropped" 3000000 "$((hits + dropped))"
+expect "no drainer: hits and dropped" 3000000 "$((hits + dropped))"
 [ "$records" -ge "$hits" ] || fail "no drainer: $records records for $hits hits"
 no_leftovers "nobody drains"
 
@@ -267,7 +267,7 @@ truncate -s 0 "$SPOOL"/*.0
 status=0
 wait "$drainer" || status=$?
 expect "a cut spool: status" 1 "$status"
-grep -q "the spool '.*' was truncated" errors || fail "a cut spool: $(cat errors)"
+grep -q "the spool '.*' was truncated" errors || fail "a truncated spool: $(cat errors)"
 expect "a cut spool: signals" 0 "$(grep -c 'by signal' errors)"
 kill -KILL "$waiting"
 exec 3>&-

@@ -113,7 +113,7 @@ judge_program() {
     read -r made found invented <<< "$(balance)"
     # shellcheck disable=SC2086
     dropped=$(dropped_in $traces)
-    [ "$invented" = 0 ] || fail "$what: $invented more than made: $(cat found)"
+    [ "$invented" = 0 ] || fail "$what: $invented hits more than were made: $(cat found)"
     if [ $((found + dropped)) -lt "$made" ] &&
         ! grep -q 'not recording\|recover\|no CPU\|memory' errors; then
         fail "$what: $made made, $found found, $dropped dropped, and no message: $(cat errors)"
@@ -125,7 +125,7 @@ judge_program() {
     # Dropped hits leave gaps but cause no other error.
     ! grep 'twice\|back' faults > damaged || fail "$what: $(head -n 2 damaged)"
     left=$(find "$SPOOL" -type f; find . -name '*.tmp*')
-    [ -z "$left" ] || fail "$what: remaining files: $(head -n 3 <<< "$left")"
+    [ -z "$left" ] || fail "$what: files left over: $(head -n 3 <<< "$left")"
     if [ "$lines" = 0 ] && [ "$dropped" = 0 ]; then judge_texts "$what" "$way"; fi
 }
 
@@ -317,14 +317,14 @@ judge_tool() {
             "$(diff -a "$INPUTS/answer" answer | head -n 4; cat stderr)"
     else
         grep -q probity stderr || fail "$what: status $status without a message: $(cat stderr)"
-        [ "$(grep -vc '^Try ' stderr)" -le 3 ] || fail "$what: many words: $(head -n 5 stderr)"
+        [ "$(grep -vc '^Try ' stderr)" -le 3 ] || fail "$what: too many lines: $(head -n 5 stderr)"
         before_of "$command" > before
         case $command in
             recover*) again_recovers "$what" ;;
             *'-o out'* | 'runs init' | 'runs add'* | 'runs rm'*)
                 cmp -s answer before ||
                     { grep -q 'standard output' stderr && cmp -s answer "$INPUTS/answer"; } ||
-                    fail "$what: failed ($(cat stderr)), but its output is not as before" ;;
+                    fail "$what: failed ($(cat stderr)), but its output has changed" ;;
         esac
     fi
     judge_left "$what"
@@ -332,10 +332,10 @@ judge_tool() {
 
 # Whatever stopped a recovery, another one succeeds. $1 description
 again_recovers() {
-    "$PROBITY" recover killed > stdout 2>&1 || fail "$1: recovered again: $(cat stdout)"
+    "$PROBITY" recover killed > stdout 2>&1 || fail "$1: second recovery: $(cat stdout)"
     answer_of recover > answer
-    cmp -s answer "$INPUTS/answer" || fail "$1: recovered again: another answer"
-    [ -z "$(ls "$SPOOL")" ] || fail "$1: recovered again: remaining files: $(ls "$SPOOL")"
+    cmp -s answer "$INPUTS/answer" || fail "$1: second recovery: different output"
+    [ -z "$(ls "$SPOOL")" ] || fail "$1: second recovery: files left over: $(ls "$SPOOL")"
 }
 
 # A file that cannot be removed is reported. $1 description
@@ -343,7 +343,7 @@ judge_left() {
     local left
     for left in *.tmp*; do
         [ ! -e "$left" ] || grep -q "could not remove temporary .* '$left': " stderr ||
-            fail "$1: remains without a message: $left: $(cat stderr)"
+            fail "$1: left over without a message: $left: $(cat stderr)"
     done
 }
 

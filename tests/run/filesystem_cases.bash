@@ -166,9 +166,9 @@ trace_changed() {
     expect "trace cut: status" 5 "$steps_status"
     expect "trace cut: lines" 1 "$(wc -l < errors)"
     "$PROBITY" csv trace > csv.out 2> /dev/null || true
-    [ "$(wc -l < csv.out)" -ge 500 ] || fail "trace cut: $(wc -l < csv.out) hits left"
+    [ "$(wc -l < csv.out)" -ge 500 ] || fail "truncated trace: $(wc -l < csv.out) hits left"
     "$PROGRAMS/check_hits" -f < csv.out > /dev/null 2> faults || true
-    ! grep -q 'twice\|steps back' faults || fail "trace cut: $(cat faults)"
+    ! grep -q 'twice\|steps back' faults || fail "truncated trace: $(cat faults)"
 
     begin_steps; go
     mv trace moved
@@ -262,8 +262,9 @@ spool_cut() {
         status=0
         wait $tool || status=$?
         expect "$command, spool cut: status" 3 "$status"
-        grep -q 'was truncated while it was being read' stderr || fail "$command, spool cut: $(cat stderr)"
-        [ "$(wc -l < rest)" -lt 200000 ] || fail "$command, spool cut: nothing is missing"
+        grep -q 'was truncated while it was being read' stderr ||
+            fail "$command, truncated spool: $(cat stderr)"
+        [ "$(wc -l < rest)" -lt 200000 ] || fail "$command, truncated spool: nothing is missing"
     done
     # Truncated before the tool starts.
     cp trace before
@@ -271,8 +272,8 @@ spool_cut() {
     status=0
     timeout 300 "$PROBITY" recover trace > stdout 2> stderr || status=$?
     expect "recover, spool cut: status" 3 "$status"
-    grep -q 'the spool of .* was truncated' stderr || fail "recover, spool cut: $(cat stderr)"
-    cmp before trace || fail "recover, spool cut: the trace is not as before"
+    grep -q 'the spool of .* was truncated' stderr || fail "recover, truncated spool: $(cat stderr)"
+    cmp before trace || fail "recover, truncated spool: the trace has changed"
 
     begin_steps; go
     timeout 300 "$PROBITY" log --follow trace > rest 2> stderr &
@@ -283,7 +284,8 @@ spool_cut() {
     status=0
     wait $tool || status=$?
     expect "log --follow, spool cut: status" 3 "$status"
-    grep -q 'was truncated while it was being read' stderr || fail "log --follow, spool cut: $(cat stderr)"
+    grep -q 'was truncated while it was being read' stderr ||
+        fail "log --follow, truncated spool: $(cat stderr)"
     wait "$steps_pid" 2> /dev/null || true
 }
 
@@ -406,7 +408,7 @@ outputs_limited() {
 # A failed allocation inside libdw or SQLite may end the process, but must not leave partial output.
 judge_limited() {
     if [[ $1 = *as=* ]] && [ "$3" -ge 128 ]; then
-        [ -z "$(find . -name '*.tmp')" ] || fail "$1: remaining files: $(find . -name '*.tmp')"
+        [ -z "$(find . -name '*.tmp')" ] || fail "$1: files left over: $(find . -name '*.tmp')"
         return 0
     fi
     cp "$INPUTS/answer" "$INPUTS/answer.alone"
@@ -540,11 +542,11 @@ fill_outputs() {
             grep -q '^probity' stderr || fail "$1 full: $command: no message"
             [ "$(cat disk/out 2> /dev/null || cat disk/out/* | cksum)" = \
                 "$([[ $command = *ctf* ]] && cat "$INPUTS"/old.ctf/* | cksum || echo old)" ] ||
-                fail "$1 full: $command: $(cat stderr), and the output is not as before"
+                fail "$1 full: $command: $(cat stderr), and the output has changed"
             full=$((full + 1))
         fi
         [ -z "$(find disk -name '*.tmp')" ] ||
-            fail "$1 full: $command: remaining files: $(find disk -name '*.tmp')"
+            fail "$1 full: $command: files left over: $(find disk -name '*.tmp')"
         rm -f disk/filler
     done <<< "$(commands)"
     [ "$full" -gt 0 ] || fail "$1 full: no output ever failed"

@@ -154,7 +154,7 @@ check_announced() {
     rm -f trace
     PROBITY_THREADS=announced PROBITY_OUT=$WORK/trace "$scopes" cancel 2
     [ ! -e trace ] || [ -z "$("$PROBITY" log trace 2> errors | grep end_deep)" ] ||
-        fail "a thread that was not announced is recorded"
+        fail "an unannounced thread was recorded"
 }
 
 # Without FN_INSTRUMENT, nothing is evaluated and the library is not called.

@@ -33,7 +33,7 @@ mistake() {
     for compiler in gcc:c clang:c g++:c++ clang++:c++; do
         [[ " $2 " == *" ${compiler#*:} "* ]] || continue
         if compiles "${compiler%:*}" "${compiler#*:}" wrong.c; then
-            fail "$name: $compiler takes the mistake"
+            fail "$name: $compiler accepts the mistake"
         elif ! grep -E 'error|^FN_X_at_most' messages | grep -qE -- "$3"; then
             fail "$name: $compiler: expected '$3', found: $(grep error messages | head -n 3)"
         fi

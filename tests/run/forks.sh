@@ -19,7 +19,8 @@ for program in forks forks.shared; do
     forks $program chain 5
     # One time line: the hits of two processes that take turns must alternate.
     forks $program turns 2
-    awk -F, '$1 == last { bad = 1 } { last = $1 } END { exit bad }' csv.out || fail "not in turns"
+    awk -F, '$1 == last { bad = 1 } { last = $1 } END { exit bad }' csv.out ||
+        fail "the hits do not alternate"
     forks $program threads 61
     forks $program raw 2
     forks $program silent 1
@@ -56,7 +57,7 @@ PROBITY_OUT=$WORK/%n.%p.trace "$PROGRAMS/forks" plain > expected
 for trace in forks.*.trace; do
     pid=${trace#forks.}
     "$PROBITY" csv "$trace" | awk -F, -v pid="${pid%.trace}" '$1 != pid { exit 1 }' ||
-        fail "$trace holds another process"
+        fail "$trace is of another process"
 done
 same_hits "names" forks.*.trace
 finish

@@ -16,7 +16,7 @@ counts() {
 same_counts() {
     grep -v ' 0$' "$2" | LC_ALL=C sort > expected
     counts "$3" '.object == "" or .object == null' > found
-    diff expected found > difference || fail "$1: made (<) and counted (>): $(cat difference)"
+    diff expected found > difference || fail "$1: actual (<) and counted (>): $(cat difference)"
     "$PROBITY" check "$3" > /dev/null 2> errors || fail "$1: $(cat errors)"
 }
 

@@ -110,7 +110,7 @@ for entry in answer["histograms"]:
     assert sum(row["calls"] for row in rows) == entry["measured"] == entry["calls"]
     assert rows[0]["from_ns"] <= entry["min_ns"] < rows[0]["below_ns"]
     assert rows[-1]["from_ns"] <= entry["max_ns"] < rows[-1]["below_ns"]
-' || fail "JSON of several"
+' || fail "JSON of several histograms"
 
 # The fullest row has the longest bar, and each row with a count has one; marks; no color.
 export LC_ALL=C
@@ -119,10 +119,10 @@ grep -q '^steady: wall time of one call, 300 calls$' output || fail "no title: $
 grep -q '^trace: varied: complete: ' output || fail "expected the line about completeness"
 expect "bars" 0 "$(awk '/ +[0-9]+ +[<0-9.]+%/ { bar = $5 ~ /^#/; if (bar != ($3 > 0)) print }' \
     output | wc -l)"
-expect "the longest bar fills its room" 29 "$(grep -oE '#+' output | awk '
+expect "the longest bar fills the line" 29 "$(grep -oE '#+' output | awk '
     length > most { most = length } END { print most }')"
 expect "marks" "p50 p90 p99" "$(grep % output | grep -oE ' p[59][09]' | xargs)"
-! LC_ALL=C grep -q '[^ -~]' output || fail "not ASCII"
+! LC_ALL=C grep -q '[^ -~]' output || fail "non-ASCII output"
 LC_ALL=C.UTF-8 hist "UTF-8" 0 steady varied
 grep -q $'\xe2\x96\x88' output || fail "no block characters"
 if command -v script > /dev/null; then
@@ -130,7 +130,7 @@ if command -v script > /dev/null; then
         < /dev/null
     expect "a bar fills a wide terminal" 149 "$(grep -oE '#+' output | awk '
         length > most { most = length } END { print most }')"
-    grep -q $'\033' output || fail "no colour on a terminal"
+    grep -q $'\033' output || fail "no color on a terminal"
 fi
 unset LC_ALL
 
@@ -165,5 +165,5 @@ hist "file" 0 -o table steady varied
 hist "file that exists" 1 -o table steady varied
 head -c $(($(stat -c %s varied) * 2 / 3)) varied > part
 hist "cut" 3 steady part
-grep -q 'INCOMPLETE' output || fail "a cut trace is called complete"
+grep -q 'INCOMPLETE' output || fail "a truncated trace is reported as complete"
 finish

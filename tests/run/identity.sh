@@ -17,7 +17,7 @@ for trace in *.trace; do
     expect "build id" "$(build_id_of "$program")" "$(fact "$trace" .program.build_id)"
     expect "processors" "$(getconf _NPROCESSORS_ONLN)" "$(fact "$trace" .program.processors)"
 done
-[ "$(ls ./*.trace | wc -l)" -ge 2 ] || fail "no trace of a child"
+[ "$(ls ./*.trace | wc -l)" -ge 2 ] || fail "no child trace"
 "$PROBITY" info "$trace" > text
 for line in 'label  *one "run"' "executable  *$(readlink -f "$program")" \
     "build id  *$(build_id_of "$program")" "processors  *$(getconf _NPROCESSORS_ONLN)"; do
@@ -85,7 +85,7 @@ if [ "${VARIANT:-gcc}" != asan ]; then
     expect "record" tried "$(fact record.trace .label)"
     ! "$PROBITY" info record.trace | tr -d '\n' | grep -q $'\033' || fail "escape codes"
     "$PROBITY" record --label $'\033[31m' -o wild.trace ./named unused
-    ! "$PROBITY" info wild.trace | grep -q $'\033' || fail "an unescaped label reaches the terminal"
+    ! "$PROBITY" info wild.trace | grep -q $'\033' || fail "a label is not escaped"
     for wrong in "" "x$long"; do
         status=0
         "$PROBITY" record --label "$wrong" -o wrong.trace ./named unused 2> errors || status=$?

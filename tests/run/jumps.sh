@@ -43,7 +43,7 @@ for program in jumps jumps.shared; do
             # Nothing nests in the abandoned scopes: no line is deeper than the deepest call.
             "$PROBITY" log --color=never trace |
                 awk '{ sub(/^[0-9]*: /, ""); match($0, /^ */); if (RLENGTH > 10) exit 1 }' ||
-                fail "$program: the log grows to the right"
+                fail "$program: indentation grows"
         fi
     done
 done

@@ -37,7 +37,7 @@ END
     "$PROBITY" recover trace > out 2>&1 || fail "$program: recover: $(cat out)"
     expect "$program: state then" closed "$(state_of trace)"
     expect "$program: hits" 0 "$("$PROBITY" csv trace | wc -l)"
-    "$PROBITY" check trace > out 2>&1 || fail "$program: check then: $(cat out)"
+    "$PROBITY" check trace > out 2>&1 || fail "$program: check afterwards: $(cat out)"
 
     # A trace that was later truncated to that size, or a copy of one.
     cp held copy

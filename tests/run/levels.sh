@@ -149,7 +149,7 @@ expect "events" 14 "$(wc -l < found)"
 # A thread may read the level before a change and probe after it, once per thread; the same goes for
 # the first hit.
 others=$("$told" trace x | sed -n 's/^other \([0-9]*\) .*/\1/p')
-[ "$others" -le 27 ] || fail "$others hits under other levels than the trace tells"
+[ "$others" -le 27 ] || fail "$others hits at levels that differ from the trace"
 "$PROBITY" check trace > /dev/null || fail "damaged: $("$PROBITY" check trace 2>&1)"
 refused 1 "no process $waiting" "$waiting" 1
 refused 1 "is closed" trace 1
@@ -177,12 +177,12 @@ kill -STOP "$waiting"
 serial=$(request_serial)
 "$PROBITY" level "$waiting" 2 > out 2> errors &
 asker=$!
-wait_until "$asker" request_is_made "$serial" || fail "killed while asked: $(cat errors)"
+wait_until "$asker" request_is_made "$serial" || fail "killed during a request: $(cat errors)"
 kill -9 "$waiting"
 status=0
 wait "$asker" || status=$?
-expect "killed while asked" 1 "$status"
-grep -q "ended, or stopped recording" errors || fail "killed while asked: $(cat errors)"
+expect "killed during a request" 1 "$status"
+grep -q "ended, or stopped recording" errors || fail "killed during a request: $(cat errors)"
 wait "$waiting" 2> /dev/null || true
 
 # A stopped program does not reply in time. Once continued, it obeys the request.
@@ -191,6 +191,6 @@ start_waiting 2 1
 kill -STOP "$waiting"
 refused 1 "did not reply within 5 s" "$waiting" 2
 kill -CONT "$waiting"
-wait "$waiting" || fail "gone on: $(cat errors)"
-expect "gone on" "2 5 3" "$("$told" trace | tail -n 1 | cut -d' ' -f1-3)"
+wait "$waiting" || fail "continued: $(cat errors)"
+expect "continued" "2 5 3" "$("$told" trace | tail -n 1 | cut -d' ' -f1-3)"
 finish

@@ -198,7 +198,7 @@ expect "plain: some were hit" 8 "$(awk '$5 > 0' counts | wc -l)"
 PROBITY_OUT=$WORK/ring PROBITY_MODE=ring "$PROGRAMS/listed.shared" || fail "ring: status $?"
 tool ring 0 list --csv ring
 listed > found
-cut -d ' ' -f 1-4 counts | cmp -s - found || fail "ring: another list"
+cut -d ' ' -f 1-4 counts | cmp -s - found || fail "ring: the list differs"
 
 # Killed: the file has the list, the spool has the remaining records. Then recovered.
 (PROBITY_OUT=$WORK/killed "$PROGRAMS/listed" kill) 2> /dev/null || true
@@ -299,7 +299,7 @@ expect "column of places" "$(awk 'NR == 1 { print index($0, "place") }' output)"
 tid=$("$PROBITY" csv plain | head -n 1 | cut -d , -f 2)
 "$PROBITY" list --csv plain > all
 tool tid 0 list --csv --tid "$tid" plain
-cmp -s all output || fail "tid: the only thread did all"
+cmp -s all output || fail "tid: the only thread did not make all hits"
 tool range 0 list --csv --from 1000 plain
 expect "range: nothing so late" 0 "$(awk -F , 'NR > 1 { sum += $NF } END { print sum }' output)"
 tool limit 0 list --limit 3 --csv plain

@@ -102,10 +102,10 @@ rm copy
 expect "without binary" "T:   int set_rect" "$(log trace | grep set_rect)"
 
 # Color depends on the terminal and on NO_COLOR.
-"$PROBITY" log --color always trace | grep -q $'\033\[1mint main' || fail "no colour"
-"$PROBITY" log trace | grep -q $'\033' && fail "colour in a pipe"
+"$PROBITY" log --color always trace | grep -q $'\033\[1mint main' || fail "no color"
+"$PROBITY" log trace | grep -q $'\033' && fail "color in a pipe"
 NO_COLOR=1 script -qec "'$PROBITY' log trace" /dev/null < /dev/null | grep -q $'\033' &&
-    fail "colour in spite of NO_COLOR"
+    fail "color despite NO_COLOR"
 "$PROBITY" log --time relative trace | grep -qE '^0\.[0-9]{9} [0-9]+: int main' || fail "no time"
 "$PROBITY" log --time wall trace |
     grep -qE '^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}\.[0-9]{9} [0-9]+: int main' ||
@@ -113,7 +113,7 @@ NO_COLOR=1 script -qec "'$PROBITY' log trace" /dev/null < /dev/null | grep -q $'
 "$PROBITY" log -o file trace
 cmp -s file <("$PROBITY" log trace) || fail "-o file"
 "$PROBITY" log -o file trace 2> errors && fail "-o replaced a file"
-"$PROBITY" log --function nowhere trace 2> errors && fail "a function that is nowhere"
+"$PROBITY" log --function nowhere trace 2> errors && fail "no error for an unknown function"
 quiet "a function that is nowhere"
 "$PROBITY" log trace > /dev/full 2> errors && fail "a full disk"
 quiet "a full disk"
@@ -162,7 +162,7 @@ following=$!
 await "$following" found 5 step
 signal_job INT "$following" || fail "--follow has ended early"
 wait "$following" || fail "--follow interrupted: status $?: $(cat errors)"
-[ "$(tail -c 1 found | od -An -c | tr -d ' ')" = '\n' ] || fail "interrupted: half a line"
+[ "$(tail -c 1 found | od -An -c | tr -d ' ')" = '\n' ] || fail "interrupted: incomplete last line"
 grep -q 'still open' found errors && fail "interrupted: $(cat errors)"
 end_steps
 

@@ -249,9 +249,9 @@ same_ways() {
         sort > found
     expect "$1: by" correlation "$(jq -r .by output)"
     expect "$1: forgotten" 0 "$(jq .ids_forgotten output)"
-    [ -s found ] || fail "$1: no ways"
+    [ -s found ] || fail "$1: no paths"
     cmp -s expected found ||
-        fail "$1: ways of awk (<) and blocks (>): $(diff expected found | head -n 8)"
+        fail "$1: paths of awk (<) and blocks (>): $(diff expected found | head -n 8)"
 }
 
 # ---- The web server ------------------------------------------------------------------------------
@@ -295,8 +295,8 @@ PROBITY_OUT=typed.probity "$PROGRAMS/typed" 3000 > /dev/null
 same_model "queue" typed.probity
 consistent "queue"
 same_ways "queue" typed.probity
-expect "groups of one name that do different things" 2 "$(jq '.groups | length' model)"
-expect "no more in the queue than it has room for" true "$(jq '.queues[0].length.max <= 16' model)"
+expect "groups with one name and different behavior" 2 "$(jq '.groups | length' model)"
+expect "the queue never exceeds its capacity" true "$(jq '.queues[0].length.max <= 16' model)"
 expect "names of queue and lock" "items items" "$(jq -r '.queues[0].name, .locks[0].name' model |
     paste -sd ' ')"
 
@@ -319,7 +319,7 @@ mv output model
 consistent "no roles"
 expect "blocks of four threads" "$(($("$PROBITY" csv walk | wc -l) - 4))" \
     "$(jq '[.groups[].blocks[].count] | add' model)"
-expect "nothing of queues" "0 0 0" "$(jq -r '"\(.queues | length) \(.locks | length) " +
+expect "no queues" "0 0 0" "$(jq -r '"\(.queues | length) \(.locks | length) " +
     "\(.requests | length)"' model)"
 PROBITY_CPU_TIME=0 PROBITY_OUT=timeless "$PROGRAMS/typed" 100 > /dev/null
 same_model "no CPU time" timeless
@@ -371,9 +371,9 @@ expect "killed: state" killed "$(jq -r '.traces[0].state' output)"
 
 head -c $(($(stat -c %s typed.probity) * 2 / 3)) typed.probity > part
 tool "cut" 3 model --text part
-grep -q 'INCOMPLETE' output || fail "a cut trace is called complete"
+grep -q 'INCOMPLETE' output || fail "a truncated trace is reported as complete"
 tool "cut: dot" 3 model --dot part
-grep -q 'INCOMPLETE' output || fail "a cut trace is drawn as if it were complete"
+grep -q 'INCOMPLETE' output || fail "a truncated trace is drawn as complete"
 tool "cut: JSON" 3 model part
 expect "cut: complete" false "$(jq '.traces[0].complete' output)"
 
@@ -381,14 +381,14 @@ expect "cut: complete" false "$(jq '.traces[0].complete' output)"
 
 for trace in typed.probity walk; do
     tool "dot" 0 model --dot "$trace"
-    dot -Tsvg output > picture 2> errors || fail "dot does not take it: $(head -n 3 errors)"
+    dot -Tsvg output > picture 2> errors || fail "dot rejects it: $(head -n 3 errors)"
     expect "stderr of dot" "" "$(cat errors)"
 done
 tool "dot" 0 model --dot typed.probity
 expect "clusters" 2 "$(grep -c 'subgraph cluster_' output)"
 expect "boxes" "$("$PROBITY" model typed.probity | jq '[.groups[].probes[]] | length')" \
     "$(grep -cE '^ *g[0-9]+n[0-9]+ \[label' output)"
-expect "from the queue" 1 "$(grep -cE '^ *q0 -> g[0-9]+n[0-9]+ ' output)"
+expect "arrows from the queue" 1 "$(grep -cE '^ *q0 -> g[0-9]+n[0-9]+ ' output)"
 tool "text" 0 model --text typed.probity
 grep -q '^queue items: 3000 put, 3000 got' output || fail "no queue in: $(cat output)"
 grep -q '^trace: typed.probity: complete: ' output || fail "expected the line about completeness"
@@ -420,5 +420,5 @@ tool "two forms" 2 model --json --dot typed.probity
 tool "wrong way" 2 blocks --by name typed.probity
 tool "ways without ids" 0 blocks --by correlation walk
 grep -q '^no consecutive hits with the same correlation id' output ||
-    fail "ways without ids: $(cat output)"
+    fail "paths without ids: $(cat output)"
 finish

@@ -13,7 +13,7 @@ overhead() {
     shift 2
     "$PROBITY" overhead "$@" > output 2> errors || status=$?
     expect "$what: status ($(cat errors))" "$expected" "$status"
-    [ -z "$(ls "$TMPDIR")" ] || fail "$what: remaining files: $(find "$TMPDIR" | tail -n 2)"
+    [ -z "$(ls "$TMPDIR")" ] || fail "$what: files left over: $(find "$TMPDIR" | tail -n 2)"
     no_leftovers "$what"
 }
 
@@ -153,7 +153,7 @@ chmod +x plain probing
 PROBITY_OUT=$WORK/none PROBITY_LOG=stderr overhead "base" 0 -n 2 --base ./plain -- ./probing word \
     2>> errors
 expect "the base runs" "ran word ran word ran word" "$(paste -sd' ' ran)"
-[ ! -e none ] || fail "a trace outside the directory"
+[ ! -e none ] || fail "a trace outside of the temporary directory"
 
 overhead "failing program" 1 -n 2 -- "$ENDS" exit
 told "failing program" "without recording, failed with status 7"
@@ -178,7 +178,7 @@ overhead "both" 2 --json --csv true
 touch there
 overhead "existing output" 1 -o there true
 told "existing output" "'there' already exists"
-TMPDIR=/dev/null "$PROBITY" overhead true 2> errors && fail "no directory: status 0"
+TMPDIR=/dev/null "$PROBITY" overhead true 2> errors && fail "no directory: exit status 0"
 told "no directory" "cannot create a directory in '/dev/null'"
 
 # Interrupted while it runs a program that does not end by itself: the program ends, too, and leaves
@@ -198,7 +198,7 @@ for signal in INT TERM HUP; do
     status=0
     { wait $tool; } 2> /dev/null || status=$?
     expect "$signal: status" "$((128 + $(kill -l $signal)))" "$status"
-    [ -z "$(ls "$TMPDIR")" ] || fail "$signal: remaining files: $(find "$TMPDIR")"
+    [ -z "$(ls "$TMPDIR")" ] || fail "$signal: files left over: $(find "$TMPDIR")"
     no_leftovers "$signal"
 done
 finish

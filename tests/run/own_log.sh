@@ -94,12 +94,12 @@ done
 fresh
 { PROBITY_OUT=$WORK/trace PROBITY_LOG=stderr "$PROGRAMS/own_log" run $count 2>&1 > /dev/null ||
     echo "status $?" > status; } | head -n 1 > first
-[ ! -e status ] || fail "a reader that goes away: $(cat status)"
+[ ! -e status ] || fail "the reader goes away: $(cat status)"
 expect "a reader that goes away: scopes" $((2 * count)) \
     "$("$PROBITY" log trace | grep -c 'return (')"
 fresh
 PROBITY_LOG=nowhere/log run 0 run 100
-expect "the trace stays where its log is not printed" 1 "$(find . -name '*.probity' | wc -l)"
+expect "the trace is kept if its log is not printed" 1 "$(find . -name '*.probity' | wc -l)"
 
 # While the program reads its own trace, its spool is live as usual; when the program is killed,
 # everything is still there.
@@ -117,5 +117,5 @@ wait $running 2> /dev/null || true
 "$PROBITY" recover trace > /dev/null || fail "after the kill"
 "$PROBITY" log trace > by_tool 2> repairs
 # The log ends at the last SYNC; every line but the last is whole.
-head -n 20 log | cmp - <(head -n 20 by_tool) || fail "killed: the log is another"
+head -n 20 log | cmp - <(head -n 20 by_tool) || fail "killed: the log differs"
 finish

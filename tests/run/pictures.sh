@@ -56,7 +56,8 @@ LC_ALL=C.UTF-8 "$PROBITY" report --columns distribution trace > output
 python3 check.py "$PROBITY" trace ' ▁▂▃▄▅▆▇█' > found 2>&1 ||
     fail "UTF-8: $(cat found)"
 expect "functions" "8 functions" "$(cat found)"
-grep -q '^distribution: time per call from ' output || fail "no scale below: $(cat output)"
+grep -q '^distribution: time per call from ' output ||
+    fail "no scale below the table: $(cat output)"
 # For a function called by one thread, the distribution of the thread is that of the function.
 LC_ALL=C "$PROBITY" report --columns distribution --by-thread --function 'f*i' trace > output
 expect "lines of a function and its thread" 2 "$(awk 'NR > 2 && NF == 0 { exit } NR > 2' output |
@@ -68,7 +69,7 @@ LC_ALL=C.UTF-8 "$PROBITY" report trace > output
 ! grep -q 'distribution' output || fail "unexpected distribution"
 grep -q ' p50 ' output || fail "expected all columns without a terminal"
 LC_ALL=C.UTF-8 "$PROBITY" report --csv trace | head -n 1 > output
-! grep -q 'distribution' output || fail "a picture in CSV"
+! grep -q 'distribution' output || fail "a chart in CSV"
 status=0
 "$PROBITY" report --sort distribution trace > output 2> errors || status=$?
 expect "no order" 2 "$status"
@@ -76,7 +77,7 @@ expect "no order" 2 "$status"
 "$BUILD/bench/gen" none 1 0
 "$PROBITY" report --columns distribution none > output
 grep -q '^no calls' output || fail "none: $(cat output)"
-! grep -q '^distribution:' output || fail "a scale of nothing"
+! grep -q '^distribution:' output || fail "a scale without data"
 
 if command -v script > /dev/null; then
     # Which columns fit, and a note about those that do not.
@@ -84,8 +85,9 @@ if command -v script > /dev/null; then
         on_terminal "$columns" report trace
         plain > table
         longest=$(sed '/^$/,$d' table | LC_ALL=C.UTF-8 wc -L)
-        [ "$longest" -le "$columns" ] || fail "report: line of $longest on $columns columns"
-        grep -q ' function$' table || fail "report: no head on $columns columns"
+        [ "$longest" -le "$columns" ] ||
+            fail "report: line of $longest characters on $columns columns"
+        grep -q ' function$' table || fail "report: no header with $columns columns"
         case $columns in
             60 | 80 | 100) grep -q '^hidden columns: .*min' table ||
                 fail "report: expected a note about omitted columns on $columns columns" ;;
@@ -101,11 +103,12 @@ if command -v script > /dev/null; then
         on_terminal "$columns" blocks --probe 1,2 walk
         plain > table
         longest=$(sed '/^$/,$d' table | LC_ALL=C.UTF-8 wc -L)
-        [ "$longest" -le "$columns" ] || fail "blocks: line of $longest on $columns columns"
+        [ "$longest" -le "$columns" ] ||
+            fail "blocks: line of $longest characters on $columns columns"
         expect "blocks: note about omitted columns on $columns columns" \
             "$([ "$columns" = 132 ] || echo hidden)" \
             "$(sed -n 's/^\(hidden\) columns: .*min.*/\1/p' table)"
-        head -n 1 table | grep -q '^ *calls   share     wall ' || fail "blocks: no head"
+        head -n 1 table | grep -q '^ *calls   share     wall ' || fail "blocks: no header"
     done
     on_terminal 132 blocks --corrected --probe 1,2 walk
     plain | head -n 1 | grep -q ' corrected  ' || fail "no corrected times on 132 columns"
@@ -117,7 +120,7 @@ if command -v script > /dev/null; then
         plain > table
         longest=$(awk '/^$/ && n++ == '"${blank:-0}"' { exit } 1' table | LC_ALL=C.UTF-8 wc -L)
         [ "$longest" -le "${room:-$columns}" ] ||
-            fail "$words: line of $longest on $columns columns"
+            fail "$words: line of $longest characters on $columns columns"
         expect "$words: omitted on $columns columns" "$left" \
             "$(sed -nE 's/^hidden columns?: (.*)$/\1/p' table)"
         # shellcheck disable=SC2086
@@ -153,7 +156,7 @@ if command -v script > /dev/null; then
     on_terminal 80 tree deep
     plain > table
     longest=$(sed '/^$/,$d' table | LC_ALL=C.UTF-8 wc -L)
-    [ "$longest" -le 80 ] || fail "tree: a line of $longest on 80 columns"
+    [ "$longest" -le 80 ] || fail "tree: line of $longest characters on 80 columns"
     # Of 80 columns, numbers take 49 and blanks 2; the rest holds a name with 4 and 8 levels, or
     # with 12 for words and 4.
     expect "tree: first that lacks levels" "(5 levels)" \
@@ -171,8 +174,8 @@ if command -v script > /dev/null; then
     "$PROBITY" report --json trace | jq -r '([.functions[].self_ns] | add) as $all
         | .functions[] | select(.self_ns >= 0.25 * $all) | .name' | sort > expected
     diff expected found > difference || fail "hot: $(cat difference)"
-    [ -s expected ] || fail "nothing is hot"
+    [ -s expected ] || fail "nothing is marked hot"
     NO_COLOR=1 on_terminal 200 report trace
-    ! grep -q $'\033' output || fail "colour despite NO_COLOR"
+    ! grep -q $'\033' output || fail "color despite NO_COLOR"
 fi
 finish

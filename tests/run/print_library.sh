@@ -109,7 +109,7 @@ missing "a static program cannot load" static
 # Not from the current directory, and neither an older nor a newer version.
 cp other/libprobity-print.so.0 .
 missing "libprobity-print.so.0: cannot open" alone
-[ ! -e loaded ] || fail "a library of the current directory was loaded"
+[ ! -e loaded ] || fail "a library in the current directory was loaded"
 rm libprobity-print.so.0
 missing "is of another version" alone LD_LIBRARY_PATH="$WORK/other"
 
@@ -131,10 +131,10 @@ grep -q "^probity: no CSV '.*libprobity-print" errors || fail "explicit start: $
 run alone PROBITY_WRITER=external PROBITY_OUT="$WORK/hits.probity"
 grep -q "run 'probity recover' on it" errors || fail "no drainer: $(cat errors)"
 "$PROBITY" recover hits.probity > /dev/null || fail "no drainer: recover"
-expect "nobody drains: hits" 5 "$("$PROBITY" csv hits.probity | wc -l)"
+expect "no drainer: hits" 5 "$("$PROBITY" csv hits.probity | wc -l)"
 run linked PROBITY_WRITER=external PROBITY_OUT="$WORK/hits.probity"
-expect "nobody drains, with the library: stderr" "" "$(cat errors)"
-expect "nobody drains, with the library: hits" 5 "$("$PROBITY" csv hits.probity | wc -l)"
+expect "no drainer, with the library: stderr" "" "$(cat errors)"
+expect "no drainer, with the library: hits" 5 "$("$PROBITY" csv hits.probity | wc -l)"
 
 # ---- Programs with more rights than their user ----
 

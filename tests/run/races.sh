@@ -65,7 +65,7 @@ for ((round = 0; round < 10; round++)); do
     done
     # shellcheck disable=SC2086
     wait $tools || true
-    if grep -hE 'cannot|damaged' tool?; then fail "several recover: see above"; fi
+    if grep -hE 'cannot|damaged' tool?; then fail "several recover: failed, see above"; fi
     same_hits "several recover" dead
     no_leftovers "several recover"
 done

@@ -45,10 +45,10 @@ report "by calls" 0 --sort calls -n 2 trace
 expect "two functions" "177 fibonacci, 17 leaf" "$(calls)"
 grep -q '^6 more functions are not shown' output || fail "expected a note about omitted rows"
 report "all but one" 0 -n 7 trace
-grep -qx '1 more function is not shown' output || fail "one is more than one: $(cat output)"
+grep -qx '1 more function is not shown' output || fail "plural for a count of one: $(cat output)"
 
 report "JSON" 0 --json --by-thread trace
-python3 -c 'import json, sys; json.load(sys.stdin)' < output || fail "no JSON"
+python3 -c 'import json, sys; json.load(sys.stdin)' < output || fail "invalid JSON"
 tid=$(member thread_main tid)
 all=1000000000000
 between "pause" 30000000 "$(member pausing paused_ns)" $all
@@ -79,7 +79,7 @@ expect "functions f*i and leaf" "177 fibonacci, 17 leaf" "$(calls)"
 report "two functions, one unknown" 1 --function leaf --function none --function 'f*i' trace
 expect "one unknown: the others" "177 fibonacci, 17 leaf" "$(calls | tr ',' '\n' | sed 's/^ //' |
     sort -k 2 | paste -sd, | sed 's/,/, /')"
-grep -q "no calls match 'none'" errors || fail "one unknown: $(cat errors)"
+grep -q "no calls match 'none'" errors || fail "unknown function among others: $(cat errors)"
 report "no function" 1 --function none trace
 grep -q '^no calls' output || fail "expected a note that there are no calls"
 grep -q "no calls match 'none'" errors || fail "expected an error about the pattern: $(cat errors)"
@@ -88,19 +88,19 @@ report "thread" 0 --tid "$tid" --sort name trace
 expect "functions of thread $tid" "7 leaf, 1 thread_main" "$(calls)"
 report "no thread" 1 --tid 1 trace
 report "to" 0 --to 0 trace
-grep -q '^no calls' output || fail "calls before the beginning"
+grep -q '^no calls' output || fail "calls reported before the start"
 report "signatures" 0 --signature --sort name trace
-grep -q ' int fibonacci(int n)$' output || fail "no signature of fibonacci: $(cat output)"
+grep -q ' int fibonacci(int n)$' output || fail "no signature for fibonacci: $(cat output)"
 report "function by signature" 0 --function 'void leaf*' trace
 expect "void leaf" "17 leaf" "$(calls)"
 report "places" 0 --places trace
-grep -qE 'fibonacci  .*tree\.c:[0-9]+$' output || fail "no place of fibonacci"
+grep -qE 'fibonacci  .*tree\.c:[0-9]+$' output || fail "no location for fibonacci"
 
 report "file" 0 -o table trace
 report "file that exists" 1 -o table trace
 report "file, replaced" 0 -f -o table trace
 expect "stdout with -o" "" "$(cat output)"
-grep -q fibonacci table || fail "no table in its file"
+grep -q fibonacci table || fail "no table in the output file"
 report "input as output" 1 -f -o trace trace
 status=0
 "$PROBITY" report trace > /dev/full 2> errors || status=$?
@@ -125,9 +125,9 @@ for option in --columns --sort; do
 done
 if command -v script > /dev/null; then
     script -qc "TERM=xterm '$PROBITY' report trace" /dev/null > output < /dev/null
-    grep -q $'\033' output || fail "no colour on a terminal"
+    grep -q $'\033' output || fail "no color on a terminal"
     NO_COLOR=1 script -qc "TERM=xterm '$PROBITY' report trace" /dev/null > output < /dev/null
-    ! grep -q $'\033' output || fail "colour despite NO_COLOR"
+    ! grep -q $'\033' output || fail "color despite NO_COLOR"
 fi
 
 # Two processes in one report.
@@ -148,11 +148,11 @@ grep -q '^repaired: 11 still open at' output || fail "expected a note about open
 bytes=$(stat -c %s trace)
 head -c $((bytes * 2 / 3)) trace > "$WORK/part"
 report "cut" 3 part
-grep -q 'INCOMPLETE' output || fail "a cut trace is called complete"
+grep -q 'INCOMPLETE' output || fail "a truncated trace is reported as complete"
 # A trace without scopes.
 PROBITY_OUT=$WORK/plain "$BUILD/examples/hello"
 report "plain" 0 plain
-grep -q '^no calls' output || fail "calls of a program without scopes"
+grep -q '^no calls' output || fail "calls reported for a program without scopes"
 
 # C++: names with their classes, each part of which can be selected.
 PROBITY_OUT=$WORK/classes "$BUILD/examples/windows_cxx" > /dev/null
@@ -171,7 +171,7 @@ grep -q ' Window::~Window$' output || fail "no counts in profile mode: $(cat out
 # next to it.
 PROBITY_OUT=$WORK/odd "$PROGRAMS/odd_names"
 "$PROBITY" report --csv odd > odd.csv 2> errors || [ $? = 3 ]
-python3 - odd.csv <<'END' || fail "names with quotes, commas and lines in CSV"
+python3 - odd.csv <<'END' || fail "wrong quoting of names in CSV"
 import csv, sys
 rows = list(csv.reader(open(sys.argv[1], newline='', errors='surrogateescape')))
 assert len(rows) > 10 and all(len(row) == len(rows[0]) for row in rows)
@@ -182,7 +182,8 @@ assert not any(ord(letter) < 32 for name in names for letter in name)
 END
 for command in report log tree list; do
     "$PROBITY" $command odd > odd.out 2> errors || [ $? = 3 ]
-    ! grep -aq "$(printf '\342\200\256')" odd.out || fail "$command: text that turns round"
-    grep -q 202e odd.out || fail "$command: no escape of what turns text round"
+    ! grep -aq "$(printf '\342\200\256')" odd.out ||
+        fail "$command: unescaped bidirectional control character"
+    grep -q 202e odd.out || fail "$command: no escape for bidirectional control characters"
 done
 finish

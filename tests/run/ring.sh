@@ -10,9 +10,9 @@ names_are_there() {
     "$PROBITY" check trace > check.out 2>&1 || fail "$1: $(cat check.out)"
     "$PROBITY" log --color=never trace > log 2> errors || fail "$1: $(cat errors)"
     [ "$(grep -c 'int innermost' log)" -gt 100 ] || fail "$1: too few calls: $(wc -l < log) lines"
-    [ "$(wc -l < log)" -lt 20000 ] || fail "$1: nothing was forgotten"
+    [ "$(wc -l < log)" -lt 20000 ] || fail "$1: nothing was overwritten"
     ! grep -qE 'site-|was lost' log ||
-        fail "$1: names are lost: $(grep -m 1 -E 'site-|was lost' log)"
+        fail "$1: names are missing: $(grep -m 1 -E 'site-|was lost' log)"
     grep -q 'text = "of ' log || fail "$1: no values"
 }
 

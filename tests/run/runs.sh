@@ -50,7 +50,7 @@ runs "init" 0 init
 [ -f "$DB" ] || fail "no file"
 runs "init again" 0 init
 mkdir -p deep/er other/.hidden
-(cd deep/er && "$PROBITY" runs list) > output || fail "not found from below"
+(cd deep/er && "$PROBITY" runs list) > output || fail "not found from a subdirectory"
 grep -q '^no runs$' output || fail "not empty: $(cat output)"
 runs "no project" 1 list --project other
 grep -q "'other' has no history" errors || fail "no project: $(cat errors)"
@@ -128,7 +128,7 @@ expect "show: lines" "$(sql "SELECT count(*) + 1 FROM item JOIN run ON run = num
     WHERE label = 'old'")" "$(wc -l < output)"
 runs "show" 0 show 7 @new
 expect "show: runs" 4 "$(grep -c '^run ' output)"
-grep -q '2 (two) -> 1' output || fail "no name of a probe"
+grep -q '2 (two) -> 1' output || fail "no probe name"
 
 # ---- Adding the same run again ----
 
@@ -152,7 +152,8 @@ cmp -s before after ||
 head -c $(($(stat -c %s old.1) * 2 / 3)) new.1 > part
 runs "a part elsewhere" 3 add --project other --label part part
 (cd other && "$PROBITY" runs list --json --label part) |
-    jq -e '.runs[0].complete == false' > /dev/null || fail "a part is called complete"
+    jq -e '.runs[0].complete == false' > /dev/null ||
+        fail "an incomplete run is reported as complete"
 runs "whole at last" 0 add --project other new.1
 (cd other && "$PROBITY" runs list --json --label part) |
     jq -e '.runs[0].complete' > /dev/null ||
@@ -186,7 +187,7 @@ compare "text" 0 @old -- @new
 grep -q "^runs differ in command line: '.* 0 30' in @old, run 1, '.* 40 30' in @new, run 2\$" \
     output || fail "expected a note about the different command line: $(tail -n 4 output)"
 compare "twice" 2 @old old.2 -- @new
-grep -q "are the same run" errors || fail "twice: $(cat errors)"
+grep -q "are the same run" errors || fail "same run twice: $(cat errors)"
 compare "no such label" 1 @old -- @none
 grep -q "no run labelled 'none'" errors || fail "no such label: $(cat errors)"
 compare "a time" 2 --from 1ms @old -- @new
@@ -216,7 +217,7 @@ expect "rows" 0 "$(sql 'SELECT count(*) FROM item WHERE run IN (2, 4, 6)')"
 runs "rm of none" 1 rm 6
 runs "rm of the last" 0 rm 9
 runs "add behind it" 0 add walk.3
-expect "numbers are not used again" "run 10: walk.3 added" "$(cat output)"
+expect "numbers are not reused" "run 10: walk.3 added" "$(cat output)"
 sound "rm"
 
 # ---- Concurrent processes ----
@@ -230,7 +231,7 @@ for i in $(seq 8); do
     "$PROBITY" runs add --label many many.1 > /dev/null 2>> many.errors & adders+=($!)
 done
 for adder in "${adders[@]}"; do
-    wait "$adder" || fail "one of several: $(cat many.errors)"
+    wait "$adder" || fail "concurrent add: $(cat many.errors)"
 done
 expect "several" 8 "$(sql "SELECT count(*) FROM run WHERE label = 'many'")"
 sound "several"
@@ -241,7 +242,7 @@ for i in $(seq 6); do
     "$PROBITY" runs init --project fresh > /dev/null & adders+=($!)
 done
 for adder in "${adders[@]}"; do
-    wait "$adder" || fail "several that init"
+    wait "$adder" || fail "concurrent init"
 done
 runs "init by several" 0 list --project fresh
 
@@ -282,8 +283,8 @@ export ASAN_OPTIONS=$options_before
 (
     ulimit -f 16
     "$PROBITY" runs add --label tried walk.* > /dev/null 2> errors
-) && fail "no limit of file size" || true
-grep -qE 'history .*(nothing was changed)' errors || fail "limit of file size: $(cat errors)"
+) && fail "file size limit not reached" || true
+grep -qE 'history .*(nothing was changed)' errors || fail "file size limit: $(cat errors)"
 sound "limit of file size"
 
 # ---- Invalid files ----
@@ -432,11 +433,11 @@ runs "no trace" 1 add killed none
 printf 'label,"\033[31m' > wild
 runs "wild label" 0 add --label "$(cat wild)" many.2
 runs "wild label" 0 list
-! grep -q $'\033' output || fail "an unescaped label reaches the terminal"
+! grep -q $'\033' output || fail "a label is not escaped"
 runs "wild label" 0 list --json --label "$(cat wild)"
 expect "wild label" "$(cat wild)" "$(jq -r '.runs[0].label' output)"
 compare "wild label" 0 "@$(cat wild)" -- many.1
-! grep -q $'\033' output || fail "diff: an unescaped label reaches the terminal"
+! grep -q $'\033' output || fail "diff: a label is not escaped"
 
 # ---- Output formats and usage errors ----
 

@@ -79,7 +79,7 @@ for library in "$BUILD/lib/libprobity.a" "-L$BUILD/lib -Wl,-rpath,$BUILD/lib -lp
     build racing racing.c $library
     run ./racing
     expect "a race of the program: status" 66 "$status"
-    grep -q 'data race' errors || fail "a race of the program is not reported: $(head -n 5 errors)"
+    grep -q 'data race' errors || fail "a race in the program is not reported: $(head -n 5 errors)"
 done
 
 # The memory sanitizer (clang only) does not see what the library stores.

@@ -48,7 +48,7 @@ expect "the trace's own CSV: elsewhere" precious "$(cat other/own.csv)"
 crafted trace beside.csv.probity --csv "$WORK/victim"
 status_of "a CSV beside the trace" 0 "$PROBITY" recover beside.csv.probity
 expect "a CSV beside the trace: the file" precious "$(cat victim)"
-[ -s beside.csv ] || fail "a CSV beside the trace: it does not have the trace's name"
+[ -s beside.csv ] || fail "a CSV next to the trace was written under another name"
 # A link in place of the CSV is replaced, not followed; the trace itself must not be a link.
 ln -s "$WORK/victim" linked.csv
 crafted trace linked.csv.probity --csv linked.csv
@@ -159,7 +159,7 @@ status_of "a file's name" 0 "$PROBITY" recover "$name"
 expect "a file's name" 'odd\033]0;name\a\nline.probity: already closed' "$(cat output)"
 status_of "a file's name that is not there" 1 "$PROBITY" recover "$name.not"
 expect "a file's name that is not there: lines" 1 "$(wc -l < errors)"
-! LC_ALL=C grep -q "$(printf '\033')" errors || fail "a file's name reaches the terminal"
+! LC_ALL=C grep -q "$(printf '\033')" errors || fail "a file name is not escaped"
 rm -f -- names.probity "$name"
 
 # ---- The directory is replaced while a program records ----
@@ -205,7 +205,7 @@ END
     status_of "a planted trace" 0 "$PROBITY" record -- sh plant
     grep -q 'belong to other users' errors || fail "a planted trace: $(cat errors)"
     expect "a planted trace: the file" precious "$(cat ../victim)"
-    [ -e .probity-$SESSION.0 ] || fail "a planted trace: its spool was folded"
+    [ -e .probity-$SESSION.0 ] || fail "a planted trace: its spool was recovered"
     # Even on request, another user's spool is used for that user's trace only.
     crafted trace mine.probity --killed --session $SESSION
     status_of "their spool, my trace" 3 "$PROBITY" recover mine.probity
@@ -222,7 +222,7 @@ END
         --spool "$SPOOL/$SESSION.0"
     status_of "my spool, their trace" 1 "$PROBITY" recover theirs.probity
     "$PROBITY" info theirs.probity > output 2>&1 || true
-    ! grep -q 'killed' output || fail "my spool, their trace: it is read with it"
+    ! grep -q 'killed' output || fail "my spool, their trace: the spool was read with the trace"
     [ -e "$SPOOL/$SESSION.0" ] || fail "my spool, their trace: it was removed"
     # A spool directory owned by another user.
     rm -f "$SPOOL"/*
@@ -241,12 +241,12 @@ END
     ln -s "$WORK/victim" own
     PROBITY_SUMMARY=$PWD/own "$PROGRAMS/waiting" <<< x > output 2> errors ||
         fail "own link: status"
-    [ "$(wc -l < ../victim)" -gt 1 ] || fail "own link: nothing was printed to its target"
+    [ "$(wc -l < ../victim)" -gt 1 ] || fail "own link: nothing was written to its target"
 
     # A history of runs in a directory above the current one.
     rm -rf ./* "${SPOOL:?}"/*
     as_stranger mkdir -p theirs/mine
-    (cd theirs && as_stranger "$PROBITY" runs init > /dev/null) || fail "no history was made"
+    (cd theirs && as_stranger "$PROBITY" runs init > /dev/null) || fail "no history was created"
     chown "$(id -u)" theirs/mine
     cd theirs/mine || exit
     status_of "their history" 1 "$PROBITY" runs list

@@ -94,7 +94,7 @@ expect "$what" "put_two 1000" "$(counts | xargs)"
 # A request that cannot be met is never silently ignored.
 printf 'function a\nfunctoin b\n' > bad
 refuses "a bad line" 1 "'bad', line 2: not a rule" --selection bad
-[ ! -e trace ] || fail "a bad line: the program was run"
+[ ! -e trace ] || fail "an invalid line: the program ran"
 refuses "no file" 1 "cannot read 'none'" --selection none
 refuses "binary" 1 "'\./steps'.*(not a text file|not a rule)|more than" --selection ./steps
 yes 'exclude some_function_with_a_long_name' | head -n 5000 > long
@@ -126,7 +126,8 @@ ulimit -s unlimited 2> /dev/null || ulimit -s 65536 || true
 record "nested" --exclude right
 expect "$what" "after 2 left 75001 main 1" "$(xargs < found)"
 "$PROBITY" export --format folded trace 2> errors | sed 's/ [0-9]*$//' > folded
-grep -qx 'main;after' folded || fail "$what: after the calls: $(tail -n 1 folded | cut -c 1-99)"
+grep -qx 'main;after' folded ||
+    fail "$what: calls after the others: $(tail -n 1 folded | cut -c 1-99)"
 
 # C++: by symbol, and by class, namespace and name.
 "$CXX" -std=c++17 -g -O1 -finstrument-functions -o shapes \

@@ -15,14 +15,14 @@ runs() {
     "$PROBITY" "$@" > output 2> errors < /dev/null || status=$?
     expect "probity $*: status ($(cat errors))" "$expected" "$status"
     [ -z "$pattern" ] || grep -qE -- "$pattern" output ||
-        fail "probity $*: no line like '$pattern': $(head -n 5 output | cut -c 1-200)"
+        fail "probity $*: no line matches '$pattern': $(head -n 5 output | cut -c 1-200)"
     tried+="$1 "
 }
 
 # Same as above for output that must be JSON.
 runs_json() {
     runs "$@"
-    jq -e . output > /dev/null || fail "probity ${*:3}: no JSON: $(head -n 5 output)"
+    jq -e . output > /dev/null || fail "probity ${*:3}: invalid JSON: $(head -n 5 output)"
 }
 
 # $1 command, $2 regular expressions for its text, $3 for its JSON, $4 for its CSV, then arguments
@@ -63,7 +63,7 @@ while read -r format; do
     runs 0 '' export --format "$format" -o "exported.$format" scopes
     grep -rqa fibonacci "exported.$format" || fail "export --format $format: no 'fibonacci'"
 done < <("$PROBITY" export --help | sed -n 's/^          \([a-z-][a-z-]*\)  .*/\1/p')
-[ "$(find . -maxdepth 1 -name 'exported.*' | wc -l)" -ge 10 ] || fail "few formats"
+[ "$(find . -maxdepth 1 -name 'exported.*' | wc -l)" -ge 10 ] || fail "too few formats"
 
 runs 0 '' runs init
 runs 0 '' runs add --label before scopes
@@ -108,7 +108,7 @@ runs 0 '^hits +2$' info live
 no_leftovers "at the end"
 
 commands=$("$PROBITY" --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p')
-[ "$(wc -w <<< "$commands")" -ge 20 ] || fail "--help lists few commands: $commands"
+[ "$(wc -w <<< "$commands")" -ge 20 ] || fail "--help lists too few commands: $commands"
 for command in $commands; do
     [[ $tried == *" $command "* ]] || fail "no smoke test of probity $command"
 done

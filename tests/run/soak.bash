@@ -107,7 +107,7 @@ soak_start() {
         --scoreboard scoreboard > server.out 2> server.err &
     server_pid=$!
     await_port "$server_pid"
-    [ -n "$port" ] || fail "$1: the server does not start"
+    [ -n "$port" ] || fail "$1: the server did not start"
 }
 
 # $1 seconds, $2 ms between requests on a connection
@@ -184,7 +184,7 @@ soak_flat() {
         # A site adds its declaration when it is first hit.
         $1 == "trace" && (mode == "trace" ? $4 <= $3 : $4 - $3 > 1024) { print $1 " from " $3 " to " $4 }' \
         trends > steep
-    [ ! -s steep ] || fail "$1: not flat: $(tr '\n' ';' < steep)"
+    [ ! -s steep ] || fail "$1: resource usage grows: $(tr '\n' ';' < steep)"
 }
 
 # What the server did, from its scoreboard: lines "THREAD STAGE TIMES". In profile mode, functions
@@ -303,7 +303,7 @@ soak_round() {
     expect "$1: sent, answered, counted by wrk, errors" \
         "sent $served answered $served counted $served errors 0 " \
         "$(grep -E '^(sent|answered|counted|errors) ' load.out | tr '\n' ' ')"
-    ! grep -q Non-2xx load.out || fail "$1: answers that are errors"
+    ! grep -q Non-2xx load.out || fail "$1: error responses"
     soak_flat "$1"
     soak_whole "$1" "$2"
     soak_size "$1"

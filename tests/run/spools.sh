@@ -104,7 +104,7 @@ spools "nothing to recover" 0 --recover
 echo >&3
 exec 3>&-
 wait "$alive" || fail "the live program failed"
-expect "it recorded until its end" 2 "$("$PROBITY" csv alive.probity | wc -l)"
+expect "the live program recorded to its end" 2 "$("$PROBITY" csv alive.probity | wc -l)"
 rm "$SPOOL/other"
 no_leftovers "all"
 # A CSV that was requested is written.
@@ -123,7 +123,7 @@ crafted spool "$SPOOL/$SESSION.0" --session $SESSION --for other.probity \
     --trace-path "$WORK/other.probity" --program $'\e[31mred\n'
 expect "another session" '["gone"]' "$(listed '[.spools[].trace_state]')"
 spools "another session: the table" 0
-! grep -q $'\e' output || fail "escape sequences reach the terminal"
+! grep -q $'\e' output || fail "escape sequences are not escaped"
 expect "the table: lines" 3 "$(wc -l < output)"
 spools "another session" 3 --recover
 cmp before other.probity || fail "another session: it was changed"
@@ -171,17 +171,19 @@ expect "no ceiling: hits" 100 "$("$PROBITY" csv trace | wc -l)"
 "$PROBITY" recover trace > /dev/null
 under_ceiling 1048576 1000
 grep -q "use 0 of the 1024 KiB allowed by PROBITY_SPOOL_TOTAL: recording with only" errors ||
-    fail "a low ceiling: $(cat errors)"
-expect "a low ceiling: hits" 1000 "$("$PROBITY" csv trace | wc -l)"
+    fail "a low limit: $(cat errors)"
+expect "a low limit: hits" 1000 "$("$PROBITY" csv trace | wc -l)"
 used=$(listed '[.spools[].bytes] | add')
-[ "$used" -le 1048576 ] || fail "a low ceiling: $used bytes"
+[ "$used" -le 1048576 ] || fail "a low limit: $used bytes"
 rm trace
 under_ceiling 30000 1000
-grep -q 'allowed by PROBITY_SPOOL_TOTAL: not recording' errors || fail "too low: $(cat errors)"
-[ ! -e trace ] || fail "too low: there is a trace"
-expect "too low: spools" 1 "$(listed '.spools | length')"
+grep -q 'allowed by PROBITY_SPOOL_TOTAL: not recording' errors ||
+    fail "limit too low: $(cat errors)"
+[ ! -e trace ] || fail "limit too low: there is a trace"
+expect "limit too low: spools" 1 "$(listed '.spools | length')"
 under_ceiling 1M 1
-grep -q 'PROBITY_SPOOL_TOTAL=1M: invalid or out of range' errors || fail "no number: $(cat errors)"
+grep -q 'PROBITY_SPOOL_TOTAL=1M: invalid or out of range' errors ||
+    fail "not a number: $(cat errors)"
 fresh
 
 # A container with the usual 64 MiB of shared memory, which each program's whole spool would fill.
@@ -206,7 +208,7 @@ in_container() {
     done
     echo "64 MiB: 30 killed programs: $recorded recorded, $smaller of them with less;" \
         "$refused did not; $(stat -f -c '%a of %b blocks free' /dev/shm)"
-    [ "$recorded" -ge 8 ] || fail "container: only $recorded recorded"
+    [ "$recorded" -ge 8 ] || fail "container: only $recorded programs recorded"
     [ "$smaller" -ge 1 ] || fail "container: expected a message about a smaller spool"
     # shellcheck disable=SC2046 # two numbers
     set -- $(stat -f -c '%a %b' /dev/shm)

@@ -14,11 +14,12 @@ for program in tree tree.shared; do
         PROBITY_PROFILE=$profile PROBITY_OUT=$WORK/trace PROBITY_SUMMARY=$WORK/%n.sum \
             "$PROGRAMS/$program" > out || fail "$program: status $?"
         "$PROBITY" report trace > by_tool || fail "$program: no report"
-        cmp <(table by_tool) <(table "$program.sum") || fail "$program $profile: another summary"
+        cmp <(table by_tool) <(table "$program.sum") ||
+            fail "$program $profile: the summary differs"
         expect "$program $profile: functions" "$(wc -l < by_tool)" "$(wc -l < "$program.sum")"
         [ "$(table "$program.sum" | wc -l)" -gt 3 ] || fail "$program $profile: no functions"
         grep -q "^trace: $WORK/trace: complete: closed at exit" "$program.sum" ||
-            fail "$program $profile: nothing about completeness"
+            fail "$program $profile: no line about completeness"
 
         # With only a summary requested, no trace is left.
         fresh

@@ -41,7 +41,7 @@ done
 fresh
 PROBITY_OUT=$WORK/trace "$PROGRAMS/threads" cancel_anywhere 50 > expected
 "$PROBITY" csv trace > csv.out
-"$PROGRAMS/check_hits" < csv.out > found || fail "cancelled anywhere: see above"
+"$PROGRAMS/check_hits" < csv.out > found || fail "cancelled anywhere: failed, see above"
 paste expected found | awk '$1 != $4 || $2 != $5 || $6 < $3 || $6 > $3 + 1 { print; bad = 1 }
     END { exit bad || NR != 50 }' || fail "cancelled anywhere: counts differ"
 finish

@@ -32,7 +32,7 @@ expect "sums" "true" "$(jq -n --slurpfile found <(jq "$sums" output) \
               and ((.[0].inside - .[1].inside) | fabs) <= 1e-5 * .[1].inside + 9)')"
 expect "columns" 7 "$(jq '.threads[0].columns | length' output)"
 # Off-CPU time is shown if it exceeds 4 us between two records; each of 218 scopes has two records.
-expect "off the CPU" "true" "$(jq -n --slurpfile found output --slurpfile wanted threads.json '
+expect "off-CPU" "true" "$(jq -n --slurpfile found output --slurpfile wanted threads.json '
     ([$found[0].threads[].columns[].off_cpu_ns] | add) as $off
     | ([$wanted[0].processes[].off_cpu_ns] | add) as $all
     | $off <= $all * 1.0001 and $off >= $all - 2 * 218 * 4000')"
@@ -53,18 +53,18 @@ timeline "one thread" 0 --tid "$tid" trace
 expect "its functions" "leaf" "$(sed -n 's/^[A-Z]  //p' output | grep -v thread_main)"
 timeline "no thread" 1 --tid 1 trace
 LC_ALL=C timeline "shades" 0 --cpu trace
-LC_ALL=C grep -q '[^ -~]' output && fail "other characters than ASCII in the locale C"
+LC_ALL=C grep -q '[^ -~]' output && fail "non-ASCII characters in the C locale"
 LC_ALL=C.UTF-8 timeline "blocks" 0 --cpu trace
-grep -q '░\|·\|█\|▒\|▓' output || fail "no blocks in UTF-8"
+grep -q '░\|·\|█\|▒\|▓' output || fail "no block characters with UTF-8"
 if command -v script > /dev/null; then
     PROBITY_OUT=$WORK/walk "$PROGRAMS/blocks" > /dev/null
     script -qc "stty cols 200; TERM=xterm '$PROBITY' timeline walk" /dev/null > output < /dev/null
     # Green letters are on the CPU, yellow ones off it; no other cell has a color.
     sed -n '2,/^\r*$/p' output | grep -oE $'\033\\[3[23]m.' | sort -u > found
     expect "letters in green" "" "$(grep -v $'\\[32m[A-Z*-]$' found | grep -v $'\\[33m[a-z*.]$')"
-    [ -s found ] || fail "no cell has a colour"
+    [ -s found ] || fail "no cell has a color"
     NO_COLOR=1 script -qc "TERM=xterm '$PROBITY' timeline trace" /dev/null > output < /dev/null
-    ! grep -q $'\033' output || fail "colour despite NO_COLOR"
+    ! grep -q $'\033' output || fail "color despite NO_COLOR"
 fi
 for wrong in "--width 0" "--width x" "--cpu --json" "--nothing" ""; do
     # shellcheck disable=SC2086
@@ -103,7 +103,7 @@ expect "a window, JSON" "100000000 10 1000000000" "$(jq -r '[.last_ns - .first_n
     ([.threads[0].columns[] | select(.function == "rest")] | length),
     ([.threads[0].columns[].inside_ns] | add * 10)] | join(" ")' output)"
 timeline "a window behind the end" 0 --from 100 resting
-expect "a window behind the end" "no records" "$(head -n 1 output)"
+expect "a window after the end" "no records" "$(head -n 1 output)"
 
 # With hits only: a probe's letter, and as many marks as hits.
 PROBITY_OUT=$WORK/hits "$PROGRAMS/blocks" > /dev/null
@@ -128,7 +128,7 @@ expect "probes hit less" "" "$(cat wrong)"
 PROBITY_OUT=$WORK/again "$PROGRAMS/blocks" > /dev/null
 timeline "hits of two runs" 0 --width 10000 hits again
 expect "letters of two sites" 1 "$(grep -c '^[A-Z]  queue$' output)"
-expect "letters of a number" 1 "$(grep -c '^[A-Z]  1$' output)"
+expect "letters of a numbered probe" 1 "$(grep -c '^[A-Z]  1$' output)"
 timeline "no room for two times" 0 --width 36 hits
 head -n 1 output | grep -qE '^thread +[0-9.]+[a-z]+$' || fail "times: $(head -n 1 output)"
 
@@ -140,23 +140,24 @@ grep -q '^repaired: 11 still open at' output || fail "expected a note about open
 "$BUILD/bench/gen" none 1 0
 timeline "empty" 0 none
 timeline "empty, JSON" 0 --json none
-expect "threads of none" 0 "$(jq '.threads | length' output)"
+expect "threads without records" 0 "$(jq '.threads | length' output)"
 timeline "empty, text" 0 none
-expect "text of none" "no records" "$(head -n 1 output)"
+expect "text without records" "no records" "$(head -n 1 output)"
 
 # Every dropped record, and every gap in the ids of hits, is in some interval.
 PROBITY_CHUNK_RECORDS=512 PROBITY_SPOOL_RECORDS=16384 PROBITY_OUT=$WORK/dropped PROBITY_MODE=drop \
     "$PROGRAMS/control" fast 1000000 > expected
 timeline "dropped, JSON" 0 --json dropped
 cp output dropped.json
-expect "all that were dropped" \
+expect "all dropped records" \
     "$("$PROBITY" info dropped | sed -n 's/^dropped *\([0-9]*\).*/\1/p')" \
     "$(jq '[.drops[].records] | add // 0' dropped.json)"
 "$PROBITY" csv --columns probe,wall dropped 2> errors | tr -d . | awk -F , '
     NR > 1 && $1 != (last + 1) % 262144 { print at, $2 } { last = $1; at = $2 }' > gaps
 while read -r from to; do
     jq -e --arg from "$from" --arg to "$to" '.drops | any((.from_ns | tostring) <= $to and
-        (.to_ns | tostring) >= $from)' dropped.json > found || fail "a gap at $from in no interval"
+        (.to_ns | tostring) >= $from)' dropped.json > found ||
+            fail "the gap at $from is in no interval"
 done < gaps
 timeline "dropped" 0 dropped
 if [ -s gaps ]; then

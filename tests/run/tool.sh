@@ -18,7 +18,8 @@ gives() {
 
 # The wall times in csv.out never decrease.
 in_wall_order() {
-    sort -c -s -t, -k6,6n -k7,7n csv.out 2> errors || fail "$1: wall time steps back: $(cat errors)"
+    sort -c -s -t, -k6,6n -k7,7n csv.out 2> errors ||
+        fail "$1: wall time goes backwards: $(cat errors)"
 }
 
 # `info` and `csv` agree on the first and last hit. $1 trace
@@ -113,7 +114,7 @@ for command in csv report threads tree list blocks timeline info; do
     expect "twice: $command: warnings" 3 "$(grep -c "the same trace as 'once.probity'" errors)"
 done
 "$PROBITY" csv symbolic.probity "$WORK/missing" hard.probity > twice 2> errors &&
-    fail "a missing trace among the same ones"
+    fail "a missing trace among repeated ones was ignored"
 grep -q missing errors || fail "a missing trace: $(cat errors)"
 expect "two files" "$((2 * $("$PROBITY" csv once.probity | wc -l)))" \
     "$("$PROBITY" csv once.probity copy.probity symbolic.probity 2> errors | wc -l)"
@@ -148,13 +149,13 @@ incomplete() {
         gives "$1: $command" 3 "recording stopped after a write error" $command failed
     done
     "$PROBITY" info --json failed > output || true
-    grep -q '"complete": false' output || fail "$1: complete in JSON"
+    grep -q '"complete": false' output || fail "$1: reported as complete in JSON"
     "$PROBITY" csv failed > csv.out 2> errors || true
     expect "$1: hits" "$("$PROBITY" info failed | awk '$1 == "hits" { print $2 }')" \
         "$(wc -l < csv.out)"
     [ "$(wc -l < csv.out)" -lt 12000000 ] ||
         fail "$1: all hits were recorded: the limit is too high"
-    "$PROGRAMS/check_hits" < csv.out > found || fail "$1: the rest is not a prefix of the hits"
+    "$PROGRAMS/check_hits" < csv.out > found || fail "$1: what is left is not a prefix of the hits"
 }
 
 fresh

@@ -103,7 +103,7 @@ grep -qE '^ +80 .* (├─|\|-|`-|└─) work$' output || fail "no work in: $(c
 grep -q '^trace: parallel: complete: ' output || fail "expected the line about completeness"
 for command in tree threads report; do
     tool "$command: JSON" 0 "$command" --json shapes
-    python3 -c 'import json, sys; json.load(sys.stdin)' < output || fail "$command: no JSON"
+    python3 -c 'import json, sys; json.load(sys.stdin)' < output || fail "$command: invalid JSON"
     rm -f table
     tool "$command: file" 0 "$command" -o table shapes
     tool "$command: file that exists" 1 "$command" -o table shapes
@@ -118,7 +118,7 @@ for command in tree threads report; do
     tool "$command: two forms" 2 "$command" --json --csv shapes
     head -c $(($(stat -c %s parallel) * 2 / 3)) parallel > part
     tool "$command: cut" 3 "$command" part
-    grep -q 'INCOMPLETE' output || fail "$command: a cut trace is called complete"
+    grep -q 'INCOMPLETE' output || fail "$command: a truncated trace is reported as complete"
 done
 tool "no such function" 1 tree --function nobody shapes
 for wrong in "--sort none" "--depth x" "--min-percent 101" "--value none" \
@@ -163,5 +163,5 @@ awk -F , 'NR > 1 { print $2, $12, $8, $11 }' threads | sort > found
 cmp -s expected found || fail "CPU of hits, awk (<): $(diff expected found)"
 tool "order" 0 threads --sort cpu --csv parallel
 awk -F , 'NR > 2 && $8 > last { print } NR > 1 { last = $8 }' output > wrong
-[ ! -s wrong ] || fail "not in the order of CPU time"
+[ ! -s wrong ] || fail "not sorted by CPU time"
 finish

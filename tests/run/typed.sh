@@ -25,7 +25,7 @@ check_roles() {
         fail "$1: $(cat errors)"
     grep -v -e '^lock-' -e ',handled$' lines | sort > found || true
     expected_roles "$2" > wanted
-    cmp -s wanted found || fail "$1: wanted (<), found (>): $(diff wanted found | head -n 10)"
+    cmp -s wanted found || fail "$1: expected (<), found (>): $(diff wanted found | head -n 10)"
     # Every request goes through its stages in this order, whichever threads handle it.
     awk -F, '$2 != "" && $3 != "handled" { stages[$2] = stages[$2] " " $3 }
         END {

@@ -32,7 +32,7 @@ grep -q "'small.html' already exists" errors ||
     fail "expected an error that the page exists: $(cat errors)"
 view "page, replaced" 0 -f small.probity
 view "to stdout" 0 -o - small.probity
-cmp -s output small.html || fail "another page on standard output"
+cmp -s output small.html || fail "the page on standard output differs"
 for wrong in "--spans 0" "--spans x" "--nothing" "--open -o -"; do
     # shellcheck disable=SC2086
     view "wrong: $wrong" 2 $wrong small.probity
@@ -57,7 +57,7 @@ PATH=$WORK/bin:$PATH view "browser that fails" 1 -f --open -o opened.html small.
 # shellcheck disable=SC2016
 printf '#!/bin/sh\necho "$1" > told\n' > bin/xdg-open
 PATH=$WORK/bin:$PATH view "browser" 0 -f --open -o opened.html small.probity
-expect "what the browser was told" "opened.html" "$(cat told)"
+expect "arguments of the browser" "opened.html" "$(cat told)"
 
 # ---- Data ----
 
@@ -69,7 +69,8 @@ calls=$(jq '[.functions[].calls] | add' report.json)
 expect "calls" "$calls" "$(jq .timeline.calls small.json)"
 expect "unit" 1 "$(jq .timeline.unit_ns small.json)"
 jq .report small.json > found.json
-cmp -s <(jq -S . report.json) <(jq -S . found.json) || fail "not the report of 'report --json'"
+cmp -s <(jq -S . report.json) <(jq -S . found.json) ||
+    fail "the report differs from 'report --json'"
 # A C program's trace has no signatures; they come from DWARF.
 expect "signature" "int fibonacci(int n)" \
     "$(jq -r '.report.functions[] | select(.name == "fibonacci").signature' small.json)"
@@ -78,12 +79,12 @@ PROBITY_OUT=$WORK/hits.probity "$PROGRAMS/blocks" > /dev/null
 view "blocks" 0 -o own.html hits.probity
 unpack data own.html | jq -e '[.blocks.blocks, .block_histograms] | transpose | length > 2 and
     all(.[0].calls == ([.[1][][1]] | add) and .[1][0][0] <= .[0].min_ns and
-        .[1][-1][0] <= .[0].max_ns)' > found || fail "histograms of other blocks: $(cat found)"
+        .[1][-1][0] <= .[0].max_ns)' > found || fail "histograms of the wrong blocks: $(cat found)"
 "$BUILD/bench/gen_scopes" big.probity 2 1 values
 view "few spans" 0 --spans 10000 -o few.html big.probity
 unpack data few.html > few.json
 expect "calls with few spans" 500000 "$(jq .timeline.calls few.json)"
-[ "$(jq .timeline.spans few.json)" -le 10000 ] || fail "more spans than asked for"
+[ "$(jq .timeline.spans few.json)" -le 10000 ] || fail "more spans than requested"
 [ "$(jq '.timeline.together > 400000' few.json)" = true ] || fail "expected merged calls"
 # Sums over the spans: the counts of each lane (third column) over all threads. Where the timeline
 # was refined, no span is merged.
@@ -165,7 +166,7 @@ view "a label of no run" 1 --project project --diff @none -o none.html run3
 view "a label, and no history" 1 --diff @old -o none.html run3
 view "a label, in a range" 2 --project project --diff @old --from 1ms -o none.html run3
 view "a range of one run each" 0 --diff run1 --from 1ms -o ranged.html run3
-expect "tree in a range" \
+expect "tree of a range" \
     "$("$PROBITY" tree --json --from 1ms run1 | jq -c "$nodes")" \
     "$(unpack data ranged.html | jq -c ".base | $nodes")"
 view "a range of several runs" 0 --diff run1 --diff run2 --from 1ms -o ranges.html run3
@@ -173,9 +174,9 @@ expect "no tree of a range of several" true \
     "$(unpack data ranges.html | jq '(has("base") | not) and (.base_why | test("several"))')"
 cp run1 kept
 view "the page in place of what is compared" 1 -f --diff run1 -o run1 run3
-cmp run1 kept || fail "a trace was replaced by a page"
+cmp run1 kept || fail "a trace was overwritten with a page"
 view "comparison with nothing" 1 --diff nothing -o nothing.html run3
-[ ! -e nothing.html ] || fail "a page of a comparison with nothing"
+[ ! -e nothing.html ] || fail "a page was written for a comparison without runs"
 
 # ---- Pages ----
 
@@ -232,7 +233,7 @@ look finest hits.html together.json
 PROBITY_OUT=$WORK/odd.probity "$PROGRAMS/odd_names"
 "$PROBITY" report --json odd.probity > odd.json
 view "odd names" 0 odd.probity
-grep -qF 'window.owned' odd.html && fail "an unescaped name in the page"
+grep -qF 'window.owned' odd.html && fail "a name on the page is not escaped"
 look odd odd.html odd.json
 "$BUILD/bench/gen" none.probity 1 0
 view "empty" 0 none.probity

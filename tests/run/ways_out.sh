@@ -70,11 +70,11 @@ open_calls() {
     expect "$1: calls, open" "1 1 2 1" \
         "$(of main calls) $(of main calls_open) $(of dies calls) $(of dies calls_open)"
     expect "$1: calls with a duration" 1 "$(of dies 'histogram | map(.[1]) | add')"
-    [ "$(of main total_ns)" -ge 2000000 ] || fail "$1: main took $(of main total_ns) ns"
+    [ "$(of main total_ns)" -ge 2000000 ] || fail "$1: wrong time for main: $(of main total_ns) ns"
     "$PROBITY" report trace | grep -q '^2 calls are in progress' ||
-        fail "$1: expected a line in the table"
+        fail "$1: not in the table"
 }
 open_calls "killed in profile mode"
-"$PROBITY" recover trace > recovered || fail "no recovery"
+"$PROBITY" recover trace > recovered || fail "recovery failed"
 open_calls "recovered"
 finish
