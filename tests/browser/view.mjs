@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// view.mjs: tests a page of `probity view` in headless chromium, using it by mouse and keys.
+// view.mjs: tests a page of `probity view` in headless chromium, by mouse and keyboard.
 //
 //     node view.mjs MODULES DIRECTORY SCENARIO PAGE [JSON]... [-- SCENARIO PAGE [JSON]...]...
 //
@@ -58,14 +58,14 @@ async function show(page, tab) {
   await page.waitForSelector(`#tab-${tab}[aria-selected=true]`);
 }
 
-// Screenshots, for inspection.
+// Screenshots, for inspection by eye.
 const picture = (page, name) => page.screenshot({ path: `${directory}/${scenario}-${name}.png` });
 
-// Rows of the table as objects: the sort keys of cells, and their texts.
+// The table's rows as objects: the sort keys of their cells, and their texts.
 const rowsOf = (page) => page.$$eval("tbody tr[aria-rowindex]", (rows) => rows.map((row) =>
   Object.fromEntries([...row.cells].map((cell) => [cell.dataset.column, { value: cell.dataset.value, text: cell.textContent }]))));
 
-// All rows: a table renders only the visible ones and those around them.
+// All rows: the table only renders those that are visible or nearly so.
 async function allRows(page) {
   const size = Number(await page.getAttribute("table[aria-rowcount]", "aria-rowcount")) - 1;
   const found = [];
@@ -80,7 +80,7 @@ async function allRows(page) {
   return found;
 }
 
-// A number as formatted by the page.
+// A number as the page formats it.
 const digits = (text) => Number(text.match(/[\d.,]+/)[0].replaceAll(",", ""));
 
 // Times are shown with four significant digits.
@@ -91,7 +91,7 @@ const isShown = (text, ns) => {
 
 const fact = (page, name) => page.textContent(`.details [data-fact="${name}"]`);
 
-// The window of the time line, ns.
+// The timeline's window in ns.
 const windowOf = async (page) => ({
   from: Number(await page.getAttribute(".stage", "data-from")),
   to: Number(await page.getAttribute(".stage", "data-to")),
@@ -125,7 +125,7 @@ async function filters(page, report) {
   await page.click("button:has-text('Clear')");
 }
 
-// The numbers of the table equal those of `probity report --json`, in the same order.
+// The table has the numbers of `probity report --json`, in the same order.
 async function functions() {
   const [report] = told;
   const page = await open();
@@ -165,7 +165,7 @@ async function functions() {
   await picture(page, "details");
 }
 
-// Zoom by wheel and keys, pan by drag, search, click.
+// Zooming by wheel and keyboard, panning by drag, search, click.
 async function timeline() {
   const [wanted] = told;
   const page = await open();
@@ -188,7 +188,7 @@ async function timeline() {
   await page.keyboard.press("+");
   await page.waitForFunction((to) => document.querySelector(".stage").dataset.to < to, all.to);
   await page.keyboard.press("Home");
-  // By search and keys: the first call with this name, and its arguments.
+  // By search and keyboard: the first call with this name, and its arguments.
   await page.keyboard.press("/");
   await page.keyboard.type(wanted.name);
   await page.click("button:has-text('Next')");
@@ -203,7 +203,7 @@ async function timeline() {
   await page.keyboard.press("Escape");
   await page.waitForSelector(".details", { state: "detached" });
   await page.fill("input[type=search]", "");
-  // By mouse: the outermost call is somewhere above the call that is zoomed to.
+  // By mouse: the outermost call is somewhere above the call zoomed to.
   let title = null;
   for (let y = 30; y < 240 && title !== wanted.outermost; y += 4) {
     await page.mouse.click(box.x + box.width / 2, box.y + y);
@@ -213,14 +213,14 @@ async function timeline() {
   await picture(page, "clicked");
 }
 
-// The colour of a canvas at a position on the screen.
+// The color of a canvas at a screen position.
 const colourAt = (page, x, y) => page.evaluate(([x, y]) => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => {
   const canvas = document.querySelector("canvas");
   const { data } = canvas.getContext("2d").getImageData(x * devicePixelRatio, y * devicePixelRatio, 1, 1);
   done([...data].slice(0, 3).join(", "));
 }))), [x, y]);
 
-// In order of time: the calls of one thread, in the colours of the merged graph.
+// In time order: one thread's calls, in the colors of the merged graph.
 async function ordered(page, thread) {
   await page.check('label:has-text("Merged")');
   const box = await page.locator("canvas").boundingBox();
@@ -250,7 +250,7 @@ async function ordered(page, thread) {
 const statusOf = (page) => page.textContent(".status [role=status]");
 
 // Zooming leads to single calls: in refined stretches of the page itself, elsewhere by the command
-// that it shows, which is saved in the directory for others to run.
+// that the page shows, which is saved in the directory for other scenarios to run.
 async function closer() {
   const page = await open();
   await show(page, "timeline");
@@ -264,7 +264,7 @@ async function closer() {
   await page.keyboard.press("g");
   await page.waitForFunction((from) => Number(document.querySelector(".stage").dataset.from) > from, first.from);
   await page.waitForFunction(() => document.querySelector(".status").textContent.includes("every visible call is in this page"));
-  // Out again, step by step, until calls are merged.
+  // Zooms out again, step by step, until calls are merged.
   for (let i = 0; i < 60 && await page.locator(".command").count() === 0; i++) {
     const { from, to } = await windowOf(page);
     await page.keyboard.press("-");
@@ -279,7 +279,7 @@ async function closer() {
   writeFileSync(`${directory}/command`, command);
 }
 
-// For calls within the same nanosecond there is no more detailed page, and no command.
+// Calls within one nanosecond have no more detailed page, so there is no command.
 async function finest() {
   const [{ together }] = told;
   const page = await open();
@@ -289,7 +289,7 @@ async function finest() {
   expect("commands", 0, await page.locator(".command").count());
 }
 
-// A page made by that command: all calls in full detail.
+// A page made by that command has all calls in full detail.
 async function part() {
   const page = await open();
   await show(page, "timeline");
@@ -348,7 +348,7 @@ async function blocks() {
   await page.waitForSelector("#tab-timeline[aria-selected=true]");
 }
 
-// Contrast as defined by WCAG: text needs 4.5.
+// Contrast by WCAG's definition; text needs 4.5.
 function contrast(one, other) {
   const light = (colour) => {
     const [r, g, b] = colour.match(/\d+/g).map(Number).map((value) => {
@@ -361,8 +361,8 @@ function contrast(one, other) {
   return (a + 0.05) / (b + 0.05);
 }
 
-// Every colour that names or changes can have, with the text on top of it, as computed by the
-// page's own source.
+// All colors that names or changes can have, and of the text on top, as the page's own source
+// computes them.
 function inked() {
   const { buildSync } = createRequire(`${resolve(modules)}/x.js`)("esbuild");
   const source = `import { Palette, readTheme, toneOf } from "./colour";
@@ -377,7 +377,7 @@ function inked() {
     bundle: true, write: false, format: "iife", target: "chrome100" }).outputFiles[0].text;
 }
 
-// Texts on boxes need 4.5; columns too narrow for text must be distinguishable from the background.
+// Text on boxes needs 4.5; columns too narrow for text must stand out from the background.
 async function inks(page, scheme) {
   await page.evaluate(inked());
   const { text, paper, fills, strongs } = await page.evaluate(() => {
@@ -432,7 +432,7 @@ async function themes() {
     const lightness = contrast(colours.paper, "rgb(0, 0, 0)");
     expectThat(`${scheme} paper`, scheme === "dark" ? lightness < 2 : lightness > 15);
     await show(page, "timeline");
-    // The first frames may still have the size that the canvas had before it was shown.
+    // In its first frames, the canvas may still have the size from before it was shown.
     const pixel = await page.evaluate((paper) => new Promise((done) => {
       const look = (frames) => {
         const canvas = document.querySelector("canvas");
@@ -455,7 +455,7 @@ async function themes() {
   await page.waitForFunction(() => getComputedStyle(document.documentElement).backgroundColor === "rgb(21, 23, 28)");
 }
 
-// On paper: the current view, complete and in light colours, without controls.
+// Printed: the current view, complete and in light colors, without controls.
 async function print() {
   const [report] = told;
   const page = await open("dark");
@@ -469,7 +469,7 @@ async function print() {
   expectThat("a document", pdf.length > 10000);
 }
 
-// Names are text: shown unchanged, and never interpreted.
+// Names are text: shown unchanged, never interpreted.
 async function odd() {
   const [report] = told;
   const page = await open();
@@ -515,7 +515,7 @@ async function empty() {
   expectThat("said", (await page.textContent(".panel")).includes("No record"));
 }
 
-// Singular forms for a count of one.
+// Singular forms when the count is one.
 async function single() {
   const page = await open();
   const figures = await page.textContent(".figures");
@@ -539,7 +539,8 @@ async function single() {
   expectThat("tip", /\b1 call\b(?!s)/.test(await page.innerText(".tip")));
 }
 
-// Profile mode: shows counts, and a note about what is missing; the overhead is that of the trace.
+// Profile mode: the page shows counts, and a note about what is missing; the overhead is the
+// trace's.
 async function counted() {
   const [report, [info]] = told;
   const page = await open();
@@ -552,7 +553,7 @@ async function counted() {
   expectThat("overhead", text.includes(`${least} ns to ${most} ns a call`));
 }
 
-// Many threads: the last one can be reached, and nothing is drawn beyond the screen.
+// Many threads: the last one can be reached, and nothing is drawn off screen.
 async function threads() {
   const [wanted] = told;
   const page = await open();
@@ -567,7 +568,7 @@ async function threads() {
   await picture(page, "scrolled");
 }
 
-// Each path has the means over the runs of both trees; colours show the change of self time.
+// Each path has the means over both trees' runs; colors show the change of self time.
 async function changes(page, base, now) {
   await page.click("button:has-text('Flame graph of the change')");
   await page.waitForSelector("#tab-flame[aria-selected=true]");
@@ -622,7 +623,7 @@ async function diff() {
   await changes(page, base, now);
 }
 
-// Runs from the history have no trees: colours are by function, and the page says so.
+// Runs from the history have no trees, so colors are by function, and the page says so.
 async function labelled() {
   const page = await open();
   await show(page, "flame");
@@ -635,7 +636,7 @@ async function labelled() {
   await picture(page, "flame");
 }
 
-// How long a page takes to load, and to draw its time line.
+// How long a page takes to load, and to draw its timeline.
 async function speed() {
   const [wanted] = told;
   const start = performance.now();

@@ -1,20 +1,21 @@
-"""Runs the commands of a document and compares the output shown there with the real one.
+"""Runs the commands in a document and compares their output with what the document shows.
 
     documents.py TREE DOCUMENT          in the working directory, as a reader would
-    documents.py TREE DOCUMENT names    only checks that whatever the text names exists
+    documents.py TREE DOCUMENT names    only checks that everything the text names exists
 
 Fenced blocks mean:
 
-    ```c file=NAME      is saved as NAME, and equals examples/NAME without its first comment
-    ```console          each line "$ command" is run as it is, in order, and followed by its
-                        output: the same words, any numbers, lines in any order. A command that
-                        ends with a backslash continues on the next line. A line "..." matches
-                        any further lines
-    ```console varies   the commands are run; their output depends on the run
-    ```sh               not run: it changes the machine or takes long. Each `make TARGET` exists
+    ```c file=NAME      is saved as NAME; must equal examples/NAME without its first comment
+    ```console          each line "$ command" is run as it is, in order. Its output follows and
+                        must match: the same words, any numbers, lines in any order. A command
+                        that ends with a backslash continues on the next line. A line "..."
+                        matches any number of further lines
+    ```console varies   the commands are run, but their output may differ
+    ```sh               not run, because it changes the machine or takes long; but every
+                        `make TARGET` must exist
 
-Paths of the tree and commands of the tool that the text names in `code` must exist. Prints a line
-for each error; exit status 1 if there is any.
+Paths and commands that the text names in `code` must exist. Prints a line for each error; exit
+status 1 if there are any.
 """
 import collections
 import os
@@ -34,8 +35,7 @@ def fail(text):
 
 
 def masked(line):
-    """The form of a line: numbers, units, bars, branches and the letters of a time line are
-    replaced."""
+    """The line with numbers, units, bars, branches and the letters of a timeline masked."""
     line = re.sub("[─│├└█▉▊▋▌▍▎▏▁▂▃▄▅▆▇]+", " ", line)
     line = re.sub(r"0x[0-9a-f]+|\b(?=\w*\d)[0-9a-f]{8,}\b", "N", line)
     line = re.sub(r"(?<![\w.])[-+~]?\d+(\.\d+)?(ns|us|ms|s|%)?(?![\w])", "N", line)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Parents and children have complete traces, each its own, on one time line.
+# Parents and children have complete traces, each its own, with a common time axis.
 # campaign: tsan
 # variants: asan clang
 . "$(dirname "$0")/common.bash"
@@ -17,7 +17,7 @@ forks() {
 for program in forks forks.shared; do
     forks $program plain 5
     forks $program chain 5
-    # One time line: the hits of two processes that take turns must alternate.
+    # A common time axis: the hits of two processes that take turns must alternate.
     forks $program turns 2
     awk -F, '$1 == last { bad = 1 } { last = $1 } END { exit bad }' csv.out ||
         fail "the hits do not alternate"

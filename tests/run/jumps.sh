@@ -121,7 +121,7 @@ END
 expect "caught" "main main;load main;load;handle" \
     "$(stacks caught "${CXX:-g++} -std=c++17" caught.cc)"
 
-# A scope in a block that called setjmp() goes on.
+# A scope in a block that called setjmp() stays open.
 cat > block.c << 'END'
 #define FN_INSTRUMENT
 #include <FnTrace.h>

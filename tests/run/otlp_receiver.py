@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Receives requests on loopback, for tests: otlp_receiver.py DIRECTORY PLAN
 
-Prints its port. Saves the body of each accepted request as DIRECTORY/body.N and its headers as
-DIRECTORY/headers.N. PLAN: a line "STATUS RETRY_AFTER RESPONSE" for each of the first requests ("-":
-none; RESPONSE: hexadecimal); then 200.
+Prints its port. Saves the body of each accepted request as DIRECTORY/body.N, and its headers as
+DIRECTORY/headers.N. PLAN: how to answer the first requests, one line "STATUS RETRY_AFTER RESPONSE"
+each ("-": none; RESPONSE: hexadecimal). Later requests get 200.
 """
 import http.server
 import sys

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """random_jumps.py SEED: prints a C program of function scopes that call each other at random and
-leave by longjmp. The program keeps its own account and prints it: a line for each call (number
-of its function and of its caller) and for each message (of the call it belongs to), in order,
-and each function's CPU self time (on a busy machine wall time is not reliable).
+leave by longjmp. The program prints what it does, in order: a line for each call (the numbers of
+its function and its caller) and for each message (which call it is in), and at the end each
+function's CPU self time (wall time is not reliable on a busy machine).
 
 random_jumps.py --compare ACCOUNT LOG REPORT: whether the output of `probity log` and the self times
-of `probity report --json` equal those of the account.
+of `probity report --json` agree with what the program printed.
 """
 import json
 import random

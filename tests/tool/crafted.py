@@ -5,10 +5,10 @@ and doc/spool.md alone.
     crafted.py trace FILE [OPTION]...    one hit of one named site
     crafted.py spool FILE [OPTION]...    segment 0 of a dead program's spool, with no chunks in use
 
-Options: --session HEX; for a trace: --name TEXT (of the site; backslash escapes as in Python),
---csv TEXT, --spool TEXT (the paths in INFO), --killed (no END, this boot); for a spool: --for TRACE
-(the file that it claims as its trace), --committed BYTES, --segments NUMBER, --trace-path PATH (the
-path that it claims for its trace), --program TEXT.
+Options: --session HEX. For a trace: --name TEXT (of the site; backslash escapes as in Python),
+--csv TEXT, --spool TEXT (the paths in INFO), --killed (no END, this boot). For a spool: --for TRACE
+(the file that it claims is its trace), --committed BYTES, --segments NUMBER, --trace-path PATH
+(where it claims its trace is), --program TEXT.
 """
 import argparse
 import os
