@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * baseline_logger.c [MILLIONS]: Logger's method, reimplemented as a baseline. A probe reads two
- * system clocks and fills an array for its thread, which is moved under a mutex to a global array,
- * which a worker thread writes as CSV with fprintf. The floor and Probity are measured in the same
- * run. Its file is in the working directory and is removed.
+ * system clocks and appends to its thread's array. Full arrays are moved under a mutex to a global
+ * array, which a worker thread writes as CSV with fprintf. The floor and Probity are measured in
+ * the same run. The file is in the working directory and is removed at the end.
  */
 #include "common.h"
 

@@ -23,8 +23,7 @@ mkdir -p "$programs"
 note() { printf 'note\tpeers\t%s\n' "$*"; }
 row() { printf 'row\tpeers\t%s\t%s\t%s\t%s\n' "$@"; }
 
-# $1 peer, $2 file with its messages, the last line of which is the reason, $3 reason if there is
-# none
+# $1 peer, $2 file with its messages (the last line is the reason), $3 default reason
 not_here() {
     local said
     said=$(grep -av '^row' "$2" | grep -av '^ *$' | tail -n 1 | cut -c 1-160)

@@ -36,9 +36,9 @@ struct probity_cost_range {
 struct probity_costs {
     int is_known;
     struct probity_cost_range part[PROBITY_PARTS];
-    /* How long before preceding instructions are finished the clock may be read, in 1/256 ns: for
-     * integer arithmetic and memory in the L1 cache, and for slower arithmetic. 0 if never, or if
-     * not measured. */
+    /* How early the clock may be read, that is, before preceding instructions have finished, in
+     * 1/256 ns: for integer arithmetic and memory in the L1 cache, and for slower arithmetic. 0 if
+     * never, or if not measured. */
     uint64_t early, early_slow;
     int is_ordered; /* the clock is never read early */
     /* A record at least gap_ticks after its thread's previous one may have read the CPU clock,

@@ -390,7 +390,7 @@ static const struct closed_scope *adopt(struct scope_thread *thread, struct open
 }
 
 /* The CPU time at the enter was not recorded. It is estimated as that of the next record minus the
- * wall time in between, but no earlier than that of the previous record. */
+ * wall time in between, but no less than that of the previous record. */
 static void date_back(struct scope_thread *thread, struct open_scope *open, uint64_t wall_ns)
 {
     const struct closed_scope *before, *first = adopt(thread, open, &before);

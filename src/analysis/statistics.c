@@ -90,8 +90,8 @@ static int rank_values(const struct probity_samples *samples, struct ranks *ret_
     return 0;
 }
 
-/* How many choices of `size` ranks have each sum up to *ret_sums - 1. For all sizes computed
- * exactly, the numbers stay below 2^53. NULL if out of memory. */
+/* For each sum up to *ret_sums - 1: how many choices of `size` ranks have it. The numbers stay
+ * below 2^53 for all sizes that are computed exactly. NULL if out of memory. */
 static double *count_sums(const unsigned *ranks, size_t count, size_t size, size_t *ret_sums)
 {
     size_t sums = 1;

@@ -55,7 +55,8 @@ struct probity_shift {
 int probity_shift_estimate(struct probity_rank_null *null, const struct probity_samples *samples,
                            double confidence, struct probity_shift *ret_shift);
 
-/* Sorts the values. Of an even number, the mean of the middle two; count must not be 0. */
+/* Sorts the values. Returns the mean of the middle two if their number is even; count must not be
+ * 0. */
 double probity_median(double *values, size_t count);
 
 /* Adjusts the p-values of several tests, in place, so that they can be compared with a level that

@@ -30,7 +30,7 @@
 
 enum { IS_SHOWN = 1, IS_NAMED = 2, IS_HELD = 4 };
 
-enum { LEVELS_OF_START = 1 }; /* belong to the first event, so they are no change */
+enum { LEVELS_OF_START = 1 }; /* part of the first event, so not a change */
 
 /* An open scope, at the same index as in its stack. */
 struct level {

@@ -236,7 +236,7 @@ void death_fill_chunk(uint32_t thread, uint32_t words)
         uint64_t left = bytes != 0 ? bytes - (self->cursor & (bytes - 1)) : 0;
         if (left > 0 && left <= 8 * (uint64_t)words)
             return;
-        /* A name in between shifts records to where they would otherwise never be. */
+        /* A name in between shifts records to offsets that they would not reach otherwise. */
         if (tries % 7 == 6)
             probity_thread_set_name(&"a name of several words"[tries / 7 % 3 * 8]);
         death_unit(thread);

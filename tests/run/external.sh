@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A program without a writer thread: another process drains its spool, and every hit is in the trace
-# whichever of the two is killed, and whenever. Without a drainer, the program neither hangs nor
-# stays silent.
+# A program without a writer thread: another process drains its spool, and every hit is in the
+# trace, no matter which of the two is killed and when. Without a drainer, the program neither hangs
+# nor stays silent.
 # variants: asan clang
 . "$(dirname "$0")/common.bash"
 EXTERNAL="env PROBITY_WRITER=external PROBITY_OUT=$WORK/trace"

@@ -10,8 +10,8 @@
 
 static struct make make;
 
-/* A hit, in ns after the start. Of the time since its previous hit, the thread was off the CPU for
- * `off` ns. */
+/* A hit, in ns after the start. off: for how long the thread was off the CPU since its previous
+ * hit, in ns. */
 #define HIT(ns, probe, off) {MAKE_START + 2 * (ns), 2 * (probe), 2 * (off)}
 
 /* Two threads. Spans from 1 to 2: 1000 ns, 3000 ns (500 off-CPU), 2000 ns; from 2 to 1: 100 ns, and
@@ -251,7 +251,7 @@ static void the_slowest_are_the_slowest(void **state)
     probity_blocks_close(blocks);
 }
 
-/* One request: from a thread to itself, to another thread, and within that one. */
+/* One request: within a thread, to another thread, and within the other thread. */
 static void between_two_threads_there_is_no_cpu_time(void **state)
 {
     static const struct {

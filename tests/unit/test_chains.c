@@ -54,7 +54,7 @@ static void finds_what_was_added_in_few_steps(void **state)
     free(items);
 }
 
-/* Keys a constant step apart fill the buckets evenly, whatever the secret. */
+/* Keys that differ by a constant step fill the buckets evenly, whatever the secret. */
 static void spreads_keys_in_steps_under_any_secret(void **state)
 {
     enum { KEYS = 4096, SECRETS = 500 };

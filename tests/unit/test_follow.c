@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_follow.c: follows a trace that this program writes by hand. Every record returned is in the
- * file, is accounted for, and is older than anything that can still come. Once the program is dead,
+ * file, is accounted for, and is older than anything that may follow. Once the program is dead,
  * the rest comes from the spool.
  */
 #include "test_reader_make.h"

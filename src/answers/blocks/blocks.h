@@ -79,7 +79,7 @@ uint64_t probity_blocks_forgotten(const struct probity_blocks *blocks);
 enum probity_blocks_key {
     PROBITY_BLOCKS_TOTAL, /* wall time; all keys but names sort largest first */
     PROBITY_BLOCKS_CALLS,
-    PROBITY_BLOCKS_PROBABILITY, /* of the second probe following the first, in millionths */
+    PROBITY_BLOCKS_PROBABILITY, /* that the second probe follows, in millionths */
     PROBITY_BLOCKS_CPU,
     PROBITY_BLOCKS_OFF, /* wall minus CPU time */
     PROBITY_BLOCKS_MIN,

@@ -62,7 +62,7 @@ enum probity_compare_environment {
     PROBITY_COMPARE_COMMAND,
     PROBITY_COMPARE_LIBRARY,
     PROBITY_COMPARE_CLOCK,
-    PROBITY_COMPARE_MODE, /* also says profile mode and times not recorded */
+    PROBITY_COMPARE_MODE, /* includes profile mode and unrecorded times */
     PROBITY_COMPARE_GAP,
     PROBITY_COMPARE_LEVELS,
     PROBITY_COMPARE_ENVIRONMENTS

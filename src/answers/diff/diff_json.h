@@ -11,7 +11,7 @@
 #include "answers/diff/diff_text.h"
 
 /* One object: the test method, the runs, their differences, limits, and the rows in order with the
- * values of each run. Times are ns. Of the layout, only the selection of rows is used. Returns 0,
+ * values of each run. Times are ns. Only the layout's selection of rows is used. Returns 0,
  * PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE. */
 int probity_diff_json(FILE *stream, const struct probity_diff_layout *layout,
                       const struct probity_compare *compare);

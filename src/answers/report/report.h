@@ -71,7 +71,7 @@ enum probity_report_key {
     PROBITY_REPORT_P99,
     PROBITY_REPORT_MAX,
     PROBITY_REPORT_TOTAL_CORRECTED, /* without recording overhead */
-    PROBITY_REPORT_TOTAL_ERROR,     /* and how far off that may be */
+    PROBITY_REPORT_TOTAL_ERROR,     /* error of the corrected time */
     PROBITY_REPORT_SELF_CORRECTED,
     PROBITY_REPORT_SELF_ERROR,
     PROBITY_REPORT_DISTRIBUTION, /* only for display: not a number */

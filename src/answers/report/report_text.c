@@ -330,8 +330,8 @@ static int compare_labels(const void *left, const void *right)
     return order != 0 ? order : (a->bytes > b->bytes) - (a->bytes < b->bytes);
 }
 
-/* Marks the functions, by index, whose name another one has, too. NULL if out of memory, in which
- * case they are not distinguished. */
+/* Marks, by index, each function that shares its name with another one. NULL if out of memory, in
+ * which case they are not distinguished. */
 static char *find_namesakes(const struct probity_report_function *functions, size_t count)
 {
     struct label *labels = calloc(count + 1, sizeof *labels);

@@ -27,7 +27,7 @@ struct suggestion {
     uint64_t calls, calls_left_out;
     double work_ns; /* self times of all functions */
     double all_ns;  /* cost of all calls */
-    double rest_ns; /* cost of the calls still included */
+    double rest_ns; /* cost of calls not excluded so far */
     int is_cost_known;
 };
 

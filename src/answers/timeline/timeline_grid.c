@@ -52,7 +52,7 @@ static void add_to(struct sum *sum, uint32_t name, double busy_ns)
     }
 }
 
-/* Of several that have the most, the first. */
+/* The first one if several have the most. */
 static uint32_t name_of_most(const struct sum *sum)
 {
     const struct lead *most = &sum->leads[0];
