@@ -146,8 +146,7 @@ int cli_output_is_apart(const struct cli_command *command, const char *path, cha
 int cli_output_open(const struct cli_command *command, const char *path, int force,
                     struct cli_output *ret_output);
 
-/* Same as above for a caller that opens the file itself: it has its temporary name from the start.
- */
+/* Same as above for a caller that opens the file by its temporary name. */
 int cli_output_open_named(const struct cli_command *command, const char *path, int force,
                           struct cli_output *ret_output);
 

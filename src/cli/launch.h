@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * launch.h: runs a program and waits for it, for `record` and `overhead`. Signals are received
- * synchronously, so there is no handler and no state shared with one.
+ * synchronously, so it takes no signal handler.
  */
 #ifndef PROBITY_CLI_LAUNCH_H
 #define PROBITY_CLI_LAUNCH_H

@@ -39,7 +39,7 @@ struct cli_option {
     int repeats;         /* each use adds a value */
     cli_take *take;
     size_t offset;
-    unsigned number;     /* for cli_take_flag, the bits to set; other `take` may use it freely */
+    unsigned number;     /* for cli_take_flag, the bits to set; unused by the others here */
     size_t least, most;  /* for cli_take_number */
     const char *valid;   /* for cli_take_number, the valid numbers in words; NULL: the two limits */
 };

@@ -38,8 +38,8 @@ unsigned target_kinds(const uint8_t *trace, size_t size);
  * size. */
 size_t target_mutate_field(uint8_t *trace, size_t size, size_t room, unsigned kind, uint64_t seed);
 
-/* Names a directory in memory, inside that of the tests, which remove it, because a fuzzer may end
- * the process at any time. */
+/* Names a directory in memory, below that of the tests. The tests remove it, because a fuzzer may
+ * end the process at any time. */
 static inline void target_directory_name(char *ret_name, size_t room, const char *target)
 {
     const char *above = getenv("PROBITY_SPOOL_DIR");

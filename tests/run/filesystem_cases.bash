@@ -352,7 +352,8 @@ clock_jumps() {
     rm -f "$SPOOL.clock"
 }
 
-# Limits on address space and descriptors, from too little to enough. $1 number of steps
+# Limits on address space and descriptors, raised step by step until they suffice. $1 number of
+# steps
 limits() {
     local step value status
     for step in $(seq 0 "$1"); do

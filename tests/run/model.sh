@@ -224,7 +224,8 @@ same_quantiles() {
     [ ! -s wrong ] || fail "$1: quantiles: $(head -n 5 wrong)"
 }
 
-# Compares pairs of hits with the same id; a path ends with its request. $1 description, $2 trace
+# Compares pairs of successive hits with the same id; a path ends when its request ends.
+# $1 description, $2 trace
 same_ways() {
     "$PROBITY" csv --columns "$columns" "$2" | awk "$parse"'
         id == "" || role ~ /^lock-/ { next }
@@ -326,8 +327,8 @@ same_model "no CPU time" timeless
 expect "no CPU time: samples" 0 "$(jq '[.groups[].blocks[].cpu.count] | add' model)"
 expect "no CPU time: share" null "$(jq '.checks.cpu_explained' model)"
 
-# A thread's time before the oldest records of a ring does not count, even if the ring still has its
-# name from then.
+# The time before the oldest records in a ring does not count for a thread, even if the ring still
+# has the thread's name from that time.
 PROBITY_MODE=ring PROBITY_CHUNK_RECORDS=512 PROBITY_SPOOL_RECORDS=8192 PROBITY_OUT=ring \
     "$PROGRAMS/typed" 20000 > /dev/null
 tool "ring" 0 model ring

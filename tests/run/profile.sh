@@ -100,8 +100,8 @@ self_times untimed
 expect "untimed calls" "$(printf '20\n10\n10\n10\n10')" "$("$PROBITY" report --json trace |
     sed -n 's/.*"calls_untimed": \([0-9]*\),.*/\1/p' | sort -rn)"
 self_times times
-# Totals are exact sums of self times, except for rounding to nanoseconds: a recursive function's
-# own, and for one that makes calls in a pause its own, too.
+# Totals are exact sums of self times, except for rounding to nanoseconds: a function that calls
+# only itself, or others only in a pause, has a total equal to its self time.
 "$PROBITY" report --json trace | jq -e '[.functions[] | {(.name): .}] | add |
     .busy.total_ns == .busy.self_ns and
     (.waits.total_ns - .waits.self_ns | . * . <= 9)' > totals ||

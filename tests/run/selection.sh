@@ -212,7 +212,7 @@ sed -i '/ 1 call of/d' suggested
 record "$what" --selection suggested
 expect "$what" 2 "$(wc -l < found)"
 
-# Two functions with one name: what both show and cost counts, because a rule excludes both.
+# Two functions with one name are rated together, because a rule excludes both.
 for part in one two; do
     cat > $part.c << END
 __attribute__((noinline)) static int helper(int x)

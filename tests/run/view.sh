@@ -86,8 +86,8 @@ unpack data few.html > few.json
 expect "calls with few spans" 500000 "$(jq .timeline.calls few.json)"
 [ "$(jq .timeline.spans few.json)" -le 10000 ] || fail "more spans than requested"
 [ "$(jq '.timeline.together > 400000' few.json)" = true ] || fail "expected merged calls"
-# Sums over the spans: the counts of each lane (third column) over all threads. Where the timeline
-# was refined, no span is merged.
+# Sums the counts of each lane (third column) over the spans of all threads. Where the timeline was
+# refined, no span is merged.
 unpack spans few.html > few.spans
 expect "calls in spans; of several, in stretches" "500000 0 True" "$(python3 - <<'EOF'
 import json

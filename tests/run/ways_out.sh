@@ -9,7 +9,7 @@ of() {
     jq ".functions[] | select(.name == \"$1\") | .$2" report
 }
 
-# Prints any value that is not as expected. $1 function, $2 key, $3 ms of CPU time, within 2 ms
+# Prints the value if it is off by more than 2 ms. $1 function, $2 key, $3 expected CPU time in ms
 lasts() {
     local ns
     ns=$(of "$1" "$2")

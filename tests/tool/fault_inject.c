@@ -99,9 +99,9 @@ enum { CALLS = sizeof calls / sizeof *calls };
 struct task {
     pid_t id;
     int is_own;     /* calls are made by the program itself */
-    int is_altered; /* when done, the current call must get: */
-    int late_error; /* this return value; 0: unchanged */
-    uint64_t destination, count; /* its first and third arguments, which it must preserve */
+    int is_altered; /* after the current call, set: */
+    int late_error; /* its return value; 0: do not */
+    uint64_t destination, count; /* its first and third arguments, as they were before */
     uint64_t linker_start, linker_end;
 };
 
@@ -211,7 +211,7 @@ static void linker_find(struct task *task)
         fclose(maps);
 }
 
-/* Threads and forked children inherit their creator's address of the linker. */
+/* In threads and forked children, the linker is where it is in their creator. */
 static void inherit(const struct task *maker)
 {
     unsigned long made;

@@ -72,7 +72,8 @@ static void close_run(struct run *run)
     probity_reader_close(run->reader);
 }
 
-/* middle: in ns; reach: the number of costs, each known to within 2 ns and the margin. */
+/* middle: the expected midpoint in ns. reach: how many costs it consists of, each of which is known
+ * to within 2 ns and the margin. */
 static void expect_cost(const struct probity_cost_sum *cost, uint64_t middle, uint64_t reach)
 {
     assert_int_equal((cost->least + cost->most) / 2, middle * UNITS);

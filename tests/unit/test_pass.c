@@ -182,7 +182,7 @@ static void an_open_chunk_is_written_up_to_its_hole(void **state)
     assert_int_equal(found.late, 0);
 }
 
-/* Its words are padding by now, but it is not stored in its new words yet. */
+/* The words of the hit are padding by now, but it is not stored in its new words yet. */
 static void a_hit_on_its_way_to_other_words_holds_the_watermark(void **state)
 {
     (void)state;

@@ -4,8 +4,8 @@
  */
 #include "answers/blocks/blocks_cost.h"
 
-/* Number of blocks long enough, at least a gap, to include a reading of the CPU clock. All blocks
- * if the durations are not wall times. */
+/* Number of blocks that may include a reading of the CPU clock, because they are at least as long
+ * as a gap. All blocks if the durations are not wall times. */
 static uint64_t long_blocks(const struct probity_blocks_pair *pair, uint64_t gap_ns)
 {
     struct probity_histogram_bucket bucket;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * suggest.c: excludes functions, starting with those whose calls cost most relative to the time
- * they show, until the rest costs little enough; then includes those again that it can afford after
- * all.
+ * they show, until the rest costs little enough; then includes again as many as the limit permits.
  */
 #include "answers/report/suggest.h"
 

@@ -25,7 +25,8 @@ int probity_timeline_text(FILE *stream, const struct probity_timeline_answer *an
 /* Same as above as one JSON object, in src/answers/timeline/timeline_json.c. */
 int probity_timeline_json(FILE *stream, const struct probity_timeline_answer *answer);
 
-/* "parse", or in ret_text "site-7" if the declaration is lost, or the number of a probe. */
+/* The function's name, "site-7" (in ret_text) if its declaration is lost, or the number of a
+ * probe. */
 const char *probity_timeline_label(const struct probity_timeline_name *name, char ret_text[32]);
 
 #endif
