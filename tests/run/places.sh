@@ -78,8 +78,8 @@ wanted() {
 found() {
     "$PROBITY" report --json "$1" > report.json || fail "report: status $?"
     jq -r '.functions[] | select(.file != "" and .line > 0) | "\(.file) \(.name) \(.line)"' \
-        report.json | sed 's/(anonymous namespace):://g; s/ [^ ]*::\([^: ]*\) / \1 /; s/<[a-z]*>//' |
-        sort -u
+        report.json | sed 's/(anonymous namespace):://g; s/ [^ ]*::\([^: ]*\) / \1 /
+            s/<[a-z]*>//' | sort -u
 }
 
 mkdir -p sources
