@@ -66,6 +66,13 @@ int probity_os_is_in_parents_memory(void);
 int probity_os_barrier_ready(void);
 int probity_os_barrier(void);
 
+/* Makes every thread of the process execute code as it is now in memory, before it returns. Returns
+ * 0, or -1 if the kernel has no such call, or a filter does not allow it. */
+int probity_os_code_barrier(void);
+
+/* Whether the process has one thread: 1; 0 also if /proc does not report it. */
+int probity_os_is_single_threaded(void);
+
 /* Prints one line to standard error. A closed pipe does not raise SIGPIPE. */
 void probity_os_say(const char *line, size_t length);
 

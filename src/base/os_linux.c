@@ -228,6 +228,25 @@ int probity_os_barrier(void)
     return membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 }
 
+/* Registering again, as in a forked child, costs nothing. */
+int probity_os_code_barrier(void)
+{
+    return membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE) == 0
+               ? membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE)
+               : -1;
+}
+
+/* The directory of all threads has one link per thread, plus two. */
+int probity_os_is_single_threaded(void)
+{
+    int before = errno;
+    struct stat status;
+    int is_single = stat("/proc/self/task", &status) == 0 && status.st_nlink == 3;
+
+    errno = before;
+    return is_single;
+}
+
 void probity_os_say(const char *line, size_t length)
 {
     const struct timespec now = {0, 0};

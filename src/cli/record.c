@@ -247,11 +247,13 @@ static void conclude(const struct record_call *call, const char *pattern, const 
         conclusion.appeared++;
     if (conclusion.appeared == 0 && call->rules != NULL)
         cli_warn(&cli_command_record, "no function was recorded: none that the program calls is "
-                 "selected, or it was not compiled with -finstrument-functions%s; see "
-                 "probity-functions(7)", call->functions ? "" : ", or --functions is missing");
+                 "selected, or it was not compiled with -finstrument-functions or "
+                 "-fxray-instrument%s; see probity-functions(7)",
+                 call->functions ? "" : ", or --functions is missing");
     else if (conclusion.appeared == 0 && call->functions)
         cli_warn(&cli_command_record, "no function was recorded: compile the program with "
-                 "-finstrument-functions, and link it dynamically; see probity-functions(7)");
+                 "-finstrument-functions or clang's -fxray-instrument, and link it dynamically; "
+                 "see probity-functions(7)");
     else if (conclusion.appeared == 0 && !(is_csv && strchr(pattern, '%') != NULL))
         cli_warn(&cli_command_record, "no trace '%s' was written: does the program use Probity, "
                  "and can it write there?", own);
@@ -271,7 +273,8 @@ static uint64_t now_ns(void)
 static int launch(const struct record_call *call, const char *pattern,
                   struct cli_launched *ret_launched)
 {
-    struct cli_variable environment[7] = {{"PROBITY_OUT", pattern}};
+    struct cli_variable environment[8] = {{"PROBITY_OUT", pattern}};
+    char recorder[16];
     struct cli_launch how = {
         .program = call->program, .environment = environment, .environment_count = 1};
 
@@ -290,6 +293,9 @@ static int launch(const struct record_call *call, const char *pattern,
     if (preload != NULL) {
         environment[how.environment_count++] = (struct cli_variable){"LD_PRELOAD", preload};
         environment[how.environment_count++] = (struct cli_variable){"PROBITY_START", "first"};
+        /* The library reports what it found to this program's user, not of its children. */
+        snprintf(recorder, sizeof recorder, "%ld", (long)getpid());
+        environment[how.environment_count++] = (struct cli_variable){"PROBITY_RECORDER", recorder};
     }
     int status = cli_launch(&cli_command_record, &how, ret_launched);
     free(preload);
@@ -369,8 +375,9 @@ static const struct cli_option options[] = {
     {.name = "force", .letter = 'f', .help = "remove TRACE first if it exists",
      .brief = "overwrite an existing trace", CLI_FLAG(struct record_call, force)},
     {.name = "functions", .brief = "record functions without macros",
-     .help = "record the functions of a program that was compiled with -finstrument-functions, by "
-             "preloading libprobity-functions", CLI_FLAG(struct record_call, functions)},
+     .help = "record the functions of a program that was compiled with -finstrument-functions or "
+             "clang's -fxray-instrument, by preloading libprobity-functions",
+     CLI_FLAG(struct record_call, functions)},
     {.name = "function", .value = "PATTERN", .brief = "record only functions that match",
      .help = "of functions without macros, record only those whose name matches: * ? [a-z]; may be "
              "repeated", CLI_PATTERNS(struct record_call, selection.functions)},

@@ -259,6 +259,11 @@ static const char *rules(void)
                : found;
 }
 
+int probity_functions_are_selected(void)
+{
+    return *rules() != '\0';
+}
+
 static int is_selected(const char *name, const struct object *object,
                        const struct probity_symbol *symbol)
 {

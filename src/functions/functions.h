@@ -54,6 +54,9 @@ struct probity_site_function *probity_function_find(uintptr_t address);
  * is no room. */
 int probity_function_put(uintptr_t address, struct probity_site_function *function);
 
+/* Whether PROBITY_SELECT has rules. */
+int probity_functions_are_selected(void);
+
 /* Libraries may have been unloaded: forgets their functions. Any thread. */
 void probity_functions_unloaded(void);
 

@@ -204,16 +204,22 @@ static void take_section(const struct file *file, const ElfW(Shdr) *section,
         probity_arena_unmap(from, count * sizeof *from);
 }
 
+/* All sections of the object's file; NULL if it is another file. */
+static ElfW(Shdr) *load_sections(const struct file *file, const struct probity_object *object,
+                                 ElfW(Ehdr) *ret_head)
+{
+    if (read_at(file, 0, ret_head, sizeof *ret_head) != 0 ||
+        !is_loaded_file(file, ret_head, object))
+        return NULL;
+    return load(file, ret_head->e_shoff, (size_t)ret_head->e_shnum * sizeof(ElfW(Shdr)));
+}
+
 static void take_file(const struct file *file, const struct probity_object *object,
                       struct probity_symbol_table *ret_table)
 {
     ElfW(Ehdr) head;
+    ElfW(Shdr) *sections = load_sections(file, object, &head);
 
-    if (read_at(file, 0, &head, sizeof head) != 0 ||
-        !is_loaded_file(file, &head, object))
-        return;
-    size_t bytes = (size_t)head.e_shnum * sizeof(ElfW(Shdr));
-    ElfW(Shdr) *sections = load(file, head.e_shoff, bytes);
     if (sections == NULL)
         return;
     const ElfW(Shdr) *section = find_section(sections, head.e_shnum, SHT_SYMTAB);
@@ -221,7 +227,43 @@ static void take_file(const struct file *file, const struct probity_object *obje
         section = find_section(sections, head.e_shnum, SHT_DYNSYM);
     if (section != NULL)
         take_section(file, section, &sections[section->sh_link], ret_table);
-    probity_arena_unmap(sections, bytes);
+    probity_arena_unmap(sections, head.e_shnum * sizeof *sections);
+}
+
+static const ElfW(Shdr) *find_named(const struct file *file, const ElfW(Shdr) *sections,
+                                    const ElfW(Ehdr) *head, const char *name)
+{
+    const ElfW(Shdr) *found = NULL, *texts = &sections[head->e_shstrndx];
+    char *strings = head->e_shstrndx < head->e_shnum
+                        ? load(file, texts->sh_offset, texts->sh_size)
+                        : NULL;
+
+    if (strings == NULL)
+        return NULL;
+    for (size_t i = 0; i < head->e_shnum && strings[texts->sh_size - 1] == '\0'; i++) {
+        if (sections[i].sh_name < texts->sh_size && (sections[i].sh_flags & SHF_ALLOC) != 0 &&
+            strcmp(strings + sections[i].sh_name, name) == 0)
+            found = &sections[i];
+    }
+    probity_arena_unmap(strings, texts->sh_size);
+    return found;
+}
+
+static int find_in_file(const struct file *file, const struct probity_object *object,
+                        const char *name, uint64_t *ret_address, uint64_t *ret_bytes)
+{
+    ElfW(Ehdr) head;
+    ElfW(Shdr) *sections = load_sections(file, object, &head);
+
+    if (sections == NULL)
+        return -1;
+    const ElfW(Shdr) *found = find_named(file, sections, &head, name);
+    if (found != NULL) {
+        *ret_address = found->sh_addr;
+        *ret_bytes = found->sh_size;
+    }
+    probity_arena_unmap(sections, head.e_shnum * sizeof *sections);
+    return found != NULL ? 0 : -1;
 }
 
 static struct probity_file_id file_id(const struct stat *status)
@@ -250,23 +292,49 @@ int probity_file_is_same(const struct probity_file_id *one, const struct probity
            one->bytes == other->bytes && one->changed_ns == other->changed_ns;
 }
 
+/* Opens a regular file. Returns 0, or -1. */
+static int open_file(const char *path, struct file *ret_file, struct stat *ret_status)
+{
+    ret_file->descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (ret_file->descriptor < 0)
+        return -1;
+    if (fstat(ret_file->descriptor, ret_status) == 0 && S_ISREG(ret_status->st_mode)) {
+        ret_file->bytes = (uint64_t)ret_status->st_size;
+        return 0;
+    }
+    close(ret_file->descriptor);
+    return -1;
+}
+
 void probity_symbol_table_read(const char *path, const struct probity_object *object,
                                struct probity_symbol_table *ret_table)
 {
     int before = errno;
-    struct file file = {.descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    struct file file;
     struct stat status;
 
     *ret_table = (struct probity_symbol_table){.count = 0};
-    if (file.descriptor >= 0) {
-        if (fstat(file.descriptor, &status) == 0 && S_ISREG(status.st_mode)) {
-            file.bytes = (uint64_t)status.st_size;
-            ret_table->file = file_id(&status);
-            take_file(&file, object, ret_table);
-        }
+    if (open_file(path, &file, &status) == 0) {
+        ret_table->file = file_id(&status);
+        take_file(&file, object, ret_table);
         close(file.descriptor);
     }
     errno = before;
+}
+
+int probity_section_find(const char *path, const struct probity_object *object, const char *name,
+                         uint64_t *ret_address, uint64_t *ret_bytes)
+{
+    int before = errno, result = -1;
+    struct file file;
+    struct stat status;
+
+    if (open_file(path, &file, &status) == 0) {
+        result = find_in_file(&file, object, name, ret_address, ret_bytes);
+        close(file.descriptor);
+    }
+    errno = before;
+    return result;
 }
 
 const struct probity_symbol *probity_symbol_find(const struct probity_symbol_table *table,

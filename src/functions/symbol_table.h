@@ -40,6 +40,11 @@ int probity_file_is_same(const struct probity_file_id *one, const struct probity
 void probity_symbol_table_read(const char *path, const struct probity_object *object,
                                struct probity_symbol_table *ret_table);
 
+/* Finds a section by its name, in the file that the object was loaded from. Its address, as linked,
+ * and size are not checked. Returns 0, or -1. Any thread, async-signal-safe; preserves errno. */
+int probity_section_find(const char *path, const struct probity_object *object, const char *name,
+                         uint64_t *ret_address, uint64_t *ret_bytes);
+
 /* The symbol whose function contains the address; NULL if there is none. */
 const struct probity_symbol *probity_symbol_find(const struct probity_symbol_table *table,
                                                  uint64_t address);

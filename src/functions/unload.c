@@ -1,11 +1,33 @@
 /* SPDX-License-Identifier: MIT
  *
- * unload.c: dlclose(), after which an address may be that of another function. Only in the shared
- * library: a static program has no other dlclose() to call.
+ * unload.c: dlopen(), which may bring functions with sleds, and dlclose(), after which an address
+ * may be that of another function. Only in the shared library: a static program has no others to
+ * call.
  */
 #include <dlfcn.h>
+#include <string.h>
 
 #include "functions/functions.h"
+#include "functions/sleds.h"
+
+/* libc searches for a name without a slash, and expands $ORIGIN, as the caller's object says, so it
+ * must see that caller: such a call is the last one here, which gcc and clang make a jump. Its
+ * sleds are then replaced at the next dlopen() or dlclose(). */
+PROBITY_API void *dlopen(const char *path, int flags)
+{
+    static void *(*next)(const char *path, int flags);
+
+    if (next == NULL)
+        next = (void *(*)(const char *, int))(uintptr_t)dlsym(RTLD_NEXT, "dlopen");
+    if (next == NULL)
+        return NULL;
+    if (path == NULL || strchr(path, '/') == NULL || strchr(path, '$') != NULL)
+        return next(path, flags);
+    void *handle = next(path, flags);
+    if (handle != NULL)
+        probity_sleds_update();
+    return handle;
+}
 
 PROBITY_API int dlclose(void *handle)
 {
@@ -15,5 +37,6 @@ PROBITY_API int dlclose(void *handle)
         next = (int (*)(void *))(uintptr_t)dlsym(RTLD_NEXT, "dlclose");
     int result = next != NULL ? next(handle) : -1;
     probity_functions_unloaded();
+    probity_sleds_update();
     return result;
 }

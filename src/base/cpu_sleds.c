@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cpu_sleds.c: cpu_sleds.h on x86-64; other CPUs have no sleds here.
+ *
+ * Sleds are of 11 bytes at an even address, so that two bytes are stored at once:
+ *
+ *     eb 09 66 0f 1f 84 00 00 02 00 00    jmp past a nop        enter, tail
+ *     c3 2e 66 0f 1f 84 00 00 02 00 00    ret, then a nop       leave
+ *     41 bb ID          e8 DISTANCE       mov ID, %r11d; call   enter
+ *     41 bb ID          e9 DISTANCE       mov ID, %r11d; jmp    leave
+ *     41 ba ID          e8 DISTANCE       mov ID, %r10d; call   tail
+ *
+ * At the beginning of a function %r10 may hold its static chain, and before a jump %r11 where it
+ * goes to. The nop has a displacement that assemblers do not use for alignment. No return address
+ * is replaced, and calls and returns are paired, as shadow stacks require.
+ */
+#include "base/cpu_sleds.h"
+
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+
+enum {
+    STUB_BYTES = 16,     /* jmp *6(%rip), padding, and at 8 the address */
+    SAVED = 0x800e7,     /* components of XSAVE: x87, SSE, AVX, AVX-512, APX's registers */
+    SAVE_BYTES = 2688,   /* of them; the assembly below has both numbers */
+    DISTANCE_AT = 7,     /* in a sled */
+    ID_AT = 2
+};
+
+/* Saves what a caller may expect to be unchanged, or what holds parameters or return values. */
+#define PUSH(name) "pushq %" name "\n\t.cfi_adjust_cfa_offset 8\n\t"
+#define POP(name) "popq %" name "\n\t.cfi_adjust_cfa_offset -8\n\t"
+#define PUSH_ALL PUSH("rax") PUSH("rcx") PUSH("rdx") PUSH("rsi") PUSH("rdi") PUSH("r8") PUSH("r9")
+#define POP_ALL POP("r9") POP("r8") POP("rdi") POP("rsi") POP("rdx") POP("rcx") POP("rax")
+#define BEGIN(name)                                                                                \
+    ".globl " name "\n\t.hidden " name "\n\t.type " name ", @function\n\t.p2align 4\n" name        \
+    ":\n\t.cfi_startproc\n\tendbr64\n\t"
+#define END(name) "ret\n\t.cfi_endproc\n\t.size " name ", . - " name "\n\t"
+
+/* In each, the stack is aligned at the call, if the function's was: seven or eight words and the
+ * return address of the sled's call, or nine words. */
+__asm__(".pushsection .text.probity_cpu_sleds, \"ax\", @progbits\n\t"
+        BEGIN("probity_cpu_sled_enter_code") PUSH_ALL PUSH("r10")
+        "movl %r11d, %edi\n\tleaq 72(%rsp), %rsi\n\tcall probity_sled_enter\n\t"
+        POP("r10") POP_ALL END("probity_cpu_sled_enter_code")
+        BEGIN("probity_cpu_sled_leave_code") PUSH_ALL PUSH("r10") PUSH("r11")
+        "movl %r11d, %edi\n\tleaq 72(%rsp), %rsi\n\tcall probity_sled_leave\n\t"
+        POP("r11") POP("r10") POP_ALL END("probity_cpu_sled_leave_code")
+        BEGIN("probity_cpu_sled_tail_code") PUSH_ALL PUSH("r11")
+        "movl %r10d, %edi\n\tleaq 72(%rsp), %rsi\n\tcall probity_sled_leave\n\t"
+        POP("r11") POP_ALL END("probity_cpu_sled_tail_code")
+        BEGIN("probity_cpu_guarded_call")
+        PUSH("rbp")
+        ".cfi_rel_offset %rbp, 0\n\t"
+        "movq %rsp, %rbp\n\t.cfi_def_cfa_register %rbp\n\t"
+        "subq $2688, %rsp\n\tandq $-64, %rsp\n\t"
+        "movq %rdx, %r8\n\t"
+        /* XSAVE does not write all of its header, which must be zero. */
+        "xorl %eax, %eax\n\t"
+        "movq %rax, 512(%rsp)\n\tmovq %rax, 520(%rsp)\n\tmovq %rax, 528(%rsp)\n\t"
+        "movq %rax, 536(%rsp)\n\tmovq %rax, 544(%rsp)\n\tmovq %rax, 552(%rsp)\n\t"
+        "movq %rax, 560(%rsp)\n\tmovq %rax, 568(%rsp)\n\t"
+        "movl $0x800e7, %eax\n\txorl %edx, %edx\n\txsave64 (%rsp)\n\t"
+        "movq %rdi, %rax\n\tmovq %rsi, %rdi\n\tmovq %r8, %rsi\n\tmovq %rcx, %rdx\n\t"
+        "call *%rax\n\t"
+        "movl $0x800e7, %eax\n\txorl %edx, %edx\n\txrstor64 (%rsp)\n\t"
+        "leave\n\t.cfi_def_cfa %rsp, 8\n\t"
+        END("probity_cpu_guarded_call")
+        ".popsection");
+
+extern const uint8_t probity_cpu_sled_enter_code[] __attribute__((visibility("hidden")));
+extern const uint8_t probity_cpu_sled_leave_code[] __attribute__((visibility("hidden")));
+extern const uint8_t probity_cpu_sled_tail_code[] __attribute__((visibility("hidden")));
+
+/* Whether the components that are in use fit in the place for them. */
+int probity_cpu_sleds_are_usable(void)
+{
+    enum { HAS_XSAVE = 1 << 27, COMPONENTS_LEAF = 13, FIRST_EXTENDED = 2, COMPONENTS = 32 };
+    uint32_t eax, ebx, ecx, edx, used;
+
+    if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || (ecx & HAS_XSAVE) == 0)
+        return 0;
+    __asm__ volatile("xgetbv" : "=a"(used), "=d"(edx) : "c"(0));
+    for (uint32_t i = FIRST_EXTENDED; i < COMPONENTS; i++) {
+        if ((SAVED & used & 1u << i) != 0 &&
+            (!__get_cpuid_count(COMPONENTS_LEAF, i, &eax, &ebx, &ecx, &edx) ||
+             (uint64_t)ebx + eax > SAVE_BYTES))
+            return 0;
+    }
+    return 1;
+}
+
+/* First two bytes, and the one before the distance, of a sled that was replaced. */
+static const uint8_t replaced[PROBITY_CPU_SLED_KINDS][3] = {
+    {0x41, 0xbb, 0xe8}, {0x41, 0xbb, 0xe9}, {0x41, 0xba, 0xe8}};
+
+enum probity_cpu_sled_state probity_cpu_sled_state(const uint8_t *at,
+                                                   enum probity_cpu_sled_kind kind)
+{
+    static const uint8_t rest[] = {0x66, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0};
+    static const uint8_t heads[][2] = {{0xeb, 0x09}, {0xc3, 0x2e}};
+    const uint8_t *head = heads[kind == PROBITY_CPU_SLED_LEAVE];
+
+    if ((uintptr_t)at % 2 != 0)
+        return PROBITY_CPU_SLED_FOREIGN;
+    if (memcmp(at, head, 2) == 0 && memcmp(at + 2, rest, sizeof rest) == 0)
+        return PROBITY_CPU_SLED_OFF;
+    /* XRay's runtime uses %r10 for all kinds. */
+    if (at[0] == 0x41 && (at[1] == 0xba || at[1] == replaced[kind][1]) &&
+        at[DISTANCE_AT - 1] == replaced[kind][2])
+        return PROBITY_CPU_SLED_ON;
+    return PROBITY_CPU_SLED_FOREIGN;
+}
+
+void probity_cpu_sled_make_stubs(uint8_t *stubs)
+{
+    static const uint8_t jump[] = {0xff, 0x25, 2, 0, 0, 0, 0xcc, 0xcc}; /* jmp *2(%rip) */
+    const uint8_t *const codes[] = {probity_cpu_sled_enter_code, probity_cpu_sled_leave_code,
+                                    probity_cpu_sled_tail_code};
+
+    for (int kind = 0; kind < PROBITY_CPU_SLED_KINDS; kind++) {
+        memcpy(stubs + STUB_BYTES * kind, jump, sizeof jump);
+        memcpy(stubs + STUB_BYTES * kind + sizeof jump, &codes[kind], sizeof codes[kind]);
+    }
+}
+
+int probity_cpu_sled_reaches(uintptr_t sled, uintptr_t stubs)
+{
+    uintptr_t distance = sled < stubs ? stubs - sled : sled - stubs;
+
+    return distance < INT32_MAX - PROBITY_CPU_SLED_BYTES - PROBITY_CPU_SLED_STUBS_BYTES;
+}
+
+void probity_cpu_sled_prepare(uint8_t *at, enum probity_cpu_sled_kind kind, uint32_t id,
+                              const uint8_t *stubs)
+{
+    uintptr_t stub = (uintptr_t)stubs + STUB_BYTES * (uintptr_t)kind;
+    uint32_t distance = (uint32_t)(stub - ((uintptr_t)at + PROBITY_CPU_SLED_BYTES));
+
+    memcpy(at + ID_AT, &id, sizeof id);
+    at[DISTANCE_AT - 1] = replaced[kind][2];
+    memcpy(at + DISTANCE_AT, &distance, sizeof distance);
+}
+
+void probity_cpu_sled_switch_on(uint8_t *at, enum probity_cpu_sled_kind kind)
+{
+    uint16_t head = (uint16_t)(replaced[kind][0] | replaced[kind][1] << 8);
+
+    /* Release: pairs with the barrier for code, which came before. */
+    __atomic_store_n((uint16_t *)(void *)at, head, __ATOMIC_RELEASE);
+}
+#else
+int probity_cpu_sleds_are_usable(void)
+{
+    return 0;
+}
+
+enum probity_cpu_sled_state probity_cpu_sled_state(const uint8_t *at,
+                                                   enum probity_cpu_sled_kind kind)
+{
+    (void)at, (void)kind;
+    return PROBITY_CPU_SLED_FOREIGN;
+}
+
+void probity_cpu_sled_make_stubs(uint8_t *stubs)
+{
+    memset(stubs, 0, PROBITY_CPU_SLED_STUBS_BYTES);
+}
+
+int probity_cpu_sled_reaches(uintptr_t sled, uintptr_t stubs)
+{
+    return sled == stubs;
+}
+
+void probity_cpu_sled_prepare(uint8_t *at, enum probity_cpu_sled_kind kind, uint32_t id,
+                              const uint8_t *stubs)
+{
+    (void)at, (void)kind, (void)id, (void)stubs;
+}
+
+void probity_cpu_sled_switch_on(uint8_t *at, enum probity_cpu_sled_kind kind)
+{
+    (void)at, (void)kind;
+}
+
+void probity_cpu_guarded_call(uintptr_t target, uintptr_t a, uintptr_t b, uintptr_t c)
+{
+    ((void (*)(uintptr_t, uintptr_t, uintptr_t))target)(a, b, c);
+}
+#endif

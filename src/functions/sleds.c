@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sleds.c: see sleds.h. Keeps a list of the objects that were loaded, and gives ids to their
+ * functions. One thread at a time; one that comes meanwhile has the first one look again, so that
+ * nobody waits, nor does a forked child for a thread that it does not have.
+ */
+#include "functions/sleds.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/objects.h"
+#include "base/os.h"
+#include "functions/arena.h"
+#include "functions/calls.h"
+#include "functions/functions.h"
+#include "functions/sled_patch.h"
+
+/* After the constructor of libprobity, which decides whether to record, and before those of the
+ * program. */
+enum { SECOND_PRIORITY = 102 };
+
+struct object {
+    struct object *next;
+    const char *path;
+    uintptr_t offset;
+    struct probity_sled_change first; /* of those that were replaced; at NULL: none */
+    uint32_t first_id, id_count;
+    uint32_t is_loaded, is_seen;
+};
+
+/* What was found when the program started. */
+struct totals {
+    uint32_t objects, functions, selected, foreign, replaced, damaged;
+    int why; /* errno, if sleds could not be replaced */
+};
+
+struct probity_sled_function *probity_sled_functions;
+static struct object *objects;
+static uint32_t ids_used = 1;
+static struct totals totals;
+
+/* ---- Calls -------------------------------------------------------------------------------------
+ */
+
+void probity_sled_enter_unusual(uint32_t id, const uintptr_t *back)
+{
+    struct probity_sled_function *sled = &probity_sled_functions[id];
+
+    probity_call_enter(sled->address, *back, PROBITY_SLED_FROM, (uintptr_t)back);
+    /* Pairs with the load in probity_sled_enter(). */
+    if (__atomic_load_n(&sled->function, __ATOMIC_RELAXED) == NULL)
+        __atomic_store_n(&sled->function, probity_function_at_once(sled->address),
+                         __ATOMIC_RELEASE);
+}
+
+void probity_sled_leave_unusual(uint32_t id, const uintptr_t *back)
+{
+    probity_call_leave(probity_sled_functions[id].address, *back, PROBITY_SLED_FROM,
+                       (uintptr_t)back);
+}
+
+/* ---- Functions ---------------------------------------------------------------------------------
+ */
+
+/* Number of entries of the function that begins there, and whether its calls can be recorded: all
+ * its sleds are as the compiler made them, one of them at its beginning. */
+static size_t examine(const struct probity_sled_map *map, size_t from, int *ret_is_usable)
+{
+    struct probity_sled sled, first = {.at = NULL};
+    int is_valid = 1, enters = 0, replaced = 0;
+    size_t i = from;
+
+    for (; i < map->count; i++) {
+        int found = probity_sled_map_at(map, i, &sled);
+        if (i == from)
+            first = sled;
+        if (sled.function != first.function)
+            break;
+        if (found == 0)
+            continue;
+        is_valid &= found > 0;
+        enters += found > 0 && sled.kind == PROBITY_CPU_SLED_ENTER;
+        replaced += found > 0 && sled.state == PROBITY_CPU_SLED_ON;
+    }
+    *ret_is_usable = is_valid && enters > 0 && replaced == 0;
+    totals.functions++;
+    totals.foreign += !is_valid || enters == 0;
+    totals.replaced += is_valid && replaced > 0;
+    return i - from;
+}
+
+/* With rules, a function is looked up now; otherwise when it is called. */
+static int is_selected(uintptr_t function)
+{
+    return !probity_functions_are_selected() ||
+           probity_function_find(function) != &probity_function_left_out;
+}
+
+/* Lists the sleds of the functions to be recorded, with ids from 0. Returns their number. */
+static size_t choose(const struct probity_sled_map *map, struct probity_sled_change *changes,
+                     uint32_t *ret_functions)
+{
+    struct probity_sled sled;
+    size_t count = 0, bound;
+    int is_usable;
+
+    *ret_functions = 0;
+    for (size_t i = 0; i < map->count; i += bound) {
+        bound = examine(map, i, &is_usable);
+        (void)probity_sled_map_at(map, i, &sled);
+        if (!is_usable || !is_selected(sled.function))
+            continue;
+        for (size_t j = i; j < i + bound; j++) {
+            if (probity_sled_map_at(map, j, &sled) > 0)
+                changes[count++] =
+                    (struct probity_sled_change){sled.at, sled.function, sled.kind, *ret_functions};
+        }
+        (*ret_functions)++;
+    }
+    return count;
+}
+
+/* ---- Ids ---------------------------------------------------------------------------------------
+ */
+
+/* Whether the ids that an object had now belong to another one. */
+static int are_taken(const struct object *object)
+{
+    for (const struct object *other = objects; other != NULL; other = other->next) {
+        if (other != object && other->is_loaded && other->id_count > 0 &&
+            other->first_id == object->first_id)
+            return 1;
+    }
+    return 0;
+}
+
+/* Those of an object that was unloaded, if it had as many: a program that loads and unloads a
+ * library many times must not use them up. Returns 0, or -1 if there are none. */
+static int take_ids(struct object *object, uint32_t count)
+{
+    for (struct object *old = objects; old != NULL; old = old->next) {
+        if ((old == object || !old->is_loaded) && old->id_count == count && !are_taken(old)) {
+            object->first_id = old->first_id;
+            object->id_count = count;
+            return 0;
+        }
+    }
+    if (count > PROBITY_SLED_FUNCTIONS_MAX - ids_used)
+        return -1;
+    object->first_id = ids_used;
+    object->id_count = count;
+    ids_used += count;
+    return 0;
+}
+
+/* ---- Objects -----------------------------------------------------------------------------------
+ */
+
+static int map_functions(void)
+{
+    if (probity_sled_functions == NULL)
+        probity_sled_functions = probity_arena_map(PROBITY_SLED_FUNCTIONS_MAX *
+                                                   sizeof *probity_sled_functions);
+    return probity_sled_functions != NULL ? 0 : -1;
+}
+
+static int patch(struct object *object, const struct probity_object *loaded,
+                 struct probity_sled_change *changes, size_t count, uint32_t functions)
+{
+    if (map_functions() != 0 || take_ids(object, functions) != 0) {
+        errno = ENOMEM;
+        return -1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        changes[i].id += object->first_id;
+        probity_sled_functions[changes[i].id] =
+            (struct probity_sled_function){changes[i].function, NULL};
+    }
+    if (probity_sleds_patch(loaded, changes, count) != 0)
+        return -1;
+    object->first = changes[0];
+    totals.selected += functions;
+    return 0;
+}
+
+/* An object that was not seen before. */
+static void take_map(struct object *object, const struct probity_sled_map *map)
+{
+    size_t bytes = map->count * sizeof(struct probity_sled_change);
+    struct probity_sled_change *changes = probity_arena_map(bytes);
+    uint32_t functions;
+
+    totals.objects++;
+    if (changes == NULL) {
+        totals.why = ENOMEM;
+        return;
+    }
+    size_t count = choose(map, changes, &functions);
+    if (count > 0 && patch(object, map->object, changes, count, functions) != 0)
+        totals.why = errno;
+    probity_arena_unmap(changes, bytes);
+}
+
+static int is_known(struct object *object, const struct probity_object *loaded)
+{
+    const struct probity_sled_change *first = &object->first;
+
+    if (!object->is_loaded || object->offset != loaded->offset ||
+        strcmp(object->path, loaded->path) != 0)
+        return 0;
+    return first->at == NULL ||
+           (probity_object_bytes(loaded, first->at) >= PROBITY_CPU_SLED_BYTES &&
+            probity_cpu_sled_state(first->at, first->kind) == PROBITY_CPU_SLED_ON);
+}
+
+static struct object *new_object(const char *path)
+{
+    size_t bytes = strlen(path) + 1;
+    struct object *object = probity_arena_take(sizeof *object);
+    char *copy = probity_arena_take(bytes);
+
+    if (object == NULL || copy == NULL)
+        return NULL;
+    object->path = memcpy(copy, path, bytes);
+    object->next = objects;
+    objects = object;
+    return object;
+}
+
+/* One of this name that was unloaded is used again, with its ids. */
+static struct object *add_object(const struct probity_object *loaded)
+{
+    struct object *object = objects;
+
+    while (object != NULL && (object->is_loaded || strcmp(object->path, loaded->path) != 0))
+        object = object->next;
+    if (object == NULL)
+        object = new_object(loaded->path);
+    if (object == NULL)
+        return NULL;
+    object->first.at = NULL;
+    object->offset = loaded->offset;
+    object->is_loaded = object->is_seen = 1;
+    return object;
+}
+
+static void take_object(void *context, const struct probity_object *loaded)
+{
+    const char *path = *loaded->path != '\0' ? loaded->path : "/proc/self/exe";
+    struct probity_sled_map map;
+
+    (void)context;
+    /* The kernel's own object has a name, but no file. */
+    if (strchr(path, '/') == NULL)
+        return;
+    for (struct object *object = objects; object != NULL; object = object->next) {
+        if (is_known(object, loaded)) {
+            object->is_seen = 1;
+            return;
+        }
+    }
+    struct object *added = add_object(loaded);
+    int found = added != NULL ? probity_sled_map_find(loaded, path, &map) : 0;
+    if (found > 0)
+        take_map(added, &map);
+    totals.damaged += found < 0;
+}
+
+static void look(void)
+{
+    uint64_t loads = 0;
+
+    for (struct object *object = objects; object != NULL; object = object->next)
+        object->is_seen = 0;
+    probity_objects_each(&loads, take_object, NULL);
+    for (struct object *object = objects; object != NULL; object = object->next)
+        object->is_loaded = object->is_seen;
+}
+
+void probity_sleds_update(void)
+{
+    static uint64_t looking; /* process id << 1 | whether to look again; 0: nobody looks */
+    uint64_t own = (uint64_t)getpid() << 1;
+    uint64_t now = __atomic_load_n(&looking, __ATOMIC_RELAXED);
+    struct probity_os_signals signals;
+    int before = errno;
+
+    if (!__atomic_load_n(&probity_active, __ATOMIC_RELAXED) || !probity_cpu_sleds_are_usable())
+        return;
+    probity_os_signals_block(&signals);
+    while (!__atomic_compare_exchange_n(&looking, &now, (now | 1) == (own | 1) ? own | 1 : own, 0,
+                                        __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        continue;
+    if ((now | 1) != (own | 1)) {
+        /* Release: pairs with the acquire of the next thread that looks. */
+        for (look(); !__atomic_compare_exchange_n(&looking, &(uint64_t){own}, 0, 0,
+                                                  __ATOMIC_RELEASE, __ATOMIC_RELAXED); look())
+            __atomic_store_n(&looking, own, __ATOMIC_RELAXED);
+    }
+    probity_os_signals_restore(&signals);
+    errno = before;
+}
+
+/* ---- Messages ----------------------------------------------------------------------------------
+ */
+
+/* With commas between groups of three digits. */
+static const char *number_text(uint32_t number, char room[16])
+{
+    char *at = room + 15;
+
+    *at = '\0';
+    for (int digits = 0; digits == 0 || number > 0; digits++, number /= 10) {
+        if (digits > 0 && digits % 3 == 0)
+            *--at = ',';
+        *--at = (char)('0' + number % 10);
+    }
+    return at;
+}
+
+/* Whether `probity record` started this process: it does not speak for the programs that this one
+ * starts. */
+static int is_recorders_child(void)
+{
+    const char *recorder = probity_os_is_privileged() ? NULL : getenv("PROBITY_RECORDER");
+
+    return recorder != NULL && strtol(recorder, NULL, 10) == (long)getppid();
+}
+
+/* One line. */
+static void say_what_was_found(void)
+{
+    uint32_t usable = totals.functions - totals.foreign - totals.replaced;
+    int is_wrong = totals.foreign + totals.replaced + totals.damaged > 0 || totals.why != 0;
+    char line[512], number[16], part[128] = "", problem[256] = "";
+
+    if (!is_wrong && (totals.objects == 0 || !is_recorders_child()))
+        return;
+    if (totals.why != 0)
+        snprintf(problem, sizeof problem, "; cannot change their code: %.99s",
+                 strerror(totals.why));
+    else if (totals.replaced > 0)
+        snprintf(problem, sizeof problem, "; %u not recorded because XRay's runtime has patched "
+                 "them (XRAY_OPTIONS)", totals.replaced);
+    else if (totals.foreign + totals.damaged > 0)
+        snprintf(problem, sizeof problem, "; %u functions and %u tables are damaged and not "
+                 "recorded", totals.foreign, totals.damaged);
+    if (totals.why == 0 && totals.selected < usable)
+        snprintf(part, sizeof part, ", %s selected", number_text(totals.selected, number));
+    char all[16];
+    int length = snprintf(line, sizeof line, "probity: %s function%s by XRay sleds in %u object%s"
+                          "%s%s\n", number_text(totals.functions, all),
+                          totals.functions == 1 ? "" : "s", totals.objects,
+                          totals.objects == 1 ? "" : "s", part, problem);
+    probity_os_say(line, (size_t)length);
+}
+
+__attribute__((constructor(SECOND_PRIORITY))) static void at_load(void)
+{
+    int before = errno;
+
+    probity_sleds_update();
+    say_what_was_found();
+    errno = before;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sleds.h: functions that were compiled with clang's -fxray-instrument. Their sleds are replaced
+ * with calls while the program runs, in objects that are loaded, and only in functions that are
+ * selected.
+ */
+#ifndef PROBITY_FUNCTIONS_SLEDS_H
+#define PROBITY_FUNCTIONS_SLEDS_H
+
+#include <stdint.h>
+
+#include "probity_scope.h"
+
+/* A function whose sleds were replaced. Its id is its index, from 1. */
+struct probity_sled_function {
+    uintptr_t address;
+    struct probity_site_function *function; /* NULL: not looked up yet */
+};
+
+enum { PROBITY_SLED_FUNCTIONS_MAX = 1 << 18 };
+extern struct probity_sled_function *probity_sled_functions
+    __attribute__((visibility("hidden")));
+
+/* `from` of such a call (calls.h). Its stack position, that of its return address, is at the leave
+ * what it was at the enter; it differs from those of other hooks, and two such calls at one
+ * position are never one inlined into the other. */
+enum { PROBITY_SLED_FROM = 1 };
+
+/* For every call that sled_calls.c does not record itself. */
+void probity_sled_enter_unusual(uint32_t id, const uintptr_t *back);
+void probity_sled_leave_unusual(uint32_t id, const uintptr_t *back);
+
+/* Replaces the sleds of objects that were loaded since the last call, and forgets those that were
+ * unloaded. If nothing was asked to be recorded, does nothing. Any thread; not from a signal
+ * handler. Preserves errno. */
+void probity_sleds_update(void);
+
+#endif
