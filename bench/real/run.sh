@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # run.sh BUILD_DIR [ROWS]: what recording costs a real program, a database engine of 2,500 functions
-# (SQLite, from an npm package): plain, with FN_FUNC put into every function by a script, and
-# compiled with -finstrument-functions, each recorded and not, next to uftrace. Also how many loaded
-# bytes one FN_FUNC adds to a program.
+# (SQLite, from an npm package): plain, with FN_FUNC put into every function by a script, compiled
+# with -finstrument-functions, and compiled by clang with XRay sleds in all functions, each recorded
+# and not, next to uftrace and XRay's own basic mode. Also how many loaded bytes one FN_FUNC adds to
+# a program.
 set -eu
 bench=$(cd "$(dirname "$0")" && pwd)
 tree=$(cd "$bench/../.." && pwd)
@@ -25,14 +26,15 @@ add_scopes() {
         { print }' "$1"
 }
 
-# $1 name, $2 source of the engine, the rest: flags
+# $1 name, $2 source of the engine, the rest: flags. COMPILER: gcc; LINK: flags
 compile() {
     local name=$1 source=$2
     shift 2
-    gcc -O2 -D_GNU_SOURCE -DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION -I"$engine" \
+    "${COMPILER:-gcc}" -O2 -D_GNU_SOURCE -DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION -I"$engine" \
         -I"$tree/include" "$@" -c "$source" -o "$work/$name.o"
-    gcc -O2 -I"$engine" "$bench/workload.c" "$work/$name.o" -L"$build/lib" -lprobity -lm \
-        -o "$work/$name"
+    # shellcheck disable=SC2086 # flags
+    "${COMPILER:-gcc}" -O2 -I"$engine" "$bench/workload.c" "$work/$name.o" ${LINK:-} -L"$build/lib" \
+        -lprobity -lm -o "$work/$name"
 }
 
 # The wall time of one run of the workload in a new process.
@@ -54,7 +56,7 @@ in_turn() {
 recorded() {
     local best='' value
     for _ in 1 2 3; do
-        rm -rf "$work/trace" "$work/uftrace.data"
+        rm -rf "$work/trace"* "$work/uftrace.data"
         value=$(cd "$work" && PROBITY_OUT=$work/trace once "$@" 2> "$work/errors") ||
             { cat "$work/errors" >&2; exit 1; }
         best=$(printf '%s\n' $best "$value" | sort -g | head -n 1)
@@ -122,3 +124,29 @@ if command -v uftrace > /dev/null; then
 else
     printf 'note\treal\tno uftrace here\n'
 fi
+
+sleds_of() {
+    local library=$build/lib/libprobity-functions.so
+    if ! COMPILER=clang LINK=-fxray-instrument compile sleds "$engine/sqlite3.c" \
+        -fxray-instrument -fxray-instruction-threshold=1 2> "$work/errors"; then
+        printf 'note\treal\tno clang with XRay here\n'
+        return
+    fi
+    COMPILER=clang compile plain_clang "$engine/sqlite3.c"
+    row "engine by clang, plain: text" "$(size "$work/plain_clang.o" |
+        awk 'NR == 2 { print $1 / 1024 }')" KiB ""
+    row "with sleds: text" "$(size "$work/sleds.o" | awk 'NR == 2 { print $1 / 1024 }')" KiB ""
+    in_turn plain_clang sleds
+    plain=${least_of[plain_clang]}
+    row "sleds, nothing recorded / plain" "$(ratio "${least_of[sleds]}" "$plain")" x "<= 1.05"
+    time=$(LD_PRELOAD=$library PROBITY_LEVEL=0 PROBITY_START=first recorded "$work/sleds")
+    row "sleds, replaced, level 0 / plain" "$(ratio "$time" "$plain")" x ""
+    time=$(recorded "$build/bin/probity" record -o "$work/trace" --functions -- "$work/sleds")
+    calls=$("$build/bin/probity" report --json "$work/trace" | jq '[.functions[].calls] | add')
+    row "sleds: calls" "$(awk "BEGIN { print $calls / 1e6 }")" M ""
+    added "sleds, recorded" "$time" "$plain" "$calls" "<= 25"
+    time=$(XRAY_OPTIONS="patch_premain=true xray_mode=xray-basic xray_logfile_base=$work/trace" \
+        XRAY_BASIC_OPTIONS=func_duration_threshold_us=0 recorded env -u PROBITY_OUT "$work/sleds")
+    added "XRay's basic mode, the same program" "$time" "$plain" "$calls" ""
+}
+sleds_of

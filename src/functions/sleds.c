@@ -331,24 +331,35 @@ static int is_recorders_child(void)
     return recorder != NULL && strtol(recorder, NULL, 10) == (long)getppid();
 }
 
+enum { PROBLEM_BYTES = 160 };
+
+/* The gravest one. Returns whether there is any. */
+static int find_problem(char ret_problem[PROBLEM_BYTES])
+{
+    ret_problem[0] = '\0';
+    if (totals.why != 0)
+        snprintf(ret_problem, PROBLEM_BYTES, "; cannot change their code: %.99s",
+                 strerror(totals.why));
+    else if (totals.replaced > 0)
+        snprintf(ret_problem, PROBLEM_BYTES, "; not recorded because XRay's runtime has patched "
+                 "them (XRAY_OPTIONS): %u", totals.replaced);
+    else if (totals.foreign > 0)
+        snprintf(ret_problem, PROBLEM_BYTES, "; not recorded because their sleds are damaged: %u",
+                 totals.foreign);
+    else if (totals.damaged > 0)
+        snprintf(ret_problem, PROBLEM_BYTES, "; not recorded because their tables of sleds are "
+                 "damaged: objects: %u", totals.damaged);
+    return ret_problem[0] != '\0';
+}
+
 /* One line. */
 static void say_what_was_found(void)
 {
     uint32_t usable = totals.functions - totals.foreign - totals.replaced;
-    int is_wrong = totals.foreign + totals.replaced + totals.damaged > 0 || totals.why != 0;
-    char line[512], number[16], part[128] = "", problem[256] = "";
+    char line[512], number[16], part[128] = "", problem[PROBLEM_BYTES];
 
-    if (!is_wrong && (totals.objects == 0 || !is_recorders_child()))
+    if (!find_problem(problem) && (totals.objects == 0 || !is_recorders_child()))
         return;
-    if (totals.why != 0)
-        snprintf(problem, sizeof problem, "; cannot change their code: %.99s",
-                 strerror(totals.why));
-    else if (totals.replaced > 0)
-        snprintf(problem, sizeof problem, "; %u not recorded because XRay's runtime has patched "
-                 "them (XRAY_OPTIONS)", totals.replaced);
-    else if (totals.foreign + totals.damaged > 0)
-        snprintf(problem, sizeof problem, "; %u functions and %u tables are damaged and not "
-                 "recorded", totals.foreign, totals.damaged);
     if (totals.why == 0 && totals.selected < usable)
         snprintf(part, sizeof part, ", %s selected", number_text(totals.selected, number));
     char all[16];

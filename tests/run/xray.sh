@@ -174,6 +174,37 @@ for settings in "PROBITY_MODE=block" "PROBITY_CHUNK_RECORDS=64 PROBITY_CPU_GAP_N
     [ "$settings" = PROBITY_LEVEL=4 ] || expect "$what" "$(cat out)" "$(counts trace)"
 done
 
+# Signals at arbitrary instructions, of the code that records too: the handler calls functions.
+what=signals
+cat > signals.c << 'END'
+#include <signal.h>
+#include <stdio.h>
+#include <sys/time.h>
+static volatile unsigned long inner_calls, handler_calls, outer_calls;
+static void inner(void) { __atomic_add_fetch(&inner_calls, 1, __ATOMIC_RELAXED); }
+static void handler(int number) { handler_calls += (unsigned long)(number != 0); inner(); }
+__attribute__((noinline)) static void outer(void) { outer_calls++; inner(); }
+__attribute__((xray_never_instrument)) int main(void)
+{
+    struct itimerval often = {{0, 50}, {0, 50}}, never = {{0, 0}, {0, 0}};
+    signal(SIGALRM, handler);
+    setitimer(ITIMER_REAL, &often, NULL);
+    while (handler_calls < 500 || outer_calls < 200000)
+        outer();
+    setitimer(ITIMER_REAL, &never, NULL);
+    signal(SIGALRM, SIG_IGN);
+    printf("handler %lu\ninner %lu\nouter %lu\n", handler_calls, inner_calls, outer_calls);
+    return 0;
+}
+END
+compile -O1 -fno-inline -o signals signals.c
+for settings in "PROBITY_CHUNK_RECORDS=64" "PROBITY_CPU_GAP_NS=200"; do
+    rm -rf trace*
+    env "$settings" "$PROBITY" record --functions -o trace -- ./signals > out 2> errors ||
+        fail "$what: $(cat errors)"
+    same_counts out trace
+done
+
 # C++: names as in the source; what an exception leaves ends at the next call.
 what=shapes
 clang++ -std=c++17 -g -O1 -fno-inline $xray -o shapes "$sources/shapes.cc" || fail "$what"
@@ -391,14 +422,14 @@ open("other", "wb").write(data)
 END
 chmod +x other
 record -- ./other
-grep -q '; 1 functions and 0 tables are damaged and not recorded' errors ||
+grep -q '; not recorded because their sleds are damaged: 1$' errors ||
     fail "$what: $(cat errors)"
 
 # XRay's own runtime was faster.
 what="patched by XRay"
 XRAY_OPTIONS=patch_premain=true "$PROBITY" record --functions -o premain -- ./code > out \
     2> errors || fail "$what: $(cat errors)"
-grep -q "because XRay's runtime has patched them" errors || fail "$what: $(cat errors)"
+grep -q "because XRay's runtime has patched them (XRAY_OPTIONS): 3$" errors || fail "$what: $(cat errors)"
 
 # A system on which code cannot be changed: the program runs, and nothing is recorded.
 what="code cannot be changed"
