@@ -30,11 +30,11 @@ add_scopes() {
 compile() {
     local name=$1 source=$2
     shift 2
-    "${COMPILER:-gcc}" -O2 -D_GNU_SOURCE -DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION -I"$engine" \
-        -I"$tree/include" "$@" -c "$source" -o "$work/$name.o"
+    "${COMPILER:-gcc}" -O2 -D_GNU_SOURCE -DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION \
+        -I"$engine" -I"$tree/include" "$@" -c "$source" -o "$work/$name.o"
     # shellcheck disable=SC2086 # flags
-    "${COMPILER:-gcc}" -O2 -I"$engine" "$bench/workload.c" "$work/$name.o" ${LINK:-} -L"$build/lib" \
-        -lprobity -lm -o "$work/$name"
+    "${COMPILER:-gcc}" -O2 -I"$engine" "$bench/workload.c" "$work/$name.o" ${LINK:-} \
+        -L"$build/lib" -lprobity -lm -o "$work/$name"
 }
 
 # The wall time of one run of the workload in a new process.
@@ -146,7 +146,8 @@ sleds_of() {
     row "sleds: calls" "$(awk "BEGIN { print $calls / 1e6 }")" M ""
     added "sleds, recorded" "$time" "$plain" "$calls" "<= 25"
     time=$(XRAY_OPTIONS="patch_premain=true xray_mode=xray-basic xray_logfile_base=$work/trace" \
-        XRAY_BASIC_OPTIONS=func_duration_threshold_us=0 recorded env -u PROBITY_OUT "$work/sleds")
+        XRAY_BASIC_OPTIONS=func_duration_threshold_us=0 \
+        recorded env -u PROBITY_OUT "$work/sleds")
     added "XRay's basic mode, the same program" "$time" "$plain" "$calls" ""
 }
 sleds_of

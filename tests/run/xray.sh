@@ -429,7 +429,8 @@ grep -q '; not recorded because their sleds are damaged: 1$' errors ||
 what="patched by XRay"
 XRAY_OPTIONS=patch_premain=true "$PROBITY" record --functions -o premain -- ./code > out \
     2> errors || fail "$what: $(cat errors)"
-grep -q "because XRay's runtime has patched them (XRAY_OPTIONS): 3$" errors || fail "$what: $(cat errors)"
+grep -q "because XRay's runtime has patched them (XRAY_OPTIONS): 3$" errors ||
+    fail "$what: $(cat errors)"
 
 # A system on which code cannot be changed: the program runs, and nothing is recorded.
 what="code cannot be changed"
