@@ -227,6 +227,35 @@ look print few.html big.json
 "$PROBITY" blocks --json hits.probity > blocks.json
 view "hits" 0 hits.probity
 look blocks hits.html blocks.json
+"$PROBITY" blocks --slowest 5 hits.probity > blocks.text
+"$PROBITY" timeline hits.probity > timeline.text
+"$PROBITY" csv hits.probity > hits.csv
+"$PROBITY" info --json hits.probity > info.json
+# As printed: columns of the blocks, ends of the axis; and the times of all hits in the CSV.
+python3 - > clock.json <<'EOF'
+import json, re
+lines = open("blocks.text").read().splitlines()
+blocks = []
+for line in lines:
+    slow = re.match(r" +slow at +([\d.]+s) +(\S+)", line)
+    cells = line.split()
+    if slow:
+        blocks[-1]["slow"].append(" ".join(slow.groups()))
+    elif " -> " in line:
+        # calls share wall CPU off-CPU min mean p50 p90 p99 max
+        blocks.append({"wall": cells[2], "mean": cells[6], "p99": cells[9], "max": cells[10],
+                       "slow": []})
+axis = re.match(r"thread +(\S+) +(\S+)", open("timeline.text").readline()).groups()
+start = json.load(open("info.json"))[0]["times"]["started_ns"]
+recorded = set()
+for line in open("hits.csv"):
+    cells = re.split("[, ]+", line.strip())
+    ns = int(cells[5]) * 10**9 + int(cells[6]) - start
+    recorded.add(f"{ns // 10**9}.{ns % 10**9:09d}s")
+print(json.dumps({"blocks": blocks[:12], "first": axis[0], "last": axis[1],
+                  "recorded": sorted(recorded)}))
+EOF
+look clock hits.html clock.json
 unpack data hits.html | jq .timeline > together.json
 expect "unit of a small page" 1 "$(jq .unit_ns together.json)"
 look finest hits.html together.json

@@ -1,5 +1,6 @@
 /* The command that shows a part of the time line without merged spans. */
 import type { Data } from "./data";
+import type { Model } from "./lanes";
 import type { Window } from "./timeline";
 
 /** The number of spans of a page without --spans, and the largest number that still opens
@@ -18,12 +19,12 @@ function seconds(ns: number): string {
 }
 
 /** spans: number of spans in the interval. null: too many for a page. */
-export function commandFor(data: Data, window: Window, spans: number, tid: number | null): string | null {
+export function commandFor(data: Data, model: Model, window: Window, spans: number, tid: number | null): string | null {
     if (spans > MOST)
         return null;
     const { timeline, info } = data;
-    const from = timeline.since_start_ns + Math.max(0, Math.floor(window.from));
-    const to = timeline.since_start_ns + Math.min(timeline.length_ns + 1, Math.ceil(window.to));
+    const from = Math.max(model.first, Math.floor(window.from));
+    const to = Math.min(model.last + 1, Math.ceil(window.to));
     const words = ["probity", "view", "--from", seconds(from), "--to", seconds(Math.max(to, from + 1))];
     const tids = tid === null ? timeline.tids : String(tid);
     if (tids !== null)

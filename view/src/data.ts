@@ -91,7 +91,7 @@ export interface Block {
     p90_ns: number;
     p99_ns: number;
     max_ns: number;
-    slowest: { pid: number; tid: number; thread: string | null; at_ns: number; wall_ns: number; off_cpu_ns: number | null }[];
+    slowest: { pid: number; tid: number; thread: string | null; at_ns: string; wall_ns: number; off_cpu_ns: number | null }[];
 }
 
 export interface TraceInfo {
@@ -134,6 +134,9 @@ export interface Repairs {
 
 export const Kind = { Function: 0, Probe: 1, Site: 2, Message: 3, Checkpoint: 4 } as const;
 
+/** thread, depth, start, length, off the CPU, number of values (0: none) */
+export type SlowCall = [number, number, number, number, number, number];
+
 export interface Name {
     kind: number;
     number: number;
@@ -141,8 +144,7 @@ export interface Name {
     file?: string;
     line?: number;
     signature?: string;
-    /** thread, depth, start, length, off the CPU, number of values (0: none) */
-    slow: [number, number, number, number, number, number][];
+    slow: SlowCall[];
 }
 
 export interface Timeline {
@@ -239,7 +241,9 @@ export async function load(): Promise<{ data: Data; spans: Uint8Array }> {
     // instead.
     const text = new TextDecoder().decode(json).replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
         (mark) => `\\\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`);
-    const data = JSON.parse(text) as Data;
+    // A time since 1970 has more digits than a number of JavaScript. Quotes in texts are escaped, so
+    // that no text has this key.
+    const data = JSON.parse(text.replace(/"at_ns": (\d+)/g, '"at_ns": "$1"')) as Data;
     for (const row of data.report.functions)
         row.histogram = widen(row.histogram);
     data.block_histograms = data.block_histograms.map(widen);

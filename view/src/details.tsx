@@ -2,7 +2,7 @@
 import type { ComponentChildren, VNode } from "preact";
 import { type FunctionRow, Kind } from "./data";
 import { type FlameNode, sidesOf } from "./flame";
-import { clock, count, named, one, percent, signed, time } from "./format";
+import { at, clock, count, named, one, percent, signed, time } from "./format";
 import { Histogram } from "./histogram";
 import { Flag, LaneKind, type Lane } from "./lanes";
 import { type Selection, type Shared, signatureOf } from "./state";
@@ -58,7 +58,7 @@ function FunctionFacts({ row, shared, mark }: { row: number; shared: Shared; mar
                             <button type="button" onClick={() => { shared.jump(thread, depth, start, length); }}>
                                 <b>{time(length)}</b>
                                 {off > 0 && <span>, off the CPU {time(off)}</span>}
-                                <span class="faint"> at {time(start)}, thread {shared.model.threads[thread].tid}</span>
+                                <span class="faint"> at {at(start)}, thread {shared.model.threads[thread].tid}</span>
                                 {given !== null && <code>{given}</code>}
                             </button>
                         </li>);
@@ -89,8 +89,8 @@ function ThreadFact({ lane, shared }: { lane: Lane; shared: Shared }): VNode {
 function WhenFacts({ start, shared }: { start: number; shared: Shared }): VNode {
     return (
         <>
-            <Fact name="Begins" id="begins">{time(start)} <span class="faint">since the first record</span></Fact>
-            <Fact name="Time of day">{clock(shared.data.timeline.first_ns, start)}</Fact>
+            <Fact name="Begins" id="begins">{at(start)} <span class="faint">since recording began</span></Fact>
+            <Fact name="Time of day">{clock(shared.model.started, start)}</Fact>
         </>
     );
 }
@@ -274,16 +274,14 @@ function BlockDetails({ selection, shared }: { selection: Selection & { of: "blo
             {block.slowest.length > 0 && <h3>Slowest</h3>}
             <ol class="slow">
                 {block.slowest.map((each, index) => {
-                    // For times since 1970 JavaScript numbers have a resolution of a quarter of a
-                    // microsecond.
-                    const start = each.at_ns - Number(shared.data.timeline.first_ns);
+                    const start = Number(BigInt(each.at_ns) - shared.model.started);
                     const thread = shared.model.threads.find(({ tid, pid }) => tid === each.tid && pid === each.pid);
                     return (
                         <li key={index}>
                             <button type="button" onClick={() => { if (thread !== undefined) shared.jump(thread.place, -1, start, each.wall_ns); }}>
                                 <b>{time(each.wall_ns)}</b>
                                 {(each.off_cpu_ns ?? 0) > 0 && <span>, off the CPU {time(each.off_cpu_ns)}</span>}
-                                <span class="faint"> at {time(start)}, thread {each.tid}</span>
+                                <span class="faint"> at {at(start)}, thread {each.tid}</span>
                             </button>
                         </li>);
                 })}

@@ -17,20 +17,30 @@ export function counted(value: number, singular: string, plural = `${singular}s`
     return `${one(value)} ${value === 1 ? singular : plural}`;
 }
 
-/** Four digits in a suitable unit: 1.234 ms. Whole nanoseconds below a microsecond. */
+const HOUR = 3600e9;
+
+/** Four digits in a suitable unit, as the commands print them: "1.234us". Truncated, because
+ * 999.96us must not become a millisecond. */
 export function time(ns: number | null | undefined): string {
     if (ns === null || ns === undefined)
         return "–";
-    const size = Math.abs(ns);
+    const size = Math.round(Math.abs(ns));
+    const sign = ns < 0 && size > 0 ? "−" : "";
     if (size < 1000)
-        return `${Math.round(ns)} ns`;
-    for (const [factor, unit] of [[1e3, "µs"], [1e6, "ms"]] as const) {
-        if (size < factor * 999.95)
-            return `${(ns / factor).toPrecision(4)} ${unit}`;
-    }
-    if (size < 1e13)
-        return `${(ns / 1e9).toPrecision(4)} s`;
-    return `${count(Math.round(ns / 1e9))} s`;
+        return `${sign}${size}ns`;
+    const [factor, unit] = size < 1e6 ? [1e3, "us"] : size < 1e9 ? [1e6, "ms"]
+        : size < 99999e9 ? [1e9, "s"] : [HOUR, "h"];
+    const whole = Math.floor(size / factor);
+    const digits = whole < 10 ? 3 : whole < 100 ? 2 : whole < 1000 ? 1 : 0;
+    const scale = 10 ** digits;
+    const fraction = Math.min(scale - 1, Math.floor(size % factor / factor * scale));
+    return `${sign}${whole}${digits > 0 ? `.${String(fraction).padStart(digits, "0")}` : ""}${unit}`;
+}
+
+/** A point in time, in seconds since recording began, as the commands print it: "3.961293217s". */
+export function at(ns: number): string {
+    const size = Math.round(Math.abs(ns));
+    return `${ns < 0 && size > 0 ? "−" : ""}${Math.floor(size / 1e9)}.${String(size % 1e9).padStart(9, "0")}s`;
 }
 
 /** "1.5 ms" to ns; without a unit: ms. null if it is not a time. */
@@ -43,10 +53,10 @@ export function parseTime(text: string): number | null {
 /** A point in time, with enough digits to distinguish points `step` ns apart, in a unit that suits
  * `largest`. */
 export function moment(ns: number, step: number, largest: number): string {
-    const units = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]] as const;
+    const units = [[1e9, "s"], [1e6, "ms"], [1e3, "us"], [1, "ns"]] as const;
     const [factor, unit] = units.find(([size]) => Math.abs(largest) >= size) ?? units[3];
     const digits = Math.max(0, Math.ceil(Math.log10(factor / Math.max(step, 1)) - 1e-9));
-    return ns === 0 ? "0" : `${(ns / factor).toFixed(Math.min(digits, 9))} ${unit}`;
+    return ns === 0 ? "0" : `${(ns / factor).toFixed(Math.min(digits, 9))}${unit}`;
 }
 
 /** With its sign, before the text of the absolute value. */
@@ -66,9 +76,9 @@ export function bytes(value: number): string {
     return `${(value / 2 ** (10 * power)).toPrecision(3)} ${["", "KiB", "MiB", "GiB", "TiB"][power]}`;
 }
 
-/** The time of day `ns` after `first` (ns since 1970, as digits). */
-export function clock(first: string, ns: number): string {
-    const all = BigInt(first) + BigInt(Math.round(ns));
+/** A time of day: `ns` after `start` (ns since 1970). */
+export function clock(start: bigint, ns: number): string {
+    const all = start + BigInt(Math.round(ns));
     const date = new Date(Number(all / 1000000n));
     const two = (value: number): string => String(value).padStart(2, "0");
     const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;

@@ -114,6 +114,6 @@ export function Histogram({ histogram, mark, label }: { histogram: Bucket[]; mar
 }
 
 function shortTime(ns: number): string {
-    const [factor, unit] = ns < 1e3 ? [1, "ns"] : ns < 1e6 ? [1e3, "µs"] : ns < 1e9 ? [1e6, "ms"] : [1e9, "s"];
-    return `${Number((ns / factor).toPrecision(4))} ${unit}`;
+    const [factor, unit] = ns < 1e3 ? [1, "ns"] : ns < 1e6 ? [1e3, "us"] : ns < 1e9 ? [1e6, "ms"] : [1e9, "s"];
+    return `${Number((ns / factor).toPrecision(4))}${unit}`;
 }

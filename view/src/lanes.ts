@@ -1,5 +1,5 @@
 /* Spans in lanes, as arrays of numbers: no object is allocated for a span. */
-import type { Data, Name } from "./data";
+import type { Data, Name, SlowCall } from "./data";
 
 export const LaneKind = { Off: 0, Marks: 1, Calls: 2 } as const;
 
@@ -46,7 +46,11 @@ export interface Model {
     rowOfName: Int32Array;
     /** All names; functions with the most self time first. */
     ranked: string[];
-    length: number;
+    /** The first and last record. All times of the page are ns since recording began. */
+    first: number;
+    last: number;
+    /** When recording began, ns since 1970. */
+    started: bigint;
     /** Intervals in which spans are not merged, although others are. */
     stretches: [number, number][];
 }
@@ -72,7 +76,7 @@ class Numbers {
     }
 }
 
-function readLane(numbers: Numbers, thread: number, kind: number, depth: number, size: number): Lane {
+function readLane(numbers: Numbers, thread: number, kind: number, depth: number, size: number, first: number): Lane {
     const lane: Lane = {
         kind, depth, thread, size,
         start: new Float64Array(size),
@@ -87,7 +91,7 @@ function readLane(numbers: Numbers, thread: number, kind: number, depth: number,
         busyBefore: new Float64Array(size + 1),
         countBefore: new Float64Array(size + 1),
     };
-    let time = 0;
+    let time = first;
     for (let i = 0; i < size; i++)
         lane.start[i] = time += numbers.next();
     for (const column of [lane.length, lane.count, lane.name, lane.busy, lane.off, lane.flags, lane.values])
@@ -106,18 +110,19 @@ function readLane(numbers: Numbers, thread: number, kind: number, depth: number,
 export function makeModel(data: Data, bytes: Uint8Array): Model {
     const numbers = new Numbers(bytes);
     const { timeline } = data;
+    const first = timeline.since_start_ns;
     const threads: Thread[] = [];
     const rowOfName = new Int32Array(timeline.names.length).fill(-1);
     timeline.threads.forEach((facts, index) => {
-        const lanes = facts.lanes.map(([kind, depth, size]) => readLane(numbers, index, kind, depth, size));
+        const lanes = facts.lanes.map(([kind, depth, size]) => readLane(numbers, index, kind, depth, size, first));
         threads.push({
             place: index,
             pid: facts.pid,
             tid: facts.tid,
             name: facts.name ?? "",
             cpuKnown: facts.cpu_known,
-            first: facts.first_ns,
-            last: facts.last_ns,
+            first: first + facts.first_ns,
+            last: first + facts.last_ns,
             off: lanes.find((lane) => lane.kind === LaneKind.Off) ?? null,
             marks: lanes.find((lane) => lane.kind === LaneKind.Marks) ?? null,
             calls: lanes.filter((lane) => lane.kind === LaneKind.Calls),
@@ -131,8 +136,13 @@ export function makeModel(data: Data, bytes: Uint8Array): Model {
         [thread.off, thread.marks, ...thread.calls].filter((lane) => lane !== null));
     const ranked = [...[...data.report.functions].sort((a, b) => (b.self_ns ?? 0) - (a.self_ns ?? 0)), ...timeline.names]
         .map((each) => each.name);
-    return { threads, lanes, names: timeline.names, rowOfName, ranked, length: Math.max(timeline.length_ns, 1),
-        stretches: timeline.stretches };
+    const names = timeline.names.map((name) => ({ ...name, slow: name.slow.map((slow): SlowCall => {
+        const [thread, depth, start, ...rest] = slow;
+        return [thread, depth, first + start, ...rest];
+    }) }));
+    return { threads, lanes, names, rowOfName, ranked, first, last: first + Math.max(timeline.length_ns, 1),
+        started: BigInt(timeline.first_ns) - BigInt(first),
+        stretches: timeline.stretches.map(([from, to]) => [first + from, first + to]) };
 }
 
 /** Number of spans that begin before `time`. */

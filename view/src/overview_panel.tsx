@@ -13,8 +13,9 @@ const POINTS = 400;
 function activity(model: Model): { on: Float64Array; there: Float64Array } {
     const on = new Float64Array(POINTS);
     const there = new Float64Array(POINTS);
-    const step = model.length / POINTS;
-    const add = (to: Float64Array, from: number, length: number, sum: number): void => {
+    const step = (model.last - model.first) / POINTS;
+    const add = (to: Float64Array, start: number, length: number, sum: number): void => {
+        const from = start - model.first;
         const first = Math.max(0, Math.floor(from / step));
         const last = Math.min(POINTS - 1, Math.floor((from + length) / step));
         for (let i = first; i <= last; i++) {
@@ -54,7 +55,7 @@ function Activity({ model }: { model: Model }): VNode {
                 <path class="there" d={area(there)} />
                 <path class="running" d={area(on)} />
             </svg>
-            <figcaption><span>0</span><span>{time(model.length)}</span></figcaption>
+            <figcaption><span>{time(model.first)}</span><span>{time(model.last)}</span></figcaption>
             <p class="legend"><i class="on" /> threads on the CPU <i class="off" /> threads there, off the CPU; at most {Math.round(most)}</p>
         </figure>
     );
@@ -116,7 +117,7 @@ function TraceCard({ info, profiled }: { info: TraceInfo; profiled: number }): V
             <dl class="facts">
                 <dt>Command</dt><dd><code>{short(program.arguments.join(" "), 400) || "–"}</code></dd>
                 <dt>Process</dt><dd>{program.pid}, {info.state}</dd>
-                <dt>Began</dt><dd>{clock(String(BigInt(Math.round(info.times.started_ns))), 0).replace(/\.\d+$/, "")}</dd>
+                <dt>Began</dt><dd>{clock(BigInt(Math.round(info.times.started_ns)), 0).replace(/\.\d+$/, "")}</dd>
                 <dt>Machine</dt><dd>{program.host ?? "–"}</dd>
                 <dt>CPU</dt><dd>{program.cpu ?? "–"}</dd>
                 <dt>Kernel</dt><dd>{program.kernel ?? "–"}</dd>

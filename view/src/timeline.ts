@@ -60,7 +60,7 @@ export class TimelineView {
     /** only: a flame graph in time order, of one thread: calls alone, at full width. */
     constructor(private readonly model: Model, private readonly palette: Palette, readonly only: Thread | null = null) {
         this.gutter = only === null ? GUTTER : 0;
-        this.all = only === null ? { from: 0, to: model.length } : { from: only.first, to: Math.max(only.last, only.first + 1) };
+        this.all = only === null ? { from: model.first, to: model.last } : { from: only.first, to: Math.max(only.last, only.first + 1) };
         this.window = { ...this.all };
         this.theme = palette.theme;
         if (model.threads.length > 8 || model.threads.some((thread) => thread.calls.length > 40)) {

@@ -3,7 +3,7 @@ import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Canvas, Painter, Tip } from "./canvas";
 import { commandFor } from "./command";
-import { count, counted, percent, short, time } from "./format";
+import { at, count, counted, percent, short, time } from "./format";
 import { LaneKind, type Lane, spansIn, type Thread } from "./lanes";
 import { matcher, type Shared, signatureOf } from "./state";
 import { type Hit, nextMatch, TimelineView } from "./timeline";
@@ -27,7 +27,7 @@ function tipOf(hit: Hit, shared: Shared): string[] {
         return [`${count(calls)} together, mostly ${short(name, 80)}`, lane.kind === LaneKind.Calls ? `${time(busy)} inside them` : ""];
     const values = lane.values[first] > 0 ? shared.data.timeline.values[lane.values[first] - 1] : null;
     if (lane.kind === LaneKind.Marks)
-        return [short(name, 120), short(values?.[0] ?? "", 160), `at ${time(lane.start[first])}`];
+        return [short(name, 120), short(values?.[0] ?? "", 160), `at ${at(lane.start[first])}`];
     const off = lane.off[first];
     const whole = lane.whole.get(first);
     return [
@@ -60,7 +60,7 @@ function statusOf(view: TimelineView, shared: Shared): Status {
     if (merged === 0 || isFinest)
         return { text: texts.join(" · "), command: null, isTooMuch: false };
     const tid = view.only?.tid ?? null;
-    const command = commandFor(shared.data, view.window, spansIn(shared.model, view.window.from, view.window.to), tid);
+    const command = commandFor(shared.data, shared.model, view.window, spansIn(shared.model, view.window.from, view.window.to), tid);
     return { text: texts.join(" · "), command, isTooMuch: command === null };
 }
 
