@@ -25,7 +25,7 @@
 extern char **environ;
 
 enum { BLOCKS_SHOWN = 2000, BLOCKS_SLOWEST = 5, THREAD_ROWS_SHOWN = 20000,
-       SPANS_USUAL = 800000 };
+       SPANS_USUAL = 640000 };
 
 struct view_call {
     struct cli_query answer;
@@ -85,7 +85,8 @@ static int open_all(void *context, uint64_t from_ns, uint64_t to_ns)
     const struct probity_reader *reader = call->answer.reader;
     /* A quarter of the spans is reserved for detail. */
     const struct probity_timeline_options timeline = {
-        .spans_max = call->spans_max / 4 * 3, .from_ns = from_ns, .to_ns = to_ns, .has_around = 1};
+        .spans_max = call->spans_max / 4 * 3, .from_ns = from_ns, .to_ns = to_ns, .has_around = 1,
+        .has_tracks = 1};
     const struct probity_report_options report = {.by_thread = 1,
                                                   .from_ns = from_ns, .to_ns = to_ns,
                                                   .costs_of = reader};
@@ -351,7 +352,7 @@ static const struct cli_option options[] = {
     {.name = "project", .value = "DIR", .brief = "project directory", .help = CLI_PROJECT_HELP,
      CLI_TEXT(struct view_call, against.compared.project)},
     {.name = "spans", .value = "N", .brief = "maximum number of spans",
-     .help = "keep up to N spans for the timeline (default: 800000)",
+     .help = "keep up to N spans for the timeline (default: 640000)",
      CLI_NUMBER(struct view_call, spans_max, 100, 99999999)},
     CLI_QUERY_RANGE_ROWS(struct view_call, "only what begins"),
     {.name = "tid", .value = "N,...", .help = "only these thread ids",

@@ -5,7 +5,12 @@
  * field by field, because similar values compress well together:
  *
  *     starts, each minus the previous one; lengths; counts; names; busy times; times off the CPU;
- *     flags; numbers of values
+ *     flags; 1 for a span with values, which are in the object in the same order
+ *
+ * Blocks and the rows of tracks mostly follow each other without a gap, so these lanes have, in
+ * place of each length, the gap to the next start, and in place of busy times their difference from
+ * the length, each zigzag-coded; and rows have, in place of times off the CPU, their numbers, each
+ * minus the previous one, coded in the same way.
  *
  * Times are ns since the first record: JavaScript integers are exact only up to 2^53.
  */
@@ -22,19 +27,36 @@
 /* Longer texts of values are truncated. */
 enum { VALUE_TEXT_MAX = 2000 };
 
-/* Lanes in order: off CPU, marks, calls by depth; lanes without spans are left out. */
+/* Lanes in order: off CPU, marks, blocks, calls by depth; lanes without spans are left out. */
+enum { LANES_BEFORE_CALLS = 3 };
+
+static uint32_t lanes_of(const struct probity_timeline_thread *thread)
+{
+    return LANES_BEFORE_CALLS + thread->depth;
+}
+
 static const struct probity_timeline_lane *lane_at(const struct probity_timeline_thread *thread,
                                                    uint32_t index)
 {
-    return index == 0 ? &thread->stretches : index == 1 ? &thread->marks
-                                                        : &thread->calls[index - 2];
+    const struct probity_timeline_lane *first[] = {&thread->stretches, &thread->marks,
+                                                   &thread->blocks};
+
+    return index < LANES_BEFORE_CALLS ? first[index] : &thread->calls[index - LANES_BEFORE_CALLS];
+}
+
+static int lane_kind(uint32_t index)
+{
+    static const int first[] = {PROBITY_TIMELINE_STRETCHES, PROBITY_TIMELINE_MARKS,
+                                PROBITY_TIMELINE_BLOCKS};
+
+    return index < LANES_BEFORE_CALLS ? first[index] : PROBITY_TIMELINE_CALLS;
 }
 
 /* ---- Texts -------------------------------------------------------------------------------------
  */
 
 /* For a hit with ids: "lock-wait correlation 7 object 9". */
-static char *put_ids(char *at, const char *end, const struct probity_timeline_values *values)
+static char *put_hit_ids(char *at, const char *end, const struct probity_timeline_values *values)
 {
     struct probity_hit_with hit = {0};
     char text[96];
@@ -88,7 +110,7 @@ static int put_side(FILE *stream, const struct probity_timeline *timeline, uint3
             continue;
         if (end > text)
             end = probity_text_copy(end, text + sizeof text - 1, ", ", 2);
-        end = values.kind == PROBITY_EVENT_HIT ? put_ids(end, text + sizeof text - 1, &values)
+        end = values.kind == PROBITY_EVENT_HIT ? put_hit_ids(end, text + sizeof text - 1, &values)
                                                : put_values(end, text + sizeof text - 1, &values);
     }
     if (end == text)
@@ -136,7 +158,7 @@ static int put_all_values(FILE *stream, const struct probity_timeline *timeline)
     int error = 0;
 
     for (size_t i = 0; i < thread_count; i++) {
-        for (uint32_t index = 1; error == 0 && index < threads[i]->depth + 2; index++)
+        for (uint32_t index = 1; error == 0 && index < lanes_of(threads[i]); index++)
             error = put_lane_values(stream, timeline, lane_at(threads[i], index), &count);
     }
     for (size_t i = 0; i < name_count; i++) {
@@ -173,6 +195,13 @@ static int put_text(FILE *stream, const struct probity_timeline_name *name)
     case PROBITY_TIMELINE_FUNCTION: return put_function(stream, &name->key);
     case PROBITY_TIMELINE_MESSAGE: return probity_report_json_string(stream, "message");
     case PROBITY_TIMELINE_CHECKPOINT: return probity_report_json_string(stream, "checkpoint");
+    case PROBITY_TIMELINE_BLOCK: /* the page makes the text, from the names of both ends */
+        return fprintf(stream, "\"\", \"to\": %" PRId64,
+                       name->to != PROBITY_TIMELINE_NO_NAME ? (int64_t)name->to : -1) < 0
+                   ? PROBITY_ERROR_WRITE : 0;
+    case PROBITY_TIMELINE_HOLDER:
+    case PROBITY_TIMELINE_WAITER:
+    case PROBITY_TIMELINE_LENGTH: return probity_report_json_string(stream, "");
     default: break;
     }
     snprintf(number, sizeof number, "%" PRIu32, name->number);
@@ -272,13 +301,17 @@ static int put_thread(FILE *stream, const struct probity_timeline_thread *thread
             thread->first_ns > 0 ? thread->first_ns - first_ns : 0,
             thread->first_ns > 0 ? thread->last_ns - first_ns : 0);
     int error = probity_report_json_string(stream, thread->name);
+    if (thread->track != PROBITY_TIMELINE_THREAD)
+        fprintf(stream, ", \"track\": %d, \"object\": \"0x%" PRIx64 "\"", (int)thread->track,
+                thread->object);
     fputs(", \"lanes\": [", stream);
-    for (uint32_t index = 0; index < thread->depth + 2; index++) {
+    for (uint32_t index = 0; index < lanes_of(thread); index++) {
         const struct probity_timeline_lane *lane = lane_at(thread, index);
         if (lane->count == 0)
             continue;
         fprintf(stream, "%s[%d, %" PRIu32 ", %zu]", is_first ? "" : ", ",
-                (int)(index < 2 ? index : 2), index < 2 ? 0 : index - 2, lane->count);
+                lane_kind(index), index < LANES_BEFORE_CALLS ? 0 : index - LANES_BEFORE_CALLS,
+                lane->count);
         is_first = 0;
     }
     fputs("]}", stream);
@@ -301,13 +334,28 @@ static void put_stretches(FILE *stream, const struct probity_timeline *timeline,
     fputc(']', stream);
 }
 
+/* What the blocks of each thread took: indices of thread and name, calls, wall time, CPU time and
+ * time off the CPU. */
+static void put_sums(FILE *stream, const struct probity_timeline *timeline)
+{
+    size_t count;
+    const struct probity_timeline_sum *sums = probity_timeline_sums(timeline, &count);
+
+    fputs(",\n\"sums\": [", stream);
+    for (size_t i = 0; i < count; i++)
+        fprintf(stream, "%s[%" PRIu32 ", %" PRIu32 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %"
+                PRIu64 "]", i > 0 ? ",\n" : "\n", sums[i].thread, sums[i].name, sums[i].calls,
+                sums[i].wall_ns, sums[i].cpu_ns, sums[i].off_ns);
+    fputc(']', stream);
+}
+
 /* Number of spans with values. */
 static uint64_t count_values(const struct probity_timeline_thread *const *threads, size_t count)
 {
     uint64_t found = 0;
 
     for (size_t i = 0; i < count; i++) {
-        for (uint32_t index = 1; index < threads[i]->depth + 2; index++) {
+        for (uint32_t index = 1; index < lanes_of(threads[i]); index++) {
             const struct probity_timeline_lane *lane = lane_at(threads[i], index);
             for (size_t j = 0; j < lane->count; j++)
                 found += lane->spans[j].values != 0;
@@ -328,12 +376,13 @@ int probity_view_timeline_json(FILE *stream, const struct probity_view_answer *a
     /* The start is written as text, because it has more digits than JavaScript keeps. */
     fprintf(stream, "{\"first_ns\": \"%" PRIu64 "\", \"since_start_ns\": %" PRId64
             ", \"length_ns\": %" PRIu64 ", \"unit_ns\": %" PRIu64 ", \"calls\": %" PRIu64
-            ", \"marks\": %" PRIu64 ", \"together\": %" PRIu64 ", \"too_deep\": %" PRIu64
+            ", \"marks\": %" PRIu64 ", \"blocks\": %" PRIu64 ", \"objects_beyond\": %" PRIu64
+            ", \"requests_beyond\": %" PRIu64 ", \"together\": %" PRIu64 ", \"too_deep\": %" PRIu64
             ", \"threads_beyond\": %" PRIu64 ", \"values_min_ns\": %" PRIu64 ", \"spans\": %zu",
             facts.first_ns, facts.first_ns > 0 ? (int64_t)(facts.first_ns - start_ns) : 0,
             facts.last_ns - facts.first_ns, facts.unit_ns, facts.calls, facts.marks,
-            facts.together, facts.calls_too_deep, facts.threads_beyond, facts.values_min_ns,
-            facts.spans);
+            facts.blocks, facts.objects_beyond, facts.requests_beyond, facts.together,
+            facts.calls_too_deep, facts.threads_beyond, facts.values_min_ns, facts.spans);
     fputs(", \"tids\": ", stream);
     int error = probity_report_json_string(stream, answer->tids);
     if (error == 0)
@@ -341,6 +390,7 @@ int probity_view_timeline_json(FILE *stream, const struct probity_view_answer *a
     if (error == 0)
         error = put_numbers(stream, answer);
     put_stretches(stream, timeline, facts.first_ns);
+    put_sums(stream, timeline);
     fputs(",\n\"threads\": [", stream);
     for (size_t i = 0; error == 0 && i < count; i++) {
         fputs(i > 0 ? ",\n" : "\n", stream);
@@ -361,6 +411,11 @@ static void put_number(FILE *stream, uint64_t value)
     for (; value >= 0x80; value >>= 7)
         putc_unlocked((int)(value & 0x7f) | 0x80, stream);
     putc_unlocked((int)value, stream);
+}
+
+static void put_signed(FILE *stream, int64_t value)
+{
+    put_number(stream, (uint64_t)value << 1 ^ (uint64_t)-(value < 0));
 }
 
 static void put_starts(FILE *stream, const struct probity_timeline_lane *lane, uint64_t first_ns)
@@ -388,38 +443,102 @@ static int has_busy(const struct probity_timeline_span *span)
     return span->count > 1 || (span->flags & PROBITY_TIMELINE_BEFORE) != 0;
 }
 
-static void put_lane(FILE *stream, const struct probity_timeline_lane *lane, uint64_t first_ns,
-                     int is_stretches, uint64_t *value_count)
+/* Of lanes with gaps: by how much the length of a merged span is more, which is mostly 0. */
+static void put_rests(FILE *stream, const struct probity_timeline_lane *lane)
 {
-    const struct probity_timeline_span *spans = lane->spans;
-    size_t count = lane->count;
+    for (size_t i = 0; i < lane->count; i++) {
+        const struct probity_timeline_span *span = &lane->spans[i];
+        put_signed(stream, span->count > 1 ? (int64_t)(span->length_ns - span->busy_ns) : 0);
+    }
+}
+
+/* The last span has its length. */
+static void put_gaps(FILE *stream, const struct probity_timeline_lane *lane, uint64_t first_ns)
+{
+    for (size_t i = 0; i < lane->count; i++) {
+        const struct probity_timeline_span *span = &lane->spans[i];
+        uint64_t end_ns = span->start_ns + span->length_ns;
+        if (i + 1 == lane->count)
+            put_number(stream, length_of(span, first_ns));
+        else
+            put_signed(stream, (int64_t)(span[1].start_ns - end_ns));
+    }
+}
+
+/* Numbers of requests, or lengths of queues. They mean nothing if spans are merged. */
+static void put_ids(FILE *stream, const struct probity_timeline_lane *lane)
+{
+    uint64_t previous = 0;
+
+    for (size_t i = 0; i < lane->count; i++) {
+        uint64_t id = lane->spans[i].count > 1 ? previous : lane->spans[i].off_ns;
+        put_signed(stream, (int64_t)(id - previous));
+        previous = id;
+    }
+}
+
+static void put_busy(FILE *stream, const struct probity_timeline_lane *lane, int is_stretches)
+{
+    for (size_t i = 0; i < lane->count; i++) {
+        const struct probity_timeline_span *span = &lane->spans[i];
+        put_number(stream, is_stretches || has_busy(span) ? span->busy_ns : 0);
+    }
+}
+
+static void put_lengths(FILE *stream, const struct probity_timeline_lane *lane, uint64_t first_ns,
+                        int is_stretches)
+{
+    for (size_t i = 0; i < lane->count; i++) {
+        const struct probity_timeline_span *span = &lane->spans[i];
+        put_number(stream, is_stretches ? span->length_ns : length_of(span, first_ns));
+    }
+}
+
+static void put_off(FILE *stream, const struct probity_timeline_lane *lane)
+{
+    for (size_t i = 0; i < lane->count; i++)
+        put_number(stream, lane->spans[i].off_ns);
+}
+
+static void put_lane(FILE *stream, const struct probity_timeline_thread *thread, uint32_t index,
+                     uint64_t first_ns)
+{
+    const struct probity_timeline_lane *lane = lane_at(thread, index);
+    int is_stretches = index == 0, is_track = thread->track != PROBITY_TIMELINE_THREAD;
+    int has_gaps = is_track || lane == &thread->blocks;
 
     put_starts(stream, lane, first_ns);
-    for (size_t i = 0; i < count; i++)
-        put_number(stream, is_stretches ? spans[i].length_ns : length_of(&spans[i], first_ns));
-    for (size_t i = 0; i < count; i++)
-        put_number(stream, spans[i].count);
-    for (size_t i = 0; i < count; i++)
-        put_number(stream, spans[i].name);
-    for (size_t i = 0; i < count; i++)
-        put_number(stream, is_stretches || has_busy(&spans[i]) ? spans[i].busy_ns : 0);
-    for (size_t i = 0; i < count; i++)
-        put_number(stream, spans[i].off_ns);
-    for (size_t i = 0; i < count; i++)
-        put_number(stream, spans[i].flags);
-    for (size_t i = 0; i < count; i++)
-        put_number(stream, !is_stretches && spans[i].values != 0 ? ++*value_count : 0);
+    if (has_gaps)
+        put_gaps(stream, lane, first_ns);
+    else
+        put_lengths(stream, lane, first_ns, is_stretches);
+    for (size_t i = 0; i < lane->count; i++)
+        put_number(stream, lane->spans[i].count);
+    for (size_t i = 0; i < lane->count; i++)
+        put_number(stream, lane->spans[i].name);
+    if (has_gaps)
+        put_rests(stream, lane);
+    else
+        put_busy(stream, lane, is_stretches);
+    if (is_track)
+        put_ids(stream, lane);
+    else
+        put_off(stream, lane);
+    for (size_t i = 0; i < lane->count; i++)
+        put_number(stream, lane->spans[i].flags);
+    for (size_t i = 0; i < lane->count; i++)
+        put_number(stream, !is_stretches && lane->spans[i].values != 0);
 }
 
 void probity_view_spans(FILE *stream, const struct probity_timeline *timeline)
 {
-    uint64_t first_ns = probity_timeline_facts(timeline).first_ns, value_count = 0;
+    uint64_t first_ns = probity_timeline_facts(timeline).first_ns;
     size_t count;
     const struct probity_timeline_thread *const *threads =
         probity_timeline_threads(timeline, &count);
 
     for (size_t i = 0; i < count; i++) {
-        for (uint32_t index = 0; index < threads[i]->depth + 2; index++)
-            put_lane(stream, lane_at(threads[i], index), first_ns, index == 0, &value_count);
+        for (uint32_t index = 0; index < lanes_of(threads[i]); index++)
+            put_lane(stream, threads[i], index, first_ns);
     }
 }

@@ -58,7 +58,10 @@ async function show(page, tab) {
   await page.waitForSelector(`#tab-${tab}[aria-selected=true]`);
 }
 
-// Screenshots, for inspection by eye.
+// The parts of a page: only those that have anything to show.
+const tabsOf = (page) => page.$$eval("header nav button", (buttons) => buttons.map((button) => button.id.replace("tab-", "")));
+
+// Screenshots, for inspection.
 const picture = (page, name) => page.screenshot({ path: `${directory}/${scenario}-${name}.png` });
 
 // The table's rows as objects: the sort keys of their cells, and their texts.
@@ -326,10 +329,12 @@ async function flame() {
   await ordered(page, thread);
 }
 
+// A trace without functions opens with its blocks, and has no empty parts.
 async function blocks() {
   const [{ blocks: wanted }] = told;
   const page = await open();
-  await show(page, "blocks");
+  await page.waitForSelector("#tab-blocks[aria-selected=true]");
+  expect("parts", "overview timeline flame blocks", (await tabsOf(page)).join(" "));
   const rows = await allRows(page);
   expect("rows", wanted.length, rows.length);
   rows.forEach((row, i) => {
@@ -374,7 +379,132 @@ async function clock() {
   expectThat(`in the CSV (${begins})`, recorded.includes(begins));
 }
 
-// Contrast by WCAG's definition; text needs 4.5.
+// Rows of typed probes: blocks in their thread, stages of a request, holders of a lock and who waits
+// for it, the length of a queue, each selected by its address, with the times that were recorded. The
+// sums of a range over everything are those of `probity blocks`.
+async function tracks() {
+  const [{ rows, blocks: wanted }] = told;
+  const page = await open();
+  for (const { place, title, begins, took } of rows) {
+    await page.goto("about:blank");
+    await page.goto(`${url}#timeline&s=${place}`);
+    await page.waitForSelector(".details h2");
+    expect(place, title, await page.textContent(".details h2"));
+    expect(`${title} begins`, begins, (await fact(page, "begins")).split(" ")[0]);
+    const text = await fact(page, "took");
+    expectThat(`${title} took ${took} ns (${text})`, isShown(text, took));
+  }
+  await picture(page, "rows");
+  await page.click(".details .close");
+  await page.focus("canvas");
+  await page.keyboard.press("Home");
+  await page.click("button:has-text('Statistics')");
+  await page.waitForSelector('.details [data-fact="length"]');
+  const sums = await page.$$eval(".details .sums tbody tr", (all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
+  for (const { name, calls, wall } of wanted)
+    expect(`${name} in the range`, `${calls} ${wall}`, sums.find(([title]) => title === name)?.slice(1, 3).join(" "));
+  await picture(page, "range");
+  await show(page, "flame");
+  await page.focus("canvas");
+  await page.keyboard.press("ArrowDown");
+  await page.waitForSelector(".details h2");
+  await picture(page, "flame");
+}
+
+// The place is in the address, and an address that fits nothing does no harm.
+async function address() {
+  const page = await open();
+  await show(page, "timeline");
+  const all = await windowOf(page);
+  const box = await page.locator("canvas").boundingBox();
+  await page.mouse.move(box.x + 700, box.y + 200);
+  await page.keyboard.press("w");
+  await page.keyboard.press("w");
+  await page.waitForFunction((length) => { const { from, to } = document.querySelector(".stage").dataset; return to - from < length * 0.5; }, all.to - all.from);
+  const near = await windowOf(page);
+  expectThat("W zooms at the pointer", near.from > all.from && near.to < all.to);
+  await page.keyboard.press("d");
+  await page.waitForFunction((from) => Number(document.querySelector(".stage").dataset.from) > from, near.from);
+  await page.keyboard.press("a");
+  await page.waitForFunction((from) => Math.abs(Number(document.querySelector(".stage").dataset.from) - from) < 2, near.from);
+  await page.keyboard.down("Shift");
+  await page.mouse.move(box.x + 400, box.y + 60);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 800, box.y + 60, { steps: 4 });
+  await page.mouse.up();
+  await page.keyboard.up("Shift");
+  const length = await fact(page, "length");
+  await page.waitForFunction(() => location.hash.includes("&z=") && location.hash.includes("&r="));
+  const kept = await windowOf(page);
+  const place = await page.evaluate(() => location.hash);
+  await page.goto("about:blank");
+  await page.goto(url + place);
+  await page.waitForSelector('.details [data-fact="length"]');
+  expect("length of the range", length, await fact(page, "length"));
+  await page.waitForFunction(([from, to]) => { const { dataset } = document.querySelector(".stage"); return Math.abs(dataset.from - from) < 2 && Math.abs(dataset.to - to) < 2; }, [kept.from, kept.to]);
+  for (const odd of ["#timeline&z=9-1&r=x&s=999999.9.9.9", "#timeline&s=0.2.0.1&z=1-<b>", "#nothing", "#timeline&&&z"]) {
+    await page.goto("about:blank");
+    await page.goto(url + odd);
+    await page.waitForSelector("header");
+  }
+  // Enter in the search field goes from match to match.
+  await page.goto("about:blank");
+  await page.goto(url);
+  await show(page, "timeline");
+  const [{ name }] = told;
+  await page.fill("input[aria-label='Search names']", name);
+  const starts = [];
+  for (let i = 0; i < 3; i++) {
+    await page.press("input[aria-label='Search names']", "Enter");
+    await page.waitForFunction((last) => (document.querySelector('.details [data-fact="begins"]')?.textContent ?? last) !== last, starts[i - 1] ?? "");
+    starts.push(await fact(page, "begins"));
+  }
+  expectThat(`later and later (${starts})`, starts[0] < starts[1] && starts[1] < starts[2]);
+  await page.press("input[aria-label='Search names']", "Shift+Enter");
+  await page.waitForFunction((wanted) => document.querySelector('.details [data-fact="begins"]').textContent === wanted, starts[1]);
+}
+
+// Many threads of deep recursion: one row each when folded, a few screens in all; "+N deeper" and
+// names of threads unfold by a click; order and filter.
+async function deep() {
+  const [{ threads: count }] = told;
+  const page = await open();
+  await show(page, "timeline");
+  const height = async () => {
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    const most = Number(await page.getAttribute(".scroll", "max").catch(() => "0"));
+    return most + (await page.locator("canvas").boundingBox()).height;
+  };
+  const folded = await height();
+  expectThat(`${count} threads fit in ${folded} px`, folded < 45 * count + 200);
+  await picture(page, "folded");
+  await page.click("button:has-text('Unfold')");
+  await page.waitForSelector("button:text-is('Fold')");
+  const open_height = await height();
+  expectThat(`unfolded to the depth limit (${open_height})`, open_height > 2 * folded && open_height < 320 * count + 200);
+  await picture(page, "unfolded");
+  const box = await page.locator("canvas").boundingBox();
+  // The strip "+N deeper" of a thread unfolds it in full.
+  let grown = open_height;
+  for (let y = 40; y < box.height - 10 && grown === open_height; y += 12) {
+    await page.mouse.click(box.x + 230, box.y + y);
+    grown = await height();
+  }
+  expectThat(`deeper (${grown})`, grown > open_height);
+  await page.keyboard.press("c");
+  await page.waitForSelector("button:text-is('Unfold')");
+  await page.fill("input[aria-label^='Only threads']", "no such thread");
+  expectThat("filtered", await height() < 1000);
+  await page.fill("input[aria-label^='Only threads']", "");
+  for (const order of ["activity", "name", "first"])
+    await page.selectOption("select[aria-label='Order of threads']", order);
+  expect("height again", folded, await height());
+  await page.setViewportSize({ width: 390, height: 844 });
+  await picture(page, "narrow");
+  expectThat("no wider than the screen", await page.evaluate(() => document.documentElement.scrollWidth <= 390));
+}
+
+// Contrast as defined by WCAG: text needs 4.5.
 function contrast(one, other) {
   const light = (colour) => {
     const [r, g, b] = colour.match(/\d+/g).map(Number).map((value) => {
@@ -471,7 +601,7 @@ async function themes() {
       requestAnimationFrame(() => look(300));
     }), colours.paper);
     expect(`${scheme} canvas`, colours.paper, `rgb(${pixel})`);
-    for (const tab of ["overview", "timeline", "flame", "functions", "blocks"]) {
+    for (const tab of await tabsOf(page)) {
       await show(page, tab);
       await picture(page, `${scheme}-${tab}`);
     }
@@ -500,7 +630,8 @@ async function odd() {
   const [report] = told;
   const page = await open();
   const scripts = await page.evaluate(() => document.scripts.length);
-  for (const tab of ["overview", "timeline", "flame", "functions", "blocks"]) {
+  const tabs = await tabsOf(page);
+  for (const tab of tabs) {
     await show(page, tab);
     expect(`${tab}: scripts`, scripts, await page.evaluate(() => document.scripts.length));
     expect(`${tab}: pictures`, 0, await page.locator("img").count());
@@ -533,12 +664,9 @@ async function empty() {
   expect("keys under the help", "true", await page.getAttribute("#tab-overview", "aria-selected"));
   await page.keyboard.press("Escape");
   await page.waitForSelector("dialog", { state: "detached" });
-  for (const tab of ["overview", "timeline", "flame", "functions", "blocks"]) {
-    await show(page, tab);
-    await picture(page, tab);
-  }
-  await show(page, "timeline");
+  expect("parts", "overview", (await tabsOf(page)).join(" "));
   expectThat("said", (await page.textContent(".panel")).includes("No record"));
+  await picture(page, "overview");
 }
 
 // Singular forms when the count is one.
@@ -555,7 +683,7 @@ async function single() {
   }
   await show(page, "timeline");
   await page.waitForFunction(() => document.querySelector(".status").textContent !== "");
-  expectThat("in sight", (await statusOf(page)).startsWith("1 call or mark in sight"));
+  expectThat("in sight", (await statusOf(page)).startsWith("1 call in sight"));
   await show(page, "functions");
   expectThat("functions", (await page.innerText(".panel")).includes("1 function, "));
   await show(page, "flame");
@@ -576,7 +704,7 @@ async function counted() {
   expectThat("calls", text.includes(`${calls.toLocaleString("en-US")}calls`));
   const { profiled_own: own, profiled_caller: caller } = info.overhead;
   const [least, most] = ["least_ns", "most_ns"].map((end) => Math.round(own[end] + caller[end]));
-  expectThat("overhead", text.includes(`${least} ns to ${most} ns a call`));
+  expectThat("overhead", text.includes(`${least}ns to ${most}ns a call`));
 }
 
 // Many threads: the last one can be reached, and nothing is drawn off screen.
@@ -632,7 +760,7 @@ async function changes(page, base, now) {
 async function diff() {
   const [wanted, base, now] = told;
   const page = await open();
-  await page.keyboard.press("6");
+  await page.keyboard.press(String((await tabsOf(page)).indexOf("diff") + 1));
   await page.waitForSelector("#tab-diff[aria-selected=true]");
   const rows = await allRows(page);
   expect("rows", wanted.functions.length, rows.length);
@@ -677,7 +805,7 @@ async function speed() {
   expectThat("it says that it draws calls together", (await page.textContent(".status")).includes("drawn together"));
 }
 
-const scenarios = { functions, timeline, clock, closer, finest, part, flame, blocks, themes, print, odd, empty, single, counted, threads, diff, labelled, speed };
+const scenarios = { functions, timeline, clock, tracks, address, deep, closer, finest, part, flame, blocks, themes, print, odd, empty, single, counted, threads, diff, labelled, speed };
 for (let from = 0, end; from < rest.length; from = end + 1) {
   end = rest.indexOf("--", from);
   end = end < 0 ? rest.length : end;

@@ -259,6 +259,61 @@ look clock hits.html clock.json
 unpack data hits.html | jq .timeline > together.json
 expect "unit of a small page" 1 "$(jq .unit_ns together.json)"
 look finest hits.html together.json
+PROBITY_OUT=$WORK/tracks.probity "$PROGRAMS/tracks"
+view "tracks" 0 tracks.probity
+"$PROBITY" csv tracks.probity > tracks.csv
+"$PROBITY" info --json tracks.probity > info.json
+"$PROBITY" blocks tracks.probity > blocks.text
+unpack data tracks.html > tracks.json
+# What each row must show, from the times of the hits in the CSV.
+python3 - > rows.json <<'EOF'
+import json, re
+start = json.load(open("info.json"))[0]["times"]["started_ns"]
+threads = json.load(open("tracks.json"))["timeline"]["threads"]
+hits = []
+for line in open("tracks.csv"):
+    cells = re.split("[, ]+", line.strip())
+    hits.append((int(cells[1]), cells[2].strip('"'), int(cells[5]) * 10**9 + int(cells[6]) - start))
+main = hits[0][0]
+worker = next(tid for tid, _, _ in hits if tid != main)
+def when(tid, name, which=0):
+    return [ns for by, text, ns in hits if by == tid and text == name][which]
+def title(tid):
+    return f"{next(each['name'] for each in threads if each['tid'] == tid)} {tid}"
+rows = []
+def row(found, kind, depth, title, begins, ends):
+    place = next(i for i, each in enumerate(threads) if found(each))
+    rows.append({"place": f"{place}.{kind}.{depth}.{begins}", "title": title, "took": ends - begins,
+                 "begins": f"{begins // 10**9}.{begins % 10**9:09d}s"})
+def track(number):
+    return lambda each: each.get("track", 0) == number
+begin, put, second = (when(main, "request:begin"), when(main, "work:put"),
+                      when(main, "work:put", 1))
+got = when(worker, "work:get")
+row(lambda each: each["tid"] == main, 3, 0, "request:begin → work:put", begin, put)
+row(track(1), 4, 0, "request:begin → work:put", begin, put)
+row(track(1), 4, 0, "work:put → work:get", put, got)
+row(track(2), 4, 0, f"{title(main)} holds it", when(main, "items:hold"),
+    when(main, "items:release"))
+row(track(2), 4, 1, f"{title(worker)} waits for it", when(worker, "items:wait"),
+    when(worker, "items:hold"))
+row(track(3), 4, 0, "1 in it", put, second)
+row(track(3), 4, 0, "2 in it", second, got)
+blocks = []
+for line in open("blocks.text"):
+    cells = line.split()
+    if " -> " in line:
+        blocks.append({"calls": cells[0], "wall": cells[2],
+                       "name": f"{cells[-3]} → {cells[-1]}"})
+print(json.dumps({"rows": rows, "blocks": blocks}))
+EOF
+look tracks tracks.html rows.json
+PROBITY_OUT=$WORK/deep.probity "$PROGRAMS/deep_threads"
+view "deep" 0 deep.probity
+echo '{"threads": 65}' > threads.json
+look deep deep.html threads.json
+echo '{"name": "descend"}' > name.json
+look address deep.html name.json
 PROBITY_OUT=$WORK/odd.probity "$PROGRAMS/odd_names"
 "$PROBITY" report --json odd.probity > odd.json
 view "odd names" 0 odd.probity

@@ -11,7 +11,7 @@ import { short } from "./format";
 import { FunctionsPanel } from "./functions_panel";
 import { before, type Model } from "./lanes";
 import { OverviewPanel } from "./overview_panel";
-import { everything, type FlameState, type Selection, type Shared, type Tab, tabs, tabsOf } from "./state";
+import { everything, firstTab, type FlameState, type Selection, type Shared, type Tab, tabsOf } from "./state";
 import { type TimelineHandle, TimelinePanel } from "./timeline_panel";
 
 const keys: readonly [string, string][] = [
@@ -19,14 +19,15 @@ const keys: readonly [string, string][] = [
     ["/", "search: words, all of which are in the name; Escape clears it"],
     ["Wheel", "timeline: zoom at the pointer; over the names: scroll"],
     ["Shift + wheel, drag", "timeline: pan"],
-    ["Shift + drag", "timeline: measure a range and zoom to it"],
-    ["Arrows, A D, W S, + −", "timeline: pan and zoom"],
+    ["Shift + drag, M", "timeline: statistics of a range; of the selected span, or what is in sight"],
+    ["R", "timeline: zoom to the selected range"],
+    ["W S, A D, arrows, + −", "timeline: zoom at the pointer, pan"],
     [", . and [ ]", "timeline: previous and next call; caller, first callee"],
-    ["N, P", "timeline: next and previous search match"],
+    ["Enter in the search field, N, P", "timeline: next (Shift: previous) match"],
     ["Enter, F, double click", "zoom to what is selected"],
     ["Arrows, Backspace", "flame graph: caller, callee, neighbours; one level out"],
     ["G", "timeline: next region with every call (blue below the ruler)"],
-    ["C", "timeline: collapse or expand all threads"],
+    ["C, V; click on a name", "timeline: fold or unfold all threads, or one"],
     ["Home, 0", "all of it"],
     ["Escape", "close the side"],
     ["?", "this help"],
@@ -63,8 +64,9 @@ class Guard extends Component<{ children: ComponentChildren }, { failure: string
     }
 }
 
-function tabOfHash(): Tab | null {
-    return location.hash === "#diff" ? "diff" : tabs.find(({ id }) => `#${id}` === location.hash)?.id ?? null;
+function tabOfHash(data: Data): Tab {
+    const [first] = location.hash.slice(1).split("&");
+    return tabsOf(data).find(({ id }) => id === first)?.id ?? firstTab(data);
 }
 
 function useTheme(): ReturnType<typeof readTheme> {
@@ -88,7 +90,7 @@ function useTheme(): ReturnType<typeof readTheme> {
 }
 
 export function App({ data, model }: { data: Data; model: Model }): VNode {
-    const [tab, setTab] = useState<Tab>(() => tabOfHash() ?? "overview");
+    const [tab, setTab] = useState<Tab>(() => tabOfHash(data));
     const [query, setQuery] = useState("");
     const [selection, setSelection] = useState<Selection | null>(null);
     const [flame, setFlame] = useState<FlameState>({ mode: "merged", value: "total_ns", side: "now", thread: -1 });
@@ -98,7 +100,7 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
     const handle = useRef<TimelineHandle | null>(null);
     const pending = useRef<(() => void) | null>(null);
     const theme = useTheme();
-    const parts = tabsOf(data);
+    const parts = useMemo(() => tabsOf(data), [data]);
     const palette = useMemo(() => new Palette(model.ranked, theme), [model, theme]);
 
     const go = (to: Tab): void => {
@@ -106,11 +108,11 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
         history.replaceState(null, "", `#${to}`);
     };
     const jump = (thread: number, depth: number, start: number, length: number): void => {
-        const { calls, marks } = model.threads[thread];
-        const lane = depth < 0 ? marks : calls.find((each) => each.depth === depth) ?? calls[0];
+        const { calls, blocks } = model.threads[thread];
+        const lane = depth < 0 ? blocks : calls.find((each) => each.depth === depth) ?? calls[0];
         if (lane === null)
             return;
-        const next = before(lane, start + (depth < 0 ? 300 : 0.5));
+        const next = before(lane, start + 0.5);
         let index = Math.max(0, next - 1);
         // A merged span is found by its position alone.
         while (index > 0 && lane.start[index] + lane.length[index] < start + length && lane.start[index] > start)
@@ -138,7 +140,7 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
                 return;
             if (isTyping) {
                 if (event.key === "Escape") {
-                    if (event.target instanceof HTMLInputElement && event.target.type === "search")
+                    if (event.target === search.current)
                         setQuery("");
                     (event.target as HTMLElement).blur();
                 }
@@ -153,11 +155,15 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
                 setHelping(true);
             else if (event.key === "Escape")
                 setSelection(null);
-            else
+            else {
+                // Keys of the time line work wherever the focus is, except those that buttons take.
+                if ((event.key.length === 1 && event.key !== " ") || event.target === document.body)
+                    handle.current?.key(event);
                 return;
+            }
             event.preventDefault();
         };
-        const onHash = (): void => { setTab(tabOfHash() ?? "overview"); };
+        const onHash = (): void => { setTab(tabOfHash(data)); };
         addEventListener("keydown", onKey);
         addEventListener("hashchange", onHash);
         return () => {
@@ -166,7 +172,17 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
         };
     }, []);
 
-    const shared: Shared = { data, model, palette, query, setQuery, filter, setFilter, selection, select: setSelection, go, jump, flame,
+    /** Enter in the search field: the next match in the time line; with Shift the previous one. */
+    const find = (isBackwards: boolean): void => {
+        if (tab === "timeline") {
+            handle.current?.step(isBackwards);
+        } else if (tab === "overview") {
+            pending.current = () => handle.current?.step(isBackwards);
+            go("timeline");
+        }
+    };
+
+    const shared: Shared = { showRange: () => handle.current?.showRange(), data, model, palette, query, setQuery, filter, setFilter, selection, select: setSelection, go, jump, flame,
         setFlame: (change) => { setFlame({ ...flame, ...change }); } };
     const isComplete = data.info.every((info) => info.complete);
     const title = data.info.map((info) => info.program.name?.split("/").pop() ?? info.trace).join(", ");
@@ -200,7 +216,8 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
                             tabIndex={tab === id ? 0 : -1} title={`${name} (${index + 1})`} onClick={() => { go(id); }}>{name}</button>))}
                 </nav>
                 <input ref={search} type="search" placeholder="Search names  /" aria-label="Search names" value={query}
-                    onInput={(event) => { setQuery(event.currentTarget.value); }} />
+                    onInput={(event) => { setQuery(event.currentTarget.value); }}
+                    onKeyDown={(event) => { if (event.key === "Enter") find(event.shiftKey); }} />
                 <button type="button" class="help" aria-label="Help" title="Keys and pointer (?)" onClick={() => { setHelping(true); }}>?</button>
             </header>
             <main>

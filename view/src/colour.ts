@@ -12,6 +12,7 @@ export interface Theme {
     on: string;
     off: string;
     mark: string;
+    bars: string;
     font: string;
     mono: string;
 }
@@ -31,6 +32,7 @@ export function readTheme(printing: boolean): Theme {
         on: printing ? "#3f9a63" : value("on"),
         off: printing ? "#c9741f" : value("off"),
         mark: printing ? "#7a3fc0" : value("mark"),
+        bars: printing ? "#5b83c9" : value("bars"),
         font: "12px system-ui, sans-serif",
         mono: "11.5px ui-monospace, 'Cascadia Mono', Menlo, Consolas, monospace",
     };
@@ -57,8 +59,8 @@ export class Palette {
                 continue;
             const colour = fill(this.fills.size, theme.dark);
             this.fills.set(name, colour);
-            this.strongs.set(name, colour.replace(/(\d+(?:\.\d+)?)%\)$/, (_, lightness: string) =>
-                `${Number(lightness) + (theme.dark ? 16 : -20)}%)`));
+            this.strongs.set(name, colour.replace(/ (\d+(?:\.\d+)?)% (\d+(?:\.\d+)?)%\)$/, (_, saturation: string, lightness: string) =>
+                ` ${Math.round(Number(saturation) * 0.72)}% ${Number(lightness) + (theme.dark ? 16 : -18)}%)`));
         }
     }
 

@@ -5,7 +5,7 @@ import type { Window } from "./timeline";
 
 /** The number of spans of a page without --spans, and the largest number that still opens
  * quickly. */
-const USUAL = 800_000;
+const USUAL = 640_000;
 const MOST = 4_000_000;
 
 /** Any text as one word of a command line. */

@@ -132,14 +132,17 @@ export interface Repairs {
     resumes_unmatched: number;
 }
 
-export const Kind = { Function: 0, Probe: 1, Site: 2, Message: 3, Checkpoint: 4 } as const;
+export const Kind = { Function: 0, Probe: 1, Site: 2, Message: 3, Checkpoint: 4, Block: 5, Holder: 6, Waiter: 7, Length: 8 } as const;
 
 /** thread, depth, start, length, off the CPU, number of values (0: none) */
 export type SlowCall = [number, number, number, number, number, number];
 
 export interface Name {
     kind: number;
+    /** Of a probe; of a block: the name that it begins with; of a holder or waiter: the thread. */
     number: number;
+    /** Of a block: the name that it ends with; -1: none, the records end. */
+    to?: number;
     name: string;
     file?: string;
     line?: number;
@@ -154,6 +157,9 @@ export interface Timeline {
     unit_ns: number;
     calls: number;
     marks: number;
+    blocks: number;
+    objects_beyond: number;
+    requests_beyond: number;
     together: number;
     too_deep: number;
     threads_beyond: number;
@@ -173,8 +179,13 @@ export interface Timeline {
         first_ns: number;
         last_ns: number;
         name: string | null;
+        /** Missing: a thread. */
+        track?: number;
+        object?: string;
         lanes: [number, number, number][];
     }[];
+    /** Blocks of each thread: thread, name, calls, wall time, CPU time, time off the CPU. */
+    sums: [number, number, number, number, number, number][];
     values: [string | null, string | null][];
 }
 

@@ -1,11 +1,14 @@
 /* Details of the selection. */
 import type { ComponentChildren, VNode } from "preact";
-import { type FunctionRow, Kind } from "./data";
+import { useMemo } from "preact/hooks";
+import { type Block, type FunctionRow, Kind, type Name } from "./data";
 import { type FlameNode, sidesOf } from "./flame";
 import { at, clock, count, named, one, percent, signed, time } from "./format";
 import { Histogram } from "./histogram";
-import { Flag, LaneKind, type Lane } from "./lanes";
+import { Flag, LaneKind, type Lane, Track } from "./lanes";
+import { rangeSums, type Sum } from "./range";
 import { type Selection, type Shared, signatureOf } from "./state";
+import { levelOf, titleOf } from "./timeline";
 
 function Facts({ children }: { children: ComponentChildren }): VNode {
     return <dl class="facts">{children}</dl>;
@@ -83,6 +86,8 @@ function flagsOf(flags: number): string[] {
 
 function ThreadFact({ lane, shared }: { lane: Lane; shared: Shared }): VNode {
     const thread = shared.model.threads[lane.thread];
+    if (thread.track !== Track.Thread)
+        return <Fact name="Row">{titleOf(thread, false)}</Fact>;
     return <Fact name="Thread">{`${thread.name} ${thread.tid}`.trim()}{shared.data.info.length > 1 ? `, process ${thread.pid}` : ""}</Fact>;
 }
 
@@ -131,7 +136,7 @@ function TogetherDetails({ lane, first, last, shared }: { lane: Lane; first: num
     const busy = lane.busyBefore[last + 1] - lane.busyBefore[first];
     const length = lane.start[last] + lane.length[last] - lane.start[first];
     const row = shared.model.rowOfName[lane.name[first]];
-    const what = lane.kind === LaneKind.Marks ? "marks" : "calls";
+    const what = lane.kind === LaneKind.Marks ? "marks" : lane.kind === LaneKind.Blocks ? "blocks" : lane.kind === LaneKind.Calls ? "calls" : "spans";
     return (
         <>
             <h2>{count(calls)} {what} together</h2>
@@ -142,7 +147,7 @@ function TogetherDetails({ lane, first, last, shared }: { lane: Lane; first: num
             </p>
             <Facts>
                 <Fact name="From first to last">{time(length)}</Fact>
-                {lane.kind === LaneKind.Calls && <Fact name="Inside them">{time(busy)}</Fact>}
+                {lane.kind !== LaneKind.Marks && <Fact name="Inside them">{time(busy)}</Fact>}
                 <WhenFacts start={lane.start[first]} shared={shared} />
                 <ThreadFact lane={lane} shared={shared} />
             </Facts>
@@ -187,12 +192,162 @@ function MarkDetails({ lane, index, shared }: { lane: Lane; index: number; share
     );
 }
 
+/** Of a probe, as `probity blocks` has it: a number, or a site's name. */
+function isProbe(name: Name, text: string, isSite: boolean): boolean {
+    return name.kind === Kind.Site ? isSite && text === name.name : !isSite && text === String(name.number);
+}
+
+/** The statistics of the blocks between the same probes. */
+function statisticsOf(shared: Shared, number: number): (Selection & { of: "block" }) | null {
+    const { names } = shared.model;
+    const { blocks: { blocks }, block_histograms: histograms } = shared.data;
+    const { number: from, to = -1 } = names[number];
+    const place = to < 0 ? -1 : blocks.findIndex((block) => isProbe(names[from], block.from, block.from_is_site) && isProbe(names[to], block.to, block.to_is_site));
+    return place < 0 ? null : { of: "block", block: blocks[place], histogram: histograms[place] };
+}
+
+function BlockSpanDetails({ lane, index, shared }: { lane: Lane; index: number; shared: Shared }): VNode {
+    const number = lane.name[index];
+    const length = lane.length[index];
+    const off = lane.off[index];
+    const [text] = lane.values[index] > 0 ? shared.data.timeline.values[lane.values[index] - 1] : [null];
+    const isOpen = (lane.flags[index] & Flag.Open) !== 0;
+    const all = statisticsOf(shared, number);
+    return (
+        <>
+            <h2>{shared.model.names[number].name}</h2>
+            {isOpen && <p class="faint">The last hit of this thread: no other follows.</p>}
+            {text !== null && <code class="signature">{text}</code>}
+            <Facts>
+                {!isOpen && <Fact name="Took" id="took">{time(length)}</Fact>}
+                {!isOpen && shared.model.threads[lane.thread].cpuKnown && <Fact name="On the CPU">{time(length - off)}</Fact>}
+                {!isOpen && shared.model.threads[lane.thread].cpuKnown && <Fact name="Off the CPU">{time(off)} {length > 0 ? `(${percent(off / length)})` : ""}</Fact>}
+                <WhenFacts start={lane.start[index]} shared={shared} />
+                <ThreadFact lane={lane} shared={shared} />
+            </Facts>
+            {all !== null && (
+                <>
+                    <h3>All of these blocks</h3>
+                    <BlockFacts block={all.block} />
+                    <Histogram histogram={all.histogram} mark={length} label="From the one probe to the other" />
+                    <button type="button" onClick={() => { shared.go("blocks"); shared.select(all); }}>In the table of blocks</button>
+                </>)}
+        </>
+    );
+}
+
+/** A stage of a request, a holder of a lock or who waits for it, the length of a queue. */
+function TrackDetails({ lane, index, shared }: { lane: Lane; index: number; shared: Shared }): VNode {
+    const track = shared.model.threads[lane.thread];
+    const { name, kind } = shared.model.names[lane.name[index]];
+    const { size, start, length } = lane;
+    let [first, last] = [index, index];
+    const isSame = (a: number, b: number): boolean => lane.count[a] === 1 && lane.off[a] === lane.off[index] && start[a] + length[a] === start[b];
+    while (track.track === Track.Requests && first > 0 && isSame(first - 1, first))
+        first--;
+    while (track.track === Track.Requests && last + 1 < size && lane.off[last + 1] === lane.off[index] && lane.count[last + 1] === 1 && start[last] + length[last] === start[last + 1])
+        last++;
+    const title = kind === Kind.Holder ? `${name} holds it` : kind === Kind.Waiter ? `${name} waits for it` : kind === Kind.Length ? `${count(levelOf(lane, index))} in it` : name;
+    return (
+        <>
+            <h2>{title}</h2>
+            <Facts>
+                <Fact name="Took" id="took">{time(length[index])}</Fact>
+                <WhenFacts start={start[index]} shared={shared} />
+                <ThreadFact lane={lane} shared={shared} />
+                {track.object !== "" && track.track !== Track.Requests && <Fact name="Object"><code>{track.object}</code></Fact>}
+                {track.track === Track.Requests && <Fact name="Request">{lane.off[index]}</Fact>}
+            </Facts>
+            {track.track === Track.Requests && last > first && (
+                <>
+                    <h3>The whole request</h3>
+                    <table class="sides">
+                        <tbody>
+                            {Array.from({ length: last - first + 1 }, (_, i) => first + i).map((i) => (
+                                <tr key={i}><th scope="row">{shared.model.names[lane.name[i]].name}</th><td>{time(length[i])}</td></tr>))}
+                            <tr><th scope="row"><b>in all</b></th><td><b>{time(start[last] + length[last] - start[first])}</b></td></tr>
+                        </tbody>
+                    </table>
+                </>)}
+        </>
+    );
+}
+
+function SumTable({ title, what, sums, all }: { title: string; what: string; sums: Sum[]; all: number }): VNode | null {
+    const shown = sums.slice(0, 10);
+    if (shown.length === 0)
+        return null;
+    const most = Math.max(1, shown[0].wall);
+    return (
+        <>
+            <h3>{title}</h3>
+            <table class="sums">
+                <thead><tr><th scope="col" /><th scope="col">{what}</th><th scope="col">Wall</th><th scope="col">CPU</th></tr></thead>
+                <tbody>
+                    {shown.map((sum) => (
+                        <tr key={sum.name} style={{ "--part": String(sum.wall / most) }}>
+                            <th scope="row" title={sum.name}>{named(sum.name)}</th><td>{count(sum.calls)}</td>
+                            <td title={percent(sum.wall / Math.max(1, all))}>{time(sum.wall)}</td><td>{time(sum.cpu)}</td>
+                        </tr>))}
+                </tbody>
+            </table>
+            {sums.length > shown.length && <p class="faint">{count(sums.length - shown.length)} more took less.</p>}
+        </>
+    );
+}
+
+function RangeDetails({ selection, shared }: { selection: Selection & { of: "range" }; shared: Shared }): VNode {
+    const { range } = selection;
+    const sums = useMemo(() => rangeSums(shared.model, range), [shared.model, range]);
+    const length = range.to - range.from;
+    const known = sums.threads.filter(({ cpu }) => cpu !== null);
+    const cpu = known.reduce((sum, each) => sum + (each.cpu ?? 0), 0);
+    const there = known.reduce((sum, each) => sum + each.there, 0);
+    const all = (list: Sum[]): number => list.reduce((sum, each) => sum + each.wall, 0);
+    return (
+        <>
+            <h2>Selected range</h2>
+            <Facts>
+                <Fact name="Length" id="length">{time(length)}</Fact>
+                <Fact name="From" id="from">{at(range.from)}</Fact>
+                <Fact name="To" id="to">{at(range.to)}</Fact>
+                {(sums.calls > 0 || sums.functions.length > 0) && <Fact name="Calls" id="calls">{count(sums.calls)}</Fact>}
+                {sums.hits > 0 && <Fact name="Hits" id="hits">{count(sums.hits)}</Fact>}
+                <Fact name="Threads">{count(sums.threads.length)}</Fact>
+                {known.length > 0 && <Fact name="On the CPU" id="cpu">{time(cpu)}, {(cpu / Math.max(1, length)).toFixed(2)} threads</Fact>}
+                {known.length > 0 && <Fact name="Off the CPU" id="off">{time(there - cpu)}</Fact>}
+            </Facts>
+            <button type="button" onClick={() => { shared.showRange(); }}>Zoom to it</button>
+            <SumTable title="Functions, self time" what="Calls" sums={sums.functions} all={all(sums.functions)} />
+            <SumTable title="Blocks" what="Times" sums={sums.blocks} all={all(sums.blocks)} />
+            <SumTable title="Waiting for locks" what="Times" sums={sums.waits} all={all(sums.waits)} />
+            <h3>Threads</h3>
+            <table class="sums">
+                <thead><tr><th scope="col" /><th scope="col">CPU</th><th scope="col">Off CPU</th></tr></thead>
+                <tbody>
+                    {sums.threads.slice(0, 10).map((each) => (
+                        <tr key={each.thread.place} style={{ "--part": String((each.cpu ?? 0) / Math.max(1, length)) }}>
+                            <th scope="row">{titleOf(each.thread, false)} <span class="faint">{each.thread.tid}</span></th>
+                            <td>{time(each.cpu)}</td><td>{time(each.cpu === null ? null : each.there - each.cpu)}</td>
+                        </tr>))}
+                </tbody>
+            </table>
+            {sums.threads.length > 10 && <p class="faint">{count(sums.threads.length - 10)} more.</p>}
+            {sums.isNear && <p class="faint">Some of it was merged when the page was written: these count for the one with most of the time.</p>}
+        </>
+    );
+}
+
 function SpanDetails({ selection, shared }: { selection: Selection & { of: "span" }; shared: Shared }): VNode {
     const { lane, index, last } = selection;
     if (lane.kind === LaneKind.Off)
         return <OffDetails lane={lane} index={index} last={last} shared={shared} />;
     if (last > index || lane.count[index] > 1)
         return <TogetherDetails lane={lane} first={index} last={last} shared={shared} />;
+    if (lane.kind === LaneKind.Blocks)
+        return <BlockSpanDetails lane={lane} index={index} shared={shared} />;
+    if (lane.kind === LaneKind.Rows)
+        return <TrackDetails lane={lane} index={index} shared={shared} />;
     return lane.kind === LaneKind.Marks
         ? <MarkDetails lane={lane} index={index} shared={shared} />
         : <CallDetails lane={lane} index={index} shared={shared} />;
@@ -253,23 +408,29 @@ export function probeName(text: string, name: string | null): string {
     return name === null ? text : `${text} ${name}`;
 }
 
+function BlockFacts({ block }: { block: Block }): VNode {
+    return (
+        <Facts>
+            <Fact name="Times">{count(block.calls)}</Fact>
+            <Fact name="Of what follows">{percent(block.probability)}</Fact>
+            <Fact name="Wall time">{time(block.wall_ns)}</Fact>
+            <Fact name="CPU time">{time(block.cpu_ns)}</Fact>
+            <Fact name="Off the CPU" id="Off the CPU, all">{time(block.off_cpu_ns)}</Fact>
+            <Fact name="Least">{time(block.min_ns)}</Fact>
+            <Fact name="Mean">{time(block.mean_ns)}</Fact>
+            <Fact name="Median">{time(block.p50_ns)}</Fact>
+            <Fact name="99 % within">{time(block.p99_ns)}</Fact>
+            <Fact name="Longest">{time(block.max_ns)}</Fact>
+        </Facts>
+    );
+}
+
 function BlockDetails({ selection, shared }: { selection: Selection & { of: "block" }; shared: Shared }): VNode {
     const { block, histogram } = selection;
     return (
         <>
             <h2>{probeName(block.from, block.from_name)} → {probeName(block.to, block.to_name)}</h2>
-            <Facts>
-                <Fact name="Times">{count(block.calls)}</Fact>
-                <Fact name="Of what follows">{percent(block.probability)}</Fact>
-                <Fact name="Wall time">{time(block.wall_ns)}</Fact>
-                <Fact name="CPU time">{time(block.cpu_ns)}</Fact>
-                <Fact name="Off the CPU">{time(block.off_cpu_ns)}</Fact>
-                <Fact name="Least">{time(block.min_ns)}</Fact>
-                <Fact name="Mean">{time(block.mean_ns)}</Fact>
-                <Fact name="Median">{time(block.p50_ns)}</Fact>
-                <Fact name="99 % within">{time(block.p99_ns)}</Fact>
-                <Fact name="Longest">{time(block.max_ns)}</Fact>
-            </Facts>
+            <BlockFacts block={block} />
             <Histogram histogram={histogram} label="From the one probe to the other" />
             {block.slowest.length > 0 && <h3>Slowest</h3>}
             <ol class="slow">
@@ -298,6 +459,7 @@ export function Details({ shared }: { shared: Shared }): VNode | null {
         switch (selection.of) {
             case "span": return <SpanDetails selection={selection} shared={shared} />;
             case "node": return <NodeDetails selection={selection} shared={shared} />;
+            case "range": return <RangeDetails selection={selection} shared={shared} />;
             case "block": return <BlockDetails selection={selection} shared={shared} />;
             case "function": {
                 const row = shared.data.report.functions[selection.row];

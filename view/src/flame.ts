@@ -1,8 +1,9 @@
 /* The flame graph on its canvas: merged call paths, with the outermost functions on top. For two
  * sets of runs it shows both: widths are those of one side, and colours show the change. */
 import { type Palette, type Theme, toneOf } from "./colour";
-import type { TreeNode } from "./data";
+import type { Timeline, TreeNode } from "./data";
 import { percent, short, signed } from "./format";
+import type { Model } from "./lanes";
 
 const ROW = 20;
 
@@ -58,6 +59,52 @@ export function pair(now: readonly TreeNode[], base: readonly TreeNode[]): Flame
     return made;
 }
 
+function emptyNode(name: string): TreeNode {
+    return { name, calls: 0, calls_untimed: 0, calls_repaired: 0, total_ns: 0, self_ns: 0, paused_ns: 0,
+        cpu_total_ns: 0, cpu_self_ns: 0, off_cpu_total_ns: 0, off_cpu_self_ns: 0, children: [] };
+}
+
+/** Blocks as paths: the process if there are several, the thread, the first probe if there are
+ * blocks of several from it, the block. */
+export function blockTree(model: Model, { sums }: Timeline): TreeNode[] {
+    const roots: TreeNode[] = [];
+    const found = new Map<string, TreeNode>();
+    const hasProcesses = new Set(model.real.map(({ pid }) => pid)).size > 1;
+    const fans = new Map<string, number>();
+    const key = (thread: number, name: number): string => `${thread} ${model.names[name].number}`;
+    for (const [thread, name] of sums)
+        fans.set(key(thread, name), (fans.get(key(thread, name)) ?? 0) + 1);
+    for (const [place, name, calls, wall, cpu, off] of sums) {
+        const thread = model.threads[place];
+        const path = [
+            ...hasProcesses ? [`process ${thread.pid}`] : [],
+            `${thread.name || "thread"} ${thread.tid}`,
+            ...(fans.get(key(place, name)) ?? 0) > 1 ? [`after ${model.names[model.names[name].number].name}`] : [],
+            model.names[name].name];
+        let list = roots;
+        path.forEach((title, depth) => {
+            const id = JSON.stringify(depth === 0 && hasProcesses ? [path[0]] : [place, ...path.slice(0, depth + 1)]);
+            let node = found.get(id);
+            if (node === undefined) {
+                node = emptyNode(title);
+                found.set(id, node);
+                list.push(node);
+            }
+            node.calls += calls;
+            node.total_ns = (node.total_ns ?? 0) + wall;
+            node.cpu_total_ns = (node.cpu_total_ns ?? 0) + cpu;
+            node.off_cpu_total_ns = (node.off_cpu_total_ns ?? 0) + off;
+            if (depth === path.length - 1) {
+                node.self_ns = (node.self_ns ?? 0) + wall;
+                node.cpu_self_ns = (node.cpu_self_ns ?? 0) + cpu;
+                node.off_cpu_self_ns = (node.off_cpu_self_ns ?? 0) + off;
+            }
+            list = node.children;
+        });
+    }
+    return roots;
+}
+
 /** The values of a path per run, on each side, and the function's own part of them. */
 export interface Sides { now: number; base: number; selfNow: number; selfBase: number }
 
@@ -111,6 +158,7 @@ export class FlameView {
     drawn = { boxes: 0, hidden: 0 };
 
     private readonly theme: Theme;
+    private character = 6.7;
 
     /** changes: determine the colours; null: coloured by name. */
     constructor(readonly root: Box, private readonly palette: Palette, private readonly changes: Changes | null) {
@@ -129,6 +177,7 @@ export class FlameView {
         context.fillRect(0, 0, this.width, this.height);
         context.font = theme.mono;
         context.textBaseline = "middle";
+        this.character = context.measureText("MMMMMMMMMM").width / 10;
         const waiting = [this.root];
         for (let box = waiting.pop(); box !== undefined; box = waiting.pop()) {
             const x = this.xOf(box.from);
@@ -169,13 +218,13 @@ export class FlameView {
             context.lineWidth = box === this.selected ? 2.5 : 1;
             context.strokeRect(left + 1, y + 1, Math.max(1, right - left - 3), ROW - 3);
         }
-        const fits = Math.floor((right - left - 8) / 6.7);
-        if (fits < 3)
+        const fits = Math.floor((right - left - 7) / this.character);
+        if (right - left < 24 || fits < 2)
             return;
         context.fillStyle = isDim ? theme.faint : theme.text;
         const behind = this.behind(box);
         const { name } = box.node;
-        const text = fits > name.length + behind.length + 2 ? `${name}  ${behind}` : short(name, fits);
+        const text = fits >= name.length + behind.length + 2 ? `${name}  ${behind}` : short(name, fits);
         context.fillText(text, left + 4, y + ROW / 2);
     }
 

@@ -3,9 +3,9 @@ import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { Canvas, Painter, Tip } from "./canvas";
 import { TONES, toneOf } from "./colour";
-import type { Changed, Comparison } from "./data";
+import type { Changed, Comparison, TreeNode } from "./data";
 import { counted, percent, short, signed, time } from "./format";
-import { type Box, type Changes, type FlameNode, FlameView, layout, pair, sidesOf, type Value } from "./flame";
+import { blockTree, type Box, type Changes, type FlameNode, FlameView, layout, pair, sidesOf, type Value } from "./flame";
 import type { Thread } from "./lanes";
 import { type FlameState, matcher, type Shared } from "./state";
 import { TimelinePanel } from "./timeline_panel";
@@ -46,8 +46,14 @@ function Modes({ shared }: { shared: Shared }): VNode {
         { id: "merged", title: "Merged", hint: "Equal paths of all threads merged, largest first" },
         { id: "time", title: "In order of time", hint: "The calls of one thread, one after the other" },
     ];
+    if (shared.data.tree.tree.length === 0)
+        modes.splice(0);
+    if (shared.data.timeline.sums.length > 0)
+        modes.push({ id: "blocks", title: "Blocks", hint: "What each thread did between its probes" });
     if (shared.data.diff !== undefined)
         modes.push({ id: "change", title: "Change", hint: "Equal paths merged, coloured by change from the base" });
+    if (modes.length < 2)
+        return <></>;
     return <div class="modes"><Choice legend="Kind of flame graph" name="flame-mode" options={modes} chosen={shared.flame.mode}
         choose={(mode) => { shared.setFlame({ mode }); }} /></div>;
 }
@@ -119,11 +125,11 @@ interface Picture {
     unseen: number;
 }
 
-function pictureOf(shared: Shared, value: Value, isChange: boolean): Picture {
+function pictureOf(shared: Shared, value: Value, isChange: boolean, tree: TreeNode[]): Picture {
     const { data, flame } = shared;
     const base = isChange ? data.base : undefined;
     const runs = base === undefined ? { now: 1, base: 1 } : { now: data.info.length, base: Math.max(data.base_runs ?? 1, 1) };
-    const nodes = pair(data.tree.tree, base?.tree ?? []);
+    const nodes = pair(tree, base?.tree ?? []);
     const side = base === undefined ? "now" : flame.side;
     const of = (node: FlameNode): number => sidesOf(node, value, runs)[side];
     const root = layout(nodes, of);
@@ -161,7 +167,7 @@ function tipOf(box: Box, picture: Picture, shared: Shared, value: Value): string
     const { node } = box;
     const lines = [short(node.name, 120), `${text(box.value)}, ${percent(box.value / Math.max(1e-9, picture.root.value))} of all`];
     if (picture.changes === null || box.parent === null) {
-        lines.push(node.now === null ? "" : counted(node.now.calls, "call"));
+        lines.push(node.now === null ? "" : counted(node.now.calls, shared.flame.mode === "blocks" || shared.data.tree.tree.length === 0 ? "block" : "call"));
         return lines;
     }
     lines.push(`${signed(picture.changes.of(node), text)} self a run`);
@@ -173,12 +179,13 @@ function tipOf(box: Box, picture: Picture, shared: Shared, value: Value): string
     return lines;
 }
 
-function MergedFlame({ shared, isChange }: { shared: Shared; isChange: boolean }): VNode {
-    const { data: { tree, base, base_why: why }, flame: { value, side } } = shared;
+function MergedFlame({ shared, isChange, isBlocks }: { shared: Shared; isChange: boolean; isBlocks: boolean }): VNode {
+    const { data: { timeline, tree, base, base_why: why }, flame: { value, side } } = shared;
     const [tip, setTip] = useState<{ at: { x: number; y: number }; lines: string[] } | null>(null);
     const [focus, setFocus] = useState<string[]>([]);
     const painter = useMemo(() => new Painter(), []);
-    const picture = useMemo(() => pictureOf(shared, value, isChange), [tree, value, side, isChange]);
+    const picture = useMemo(() => pictureOf(shared, value, isChange, isBlocks ? blockTree(shared.model, timeline) : tree.tree),
+        [tree, value, side, isChange, isBlocks]);
     const { root, changes } = picture;
     const view = useMemo(() => {
         const made = new FlameView(root, shared.palette, changes);
@@ -238,7 +245,7 @@ function MergedFlame({ shared, isChange }: { shared: Shared; isChange: boolean }
     }, [root, shared.query]);
 
     const sides = [{ id: "now" as const, title: "New" }, { id: "base" as const, title: "Base" }];
-    let legend: ComponentChildren = "merged over time and threads";
+    let legend: ComponentChildren = isBlocks ? "thread › probe › block to the next probe" : "merged over time and threads";
     if (changes !== null)
         legend = <Scale shared={shared} changes={changes} />;
     return (
@@ -284,8 +291,8 @@ function MergedFlame({ shared, isChange }: { shared: Shared; isChange: boolean }
                 {`A box is as wide as its ${value === "calls" ? "number of calls" : "time"}; boxes narrower than a pixel are not drawn. Double click or Enter zooms in, Escape shows all.`}
                 {isChange && base !== undefined ? ` Orange took more by itself than in the base, blue less, of one run. ${picture.unseen > 0 ? `${valueText(value)(picture.unseen)} were in paths that only the other side has: choose it to see them.` : ""}` : ""}
                 {isChange && base === undefined ? ` Colours are the change of each function over all its paths: ${why ?? ""}.` : ""}
-                {tree.nodes_pruned + (isChange ? base?.nodes_pruned ?? 0 : 0) > 0 ? ` ${counted(tree.nodes_pruned + (isChange ? base?.nodes_pruned ?? 0 : 0), "small path was", "small paths were")} left out of this page; \`probity tree\` has all.` : ""}
-                {tree.calls_lost > 0 ? ` ${counted(tree.calls_lost, "call is", "calls are")} on no path here: there were too many paths.` : ""}
+                {!isBlocks && tree.nodes_pruned + (isChange ? base?.nodes_pruned ?? 0 : 0) > 0 ? ` ${counted(tree.nodes_pruned + (isChange ? base?.nodes_pruned ?? 0 : 0), "small path was", "small paths were")} left out of this page; \`probity tree\` has all.` : ""}
+                {!isBlocks && tree.calls_lost > 0 ? ` ${counted(tree.calls_lost, "call is", "calls are")} on no path here: there were too many paths.` : ""}
             </p>
             {tip !== null && <Tip {...tip} />}
         </div>
@@ -295,7 +302,9 @@ function MergedFlame({ shared, isChange }: { shared: Shared; isChange: boolean }
 export function FlamePanel({ shared }: { shared: Shared }): VNode {
     const { tree, base } = shared.data;
     const isChange = shared.flame.mode === "change" && shared.data.diff !== undefined;
+    if (shared.flame.mode === "blocks" || (tree.tree.length === 0 && (base?.tree.length ?? 0) === 0 && shared.data.timeline.sums.length > 0))
+        return <MergedFlame shared={shared} isChange={false} isBlocks />;
     if (tree.tree.length === 0 && (base?.tree.length ?? 0) === 0)
         return <p class="none">No calls of functions are in this trace.{tree.calls_profiled > 0 ? " It was made in profile mode, which keeps no paths of calls." : ""}</p>;
-    return shared.flame.mode === "time" ? <TimeFlame shared={shared} /> : <MergedFlame shared={shared} isChange={isChange} />;
+    return shared.flame.mode === "time" ? <TimeFlame shared={shared} /> : <MergedFlame shared={shared} isChange={isChange} isBlocks={false} />;
 }

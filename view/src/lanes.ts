@@ -1,7 +1,10 @@
 /* Spans in lanes, as arrays of numbers: no object is allocated for a span. */
-import type { Data, Name, SlowCall } from "./data";
+import { type Data, Kind, type Name, type SlowCall } from "./data";
 
-export const LaneKind = { Off: 0, Marks: 1, Calls: 2 } as const;
+/** Rows: of a track. */
+export const LaneKind = { Off: 0, Marks: 1, Calls: 2, Blocks: 3, Rows: 4 } as const;
+
+export const Track = { Thread: 0, Requests: 1, Lock: 2, Queue: 3 } as const;
 
 export const Flag = { Unwound: 1, Open: 2, Untimed: 4, Before: 8 } as const;
 
@@ -25,8 +28,12 @@ export interface Lane {
     countBefore: Float64Array;
 }
 
+/** A thread; or a track: requests, a lock, a queue, whose rows are in `calls`. */
 export interface Thread {
     place: number;
+    track: number;
+    /** Of a lock or a queue. */
+    object: string;
     pid: number;
     tid: number;
     name: string;
@@ -35,11 +42,18 @@ export interface Thread {
     last: number;
     off: Lane | null;
     marks: Lane | null;
+    blocks: Lane | null;
     calls: Lane[];
+    /** Time on the CPU, if it is known; else in calls or blocks. */
+    active: number;
 }
 
 export interface Model {
+    /** All, as numbered in the data; those that are threads; and the others. */
     threads: Thread[];
+    real: Thread[];
+    tracks: Thread[];
+    /** Of threads. */
     lanes: Lane[];
     names: Name[];
     /** Maps names of the time line to functions of the report, and back; -1: none. */
@@ -70,13 +84,36 @@ class Numbers {
         return value;
     }
 
+    /** Zigzag-coded: 0, -1, 1, -2 … */
+    signed(): number {
+        const value = this.next();
+        return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+    }
+
     fill(to: { [index: number]: number; length: number }): void {
         for (let i = 0; i < to.length; i++)
             to[i] = this.next();
     }
 }
 
-function readLane(numbers: Numbers, thread: number, kind: number, depth: number, size: number, first: number): Lane {
+/** The columns of a lane that blocks and rows have coded in their own way. */
+function readGaps(numbers: Numbers, lane: Lane, isRows: boolean): void {
+    const { size, start, length } = lane;
+    for (let i = 0; i < size; i++)
+        length[i] = i + 1 < size ? Math.max(0, start[i + 1] - start[i] - numbers.signed()) : numbers.next();
+    numbers.fill(lane.count);
+    numbers.fill(lane.name);
+    for (let i = 0; i < size; i++)
+        lane.busy[i] = length[i] - numbers.signed();
+    for (let i = 0, id = 0; i < size; i++)
+        lane.off[i] = isRows ? id += numbers.signed() : numbers.next();
+}
+
+interface Source { numbers: Numbers; first: number; values: number }
+
+/** isQueue: busy times are lengths of a queue, times duration. */
+function readLane(source: Source, thread: number, kind: number, depth: number, size: number, isQueue: boolean): Lane {
+    const { numbers } = source;
     const lane: Lane = {
         kind, depth, thread, size,
         start: new Float64Array(size),
@@ -91,56 +128,96 @@ function readLane(numbers: Numbers, thread: number, kind: number, depth: number,
         busyBefore: new Float64Array(size + 1),
         countBefore: new Float64Array(size + 1),
     };
-    let time = first;
+    let time = source.first;
     for (let i = 0; i < size; i++)
         lane.start[i] = time += numbers.next();
-    for (const column of [lane.length, lane.count, lane.name, lane.busy, lane.off, lane.flags, lane.values])
-        numbers.fill(column);
+    if (kind === LaneKind.Blocks || kind === LaneKind.Rows) {
+        readGaps(numbers, lane, kind === LaneKind.Rows);
+    } else {
+        for (const column of [lane.length, lane.count, lane.name, lane.busy, lane.off])
+            numbers.fill(column);
+    }
+    numbers.fill(lane.flags);
+    for (let i = 0; i < size; i++)
+        lane.values[i] = numbers.next() > 0 ? ++source.values : 0;
     for (let i = 0; i < size; i++) {
         if (kind !== LaneKind.Off && (lane.flags[i] & Flag.Before) !== 0)
             lane.whole.set(i, lane.busy[i]);
         if (lane.count[i] === 1 && kind !== LaneKind.Off)
-            lane.busy[i] = lane.length[i];
+            lane.busy[i] = lane.length[i] * (isQueue ? lane.off[i] : 1);
         lane.busyBefore[i + 1] = lane.busyBefore[i] + lane.busy[i];
         lane.countBefore[i + 1] = lane.countBefore[i] + lane.count[i];
     }
     return lane;
 }
 
-export function makeModel(data: Data, bytes: Uint8Array): Model {
-    const numbers = new Numbers(bytes);
-    const { timeline } = data;
-    const first = timeline.since_start_ns;
-    const threads: Thread[] = [];
-    const rowOfName = new Int32Array(timeline.names.length).fill(-1);
-    timeline.threads.forEach((facts, index) => {
-        const lanes = facts.lanes.map(([kind, depth, size]) => readLane(numbers, index, kind, depth, size, first));
-        threads.push({
-            place: index,
+/** "read → parsed"; "worker 17". The texts of names that the data has only numbers for. */
+function textOf(name: Name, { names, threads }: Data["timeline"]): string {
+    if (name.kind === Kind.Block)
+        return `${names[name.number].name} →${name.to !== undefined && name.to >= 0 ? ` ${names[name.to].name}` : ""}`;
+    if (name.kind === Kind.Holder || name.kind === Kind.Waiter)
+        return `${threads[name.number].name ?? "thread"} ${threads[name.number].tid}`;
+    return name.kind === Kind.Length ? "length" : name.name;
+}
+
+function activeOf(thread: Thread): number {
+    const sum = (lane: Lane | null | undefined): number => lane == null ? 0 : lane.busyBefore[lane.size];
+    return thread.cpuKnown ? thread.last - thread.first - sum(thread.off)
+        : Math.max(sum(thread.calls.find((lane) => lane.depth === 0)), sum(thread.blocks));
+}
+
+function readThreads(data: Data, bytes: Uint8Array): Thread[] {
+    const first = data.timeline.since_start_ns;
+    const source = { numbers: new Numbers(bytes), first, values: 0 };
+    return data.timeline.threads.map((facts, index): Thread => {
+        const track = facts.track ?? Track.Thread;
+        const lanes = facts.lanes.map(([kind, depth, size]) =>
+            readLane(source, index, track !== Track.Thread && kind === LaneKind.Calls ? LaneKind.Rows : kind, depth, size, track === Track.Queue));
+        const one = (kind: number): Lane | null => lanes.find((lane) => lane.kind === kind) ?? null;
+        const thread = {
+            place: index, track,
+            object: facts.object ?? "",
             pid: facts.pid,
             tid: facts.tid,
             name: facts.name ?? "",
             cpuKnown: facts.cpu_known,
             first: first + facts.first_ns,
             last: first + facts.last_ns,
-            off: lanes.find((lane) => lane.kind === LaneKind.Off) ?? null,
-            marks: lanes.find((lane) => lane.kind === LaneKind.Marks) ?? null,
-            calls: lanes.filter((lane) => lane.kind === LaneKind.Calls),
-        });
+            off: one(LaneKind.Off),
+            marks: one(LaneKind.Marks),
+            blocks: one(LaneKind.Blocks),
+            calls: lanes.filter((lane) => lane.kind === LaneKind.Calls || lane.kind === LaneKind.Rows),
+            active: 0,
+        };
+        thread.active = activeOf(thread);
+        return thread;
     });
+}
+
+export function makeModel(data: Data, bytes: Uint8Array): Model {
+    const { timeline } = data;
+    const first = timeline.since_start_ns;
+    const threads = readThreads(data, bytes);
+    const rowOfName = new Int32Array(timeline.names.length).fill(-1);
     timeline.report_names.forEach((name, row) => {
         if (name >= 0)
             rowOfName[name] = row;
     });
-    const lanes = threads.flatMap((thread) =>
-        [thread.off, thread.marks, ...thread.calls].filter((lane) => lane !== null));
-    const ranked = [...[...data.report.functions].sort((a, b) => (b.self_ns ?? 0) - (a.self_ns ?? 0)), ...timeline.names]
-        .map((each) => each.name);
-    const names = timeline.names.map((name) => ({ ...name, slow: name.slow.map((slow): SlowCall => {
+    const real = threads.filter(({ track }) => track === Track.Thread);
+    const lanes = real.flatMap((thread) =>
+        [thread.off, thread.marks, thread.blocks, ...thread.calls].filter((lane) => lane !== null));
+    const names = timeline.names.map((name) => ({ ...name, name: textOf(name, timeline), slow: name.slow.map((slow): SlowCall => {
         const [thread, depth, start, ...rest] = slow;
         return [thread, depth, first + start, ...rest];
     }) }));
-    return { threads, lanes, names, rowOfName, ranked, first, last: first + Math.max(timeline.length_ns, 1),
+    const walls = new Map<number, number>();
+    timeline.sums.forEach(([, name, , wall]) => walls.set(name, (walls.get(name) ?? 0) + wall));
+    const ranked = [
+        ...[...data.report.functions].sort((a, b) => (b.self_ns ?? 0) - (a.self_ns ?? 0)),
+        ...[...walls].sort(([, a], [, b]) => b - a).map(([name]) => names[name]),
+        ...names].map((each) => each.name);
+    return { threads, real, tracks: threads.filter(({ track }) => track !== Track.Thread), lanes, names, rowOfName, ranked,
+        first, last: first + Math.max(timeline.length_ns, 1),
         started: BigInt(timeline.first_ns) - BigInt(first),
         stretches: timeline.stretches.map(([from, to]) => [first + from, first + to]) };
 }

@@ -82,7 +82,7 @@ const losses: readonly [string, string, string, string][] = [
     ["stalls", "time", "times", "a thread waited for the writer"],
 ];
 
-/** "2 ns to 10 ns a hit, 9 ns to 21 ns a call; 1.2 µs to 3.4 µs in all"; in profile mode only
+/** "2ns to 10ns a hit, 9ns to 21ns a call; 1.2us to 3.4us in all"; in profile mode only
  * calls. */
 function overheadText(info: TraceInfo, profiled: number): string {
     const { overhead, counts } = info;
@@ -231,6 +231,7 @@ export function OverviewPanel({ shared }: { shared: Shared }): VNode {
                 <Figure value={totals.hits} singular="hit of a probe" plural="hits of probes" />
                 <Figure value={data.report.functions.length} singular="function" plural="functions" />
             </section>
+            {model.lanes.length === 0 && data.report.functions.length === 0 && <section class="card wide"><p>No record of a call or a probe is in this trace.</p></section>}
             {model.lanes.length > 0 && <section class="card wide"><h2>Threads on the CPU</h2><Activity model={model} /></section>}
             <Top shared={shared} />
             <TopBlocks shared={shared} />

@@ -3,20 +3,30 @@ import type { Palette } from "./colour";
 import type { Block, Bucket, Data } from "./data";
 import type { FlameNode, Value } from "./flame";
 import type { Lane, Model } from "./lanes";
+import type { Window } from "./timeline";
 
 export type Tab = "overview" | "timeline" | "flame" | "functions" | "blocks" | "diff";
 
-export const tabs: readonly { id: Tab; title: string }[] = [
-    { id: "overview", title: "Overview" },
-    { id: "timeline", title: "Time line" },
-    { id: "flame", title: "Flame graph" },
-    { id: "functions", title: "Functions" },
-    { id: "blocks", title: "Blocks" },
-];
+const titles: Record<Tab, string> = {
+    overview: "Overview", timeline: "Time line", flame: "Flame graph", functions: "Functions", blocks: "Blocks", diff: "Comparison",
+};
 
-/** The comparison has a tab only if one was requested. */
+/** The parts that have anything to show. */
 export function tabsOf(data: Data): readonly { id: Tab; title: string }[] {
-    return data.diff === undefined ? tabs : [...tabs, { id: "diff", title: "Comparison" }];
+    const isShown: Record<Tab, boolean> = {
+        overview: true,
+        timeline: data.timeline.spans > 0,
+        flame: data.tree.tree.length > 0 || (data.base?.tree.length ?? 0) > 0 || data.timeline.sums.length > 0,
+        functions: data.report.functions.length > 0,
+        blocks: data.blocks.blocks.length > 0,
+        diff: data.diff !== undefined,
+    };
+    return (Object.keys(titles) as Tab[]).filter((id) => isShown[id]).map((id) => ({ id, title: titles[id] }));
+}
+
+/** The part that a page opens with: of a trace that has no functions, the blocks. */
+export function firstTab(data: Data): Tab {
+    return data.report.functions.length === 0 && data.blocks.blocks.length > 0 && data.diff === undefined ? "blocks" : "overview";
 }
 
 /** The selection, described in the details. */
@@ -24,11 +34,12 @@ export type Selection =
     | { of: "span"; lane: Lane; index: number; last: number }
     | { of: "function"; row: number }
     | { of: "node"; node: FlameNode; share: number }
-    | { of: "block"; block: Block; histogram: Bucket[] };
+    | { of: "block"; block: Block; histogram: Bucket[] }
+    | { of: "range"; range: Window };
 
 /** Settings of the flame graph. */
 export interface FlameState {
-    mode: "merged" | "time" | "change";
+    mode: "merged" | "time" | "blocks" | "change";
     value: Value;
     /** The side that determines the widths of boxes. */
     side: "now" | "base";
@@ -60,8 +71,10 @@ export interface Shared {
     go: (tab: Tab) => void;
     flame: FlameState;
     setFlame: (change: Partial<FlameState>) => void;
-    /** Shows a span in the time line; depth -1: a mark. */
+    /** Shows a span in the time line; depth -1: a block. */
     jump: (thread: number, depth: number, start: number, length: number) => void;
+    /** Zooms the time line to the selected range. */
+    showRange: () => void;
 }
 
 /** For a name of the time line: the signature from the trace, or from the program's DWARF. */

@@ -2,19 +2,32 @@
  * of the screen: spans narrower than a column are drawn as one with their neighbours, which are
  * found by bisection, so that drawing takes as long for a minute as for a microsecond. */
 import type { Palette, Theme } from "./colour";
+import { Kind } from "./data";
 import { moment, short, time } from "./format";
-import { before, type Lane, LaneKind, type Model, spanAt, type Thread } from "./lanes";
+import { before, type Lane, LaneKind, type Model, spanAt, type Thread, Track } from "./lanes";
 
-const GUTTER = 168;
 const RULER = 26;
 const ROW = 18;
-const FLAT_ROW = 4;
 const FLAME_ROW = 20;
+const BLOCK_ROW = 20;
+const TRACK_ROW = 14;
+const QUEUE_ROW = 44;
+/** All lanes of a folded thread share one row. */
+const FOLDED = 22;
+const MORE = 13;
 const STRIP = 7;
 const MARKS = 13;
 const GAP = 9;
 /** Number of shades for columns that are partly filled: equal neighbours are drawn as one. */
 const SHADES = 8;
+/** Calls deeper than this are hidden until asked for. */
+const DEPTH = 12;
+/** Rows of tracks that are shown without being asked for. */
+const TRACK_ROWS = 8;
+/** Threads are folded at first if they take more pixels than this. */
+const ROOM = 1600;
+/** Boxes narrower than this have no label. */
+const LABEL = 24;
 
 export interface Window {
     from: number;
@@ -28,48 +41,68 @@ export interface Hit {
     last: number;
 }
 
+const enum Look { Strip, Marks, Blocks, Calls, Folded, More, Rows, InFlight, Queue }
+
 interface Row {
-    lane: Lane | null;
+    look: Look;
+    /** One, except in folded rows; null: a thread that was never off the CPU. */
+    lanes: (Lane | null)[];
     thread: Thread;
     y: number;
     height: number;
+    /** Of "+N deeper". */
+    text: string;
+}
+
+export type Order = "first" | "activity" | "name";
+
+/** What is shown, besides the window: kept when theme or part changes. */
+interface Layout {
+    folded: Set<number>;
+    /** By thread: number of rows; missing: the usual. */
+    limits: Map<number, number>;
+    order: Order;
+    filter: string;
 }
 
 export class TimelineView {
     window: Window;
     /** The full extent. */
     readonly all: Window;
-    readonly gutter: number;
     scroll = 0;
     width = 0;
     height = 0;
     selected: { lane: Lane; index: number } | null = null;
     hovered: Hit | null = null;
     matches: Uint8Array | null = null;
+    /** The selected range, of which statistics are shown. */
     range: Window | null = null;
-    readonly flat = new Set<number>();
-    /** Counts of the last drawing: spans and calls on screen, calls in a column with others, and
-     * calls in a merged span, which no zoom separates. */
-    drawn = { spans: 0, calls: 0, together: 0, merged: 0 };
+    layout: Layout = { folded: new Set(), limits: new Map(), order: "first", filter: "" };
+    /** Counts of the last drawing: calls, blocks and marks on screen, those in a column with others,
+     * those in a merged span, which no zoom separates, and calls in lanes that are hidden. */
+    drawn = { spans: 0, calls: 0, blocks: 0, marks: 0, together: 0, merged: 0, hidden: 0 };
     private rows: Row[] = [];
+    /** Where the rows of a thread end. */
+    private readonly bottoms = new Map<Thread, number>();
     /** Drawn last, so that nothing covers them. */
     private labels: { text: string; x: number; y: number; isDim: boolean }[] = [];
     private total = 0;
     private readonly theme: Theme;
+    private character = 6.6;
 
     /** only: a flame graph in time order, of one thread: calls alone, at full width. */
     constructor(private readonly model: Model, private readonly palette: Palette, readonly only: Thread | null = null) {
-        this.gutter = only === null ? GUTTER : 0;
         this.all = only === null ? { from: model.first, to: model.last } : { from: only.first, to: Math.max(only.last, only.first + 1) };
         this.window = { ...this.all };
         this.theme = palette.theme;
-        if (model.threads.length > 8 || model.threads.some((thread) => thread.calls.length > 40)) {
-            for (const thread of model.threads) {
-                if (thread.calls.length > 24)
-                    this.flat.add(thread.place);
-            }
-        }
         this.arrange();
+        if (only === null && this.total > ROOM) {
+            for (const thread of model.threads) {
+                if (TimelineView.canFold(thread))
+                    this.layout.folded.add(thread.place);
+            }
+            this.arrange();
+        }
     }
 
     /** Takes over the position from a predecessor when theme or size has changed. */
@@ -78,34 +111,132 @@ export class TimelineView {
         this.scroll = other.scroll;
         this.selected = other.selected;
         this.matches = other.matches;
-        this.flat.clear();
-        other.flat.forEach((place) => this.flat.add(place));
+        this.range = other.range;
+        this.layout = other.layout;
         this.arrange();
+    }
+
+    static canFold(thread: Thread): boolean {
+        return thread.track === Track.Thread ? thread.calls.length > 1 || (thread.calls.length > 0 && thread.blocks !== null)
+            : thread.calls.length > 1;
+    }
+
+    get gutter(): number {
+        return this.only !== null ? 0 : this.width < 640 ? 96 : 190;
+    }
+
+    /** Threads in the chosen order, filtered; then requests, locks and queues. */
+    private shown(): Thread[] {
+        const { order, filter } = this.layout;
+        const words = filter.toLowerCase().split(/\s+/).filter((word) => word !== "");
+        const isShown = (thread: Thread): boolean => words.every((word) => titleOf(thread).toLowerCase().includes(word) || String(thread.pid) === word);
+        const threads = this.model.real.filter(isShown);
+        if (order === "activity")
+            threads.sort((a, b) => b.active - a.active);
+        if (order === "name")
+            threads.sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }) || a.tid - b.tid);
+        return [...threads, ...this.model.tracks.filter(isShown)
+            .sort((a, b) => a.track - b.track || a.place - b.place)];
     }
 
     arrange(): void {
         const { only } = this;
         let y = only === null ? GAP - 2 : 4;
         this.rows = [];
-        for (const thread of only === null ? this.model.threads : [only]) {
-            if (thread.off === null && thread.marks === null && thread.calls.length === 0)
+        for (const thread of only === null ? this.shown() : [only]) {
+            if (thread.off === null && thread.marks === null && thread.blocks === null && thread.calls.length === 0)
                 continue;
-            const put = (lane: Lane | null, height: number): void => {
-                this.rows.push({ lane, thread, y, height });
+            const put = (look: Look, lanes: (Lane | null)[], height: number, text = ""): void => {
+                this.rows.push({ look, lanes, thread, y, height, text });
                 y += height;
             };
-            const calls = only !== null ? FLAME_ROW : this.flat.has(thread.place) ? FLAT_ROW : ROW;
             const top = y;
-            if (thread.cpuKnown)
-                put(thread.off, STRIP);
-            if (thread.marks !== null && only === null)
-                put(thread.marks, MARKS);
-            for (const lane of thread.calls)
-                put(lane, calls);
-            y = Math.max(y, top + 20) + GAP;
+            if (thread.track === Track.Thread)
+                this.arrangeThread(thread, put);
+            else
+                this.arrangeTrack(thread, put);
+            this.bottoms.set(thread, y);
+            y = Math.max(y, top + (this.isFolded(thread) || thread.calls.length === 0 ? 24 : 34)) + GAP;
         }
         this.total = y;
         this.scrollTo(this.scroll);
+    }
+
+    private isFolded(thread: Thread): boolean {
+        return this.layout.folded.has(thread.place);
+    }
+
+    private arrangeThread(thread: Thread, put: (look: Look, lanes: (Lane | null)[], height: number, text?: string) => void): void {
+        const isOnly = this.only !== null;
+        const { calls, marks, blocks } = thread;
+        if (thread.cpuKnown)
+            put(Look.Strip, [thread.off], STRIP);
+        if (this.isFolded(thread) && !isOnly) {
+            put(Look.Folded, [...blocks === null ? [] : [blocks], ...calls], FOLDED);
+            return;
+        }
+        if (marks !== null && !isOnly)
+            put(Look.Marks, [marks], MARKS);
+        if (blocks !== null && !isOnly)
+            put(Look.Blocks, [blocks], BLOCK_ROW);
+        const limit = isOnly ? Infinity : this.layout.limits.get(thread.place) ?? DEPTH;
+        const count = calls.length <= limit + 1 ? calls.length : limit;
+        for (const lane of calls.slice(0, count))
+            put(Look.Calls, [lane], isOnly ? FLAME_ROW : ROW);
+        if (count < calls.length)
+            put(Look.More, calls.slice(count), MORE, `+${calls.length - count} deeper`);
+        else if (calls.length > DEPTH + 1 && !isOnly)
+            put(Look.More, [], MORE, `− ${calls.length - DEPTH} deepest`);
+    }
+
+    private arrangeTrack(track: Thread, put: (look: Look, lanes: (Lane | null)[], height: number, text?: string) => void): void {
+        const { calls } = track;
+        if (track.track === Track.Queue) {
+            put(Look.Queue, calls, QUEUE_ROW);
+            return;
+        }
+        if (this.isFolded(track)) {
+            put(track.track === Track.Requests ? Look.InFlight : Look.Folded, calls, track.track === Track.Requests ? 34 : FOLDED);
+            return;
+        }
+        const limit = this.layout.limits.get(track.place) ?? TRACK_ROWS;
+        const count = calls.length <= limit + 1 ? calls.length : limit;
+        if (count < calls.length)
+            put(Look.InFlight, calls, 30);
+        for (const lane of calls.slice(0, count))
+            put(Look.Rows, [lane], track.track === Track.Lock ? ROW : TRACK_ROW);
+        if (count < calls.length)
+            put(Look.More, calls.slice(count), MORE, `+${calls.length - count} rows`);
+        else if (calls.length > TRACK_ROWS + 1)
+            put(Look.More, [], MORE, `− ${calls.length - TRACK_ROWS} rows`);
+    }
+
+    /** Shows all rows of a thread, or the usual number. */
+    extend(thread: Thread): void {
+        if (!this.layout.limits.delete(thread.place))
+            this.layout.limits.set(thread.place, Infinity);
+        this.arrange();
+    }
+
+    fold(place: number): void {
+        const thread = this.model.threads[place];
+        if (!this.layout.folded.delete(place) && TimelineView.canFold(thread))
+            this.layout.folded.add(place);
+        this.arrange();
+    }
+
+    /** Folds all threads, or unfolds them if any is folded. */
+    foldAll(): void {
+        const { folded } = this.layout;
+        const isFolded = folded.size > 0;
+        folded.clear();
+        if (!isFolded)
+            this.model.threads.filter((thread) => TimelineView.canFold(thread)).forEach((thread) => folded.add(thread.place));
+        this.arrange();
+    }
+
+    get isAnyFolded(): boolean {
+        return this.layout.folded.size > 0;
     }
 
     scrollTo(y: number): void {
@@ -161,30 +292,51 @@ export class TimelineView {
             this.show(start - Math.max(length, 50) * 0.15, start + Math.max(length, 50) * 1.15);
         else if (start < this.window.from || start + length > this.window.to || length < this.columnNs * 3)
             this.show(start - room * 4, start + room * 5);
-        this.flat.delete(lane.thread);
+        this.layout.folded.delete(lane.thread);
+        if (this.rowOf(lane) === undefined)
+            this.layout.limits.set(lane.thread, Infinity);
         this.arrange();
-        const row = this.rows.find((each) => each.lane === lane);
+        if (this.rowOf(lane) === undefined && this.layout.filter !== "") {
+            this.layout.filter = "";
+            this.arrange();
+        }
+        const row = this.rowOf(lane);
         if (row !== undefined && (row.y < this.scroll || row.y + row.height + RULER > this.scroll + this.height))
             this.scrollTo(row.y - this.height / 3);
+    }
+
+    private rowOf(lane: Lane): Row | undefined {
+        return this.rows.find((row) => row.look !== Look.More && row.look !== Look.InFlight && row.lanes.includes(lane));
+    }
+
+    private rowAt(y: number): Row | undefined {
+        const at = y - RULER + this.scroll;
+        return y < RULER ? undefined : this.rows.find((row) => at >= row.y && at < row.y + row.height);
     }
 
     threadAt(y: number): Thread | null {
         let found: Thread | null = null;
         for (const row of this.rows) {
-            if (row.y - this.scroll + RULER <= y)
+            if (row.y - GAP / 2 - this.scroll + RULER <= y)
                 found = row.thread;
         }
         return y < RULER ? null : found;
     }
 
+    /** The thread of which "+N deeper" is there. */
+    moreAt(y: number): Thread | null {
+        const row = this.rowAt(y);
+        return row?.look === Look.More ? row.thread : null;
+    }
+
     hit(x: number, y: number): Hit | null {
-        const row = this.rows.find((each) => {
-            const top = each.y - this.scroll + RULER;
-            return y >= top && y < top + each.height;
-        });
-        if (row?.lane == null || x < this.gutter || y < RULER)
+        const row = this.rowAt(y);
+        if (row === undefined || x < this.gutter || row.look === Look.More || row.look === Look.InFlight || row.lanes.length === 0)
             return null;
-        const { lane } = row;
+        const part = (y - RULER + this.scroll - row.y) / row.height;
+        const lane = row.lanes[Math.min(row.lanes.length - 1, Math.floor(part * row.lanes.length))];
+        if (lane === null)
+            return null;
         const index = spanAt(lane, this.timeAt(x), this.columnNs * (lane.kind === LaneKind.Marks ? 3 : 1.5));
         if (index < 0)
             return null;
@@ -220,14 +372,18 @@ export class TimelineView {
 
     draw(context: CanvasRenderingContext2D): void {
         const { theme } = this;
-        this.drawn = { spans: 0, calls: 0, together: 0, merged: 0 };
+        this.drawn = { spans: 0, calls: 0, blocks: 0, marks: 0, together: 0, merged: 0, hidden: 0 };
+        this.scrollTo(this.scroll);
         context.fillStyle = theme.paper;
         context.fillRect(0, 0, this.width, this.height);
         context.textBaseline = "middle";
+        context.font = theme.mono;
+        this.character = context.measureText("MMMMMMMMMM").width / 10;
         context.save();
         context.beginPath();
         context.rect(0, RULER, this.width, this.height - RULER);
         context.clip();
+        this.drawBands(context);
         this.drawGrid(context);
         const visible = this.rows.filter((row) => {
             const y = row.y - this.scroll + RULER;
@@ -250,6 +406,28 @@ export class TimelineView {
         this.drawRange(context);
     }
 
+    /** Every other thread has a background, so that the eye finds its row. */
+    private drawBands(context: CanvasRenderingContext2D): void {
+        if (this.only !== null)
+            return;
+        let top = 0;
+        let isOdd = false;
+        context.fillStyle = this.theme.panel;
+        this.rows.forEach((row, index) => {
+            const next = this.rows[index + 1] as Row | undefined;
+            if (next?.thread === row.thread)
+                return;
+            const bottom = (next?.y ?? this.total) - GAP / 2;
+            isOdd = !isOdd;
+            if (isOdd && bottom - this.scroll + RULER > 0 && top - this.scroll < this.height) {
+                context.globalAlpha = 0.6;
+                context.fillRect(this.gutter, top - this.scroll + RULER, this.width, bottom - top);
+                context.globalAlpha = 1;
+            }
+            top = bottom;
+        });
+    }
+
     private drawLabels(context: CanvasRenderingContext2D): void {
         context.font = this.theme.mono;
         for (const { text, x, y, isDim } of this.labels) {
@@ -261,22 +439,108 @@ export class TimelineView {
 
     private drawRow(context: CanvasRenderingContext2D, row: Row): void {
         const y = row.y - this.scroll + RULER;
-        if (row.lane === null || row.lane.kind === LaneKind.Off) {
-            this.drawStrip(context, row.thread, row.lane, y);
-            return;
+        const [lane = null] = row.lanes;
+        switch (row.look) {
+            case Look.Strip: this.drawStrip(context, row.thread, lane, y); break;
+            case Look.Marks: if (lane !== null) this.drawMarks(context, lane, y); break;
+            case Look.Blocks:
+            case Look.Calls:
+            case Look.Rows: if (lane !== null) this.drawCalls(context, lane, y, row.height - (row.height > 6 ? 1 : 0)); break;
+            case Look.Folded: this.drawFolded(context, row, y); break;
+            case Look.InFlight: this.drawInFlight(context, row, y); break;
+            case Look.Queue: if (lane !== null) this.drawQueue(context, lane, y, row.height); break;
+            case Look.More: this.drawMore(context, row, y); break;
         }
-        if (row.lane.kind === LaneKind.Marks)
-            this.drawMarks(context, row.lane, y);
-        else
-            this.drawCalls(context, row.lane, y, row.height - (row.height > FLAT_ROW ? 1 : 0));
+    }
+
+    /** Lanes on top of each other, as thin as needed. If there are more lanes than pixels, some are
+     * left out. */
+    private drawFolded(context: CanvasRenderingContext2D, row: Row, y: number): void {
+        const { lanes, height } = row;
+        const step = height / lanes.length;
+        const stride = Math.max(1, Math.ceil(1 / step));
+        for (let i = 0; i < lanes.length; i++) {
+            const lane = lanes[i];
+            if (lane === null)
+                continue;
+            if (i % stride === 0)
+                this.drawCalls(context, lane, y + i * step, Math.max(1, step * stride - (step > 4 ? 1 : 0)));
+            else
+                this.hide(lane);
+        }
+    }
+
+    private hide(lane: Lane): void {
+        this.drawn.hidden += lane.countBefore[before(lane, this.window.to)] - lane.countBefore[before(lane, this.window.from)];
+    }
+
+    private drawMore(context: CanvasRenderingContext2D, row: Row, y: number): void {
+        context.font = this.theme.font;
+        context.fillStyle = this.theme.faint;
+        context.fillText(row.text, this.gutter + 6, y + row.height / 2);
+        for (const lane of row.lanes) {
+            if (lane !== null && row.thread.track === Track.Thread)
+                this.hide(lane);
+        }
+    }
+
+    /** Number of requests in flight over time. */
+    private drawInFlight(context: CanvasRenderingContext2D, row: Row, y: number): void {
+        const height = row.height - 2;
+        const counts = new Float64Array(Math.ceil(this.width - this.gutter) + 1);
+        for (const lane of row.lanes) {
+            if (lane !== null)
+                this.cover(lane, counts);
+        }
+        const most = Math.max(1, row.lanes.length);
+        context.fillStyle = this.theme.bars;
+        counts.forEach((count, x) => {
+            const size = Math.min(1, count / most) * height;
+            context.fillRect(this.gutter + x, y + height - size, 1, size);
+        });
+    }
+
+    /** Adds the busy time of a lane to the columns that it is in, as a share of a column. */
+    private cover(lane: Lane, columns: Float64Array): void {
+        const add = (first: number, end: number): void => {
+            const from = this.xOf(lane.start[first]) - this.gutter;
+            const to = Math.max(this.xOf(lane.start[end - 1] + lane.length[end - 1]) - this.gutter, from + 1e-6);
+            const share = (lane.busyBefore[end] - lane.busyBefore[first]) / this.columnNs / (to - from);
+            for (let column = Math.max(0, Math.floor(from)); column < Math.min(columns.length, to); column++)
+                columns[column] += share * (Math.min(to, column + 1) - Math.max(from, column));
+        };
+        this.visit(lane, (i) => { add(i, i + 1); }, add);
+    }
+
+    /** The length of a queue as steps. In merged spans and narrow columns it is the mean. */
+    private drawQueue(context: CanvasRenderingContext2D, lane: Lane, y: number, height: number): void {
+        const means = new Float64Array(Math.max(1, Math.ceil(this.width - this.gutter)));
+        this.cover(lane, means);
+        const most = means.reduce((best, each) => Math.max(best, each), 0);
+        const bottom = y + height - 3;
+        const top = (level: number): number => bottom - level / Math.max(1, most) * (height - 16);
+        context.fillStyle = this.theme.bars;
+        context.globalAlpha = 0.28;
+        means.forEach((level, x) => { context.fillRect(this.gutter + x, top(level), 1, bottom - top(level)); });
+        context.globalAlpha = 1;
+        context.strokeStyle = this.theme.bars;
+        context.lineWidth = 1.5;
+        context.beginPath();
+        context.moveTo(this.gutter, top(means[0]));
+        means.forEach((level, x) => {
+            context.lineTo(this.gutter + x, top(level));
+            context.lineTo(this.gutter + x + 1, top(level));
+        });
+        context.stroke();
+        this.labels.push({ text: `most in sight: ${Math.abs(most - Math.round(most)) < 0.01 || most >= 10 ? Math.round(most) : most.toFixed(1)}`, x: this.gutter + 6, y: y + 6, isDim: true });
     }
 
     private tally(lane: Lane, calls: number, spans: number): void {
-        if (lane.kind === LaneKind.Off)
+        if (lane.kind === LaneKind.Off || lane.kind === LaneKind.Rows)
             return;
         this.drawn.merged += calls > spans ? calls : 0;
         this.drawn.spans++;
-        this.drawn.calls += calls;
+        this.drawn[lane.kind === LaneKind.Blocks ? "blocks" : lane.kind === LaneKind.Marks ? "marks" : "calls"] += calls;
         this.drawn.together += calls > 1 ? calls : 0;
     }
 
@@ -356,17 +620,35 @@ export class TimelineView {
             return;
         if (together && width > 3)
             this.hatch(context, left, y, right - left, height);
-        const room = right - Math.max(left, this.gutter) - 8;
-        if (room < 22)
+        const kind = this.model.names[lane.name[i]].kind;
+        if (lane.kind === LaneKind.Blocks && width > 3) {
+            // The hit that it begins with.
+            context.fillStyle = dim ? this.theme.line : this.strong(lane.name[i]);
+            context.fillRect(left, y, 2, height);
+        }
+        if (kind === Kind.Waiter && width > 3)
+            this.hatch(context, left, y, right - left, height);
+        const visible = right - Math.max(left, this.gutter);
+        if (visible < LABEL)
             return;
-        const name = this.model.names[lane.name[i]].name;
-        const fits = Math.floor(room / 6.4);
-        let text = together ? `${lane.count[i].toLocaleString("en-US")} × ${name}` : name;
-        const took = time(lane.busy[i]);
-        if (fits > text.length + took.length + 2)
-            text += `  ${took}`;
+        const fits = Math.floor((visible - 7) / this.character);
         if (fits >= 2)
-            this.labels.push({ text: short(text, fits), x: Math.max(left, this.gutter) + 4, y: y + height / 2 + 0.5, isDim: dim });
+            this.labels.push({ text: this.labelOf(lane, i, fits), x: Math.max(left, this.gutter) + 4, y: y + height / 2 + 0.5, isDim: dim });
+    }
+
+    /** As much as fits: the name with the duration, the name, the first probe of a block, or a part. */
+    private labelOf(lane: Lane, i: number, fits: number): string {
+        const { kind, name, number } = this.model.names[lane.name[i]];
+        const text = kind === Kind.Holder ? `${name} holds` : kind === Kind.Waiter ? `${name} waits` : name;
+        const whole = lane.count[i] > 1 ? `${lane.count[i].toLocaleString("en-US")} × ${text}` : text;
+        const took = time(lane.busy[i]);
+        if (fits >= whole.length + took.length + 2)
+            return `${whole}  ${took}`;
+        if (fits >= whole.length)
+            return whole;
+        if (fits >= text.length)
+            return text;
+        return short(kind === Kind.Block ? this.model.names[number].name : text, fits);
     }
 
     /** The pattern of merged spans. */
@@ -443,7 +725,7 @@ export class TimelineView {
 
     /** Fades calls while their thread was off the CPU. */
     private drawAbsence(context: CanvasRenderingContext2D, thread: Thread): void {
-        const rows = this.rows.filter((row) => row.thread === thread && row.lane?.kind === LaneKind.Calls);
+        const rows = this.rows.filter((row) => row.thread === thread && (row.look === Look.Calls || row.look === Look.Blocks || row.look === Look.Folded));
         if (thread.off === null || rows.length === 0)
             return;
         const { theme } = this;
@@ -464,16 +746,17 @@ export class TimelineView {
 
     private drawSelection(context: CanvasRenderingContext2D): void {
         const mark = (lane: Lane, index: number, colour: string, thick: number): void => {
-            const row = this.rows.find((each) => each.lane === lane);
+            const row = this.rowOf(lane);
             if (row === undefined)
                 return;
             const x = this.xOf(lane.start[index]);
             const width = Math.max(2, lane.length[index] / this.columnNs);
+            const step = row.height / row.lanes.length;
             context.strokeStyle = colour;
             context.lineWidth = thick;
             const from = Math.max(this.gutter - 4, x);
-            context.strokeRect(from, row.y - this.scroll + RULER + 0.5,
-                Math.min(this.width + 4, x + width) - from - 1, row.height - 2);
+            context.strokeRect(from, row.y + row.lanes.indexOf(lane) * step - this.scroll + RULER + 0.5,
+                Math.min(this.width + 4, x + width) - from - 1, Math.max(step - 2, 1.5));
         };
         if (this.hovered !== null)
             mark(this.hovered.lane, this.hovered.first, this.theme.faint, 1);
@@ -499,15 +782,36 @@ export class TimelineView {
                 break;
             context.fillStyle = theme.line;
             context.fillRect(0, y - Math.ceil(GAP / 2), this.width, 1);
-            context.fillStyle = theme.text;
-            context.font = `600 ${theme.font}`;
-            const fold = row.thread.calls.length > 1 ? (this.flat.has(row.thread.place) ? "▸ " : "▾ ") : "";
-            context.fillText(fold + short(row.thread.name || "thread", 14), 8, y + 8);
-            context.font = theme.font;
-            context.fillStyle = theme.faint;
-            const id = String(row.thread.tid);
-            context.fillText(id, this.gutter - 10 - context.measureText(id).width, y + 8);
+            if (y > -40)
+                this.drawHead(context, row, y);
         }
+    }
+
+    /** Name, and id and process on a second line if there is one. */
+    private drawHead(context: CanvasRenderingContext2D, row: Row, y: number): void {
+        const { theme, gutter } = this;
+        const { thread } = row;
+        const hasTwo = (this.bottoms.get(thread) ?? 0) - row.y >= 30;
+        const fold = !TimelineView.canFold(thread) ? "" : this.isFolded(thread) ? "▸ " : "▾ ";
+        const ids = thread.track !== Track.Thread ? subtitleOf(thread)
+            : this.model.real.some(({ pid }) => pid !== thread.pid) ? `${thread.tid} of ${thread.pid}` : String(thread.tid);
+        context.font = theme.font;
+        const idWidth = context.measureText(ids).width;
+        context.font = `600 ${theme.font}`;
+        // Where there is little room the name comes first.
+        const room = gutter - 18 - (hasTwo || gutter < 150 ? 0 : idWidth + 6);
+        let name = fold + titleOf(thread, false);
+        while (name.length > 3 && context.measureText(name).width > room)
+            name = `${name.slice(0, -2)}…`;
+        const nameWidth = context.measureText(name).width;
+        context.fillStyle = theme.text;
+        context.fillText(name, 8, y + 9);
+        context.font = theme.font;
+        context.fillStyle = theme.faint;
+        if (hasTwo)
+            context.fillText(ids, 8 + (fold === "" ? 0 : 14), y + 25, gutter - 30);
+        else if (nameWidth + idWidth + 24 < gutter)
+            context.fillText(ids, gutter - 10 - idWidth, y + 9);
     }
 
     private step(): number {
@@ -586,15 +890,23 @@ export class TimelineView {
     private drawRange(context: CanvasRenderingContext2D): void {
         if (this.range === null)
             return;
-        const from = this.xOf(Math.min(this.range.from, this.range.to));
-        const to = this.xOf(Math.max(this.range.from, this.range.to));
+        const from = Math.max(this.gutter, this.xOf(Math.min(this.range.from, this.range.to)));
+        const to = Math.min(this.width, this.xOf(Math.max(this.range.from, this.range.to)));
+        if (to < this.gutter || from > this.width)
+            return;
         context.fillStyle = this.theme.accent;
-        context.globalAlpha = 0.15;
+        context.globalAlpha = 0.12;
         context.fillRect(from, RULER, to - from, this.height);
         context.globalAlpha = 1;
-        context.fillRect(from, RULER, 1, this.height);
-        context.fillRect(to, RULER, 1, this.height);
-        context.fillText(time(Math.abs(this.range.to - this.range.from)), to + 4, RULER + 12);
+        context.fillRect(from, 0, 1.5, this.height);
+        context.fillRect(to - 1.5, 0, 1.5, this.height);
+        const text = time(Math.abs(this.range.to - this.range.from));
+        context.font = `600 ${this.theme.font}`;
+        const { width } = context.measureText(text);
+        const x = Math.max(this.gutter, Math.min((from + to - width) / 2, this.width - width - 8));
+        context.fillRect(x - 6, 3, width + 12, RULER - 7);
+        context.fillStyle = this.theme.paper;
+        context.fillText(text, x, RULER / 2);
     }
 }
 
@@ -629,4 +941,24 @@ export function nextMatch(lanes: readonly Lane[], matches: Uint8Array, after: { 
         }
     }
     return best ?? first;
+}
+
+/** The length of a queue; the mean where changes were merged. */
+export function levelOf(lane: Lane, index: number): number {
+    return lane.count[index] > 1 ? lane.busy[index] / Math.max(1, lane.length[index]) : lane.off[index];
+}
+
+/** "worker 17", "Requests", "lock cache". With ids, for filters. */
+export function titleOf(thread: Thread, withIds = true): string {
+    const ids = withIds ? ` ${thread.tid} ${thread.object}` : "";
+    switch (thread.track) {
+        case Track.Requests: return "Requests";
+        case Track.Lock: return `Lock ${thread.name}${thread.name === "" || withIds ? thread.object : ""}`;
+        case Track.Queue: return `Queue ${thread.name}${thread.name === "" || withIds ? thread.object : ""}`;
+        default: return `${thread.name || "thread"}${ids}`;
+    }
+}
+
+function subtitleOf(track: Thread): string {
+    return track.track === Track.Requests ? `${track.calls.length} at once` : track.track === Track.Lock ? "held, waited for" : "length";
 }

@@ -4,13 +4,21 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Canvas, Painter, Tip } from "./canvas";
 import { commandFor } from "./command";
 import { at, count, counted, percent, short, time } from "./format";
-import { LaneKind, type Lane, spansIn, type Thread } from "./lanes";
+import { Kind } from "./data";
+import { LaneKind, type Lane, spansIn, type Thread, Track } from "./lanes";
+import { remember, restore } from "./place";
 import { matcher, type Shared, signatureOf } from "./state";
-import { type Hit, nextMatch, TimelineView } from "./timeline";
+import { type Hit, levelOf, nextMatch, type Order, TimelineView, titleOf } from "./timeline";
 
 /** Controls for parts of the page outside the time line. */
 export interface TimelineHandle {
     reveal: (lane: Lane, index: number) => void;
+    /** The next or previous match of the search. */
+    step: (isBackwards: boolean) => void;
+    /** A key pressed anywhere on the page. */
+    key: (event: KeyboardEvent) => void;
+    /** Zooms to the selected range. */
+    showRange: () => void;
 }
 
 /** The view before the tab or the theme changed, by index of the thread; -1: all threads. */
@@ -22,9 +30,16 @@ function tipOf(hit: Hit, shared: Shared): string[] {
     const busy = lane.busyBefore[end + 1] - lane.busyBefore[first];
     if (lane.kind === LaneKind.Off)
         return ["off the CPU", `${time(busy)} of ${time(lane.start[end] + lane.length[end] - lane.start[first])}`];
-    const name = shared.model.names[lane.name[first]].name;
+    const { name, kind } = shared.model.names[lane.name[first]];
+    const track = shared.model.threads[lane.thread];
+    if (track.track === Track.Queue)
+        return [`${titleOf(track, false)}: ${levelText(levelOf(lane, first))}`, `from ${at(lane.start[first])}, for ${time(lane.length[first])}`];
     if (calls > 1)
-        return [`${count(calls)} together, mostly ${short(name, 80)}`, lane.kind === LaneKind.Calls ? `${time(busy)} inside them` : ""];
+        return [`${count(calls)} together, mostly ${short(name, 80)}`, lane.kind === LaneKind.Marks ? "" : `${time(busy)} inside them`];
+    if (track.track === Track.Requests)
+        return [short(name, 120), time(lane.length[first]), `request ${lane.off[first]}, from ${at(lane.start[first])}`];
+    if (track.track === Track.Lock)
+        return [`${titleOf(track, false)}: ${short(name, 100)} ${kind === Kind.Holder ? "holds it" : "waits for it"}`, time(lane.length[first]), `from ${at(lane.start[first])}`];
     const values = lane.values[first] > 0 ? shared.data.timeline.values[lane.values[first] - 1] : null;
     if (lane.kind === LaneKind.Marks)
         return [short(name, 120), short(values?.[0] ?? "", 160), `at ${at(lane.start[first])}`];
@@ -38,11 +53,18 @@ function tipOf(hit: Hit, shared: Shared): string[] {
     ];
 }
 
+function levelText(level: number): string {
+    return Number.isInteger(level) ? count(level) : `${level.toFixed(1)} on average`;
+}
+
 /** The number of visible calls, and how many of them are merged, and why. */
 function statusOf(view: TimelineView, shared: Shared): Status {
     const { timeline } = shared.data;
-    const { calls, together, merged } = view.drawn;
-    const texts = [`${counted(calls, "call or mark", "calls and marks")} in sight`];
+    const { calls, blocks, marks, together, merged, hidden } = view.drawn;
+    const kinds = [calls > 0 || blocks + marks === 0 ? counted(calls, "call") : "", blocks > 0 ? counted(blocks, "block") : "", marks > 0 ? counted(marks, "mark") : ""];
+    const texts = [`${kinds.filter((text) => text !== "").join(", ")} in sight`];
+    if (hidden > 0)
+        texts.push(`${count(hidden)} deeper`);
     if (together > 0)
         texts.push(`${count(together)} of them drawn together: a column is ${time(view.columnNs)}`);
     // Spans within the same nanosecond cannot be separated on any page.
@@ -55,6 +77,10 @@ function statusOf(view: TimelineView, shared: Shared): Status {
         texts.push("every visible call is in this page");
     if (timeline.too_deep > 0)
         texts.push(`${counted(timeline.too_deep, "call is", "calls are")} nested too deep to be shown`);
+    if (timeline.objects_beyond > 0)
+        texts.push(`${counted(timeline.objects_beyond, "hit", "hits")} of locks and queues beyond the number that is shown`);
+    if (timeline.requests_beyond > 0)
+        texts.push(`${counted(timeline.requests_beyond, "request")} without a row`);
     if (timeline.threads_beyond > 0)
         texts.push(`${counted(timeline.threads_beyond, "more thread is", "more threads are")} not shown`);
     if (merged === 0 || isFinest)
@@ -109,6 +135,8 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
         const last = lasts.get(only?.place ?? -1);
         if (last !== undefined)
             made.adopt(last);
+        else if (only === null)
+            restore(made, shared.model);
         lasts.set(only?.place ?? -1, made);
         painter.drawing = made;
         return made;
@@ -118,9 +146,15 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
     const [tip, setTip] = useState<{ at: { x: number; y: number }; lines: string[] } | null>(null);
     const [place, setPlace] = useState({ scroll: 0, scrollMax: 0, from: view.window.from, to: view.window.to });
     const drag = useRef<Drag | null>(null);
+    const pointer = useRef<number | null>(null);
+    const address = useRef(0);
 
     const refresh = (): void => {
         painter.ask();
+        // Browsers allow few changes of the address in a second.
+        clearTimeout(address.current);
+        if (only === null)
+            address.current = window.setTimeout(() => { if (location.hash.startsWith("#timeline")) remember(view); }, 250);
         requestAnimationFrame(() => {
             setStatus(statusOf(view, shared));
             setPlace({ scroll: view.scroll, scrollMax: view.scrollMax, ...view.window });
@@ -131,6 +165,27 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
         shared.select({ of: "span", lane, index, last: end });
         refresh();
     };
+    /** null: none. */
+    const chooseRange = (range: { from: number; to: number } | null): void => {
+        view.range = range === null ? null : {
+            from: Math.max(view.all.from, Math.round(Math.min(range.from, range.to))),
+            to: Math.min(view.all.to, Math.round(Math.max(range.from, range.to))),
+        };
+        if (view.range !== null && view.range.to > view.range.from) {
+            view.selected = null;
+            shared.select({ of: "range", range: view.range });
+        } else {
+            view.range = null;
+            shared.select(null);
+        }
+        refresh();
+    };
+
+    const reveal = (lane: Lane, index: number): void => {
+        view.reveal(lane, index, false);
+        choose(lane, index, index);
+    };
+    const isFirst = useRef(only === null);
 
     const isMatch = useMemo(() => matcher(shared.query), [shared.query]);
     const matches = useMemo(() => isMatch === null ? null
@@ -138,19 +193,20 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
     view.matches = matches;
     useEffect(refresh, [matches, view]);
     useEffect(() => {
-        if (shared.selection === null && view.selected !== null) {
+        if (isFirst.current) {
+            isFirst.current = false;
+            if (shared.selection === null && view.range !== null)
+                chooseRange(view.range);
+            else if (shared.selection === null && view.selected !== null)
+                reveal(view.selected.lane, view.selected.index);
+            return;
+        }
+        if (shared.selection === null && (view.selected !== null || view.range !== null)) {
             view.selected = null;
+            view.range = null;
             refresh();
         }
     }, [shared.selection]);
-    if (handle !== undefined) {
-        handle.current = {
-            reveal: (lane, index) => {
-                view.reveal(lane, index, false);
-                choose(lane, index, index);
-            },
-        };
-    }
 
     const step = (backwards: boolean): void => {
         const found = matches === null ? null : nextMatch(lanes, matches, view.selected, backwards);
@@ -180,6 +236,7 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
     };
     const onPointerMove = (event: PointerEvent): void => {
         const from = drag.current;
+        pointer.current = event.offsetX;
         if (from === null) {
             view.hovered = view.hit(event.offsetX, event.offsetY);
             setTip(view.hovered === null ? null
@@ -205,35 +262,24 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
         drag.current = null;
         if (from === null)
             return;
-        if (view.range !== null) {
-            view.show(Math.min(view.range.from, view.range.to), Math.max(view.range.from, view.range.to));
-            view.range = null;
+        const more = view.moreAt(event.offsetY);
+        if (from.isRange && from.isMoved) {
+            chooseRange(view.range);
+        } else if (!from.isMoved && more !== null) {
+            view.extend(more);
         } else if (!from.isMoved && event.offsetX < view.gutter) {
-            fold(view.threadAt(event.offsetY)?.place ?? -1);
+            view.fold(view.threadAt(event.offsetY)?.place ?? 0);
         } else if (!from.isMoved) {
             const hit = view.hit(event.offsetX, event.offsetY);
             if (hit !== null) {
                 choose(hit.lane, hit.first, hit.last);
             } else {
                 view.selected = null;
+                view.range = null;
                 shared.select(null);
             }
         }
         refresh();
-    };
-    const fold = (place: number): void => {
-        if (place < 0)
-            return;
-        if (!view.flat.delete(place))
-            view.flat.add(place);
-        view.arrange();
-    };
-    const foldAll = (): void => {
-        const isFlat = view.flat.size > 0;
-        view.flat.clear();
-        if (!isFlat)
-            shared.model.threads.forEach((thread) => view.flat.add(thread.place));
-        view.arrange();
     };
     const move = (by: number): void => {
         const { selected } = view;
@@ -264,7 +310,8 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
         if (event.ctrlKey || event.metaKey || event.altKey)
             return;
         const length = view.window.to - view.window.from;
-        const middle = (view.window.from + view.window.to) / 2;
+        // As in other viewers, keys zoom where the pointer is.
+        const middle = pointer.current !== null && pointer.current > view.gutter ? view.timeAt(pointer.current) : (view.window.from + view.window.to) / 2;
         const actions: Record<string, (() => void) | undefined> = {
             "ArrowLeft": () => { view.pan(-length / 8); }, "a": () => { view.pan(-length / 8); },
             "ArrowRight": () => { view.pan(length / 8); }, "d": () => { view.pan(length / 8); },
@@ -275,10 +322,14 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
             "Home": () => { view.showAll(); }, "0": () => { view.showAll(); },
             "End": () => { view.pan(view.all.to); },
             ",": () => { move(-1); }, ".": () => { move(1); }, "[": () => { climb(-1); }, "]": () => { climb(1); },
-            "g": () => { view.showStretch(); }, "n": () => { step(false); }, "p": () => { step(true); }, "c": foldAll,
+            "g": () => { view.showStretch(); }, "n": () => { step(false); }, "p": () => { step(true); }, "c": () => { view.foldAll(); },
+            "v": () => { if (view.selected !== null) view.fold(view.selected.lane.thread); },
+            "m": () => { chooseRange(view.selected === null ? view.window : { from: view.selected.lane.start[view.selected.index], to: view.selected.lane.start[view.selected.index] + view.selected.lane.length[view.selected.index] }); },
+            "r": () => { if (view.range !== null) view.show(view.range.from, view.range.to); },
             "f": () => { if (view.selected !== null) view.reveal(view.selected.lane, view.selected.index, true); },
             "Enter": () => { if (view.selected !== null) view.reveal(view.selected.lane, view.selected.index, true); },
             "Escape": () => {
+                view.range = null;
                 shared.select(null);
                 if (only !== null)
                     view.showAll();
@@ -293,6 +344,31 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
         refresh();
     };
 
+    if (handle !== undefined) {
+        handle.current = {
+            reveal, step,
+            key: onKeyDown,
+            showRange: () => { if (view.range !== null) view.show(view.range.from, view.range.to); refresh(); },
+        };
+    }
+    useEffect(() => {
+        const onHash = (): void => {
+            if (only !== null || !location.hash.startsWith("#timeline"))
+                return;
+            const span = restore(view, shared.model);
+            if (view.range !== null)
+                chooseRange(view.range);
+            else if (span !== null)
+                reveal(span.lane, span.index);
+            refresh();
+        };
+        addEventListener("hashchange", onHash);
+        return () => {
+            removeEventListener("hashchange", onHash);
+            clearTimeout(address.current);
+        };
+    }, [view]);
+
     const found = matches?.reduce((sum, each) => sum + each, 0) ?? 0;
     if (shared.model.lanes.length === 0) {
         return <p class="none">No record of a call or a probe is in this trace{shared.data.info.some((info) => info.profile)
@@ -305,7 +381,20 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
                 <button type="button" title="Zoom in (+)" onClick={() => { view.zoom(1 / 2, (view.window.from + view.window.to) / 2); refresh(); }}>+</button>
                 <button type="button" title="Zoom out (-)" onClick={() => { view.zoom(2, (view.window.from + view.window.to) / 2); refresh(); }}>−</button>
                 <button type="button" title="All (Home)" onClick={() => { view.showAll(); refresh(); }}>All</button>
-                {only === null && <button type="button" title="Fold or unfold all threads (c)" onClick={() => { foldAll(); refresh(); }}>Fold</button>}
+                {only === null && <button type="button" title="Fold or unfold all threads (c); click a name to fold one" onClick={() => { view.foldAll(); refresh(); }}>{view.isAnyFolded ? "Unfold" : "Fold"}</button>}
+                {only === null && <button type="button" title="Statistics of what is in sight (m); or drag over a range with Shift" onClick={() => { chooseRange(view.window); }}>Statistics</button>}
+                {only === null && shared.model.real.length > 1 && (
+                    <>
+                        <label class="field"><span class="wide">Order</span>
+                            <select aria-label="Order of threads" value={view.layout.order} onChange={(event) => { view.layout.order = event.currentTarget.value as Order; view.arrange(); refresh(); }}>
+                                <option value="first">by first record</option>
+                                <option value="activity">by activity</option>
+                                <option value="name">by name</option>
+                            </select>
+                        </label>
+                        <label class="field"><input type="search" size={12} placeholder="Threads" aria-label="Only threads with this in name or id" value={view.layout.filter}
+                            onInput={(event) => { view.layout.filter = event.currentTarget.value; view.arrange(); refresh(); }} /></label>
+                    </>)}
                 {shared.model.stretches.length > 0 && <button type="button" title="The next stretch that is here call by call: blue below the ruler (g)"
                     onClick={() => { view.showStretch(); refresh(); }}>Next in full</button>}
                 {matches !== null && (
@@ -315,13 +404,13 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
                         {` ${count(found)} ${found === 1 ? "name matches" : "names match"}`}
                     </span>)}
                 <span class="legend">
-                    <i class="on" /> on the CPU <i class="off" /> off it <i class="hatched" /> several together
+                    <i class="on" /> on the CPU <i class="off" /> off it <i class="hatched" /> several together, or waiting
                 </span>
             </div>
             <div class="stage" data-from={place.from} data-to={place.to}>
                 <Canvas painter={painter} label={`${only === null ? "Time line" : "Flame graph in order of time"}. Arrows move, plus and minus zoom, comma and full stop go from call to call, Enter zooms to the one selected.`}
                     onWheel={onWheel} onPointerDown={onPointerDown} onPointerMove={onPointerMove} onPointerUp={onPointerUp}
-                    onPointerLeave={() => { view.hovered = null; setTip(null); painter.ask(); }}
+                    onPointerLeave={() => { view.hovered = null; pointer.current = null; setTip(null); painter.ask(); }}
                     onDblClick={() => { if (view.selected !== null) view.reveal(view.selected.lane, view.selected.index, true); refresh(); }}
                     onKeyDown={onKeyDown} />
                 {place.scrollMax > 0 && <input class="scroll" type="range" min={0} max={place.scrollMax} value={place.scroll} aria-label="Scroll threads"

@@ -16,8 +16,8 @@
 /* A smaller difference between wall and CPU time may be an error of the latter. */
 enum { OFF_MIN_NS = 4000 };
 
-static int add_span(struct probity_timeline *timeline, struct probity_timeline_lane *lane,
-                    struct probity_timeline_span *span)
+int timeline_add_span(struct probity_timeline *timeline, struct probity_timeline_lane *lane,
+                      struct probity_timeline_span *span)
 {
     /* Keeps spans in order if the clock was set back. */
     if (lane->count > 0 && span->start_ns < lane->spans[lane->count - 1].start_ns)
@@ -54,18 +54,13 @@ static int grow_slots(struct probity_timeline *timeline, uint32_t slot)
     return 0;
 }
 
-static int add_thread(struct probity_timeline *timeline, const struct probity_event *event,
-                      struct timeline_thread **ret_thread)
+int timeline_add_thread(struct probity_timeline *timeline, const struct probity_event *event,
+                        struct timeline_thread **ret_thread)
 {
     size_t count = timeline->thread_count;
-
-    if (count == PROBITY_TIMELINE_THREADS_MAX) {
-        timeline->is_beyond[event->thread_slot] = 1;
-        timeline->facts.threads_beyond++;
-        return 0;
-    }
     const struct probity_timeline_thread **threads =
         realloc(timeline->threads, (count + 1) * sizeof *threads);
+
     if (threads == NULL)
         return PROBITY_ERROR_MEMORY;
     timeline->threads = threads;
@@ -78,12 +73,25 @@ static int add_thread(struct probity_timeline *timeline, const struct probity_ev
     thread->facts.pid = event->pid;
     thread->place = (uint32_t)count;
     threads[timeline->thread_count++] = &thread->facts;
-    timeline->by_slot[event->thread_slot] = thread;
     *ret_thread = thread;
     return 0;
 }
 
-/* Returns 0 with *ret_thread NULL for a thread beyond the limit. */
+static int add_thread(struct probity_timeline *timeline, const struct probity_event *event,
+                      struct timeline_thread **ret_thread)
+{
+    if (timeline->thread_count >= PROBITY_TIMELINE_THREADS_MAX) {
+        timeline->is_beyond[event->thread_slot] = 1;
+        timeline->facts.threads_beyond++;
+        return 0;
+    }
+    int error = timeline_add_thread(timeline, event, ret_thread);
+    if (error == 0)
+        timeline->by_slot[event->thread_slot] = *ret_thread;
+    return error;
+}
+
+/* Returns 0 with NULL for a thread beyond the limit. */
 static int thread_of(struct probity_timeline *timeline, const struct probity_event *event,
                      struct timeline_thread **ret_thread)
 {
@@ -108,8 +116,7 @@ static int set_name(struct timeline_thread *thread, const struct probity_event *
     return 0;
 }
 
-/* Adds lanes until there is one for this depth. */
-static int reach_depth(struct timeline_thread *thread, uint32_t depth)
+int timeline_reach_depth(struct timeline_thread *thread, uint32_t depth)
 {
     if (depth < thread->facts.depth)
         return 0;
@@ -151,7 +158,7 @@ static int is_in_stretch(struct probity_timeline *timeline, uint64_t wall_ns)
     return wall_ns >= stretches[low].from_ns && wall_ns < stretches[low].to_ns;
 }
 
-static int is_inside(struct probity_timeline *timeline, uint64_t wall_ns)
+int timeline_is_inside(struct probity_timeline *timeline, uint64_t wall_ns)
 {
     return wall_ns >= timeline->options.from_ns && wall_ns < timeline->options.to_ns &&
            (!timeline->is_closer || is_in_stretch(timeline, wall_ns));
@@ -172,7 +179,7 @@ static int take_span(struct probity_timeline *timeline, const struct probity_sco
 {
     if (timeline->options.is_window)
         return timeline_window_clip(timeline, span);
-    if (is_inside(timeline, scope->enter_wall_ns))
+    if (timeline_is_inside(timeline, scope->enter_wall_ns))
         return 1;
     span->flags |= PROBITY_TIMELINE_BEFORE;
     return is_around(timeline, scope);
@@ -185,7 +192,7 @@ static inline int has_values(const struct probity_event *event)
            (event->kind == PROBITY_EVENT_HIT && event->payload_bytes > 0);
 }
 
-static int keep_values(struct timeline_bytes *open, const struct probity_event *event)
+int timeline_keep_values(struct timeline_bytes *open, const struct probity_event *event)
 {
     int is_hit = event->kind == PROBITY_EVENT_HIT;
     const struct probity_timeline_values values = {
@@ -204,7 +211,7 @@ static int make_way(struct timeline_thread *thread, const struct probity_scope *
 
     if (depth > PROBITY_TIMELINE_DEPTH_MAX - 1)
         depth = PROBITY_TIMELINE_DEPTH_MAX - 1;
-    if (reach_depth(thread, depth) != 0)
+    if (timeline_reach_depth(thread, depth) != 0)
         return PROBITY_ERROR_MEMORY;
     for (; error == 0 && depth > scope->depth; depth--)
         error = probity_timeline_lane_move(&thread->facts.calls[depth - 1],
@@ -221,12 +228,12 @@ static int open_call(struct probity_timeline *timeline, struct probity_scope *sc
     if (error != 0 || thread == NULL || scope->depth >= PROBITY_TIMELINE_DEPTH_MAX)
         return error;
     if (__builtin_expect(scope->depth >= thread->facts.depth, 0) &&
-        reach_depth(thread, scope->depth) != 0)
+        timeline_reach_depth(thread, scope->depth) != 0)
         return PROBITY_ERROR_MEMORY;
     thread->open[scope->depth].used = 0;
     if (__builtin_expect(event->kind == PROBITY_EVENT_CHECKPOINT, 0))
         return make_way(thread, scope);
-    return keep_values(&thread->open[scope->depth], event);
+    return timeline_keep_values(&thread->open[scope->depth], event);
 }
 
 static void on_opened(void *context, struct probity_scope *scope, const struct probity_event *event)
@@ -284,24 +291,32 @@ static int number_of(struct probity_timeline *timeline, const struct probity_sco
     return 0;
 }
 
-static int close_call(struct probity_timeline *timeline, struct timeline_thread *thread,
-                      const struct probity_scope *scope, struct probity_timeline_span *span)
+int timeline_add_timed(struct probity_timeline *timeline, struct timeline_thread *thread,
+                       struct probity_timeline_lane *lane, uint32_t depth,
+                       struct probity_timeline_span *span, const struct timeline_bytes *values)
 {
-    struct timeline_bytes *open = &thread->open[scope->depth];
-    int error = number_of(timeline, scope, &span->name);
-
-    if (error != 0)
-        return error;
     struct probity_timeline_name *name = timeline->names.items[span->name];
     int is_slow = !timeline->is_closer && !(span->flags & PROBITY_TIMELINE_BEFORE) &&
                   slow_place(name, span->length_ns) < PROBITY_TIMELINE_SLOWEST;
     int is_whole = span->length_ns >= timeline->facts.unit_ns;
-    if (open->used > 0 && (is_slow || is_whole) &&
+    int error = 0;
+
+    if (values->used > 0 && (is_slow || is_whole) &&
         span->length_ns >= timeline->facts.values_min_ns)
-        error = probity_timeline_bytes_keep(&timeline->values, open, &span->values);
+        error = probity_timeline_bytes_keep(&timeline->values, values, &span->values);
     if (is_slow)
-        keep_slow(name, &(struct probity_timeline_slow){*span, thread->place, scope->depth});
-    return error == 0 ? add_span(timeline, &thread->facts.calls[scope->depth], span) : error;
+        keep_slow(name, &(struct probity_timeline_slow){*span, thread->place, depth});
+    return error == 0 ? timeline_add_span(timeline, lane, span) : error;
+}
+
+static int close_call(struct probity_timeline *timeline, struct timeline_thread *thread,
+                      const struct probity_scope *scope, struct probity_timeline_span *span)
+{
+    int error = number_of(timeline, scope, &span->name);
+
+    return error == 0 ? timeline_add_timed(timeline, thread, &thread->facts.calls[scope->depth],
+                                           scope->depth, span, &thread->open[scope->depth])
+                      : error;
 }
 
 static void on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
@@ -328,7 +343,7 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
         return;
     }
     if (how == PROBITY_SCOPE_LEFT)
-        error = keep_values(&thread->open[scope->depth], event);
+        error = timeline_keep_values(&thread->open[scope->depth], event);
     if (error == 0)
         error = close_call(timeline, thread, scope, &span);
     timeline->error = error != 0 ? error : timeline->error;
@@ -346,12 +361,12 @@ static int add_mark(struct probity_timeline *timeline, struct timeline_thread *t
 
     timeline->facts.marks++;
     if (error == 0 && has_values(event) && timeline->facts.values_min_ns == 0) {
-        error = keep_values(&values, event);
+        error = timeline_keep_values(&values, event);
         if (error == 0)
             error = probity_timeline_bytes_keep(&timeline->values, &values, &span.values);
         free(values.bytes);
     }
-    return error == 0 ? add_span(timeline, &thread->facts.marks, &span) : error;
+    return error == 0 ? timeline_add_span(timeline, &thread->facts.marks, &span) : error;
 }
 
 /* When exactly the thread was off the CPU during this time is unknown. */
@@ -370,9 +385,9 @@ static int add_stretch(struct probity_timeline *timeline, struct timeline_thread
     struct probity_timeline_span span = {.start_ns = since_ns, .length_ns = wall_ns,
                                          .busy_ns = wall_ns - cpu_ns, .count = 1};
     if (timeline->options.is_window ? !timeline_window_clip(timeline, &span)
-                                    : !is_inside(timeline, since_ns))
+                                    : !timeline_is_inside(timeline, since_ns))
         return 0;
-    return add_span(timeline, &thread->facts.stretches, &span);
+    return timeline_add_span(timeline, &thread->facts.stretches, &span);
 }
 
 /* Other events have no CPU time (see scopes.c). */
@@ -403,7 +418,7 @@ static int add_parameters(struct probity_timeline *timeline, struct timeline_thr
 
     if (scope == NULL || scope->depth >= thread->facts.depth)
         return 0;
-    return keep_values(&thread->open[scope->depth], event);
+    return timeline_keep_values(&thread->open[scope->depth], event);
 }
 
 static int put_record(struct probity_timeline *timeline, struct timeline_thread *thread,
@@ -415,11 +430,11 @@ static int put_record(struct probity_timeline *timeline, struct timeline_thread 
         error = add_stretch(timeline, thread, event);
     if (error == 0 && event->kind == PROBITY_EVENT_PARAMETERS)
         error = add_parameters(timeline, thread, event);
-    int is_in = is_inside(timeline, event->wall_ns);
+    int is_in = timeline_is_inside(timeline, event->wall_ns);
     if (is_in || timeline->options.is_window)
         extend(&timeline->facts, &thread->facts, event->wall_ns);
-    int is_mark = event->kind == PROBITY_EVENT_HIT || event->kind == PROBITY_EVENT_MESSAGE ||
-                  event->kind == PROBITY_EVENT_CHECKPOINT;
+    int is_mark = (event->kind == PROBITY_EVENT_HIT && timeline->tracks == NULL) ||
+                  event->kind == PROBITY_EVENT_MESSAGE || event->kind == PROBITY_EVENT_CHECKPOINT;
     if (error == 0 && is_in && is_mark)
         error = add_mark(timeline, thread, event);
     return error;
@@ -433,6 +448,8 @@ int probity_timeline_put(struct probity_timeline *timeline, const struct probity
 
     if (error == 0 && thread != NULL && is_record(event->kind))
         error = put_record(timeline, thread, event);
+    if (error == 0 && event->kind == PROBITY_EVENT_HIT && timeline->tracks != NULL)
+        error = timeline_tracks_put(timeline, thread, event);
     if (error == 0)
         error = probity_scopes_put(timeline->scopes, event, &listener);
     if (error == 0 && thread != NULL && event->kind == PROBITY_EVENT_THREAD_NAME)
@@ -452,6 +469,7 @@ void probity_timeline_count_together(struct probity_timeline *timeline)
     for (size_t i = 0; i < timeline->thread_count; i++) {
         const struct probity_timeline_thread *thread = timeline->threads[i];
         count_lane(timeline, &thread->marks);
+        count_lane(timeline, &thread->blocks);
         for (uint32_t depth = 0; depth < thread->depth; depth++)
             count_lane(timeline, &thread->calls[depth]);
     }
@@ -462,6 +480,8 @@ int probity_timeline_finish(struct probity_timeline *timeline)
     const struct probity_scopes_listener listener = {on_opened, on_closed, timeline};
 
     probity_scopes_finish(timeline->scopes, &listener);
+    if (timeline->tracks != NULL && timeline->error == 0)
+        timeline->error = timeline_tracks_finish(timeline);
     if (timeline->options.is_window)
         timeline_window_finish(timeline);
     probity_timeline_count_together(timeline);
@@ -529,6 +549,10 @@ int probity_timeline_open(const struct probity_timeline_options *options,
         timeline->options.spans_max = PROBITY_TIMELINE_SPANS;
     timeline->facts.unit_ns = 1;
     timeline->values_bytes_max = TIMELINE_VALUES_BYTES_MAX;
+    if (timeline->options.has_tracks && timeline_tracks_open(timeline) != 0) {
+        probity_timeline_close(timeline);
+        return PROBITY_ERROR_MEMORY;
+    }
     *ret_timeline = timeline;
     return 0;
 }
@@ -541,6 +565,8 @@ static void release_thread(struct timeline_thread *thread)
     }
     free(thread->facts.stretches.spans);
     free(thread->facts.marks.spans);
+    free(thread->facts.blocks.spans);
+    free(thread->hit.values.bytes);
     free(thread->facts.calls);
     free(thread->facts.name);
     free(thread->open);
@@ -549,10 +575,9 @@ static void release_thread(struct timeline_thread *thread)
 
 void probity_timeline_close(struct probity_timeline *timeline)
 {
-    for (uint32_t slot = 0; slot < timeline->slot_count; slot++) {
-        if (timeline->by_slot[slot] != NULL)
-            release_thread(timeline->by_slot[slot]);
-    }
+    for (size_t i = 0; i < timeline->thread_count; i++)
+        release_thread(timeline_thread_at(timeline, i));
+    timeline_tracks_release(timeline);
     timeline_names_release(&timeline->names);
     probity_scopes_close(timeline->scopes);
     free(timeline->values.bytes);

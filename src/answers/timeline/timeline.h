@@ -31,7 +31,23 @@ enum {
     PROBITY_TIMELINE_SPANS = 400000, /* about 64 bytes each, twice that while a lane grows */
     PROBITY_TIMELINE_THREADS_MAX = 4096,
     PROBITY_TIMELINE_DEPTH_MAX = 192, /* deeper calls are only counted */
-    PROBITY_TIMELINE_SLOWEST = 5      /* slowest calls kept for each function */
+    PROBITY_TIMELINE_SLOWEST = 5,     /* slowest calls kept of each function */
+    /* Of tracks: pairs of probes and of thread and block that are told apart; requests in flight
+     * that have a row; locks and queues; threads at one lock. More of them are left out. */
+    PROBITY_TIMELINE_PAIRS_MAX = 20000,
+    PROBITY_TIMELINE_REQUESTS_MAX = 48,
+    PROBITY_TIMELINE_OBJECTS_MAX = 32,
+    PROBITY_TIMELINE_LOCK_ROWS_MAX = 16
+};
+
+/* What a row of lanes stands for: a thread; or, if tracks were asked for, the requests of a trace,
+ * a row for each in flight; a lock, with a row for each thread that holds it or waits; or a
+ * queue. */
+enum probity_timeline_track {
+    PROBITY_TIMELINE_THREAD = 0,
+    PROBITY_TIMELINE_REQUESTS = 1,
+    PROBITY_TIMELINE_LOCK = 2,
+    PROBITY_TIMELINE_QUEUE = 3
 };
 
 enum probity_timeline_flag {
@@ -44,12 +60,14 @@ enum probity_timeline_flag {
 /* One call, mark or off-CPU interval, or several of them merged. */
 struct probity_timeline_span {
     uint64_t start_ns;  /* CLOCK_REALTIME */
-    uint64_t length_ns; /* up to the end of the last one */
-    uint64_t busy_ns;   /* sum of their durations, or of the time off the CPU */
-    uint64_t off_ns;    /* of calls: time off the CPU in total; 0 if CPU time is unknown */
-    uint64_t count;     /* 1 if not merged */
-    uint64_t lead_ns;   /* lead of `name` over all others, if merged */
-    uint32_t name;      /* the one with most time; unused for off-CPU intervals */
+    uint64_t length_ns; /* to the end of the last one */
+    uint64_t busy_ns;   /* sum of their durations; for off-CPU intervals: of the time off the CPU */
+    uint64_t off_ns;    /* of calls: total time off the CPU; 0 if CPU time is unknown. In tracks:
+                         * the correlation id of a request, or the length of a queue, whose
+                         * busy_ns is this times its duration; meaningless if merged */
+    uint64_t count;     /* 1: not merged */
+    uint64_t lead_ns;   /* lead of `name` over the others; meaningless if not merged */
+    uint32_t name;      /* the one with most of the time; meaningless for off-CPU intervals */
     uint32_t values;    /* for probity_timeline_values_next(); 0: none */
     uint32_t flags;     /* union of all flags */
 };
@@ -57,7 +75,8 @@ struct probity_timeline_span {
 enum probity_timeline_kind {
     PROBITY_TIMELINE_STRETCHES = 0, /* off CPU */
     PROBITY_TIMELINE_MARKS = 1,
-    PROBITY_TIMELINE_CALLS = 2
+    PROBITY_TIMELINE_CALLS = 2, /* of tracks: rows */
+    PROBITY_TIMELINE_BLOCKS = 3
 };
 
 /* Spans in time order. */
@@ -68,11 +87,13 @@ struct probity_timeline_lane {
 
 struct probity_timeline_thread {
     uint32_t trace, thread, tid, pid;
-    char *name; /* the latest, zero-terminated; or NULL */
+    enum probity_timeline_track track;
+    uint64_t object; /* of a lock or a queue */
+    char *name; /* the latest, zero-terminated; NULL: none. Of an object: of its first probe */
     uint64_t first_ns, last_ns; /* of hits and scopes */
     int is_cpu_known;
-    struct probity_timeline_lane stretches, marks;
-    struct probity_timeline_lane *calls; /* by depth */
+    struct probity_timeline_lane stretches, marks, blocks;
+    struct probity_timeline_lane *calls; /* by depth; of tracks: by row */
     uint32_t depth;
 };
 
@@ -81,10 +102,19 @@ enum probity_timeline_name_kind {
     PROBITY_TIMELINE_PROBE = 1, /* a number, and a name if it has one */
     PROBITY_TIMELINE_SITE = 2,
     PROBITY_TIMELINE_MESSAGE = 3,
-    PROBITY_TIMELINE_CHECKPOINT = 4
+    PROBITY_TIMELINE_CHECKPOINT = 4,
+    /* In tracks: a block from a probe to the next, or a stage of a request; a thread that holds a
+     * lock, or waits for it; the length of a queue. */
+    PROBITY_TIMELINE_BLOCK = 5,
+    PROBITY_TIMELINE_HOLDER = 6,
+    PROBITY_TIMELINE_WAITER = 7,
+    PROBITY_TIMELINE_LENGTH = 8
 };
 
-/* One of the slowest calls of a function. */
+/* In place of the second probe of a block: none, because the records end. */
+#define PROBITY_TIMELINE_NO_NAME UINT32_MAX
+
+/* A call that was among the slowest of its function. */
 struct probity_timeline_slow {
     struct probity_timeline_span span;
     uint32_t thread, depth; /* thread: index in the list of threads */
@@ -92,9 +122,11 @@ struct probity_timeline_slow {
 
 struct probity_timeline_name {
     enum probity_timeline_name_kind kind;
-    struct probity_function_key key; /* of functions; function NULL if its declaration was lost */
-    uint32_t number;                 /* of probes and sites */
-    char *text;                      /* of probes and sites; NULL without a name */
+    struct probity_function_key key; /* of functions; function NULL: declaration lost */
+    uint32_t number; /* of probes and sites; of a block: the name that it begins with; of a holder
+                      * or waiter: the thread's index in the list */
+    uint32_t to;     /* of a block: the name that it ends with, or PROBITY_TIMELINE_NO_NAME */
+    char *text;                      /* of probes and sites; NULL: no name */
     struct probity_timeline_slow slow[PROBITY_TIMELINE_SLOWEST]; /* of functions, slowest first */
     unsigned slow_count;
 };
@@ -106,17 +138,22 @@ struct probity_timeline_options {
     /* Show [from, to) as a window: whatever overlaps it is included and clipped to its ends, which
      * become facts.first_ns and last_ns if given. A window cannot be refined. */
     int is_window;
+    /* Make blocks of hits, instead of marks, and the tracks of requests, locks and queues. Not for
+     * a window. */
+    int has_tracks;
 };
 
 /* Known after finish. */
 struct probity_timeline_facts {
-    uint64_t first_ns, last_ns; /* both 0: no records */
-    uint64_t unit_ns;           /* shorter spans may be merged; 1: none were */
-    uint64_t calls, marks;      /* total numbers */
-    uint64_t together;          /* how many of them are in merged spans */
-    uint64_t calls_too_deep;    /* how many are in no lane */
-    uint64_t threads_beyond;    /* threads that have no lanes, because there are too many */
-    uint64_t values_min_ns;     /* values of shorter calls were discarded; 0: none */
+    uint64_t first_ns, last_ns; /* both 0: nothing was recorded */
+    uint64_t unit_ns;           /* shorter spans may be merged; 1: none are */
+    uint64_t calls, marks, blocks; /* total numbers */
+    uint64_t together;          /* number of them in merged spans */
+    uint64_t calls_too_deep;    /* not in any lane */
+    uint64_t threads_beyond;    /* threads without lanes, because there are too many */
+    uint64_t objects_beyond;    /* hits of locks and queues without a track */
+    uint64_t requests_beyond;   /* requests without a row */
+    uint64_t values_min_ns;     /* values of shorter calls were discarded; 0: none were */
     size_t spans;
 };
 
@@ -145,10 +182,20 @@ const struct probity_timeline_thread *const *probity_timeline_threads(
 const struct probity_timeline_name *const *probity_timeline_names(
     const struct probity_timeline *timeline, size_t *ret_count);
 
-/* Opens a second timeline for another pass over the same events, which keeps more detail in some
- * intervals, with at most spans_more additional spans. *ret_closer is NULL if nothing was merged or
- * there is no room. Call after finish. The second timeline owns the names until it is taken over.
- * Returns 0 or PROBITY_ERROR_MEMORY. */
+/* The blocks of a thread from one probe to another. */
+struct probity_timeline_sum {
+    uint32_t thread, name; /* indices in the lists */
+    uint64_t calls, wall_ns, cpu_ns, off_ns; /* CPU time 0 if unknown */
+};
+
+/* All of them, in any order; none without tracks. Valid until close. */
+const struct probity_timeline_sum *probity_timeline_sums(const struct probity_timeline *timeline,
+                                                         size_t *ret_count);
+
+/* Opens a second time line, for another pass over the same events, that keeps more detail in some
+ * intervals: at most spans_more additional spans. *ret_closer is NULL if nothing was merged or
+ * there is no room. To be called after finish; the second time line owns the names until it is
+ * taken over. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_timeline_refine(struct probity_timeline *timeline, size_t spans_more,
                             struct probity_timeline **ret_closer);
 

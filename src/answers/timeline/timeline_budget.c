@@ -20,11 +20,10 @@ static void visit_lane(struct probity_timeline *timeline, struct probity_timelin
 /* Visits all spans that may have values. */
 static void visit_spans(struct probity_timeline *timeline, span_visit *visit, void *context)
 {
-    for (uint32_t slot = 0; slot < timeline->slot_count; slot++) {
-        struct timeline_thread *thread = timeline->by_slot[slot];
-        if (thread == NULL)
-            continue;
+    for (size_t i = 0; i < timeline->thread_count; i++) {
+        struct timeline_thread *thread = timeline_thread_at(timeline, i);
         visit_lane(timeline, &thread->facts.marks, visit, context);
+        visit_lane(timeline, &thread->facts.blocks, visit, context);
         for (uint32_t depth = 0; depth < thread->facts.depth; depth++)
             visit_lane(timeline, &thread->facts.calls[depth], visit, context);
     }
@@ -79,7 +78,8 @@ int probity_timeline_sweep_values(struct probity_timeline *timeline)
 static size_t merge_thread(struct timeline_thread *thread, uint64_t unit_ns)
 {
     size_t count = probity_timeline_lane_merge(&thread->facts.stretches, unit_ns) +
-                   probity_timeline_lane_merge(&thread->facts.marks, unit_ns);
+                   probity_timeline_lane_merge(&thread->facts.marks, unit_ns) +
+                   probity_timeline_lane_merge(&thread->facts.blocks, unit_ns);
 
     for (uint32_t depth = 0; depth < thread->facts.depth; depth++)
         count += probity_timeline_lane_merge(&thread->facts.calls[depth], unit_ns);
@@ -95,9 +95,7 @@ void probity_timeline_coarsen(struct probity_timeline *timeline)
     do {
         facts->unit_ns *= 2;
         facts->spans = 0;
-        for (uint32_t slot = 0; slot < timeline->slot_count; slot++) {
-            if (timeline->by_slot[slot] != NULL)
-                facts->spans += merge_thread(timeline->by_slot[slot], facts->unit_ns);
-        }
+        for (size_t i = 0; i < timeline->thread_count; i++)
+            facts->spans += merge_thread(timeline_thread_at(timeline, i), facts->unit_ns);
     } while (facts->spans > timeline->options.spans_max / 4 * 3 && facts->unit_ns / 2 < all_ns);
 }

@@ -12,8 +12,19 @@
  * intervals. */
 enum { TIMELINE_VALUES_BYTES_MAX = 12 << 20, TIMELINE_VALUES_BYTES_CLOSER = 4 << 20 };
 
+/* The hit that begins the block in progress. */
+struct timeline_hit {
+    uint64_t wall_ns, cpu_ns;
+    uint32_t name;
+    int is_set, is_cpu_known;
+    struct timeline_bytes values;
+};
+
+struct timeline_tracks; /* in timeline_tracks.c */
+
 struct timeline_thread {
     struct probity_timeline_thread facts;
+    struct timeline_hit hit; /* with tracks */
     struct timeline_bytes *open; /* values of open calls, by depth */
     uint32_t place;              /* index in the list of threads */
     uint64_t wall_ns, cpu_ns;    /* of the latest record with CPU time; wall 0: no record yet */
@@ -33,13 +44,52 @@ struct probity_timeline {
     size_t values_bytes_max;
     struct probity_timeline_stretch *stretches; /* refined, or in the second pass to be refined */
     size_t stretch_count;
-    size_t stretch; /* second pass: the last one that contained a span */
-    int is_closer;  /* is this the second pass */
-    int error; /* set by a listener, which cannot return errors */
+    struct timeline_tracks *tracks; /* NULL: none */
+    size_t stretch; /* second pass: the last one that any span was in */
+    int is_closer;  /* 1: second pass */
+    int error; /* of a listener, which cannot return errors */
 };
 
-/* Doubles the unit until a quarter of the budget is free. This and the next one are in
- * timeline_budget.c. */
+static inline struct timeline_thread *timeline_thread_at(const struct probity_timeline *timeline,
+                                                         size_t index)
+{
+    /* The facts are the first member, and are not const here. */
+    return (struct timeline_thread *)(uintptr_t)timeline->threads[index];
+}
+
+/* In timeline.c. Adds a span, within the budget. Returns 0 or PROBITY_ERROR_MEMORY, as do the
+ * next. */
+int timeline_add_span(struct probity_timeline *timeline, struct probity_timeline_lane *lane,
+                      struct probity_timeline_span *span);
+
+/* Adds a thread or a track to the list; there is room. */
+int timeline_add_thread(struct probity_timeline *timeline, const struct probity_event *event,
+                        struct timeline_thread **ret_thread);
+
+/* Adds lanes down to a depth. */
+int timeline_reach_depth(struct timeline_thread *thread, uint32_t depth);
+
+/* Appends an event's values, if it has any. */
+int timeline_keep_values(struct timeline_bytes *open, const struct probity_event *event);
+
+/* Adds a span with a name to a lane, with its values if it is long enough, and to the slowest of
+ * its name. */
+int timeline_add_timed(struct probity_timeline *timeline, struct timeline_thread *thread,
+                       struct probity_timeline_lane *lane, uint32_t depth,
+                       struct probity_timeline_span *span, const struct timeline_bytes *values);
+
+/* Whether a span that begins then is added. */
+int timeline_is_inside(struct probity_timeline *timeline, uint64_t wall_ns);
+
+/* Blocks, requests, locks and queues, in timeline_tracks.c. Put takes a hit; thread: its own, NULL
+ * if it has no lanes. */
+int timeline_tracks_open(struct probity_timeline *timeline);
+int timeline_tracks_put(struct probity_timeline *timeline, struct timeline_thread *thread,
+                        const struct probity_event *event);
+int timeline_tracks_finish(struct probity_timeline *timeline);
+void timeline_tracks_release(struct probity_timeline *timeline);
+
+/* Doubles the unit until a quarter of the budget is free. In timeline_budget.c, as is the next. */
 void probity_timeline_coarsen(struct probity_timeline *timeline);
 
 /* Discards unreferenced values, then those of the shortest calls, until half of the limit is free.

@@ -12,8 +12,9 @@
 
 enum { NAMES_FIRST = 64, PROBES_FIRST = 64 };
 
-/* Clear in all keys made of trace and number. */
+/* Not set in any key of trace and number. A pair's kind and numbers are in the bits below. */
 #define KEY_OF_TEXT (UINT64_C(1) << 63)
+#define KEY_OF_PAIR (UINT64_C(1) << 62)
 
 static int add_name(struct timeline_names *names, enum probity_timeline_name_kind kind,
                     uint32_t *ret_number)
@@ -172,6 +173,34 @@ int timeline_names_mark(struct timeline_names *names, const struct probity_event
         *known = number + 1;
     }
     *ret_number = *known - 1;
+    return 0;
+}
+
+int timeline_names_pair(struct timeline_names *names, enum probity_timeline_name_kind kind,
+                        uint32_t first, uint32_t second, uint32_t *ret_number)
+{
+    enum { PAIR_BITS = 30, PAIR_MASK = (1 << PAIR_BITS) - 1 };
+    uint64_t kind_bits = (uint64_t)(kind - PROBITY_TIMELINE_BLOCK) << 2 * PAIR_BITS;
+
+    if (names->pair_count >= PROBITY_TIMELINE_PAIRS_MAX)
+        second = PROBITY_TIMELINE_NO_NAME;
+    uint64_t key = KEY_OF_PAIR | kind_bits | (uint64_t)(first & PAIR_MASK) << PAIR_BITS |
+                   (second & PAIR_MASK);
+    if (__builtin_expect(2 * names->probe_count + 2 >= names->probe_capacity, 0) &&
+        grow_probes(names) != 0)
+        return PROBITY_ERROR_MEMORY;
+    struct timeline_probe *probe = probe_place(names, key);
+    if (probe->number != 0) {
+        *ret_number = probe->number - 1;
+        return 0;
+    }
+    if (add_name(names, kind, ret_number) != 0)
+        return PROBITY_ERROR_MEMORY;
+    names->items[*ret_number]->number = first;
+    names->items[*ret_number]->to = second;
+    *probe = (struct timeline_probe){key, *ret_number + 1};
+    names->probe_count++;
+    names->pair_count += second != PROBITY_TIMELINE_NO_NAME;
     return 0;
 }
 

@@ -25,6 +25,7 @@ struct timeline_names {
     struct probity_same_functions functions;
     struct timeline_probe *probes; /* open addressing, at most half full */
     size_t probe_count, probe_capacity;
+    size_t pair_count;
     uint32_t message, checkpoint; /* + 1; 0: not numbered yet */
 };
 
@@ -34,6 +35,12 @@ int timeline_names_function(struct timeline_names *names, const struct probity_f
 /* Same as above for a hit, a message or a checkpoint. */
 int timeline_names_mark(struct timeline_names *names, const struct probity_event *event,
                         uint32_t *ret_number);
+
+/* Finds or adds a block between two names, or a thread as holder or waiter: first is its index and
+ * second 0. Beyond PROBITY_TIMELINE_PAIRS_MAX blocks, one that has no second name. Returns as
+ * above. */
+int timeline_names_pair(struct timeline_names *names, enum probity_timeline_name_kind kind,
+                        uint32_t first, uint32_t second, uint32_t *ret_number);
 
 void timeline_names_release(struct timeline_names *names);
 

@@ -158,6 +158,8 @@ static int splice_thread(const struct splice *splice, struct timeline_thread *th
 
     if (error == 0)
         error = splice_lane(splice, &thread->facts.marks, &closer->facts.marks);
+    if (error == 0)
+        error = splice_lane(splice, &thread->facts.blocks, &closer->facts.blocks);
     for (uint32_t depth = 0; error == 0 && depth < thread->facts.depth; depth++)
         error = splice_lane(splice, &thread->facts.calls[depth],
                             depth < closer->facts.depth ? &closer->facts.calls[depth] : &nothing);
@@ -166,26 +168,23 @@ static int splice_thread(const struct splice *splice, struct timeline_thread *th
 
 static size_t spans_of(const struct probity_timeline_thread *thread)
 {
-    size_t count = thread->stretches.count + thread->marks.count;
+    size_t count = thread->stretches.count + thread->marks.count + thread->blocks.count;
 
     for (uint32_t depth = 0; depth < thread->depth; depth++)
         count += thread->calls[depth].count;
     return count;
 }
 
-/* Whether slots refer to the same threads, and the second pass merged nothing. */
+/* Whether both have the same threads and tracks, and nothing was merged in the second pass. */
 static int is_alike(const struct probity_timeline *timeline, const struct probity_timeline *closer)
 {
-    if (closer->facts.unit_ns != 1)
+    if (closer->facts.unit_ns != 1 || closer->thread_count < timeline->thread_count)
         return 0;
-    for (uint32_t slot = 0; slot < timeline->slot_count; slot++) {
-        const struct timeline_thread *thread = timeline->by_slot[slot];
-        if (thread == NULL)
-            continue;
-        const struct timeline_thread *other =
-            slot < closer->slot_count ? closer->by_slot[slot] : NULL;
-        if (other == NULL || other->facts.trace != thread->facts.trace ||
-            other->facts.thread != thread->facts.thread)
+    for (size_t i = 0; i < timeline->thread_count; i++) {
+        const struct probity_timeline_thread *thread = timeline->threads[i];
+        const struct probity_timeline_thread *other = closer->threads[i];
+        if (other->trace != thread->trace || other->thread != thread->thread ||
+            other->track != thread->track || other->object != thread->object)
             return 0;
     }
     return 1;
@@ -214,11 +213,9 @@ static int splice_all(struct probity_timeline *timeline, struct probity_timeline
     for (size_t i = 0; error == 0 && i < closer->stretch_count; i++)
         splice.is_same[i] = 1;
     timeline->facts.spans = 0;
-    for (uint32_t slot = 0; error == 0 && slot < timeline->slot_count; slot++) {
-        struct timeline_thread *thread = timeline->by_slot[slot];
-        if (thread == NULL)
-            continue;
-        error = splice_thread(&splice, thread, closer->by_slot[slot]);
+    for (size_t i = 0; error == 0 && i < timeline->thread_count; i++) {
+        struct timeline_thread *thread = timeline_thread_at(timeline, i);
+        error = splice_thread(&splice, thread, timeline_thread_at(closer, i));
         timeline->facts.spans += spans_of(&thread->facts);
     }
     if (error == 0) {

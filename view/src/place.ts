@@ -1,0 +1,53 @@
+/* The place in the page's address: "#timeline&z=FROM-TO&r=FROM-TO&s=THREAD.KIND.DEPTH.START", in ns
+ * since recording began: window, selected range and selected span of the time line. An address may
+ * come from anyone: what does not fit is left out. */
+import { before, type Lane, LaneKind, type Model } from "./lanes";
+import type { TimelineView, Window } from "./timeline";
+
+function rangeOf(text: string | undefined): Window | null {
+    const parts = /^(-?\d{1,16})-(-?\d{1,16})$/.exec(text ?? "");
+    return parts === null || Number(parts[1]) >= Number(parts[2]) ? null : { from: Number(parts[1]), to: Number(parts[2]) };
+}
+
+/** The lane of a span, and its index: the first that begins then. */
+function spanOf(model: Model, text: string | undefined): { lane: Lane; index: number } | null {
+    const parts = /^(\d{1,6})\.(\d)\.(\d{1,4})\.(-?\d{1,16})$/.exec(text ?? "");
+    const [place, kind, depth, start] = (parts ?? []).slice(1).map(Number);
+    const thread = place < model.threads.length ? model.threads[place] : null;
+    if (parts === null || thread === null)
+        return null;
+    const lane = [thread.off, thread.marks, thread.blocks, ...thread.calls].find((each) => each?.kind === kind && each.depth === depth);
+    if (lane == null)
+        return null;
+    const index = before(lane, start);
+    return lane.start[index] === start ? { lane, index } : null;
+}
+
+/** Moves a view to the place of the address. Returns the span that it selects. */
+export function restore(view: TimelineView, model: Model): { lane: Lane; index: number } | null {
+    const parts = new Map(location.hash.slice(1).split("&").slice(1).map((part) => [part.slice(0, 1), part.slice(2)]));
+    const window = rangeOf(parts.get("z"));
+    if (window !== null)
+        view.show(window.from, window.to);
+    view.range = rangeOf(parts.get("r"));
+    const span = spanOf(model, parts.get("s"));
+    if (span !== null && span.lane.kind !== LaneKind.Off)
+        view.selected = span;
+    return view.selected;
+}
+
+/** Puts the place of a view into the address. */
+export function remember(view: TimelineView): void {
+    const text = ({ from, to }: Window): string => `${Math.round(from)}-${Math.round(to)}`;
+    let hash = "#timeline";
+    if (view.window.from > view.all.from || view.window.to < view.all.to)
+        hash += `&z=${text(view.window)}`;
+    if (view.range !== null)
+        hash += `&r=${text(view.range)}`;
+    if (view.selected !== null) {
+        const { lane, index } = view.selected;
+        hash += `&s=${lane.thread}.${lane.kind}.${lane.depth}.${lane.start[index]}`;
+    }
+    if (location.hash !== hash)
+        history.replaceState(null, "", hash);
+}
