@@ -405,9 +405,15 @@ async function tracks() {
     expect(`${name} in the range`, `${calls} ${wall}`, sums.find(([title]) => title === name)?.slice(1, 3).join(" "));
   await picture(page, "range");
   await show(page, "flame");
+  // The first level are the two threads, whose blocks are those of the table.
   await page.focus("canvas");
-  await page.keyboard.press("ArrowDown");
-  await page.waitForSelector(".details h2");
+  const threads = [];
+  for (const key of ["ArrowDown", "ArrowRight"]) {
+    await page.keyboard.press(key);
+    await page.waitForFunction((before) => ![undefined, before].includes(document.querySelector(".details h2")?.textContent), threads.at(-1)?.title ?? "Selected range");
+    threads.push({ title: await page.textContent(".details h2"), calls: digits(await fact(page, "Calls")) });
+  }
+  expect("blocks of both threads", wanted.reduce((sum, { calls }) => sum + Number(calls), 0), threads[0].calls + threads[1].calls);
   await picture(page, "flame");
 }
 
@@ -472,7 +478,7 @@ async function deep() {
   await show(page, "timeline");
   const height = async () => {
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-    const most = Number(await page.getAttribute(".scroll", "max").catch(() => "0"));
+    const most = await page.evaluate(() => Number(document.querySelector(".scroll")?.max ?? 0));
     return most + (await page.locator("canvas").boundingBox()).height;
   };
   const folded = await height();

@@ -236,6 +236,25 @@ export function before(lane: Lane, time: number, from = 0): number {
     return low;
 }
 
+/** The same, for a time that is mostly not far after the span at `from`. */
+export function beforeNear(lane: Lane, time: number, from: number): number {
+    let step = 1;
+    let low = from;
+    while (low + step < lane.size && lane.start[low + step] < time) {
+        low += step;
+        step *= 2;
+    }
+    let high = Math.min(lane.size, low + step + 1);
+    while (low < high) {
+        const middle = (low + high) >>> 1;
+        if (lane.start[middle] < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /** Number of spans in a window if no calls were merged. */
 export function spansIn(model: Model, from: number, to: number): number {
     return model.lanes.reduce((sum, lane) => {

@@ -4,7 +4,7 @@
 import type { Palette, Theme } from "./colour";
 import { Kind } from "./data";
 import { moment, short, time } from "./format";
-import { before, type Lane, LaneKind, type Model, spanAt, type Thread, Track } from "./lanes";
+import { before, beforeNear, type Lane, LaneKind, type Model, spanAt, type Thread, Track } from "./lanes";
 
 const RULER = 26;
 const ROW = 18;
@@ -561,7 +561,7 @@ export class TimelineView {
                 i++;
             } else {
                 const column = Math.floor(x);
-                let end = before(lane, this.timeAt(column + 1), i + 1);
+                let end = beforeNear(lane, this.timeAt(column + 1), i + 1);
                 // Only the last span that begins in a column can extend beyond it.
                 if (end - 1 > i && lane.length[end - 1] >= ns * 1.5)
                     end--;
