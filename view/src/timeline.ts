@@ -122,7 +122,7 @@ export class TimelineView {
     }
 
     get gutter(): number {
-        return this.only !== null ? 0 : this.width < 640 ? 96 : 190;
+        return this.only !== null ? 0 : this.width < 640 ? 108 : 190;
     }
 
     /** Threads in the chosen order, filtered; then requests, locks and queues. */
@@ -591,7 +591,7 @@ export class TimelineView {
             const share = Math.min(1, (lane.busyBefore[end] - lane.busyBefore[first]) / ns);
             const name = lane.name[this.leading(lane, first, end)];
             const colour = this.isDim(name) ? this.theme.line : this.strong(name);
-            const shade = Math.max(2, Math.ceil(share * SHADES));
+            const shade = Math.max(3, Math.ceil(share * SHADES));
             if (pending.width > 0 && pending.x + pending.width === x && pending.colour === colour && pending.shade === shade) {
                 pending.width++;
             } else {
@@ -800,9 +800,12 @@ export class TimelineView {
         context.font = `600 ${theme.font}`;
         // Where there is little room the name comes first.
         const room = gutter - 18 - (hasTwo || gutter < 150 ? 0 : idWidth + 6);
-        let name = fold + titleOf(thread, false);
-        while (name.length > 3 && context.measureText(name).width > room)
-            name = `${name.slice(0, -2)}…`;
+        // Threads often differ only in the end of their names.
+        const title = titleOf(thread, false);
+        const end = title.length > 8 ? title.slice(-3) : "";
+        let name = fold + title;
+        for (let left = title.length - end.length - 1; left > 1 && context.measureText(name).width > room; left--)
+            name = `${fold}${title.slice(0, left)}…${end}`;
         const nameWidth = context.measureText(name).width;
         context.fillStyle = theme.text;
         context.fillText(name, 8, y + 9);
