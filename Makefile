@@ -96,13 +96,15 @@ OBJ      := $(BUILD)/obj
 # What runs once in a recording is compiled for size: it goes into every program.
 $(addprefix $(OBJ)/src/,runtime/settings.o runtime/trace_file.o runtime/spool_file.o runtime/ceiling.o \
     runtime/outputs.o spool/segment.o): OPTIMIZE := $(if $(SANITIZE),$(OPTIMIZE),-Os)
-# What runs while vector registers hold parameters of functions leaves those alone.
-$(OBJ)/src/functions/sled_calls.o: SANITIZE_FLAGS :=
-$(OBJ)/src/functions/sled_calls.o: SRC_FLAGS += -mgeneral-regs-only
+# What runs while vector registers hold parameters or results of functions leaves those alone; what
+# sanitizers call does not.
+GENERAL_OBJ := $(addprefix $(OBJ)/src/functions/,sled_calls.o fentry.o)
+$(GENERAL_OBJ): private SRC_FLAGS += -mgeneral-regs-only
+$(GENERAL_OBJ): private SANITIZE_FLAGS :=
 GENERATED := $(BUILD)/generated
 LIB_OBJ  := $(LIB_SRC:%.c=$(OBJ)/%.o)
 PRINT_OBJ := $(PRINT_SRC:%.c=$(OBJ)/%.o)
-FUNCTIONS_OBJ := $(FUNCTIONS_SRC:%.c=$(OBJ)/%.o)
+FUNCTIONS_OBJ := $(FUNCTIONS_SRC:%.c=$(OBJ)/%.o) $(OBJ)/src/functions/fentry_x86_64.o
 BOTH_OBJ := $(sort $(LIB_OBJ) $(PRINT_OBJ))
 PROTO_OBJ := $(PROTO_SRC:src/%.proto=$(OBJ)/generated/%.pb-c.o)
 TOOL_OBJ := $(TOOL_SRC:%.c=$(OBJ)/%.o) $(PROTO_OBJ)
@@ -233,6 +235,10 @@ $(PAGE_OBJ): src/page/view_page.S $(PAGE) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,AS  )$(CC) -c -DPAGE='"$(PAGE)"' -o $@ $<
 
+$(OBJ)/src/functions/%.o: src/functions/%.S $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,AS  )$(CC) $(CFLAGS) -fPIC -c -o $@ $<
+
 # ---- Linking --------------------------------------------------------------------------------------
 
 PUBLIC_NAMES = $(shell sed -n 's/^ *\(probity_[a-z_]*\);/\1/p' src/libprobity.map)
@@ -274,7 +280,8 @@ $(SHARED_LIB): $(LIB_OBJ) src/libprobity.map
 $(SHARED_PRINT): $(PRINT_OBJ) src/libprobity-print.map
 	$(call shared_library,$(PRINT_SONAME),src/libprobity-print.map,,$(PRINT_OBJ))
 # Of what it shares with libprobity it has copies.
-FUNCTIONS_NAMES = __cyg_profile_func_enter __cyg_profile_func_exit
+FUNCTIONS_NAMES = __cyg_profile_func_enter __cyg_profile_func_exit \
+    $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),__fentry__ __return__)
 $(STATIC_FUNCTIONS): $(filter-out %/unload.o,$(FUNCTIONS_OBJ)) src/libprobity-functions.map
 	$(call one_object,$(FUNCTIONS_NAMES),--localize-hidden)
 $(SHARED_FUNCTIONS): $(FUNCTIONS_OBJ) src/libprobity-functions.map $(SHARED_LIB)

@@ -9,6 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Whether compilers have -mfentry for this CPU, and its record path has no other registers than
+ * general ones (src/functions/fentry.c). */
+#if defined(__x86_64__)
+#define PROBITY_CPU_HAS_FENTRY 1
+#else
+#define PROBITY_CPU_HAS_FENTRY 0
+#endif
+
 /* CRC-32C without initial and final XOR. Uses the CPU's instruction if there is one. */
 uint32_t probity_cpu_crc32c(uint32_t crc, const uint8_t *bytes, size_t count);
 

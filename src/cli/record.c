@@ -247,13 +247,12 @@ static void conclude(const struct record_call *call, const char *pattern, const 
         conclusion.appeared++;
     if (conclusion.appeared == 0 && call->rules != NULL)
         cli_warn(&cli_command_record, "no function was recorded: none that the program calls is "
-                 "selected, or it was not compiled with -finstrument-functions or "
-                 "-fxray-instrument%s; see probity-functions(7)",
-                 call->functions ? "" : ", or --functions is missing");
+                 "selected, or it was not compiled with one of the flags of "
+                 "probity-functions(7)%s", call->functions ? "" : ", or --functions is missing");
     else if (conclusion.appeared == 0 && call->functions)
         cli_warn(&cli_command_record, "no function was recorded: compile the program with "
-                 "-finstrument-functions or clang's -fxray-instrument, and link it dynamically; "
-                 "see probity-functions(7)");
+                 "-finstrument-functions, -pg -mfentry -minstrument-return=call or clang's "
+                 "-fxray-instrument, and link it dynamically; see probity-functions(7)");
     else if (conclusion.appeared == 0 && !(is_csv && strchr(pattern, '%') != NULL))
         cli_warn(&cli_command_record, "no trace '%s' was written: does the program use Probity, "
                  "and can it write there?", own);
@@ -375,8 +374,9 @@ static const struct cli_option options[] = {
     {.name = "force", .letter = 'f', .help = "remove TRACE first if it exists",
      .brief = "overwrite an existing trace", CLI_FLAG(struct record_call, force)},
     {.name = "functions", .brief = "record functions without macros",
-     .help = "record the functions of a program that was compiled with -finstrument-functions or "
-             "clang's -fxray-instrument, by preloading libprobity-functions",
+     .help = "record the functions of a program that was compiled with -finstrument-functions, "
+             "-pg -mfentry -minstrument-return=call or clang's -fxray-instrument, by preloading "
+             "libprobity-functions",
      CLI_FLAG(struct record_call, functions)},
     {.name = "function", .value = "PATTERN", .brief = "record only functions that match",
      .help = "of functions without macros, record only those whose name matches: * ? [a-z]; may be "

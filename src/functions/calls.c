@@ -15,10 +15,13 @@
 #include "base/hooked.h"
 #include "base/os.h"
 #include "functions/arena.h"
+#include "functions/call_stack.h"
 #include "functions/functions.h"
-#include "functions/open_calls.h"
 
-__thread struct calls calls;
+enum { ENTERING = PROBITY_CALL_ENTERING, CALLS_MAX = PROBITY_CALLS_MAX,
+       CALLS_MORE = PROBITY_CALLS_MORE };
+
+__thread struct probity_calls probity_calls __attribute__((tls_model("initial-exec")));
 static pthread_key_t end_key;
 static int has_end_key;
 
@@ -40,20 +43,25 @@ static uint32_t raised(void)
  * that are not paired any more. */
 static void end_thread(void *unused)
 {
-    struct call *call = calls.call;
+    struct probity_call *call = probity_calls.call;
 
     (void)unused;
-    if (++calls.destructor_runs < PTHREAD_DESTRUCTOR_ITERATIONS) {
+    if (++probity_calls.destructor_runs < PTHREAD_DESTRUCTOR_ITERATIONS) {
         pthread_setspecific(end_key, call);
         return;
     }
-    calls.call = NULL;
+    probity_calls.call = NULL;
     probity_arena_unmap(call, CALLS_MAX * sizeof *call);
+    if (probity_calls.more != NULL)
+        probity_arena_unmap(probity_calls.more, CALLS_MORE * sizeof *call);
+    probity_calls.more = NULL;
 }
 
+/* In a static program, constructors of the program come first. */
 __attribute__((constructor)) static void make_end_key(void)
 {
-    has_end_key = pthread_key_create(&end_key, end_thread) == 0;
+    if (!has_end_key)
+        has_end_key = pthread_key_create(&end_key, end_thread) == 0;
 }
 
 /* A signal handler in between may map a table too: with signals blocked, there is one. */
@@ -62,34 +70,50 @@ static __attribute__((noinline)) void map_calls(void)
     struct probity_os_signals before;
     int saved = errno;
 
-    if (!has_end_key || calls.destructor_runs > 0)
+    if (probity_calls.destructor_runs > 0)
         return;
     probity_os_signals_block(&before);
-    if (calls.call == NULL)
-        calls.call = probity_arena_map(CALLS_MAX * sizeof *calls.call);
-    if (calls.call != NULL)
-        pthread_setspecific(end_key, calls.call);
+    make_end_key();
+    if (probity_calls.call == NULL && has_end_key)
+        probity_calls.call = probity_arena_map(CALLS_MAX * sizeof *probity_calls.call);
+    if (probity_calls.call != NULL)
+        pthread_setspecific(end_key, probity_calls.call);
+    if (probity_calls.count == CALLS_MAX && probity_calls.more == NULL)
+        probity_calls.more = probity_arena_map(CALLS_MORE * sizeof *probity_calls.more);
     probity_os_signals_restore(&before);
     errno = saved;
 }
 
-static uint32_t known(void)
+/* Number of calls that there is room for. */
+static uint32_t room(void)
 {
-    uint32_t most = calls.call != NULL ? CALLS_MAX : 0;
-
-    return calls.count < most ? calls.count : most;
+    if (probity_calls.call == NULL)
+        return 0;
+    return probity_calls.more == NULL ? CALLS_MAX : CALLS_MAX + CALLS_MORE;
 }
 
-/* For one more call. */
-static int has_room(void)
+static uint32_t known(void)
 {
-    return __builtin_expect(calls.call != NULL && calls.count < CALLS_MAX, 1);
+    uint32_t most = room();
+
+    return probity_calls.count < most ? probity_calls.count : most;
+}
+
+/* Whether there is room for one more call. The second table begins at its first place only: below,
+ * calls that are not known are open. */
+static int make_room(void)
+{
+    int is_full = probity_calls.count == CALLS_MAX && probity_calls.more == NULL;
+
+    if (probity_calls.call == NULL || is_full)
+        map_calls();
+    return probity_calls.count < room();
 }
 
 /* Below known(). */
-static struct call *call_at(uint32_t index)
+static struct probity_call *call_at(uint32_t index)
 {
-    return &calls.call[index];
+    return index < CALLS_MAX ? &probity_calls.call[index] : &probity_calls.more[index - CALLS_MAX];
 }
 
 /* Drops the calls from this one on; nothing is recorded of them. */
@@ -98,13 +122,13 @@ static void cut(uint32_t alive)
     for (uint32_t i = known(); i > alive; i--)
         __atomic_store_n(&call_at(i - 1)->site.stack, 0, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    calls.count = alive;
+    probity_calls.count = alive;
 }
 
 /* ---- Jumps -------------------------------------------------------------------------------------
  */
 
-static int is_over(const struct call *call, const struct probity_call_site *site)
+static int is_over(const struct probity_call *call, const struct probity_call_site *site)
 {
     static struct probity_functions_cache cache;
 
@@ -117,7 +141,7 @@ static int is_over(const struct call *call, const struct probity_call_site *site
 static __attribute__((noinline)) void abandon(uint32_t alive)
 {
     for (uint32_t i = alive; i < known(); i++) {
-        const struct call *call = call_at(i);
+        const struct probity_call *call = call_at(i);
         if (call->site.stack == 0 || call->code == 0)
             continue;
         /* As if the scope around it ended now: those above that one are left. */
@@ -134,7 +158,7 @@ static __attribute__((noinline)) uint32_t count_open(const struct probity_call_s
     uint32_t count = known(), alive = count;
 
     for (uint32_t i = count; i > 0; i--) {
-        const struct call *call = call_at(i - 1);
+        const struct probity_call *call = call_at(i - 1);
         if (call->site.stack > site->stack)
             break;
         if (call->site.stack != 0 && is_over(call, site))
@@ -146,11 +170,23 @@ static __attribute__((noinline)) uint32_t count_open(const struct probity_call_s
     return alive;
 }
 
+/* A call begins there. */
+static void find_abandoned(const struct probity_call_site *site)
+{
+    uint32_t count = known(), alive;
+
+    if (count == 0 || __builtin_expect(call_at(count - 1)->site.stack > site->stack, 1))
+        return;
+    alive = count_open(site);
+    if (alive < count)
+        abandon(alive);
+}
+
 /* ---- Calls -------------------------------------------------------------------------------------
  */
 
 /* Sets code last: a signal handler that jumps away meanwhile leaves a call that is ENTERING. */
-static void begin(struct call *call, struct probity_site_function *function)
+static void begin(struct probity_call *call, struct probity_site_function *function)
 {
     uint32_t code = __atomic_load_n(&function->code, __ATOMIC_RELAXED);
 
@@ -167,14 +203,13 @@ static void begin(struct call *call, struct probity_site_function *function)
 }
 
 /* Takes a place on the stack; complete once `stack` is set. */
-static struct call *push(const struct probity_call_site *site, struct call *unpaired)
+static struct probity_call *push(const struct probity_call_site *site,
+                                 struct probity_call *unpaired)
 {
-    uint32_t index = calls.count;
-    struct call *call = unpaired;
+    uint32_t index = probity_calls.count;
+    struct probity_call *call = unpaired;
 
-    if (__builtin_expect(calls.call == NULL, 0))
-        map_calls();
-    __atomic_store_n(&calls.count, index + 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&probity_calls.count, index + 1, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (index < known())
         call = call_at(index);
@@ -195,20 +230,16 @@ static __attribute__((noinline)) void enter_unusual(uintptr_t function_at, uintp
     const struct probity_call_site *site =
         &(const struct probity_call_site){function_at, back, from, stack};
     int is_on = probity_scope_is_on(PROBITY_FUNCTIONS_LEVEL);
-    uint32_t count = known();
-    struct call unpaired;
+    struct probity_call unpaired;
 
-    if (count > 0 && __builtin_expect(call_at(count - 1)->site.stack <= site->stack, 0)) {
-        uint32_t alive = count_open(site);
-        if (alive < count)
-            abandon(alive);
-    }
+    find_abandoned(site);
     /* A call that cannot be kept is looked up in any case, because its leave is. */
+    int is_kept = make_room();
     struct probity_site_function *function =
-        is_on || !has_room() ? probity_function_find(site->function) : NULL;
+        is_on || !is_kept ? probity_function_find(site->function) : NULL;
     if (function == &probity_function_left_out)
         return;
-    struct call *call = push(site, &unpaired);
+    struct probity_call *call = push(site, &unpaired);
     if (function != NULL && is_on)
         begin(call, function);
     else
@@ -222,14 +253,15 @@ static __attribute__((noinline)) void enter_unusual(uintptr_t function_at, uintp
 static inline __attribute__((__always_inline__)) void
 enter(int is_on, uintptr_t function_at, uintptr_t back, uintptr_t from, uintptr_t stack)
 {
-    uint32_t count = calls.count, depth = probity_scope_depth, in_flight;
+    uint32_t count = probity_calls.count, depth = probity_scope_depth, in_flight;
     struct probity_site_function *function = probity_function_at_once(function_at);
 
     if (!is_on && count == 0)
         return;
-    if (__builtin_expect(!is_on || function == NULL || !has_room() || probity_scope_profiles ||
-                             depth >= PROBITY_SCOPE_FRAMES || !is_raised_known(&in_flight) ||
-                             (count > 0 && call_at(count - 1)->site.stack <= stack), 0)) {
+    if (__builtin_expect(!is_on || function == NULL || !probity_calls_have_room() ||
+                             probity_scope_profiles || depth >= PROBITY_SCOPE_FRAMES ||
+                             !probity_is_raised_known(&in_flight) ||
+                             (count > 0 && probity_calls.call[count - 1].site.stack <= stack), 0)) {
         enter_unusual(function_at, back, from, stack);
         return;
     }
@@ -240,8 +272,8 @@ enter(int is_on, uintptr_t function_at, uintptr_t back, uintptr_t from, uintptr_
         enter_unusual(function_at, back, from, stack);
         return;
     }
-    struct call *call = call_at(count);
-    __atomic_store_n(&calls.count, count + 1, __ATOMIC_RELAXED);
+    struct probity_call *call = &probity_calls.call[count];
+    __atomic_store_n(&probity_calls.count, count + 1, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     call->site.function = function_at;
     call->site.back = back;
@@ -268,7 +300,7 @@ static void leave_unpaired(const struct probity_call_site *site)
 
     if (function == &probity_function_left_out)
         return;
-    calls.count--;
+    probity_calls.count--;
     uint32_t code = function != NULL ? __atomic_load_n(&function->code, __ATOMIC_RELAXED) : 0;
     if (code == 0 || probity_scope_depth == 0 || probity_scope_profiles ||
         !probity_scope_is_on(PROBITY_FUNCTIONS_LEVEL))
@@ -277,7 +309,7 @@ static void leave_unpaired(const struct probity_call_site *site)
     probity_hit(code + 2);
 }
 
-static void end(const struct call *call)
+static void end(const struct probity_call *call)
 {
     if (call->code == 0 || call->code == ENTERING)
         return;
@@ -339,11 +371,11 @@ static __attribute__((noinline)) void leave_unusual(uintptr_t function_at, uintp
     const struct probity_call_site *site =
         &(const struct probity_call_site){function_at, back, from, stack};
 
-    if (calls.count > known()) {
+    if (probity_calls.count > known()) {
         leave_unpaired(site);
         return;
     }
-    uint32_t index = calls.count - 1;
+    uint32_t index = probity_calls.count - 1;
     if (__builtin_expect(!is_ending(&call_at(index)->site, site), 0)) {
         /* Its enter was left out, too, and find_ending() makes system calls. */
         if (probity_function_find(site->function) == &probity_function_left_out) {
@@ -354,8 +386,8 @@ static __attribute__((noinline)) void leave_unusual(uintptr_t function_at, uintp
     }
     if (index == UINT32_MAX)
         return;
-    struct call ended = *call_at(index);
-    if (__builtin_expect(index + 1 < calls.count, 0))
+    struct probity_call ended = *call_at(index);
+    if (__builtin_expect(index + 1 < probity_calls.count, 0))
         abandon(index + 1);
     cut(index);
     end(&ended);
@@ -365,14 +397,14 @@ static __attribute__((noinline)) void leave_unusual(uintptr_t function_at, uintp
 void probity_call_leave(uintptr_t function_at, uintptr_t back, uintptr_t from, uintptr_t stack)
 {
     const struct probity_call_site site = {function_at, back, from, stack};
-    uint32_t count = calls.count, in_flight;
+    uint32_t count = probity_calls.count, in_flight;
 
     if (count == 0)
         return;
-    struct call *call = calls.call != NULL && count <= CALLS_MAX ? call_at(count - 1) : NULL;
+    struct probity_call *call = probity_calls_top(count);
     if (__builtin_expect(call == NULL || !is_ending(&call->site, &site) ||
                              call->code <= ENTERING || probity_scope_depth != call->place + 1 ||
-                             call->place >= PROBITY_SCOPE_FRAMES || !is_raised_known(&in_flight) ||
+                             call->place >= PROBITY_SCOPE_FRAMES || !probity_is_raised_known(&in_flight) ||
                              in_flight > call->raised, 0)) {
         leave_unusual(function_at, back, from, stack);
         return;
@@ -380,9 +412,65 @@ void probity_call_leave(uintptr_t function_at, uintptr_t back, uintptr_t from, u
     uint32_t code = call->code, place = call->place;
     __atomic_store_n(&call->site.stack, 0, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    calls.count = count - 1;
+    probity_calls.count = count - 1;
     probity_scope_free(place);
     probity_hit(code + 2);
+}
+
+/* ---- __fentry__ and __return__ -----------------------------------------------------------------
+ *
+ * A call has `back` and `from` 0, and its stack position is that of its return address: the same
+ * when it begins and when it ends, and of no other open call.
+ */
+
+void probity_fentry_enter_unusual(uintptr_t from, uintptr_t stack)
+{
+    const struct probity_call_site site = {.function = from, .stack = stack};
+    int is_on = probity_scope_is_on(PROBITY_FUNCTIONS_LEVEL);
+
+    find_abandoned(&site);
+    struct probity_site_function *function = probity_function_find_inside(from);
+    if (function == &probity_function_without_return || !make_room())
+        return;
+    /* Also what is not recorded: its leave would else be searched for. */
+    struct probity_call *call = push(&site, NULL);
+    if (function != NULL && function != &probity_function_left_out && is_on)
+        begin(call, function);
+    else
+        call->code = 0;
+    call->raised = PROBITY_CALL_RAISED_NEVER;
+    if (call->code > PROBITY_SCOPE_PROFILED)
+        probity_hit(call->code);
+}
+
+/* Index of the call that ends; UINT32_MAX if it began when nothing was recorded. */
+static uint32_t find_returning(uintptr_t stack)
+{
+    for (uint32_t i = known(); i > 0; i--) {
+        const struct probity_call_site *open = &call_at(i - 1)->site;
+        if (open->stack == stack && open->back == 0)
+            return i - 1;
+        if (open->stack > stack && probity_os_is_own_stack(open->stack) &&
+            probity_os_is_own_stack(stack))
+            break;
+    }
+    return UINT32_MAX;
+}
+
+void probity_fentry_leave_unusual(uintptr_t stack)
+{
+    const struct probity_call_site site = {.from = 1, .stack = stack};
+    uint32_t index = find_returning(stack);
+
+    if (index == UINT32_MAX) {
+        abandon_below(&site);
+        return;
+    }
+    struct probity_call ended = *call_at(index);
+    if (index + 1 < probity_calls.count)
+        abandon(index + 1);
+    cut(index);
+    end(&ended);
 }
 
 /* ---- The cost of a call ------------------------------------------------------------------------
@@ -390,8 +478,8 @@ void probity_call_leave(uintptr_t function_at, uintptr_t back, uintptr_t from, u
 
 /* In the room of a trial: the thread's own stack of calls, and one for a single call. */
 struct aside {
-    struct calls own;
-    struct call call[1];
+    struct probity_calls own;
+    struct probity_call call[1];
 };
 
 _Static_assert(sizeof(struct aside) <= sizeof(uint64_t[PROBITY_HOOKED_ROOM]), "fits in the room");
@@ -423,12 +511,12 @@ int probity_hooked_trial_begin(struct probity_hooked_trial *ret_trial, uint32_t 
     ret_trial->leave = __cyg_profile_func_exit;
     ret_trial->function = address;
     memset(aside, 0, sizeof *aside);
-    aside->own = calls;
-    calls = (struct calls){.call = aside->call};
+    aside->own = probity_calls;
+    probity_calls = (struct probity_calls){.call = aside->call};
     return 0;
 }
 
 void probity_hooked_trial_end(struct probity_hooked_trial *trial)
 {
-    calls = ((const struct aside *)trial->room)->own;
+    probity_calls = ((const struct aside *)trial->room)->own;
 }

@@ -27,4 +27,9 @@ void probity_call_leave(uintptr_t function, uintptr_t back, uintptr_t from, uint
 void __cyg_profile_func_enter(void *function, void *back) PROBITY_API;
 void __cyg_profile_func_exit(void *function, void *back) PROBITY_API;
 
+/* The same for __fentry__ and __return__ (fentry.c), of calls that are not usual. from: where the
+ * hook returns to; stack: where the function's return address is. */
+void probity_fentry_enter_unusual(uintptr_t from, uintptr_t stack);
+void probity_fentry_leave_unusual(uintptr_t stack);
+
 #endif

@@ -17,8 +17,9 @@
 
 #include "base/objects.h"
 #include "base/os.h"
-#include "functions/arena.h"
 #include "base/selection.h"
+#include "functions/arena.h"
+#include "functions/returns.h"
 #include "functions/symbol_table.h"
 
 enum { ENTRIES = PROBITY_ENTRIES, PROBES_MAX = 64 };
@@ -29,8 +30,13 @@ struct object {
     const char *path;             /* "": the executable */
     const char *file;             /* its name without directories */
     struct probity_symbol_table symbols;
+    struct probity_object loaded;
     uint32_t is_gone;
+    uint32_t returns; /* an enum returns */
 };
+
+/* Whether functions that call __fentry__ also call __return__. */
+enum returns { RETURNS_UNKNOWN, RETURNS, RETURNS_NOT };
 
 struct probity_entry *probity_entries;
 static struct object *objects;
@@ -178,6 +184,7 @@ static struct object *add_object(const struct found *found)
     if (object == NULL)
         return NULL;
     object->offset = found->object.offset;
+    object->loaded = found->object;
     object->path = copy_text(path);
     object->file = *path != '\0' ? file_of(path) : file_of_executable();
     set_range(object, &found->object);
@@ -202,15 +209,16 @@ static struct object *revive_object(const struct found *found)
             file = probity_file_id_of(object->path);
         if (!probity_file_is_same(&object->symbols.file, &file))
             continue;
+        object->loaded = found->object;
         __atomic_store_n(&object->is_gone, 0, __ATOMIC_RELAXED);
         return object;
     }
     return NULL;
 }
 
-static const struct object *object_of(uintptr_t address)
+static struct object *object_of(uintptr_t address)
 {
-    const struct object *object = __atomic_load_n(&objects, __ATOMIC_ACQUIRE);
+    struct object *object = __atomic_load_n(&objects, __ATOMIC_ACQUIRE);
     struct found found;
 
     for (; object != NULL; object = object->next) {
@@ -220,7 +228,7 @@ static const struct object *object_of(uintptr_t address)
     }
     if (!find_object(address, &found))
         return NULL;
-    const struct object *revived = revive_object(&found);
+    struct object *revived = revive_object(&found);
     return revived != NULL ? revived : add_object(&found);
 }
 
@@ -275,6 +283,39 @@ static int is_selected(const char *name, const struct object *object,
     return *rules() == '\0' || probity_selection_takes(rules(), &subject);
 }
 
+/* ---- Functions without returns -----------------------------------------------------------------
+ */
+
+struct probity_site_function probity_function_without_return;
+
+/* Once, and only if a trace was asked for. */
+static void report_without_return(const struct object *object)
+{
+    static uint32_t is_reported;
+    char message[256];
+
+    if (__atomic_exchange_n(&is_reported, 1, __ATOMIC_RELAXED) || getenv("PROBITY_OUT") == NULL)
+        return;
+    int length = snprintf(message, sizeof message, "probity: %.80s: not recording functions "
+                          "compiled with -mfentry but without -minstrument-return=call "
+                          "(see man 7 probity-functions)\n", object->file);
+    probity_os_say(message, (size_t)length);
+}
+
+/* What ends a function that does not say so could only be guessed. */
+static int has_returns(struct object *object)
+{
+    uint32_t returns = __atomic_load_n(&object->returns, __ATOMIC_RELAXED);
+
+    if (returns == RETURNS_UNKNOWN) {
+        returns = probity_object_calls_return(&object->loaded) ? RETURNS : RETURNS_NOT;
+        __atomic_store_n(&object->returns, returns, __ATOMIC_RELAXED);
+        if (returns == RETURNS_NOT)
+            report_without_return(object);
+    }
+    return returns == RETURNS;
+}
+
 /* ---- Descriptors -------------------------------------------------------------------------------
  */
 
@@ -302,19 +343,30 @@ static const char *address_name(const struct object *object, uint64_t address)
     return name;
 }
 
-static struct probity_site_function *make(uintptr_t address)
+/* Start of the function that calls __fentry__ before this address, if it has no symbol. */
+static uintptr_t start_without_symbol(const struct object *object, uintptr_t address)
+{
+    static const uint8_t landing[] = {0xf3, 0x0f, 0x1e, 0xfa}; /* ENDBR64 */
+    enum { CALL = 0xe8, CALL_BYTES = 5, LONG_CALL_BYTES = 6 };
+    const uint8_t *at = (const uint8_t *)address;
+
+    if (address - object->start < LONG_CALL_BYTES + sizeof landing)
+        return address;
+    /* A call through the GOT, which the linker may have made direct, has six bytes. */
+    int is_long = at[-LONG_CALL_BYTES] == 0xff || at[-LONG_CALL_BYTES] == 0x67;
+    at -= at[-CALL_BYTES] == CALL && !is_long ? CALL_BYTES : LONG_CALL_BYTES;
+    if (memcmp(at - sizeof landing, landing, sizeof landing) == 0)
+        at -= sizeof landing;
+    return (uintptr_t)at;
+}
+
+static struct probity_site_function *describe(const char *name, const struct object *object,
+                                              const struct probity_symbol *symbol, uint64_t linked)
 {
     struct probity_addressed_function *made = probity_arena_take(sizeof *made);
 
     if (made == NULL)
         return NULL;
-    const struct object *object = object_of(address);
-    uint64_t linked = object != NULL ? address - object->offset : address;
-    const struct probity_symbol *symbol =
-        object != NULL ? probity_symbol_find(&object->symbols, linked) : NULL;
-    const char *name = symbol != NULL ? plain_name(symbol->name) : address_name(object, linked);
-    if (!is_selected(name, object, symbol))
-        return &probity_function_left_out;
     made->function = (struct probity_site_function){
         .name = name,
         .file = symbol != NULL ? symbol->file : "",
@@ -325,6 +377,24 @@ static struct probity_site_function *make(uintptr_t address)
     made->object = object != NULL ? object->path : "";
     made->address = linked;
     return &made->function;
+}
+
+static struct probity_site_function *make(uintptr_t address, int is_inside)
+{
+    struct object *object = object_of(address);
+
+    if (is_inside && object != NULL && !has_returns(object))
+        return &probity_function_without_return;
+    uint64_t linked = object != NULL ? address - object->offset : address;
+    const struct probity_symbol *symbol =
+        object != NULL ? probity_symbol_find(&object->symbols, linked) : NULL;
+    if (is_inside && symbol != NULL)
+        linked = symbol->address;
+    else if (is_inside && object != NULL)
+        linked = start_without_symbol(object, address) - object->offset;
+    const char *name = symbol != NULL ? plain_name(symbol->name) : address_name(object, linked);
+    return is_selected(name, object, symbol) ? describe(name, object, symbol, linked)
+                                             : &probity_function_left_out;
 }
 
 /* ---- The table ---------------------------------------------------------------------------------
@@ -346,7 +416,8 @@ static struct probity_entry *table(void)
 
 /* Signals are blocked: a handler that jumps away would leave is_searching set. */
 static __attribute__((noinline)) struct probity_site_function *add(struct probity_entry *entry,
-                                                                   uintptr_t address)
+                                                                   uintptr_t address,
+                                                                   int is_inside)
 {
     struct probity_site_function *none = NULL;
     struct probity_os_signals signals;
@@ -357,7 +428,7 @@ static __attribute__((noinline)) struct probity_site_function *add(struct probit
         return NULL;
     probity_os_signals_block(&signals);
     is_searching = 1;
-    struct probity_site_function *made = make(address);
+    struct probity_site_function *made = make(address, is_inside);
     is_searching = 0;
     probity_os_signals_restore(&signals);
     errno = before;
@@ -385,14 +456,25 @@ static inline struct probity_entry *entry_of(uintptr_t address)
     return NULL;
 }
 
-struct probity_site_function *probity_function_find(uintptr_t address)
+static inline __attribute__((always_inline)) struct probity_site_function *
+find(uintptr_t address, int is_inside)
 {
     struct probity_entry *entry = entry_of(address);
 
     if (entry == NULL)
         return NULL;
     struct probity_site_function *function = __atomic_load_n(&entry->function, __ATOMIC_ACQUIRE);
-    return __builtin_expect(function != NULL, 1) ? function : add(entry, address);
+    return __builtin_expect(function != NULL, 1) ? function : add(entry, address, is_inside);
+}
+
+struct probity_site_function *probity_function_find(uintptr_t address)
+{
+    return find(address, 0);
+}
+
+struct probity_site_function *probity_function_find_inside(uintptr_t address)
+{
+    return find(address, 1);
 }
 
 int probity_function_put(uintptr_t address, struct probity_site_function *function)

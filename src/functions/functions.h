@@ -17,8 +17,12 @@ enum { PROBITY_FUNCTIONS_LEVEL = 5 };
 /* The descriptor of all functions that PROBITY_SELECT leaves out. */
 extern struct probity_site_function probity_function_left_out;
 
+/* The descriptor of all functions that call __fentry__ and never __return__, so that nothing is
+ * known of their ends. */
+extern struct probity_site_function probity_function_without_return;
+
 struct probity_entry {
-    uintptr_t address; /* 0: free */
+    uintptr_t address; /* of a function, or inside it; 0: free */
     struct probity_site_function *function;
 };
 
@@ -56,6 +60,9 @@ int probity_function_put(uintptr_t address, struct probity_site_function *functi
 
 /* Whether PROBITY_SELECT has rules. */
 int probity_functions_are_selected(void);
+
+/* The same for an address in the function: where its call of __fentry__ returns to. */
+struct probity_site_function *probity_function_find_inside(uintptr_t address);
 
 /* Libraries may have been unloaded: forgets their functions. Any thread. */
 void probity_functions_unloaded(void);

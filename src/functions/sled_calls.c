@@ -12,7 +12,7 @@
 
 #include "base/cpu_sleds.h"
 #include "functions/functions.h"
-#include "functions/open_calls.h"
+#include "functions/call_stack.h"
 #include "functions/sleds.h"
 
 PROBITY_API void probity_probe_slow(uint32_t code);
@@ -39,19 +39,19 @@ static __attribute__((noinline)) void leave_unusual(uint32_t id, const uintptr_t
     probity_cpu_guarded_call((uintptr_t)probity_sled_leave_unusual, id, (uintptr_t)back, 0);
 }
 
-static inline struct call *push(uintptr_t function_at, const uintptr_t *back, uint32_t in_flight)
+static inline struct probity_call *push(uintptr_t function_at, const uintptr_t *back, uint32_t in_flight)
 {
-    uint32_t count = calls.count;
-    struct call *call = &calls.call[count];
+    uint32_t count = probity_calls.count;
+    struct probity_call *call = &probity_calls.call[count];
 
-    __atomic_store_n(&calls.count, count + 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&probity_calls.count, count + 1, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     call->site.function = function_at;
     call->site.back = *back;
     call->site.from = PROBITY_SLED_FROM;
     call->place = call->depth = probity_scope_depth;
     call->raised = in_flight;
-    call->code = ENTERING;
+    call->code = PROBITY_CALL_ENTERING;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     __atomic_store_n(&call->site.stack, (uintptr_t)back, __ATOMIC_RELAXED);
     return call;
@@ -62,22 +62,22 @@ void probity_sled_enter(uint32_t id, const uintptr_t *back)
 {
     const struct probity_sled_function *sled = &probity_sled_functions[id];
     int is_on = probity_scope_is_on(PROBITY_FUNCTIONS_LEVEL);
-    uint32_t count = calls.count, depth = probity_scope_depth, in_flight;
+    uint32_t count = probity_calls.count, depth = probity_scope_depth, in_flight;
 
     if (!is_on && count == 0)
         return;
     const struct probity_site_function *function =
         __atomic_load_n(&sled->function, __ATOMIC_ACQUIRE);
     uint32_t code = function != NULL ? __atomic_load_n(&function->code, __ATOMIC_RELAXED) : 0;
-    if (__builtin_expect(!is_on || code == 0 || calls.call == NULL || count >= CALLS_MAX ||
+    if (__builtin_expect(!is_on || code == 0 || !probity_calls_have_room() ||
                              probity_scope_profiles || depth >= PROBITY_SCOPE_FRAMES ||
-                             !is_raised_known(&in_flight) ||
-                             (count > 0 && calls.call[count - 1].site.stack <= (uintptr_t)back),
-                         0)) {
+                             !probity_is_raised_known(&in_flight) ||
+                             (count > 0 &&
+                              probity_calls.call[count - 1].site.stack <= (uintptr_t)back), 0)) {
         enter_unusual(id, back);
         return;
     }
-    struct call *call = push(sled->address, back, in_flight);
+    struct probity_call *call = push(sled->address, back, in_flight);
     probity_scope_take(depth, 0, 0);
     call->code = code;
     probity_hit(code);
@@ -86,25 +86,24 @@ void probity_sled_enter(uint32_t id, const uintptr_t *back)
 /* As probity_call_leave(). A sled's stack position at the leave is that at the enter. */
 void probity_sled_leave(uint32_t id, const uintptr_t *back)
 {
-    uint32_t count = calls.count, in_flight;
+    uint32_t count = probity_calls.count, in_flight;
 
     if (count == 0)
         return;
-    struct call *call =
-        calls.call != NULL && count <= CALLS_MAX ? &calls.call[count - 1] : NULL;
+    struct probity_call *call = probity_calls_top(count);
     if (__builtin_expect(call == NULL || call->site.stack != (uintptr_t)back ||
                              call->site.function != probity_sled_functions[id].address ||
-                             call->site.back != *back || call->code <= ENTERING ||
+                             call->site.back != *back || call->code <= PROBITY_CALL_ENTERING ||
                              probity_scope_depth != call->place + 1 ||
-                             call->place >= PROBITY_SCOPE_FRAMES || !is_raised_known(&in_flight) ||
-                             in_flight > call->raised, 0)) {
+                             call->place >= PROBITY_SCOPE_FRAMES ||
+                             !probity_is_raised_known(&in_flight) || in_flight > call->raised, 0)) {
         leave_unusual(id, back);
         return;
     }
     uint32_t code = call->code, place = call->place;
     __atomic_store_n(&call->site.stack, 0, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    calls.count = count - 1;
+    probity_calls.count = count - 1;
     probity_scope_free(place);
     probity_hit(code + 2);
 }

@@ -163,7 +163,7 @@ grep -q 'no function was recorded' errors || fail "$what: $(cat errors)"
 
 # Registers, on the usual path and on all others.
 what=registers
-compile -O2 -o registers "$sources/registers.c"
+compile -O2 -o registers "$sources/sled_registers.c"
 for settings in "PROBITY_MODE=block" "PROBITY_CHUNK_RECORDS=64 PROBITY_CPU_GAP_NS=200" \
     "PROBITY_PROFILE=1" "PROBITY_LEVEL=4" "PROBITY_CHUNK_RECORDS=64 PROBITY_ORDER=strict"; do
     what="registers, $settings"

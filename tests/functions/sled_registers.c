@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * registers.c: fills every register that may hold a parameter or a return value, calls functions
+ * sled_registers.c: fills every register that may hold a parameter or a return value, calls functions
  * that do nothing, and compares. Compiled with clang's -fxray-instrument: recording must change
  * none, also when the library takes a slow path. Prints how many calls it made.
  *
- *     registers CALLS
+ *     sled_registers CALLS
  */
 #include <cpuid.h>
 #include <stdint.h>

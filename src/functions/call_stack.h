@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * call_stack.h: the open calls of the thread that reads or writes them, for hooks of
+ * -finstrument-functions (calls.c) and of -pg -mfentry (fentry.c), and for sleds (sled_calls.c).
+ */
+#ifndef PROBITY_FUNCTIONS_CALL_STACK_H
+#define PROBITY_FUNCTIONS_CALL_STACK_H
+
+#include <stddef.h>
+
+#include "functions/calls.h"
+#include "probity_scope.h"
+
+/* MORE: of threads that nest deeper, in a second table. */
+enum { PROBITY_CALLS_MAX = 65536, PROBITY_CALLS_MORE = 1 << 20 };
+
+/* Codes of a call: 0 not recorded, 1 profile mode, otherwise of its enter; or: */
+enum { PROBITY_CALL_ENTERING = 2 };
+
+/* Exceptions in flight at the enter of a call that an exception leaves without a hook. */
+#define PROBITY_CALL_RAISED_NEVER UINT32_MAX
+
+struct probity_call {
+    struct probity_call_site site; /* stack 0: not complete yet */
+    uint32_t code, depth, place, raised;
+};
+
+/* What is above count has stack 0, also for a signal handler between any two instructions. In
+ * thread-local storage there is little: a library that dlopen() loads shares a small reserve. */
+struct probity_calls {
+    uint32_t count;
+    uint32_t destructor_runs;
+    struct probity_call *call; /* NULL: the thread has not called yet, or is out of memory */
+    struct probity_call *more; /* those from PROBITY_CALLS_MAX on; NULL: there were none */
+};
+
+extern __thread struct probity_calls probity_calls
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* Of the C++ library, if there is one. The second member of what it returns is the number of
+ * exceptions that the thread has thrown and not caught yet. */
+extern void *__cxa_get_globals(void) __attribute__((weak));
+
+/* Number of exceptions in flight, if that can be found out without a call. */
+static inline int probity_is_raised_known(uint32_t *ret_raised)
+{
+    const uint32_t *globals = probity_scope_exceptions;
+
+    *ret_raised = globals != NULL ? globals[sizeof(void *) / sizeof(uint32_t)] : 0;
+    return globals != NULL || __cxa_get_globals == NULL;
+}
+
+/* Whether there is room in the first table for one more call. */
+static inline int probity_calls_have_room(void)
+{
+    return __builtin_expect(probity_calls.call != NULL && probity_calls.count < PROBITY_CALLS_MAX,
+                            1);
+}
+
+/* The innermost open call, of which there is at least one, if it is in the first table. */
+static inline struct probity_call *probity_calls_top(uint32_t count)
+{
+    return probity_calls.call != NULL && count <= PROBITY_CALLS_MAX ? &probity_calls.call[count - 1]
+                                                                    : NULL;
+}
+
+#endif

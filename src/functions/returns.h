@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * returns.h: whether the code of an object calls __return__. Without -minstrument-return=call a
+ * function calls __fentry__ only, and when it ends is not known.
+ */
+#ifndef PROBITY_FUNCTIONS_RETURNS_H
+#define PROBITY_FUNCTIONS_RETURNS_H
+
+#include "base/objects.h"
+
+/* Reads relocations; only of an object that this library was linked into, code. Any thread,
+ * async-signal-safe. */
+int probity_object_calls_return(const struct probity_object *object);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * unwind.c: executes the hooks of -pg -mfentry -minstrument-return=call instruction by instruction,
+ * and walks the stack at each: every walk must arrive at main. The first calls, which block
+ * signals, are not stepped. Prints the number of steps and of walks that did not arrive.
+ */
+#include <execinfo.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { CALLS = 6, STEPPED_FROM = 3, FRAMES = 64 };
+
+#define WITHOUT_HOOKS __attribute__((no_instrument_function, noinline))
+
+static long steps, lost;
+static uintptr_t own_from, own_to;
+
+WITHOUT_HOOKS static void on_step(int number, siginfo_t *info, void *context)
+{
+    void *frames[FRAMES];
+    int count = backtrace(frames, FRAMES), is_found = 0;
+
+    (void)number;
+    (void)info;
+    (void)context;
+    for (int i = 0; i < count; i++)
+        is_found |= (uintptr_t)frames[i] >= own_from && (uintptr_t)frames[i] < own_to;
+    steps++;
+    lost += !is_found;
+}
+
+__attribute__((noinline)) long double longer(int a, double b)
+{
+    return a + b;
+}
+
+__attribute__((noinline)) double twice(double b)
+{
+    return b * 2;
+}
+
+/* Sets or clears the CPU's trap flag. */
+#define STEP(how) __asm__ volatile("pushfq\n\t" how ", (%%rsp)\n\tpopfq" : : : "memory", "cc")
+
+WITHOUT_HOOKS static long double run(void)
+{
+    long double sum = 0;
+
+    for (int i = 0; i < CALLS; i++) {
+        if (i == STEPPED_FROM)
+            STEP("orq $0x100");
+        sum += longer(i, 2) + twice(i);
+    }
+    STEP("andq $~0x100");
+    return sum;
+}
+
+WITHOUT_HOOKS static void after_run(void)
+{
+    __asm__ volatile("");
+}
+
+int main(void)
+{
+    struct sigaction action = {.sa_sigaction = on_step, .sa_flags = SA_SIGINFO};
+    void *frames[FRAMES];
+
+    /* In the order of the source (-fno-toplevel-reorder). The first walk loads a library. */
+    own_from = (uintptr_t)run;
+    own_to = (uintptr_t)after_run;
+    backtrace(frames, FRAMES);
+    sigaction(SIGTRAP, &action, NULL);
+    long double sum = run();
+    printf("%.0Lf %ld %ld\n", sum, steps, lost);
+    return 0;
+}
