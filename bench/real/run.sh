@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # run.sh BUILD_DIR [ROWS]: what recording costs a real program, a database engine of 2,500 functions
 # (SQLite, from an npm package): plain, with FN_FUNC put into every function by a script, compiled
-# with -finstrument-functions, and compiled by clang with XRay sleds in all functions, each recorded
-# and not, next to uftrace and XRay's own basic mode. Also how many loaded bytes one FN_FUNC adds to
-# a program.
+# with -finstrument-functions and with -pg -mfentry -minstrument-return=call, and compiled by clang
+# with XRay sleds in all functions, each recorded and not, next to uftrace and XRay's own basic
+# mode. Also how many loaded bytes one FN_FUNC adds to a program.
 set -eu
 bench=$(cd "$(dirname "$0")" && pwd)
 tree=$(cd "$bench/../.." && pwd)
@@ -33,8 +33,8 @@ compile() {
     "${COMPILER:-gcc}" -O2 -D_GNU_SOURCE -DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION \
         -I"$engine" -I"$tree/include" "$@" -c "$source" -o "$work/$name.o"
     # shellcheck disable=SC2086 # flags
-    "${COMPILER:-gcc}" -O2 -I"$engine" "$bench/workload.c" "$work/$name.o" ${LINK:-} \
-        -L"$build/lib" -lprobity -lm -o "$work/$name"
+    "${COMPILER:-gcc}" -O2 -I"$engine" "$bench/workload.c" "$work/$name.o" \
+        -L"$build/lib" ${LINK:-} -lprobity -lm -o "$work/$name"
 }
 
 # The wall time of one run of the workload in a new process.
@@ -104,12 +104,18 @@ add_scopes "$engine/sqlite3.c" > "$work/scopes_sqlite3.c"
 compile plain "$engine/sqlite3.c"
 compile scopes "$work/scopes_sqlite3.c" -DFN_INSTRUMENT -include FnTrace.h
 compile hooks "$engine/sqlite3.c" -finstrument-functions
+LINK=-lprobity-functions compile hooks_linked "$engine/sqlite3.c" -finstrument-functions
+LINK=-lprobity-functions compile fentry "$engine/sqlite3.c" -pg -mfentry -minstrument-return=call
 row "engine, plain: text" "$(size "$work/plain.o" | awk 'NR == 2 { print $1 / 1024 }')" KiB ""
 row "with FN_FUNC: text" "$(size "$work/scopes.o" | awk 'NR == 2 { print $1 / 1024 }')" KiB ""
-in_turn plain scopes hooks
+row "with -mfentry: text" "$(size "$work/fentry.o" | awk 'NR == 2 { print $1 / 1024 }')" KiB ""
+in_turn plain scopes hooks hooks_linked fentry
 plain=${least_of[plain]}
 row "with FN_FUNC, nothing recorded / plain" "$(ratio "${least_of[scopes]}" "$plain")" x "<= 1.05"
 row "-finstrument-functions, no library / plain" "$(ratio "${least_of[hooks]}" "$plain")" x ""
+row "-finstrument-functions, nothing recorded / plain" "$(ratio "${least_of[hooks_linked]}" \
+    "$plain")" x ""
+row "-mfentry, nothing recorded / plain" "$(ratio "${least_of[fentry]}" "$plain")" x ""
 
 time=$(recorded "$work/scopes")
 calls=$("$build/bin/probity" report --json "$work/trace" | jq '[.functions[].calls] | add')
@@ -118,6 +124,10 @@ added "FN_FUNC, recorded" "$time" "$plain" "$calls" "<= 25"
 time=$(recorded "$build/bin/probity" record -o "$work/trace" --functions -- "$work/hooks")
 calls=$("$build/bin/probity" report --json "$work/trace" | jq '[.functions[].calls] | add')
 added "-finstrument-functions, recorded" "$time" "$plain" "$calls" ""
+time=$(recorded "$work/fentry")
+entered=$("$build/bin/probity" report --json "$work/trace" | jq '[.functions[].calls] | add')
+row "-mfentry: calls" "$(awk "BEGIN { print $entered / 1e6 }")" M ""
+added "-mfentry, recorded" "$time" "$plain" "$entered" ""
 if command -v uftrace > /dev/null; then
     time=$(recorded uftrace record --no-libcall --no-event "$work/hooks")
     added "uftrace, the same program" "$time" "$plain" "$calls" ""
