@@ -35,16 +35,16 @@ step signal wide_change $((7 * every)) 5000
 scopes="plain plain_gap_change params params_gap params_change params_gap_change text
     text_gap_change message message_gap_change checkpoint checkpoint_change checkpoint_gap
     pause_gap_change typed typed_gap_change typed_first params_first profile profile_gap
-    profile_first hooked hooked_gap_change"
+    profile_first hooked hooked_gap_change fentry fentry_gap_change"
 for scenario in $scopes; do
     step look "$scenario"
 done
 for scenario in plain params params_gap params_change message checkpoint checkpoint_change typed \
-    profile profile_gap hooked; do
+    profile profile_gap hooked fentry; do
     step signal $scenario $every 3
 done
 for scenario in plain_gap_change params_gap_change text text_gap_change message_gap_change \
-    checkpoint_gap pause_gap_change typed_gap_change hooked_gap_change; do
+    checkpoint_gap pause_gap_change typed_gap_change hooked_gap_change fentry_gap_change; do
     step signal $scenario $((3 * every)) 3
 done
 step signal params_first $((29 * every)) 3

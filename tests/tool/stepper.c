@@ -106,6 +106,8 @@ static const struct scenario scenarios[] = {
     {"profile_gap", 0, 0, 0, SCOPES_PROFILE, {ALWAYS_GAP, MANY}},
     {"hooked", 0, 0, 0, SCOPES_HOOKED, {.cpu_time = PROBITY_OFF, MANY}},
     {"hooked_gap_change", 0, NEAR_END + 1, 0, SCOPES_HOOKED, {ALWAYS_GAP, MANY}},
+    {"fentry", 0, 0, 0, SCOPES_FENTRY, {.cpu_time = PROBITY_OFF, MANY}},
+    {"fentry_gap_change", 0, NEAR_END + 1, 0, SCOPES_FENTRY, {ALWAYS_GAP, MANY}},
     {"profile_first", 1, 0, 0, SCOPES_PROFILE, {ALWAYS_GAP, MANY}},
 };
 

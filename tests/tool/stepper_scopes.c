@@ -17,7 +17,7 @@ void __cyg_profile_func_enter(void *function, void *back);
 void __cyg_profile_func_exit(void *function, void *back);
 
 static void (*begins)(void), (*ends)(void);
-static int has_hooks;
+static int has_hooks, has_fentry;
 
 static void plain(void)
 {
@@ -32,6 +32,29 @@ static __attribute__((noinline)) void hooked(void)
     ends();
     begins();
     __cyg_profile_func_exit((void *)hooked, __builtin_return_address(0));
+}
+
+/* As gcc compiles them with -pg -mfentry -minstrument-return=call. */
+#define WITH_FENTRY(name, body)                                                                    \
+    __asm__("    .text\n"                                                                          \
+            "    .type " #name ", @function\n" #name ":\n"                                        \
+            "    call __fentry__\n"                                                                \
+            "    subq $8, %rsp\n"                                                                  \
+            "    call " #body "\n"                                                                 \
+            "    addq $8, %rsp\n"                                                                  \
+            "    call __return__\n"                                                                \
+            "    ret\n"                                                                            \
+            "    .size " #name ", . - " #name "\n")
+
+WITH_FENTRY(fentried, fentried_body);
+WITH_FENTRY(fentry_handle, fentry_handle_body);
+void fentried(void);
+void fentry_handle(uint32_t number);
+
+static __attribute__((used)) void fentried_body(void)
+{
+    ends();
+    begins();
 }
 
 static uint32_t parameters(uint32_t a, uint32_t b, uint32_t c, uint32_t d)
@@ -105,13 +128,27 @@ static uint32_t handled(uint32_t a, uint32_t b, uint32_t c, uint32_t d)
     return result;
 }
 
-void scopes_handle(uint32_t number)
+static void handle(uint32_t number)
 {
     uint32_t a = HANDLER | number;
 
+    handled(a, ~a, a * 5, a ^ 0x5a5a5a5a);
+}
+
+static __attribute__((used)) void fentry_handle_body(uint32_t number)
+{
+    handle(number);
+}
+
+void scopes_handle(uint32_t number)
+{
+    if (has_fentry) {
+        fentry_handle(number);
+        return;
+    }
     if (has_hooks)
         __cyg_profile_func_enter((void *)scopes_handle, __builtin_return_address(0));
-    handled(a, ~a, a * 5, a ^ 0x5a5a5a5a);
+    handle(number);
     if (has_hooks)
         __cyg_profile_func_exit((void *)scopes_handle, __builtin_return_address(0));
 }
@@ -130,6 +167,7 @@ void scopes_run(enum scopes_kind kind, uint32_t number, void (*record_begins)(vo
     begins = record_begins;
     ends = record_ends;
     has_hooks = kind == SCOPES_HOOKED;
+    has_fentry = kind == SCOPES_FENTRY;
     if (kind == SCOPES_TEXT || kind == SCOPES_PROFILE)
         name_of(number, name);
     begins();
@@ -143,6 +181,7 @@ void scopes_run(enum scopes_kind kind, uint32_t number, void (*record_begins)(vo
     case SCOPES_PROFILE: counted(a, name); break;
     case SCOPES_TYPED: typed(a); break;
     case SCOPES_HOOKED: hooked(); break;
+    case SCOPES_FENTRY: fentried(); break;
     default: break;
     }
     ends();
@@ -218,7 +257,7 @@ static int is_of_handler(enum scopes_kind kind, uint32_t code)
 
     if (first == 0)
         first = code | 2;
-    return kind == SCOPES_HOOKED && (code | 2) != first;
+    return (kind == SCOPES_HOOKED || kind == SCOPES_FENTRY) && (code | 2) != first;
 }
 
 int64_t scopes_number(enum scopes_kind kind, const struct probity_record *record, uint32_t hits[4])

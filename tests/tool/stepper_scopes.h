@@ -17,8 +17,9 @@ enum scopes_kind {
     SCOPES_CHECKPOINT,
     SCOPES_PAUSE,
     SCOPES_TYPED,      /* hits with ids: of a probe, of a site */
-    SCOPES_PROFILE,    /* FN_FUNC_PARAMS in profile mode: counted, not recorded */
-    SCOPES_HOOKED      /* the compiler's hooks; the handler calls them, too */
+    SCOPES_PROFILE,    /* FN_FUNC_PARAMS in profile mode, counted and not recorded */
+    SCOPES_HOOKED,     /* the compiler's hooks; the handler calls them, too */
+    SCOPES_FENTRY      /* the same with __fentry__ and __return__ */
 };
 
 enum { SCOPES_HANDLER = 1 << 30 };
