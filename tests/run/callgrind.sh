@@ -2,6 +2,7 @@
 # Compares the call counts of `probity report` with valgrind's callgrind, for the same run of two
 # real programs: the example web server, and the tool itself writing a CSV. All functions in a copy
 # of their sources are instrumented and compiled without inlining.
+# And the tool as it is, optimized, compiled with -pg -mfentry -minstrument-return=call.
 # variants: gcc
 # timeout: 1800
 . "$(dirname "$0")/common.bash"
@@ -86,6 +87,12 @@ report_counts() {
         LC_ALL=C sort
 }
 
+# The same by name alone, summed: of the program, without what the compiler appended to a name.
+names_of() {
+    awk '{ sub(/^.*:/, "", $1); sub(/\..*/, "", $1); calls[$1] += $2 }
+        END { for (name in calls) print name, calls[name] }' | LC_ALL=C sort
+}
+
 # $1 description, $2 trace, $3 callgrind file, $4 minimum number of functions
 same_counts() {
     callgrind_counts "$3" > counts.callgrind
@@ -147,7 +154,42 @@ check_tool() {
     same_counts "tool" tool.probity tool.callgrind 60
 }
 
+# Copied, so that callgrind's files are below this directory.
+check_fentry() {
+    local sources=() source flags generated
+    [ "$(uname -m)" = x86_64 ] || { echo "no -mfentry here"; return; }
+    rm -rf src && mkdir src && cp -r "$tree"/src/* src
+    for source in $(find src -name '*.c' | LC_ALL=C sort); do
+        [[ $source =~ ^src/(runtime|embed|embed_print|functions)/|^src/writer/writer.c ]] ||
+            sources+=("$source")
+    done
+    flags="-std=gnu11 -O2 -g -fno-optimize-sibling-calls -pthread -D_GNU_SOURCE -DPROBITY_DISABLE"
+    flags+=" -I$tree/include -I$BUILD/generated -pg -mfentry -minstrument-return=call"
+    # shellcheck disable=SC2016
+    printf '%s\n' "${sources[@]}" | FLAGS="$flags" xargs -P 2 -n 4 bash -c '
+        for source in "$@"; do
+            $CC $FLAGS -I"$PWD/src" -c -o "${source%.c}.o" "$PWD/$source" || exit 255
+        done' -
+    generated="$BUILD/obj/generated/exports/*/*.o $BUILD/obj/src/page/view_page.o"
+    # shellcheck disable=SC2046,SC2086
+    "$CC" -pthread -o tool "${sources[@]/%.c/.o}" $generated -L"$BUILD/lib" \
+        -Wl,-rpath,"$BUILD/lib" -lprobity-functions \
+        $(sed -n 's/^TOOL_LIBS = \(.*\) \$.*/\1/p' "$tree/Makefile") ||
+        { fail "fentry: does not build"; return; }
+    rm -f tool.probity
+    run_tool > tool.csv || fail "fentry: status $?"
+    "$PROBITY" csv logger.probity | cmp - tool.csv || fail "fentry: not the CSV of the tool"
+    callgrind_counts tool.callgrind | names_of > counts.callgrind
+    report_counts tool.probity | names_of > counts.report
+    cmp -s counts.callgrind counts.report || fail "fentry: calls by callgrind (<) and report (>): \
+$(diff counts.callgrind counts.report)"
+    echo "fentry: $(wc -l < counts.report) functions, $(awk '{ n += $2 } END { print n }' \
+        counts.report) calls"
+    [ "$(wc -l < counts.report)" -ge 40 ] || fail "fentry: too few functions were called"
+}
+
 export CC
 check_server
 check_tool
+check_fentry
 finish
