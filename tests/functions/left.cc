@@ -12,7 +12,8 @@
 
 #define FUNCTIONS(X)                                                                               \
     X(main) X(throws) X(passes) X(catches) X(rethrows) X(destroyed) X(after) X(ends_in_call)       \
-    X(last) X(last_of_two) X(turns) X(leaves_thread) X(in_thread) X(jumps) X(jumps_over)
+    X(last) X(last_of_two) X(turns) X(leaves_thread) X(in_thread) X(jumps) X(jumps_over)           \
+    X(jumps_back)
 
 #define OWN __attribute__((noinline, noclone, noipa)) static
 #define WITHOUT_HOOKS __attribute__((no_instrument_function, noinline))
@@ -125,6 +126,14 @@ OWN void jumps_over(int depth)
     after();
 }
 
+// Ends without another call after the jump.
+OWN void jumps_back(int depth)
+{
+    COUNT_CALL(jumps_back);
+    if (setjmp(target) == 0)
+        jumps(depth);
+}
+
 // A coroutine: its calls and those outside alternate.
 OWN void turns()
 {
@@ -188,6 +197,7 @@ int main()
         catches(i);
         ends_in_call(i);
         jumps_over(i);
+        jumps_back(i);
     }
     run_coroutine();
     run_thread();

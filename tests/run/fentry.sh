@@ -106,6 +106,9 @@ for flags in -O0 -O2 "-O2 -fcf-protection"; do
     compile left "$sources/left.cc" "$flags $hooks" "$linked" || continue
     run "left, $flags" ./left
     same_counts "left, $flags" out trace
+    # Those of throws, passes and rethrows; of jumps twice.
+    expect "left, $flags: left by exceptions and jumps" "$((15 + 5 + 5 + 2 * 15))" \
+        "$("$PROBITY" report --json trace 2> errors | jq .repairs.unwound)"
     expect "left, $flags: ends without a call" 0 \
         "$("$PROBITY" report --json trace 2> errors | jq .repairs.orphans)"
 done
