@@ -48,6 +48,11 @@ struct export_name *export_names_add(struct export_names *names, uint64_t key)
     return name;
 }
 
+int export_names_has(const struct export_names *names, uint64_t key)
+{
+    return names->capacity > 0 && place_of(names, key)->key == key;
+}
+
 void export_names_release(struct export_names *names)
 {
     for (size_t i = 0; i < names->capacity; i++)

@@ -55,6 +55,9 @@ static inline struct export_name *export_names_at(struct export_names *names, ui
     return export_names_add(names, key);
 }
 
+/* Whether there is one. */
+int export_names_has(const struct export_names *names, uint64_t key);
+
 void export_names_release(struct export_names *names);
 
 /* Declarations that a user cannot distinguish are one function with one number, from 0. An element

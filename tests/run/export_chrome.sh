@@ -60,8 +60,19 @@ expect "ids of processes" 2 "$(jq '[.traceEvents[].pid] | unique | length' out)"
 ask "processes" out "SELECT count(DISTINCT upid) FROM thread_track JOIN thread USING (utid)"
 expect "processes" 2 "$(cat answer.1)"
 
-# From enter to leave, by thread, as awk computes it from the log, which does not record the end of
-# a scope left by a jump.
+# Blocks, requests, locks and queues.
+PROBITY_OUT=$WORK/requests "$PROGRAMS/typed" 300 > output
+PROBITY_OUT=$WORK/blocks "$PROGRAMS/blocks"
+for trace in server requests blocks; do
+    export_to "$trace" 0 chrome "$trace"
+    compare_spans "$trace" args.end thread_dur "$trace"
+done
+export_to "rows of blocks" 0 chrome many
+ask "rows of blocks" out "SELECT count(*) FROM thread WHERE name LIKE 'blocks of <i>worker%'"
+expect "rows of blocks" 64 "$(cat answer.1)"
+
+# From enter to leave, by thread, as computed by awk from the log; the end of a jumped-out scope is
+# not recorded.
 for trace in tree parallel; do
     export_to "$trace" 0 chrome "$trace"
     ask "$trace: elapsed" out "$ELAPSED"

@@ -71,8 +71,32 @@ for trace in exported many server; do
     diff expected <(sort answer.1) > difference || fail "$trace: totals: $(head -n 5 difference)"
 done
 
-# Names, values and threads made of arbitrary bytes. Query results escape the escapes of `probity
-# log` once more.
+# Blocks, requests, locks and queues, where names have no other bytes than printable ones. CPU time
+# is an argument, because tracks below that of a thread have none.
+BLOCK_CPU="(SELECT int_value FROM args WHERE args.arg_set_id = slice.arg_set_id
+    AND key = 'debug.cpu_ns')"
+PROBITY_OUT=$WORK/requests "$PROGRAMS/typed" 300 > output
+PROBITY_OUT=$WORK/blocks "$PROGRAMS/blocks"
+for trace in server requests blocks; do
+    export_to "$trace" 0 perfetto "$trace"
+    compare_spans "$trace" debug.end "$BLOCK_CPU" "$trace"
+done
+expect "kinds of spans" "block
+lock hold
+request
+stage" "$(spans_of_hits server requests | cut -f 1 | grep -v wait | sort -u)"
+# In a part of the trace, some requests do not end: they end with the part, and are marked.
+middle=@$("$PROBITY" csv --columns role,wall requests | sed -n 's/^queue-get,//p' | sed -n 100p)
+export_to "until" 0 perfetto --to "$middle" requests
+ask "until" out "SELECT count(*) FROM slice JOIN args USING (arg_set_id)
+    WHERE category = 'request' AND key = 'debug.end'"
+expect "requests that are open" "$("$PROBITY" csv --to "$middle" --columns role requests | awk '
+    $1 == "request-begin" { open++ } $1 == "request-end" { open-- } END { print open }')" \
+    "$(cat answer.1)"
+[ "$(cat answer.1)" -gt 0 ] || fail "no open request in a part of the trace"
+
+# Names, values and threads with any bytes. Query results escape the escapes of `probity log` once
+# more.
 export_to "names" 0 perfetto exported
 ask "names" out "SELECT name, count(*) FROM slice WHERE category = 'probe' GROUP BY 1 ORDER BY 1"
 cat > expected << 'END'
@@ -107,7 +131,7 @@ expect "return values of recursion" 6 "$(cat answer.4)"
 PROBITY_OUT=$WORK/typed "$PROGRAMS/typed" > output
 compare "typed" typed
 ask "ids" out "SELECT count(*) FROM slice JOIN args USING (arg_set_id)
-        WHERE key = 'debug.correlation'" "SELECT count(*) FROM flow"
+        WHERE key = 'debug.correlation' AND category = 'probe'" "SELECT count(*) FROM flow"
 "$PROBITY" csv --columns pid,correlation typed | awk -F , '$2 != "" { n++; if (seen[$2]++) flows++ }
     END { print n, flows }' > expected
 expect "ids and flows" "$(cat expected)" "$(cat answer.1) $(cat answer.2)"

@@ -125,3 +125,34 @@ record_lack() {
         print lost " records dropped: " lost }' lost.expected) no free chunk, 0 memory or" \
         "limit, 0 not writable" > lack.expected
 }
+
+# Lines "CATEGORY NAME COUNT NS", separated by tabs, of what hits mean, from the tool's own answers:
+# blocks, stages and requests of correlation ids, waits for locks and holds. Of traces whose locks
+# and requests have different names.
+spans_of_hits() {
+    local named='def text($text; $name): if $name == null or $name == "" then $text
+        else "\($text) (\($name))" end;'
+    {
+        "$PROBITY" blocks --json "$@" 2> /dev/null | jq -r "$named"' .blocks[] | ["block",
+            text(.from; .from_name) + " -> " + text(.to; .to_name), .calls, .wall_ns] | @tsv'
+        "$PROBITY" blocks --by correlation --json "$@" 2> /dev/null | jq -r "$named"' .blocks[] |
+            ["stage", text(.from; .from_name) + " -> " + text(.to; .to_name), .calls, .wall_ns] |
+            @tsv'
+        "$PROBITY" model --json "$@" 2> /dev/null | jq -r '
+            (.requests[] | ["request", .name, .response.count, .response.total_ns]),
+            (.locks[] | ["lock wait", .name + " wait", .waiting.count, .waiting.total_ns],
+                ["lock hold", .name + " hold", .held.count, .held.total_ns]) |
+            select(.[2] > 0) | @tsv'
+    } | sort
+}
+
+# The sum of CPU times of all blocks.
+blocks_cpu_of() {
+    "$PROBITY" blocks --json "$@" 2> /dev/null | jq '[.blocks[].cpu_ns // 0] | add // 0'
+}
+
+# Lines "NAME MAXIMUM CHANGES" of queues.
+queues_of() {
+    "$PROBITY" model --json "$@" 2> /dev/null | jq -r '.queues[] |
+        [.name, .length.max, .puts + .gets] | @tsv' | sort
+}

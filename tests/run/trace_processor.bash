@@ -17,3 +17,28 @@ ask() {
         $0 == "--" { next_file(); next }
         { print > file }' answers
 }
+
+# Blocks, stages, requests, locks and queues, as seen by the trace processor. Those that are still
+# open at the end are in no total of the tool. $1 what, $2 name of an argument for open ends, $3 SQL
+# of the CPU time of a block; the rest: traces, exported to "out"
+compare_spans() {
+    local what=$1 open=$2 cpu=$3
+    shift 3
+    ask "$what: spans" out "SELECT category, name, count(*), sum(dur) FROM slice
+            WHERE category IN ('block', 'stage', 'request', 'lock wait', 'lock hold') AND NOT EXISTS
+                (SELECT 1 FROM args WHERE args.arg_set_id = slice.arg_set_id AND key = '$open')
+            GROUP BY 1, 2" \
+        "SELECT track.name, cast(max(value) AS int), count(*) FROM counter
+            JOIN counter_track AS track ON track.id = track_id WHERE track.name LIKE 'queue %'
+            GROUP BY 1" \
+        "SELECT coalesce(sum($cpu), 0) FROM slice WHERE category = 'block'" \
+        "SELECT count(*) FROM slice JOIN slice AS next ON next.track_id = slice.track_id
+            WHERE slice.category = 'lock hold' AND next.id <> slice.id AND next.ts > slice.ts
+                AND next.ts < slice.ts + slice.dur"
+    diff <(spans_of_hits "$@") <(sort answer.1) > difference ||
+        fail "$what: spans, tool (<) and SQL (>): $(head -n 5 difference)"
+    diff <(queues_of "$@") <(sed -E 's/^queue (.*) 0x[0-9a-f]+( length)?\t/\1\t/' answer.2 | sort) \
+        > difference || fail "$what: queues, model (<) and SQL (>): $(cat difference)"
+    expect "$what: CPU time of blocks" "$(blocks_cpu_of "$@")" "$(cat answer.3)"
+    expect "$what: holds that overlap in a lane" 0 "$(cat answer.4)"
+}

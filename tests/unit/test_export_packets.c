@@ -148,6 +148,9 @@ static void read_track(struct perfetto_reader *reader, struct span track)
         fprintf(reader->out, "#%d is %d/%d %s\n", (int)find(track, 1).value,
                 (int)find(thread, 1).value, (int)find(thread, 2).value,
                 text_of(find(thread, 5).content));
+    else if (find(track, 2).content.at != NULL)
+        fprintf(reader->out, "#%d below #%d: %s\n", (int)find(track, 1).value,
+                (int)find(track, 5).value, text_of(find(track, 2).content));
 }
 
 static void read_packet(struct perfetto_reader *reader, struct span packet)
@@ -221,6 +224,9 @@ static void perfetto_has_everything(void **state)
                 "#2 I stalled [probity] @4900 ns=1000\n"
                 "#2 B <b>\"w;\\n\\377\\ [function] @4950 cpu 5950 in made.c\n"
                 "#2 I pr\"obe [probe] @4975 cpu 5975\n"
+                "#134217728 below #2: blocks\n"
+                "#134217728 B 7 (pr\"obe) -> 7 (pr\"obe) [block] @1100 cpu_ns=3875\n"
+                "#134217728 E @4975\n"
                 "#2 E @4975 cpu 5975 end=unwound\n"
                 "#2 E @6000 cpu 7000\n"
                 "#4 E @2000 cpu 3000 end=open\n");

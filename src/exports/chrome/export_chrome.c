@@ -11,57 +11,22 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "exports/export.h"
-#include "exports/export_json.h"
-#include "exports/export_names.h"
-#include "exports/export_recent.h"
+#include "exports/chrome/export_chrome.h"
 #include "print/text.h"
 #include "probity.h"
 
-enum { THREAD_TEXT_BYTES = 48, NAME_BYTES_MAX = 2 * PROBITY_VALUE_TEXT_MAX, PIDS = 1 << 22 };
-
-struct chrome {
-    struct export_names names;
-};
-
-/* The place of a call is the offset of its first line in the output, and `at` its wall time. */
-struct chrome_thread {
-    struct export_recent recent; /* must be first */
-    uint32_t bytes;
-    int is_cpu_known;
-    char text[THREAD_TEXT_BYTES]; /* "pid":1,"tid":1,"ts": */
-};
-
-static const char *limit_of(const struct probity_export *export)
-{
-    return export->out.end + LOG_LINE_BYTES_MAX - 64;
-}
-
-static void put_text(struct probity_export *export, const char *text, size_t bytes)
-{
-    export->out.at = export_json_text(export->out.at, limit_of(export), text, bytes);
-}
-
-static inline void put(struct probity_export *export, const char *words)
-{
-    export->out.at = export_put(export->out.at, words);
-}
-
-static inline void put_number(struct probity_export *export, uint64_t number)
-{
-    export->out.at = probity_digits_put(export->out.at, number);
-}
+enum { NAME_BYTES_MAX = 2 * PROBITY_VALUE_TEXT_MAX };
 
 /* Processes in containers may have the same process id, and viewers would merge them: later ones
  * get an id beyond the range of Linux. */
-static uint64_t pid_of(const struct probity_export *export, size_t trace)
+uint64_t chrome_pid(const struct probity_export *export, size_t trace)
 {
     uint32_t pid = probity_reader_facts(export->reader, trace)->info.pid;
     uint64_t beyond = 0;
 
     for (size_t i = 0; i < trace && beyond == 0; i++) {
         if (probity_reader_facts(export->reader, i)->info.pid == pid)
-            beyond = (uint64_t)trace * PIDS;
+            beyond = (uint64_t)trace * CHROME_PIDS;
     }
     return pid + beyond;
 }
@@ -69,7 +34,7 @@ static uint64_t pid_of(const struct probity_export *export, size_t trace)
 /* ---- Parts of a line ---------------------------------------------------------------------------
  */
 
-static __attribute__((noinline)) struct chrome_thread *make_thread(
+__attribute__((noinline)) struct chrome_thread *chrome_make_thread(
     struct probity_export *export, struct probity_export_thread *thread)
 {
     struct chrome_thread *made = calloc(1, sizeof *made);
@@ -78,8 +43,9 @@ static __attribute__((noinline)) struct chrome_thread *make_thread(
         probity_export_fail(export, PROBITY_ERROR_MEMORY);
         return NULL;
     }
+    made->pid = chrome_pid(export, thread->trace);
     char *at = export_put(made->text, "\"pid\":");
-    at = probity_digits_put(at, pid_of(export, thread->trace));
+    at = probity_digits_put(at, made->pid);
     at = probity_digits_put(export_put(at, ",\"tid\":"), thread->tid);
     at = export_put(at, ",\"ts\":");
     made->bytes = (uint32_t)(at - made->text);
@@ -87,40 +53,29 @@ static __attribute__((noinline)) struct chrome_thread *make_thread(
     return made;
 }
 
-static inline void put_ts(struct probity_export *export, uint64_t wall_ns)
-{
-    /* Before the start only if a clock was set back. */
-    int is_before = wall_ns < export->start_ns;
-
-    if (is_before)
-        *export->out.at++ = '-';
-    export->out.at = export_put_us(export->out.at, is_before ? export->start_ns - wall_ns
-                                                             : wall_ns - export->start_ns);
-}
-
 /* ',{"ph":"B","pid":1,"tid":1,"ts":0.000,"tts":0.000' */
 static inline void put_head(struct probity_export *export, struct probity_export_thread *thread,
                             const char *head, struct probity_scope_time time,
                             const struct probity_event *event)
 {
-    struct chrome_thread *made = thread->user;
+    struct chrome_thread *made = chrome_thread_of(export, thread);
 
-    if (__builtin_expect(made == NULL, 0) && (made = make_thread(export, thread)) == NULL)
+    if (made == NULL)
         return;
     int is_cpu_known = event != NULL ? event->cpu_known : made->is_cpu_known;
     made->is_cpu_known |= is_cpu_known;
-    put(export, head);
+    chrome_put(export, head);
     memcpy(export->out.at, made->text, sizeof made->text);
     export->out.at += made->bytes;
-    put_ts(export, time.wall_ns);
+    chrome_put_ts(export, time.wall_ns);
     if (is_cpu_known) {
-        put(export, ",\"tts\":");
+        chrome_put(export, ",\"tts\":");
         export->out.at = export_put_us(export->out.at, time.cpu_ns);
     }
 }
 
 /* ',"cat":"function","name":"..."' */
-static __attribute__((noinline)) void make_name(struct export_name *name, const char *category,
+__attribute__((noinline)) void chrome_make_name(struct export_name *name, const char *category,
                                                 const char *text, size_t bytes)
 {
     char line[NAME_BYTES_MAX], *at = export_put(export_put(line, ",\"cat\":\""), category);
@@ -132,28 +87,18 @@ static __attribute__((noinline)) void make_name(struct export_name *name, const 
         memcpy(name->text, line, name->bytes);
 }
 
-static inline void put_name(struct probity_export *export, const struct export_name *name)
-{
-    if (name == NULL || name->text == NULL) {
-        probity_export_fail(export, PROBITY_ERROR_MEMORY);
-        return;
-    }
-    memcpy(export->out.at, name->text, name->bytes);
-    export->out.at += name->bytes;
-}
-
 /* ---- Scopes ------------------------------------------------------------------------------------
  */
 
 static void put_parameters(struct probity_export *export, const struct probity_scope *scope,
                            const struct probity_event *event, int has_values)
 {
-    put(export, ",\"args\":{");
+    chrome_put(export, ",\"args\":{");
     if (has_values)
-        export->out.at = export_json_values(export->out.at, limit_of(export), event);
+        export->out.at = export_json_values(export->out.at, chrome_limit(export), event);
     if (scope->is_untimed)
-        put(export, has_values ? ",\"profiling\":\"off\"" : "\"profiling\":\"off\"");
-    put(export, "}");
+        chrome_put(export, has_values ? ",\"profiling\":\"off\"" : "\"profiling\":\"off\"");
+    chrome_put(export, "}");
 }
 
 static uint64_t place_of(const struct probity_export *export)
@@ -222,12 +167,12 @@ static void chrome_opened(struct probity_export *export, struct probity_export_t
     if (__builtin_expect(name != NULL && name->text == NULL, 0)) {
         const char *text = probity_export_function_name(scope->function, scope->number, lost,
                                                         &bytes);
-        make_name(name, "function", text, bytes);
+        chrome_make_name(name, "function", text, bytes);
     }
-    put_name(export, name);
+    chrome_put_name(export, name);
     if (__builtin_expect(has_values || scope->is_untimed, 0))
         put_parameters(export, scope, event, has_values);
-    put(export, "}");
+    chrome_put(export, "}");
     if (__builtin_expect(event->kind == PROBITY_EVENT_CHECKPOINT, 0))
         keep_order(export, made, scope);
 }
@@ -236,19 +181,19 @@ static void put_result(struct probity_export *export, enum probity_scope_end how
                        const struct probity_event *event)
 {
     if (how == PROBITY_SCOPE_UNWOUND)
-        put(export, ",\"args\":{\"repaired\":\"unwound\"}");
+        chrome_put(export, ",\"args\":{\"repaired\":\"unwound\"}");
     else if (how == PROBITY_SCOPE_OPEN)
-        put(export, ",\"args\":{\"repaired\":\"open at the end\"}");
+        chrome_put(export, ",\"args\":{\"repaired\":\"open at the end\"}");
     else if (how == PROBITY_SCOPE_RAISED)
-        put(export, ",\"args\":{\"end\":\"left by an exception\"}");
+        chrome_put(export, ",\"args\":{\"end\":\"left by an exception\"}");
     else if (event != NULL && event->format != NULL) {
         struct probity_value_walk walk = probity_value_walk_of(event);
         struct probity_value_view view;
         if (probity_value_walk_next(&walk, &view) == 0)
             return;
-        put(export, ",\"args\":{\"return\":");
-        export->out.at = export_json_value(export->out.at, limit_of(export), &view);
-        put(export, "}");
+        chrome_put(export, ",\"args\":{\"return\":");
+        export->out.at = export_json_value(export->out.at, chrome_limit(export), &view);
+        chrome_put(export, "}");
     }
 }
 
@@ -260,7 +205,7 @@ static void chrome_closed(struct probity_export *export, struct probity_export_t
              probity_scope_end_is_recorded(how) ? event : NULL);
     if (__builtin_expect(how != PROBITY_SCOPE_LEFT || event->format != NULL, 0))
         put_result(export, how, event);
-    put(export, "}");
+    chrome_put(export, "}");
     if (thread->user != NULL)
         export_recent_close(export, thread->user, scope);
 }
@@ -275,24 +220,16 @@ static void put_instant(struct probity_export *export, struct probity_export_thr
              (struct probity_scope_time){event->wall_ns, event->cpu_ns}, event);
 }
 
-/* As text, because a double cannot represent every id. */
-static void put_id(struct probity_export *export, const char *words, uint64_t id)
-{
-    put(export, words);
-    put_number(export, id);
-    put(export, "\"");
-}
-
 static void put_ids(struct probity_export *export, const struct probity_event *event)
 {
-    put(export, ",\"args\":{\"role\":\"");
-    put(export, probity_role_name(event->role));
-    put(export, "\"");
+    chrome_put(export, ",\"args\":{\"role\":\"");
+    chrome_put(export, probity_role_name(event->role));
+    chrome_put(export, "\"");
     if (event->has_correlation)
-        put_id(export, ",\"correlation\":\"", event->correlation);
+        chrome_put_id(export, ",\"correlation\":\"", event->correlation);
     if (event->has_object)
-        put_id(export, ",\"object\":\"", event->object);
-    put(export, "}");
+        chrome_put_id(export, ",\"object\":\"", event->object);
+    chrome_put(export, "}");
 }
 
 static void put_hit(struct probity_export *export, struct probity_export_thread *thread,
@@ -306,31 +243,31 @@ static void put_hit(struct probity_export *export, struct probity_export_thread 
     put_instant(export, thread, event);
     if (__builtin_expect(name != NULL && name->text == NULL, 0)) {
         const char *text = probity_export_hit_name(event, number, &bytes);
-        make_name(name, "probe", text, bytes);
+        chrome_make_name(name, "probe", text, bytes);
     }
-    put_name(export, name);
+    chrome_put_name(export, name);
     if (__builtin_expect(event->role != 0 || event->has_correlation || event->has_object, 0))
         put_ids(export, event);
-    put(export, "}");
+    chrome_put(export, "}");
 }
 
 static void put_message(struct probity_export *export, struct probity_export_thread *thread,
                         const struct probity_event *event)
 {
     put_instant(export, thread, event);
-    put(export, event->kind == PROBITY_EVENT_CHECKPOINT ? ",\"cat\":\"checkpoint\",\"name\":"
+    chrome_put(export, event->kind == PROBITY_EVENT_CHECKPOINT ? ",\"cat\":\"checkpoint\",\"name\":"
                                                         : ",\"cat\":\"message\",\"name\":");
-    export->out.at = export_json_message(export->out.at, limit_of(export), event);
-    put(export, "}");
+    export->out.at = export_json_message(export->out.at, chrome_limit(export), event);
+    chrome_put(export, "}");
 }
 
 static void put_values(struct probity_export *export, struct probity_export_thread *thread,
                        const struct probity_event *event)
 {
     put_instant(export, thread, event);
-    put(export, ",\"cat\":\"parameters\",\"name\":\"parameters\",\"args\":{");
-    export->out.at = export_json_values(export->out.at, limit_of(export), event);
-    put(export, "}}");
+    chrome_put(export, ",\"cat\":\"parameters\",\"name\":\"parameters\",\"args\":{");
+    export->out.at = export_json_values(export->out.at, chrome_limit(export), event);
+    chrome_put(export, "}}");
 }
 
 /* An event of the recorder. */
@@ -341,37 +278,37 @@ static void put_own(struct probity_export *export, struct probity_export_thread 
     const uint8_t *payload = event->payload;
 
     put_instant(export, thread, event);
-    put(export, ",\"cat\":\"probity\",\"name\":\"");
-    put(export, name);
-    put(export, "\"");
+    chrome_put(export, ",\"cat\":\"probity\",\"name\":\"");
+    chrome_put(export, name);
+    chrome_put(export, "\"");
     if (event->kind == PROBITY_EVENT_STALL && event->payload_bytes >= 8) {
-        put(export, ",\"args\":{\"waited_ns\":");
-        put_number(export, probity_trace_ns_of_ticks(facts, probity_get_u64(payload)));
-        put(export, "}");
+        chrome_put(export, ",\"args\":{\"waited_ns\":");
+        chrome_put_number(export, probity_trace_ns_of_ticks(facts, probity_get_u64(payload)));
+        chrome_put(export, "}");
     } else if (event->kind == PROBITY_EVENT_LEVELS && event->payload_bytes >= 2) {
-        put(export, ",\"args\":{\"functions\":");
-        put_number(export, payload[0]);
-        put(export, ",\"parameters\":");
-        put_number(export, payload[1]);
-        put(export, "}");
+        chrome_put(export, ",\"args\":{\"functions\":");
+        chrome_put_number(export, payload[0]);
+        chrome_put(export, ",\"parameters\":");
+        chrome_put_number(export, payload[1]);
+        chrome_put(export, "}");
     } else if (event->kind == PROBITY_EVENT_LOST && event->payload_bytes >= 8) {
-        put(export, ",\"args\":{\"records\":");
-        put_number(export, probity_get_u64(payload));
-        put(export, "}");
+        chrome_put(export, ",\"args\":{\"records\":");
+        chrome_put_number(export, probity_get_u64(payload));
+        chrome_put(export, "}");
     }
-    put(export, "}");
+    chrome_put(export, "}");
 }
 
 static void put_thread_name(struct probity_export *export,
                             const struct probity_export_thread *thread)
 {
-    put(export, ",\n{\"ph\":\"M\",\"pid\":");
-    put_number(export, pid_of(export, thread->trace));
-    put(export, ",\"tid\":");
-    put_number(export, thread->tid);
-    put(export, ",\"name\":\"thread_name\",\"args\":{\"name\":");
-    put_text(export, thread->name, strlen(thread->name));
-    put(export, "}}");
+    chrome_put(export, ",\n{\"ph\":\"M\",\"pid\":");
+    chrome_put_number(export, chrome_pid(export, thread->trace));
+    chrome_put(export, ",\"tid\":");
+    chrome_put_number(export, thread->tid);
+    chrome_put(export, ",\"name\":\"thread_name\",\"args\":{\"name\":");
+    chrome_put_text(export, thread->name, strlen(thread->name));
+    chrome_put(export, "}}");
 }
 
 /* Lines before the renaming keep the earlier name. */
@@ -391,18 +328,29 @@ static void forget_probe(struct chrome *state, const struct probity_event *event
 static void chrome_event(struct probity_export *export, struct probity_export_thread *thread,
                          const struct probity_event *event)
 {
+    struct chrome *state = export->state;
+
     switch (event->kind) {
-    case PROBITY_EVENT_HIT: put_hit(export, thread, event); break;
+    case PROBITY_EVENT_HIT:
+        put_hit(export, thread, event);
+        export_spans_put(export, &state->spans, thread, event);
+        break;
     case PROBITY_EVENT_MESSAGE:
     case PROBITY_EVENT_CHECKPOINT: put_message(export, thread, event); break;
     case PROBITY_EVENT_PARAMETERS: put_values(export, thread, event); break;
-    case PROBITY_EVENT_THREAD_NAME: put_thread_name(export, thread); break;
-    case PROBITY_EVENT_PROBE_NAME: forget_probe(export->state, event); break;
+    case PROBITY_EVENT_THREAD_NAME:
+        put_thread_name(export, thread);
+        chrome_put_blocks_name(export, thread);
+        break;
+    case PROBITY_EVENT_PROBE_NAME: forget_probe(state, event); break;
     case PROBITY_EVENT_STALL: put_own(export, thread, event, "stall"); break;
     case PROBITY_EVENT_PAUSE: put_own(export, thread, event, "pause"); break;
     case PROBITY_EVENT_RESUME: put_own(export, thread, event, "resume"); break;
     case PROBITY_EVENT_LEVELS: put_own(export, thread, event, "levels"); break;
-    case PROBITY_EVENT_LOST: put_own(export, thread, event, "lost"); break;
+    case PROBITY_EVENT_LOST:
+        put_own(export, thread, event, "lost");
+        export_spans_put(export, &state->spans, thread, event);
+        break;
     case PROBITY_EVENT_PROFILING:
         put_own(export, thread, event,
                 event->payload_bytes > 0 && event->payload[0] ? "profiling on" : "profiling off");
@@ -416,19 +364,22 @@ static void chrome_event(struct probity_export *export, struct probity_export_th
 
 static int chrome_begin(struct probity_export *export)
 {
-    put(export, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+    struct chrome *state = export->state;
+
+    export_spans_open(&state->spans, &chrome_spans_listener);
+    chrome_put(export, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
     for (size_t i = 0; i < probity_reader_traces(export->reader); i++) {
         const struct probity_info *info = &probity_reader_facts(export->reader, i)->info;
         const struct probity_text *program = &info->text[PROBITY_TAG_PROGRAM];
         log_writer_make_room(&export->out, NULL);
-        put(export, i > 0 ? ",\n{\"ph\":\"M\",\"pid\":" : "\n{\"ph\":\"M\",\"pid\":");
-        put_number(export, pid_of(export, i));
-        put(export, ",\"tid\":0,\"name\":\"process_name\",\"args\":{\"name\":");
+        chrome_put(export, i > 0 ? ",\n{\"ph\":\"M\",\"pid\":" : "\n{\"ph\":\"M\",\"pid\":");
+        chrome_put_number(export, chrome_pid(export, i));
+        chrome_put(export, ",\"tid\":0,\"name\":\"process_name\",\"args\":{\"name\":");
         const char *path = program->bytes != NULL ? (const char *)program->bytes : "";
         const char *slash = memrchr(path, '/', program->length);
         const char *name = slash != NULL ? slash + 1 : path;
-        put_text(export, name, program->length - (size_t)(name - path));
-        put(export, "}}");
+        chrome_put_text(export, name, program->length - (size_t)(name - path));
+        chrome_put(export, "}}");
     }
     return 0;
 }
@@ -438,29 +389,34 @@ static void put_trace(struct probity_export *export, const struct probity_trace_
     char why[256];
     int is_complete = probity_trace_is_complete(facts, why, sizeof why);
 
-    put(export, "{\"trace\":");
-    put_text(export, facts->path, strlen(facts->path));
-    put(export, ",\"pid\":");
-    put_number(export, facts->info.pid);
-    put(export, is_complete ? ",\"complete\":true,\"why\":" : ",\"complete\":false,\"why\":");
-    put_text(export, why, strlen(why));
-    put(export, "}");
+    chrome_put(export, "{\"trace\":");
+    chrome_put_text(export, facts->path, strlen(facts->path));
+    chrome_put(export, ",\"pid\":");
+    chrome_put_number(export, facts->info.pid);
+    chrome_put(export, is_complete ? ",\"complete\":true" : ",\"complete\":false");
+    chrome_put(export, ",\"why\":");
+    chrome_put_text(export, why, strlen(why));
+    chrome_put(export, "}");
 }
 
 /* The start time is written as text, because a double cannot represent it. */
 static int chrome_end(struct probity_export *export)
 {
-    put(export, "\n],\"otherData\":{\"creator\":\"probity ");
-    put(export, probity_version());
-    put(export, "\",\"start_realtime_ns\":\"");
-    put_number(export, export->start_ns);
-    put(export, "\",\"traces\":[");
+    struct chrome *state = export->state;
+
+    export_spans_finish(export, &state->spans);
+    log_writer_make_room(&export->out, NULL);
+    chrome_put(export, "\n],\"otherData\":{\"creator\":\"probity ");
+    chrome_put(export, probity_version());
+    chrome_put(export, "\",\"start_realtime_ns\":\"");
+    chrome_put_number(export, export->start_ns);
+    chrome_put(export, "\",\"traces\":[");
     for (size_t i = 0; i < probity_reader_traces(export->reader); i++) {
         log_writer_make_room(&export->out, NULL);
-        put(export, i > 0 ? ",\n" : "\n");
+        chrome_put(export, i > 0 ? ",\n" : "\n");
         put_trace(export, probity_reader_facts(export->reader, i));
     }
-    put(export, "]}}\n");
+    chrome_put(export, "]}}\n");
     return 0;
 }
 
@@ -469,6 +425,7 @@ static void chrome_release(struct probity_export *export)
     struct chrome *state = export->state;
 
     export_recents_release(export);
+    export_spans_release(&state->spans);
     export_names_release(&state->names);
 }
 

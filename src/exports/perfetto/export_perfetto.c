@@ -8,6 +8,7 @@
  *     names                          interned, each before its first use
  *     events                         begin, end, instant: time since the one before, CPU time of
  *                                    the thread since its one before
+ *     spans                          begin and end when they have ended: export_perfetto_spans.c
  *
  * Time stamps are of CLOCK_REALTIME, as elsewhere in Probity, written as differences on a clock of
  * the sequence; an event older than its predecessor has an absolute time. Perfetto shows
@@ -20,23 +21,6 @@
 #include "exports/export_values.h"
 #include "exports/perfetto/export_perfetto.h"
 #include "probity_typed.h"
-
-/* Fields of TrackEvent. */
-enum {
-    EVENT_CATEGORY_IID = 3,
-    EVENT_ANNOTATION = 4,
-    EVENT_TYPE = 9,
-    EVENT_NAME_IID = 10,
-    EVENT_TRACK = 11,
-    EVENT_COUNTER_VALUE = 12,
-    EVENT_NAME = 23,
-    EVENT_COUNTER_TRACK = 31,
-    EVENT_LOCATION_IID = 34,
-    EVENT_FLOW = 47,
-    EVENT_FLOW_END = 48
-};
-
-enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3 };
 
 /* One event before it is written. */
 struct perfetto_event {
@@ -110,23 +94,6 @@ static inline void make_room(struct probity_export *export, uint64_t wall_ns)
 /* ---- Events ------------------------------------------------------------------------------------
  */
 
-/* Writes the beginning of an event's packet. */
-static inline char *open_event(struct perfetto *perfetto, const struct perfetto_event *event,
-                               char *at, char **ret_at)
-{
-    char *packet = perfetto_open_packet(at, FLAG_NEEDED, &at);
-
-    if (__builtin_expect(event->wall_ns >= perfetto->clock_ns, 1)) {
-        at = protobuf_put_number(at, FIELD_TIMESTAMP, event->wall_ns - perfetto->clock_ns);
-        perfetto->clock_ns = event->wall_ns;
-    } else {
-        at = protobuf_put_number(at, FIELD_TIMESTAMP, event->wall_ns);
-        at = protobuf_put_number(at, FIELD_TIMESTAMP_CLOCK, CLOCK_ID_REALTIME);
-    }
-    *ret_at = at;
-    return packet;
-}
-
 static inline char *put_cpu(struct probity_export *export, struct perfetto_thread *own, char *at,
                             uint64_t cpu_ns)
 {
@@ -154,7 +121,7 @@ static inline struct perfetto_open begin_event(struct probity_export *export,
     struct perfetto_open open;
     char *at;
 
-    open.packet = open_event(export->state, event, export->out.at, &at);
+    open.packet = perfetto_open_event(export->state, event->wall_ns, export->out.at, &at);
     open.event = protobuf_open(at, FIELD_TRACK_EVENT);
     at = protobuf_put_number(open.event, EVENT_TYPE, event->type);
     at = protobuf_put_number(at, EVENT_TRACK, own->track);
@@ -474,13 +441,18 @@ static void rename_probe(struct probity_export *export, const struct probity_eve
 static void put_event(struct probity_export *export, struct probity_export_thread *thread,
                       const struct probity_event *event)
 {
+    struct perfetto *perfetto = export->state;
+
     make_room(export, event->wall_ns);
     struct perfetto_thread *own = thread_of(export, thread);
     if (own == NULL)
         return;
     learn_cpu(export, own, event);
     switch (event->kind) {
-    case PROBITY_EVENT_HIT: put_hit(export, own, event); break;
+    case PROBITY_EVENT_HIT:
+        put_hit(export, own, event);
+        export_spans_put(export, &perfetto->spans, thread, event);
+        break;
     case PROBITY_EVENT_THREAD_NAME: perfetto_put_thread(export, thread); break;
     case PROBITY_EVENT_PROBE_NAME: rename_probe(export, event); break;
     case PROBITY_EVENT_MESSAGE:
@@ -490,8 +462,11 @@ static void put_event(struct probity_export *export, struct probity_export_threa
     case PROBITY_EVENT_RESUME: pause_or_resume(export, own, event); break;
     case PROBITY_EVENT_STALL:
     case PROBITY_EVENT_LEVELS:
-    case PROBITY_EVENT_LOST:
     case PROBITY_EVENT_PROFILING: put_own(export, own, event); break;
+    case PROBITY_EVENT_LOST:
+        put_own(export, own, event);
+        export_spans_put(export, &perfetto->spans, thread, event);
+        break;
     default: break;
     }
 }
@@ -499,6 +474,9 @@ static void put_event(struct probity_export *export, struct probity_export_threa
 /* A trace without events still lists its processes. */
 static int begin(struct probity_export *export)
 {
+    struct perfetto *perfetto = export->state;
+
+    export_spans_open(&perfetto->spans, &perfetto_spans_listener);
     perfetto_begin_state(export, export->start_ns);
     for (size_t i = 0; i < probity_reader_traces(export->reader); i++) {
         log_writer_make_room(&export->out, NULL);
@@ -507,10 +485,19 @@ static int begin(struct probity_export *export)
     return 0;
 }
 
+static int end(struct probity_export *export)
+{
+    struct perfetto *perfetto = export->state;
+
+    export_spans_finish(export, &perfetto->spans);
+    return 0;
+}
+
 static void release(struct probity_export *export)
 {
     struct perfetto *perfetto = export->state;
 
+    perfetto_spans_release(perfetto);
     export_names_release(&perfetto->names);
 }
 
@@ -523,4 +510,5 @@ const struct probity_exporter probity_exporter_perfetto = {
     .opened = opened,
     .closed = closed,
     .event = put_event,
+    .end = end,
     .release = release};

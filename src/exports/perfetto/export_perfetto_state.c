@@ -121,6 +121,22 @@ void perfetto_put_counter(struct probity_export *export, const struct perfetto_t
     export->out.at = protobuf_close(packet, protobuf_close(track, at));
 }
 
+void perfetto_put_track(struct probity_export *export, uint64_t track, uint64_t parent,
+                        const char *name, size_t bytes, int is_counter)
+{
+    char *at, *packet = perfetto_open_packet(export->out.at, FLAG_NEEDED, &at);
+    char *message = protobuf_open(at, FIELD_TRACK);
+
+    at = protobuf_put_number(message, 1, track);
+    at = perfetto_put_text(at, 2, name, bytes);
+    at = protobuf_put_number(at, 5, parent);
+    if (is_counter) {
+        char *content = protobuf_open(at, 8);
+        at = protobuf_close(content, protobuf_put_number(content, 3, 2)); /* unit: count */
+    }
+    export->out.at = protobuf_close(packet, protobuf_close(message, at));
+}
+
 /* ---- Names -------------------------------------------------------------------------------------
  */
 
@@ -214,5 +230,18 @@ uint32_t perfetto_hit_of(struct probity_export *export, const struct probity_eve
 
     if (__builtin_expect(is_new, 0))
         put_hit(export, number, event);
+    return number;
+}
+
+uint32_t perfetto_span_of(struct probity_export *export, const struct export_span *span)
+{
+    char name[PROBITY_VALUE_TEXT_MAX];
+    int is_new;
+    uint32_t number = number_of(export, export_span_key(span), &is_new);
+
+    if (__builtin_expect(is_new, 0)) {
+        const char *end = export_span_name(name, name + sizeof name, span);
+        put_name(export, INTERNED_NAME, number, name, (size_t)(end - name));
+    }
     return number;
 }

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * export_spans.h: what hits mean, for formats with time: blocks between the hits of a thread,
+ * requests and their stages across threads, waits for locks and their holds, lengths of queues. The
+ * same as `probity blocks` (also --by correlation) and `probity model` count, one by one and as
+ * soon as each has ended. Formats with totals use these answers instead.
+ *
+ *     hit ──► block of its thread         ──► span
+ *        ├──► stage and request of its id ──► began, span   lanes: rows in which nothing overlaps
+ *        ├──► lock of its thread          ──► span
+ *        └──► item of its queue           ──► length
+ *
+ * Memory: probes, threads, ids in flight (inflight.h), lanes, queues up to EXPORT_QUEUES_MAX.
+ */
+#ifndef PROBITY_EXPORTS_EXPORT_SPANS_H
+#define PROBITY_EXPORTS_EXPORT_SPANS_H
+
+#include "analysis/inflight.h"
+#include "analysis/probes.h"
+#include "exports/export.h"
+#include "exports/export_lanes.h"
+#include "exports/export_names.h"
+
+enum { EXPORT_QUEUES_MAX = 4096 }; /* as in `probity model` */
+
+enum export_span_kind {
+    EXPORT_BLOCK,     /* from a hit to the next of its thread */
+    EXPORT_STAGE,     /* from a hit to the next of its correlation id */
+    EXPORT_REQUEST,   /* from begin to end */
+    EXPORT_LOCK_WAIT, /* from wait to hold */
+    EXPORT_LOCK_HOLD, /* from hold to release */
+    EXPORT_SPAN_KINDS
+};
+
+struct export_span {
+    enum export_span_kind kind;
+    uint32_t trace;
+    const struct probity_probe *from, *to; /* to: of a block or stage; else NULL */
+    struct probity_export_thread *thread; /* in which it ended; if it is open, in which it began */
+    uint64_t start_ns, end_ns, cpu_ns;    /* end_ns: not before start_ns */
+    int is_cpu_known; /* of blocks, and of stages within one thread */
+    int is_open;      /* its end is not in the trace; in no total of the tool */
+    uint64_t correlation, object; /* of stages and requests; of locks */
+    /* Not of blocks. Lanes are numbered over all traces and kinds; spans of one lane do not overlap
+     * unless a stage is inside of its request. */
+    uint32_t lane;
+    int is_lane_new;
+};
+
+struct export_length {
+    uint32_t trace, number; /* number: of the queue, from 0, over all traces */
+    const struct probity_probe *from; /* that was hit first */
+    uint32_t role;                    /* of that hit */
+    uint64_t object, wall_ns, length;
+};
+
+/* There is room for a line before each call. */
+struct export_spans_listener {
+    void (*span)(struct probity_export *export, const struct export_span *span);
+    /* A request begins; `span` follows at its end. The stages in between come after this. NULL:
+     * blocks only. */
+    void (*began)(struct probity_export *export, const struct export_span *span);
+    void (*length)(struct probity_export *export, const struct export_length *length);
+};
+
+struct export_spans {
+    const struct export_spans_listener *listener;
+    struct probity_probes probes;
+    struct export_span_thread *threads; /* by slot */
+    uint32_t thread_count;
+    struct probity_inflight flows, holds, items;
+    struct export_names sets, queues; /* numbers of lanes in `lanes`, of queues in `lengths` */
+    struct export_lanes *lanes;
+    struct export_length *lengths; /* the latest of each queue */
+    uint32_t lanes_count, lengths_count, lane_ids;
+    uint64_t now_ns;
+};
+
+void export_spans_open(struct export_spans *spans, const struct export_spans_listener *listener);
+
+/* Takes any event of the range. */
+void export_spans_put(struct probity_export *export, struct export_spans *spans,
+                      struct probity_export_thread *thread, const struct probity_event *event);
+
+/* Passes on what is still open. */
+void export_spans_finish(struct probity_export *export, struct export_spans *spans);
+
+void export_spans_release(struct export_spans *spans);
+
+/* Name of a span: of a block or stage as by `probity blocks`, "3 (taken) -> 9 (done)"; of others as
+ * by `probity model`, with "wait" or "hold". May contain any bytes; ends at `end`. */
+char *export_span_name(char *at, const char *end, const struct export_span *span);
+
+/* Name of a queue, as by `probity model`. */
+char *export_length_name(char *at, const char *end, const struct export_length *length);
+
+/* Key of that name and the category. A name changes only if a probe gets one. */
+uint64_t export_span_key(const struct export_span *span);
+
+/* "block", "stage", "request", "lock wait", "lock hold" */
+const char *export_span_category(enum export_span_kind kind);
+
+#endif
