@@ -161,7 +161,7 @@ _probity() {
             esac
             ;;
         export)
-            options='--format -o --output -f --force --header --value --by-thread --graph --from --to --tid -h --help'
+            options='--format -o --output -f --force --header --value --by-thread --blocks --graph --from --to --tid -h --help'
             case $previous in
                 --format) value=words words='chrome speedscope callgrind folded sqlite graphviz perfetto pprof ctf otlp otlp-json' ;;
                 -o | --output) value=path ;;

@@ -207,6 +207,7 @@ complete -c probity -n "$in export" -s f -l force -d 'overwrite an existing file
 complete -c probity -n "$in export" -l header -x -d 'header line for each request'
 complete -c probity -n "$in export" -l value -x -a 'wall cpu off-cpu calls' -d 'value of aggregating formats'
 complete -c probity -n "$in export" -l by-thread -d 'keep threads separate'
+complete -c probity -n "$in export" -l blocks -d 'blocks between probes instead of calls'
 complete -c probity -n "$in export" -l graph -x -a 'calls blocks' -d 'kind of graph'
 complete -c probity -n "$in export" -l from -x -d 'only what begins at or after this time'
 complete -c probity -n "$in export" -l to -x -d 'only what begins before this time'

@@ -291,9 +291,9 @@ static void count_left_out(struct probity_export_run *run)
     struct probity_export_counts *counts = &run->export.counts;
     unsigned carries = run->exporter->carries;
 
-    if (!(carries & PROBITY_EXPORT_SCOPES))
+    if (!(carries & PROBITY_EXPORT_SCOPES) || run->export.is_of_blocks)
         counts->left_out[0] = counts->scopes;
-    if (!(carries & PROBITY_EXPORT_HITS))
+    if (!(carries & PROBITY_EXPORT_HITS) && !run->export.is_of_blocks)
         counts->left_out[1] = counts->hits;
     if (!(carries & PROBITY_EXPORT_VALUES))
         counts->left_out[2] = counts->events;

@@ -52,6 +52,7 @@ struct probity_export_options {
     enum probity_export_value value;
     enum probity_export_graph graph;
     int by_thread;
+    int of_blocks; /* blocks instead of scopes, for formats that carry only one of them */
 };
 
 /* A thread of a trace. Its address is stable until the end. */
@@ -80,6 +81,7 @@ struct probity_export {
     struct probity_export_thread **threads; /* by slot; NULL: not seen yet */
     uint32_t thread_count;
     struct probity_export_counts counts;
+    int is_of_blocks; /* set by an exporter that has written blocks instead of scopes */
     const struct probity_scopes_repairs *repairs; /* NULL: the exporter tracks them */
     int error, error_number; /* sticky: later events are ignored */
 };
@@ -95,6 +97,7 @@ struct probity_exporter {
     unsigned values;         /* supported enum probity_export_value, one bit each; 0: no option */
     int has_threads;         /* 1: supports the option `by_thread` */
     int has_graphs;          /* 1: supports the option `graph` */
+    int has_blocks;          /* 1: supports the option `of_blocks` */
     int has_chains;          /* 1: `out` retains text for the exporter's queues */
     size_t state_bytes;
     /* Before the first event. Returns 0 or an error, with errno set if it is a system error. */

@@ -143,6 +143,8 @@ static int check_call(const struct export_call *call)
         return cli_fail_usage(ME, "format '%s' does not support this --value", exporter->name);
     if (call->options.by_thread && !exporter->has_threads)
         return cli_fail_usage(ME, "format '%s' does not support --by-thread", exporter->name);
+    if (call->options.of_blocks && !exporter->has_blocks)
+        return cli_fail_usage(ME, "format '%s' does not support --blocks", exporter->name);
     if (call->has_graph && !exporter->has_graphs)
         return cli_fail_usage(ME, "format '%s' does not support --graph", exporter->name);
     if (is_url(call->answer.out) && exporter->content_type == NULL)
@@ -198,7 +200,12 @@ static void report_counts(const struct export_call *call, const struct probity_e
     const struct probity_scopes_repairs *repairs = export->repairs;
 
     for (size_t i = 0; i < sizeof nouns / sizeof *nouns; i++) {
-        if (export->counts.left_out[i] > 0)
+        if (export->counts.left_out[i] == 0)
+            continue;
+        if (i == 0 && export->is_of_blocks)
+            cli_warn(ME, "%" PRIu64 " %s are not in the output, which has blocks",
+                     export->counts.left_out[i], nouns[i]);
+        else
             cli_warn(ME, "%" PRIu64 " %s are not in the output: '%s' cannot represent them",
                      export->counts.left_out[i], nouns[i], call->exporter->name);
     }
@@ -393,6 +400,10 @@ static const struct cli_option options[] = {
              "or cpu", .choices = "wall cpu off-cpu calls", .take = take_value},
     {.name = "by-thread", .help = "folded, pprof: keep threads separate",
      .brief = "keep threads separate", CLI_FLAG(struct export_call, options.by_thread)},
+    {.name = "blocks", .brief = "blocks between probes instead of calls",
+     .help = "folded, pprof, callgrind, speedscope: write blocks between probes instead of calls "
+             "of functions (default if there are no calls)",
+     CLI_FLAG(struct export_call, options.of_blocks)},
     {.name = "graph", .value = "WHAT", .brief = "kind of graph",
      .help = "graphviz: calls (default) of functions, or blocks between probes",
      .choices = "calls blocks", .take = take_graph},

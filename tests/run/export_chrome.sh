@@ -130,6 +130,8 @@ record_lossy
 export_to "lossy" 0 chrome lossy
 jq -r '.traceEvents[] | select(.name == "lost" and .cat == "probity") | .args.records' out > found
 cmp -s lost.expected found || fail "lost: $(diff lost.expected found | head -n 4)"
+expect "no block across a loss" "$("$PROBITY" blocks --json lossy 2> /dev/null |
+    jq '[.blocks[].calls] | add')" "$(grep -c '"cat":"block"' out)"
 
 # Nothing is lost if a clock was set back or records precede the first anchor.
 for trace in "$SOURCE"/tests/golden/good/{realtime_set,before_first_anchor}.probity; do

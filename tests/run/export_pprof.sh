@@ -98,8 +98,37 @@ go tool pprof -comments out 2> faults | sort > found
     sed "s/^'part'.*: \(truncated\|no END\)/'part' is incomplete: \1/" | sort > expected
 diff expected found > difference || fail "comments on an incomplete trace: $(cat difference errors)"
 
-# A trace with nothing to profile still gives a valid profile.
-for trace in server one none; do
+# Blocks, if there are no calls or they are asked for. $1 trace; then options
+check_blocks() {
+    local trace=$1
+    shift
+    export_to "blocks of $trace" 0 pprof "$@" "$trace"
+    for column in calls:3 wall:4; do
+        diff <(spans_of_hits "$trace" | awk -F '\t' -v n="${column#*:}" '
+            $1 == "block" && $n > 0 { print $2 "\t" $n }' | sort) \
+            <(go tool pprof -top -unit=ns -sample_index="${column%:*}" -nodefraction=0 \
+                -edgefraction=0 -nodecount=1000000 out 2> faults | awk '
+                /flat%/ { is_table = 1; next }
+                is_table { value = $1; sub(/ns$/, "", value)
+                    for (i = 0; i < 5; i++) sub(/^ *[^ ]+ +/, "")
+                    print $0 "\t" value }' | sort) > difference ||
+            fail "$trace, ${column%:*}: blocks (<), pprof (>): $(head -n 5 difference faults)"
+    done
+    expect "$trace: CPU time of blocks" "$(blocks_cpu_of "$trace")" \
+        "$(top_of cpu | awk '{ sum += $2 } END { printf "%.0f", sum }')"
+}
+
+check_blocks server
+check_blocks parallel --blocks
+export_to "blocks by thread" 0 pprof --by-thread server
+while read -r tid ns; do
+    expect "blocks of thread $tid" "$ns" "$(top_of wall -tagfocus="tid=$tid:$tid" |
+        awk '{ sum += $2 } END { printf "%.0f", sum }')"
+done < <("$PROBITY" blocks --by-thread --json server | jq -r '[.blocks[].threads[]] |
+    group_by(.tid)[] | "\(.[0].tid) \(map(.wall_ns) | add)"')
+
+# Traces without anything to profile still give a valid profile.
+for trace in one none; do
     export_to "$trace" 0 pprof "$trace"
     expect "$trace" "" "$(top_of wall)"
     [ "$(wc -l < faults)" -le 1 ] || fail "$trace: $(cat faults)"
@@ -109,7 +138,7 @@ PROBITY_OUT=$WORK/odd "$PROGRAMS/odd_names"
 export_to "odd names" 0 pprof odd
 go tool pprof -top -sample_index=calls -nodefraction=0 out 2> faults |
     grep -qF ' <script>window.owned = 1</script>' || fail "a name is incomplete: $(cat faults)"
-export_to "hits" 0 pprof server
+export_to "hits" 0 pprof exported
 grep -q ' hits of probes are not in the output' errors || fail "expected a note about hits"
 start_live
 export_to "live" 0 pprof live

@@ -67,14 +67,36 @@ as_shown() {
 }
 
 record_all
-for trace in parallel exported many server one none; do
+for trace in parallel exported many one none; do
     check "$trace" "" wall
     check "$trace" cpu_ cpu
 done
 [ "$(sums out | wc -l)" -eq 0 ] || fail "calls reported for a trace without calls"
 expect "no calls: profiles" 1 "$(jq '.profiles | length' out)"
 
-# A deferred scope contains the calls that it made.
+# Blocks, if there are no calls or they are asked for. $1 trace; then options
+check_blocks() {
+    local trace=$1 value
+    shift
+    for value in wall cpu; do
+        export_to "blocks of $trace" 0 speedscope --value $value "$@" "$trace"
+        sums out > found 2> errors || fail "blocks of $trace: $(cat errors)"
+        "$PROBITY" blocks --by-thread --json "$trace" | jq -r --arg value ${value}_ns '.blocks[] |
+            def text($text; $name): if $name then "\($text) (\($name))" else $text end;
+            (text(.from; .from_name) + " -> " + text(.to; .to_name)) as $name | .threads[] |
+            ["\(.pid)/\(.tid)", $name, .[$value], .[$value]] | @tsv' | sort > expected
+        [ -s expected ] || fail "$trace: no blocks"
+        diff expected <(sed 's/^[^\t]* //' found | sort) > difference ||
+            fail "$trace, $value: blocks (<) and profiles (>): $(head -n 5 difference)"
+    done
+}
+
+PROBITY_OUT=$WORK/blocks "$PROGRAMS/blocks"
+check_blocks server
+check_blocks blocks
+check_blocks parallel --blocks
+
+# A deferred scope contains its calls.
 export_to "deferred" 0 speedscope tree
 sums out | awk -F '\t' '{ print $2, $3 }' | grep -E '^(deferred|leaf|thread_main) ' |
     awk '{ sum[$1] += $2 } END { for (name in sum) print name, sum[name] }' | sort > found

@@ -158,23 +158,30 @@ static uint64_t folded_value(const struct probity_tree_node *node, enum probity_
     return probity_tree_value(&sums, key);
 }
 
-/* Thread ids are unique only within a process, and process ids within a container, so add whatever
- * distinguishes the threads. */
-static int push_thread(struct stack *stack, const struct probity_tree_answer *answer,
-                       const struct probity_thread_label *thread, size_t depth)
+void probity_tree_thread_text(const struct probity_reader *reader,
+                              const struct probity_thread_label *thread,
+                              char ret_text[PROBITY_TREE_THREAD_BYTES])
 {
-    size_t traces = probity_reader_traces(answer->reader), earlier = 0;
+    size_t traces = probity_reader_traces(reader), earlier = 0;
     const char *name = thread->name != NULL ? thread->name : "thread";
-    char process[48] = "", text[128];
+    char process[48] = "";
 
     for (size_t i = 0; i < thread->trace; i++)
-        earlier += probity_reader_facts(answer->reader, i)->info.pid == thread->pid;
+        earlier += probity_reader_facts(reader, i)->info.pid == thread->pid;
     if (earlier > 0)
         snprintf(process, sizeof process, "%" PRIu32 "#%zu/", thread->pid, earlier + 1);
     else if (traces > 1)
         snprintf(process, sizeof process, "%" PRIu32 "/", thread->pid);
-    snprintf(text, sizeof text, "%.*s-%s%" PRIu32, (int)probity_text_whole(name, strnlen(name, 60)),
-             name, process, thread->tid);
+    snprintf(ret_text, PROBITY_TREE_THREAD_BYTES, "%.*s-%s%" PRIu32,
+             (int)probity_text_whole(name, strnlen(name, 60)), name, process, thread->tid);
+}
+
+static int push_thread(struct stack *stack, const struct probity_tree_answer *answer,
+                       const struct probity_thread_label *thread, size_t depth)
+{
+    char text[PROBITY_TREE_THREAD_BYTES];
+
+    probity_tree_thread_text(answer->reader, thread, text);
     return push(stack, depth, text, strlen(text));
 }
 

@@ -18,4 +18,12 @@ int probity_tree_csv(FILE *stream, const struct probity_tree_answer *answer);
 int probity_tree_folded(FILE *stream, const struct probity_tree_answer *answer,
                         enum probity_tree_key key, uint64_t *ret_shortened);
 
+enum { PROBITY_TREE_THREAD_BYTES = 128 };
+
+/* The outermost level of a folded stack by thread: "NAME-TID". Thread ids are unique only within a
+ * process, and process ids within a container: has whatever is needed to keep the threads apart. */
+void probity_tree_thread_text(const struct probity_reader *reader,
+                              const struct probity_thread_label *thread,
+                              char ret_text[PROBITY_TREE_THREAD_BYTES]);
+
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * export_callgrind.c: costs of functions in callgrind's format, from the tree of callees: a block
- * for each function with its self time, followed by a line for each of its callees. Holds a node
- * for each path. Each name is written once and then referred to by number.
+ * for each function with its self time, followed by a line for each of its callees; or a function
+ * for each block between probes. Holds a node for each path or pair. Each name is written once and
+ * then referred to by number.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -60,14 +61,21 @@ static void put_cost(const struct callgrind *state, const struct probity_functio
     fputc('\n', state->stream);
 }
 
+/* The cost of a function, and of all. */
+static void add_cost(struct callgrind *state, const struct probity_function *function,
+                     struct probity_scope_time self)
+{
+    put_cost(state, function, self);
+    state->total.wall_ns += self.wall_ns;
+    state->total.cpu_ns += self.cpu_ns;
+}
+
 static int put_self(struct callgrind *state, const struct probity_function_key *key,
                     struct probity_scope_time self)
 {
     int error = put_function(state, "fl", "fn", key);
 
-    put_cost(state, key->function, self);
-    state->total.wall_ns += self.wall_ns;
-    state->total.cpu_ns += self.cpu_ns;
+    add_cost(state, key->function, self);
     return error;
 }
 
@@ -85,6 +93,19 @@ static int put_call(struct callgrind *state, const struct probity_tree_node *cal
     put_cost(state, caller->key.function,
              callee->function == caller ? none : callee->sums.total);
     return error;
+}
+
+/* A block, as a function with self time only. Each has a different name. */
+static int put_pair(struct probity_export *export, const struct probity_blocks_pair *pair,
+                    const char *name)
+{
+    struct callgrind *state = export->state;
+
+    fputs("\nfl=???\nfn=", state->stream);
+    probity_report_put_safe(state->stream, name, strlen(name));
+    fputc('\n', state->stream);
+    add_cost(state, NULL, (struct probity_scope_time){pair->wall_ns, pair->cpu_ns});
+    return 0;
 }
 
 /* ---- The file ----------------------------------------------------------------------------------
@@ -159,10 +180,12 @@ static int callgrind_end(struct probity_export *export)
 {
     struct callgrind *state = export->state;
     struct probity_tree_answer answer;
-    int error = export_tree_finish(export, &answer);
+    int error = export_tree_finish(export, &answer), is_done = 0;
 
     put_head(state, export);
     if (error == 0)
+        error = export_tree_blocks(export, put_pair, &is_done);
+    if (error == 0 && !is_done)
         error = put_functions(state, &answer);
     fprintf(state->stream, "\ntotals: %" PRIu64, state->total.wall_ns);
     if (state->is_cpu_known)
@@ -188,6 +211,7 @@ const struct probity_exporter probity_exporter_callgrind = {
     .target = PROBITY_EXPORT_STREAM,
     .carries = PROBITY_EXPORT_SCOPES | PROBITY_EXPORT_PROFILE,
     .has_all = 1,
+    .has_blocks = 1,
     .state_bytes = sizeof(struct callgrind),
     .begin = callgrind_begin,
     .event = export_tree_event,

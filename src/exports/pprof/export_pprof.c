@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * export_pprof.c: pprof profiles: a sample for each call path, with the number of calls and their
- * self time: wall, CPU and off CPU. Holds a node for each path. The profile is written as many
+ * self time: wall, CPU and off CPU; or for each block between probes. Holds a node for each path or
+ * pair of probes. The profile is written as many
  * small messages, which readers concatenate into one.
  */
 #include <inttypes.h>
@@ -17,6 +18,9 @@
 #include "probity.h"
 
 enum { TYPES = 4, LABELS_MAX = 3, KEY_BETWEEN = 1 /* neither address nor function key */ };
+
+/* Of a pair of probes; neither address nor function key either. */
+#define KEY_OF_PAIR (UINT64_C(1) << 62)
 
 /* Beginning of the string table. It is followed by two strings for each function, and by thread
  * names as they occur. */
@@ -156,12 +160,8 @@ static int set_thread(struct pprof *pprof, const struct probity_thread_label *th
     return pprof->name < 0 ? (int)pprof->name : 0;
 }
 
-static int put_sample(struct pprof *pprof, size_t depth, uint64_t calls,
-                      struct probity_scope_time self)
+static int put_sample(struct pprof *pprof, size_t depth, int64_t values[TYPES])
 {
-    uint64_t off_ns = self.wall_ns > self.cpu_ns ? self.wall_ns - self.cpu_ns : 0;
-    int64_t values[TYPES] = {(int64_t)calls, (int64_t)self.wall_ns, (int64_t)self.cpu_ns,
-                             (int64_t)off_ns};
     Pprof__Label labels[LABELS_MAX] = {PPROF__LABEL__INIT, PPROF__LABEL__INIT, PPROF__LABEL__INIT};
     Pprof__Label *list[LABELS_MAX] = {&labels[0], &labels[1], &labels[2]};
     Pprof__Sample sample = PPROF__SAMPLE__INIT, *samples[] = {&sample};
@@ -184,6 +184,16 @@ static int put_sample(struct pprof *pprof, size_t depth, uint64_t calls,
     part.n_sample = 1;
     part.sample = samples;
     return put(pprof, &part);
+}
+
+static int put_self(struct pprof *pprof, size_t depth, uint64_t calls,
+                    struct probity_scope_time self)
+{
+    uint64_t off_ns = self.wall_ns > self.cpu_ns ? self.wall_ns - self.cpu_ns : 0;
+    int64_t values[TYPES] = {(int64_t)calls, (int64_t)self.wall_ns, (int64_t)self.cpu_ns,
+                             (int64_t)off_ns};
+
+    return put_sample(pprof, depth, values);
 }
 
 static int make_room(struct pprof *pprof, size_t depth)
@@ -225,7 +235,7 @@ static int put_node(struct pprof *pprof, const struct probity_tree_node *node, s
     }
     if (error != 0)
         return error;
-    return put_sample(pprof, written, node->sums.calls, node->sums.self);
+    return put_self(pprof, written, node->sums.calls, node->sums.self);
 }
 
 /* Rows of profile mode have no caller. */
@@ -237,10 +247,33 @@ static void pprof_profiled(struct probity_export *export, const struct probity_p
     int error = location_of(pprof, &key, pprof->locations);
 
     if (error == 0)
-        error = put_sample(pprof, 1, profiled->calls,
-                           (struct probity_scope_time){profiled->self_ns, profiled->cpu_self_ns});
+        error = put_self(pprof, 1, profiled->calls,
+                         (struct probity_scope_time){profiled->self_ns, profiled->cpu_self_ns});
     if (error != 0)
         probity_export_fail(export, error);
+}
+
+/* A block, as a function. By thread, the rows of one follow each other. */
+static int put_pair(struct probity_export *export, const struct probity_blocks_pair *pair,
+                    const char *name)
+{
+    struct pprof *pprof = export->state;
+    const uint64_t key = KEY_OF_PAIR | (uint64_t)pair->from->place << 30 | pair->to->place;
+    size_t known = pprof->functions.count;
+    const struct export_name *entry = export_names_at(&pprof->functions, key);
+    int64_t values[TYPES] = {
+        (int64_t)pair->calls, (int64_t)pair->wall_ns, (int64_t)pair->cpu_ns,
+        (int64_t)probity_blocks_value(pair, PROBITY_BLOCKS_OFF)};
+
+    if (entry == NULL)
+        return PROBITY_ERROR_MEMORY;
+    pprof->locations[0] = (uint64_t)entry->number + 1;
+    int error = 0;
+    if (pprof->functions.count > known)
+        error = put_function(pprof, NULL, name, strlen(name), pprof->locations[0]);
+    if (error == 0 && pair->thread != NULL)
+        error = set_thread(pprof, pair->thread);
+    return error == 0 ? put_sample(pprof, 1, values) : error;
 }
 
 /* ---- The profile -------------------------------------------------------------------------------
@@ -344,9 +377,11 @@ static int pprof_end(struct probity_export *export)
 {
     struct pprof *pprof = export->state;
     struct probity_tree_answer answer;
-    int error = export_tree_finish(export, &answer);
+    int error = export_tree_finish(export, &answer), is_done = 0;
 
     if (error == 0)
+        error = export_tree_blocks(export, put_pair, &is_done);
+    if (error == 0 && !is_done)
         error = put_tree(pprof, &answer, &export->counts.shortened);
     if (error == 0)
         error = put_shortened(pprof, export->counts.shortened);
@@ -376,6 +411,7 @@ const struct probity_exporter probity_exporter_pprof = {
     .values = 1 << PROBITY_EXPORT_WALL | 1 << PROBITY_EXPORT_CPU | 1 << PROBITY_EXPORT_OFF_CPU |
               1 << PROBITY_EXPORT_CALLS,
     .has_threads = 1,
+    .has_blocks = 1,
     .state_bytes = sizeof(struct pprof),
     .begin = pprof_begin,
     .event = export_tree_event,

@@ -8,6 +8,8 @@
  * A deferred scope begins after lines of its callees have been written, and the lines of a profile
  * must be in order: the latest lines of each thread are held back, so that a line can be inserted
  * before them.
+ *
+ * Blocks between probes have chains too, as long as no call has begun: then these are given up.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,6 +19,8 @@
 #include "exports/export_json.h"
 #include "exports/export_names.h"
 #include "exports/export_recent.h"
+#include "exports/export_spans.h"
+#include "print/values.h"
 #include "probity.h"
 
 enum { LINE_ROOM = 64, LINE_BYTES_MAX = 128, HELD_BYTES_MAX = 64 << 10 };
@@ -24,6 +28,10 @@ enum { LINE_ROOM = 64, LINE_BYTES_MAX = 128, HELD_BYTES_MAX = 64 << 10 };
 struct speedscope {
     struct probity_same_functions functions;
     struct log_queue frames;
+    int is_of_calls; /* there are calls, and blocks were not asked for */
+    struct export_spans spans;
+    struct export_names blocks; /* numbers of their frames */
+    struct log_queue block_frames;
 };
 
 /* The place of a call is the offset of its first line in the output of its thread. */
@@ -32,6 +40,9 @@ struct speedscope_thread {
     struct log_queue queue;
     uint64_t first, last; /* never decrease */
     uint64_t first_place; /* place of the first line, which has no comma before it */
+    int has_calls, has_blocks;
+    struct log_queue blocks;
+    uint64_t blocks_first, blocks_last;
 };
 
 static const char *limit_of(const struct probity_export *export)
@@ -77,20 +88,30 @@ static void put_frame(struct probity_export *export, const struct export_functio
     log_writer_pour(&export->out, &state->frames);
 }
 
-static __attribute__((noinline)) struct speedscope_thread *make_thread(
-    struct probity_export *export, struct probity_export_thread *thread, uint64_t at)
+static struct speedscope_thread *thread_of(struct probity_export *export,
+                                           struct probity_export_thread *thread)
 {
-    struct speedscope_thread *made = calloc(1, sizeof *made);
+    if (thread->user == NULL)
+        thread->user = calloc(1, sizeof(struct speedscope_thread));
+    if (thread->user == NULL)
+        probity_export_fail(export, PROBITY_ERROR_MEMORY);
+    return thread->user;
+}
 
-    if (made == NULL)
-        return NULL;
+static void begin_profile(struct probity_export *export, struct log_queue *queue)
+{
+    put(export, "{\"type\":\"evented\",\"unit\":\"nanoseconds\",\"events\":[");
+    log_writer_pour(&export->out, queue);
+}
+
+static __attribute__((noinline)) void begin_calls(struct probity_export *export,
+                                                  struct speedscope_thread *made, uint64_t at)
+{
+    made->has_calls = 1;
     made->first = made->last = at;
     made->queue.is_holding = 1;
-    thread->user = made;
-    put(export, "{\"type\":\"evented\",\"unit\":\"nanoseconds\",\"events\":[");
-    log_writer_pour(&export->out, &made->queue);
+    begin_profile(export, &made->queue);
     made->first_place = made->queue.held_bytes;
-    return made;
 }
 
 /* ---- Lines -------------------------------------------------------------------------------------
@@ -163,16 +184,20 @@ static void speedscope_opened(struct probity_export *export, struct probity_expo
 {
     const struct probity_scope_time enter = {scope->enter_wall_ns, scope->enter_cpu_ns};
     struct speedscope *state = export->state;
-    struct speedscope_thread *made = thread->user;
+    struct speedscope_thread *made = thread_of(export, thread);
     uint64_t at = at_of(export, enter);
     int is_new;
+
+    if (export->options->of_blocks || made == NULL)
+        return;
+    state->is_of_calls = 1;
     struct export_function *frame = export_function_at(&state->functions, scope, &is_new);
 
     if (frame != NULL && is_new)
         put_frame(export, frame);
-    if (made == NULL)
-        made = make_thread(export, thread, at);
-    struct export_call *call = made != NULL ? export_recent_open(&made->recent, scope) : NULL;
+    if (!made->has_calls)
+        begin_calls(export, made, at);
+    struct export_call *call = export_recent_open(&made->recent, scope);
     if (frame == NULL || call == NULL) {
         probity_export_fail(export, PROBITY_ERROR_MEMORY);
         return;
@@ -198,33 +223,110 @@ static void speedscope_closed(struct probity_export *export, struct probity_expo
 
     (void)how;
     (void)event;
-    if (frame == NULL || made == NULL)
+    if (frame == NULL || made == NULL || !made->has_calls)
         return;
     add_line(export, made, "{\"type\":\"C\",\"frame\":", frame->number,
              at_of(export, probity_export_leave(scope)));
     export_recent_close(export, &made->recent, scope);
 }
 
-/* ---- The file ----------------------------------------------------------------------------------
+/* ---- Blocks ------------------------------------------------------------------------------------
  */
 
-static int speedscope_begin(struct probity_export *export)
+static const struct export_name *frame_of(struct probity_export *export,
+                                          const struct export_span *span)
+{
+    struct speedscope *state = export->state;
+    size_t known = state->blocks.count;
+    const struct export_name *frame = export_names_at(&state->blocks, export_span_key(span));
+    char name[PROBITY_VALUE_TEXT_MAX];
+
+    if (frame == NULL)
+        probity_export_fail(export, PROBITY_ERROR_MEMORY);
+    if (frame == NULL || state->blocks.count == known)
+        return frame;
+    const char *end = export_span_name(name, name + sizeof name, span);
+    put(export, known > 0 ? ",\n{\"name\":" : "\n{\"name\":");
+    put_text(export, name, (size_t)(end - name));
+    put(export, "}");
+    log_writer_pour(&export->out, &state->block_frames);
+    return frame;
+}
+
+/* CPU times are added up, because a block without one may be in between. */
+static void put_block(struct probity_export *export, const struct export_span *span)
+{
+    struct speedscope_thread *made = thread_of(export, span->thread);
+    const struct export_name *frame = frame_of(export, span);
+    int is_cpu = export->options->value == PROBITY_EXPORT_CPU;
+
+    if (made == NULL || frame == NULL)
+        return;
+    uint64_t start = is_cpu ? made->blocks_last
+                            : at_of(export, (struct probity_scope_time){span->start_ns, 0});
+    uint64_t ns = !is_cpu ? span->end_ns - span->start_ns : span->is_cpu_known ? span->cpu_ns : 0;
+    if (!made->has_blocks) {
+        made->has_blocks = 1;
+        made->blocks_first = start;
+        begin_profile(export, &made->blocks);
+        put(export, "\n");
+    } else {
+        put(export, ",\n");
+    }
+    put_line(export, "{\"type\":\"O\",\"frame\":", frame->number, start);
+    put(export, ",\n");
+    made->blocks_last = start + ns;
+    put_line(export, "{\"type\":\"C\",\"frame\":", frame->number, made->blocks_last);
+    log_writer_pour(&export->out, &made->blocks);
+}
+
+static void speedscope_event(struct probity_export *export, struct probity_export_thread *thread,
+                             const struct probity_event *event)
 {
     struct speedscope *state = export->state;
 
-    state->functions.item_bytes = sizeof(struct export_function);
+    if (!state->is_of_calls)
+        export_spans_put(export, &state->spans, thread, event);
+}
+
+/* ---- The file ----------------------------------------------------------------------------------
+ */
+
+static void begin_file(struct probity_export *export, struct log_queue *frames)
+{
     put(export, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
                 "\"exporter\":\"probity ");
     put(export, probity_version());
     put(export, "\",\"shared\":{\"frames\":[");
-    log_writer_pour(&export->out, &state->frames);
+    log_writer_pour(&export->out, frames);
+}
+
+static int speedscope_begin(struct probity_export *export)
+{
+    static const struct export_spans_listener listener = {.span = put_block};
+    struct speedscope *state = export->state;
+
+    state->functions.item_bytes = sizeof(struct export_function);
+    export_spans_open(&state->spans, &listener);
+    begin_file(export, &state->frames);
+    begin_file(export, &state->block_frames);
     return 0;
+}
+
+/* Whether the thread has a profile in the output. */
+static int has_profile(const struct probity_export *export,
+                       const struct probity_export_thread *thread)
+{
+    const struct speedscope_thread *made = thread != NULL ? thread->user : NULL;
+
+    return made != NULL && (export->is_of_blocks ? made->has_blocks : made->has_calls);
 }
 
 static void end_thread(struct probity_export *export, const struct probity_export_thread *thread,
                        int is_last)
 {
     struct speedscope_thread *made = thread->user;
+    struct log_queue *queue = export->is_of_blocks ? &made->blocks : &made->queue;
     char name[2 * PROBITY_EVENT_BYTES_MAX];
     int bytes = snprintf(name, sizeof name, "%s%s%" PRIu32 "/%" PRIu32,
                          thread->name != NULL ? thread->name : "",
@@ -233,23 +335,22 @@ static void end_thread(struct probity_export *export, const struct probity_expor
     put(export, "],\n\"name\":");
     put_text(export, name, (size_t)bytes);
     put(export, ",\"startValue\":");
-    put_number(export, made->first);
+    put_number(export, export->is_of_blocks ? made->blocks_first : made->first);
     put(export, ",\"endValue\":");
-    put_number(export, made->last);
+    put_number(export, export->is_of_blocks ? made->blocks_last : made->last);
     put(export, is_last ? "}\n" : "},\n");
-    log_writer_pour(&export->out, &made->queue);
-    log_writer_release_held(&export->out, &made->queue, place_of(made));
-    log_writer_unchain(&export->out, &made->queue);
+    log_writer_pour(&export->out, queue);
+    if (!export->is_of_blocks)
+        log_writer_release_held(&export->out, queue, place_of(made));
+    log_writer_unchain(&export->out, queue);
 }
 
 /* Speedscope does not open a file without a profile. */
-static void put_empty(struct probity_export *export)
+static void put_empty(struct probity_export *export, struct log_queue *frames)
 {
-    struct speedscope *state = export->state;
-
     put(export, "{\"type\":\"evented\",\"unit\":\"nanoseconds\",\"events\":[],"
                 "\"name\":\"no calls\",\"startValue\":0,\"endValue\":0}\n");
-    log_writer_pour(&export->out, &state->frames);
+    log_writer_pour(&export->out, frames);
 }
 
 /* The title that the page shows; by default it is the name of the file. */
@@ -274,22 +375,25 @@ static int speedscope_end(struct probity_export *export)
     struct speedscope *state = export->state;
     uint32_t left = 0;
 
+    export->is_of_blocks =
+        export->options->of_blocks || (!state->is_of_calls && state->blocks.count > 0);
+    struct log_queue *frames = export->is_of_blocks ? &state->block_frames : &state->frames;
     for (uint32_t slot = 0; slot < export->thread_count; slot++)
-        left += export->threads[slot] != NULL && export->threads[slot]->user != NULL;
+        left += (uint32_t)has_profile(export, export->threads[slot]);
     put(export, "\n]},\"profiles\":[\n");
-    log_writer_pour(&export->out, &state->frames);
+    log_writer_pour(&export->out, frames);
     if (left == 0)
-        put_empty(export);
-    log_writer_unchain(&export->out, &state->frames);
+        put_empty(export, frames);
+    log_writer_unchain(&export->out, frames);
     for (uint32_t slot = 0; slot < export->thread_count; slot++) {
-        if (export->threads[slot] != NULL && export->threads[slot]->user != NULL)
+        if (has_profile(export, export->threads[slot]))
             end_thread(export, export->threads[slot], --left == 0);
     }
     put(export, "]");
     put_lacks(export);
     put(export, "}\n");
-    log_writer_pour(&export->out, &state->frames);
-    log_writer_unchain(&export->out, &state->frames);
+    log_writer_pour(&export->out, frames);
+    log_writer_unchain(&export->out, frames);
     return 0;
 }
 
@@ -300,11 +404,16 @@ static void speedscope_release(struct probity_export *export)
     for (uint32_t slot = 0; slot < export->thread_count; slot++) {
         struct speedscope_thread *made =
             export->threads[slot] != NULL ? export->threads[slot]->user : NULL;
-        if (made != NULL)
-            log_queue_release(&made->queue);
+        if (made == NULL)
+            continue;
+        log_queue_release(&made->queue);
+        log_queue_release(&made->blocks);
     }
     export_recents_release(export);
+    export_spans_release(&state->spans);
+    export_names_release(&state->blocks);
     log_queue_release(&state->frames);
+    log_queue_release(&state->block_frames);
     probity_same_functions_release(&state->functions);
 }
 
@@ -314,9 +423,11 @@ const struct probity_exporter probity_exporter_speedscope = {
     .carries = PROBITY_EXPORT_SCOPES,
     .values = 1 << PROBITY_EXPORT_WALL | 1 << PROBITY_EXPORT_CPU,
     .has_chains = 1,
+    .has_blocks = 1,
     .state_bytes = sizeof(struct speedscope),
     .begin = speedscope_begin,
     .opened = speedscope_opened,
     .closed = speedscope_closed,
+    .event = speedscope_event,
     .end = speedscope_end,
     .release = speedscope_release};
