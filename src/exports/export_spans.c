@@ -23,6 +23,7 @@ struct span_hit {
 struct export_span_thread {
     struct span_hit last, wait; /* wait: for the lock `wait_object` */
     uint64_t wait_object, until_ns; /* until_ns: end of the last block */
+    uint64_t request, correlation;  /* on which it works; request 0: none */
 };
 
 /* An id in flight: the owner of its item. */
@@ -30,6 +31,7 @@ struct span_flow {
     struct span_hit last, begin; /* begin: of a request */
     struct probity_export_thread *thread; /* of the latter */
     uint64_t until_ns; /* end of the last stage */
+    uint64_t request;  /* number of the latest */
     uint32_t lane; /* the latest */
 };
 
@@ -208,7 +210,24 @@ static void set_cpu(struct export_span *span, const struct span_hit *hit,
     span->cpu_ns = event->cpu_ns > hit->cpu_ns ? event->cpu_ns - hit->cpu_ns : 0;
 }
 
-static inline void put_block(struct probity_export *export, const struct export_spans *spans,
+uint64_t export_spans_within(struct export_spans *spans, const struct probity_export_thread *thread,
+                             uint64_t *ret_correlation)
+{
+    if (thread->slot >= spans->thread_count || spans->threads[thread->slot].request == 0)
+        return 0;
+    struct export_span_thread *own = &spans->threads[thread->slot];
+    const struct probity_inflight_key key = {own->correlation, 0, thread->trace, 0};
+    const struct probity_inflight_item *item = probity_inflight_find(&spans->flows, &key);
+    const struct span_flow *flow = item != NULL ? item->owner : NULL;
+
+    /* It may have ended in another thread. */
+    if (flow == NULL || flow->begin.probe == NULL || flow->request != own->request)
+        own->request = 0;
+    *ret_correlation = own->correlation;
+    return own->request;
+}
+
+static inline void put_block(struct probity_export *export, struct export_spans *spans,
                              struct probity_export_thread *thread, struct export_span_thread *own,
                              const struct probity_probe *probe, const struct probity_event *event)
 {
@@ -219,6 +238,8 @@ static inline void put_block(struct probity_export *export, const struct export_
         span.to = probe;
         keep_apart(&span, &own->until_ns);
         set_cpu(&span, last, event);
+        if (__builtin_expect(own->request != 0, 0))
+            span.within = export_spans_within(spans, thread, &span.correlation);
         pass_on(export, spans, &span);
     }
     *last = hit_of(probe, event);
@@ -244,6 +265,7 @@ static void put_stage(struct probity_export *export, struct export_spans *spans,
     if (lanes == NULL)
         return;
     span.lane = lanes->ids[flow->lane];
+    span.within = flow->request;
     pass_on(export, spans, &span);
 }
 
@@ -257,6 +279,7 @@ static struct export_span request_of(const struct probity_inflight_item *item,
     struct export_span span = span_from(EXPORT_REQUEST, &flow->begin, thread, end_ns);
 
     span.correlation = item->key.correlation;
+    span.number = flow->request;
     return span;
 }
 
@@ -289,6 +312,8 @@ static void begin_request(struct probity_export *export, struct export_spans *sp
     flow->begin = hit_of(probe, event);
     flow->begin.wall_ns = flow->until_ns = spans->now_ns;
     flow->thread = thread;
+    if (spans->numbers != NULL)
+        flow->request = ++*spans->numbers;
     struct export_span span = request_of(item, thread, event->wall_ns);
     flow->lane = take_lane(export, spans, lanes_of(export, spans, &span), &span, flow->lane);
     if (flow->lane == EXPORT_LANE_NONE) {
@@ -340,7 +365,9 @@ static void put_flow(struct probity_export *export, struct export_spans *spans,
 {
     struct probity_inflight_item *item = flow_of(export, spans, event);
     struct span_flow *flow = item != NULL ? item->owner : NULL;
+    struct export_span_thread *own = &spans->threads[thread->slot];
 
+    own->request = 0;
     if (flow == NULL)
         return;
     if (flow->last.probe != NULL)
@@ -354,6 +381,10 @@ static void put_flow(struct probity_export *export, struct export_spans *spans,
     if (event->role == PROBITY_ROLE_REQUEST_BEGIN) {
         end_request(export, spans, item, NULL); /* the id was reused */
         begin_request(export, spans, thread, item, probe, event);
+    }
+    if (flow->begin.probe != NULL && event->role != PROBITY_ROLE_QUEUE_PUT) {
+        own->request = flow->request;
+        own->correlation = event->correlation;
     }
     probity_inflight_touch(&spans->flows, item);
 }

@@ -41,6 +41,9 @@ struct export_span {
     int is_cpu_known; /* of blocks, and of stages within one thread */
     int is_open;      /* its end is not in the trace; in no total of the tool */
     uint64_t correlation, object; /* of stages and requests; of locks */
+    /* Only if there are `numbers`: that of a request; of a stage or block the number of the request
+     * in which it is, 0 if none. A block is in a request if its thread works on that. */
+    uint64_t number, within;
     /* Not of blocks. Lanes are numbered over all traces and kinds; spans of one lane do not overlap
      * unless a stage is inside of its request. */
     uint32_t lane;
@@ -74,6 +77,7 @@ struct export_spans {
     struct export_length *lengths; /* the latest of each queue */
     uint32_t lanes_count, lengths_count, lane_ids;
     uint64_t now_ns;
+    uint64_t *numbers; /* the user's: the number given last; NULL: none are needed */
 };
 
 void export_spans_open(struct export_spans *spans, const struct export_spans_listener *listener);
@@ -81,6 +85,12 @@ void export_spans_open(struct export_spans *spans, const struct export_spans_lis
 /* Takes any event of the range. */
 void export_spans_put(struct probity_export *export, struct export_spans *spans,
                       struct probity_export_thread *thread, const struct probity_event *event);
+
+/* The request on which a thread works, since its latest hit with a correlation id: 0 if none, or
+ * its number, and the id. It works on a request from begin, or from taking it out of a queue, to
+ * its end, or to putting it into a queue. */
+uint64_t export_spans_within(struct export_spans *spans, const struct probity_export_thread *thread,
+                             uint64_t *ret_correlation);
 
 /* Passes on what is still open. */
 void export_spans_finish(struct probity_export *export, struct export_spans *spans);

@@ -22,7 +22,27 @@ spans_of() {
          $of."probity.paused_ns" // "0"] | @tsv'
 }
 
-# Lines "NAME CALLS SELF CPU_SELF": spans minus their direct children.
+# Lines "NAME TID TIME THREAD_CPU CORRELATION" of hits, which are events; "-": absent.
+hits_read() {
+    jq -r '.resourceSpans[].scopeSpans[].spans[] |
+        (.attributes[] | select(.key == "thread.id").value.intValue) as $tid | .events // [] | .[] |
+        (reduce .attributes[] as $a ({}; .[$a.key] = ($a.value | .[keys[0]]))) as $of |
+        [.name, $tid, .timeUnixNano, $of."probity.thread_cpu_ns" // "-",
+         $of."probity.correlation" // "-"] | @tsv'
+}
+
+# Lines "CATEGORY NAME COUNT NS" of spans of hits, but for locks; see spans_of_hits.
+hit_spans_read() {
+    jq -r '.resourceSpans[].scopeSpans[].spans[] |
+        (reduce .attributes[] as $a ({}; .[$a.key] = ($a.value | .[keys[0]]))) as $of |
+        select($of."probity.kind" | IN("block", "stage", "request")) |
+        select($of."probity.end" != "open") | [$of."probity.kind", .name,
+            (.endTimeUnixNano[4:] | tonumber) - (.startTimeUnixNano[4:] | tonumber)] | @tsv' |
+        awk -F '\t' -v OFS='\t' '{ n[$1 OFS $2]++; ns[$1 OFS $2] += $3 }
+            END { for (i in n) printf "%s\t%d\t%.0f\n", i, n[i], ns[i] }' | sort
+}
+
+# Lines "NAME CALLS SELF CPU_SELF": spans less those directly below.
 functions_read() {
     # Nanoseconds since 1970 exceed awk's precision.
     awk -F '\t' -v OFS='\t' '$1 == "function" {
@@ -68,11 +88,12 @@ compare() {
     diff <(functions_of "$@" | cut -f $columns) <(functions_read | cut -f $columns) > difference ||
         fail "$what: functions, report (<) and spans (>): $(head -n 5 difference)"
     [ "$what" != live ] || return 0
-    diff <(hits_of "$@") <(awk -F '\t' -v OFS='\t' '$1 == "probe" && $2 ~ /^[a-z0-9 ._-]+$/ {
-        print $3, $2, $6, $9 }' spans | sort) > difference ||
-        fail "$what: hits, csv (<) and spans (>): $(head -n 5 difference)"
+    hits_read < json > hits
+    diff <(hits_of "$@") <(awk -F '\t' -v OFS='\t' '$1 ~ /^[a-z0-9 ._-]+$/ {
+        print $2, $1, $3, $4 }' hits | sort) > difference ||
+        fail "$what: hits, csv (<) and events (>): $(head -n 5 difference)"
     expect "$what: all hits" "$("$PROBITY" csv --columns tick "$@" 2> /dev/null | wc -l)" \
-        "$(grep -c '^probe	' spans)"
+        "$(wc -l < hits)"
     expect "$what: spans of the same id" "" "$(cut -f 4 spans | sort | uniq -d | head -n 3)"
     awk -F '\t' '{ own[$4] = 1; if ($5 != "-") of[$5] = 1 }
         END { for (id in of) if (!(id in own)) print id }' spans > orphans
@@ -104,12 +125,45 @@ end_live
 PROBITY_OUT=$WORK/typed "$PROGRAMS/typed" > output
 compare "typed" typed
 diff <("$PROBITY" csv --columns correlation typed | awk '$1 != ""' | sort) \
-    <(awk '$1 == "\"probity.correlation\"" { print $2 }' <(decoded_numbers) | sort) > difference ||
+    <(awk -F '\t' '$5 != "-" { print $5 }' hits | sort) > difference ||
     fail "correlation ids: $(head -n 5 difference)"
 
-# Names and values made of arbitrary bytes.
+# Blocks, stages and requests. A request is a trace, whose id ends with the correlation id; in it
+# are its stages, from its begin on below it, and the blocks of threads that work on it.
+PROBITY_OUT=$WORK/requests "$PROGRAMS/typed" 300 > output
+for trace in server requests parallel; do
+    compare "$trace" "$trace"
+    diff <(spans_of_hits "$trace" | grep -v '^lock') <(hit_spans_read < json) > difference ||
+        fail "$trace: tool (<) and spans (>): $(head -n 5 difference)"
+done
+export_to "requests" 0 otlp-json requests
+jq -r '.resourceSpans[].scopeSpans[].spans[] | [.traceId, .spanId, .parentSpanId // "-", .name,
+    (.attributes[] | select(.key == "probity.correlation").value.intValue) // "-"] | @tsv' out |
+    sort > spans
+expect "ids of traces" 300 "$(awk -F '\t' '$4 == "request" {
+        left[substr($1, 1, 16)]++; if (substr($1, 17) == sprintf("%016x", $5)) n++ }
+    END { for (i in left) different++; print different == 1 ? n : "different" }' spans)"
+awk -F '\t' '{ name[$2] = $4; of[$2] = $3; id[$2] = $5 }
+    END { for (i in name)
+        if (id[i] != "-" && name[i] != "request") print name[i], "in", name[of[i]] }' spans |
+    sort | uniq -c | sed 's/^ *//' > found
+diff - found > difference << 'END' || fail "stages of requests: $(cat difference)"
+300 7 -> 8 in request
+300 items:get -> 7 in request
+300 items:put -> items:get in request
+300 request:begin -> items:put in request
+END
+expect "blocks after a request was put into the queue, in it" 0 "$(awk -F '\t' '
+    { name[$2] = $4; of[$2] = $3 }
+    END { for (i in name) n += name[i] == "items:put -> items:release" && of[i] != "-"
+        print n + 0 }' spans)"
+expect "blocks in requests" 300 "$(awk -F '\t' '{ name[$2] = $4; of[$2] = $3; id[$2] = $5 }
+    END { for (i in name) n += name[i] == "7 -> 8" && id[i] == "-" && name[of[i]] == "request"
+        print n }' spans)"
+
+# Names and values with any bytes.
 compare "names" exported
-cut -f 1,2 spans | awk -F '\t' '$1 == "probe" { print $2 }' | sort | uniq -c | sed 's/^ *//' > found
+cut -f 1 hits | sort | uniq -c | sed 's/^ *//' > found
 sort > expected << 'END'
 1 after
 24 7

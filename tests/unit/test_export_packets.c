@@ -412,6 +412,8 @@ static int last_of(struct span id)
 
 static void read_span(FILE *out, struct span span)
 {
+    struct span rest = span;
+
     fprintf(out, "%d<%d %s", last_of(find(span, 2).content), last_of(find(span, 4).content),
             text_of(find(span, 5).content));
     assert_int_equal(find(span, 1).content.end - find(span, 1).content.at, 16);
@@ -419,6 +421,13 @@ static void read_span(FILE *out, struct span span)
     fprintf(out, " %d-%d", (int)(find(span, 7).value - MAKE_WALL),
             (int)(find(span, 8).value - MAKE_WALL));
     read_attributes(out, span, 9);
+    for (struct field field; next(&rest, &field);) {
+        if (field.number != 11)
+            continue;
+        fprintf(out, "  at %d %s", (int)(find(field.content, 1).value - MAKE_WALL),
+                text_of(find(field.content, 2).content));
+        read_attributes(out, field.content, 3);
+    }
 }
 
 static void expect_otlp(const char *expected)
@@ -451,23 +460,27 @@ static void otlp_has_everything(void **state)
     make_all();
     expect_otlp(
                 " service.name=made process.pid=77\n"
-                "3<1 pr\"obe 1100-1100 probity.thread_cpu_ns=2100 probity.kind=probe\n"
-                "4<1 size :42 1200-1200 probity.thread_cpu_ns=2200 probity.kind=message\n"
-                "5<0 site-51 1500-1500 probity.thread_cpu_ns=2500 probity.kind=probe\n"
-                "6<2 8 2000-2000 probity.thread_cpu_ns=3000 probity.kind=probe\n"
-                "7<1 outer 3000-3300 probity.cpu_ns=300 probity.kind=function\n"
-                "9<8 x 3500-3500 probity.thread_cpu_ns=4500 probity.kind=checkpoint\n"
-                "8<1 late 2500-4000 probity.cpu_ns=1500 probity.kind=function\n"
-                "10<1 <b>\"w;\\n\\377\\ 4500-4700 probity.cpu_ns=200 n=-2 name=\"<\\\"\\n"
+                "3<1 size :42 1200-1200 probity.thread_cpu_ns=2200 probity.kind=message\n"
+                "4<1 outer 3000-3300 probity.cpu_ns=300 probity.kind=function\n"
+                "6<5 x 3500-3500 probity.thread_cpu_ns=4500 probity.kind=checkpoint\n"
+                "5<1 late 2500-4000 probity.cpu_ns=1500 probity.kind=function\n"
+                "7<1 <b>\"w;\\n\\377\\ 4500-4700 probity.cpu_ns=200 n=-2 name=\"<\\\"\\n"
                 "\\377\" return=1.5 probity.kind=function\n"
-                "11<1 stall 4900-4900 probity.kind=stall\n"
-                "13<12 pr\"obe 4975-4975 probity.thread_cpu_ns=5975 probity.kind=probe\n"
-                "12<1 <b>\"w;\\n\\377\\ 4950-4975 probity.cpu_ns=25 probity.end=unwound pro"
-                "bity.kind=function\n"
+                "8<1 stall 4900-4900 probity.kind=stall\n"
+                "10<1 7 (pr\"obe) -> 7 (pr\"obe) 1100-4975 probity.cpu_ns=3875 probity.kind="
+                "block\n"
+                "  at 1100 pr\"obe probity.thread_cpu_ns=2100\n"
+                "  at 4975 pr\"obe probity.thread_cpu_ns=5975\n"
+                "9<1 <b>\"w;\\n\\377\\ 4950-4975 probity.cpu_ns=25 probity.end=unwound prob"
+                "ity.kind=function\n"
                 "1<0 outer 1000-6000 probity.cpu_ns=5000 probity.paused_ns=100 probity.kind"
                 "=function\n"
                 "2<0 <b>\"w;\\n\\377\\ 1000-2000 probity.cpu_ns=1000 probity.end=open probi"
-                "ty.kind=function\n");
+                "ty.kind=function\n"
+                "11<0 8 2000-2000 probity.kind=probe\n"
+                "  at 2000 8 probity.thread_cpu_ns=3000\n"
+                "12<0 site-51 1500-1500 probity.kind=probe\n"
+                "  at 1500 site-51 probity.thread_cpu_ns=2500\n");
 }
 
 /* Numbers too large for the protocol are written as text. */
@@ -477,11 +490,12 @@ static void otlp_has_what_is_at_the_ends(void **state)
     make_extremes();
     expect_otlp(
                 " service.name=p*10000 process.pid=77\n"
-                "2<1 7 3-3 probity.correlation=18446744073709551615 probity.object=18446744"
-                "073709551615 probity.thread_cpu_ns=1003 probity.kind=probe\n"
                 "1<0 f\\377n*1898 2-5 probity.cpu_ns=1 probity.end=unwound min=-92233720368547"
                 "75808 max=9223372036854775807 all=18446744073709551615 ptr=0xfffffffffffff"
                 "fff inf=inf \\377\\303=\"\\376\\355\" probity.kind=function\n"
+                "2<0 7 3-3 probity.kind=probe\n"
+                "  at 3 7 probity.correlation=18446744073709551615 probity.object=18446744"
+                "073709551615 probity.thread_cpu_ns=1003\n"
                 "3<0 lost 6-6 probity.records=7 probity.kind=lost\n");
 }
 

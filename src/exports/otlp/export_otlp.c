@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * export_otlp.c: OpenTelemetry spans. A scope is a span and a child of the enclosing scope's span;
- * an outermost scope begins a trace. Hits, messages, checkpoints and parameters are spans without
- * duration: as events of their span they would have to wait for its end, in memory that grows with
- * their number.
+ * an outermost scope begins a trace. A request is a trace with the correlation id as the right half
+ * of its id; in it are its stages, and the blocks and scopes of threads while they work on it.
+ *
+ * A hit is an event of the block that it ends; the first one of a thread, of the block that it
+ * begins. Messages, checkpoints and parameters are spans without duration: as events of their span
+ * they would have to wait for its end, in memory that grows with their number.
  *
  * Spans are written when they end. Until then the values of the enter are kept, so memory grows
- * only with open scopes.
+ * only with open scopes, threads and ids in flight.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,29 +17,47 @@
 
 #include "base/bytes.h"
 #include "exports/export.h"
+#include "exports/export_spans.h"
 #include "exports/export_values.h"
 #include "exports/otlp/otlp_batch.h"
 
 enum { TRACE_ID_BYTES = 16, SPAN_ID_BYTES = 8 };
 
+/* Which OpenTelemetry trace a span is in: of a request, or of an outermost scope. */
+struct otlp_trace {
+    int is_request;
+    uint64_t id; /* correlation id, or number of the outermost span */
+};
+
 /* An open scope. */
 struct otlp_open {
     struct otlp_open *around;
-    uint64_t span, root; /* span ids; root: of the outermost enclosing scope */
+    uint64_t span, parent; /* parent 0: none */
+    struct otlp_trace trace;
     const struct probity_format *format;
     size_t value_bytes;
     uint8_t values[];
 };
 
+/* A hit that has not ended a block. */
+struct otlp_first {
+    char *name; /* NULL: none */
+    struct probity_event event; /* without texts */
+};
+
 /* State of a thread. */
 struct otlp_thread {
-    struct otlp_open *top;
+    struct otlp_open *top, *around; /* around: innermost scope that is open since the latest hit */
     int is_cpu_known;
+    struct otlp_first first;
 };
 
 struct otlp {
     struct otlp_batch batch;
     uint64_t spans; /* number of ids assigned so far */
+    struct export_spans hits;
+    const struct probity_event *event; /* the hit that is being put */
+    int has_block;                     /* it has ended one */
 };
 
 /* ---- Identity ----------------------------------------------------------------------------------
@@ -64,13 +85,17 @@ static ProtobufCBinaryData span_id(const struct probity_export *export, uint32_t
     return (ProtobufCBinaryData){SPAN_ID_BYTES, bytes};
 }
 
+/* Ids shorter than those of W3C trace contexts belong into the right half. */
 static ProtobufCBinaryData trace_id(const struct probity_export *export, uint32_t trace,
-                                    uint64_t root, uint8_t bytes[TRACE_ID_BYTES])
+                                    struct otlp_trace of, uint8_t bytes[TRACE_ID_BYTES])
 {
     const uint8_t *session = session_of(export, trace);
+    uint64_t left = probity_get_u64(session + (of.is_request ? 0 : 8));
 
-    /* Never 0, because numbers begin at 1. */
-    put_big_endian(put_big_endian(bytes, probity_get_u64(session + 8)), root);
+    /* Never 0: numbers begin at 1, correlation ids need not. */
+    if (of.is_request && left == 0)
+        left = UINT64_MAX;
+    put_big_endian(put_big_endian(bytes, left), of.id);
     return (ProtobufCBinaryData){TRACE_ID_BYTES, bytes};
 }
 
@@ -78,7 +103,8 @@ static ProtobufCBinaryData trace_id(const struct probity_export *export, uint32_
  */
 
 struct otlp_span_facts {
-    uint64_t number, parent, root; /* parent 0: none */
+    uint64_t number, parent; /* parent 0: none */
+    struct otlp_trace trace;
     uint64_t start_ns, end_ns;
     const char *kind;
     char *name;
@@ -92,7 +118,7 @@ static void put_span(struct probity_export *export, const struct probity_export_
     uint8_t ids[TRACE_ID_BYTES + 2 * SPAN_ID_BYTES];
     uint8_t *own = ids + TRACE_ID_BYTES, *parent = own + SPAN_ID_BYTES;
 
-    span->trace_id = trace_id(export, thread->trace, facts->root, ids);
+    span->trace_id = trace_id(export, thread->trace, facts->trace, ids);
     span->span_id = span_id(export, thread->trace, facts->number, own);
     if (facts->parent != 0)
         span->parent_span_id = span_id(export, thread->trace, facts->parent, parent);
@@ -118,6 +144,17 @@ static struct otlp_thread *thread_of(struct probity_export *export,
     return thread->user;
 }
 
+/* The number of the request on which the thread works, and its trace; or 0. */
+static uint64_t enter_request(struct otlp *otlp, const struct probity_export_thread *thread,
+                              struct otlp_trace *trace)
+{
+    uint64_t correlation, number = export_spans_within(&otlp->hits, thread, &correlation);
+
+    if (number != 0)
+        *trace = (struct otlp_trace){1, correlation};
+    return number;
+}
+
 /* ---- Scopes ------------------------------------------------------------------------------------
  */
 
@@ -136,7 +173,10 @@ static void otlp_opened(struct probity_export *export, struct probity_export_thr
     }
     open->around = own->top;
     open->span = ++otlp->spans;
-    open->root = own->top != NULL ? own->top->root : open->span;
+    open->parent = open->around != NULL ? open->around->span : 0;
+    open->trace = open->around != NULL ? open->around->trace : (struct otlp_trace){0, open->span};
+    if (open->around == NULL)
+        open->parent = enter_request(otlp, thread, &open->trace);
     open->format = event->kind == PROBITY_EVENT_ENTER ? event->format : NULL;
     open->value_bytes = bytes;
     if (bytes > 0)
@@ -187,8 +227,8 @@ static void otlp_closed(struct probity_export *export, struct probity_export_thr
                                                open->values + open->value_bytes};
     otlp_span_begin(export, batch, thread->trace);
     const struct otlp_span_facts facts = {open->span,
-                                   open->around != NULL ? open->around->span : 0,
-                                   open->root,
+                                   open->parent,
+                                   open->trace,
                                    scope->enter_wall_ns,
                                    probity_export_leave(scope).wall_ns,
                                    "function",
@@ -199,16 +239,17 @@ static void otlp_closed(struct probity_export *export, struct probity_export_thr
         otlp_put_values(batch, probity_value_walk_of(event), "return");
     put_span(export, thread, &facts);
     own->top = open->around;
+    if (own->around == open)
+        own->around = open->around;
     free(open);
 }
 
-/* ---- Hits and events ---------------------------------------------------------------------------
+/* ---- Messages and other events -----------------------------------------------------------------
  */
 
 static const char *kind_of(const struct probity_event *event)
 {
     switch (event->kind) {
-    case PROBITY_EVENT_HIT: return "probe";
     case PROBITY_EVENT_MESSAGE: return "message";
     case PROBITY_EVENT_PARAMETERS: return "parameters";
     case PROBITY_EVENT_CHECKPOINT: return "checkpoint";
@@ -236,17 +277,7 @@ static char *put_moment(struct otlp_batch *batch, const struct probity_event *ev
     struct probity_value_walk walk = probity_value_walk_of(event);
     struct probity_value_view label;
     char text[PROBITY_VALUE_TEXT_MAX], *name = NULL;
-    size_t bytes;
 
-    if (event->kind == PROBITY_EVENT_HIT) {
-        const char *hit = probity_export_hit_name(event, text, &bytes);
-        name = otlp_text(batch, hit, bytes);
-        if (event->has_correlation)
-            put_id(batch, "probity.correlation", event->correlation);
-        if (event->has_object)
-            put_id(batch, "probity.object", event->object);
-        return name;
-    }
     if (event->kind == PROBITY_EVENT_MESSAGE) {
         const char *end = export_message_put(text, text + sizeof text, event);
         return otlp_text(batch, text, (size_t)(end - text));
@@ -260,21 +291,21 @@ static char *put_moment(struct otlp_batch *batch, const struct probity_event *ev
     return name != NULL ? name : otlp_text(batch, kind_of(event), strlen(kind_of(event)));
 }
 
-static void otlp_event(struct probity_export *export, struct probity_export_thread *thread,
-                       const struct probity_event *event)
+static void put_moment_span(struct probity_export *export, struct probity_export_thread *thread,
+                            const struct probity_event *event, const char *kind)
 {
     struct otlp *otlp = export->state;
-    const char *kind = kind_of(event);
-    struct otlp_thread *own = kind != NULL ? thread_of(export, thread) : NULL;
+    struct otlp_thread *own = thread_of(export, thread);
 
     if (own == NULL)
         return;
     otlp_span_begin(export, &otlp->batch, thread->trace);
-    struct otlp_span_facts facts = {.number = ++otlp->spans, .root = otlp->spans,
-                             .start_ns = event->wall_ns, .end_ns = event->wall_ns, .kind = kind};
+    struct otlp_span_facts facts = {.number = ++otlp->spans, .trace = {0, otlp->spans},
+                                    .start_ns = event->wall_ns, .end_ns = event->wall_ns,
+                                    .kind = kind};
     if (own->top != NULL) {
         facts.parent = own->top->span;
-        facts.root = own->top->root;
+        facts.trace = own->top->trace;
     }
     facts.name = put_moment(&otlp->batch, event);
     if (event->cpu_known)
@@ -282,21 +313,183 @@ static void otlp_event(struct probity_export *export, struct probity_export_thre
     put_span(export, thread, &facts);
 }
 
+/* ---- Hits, blocks and requests -----------------------------------------------------------------
+ */
+
+/* The attributes of a hit. */
+static void put_hit(struct otlp_batch *batch, const struct probity_event *event)
+{
+    if (event->has_correlation)
+        put_id(batch, "probity.correlation", event->correlation);
+    if (event->has_object)
+        put_id(batch, "probity.object", event->object);
+    if (event->cpu_known)
+        otlp_put_number(batch, "probity.thread_cpu_ns", (int64_t)event->cpu_ns);
+}
+
+static char *name_of_hit(struct otlp_batch *batch, const struct probity_event *event)
+{
+    char lost[32];
+    size_t bytes;
+    const char *name = probity_export_hit_name(event, lost, &bytes);
+
+    return otlp_text(batch, name, bytes);
+}
+
+static void keep_first(struct probity_export *export, struct otlp_thread *own,
+                       const struct probity_event *event)
+{
+    char lost[32];
+    size_t bytes;
+    const char *name = probity_export_hit_name(event, lost, &bytes);
+
+    free(own->first.name);
+    own->first.event = *event;
+    own->first.name = strndup(name, bytes);
+    if (own->first.name == NULL)
+        probity_export_fail(export, PROBITY_ERROR_MEMORY);
+}
+
+static void put_first(struct otlp_batch *batch, struct otlp_first *first)
+{
+    put_hit(batch, &first->event);
+    otlp_put_event(batch, otlp_text(batch, first->name, strlen(first->name)),
+                   first->event.wall_ns);
+    free(first->name);
+    first->name = NULL;
+}
+
+/* A hit that neither begins nor ends a block has no duration. */
+static void flush_first(struct probity_export *export, struct probity_export_thread *thread)
+{
+    struct otlp *otlp = export->state;
+    struct otlp_thread *own = thread->user;
+
+    if (own == NULL || own->first.name == NULL)
+        return;
+    const uint64_t wall_ns = own->first.event.wall_ns;
+    otlp_span_begin(export, &otlp->batch, thread->trace);
+    struct otlp_span_facts facts = {.number = ++otlp->spans, .trace = {0, otlp->spans},
+                                    .start_ns = wall_ns, .end_ns = wall_ns, .kind = "probe"};
+    facts.name = otlp_text(&otlp->batch, own->first.name, strlen(own->first.name));
+    put_first(&otlp->batch, &own->first);
+    put_span(export, thread, &facts);
+}
+
+/* A block is in the request on which its thread works, or in the innermost scope around it. */
+static void put_block_facts(struct otlp *otlp, struct otlp_thread *own,
+                            const struct export_span *span, struct otlp_span_facts *facts)
+{
+    otlp->has_block = 1;
+    if (own->first.name != NULL)
+        put_first(&otlp->batch, &own->first);
+    put_hit(&otlp->batch, otlp->event);
+    otlp_put_event(&otlp->batch, name_of_hit(&otlp->batch, otlp->event), otlp->event->wall_ns);
+    if (span->within != 0) {
+        facts->trace = (struct otlp_trace){1, span->correlation};
+    } else if (own->around != NULL) {
+        facts->parent = own->around->span;
+        facts->trace = own->around->trace;
+    }
+}
+
+static void put_hit_span(struct probity_export *export, const struct export_span *span)
+{
+    struct otlp *otlp = export->state;
+    struct otlp_batch *batch = &otlp->batch;
+    struct otlp_thread *own = thread_of(export, span->thread);
+    char name[PROBITY_VALUE_TEXT_MAX];
+
+    if (own == NULL || span->kind == EXPORT_LOCK_WAIT || span->kind == EXPORT_LOCK_HOLD)
+        return;
+    otlp_span_begin(export, batch, span->trace);
+    struct otlp_span_facts facts = {
+        .number = span->kind == EXPORT_REQUEST ? span->number : ++otlp->spans,
+        .parent = span->within, .trace = {1, span->correlation},
+        .start_ns = span->start_ns, .end_ns = span->end_ns,
+        .kind = export_span_category(span->kind)};
+    if (span->kind == EXPORT_BLOCK) {
+        facts.trace = (struct otlp_trace){0, facts.number};
+        put_block_facts(otlp, own, span, &facts);
+    } else {
+        put_id(batch, "probity.correlation", span->correlation);
+    }
+    if (span->is_cpu_known)
+        otlp_put_number(batch, "probity.cpu_ns", (int64_t)span->cpu_ns);
+    if (span->is_open)
+        otlp_put_text(batch, "probity.end", otlp_text(batch, "open", 4));
+    facts.name = otlp_text(batch, name, (size_t)(export_span_name(name, name + sizeof name, span) -
+                                                 name));
+    put_span(export, span->thread, &facts);
+}
+
+/* The span of a request is written at its end. */
+static void ignore_begin(struct probity_export *export, const struct export_span *span)
+{
+    (void)export;
+    (void)span;
+}
+
+static void ignore_length(struct probity_export *export, const struct export_length *length)
+{
+    (void)export;
+    (void)length;
+}
+
+static void otlp_event(struct probity_export *export, struct probity_export_thread *thread,
+                       const struct probity_event *event)
+{
+    struct otlp *otlp = export->state;
+    const char *kind = kind_of(event);
+    struct otlp_thread *own;
+
+    if (event->kind == PROBITY_EVENT_LOST) {
+        flush_first(export, thread);
+        export_spans_put(export, &otlp->hits, thread, event);
+    }
+    if (kind != NULL)
+        put_moment_span(export, thread, event, kind);
+    if (event->kind != PROBITY_EVENT_HIT || (own = thread_of(export, thread)) == NULL)
+        return;
+    otlp->event = event;
+    otlp->has_block = 0;
+    export_spans_put(export, &otlp->hits, thread, event);
+    own->around = own->top;
+    if (!otlp->has_block)
+        keep_first(export, own, event);
+}
+
 /* ---- Beginning and end -------------------------------------------------------------------------
  */
+
+static int otlp_begin(struct probity_export *export)
+{
+    static const struct export_spans_listener listener = {
+        .span = put_hit_span, .began = ignore_begin, .length = ignore_length};
+    struct otlp *otlp = export->state;
+
+    export_spans_open(&otlp->hits, &listener);
+    otlp->hits.numbers = &otlp->spans;
+    return 0;
+}
 
 static int otlp_begin_json(struct probity_export *export)
 {
     struct otlp *otlp = export->state;
 
     otlp->batch.is_json = 1;
-    return 0;
+    return otlp_begin(export);
 }
 
 static int otlp_end(struct probity_export *export)
 {
     struct otlp *otlp = export->state;
 
+    export_spans_finish(export, &otlp->hits);
+    for (uint32_t slot = 0; slot < export->thread_count; slot++) {
+        if (export->threads[slot] != NULL)
+            flush_first(export, export->threads[slot]);
+    }
     otlp_batch_flush(export, &otlp->batch);
     return 0;
 }
@@ -314,7 +507,10 @@ static void otlp_release(struct probity_export *export)
             around = open->around;
             free(open);
         }
+        if (own != NULL)
+            free(own->first.name);
     }
+    export_spans_release(&otlp->hits);
     free(otlp->batch.bytes);
 }
 
@@ -327,6 +523,6 @@ static void otlp_release(struct probity_export *export)
     }
 
 const struct probity_exporter probity_exporter_otlp =
-    OTLP_EXPORTER("otlp", "application/x-protobuf", NULL);
+    OTLP_EXPORTER("otlp", "application/x-protobuf", otlp_begin);
 const struct probity_exporter probity_exporter_otlp_json =
     OTLP_EXPORTER("otlp-json", "application/json", otlp_begin_json);

@@ -58,7 +58,7 @@ char *otlp_value_text(struct otlp_batch *batch, const struct probity_value_view 
 static Otlp__AnyValue *add(struct otlp_batch *batch, const char *key,
                            Otlp__AnyValue__ValueCase value_case)
 {
-    size_t i = batch->span.n_attributes;
+    size_t i = batch->of_events + batch->span.n_attributes;
 
     batch->values[i] = (Otlp__AnyValue)OTLP__ANY_VALUE__INIT;
     batch->values[i].value_case = value_case;
@@ -85,6 +85,22 @@ void otlp_put_number(struct otlp_batch *batch, const char *key, int64_t number)
 void otlp_put_bool(struct otlp_batch *batch, const char *key, int is_true)
 {
     add(batch, key, OTLP__ANY_VALUE__VALUE_BOOL_VALUE)->bool_value = is_true;
+}
+
+void otlp_put_event(struct otlp_batch *batch, char *name, uint64_t wall_ns)
+{
+    size_t i = batch->span.n_events++;
+
+    batch->events[i] = (Otlp__Event)OTLP__EVENT__INIT;
+    batch->event_list[i] = &batch->events[i];
+    batch->events[i].name = name;
+    batch->events[i].time_unix_nano = wall_ns;
+    batch->events[i].attributes = batch->span.attributes;
+    batch->events[i].n_attributes = batch->span.n_attributes;
+    batch->of_events += batch->span.n_attributes;
+    batch->span.attributes = batch->list + batch->of_events;
+    batch->span.n_attributes = 0;
+    batch->span.events = batch->event_list;
 }
 
 static void put_real(struct otlp_batch *batch, const char *key, double real)
@@ -182,6 +198,21 @@ static char *put_attributes(char *at, const char *end, Otlp__KeyValue **attribut
     return at;
 }
 
+static char *put_events(char *at, const char *end, const Otlp__Span *span)
+{
+    at = export_put(at, ",\"events\":[");
+    for (size_t i = 0; i < span->n_events; i++) {
+        const Otlp__Event *event = span->events[i];
+        at = export_put(at, i > 0 ? ",{\"timeUnixNano\":" : "{\"timeUnixNano\":");
+        at = put_integer(at, (int64_t)event->time_unix_nano);
+        at = export_put(put_text(export_put(at, ",\"name\":"), end, event->name), ",");
+        at = put_attributes(at, end, event->attributes, event->n_attributes);
+        *at++ = '}';
+    }
+    *at++ = ']';
+    return at;
+}
+
 static char *put_span(char *at, const char *end, const Otlp__Span *span)
 {
     at = put_hex(export_put(at, "{"), "\"traceId\":\"", span->trace_id);
@@ -194,6 +225,8 @@ static char *put_span(char *at, const char *end, const Otlp__Span *span)
     at = put_integer(at, (int64_t)span->end_time_unix_nano);
     *at++ = ',';
     at = put_attributes(at, end, span->attributes, span->n_attributes);
+    if (span->n_events > 0)
+        at = put_events(at, end, span);
     *at++ = '}';
     return at;
 }
@@ -213,7 +246,7 @@ static void make_resource(const struct probity_export *export, struct otlp_batch
     size_t skip = slash != NULL ? (size_t)(slash + 1 - path) : 0;
     char lack[PROBITY_EXPORT_LACK_BYTES];
 
-    batch->span.n_attributes = 0;
+    batch->span.n_attributes = batch->of_events = 0;
     batch->text_at = batch->text;
     otlp_put_text(batch, "service.name", otlp_text(batch, path + skip, program->length - skip));
     otlp_put_text(batch, "process.executable.path", otlp_text(batch, path, program->length));
@@ -299,6 +332,7 @@ void otlp_span_begin(struct probity_export *export, struct otlp_batch *batch, ui
     batch->span.name = as_text(no_text);
     batch->span.kind = 1; /* internal */
     batch->span.attributes = batch->list;
+    batch->of_events = 0;
     batch->text_at = batch->text;
 }
 
@@ -319,7 +353,8 @@ static int make_room(struct otlp_batch *batch, size_t bytes)
 void otlp_span_end(struct probity_export *export, struct otlp_batch *batch)
 {
     size_t packed = otlp__span__get_packed_size(&batch->span);
-    size_t most = batch->is_json ? 6 * packed + 64 * batch->span.n_attributes + 1024 : packed + 16;
+    size_t attributes = batch->of_events + batch->span.n_attributes;
+    size_t most = batch->is_json ? 6 * packed + 64 * attributes + 1536 : packed + 16;
     int error = make_room(batch, most);
 
     if (error != 0) {

@@ -15,6 +15,7 @@
 
 enum {
     OTLP_ATTRIBUTES_MAX = 640, /* more than the values of any event plus ours */
+    OTLP_EVENTS_MAX = 2,
     OTLP_TEXT_BYTES = 128 << 10
 };
 
@@ -29,6 +30,8 @@ struct otlp_batch {
     Otlp__KeyValue attributes[OTLP_ATTRIBUTES_MAX];
     Otlp__KeyValue *list[OTLP_ATTRIBUTES_MAX];
     Otlp__AnyValue values[OTLP_ATTRIBUTES_MAX + 1]; /* the last is a dummy */
+    Otlp__Event events[OTLP_EVENTS_MAX], *event_list[OTLP_EVENTS_MAX];
+    size_t of_events; /* attributes of its events, which precede its own */
     char text[OTLP_TEXT_BYTES], *text_at;
 };
 
@@ -45,6 +48,10 @@ void otlp_put_text(struct otlp_batch *batch, const char *key, char *text);
 void otlp_put_number(struct otlp_batch *batch, const char *key, int64_t number);
 void otlp_put_bool(struct otlp_batch *batch, const char *key, int value);
 void otlp_put_values(struct otlp_batch *batch, struct probity_value_walk walk, const char *key);
+
+/* Makes an event of the attributes added since the beginning of the span or the last event. At most
+ * OTLP_EVENTS_MAX, before the attributes of the span. */
+void otlp_put_event(struct otlp_batch *batch, char *name, uint64_t wall_ns);
 
 /* Packs the span. */
 void otlp_span_end(struct probity_export *export, struct otlp_batch *batch);
