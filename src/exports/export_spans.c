@@ -83,7 +83,7 @@ char *export_span_name(char *at, const char *end, const struct export_span *span
     return put_probe(at, end, span->to);
 }
 
-char *export_length_name(char *at, const char *end, const struct export_length *length)
+char *export_length_name(char *at, char *end, const struct export_length *length)
 {
     return put_station(at, end, length->from,
                        length->role == PROBITY_ROLE_QUEUE_PUT ? ":put" : ":get");

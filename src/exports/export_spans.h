@@ -102,7 +102,7 @@ void export_spans_release(struct export_spans *spans);
 char *export_span_name(char *at, const char *end, const struct export_span *span);
 
 /* Name of a queue, as by `probity model`. */
-char *export_length_name(char *at, const char *end, const struct export_length *length);
+char *export_length_name(char *at, char *end, const struct export_length *length);
 
 /* Key of that name and the category. A name changes only if a probe gets one. */
 uint64_t export_span_key(const struct export_span *span);

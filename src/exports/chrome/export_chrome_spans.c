@@ -133,9 +133,10 @@ static void put_span(struct probity_export *export, const struct export_span *sp
 
 static void put_length(struct probity_export *export, const struct export_length *length)
 {
-    char name[PROBITY_VALUE_TEXT_MAX + 32] = "queue ", *at = name + 6;
+    char name[PROBITY_VALUE_TEXT_MAX + 32], *at = name + sizeof name - 32;
 
-    at = export_length_name(at, name + sizeof name - 32, length);
+    memcpy(name, "queue ", 6);
+    at = export_length_name(name + 6, at, length);
     at += snprintf(at, 32, " %#" PRIx64, length->object);
     chrome_put(export, ",\n{\"ph\":\"C\",\"pid\":");
     chrome_put_number(export, chrome_pid(export, length->trace));

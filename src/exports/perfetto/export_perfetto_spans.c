@@ -76,14 +76,14 @@ static uint64_t track_of_lane(struct probity_export *export, const struct export
 {
     struct perfetto *perfetto = export->state;
     uint64_t *track = place_of(export, &perfetto->lanes, &perfetto->lane_count, span->lane);
-    char name[PROBITY_VALUE_TEXT_MAX] = "lock ", *at = name + 5;
+    char name[PROBITY_VALUE_TEXT_MAX], *at;
 
     if (track == NULL || *track != 0)
         return track != NULL ? *track : 0;
     if (span->kind == EXPORT_LOCK_WAIT || span->kind == EXPORT_LOCK_HOLD)
-        at = export_span_name(at, name + sizeof name, span);
+        at = export_span_name(stpcpy(name, "lock "), name + sizeof name, span);
     else
-        at = name + (size_t)snprintf(name, sizeof name, "requests");
+        at = stpcpy(name, "requests");
     *track = declare(export, span->trace + 1, name, (size_t)(at - name), 0);
     return *track;
 }
@@ -92,11 +92,12 @@ static uint64_t track_of_queue(struct probity_export *export, const struct expor
 {
     struct perfetto *perfetto = export->state;
     uint64_t *track = place_of(export, &perfetto->queues, &perfetto->queue_count, length->number);
-    char name[PROBITY_VALUE_TEXT_MAX + 32] = "queue ", *at = name + 6;
+    char name[PROBITY_VALUE_TEXT_MAX + 32], *at = name + sizeof name - 32;
 
     if (track == NULL || *track != 0)
         return track != NULL ? *track : 0;
-    at = export_length_name(at, name + sizeof name - 32, length);
+    memcpy(name, "queue ", 6);
+    at = export_length_name(name + 6, at, length);
     at += snprintf(at, 32, " %#" PRIx64, length->object);
     *track = declare(export, length->trace + 1, name, (size_t)(at - name), 1);
     return *track;
