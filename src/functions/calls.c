@@ -404,8 +404,8 @@ void probity_call_leave(uintptr_t function_at, uintptr_t back, uintptr_t from, u
     struct probity_call *call = probity_calls_top(count);
     if (__builtin_expect(call == NULL || !is_ending(&call->site, &site) ||
                              call->code <= ENTERING || probity_scope_depth != call->place + 1 ||
-                             call->place >= PROBITY_SCOPE_FRAMES || !probity_is_raised_known(&in_flight) ||
-                             in_flight > call->raised, 0)) {
+                             call->place >= PROBITY_SCOPE_FRAMES ||
+                             !probity_is_raised_known(&in_flight) || in_flight > call->raised, 0)) {
         leave_unusual(function_at, back, from, stack);
         return;
     }

@@ -39,7 +39,8 @@ static __attribute__((noinline)) void leave_unusual(uint32_t id, const uintptr_t
     probity_cpu_guarded_call((uintptr_t)probity_sled_leave_unusual, id, (uintptr_t)back, 0);
 }
 
-static inline struct probity_call *push(uintptr_t function_at, const uintptr_t *back, uint32_t in_flight)
+static inline struct probity_call *push(uintptr_t function_at, const uintptr_t *back,
+                                        uint32_t in_flight)
 {
     uint32_t count = probity_calls.count;
     struct probity_call *call = &probity_calls.call[count];

@@ -76,7 +76,7 @@ static const char *relative(Dwarf_Die *function, const char *path)
     return strncmp(path, "./", 2) == 0 ? path + 2 : path;
 }
 
-/* A lambda has no line of its own: that of its first instruction is taken. Returns NULL if there is
+/* DWARF has no line of a lambda: that of its first instruction is taken. Returns NULL if there is
  * none. */
 static const char *place_of(Dwarf_Die *function, uint64_t address, int *ret_line)
 {

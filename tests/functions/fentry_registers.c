@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * fentry_registers.c: calls __fentry__ and __return__ from functions in assembly, each time with other
- * values in all registers of the CPU, and compares the registers afterwards. The first call of each
- * function, changes of chunk, of level and of the CPU clock's readings, jumps and signal handlers
- * make the hooks take their slow paths. Prints "components MASK" and, for each function, "NAME
- * CALLS"; fails at the first register that differs.
+ * fentry_registers.c: calls __fentry__ and __return__ from functions in assembly, each time with
+ * other values in all registers of the CPU, and compares the registers afterwards. The first call
+ * of each function, changes of chunk, of level and of the CPU clock's readings, jumps and signal
+ * handlers make the hooks take their slow paths. Prints "components MASK" and, for each function,
+ * "NAME CALLS"; fails at the first register that differs.
  *
  *     fentry_registers ROUNDS
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * sled_registers.c: fills every register that may hold a parameter or a return value, calls functions
- * that do nothing, and compares. Compiled with clang's -fxray-instrument: recording must change
- * none, also when the library takes a slow path. Prints how many calls it made.
+ * sled_registers.c: fills every register that may hold a parameter or a return value, calls
+ * functions that do nothing, and compares. Compiled with clang's -fxray-instrument: recording must
+ * change none, also when the library takes a slow path. Prints how many calls it made.
  *
  *     sled_registers CALLS
  */
@@ -86,7 +86,7 @@ UNRECORDED static uint64_t next_random(uint64_t *state)
     return *state >> 16 ^ *state << 40;
 }
 
-/* A rounding mode of its own, two values on the stack of the x87, and random bytes. */
+/* An unusual rounding mode, two values on the stack of the x87, and random bytes. */
 UNRECORDED static void fill(const struct part *parts, int count, uint64_t *state)
 {
     enum { CONTROL_AT = 0, TOP_AT = 2, TAGS_AT = 4, MXCSR_AT = 24, STACK_AT = 32, HEADER_AT = 512 };

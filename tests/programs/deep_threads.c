@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * 64 threads that recurse deeply, each for a while of its own length.
+ * deep_threads.c: 64 threads that recurse deeply, each for a different time.
  */
 #define FN_INSTRUMENT
 #include "FnTrace.h"

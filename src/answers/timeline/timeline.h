@@ -32,8 +32,8 @@ enum {
     PROBITY_TIMELINE_THREADS_MAX = 4096,
     PROBITY_TIMELINE_DEPTH_MAX = 192, /* deeper calls are only counted */
     PROBITY_TIMELINE_SLOWEST = 5,     /* slowest calls kept of each function */
-    /* Of tracks: pairs of probes and of thread and block that are told apart; requests in flight
-     * that have a row; locks and queues; threads at one lock. More of them are left out. */
+    /* Of tracks: pairs of probes, and of thread and block, that are distinguished; requests in
+     * flight that have a row; locks and queues; threads at one lock. More of them are left out. */
     PROBITY_TIMELINE_PAIRS_MAX = 20000,
     PROBITY_TIMELINE_REQUESTS_MAX = 48,
     PROBITY_TIMELINE_OBJECTS_MAX = 32,
