@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * view.c: the page and its data: one JSON object, whose members are the JSON output of `probity
- * info`, `report`, `threads`, `tree` and `blocks`, and the spans of the time line. Both are
+ * info`, `report`, `threads`, `tree` and `blocks`, and the spans of the timeline. Both are
  * compressed and base64-encoded, so that no text of a traced program is ever parsed as markup.
  */
 #include "page/view.h"

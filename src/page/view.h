@@ -36,7 +36,7 @@ struct probity_view_answer {
 /* Writes the page. Returns 0, PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE. */
 int probity_view_html(FILE *stream, const struct probity_view_answer *answer);
 
-/* A time line as one JSON object, without its spans, which are in probity_view_spans(). Returns as
+/* A timeline as one JSON object, without its spans, which are in probity_view_spans(). Returns as
  * above. In src/page/view_timeline.c. */
 int probity_view_timeline_json(FILE *stream, const struct probity_view_answer *answer);
 

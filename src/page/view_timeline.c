@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * view_timeline.c: a time line for the page. Small parts are JSON; spans are varints (7 bits per
+ * view_timeline.c: a timeline for the page. Small parts are JSON; spans are varints (7 bits per
  * byte, least significant first, the high bit set if more follow), lane by lane and within a lane
  * field by field, because similar values compress well together:
  *
@@ -256,7 +256,7 @@ struct numbered {
     size_t number;
 };
 
-/* For each function of the report, the number of its name in the time line; -1: none, because it
+/* For each function of the report, the number of its name in the timeline; -1: none, because it
  * was only counted. */
 static int put_numbers(FILE *stream, const struct probity_view_answer *answer)
 {

@@ -276,7 +276,7 @@ async function closer() {
   }
   const command = await page.textContent(".command code");
   expectThat(`command (${command})`, /^probity view --from [\d.]+s --to [\d.]+s /.test(command));
-  expectThat("calls in sight", digits(await statusOf(page)) > 0);
+  expectThat("calls in view", digits(await statusOf(page)) > 0);
   await page.click(".command button");
   expect("selected", command, await page.evaluate(() => String(getSelection())));
   await picture(page, "command");
@@ -355,13 +355,13 @@ async function blocks() {
 }
 
 // Times have the text that the commands print: durations of blocks and the beginnings of the slowest,
-// and the ends of the time line. A beginning is also that of the record in `probity csv`.
+// and the ends of the timeline. A beginning is also that of the record in `probity csv`.
 async function clock() {
   const [{ blocks: wanted, first, last, recorded }] = told;
   const page = await open();
   await show(page, "overview");
   const ends = await page.$$eval(".activity figcaption span", (spans) => spans.map((span) => span.textContent));
-  expect("ends of the time line", `${first} ${last}`, ends.join(" "));
+  expect("ends of the timeline", `${first} ${last}`, ends.join(" "));
   await show(page, "blocks");
   for (let i = 0; i < wanted.length; i++) {
     await page.locator("tbody tr[aria-rowindex]").nth(i).click();
@@ -375,7 +375,7 @@ async function clock() {
   await page.locator(".details .slow button").first().click();
   await page.waitForSelector("#tab-timeline[aria-selected=true]");
   const begins = (await fact(page, "begins")).split(" ")[0];
-  expect("of the last block, in the time line", wanted[wanted.length - 1].slow[0].split(" ")[0], begins);
+  expect("of the last block, in the timeline", wanted[wanted.length - 1].slow[0].split(" ")[0], begins);
   expectThat(`in the CSV (${begins})`, recorded.includes(begins));
 }
 
@@ -689,7 +689,7 @@ async function single() {
   }
   await show(page, "timeline");
   await page.waitForFunction(() => document.querySelector(".status").textContent !== "");
-  expectThat("in sight", (await statusOf(page)).startsWith("1 call in sight"));
+  expectThat("in view", (await statusOf(page)).startsWith("1 call in view"));
   await show(page, "functions");
   expectThat("functions", (await page.innerText(".panel")).includes("1 function, "));
   await show(page, "flame");
@@ -805,7 +805,7 @@ async function speed() {
   await show(page, "timeline");
   await page.waitForFunction(() => (document.querySelector(".status")?.textContent ?? "") !== "");
   const drawn = performance.now() - start;
-  console.error(`${scenario}: opened in ${Math.round(opened)} ms, time line after ${Math.round(drawn)} ms`);
+  console.error(`${scenario}: opened in ${Math.round(opened)} ms, timeline after ${Math.round(drawn)} ms`);
   if (wanted !== undefined)
     expectThat(`opened within ${wanted.ms} ms (${Math.round(opened)})`, opened <= wanted.ms);
   expectThat("it says that it draws calls together", (await page.textContent(".status")).includes("drawn together"));

@@ -36,11 +36,11 @@ done
 refused "no format" 2 "--format is required (valid: " trace
 refused "no trace" 2 "no trace given" --format folded
 refused "unknown value" 2 "invalid --value 'none'" --format folded --value none trace
-refused "a value for a time line" 2 "format 'chrome' does not support this --value" \
+refused "a value for a timeline" 2 "format 'chrome' does not support this --value" \
     --format chrome --value cpu trace
 refused "threads for all" 2 "format 'callgrind' does not support --by-thread" \
     --format callgrind --by-thread trace
-refused "a graph of a time line" 2 "format 'chrome' does not support --graph" \
+refused "a graph of a timeline" 2 "format 'chrome' does not support --graph" \
     --format chrome --graph calls trace
 refused "unknown graph" 2 "invalid --graph 'none'" --format graphviz --graph none trace
 refused "wrong time" 2 "invalid --from 'x'" --format folded --from x trace

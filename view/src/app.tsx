@@ -19,7 +19,7 @@ const keys: readonly [string, string][] = [
     ["/", "search: words, all of which are in the name; Escape clears it"],
     ["Wheel", "timeline: zoom at the pointer; over the names: scroll"],
     ["Shift + wheel, drag", "timeline: pan"],
-    ["Shift + drag, M", "timeline: statistics of a range; of the selected span, or what is in sight"],
+    ["Shift + drag, M", "timeline: statistics of a range; of the selected span, or what is in view"],
     ["R", "timeline: zoom to the selected range"],
     ["W S, A D, arrows, + −", "timeline: zoom at the pointer, pan"],
     [", . and [ ]", "timeline: previous and next call; caller, first callee"],
@@ -156,7 +156,7 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
             else if (event.key === "Escape")
                 setSelection(null);
             else {
-                // Keys of the time line work wherever the focus is, except those that buttons take.
+                // Keys of the timeline work wherever the focus is, except those that buttons take.
                 if ((event.key.length === 1 && event.key !== " ") || event.target === document.body)
                     handle.current?.key(event);
                 return;
@@ -172,7 +172,7 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
         };
     }, []);
 
-    /** Enter in the search field: the next match in the time line; with Shift the previous one. */
+    /** Enter in the search field: the next match in the timeline; with Shift the previous one. */
     const find = (isBackwards: boolean): void => {
         if (tab === "timeline") {
             handle.current?.step(isBackwards);

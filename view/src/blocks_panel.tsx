@@ -157,7 +157,7 @@ export function BlocksPanel({ shared }: { shared: Shared }): VNode {
         <div class="listed blocks">
             <Graph blocks={drawn} shared={shared} select={select} />
             <p class="status" role="status">
-                An arrow says how often the second probe was the next behind the first, and what that took on average.
+                Each arrow shows how often the second probe came right after the first, and how long that took on average.
                 {rows.length > drawn.length ? ` Drawn are the ${drawn.length} blocks with most time; ${counted(rows.length - drawn.length, "more is", "more are")} in the table.` : ""}
             </p>
             <Table columns={columns} rows={rows} first="wall_ns" selected={shared.selection?.of === "block" ? shared.selection.block : null}

@@ -1,4 +1,4 @@
-/* The command that shows a part of the time line without merged spans. */
+/* The command that shows a part of the timeline without merged spans. */
 import type { Data } from "./data";
 import type { Model } from "./lanes";
 import type { Window } from "./timeline";

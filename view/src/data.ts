@@ -1,4 +1,4 @@
-/* The page's data: the JSON of the commands, and the spans of the time line. Its texts come from
+/* The page's data: the JSON of the commands, and the spans of the timeline. Its texts come from
  * traced programs: they are always shown as text, never parsed as markup. */
 
 import { widen } from "./histogram";

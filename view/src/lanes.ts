@@ -56,7 +56,7 @@ export interface Model {
     /** Of threads. */
     lanes: Lane[];
     names: Name[];
-    /** Maps names of the time line to functions of the report, and back; -1: none. */
+    /** Maps names of the timeline to functions of the report, and back; -1: none. */
     rowOfName: Int32Array;
     /** All names; functions with the most self time first. */
     ranked: string[];

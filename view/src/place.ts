@@ -1,5 +1,5 @@
 /* The place in the page's address: "#timeline&z=FROM-TO&r=FROM-TO&s=THREAD.KIND.DEPTH.START", in ns
- * since recording began: window, selected range and selected span of the time line. An address may
+ * since recording began: window, selected range and selected span of the timeline. An address may
  * come from anyone: what does not fit is left out. */
 import { before, type Lane, LaneKind, type Model } from "./lanes";
 import type { TimelineView, Window } from "./timeline";

@@ -8,7 +8,7 @@ import type { Window } from "./timeline";
 export type Tab = "overview" | "timeline" | "flame" | "functions" | "blocks" | "diff";
 
 const titles: Record<Tab, string> = {
-    overview: "Overview", timeline: "Time line", flame: "Flame graph", functions: "Functions", blocks: "Blocks", diff: "Comparison",
+    overview: "Overview", timeline: "Timeline", flame: "Flame graph", functions: "Functions", blocks: "Blocks", diff: "Comparison",
 };
 
 /** The parts that have anything to show. */
@@ -71,13 +71,13 @@ export interface Shared {
     go: (tab: Tab) => void;
     flame: FlameState;
     setFlame: (change: Partial<FlameState>) => void;
-    /** Shows a span in the time line; depth -1: a block. */
+    /** Shows a span in the timeline; depth -1: a block. */
     jump: (thread: number, depth: number, start: number, length: number) => void;
-    /** Zooms the time line to the selected range. */
+    /** Zooms the timeline to the selected range. */
     showRange: () => void;
 }
 
-/** For a name of the time line: the signature from the trace, or from the program's DWARF. */
+/** For a name of the timeline: the signature from the trace, or from the program's DWARF. */
 export function signatureOf({ data, model }: Shared, name: number): string {
     const row = model.rowOfName[name];
     const told = model.names[name].signature ?? "";

@@ -1,4 +1,4 @@
-/* The time line on its canvas: what is drawn, and where. The amount drawn is limited by the columns
+/* The timeline on its canvas: what is drawn, and where. The amount drawn is limited by the columns
  * of the screen: spans narrower than a column are drawn as one with their neighbours, which are
  * found by bisection, so that drawing takes as long for a minute as for a microsecond. */
 import type { Palette, Theme } from "./colour";
@@ -532,7 +532,7 @@ export class TimelineView {
             context.lineTo(this.gutter + x + 1, top(level));
         });
         context.stroke();
-        this.labels.push({ text: `most in sight: ${Math.abs(most - Math.round(most)) < 0.01 || most >= 10 ? Math.round(most) : most.toFixed(1)}`, x: this.gutter + 6, y: y + 6, isDim: true });
+        this.labels.push({ text: `most in view: ${Math.abs(most - Math.round(most)) < 0.01 || most >= 10 ? Math.round(most) : most.toFixed(1)}`, x: this.gutter + 6, y: y + 6, isDim: true });
     }
 
     private tally(lane: Lane, calls: number, spans: number): void {
@@ -848,7 +848,7 @@ export class TimelineView {
         context.font = theme.font;
         context.fillStyle = theme.faint;
         if (this.only === null)
-            context.fillText(`${time(this.window.to - this.window.from)} in sight`, 8, RULER / 2);
+            context.fillText(`${time(this.window.to - this.window.from)} in view`, 8, RULER / 2);
         this.drawStretches(context);
         for (let at = Math.ceil(this.window.from / step) * step; at <= this.window.to; at += step) {
             const x = Math.round(this.xOf(at));

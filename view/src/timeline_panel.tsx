@@ -1,4 +1,4 @@
-/* The time line with its controls: wheel, drag, keys, search. */
+/* The timeline with its controls: wheel, drag, keys, search. */
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Canvas, Painter, Tip } from "./canvas";
@@ -10,7 +10,7 @@ import { remember, restore } from "./place";
 import { matcher, type Shared, signatureOf } from "./state";
 import { type Hit, levelOf, nextMatch, type Order, TimelineView, titleOf } from "./timeline";
 
-/** Controls for parts of the page outside the time line. */
+/** Controls for parts of the page outside the timeline. */
 export interface TimelineHandle {
     reveal: (lane: Lane, index: number) => void;
     /** The next or previous match of the search. */
@@ -62,7 +62,7 @@ function statusOf(view: TimelineView, shared: Shared): Status {
     const { timeline } = shared.data;
     const { calls, blocks, marks, together, merged, hidden } = view.drawn;
     const kinds = [calls > 0 || blocks + marks === 0 ? counted(calls, "call") : "", blocks > 0 ? counted(blocks, "block") : "", marks > 0 ? counted(marks, "mark") : ""];
-    const texts = [`${kinds.filter((text) => text !== "").join(", ")} in sight`];
+    const texts = [`${kinds.filter((text) => text !== "").join(", ")} in view`];
     if (hidden > 0)
         texts.push(`${count(hidden)} deeper`);
     if (together > 0)
@@ -382,7 +382,7 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
                 <button type="button" title="Zoom out (-)" onClick={() => { view.zoom(2, (view.window.from + view.window.to) / 2); refresh(); }}>−</button>
                 <button type="button" title="All (Home)" onClick={() => { view.showAll(); refresh(); }}>All</button>
                 {only === null && <button type="button" title="Fold or unfold all threads (c); click a name to fold one" onClick={() => { view.foldAll(); refresh(); }}>{view.isAnyFolded ? "Unfold" : "Fold"}</button>}
-                {only === null && <button type="button" title="Statistics of what is in sight (m); or drag over a range with Shift" onClick={() => { chooseRange(view.window); }}>Statistics</button>}
+                {only === null && <button type="button" title="Statistics of what is in view (m); or drag over a range with Shift" onClick={() => { chooseRange(view.window); }}>Statistics</button>}
                 {only === null && shared.model.real.length > 1 && (
                     <>
                         <label class="field"><span class="wide">Order</span>
@@ -408,7 +408,7 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
                 </span>
             </div>
             <div class="stage" data-from={place.from} data-to={place.to}>
-                <Canvas painter={painter} label={`${only === null ? "Time line" : "Flame graph in order of time"}. Arrows move, plus and minus zoom, comma and full stop go from call to call, Enter zooms to the one selected.`}
+                <Canvas painter={painter} label={`${only === null ? "Timeline" : "Flame graph in order of time"}. Arrows move, plus and minus zoom, comma and full stop go from call to call, Enter zooms to the one selected.`}
                     onWheel={onWheel} onPointerDown={onPointerDown} onPointerMove={onPointerMove} onPointerUp={onPointerUp}
                     onPointerLeave={() => { view.hovered = null; pointer.current = null; setTip(null); painter.ask(); }}
                     onDblClick={() => { if (view.selected !== null) view.reveal(view.selected.lane, view.selected.index, true); refresh(); }}

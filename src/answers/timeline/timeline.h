@@ -192,9 +192,9 @@ struct probity_timeline_sum {
 const struct probity_timeline_sum *probity_timeline_sums(const struct probity_timeline *timeline,
                                                          size_t *ret_count);
 
-/* Opens a second time line, for another pass over the same events, that keeps more detail in some
+/* Opens a second timeline, for another pass over the same events, that keeps more detail in some
  * intervals: at most spans_more additional spans. *ret_closer is NULL if nothing was merged or
- * there is no room. To be called after finish; the second time line owns the names until it is
+ * there is no room. To be called after finish; the second timeline owns the names until it is
  * taken over. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_timeline_refine(struct probity_timeline *timeline, size_t spans_more,
                             struct probity_timeline **ret_closer);
