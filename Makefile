@@ -65,13 +65,13 @@ TOOL_ANALYSIS := $(wildcard $(addsuffix *.c,$(addprefix src/analysis/, \
     signed_rank \
     statistics)))
 # libprobity, in the programs that are traced: they record, and write the trace.
-LIB_SRC := $(filter-out $(addprefix src/,base/hashtable.c base/array_grow.c base/selection.c base/cpu_sleds.c spool/attach.c spool/control_ask.c \
+LIB_SRC := $(filter-out $(addprefix src/,base/hashtable.c base/array_grow.c base/selection.c spool/attach.c spool/control_ask.c \
              spool/place.c writer/discard.c writer/drainer.c writer/recover.c writer/request.c), \
              $(wildcard src/base/*.c src/format/*.c src/spool/*.c src/runtime/*.c src/writer/*.c \
              src/embed/*.c))
 # libprobity-print, linked or loaded only by those that also read their trace: for a CSV, a log or a
 # summary. It has what it shares with libprobity once more, and needs no other library than libc.
-PRINT_SRC := $(filter-out src/spool/control_ask.c src/base/thread_count_linux.c src/base/selection.c src/base/cpu_sleds.c, \
+PRINT_SRC := $(filter-out src/spool/control_ask.c src/base/thread_count_linux.c src/base/selection.c, \
                $(wildcard src/base/*.c src/format/*.c src/spool/*.c src/reader/*.c src/embed_print/*.c \
                src/exports/csv/csv.c src/exports/csv/csv_file.c)) \
              $(addprefix src/writer/,append.c pass.c profile.c recover.c) \
@@ -82,12 +82,12 @@ PRINT_SRC := $(filter-out src/spool/control_ask.c src/base/thread_count_linux.c 
              $(filter-out $(TOOL_ANALYSIS),$(wildcard src/analysis/*.c))
 # libprobity-functions, for programs without macros: what the compiler's hooks call. It needs libprobity.
 FUNCTIONS_SRC := $(wildcard src/functions/*.c) src/base/functions_linux.c src/base/os_linux.c \
-                   src/base/objects_linux.c src/base/hash.c src/base/selection.c src/base/cpu_sleds.c
+                   src/base/objects_linux.c src/base/hash.c src/base/selection.c
 # The rest is the tool's alone. A command's file is NAME_command.c in the room of what it prints, or
 # in src/cli/.
 ROOMS := src/answers/*/ src/exports/ src/exports/*/ src/log/ src/page/
 CLI_SRC := $(wildcard src/cli/*.c $(ROOMS:%=%*_command.c))
-TOOL_SRC := $(filter-out $(LIB_SRC) $(PRINT_SRC) $(CLI_SRC) src/base/cpu_sleds.c,$(wildcard $(addsuffix /*.c,$(addprefix src/, \
+TOOL_SRC := $(filter-out $(LIB_SRC) $(PRINT_SRC) $(CLI_SRC),$(wildcard $(addsuffix /*.c,$(addprefix src/, \
               base spool writer analysis print symbols store)) $(ROOMS:%=%*.c)))
 # Messages of other tools' formats: protobuf-c makes C of their descriptions.
 PROTO_SRC := $(wildcard src/exports/*/*.proto)

@@ -13,7 +13,8 @@ BEGIN {
     MACHINE = "__linux|__gnu_linux__|__unix|__APPLE__|_WIN32|__FreeBSD__|" \
         "__ANDROID__|__GLIBC__|__x86_64|__i386|__amd64|__aarch64|__arm|__ARM|__riscv|" \
         "__powerpc|__s390|__SSE|__AVX"
-    SEAM = "(^|/)src/base/(os|clock|cpu)[a-z0-9_]*[.][ch]$|(^|/)include/probity[.]h$"
+    SEAM = "(^|/)src/(base/(os|clock)|(base|functions)/cpu)[a-z0-9_]*[.][ch]$|" \
+           "(^|/)include/probity[.]h$"
 }
 
 function complain(line, text) { print FILENAME ":" line ": " text }
@@ -172,7 +173,7 @@ function check_directive(code) {
     if (!in_directive)
         is_condition = code ~ /^ *# *(if|ifdef|ifndef|elif)/
     if (!is_seam && is_condition && code ~ MACHINE)
-        complain(FNR, "OS or CPU conditional outside the seam (src/base/os*, clock*, cpu*)")
+        complain(FNR, "OS or CPU conditional outside the seam (src/base/os*, clock*, src/*/cpu*)")
 }
 
 function check_banned(code) {

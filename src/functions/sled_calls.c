@@ -10,7 +10,7 @@
 #undef probity_probe_slow
 #undef probity_probe_gap
 
-#include "base/cpu_sleds.h"
+#include "functions/cpu_sleds.h"
 #include "functions/functions.h"
 #include "functions/call_stack.h"
 #include "functions/sleds.h"

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/cpu_sleds.h"
+#include "functions/cpu_sleds.h"
 #include "base/objects.h"
 
 struct probity_sled {

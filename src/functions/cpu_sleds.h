@@ -9,8 +9,8 @@
  *                tail sled           jmp over it            ->  id, call STUB
  *                jmp other function
  */
-#ifndef PROBITY_BASE_CPU_SLEDS_H
-#define PROBITY_BASE_CPU_SLEDS_H
+#ifndef PROBITY_FUNCTIONS_CPU_SLEDS_H
+#define PROBITY_FUNCTIONS_CPU_SLEDS_H
 
 #include <stdint.h>
 

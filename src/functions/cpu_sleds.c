@@ -14,7 +14,7 @@
  * goes to. The nop has a displacement that assemblers do not use for alignment. No return address
  * is replaced, and calls and returns are paired, as shadow stacks require.
  */
-#include "base/cpu_sleds.h"
+#include "functions/cpu_sleds.h"
 
 #include <string.h>
 
