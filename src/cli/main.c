@@ -137,6 +137,7 @@ int main(int argc, char **argv)
     cli_memory_init();
     probity_functions_demangle = symbols_demangle;
     probity_functions_locate = symbols_locate;
+    symbols_locate_on_no_memory(cli_memory_end);
     opterr = 0; /* subcommands report invalid options themselves */
     if (argc < 2) {
         print_overview(stderr);

@@ -13,6 +13,18 @@
 
 /* All that were asked for, also those that could not be read. */
 static struct symbols_object *objects;
+static void (*without_memory)(void);
+
+void symbols_locate_on_no_memory(void (*no_memory)(void))
+{
+    without_memory = no_memory;
+}
+
+static void no_memory(void)
+{
+    if (without_memory != NULL)
+        without_memory();
+}
 
 static struct symbols_object *object_of(const char *path)
 {
@@ -23,8 +35,10 @@ static struct symbols_object *object_of(const char *path)
     if (object != NULL)
         return object;
     object = symbols_object_open(path);
-    if (object == NULL)
+    if (object == NULL) {
+        no_memory();
         return NULL;
+    }
     object->next = objects;
     objects = object;
     return object;
@@ -101,12 +115,17 @@ char *symbols_locate(const char *path, const char *symbol, uint64_t address, uin
     /* Otherwise libdwfl would ask servers for missing files. */
     unsetenv("DEBUGINFOD_URLS");
     struct symbols_object *object = object_of(path);
-    if (object == NULL || !symbols_object_at(object, address, &function) ||
-        !is_named(&function, symbol))
+    int is_there = object != NULL && symbols_object_at(object, address, &function);
+    if (object != NULL && object->is_short)
+        no_memory();
+    if (!is_there || !is_named(&function, symbol))
         return NULL;
     const char *file = place_of(&function, address, &line);
     if (file == NULL || line <= 0)
         return NULL;
+    char *found = strdup(relative(&function, file));
+    if (found == NULL)
+        no_memory();
     *ret_line = (uint32_t)line;
-    return strdup(relative(&function, file));
+    return found;
 }

@@ -8,6 +8,10 @@
 
 #include <stdint.h>
 
+/* no_memory is called by symbols_locate() if memory is exhausted; it may end the process. If it
+ * returns, or is NULL, places are missing. */
+void symbols_locate_on_no_memory(void (*no_memory)(void));
+
 /* The source file as the compiler was given it, malloc'ed, and the line of the function's name.
  * Returns NULL if the object is not there, has no debugging information, or no function of this
  * symbol begins at this address: then it is not the file that was recorded. Objects stay open for

@@ -252,6 +252,7 @@ static void index_addresses(struct symbols_object *object)
         if (kind == DW_UT_compile)
             error = add_addresses(object, &die, DEPTH);
     }
+    object->is_short |= error != 0;
     if (object->address_count > 1)
         qsort(object->addresses, object->address_count, sizeof *object->addresses,
               compare_addresses);

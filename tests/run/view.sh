@@ -33,6 +33,9 @@ grep -q "'small.html' already exists" errors ||
 view "page, replaced" 0 -f small.probity
 view "to stdout" 0 -o - small.probity
 cmp -s output small.html || fail "the page on standard output differs"
+PROBITY_OUT=$WORK/hits.probity "$PROGRAMS/blocks" > /dev/null
+for page in one two three; do view "hits" 0 -o $page.html hits.probity; done
+cmp one.html two.html && cmp one.html three.html || fail "pages of one trace differ"
 for wrong in "--spans 0" "--spans x" "--nothing" "--open -o -"; do
     # shellcheck disable=SC2086
     view "wrong: $wrong" 2 $wrong small.probity

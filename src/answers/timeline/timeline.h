@@ -188,7 +188,7 @@ struct probity_timeline_sum {
     uint64_t calls, wall_ns, cpu_ns, off_ns; /* CPU time 0 if unknown */
 };
 
-/* All of them, in any order; none without tracks. Valid until close. */
+/* All of them, by thread and name; none without tracks. Valid until close. */
 const struct probity_timeline_sum *probity_timeline_sums(const struct probity_timeline *timeline,
                                                          size_t *ret_count);
 

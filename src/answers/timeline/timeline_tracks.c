@@ -474,6 +474,15 @@ int timeline_tracks_put(struct probity_timeline *timeline, struct timeline_threa
     return error == 0 && event->has_correlation ? put_request(timeline, event, name) : error;
 }
 
+static int compare_sums(const void *left, const void *right)
+{
+    const struct probity_timeline_sum *a = left, *b = right;
+
+    if (a->thread != b->thread)
+        return a->thread < b->thread ? -1 : 1;
+    return a->name < b->name ? -1 : a->name > b->name;
+}
+
 int timeline_tracks_finish(struct probity_timeline *timeline)
 {
     struct timeline_tracks *tracks = timeline->tracks;
@@ -488,6 +497,9 @@ int timeline_tracks_finish(struct probity_timeline *timeline)
         if (tracks->sums[i].calls != 0)
             tracks->sums[kept++] = tracks->sums[i];
     }
+    /* The order of the table differs from run to run. */
+    if (kept > 1)
+        qsort(tracks->sums, kept, sizeof *tracks->sums, compare_sums);
     tracks->is_finished = 1;
     return error;
 }
