@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether compilers have -mfentry for this CPU, and its record path has no other registers than
- * general ones (src/functions/fentry.c). */
+/* Whether compilers have -mfentry and sleds for this CPU, and its record path needs no other
+ * registers than general ones (src/functions/). */
 #if defined(__x86_64__)
 #define PROBITY_CPU_HAS_FENTRY 1
 #else

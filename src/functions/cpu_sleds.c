@@ -18,14 +18,13 @@
 
 #include <string.h>
 
-#if defined(__x86_64__)
-#include <cpuid.h>
+#include "base/cpu.h"
+
+#if PROBITY_CPU_HAS_FENTRY
 
 enum {
-    STUB_BYTES = 16,     /* jmp *6(%rip), padding, and at 8 the address */
-    SAVED = 0x800e7,     /* components of XSAVE: x87, SSE, AVX, AVX-512, APX's registers */
-    SAVE_BYTES = 2688,   /* of them; the assembly below has both numbers */
-    DISTANCE_AT = 7,     /* in a sled */
+    STUB_BYTES = 16, /* jmp *2(%rip), padding, and at 8 the address */
+    DISTANCE_AT = 7, /* in a sled */
     ID_AT = 2
 };
 
@@ -51,44 +50,14 @@ __asm__(".pushsection .text.probity_cpu_sleds, \"ax\", @progbits\n\t"
         BEGIN("probity_cpu_sled_tail_code") PUSH_ALL PUSH("r11")
         "movl %r10d, %edi\n\tleaq 72(%rsp), %rsi\n\tcall probity_sled_leave\n\t"
         POP("r11") POP_ALL END("probity_cpu_sled_tail_code")
-        BEGIN("probity_cpu_guarded_call")
-        PUSH("rbp")
-        ".cfi_rel_offset %rbp, 0\n\t"
-        "movq %rsp, %rbp\n\t.cfi_def_cfa_register %rbp\n\t"
-        "subq $2688, %rsp\n\tandq $-64, %rsp\n\t"
-        "movq %rdx, %r8\n\t"
-        /* XSAVE does not write all of its header, which must be zero. */
-        "xorl %eax, %eax\n\t"
-        "movq %rax, 512(%rsp)\n\tmovq %rax, 520(%rsp)\n\tmovq %rax, 528(%rsp)\n\t"
-        "movq %rax, 536(%rsp)\n\tmovq %rax, 544(%rsp)\n\tmovq %rax, 552(%rsp)\n\t"
-        "movq %rax, 560(%rsp)\n\tmovq %rax, 568(%rsp)\n\t"
-        "movl $0x800e7, %eax\n\txorl %edx, %edx\n\txsave64 (%rsp)\n\t"
-        "movq %rdi, %rax\n\tmovq %rsi, %rdi\n\tmovq %r8, %rsi\n\tmovq %rcx, %rdx\n\t"
-        "call *%rax\n\t"
-        "movl $0x800e7, %eax\n\txorl %edx, %edx\n\txrstor64 (%rsp)\n\t"
-        "leave\n\t.cfi_def_cfa %rsp, 8\n\t"
-        END("probity_cpu_guarded_call")
         ".popsection");
 
 extern const uint8_t probity_cpu_sled_enter_code[] __attribute__((visibility("hidden")));
 extern const uint8_t probity_cpu_sled_leave_code[] __attribute__((visibility("hidden")));
 extern const uint8_t probity_cpu_sled_tail_code[] __attribute__((visibility("hidden")));
 
-/* Whether the components that are in use fit in the place for them. */
 int probity_cpu_sleds_are_usable(void)
 {
-    enum { HAS_XSAVE = 1 << 27, COMPONENTS_LEAF = 13, FIRST_EXTENDED = 2, COMPONENTS = 32 };
-    uint32_t eax, ebx, ecx, edx, used;
-
-    if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || (ecx & HAS_XSAVE) == 0)
-        return 0;
-    __asm__ volatile("xgetbv" : "=a"(used), "=d"(edx) : "c"(0));
-    for (uint32_t i = FIRST_EXTENDED; i < COMPONENTS; i++) {
-        if ((SAVED & used & 1u << i) != 0 &&
-            (!__get_cpuid_count(COMPONENTS_LEAF, i, &eax, &ebx, &ecx, &edx) ||
-             (uint64_t)ebx + eax > SAVE_BYTES))
-            return 0;
-    }
     return 1;
 }
 
@@ -183,10 +152,5 @@ void probity_cpu_sled_prepare(uint8_t *at, enum probity_cpu_sled_kind kind, uint
 void probity_cpu_sled_switch_on(uint8_t *at, enum probity_cpu_sled_kind kind)
 {
     (void)at, (void)kind;
-}
-
-void probity_cpu_guarded_call(uintptr_t target, uintptr_t a, uintptr_t b, uintptr_t c)
-{
-    ((void (*)(uintptr_t, uintptr_t, uintptr_t))target)(a, b, c);
 }
 #endif

@@ -31,7 +31,7 @@ enum probity_cpu_sled_state {
 
 enum { PROBITY_CPU_SLED_BYTES = 11, PROBITY_CPU_SLED_STUBS_BYTES = 64 };
 
-/* Whether this CPU has sleds that can be replaced, and all its vector registers can be saved. */
+/* Whether this CPU has sleds that can be replaced. */
 int probity_cpu_sleds_are_usable(void);
 
 /* at: PROBITY_CPU_SLED_BYTES readable bytes. */
@@ -52,13 +52,9 @@ void probity_cpu_sled_prepare(uint8_t *at, enum probity_cpu_sled_kind kind, uint
 void probity_cpu_sled_switch_on(uint8_t *at, enum probity_cpu_sled_kind kind);
 
 /* What replaced sleds call, with all integer registers saved; not vector registers, so these two
- * are compiled without them and call other functions by the one below. back: where the return
- * address of the function is. Defined in src/functions. */
+ * are compiled without them and call other functions by keep_vectors.h. back: where the return
+ * address of the function is. */
 void probity_sled_enter(uint32_t id, const uintptr_t *back) __attribute__((visibility("hidden")));
 void probity_sled_leave(uint32_t id, const uintptr_t *back) __attribute__((visibility("hidden")));
-
-/* Calls target(a, b, c) with all vector and floating-point registers saved. */
-void probity_cpu_guarded_call(uintptr_t target, uintptr_t a, uintptr_t b, uintptr_t c)
-    __attribute__((visibility("hidden")));
 
 #endif

@@ -15,22 +15,12 @@
 
 #include "functions/call_stack.h"
 #include "functions/functions.h"
+#include "functions/keep_vectors.h"
 
 #define KEEPING_REGISTERS __attribute__((no_caller_saved_registers))
 
 void probity_fentry_enter(void) KEEPING_REGISTERS;
 void probity_fentry_leave(void) KEEPING_REGISTERS;
-
-/* Calls the function with up to three arguments. */
-void probity_keep_vectors(void (*function)(void), uint64_t, uint64_t, uint64_t) KEEPING_REGISTERS;
-
-/* Not a tail call: clang 14 would restore the registers of the arguments before its jump. */
-#define KEEP_VECTORS(function, a, b, c)                                                            \
-    do {                                                                                           \
-        probity_keep_vectors((void (*)(void))(function), (uint64_t)(a), (uint64_t)(b),             \
-                             (uint64_t)(c));                                                       \
-        __asm__ volatile("");                                                                      \
-    } while (0)
 
 /* probity_hit(), except for how its slow paths are called. */
 static inline __attribute__((always_inline)) void hit(uint32_t code)
@@ -39,19 +29,19 @@ static inline __attribute__((always_inline)) void hit(uint32_t code)
 
     if (__builtin_expect(self == NULL, 0)) {
         if (__atomic_load_n(&probity_active, __ATOMIC_RELAXED))
-            KEEP_VECTORS(probity_probe_slow, code, 0, 0);
+            PROBITY_KEEP_VECTORS(probity_probe_slow, code, 0, 0);
         return;
     }
     uint64_t slot = probity_reserve(self, 8);
     /* Volatile, to stay after the reservation. */
     uint64_t valid_bit = __atomic_load_n(PROBITY_VOLATILE(&self->valid_bit), __ATOMIC_RELAXED);
     if (__builtin_expect((slot & valid_bit) == 0, 0)) {
-        KEEP_VECTORS(probity_probe_slow, code, 0, 0);
+        PROBITY_KEEP_VECTORS(probity_probe_slow, code, 0, 0);
         return;
     }
     uint64_t tick = probity_ticks();
     if (__builtin_expect(tick - self->last_tick >= self->gap_ticks, 0)) {
-        KEEP_VECTORS(probity_probe_gap, code, slot, tick);
+        PROBITY_KEEP_VECTORS(probity_probe_gap, code, slot, tick);
         return;
     }
     self->last_tick = tick;
@@ -84,7 +74,7 @@ void probity_fentry_enter(void)
         (probity_scope_is_on(PROBITY_FUNCTIONS_LEVEL) && function != &probity_function_left_out &&
          function != &probity_function_without_return &&
          __builtin_expect(!is_declared(function, &code), 0))) {
-        KEEP_VECTORS(probity_fentry_enter_unusual, from, stack, 0);
+        PROBITY_KEEP_VECTORS(probity_fentry_enter_unusual, from, stack, 0);
         return;
     }
     if (function == &probity_function_without_return)
@@ -116,7 +106,7 @@ void probity_fentry_leave(void)
     if (__builtin_expect(call == NULL || call->site.stack != stack || call->site.back != 0 ||
                              call->code == PROBITY_SCOPE_PROFILED ||
                              (call->code != 0 && probity_scope_depth != call->place + 1), 0)) {
-        KEEP_VECTORS(probity_fentry_leave_unusual, stack, 0, 0);
+        PROBITY_KEEP_VECTORS(probity_fentry_leave_unusual, stack, 0, 0);
         return;
     }
     uint32_t code = call->code, place = call->place;

@@ -4,15 +4,20 @@
  * same as calls.c. It runs while vector registers hold parameters or return values, so it is
  * compiled without them (Makefile), and calls everything else with them saved.
  */
+#include "base/cpu.h"
+
+#if PROBITY_CPU_HAS_FENTRY
+
 #define probity_probe_slow probity_sled_probe_slow
 #define probity_probe_gap probity_sled_probe_gap
 #include "probity_scope.h"
 #undef probity_probe_slow
 #undef probity_probe_gap
 
+#include "functions/call_stack.h"
 #include "functions/cpu_sleds.h"
 #include "functions/functions.h"
-#include "functions/call_stack.h"
+#include "functions/keep_vectors.h"
 #include "functions/sleds.h"
 
 PROBITY_API void probity_probe_slow(uint32_t code);
@@ -21,22 +26,22 @@ PROBITY_API void probity_probe_gap(uint32_t code, uint64_t slot, uint64_t tick);
 /* The slow parts of probity_hit(). */
 void probity_sled_probe_slow(uint32_t code)
 {
-    probity_cpu_guarded_call((uintptr_t)probity_probe_slow, code, 0, 0);
+    PROBITY_KEEP_VECTORS(probity_probe_slow, code, 0, 0);
 }
 
 void probity_sled_probe_gap(uint32_t code, uint64_t slot, uint64_t tick)
 {
-    probity_cpu_guarded_call((uintptr_t)probity_probe_gap, code, slot, tick);
+    PROBITY_KEEP_VECTORS(probity_probe_gap, code, slot, tick);
 }
 
 static __attribute__((noinline)) void enter_unusual(uint32_t id, const uintptr_t *back)
 {
-    probity_cpu_guarded_call((uintptr_t)probity_sled_enter_unusual, id, (uintptr_t)back, 0);
+    PROBITY_KEEP_VECTORS(probity_sled_enter_unusual, id, (uintptr_t)back, 0);
 }
 
 static __attribute__((noinline)) void leave_unusual(uint32_t id, const uintptr_t *back)
 {
-    probity_cpu_guarded_call((uintptr_t)probity_sled_leave_unusual, id, (uintptr_t)back, 0);
+    PROBITY_KEEP_VECTORS(probity_sled_leave_unusual, id, (uintptr_t)back, 0);
 }
 
 static inline struct probity_call *push(uintptr_t function_at, const uintptr_t *back,
@@ -108,3 +113,5 @@ void probity_sled_leave(uint32_t id, const uintptr_t *back)
     probity_scope_free(place);
     probity_hit(code + 2);
 }
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * keep_vectors.h: calls from hooks that run while vector registers hold arguments or results.
+ */
+#ifndef PROBITY_FUNCTIONS_KEEP_VECTORS_H
+#define PROBITY_FUNCTIONS_KEEP_VECTORS_H
+
+#include <stdint.h>
+
+/* Calls the function with these arguments, and changes no register at all (fentry_x86_64.S); only
+ * where PROBITY_CPU_HAS_FENTRY is 1. Signal-safe if the function is. */
+void probity_keep_vectors(void (*function)(void), uint64_t a, uint64_t b, uint64_t c)
+    __attribute__((no_caller_saved_registers, visibility("hidden")));
+
+/* Not a tail call: clang 14 would restore the registers of the arguments before its jump. */
+#define PROBITY_KEEP_VECTORS(function, a, b, c)                                                    \
+    do {                                                                                           \
+        probity_keep_vectors((void (*)(void))(function), (uint64_t)(a), (uint64_t)(b),             \
+                             (uint64_t)(c));                                                       \
+        __asm__ volatile("");                                                                      \
+    } while (0)
+
+#endif
