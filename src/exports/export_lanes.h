@@ -16,7 +16,7 @@ struct export_lanes {
     uint32_t leaves, count;
 };
 
-enum { EXPORT_LANE_NONE = UINT32_MAX };
+#define EXPORT_LANE_NONE UINT32_MAX
 
 /* Takes a lane that is free from start_ns on: `preferred` if it is, or the lowest; a new one has
  * the id `id`. It is taken until put. Returns its index, or EXPORT_LANE_NONE if out of memory. */
