@@ -44,7 +44,8 @@ def random_trace(random):
     trace = Trace(pid=1 + random.below(99999), wall=random.below(8) > 0)
     threads = 1 + random.below(3)
     trace.put_data(threads, [declare(TICK, n, "site %d" % n) for n in range(4)])
-    now = [TICK + random.below(1000) for _ in range(threads)]
+    # After the declarations: a reader that merges threads may put others of the same tick first.
+    now = [TICK + 1 + random.below(1000) for _ in range(threads)]
     cpu = [random.below(10**7) for _ in range(threads)]
     for number in range(1 + random.below(8)):
         thread = random.below(threads)
