@@ -59,7 +59,7 @@ static struct head *head_of(void *memory)
         fast_driver_found("memory is freed that is not allocated");
     memcpy(&behind, (uint8_t *)memory + head->bytes, sizeof behind);
     if (behind != head->mark)
-        fast_driver_found("a write behind the end of allocated memory");
+        fast_driver_found("a write past the end of allocated memory");
     return head;
 }
 

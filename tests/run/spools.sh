@@ -218,7 +218,7 @@ in_container() {
     expect "container: files left" 0 "$(find /dev/shm -type f | wc -l)"
     { PROBITY_OUT=$WORK/after.probity "$PROGRAMS/killed_after" 10 || true; } 2>&1 > /dev/null |
         grep '^probity' > errors || true
-    expect "container: the next is told" "" "$(cat errors)"
+    expect "container: no message about the next one" "" "$(cat errors)"
     spools "container: the next" 0 --recover
 
     # Spools of other users: only root, and only with --trust.

@@ -102,7 +102,7 @@ timeline "a window, JSON" 0 --from 0.1 --to 0.2 --width 10 --json resting
 expect "a window, JSON" "100000000 10 1000000000" "$(jq -r '[.last_ns - .first_ns,
     ([.threads[0].columns[] | select(.function == "rest")] | length),
     ([.threads[0].columns[].inside_ns] | add * 10)] | join(" ")' output)"
-timeline "a window behind the end" 0 --from 100 resting
+timeline "a window after the end" 0 --from 100 resting
 expect "a window after the end" "no records" "$(head -n 1 output)"
 
 # With hits only: a probe's letter, and as many marks as hits.
