@@ -28,7 +28,7 @@ static int resolve(int directory, char *path, size_t room)
 {
     char link[48];
 
-    snprintf(link, sizeof link, "/proc/thread-self/fd/%d", directory);
+    snprintf(link, sizeof link, "%s/%d", probity_os_descriptors(), directory);
     ssize_t length = readlink(link, path, room);
     if (length <= 0)
         return 1;
@@ -152,7 +152,7 @@ static int reopen(int descriptor)
 {
     char self[48];
 
-    snprintf(self, sizeof self, "/proc/thread-self/fd/%d", descriptor);
+    snprintf(self, sizeof self, "%s/%d", probity_os_descriptors(), descriptor);
     int file = open(self, O_RDWR | O_CLOEXEC);
     return file >= 0 ? file : descriptor;
 }
@@ -182,13 +182,14 @@ static char *map_held(int descriptor, size_t bytes, size_t window, uint32_t *ret
     return at;
 }
 
-/* Number of chunks that have pages from the start. */
+/* Number of chunks that have pages from the start: one, unless chunks are small. A page takes 2 µs
+ * and more, and most processes fill no chunk. */
 static uint32_t first_chunks(uint32_t chunks, uint32_t words)
 {
-    enum { FIRST_BYTES = 64 << 10, FIRST_MIN = 2 };
+    enum { FIRST_BYTES = 32 << 10 };
     uint32_t first = FIRST_BYTES / (words * 8);
 
-    first = first < FIRST_MIN ? FIRST_MIN : first;
+    first = first < 1 ? 1 : first;
     return first < chunks ? first : chunks;
 }
 
