@@ -64,10 +64,28 @@ crc32c_lanes(uint32_t crc, const uint8_t **bytes, size_t *count)
     return (uint32_t)first;
 }
 
+/* What the CPU has: bits of register ECX of leaf 1, and has_been_asked. __builtin_cpu_supports() is
+ * not used: its constructor executes cpuid ten times in each process that links the library, and in
+ * a virtual machine each takes 1 to 70 µs. */
+static uint32_t features(void)
+{
+    static uint32_t known;
+    const uint32_t has_been_asked = UINT32_C(1) << 31; /* "hypervisor": not asked for */
+    uint32_t bits = __atomic_load_n(&known, __ATOMIC_RELAXED);
+    unsigned a, b, c, d;
+
+    if (bits == 0) {
+        __cpuid(1, a, b, c, d);
+        bits = c | has_been_asked;
+        __atomic_store_n(&known, bits, __ATOMIC_RELAXED);
+    }
+    return bits;
+}
+
 __attribute__((target("sse4.2"))) static uint32_t crc32c_sse42(uint32_t crc, const uint8_t *bytes,
                                                                size_t count)
 {
-    if (__builtin_cpu_supports("pclmul"))
+    if (features() & bit_PCLMUL)
         crc = crc32c_lanes(crc, &bytes, &count);
     uint64_t wide = crc;
     for (; count >= 8; count -= 8, bytes += 8)
@@ -80,8 +98,8 @@ __attribute__((target("sse4.2"))) static uint32_t crc32c_sse42(uint32_t crc, con
 
 uint32_t probity_cpu_crc32c(uint32_t crc, const uint8_t *bytes, size_t count)
 {
-    return __builtin_cpu_supports("sse4.2") ? crc32c_sse42(crc, bytes, count)
-                                            : crc32c_portable(crc, bytes, count);
+    return features() & bit_SSE4_2 ? crc32c_sse42(crc, bytes, count)
+                                   : crc32c_portable(crc, bytes, count);
 }
 
 int probity_cpu_counter_is_forbidden(void)
@@ -91,11 +109,26 @@ int probity_cpu_counter_is_forbidden(void)
     return prctl(PR_GET_TSC, &permission) == 0 && permission == PR_TSC_SIGSEGV;
 }
 
+static unsigned extended_leaf_max(void)
+{
+    static unsigned known;
+    unsigned max = __atomic_load_n(&known, __ATOMIC_RELAXED);
+
+    if (max == 0) {
+        max = (unsigned)__get_cpuid_max(0x80000000, NULL);
+        __atomic_store_n(&known, max, __ATOMIC_RELAXED);
+    }
+    return max;
+}
+
 int probity_cpu_counter_is_usable(void)
 {
-    unsigned a, b, c, d;
+    const unsigned power = 0x80000007;
+    unsigned a, b, c, d = 0;
 
-    return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d >> 8 & 1); /* invariant TSC */
+    if (extended_leaf_max() >= power)
+        __cpuid(power, a, b, c, d);
+    return d >> 8 & 1; /* invariant TSC */
 }
 
 /* Removes leading, trailing and repeated spaces, like the kernel. */
@@ -117,7 +150,7 @@ void probity_cpu_model(char *ret_text)
     unsigned registers[4];
 
     memset(ret_text, 0, PROBITY_CPU_MODEL_BYTES);
-    if ((unsigned)__get_cpuid_max(0x80000000, NULL) < last)
+    if (extended_leaf_max() < last)
         return;
     for (unsigned leaf = first; leaf <= last; leaf++) {
         __cpuid(leaf, registers[0], registers[1], registers[2], registers[3]);
