@@ -22,8 +22,8 @@
 
 enum {
     WINDOWS = 20,
-    WINDOWS_OF_START = 10, /* if a long recording measures again at its end */
-    WARM_UP = 2, /* extra windows at the beginning, not counted */
+    WINDOWS_OF_START = 8, /* if a long recording measures again at its end */
+    WARM_UP = 1, /* an extra window at the beginning, not counted */
     CALLS = 16,
     CALLS_OF_SLOW_CLOCK = 40, /* fewer would make a window of a few ticks */
     SLOW_CLOCK_NS = 2,        /* of a tick */
@@ -391,7 +391,7 @@ static void trial_prepare(struct trial *trial, struct probity_session *session, 
 /* ---- How early the clock is read ---------------------------------------------------------------
  */
 
-enum { EARLY_WINDOWS = 3, EARLY_CALLS = 4, EARLY_MEDIAN = EARLY_WINDOWS / 2 };
+enum { EARLY_WINDOWS = 3, EARLY_CALLS = 2, EARLY_MEDIAN = EARLY_WINDOWS / 2 };
 
 /* From before the chain to after it. Everything before the first reading has finished; otherwise it
  * would be as early as the last. */
