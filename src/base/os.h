@@ -13,6 +13,9 @@
 
 uint32_t probity_os_thread_id(void);
 
+/* The directory of /proc that lists the calling thread's descriptors. */
+const char *probity_os_descriptors(void);
+
 /* Between these calls, a thread sanitizer in the program ignores the calling thread's memory
  * accesses, provided that the library is not instrumented. Otherwise it would report races, because
  * it cannot see how the library synchronizes. Calls nest; code of the program must not run in

@@ -47,7 +47,7 @@ int probity_temporary_unnamed(int directory, char *path, unsigned mode)
 {
     char *slash = strrchr(path, '/');
 
-    if (slash == path || access("/proc/thread-self/fd", X_OK) != 0)
+    if (slash == path || access(probity_os_descriptors(), X_OK) != 0)
         return -1;
     if (slash != NULL)
         *slash = 0;
@@ -62,7 +62,7 @@ int probity_temporary_link(int unnamed, int directory, const char *path)
 {
     char self[48];
 
-    snprintf(self, sizeof self, "/proc/thread-self/fd/%d", unnamed);
+    snprintf(self, sizeof self, "%s/%d", probity_os_descriptors(), unnamed);
     return linkat(AT_FDCWD, self, directory, path, AT_SYMLINK_FOLLOW);
 }
 
