@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# run.sh BUILD_DIR [ROWS]: what recording costs a real program, a database engine of 2,500 functions
-# (SQLite, from an npm package): plain, with FN_FUNC put into every function by a script, compiled
-# with -finstrument-functions and with -pg -mfentry -minstrument-return=call, and compiled by clang
-# with XRay sleds in all functions, each recorded and not, next to uftrace and XRay's own basic
-# mode. Also how many loaded bytes one FN_FUNC adds to a program.
+# run.sh BUILD_DIR [ROWS]: what recording costs two real programs from npm packages, a database
+# engine of 2,500 functions (SQLite) and an interpreter (QuickJS): plain, with FN_FUNC put into
+# every function by a script, compiled with -finstrument-functions and with -pg -mfentry
+# -minstrument-return=call, and compiled by clang with XRay sleds in all functions, each recorded
+# and not, next to uftrace and XRay's own basic mode. Also how many loaded bytes one FN_FUNC adds to
+# a program.
 set -eu
 bench=$(cd "$(dirname "$0")" && pwd)
 tree=$(cd "$bench/../.." && pwd)
@@ -18,27 +19,50 @@ row() { printf 'row\treal\t%s\t%s\t%s\t%s\n' "$@"; }
 ratio() { awk "BEGIN { print $1 / $2 }"; }
 
 # A function body begins with a brace that ends a line starting in the first column, or that is
-# alone after the parameters.
+# alone in a line after the parameters.
 add_scopes() {
-    awk '/^[A-Za-z_].*\)[ \t]*\{[ \t]*$/ || /^\)\{[ \t]*$/ {
+    awk '/^[A-Za-z_].*\)[ \t]*\{[ \t]*$/ || /^\)\{[ \t]*$/ ||
+            (/^\{[ \t]*$/ && before ~ /\)[ \t]*$/) {
             sub(/\{[ \t]*$/, "{ FN_FUNC(, FN_1);")
         }
-        { print }' "$1"
+        { print; before = $0 }' "$1"
 }
 
-# $1 name, $2 source of the engine, the rest: flags. COMPILER: gcc; LINK: flags
+# Each program is one large source file, instrumented, and further files, which are not.
+use_engine() {
+    program=engine
+    sources=$packages/better-sqlite3/deps/sqlite3
+    large=$sources/sqlite3.c
+    flags=(-DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION)
+    further=("$bench/workload.c")
+    size=$rows
+}
+use_interpreter() {
+    program=interpreter
+    sources=$packages/react-native-quickjs/cpp/engine
+    large=$sources/quickjs.c
+    flags=(-DCONFIG_VERSION='""' -w)
+    further=("$bench/interpreter.c" "$sources"/lib*.c "$sources/cutils.c"
+        -DSCRIPT="\"$bench/script.js\"")
+    size=$((rows / 2))
+}
+
+# $1 name, $2 source, the rest: flags. COMPILER: gcc; LINK: flags
 compile() {
     local name=$1 source=$2
     shift 2
-    "${COMPILER:-gcc}" -O2 -D_GNU_SOURCE -DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION \
-        -I"$engine" -I"$tree/include" "$@" -c "$source" -o "$work/$name.o"
+    "${COMPILER:-gcc}" -O2 -D_GNU_SOURCE "${flags[@]}" -I"$sources" -I"$tree/include" "$@" \
+        -c "$source" -o "$work/$name.o"
     # shellcheck disable=SC2086 # flags
-    "${COMPILER:-gcc}" -O2 -I"$engine" "$bench/workload.c" "$work/$name.o" \
-        -L"$build/lib" ${LINK:-} -lprobity -lm -o "$work/$name"
+    "${COMPILER:-gcc}" -O2 -D_GNU_SOURCE "${flags[@]}" -I"$sources" "${further[@]}" \
+        "$work/$name.o" -L"$build/lib" ${LINK:-} -lprobity -lm -o "$work/$name"
 }
 
-# The wall time of one run of the workload in a new process.
-once() { "$@" "$rows"; }
+# The wall time of one run of the program in a new process.
+once() { "$@" "$size"; }
+
+text_of() { size "$work/$1.o" | awk 'NR == 2 { print $1 / 1024 }'; }
+calls_in() { "$build/bin/probity" report --json "$1" | jq '[.functions[].calls] | add'; }
 
 # Sets least_of[NAME] for the programs $@, which run in turn.
 declare -A least_of
@@ -98,61 +122,69 @@ bytes_of_scope() {
 bytes_of_scope 'FN_FUNC(int, FN_1)' "FN_FUNC" "<= 160"
 bytes_of_scope 'FN_FUNC_PARAMS(int, r, FN_1, 4, a, b, c, d)' "with return value, 4 ints," "<= 320"
 
-"$tree/tools/npm_install.sh" "$bench" "$build/npm-real"
-engine=$build/npm-real/node_modules/better-sqlite3/deps/sqlite3
-add_scopes "$engine/sqlite3.c" > "$work/scopes_sqlite3.c"
-compile plain "$engine/sqlite3.c"
-compile scopes "$work/scopes_sqlite3.c" -DFN_INSTRUMENT -include FnTrace.h
-compile hooks "$engine/sqlite3.c" -finstrument-functions
-LINK=-lprobity-functions compile hooks_linked "$engine/sqlite3.c" -finstrument-functions
-LINK=-lprobity-functions compile fentry "$engine/sqlite3.c" -pg -mfentry -minstrument-return=call
-row "engine, plain: text" "$(size "$work/plain.o" | awk 'NR == 2 { print $1 / 1024 }')" KiB ""
-row "with FN_FUNC: text" "$(size "$work/scopes.o" | awk 'NR == 2 { print $1 / 1024 }')" KiB ""
-row "with -mfentry: text" "$(size "$work/fentry.o" | awk 'NR == 2 { print $1 / 1024 }')" KiB ""
-in_turn plain scopes hooks hooks_linked fentry
-plain=${least_of[plain]}
-row "with FN_FUNC, nothing recorded / plain" "$(ratio "${least_of[scopes]}" "$plain")" x "<= 1.05"
-row "-finstrument-functions, no library / plain" "$(ratio "${least_of[hooks]}" "$plain")" x ""
-row "-finstrument-functions, nothing recorded / plain" "$(ratio "${least_of[hooks_linked]}" \
-    "$plain")" x ""
-row "-mfentry, nothing recorded / plain" "$(ratio "${least_of[fentry]}" "$plain")" x ""
+# For react-native-quickjs: the program that it is made for is not needed.
+"$tree/tools/npm_install.sh" "$bench" "$build/npm-real" --omit=optional --legacy-peer-deps
+packages=$build/npm-real/node_modules
 
-time=$(recorded "$work/scopes")
-calls=$("$build/bin/probity" report --json "$work/trace" | jq '[.functions[].calls] | add')
-row "FN_FUNC: calls" "$(awk "BEGIN { print $calls / 1e6 }")" M ""
-added "FN_FUNC, recorded" "$time" "$plain" "$calls" "<= 25"
-time=$(recorded "$build/bin/probity" record -o "$work/trace" --functions -- "$work/hooks")
-calls=$("$build/bin/probity" report --json "$work/trace" | jq '[.functions[].calls] | add')
-added "-finstrument-functions, recorded" "$time" "$plain" "$calls" ""
-time=$(recorded "$work/fentry")
-entered=$("$build/bin/probity" report --json "$work/trace" | jq '[.functions[].calls] | add')
-row "-mfentry: calls" "$(awk "BEGIN { print $entered / 1e6 }")" M ""
-added "-mfentry, recorded" "$time" "$plain" "$entered" ""
-if command -v uftrace > /dev/null; then
-    time=$(recorded uftrace record --no-libcall --no-event "$work/hooks")
-    added "uftrace, the same program" "$time" "$plain" "$calls" ""
-else
-    printf 'note\treal\tno uftrace here\n'
-fi
+# $1 target of a program with FN_FUNC, off / plain
+by_gcc() {
+    local plain time calls entered
+    least_of=()
+    add_scopes "$large" > "$work/scopes_source.c"
+    compile plain "$large"
+    compile scopes "$work/scopes_source.c" -DFN_INSTRUMENT -include FnTrace.h
+    compile hooks "$large" -finstrument-functions
+    LINK=-lprobity-functions compile hooks_linked "$large" -finstrument-functions
+    LINK=-lprobity-functions compile fentry "$large" -pg -mfentry -minstrument-return=call
+    row "$program, plain: text" "$(text_of plain)" KiB ""
+    row "with FN_FUNC: text" "$(text_of scopes)" KiB ""
+    row "with -mfentry: text" "$(text_of fentry)" KiB ""
+    in_turn plain scopes hooks hooks_linked fentry
+    plain=${least_of[plain]}
+    row "with FN_FUNC, nothing recorded / plain" "$(ratio "${least_of[scopes]}" "$plain")" x "$1"
+    row "-finstrument-functions, no library / plain" "$(ratio "${least_of[hooks]}" "$plain")" x ""
+    row "-finstrument-functions, nothing recorded / plain" "$(ratio "${least_of[hooks_linked]}" \
+        "$plain")" x ""
+    row "-mfentry, nothing recorded / plain" "$(ratio "${least_of[fentry]}" "$plain")" x ""
 
-sleds_of() {
-    local library=$build/lib/libprobity-functions.so
-    if ! COMPILER=clang LINK=-fxray-instrument compile sleds "$engine/sqlite3.c" \
+    time=$(recorded "$work/scopes")
+    calls=$(calls_in "$work/trace")
+    row "FN_FUNC: calls" "$(awk "BEGIN { print $calls / 1e6 }")" M ""
+    added "FN_FUNC, recorded" "$time" "$plain" "$calls" "<= 25"
+    time=$(recorded "$build/bin/probity" record -o "$work/trace" --functions -- "$work/hooks")
+    calls=$(calls_in "$work/trace")
+    added "-finstrument-functions, recorded" "$time" "$plain" "$calls" ""
+    time=$(recorded "$work/fentry")
+    entered=$(calls_in "$work/trace")
+    row "-mfentry: calls" "$(awk "BEGIN { print $entered / 1e6 }")" M ""
+    added "-mfentry, recorded" "$time" "$plain" "$entered" ""
+    if command -v uftrace > /dev/null; then
+        time=$(recorded uftrace record --no-libcall --no-event "$work/hooks")
+        added "uftrace, the same program" "$time" "$plain" "$calls" ""
+    else
+        printf 'note\treal\tno uftrace here\n'
+    fi
+}
+
+# $1 target of sleds that are off / plain
+by_clang() {
+    local library=$build/lib/libprobity-functions.so plain time calls
+    least_of=()
+    if ! COMPILER=clang LINK=-fxray-instrument compile sleds "$large" \
         -fxray-instrument -fxray-instruction-threshold=1 2> "$work/errors"; then
         printf 'note\treal\tno clang with XRay here\n'
         return
     fi
-    COMPILER=clang compile plain_clang "$engine/sqlite3.c"
-    row "engine by clang, plain: text" "$(size "$work/plain_clang.o" |
-        awk 'NR == 2 { print $1 / 1024 }')" KiB ""
-    row "with sleds: text" "$(size "$work/sleds.o" | awk 'NR == 2 { print $1 / 1024 }')" KiB ""
+    COMPILER=clang compile plain_clang "$large"
+    row "$program by clang, plain: text" "$(text_of plain_clang)" KiB ""
+    row "with sleds: text" "$(text_of sleds)" KiB ""
     in_turn plain_clang sleds
     plain=${least_of[plain_clang]}
-    row "sleds, nothing recorded / plain" "$(ratio "${least_of[sleds]}" "$plain")" x "<= 1.05"
+    row "sleds, nothing recorded / plain" "$(ratio "${least_of[sleds]}" "$plain")" x "$1"
     time=$(LD_PRELOAD=$library PROBITY_LEVEL=0 PROBITY_START=first recorded "$work/sleds")
     row "sleds, replaced, level 0 / plain" "$(ratio "$time" "$plain")" x ""
     time=$(recorded "$build/bin/probity" record -o "$work/trace" --functions -- "$work/sleds")
-    calls=$("$build/bin/probity" report --json "$work/trace" | jq '[.functions[].calls] | add')
+    calls=$(calls_in "$work/trace")
     row "sleds: calls" "$(awk "BEGIN { print $calls / 1e6 }")" M ""
     added "sleds, recorded" "$time" "$plain" "$calls" "<= 25"
     time=$(XRAY_OPTIONS="patch_premain=true xray_mode=xray-basic xray_logfile_base=$work/trace" \
@@ -160,4 +192,10 @@ sleds_of() {
         recorded env -u PROBITY_OUT "$work/sleds")
     added "XRay's basic mode, the same program" "$time" "$plain" "$calls" ""
 }
-sleds_of
+
+use_engine
+by_gcc "<= 1.05"
+by_clang "<= 1.05"
+use_interpreter
+by_gcc "<= 1.20"
+by_clang "<= 1.20"
