@@ -234,6 +234,8 @@ void death_fill_chunk(uint32_t thread, uint32_t words)
         const struct probity_thread *self = probity_thread_self;
         uint64_t bytes = self != NULL ? self->valid_bit : 0;
         uint64_t left = bytes != 0 ? bytes - (self->cursor & (bytes - 1)) : 0;
+        if (bytes == 0 && tries > 0)
+            probity_flush(); /* no chunk is free: the writer is behind */
         if (left > 0 && left <= 8 * (uint64_t)words)
             return;
         /* A name in between shifts records to offsets that they would not reach otherwise. */
