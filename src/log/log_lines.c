@@ -242,24 +242,34 @@ void log_line_put_message(struct log_lines *lines, const struct probity_event *e
     *lines->writer.at++ = '\n';
 }
 
+/* Of a struct, the result is its members, each with its name. */
+static void put_result(struct log_lines *lines, const struct probity_event *event)
+{
+    struct probity_value_walk walk = probity_value_walk_of(event);
+    struct probity_value_view view;
+    uint32_t count = 0;
+
+    put(lines, "return (");
+    for (; probity_value_walk_next(&walk, &view); count++) {
+        if (event->format->count > 1) {
+            put_text(lines, ", ", count > 0 ? 2 : 0, '\0');
+            put_text(lines, view.text, strlen(view.text), '\0');
+            put_text(lines, " = ", 3, '\0');
+        }
+        put_value(lines, &view, PROBITY_VALUE_QUOTED);
+    }
+    put(lines, count > 0 ? ")" : "?)");
+}
+
 void log_line_put_leave(struct log_lines *lines, enum probity_scope_end how,
                         const struct probity_event *event)
 {
-    struct probity_value_walk walk;
-    struct probity_value_view view;
-
     if (how == PROBITY_SCOPE_LEFT && event->value_bytes == 0 && event->format == NULL) {
         colour(lines, LOG_COLOUR_RESULT);
         put(lines, "leave;");
     } else if (how == PROBITY_SCOPE_LEFT) {
-        walk = probity_value_walk_of(event);
         colour(lines, LOG_COLOUR_RESULT);
-        put(lines, "return (");
-        if (probity_value_walk_next(&walk, &view))
-            put_value(lines, &view, PROBITY_VALUE_QUOTED);
-        else
-            put(lines, "?");
-        put(lines, ")");
+        put_result(lines, event);
     } else if (how == PROBITY_SCOPE_RAISED) {
         colour(lines, LOG_COLOUR_RESULT);
         put(lines, "leave; (left by an exception)");

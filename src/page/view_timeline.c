@@ -73,7 +73,7 @@ static char *put_hit_ids(char *at, const char *end, const struct probity_timelin
     return probity_text_copy(at, end, text, (size_t)bytes);
 }
 
-/* "name = value" for each; only the value for results and messages. */
+/* "name = value" for each; only the value for messages and results of one value. */
 static char *put_values(char *at, const char *end, const struct probity_timeline_values *values)
 {
     const struct probity_event event = {.kind = values->kind, .format = values->format,
@@ -81,7 +81,8 @@ static char *put_values(char *at, const char *end, const struct probity_timeline
     struct probity_value_walk walk = probity_value_walk_of(&event);
     struct probity_value_view view;
     int is_raw = values->kind == PROBITY_EVENT_MESSAGE || values->kind == PROBITY_EVENT_CHECKPOINT;
-    int is_named = !is_raw && values->kind != PROBITY_EVENT_LEAVE;
+    int is_named = !is_raw && (values->kind != PROBITY_EVENT_LEAVE ||
+                                (values->format != NULL && values->format->count > 1));
 
     for (int i = 0; probity_value_walk_next(&walk, &view); i++) {
         if (i > 0 && is_named)

@@ -189,6 +189,12 @@ static void put_result(struct probity_export *export, enum probity_scope_end how
     else if (event != NULL && event->format != NULL) {
         struct probity_value_walk walk = probity_value_walk_of(event);
         struct probity_value_view view;
+        if (event->format->count > 1) { /* members of a struct */
+            chrome_put(export, ",\"args\":{");
+            export->out.at = export_json_values(export->out.at, chrome_limit(export), event);
+            chrome_put(export, "}");
+            return;
+        }
         if (probity_value_walk_next(&walk, &view) == 0)
             return;
         chrome_put(export, ",\"args\":{\"return\":");

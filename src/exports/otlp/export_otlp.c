@@ -236,7 +236,8 @@ static void otlp_closed(struct probity_export *export, struct probity_export_thr
     put_facts(batch, scope, own->is_cpu_known, how);
     otlp_put_values(batch, entered, NULL);
     if (how == PROBITY_SCOPE_LEFT && event->kind == PROBITY_EVENT_LEAVE)
-        otlp_put_values(batch, probity_value_walk_of(event), "return");
+        otlp_put_values(batch, probity_value_walk_of(event),
+                        event->format != NULL && event->format->count > 1 ? NULL : "return");
     put_span(export, thread, &facts);
     own->top = open->around;
     if (own->around == open)

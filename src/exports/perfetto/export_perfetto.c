@@ -274,10 +274,12 @@ static void closed(struct probity_export *export, struct probity_export_thread *
     own->depth--;
     if (how == PROBITY_SCOPE_LEFT && event->kind == PROBITY_EVENT_LEAVE)
         walk = probity_value_walk_of(event);
-    put_names(export, &walk, name_result);
+    /* The members of a struct have their own names. */
+    const char *of_result = walk.format != NULL && walk.format->count > 1 ? NULL : name_result;
+    put_names(export, &walk, of_result);
     uint32_t name = how != PROBITY_SCOPE_LEFT ? annotation_of(export, name_end) : 0;
     struct perfetto_open open = begin_event(export, own, &told);
-    open.at = put_annotations(export, open.at, &walk, name_result);
+    open.at = put_annotations(export, open.at, &walk, of_result);
     if (how != PROBITY_SCOPE_LEFT)
         open.at = put_fact(open.at, name, how == PROBITY_SCOPE_RAISED    ? "exception"
                                           : how == PROBITY_SCOPE_UNWOUND ? "unwound"
