@@ -82,7 +82,7 @@ PRINT_SRC := $(filter-out src/spool/control_ask.c src/base/thread_count_linux.c 
              $(filter-out $(TOOL_ANALYSIS),$(wildcard src/analysis/*.c))
 # libprobity-functions, for programs without macros: what the compiler's hooks call. It needs libprobity.
 FUNCTIONS_SRC := $(wildcard src/functions/*.c) src/base/functions_linux.c src/base/os_linux.c \
-                   src/base/objects_linux.c src/base/hash.c src/base/selection.c
+                   src/base/objects_linux.c src/base/hash.c src/base/selection.c src/base/arguments.c
 # The rest is the tool's alone. A command's file is NAME_command.c in the room of what it prints, or
 # in src/cli/.
 ROOMS := src/answers/*/ src/exports/ src/exports/*/ src/log/ src/page/

@@ -17,6 +17,9 @@ enum { PROBITY_CALLS_MAX = 65536, PROBITY_CALLS_MORE = 1 << 20 };
 /* Codes of a call: 0 not recorded, 1 profile mode, otherwise of its enter; or: */
 enum { PROBITY_CALL_ENTERING = 2 };
 
+/* Added to `place` of a call whose result is recorded. Hooks then find that it is not usual. */
+#define PROBITY_CALL_VALUED (UINT32_C(1) << 31)
+
 /* Exceptions in flight at the enter of a call that an exception leaves without a hook. */
 #define PROBITY_CALL_RAISED_NEVER UINT32_MAX
 
@@ -29,10 +32,16 @@ struct probity_call {
  * thread-local storage there is little: a library that dlopen() loads shares a small reserve. */
 struct probity_calls {
     uint32_t count;
-    uint32_t destructor_runs;
+    int32_t valued; /* minus the number of open calls that are PROBITY_CALL_VALUED */
     struct probity_call *call; /* NULL: the thread has not called yet, or is out of memory */
     struct probity_call *more; /* those from PROBITY_CALLS_MAX on; NULL: there were none */
+    uint32_t destructor_runs;
 };
+
+_Static_assert(offsetof(struct probity_calls, valued) == 4 &&
+                   offsetof(struct probity_calls, call) == 8 &&
+                   offsetof(struct probity_call, place) == 40 && sizeof(struct probity_call) == 48,
+               "as in fentry_x86_64.S");
 
 extern __thread struct probity_calls probity_calls
     __attribute__((tls_model("initial-exec"), visibility("hidden")));

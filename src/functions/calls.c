@@ -15,6 +15,7 @@
 #include "base/hooked.h"
 #include "base/os.h"
 #include "functions/arena.h"
+#include "functions/arguments.h"
 #include "functions/call_stack.h"
 #include "functions/functions.h"
 
@@ -116,13 +117,34 @@ static struct probity_call *call_at(uint32_t index)
     return index < CALLS_MAX ? &probity_calls.call[index] : &probity_calls.more[index - CALLS_MAX];
 }
 
+/* A signal handler that jumps away may have left `valued` too low, which is slower, and never too
+ * high, which would lose results. */
+static void forget_result(struct probity_call *call)
+{
+    call->place &= ~PROBITY_CALL_VALUED;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (probity_calls.valued < 0)
+        probity_calls.valued++;
+}
+
 /* Drops the calls from this one on; nothing is recorded of them. */
 static void cut(uint32_t alive)
 {
-    for (uint32_t i = known(); i > alive; i--)
-        __atomic_store_n(&call_at(i - 1)->site.stack, 0, __ATOMIC_RELAXED);
+    for (uint32_t i = known(); i > alive; i--) {
+        struct probity_call *call = call_at(i - 1);
+        __atomic_store_n(&call->site.stack, 0, __ATOMIC_RELAXED);
+        if (__builtin_expect((call->place & PROBITY_CALL_VALUED) != 0, 0))
+            forget_result(call);
+    }
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     probity_calls.count = alive;
+    if (alive == 0)
+        probity_calls.valued = 0;
+}
+
+static uint32_t place_of(const struct probity_call *call)
+{
+    return call->place & ~PROBITY_CALL_VALUED;
 }
 
 /* ---- Jumps -------------------------------------------------------------------------------------
@@ -145,8 +167,8 @@ static __attribute__((noinline)) void abandon(uint32_t alive)
         if (call->site.stack == 0 || call->code == 0)
             continue;
         /* As if the scope around it ended now: those above that one are left. */
-        if (probity_scope_depth > call->place)
-            probity_scope_leave_slow(PROBITY_CODE_FIRST, call->depth, call->place - 1);
+        if (probity_scope_depth > place_of(call))
+            probity_scope_leave_slow(PROBITY_CODE_FIRST, call->depth, place_of(call) - 1);
         break;
     }
     cut(alive);
@@ -202,6 +224,27 @@ static void begin(struct probity_call *call, struct probity_site_function *funct
     call->code = code;
 }
 
+/* Records that a call of this function begins, with its arguments if they are wanted. */
+static void record_enter(struct probity_call *call, struct probity_site_function *found,
+                         const struct probity_registers *registers)
+{
+    struct probity_valued_function *valued = probity_function_valued(found);
+
+    if (__builtin_expect(valued == NULL || registers == NULL, 1)) {
+        probity_hit(call->code);
+        return;
+    }
+    if (valued->description->results > 0 && probity_calls.count <= CALLS_MAX) {
+        probity_calls.valued--;
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        call->place |= PROBITY_CALL_VALUED;
+    }
+    if (valued->description->arguments > 0)
+        probity_arguments_record(valued, call->code, registers);
+    else
+        probity_hit(call->code);
+}
+
 /* Takes a place on the stack; complete once `stack` is set. */
 static struct probity_call *push(const struct probity_call_site *site,
                                  struct probity_call *unpaired)
@@ -223,12 +266,9 @@ static struct probity_call *push(const struct probity_call_site *site,
     return call;
 }
 
-/* For every call that is not usual. */
-static __attribute__((noinline)) void enter_unusual(uintptr_t function_at, uintptr_t back,
-                                                    uintptr_t from, uintptr_t stack)
+void probity_call_enter_unusual(const struct probity_call_site *site,
+                                const struct probity_registers *registers)
 {
-    const struct probity_call_site *site =
-        &(const struct probity_call_site){function_at, back, from, stack};
     int is_on = probity_scope_is_on(PROBITY_FUNCTIONS_LEVEL);
     struct probity_call unpaired;
 
@@ -241,11 +281,23 @@ static __attribute__((noinline)) void enter_unusual(uintptr_t function_at, uintp
         return;
     struct probity_call *call = push(site, &unpaired);
     if (function != NULL && is_on)
-        begin(call, function);
+        begin(call, probity_function_own(function));
     else
         call->code = 0;
     if (call->code > PROBITY_SCOPE_PROFILED)
-        probity_hit(call->code);
+        record_enter(call, function, registers);
+}
+
+/* Of -finstrument-functions. */
+static __attribute__((noinline)) void enter_unusual(uintptr_t function_at, uintptr_t back,
+                                                    uintptr_t from, uintptr_t stack)
+{
+    const struct probity_call_site site = {function_at, back, from, stack};
+    const struct probity_site_function *function = probity_function_at_once(function_at);
+
+    probity_call_enter_unusual(&site, NULL);
+    if (function != NULL && function->reserved == PROBITY_FUNCTION_VALUED)
+        probity_arguments_report_unseen(function);
 }
 
 /* A usual call, below the one around it, of a function that is known: does what enter_unusual()
@@ -296,12 +348,14 @@ void probity_call_enter(uintptr_t function_at, uintptr_t back, uintptr_t from, u
 /* Beyond the calls that are kept, each leave is that of the innermost call. */
 static void leave_unpaired(const struct probity_call_site *site)
 {
-    const struct probity_site_function *function = probity_function_find(site->function);
+    struct probity_site_function *function = probity_function_find(site->function);
 
     if (function == &probity_function_left_out)
         return;
     probity_calls.count--;
-    uint32_t code = function != NULL ? __atomic_load_n(&function->code, __ATOMIC_RELAXED) : 0;
+    uint32_t code = 0;
+    if (function != NULL)
+        code = __atomic_load_n(&probity_function_own(function)->code, __ATOMIC_RELAXED);
     if (code == 0 || probity_scope_depth == 0 || probity_scope_profiles ||
         !probity_scope_is_on(PROBITY_FUNCTIONS_LEVEL))
         return;
@@ -309,20 +363,42 @@ static void leave_unpaired(const struct probity_call_site *site)
     probity_hit(code + 2);
 }
 
-static void end(const struct probity_call *call)
+/* The function of a call whose result is recorded; NULL: it has none, or the level has changed. */
+static struct probity_valued_function *valued_of(const struct probity_call *call)
 {
-    if (call->code == 0 || call->code == ENTERING)
-        return;
-    if (__builtin_expect(call->code == PROBITY_SCOPE_PROFILED ||
-                             probity_scope_depth != call->place + 1, 0))
-        probity_scope_leave_slow(call->code, call->depth, call->place);
-    probity_scope_free(call->place);
-    if (call->code == PROBITY_SCOPE_PROFILED)
-        return;
+    struct probity_site_function *found =
+        call->place & PROBITY_CALL_VALUED ? probity_function_at_once(call->site.function) : NULL;
+
+    if (found == NULL && (call->place & PROBITY_CALL_VALUED))
+        found = probity_function_find(call->site.function);
+    return found != NULL ? probity_function_valued(found) : NULL;
+}
+
+/* registers: NULL if the result is not known. */
+static void record_leave(const struct probity_call *call, const struct probity_registers *registers)
+{
+    struct probity_valued_function *valued = registers != NULL ? valued_of(call) : NULL;
+
     if (__builtin_expect(raised() > call->raised, 0))
         probity_scope_leave_raised(call->code);
+    else if (valued != NULL)
+        probity_results_record(valued, call->code, registers);
     else
         probity_hit(call->code + 2);
+}
+
+static void end(const struct probity_call *call, const struct probity_registers *registers)
+{
+    uint32_t place = place_of(call);
+
+    if (call->code == 0 || call->code == ENTERING)
+        return;
+    if (__builtin_expect(call->code == PROBITY_SCOPE_PROFILED || probity_scope_depth != place + 1,
+                         0))
+        probity_scope_leave_slow(call->code, call->depth, place);
+    probity_scope_free(place);
+    if (call->code != PROBITY_SCOPE_PROFILED)
+        record_leave(call, registers);
 }
 
 /* Whether an open call may be the one that ends. At its end, a function with a variable-length
@@ -364,13 +440,9 @@ static void abandon_below(const struct probity_call_site *site)
         abandon(alive);
 }
 
-/* For every leave that is not usual. */
-static __attribute__((noinline)) void leave_unusual(uintptr_t function_at, uintptr_t back,
-                                                    uintptr_t from, uintptr_t stack)
+void probity_call_leave_unusual(const struct probity_call_site *site,
+                                const struct probity_registers *registers)
 {
-    const struct probity_call_site *site =
-        &(const struct probity_call_site){function_at, back, from, stack};
-
     if (probity_calls.count > known()) {
         leave_unpaired(site);
         return;
@@ -390,7 +462,16 @@ static __attribute__((noinline)) void leave_unusual(uintptr_t function_at, uintp
     if (__builtin_expect(index + 1 < probity_calls.count, 0))
         abandon(index + 1);
     cut(index);
-    end(&ended);
+    end(&ended, registers);
+}
+
+/* Of -finstrument-functions. */
+static __attribute__((noinline)) void leave_unusual(uintptr_t function_at, uintptr_t back,
+                                                    uintptr_t from, uintptr_t stack)
+{
+    const struct probity_call_site site = {function_at, back, from, stack};
+
+    probity_call_leave_unusual(&site, NULL);
 }
 
 /* A usual leave is that of the innermost call. */
@@ -423,9 +504,11 @@ void probity_call_leave(uintptr_t function_at, uintptr_t back, uintptr_t from, u
  * when it begins and when it ends, and of no other open call.
  */
 
-void probity_fentry_enter_unusual(uintptr_t from, uintptr_t stack)
+void probity_fentry_enter_unusual(uintptr_t from, uintptr_t stack, const uint64_t *general,
+                                  const uint8_t *vectors)
 {
     const struct probity_call_site site = {.function = from, .stack = stack};
+    const struct probity_registers registers = {general, vectors, stack};
     int is_on = probity_scope_is_on(PROBITY_FUNCTIONS_LEVEL);
 
     find_abandoned(&site);
@@ -435,12 +518,12 @@ void probity_fentry_enter_unusual(uintptr_t from, uintptr_t stack)
     /* Also what is not recorded: its leave would else be searched for. */
     struct probity_call *call = push(&site, NULL);
     if (function != NULL && function != &probity_function_left_out && is_on)
-        begin(call, function);
+        begin(call, probity_function_own(function));
     else
         call->code = 0;
     call->raised = PROBITY_CALL_RAISED_NEVER;
     if (call->code > PROBITY_SCOPE_PROFILED)
-        probity_hit(call->code);
+        record_enter(call, function, general != NULL ? &registers : NULL);
 }
 
 /* Index of the call that ends; UINT32_MAX if it began when nothing was recorded. */
@@ -457,9 +540,21 @@ static uint32_t find_returning(uintptr_t stack)
     return UINT32_MAX;
 }
 
-void probity_fentry_leave_unusual(uintptr_t stack)
+/* Whether the hook was called before a return, not before a jump to another function, whose result
+ * is then that of this one. */
+static int is_before_return(uintptr_t from)
+{
+    enum { RET = 0xc3, REP = 0xf3, BND = 0xf2 };
+    const uint8_t *code = (const uint8_t *)from;
+
+    return code[0] == RET || ((code[0] == REP || code[0] == BND) && code[1] == RET);
+}
+
+void probity_fentry_leave_unusual(uintptr_t from, uintptr_t stack, const uint64_t *general,
+                                  const uint8_t *vectors)
 {
     const struct probity_call_site site = {.from = 1, .stack = stack};
+    const struct probity_registers registers = {general, vectors, stack};
     uint32_t index = find_returning(stack);
 
     if (index == UINT32_MAX) {
@@ -470,7 +565,7 @@ void probity_fentry_leave_unusual(uintptr_t stack)
     if (index + 1 < probity_calls.count)
         abandon(index + 1);
     cut(index);
-    end(&ended);
+    end(&ended, general != NULL && is_before_return(from) ? &registers : NULL);
 }
 
 /* ---- The cost of a call ------------------------------------------------------------------------

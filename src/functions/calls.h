@@ -27,9 +27,19 @@ void probity_call_leave(uintptr_t function, uintptr_t back, uintptr_t from, uint
 void __cyg_profile_func_enter(void *function, void *back) PROBITY_API;
 void __cyg_profile_func_exit(void *function, void *back) PROBITY_API;
 
+/* The same for calls through sleds that are not usual. registers: NULL if a result is not known. */
+struct probity_registers;
+void probity_call_enter_unusual(const struct probity_call_site *site,
+                                const struct probity_registers *registers);
+void probity_call_leave_unusual(const struct probity_call_site *site,
+                                const struct probity_registers *registers);
+
 /* The same for __fentry__ and __return__ (fentry.c), of calls that are not usual. from: where the
- * hook returns to; stack: where the function's return address is. */
-void probity_fentry_enter_unusual(uintptr_t from, uintptr_t stack);
-void probity_fentry_leave_unusual(uintptr_t stack);
+ * hook returns to; stack: where the function's return address is; general, vectors: members of
+ * struct probity_registers. general NULL: they were not saved. */
+void probity_fentry_enter_unusual(uintptr_t from, uintptr_t stack, const uint64_t *general,
+                                  const uint8_t *vectors);
+void probity_fentry_leave_unusual(uintptr_t from, uintptr_t stack, const uint64_t *general,
+                                  const uint8_t *vectors);
 
 #endif

@@ -48,7 +48,7 @@ __asm__(".pushsection .text.probity_cpu_sleds, \"ax\", @progbits\n\t"
         "movl %r11d, %edi\n\tleaq 72(%rsp), %rsi\n\tcall probity_sled_leave\n\t"
         POP("r11") POP("r10") POP_ALL END("probity_cpu_sled_leave_code")
         BEGIN("probity_cpu_sled_tail_code") PUSH_ALL PUSH("r11")
-        "movl %r10d, %edi\n\tleaq 72(%rsp), %rsi\n\tcall probity_sled_leave\n\t"
+        "movl %r10d, %edi\n\tleaq 72(%rsp), %rsi\n\tcall probity_sled_tail\n\t"
         POP("r11") POP_ALL END("probity_cpu_sled_tail_code")
         ".popsection");
 

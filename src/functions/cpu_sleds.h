@@ -51,10 +51,15 @@ void probity_cpu_sled_prepare(uint8_t *at, enum probity_cpu_sled_kind kind, uint
                               const uint8_t *stubs);
 void probity_cpu_sled_switch_on(uint8_t *at, enum probity_cpu_sled_kind kind);
 
-/* What replaced sleds call, with all integer registers saved; not vector registers, so these two
- * are compiled without them and call other functions by keep_vectors.h. back: where the return
- * address of the function is. */
+/* What replaced sleds call, with all integer registers saved; not vector registers, so these are
+ * compiled without them and call other functions by keep_vectors.h. back: where the return address
+ * of the function is. */
 void probity_sled_enter(uint32_t id, const uintptr_t *back) __attribute__((visibility("hidden")));
 void probity_sled_leave(uint32_t id, const uintptr_t *back) __attribute__((visibility("hidden")));
+void probity_sled_tail(uint32_t id, const uintptr_t *back) __attribute__((visibility("hidden")));
+
+/* Words from the saved r9, which r8, rdi, rsi, rdx, rcx and rax follow, to `back`: at an enter the
+ * return address of the sled's call is between them. */
+enum { PROBITY_CPU_SLED_ENTER_WORDS = 8, PROBITY_CPU_SLED_LEAVE_WORDS = 7 };
 
 #endif

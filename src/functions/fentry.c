@@ -106,7 +106,7 @@ void probity_fentry_leave(void)
     if (__builtin_expect(call == NULL || call->site.stack != stack || call->site.back != 0 ||
                              call->code == PROBITY_SCOPE_PROFILED ||
                              (call->code != 0 && probity_scope_depth != call->place + 1), 0)) {
-        PROBITY_KEEP_VECTORS(probity_fentry_leave_unusual, stack, 0, 0);
+        PROBITY_KEEP_VECTORS(probity_fentry_leave_unusual, 0, stack, 0);
         return;
     }
     uint32_t code = call->code, place = call->place;

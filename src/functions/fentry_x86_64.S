@@ -11,6 +11,11 @@
 
 #define LEVEL 5 /* PROBITY_FUNCTIONS_LEVEL */
 
+/* struct probity_calls and struct probity_call, of 48 bytes */
+#define CALLS_MAX 65536
+#define CALLS_TABLE 8
+#define CALL_PLACE 40 /* its highest bit: PROBITY_CALL_VALUED */
+
     .macro begin_function name
     .section .text.\name, "ax", @progbits
     .type \name, @function
@@ -36,6 +41,8 @@
     .endm
 
     .hidden probity_calls, probity_fentry_enter, probity_fentry_leave
+    .hidden probity_fentry_enter_unusual, probity_fentry_leave_unusual
+    .hidden probity_arguments_are_described, probity_arguments_filter
 
 /* While nothing is recorded and no call is open, a load and a test of each. */
     .global __fentry__
@@ -51,31 +58,64 @@
     ret
     .cfi_adjust_cfa_offset 8
 1:  restore %rax
-    jmp probity_fentry_enter
+    cmpb $0, probity_arguments_are_described(%rip)
+    je probity_fentry_enter
+    /* Whether the function may have arguments to be recorded: arguments.c. */
+    save %rax
+    save %rcx
+    movq 16(%rsp), %rcx
+    shrq $4, %rcx
+    movzwl %cx, %ecx
+    leaq probity_arguments_filter(%rip), %rax
+    cmpb $0, (%rax,%rcx)
+    restore %rcx
+    restore %rax
+    je probity_fentry_enter
+    jmp enter_with_registers
     end_function __fentry__
 
     .global __return__
     begin_function __return__
     save %rax
     movq probity_calls@gottpoff(%rip), %rax
-    cmpl $0, %fs:(%rax)
+    cmpq $0, %fs:(%rax) /* the number of open calls, and above it minus that of valued ones */
     restore %rax
-    jne probity_fentry_leave
+    jg probity_fentry_leave
+    jl 1f
     ret
+    /* Whether the innermost call is one whose result is recorded. */
+1:  save %rax
+    save %rcx
+    movq probity_calls@gottpoff(%rip), %rax
+    movl %fs:(%rax), %ecx
+    movq %fs:CALLS_TABLE(%rax), %rax
+    decl %ecx
+    cmpl $CALLS_MAX, %ecx
+    jae 2f
+    testq %rax, %rax
+    je 2f
+    leaq (%rcx,%rcx,2), %rcx
+    shlq $4, %rcx
+    cmpl $0, CALL_PLACE(%rax,%rcx)
+    restore %rcx
+    restore %rax
+    jl leave_with_registers
+    jmp probity_fentry_leave
+    .cfi_adjust_cfa_offset 16
+2:  restore %rcx
+    restore %rax
+    jmp probity_fentry_leave
     end_function __return__
 
-/* void probity_keep_vectors(void (*function)(void), uint64_t, uint64_t, uint64_t): calls the
- * function with these arguments; changes no register, and none of the x87, SSE, AVX, AVX-512 and APX
- * state. The function finds the x87 stack empty and no floating-point exception unmasked. */
+/* Saves all registers, and the x87, SSE, AVX, AVX-512 and APX state at %rsp. */
 #define CALLER_SAVED 9 /* below the frame pointer: */
 #define FUNCTION -40(%rbp)
 #define ARGUMENT_1 -32(%rbp)
 #define ARGUMENT_2 -24(%rbp)
 #define ARGUMENT_3 -16(%rbp)
+#define GENERAL -56(%rbp) /* r9, r8, rdi, rsi, rdx, rcx, rax */
 
-    .global probity_keep_vectors
-    .hidden probity_keep_vectors
-    begin_function probity_keep_vectors
+    .macro save_everything
     pushq %rbp
     .cfi_def_cfa_offset 16
     .cfi_offset %rbp, -16
@@ -109,10 +149,9 @@
 2:  fxsave64 (%rsp)
 3:  emms
     ldmxcsr all_masked(%rip)
-    movq ARGUMENT_1, %rdi
-    movq ARGUMENT_2, %rsi
-    movq ARGUMENT_3, %rdx
-    call *FUNCTION
+    .endm
+
+    .macro restore_everything
     movl vector_components(%rip), %eax
     testl %eax, %eax
     je 4f
@@ -133,7 +172,39 @@
     popq %rbp
     .cfi_def_cfa %rsp, 8
     ret
+    .endm
+
+/* void probity_keep_vectors(void (*function)(void), uint64_t, uint64_t, uint64_t): calls the
+ * function with these arguments and the address of the saved vectors; changes no register. The
+ * function finds the x87 stack empty and no floating-point exception unmasked. */
+    .global probity_keep_vectors
+    .hidden probity_keep_vectors
+    begin_function probity_keep_vectors
+    save_everything
+    movq ARGUMENT_1, %rdi
+    movq ARGUMENT_2, %rsi
+    movq ARGUMENT_3, %rdx
+    movq %rsp, %rcx
+    call *FUNCTION
+    restore_everything
     end_function probity_keep_vectors
+
+/* In place of probity_fentry_enter and probity_fentry_leave: calls what those call for a call that
+ * is not usual, with all registers of the program. */
+    .macro with_registers name, function
+    begin_function \name
+    save_everything
+    movq 8(%rbp), %rdi
+    leaq 16(%rbp), %rsi
+    leaq GENERAL, %rdx
+    movq %rsp, %rcx
+    call \function
+    restore_everything
+    end_function \name
+    .endm
+
+    with_registers enter_with_registers, probity_fentry_enter_unusual
+    with_registers leave_with_registers, probity_fentry_leave_unusual
 
 /* Of the states that an operating system may enable, those that code may use without asking for
  * them: x87, SSE, AVX, the three of AVX-512, the general registers of APX. The size is stored last:

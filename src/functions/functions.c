@@ -19,6 +19,7 @@
 #include "base/os.h"
 #include "base/selection.h"
 #include "functions/arena.h"
+#include "functions/arguments.h"
 #include "functions/returns.h"
 #include "functions/symbol_table.h"
 
@@ -31,6 +32,7 @@ struct object {
     const char *file;             /* its name without directories */
     struct probity_symbol_table symbols;
     struct probity_object loaded;
+    const struct probity_arguments_object *arguments; /* of its functions; NULL: none */
     uint32_t is_gone;
     uint32_t returns; /* an enum returns */
 };
@@ -190,6 +192,7 @@ static struct object *add_object(const struct found *found)
     set_range(object, &found->object);
     if (!revive_symbols(file, &object->symbols))
         probity_symbol_table_read(file, &found->object, &object->symbols);
+    object->arguments = probity_arguments_object_of(&found->object, &object->symbols.file);
     link_object(object);
     return object;
 }
@@ -376,7 +379,9 @@ static struct probity_site_function *describe(const char *name, const struct obj
         .flags = PROBITY_FUNCTION_ADDRESSED};
     made->object = object != NULL ? object->path : "";
     made->address = linked;
-    return &made->function;
+    struct probity_site_function *valued =
+        object != NULL ? probity_arguments_describe(object->arguments, made) : NULL;
+    return valued != NULL ? valued : &made->function;
 }
 
 static struct probity_site_function *make(uintptr_t address, int is_inside)

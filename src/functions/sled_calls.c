@@ -39,9 +39,10 @@ static __attribute__((noinline)) void enter_unusual(uint32_t id, const uintptr_t
     PROBITY_KEEP_VECTORS(probity_sled_enter_unusual, id, (uintptr_t)back, 0);
 }
 
-static __attribute__((noinline)) void leave_unusual(uint32_t id, const uintptr_t *back)
+static __attribute__((noinline)) void leave_unusual(uint32_t id, const uintptr_t *back,
+                                                    int is_tail)
 {
-    PROBITY_KEEP_VECTORS(probity_sled_leave_unusual, id, (uintptr_t)back, 0);
+    PROBITY_KEEP_VECTORS(probity_sled_leave_unusual, id, (uintptr_t)back, is_tail);
 }
 
 static inline struct probity_call *push(uintptr_t function_at, const uintptr_t *back,
@@ -90,7 +91,8 @@ void probity_sled_enter(uint32_t id, const uintptr_t *back)
 }
 
 /* As probity_call_leave(). A sled's stack position at the leave is that at the enter. */
-void probity_sled_leave(uint32_t id, const uintptr_t *back)
+static inline __attribute__((always_inline)) void leave(uint32_t id, const uintptr_t *back,
+                                                        int is_tail)
 {
     uint32_t count = probity_calls.count, in_flight;
 
@@ -103,7 +105,7 @@ void probity_sled_leave(uint32_t id, const uintptr_t *back)
                              probity_scope_depth != call->place + 1 ||
                              call->place >= PROBITY_SCOPE_FRAMES ||
                              !probity_is_raised_known(&in_flight) || in_flight > call->raised, 0)) {
-        leave_unusual(id, back);
+        leave_unusual(id, back, is_tail);
         return;
     }
     uint32_t code = call->code, place = call->place;
@@ -112,6 +114,16 @@ void probity_sled_leave(uint32_t id, const uintptr_t *back)
     probity_calls.count = count - 1;
     probity_scope_free(place);
     probity_hit(code + 2);
+}
+
+void probity_sled_leave(uint32_t id, const uintptr_t *back)
+{
+    leave(id, back, 0);
+}
+
+void probity_sled_tail(uint32_t id, const uintptr_t *back)
+{
+    leave(id, back, 1);
 }
 
 #endif

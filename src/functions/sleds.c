@@ -15,6 +15,7 @@
 #include "base/objects.h"
 #include "base/os.h"
 #include "functions/arena.h"
+#include "functions/arguments.h"
 #include "functions/calls.h"
 #include "functions/functions.h"
 #include "functions/sled_patch.h"
@@ -46,21 +47,32 @@ static struct totals totals;
 /* ---- Calls -------------------------------------------------------------------------------------
  */
 
-void probity_sled_enter_unusual(uint32_t id, const uintptr_t *back)
+void probity_sled_enter_unusual(uint32_t id, const uintptr_t *back, uint64_t unused,
+                                const uint8_t *vectors)
 {
     struct probity_sled_function *sled = &probity_sled_functions[id];
+    const struct probity_call_site site = {sled->address, *back, PROBITY_SLED_FROM,
+                                           (uintptr_t)back};
+    const struct probity_registers registers = {
+        (const uint64_t *)back - PROBITY_CPU_SLED_ENTER_WORDS, vectors, (uintptr_t)back};
 
-    probity_call_enter(sled->address, *back, PROBITY_SLED_FROM, (uintptr_t)back);
+    (void)unused;
+    probity_call_enter_unusual(&site, &registers);
     /* Pairs with the load in probity_sled_enter(). */
     if (__atomic_load_n(&sled->function, __ATOMIC_RELAXED) == NULL)
         __atomic_store_n(&sled->function, probity_function_at_once(sled->address),
                          __ATOMIC_RELEASE);
 }
 
-void probity_sled_leave_unusual(uint32_t id, const uintptr_t *back)
+void probity_sled_leave_unusual(uint32_t id, const uintptr_t *back, uint64_t is_tail,
+                                const uint8_t *vectors)
 {
-    probity_call_leave(probity_sled_functions[id].address, *back, PROBITY_SLED_FROM,
-                       (uintptr_t)back);
+    const struct probity_call_site site = {probity_sled_functions[id].address, *back,
+                                           PROBITY_SLED_FROM, (uintptr_t)back};
+    const struct probity_registers registers = {
+        (const uint64_t *)back - PROBITY_CPU_SLED_LEAVE_WORDS, vectors, (uintptr_t)back};
+
+    probity_call_leave_unusual(&site, is_tail ? NULL : &registers);
 }
 
 /* ---- Functions ---------------------------------------------------------------------------------
@@ -374,6 +386,8 @@ __attribute__((constructor(SECOND_PRIORITY))) static void at_load(void)
 {
     int before = errno;
 
+    probity_arguments_load();
+    probity_arguments_update();
     probity_sleds_update();
     say_what_was_found();
     errno = before;

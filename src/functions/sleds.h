@@ -26,9 +26,12 @@ extern struct probity_sled_function *probity_sled_functions
  * position are never one inlined into the other. */
 enum { PROBITY_SLED_FROM = 1 };
 
-/* For every call that sled_calls.c does not record itself. */
-void probity_sled_enter_unusual(uint32_t id, const uintptr_t *back);
-void probity_sled_leave_unusual(uint32_t id, const uintptr_t *back);
+/* For every call that sled_calls.c does not record itself. is_tail: the function ends with a jump
+ * to another one. vectors: as in struct probity_registers. */
+void probity_sled_enter_unusual(uint32_t id, const uintptr_t *back, uint64_t unused,
+                                const uint8_t *vectors);
+void probity_sled_leave_unusual(uint32_t id, const uintptr_t *back, uint64_t is_tail,
+                                const uint8_t *vectors);
 
 /* Replaces the sleds of objects that were loaded since the last call, and forgets those that were
  * unloaded. If nothing was asked to be recorded, does nothing. Any thread; not from a signal

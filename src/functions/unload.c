@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "functions/arguments.h"
 #include "functions/functions.h"
 #include "functions/sleds.h"
 
@@ -24,8 +25,10 @@ PROBITY_API void *dlopen(const char *path, int flags)
     if (path == NULL || strchr(path, '/') == NULL || strchr(path, '$') != NULL)
         return next(path, flags);
     void *handle = next(path, flags);
-    if (handle != NULL)
+    if (handle != NULL) {
+        probity_arguments_update();
         probity_sleds_update();
+    }
     return handle;
 }
 
@@ -37,6 +40,7 @@ PROBITY_API int dlclose(void *handle)
         next = (int (*)(void *))(uintptr_t)dlsym(RTLD_NEXT, "dlclose");
     int result = next != NULL ? next(handle) : -1;
     probity_functions_unloaded();
+    probity_arguments_update();
     probity_sleds_update();
     return result;
 }

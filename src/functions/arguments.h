@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * arguments.h: arguments and results of functions without macros, for which `probity record --args`
+ * has handed over a description (doc/arguments.md). They are recorded as FnTrace's macros record
+ * values. Only hooks that see the registers of the function can: __fentry__ and __return__, and
+ * sleds.
+ */
+#ifndef PROBITY_FUNCTIONS_ARGUMENTS_H
+#define PROBITY_FUNCTIONS_ARGUMENTS_H
+
+#include <stdint.h>
+
+#include "base/arguments.h"
+#include "base/objects.h"
+#include "functions/symbol_table.h"
+#include "probity_scope.h"
+
+/* `reserved` of a descriptor that is the first member of a struct probity_valued_function. Its code
+ * stays 0, so that hooks find nothing usual about its calls and need no test for it. */
+enum { PROBITY_FUNCTION_VALUED = 1 };
+
+struct probity_valued_function {
+    struct probity_site_function found; /* by hooks */
+    struct probity_addressed_function own;
+    const struct probity_arguments_function *description;
+    struct probity_site_format arguments, results;
+    struct probity_site_format addressed[2]; /* of both, with addresses in place of what references
+                                              * refer to, should that be unreadable */
+};
+
+/* Registers of the program in a hook. general: r9, r8, rdi, rsi, rdx, rcx, rax; vectors: an area of
+ * FXSAVE or XSAVE; stack: where the return address of the function is. */
+struct probity_registers {
+    const uint64_t *general;
+    const uint8_t *vectors;
+    uintptr_t stack;
+};
+
+/* Reads the description that PROBITY_ARGUMENTS names, if there is one. When the library is loaded,
+ * before the program runs. */
+void probity_arguments_load(void);
+
+/* Has __fentry__ take note of the described functions of all objects that are loaded. Any thread;
+ * not from a signal handler. */
+void probity_arguments_update(void);
+
+/* The description of an object, or NULL. Any thread, async-signal-safe, as all below. */
+const struct probity_arguments_object *
+probity_arguments_object_of(const struct probity_object *loaded,
+                            const struct probity_file_id *file);
+
+/* A descriptor that also has the values of the function; NULL if it is not described, or out of
+ * memory. */
+struct probity_site_function *
+probity_arguments_describe(const struct probity_arguments_object *object,
+                           const struct probity_addressed_function *function);
+
+/* The descriptor to record calls with. */
+static inline struct probity_site_function *
+probity_function_own(struct probity_site_function *found)
+{
+    return found->reserved == PROBITY_FUNCTION_VALUED
+               ? &((struct probity_valued_function *)found)->own.function
+               : found;
+}
+
+/* NULL if it has no values to be recorded now. */
+struct probity_valued_function *
+probity_function_valued(struct probity_site_function *found);
+
+/* Records the enter or the leave of a call, with the values. code: of the enter. */
+void probity_arguments_record(struct probity_valued_function *function, uint32_t code,
+                              const struct probity_registers *registers);
+void probity_results_record(struct probity_valued_function *function, uint32_t code,
+                            const struct probity_registers *registers);
+
+/* Reports, once, that a function whose arguments are wanted has no hook that sees them. */
+void probity_arguments_report_unseen(const struct probity_site_function *found);
+
+#endif
