@@ -17,7 +17,7 @@ _probity() {
     fi
     case ${COMP_WORDS[1]} in
         record)
-            options='-o --output -f --force --functions --function --exclude --object --min-bytes --selection --label --mode --writer -h --help'
+            options='-o --output -f --force --functions --function --exclude --object --min-bytes --selection --args --returns --args-in --label --mode --writer -h --help'
             operand=program
             case $previous in
                 -o | --output) value=path ;;
@@ -26,6 +26,9 @@ _probity() {
                 --object) value=any ;;
                 --min-bytes) value=any ;;
                 --selection) value=path ;;
+                --args) value=any ;;
+                --returns) value=any ;;
+                --args-in) value=path ;;
                 --label) value=any ;;
                 --mode) value=words words='block drop ring' ;;
                 --writer) value=words words='thread confined external' ;;

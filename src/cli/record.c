@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/cli_drain.h"
 #include "cli/cli_recover.h"
@@ -29,6 +30,8 @@ struct record_call {
     int force, functions;
     struct cli_selection selection;
     char *rules; /* of the selection, or NULL */
+    struct cli_arguments arguments;
+    int description; /* of arguments: a file that the program inherits, or -1 */
     char **program;
 };
 
@@ -272,8 +275,8 @@ static uint64_t now_ns(void)
 static int launch(const struct record_call *call, const char *pattern,
                   struct cli_launched *ret_launched)
 {
-    struct cli_variable environment[8] = {{"PROBITY_OUT", pattern}};
-    char recorder[16];
+    struct cli_variable environment[9] = {{"PROBITY_OUT", pattern}};
+    char recorder[16], description[16];
     struct cli_launch how = {
         .program = call->program, .environment = environment, .environment_count = 1};
 
@@ -286,6 +289,11 @@ static int launch(const struct record_call *call, const char *pattern,
             (struct cli_variable){"PROBITY_WRITER", call->writer};
     if (call->rules != NULL)
         environment[how.environment_count++] = (struct cli_variable){"PROBITY_SELECT", call->rules};
+    if (call->description >= 0) {
+        snprintf(description, sizeof description, "%d", call->description);
+        environment[how.environment_count++] =
+            (struct cli_variable){"PROBITY_ARGUMENTS", description};
+    }
     char *preload = call->functions ? cli_preload_functions(&cli_command_record) : NULL;
     if (call->functions && preload == NULL)
         return CLI_FAILURE;
@@ -348,17 +356,26 @@ static int take_arguments(struct record_call *call, int argc, char **argv)
     if (call->out != NULL && *call->out == '\0')
         return cli_fail_usage(&cli_command_record, "-o requires a name");
     call->program = argv + optind;
-    return cli_selection_text(&cli_command_record, &call->selection, &call->rules);
+    status = cli_arguments_check(&cli_command_record, &call->arguments);
+    return status == CLI_OK
+               ? cli_selection_text(&cli_command_record, &call->selection, &call->rules)
+               : status;
 }
 
 static int run(int argc, char **argv)
 {
-    struct record_call call = {0};
+    struct record_call call = {.description = -1};
     int status = take_arguments(&call, argc, argv);
 
     if (status == CLI_OK)
+        status = cli_arguments_describe(&cli_command_record, &call.arguments, call.program[0],
+                                        &call.description);
+    if (status == CLI_OK)
         status = record(&call);
+    if (call.description >= 0)
+        close(call.description);
     cli_selection_release(&call.selection);
+    cli_arguments_release(&call.arguments);
     free(call.rules);
     return status < 0 ? CLI_OK : status;
 }
@@ -394,6 +411,17 @@ static const struct cli_option options[] = {
      .help = "read such rules from FILE, see probity-functions(7); `probity report` can suggest "
              "them; may be repeated",
      CLI_PATTERNS(struct record_call, selection.files)},
+    {.name = "args", .value = "PATTERN", .brief = "record arguments of functions that match",
+     .help = "of functions without macros whose name matches, record the arguments, as described "
+             "by their debugging information; may be repeated",
+     CLI_PATTERNS(struct record_call, arguments.arguments)},
+    {.name = "returns", .value = "PATTERN", .brief = "record results of functions that match",
+     .help = "record what they return; may be repeated",
+     CLI_PATTERNS(struct record_call, arguments.results)},
+    {.name = "args-in", .value = "FILE", .brief = "search this file for --args and --returns",
+     .help = "search FILE too for such functions: a plugin, or a program that this one starts; "
+             "may be repeated",
+     CLI_PATTERNS(struct record_call, arguments.files)},
     {.name = "label", .value = "LABEL", .help = "label this run, to find it again among others",
      .brief = "label of the run", CLI_TEXT(struct record_call, label)},
     {.name = "mode", .value = "MODE", .brief = "what to do when the writer cannot keep up",

@@ -89,10 +89,10 @@ static void load(struct symbols_object *object)
     object->session = dwfl_begin(&callbacks);
     if (object->session == NULL)
         return;
-    Dwfl_Module *module = dwfl_report_offline(object->session, "", object->path, -1);
+    object->module = dwfl_report_offline(object->session, "", object->path, -1);
     dwfl_report_end(object->session, NULL, NULL);
-    if (module != NULL)
-        object->dwarf = dwfl_module_getdwarf(module, &bias);
+    if (object->module != NULL)
+        object->dwarf = dwfl_module_getdwarf(object->module, &bias);
     if (object->dwarf != NULL)
         index_object(object);
 }
@@ -210,6 +210,16 @@ static int may_contain_functions(int tag)
            tag == DW_TAG_lexical_block || tag == DW_TAG_structure_type || tag == DW_TAG_class_type;
 }
 
+/* A function of which the compiler has split a part off has no single range: it begins with the
+ * first. Returns 0 if it has no code. */
+static int begin_of(Dwarf_Die *function, Dwarf_Addr *ret_low)
+{
+    Dwarf_Addr base, end;
+
+    return dwarf_entrypc(function, ret_low) == 0 ||
+           dwarf_ranges(function, 0, &base, ret_low, &end) > 0;
+}
+
 /* All functions that have code. Returns -1 if out of memory. */
 static int add_addresses(struct symbols_object *object, Dwarf_Die *parent, int depth)
 {
@@ -221,7 +231,7 @@ static int add_addresses(struct symbols_object *object, Dwarf_Die *parent, int d
         return 0;
     do {
         int tag = dwarf_tag(&child);
-        if (tag == DW_TAG_subprogram && dwarf_entrypc(&child, &low) == 0)
+        if (tag == DW_TAG_subprogram && begin_of(&child, &low))
             error = add_address(object, low, dwarf_dieoffset(&child));
         if (error == 0 && may_contain_functions(tag))
             error = add_addresses(object, &child, depth - 1);

@@ -22,6 +22,7 @@ struct symbols_address {
 struct symbols_object {
     char *path;
     Dwfl *session; /* NULL: nothing could be read */
+    Dwfl_Module *module;
     Dwarf *dwarf;
     struct symbols_entry *entries; /* sorted by name */
     size_t count, capacity;

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * arguments.h: the options of `record` that show arguments and results of functions without macros:
+ * makes the description that libprobity-functions reads (doc/arguments.md).
+ */
+#ifndef PROBITY_CLI_ARGUMENTS_H
+#define PROBITY_CLI_ARGUMENTS_H
+
+#include "cli/cli.h"
+#include "cli/patterns.h"
+
+struct cli_arguments {
+    struct cli_patterns arguments, results; /* of functions */
+    struct cli_patterns files; /* executables and shared libraries beside those of the program */
+};
+
+/* Checks the patterns. Returns CLI_OK or an exit status after reporting what is wrong. */
+int cli_arguments_check(const struct cli_command *command, const struct cli_arguments *arguments);
+
+/* Describes the functions of a program, found by PATH as by a shell, of the shared libraries that
+ * it is linked with, and of the files. Reports if none matches, or none has debugging information.
+ * *ret_descriptor: of a file in memory, to be inherited and then closed; -1
+ * if there is nothing to describe. Returns CLI_OK, or CLI_FAILURE after reporting why. */
+int cli_arguments_describe(const struct cli_command *command,
+                           const struct cli_arguments *arguments, const char *program,
+                           int *ret_descriptor);
+
+void cli_arguments_release(struct cli_arguments *arguments);
+
+#endif

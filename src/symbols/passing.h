@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * passing.h: where a function's arguments and results are when it is entered and left, by their
+ * types: System V ABI, AMD64, 3.2.3, and the Itanium C++ ABI, 3.1.2.
+ */
+#ifndef PROBITY_SYMBOLS_PASSING_H
+#define PROBITY_SYMBOLS_PASSING_H
+
+#include <elfutils/libdw.h>
+
+#include "base/arguments.h"
+
+/* What DWARF says about a type, with typedefs and qualifiers removed. */
+struct symbols_type {
+    Dwarf_Die die;
+    int tag;                /* 0: void */
+    Dwarf_Word bytes;       /* 0 if unknown */
+    int is_wide;            /* a typedef of the name wchar_t was removed */
+};
+
+/* The type of a variable, parameter, member, function or type. Returns 0 if it cannot be read. */
+int symbols_type_of(Dwarf_Die *die, struct symbols_type *ret_type);
+
+/* The offset of a member, or of a base class. Returns 0 if it has none, or is of a bit-field. */
+int symbols_member_offset(Dwarf_Die *member, Dwarf_Word *ret_offset);
+
+/* Number of elements of an array of one dimension; 0: unknown, or several. */
+Dwarf_Word symbols_array_count(Dwarf_Die *array);
+
+enum symbols_passed {
+    SYMBOLS_PASSED_NOT,        /* nothing to pass: void, an empty class */
+    SYMBOLS_PASSED_IN_PLACES,  /* each 8 bytes in a place */
+    SYMBOLS_PASSED_BY_ADDRESS, /* in a place is the address of a C++ object */
+    SYMBOLS_PASSED_IN_MEMORY,  /* an argument on the stack, too large for values to be shown */
+    SYMBOLS_PASSED_IN_X87,     /* a result */
+    SYMBOLS_PASSED_LOST        /* not known, nor where what follows it is */
+};
+
+/* Registers and words of stack that are taken by the arguments so far. */
+struct symbols_taken {
+    uint16_t general, vector, stack;
+    int is_lost;
+};
+
+struct symbols_passing {
+    enum symbols_passed how;
+    struct probity_arguments_place place[2];
+};
+
+struct symbols_passing symbols_pass_argument(const struct symbols_type *type,
+                                             struct symbols_taken *taken);
+struct symbols_passing symbols_pass_result(const struct symbols_type *type);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * values.h: describes the values that a parameter or a result shows: one for a number, one for each
+ * member of a struct.
+ */
+#ifndef PROBITY_SYMBOLS_VALUES_H
+#define PROBITY_SYMBOLS_VALUES_H
+
+#include "symbols/description.h"
+#include "symbols/passing.h"
+
+/* Enumerators that are in the description already. */
+struct symbols_enum {
+    const void *at; /* of the type */
+    uint32_t first, count;
+};
+
+struct symbols_values {
+    struct symbols_description *description;
+    struct symbols_enum *enums;
+    size_t enum_count;
+    uint32_t count; /* of the current arguments or results; no more than the library accepts */
+};
+
+/* name: of the parameter; "" for a result, whose members have their own names only. */
+void symbols_values_add(struct symbols_values *values, const char *name,
+                        const struct symbols_type *type, const struct symbols_passing *passing);
+
+void symbols_values_release(struct symbols_values *values);
+
+#endif
