@@ -256,6 +256,9 @@ static void conclude(const struct record_call *call, const char *pattern, const 
         cli_warn(&cli_command_record, "no function was recorded: compile the program with "
                  "-finstrument-functions, -pg -mfentry -minstrument-return=call or clang's "
                  "-fxray-instrument, and link it dynamically; see probity-functions(7)");
+    else if (conclusion.appeared == 0 && call->description >= 0)
+        cli_warn(&cli_command_record, "no trace '%s' was written: a program that is not linked "
+                 "with probity-functions needs --functions beside --args and --returns", own);
     else if (conclusion.appeared == 0 && !(is_csv && strchr(pattern, '%') != NULL))
         cli_warn(&cli_command_record, "no trace '%s' was written: does the program use Probity, "
                  "and can it write there?", own);

@@ -234,6 +234,12 @@ grep -q "'./values.o' is not an executable or shared library" errors || fail "$(
 status=0
 "$PROBITY" record --functions --args 'a;b' -o other -- ./values 2> errors || status=$?
 expect "a bad pattern: status" 2 "$status"
+clang -g -O1 -fxray-instrument -fxray-instruction-threshold=1 -o alone -x c - << 'END'
+int do_sizes(int size) { return size; }
+int main(int count, char **words) { return do_sizes(count) != (words != 0); }
+END
+"$PROBITY" record --args do_sizes -o alone.probity -- ./alone 2> errors
+grep -q "needs --functions beside" errors || fail "not linked: $(cat errors)"
 
 # -finstrument-functions does not show arguments, and says so.
 gcc -g -O1 -pthread -finstrument-functions -o values "$sources/arguments.c"
