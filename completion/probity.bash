@@ -166,7 +166,7 @@ _probity() {
         export)
             options='--format -o --output -f --force --header --value --by-thread --blocks --graph --from --to --tid -h --help'
             case $previous in
-                --format) value=words words='chrome speedscope callgrind folded sqlite graphviz perfetto pprof ctf otlp otlp-json' ;;
+                --format) value=words words='chrome speedscope callgrind folded sqlite graphviz perfetto pprof ctf otlp otlp-json openmetrics' ;;
                 -o | --output) value=path ;;
                 --header) value=any ;;
                 --value) value=words words='wall cpu off-cpu calls' ;;

@@ -60,9 +60,12 @@ test: the checks of scripts, manual pages and installation
     apk     shellcheck mandoc pkgconf cmake
 test: reading exports back with the tools that they are for
     apt     sqlite3 graphviz babeltrace2 golang-go protobuf-compiler
+    apt     python3-prometheus-client
     dnf     sqlite graphviz babeltrace2 golang protobuf-compiler
+    dnf     python3-prometheus_client
     pacman  sqlite graphviz babeltrace2 go protobuf
-    apk     sqlite graphviz babeltrace2 go protobuf
+    pacman  python-prometheus_client
+    apk     sqlite graphviz babeltrace2 go protobuf py3-prometheus-client
 test: races under Helgrind, and callgrind's reader
     apt     valgrind
     dnf     valgrind

@@ -66,6 +66,8 @@ struct probity_export_counts {
     uint64_t scopes, hits, events; /* in the range. events: with values */
     uint64_t left_out[4];          /* of these, and of calls counted in profile mode */
     uint64_t shortened;            /* paths with levels left out: see answers/tree/tree_text.h */
+    uint64_t queue_hits;   /* hits of queues beyond the number that a timeline has counters for */
+    uint64_t station_hits; /* of queues, locks and requests beyond those of `probity model` */
 };
 
 /* State available to an exporter. */
@@ -124,8 +126,9 @@ struct probity_exporter {
 /* Each is defined in its own file. */
 extern const struct probity_exporter probity_exporter_callgrind, probity_exporter_chrome,
     probity_exporter_ctf, probity_exporter_folded, probity_exporter_graphviz,
-    probity_exporter_otlp, probity_exporter_otlp_json, probity_exporter_perfetto,
-    probity_exporter_pprof, probity_exporter_speedscope, probity_exporter_sqlite;
+    probity_exporter_openmetrics, probity_exporter_otlp, probity_exporter_otlp_json,
+    probity_exporter_perfetto, probity_exporter_pprof, probity_exporter_speedscope,
+    probity_exporter_sqlite;
 
 struct probity_export_run;
 

@@ -8,9 +8,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "answers/model/model.h"
 #include "cli/query.h"
 #include "cli/send.h"
 #include "exports/export.h"
+#include "exports/export_spans.h"
 #include "exports/otlp/otlp_answer.h"
 
 #define ME (&cli_command_export)
@@ -41,6 +43,7 @@ static const struct probity_exporter *const exporters[] = {
     &probity_exporter_ctf,
     &probity_exporter_otlp,
     &probity_exporter_otlp_json,
+    &probity_exporter_openmetrics,
 };
 
 enum { EXPORTERS = sizeof exporters / sizeof *exporters };
@@ -209,6 +212,13 @@ static void report_counts(const struct export_call *call, const struct probity_e
             cli_warn(ME, "%" PRIu64 " %s are not in the output: '%s' cannot represent them",
                      export->counts.left_out[i], nouns[i], call->exporter->name);
     }
+    if (export->counts.queue_hits > 0)
+        cli_warn(ME, "%" PRIu64 " hits of queues are not in the output: only the first %d queues "
+                 "have a counter", export->counts.queue_hits, (int)EXPORT_QUEUES_MAX);
+    if (export->counts.station_hits > 0)
+        cli_warn(ME, "%" PRIu64 " hits of queues, locks or requests are not in their metrics, "
+                 "which are of the first %d of each", export->counts.station_hits,
+                 (int)PROBITY_MODEL_STATIONS_MAX);
     cli_query_warn_shortened(&call->answer, export->counts.shortened);
     if (repairs != NULL && repairs->unwound + repairs->open + repairs->orphans > 0)
         cli_warn(ME, "scopes repaired: %" PRIu64 " unwound, %" PRIu64 " still open at the end, %"
@@ -385,7 +395,7 @@ static const struct cli_option options[] = {
     {.name = "format", .value = "FORMAT", .help = "the format to write", .brief = "output format",
      .noun = "format",
      .choices = "chrome speedscope callgrind folded sqlite graphviz perfetto pprof ctf otlp "
-                "otlp-json", .take = take_format},
+                "otlp-json openmetrics", .take = take_format},
     {.name = "output", .letter = 'o', .value = "FILE", .brief = "write to a file",
      .help = "write to FILE; '-' is standard output (the default); otlp and otlp-json also send to "
              "a URL such as http://127.0.0.1:4318/v1/traces",
@@ -430,7 +440,8 @@ const struct cli_command cli_command_export = {
         "          pprof         profiles by stack: go tool pprof\n"
         "          ctf           a directory in the Common Trace Format 1.8; requires -o\n"
         "          otlp          OpenTelemetry spans: requests as protobuf\n"
-        "          otlp-json     OpenTelemetry spans: requests as JSON, one per line",
+        "          otlp-json     OpenTelemetry spans: requests as JSON, one per line\n"
+        "          openmetrics   metrics of functions and blocks: Prometheus",
     .options = options,
     .notes =
         "Data that the format cannot represent is counted on standard error, which also reports "

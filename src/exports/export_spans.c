@@ -477,8 +477,10 @@ static struct export_length *queue_of(struct probity_export *export, struct expo
     size_t known = spans->queues.count;
 
     key = key != 0 ? key : 1;
-    if (known >= EXPORT_QUEUES_MAX && !export_names_has(&spans->queues, key))
+    if (known >= EXPORT_QUEUES_MAX && !export_names_has(&spans->queues, key)) {
+        export->counts.queue_hits++;
         return NULL;
+    }
     const struct export_name *queue = export_names_at(&spans->queues, key);
     if (queue != NULL && queue->number >= spans->lengths_count) {
         void *grown = probity_array_grow(spans->lengths, sizeof *spans->lengths, queue->number,
@@ -556,7 +558,7 @@ static __attribute__((noinline)) void put_ids(struct probity_export *export,
     if (is_lock && event->has_object)
         put_lock_hit(export, spans, thread, probe, event);
     if ((event->role == PROBITY_ROLE_QUEUE_PUT || event->role == PROBITY_ROLE_QUEUE_GET) &&
-        event->has_object)
+        event->has_object && spans->listener->length != NULL)
         put_queue_hit(export, spans, probe, event);
     if (!is_lock && event->has_correlation)
         put_flow(export, spans, thread, probe, event);

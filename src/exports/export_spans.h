@@ -63,6 +63,7 @@ struct export_spans_listener {
     /* A request begins; `span` follows at its end. The stages in between come after this. NULL:
      * blocks only. */
     void (*began)(struct probity_export *export, const struct export_span *span);
+    /* NULL: none. Hits of queues beyond EXPORT_QUEUES_MAX are counted in export->counts. */
     void (*length)(struct probity_export *export, const struct export_length *length);
 };
 

@@ -54,6 +54,7 @@ static const char *const lines[][8] = {
     {"export", "--format", "pprof", "TRACE"},
     {"export", "--format", "otlp", "TRACE"},
     {"export", "--format", "otlp-json", "TRACE"},
+    {"export", "--format", "openmetrics", "TRACE"},
 };
 
 /* These commands only read, so they get any of their options. */

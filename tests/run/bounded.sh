@@ -10,7 +10,8 @@ count=${COUNT:-2000}
 base_mib=48 mib_per_mib=24 base_s=2
 commands=("csv" "log" "report --json" "report --corrected" "info" "check" "tree --callers *"
     "threads" "blocks" "blocks --by correlation" "model" "hist *" "list" "timeline" "view -o -")
-for format in chrome speedscope callgrind folded graphviz perfetto pprof otlp; do
+for format in chrome speedscope callgrind folded graphviz perfetto pprof otlp \
+    openmetrics; do
     commands+=("export --format $format")
 done
 if [ "$count" -le 5000 ]; then # short run: one command per kind of code

@@ -56,7 +56,7 @@ grep -q 'no records of thread id 1;' errors ||
     fail "expected an error about the thread: $(cat errors)"
 
 # Output to stdout, including one that cannot be written to.
-for format in chrome callgrind folded graphviz speedscope; do
+for format in chrome callgrind folded graphviz speedscope openmetrics; do
     export_to "$format to a file" 0 "$format" trace
     "$PROBITY" export --format "$format" -o - trace 2> errors | cmp -s - out ||
         fail "$format: standard output differs from the file"
@@ -78,6 +78,25 @@ export_to "repairs" 0 chrome trace
 unwound=$("$PROBITY" report --json trace | jq .repairs.unwound)
 grep -q "scopes repaired: $unwound unwound" errors ||
     fail "expected a note about repairs: $(cat errors)"
+
+# At most 4096 queues have a counter; the number of hits of the others is reported.
+"$PROGRAMS/gen_adversarial_traces_internal" queues 5000 > queues
+for format in chrome perfetto; do
+    export_to "$format: too many queues" 0 "$format" queues
+    grep -q '^probity export: 904 hits of queues are not in the output: only the first 4096' \
+        errors || fail "$format: expected a note about queues: $(cat errors)"
+done
+for kind in queues locks; do
+    "$PROGRAMS/gen_adversarial_traces_internal" "$kind" 5000 > many_stations
+    export_to "openmetrics: too many $kind" 0 openmetrics many_stations
+    grep -q '^probity export: 904 hits of queues, locks or requests are not in their metrics' \
+        errors || fail "expected a note about $kind: $(cat errors)"
+done
+for format in otlp openmetrics; do
+    "$PROGRAMS/gen_adversarial_traces_internal" queues 4096 > queues
+    export_to "$format: 4096 queues" 0 "$format" queues
+    if grep -q 'hits of queues' errors; then fail "$format: unexpected note: $(cat errors)"; fi
+done
 
 # Signals that end the command remove the incomplete output; SIGKILL leaves no named file where the
 # file system supports unnamed ones. A full pipe on stderr blocks the command in its message about

@@ -300,6 +300,7 @@ export --format pprof -f -o out TRACES/one
 export --format ctf -f -o out TRACES/one
 export --format otlp -f -o out TRACES/one
 export --format otlp-json -f -o out TRACES/one
+export --format openmetrics -f -o out TRACES/one
 LIST
 }
 

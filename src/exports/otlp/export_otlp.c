@@ -431,12 +431,6 @@ static void ignore_begin(struct probity_export *export, const struct export_span
     (void)span;
 }
 
-static void ignore_length(struct probity_export *export, const struct export_length *length)
-{
-    (void)export;
-    (void)length;
-}
-
 static void otlp_event(struct probity_export *export, struct probity_export_thread *thread,
                        const struct probity_event *event)
 {
@@ -466,7 +460,7 @@ static void otlp_event(struct probity_export *export, struct probity_export_thre
 static int otlp_begin(struct probity_export *export)
 {
     static const struct export_spans_listener listener = {
-        .span = put_hit_span, .began = ignore_begin, .length = ignore_length};
+        .span = put_hit_span, .began = ignore_begin};
     struct otlp *otlp = export->state;
 
     export_spans_open(&otlp->hits, &listener);
