@@ -306,7 +306,7 @@ blocks = []
 for line in open("blocks.text"):
     cells = line.split()
     if " -> " in line:
-        blocks.append({"calls": cells[0], "wall": cells[2],
+        blocks.append({"times": " ".join([cells[0], cells[2], *cells[7:11]]),
                        "name": f"{cells[-3]} → {cells[-1]}"})
 print(json.dumps({"rows": rows, "blocks": blocks}))
 EOF
@@ -332,6 +332,24 @@ look single single.html
 "$PROBITY" info --json counted.probity > counted.info
 view "counted" 0 -f counted.probity
 look counted counted.html counted.json counted.info
+# The page's numbers of a range are those of the commands: of calls, of calls that begin before it,
+# and of blocks.
+PROBITY_OUT=$WORK/small.blocks "$PROGRAMS/blocks" > /dev/null
+view "blocks of a range" 0 -o blocks.html small.blocks
+for page in whole:big.probity small:small.probity blocks:small.blocks; do
+    name=${page%:*} trace=${page#*:}
+    unpack data "$name.html" | jq -c '.timeline | [.since_start_ns + .length_ns * (0.3, 0.8) |
+        floor] | {from: .[0], to: .[1]}' > "range.$name"
+    from=$(jq .from "range.$name")ns to=$(jq .to "range.$name")ns
+    for command in report tree; do
+        "$PROBITY" "$command" --json --from "$from" --to "$to" "$trace" > "range.$name.$command"
+    done
+    "$PROBITY" blocks --json --since "$from" --until "$to" "$trace" > "range.$name.blocks"
+    look ranged "$name.html" "range.$name" "range.$name.report" "range.$name.tree" \
+        "range.$name.blocks"
+done
+"$PROBITY" report --json small.probity > whole.json
+look callers small.html tree.json whole.json
 "$BUILD/bench/gen_scopes" many.probity 64 1
 view "64 threads" 0 many.probity
 echo '{"threads": 64}' > threads.json

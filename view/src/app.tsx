@@ -11,7 +11,11 @@ import { short } from "./format";
 import { FunctionsPanel } from "./functions_panel";
 import { before, type Model } from "./lanes";
 import { OverviewPanel } from "./overview_panel";
+import { hashOf, rangeOfHash } from "./place";
+import { RangeBar } from "./range_bar";
+import { type Ranged, rangedOf } from "./ranged";
 import { everything, firstTab, type FlameState, type Selection, type Shared, type Tab, tabsOf } from "./state";
+import type { Window } from "./timeline";
 import { type TimelineHandle, TimelinePanel } from "./timeline_panel";
 
 const keys: readonly [string, string][] = [
@@ -29,7 +33,7 @@ const keys: readonly [string, string][] = [
     ["G", "timeline: next region with every call (blue below the ruler)"],
     ["C, V; click on a name", "timeline: fold or unfold all threads, or one"],
     ["Home, 0", "all of it"],
-    ["Escape", "close the side"],
+    ["Escape", "close the side; timeline: clear the range too"],
     ["?", "this help"],
 ];
 
@@ -93,6 +97,9 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
     const [tab, setTab] = useState<Tab>(() => tabOfHash(data));
     const [query, setQuery] = useState("");
     const [selection, setSelection] = useState<Selection | null>(null);
+    const [range, setRangeOnly] = useState<Window | null>(() => rangeOfHash(model));
+    const latest = useRef(range);
+    latest.current = range;
     const [flame, setFlame] = useState<FlameState>({ mode: "merged", value: "total_ns", side: "now", thread: -1 });
     const [filter, setFilter] = useState(everything);
     const [isHelping, setHelping] = useState(false);
@@ -103,9 +110,22 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
     const parts = useMemo(() => tabsOf(data), [data]);
     const palette = useMemo(() => new Palette(model.ranked, theme), [model, theme]);
 
+    const ranged = useMemo(() => {
+        let made: Ranged | null = null;
+        return (): Ranged | null => made ??= range === null ? null : rangedOf(data, model, range);
+    }, [data, model, range]);
+    const setRange = (to: Window | null): void => {
+        setRangeOnly(to);
+        latest.current = to;
+        // What is selected in a table or graph is of the range that is left.
+        if (to === null)
+            setSelection((was) => was === null || was.of === "span" || was.of === "function" ? was : null);
+        if (tab !== "timeline")
+            history.replaceState(null, "", hashOf(tab, to));
+    };
     const go = (to: Tab): void => {
         setTab(to);
-        history.replaceState(null, "", `#${to}`);
+        history.replaceState(null, "", hashOf(to, latest.current));
     };
     const jump = (thread: number, depth: number, start: number, length: number): void => {
         const { calls, blocks } = model.threads[thread];
@@ -163,7 +183,10 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
             }
             event.preventDefault();
         };
-        const onHash = (): void => { setTab(tabOfHash(data)); };
+        const onHash = (): void => {
+            setTab(tabOfHash(data));
+            setRangeOnly(rangeOfHash(model));
+        };
         addEventListener("keydown", onKey);
         addEventListener("hashchange", onHash);
         return () => {
@@ -182,7 +205,7 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
         }
     };
 
-    const shared: Shared = { showRange: () => handle.current?.showRange(), data, model, palette, query, setQuery, filter, setFilter, selection, select: setSelection, go, jump, flame,
+    const shared: Shared = { showRange: () => handle.current?.showRange(), data, model, palette, range, setRange, ranged, query, setQuery, filter, setFilter, selection, select: setSelection, go, jump, flame,
         setFlame: (change) => { setFlame({ ...flame, ...change }); } };
     const isComplete = data.info.every((info) => info.complete);
     const title = data.info.map((info) => info.program.name?.split("/").pop() ?? info.trace).join(", ");
@@ -222,6 +245,7 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
             </header>
             <main>
                 <div id="panel" role="tabpanel" aria-labelledby={`tab-${tab}`} class="panel">
+                    <RangeBar shared={shared} tab={tab} />
                     <Guard key={`${tab} ${tab === "flame" ? flame.mode : ""}`}>{panel()}</Guard>
                 </div>
                 <Guard key={`details-${selection === null ? "none" : selection.of}`}><Details shared={shared} /></Guard>

@@ -117,7 +117,7 @@ function Graph({ blocks, shared, select }: { blocks: Block[]; shared: Shared; se
     );
 }
 
-type Key = "wall_ns" | "cpu_ns" | "off_cpu_ns" | "min_ns" | "mean_ns" | "p50_ns" | "p99_ns" | "max_ns";
+type Key = "wall_ns" | "cpu_ns" | "off_cpu_ns" | "min_ns" | "mean_ns" | "p50_ns" | "p90_ns" | "p99_ns" | "max_ns";
 
 const times: readonly [Key, string, string][] = [
     ["wall_ns", "Wall", "Wall time in all"],
@@ -126,12 +126,15 @@ const times: readonly [Key, string, string][] = [
     ["min_ns", "Min", "The least"],
     ["mean_ns", "Mean", "The mean"],
     ["p50_ns", "Median", "Half of them took no longer"],
-    ["p99_ns", "99 %", "99 of 100 took no longer"],
+    ["p90_ns", "p90", "9 of 10 took no longer"],
+    ["p99_ns", "p99", "99 of 100 took no longer"],
     ["max_ns", "Max", "The longest"],
 ];
 
 export function BlocksPanel({ shared }: { shared: Shared }): VNode {
-    const { blocks: { blocks }, block_histograms: histograms } = shared.data;
+    const ranged = shared.ranged();
+    const blocks = ranged?.blocks ?? shared.data.blocks.blocks;
+    const histograms = ranged?.histograms ?? shared.data.block_histograms;
     const isMatch = useMemo(() => matcher(shared.query), [shared.query]);
     const rows = useMemo(() => isMatch === null ? blocks
         : blocks.filter((block) => isMatch(`${probeName(block.from, block.from_name)} ${probeName(block.to, block.to_name)}`)), [blocks, isMatch]);
@@ -149,7 +152,7 @@ export function BlocksPanel({ shared }: { shared: Shared }): VNode {
         ];
     }, [blocks, histograms]);
     if (blocks.length === 0)
-        return <p class="none">No two hits of probes follow each other in this trace.</p>;
+        return <p class="none">{ranged === null ? "No two hits of probes follow each other in this trace." : "No two hits of probes follow each other in the range."}</p>;
     const select = (block: Block): void => {
         shared.select({ of: "block", block, histogram: histograms[blocks.indexOf(block)] });
     };

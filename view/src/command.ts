@@ -18,6 +18,17 @@ function seconds(ns: number): string {
     return `${(Math.max(0, ns) / 1e9).toFixed(9).replace(/\.?0+$/, "")}s`;
 }
 
+/** The command with the numbers of a range. */
+export function rangeCommand(data: Data, model: Model, range: Window, command: string): string {
+    const to = range.to >= model.last ? model.last + 1 : range.to;
+    // Of blocks, these options are probes.
+    const [since, until] = command === "blocks" ? ["--since", "--until"] : ["--from", "--to"];
+    const words = ["probity", command, since, seconds(range.from), until, seconds(to)];
+    if (data.timeline.tids !== null)
+        words.push("--tid", data.timeline.tids);
+    return [...words, ...data.info.map(({ trace }) => trace)].map(quoted).join(" ");
+}
+
 /** spans: number of spans in the interval. null: too many for a page. */
 export function commandFor(data: Data, model: Model, window: Window, spans: number, tid: number | null): string | null {
     if (spans > MOST)

@@ -7,6 +7,7 @@ import { at, clock, count, named, one, percent, signed, time } from "./format";
 import { Histogram } from "./histogram";
 import { Flag, LaneKind, type Lane, Track } from "./lanes";
 import { rangeSums, type Sum } from "./range";
+import { Callers } from "./sandwich";
 import { type Selection, type Shared, signatureOf } from "./state";
 import { levelOf, titleOf } from "./timeline";
 
@@ -32,12 +33,13 @@ function Signature({ text }: { text: string }): VNode | null {
 }
 
 function FunctionFacts({ row, shared, mark }: { row: number; shared: Shared; mark?: number }): VNode {
-    const facts: FunctionRow = shared.data.report.functions[row];
+    const { range } = shared;
+    const facts: FunctionRow = (shared.ranged()?.functions ?? shared.data.report.functions)[row];
     const name = shared.data.timeline.report_names[row];
-    const slow = name >= 0 ? shared.model.names[name].slow : [];
+    const slow = (name >= 0 ? shared.model.names[name].slow : []).filter(([,, start]) => range === null || (start >= range.from && start < range.to));
     return (
         <>
-            <h3>All calls</h3>
+            <h3>{range === null ? "All calls" : "Calls that begin in the range"}</h3>
             <Facts>
                 <Fact name="Calls">{count(facts.calls)}</Fact>
                 <Fact name="Total">{time(facts.total_ns)}</Fact>
@@ -48,9 +50,11 @@ function FunctionFacts({ row, shared, mark }: { row: number; shared: Shared; mar
                 {(facts.paused_ns ?? 0) > 0 && <Fact name="Paused">{time(facts.paused_ns)}</Fact>}
                 <Fact name="Mean">{time(facts.mean_ns)}</Fact>
                 <Fact name="Median">{time(facts.p50_ns)}</Fact>
-                <Fact name="99 % within">{time(facts.p99_ns)}</Fact>
+                <Fact name="p90">{time(facts.p90_ns)}</Fact>
+                <Fact name="p99">{time(facts.p99_ns)}</Fact>
                 <Fact name="Longest">{time(facts.max_ns)}</Fact>
             </Facts>
+            <Callers row={row} shared={shared} />
             <Histogram histogram={facts.histogram} mark={mark} label="Durations of its calls" />
             {slow.length > 0 && <h3>Slowest calls</h3>}
             <ol class="slow">
@@ -273,7 +277,14 @@ function TrackDetails({ lane, index, shared }: { lane: Lane; index: number; shar
     );
 }
 
-function SumTable({ title, what, sums, all }: { title: string; what: string; sums: Sum[]; all: number }): VNode | null {
+/** onSelect: what a click on a name does; null: nothing. */
+function SumTable({ title, what, sums, all, onSelect }: {
+    title: string;
+    what: string;
+    sums: Sum[];
+    all: number;
+    onSelect?: (name: string) => (() => void) | null;
+}): VNode | null {
     const shown = sums.slice(0, 10);
     if (shown.length === 0)
         return null;
@@ -281,15 +292,24 @@ function SumTable({ title, what, sums, all }: { title: string; what: string; sum
     return (
         <>
             <h3>{title}</h3>
-            <table class="sums">
-                <thead><tr><th scope="col" /><th scope="col">{what}</th><th scope="col">Wall</th><th scope="col">CPU</th></tr></thead>
-                <tbody>
-                    {shown.map((sum) => (
-                        <tr key={sum.name} style={{ "--part": String(sum.wall / most) }}>
-                            <th scope="row" title={sum.name}>{named(sum.name)}</th><td>{count(sum.calls)}</td>
-                            <td title={percent(sum.wall / Math.max(1, all))}>{time(sum.wall)}</td><td>{time(sum.cpu)}</td>
-                        </tr>))}
-                </tbody>
+            <table class="sums wide-names">
+                <thead>
+                    <tr><th scope="col">{what}</th><th scope="col">Wall</th><th scope="col">CPU</th><th scope="col">Off CPU</th></tr>
+                    <tr class="each"><th scope="col">p50</th><th scope="col">p90</th><th scope="col">p99</th><th scope="col">max</th></tr>
+                </thead>
+                {shown.map((sum) => {
+                    const { p50_ns: p50, p90_ns: p90, p99_ns: p99, max_ns: max } = sum.durations.times();
+                    return (
+                        <tbody key={sum.name} data-name={sum.name} style={{ "--part": String(sum.wall / most) }}>
+                            <tr><th scope="rowgroup" colspan={4} title={sum.name}>{onSelect !== undefined && onSelect(sum.name) !== null
+                                ? <button type="button" onClick={() => { onSelect(sum.name)?.(); }}>{named(sum.name)}</button> : named(sum.name)}</th></tr>
+                            <tr>
+                                <td>{count(sum.calls)}</td><td title={percent(sum.wall / Math.max(1, all))}>{time(sum.wall)}</td>
+                                <td>{time(sum.cpu)}</td><td>{time(sum.cpu === null ? null : Math.max(0, sum.wall - sum.cpu))}</td>
+                            </tr>
+                            <tr class="each"><td>{time(p50)}</td><td>{time(p90)}</td><td>{time(p99)}</td><td>{time(max)}</td></tr>
+                        </tbody>);
+                })}
             </table>
             {sums.length > shown.length && <p class="faint">{count(sums.length - shown.length)} more took less.</p>}
         </>
@@ -318,7 +338,11 @@ function RangeDetails({ selection, shared }: { selection: Selection & { of: "ran
                 {known.length > 0 && <Fact name="Off the CPU" id="off">{time(there - cpu)}</Fact>}
             </Facts>
             <button type="button" onClick={() => { shared.showRange(); }}>Zoom to it</button>
-            <SumTable title="Functions, self time" what="Calls" sums={sums.functions} all={all(sums.functions)} />
+            <p class="faint">Times inside the range. Below them, percentiles of the whole calls and blocks that begin in it.</p>
+            <SumTable title="Functions, self time" what="Calls" sums={sums.functions} all={all(sums.functions)} onSelect={(name) => {
+                const row = shared.data.report.functions.findIndex((each) => each.name === name);
+                return row < 0 ? null : () => { shared.go("functions"); shared.select({ of: "function", row }); };
+            }} />
             <SumTable title="Blocks" what="Times" sums={sums.blocks} all={all(sums.blocks)} />
             <SumTable title="Waiting for locks" what="Times" sums={sums.waits} all={all(sums.waits)} />
             <h3>Threads</h3>
@@ -419,7 +443,8 @@ function BlockFacts({ block }: { block: Block }): VNode {
             <Fact name="Least">{time(block.min_ns)}</Fact>
             <Fact name="Mean">{time(block.mean_ns)}</Fact>
             <Fact name="Median">{time(block.p50_ns)}</Fact>
-            <Fact name="99 % within">{time(block.p99_ns)}</Fact>
+            <Fact name="p90">{time(block.p90_ns)}</Fact>
+            <Fact name="p99">{time(block.p99_ns)}</Fact>
             <Fact name="Longest">{time(block.max_ns)}</Fact>
         </Facts>
     );

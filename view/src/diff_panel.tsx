@@ -13,7 +13,7 @@ const shown: readonly [Statistic, string, string][] = [
     ["cpu", "CPU self", "CPU time without callees and pauses"],
     ["total", "Total", "Wall time of all calls"],
     ["median", "Median", "Of single calls"],
-    ["p99", "99 %", "Of single calls"],
+    ["p99", "p99", "Of single calls"],
     ["calls", "Calls", "How often it was called"],
 ];
 
@@ -21,7 +21,7 @@ function change(ratio: number | null): string {
     if (ratio === null)
         return "–";
     const percent = (ratio - 1) * 100;
-    return `${percent > 0 ? "+" : percent < 0 ? "−" : "±"}${Math.abs(percent).toFixed(Math.abs(percent) < 10 ? 1 : 0)} %`;
+    return `${percent > 0 ? "+" : percent < 0 ? "−" : "±"}${Math.abs(percent).toFixed(Math.abs(percent) < 1000 ? 1 : 0)}%`;
 }
 
 /** Only significant changes are coloured. */
@@ -68,7 +68,7 @@ export function DiffPanel({ shared }: { shared: Shared }): VNode {
             <p class="status">
                 <button type="button" onClick={() => { shared.setFlame({ mode: "change" }); shared.go("flame"); }}>Flame graph of the change</button>
                 {` ${count(diff.base.length)} ${diff.base.length === 1 ? "run" : "runs"} of the base, ${count(diff.new.length)} new. `}
-                {`A change is established with ${diff.method.confidence * 100} % confidence and beyond ${diff.method.tolerance_percent} %; all else is faint.`}
+                {`A change is established with ${diff.method.confidence * 100}% confidence and beyond ${diff.method.tolerance_percent}%; all else is faint.`}
                 {incomplete.length > 0 && ` Not complete: ${incomplete.map((run) => `${run.trace} (${run.why})`).join(", ")}.`}
             </p>
             <Table columns={columns} rows={rows} first="impact" selected={null} label="Comparison"

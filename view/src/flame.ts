@@ -66,7 +66,7 @@ function emptyNode(name: string): TreeNode {
 
 /** Blocks as paths: the process if there are several, the thread, the first probe if there are
  * blocks of several from it, the block. */
-export function blockTree(model: Model, { sums }: Timeline): TreeNode[] {
+export function blockTree(model: Model, sums: Timeline["sums"]): TreeNode[] {
     const roots: TreeNode[] = [];
     const found = new Map<string, TreeNode>();
     const hasProcesses = new Set(model.real.map(({ pid }) => pid)).size > 1;
@@ -117,8 +117,22 @@ export function sidesOf(node: FlameNode, value: Value, runs: { now: number; base
     };
 }
 
+/** A caller that began before the selected range has no value: it is as wide as its callees. */
+function widthsOf(tree: FlameNode[], of: (node: FlameNode) => number): (node: FlameNode) => number {
+    const widths = new Map<FlameNode, number>();
+    const order = [...tree];
+    for (const node of order)
+        order.push(...node.children);
+    for (const node of order.reverse()) {
+        const own = of(node);
+        widths.set(node, own > 0 ? own : node.children.reduce((sum, child) => sum + (widths.get(child) ?? 0), 0));
+    }
+    return (node) => widths.get(node) ?? 0;
+}
+
 /** Places the children of each box side by side. The rest of the width is the caller's own. */
-export function layout(tree: FlameNode[], of: (node: FlameNode) => number): Box {
+export function layout(tree: FlameNode[], value: (node: FlameNode) => number): Box {
+    const of = widthsOf(tree, value);
     const sums = (nodes: FlameNode[]): number => nodes.reduce((sum, node) => sum + of(node), 0);
     const node: FlameNode = { name: "all", file: undefined, line: undefined, now: null, base: null, children: tree };
     const root: Box = { node, parent: null, value: sums(tree), from: 0, to: 1, depth: 0, children: [] };

@@ -183,9 +183,10 @@ function MergedFlame({ shared, isChange, isBlocks }: { shared: Shared; isChange:
     const { data: { timeline, tree, base, base_why: why }, flame: { value, side } } = shared;
     const [tip, setTip] = useState<{ at: { x: number; y: number }; lines: string[] } | null>(null);
     const [focus, setFocus] = useState<string[]>([]);
+    const ranged = isChange ? null : shared.ranged();
     const painter = useMemo(() => new Painter(), []);
-    const picture = useMemo(() => pictureOf(shared, value, isChange, isBlocks ? blockTree(shared.model, timeline) : tree.tree),
-        [tree, value, side, isChange, isBlocks]);
+    const picture = useMemo(() => pictureOf(shared, value, isChange, isBlocks ? blockTree(shared.model, ranged?.sums ?? timeline.sums) : ranged?.tree ?? tree.tree),
+        [tree, value, side, isChange, isBlocks, ranged]);
     const { root, changes } = picture;
     const view = useMemo(() => {
         const made = new FlameView(root, shared.palette, changes);
@@ -291,8 +292,8 @@ function MergedFlame({ shared, isChange, isBlocks }: { shared: Shared; isChange:
                 {`A box is as wide as its ${value === "calls" ? "number of calls" : "time"}; boxes narrower than a pixel are not drawn. Double click or Enter zooms in, Escape shows all.`}
                 {isChange && base !== undefined ? ` Orange took more by itself than in the base, blue less, of one run. ${picture.unseen > 0 ? `${valueText(value)(picture.unseen)} were in paths that only the other side has: choose it to see them.` : ""}` : ""}
                 {isChange && base === undefined ? ` Colours are the change of each function over all its paths: ${why ?? ""}.` : ""}
-                {!isBlocks && tree.nodes_pruned + (isChange ? base?.nodes_pruned ?? 0 : 0) > 0 ? ` ${counted(tree.nodes_pruned + (isChange ? base?.nodes_pruned ?? 0 : 0), "small path was", "small paths were")} left out of this page; \`probity tree\` has all.` : ""}
-                {!isBlocks && tree.calls_lost > 0 ? ` ${counted(tree.calls_lost, "call is", "calls are")} on no path here: there were too many paths.` : ""}
+                {!isBlocks && ranged === null && tree.nodes_pruned + (isChange ? base?.nodes_pruned ?? 0 : 0) > 0 ? ` ${counted(tree.nodes_pruned + (isChange ? base?.nodes_pruned ?? 0 : 0), "small path was", "small paths were")} left out of this page; \`probity tree\` has all.` : ""}
+                {!isBlocks && ranged === null && tree.calls_lost > 0 ? ` ${counted(tree.calls_lost, "call is", "calls are")} on no path here: there were too many paths.` : ""}
             </p>
             {tip !== null && <Tip {...tip} />}
         </div>

@@ -64,9 +64,9 @@ export function signed(value: number, text: (size: number) => string): string {
     return `${value > 0 ? "+" : value < 0 ? "−" : "±"}${text(Math.abs(value))}`;
 }
 
+/** "12.3%", as the commands print it. */
 export function percent(share: number): string {
-    const value = share * 100;
-    return `${value >= 99.95 || value === 0 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toPrecision(2)} %`;
+    return `${(share * 100).toFixed(1)}%`;
 }
 
 export function bytes(value: number): string {

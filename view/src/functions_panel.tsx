@@ -7,7 +7,7 @@ import { axisOf, Spark } from "./histogram";
 import { everything, matcher, type Shared } from "./state";
 import { type Column, Table } from "./table";
 
-type Key = "total_ns" | "self_ns" | "cpu_self_ns" | "off_cpu_self_ns" | "min_ns" | "mean_ns" | "p50_ns" | "p99_ns" | "max_ns";
+type Key = "total_ns" | "self_ns" | "cpu_self_ns" | "off_cpu_self_ns" | "min_ns" | "mean_ns" | "p50_ns" | "p90_ns" | "p99_ns" | "max_ns";
 
 const times: readonly [Key, string, string][] = [
     ["total_ns", "Total", "Wall time of all calls, callees included; of recursive calls the outermost counts"],
@@ -17,16 +17,22 @@ const times: readonly [Key, string, string][] = [
     ["min_ns", "Min", "The shortest call"],
     ["mean_ns", "Mean", "The mean call"],
     ["p50_ns", "Median", "Half of the calls took no longer"],
-    ["p99_ns", "99 %", "99 of 100 calls took no longer"],
+    ["p90_ns", "p90", "9 of 10 calls took no longer"],
+    ["p99_ns", "p99", "99 of 100 calls took no longer"],
     ["max_ns", "Max", "The longest call"],
 ];
 
 /** A row of the table: a function, or its part in one thread. */
 interface Row extends FunctionRow { place: number }
 
-function rowsOf(functions: FunctionRow[], thread: string): Row[] {
+/** All, or those with calls in the selected range. */
+function functionsOf({ data, ranged }: Shared): FunctionRow[] {
+    return ranged()?.functions ?? data.report.functions;
+}
+
+function rowsOf(functions: FunctionRow[], thread: string, isRanged: boolean): Row[] {
     if (thread === "")
-        return functions.map((row, place) => ({ ...row, place }));
+        return functions.map((row, place) => ({ ...row, place })).filter((row) => !isRanged || row.calls > 0);
     return functions.flatMap((row, place) => (row.threads ?? [])
         .filter(({ pid, tid }) => `${pid} ${tid}` === thread)
         .map((part) => ({ ...row, ...part, name: row.name, place })));
@@ -45,8 +51,9 @@ function threadsOf(functions: FunctionRow[]): [string, string][] {
     return [...found].sort(([, a], [, b]) => b.self - a.self).map(([key, { title, self }]) => [key, `${title} · ${time(self)}`]);
 }
 
-function Filters({ shared, shown }: { shared: Shared; shown: Row[] }): VNode {
-    const { filter, setFilter, data: { report: { functions } } } = shared;
+function Filters({ shared, shown, all }: { shared: Shared; shown: Row[]; all: number }): VNode {
+    const { filter, setFilter } = shared;
+    const functions = functionsOf(shared);
     const files = useMemo(() => [...new Set(functions.map((row) => row.file ?? ""))].filter((file) => file !== "").sort(), [functions]);
     const threads = useMemo(() => threadsOf(functions), [functions]);
     const self = shown.reduce((sum, row) => sum + (row.self_ns ?? 0), 0);
@@ -73,14 +80,15 @@ function Filters({ shared, shown }: { shared: Shared; shown: Row[] }): VNode {
             <label class="field">Self ≥ <input type="text" size={7} placeholder="1 ms" value={filter.self} aria-invalid={filter.self !== "" && parseTime(filter.self) === null}
                 onInput={(event) => { setFilter({ ...filter, self: event.currentTarget.value }); }} /></label>
             <button type="button" disabled={!isFiltered} onClick={() => { setFilter(everything); shared.setQuery(""); }}>Clear</button>
-            <span class="legend" role="status">{isFiltered ? `${count(shown.length)} of ${counted(functions.length, "function")}, ` : `${counted(shown.length, "function")}, `}{time(self)} self</span>
+            <span class="legend" role="status">{isFiltered ? `${count(shown.length)} of ${counted(all, "function")}, ` : `${counted(shown.length, "function")}, `}{time(self)} self</span>
         </div>
     );
 }
 
 export function FunctionsPanel({ shared }: { shared: Shared }): VNode {
-    const { filter, query, data: { report: { functions } } } = shared;
-    const all = useMemo(() => rowsOf(functions, filter.thread), [functions, filter.thread]);
+    const { filter, query } = shared;
+    const functions = functionsOf(shared);
+    const all = useMemo(() => rowsOf(functions, filter.thread, shared.range !== null), [functions, filter.thread, shared.range]);
     const rows = useMemo(() => {
         const isMatch = matcher(query);
         const calls = /^\d+$/.test(filter.calls) ? Number(filter.calls) : 0;
@@ -110,8 +118,8 @@ export function FunctionsPanel({ shared }: { shared: Shared }): VNode {
     const place = shared.selection?.of === "function" ? shared.selection.row : -1;
     return (
         <div class="listed">
-            <Filters shared={shared} shown={rows} />
-            {rows.length === 0 && <p class="none">No function is like that.</p>}
+            <Filters shared={shared} shown={rows} all={all.length} />
+            {rows.length === 0 && <p class="none">{shared.range !== null && all.length === 0 ? "No call begins in the range." : "No function is like that."}</p>}
             {rows.length > 0 && <Table columns={columns} rows={rows} first="self_ns" selected={rows.find((row) => row.place === place) ?? null} label="Functions"
                 onSelect={(row) => { shared.select({ of: "function", row: row.place }); }} />}
         </div>

@@ -23,17 +23,34 @@ function spanOf(model: Model, text: string | undefined): { lane: Lane; index: nu
     return lane.start[index] === start ? { lane, index } : null;
 }
 
+function partsOfHash(): Map<string, string> {
+    return new Map(location.hash.slice(1).split("&").slice(1).map((part) => [part.slice(0, 1), part.slice(2)]));
+}
+
+/** The range of the address, which every part may have. */
+export function rangeOfHash(model: Model): Window | null {
+    const range = rangeOf(partsOfHash().get("r"));
+    if (range === null)
+        return null;
+    const inside = { from: Math.max(model.first, range.from), to: Math.min(model.last, range.to) };
+    return inside.from < inside.to ? inside : null;
+}
+
 /** Moves a view to the place of the address. Returns the span that it selects. */
 export function restore(view: TimelineView, model: Model): { lane: Lane; index: number } | null {
-    const parts = new Map(location.hash.slice(1).split("&").slice(1).map((part) => [part.slice(0, 1), part.slice(2)]));
+    const parts = partsOfHash();
     const window = rangeOf(parts.get("z"));
     if (window !== null)
         view.show(window.from, window.to);
-    view.range = rangeOf(parts.get("r"));
     const span = spanOf(model, parts.get("s"));
     if (span !== null && span.lane.kind !== LaneKind.Off)
         view.selected = span;
     return view.selected;
+}
+
+/** The address of a part with the range. */
+export function hashOf(tab: string, range: Window | null): string {
+    return `#${tab}${range === null ? "" : `&r=${Math.round(range.from)}-${Math.round(range.to)}`}`;
 }
 
 /** Puts the place of a view into the address. */

@@ -1,7 +1,8 @@
 /* Statistics of a range of time: what calls, blocks, threads and locks took within it. Spans that
  * reach beyond the range count for the part inside. */
 import { Kind } from "./data";
-import { before, type Lane, LaneKind, type Model, type Thread, Track } from "./lanes";
+import { Durations } from "./durations";
+import { before, Flag, type Lane, LaneKind, type Model, type Thread, Track } from "./lanes";
 import type { Window } from "./timeline";
 
 /** What something took in the range. Times of functions are self times. */
@@ -11,6 +12,8 @@ export interface Sum {
     wall: number;
     /** null: unknown. */
     cpu: number | null;
+    /** In full, of calls that begin in the range; of blocks that also end in it. */
+    durations: Durations;
 }
 
 export interface RangeSums {
@@ -44,12 +47,13 @@ function partOf(lane: Lane, index: number, { from, to }: Window): number {
 class Sums {
     private readonly found = new Map<string, Sum>();
 
-    add(name: string, calls: number, wall: number, cpu: number | null): void {
-        const sum = this.found.get(name) ?? { name, calls: 0, wall: 0, cpu: 0 };
+    add(name: string, calls: number, wall: number, cpu: number | null): Sum {
+        const sum = this.found.get(name) ?? { name, calls: 0, wall: 0, cpu: 0, durations: new Durations() };
         sum.calls += calls;
         sum.wall += wall;
         sum.cpu = sum.cpu === null || cpu === null ? null : sum.cpu + cpu;
         this.found.set(name, sum);
+        return sum;
     }
 
     list(): Sum[] {
@@ -91,11 +95,13 @@ function addCalls(model: Model, thread: Thread, range: Window, sums: Sums, all: 
             }
         }
         for (let i = first; i < end; i++) {
-            const calls = lane.start[i] >= range.from ? lane.count[i] : 0;
+            const calls = lane.start[i] >= range.from && (lane.flags[i] & Flag.Before) === 0 ? lane.count[i] : 0;
             all.calls += calls;
             all.isNear ||= lane.count[i] > 1;
             const mine = Math.max(0, self[i - first]);
-            sums.add(model.names[lane.name[i]].name, calls, mine, thread.cpuKnown ? Math.max(0, mine - Math.max(0, selfOff[i - first])) : null);
+            const sum = sums.add(model.names[lane.name[i]].name, calls, mine, thread.cpuKnown ? Math.max(0, mine - Math.max(0, selfOff[i - first])) : null);
+            if (calls > 0 && (lane.flags[i] & (Flag.Open | Flag.Untimed | Flag.Before)) === 0)
+                sum.durations.add(lane.busy[i] / calls, calls);
         }
         inner = { lane, part };
     }
@@ -112,8 +118,11 @@ function addBlocks(model: Model, thread: Thread, range: Window, sums: Sums, all:
         const isBegun = lane.start[i] >= range.from;
         all.hits += isBegun ? lane.count[i] : 0;
         all.isNear ||= lane.count[i] > 1;
-        if (model.names[lane.name[i]].to !== -1)
-            sums.add(model.names[lane.name[i]].name, isBegun ? lane.count[i] : 0, wall, thread.cpuKnown ? Math.max(0, wall - lane.off[i] * part) : null);
+        if (model.names[lane.name[i]].to === -1)
+            continue;
+        const sum = sums.add(model.names[lane.name[i]].name, isBegun ? lane.count[i] : 0, wall, thread.cpuKnown ? Math.max(0, wall - lane.off[i] * part) : null);
+        if (isBegun && lane.start[i] + lane.length[i] < range.to)
+            sum.durations.add(lane.busy[i] / lane.count[i], lane.count[i]);
     }
 }
 
@@ -135,15 +144,20 @@ function addTrack(model: Model, track: Thread, range: Window, waits: Sums, all: 
         const [first, end] = spansOf(lane, range);
         for (let i = first; i < end; i++) {
             const name = model.names[lane.name[i]];
-            if (name.kind === Kind.Waiter)
-                waits.add(name.name, lane.start[i] >= range.from ? lane.count[i] : 0, lane.busy[i] * partOf(lane, i, range), null);
+            if (name.kind === Kind.Waiter) {
+                const sum = waits.add(name.name, lane.start[i] >= range.from ? lane.count[i] : 0, lane.busy[i] * partOf(lane, i, range), null);
+                if (lane.start[i] >= range.from && (lane.flags[i] & Flag.Open) === 0)
+                    sum.durations.add(lane.busy[i] / lane.count[i], lane.count[i]);
+            }
         }
     }
     if (track.track === Track.Requests)
         all.requests += track.calls.filter((lane) => spansOf(lane, range)[1] > spansOf(lane, range)[0]).length;
 }
 
-export function rangeSums(model: Model, range: Window): RangeSums {
+export function rangeSums(model: Model, chosen: Window): RangeSums {
+    // As in ranged.ts.
+    const range = chosen.to >= model.last ? { from: chosen.from, to: model.last + 1 } : chosen;
     const all: RangeSums = { functions: [], blocks: [], waits: [], threads: [], calls: 0, hits: 0, requests: 0, isNear: false };
     const [functions, blocks, waits] = [new Sums(), new Sums(), new Sums()];
     for (const thread of model.real) {

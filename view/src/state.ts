@@ -3,6 +3,7 @@ import type { Palette } from "./colour";
 import type { Block, Bucket, Data } from "./data";
 import type { FlameNode, Value } from "./flame";
 import type { Lane, Model } from "./lanes";
+import type { Ranged } from "./ranged";
 import type { Window } from "./timeline";
 
 export type Tab = "overview" | "timeline" | "flame" | "functions" | "blocks" | "diff";
@@ -73,6 +74,11 @@ export interface Shared {
     setFlame: (change: Partial<FlameState>) => void;
     /** Shows a span in the timeline; depth -1: a block. */
     jump: (thread: number, depth: number, start: number, length: number) => void;
+    /** The selected range, which flame graph, functions and blocks follow; null: none. */
+    range: Window | null;
+    setRange: (range: Window | null) => void;
+    /** What is in the range; computed when first needed. */
+    ranged: () => Ranged | null;
     /** Zooms the timeline to the selected range. */
     showRange: () => void;
 }

@@ -6,7 +6,7 @@ import { commandFor } from "./command";
 import { at, count, counted, percent, short, time } from "./format";
 import { Kind } from "./data";
 import { LaneKind, type Lane, spansIn, type Thread, Track } from "./lanes";
-import { remember, restore } from "./place";
+import { rangeOfHash, remember, restore } from "./place";
 import { matcher, type Shared, signatureOf } from "./state";
 import { type Hit, levelOf, nextMatch, type Order, TimelineView, titleOf } from "./timeline";
 
@@ -167,17 +167,14 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
     };
     /** null: none. */
     const chooseRange = (range: { from: number; to: number } | null): void => {
-        view.range = range === null ? null : {
+        const chosen = range === null ? null : {
             from: Math.max(view.all.from, Math.round(Math.min(range.from, range.to))),
             to: Math.min(view.all.to, Math.round(Math.max(range.from, range.to))),
         };
-        if (view.range !== null && view.range.to > view.range.from) {
-            view.selected = null;
-            shared.select({ of: "range", range: view.range });
-        } else {
-            view.range = null;
-            shared.select(null);
-        }
+        view.selected = null;
+        view.range = chosen !== null && chosen.to > chosen.from ? chosen : null;
+        shared.setRange(view.range);
+        shared.select(view.range === null ? null : { of: "range", range: view.range });
         refresh();
     };
 
@@ -186,6 +183,9 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
         choose(lane, index, index);
     };
     const isFirst = useRef(only === null);
+    if (drag.current === null)
+        view.range = shared.range;
+    useEffect(refresh, [shared.range, view]);
 
     const isMatch = useMemo(() => matcher(shared.query), [shared.query]);
     const matches = useMemo(() => isMatch === null ? null
@@ -195,15 +195,14 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
     useEffect(() => {
         if (isFirst.current) {
             isFirst.current = false;
-            if (shared.selection === null && view.range !== null)
+            if (shared.selection === null && view.selected === null && view.range !== null)
                 chooseRange(view.range);
             else if (shared.selection === null && view.selected !== null)
                 reveal(view.selected.lane, view.selected.index);
             return;
         }
-        if (shared.selection === null && (view.selected !== null || view.range !== null)) {
+        if (shared.selection === null && view.selected !== null) {
             view.selected = null;
-            view.range = null;
             refresh();
         }
     }, [shared.selection]);
@@ -275,7 +274,6 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
                 choose(hit.lane, hit.first, hit.last);
             } else {
                 view.selected = null;
-                view.range = null;
                 shared.select(null);
             }
         }
@@ -329,7 +327,7 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
             "f": () => { if (view.selected !== null) view.reveal(view.selected.lane, view.selected.index, true); },
             "Enter": () => { if (view.selected !== null) view.reveal(view.selected.lane, view.selected.index, true); },
             "Escape": () => {
-                view.range = null;
+                shared.setRange(null);
                 shared.select(null);
                 if (only !== null)
                     view.showAll();
@@ -356,8 +354,9 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
             if (only !== null || !location.hash.startsWith("#timeline"))
                 return;
             const span = restore(view, shared.model);
-            if (view.range !== null)
-                chooseRange(view.range);
+            const range = rangeOfHash(shared.model);
+            if (range !== null)
+                chooseRange(range);
             else if (span !== null)
                 reveal(span.lane, span.index);
             refresh();

@@ -1,0 +1,283 @@
+/* Functions, call tree and blocks of a selected range, from the spans of the timeline: the calls
+ * that begin in the range, with all of their time, and the blocks of which both hits are in it. This
+ * is what the commands print with --from and --to. */
+import { type Block, type Bucket, type CallTimes, type Data, type FunctionRow, Kind, type Timeline, type TreeNode } from "./data";
+import { Durations } from "./durations";
+import { before, Flag, type Lane, type Model, type Thread } from "./lanes";
+import type { Window } from "./timeline";
+
+/** Paths deeper than this are left out, as in the rest of the page. */
+const DEPTH = 512;
+const SLOWEST = 5;
+
+export interface Ranged {
+    range: Window;
+    /** As many as in the report, in the same order; most may have no calls. */
+    functions: FunctionRow[];
+    tree: TreeNode[];
+    blocks: Block[];
+    histograms: Bucket[][];
+    /** Blocks of each thread, as in the data. */
+    sums: Timeline["sums"];
+    /** Whether any of it was merged when the page was written. */
+    isNear: boolean;
+}
+
+/** The time of a function, in one thread or in all. */
+class Part {
+    calls = 0;
+    total = 0;
+    self = 0;
+    off = 0;
+    offSelf = 0;
+    untimed = 0;
+    repaired = 0;
+    isCpuKnown = true;
+    durations = new Durations();
+
+    merge(other: Part): void {
+        this.calls += other.calls;
+        this.total += other.total;
+        this.self += other.self;
+        this.off += other.off;
+        this.offSelf += other.offSelf;
+        this.untimed += other.untimed;
+        this.repaired += other.repaired;
+        this.isCpuKnown &&= other.isCpuKnown;
+        this.durations.merge(other.durations);
+    }
+
+    times(): CallTimes {
+        const cpu = (value: number): number | null => this.isCpuKnown ? Math.max(0, value) : null;
+        return { calls: this.calls, calls_untimed: this.untimed, calls_repaired: this.repaired,
+            total_ns: this.total, self_ns: this.self, paused_ns: null, cpu_total_ns: cpu(this.total - this.off), cpu_self_ns: cpu(this.self - this.offSelf),
+            off_cpu_total_ns: cpu(this.off), off_cpu_self_ns: cpu(this.offSelf), elapsed_ns: null, parallelism: null, ...this.durations.times() };
+    }
+}
+
+interface Node { node: TreeNode; children: Map<number, Node> }
+
+function emptyNode(model: Model, name: number): Node {
+    const { name: text, file, line } = model.names[name];
+    const node: TreeNode = { name: text, calls: 0, calls_untimed: 0, calls_repaired: 0, total_ns: 0, self_ns: 0, paused_ns: null,
+        cpu_total_ns: 0, cpu_self_ns: 0, off_cpu_total_ns: 0, off_cpu_self_ns: 0, children: [] };
+    return { node: { ...node, ...file === undefined ? {} : { file }, ...line === undefined ? {} : { line } }, children: new Map() };
+}
+
+/** A call, or several that were merged. */
+interface Call { lane: Lane; index: number; name: number; end: number; inner: number; innerOff: number; path: Node; isOutermost: boolean }
+
+/** Calls of one thread, in the order in which they begin. */
+function* callsOf(thread: Thread, range: Window): Generator<{ lane: Lane; index: number }> {
+    const lanes = thread.calls;
+    // A call that began before the range may be on the path of one in it.
+    const at = lanes.map((lane) => Math.max(0, before(lane, range.from) - 1));
+    // Callees that begin after the range still take from the self time of their callers.
+    const ends = lanes.map((lane) => lane.size);
+    let latest = range.to;
+    for (;;) {
+        let least = -1;
+        for (let i = 0; i < lanes.length; i++) {
+            if (at[i] < ends[i] && (least < 0 || lanes[i].start[at[i]] < lanes[least].start[at[least]]))
+                least = i;
+        }
+        if (least < 0)
+            return;
+        const lane = lanes[least];
+        const index = at[least]++;
+        const end = lane.start[index] + lane.length[index];
+        if (lane.start[index] >= range.from && lane.start[index] < range.to)
+            latest = Math.max(latest, end);
+        if (lane.start[index] >= latest)
+            return;
+        yield { lane, index };
+    }
+}
+
+class Reader {
+    readonly parts = new Map<number, Map<number, Part>>();
+    readonly roots = new Map<number, Node>();
+    isNear = false;
+    constructor(private readonly model: Model, private readonly range: Window) {}
+
+    private partOf(name: number, thread: Thread): Part {
+        let threads = this.parts.get(name);
+        if (threads === undefined)
+            this.parts.set(name, threads = new Map<number, Part>());
+        let part = threads.get(thread.place);
+        if (part === undefined) {
+            threads.set(thread.place, part = new Part());
+            part.isCpuKnown = thread.cpuKnown;
+        }
+        return part;
+    }
+
+    private pathOf(name: number, caller: Call | undefined): Node {
+        const siblings = caller === undefined ? this.roots : caller.path.children;
+        let path = siblings.get(name);
+        if (path === undefined) {
+            siblings.set(name, path = emptyNode(this.model, name));
+            caller?.path.node.children.push(path.node);
+        }
+        return path;
+    }
+
+    /** Adds a call that has ended, with the time of its callees. */
+    private close(thread: Thread, { lane, index, name, inner, innerOff, path, isOutermost }: Call): void {
+        const start = lane.start[index];
+        const flags = lane.flags[index];
+        if (start < this.range.from || start >= this.range.to || (flags & Flag.Before) !== 0)
+            return;
+        const count = lane.count[index];
+        const isUntimed = (flags & Flag.Untimed) !== 0;
+        const wall = isUntimed ? 0 : lane.busy[index];
+        const off = isUntimed ? 0 : lane.off[index];
+        const self = isUntimed ? 0 : Math.max(0, wall - inner);
+        const offSelf = Math.min(self, Math.max(0, off - innerOff));
+        const { node } = path;
+        const part = this.partOf(name, thread);
+        this.isNear ||= count > 1;
+        part.calls += count;
+        part.untimed += isUntimed ? count : 0;
+        part.repaired += (flags & (Flag.Open | Flag.Unwound)) !== 0 ? count : 0;
+        part.total += isOutermost ? wall : 0;
+        part.off += isOutermost ? off : 0;
+        part.self += self;
+        part.offSelf += offSelf;
+        if (!isUntimed && (flags & Flag.Open) === 0)
+            part.durations.add(wall / count, count);
+        node.calls += count;
+        node.total_ns = (node.total_ns ?? 0) + wall;
+        node.self_ns = (node.self_ns ?? 0) + self;
+        node.cpu_total_ns = (node.cpu_total_ns ?? 0) + (thread.cpuKnown ? wall - off : 0);
+        node.cpu_self_ns = (node.cpu_self_ns ?? 0) + (thread.cpuKnown ? self - offSelf : 0);
+        node.off_cpu_total_ns = (node.off_cpu_total_ns ?? 0) + off;
+        node.off_cpu_self_ns = (node.off_cpu_self_ns ?? 0) + offSelf;
+    }
+
+    read(thread: Thread): void {
+        const open: Call[] = [];
+        const depths = new Map<number, number>();
+        const closeTo = (depth: number): void => {
+            while (open.length > depth) {
+                const call = open.pop();
+                if (call === undefined)
+                    return;
+                depths.set(call.name, (depths.get(call.name) ?? 1) - 1);
+                this.close(thread, call);
+            }
+        };
+        for (const { lane, index } of callsOf(thread, this.range)) {
+            const name = lane.name[index];
+            if (lane.depth >= DEPTH)
+                continue;
+            closeTo(Math.min(open.length, lane.depth));
+            const caller = open.at(-1);
+            const end = lane.start[index] + lane.length[index];
+            // What ended before the range, and is no caller of anything in it.
+            if (end < this.range.from && lane.start[index] < this.range.from)
+                continue;
+            if (caller?.lane.depth === lane.depth - 1) {
+                caller.inner += lane.busy[index];
+                caller.innerOff += lane.off[index];
+            }
+            const isOutermost = (depths.get(name) ?? 0) === 0;
+            depths.set(name, (depths.get(name) ?? 0) + 1);
+            open.push({ lane, index, name, end, inner: 0, innerOff: 0, path: this.pathOf(name, caller), isOutermost });
+        }
+        closeTo(0);
+    }
+}
+
+/** Without paths that have no calls in the range. */
+function trimmed(nodes: TreeNode[]): TreeNode[] {
+    return nodes.map((node) => ({ ...node, children: trimmed(node.children) })).filter((node) => node.calls > 0 || node.children.length > 0);
+}
+
+function functionsOf(data: Data, model: Model, reader: Reader): FunctionRow[] {
+    return data.report.functions.map((row, place): FunctionRow => {
+        const parts = reader.parts.get(data.timeline.report_names[place]);
+        const all = new Part();
+        const threads: FunctionRow["threads"] = [];
+        for (const [index, part] of parts ?? []) {
+            const thread = model.threads[index];
+            all.merge(part);
+            threads.push({ ...part.times(), pid: thread.pid, tid: thread.tid, name: thread.name });
+        }
+        const facts = { ...row };
+        delete facts.self_corrected_ns;
+        delete facts.self_error_ns;
+        return { ...facts, ...all.times(), histogram: all.durations.histogram(), threads };
+    });
+}
+
+interface Sums { name: number; calls: number; wall: number; off: number; isCpuKnown: boolean; durations: Durations; slowest: Block["slowest"] }
+
+function addBlock(sums: Sums, thread: Thread, lane: Lane, i: number, started: bigint): void {
+    const count = lane.count[i];
+    sums.calls += count;
+    sums.wall += lane.busy[i];
+    sums.off += lane.off[i];
+    sums.durations.add(lane.busy[i] / count, count);
+    const least = sums.slowest.length < SLOWEST ? -1 : sums.slowest[SLOWEST - 1].wall_ns;
+    if (count > 1 || lane.busy[i] <= least)
+        return;
+    sums.slowest.push({ pid: thread.pid, tid: thread.tid, thread: thread.name, at_ns: String(started + BigInt(Math.round(lane.start[i]))),
+        wall_ns: lane.busy[i], off_cpu_ns: thread.cpuKnown ? lane.off[i] : null });
+    sums.slowest.sort((a, b) => b.wall_ns - a.wall_ns).splice(SLOWEST);
+}
+
+/** A probe, as `probity blocks` has it: a number and perhaps a name, or a site. */
+function probeOf(model: Model, name: number): { text: string; isSite: boolean; name: string | null } {
+    const { kind, name: text, number } = model.names[name];
+    return kind === Kind.Site ? { text, isSite: true, name: null } : { text: String(number), isSite: false, name: text === String(number) ? null : text };
+}
+
+function blocksOf(model: Model, range: Window, ranged: Ranged): void {
+    const found = new Map<number, Sums>();
+    const followed = new Map<number, number>();
+    for (const thread of model.real) {
+        const mine = new Map<number, [number, number, number]>();
+        const lane = thread.blocks;
+        if (lane === null)
+            continue;
+        for (let i = before(lane, range.from); i < lane.size && lane.start[i] < range.to; i++) {
+            const name = lane.name[i];
+            if ((model.names[name].to ?? -1) < 0 || lane.start[i] + lane.length[i] >= range.to)
+                continue;
+            let sums = found.get(name);
+            if (sums === undefined)
+                found.set(name, sums = { name, calls: 0, wall: 0, off: 0, isCpuKnown: true, durations: new Durations(), slowest: [] });
+            sums.isCpuKnown &&= thread.cpuKnown;
+            ranged.isNear ||= lane.count[i] > 1;
+            addBlock(sums, thread, lane, i, model.started);
+            const own = mine.get(name) ?? [0, 0, 0];
+            mine.set(name, [own[0] + lane.count[i], own[1] + lane.busy[i], own[2] + lane.off[i]]);
+            followed.set(model.names[name].number, (followed.get(model.names[name].number) ?? 0) + lane.count[i]);
+        }
+        for (const [name, [calls, wall, off]] of mine)
+            ranged.sums.push([thread.place, name, calls, wall, thread.cpuKnown ? wall - off : 0, off]);
+    }
+    const sorted = [...found.values()].sort((a, b) => b.wall - a.wall);
+    for (const { name, calls, wall, off, isCpuKnown, durations, slowest } of sorted) {
+        const { number, to = -1 } = model.names[name];
+        const [one, other] = [probeOf(model, number), probeOf(model, to)];
+        const { min_ns: min, mean_ns: mean, p50_ns: p50, p90_ns: p90, p99_ns: p99, max_ns: max } = durations.times();
+        ranged.blocks.push({ from: one.text, from_is_site: one.isSite, from_name: one.name, to: other.text, to_is_site: other.isSite, to_name: other.name,
+            calls, probability: calls / Math.max(1, followed.get(number) ?? 0), wall_ns: wall, cpu_ns: isCpuKnown ? wall - off : null, off_cpu_ns: isCpuKnown ? off : null,
+            min_ns: min ?? 0, mean_ns: mean ?? 0, p50_ns: p50 ?? 0, p90_ns: p90 ?? 0, p99_ns: p99 ?? 0, max_ns: max ?? 0, slowest });
+        ranged.histograms.push(durations.histogram());
+    }
+}
+
+export function rangedOf(data: Data, model: Model, chosen: Window): Ranged {
+    // The last record is at the end of the timeline, and belongs to a range that reaches it.
+    const range = chosen.to >= model.last ? { from: chosen.from, to: model.last + 1 } : chosen;
+    const reader = new Reader(model, range);
+    for (const thread of model.real)
+        reader.read(thread);
+    const ranged: Ranged = { range, functions: functionsOf(data, model, reader), tree: trimmed([...reader.roots.values()].map(({ node }) => node)),
+        blocks: [], histograms: [], sums: [], isNear: reader.isNear };
+    blocksOf(model, range, ranged);
+    return ranged;
+}
