@@ -252,8 +252,8 @@ axis = re.match(r"thread +(\S+) +(\S+)", open("timeline.text").readline()).group
 start = json.load(open("info.json"))[0]["times"]["started_ns"]
 recorded = set()
 for line in open("hits.csv"):
-    cells = re.split("[, ]+", line.strip())
-    ns = int(cells[5]) * 10**9 + int(cells[6]) - start
+    cells = line.strip().split(",") # a name may have commas
+    ns = int(cells[-2]) * 10**9 + int(cells[-1]) - start
     recorded.add(f"{ns // 10**9}.{ns % 10**9:09d}s")
 print(json.dumps({"blocks": blocks[:12], "first": axis[0], "last": axis[1],
                   "recorded": sorted(recorded)}))
@@ -284,22 +284,25 @@ def when(tid, name, which=0):
 def title(tid):
     return f"{next(each['name'] for each in threads if each['tid'] == tid)} {tid}"
 rows = []
-def row(found, kind, depth, title, begins, ends):
+def row(found, kind, depth, title, begins, ends, arrows=""):
     place = next(i for i, each in enumerate(threads) if found(each))
     rows.append({"place": f"{place}.{kind}.{depth}.{begins}", "title": title, "took": ends - begins,
+                 "arrows": arrows,
                  "begins": f"{begins // 10**9}.{begins % 10**9:09d}s"})
 def track(number):
     return lambda each: each.get("track", 0) == number
 begin, put, second = (when(main, "request:begin"), when(main, "work:put"),
                       when(main, "work:put", 1))
 got = when(worker, "work:get")
-row(lambda each: each["tid"] == main, 3, 0, "request:begin → work:put", begin, put)
-row(track(1), 4, 0, "request:begin → work:put", begin, put)
-row(track(1), 4, 0, "work:put → work:get", put, got)
+row(lambda each: each["tid"] == main, 3, 0, "request:begin → work:put", begin, put,
+    f"{main}-{worker}")
+passed = f"{main}-{worker}"
+row(track(1), 4, 0, "request:begin → work:put", begin, put, passed)
+row(track(1), 4, 0, "work:put → work:get", put, got, passed)
 row(track(2), 4, 0, f"{title(main)} holds it", when(main, "items:hold"),
-    when(main, "items:release"))
+    when(main, "items:release"), passed)
 row(track(2), 4, 1, f"{title(worker)} waits for it", when(worker, "items:wait"),
-    when(worker, "items:hold"))
+    when(worker, "items:hold"), passed)
 row(track(3), 4, 0, "1 in it", put, second)
 row(track(3), 4, 0, "2 in it", second, got)
 blocks = []
@@ -315,6 +318,7 @@ PROBITY_OUT=$WORK/deep.probity "$PROGRAMS/deep_threads"
 view "deep" 0 deep.probity
 echo '{"threads": 65}' > threads.json
 look deep deep.html threads.json
+look arrange deep.html
 echo '{"name": "descend"}' > name.json
 look address deep.html name.json
 PROBITY_OUT=$WORK/odd.probity "$PROGRAMS/odd_names"
@@ -358,6 +362,12 @@ look speed many.html
 "$PROBITY" diff --json run1 run2 -- run3 run4 > diff.json
 "$PROBITY" tree --json run3 run4 > now.json
 look diff diff.html diff.json base.json now.json
+for run in 1 2 3 4; do
+    PROBITY_OUT=$WORK/blocks$run "$PROGRAMS/blocks" > /dev/null
+done
+"$PROBITY" diff --json blocks1 blocks2 -- blocks3 blocks4 > diff-blocks.json
+view "comparison of blocks" 0 --diff blocks1 --diff blocks2 -o diff-blocks.html blocks3 blocks4
+look diffBlocks diff-blocks.html diff-blocks.json
 look labelled label.html
 HOME=$WORK node "$SOURCE/tests/browser/view.mjs" "$MODULES/node_modules" "$BUILD/test-logs/view" \
     "${scenarios[@]}" > said 2> 'times' || fail "$(cat said)"

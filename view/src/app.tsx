@@ -32,6 +32,8 @@ const keys: readonly [string, string][] = [
     ["Arrows, Backspace", "flame graph: caller, callee, neighbours; one level out"],
     ["G", "timeline: next region with every call (blue below the ruler)"],
     ["C, V; click on a name", "timeline: fold or unfold all threads, or one"],
+    ["T, L", "timeline: pin the thread at the pointer to the top; list of tracks"],
+    ["Drag a name, Shift + ↑ ↓", "timeline: move a thread"],
     ["Home, 0", "all of it"],
     ["Escape", "close the side; timeline: clear the range too"],
     ["?", "this help"],
@@ -100,7 +102,7 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
     const [range, setRangeOnly] = useState<Window | null>(() => rangeOfHash(model));
     const latest = useRef(range);
     latest.current = range;
-    const [flame, setFlame] = useState<FlameState>({ mode: "merged", value: "total_ns", side: "now", thread: -1 });
+    const [flame, setFlame] = useState<FlameState>({ mode: "merged", value: "total_ns", side: "now", per: "all", thread: -1 });
     const [filter, setFilter] = useState(everything);
     const [isHelping, setHelping] = useState(false);
     const search = useRef<HTMLInputElement>(null);

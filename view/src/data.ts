@@ -206,6 +206,14 @@ export interface Changed {
     statistics: Record<"calls" | "self" | "total" | "cpu" | "mean" | "median" | "p99", Change>;
 }
 
+/** A block has no self time. */
+export interface ChangedBlock {
+    name: string;
+    /** With names instead of numbers. */
+    named: string | null;
+    statistics: Record<"calls" | "total" | "cpu" | "mean" | "median" | "p99", Change>;
+}
+
 interface Run { trace: string; complete: boolean; why: string }
 
 export interface Comparison {
@@ -213,6 +221,7 @@ export interface Comparison {
     base: Run[];
     new: Run[];
     functions: Changed[];
+    blocks: ChangedBlock[];
 }
 
 /** The call tree. */

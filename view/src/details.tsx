@@ -1,6 +1,7 @@
 /* Details of the selection. */
 import type { ComponentChildren, VNode } from "preact";
 import { useMemo } from "preact/hooks";
+import { endsOf, holderOf, stagesOf } from "./arrows";
 import { type Block, type FunctionRow, Kind, type Name } from "./data";
 import { type FlameNode, sidesOf } from "./flame";
 import { at, clock, count, named, one, percent, signed, time } from "./format";
@@ -244,13 +245,13 @@ function BlockSpanDetails({ lane, index, shared }: { lane: Lane; index: number; 
 function TrackDetails({ lane, index, shared }: { lane: Lane; index: number; shared: Shared }): VNode {
     const track = shared.model.threads[lane.thread];
     const { name, kind } = shared.model.names[lane.name[index]];
-    const { size, start, length } = lane;
-    let [first, last] = [index, index];
-    const isSame = (a: number, b: number): boolean => lane.count[a] === 1 && lane.off[a] === lane.off[index] && start[a] + length[a] === start[b];
-    while (track.track === Track.Requests && first > 0 && isSame(first - 1, first))
-        first--;
-    while (track.track === Track.Requests && last + 1 < size && lane.off[last + 1] === lane.off[index] && lane.count[last + 1] === 1 && start[last] + length[last] === start[last + 1])
-        last++;
+    const { start, length } = lane;
+    const [first, last] = track.track === Track.Requests ? stagesOf(lane, index) : [index, index];
+    const holder = kind === Kind.Waiter ? holderOf(shared.model, { lane, index }) : null;
+    const threads = (i: number): string => {
+        const { from, to } = endsOf(shared.model, lane, i);
+        return from === null || to === null || from === to ? String((from ?? to)?.tid ?? "") : `${from.tid} → ${to.tid}`;
+    };
     const title = kind === Kind.Holder ? `${name} holds it` : kind === Kind.Waiter ? `${name} waits for it` : kind === Kind.Length ? `${count(levelOf(lane, index))} in it` : name;
     return (
         <>
@@ -259,6 +260,8 @@ function TrackDetails({ lane, index, shared }: { lane: Lane; index: number; shar
                 <Fact name="Took" id="took">{time(length[index])}</Fact>
                 <WhenFacts start={start[index]} shared={shared} />
                 <ThreadFact lane={lane} shared={shared} />
+                {holder !== null && <Fact name="Held by" id="holder">{shared.model.names[holder.lane.name[holder.index]].name}, for {time(holder.lane.length[holder.index])}, until {at(holder.lane.start[holder.index] + holder.lane.length[holder.index])}</Fact>}
+                {track.track === Track.Requests && <Fact name="Threads" id="threads">{threads(index)}</Fact>}
                 {track.object !== "" && track.track !== Track.Requests && <Fact name="Object"><code>{track.object}</code></Fact>}
                 {track.track === Track.Requests && <Fact name="Request">{lane.off[index]}</Fact>}
             </Facts>
@@ -268,8 +271,8 @@ function TrackDetails({ lane, index, shared }: { lane: Lane; index: number; shar
                     <table class="sides">
                         <tbody>
                             {Array.from({ length: last - first + 1 }, (_, i) => first + i).map((i) => (
-                                <tr key={i}><th scope="row">{shared.model.names[lane.name[i]].name}</th><td>{time(length[i])}</td></tr>))}
-                            <tr><th scope="row"><b>in all</b></th><td><b>{time(start[last] + length[last] - start[first])}</b></td></tr>
+                                <tr key={i}><th scope="row">{shared.model.names[lane.name[i]].name}</th><td class="faint">{threads(i)}</td><td>{time(length[i])}</td></tr>))}
+                            <tr><th scope="row"><b>in all</b></th><td /><td><b>{time(start[last] + length[last] - start[first])}</b></td></tr>
                         </tbody>
                     </table>
                 </>)}

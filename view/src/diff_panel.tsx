@@ -1,7 +1,7 @@
 /* Changes between runs: the numbers of `probity diff`. */
 import type { VNode } from "preact";
-import { useMemo } from "preact/hooks";
-import type { Change, Changed } from "./data";
+import { useMemo, useState } from "preact/hooks";
+import type { Change, Changed, ChangedBlock } from "./data";
 import { count, named, short, signed, time } from "./format";
 import { matcher, type Shared } from "./state";
 import { type Column, Table } from "./table";
@@ -12,9 +12,10 @@ const shown: readonly [Statistic, string, string][] = [
     ["self", "Self", "Wall time without callees and pauses, over runs"],
     ["cpu", "CPU self", "CPU time without callees and pauses"],
     ["total", "Total", "Wall time of all calls"],
+    ["mean", "Mean", "Of single calls: slower per call"],
     ["median", "Median", "Of single calls"],
     ["p99", "p99", "Of single calls"],
-    ["calls", "Calls", "How often it was called"],
+    ["calls", "Calls", "How often it was called: called more"],
 ];
 
 function change(ratio: number | null): string {
@@ -37,44 +38,78 @@ function hint(each: Change): string {
     return `${each.verdict}${interval}${needed}`;
 }
 
+/** A function, or a block. */
+interface Row {
+    name: string;
+    file: string;
+    line: number;
+    main: Change;
+    statistics: Partial<Record<Statistic, Change>>;
+}
+
+function rowsOf(functions: Changed[], blocks: ChangedBlock[], isBlocks: boolean): Row[] {
+    return isBlocks ? blocks.map(({ name, named: text, statistics }) => ({ name: text ?? name, file: "", line: 0, main: statistics.total, statistics }))
+        : functions.map((each) => ({ ...each, main: each.statistics.self }));
+}
+
+function isChanged(change: Change | undefined): boolean {
+    return change !== undefined && !["same", "inconclusive"].includes(change.verdict);
+}
+
+/** What a change of time comes from: slower calls, more calls, or both. */
+function causeOf({ main, statistics: { mean, calls } }: Row): string {
+    const causes = [isChanged(mean) ? `${mean?.verdict === "slower" ? "slower" : "faster"} per call` : "",
+        isChanged(calls) ? `called ${calls?.verdict === "fewer" ? "less" : "more"}` : ""].filter((text) => text !== "");
+    return causes.length > 0 ? causes.join(", ") : isChanged(main) ? "not told apart" : "";
+}
+
 export function DiffPanel({ shared }: { shared: Shared }): VNode {
     const { diff } = shared.data;
-    const all = diff?.functions ?? [];
+    const [isChosen, setBlocks] = useState(false);
+    const hasBoth = (diff?.functions.length ?? 0) > 0 && (diff?.blocks.length ?? 0) > 0;
+    const isBlocks = hasBoth ? isChosen : (diff?.blocks.length ?? 0) > 0;
+    const what = isBlocks ? "Time" : "Self";
     const rows = useMemo(() => {
         const isMatch = matcher(shared.query);
+        const all = rowsOf(diff?.functions ?? [], diff?.blocks ?? [], isBlocks);
         return isMatch === null ? all : all.filter((row) => isMatch(`${row.name} ${row.file}`));
-    }, [all, shared.query]);
-    const columns = useMemo((): Column<Changed>[] => [
-        { id: "name", title: "Function", hint: "Name and place", isText: true, value: (row) => row.name,
-            show: (row) => <span class="name">{short(named(row.name), 200)} <span class="faint">{row.file}:{row.line}</span></span> },
-        { id: "base", title: "Self, base", hint: "Median over the runs of the base", value: (row) => row.statistics.self.base_median, show: (row) => time(row.statistics.self.base_median) },
-        { id: "new", title: "Self, new", hint: "Median over the new runs", value: (row) => row.statistics.self.new_median, show: (row) => time(row.statistics.self.new_median) },
-        { id: "impact", title: "Difference", hint: "By how much self time changed",
-            value: (row) => Math.abs((row.statistics.self.new_median ?? 0) - (row.statistics.self.base_median ?? 0)),
+    }, [diff, isBlocks, shared.query]);
+    const columns = useMemo((): Column<Row>[] => [
+        { id: "name", title: isBlocks ? "Block" : "Function", hint: isBlocks ? "From one probe to the next" : "Name and place", isText: true, value: (row) => row.name,
+            show: (row) => <span class="name">{short(named(row.name), 200)} <span class="faint">{isBlocks ? "" : `${row.file}:${row.line}`}</span></span> },
+        { id: "base", title: `${what}, base`, hint: "Median over the runs of the base", value: (row) => row.main.base_median, show: (row) => time(row.main.base_median) },
+        { id: "new", title: `${what}, new`, hint: "Median over the new runs", value: (row) => row.main.new_median, show: (row) => time(row.main.new_median) },
+        { id: "impact", title: "Difference", hint: `By how much ${isBlocks ? "the time" : "self time"} changed`,
+            value: (row) => Math.abs((row.main.new_median ?? 0) - (row.main.base_median ?? 0)),
             show: (row) => {
-                const ns = (row.statistics.self.new_median ?? 0) - (row.statistics.self.base_median ?? 0);
+                const ns = (row.main.new_median ?? 0) - (row.main.base_median ?? 0);
                 return signed(ns, time);
             } },
-        ...shown.map(([key, title, what]): Column<Changed> => ({ id: key, title, hint: what, value: (row) => row.statistics[key].ratio,
-            show: (row) => <span class={tone(row.statistics[key])} title={hint(row.statistics[key])}>{change(row.statistics[key].ratio)}</span> })),
-        { id: "verdict", title: "Verdict on self time", hint: "What is established of self time", isText: true, value: (row) => row.statistics.self.verdict,
-            show: (row) => <span class={tone(row.statistics.self)}>{hint(row.statistics.self)}</span> },
-    ], []);
+        ...shown.filter(([key]) => !isBlocks || key !== "self").map(([key, title, text]): Column<Row> => ({ id: key, title: isBlocks && key === "cpu" ? "CPU" : title, hint: isBlocks ? text.replace(" without callees and pauses", "") : text, value: (row) => row.statistics[key]?.ratio ?? null,
+            show: (row) => {
+                const each = row.statistics[key];
+                return each === undefined ? "–" : <span class={tone(each)} title={hint(each)}>{change(each.ratio)}</span>;
+            } })),
+        { id: "cause", title: "Cause", hint: "Whether single calls changed, or their number", isText: true, value: causeOf, show: (row) => causeOf(row) },
+        { id: "verdict", title: isBlocks ? "Verdict on time" : "Verdict on self time", hint: "What is established", isText: true, value: (row) => row.main.verdict,
+            show: (row) => <span class={tone(row.main)}>{hint(row.main)}</span> },
+    ], [isBlocks, what]);
     if (diff === undefined)
         return <p class="none">This page compares no runs.</p>;
     const incomplete = [...diff.base, ...diff.new].filter((run) => !run.complete);
     return (
         <div class="listed">
             <p class="status">
-                <button type="button" onClick={() => { shared.setFlame({ mode: "change" }); shared.go("flame"); }}>Flame graph of the change</button>
+                {hasBoth && [false, true].map((each) => <button key={String(each)} type="button" aria-pressed={isBlocks === each} onClick={() => { setBlocks(each); }}>{each ? "Blocks" : "Functions"}</button>)}
+                {diff.functions.length > 0 && <button type="button" onClick={() => { shared.setFlame({ mode: "change" }); shared.go("flame"); }}>Flame graph of the change</button>}
                 {` ${count(diff.base.length)} ${diff.base.length === 1 ? "run" : "runs"} of the base, ${count(diff.new.length)} new. `}
                 {`A change is established with ${diff.method.confidence * 100}% confidence and beyond ${diff.method.tolerance_percent}%; all else is faint.`}
                 {incomplete.length > 0 && ` Not complete: ${incomplete.map((run) => `${run.trace} (${run.why})`).join(", ")}.`}
             </p>
-            <Table columns={columns} rows={rows} first="impact" selected={null} label="Comparison"
+            <Table key={String(isBlocks)} columns={columns} rows={rows} first="impact" selected={null} label="Comparison"
                 onSelect={(row) => {
                     const place = shared.data.report.functions.findIndex((each) => each.name === row.name && each.line === row.line);
-                    if (place >= 0)
+                    if (place >= 0 && !isBlocks)
                         shared.select({ of: "function", row: place });
                 }} />
         </div>

@@ -137,7 +137,11 @@ function pictureOf(shared: Shared, value: Value, isChange: boolean, tree: TreeNo
         return { root, changes: null, of, unseen: 0 };
     const change = base === undefined ? changesOfFunctions(data.diff, value) : (node: FlameNode): number => {
         const { selfNow, selfBase } = sidesOf(node, value, runs);
-        return selfNow - selfBase;
+        if (flame.per === "all" || value === "calls")
+            return selfNow - selfBase;
+        // Of a path that one side does not have, no call can be compared.
+        const calls = sidesOf(node, "calls", runs);
+        return calls.now > 0 && calls.base > 0 ? selfNow / calls.now - selfBase / calls.base : 0;
     };
     let most = 0;
     let unseen = 0;
@@ -152,12 +156,13 @@ function pictureOf(shared: Shared, value: Value, isChange: boolean, tree: TreeNo
 }
 
 function Scale({ shared, changes }: { shared: Shared; changes: Changes }): VNode {
+    const isCall = shared.flame.per === "call" && shared.flame.value !== "calls" && shared.data.base !== undefined;
     const steps = Array.from({ length: 2 * TONES + 1 }, (_, i) => Math.sign(i - TONES) * ((i - TONES) / TONES) ** 2);
     return (
         <span class="legend scale" role="img" aria-label={`Colours from ${changes.text(changes.most)} less to ${changes.text(changes.most)} more`}>
             {`−${changes.text(changes.most)}`}
             {steps.map((step) => <i key={step} style={{ background: toneOf(step, shared.palette.theme) }} />)}
-            {`+${changes.text(changes.most)} self a run`}
+            {`+${changes.text(changes.most)} self a ${isCall ? "call" : "run"}`}
         </span>
     );
 }
@@ -170,7 +175,16 @@ function tipOf(box: Box, picture: Picture, shared: Shared, value: Value): string
         lines.push(node.now === null ? "" : counted(node.now.calls, shared.flame.mode === "blocks" || shared.data.tree.tree.length === 0 ? "block" : "call"));
         return lines;
     }
-    lines.push(`${signed(picture.changes.of(node), text)} self a run`);
+    const runs = { now: shared.data.info.length, base: Math.max(shared.data.base_runs ?? 1, 1) };
+    if (shared.data.base === undefined) {
+        lines.push(`${signed(picture.changes.of(node), text)} self a run`);
+    } else {
+        const self = sidesOf(node, value, runs);
+        const calls = sidesOf(node, "calls", runs);
+        lines.push(`${signed(self.selfNow - self.selfBase, text)} self a run`);
+        if (value !== "calls" && calls.now > 0 && calls.base > 0)
+            lines.push(`${signed(self.selfNow / calls.now - self.selfBase / calls.base, text)} self a call, ${signed(calls.now - calls.base, (amount) => counted(amount, "call"))} a run`);
+    }
     if (shared.data.base !== undefined && (node.now === null || node.base === null))
         lines.push(node.now === null ? "only in the base" : "only in the new runs");
     const verdict = verdictOf(shared, node)?.statistics.self;
@@ -180,13 +194,13 @@ function tipOf(box: Box, picture: Picture, shared: Shared, value: Value): string
 }
 
 function MergedFlame({ shared, isChange, isBlocks }: { shared: Shared; isChange: boolean; isBlocks: boolean }): VNode {
-    const { data: { timeline, tree, base, base_why: why }, flame: { value, side } } = shared;
+    const { data: { timeline, tree, base, base_why: why }, flame: { value, side, per } } = shared;
     const [tip, setTip] = useState<{ at: { x: number; y: number }; lines: string[] } | null>(null);
     const [focus, setFocus] = useState<string[]>([]);
     const ranged = isChange ? null : shared.ranged();
     const painter = useMemo(() => new Painter(), []);
     const picture = useMemo(() => pictureOf(shared, value, isChange, isBlocks ? blockTree(shared.model, ranged?.sums ?? timeline.sums) : ranged?.tree ?? tree.tree),
-        [tree, value, side, isChange, isBlocks, ranged]);
+        [tree, value, side, per, isChange, isBlocks, ranged]);
     const { root, changes } = picture;
     const view = useMemo(() => {
         const made = new FlameView(root, shared.palette, changes);
@@ -258,6 +272,11 @@ function MergedFlame({ shared, isChange, isBlocks }: { shared: Shared; isChange:
                 {isChange && base !== undefined && (
                     <span class="field">as wide as <Choice legend="Side that widths are of" name="flame-side" options={sides} chosen={side}
                         choose={(id) => { shared.setFlame({ side: id }); }} /></span>)}
+                {isChange && base !== undefined && value !== "calls" && (
+                    <span class="field">change <Choice legend="What the colours show" name="flame-per" options={[
+                        { id: "all" as const, title: "in all", hint: "Slower calls, and more of them" },
+                        { id: "call" as const, title: "per call", hint: "Slower calls alone; Calls shows whether there are more" }]}
+                        chosen={per} choose={(id) => { shared.setFlame({ per: id }); }} /></span>)}
                 <button type="button" disabled={focus.length === 0} onClick={() => { zoomTo(root); }}>All</button>
                 <span class="path">{focus.length > 0 ? short(focus.join(" › "), 120) : ""}</span>
                 {found !== null && <span class="found">{percent(found)} matches</span>}

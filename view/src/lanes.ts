@@ -1,10 +1,12 @@
 /* Spans in lanes, as arrays of numbers: no object is allocated for a span. */
 import { type Data, Kind, type Name, type SlowCall } from "./data";
+import { type Series, seriesOf } from "./series";
 
 /** Rows: of a track. */
 export const LaneKind = { Off: 0, Marks: 1, Calls: 2, Blocks: 3, Rows: 4 } as const;
 
-export const Track = { Thread: 0, Requests: 1, Lock: 2, Queue: 3 } as const;
+/** The page computes the last two. */
+export const Track = { Thread: 0, Requests: 1, Lock: 2, Queue: 3, Cpu: 4, Rate: 5 } as const;
 
 export const Flag = { Unwound: 1, Open: 2, Untimed: 4, Before: 8 } as const;
 
@@ -46,6 +48,8 @@ export interface Thread {
     calls: Lane[];
     /** Time on the CPU, if it is known; else in calls or blocks. */
     active: number;
+    /** Of a plot, which has no lanes. */
+    series?: Series;
 }
 
 export interface Model {
@@ -204,6 +208,7 @@ export function makeModel(data: Data, bytes: Uint8Array): Model {
             rowOfName[name] = row;
     });
     const real = threads.filter(({ track }) => track === Track.Thread);
+    threads.push(...seriesOf({ first, last: first + Math.max(timeline.length_ns, 1), threads, real }));
     const lanes = real.flatMap((thread) =>
         [thread.off, thread.marks, thread.blocks, ...thread.calls].filter((lane) => lane !== null));
     const names = timeline.names.map((name) => ({ ...name, name: textOf(name, timeline), slow: name.slow.map((slow): SlowCall => {

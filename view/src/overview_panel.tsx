@@ -23,7 +23,7 @@ function activity(model: Model): { on: Float64Array; there: Float64Array } {
             to[i] += sum * share / step;
         }
     };
-    for (const thread of model.threads) {
+    for (const thread of model.real) {
         const length = thread.last - thread.first;
         add(there, thread.first, length, length);
         if (!thread.cpuKnown)

@@ -1,10 +1,12 @@
 /* The timeline on its canvas: what is drawn, and where. The amount drawn is limited by the columns
  * of the screen: spans narrower than a column are drawn as one with their neighbours, which are
  * found by bisection, so that drawing takes as long for a minute as for a microsecond. */
+import { type Arrow, arrowsOf, type End } from "./arrows";
 import type { Palette, Theme } from "./colour";
 import { Kind } from "./data";
 import { moment, short, time } from "./format";
 import { before, beforeNear, type Lane, LaneKind, type Model, spanAt, type Thread, Track } from "./lanes";
+import type { Series } from "./series";
 
 const RULER = 26;
 const ROW = 18;
@@ -14,6 +16,7 @@ const TRACK_ROW = 14;
 const QUEUE_ROW = 44;
 /** All lanes of a folded thread share one row. */
 const FOLDED = 22;
+const PLOT_ROW = 38;
 const MORE = 13;
 const STRIP = 7;
 const MARKS = 13;
@@ -24,6 +27,8 @@ const SHADES = 8;
 const DEPTH = 12;
 /** Rows of tracks that are shown without being asked for. */
 const TRACK_ROWS = 8;
+/** Pinned threads take at most this share of the height. */
+const HEAD = 0.6;
 /** Threads are folded at first if they take more pixels than this. */
 const ROOM = 1600;
 /** Boxes narrower than this have no label. */
@@ -41,7 +46,7 @@ export interface Hit {
     last: number;
 }
 
-const enum Look { Strip, Marks, Blocks, Calls, Folded, More, Rows, InFlight, Queue }
+const enum Look { Strip, Marks, Blocks, Calls, Folded, More, Rows, InFlight, Queue, Plot }
 
 interface Row {
     look: Look;
@@ -52,9 +57,11 @@ interface Row {
     height: number;
     /** Of "+N deeper". */
     text: string;
+    isPinned: boolean;
 }
 
-export type Order = "first" | "activity" | "name";
+/** own: as moved by the user. */
+export type Order = "first" | "activity" | "name" | "own";
 
 /** What is shown, besides the window: kept when theme or part changes. */
 interface Layout {
@@ -63,6 +70,10 @@ interface Layout {
     limits: Map<number, number>;
     order: Order;
     filter: string;
+    /** Threads that stay at the top. */
+    pinned: Set<number>;
+    /** All of them as moved; empty: nothing was moved. */
+    own: number[];
 }
 
 export class TimelineView {
@@ -77,7 +88,10 @@ export class TimelineView {
     matches: Uint8Array | null = null;
     /** The selected range, of which statistics are shown. */
     range: Window | null = null;
-    layout: Layout = { folded: new Set(), limits: new Map(), order: "first", filter: "" };
+    layout: Layout = { folded: new Set(), limits: new Map(), order: "first", filter: "", pinned: new Set(), own: [] };
+    /** Where a dragged thread would be put; null: none is dragged. */
+    drop: number | null = null;
+    private arrows: { of: { lane: Lane; index: number } | null; list: Arrow[] } = { of: null, list: [] };
     /** Counts of the last drawing: calls, blocks and marks on screen, those in a column with others,
      * those in a merged span, which no zoom separates, and calls in lanes that are hidden. */
     drawn = { spans: 0, calls: 0, blocks: 0, marks: 0, together: 0, merged: 0, hidden: 0 };
@@ -87,6 +101,8 @@ export class TimelineView {
     /** Drawn last, so that nothing covers them. */
     private labels: { text: string; x: number; y: number; isDim: boolean }[] = [];
     private total = 0;
+    /** Height of the pinned rows. */
+    private pins = 0;
     private readonly theme: Theme;
     private character = 6.6;
 
@@ -125,29 +141,85 @@ export class TimelineView {
         return this.only !== null ? 0 : this.width < 640 ? 108 : 190;
     }
 
-    /** Threads in the chosen order, filtered; then requests, locks and queues. */
-    private shown(): Thread[] {
-        const { order, filter } = this.layout;
+    /** The part of the height that pinned rows have. */
+    private get head(): number {
+        return this.pins === 0 ? 0 : Math.min(this.pins, Math.max(60, (this.height - RULER) * HEAD));
+    }
+
+    private topOf(row: Row): number {
+        return RULER + row.y + (row.isPinned ? 0 : this.head - this.scroll);
+    }
+
+    /** Threads in the chosen order, filtered; then requests, locks and queues, CPU and rates. */
+    shown(filter = this.layout.filter): Thread[] {
+        const { order, own } = this.layout;
         const words = filter.toLowerCase().split(/\s+/).filter((word) => word !== "");
-        const isShown = (thread: Thread): boolean => words.every((word) => titleOf(thread).toLowerCase().includes(word) || String(thread.pid) === word);
+        const isShown = (thread: Thread): boolean => (thread.off !== null || thread.marks !== null || thread.blocks !== null || thread.calls.length > 0 || thread.series !== undefined) && words.every((word) => titleOf(thread).toLowerCase().includes(word) || String(thread.pid) === word);
         const threads = this.model.real.filter(isShown);
         if (order === "activity")
             threads.sort((a, b) => b.active - a.active);
         if (order === "name")
             threads.sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }) || a.tid - b.tid);
-        return [...threads, ...this.model.tracks.filter(isShown)
+        const all = [...threads, ...this.model.tracks.filter(isShown)
             .sort((a, b) => a.track - b.track || a.place - b.place)];
+        if (order === "own") {
+            const ranks = new Map(own.map((place, rank) => [place, rank]));
+            all.sort((a, b) => (ranks.get(a.place) ?? own.length) - (ranks.get(b.place) ?? own.length));
+        }
+        return [...all.filter(({ place }) => this.layout.pinned.has(place)), ...all.filter(({ place }) => !this.layout.pinned.has(place))];
+    }
+
+    pin(place: number): void {
+        if (!this.layout.pinned.delete(place))
+            this.layout.pinned.add(place);
+        this.arrange();
+    }
+
+    /** Moves a thread before or after another one. */
+    move(place: number, target: number, isAfter: boolean): void {
+        const order = this.shown("").map((thread) => thread.place).filter((each) => each !== place);
+        const to = order.indexOf(target);
+        if (place === target || to < 0)
+            return;
+        order.splice(to + (isAfter ? 1 : 0), 0, place);
+        this.layout.own = order;
+        this.layout.order = "own";
+        this.arrange();
+    }
+
+    /** Moves a thread past its neighbour. */
+    moveBy(place: number, by: -1 | 1): void {
+        const shown = this.shown();
+        const next = shown[shown.findIndex((thread) => thread.place === place) + by] as Thread | undefined;
+        if (next !== undefined)
+            this.move(place, next.place, by > 0);
+    }
+
+    /** Number of rows of calls that a thread shows; null: the usual. */
+    limit(place: number, rows: number | null): void {
+        if (rows === null)
+            this.layout.limits.delete(place);
+        else
+            this.layout.limits.set(place, rows);
+        this.layout.folded.delete(place);
+        this.arrange();
     }
 
     arrange(): void {
         const { only } = this;
         let y = only === null ? GAP - 2 : 4;
+        let wasPinned = false;
         this.rows = [];
+        this.pins = 0;
         for (const thread of only === null ? this.shown() : [only]) {
-            if (thread.off === null && thread.marks === null && thread.blocks === null && thread.calls.length === 0)
-                continue;
+            const isPinned = only === null && this.layout.pinned.has(thread.place);
+            if (wasPinned && !isPinned) {
+                this.pins = y;
+                y = GAP - 2;
+            }
+            wasPinned = isPinned;
             const put = (look: Look, lanes: (Lane | null)[], height: number, text = ""): void => {
-                this.rows.push({ look, lanes, thread, y, height, text });
+                this.rows.push({ look, lanes, thread, y, height, text, isPinned });
                 y += height;
             };
             const top = y;
@@ -158,7 +230,9 @@ export class TimelineView {
             this.bottoms.set(thread, y);
             y = Math.max(y, top + (this.isFolded(thread) || thread.calls.length === 0 ? 24 : 34)) + GAP;
         }
-        this.total = y;
+        if (wasPinned)
+            this.pins = y;
+        this.total = wasPinned ? 0 : y;
         this.scrollTo(this.scroll);
     }
 
@@ -191,6 +265,10 @@ export class TimelineView {
 
     private arrangeTrack(track: Thread, put: (look: Look, lanes: (Lane | null)[], height: number, text?: string) => void): void {
         const { calls } = track;
+        if (track.series !== undefined) {
+            put(Look.Plot, [], PLOT_ROW);
+            return;
+        }
         if (track.track === Track.Queue) {
             put(Look.Queue, calls, QUEUE_ROW);
             return;
@@ -213,7 +291,9 @@ export class TimelineView {
 
     /** Shows all rows of a thread, or the usual number. */
     extend(thread: Thread): void {
-        if (!this.layout.limits.delete(thread.place))
+        if (this.layout.limits.get(thread.place) === Infinity)
+            this.layout.limits.delete(thread.place);
+        else
             this.layout.limits.set(thread.place, Infinity);
         this.arrange();
     }
@@ -240,11 +320,11 @@ export class TimelineView {
     }
 
     scrollTo(y: number): void {
-        this.scroll = Math.max(0, Math.min(y, this.total + RULER - this.height));
+        this.scroll = Math.max(0, Math.min(y, this.scrollMax));
     }
 
     get scrollMax(): number {
-        return Math.max(0, this.total + RULER - this.height);
+        return Math.max(0, this.total + RULER + this.head - this.height);
     }
 
     get columnNs(): number {
@@ -301,8 +381,8 @@ export class TimelineView {
             this.arrange();
         }
         const row = this.rowOf(lane);
-        if (row !== undefined && (row.y < this.scroll || row.y + row.height + RULER > this.scroll + this.height))
-            this.scrollTo(row.y - this.height / 3);
+        if (row !== undefined && !row.isPinned && (row.y < this.scroll || row.y + row.height + RULER + this.head > this.scroll + this.height))
+            this.scrollTo(row.y - (this.height - this.head) / 3);
     }
 
     private rowOf(lane: Lane): Row | undefined {
@@ -310,14 +390,15 @@ export class TimelineView {
     }
 
     private rowAt(y: number): Row | undefined {
-        const at = y - RULER + this.scroll;
-        return y < RULER ? undefined : this.rows.find((row) => at >= row.y && at < row.y + row.height);
+        const isPinned = y < RULER + this.head;
+        return y < RULER ? undefined : this.rows.find((row) => row.isPinned === isPinned && y >= this.topOf(row) && y < this.topOf(row) + row.height);
     }
 
     threadAt(y: number): Thread | null {
         let found: Thread | null = null;
+        const isPinned = y < RULER + this.head;
         for (const row of this.rows) {
-            if (row.y - GAP / 2 - this.scroll + RULER <= y)
+            if (row.isPinned === isPinned && this.topOf(row) - GAP / 2 <= y)
                 found = row.thread;
         }
         return y < RULER ? null : found;
@@ -333,7 +414,7 @@ export class TimelineView {
         const row = this.rowAt(y);
         if (row === undefined || x < this.gutter || row.look === Look.More || row.look === Look.InFlight || row.lanes.length === 0)
             return null;
-        const part = (y - RULER + this.scroll - row.y) / row.height;
+        const part = (y - this.topOf(row)) / row.height;
         const lane = row.lanes[Math.min(row.lanes.length - 1, Math.floor(part * row.lanes.length))];
         if (lane === null)
             return null;
@@ -379,52 +460,137 @@ export class TimelineView {
         context.textBaseline = "middle";
         context.font = theme.mono;
         this.character = context.measureText("MMMMMMMMMM").width / 10;
+        this.drawPart(context, false, RULER + this.head, this.height);
+        if (this.head > 0) {
+            this.drawPart(context, true, RULER, RULER + this.head);
+            context.fillStyle = theme.accent;
+            context.fillRect(0, RULER + this.head - 2, this.width, 2);
+        }
+        this.drawArrows(context);
+        this.drawRuler(context);
+        this.drawRange(context);
+        this.drawDrop(context);
+    }
+
+    /** Pinned rows, or the others. */
+    private drawPart(context: CanvasRenderingContext2D, isPinned: boolean, top: number, bottom: number): void {
         context.save();
         context.beginPath();
-        context.rect(0, RULER, this.width, this.height - RULER);
+        context.rect(0, top, this.width, bottom - top);
         context.clip();
-        this.drawBands(context);
+        this.drawBands(context, isPinned);
         this.drawGrid(context);
         const visible = this.rows.filter((row) => {
-            const y = row.y - this.scroll + RULER;
-            return y + row.height >= RULER && y < this.height;
+            const y = this.topOf(row);
+            return row.isPinned === isPinned && y + row.height >= top && y < bottom;
         });
         context.save();
         context.beginPath();
-        context.rect(this.gutter, RULER, this.width - this.gutter, this.height - RULER);
+        context.rect(this.gutter, top, this.width - this.gutter, bottom - top);
         context.clip();
         for (const row of visible)
             this.drawRow(context, row);
         for (const thread of new Set(this.only === null ? visible.map((row) => row.thread) : []))
             this.drawAbsence(context, thread);
         this.drawLabels(context);
-        this.drawSelection(context);
+        this.drawSelection(context, isPinned);
         context.restore();
-        this.drawNames(context);
+        this.drawNames(context, isPinned);
         context.restore();
-        this.drawRuler(context);
-        this.drawRange(context);
+    }
+
+    /** Where a dragged thread would be put. */
+    private drawDrop(context: CanvasRenderingContext2D): void {
+        if (this.drop === null)
+            return;
+        context.fillStyle = this.theme.accent;
+        context.fillRect(0, this.drop - 1.5, this.width, 3);
+    }
+
+    /** The place of a pointer in the list of threads: the thread there, whether in its lower half, and
+     * the nearer edge. */
+    dropAt(y: number): { thread: Thread; isAfter: boolean; edge: number } | null {
+        const thread = this.threadAt(Math.max(y, RULER + 1));
+        const rows = this.rows.filter((row) => row.thread === thread);
+        if (thread === null || rows.length === 0)
+            return null;
+        const top = this.topOf(rows[0]) - GAP / 2;
+        const last = rows[rows.length - 1];
+        const bottom = Math.max(this.topOf(last) + last.height, top + 28) + GAP / 2;
+        const isAfter = y > (top + bottom) / 2;
+        return { thread, isAfter, edge: isAfter ? bottom : top };
+    }
+
+    /** Arrows of what is selected. */
+    get shownArrows(): Arrow[] {
+        const { selected, arrows } = this;
+        if (this.only !== null)
+            return [];
+        if (selected?.lane !== arrows.of?.lane || selected?.index !== arrows.of?.index)
+            this.arrows = { of: selected, list: arrowsOf(this.model, selected) };
+        return this.arrows.list;
+    }
+
+    /** The middle of the row in which a thread shows its probes, or of its first one. */
+    private middleOf(thread: Thread): { y: number; isPinned: boolean } | null {
+        const rows = this.rows.filter((row) => row.thread === thread);
+        const row = rows.find(({ look }) => look === Look.Blocks || look === Look.Folded || look === Look.Marks) ?? rows.at(0);
+        return row === undefined ? null : { y: this.topOf(row) + row.height / 2, isPinned: row.isPinned };
+    }
+
+    private drawArrows(context: CanvasRenderingContext2D): void {
+        const place = ({ thread, at }: End): { x: number; y: number } | null => {
+            const middle = this.middleOf(thread);
+            return middle === null ? null : { x: this.xOf(at), y: middle.isPinned ? middle.y : Math.max(RULER + this.head, middle.y) };
+        };
+        context.save();
+        context.beginPath();
+        context.rect(this.gutter, RULER, this.width - this.gutter, this.height - RULER);
+        context.clip();
+        context.strokeStyle = this.theme.accent;
+        context.fillStyle = this.theme.accent;
+        context.lineWidth = 1.8;
+        for (const arrow of this.shownArrows) {
+            const [from, to] = [place(arrow.from), place(arrow.to)];
+            if (from === null || to === null)
+                continue;
+            // Curved, so that both ends are seen of one between two points at nearly the same time.
+            const bend = Math.max(14, Math.abs(to.x - from.x) / 2);
+            context.beginPath();
+            context.moveTo(from.x, from.y);
+            context.bezierCurveTo(from.x + bend, from.y, to.x - bend, to.y, to.x, to.y);
+            context.stroke();
+            context.beginPath();
+            context.arc(from.x, from.y, 3, 0, 7);
+            context.fill();
+            context.beginPath();
+            context.moveTo(to.x + 1, to.y);
+            context.lineTo(to.x - 8, to.y - 4.5);
+            context.lineTo(to.x - 8, to.y + 4.5);
+            context.fill();
+        }
+        context.restore();
     }
 
     /** Every other thread has a background, so that the eye finds its row. */
-    private drawBands(context: CanvasRenderingContext2D): void {
+    private drawBands(context: CanvasRenderingContext2D, isPinned: boolean): void {
         if (this.only !== null)
             return;
-        let top = 0;
+        const rows = this.rows.filter((row) => row.isPinned === isPinned);
         let isOdd = false;
         context.fillStyle = this.theme.panel;
-        this.rows.forEach((row, index) => {
-            const next = this.rows[index + 1] as Row | undefined;
-            if (next?.thread === row.thread)
+        rows.forEach((row, index) => {
+            if (index > 0 && rows[index - 1].thread === row.thread)
                 return;
-            const bottom = (next?.y ?? this.total) - GAP / 2;
+            const next = rows.slice(index).find(({ thread }) => thread !== row.thread);
+            const top = this.topOf(row) - GAP / 2;
+            const bottom = (next === undefined ? this.topOf(row) - row.y + (isPinned ? this.pins : this.total) : this.topOf(next)) - GAP / 2;
             isOdd = !isOdd;
-            if (isOdd && bottom - this.scroll + RULER > 0 && top - this.scroll < this.height) {
-                context.globalAlpha = 0.6;
-                context.fillRect(this.gutter, top - this.scroll + RULER, this.width, bottom - top);
-                context.globalAlpha = 1;
-            }
-            top = bottom;
+            if (!isOdd || bottom < 0 || top > this.height)
+                return;
+            context.globalAlpha = 0.6;
+            context.fillRect(this.gutter, top, this.width, bottom - top);
+            context.globalAlpha = 1;
         });
     }
 
@@ -438,7 +604,7 @@ export class TimelineView {
     }
 
     private drawRow(context: CanvasRenderingContext2D, row: Row): void {
-        const y = row.y - this.scroll + RULER;
+        const y = this.topOf(row);
         const [lane = null] = row.lanes;
         switch (row.look) {
             case Look.Strip: this.drawStrip(context, row.thread, lane, y); break;
@@ -449,6 +615,7 @@ export class TimelineView {
             case Look.Folded: this.drawFolded(context, row, y); break;
             case Look.InFlight: this.drawInFlight(context, row, y); break;
             case Look.Queue: if (lane !== null) this.drawQueue(context, lane, y, row.height); break;
+            case Look.Plot: if (row.thread.series !== undefined) this.drawPlot(context, row.thread.series, y, row.height); break;
             case Look.More: this.drawMore(context, row, y); break;
         }
     }
@@ -496,7 +663,8 @@ export class TimelineView {
         context.fillStyle = this.theme.bars;
         counts.forEach((count, x) => {
             const size = Math.min(1, count / most) * height;
-            context.fillRect(this.gutter + x, y + height - size, 1, size);
+            if (size > 0.01)
+                context.fillRect(this.gutter + x, y + height - size, 1, size);
         });
     }
 
@@ -516,23 +684,55 @@ export class TimelineView {
     private drawQueue(context: CanvasRenderingContext2D, lane: Lane, y: number, height: number): void {
         const means = new Float64Array(Math.max(1, Math.ceil(this.width - this.gutter)));
         this.cover(lane, means);
-        const most = means.reduce((best, each) => Math.max(best, each), 0);
+        this.drawSteps(context, means, y, height, (most, least) => `max ${levelText(most)}, min ${levelText(least)}`);
+    }
+
+    private drawPlot(context: CanvasRenderingContext2D, series: Series, y: number, height: number): void {
+        const values = series.columns(this.window.from, this.columnNs, Math.max(1, Math.ceil(this.width - this.gutter)));
+        this.drawSteps(context, values, y, height, (most, least) => `max ${levelText(most)}, min ${levelText(least)} ${series.unit}`);
+    }
+
+    /** The value of a plot at a column; null: no plot is there. */
+    plotAt(x: number, y: number): string[] | null {
+        const series = this.rowAt(y)?.thread.series;
+        if (series === undefined || x < this.gutter)
+            return null;
+        const [value] = series.columns(this.timeAt(Math.floor(x)), this.columnNs, 1);
+        return [`${series.title}: ${levelText(value)} ${series.unit}`, `mean of ${time(this.columnNs)} at ${moment(this.timeAt(x), this.columnNs, this.window.to)}`];
+    }
+
+    /** A filled line of steps, one a column. */
+    private drawSteps(context: CanvasRenderingContext2D, values: Float64Array, y: number, height: number, text: (most: number, least: number) => string): void {
+        let most = 0;
+        let least = Infinity;
+        for (const value of values) {
+            most = Math.max(most, value);
+            least = Math.min(least, value);
+        }
         const bottom = y + height - 3;
-        const top = (level: number): number => bottom - level / Math.max(1, most) * (height - 16);
-        context.fillStyle = this.theme.bars;
-        context.globalAlpha = 0.28;
-        means.forEach((level, x) => { context.fillRect(this.gutter + x, top(level), 1, bottom - top(level)); });
-        context.globalAlpha = 1;
+        const top = (level: number): number => bottom - level / Math.max(most, 1e-9) * (height - 16);
+        context.beginPath();
+        context.moveTo(this.gutter, top(values[0]));
+        let last = values[0];
+        // Equal neighbours are one step.
+        for (let x = 1; x < values.length; x++) {
+            if (values[x] === last)
+                continue;
+            context.lineTo(this.gutter + x, top(last));
+            last = values[x];
+            context.lineTo(this.gutter + x, top(last));
+        }
+        context.lineTo(this.gutter + values.length, top(last));
         context.strokeStyle = this.theme.bars;
         context.lineWidth = 1.5;
-        context.beginPath();
-        context.moveTo(this.gutter, top(means[0]));
-        means.forEach((level, x) => {
-            context.lineTo(this.gutter + x, top(level));
-            context.lineTo(this.gutter + x + 1, top(level));
-        });
         context.stroke();
-        this.labels.push({ text: `most in view: ${Math.abs(most - Math.round(most)) < 0.01 || most >= 10 ? Math.round(most) : most.toFixed(1)}`, x: this.gutter + 6, y: y + 6, isDim: true });
+        context.lineTo(this.gutter + values.length, bottom);
+        context.lineTo(this.gutter, bottom);
+        context.fillStyle = this.theme.bars;
+        context.globalAlpha = 0.28;
+        context.fill();
+        context.globalAlpha = 1;
+        this.labels.push({ text: text(most, least), x: this.gutter + 6, y: y + 6, isDim: true });
     }
 
     private tally(lane: Lane, calls: number, spans: number): void {
@@ -709,18 +909,26 @@ export class TimelineView {
         context.fillRect(left, y, Math.max(1, right - left), height);
         if (lane === null)
             return;
-        const put = (x: number, width: number, share: number): void => {
-            const from = Math.max(this.gutter, x);
-            const size = Math.min(this.width, x + width) - from;
-            context.fillStyle = this.theme.paper;
-            context.fillRect(from, y, size, height * share);
-            context.fillStyle = this.theme.off;
-            context.fillRect(from, y, size, height * share);
+        context.fillStyle = this.theme.off;
+        // Neighbouring columns of about the same share are one rectangle.
+        const pending = { x: 0, width: 0, shade: 0 };
+        const flush = (): void => {
+            if (pending.width > 0)
+                context.fillRect(pending.x, y, pending.width, height * pending.shade / SHADES);
+            pending.width = 0;
         };
-        this.visit(lane, (i, x, width) => { put(x, width, lane.busy[i] / lane.length[i]); },
-            (first, end, x) => {
-                put(x, 1, Math.min(1, (lane.busyBefore[end] - lane.busyBefore[first]) / this.columnNs));
-            });
+        this.visit(lane, (i, x, width) => {
+            const from = Math.max(this.gutter, x);
+            context.fillRect(from, y, Math.min(this.width, x + width) - from, height * lane.busy[i] / lane.length[i]);
+        }, (first, end, x) => {
+            const shade = Math.ceil(Math.min(1, (lane.busyBefore[end] - lane.busyBefore[first]) / this.columnNs) * SHADES);
+            if (x !== pending.x + pending.width || shade !== pending.shade) {
+                flush();
+                Object.assign(pending, { x, width: 0, shade });
+            }
+            pending.width++;
+        });
+        flush();
     }
 
     /** Fades calls while their thread was off the CPU. */
@@ -730,7 +938,7 @@ export class TimelineView {
             return;
         const { theme } = this;
         const lane = thread.off;
-        const top = rows[0].y - this.scroll + RULER;
+        const top = this.topOf(rows[0]);
         const last = rows[rows.length - 1];
         const height = last.y + last.height - rows[0].y;
         context.fillStyle = this.theme.paper;
@@ -744,10 +952,10 @@ export class TimelineView {
         context.globalAlpha = 1;
     }
 
-    private drawSelection(context: CanvasRenderingContext2D): void {
+    private drawSelection(context: CanvasRenderingContext2D, isPinned: boolean): void {
         const mark = (lane: Lane, index: number, colour: string, thick: number): void => {
             const row = this.rowOf(lane);
-            if (row === undefined)
+            if (row?.isPinned !== isPinned)
                 return;
             const x = this.xOf(lane.start[index]);
             const width = Math.max(2, lane.length[index] / this.columnNs);
@@ -755,7 +963,7 @@ export class TimelineView {
             context.strokeStyle = colour;
             context.lineWidth = thick;
             const from = Math.max(this.gutter - 4, x);
-            context.strokeRect(from, row.y + row.lanes.indexOf(lane) * step - this.scroll + RULER + 0.5,
+            context.strokeRect(from, this.topOf(row) + row.lanes.indexOf(lane) * step + 0.5,
                 Math.min(this.width + 4, x + width) - from - 1, Math.max(step - 2, 1.5));
         };
         if (this.hovered !== null)
@@ -764,7 +972,7 @@ export class TimelineView {
             mark(this.selected.lane, this.selected.index, this.theme.accent, 2.5);
     }
 
-    private drawNames(context: CanvasRenderingContext2D): void {
+    private drawNames(context: CanvasRenderingContext2D, isPinned: boolean): void {
         const { theme } = this;
         if (this.only !== null)
             return;
@@ -774,10 +982,10 @@ export class TimelineView {
         context.fillRect(this.gutter - 1, RULER, 1, this.height - RULER);
         let previous: Thread | null = null;
         for (const row of this.rows) {
-            if (row.thread === previous)
+            if (row.thread === previous || row.isPinned !== isPinned)
                 continue;
             previous = row.thread;
-            const y = row.y - this.scroll + RULER;
+            const y = this.topOf(row);
             if (y > this.height)
                 break;
             context.fillStyle = theme.line;
@@ -792,7 +1000,8 @@ export class TimelineView {
         const { theme, gutter } = this;
         const { thread } = row;
         const hasTwo = (this.bottoms.get(thread) ?? 0) - row.y >= 30;
-        const fold = !TimelineView.canFold(thread) ? "" : this.isFolded(thread) ? "▸ " : "▾ ";
+        const pin = row.isPinned ? "⚲ " : "";
+        const fold = pin + (!TimelineView.canFold(thread) ? "" : this.isFolded(thread) ? "▸ " : "▾ ");
         const ids = thread.track !== Track.Thread ? subtitleOf(thread)
             : this.model.real.some(({ pid }) => pid !== thread.pid) ? `${thread.tid} of ${thread.pid}` : String(thread.tid);
         context.font = theme.font;
@@ -951,6 +1160,11 @@ export function levelOf(lane: Lane, index: number): number {
     return lane.count[index] > 1 ? lane.busy[index] / Math.max(1, lane.length[index]) : lane.off[index];
 }
 
+/** "3", "0.25", "1,234,567" */
+function levelText(level: number): string {
+    return level >= 100 || Math.abs(level - Math.round(level)) < 0.005 ? Math.round(level).toLocaleString("en-US") : level.toPrecision(3);
+}
+
 /** "worker 17", "Requests", "lock cache". With ids, for filters. */
 export function titleOf(thread: Thread, withIds = true): string {
     const ids = withIds ? ` ${thread.tid} ${thread.object}` : "";
@@ -958,10 +1172,14 @@ export function titleOf(thread: Thread, withIds = true): string {
         case Track.Requests: return "Requests";
         case Track.Lock: return `Lock ${thread.name}${thread.name === "" || withIds ? thread.object : ""}`;
         case Track.Queue: return `Queue ${thread.name}${thread.name === "" || withIds ? thread.object : ""}`;
+        case Track.Cpu: return "CPU";
+        case Track.Rate: return thread.name;
         default: return `${thread.name || "thread"}${ids}`;
     }
 }
 
 function subtitleOf(track: Thread): string {
+    if (track.series !== undefined)
+        return track.series.unit;
     return track.track === Track.Requests ? `${track.calls.length} at once` : track.track === Track.Lock ? "held, waited for" : "length";
 }

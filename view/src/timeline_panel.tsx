@@ -9,6 +9,7 @@ import { LaneKind, type Lane, spansIn, type Thread, Track } from "./lanes";
 import { rangeOfHash, remember, restore } from "./place";
 import { matcher, type Shared, signatureOf } from "./state";
 import { type Hit, levelOf, nextMatch, type Order, TimelineView, titleOf } from "./timeline";
+import { TracksDialog } from "./tracks_dialog";
 
 /** Controls for parts of the page outside the timeline. */
 export interface TimelineHandle {
@@ -119,6 +120,8 @@ interface Drag {
     from: number;
     to: number;
     isRange: boolean;
+    /** The one that is moved. */
+    thread: Thread | null;
     isMoved: boolean;
 }
 
@@ -147,6 +150,8 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
     const [place, setPlace] = useState({ scroll: 0, scrollMax: 0, from: view.window.from, to: view.window.to });
     const drag = useRef<Drag | null>(null);
     const pointer = useRef<number | null>(null);
+    const row = useRef(0);
+    const [isListing, setListing] = useState(false);
     const address = useRef(0);
 
     const refresh = (): void => {
@@ -230,15 +235,19 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
     const onPointerDown = (event: PointerEvent): void => {
         if (event.button !== 0)
             return;
+        (event.currentTarget as HTMLElement).focus({ preventScroll: true });
         (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);
-        drag.current = { x: event.offsetX, y: event.offsetY, scroll: view.scroll, from: view.window.from, to: view.window.to, isRange: event.shiftKey, isMoved: false };
+        drag.current = { x: event.offsetX, y: event.offsetY, scroll: view.scroll, from: view.window.from, to: view.window.to, isRange: event.shiftKey, isMoved: false,
+            thread: only === null && event.offsetX < view.gutter && event.pointerType !== "touch" ? view.threadAt(event.offsetY) : null };
     };
     const onPointerMove = (event: PointerEvent): void => {
         const from = drag.current;
         pointer.current = event.offsetX;
+        row.current = event.offsetY;
         if (from === null) {
             view.hovered = view.hit(event.offsetX, event.offsetY);
-            setTip(view.hovered === null ? null
+            const plot = view.hovered === null ? view.plotAt(event.offsetX, event.offsetY) : null;
+            setTip(plot !== null ? { at: { x: event.clientX, y: event.clientY }, lines: plot } : view.hovered === null ? null
                 : { at: { x: event.clientX, y: event.clientY }, lines: tipOf(view.hovered, shared).filter((line) => line !== "") });
             painter.ask();
             return;
@@ -247,7 +256,9 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
             return;
         from.isMoved = true;
         setTip(null);
-        if (from.isRange) {
+        if (from.thread !== null) {
+            view.drop = view.dropAt(event.offsetY)?.edge ?? null;
+        } else if (from.isRange) {
             view.range = { from: view.timeAt(from.x), to: view.timeAt(event.offsetX) };
         } else {
             const ns = (from.x - event.offsetX) * view.columnNs;
@@ -262,7 +273,12 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
         if (from === null)
             return;
         const more = view.moreAt(event.offsetY);
-        if (from.isRange && from.isMoved) {
+        view.drop = null;
+        if (from.thread !== null && from.isMoved) {
+            const to = view.dropAt(event.offsetY);
+            if (to !== null)
+                view.move(from.thread.place, to.thread.place, to.isAfter);
+        } else if (from.isRange && from.isMoved) {
             chooseRange(view.range);
         } else if (!from.isMoved && more !== null) {
             view.extend(more);
@@ -310,6 +326,14 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
         const length = view.window.to - view.window.from;
         // As in other viewers, keys zoom where the pointer is.
         const middle = pointer.current !== null && pointer.current > view.gutter ? view.timeAt(pointer.current) : (view.window.from + view.window.to) / 2;
+        // The thread under the pointer, else that of the selected span.
+        const thread = pointer.current !== null ? view.threadAt(row.current) : view.selected === null ? null : shared.model.threads[view.selected.lane.thread];
+        if (event.shiftKey && thread !== null && only === null && (event.key === "ArrowUp" || event.key === "ArrowDown")) {
+            event.preventDefault();
+            view.moveBy(thread.place, event.key === "ArrowUp" ? -1 : 1);
+            refresh();
+            return;
+        }
         const actions: Record<string, (() => void) | undefined> = {
             "ArrowLeft": () => { view.pan(-length / 8); }, "a": () => { view.pan(-length / 8); },
             "ArrowRight": () => { view.pan(length / 8); }, "d": () => { view.pan(length / 8); },
@@ -321,6 +345,8 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
             "End": () => { view.pan(view.all.to); },
             ",": () => { move(-1); }, ".": () => { move(1); }, "[": () => { climb(-1); }, "]": () => { climb(1); },
             "g": () => { view.showStretch(); }, "n": () => { step(false); }, "p": () => { step(true); }, "c": () => { view.foldAll(); },
+            "t": () => { if (thread !== null && only === null) view.pin(thread.place); },
+            "l": () => { if (only === null) setListing(true); },
             "v": () => { if (view.selected !== null) view.fold(view.selected.lane.thread); },
             "m": () => { chooseRange(view.selected === null ? view.window : { from: view.selected.lane.start[view.selected.index], to: view.selected.lane.start[view.selected.index] + view.selected.lane.length[view.selected.index] }); },
             "r": () => { if (view.range !== null) view.show(view.range.from, view.range.to); },
@@ -389,11 +415,13 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
                                 <option value="first">by first record</option>
                                 <option value="activity">by activity</option>
                                 <option value="name">by name</option>
+                                {view.layout.own.length > 0 && <option value="own">as moved</option>}
                             </select>
                         </label>
                         <label class="field"><input type="search" size={12} placeholder="Threads" aria-label="Only threads with this in name or id" value={view.layout.filter}
                             onInput={(event) => { view.layout.filter = event.currentTarget.value; view.arrange(); refresh(); }} /></label>
                     </>)}
+                {only === null && <button type="button" aria-haspopup="dialog" title="Pin, move and limit tracks (l)" onClick={() => { setListing(true); }}>Tracks</button>}
                 {shared.model.stretches.length > 0 && <button type="button" title="The next stretch that is here call by call: blue below the ruler (g)"
                     onClick={() => { view.showStretch(); refresh(); }}>Next in full</button>}
                 {matches !== null && (
@@ -406,7 +434,8 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
                     <i class="on" /> on the CPU <i class="off" /> off it <i class="hatched" /> several together, or waiting
                 </span>
             </div>
-            <div class="stage" data-from={place.from} data-to={place.to}>
+            <div class="stage" data-from={place.from} data-to={place.to} data-arrows={view.shownArrows.map(({ from, to }) => `${from.thread.tid}-${to.thread.tid}`).join(" ")}
+                data-order={only === null ? view.shown().map((thread) => thread.place).join(" ") : ""} data-pinned={[...view.layout.pinned].join(" ")}>
                 <Canvas painter={painter} label={`${only === null ? "Timeline" : "Flame graph in order of time"}. Arrows move, plus and minus zoom, comma and full stop go from call to call, Enter zooms to the one selected.`}
                     onWheel={onWheel} onPointerDown={onPointerDown} onPointerMove={onPointerMove} onPointerUp={onPointerUp}
                     onPointerLeave={() => { view.hovered = null; pointer.current = null; setTip(null); painter.ask(); }}
@@ -421,6 +450,7 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
                 {status.command !== null && <Command text={status.command} />}
             </p>
             {tip !== null && <Tip {...tip} />}
+            {isListing && <TracksDialog view={view} refresh={refresh} onClose={() => { setListing(false); }} />}
         </div>
     );
 }

@@ -1,0 +1,129 @@
+/* Arrows between threads: how a request passes from one to the next, and whom a thread waited for at a
+ * lock. */
+import { Kind } from "./data";
+import { before, type Lane, LaneKind, type Model, type Thread, Track } from "./lanes";
+
+export interface End { thread: Thread; at: number }
+
+export interface Arrow { from: End; to: End }
+
+interface Place { lane: Lane; index: number }
+
+/** The thread with a hit of a probe at a time; null: none, or it was merged with others. */
+export function threadAt(model: Model, probe: number, at: number): Thread | null {
+    for (const thread of model.real) {
+        for (const lane of [thread.blocks, thread.marks]) {
+            for (let i = lane === null ? 0 : before(lane, at); lane !== null && i < lane.size && lane.start[i] === at; i++) {
+                const name = model.names[lane.name[i]];
+                if (lane.count[i] === 1 && (lane.kind === LaneKind.Blocks ? name.number : lane.name[i]) === probe)
+                    return thread;
+            }
+        }
+    }
+    return null;
+}
+
+/** First and last stage of the request that a stage is of. */
+export function stagesOf(lane: Lane, index: number): [number, number] {
+    const { size, start, length, count, off } = lane;
+    const isNext = (i: number): boolean => count[i] === 1 && count[i + 1] === 1 && off[i] === off[i + 1] && start[i] + length[i] === start[i + 1];
+    let [first, last] = [index, index];
+    while (first > 0 && isNext(first - 1))
+        first--;
+    while (last + 1 < size && isNext(last))
+        last++;
+    return [first, last];
+}
+
+/** The threads in which a stage begins and ends. */
+export function endsOf(model: Model, lane: Lane, index: number): { from: Thread | null; to: Thread | null } {
+    const { number, to = -1 } = model.names[lane.name[index]];
+    return {
+        from: threadAt(model, number, lane.start[index]),
+        to: to < 0 ? null : threadAt(model, to, lane.start[index] + lane.length[index]),
+    };
+}
+
+function arrowsOfRequest(model: Model, { lane, index }: Place): Arrow[] {
+    const [first, last] = stagesOf(lane, index);
+    const arrows: Arrow[] = [];
+    for (let i = first; i <= last; i++) {
+        const { from, to } = endsOf(model, lane, i);
+        if (from !== null && to !== null && from !== to)
+            arrows.push({ from: { thread: from, at: lane.start[i] }, to: { thread: to, at: lane.start[i] + lane.length[i] } });
+    }
+    return arrows;
+}
+
+/** The one that held the lock last while a thread waited for it; null: not known. */
+export function holderOf(model: Model, { lane, index }: Place): Place | null {
+    const begin = lane.start[index];
+    const end = begin + lane.length[index];
+    const waiter = model.names[lane.name[index]].number;
+    let found: Place | null = null;
+    for (const other of model.threads[lane.thread].calls) {
+        for (let i = before(other, end) - 1; i >= 0 && other.start[i] + other.length[i] > begin; i--) {
+            const { kind, number } = model.names[other.name[i]];
+            if (kind !== Kind.Holder || other.count[i] > 1 || number === waiter || other.start[i] + other.length[i] > end)
+                continue;
+            if (found === null || other.start[i] + other.length[i] > found.lane.start[found.index] + found.lane.length[found.index])
+                found = { lane: other, index: i };
+        }
+    }
+    return found;
+}
+
+function arrowOfWait(model: Model, wait: Place): Arrow | null {
+    const holder = holderOf(model, wait);
+    if (holder === null)
+        return null;
+    const threadOf = ({ lane, index }: Place): Thread => model.threads[model.names[lane.name[index]].number];
+    const endOf = ({ lane, index }: Place): number => lane.start[index] + lane.length[index];
+    return { from: { thread: threadOf(holder), at: endOf(holder) }, to: { thread: threadOf(wait), at: endOf(wait) } };
+}
+
+/** The stage of a request that begins with the same hit as a block. */
+function stageAt(model: Model, block: Place): Place | null {
+    const at = block.lane.start[block.index];
+    const { number } = model.names[block.lane.name[block.index]];
+    for (const track of model.tracks) {
+        for (const lane of track.track === Track.Requests ? track.calls : []) {
+            for (let i = before(lane, at); i < lane.size && lane.start[i] === at; i++) {
+                if (lane.count[i] === 1 && model.names[lane.name[i]].number === number)
+                    return { lane, index: i };
+            }
+        }
+    }
+    return null;
+}
+
+/** For what is selected. */
+export function arrowsOf(model: Model, selected: Place | null): Arrow[] {
+    if (selected === null || selected.lane.count[selected.index] > 1)
+        return [];
+    const track = model.threads[selected.lane.thread];
+    if (selected.lane.kind === LaneKind.Blocks) {
+        const stage = stageAt(model, selected);
+        return stage === null ? [] : arrowsOfRequest(model, stage);
+    }
+    if (track.track === Track.Requests)
+        return arrowsOfRequest(model, selected);
+    if (track.track !== Track.Lock)
+        return [];
+    if (model.names[selected.lane.name[selected.index]].kind === Kind.Waiter)
+        return [arrowOfWait(model, selected)].filter((arrow) => arrow !== null);
+    // Of a holder: to all that waited for it.
+    const end = selected.lane.start[selected.index] + selected.lane.length[selected.index];
+    return track.calls.flatMap((lane) => {
+        const found: Arrow[] = [];
+        for (let i = Math.max(0, before(lane, end) - 64); i < lane.size && lane.start[i] < end; i++) {
+            if (lane.count[i] > 1 || model.names[lane.name[i]].kind !== Kind.Waiter)
+                continue;
+            const holder = holderOf(model, { lane, index: i });
+            const arrow = holder?.lane === selected.lane && holder.index === selected.index ? arrowOfWait(model, { lane, index: i }) : null;
+            if (arrow !== null)
+                found.push(arrow);
+        }
+        return found;
+    });
+}
