@@ -40,6 +40,7 @@ struct open_scope {
     struct probity_scope_time paused_at; /* valid if is_paused */
     uint32_t outer; /* value of use->latest without this activation */
     uint32_t floor; /* depth of the outermost scope whose callers include this one's time */
+    uint32_t is_pending; /* began in the range */
 };
 
 struct closed_scope {
@@ -67,6 +68,8 @@ struct probity_scopes {
     uint32_t thread_count;
     size_t live_count, sweep_count; /* not NULL; at how many to look for idle ones */
     struct probity_scopes_repairs repairs;
+    uint64_t from_ns, range_ns; /* the range is [from_ns, from_ns + range_ns) */
+    uint64_t pending;
     uint8_t is_off[PROBITY_READER_TRACES_MAX + 1]; /* profiling of the process */
     struct probity_scopes_costs costs;
 };
@@ -85,6 +88,11 @@ static struct probity_scope_time time_less(struct probity_scope_time a, struct p
 struct probity_scope_time probity_scope_self(const struct probity_scope *scope)
 {
     return time_less(time_less(scope->elapsed, scope->children), scope->paused);
+}
+
+static inline int is_in_range(const struct probity_scopes *scopes, uint64_t wall_ns)
+{
+    return wall_ns - scopes->from_ns < scopes->range_ns;
 }
 
 /* ---- A thread's functions ----------------------------------------------------------------------
@@ -248,6 +256,8 @@ static inline struct open_scope *push(struct probity_scopes *scopes, struct scop
         probity_scope_cost_begin(&scopes->costs, scope);
     scope->user = NULL;
     scope->of_function = &use->user;
+    open->is_pending = (uint32_t)is_in_range(scopes, event->wall_ns);
+    scopes->pending += open->is_pending;
     use->active++;
     thread->depth++;
     return open;
@@ -284,6 +294,7 @@ static inline void close_top(struct probity_scopes *scopes, uint32_t slot,
     keep_closed(thread, scope, is_counted);
     open->use->active--;
     open->use->latest = open->outer;
+    scopes->pending -= open->is_pending;
     thread->depth--;
     if (listener->closed != NULL)
         listener->closed(listener->context, scope, how, slot, event);
@@ -299,7 +310,7 @@ static void unwind_to(struct probity_scopes *scopes, struct scope_thread *thread
 
     thread->now = thread->before;
     while (thread->depth > depth) {
-        scopes->repairs.unwound++;
+        scopes->repairs.unwound += thread->stack[thread->depth - 1].is_pending;
         close_top(scopes, event->thread_slot, PROBITY_SCOPE_UNWOUND, listener, event);
     }
     thread->now = now;
@@ -333,7 +344,7 @@ static int leave_other(struct probity_scopes *scopes, struct scope_thread *threa
     if (use == NULL)
         return PROBITY_ERROR_MEMORY;
     if (use->active == 0) {
-        scopes->repairs.orphans++;
+        scopes->repairs.orphans += (uint64_t)is_in_range(scopes, event->wall_ns);
         return 0;
     }
     while (thread->stack[depth - 1].use != use)
@@ -436,24 +447,26 @@ static int open_deferred(struct probity_scopes *scopes, struct scope_thread *thr
 /* ---- Events ------------------------------------------------------------------------------------
  */
 
-static void pause_scope(struct probity_scopes *scopes, struct scope_thread *thread)
+static void pause_scope(struct probity_scopes *scopes, struct scope_thread *thread,
+                        const struct probity_event *event)
 {
     struct open_scope *open = thread->depth > 0 ? &thread->stack[thread->depth - 1] : NULL;
 
     if (open == NULL || open->scope.is_paused) {
-        scopes->repairs.pauses_unmatched++;
+        scopes->repairs.pauses_unmatched += (uint64_t)is_in_range(scopes, event->wall_ns);
         return;
     }
     open->scope.is_paused = 1;
     open->paused_at = thread->now;
 }
 
-static void resume_scope(struct probity_scopes *scopes, struct scope_thread *thread)
+static void resume_scope(struct probity_scopes *scopes, struct scope_thread *thread,
+                         const struct probity_event *event)
 {
     struct open_scope *open = thread->depth > 0 ? &thread->stack[thread->depth - 1] : NULL;
 
     if (open == NULL || !open->scope.is_paused) {
-        scopes->repairs.resumes_unmatched++;
+        scopes->repairs.resumes_unmatched += (uint64_t)is_in_range(scopes, event->wall_ns);
         return;
     }
     open->scope.is_paused = 0;
@@ -582,8 +595,8 @@ static int put_rare(struct probity_scopes *scopes, struct scope_thread *thread,
     switch (event->kind) {
     case PROBITY_EVENT_CHECKPOINT:
         return event->entered_tick != 0 ? open_deferred(scopes, thread, listener, event) : 0;
-    case PROBITY_EVENT_PAUSE: pause_scope(scopes, thread); return 0;
-    case PROBITY_EVENT_RESUME: resume_scope(scopes, thread); return 0;
+    case PROBITY_EVENT_PAUSE: pause_scope(scopes, thread, event); return 0;
+    case PROBITY_EVENT_RESUME: resume_scope(scopes, thread, event); return 0;
     case PROBITY_EVENT_PROFILING:
         if (event->payload_bytes > 0)
             scopes->is_off[event->trace] = event->payload[0] == 0;
@@ -654,8 +667,20 @@ int probity_scopes_open(struct probity_scopes **ret_scopes)
 
     if (scopes == NULL)
         return PROBITY_ERROR_MEMORY;
+    scopes->range_ns = UINT64_MAX;
     *ret_scopes = scopes;
     return 0;
+}
+
+void probity_scopes_set_range(struct probity_scopes *scopes, uint64_t from_ns, uint64_t to_ns)
+{
+    scopes->from_ns = from_ns;
+    scopes->range_ns = (to_ns != 0 ? to_ns : UINT64_MAX) - from_ns;
+}
+
+uint64_t probity_scopes_pending(const struct probity_scopes *scopes)
+{
+    return scopes->pending;
 }
 
 void probity_scopes_finish(struct probity_scopes *scopes,
@@ -664,7 +689,7 @@ void probity_scopes_finish(struct probity_scopes *scopes,
     for (uint32_t slot = 0; slot < scopes->thread_count; slot++) {
         struct scope_thread *thread = scopes->threads[slot];
         while (thread != NULL && thread->depth > 0) {
-            scopes->repairs.open++;
+            scopes->repairs.open += thread->stack[thread->depth - 1].is_pending;
             close_top(scopes, slot, PROBITY_SCOPE_OPEN, listener, NULL);
         }
     }

@@ -86,6 +86,13 @@ int probity_scopes_open(struct probity_scopes **ret_scopes);
  * contain its cost. Returns 0 or PROBITY_ERROR_MEMORY. In src/analysis/scopes_cost.c. */
 int probity_scopes_want_costs(struct probity_scopes *scopes, const struct probity_reader *reader);
 
+/* Call before the first event to count repairs of scopes that begin in [from_ns, to_ns) of
+ * CLOCK_REALTIME only, and orphans and unmatched pauses in that range. to_ns 0: no end. */
+void probity_scopes_set_range(struct probity_scopes *scopes, uint64_t from_ns, uint64_t to_ns);
+
+/* Number of open scopes that began in the range. */
+uint64_t probity_scopes_pending(const struct probity_scopes *scopes);
+
 /* Takes the next event of any kind in time order. Events unrelated to scopes only show that the
  * open scopes of their thread lasted at least until then. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_scopes_put(struct probity_scopes *scopes, const struct probity_event *event,

@@ -486,6 +486,11 @@ struct probity_report_function *probity_report_functions(struct probity_report *
     return report->functions;
 }
 
+uint64_t probity_report_pending(const struct probity_report *report)
+{
+    return probity_scopes_pending(report->scopes);
+}
+
 const struct probity_scopes_repairs *probity_report_repairs(const struct probity_report *report)
 {
     return &report->repairs;
@@ -509,6 +514,7 @@ int probity_report_open(const struct probity_report_options *options,
         probity_report_close(report);
         return PROBITY_ERROR_MEMORY;
     }
+    probity_scopes_set_range(report->scopes, report->options.from_ns, report->options.to_ns);
     if (report->options.to_ns == 0)
         report->options.to_ns = UINT64_MAX;
     report->same.item_bytes = sizeof(struct function_item);

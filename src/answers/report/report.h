@@ -114,6 +114,9 @@ int probity_report_finish(struct probity_report *report);
 struct probity_report_function *probity_report_functions(struct probity_report *report,
                                                          size_t *ret_count);
 
+/* Number of calls that began in the range and have not ended yet. */
+uint64_t probity_report_pending(const struct probity_report *report);
+
 /* After finish. */
 const struct probity_scopes_repairs *probity_report_repairs(const struct probity_report *report);
 

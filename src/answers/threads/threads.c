@@ -202,6 +202,11 @@ const struct probity_threads_process *probity_threads_processes(
     return threads->processes;
 }
 
+uint64_t probity_threads_pending(const struct probity_threads *threads)
+{
+    return probity_scopes_pending(threads->scopes);
+}
+
 const struct probity_scopes_repairs *probity_threads_repairs(const struct probity_threads *threads)
 {
     return probity_scopes_repairs(threads->scopes);
@@ -308,6 +313,7 @@ int probity_threads_open(uint64_t from_ns, uint64_t to_ns, struct probity_thread
         free(threads);
         return PROBITY_ERROR_MEMORY;
     }
+    probity_scopes_set_range(threads->scopes, from_ns, to_ns);
     threads->from_ns = from_ns;
     threads->to_ns = to_ns > 0 ? to_ns : UINT64_MAX;
     *ret_threads = threads;

@@ -50,6 +50,9 @@ int probity_threads_finish(struct probity_threads *threads);
 const struct probity_threads_process *probity_threads_processes(
     const struct probity_threads *threads, size_t *ret_count);
 
+/* Number of calls that began in the range and have not ended yet. */
+uint64_t probity_threads_pending(const struct probity_threads *threads);
+
 const struct probity_scopes_repairs *probity_threads_repairs(const struct probity_threads *threads);
 
 enum probity_threads_key {

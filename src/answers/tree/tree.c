@@ -319,6 +319,11 @@ struct probity_tree_node *probity_tree_root(struct probity_tree *tree)
     return &tree->nodes.root;
 }
 
+uint64_t probity_tree_pending(const struct probity_tree *tree)
+{
+    return probity_scopes_pending(tree->scopes);
+}
+
 const struct probity_scopes_repairs *probity_tree_repairs(const struct probity_tree *tree)
 {
     return probity_scopes_repairs(tree->scopes);
@@ -349,6 +354,7 @@ int probity_tree_open(const struct probity_tree_options *options, struct probity
         probity_tree_close(tree);
         return PROBITY_ERROR_MEMORY;
     }
+    probity_scopes_set_range(tree->scopes, tree->options.from_ns, tree->options.to_ns);
     if (tree->options.to_ns == 0)
         tree->options.to_ns = UINT64_MAX;
     if (tree->options.nodes_max == 0)

@@ -132,6 +132,9 @@ double probity_tree_share(const struct probity_tree_node *node);
 /* The name of a node's function; in ret_text "site-N" if its declaration is lost. */
 const char *probity_tree_name(const struct probity_tree_node *node, char ret_text[32]);
 
+/* Number of calls that began in the range and have not ended yet. */
+uint64_t probity_tree_pending(const struct probity_tree *tree);
+
 const struct probity_scopes_repairs *probity_tree_repairs(const struct probity_tree *tree);
 
 /* Number of calls without a node, because there were too many paths. */
