@@ -71,7 +71,8 @@ LIB_SRC := $(filter-out $(addprefix src/,base/hashtable.c base/array_grow.c base
              src/embed/*.c))
 # libprobity-print, linked or loaded only by those that also read their trace: for a CSV, a log or a
 # summary. It has what it shares with libprobity once more, and needs no other library than libc.
-PRINT_SRC := $(filter-out src/spool/control_ask.c src/base/thread_count_linux.c src/base/selection.c, \
+PRINT_SRC := $(filter-out src/spool/control_ask.c src/base/thread_count_linux.c src/base/selection.c \
+               $(addprefix src/reader/,index_build.c index_group.c index_write.c thread_stack.c), \
                $(wildcard src/base/*.c src/format/*.c src/spool/*.c src/reader/*.c src/embed_print/*.c \
                src/exports/csv/csv.c src/exports/csv/csv_file.c)) \
              $(addprefix src/writer/,append.c pass.c profile.c recover.c) \
@@ -88,7 +89,7 @@ FUNCTIONS_SRC := $(wildcard src/functions/*.c) src/base/functions_linux.c src/ba
 ROOMS := src/answers/*/ src/exports/ src/exports/*/ src/log/ src/page/
 CLI_SRC := $(wildcard src/cli/*.c $(ROOMS:%=%*_command.c))
 TOOL_SRC := $(filter-out $(LIB_SRC) $(PRINT_SRC) $(CLI_SRC),$(wildcard $(addsuffix /*.c,$(addprefix src/, \
-              base spool writer analysis print symbols store)) $(ROOMS:%=%*.c)))
+              base spool writer reader analysis print symbols store)) $(ROOMS:%=%*.c)))
 # Messages of other tools' formats: protobuf-c makes C of their descriptions.
 PROTO_SRC := $(wildcard src/exports/*/*.proto)
 

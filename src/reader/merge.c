@@ -408,6 +408,8 @@ int probity_merge_next(struct probity_merge *merge, const struct probity_event *
         int got = step(merge);
         if (__builtin_expect(got != 1, 0))
             return got;
+        if (__builtin_expect(merge->is_skipping, 0) && merge->open[0].key < merge->skip_key)
+            continue;
         if (__builtin_expect((merge->from_ns | merge->to_ns) != 0, 0)) {
             int judged = range_judge(merge);
             if (judged < 0)
@@ -418,6 +420,38 @@ int probity_merge_next(struct probity_merge *merge, const struct probity_event *
         *ret_event = &merge->event;
         return 1;
     }
+}
+
+int probity_merge_number_threads(struct probity_merge *merge, const struct probity_trace *trace)
+{
+    const struct probity_index_blocks *threads = &trace->index.threads;
+    int error = 0;
+
+    for (size_t i = 0; error == 0 && i < threads->count; i++) {
+        const struct probity_index_block *thread = &threads->items[i];
+        uint32_t slot;
+        if (thread->bytes != 0)
+            error = probity_threads_slot(&merge->threads, trace->number, thread->thread,
+                                         thread->tid, &slot);
+    }
+    return error;
+}
+
+int probity_merge_skip_rest(struct probity_merge *merge)
+{
+    int error = 0;
+
+    merge->skip_key = merge->running ? merge->open[0].key : 0;
+    merge->is_skipping = 1;
+    for (size_t i = 0; i < merge->open_count; i++)
+        probity_open_block_recycle(merge, merge->open[i].block);
+    merge->open_count = merge->queue.count = 0;
+    merge->running = 0;
+    merge->safe = UINT64_MAX;
+    merge->all_done = 1;
+    for (size_t i = 0; error == 0 && i < merge->trace_count; i++)
+        error = probity_trace_skip_rest(&merge->traces[i], &merge->queue);
+    return error;
 }
 
 void probity_merge_release(struct probity_merge *merge)

@@ -41,6 +41,8 @@ struct probity_merge {
     int by_wall;
     uint64_t from_ns, to_ns; /* both 0: all */
     int may_stop_early; /* wall time never decreases */
+    int is_skipping;    /* only declarations at skip_key or later are left */
+    uint64_t skip_key;
     struct probity_queue queue;
     struct probity_open_entry *open; /* a heap, earliest first */
     size_t open_count, open_capacity;
@@ -56,6 +58,13 @@ struct probity_merge {
 
 /* Returns as probity_reader_next(). */
 int probity_merge_next(struct probity_merge *merge, const struct probity_event **ret_event);
+
+/* Numbers the threads of a trace that starts at a mark of its index. Returns 0 or an error. */
+int probity_merge_number_threads(struct probity_merge *merge, const struct probity_trace *trace);
+
+/* Drops all blocks, and goes on with the declarations after the record that was returned. Returns 0
+ * or PROBITY_ERROR_MEMORY. */
+int probity_merge_skip_rest(struct probity_merge *merge);
 
 void probity_merge_release(struct probity_merge *merge);
 

@@ -60,11 +60,13 @@ static int reserve(struct probity_open_block *block, size_t bytes)
 static int load_from_file(struct probity_open_block *block, const struct probity_waiting *waiting)
 {
     struct probity_trace *trace = block->trace;
+    int is_in_index = (waiting->offset & PROBITY_WAITING_IN_INDEX) != 0;
     struct probity_block_header header;
 
     if (reserve(block, waiting->bytes) != 0)
         return PROBITY_ERROR_MEMORY;
-    ssize_t got = probity_file_read(trace->file, block->bytes, waiting->bytes, waiting->offset);
+    ssize_t got = probity_file_read(is_in_index ? trace->index.file : trace->file, block->bytes,
+                                    waiting->bytes, waiting->offset & ~PROBITY_WAITING_IN_INDEX);
     if (got < 0)
         return (int)got;
     if ((size_t)got < waiting->bytes || probity_block_header_get(block->bytes, &header) != 0 ||
@@ -100,6 +102,18 @@ static int is_outside_range(const struct probity_merge *merge, struct probity_op
            probity_clockmap_wall(clock, block->data.first_tick) > merge->to_ns + RANGE_SLACK_NS;
 }
 
+/* A block of an index comes before all blocks of the trace that have the same time, and a thread's
+ * state after its declarations. Nothing before it shows the thread's CPU time. */
+static void start_state(struct probity_merge *merge, struct probity_open_block *block)
+{
+    struct probity_thread_seen *seen = &merge->threads.seen[block->slot];
+    int has_cpu = (block->data.flags & PROBITY_DATA_CPU_KNOWN) != 0;
+
+    block->order = has_cpu;
+    if (has_cpu && block->data.cpu_ns > seen->cpu_ns)
+        seen->cpu_ns = block->data.cpu_ns;
+}
+
 /* Reads the fixed part and finds the thread. Returns as probity_open_block_load(). */
 static int start_stream(struct probity_merge *merge, struct probity_open_block *block,
                         const struct probity_waiting *waiting)
@@ -123,6 +137,8 @@ static int start_stream(struct probity_merge *merge, struct probity_open_block *
     block->taken = 0;
     block->horizon = block->trace->horizon;
     block->order = is_in_file ? waiting->offset : UINT64_C(1) << 63 | block->data.chunk;
+    if (is_in_file && (waiting->offset & PROBITY_WAITING_IN_INDEX))
+        start_state(merge, block);
     return probity_open_block_step(block);
 }
 

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "base/bytes.h"
 #include "probity.h"
 #include "reader/file.h"
 #include "reader/threads.h"
@@ -457,5 +458,87 @@ int probity_trace_prescan(struct probity_trace *trace, const struct probity_read
         trace->prescanned = prescan.clock;
     else
         probity_clockmap_release(&prescan.clock);
+    return error;
+}
+
+/* ---- From an index -----------------------------------------------------------------------------
+ */
+
+/* Takes a block that the index only refers to. */
+static int take_place(struct prescan *prescan, const struct probity_index_item *place)
+{
+    struct probity_scan_item item = {.kind = PROBITY_SCAN_BLOCK};
+    uint32_t bytes;
+
+    if (probity_index_place_get(place, &item.offset, &bytes) != 0)
+        return 0;
+    uint8_t *block = malloc((size_t)bytes + PROBITY_BLOCK_HEADER_BYTES);
+    if (block == NULL)
+        return PROBITY_ERROR_MEMORY;
+    item.bytes = bytes;
+    ssize_t got = probity_file_read(prescan->trace->file, block, bytes, item.offset);
+    int error = got < 0 ? (int)got : 0;
+    if (got >= PROBITY_BLOCK_HEADER_BYTES && (size_t)got == bytes &&
+        probity_block_header_get(block, &item.header) == 0 &&
+        item.header.payload_bytes == bytes - PROBITY_BLOCK_HEADER_BYTES &&
+        item.header.type != PROBITY_BLOCK_DATA && probity_block_is_whole(block, &item.header)) {
+        item.payload = block + PROBITY_BLOCK_HEADER_BYTES;
+        error = take_item(prescan, NULL, &item);
+    } else if (error == 0) {
+        note_damage(prescan, item.offset, bytes);
+    }
+    free(block);
+    return error;
+}
+
+static int take_index_item(struct prescan *prescan, const struct probity_index_item *from)
+{
+    struct probity_scan_item item = {.kind = PROBITY_SCAN_BLOCK};
+
+    if (from->type == PROBITY_INDEX_PLACE)
+        return take_place(prescan, from);
+    if ((from->type != PROBITY_BLOCK_SYNC && from->type != PROBITY_BLOCK_END) || prescan->ended)
+        return 0;
+    prescan->facts->records = probity_get_u64(from->payload);
+    item.payload = from->payload + PROBITY_INDEX_RECORDS_BYTES;
+    item.header.type = (uint16_t)from->type;
+    item.header.payload_bytes = from->payload_bytes - PROBITY_INDEX_RECORDS_BYTES;
+    return take_sync(prescan, &item);
+}
+
+static void take_index_sum(struct prescan *prescan, const struct probity_index_sum *sum)
+{
+    struct probity_trace_facts *facts = prescan->facts;
+
+    facts->blocks = sum->blocks;
+    facts->data_blocks = sum->data_blocks;
+    facts->records = sum->records;
+    facts->holes = sum->holes;
+    if (sum->data_blocks > 0)
+        take_span(prescan, sum->first_tick, sum->last_tick);
+}
+
+int probity_trace_prescan_index(struct probity_trace *trace)
+{
+    struct prescan prescan = {.trace = trace, .facts = &trace->facts, .is_joined = 1};
+    struct probity_index_cursor cursor;
+    struct probity_index_item item;
+    int got = 0, error = probity_index_start(&cursor, trace->index.file);
+
+    prescan.clock.nominal_rate = trace->facts.info.rate;
+    probity_drops_begin(&trace->drops, trace->facts.info.anchor.realtime_ns);
+    if (error == 0)
+        error = take_anchor(&prescan, &trace->facts.info.anchor, 0);
+    while (error == 0 && (got = probity_index_next(&cursor, &item)) > 0)
+        error = take_index_item(&prescan, &item);
+    probity_index_stop(&cursor);
+    error = error == 0 && got < 0 ? got : error;
+    take_index_sum(&prescan, &trace->index.sum);
+    if (error == 0) {
+        judge_state(&prescan);
+        conclude(&prescan);
+        trace->facts.threads = trace->index.sum.threads;
+    }
+    trace->prescanned = prescan.clock;
     return error;
 }

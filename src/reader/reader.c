@@ -20,6 +20,7 @@ struct probity_reader {
     struct probity_trace *traces;
     size_t count;
     struct probity_clockmap *clocks; /* one per trace, for several traces */
+    int has_window; /* and each trace an index */
 };
 
 /* Traces of one boot share the CPU's counter; others have only wall time in common. */
@@ -69,10 +70,23 @@ static int share_clocks(struct probity_reader *reader)
         if (reader->traces[i].clock == &reader->traces[i].own_clock)
             error = share_clock(reader, i, sources);
     }
-    for (size_t i = 0; i < reader->count; i++)
-        probity_clockmap_release(&reader->traces[i].prescanned);
+    for (size_t i = 0; i < reader->count; i++) {
+        struct probity_trace *trace = &reader->traces[i];
+        if (trace->index.file < 0 || trace->clock != &trace->own_clock)
+            probity_clockmap_release(&trace->prescanned);
+    }
     free(sources);
     return error;
+}
+
+/* The scan cursor of a trace that is read by its index does not see all anchors. */
+static void use_prescanned_clocks(struct probity_reader *reader)
+{
+    for (size_t i = 0; i < reader->count; i++) {
+        struct probity_trace *trace = &reader->traces[i];
+        if (trace->index.file >= 0 && trace->clock == &trace->own_clock)
+            trace->clock = &trace->prescanned;
+    }
 }
 
 static int is_by_wall(const struct probity_reader *reader)
@@ -132,6 +146,7 @@ int probity_reader_open(const char *const *paths, size_t count,
         probity_reader_close(reader);
         return error;
     }
+    use_prescanned_clocks(reader);
     prepare_merge(reader, &taken);
     *ret_reader = reader;
     return 0;
@@ -146,6 +161,58 @@ void probity_reader_set_range(struct probity_reader *reader, uint64_t from_ns, u
 int probity_reader_next(struct probity_reader *reader, const struct probity_event **ret_event)
 {
     return probity_merge_next(&reader->merge, ret_event);
+}
+
+/* The first tick that is not earlier than from_ns. */
+static uint64_t tick_at(struct probity_trace *trace, uint64_t from_ns)
+{
+    uint64_t low = trace->index.sum.first_tick, high = trace->index.sum.last_tick + 1;
+
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (probity_clockmap_wall(trace->clock, middle) < from_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int probity_reader_set_window(struct probity_reader *reader, uint64_t from_ns)
+{
+    int error = 0;
+
+    for (size_t i = 0; i < reader->count; i++) {
+        if (reader->traces[i].index.file < 0 || reader->traces[i].facts.clock_steps > 0)
+            return 0;
+    }
+    reader->has_window = 1;
+    for (size_t i = 0; error == 0 && i < reader->count; i++) {
+        struct probity_trace *trace = &reader->traces[i];
+        error = probity_index_choose(&trace->index, tick_at(trace, from_ns));
+        if (error == 0)
+            error = probity_merge_number_threads(&reader->merge, trace);
+        if (error == 0)
+            error = probity_trace_start_at_mark(trace, &reader->merge.queue);
+    }
+    return error;
+}
+
+int probity_reader_skip_rest(struct probity_reader *reader)
+{
+    return reader->has_window ? probity_merge_skip_rest(&reader->merge) : 0;
+}
+
+int probity_reader_has_tid(const struct probity_reader *reader, uint64_t tid)
+{
+    for (size_t i = 0; i < reader->count; i++) {
+        const struct probity_index_blocks *threads = &reader->traces[i].index.threads;
+        for (size_t j = 0; j < threads->count; j++) {
+            if (threads->items[j].tid == tid)
+                return 1;
+        }
+    }
+    return 0;
 }
 
 size_t probity_reader_traces(const struct probity_reader *reader)

@@ -155,6 +155,10 @@ struct probity_reader_options {
     int prescan;     /* 1: verify all checksums and count hits when opening */
     int follow;      /* 1: continue with later records of a live program; one trace only */
     int one_of_many; /* internal: keep the anchors, to join them with those of other traces */
+    /* Returns a descriptor of an index of the trace, open for reading, which the reader takes over,
+     * or -1 if there is none. Attempt 1: the index of attempt 0 was of no use. May be NULL. */
+    int (*open_index)(void *context, const char *path, int trace_file, int attempt);
+    void *index_context;
     /* Called periodically during long operations; may be NULL. done and total are bytes. */
     void (*progress)(void *context, uint64_t done, uint64_t total);
     void *progress_context;
@@ -178,6 +182,19 @@ int probity_reader_next(struct probity_reader *reader, const struct probity_even
 
 /* Sets another time range; only before the first next. */
 void probity_reader_set_range(struct probity_reader *reader, uint64_t from_ns, uint64_t to_ns);
+
+/* Announces that only what begins at from_ns (CLOCK_REALTIME) or later is of interest; only before
+ * the first next. If all traces have an index, earlier events may be left out, except declarations;
+ * scopes that are open then are replaced: by an ENTER each, and a PAUSE if it is paused. Returns 0
+ * or an error. */
+int probity_reader_set_window(struct probity_reader *reader, uint64_t from_ns);
+
+/* Announces that what began in the window has ended: the remaining events other than declarations
+ * are left out, if that is possible. Returns 0 or an error. */
+int probity_reader_skip_rest(struct probity_reader *reader);
+
+/* Whether a thread id is in one of the traces: 1 or 0. Only of traces with an index. */
+int probity_reader_has_tid(const struct probity_reader *reader, uint64_t tid);
 
 size_t probity_reader_traces(const struct probity_reader *reader);
 

@@ -94,6 +94,22 @@ static int measure(struct probity_trace *trace)
     return 0;
 }
 
+/* Takes the first index that belongs to the trace. Returns 1, 0 if there is none, or an error. */
+static int take_index(struct probity_trace *trace, const struct probity_reader_options *options)
+{
+    int got = 0;
+
+    if (options->open_index == NULL || options->follow || options->prescan || trace->has_rest)
+        return 0;
+    for (int attempt = 0; got == 0 && attempt < 2; attempt++) {
+        int file = options->open_index(options->index_context, trace->path, trace->file, attempt);
+        if (file >= 0)
+            got = probity_index_open(&trace->index, file, trace->file, trace->facts.info.session,
+                                     trace->facts.file_bytes);
+    }
+    return got;
+}
+
 int probity_trace_look(struct probity_trace *trace, const struct probity_reader_options *options)
 {
     int error = take_spool(trace);
@@ -104,7 +120,10 @@ int probity_trace_look(struct probity_trace *trace, const struct probity_reader_
      * in the file now. */
     if (error == 0)
         error = measure(trace);
-    return error == 0 ? probity_trace_prescan(trace, options) : error;
+    int got = error == 0 ? take_index(trace, options) : error;
+    if (got < 0)
+        return got;
+    return got > 0 ? probity_trace_prescan_index(trace) : probity_trace_prescan(trace, options);
 }
 
 static int start(struct probity_trace *trace, const struct probity_reader_options *options)
@@ -142,7 +161,7 @@ int probity_trace_open(const char *path, uint32_t number,
                        struct probity_trace *ret_trace)
 {
     struct probity_trace trace = {.number = number, .file = -1, .hint_file = -1,
-                                  .horizon = UINT64_MAX};
+                                  .horizon = UINT64_MAX, .index = {.file = -1}};
     int error = probity_file_open(path, &trace.file);
 
     if (error != 0)
@@ -172,6 +191,7 @@ void probity_trace_release(struct probity_trace *trace)
     probity_profile_parts_release(&trace->profile);
     probity_sites_places_release(&trace->sites);
     probity_drops_release(&trace->drops);
+    probity_index_release(&trace->index);
     free(trace->pending.items);
     free(trace->extras.items);
     free(trace->late.offsets);
@@ -182,7 +202,7 @@ void probity_trace_release(struct probity_trace *trace)
     if (trace->hint_file >= 0)
         close(trace->hint_file);
     memset(trace, 0, sizeof *trace);
-    trace->file = trace->hint_file = -1;
+    trace->file = trace->hint_file = trace->index.file = -1;
 }
 
 /* Passes on blocks that may open before the scan cursor's new position. */
@@ -254,6 +274,56 @@ static int finish(struct probity_trace *trace)
     trace->is_done = 1;
     return error;
 }
+
+/* ---- By an index -------------------------------------------------------------------------------
+ */
+
+static int push_index_block(struct probity_trace *trace, const struct probity_index_block *block,
+                            struct probity_queue *queue)
+{
+    const struct probity_waiting waiting = {
+        probity_trace_key(trace, block->first_tick), block->first_tick,
+        block->offset | PROBITY_WAITING_IN_INDEX, block->bytes, trace->number};
+
+    return probity_queue_push(queue, &waiting);
+}
+
+int probity_trace_start_at_mark(struct probity_trace *trace, struct probity_queue *queue)
+{
+    struct probity_index *index = &trace->index;
+    int error = 0;
+
+    if (index->mark.offset == 0)
+        return 0;
+    trace->scan.offset = index->mark.offset;
+    trace->scan.serial = index->mark.serial;
+    for (size_t i = 0; error == 0 && i < index->declared.count; i++) {
+        if (index->declared.items[i].offset < index->mark_place)
+            error = push_index_block(trace, &index->declared.items[i], queue);
+    }
+    for (size_t i = 0; error == 0 && i < index->threads.count; i++) {
+        if (index->threads.items[i].bytes != 0)
+            error = push_index_block(trace, &index->threads.items[i], queue);
+    }
+    return error;
+}
+
+int probity_trace_skip_rest(struct probity_trace *trace, struct probity_queue *queue)
+{
+    const struct probity_index *index = &trace->index;
+    int error = 0;
+
+    trace->is_done = 1;
+    trace->pending.count = 0;
+    for (size_t i = 0; error == 0 && i < index->declared.count; i++) {
+        if (index->declared.items[i].offset > index->mark_place)
+            error = push_index_block(trace, &index->declared.items[i], queue);
+    }
+    return error;
+}
+
+/* ---- The scan cursor ---------------------------------------------------------------------------
+ */
 
 /* Called when the scan cursor has reached its limit. Returns 0 if it may continue, and 1 at the
  * end. */

@@ -12,6 +12,7 @@
 #include "reader/clockmap.h"
 #include "reader/drops.h"
 #include "reader/functions.h"
+#include "reader/index.h"
 #include "reader/names.h"
 #include "reader/profile.h"
 #include "reader/sites.h"
@@ -20,6 +21,9 @@
 #include "reader/spool_tail.h"
 #include "reader/scan.h"
 #include "reader/hit_count.h"
+
+/* Bit of a waiting block's offset: it is in the index, and not in the trace. */
+#define PROBITY_WAITING_IN_INDEX (UINT64_C(1) << 63)
 
 /* Blocks waiting to be passed to the merge. */
 struct probity_waiting_list {
@@ -44,13 +48,15 @@ struct probity_trace {
     struct probity_scan scan; /* the scan cursor */
     struct probity_clockmap own_clock; /* filled as the scan cursor advances */
     struct probity_clockmap *clock;    /* own_clock, or shared by all traces with the same ticks */
-    struct probity_clockmap prescanned; /* all anchors; kept only until traces are joined */
+    struct probity_clockmap prescanned; /* all anchors; kept until traces are joined, or for the
+                                           clock of a trace with an index */
     struct probity_names names;
     struct probity_functions functions;
     struct probity_hit_count tally; /* of a prescan */
     struct probity_profile_parts profile;
     struct probity_sites_places sites;
     struct probity_drops drops;
+    struct probity_index index; /* file -1: none */
     int has_probe_names;
     struct probity_waiting_list pending; /* read by the scan cursor since the last SYNC */
     struct probity_waiting_list extras;  /* late blocks and spool chunks, by tick */
@@ -106,6 +112,16 @@ int probity_trace_conclude(struct probity_trace *trace);
  * PROBITY_READER_WAITS if not, or an error. Once the program has ended, the rest of its spool is
  * read, and the trace is no longer followed. */
 int probity_trace_follow_on(struct probity_trace *trace);
+
+/* The same by the index of the trace. */
+int probity_trace_prescan_index(struct probity_trace *trace);
+
+/* Starts at the mark that the index has chosen. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_trace_start_at_mark(struct probity_trace *trace, struct probity_queue *queue);
+
+/* Ends the scan cursor, and pushes the remaining declarations. Returns 0 or
+ * PROBITY_ERROR_MEMORY. */
+int probity_trace_skip_rest(struct probity_trace *trace, struct probity_queue *queue);
 
 /* In prescan.c: reads the file once; fills in the facts and the late blocks, and removes words that
  * are in the file from the rest. */

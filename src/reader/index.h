@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * index.h: the index of a closed trace (doc/trace-format.md, "Index"): places at which reading may
+ * start, with the state of all threads there, so that a time range is read without what precedes
+ * it. All input is untrusted: an index that does not match its trace is ignored.
+ */
+#ifndef PROBITY_READER_INDEX_H
+#define PROBITY_READER_INDEX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/block.h"
+
+enum {
+    PROBITY_INDEX_MAJOR = 1,
+    PROBITY_INDEX_HEADER_BYTES = 16,
+    PROBITY_INDEX_PLACE_BYTES = 24,
+    PROBITY_INDEX_MARK_BYTES = 24,
+    PROBITY_INDEX_SUM_BYTES = 104,
+    PROBITY_INDEX_RECORDS_BYTES = 8 /* before the payload of a SYNC or END */
+};
+
+/* Types of blocks beside those of the trace file. */
+enum probity_index_type {
+    PROBITY_INDEX_PLACE = 33,    /* where a PROFILE, SITES or COST block is */
+    PROBITY_INDEX_DECLARED = 34, /* a thread's declarations since the last mark; as DATA */
+    PROBITY_INDEX_MARK = 35,     /* reading may start here; DATA before it: state of threads */
+    PROBITY_INDEX_SUM = 36       /* the last block */
+};
+
+struct probity_index_mark {
+    uint64_t offset, serial; /* of the next block */
+    uint64_t last_tick;      /* no record before it is later */
+};
+
+struct probity_index_sum {
+    uint8_t session[16];
+    uint64_t file_bytes, end_offset;
+    uint64_t blocks, data_blocks, records, holes;
+    uint64_t first_tick, last_tick, threads;
+    uint64_t usable_tick; /* marks with a later last_tick must not be used */
+    uint32_t end_checksum;
+};
+
+void probity_index_header_put(uint8_t bytes[PROBITY_INDEX_HEADER_BYTES]);
+void probity_index_mark_put(uint8_t payload[PROBITY_INDEX_MARK_BYTES],
+                            const struct probity_index_mark *mark);
+void probity_index_sum_put(uint8_t payload[PROBITY_INDEX_SUM_BYTES],
+                           const struct probity_index_sum *sum);
+
+/* One pass over an index. */
+struct probity_index_cursor {
+    int file;
+    uint64_t offset, serial, size;
+    uint8_t *bytes; /* the current block */
+    size_t capacity;
+};
+
+struct probity_index_item {
+    uint64_t offset;
+    uint32_t type, payload_bytes;
+    const uint8_t *payload; /* valid until the next call */
+};
+
+/* A thread's state at a mark, or declarations: a block of the index. */
+struct probity_index_block {
+    uint64_t offset, first_tick, last_tick;
+    uint32_t bytes, thread, tid;
+};
+
+struct probity_index_blocks {
+    struct probity_index_block *items;
+    size_t count, capacity;
+};
+
+/* All zero, but file: -1, for a trace that is read without index. */
+struct probity_index {
+    int file;
+    struct probity_index_sum sum;
+    struct probity_index_blocks threads;  /* each thread once; after the choice of a mark: its state
+                                             there, or bytes 0 if it has none yet */
+    struct probity_index_blocks declared; /* all declarations, in order of the trace */
+    struct probity_index_mark mark;       /* chosen; offset 0: the beginning */
+    uint64_t mark_place;                  /* of its block in the index */
+};
+
+/* Starts a pass. Returns 0, PROBITY_ERROR_DAMAGED, READ or MEMORY. */
+int probity_index_start(struct probity_index_cursor *cursor, int file);
+
+/* Returns 1 with a whole block, 0 at the end, or an error: DAMAGED, READ or MEMORY. */
+int probity_index_next(struct probity_index_cursor *cursor, struct probity_index_item *ret_item);
+void probity_index_stop(struct probity_index_cursor *cursor);
+
+/* Takes over the descriptor of an index if it is whole and belongs to the trace of this session in
+ * `trace_file`; lists its threads and declarations. Otherwise closes it. Returns 1, 0 if it does
+ * not belong to the trace, or an error. */
+int probity_index_open(struct probity_index *index, int file, int trace_file,
+                       const uint8_t session[16], uint64_t trace_bytes);
+
+/* Chooses the last mark before which no record is as late as a tick, and finds the states there.
+ * Returns 0 or an error. */
+int probity_index_choose(struct probity_index *index, uint64_t before_tick);
+
+void probity_index_release(struct probity_index *index);
+
+/* The fields of a PLACE block. Returns 0 or PROBITY_ERROR_DAMAGED. */
+int probity_index_place_get(const struct probity_index_item *item, uint64_t *ret_offset,
+                            uint32_t *ret_bytes);
+
+/* ---- In index_build.c, only in the tool --------------------------------------------------------
+ */
+
+enum { PROBITY_INDEX_EVERY_BYTES = 1 << 20 };
+
+struct probity_index_options {
+    uint64_t every_bytes; /* distance of the marks; 0: PROBITY_INDEX_EVERY_BYTES */
+    void (*progress)(void *context, uint64_t done, uint64_t total); /* may be NULL */
+    void *progress_context;
+};
+
+/* Makes the index of the closed trace in `trace_file`, and writes it to `file`. Returns 0;
+ * PROBITY_ERROR_DAMAGED if the trace is not closed, is damaged, or has late blocks or deferred
+ * scopes, so that there can be no index; or READ, WRITE, MEMORY, FORMAT, VERSION. */
+int probity_index_build(int trace_file, int file, const struct probity_index_options *options);
+
+#endif

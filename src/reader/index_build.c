@@ -1,0 +1,740 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * index_build.c: makes the index of a closed trace in one pass over its file. Each thread's records
+ * are taken in order of time; nothing is merged. One drain of the spool may write a thread's newest
+ * block before an older one, so the blocks between two SYNCs are sorted, and no mark separates such
+ * blocks. A trace that is in no order otherwise has no marks from there on. Runs only in the tool.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/ticks.h"
+#include "format/stream.h"
+#include "probity.h"
+#include "reader/file.h"
+#include "reader/functions.h"
+#include "reader/index.h"
+#include "reader/index_group.h"
+#include "reader/index_write.h"
+#include "reader/scan.h"
+#include "reader/threads.h"
+
+enum {
+    ROLES = 65536,        /* sites whose role is looked up in a table */
+    PROGRESS_BLOCKS = 1024,
+    SEARCHES_MIN = 1 << 24 /* comparisons in stacks, beside those that the records allow */
+};
+
+/* What a site number is, as far as it is known. */
+enum { ROLE_UNKNOWN = 0, ROLE_ENTER, ROLE_LEAVE, ROLE_OTHER, ROLE_MET };
+
+struct thread_state {
+    struct probity_index_state at;
+    int is_numbered, is_changed;
+    uint64_t first_tick;
+};
+
+struct build {
+    struct probity_index_writer writer;
+    struct probity_index_sum sum;
+    struct probity_threads_seen threads; /* slots of thread numbers */
+    struct thread_state *states;         /* by slot */
+    size_t state_capacity;
+    uint32_t *changed; /* slots of threads with records since the last mark */
+    size_t changed_count, changed_capacity;
+    struct probity_index_group group;
+    uint8_t *bytes; /* of the block being taken */
+    size_t bytes_capacity;
+    int trace_file;
+    uint64_t every_bytes;
+    uint32_t numbered;
+    struct probity_names names;
+    struct probity_functions functions;
+    uint8_t role[ROLES];
+    int has_met_others;  /* an undeclared site outside the table was hit */
+    int must_restart;    /* a function was used before its declaration was found */
+    int is_declaring;    /* the first of two passes: only declarations */
+    int is_out_of_order;
+    uint64_t watermark, mark_tick; /* mark_tick: the latest tick so far */
+    uint64_t next_mark, searched;
+    size_t declared; /* records in the block of declarations that is being made */
+    struct probity_packer declarations;
+    uint64_t declarations_first;
+};
+
+/* ---- Marks -------------------------------------------------------------------------------------
+ */
+
+struct changed_item {
+    uint64_t first_tick;
+    uint32_t thread, slot;
+};
+
+static int compare_changed(const void *left, const void *right)
+{
+    const struct changed_item *a = left, *b = right;
+
+    if (a->first_tick != b->first_tick)
+        return a->first_tick < b->first_tick ? -1 : 1;
+    return a->thread < b->thread ? -1 : a->thread > b->thread;
+}
+
+/* In the order in which the threads began, which is that in which a reader of everything sees
+ * them. */
+static int emit_states(struct build *build)
+{
+    struct changed_item *items = calloc(build->changed_count + 1, sizeof *items);
+    int error = items != NULL ? 0 : PROBITY_ERROR_MEMORY;
+
+    for (size_t i = 0; error == 0 && i < build->changed_count; i++) {
+        uint32_t slot = build->changed[i];
+        items[i] = (struct changed_item){build->states[slot].first_tick,
+                                         build->threads.seen[slot].thread, slot};
+    }
+    if (error == 0 && build->changed_count > 1)
+        qsort(items, build->changed_count, sizeof *items, compare_changed);
+    for (size_t i = 0; error == 0 && i < build->changed_count; i++) {
+        struct thread_state *state = &build->states[items[i].slot];
+        if (!state->is_numbered) {
+            state->is_numbered = 1;
+            state->at.number = build->numbered++;
+        }
+        state->is_changed = 0;
+        error = probity_index_emit_state(&build->writer, &state->at);
+    }
+    build->changed_count = 0;
+    free(items);
+    return error;
+}
+
+static int emit_mark(struct build *build, uint64_t offset, uint64_t serial)
+{
+    const struct probity_index_mark mark = {offset, serial, build->mark_tick};
+    int error = emit_states(build);
+
+    if (error != 0)
+        return error;
+    if (probity_index_room(&build->writer, PROBITY_INDEX_MARK_BYTES) == NULL)
+        return PROBITY_ERROR_MEMORY;
+    probity_index_mark_put(build->writer.block + PROBITY_BLOCK_HEADER_BYTES, &mark);
+    return probity_index_emit(&build->writer, PROBITY_INDEX_MARK, PROBITY_INDEX_MARK_BYTES);
+}
+
+/* ---- Declarations ------------------------------------------------------------------------------
+ */
+
+static uint64_t code_of_site(uint32_t site)
+{
+    return 2 * (uint64_t)site + 1;
+}
+
+/* Notes what a site is now, and whether it was used before. */
+static void set_role(struct build *build, uint64_t site)
+{
+    const struct probity_name *name =
+        site <= UINT32_MAX ? probity_names_find(&build->names, 2 * site + 1) : NULL;
+
+    if (name == NULL)
+        return;
+    int is_function = name->function != NULL;
+    if (site >= ROLES) {
+        build->must_restart |= is_function && build->has_met_others;
+        return;
+    }
+    build->must_restart |= is_function && build->role[site] == ROLE_MET;
+    build->role[site] = !is_function                       ? ROLE_OTHER
+                        : name->function->number == site ? ROLE_ENTER
+                                                         : ROLE_LEAVE;
+}
+
+static int declare(struct build *build, const struct probity_record *record)
+{
+    const uint8_t *payload = record->payload;
+    size_t bytes = record->payload_bytes;
+    int error = 0;
+
+    if (bytes < 4)
+        return 0;
+    uint64_t site = probity_get_u32(payload);
+    if (record->kind == PROBITY_EVENT_FUNCTION)
+        error = probity_functions_declare(&build->functions, &build->names, 0, NULL, payload,
+                                          bytes);
+    else if (record->kind == PROBITY_EVENT_SITE && bytes >= 10)
+        error = probity_names_set(&build->names, 2 * site + 1, payload + 10, 0);
+    else
+        return 0;
+    set_role(build, site);
+    set_role(build, site + 1);
+    return error;
+}
+
+static int is_kept(uint64_t kind)
+{
+    return probity_event_declares(kind) || kind == PROBITY_EVENT_PROFILING;
+}
+
+/* Adds a record to the block of declarations. */
+static int keep_declaration(struct build *build, const struct probity_record *record)
+{
+    int error = build->declared == 0
+                    ? probity_index_start_records(&build->writer, record->tick,
+                                                  &build->declarations)
+                    : 0;
+
+    if (build->declared == 0)
+        build->declarations_first = record->tick;
+    if (error == 0)
+        error = probity_index_reserve(&build->writer, &build->declarations, record->payload_bytes);
+    if (error != 0)
+        return error;
+    build->declared++;
+    probity_pack_event(&build->declarations, record->tick, record->kind, record->payload,
+                       record->payload_bytes);
+    return 0;
+}
+
+static int emit_declarations(struct build *build, const struct probity_data *of)
+{
+    struct probity_data data = {.thread = of->thread, .tid = of->tid,
+                                .records = (uint32_t)build->declared,
+                                .first_tick = build->declarations_first};
+
+    if (build->declared == 0)
+        return 0;
+    build->declared = 0;
+    return probity_index_emit_records(&build->writer, PROBITY_INDEX_DECLARED,
+                                      &build->declarations, &data);
+}
+
+/* ---- Records -----------------------------------------------------------------------------------
+ */
+
+/* CPU times of one block: only the last record before each change of `off` is computed. */
+struct cpu_walk {
+    const struct probity_data *data;
+    uint64_t tick, off;
+    int is_known, has_moment;
+};
+
+static uint64_t cpu_at(const struct probity_data *data, uint64_t tick, uint64_t off)
+{
+    uint64_t ns = data->cpu_ns + probity_ns_of_ticks(tick - data->first_tick - off, data->rate);
+
+    return (int64_t)ns > 0 ? ns : 0;
+}
+
+static void take_moment(struct thread_state *state, struct cpu_walk *walk)
+{
+    uint64_t ns = walk->has_moment ? cpu_at(walk->data, walk->tick, walk->off) : 0;
+
+    walk->has_moment = 0;
+    state->at.seen_cpu_ns = ns > state->at.seen_cpu_ns ? ns : state->at.seen_cpu_ns;
+}
+
+/* A record that does not raise the CPU time of later records, but that of scopes. */
+static void take_other_cpu(struct thread_state *state, struct cpu_walk *walk,
+                           const struct probity_record *record)
+{
+    if (!walk->is_known)
+        return;
+    take_moment(state, walk);
+    uint64_t ns = cpu_at(walk->data, record->tick, record->off);
+    ns = ns > state->at.seen_cpu_ns ? ns : state->at.seen_cpu_ns;
+    state->at.record_cpu_ns = ns > state->at.record_cpu_ns ? ns : state->at.record_cpu_ns;
+}
+
+static inline void walk_cpu(struct thread_state *state, struct cpu_walk *walk,
+                            const struct probity_record *record)
+{
+    if (__builtin_expect(record->off != walk->off, 0)) {
+        take_moment(state, walk);
+        walk->off = record->off;
+    }
+    walk->tick = record->tick;
+    walk->has_moment = walk->is_known;
+}
+
+/* The function that a site belongs to, or the site itself. */
+static struct probity_stack_scope scope_of(const struct build *build, uint32_t site, uint64_t tick)
+{
+    const struct probity_name *name = probity_names_find(&build->names, code_of_site(site));
+    int is_declared = name != NULL && name->function != NULL;
+
+    return (struct probity_stack_scope){is_declared ? name->function->number : site, is_declared, 0,
+                                        tick};
+}
+
+static int take_event(struct build *build, struct thread_state *state,
+                      const struct probity_record *record)
+{
+    size_t bytes = record->payload_bytes;
+    uint32_t number = bytes >= 4 ? probity_get_u32(record->payload) : 0;
+    struct probity_thread_stack *stack = &state->at.stack;
+    struct probity_stack_scope scope;
+
+    switch (record->kind) {
+    case PROBITY_EVENT_ENTER:
+        scope = scope_of(build, number, record->tick);
+        return probity_thread_stack_enter(stack, &scope);
+    case PROBITY_EVENT_LEAVE:
+        scope = scope_of(build, number, record->tick);
+        build->searched += probity_thread_stack_leave(stack, scope.number, scope.is_declared);
+        return 0;
+    case PROBITY_EVENT_CHECKPOINT:
+        /* A deferred scope may have begun before scopes that have closed since. */
+        return bytes >= 16 && probity_get_u64(record->payload + 8) != 0 ? PROBITY_ERROR_DAMAGED
+                                                                        : 0;
+    case PROBITY_EVENT_PAUSE: probity_thread_stack_pause(stack, 1); return 0;
+    case PROBITY_EVENT_RESUME: probity_thread_stack_pause(stack, 0); return 0;
+    case PROBITY_EVENT_UNWOUND: probity_thread_stack_unwind(stack, number); return 0;
+    case PROBITY_EVENT_LOST: probity_thread_stack_unwind(stack, UINT32_MAX); return 0;
+    default: return 0;
+    }
+}
+
+static int take_site(struct build *build, struct thread_state *state,
+                     const struct probity_record *record)
+{
+    uint32_t site = (uint32_t)(record->code >> 1);
+    unsigned role = site < ROLES ? build->role[site] : ROLE_UNKNOWN;
+    struct probity_stack_scope scope = {site, 1, 0, record->tick};
+
+    if (__builtin_expect(role == ROLE_ENTER, 1))
+        return probity_thread_stack_enter(&state->at.stack, &scope);
+    if (role == ROLE_OTHER || role == ROLE_MET)
+        return 0;
+    if (role != ROLE_LEAVE) {
+        scope = scope_of(build, site, record->tick);
+        if (!scope.is_declared) {
+            build->has_met_others |= site >= ROLES;
+            if (site < ROLES)
+                build->role[site] = ROLE_MET;
+            return 0;
+        }
+        if (scope.number == site)
+            return probity_thread_stack_enter(&state->at.stack, &scope);
+    }
+    scope.number = role == ROLE_LEAVE ? site - 1 : scope.number;
+    build->searched += probity_thread_stack_leave(&state->at.stack, scope.number, 1);
+    return 0;
+}
+
+static int take_rare(struct build *build, struct thread_state *state, struct cpu_walk *walk,
+                     const struct probity_record *record)
+{
+    int is_hit = record->kind == PROBITY_EVENT_HIT_WITH && record->payload_bytes >= 8;
+
+    if (is_hit || (record->kind >= PROBITY_EVENT_ENTER && record->kind <= PROBITY_EVENT_RESUME))
+        walk_cpu(state, walk, record);
+    else if (record->kind <= UINT32_MAX && probity_event_is_record((uint32_t)record->kind))
+        take_other_cpu(state, walk, record);
+    int error = declare(build, record);
+    if (error == 0 && is_kept(record->kind))
+        error = keep_declaration(build, record);
+    return error == 0 ? take_event(build, state, record) : error;
+}
+
+static int take_stream(struct build *build, struct thread_state *state,
+                       const struct probity_data *data, const uint8_t *payload, size_t bytes)
+{
+    struct probity_unpacker unpacker;
+    struct probity_record record;
+    struct cpu_walk walk = {.data = data,
+                            .is_known = (data->flags & PROBITY_DATA_CPU_KNOWN) != 0};
+    uint32_t taken = 0;
+    int error = 0, got = 0;
+
+    probity_unpacker_init(&unpacker, payload + PROBITY_DATA_FIXED_BYTES,
+                          bytes - PROBITY_DATA_FIXED_BYTES, data->first_tick);
+    while (error == 0 && (got = probity_unpack(&unpacker, &record)) > 0) {
+        taken++;
+        if (__builtin_expect(record.kind == PROBITY_EVENT_HIT, 1)) {
+            walk_cpu(state, &walk, &record);
+            if (record.code & 1)
+                error = take_site(build, state, &record);
+            continue;
+        }
+        error = take_rare(build, state, &walk, &record);
+    }
+    take_moment(state, &walk);
+    if (error == 0 && (got < 0 || taken != data->records))
+        error = PROBITY_ERROR_DAMAGED;
+    return error;
+}
+
+/* ---- Blocks of the trace -----------------------------------------------------------------------
+ */
+
+static struct thread_state *state_of(struct build *build, const struct probity_data *data,
+                                     uint32_t *ret_slot)
+{
+    size_t known = build->threads.count;
+
+    if (probity_threads_slot(&build->threads, 0, data->thread, data->tid, ret_slot) != 0)
+        return NULL;
+    if (*ret_slot >= build->state_capacity) {
+        size_t capacity = 2 * build->state_capacity + 16;
+        struct thread_state *states = realloc(build->states, capacity * sizeof *states);
+        if (states == NULL)
+            return NULL;
+        build->states = states;
+        build->state_capacity = capacity;
+    }
+    struct thread_state *state = &build->states[*ret_slot];
+    if (*ret_slot == known)
+        *state = (struct thread_state){.at = {.thread = data->thread},
+                                       .first_tick = data->first_tick};
+    return state;
+}
+
+static int note_changed(struct build *build, struct thread_state *state, uint32_t slot)
+{
+    if (state->is_changed)
+        return 0;
+    if (build->changed_count == build->changed_capacity) {
+        size_t capacity = 2 * build->changed_capacity + 16;
+        uint32_t *changed = realloc(build->changed, capacity * sizeof *changed);
+        if (changed == NULL)
+            return PROBITY_ERROR_MEMORY;
+        build->changed = changed;
+        build->changed_capacity = capacity;
+    }
+    build->changed[build->changed_count++] = slot;
+    state->is_changed = 1;
+    return 0;
+}
+
+static void add_to_sum(struct build *build, const struct probity_data *data)
+{
+    struct probity_index_sum *sum = &build->sum;
+
+    if (sum->data_blocks++ == 0 || data->first_tick < sum->first_tick)
+        sum->first_tick = data->first_tick;
+    sum->last_tick = data->last_tick > sum->last_tick ? data->last_tick : sum->last_tick;
+    sum->records += data->records;
+    sum->holes += data->holes;
+    build->mark_tick = sum->last_tick;
+}
+
+/* Marks before which a thread has later records than in this block cannot be used, and there are no
+ * more: its state is unknown now. */
+static void check_order(struct build *build, const struct thread_state *state,
+                        const struct probity_data *data)
+{
+    if (data->first_tick >= state->at.last_tick)
+        return;
+    build->is_out_of_order = 1;
+    if (data->first_tick < build->sum.usable_tick)
+        build->sum.usable_tick = data->first_tick;
+}
+
+/* Reads a whole block. Returns 0 or an error. */
+static int read_block(struct build *build, const struct probity_index_group_block *block)
+{
+    struct probity_block_header header;
+
+    if (block->bytes > build->bytes_capacity) {
+        uint8_t *bytes = realloc(build->bytes, block->bytes);
+        if (bytes == NULL)
+            return PROBITY_ERROR_MEMORY;
+        build->bytes = bytes;
+        build->bytes_capacity = block->bytes;
+    }
+    ssize_t got = probity_file_read(build->trace_file, build->bytes, block->bytes, block->offset);
+    if (got < 0)
+        return (int)got;
+    return (uint64_t)got == block->bytes && probity_block_header_get(build->bytes, &header) == 0 &&
+                   header.payload_bytes == block->bytes - PROBITY_BLOCK_HEADER_BYTES &&
+                   probity_block_is_whole(build->bytes, &header)
+               ? 0
+               : PROBITY_ERROR_DAMAGED;
+}
+
+static int take_data(struct build *build, const struct probity_index_group_block *block)
+{
+    struct thread_state *state = &build->states[block->slot];
+    const struct probity_data *data = &block->data;
+    int error = read_block(build, block);
+
+    if (error != 0)
+        return error;
+    check_order(build, state, data);
+    add_to_sum(build, data);
+    state->at.tid = data->tid;
+    state->at.is_cpu_known |= (data->flags & PROBITY_DATA_CPU_KNOWN) != 0;
+    error = note_changed(build, state, block->slot);
+    if (error == 0)
+        error = take_stream(build, state, data, build->bytes + PROBITY_BLOCK_HEADER_BYTES,
+                            block->bytes - PROBITY_BLOCK_HEADER_BYTES);
+    if (state->at.record_cpu_ns < state->at.seen_cpu_ns)
+        state->at.record_cpu_ns = state->at.seen_cpu_ns;
+    if (data->last_tick > state->at.last_tick)
+        state->at.last_tick = data->last_tick;
+    if (error == 0)
+        error = emit_declarations(build, data);
+    if (build->searched > SEARCHES_MIN + 64 * build->sum.records)
+        return PROBITY_ERROR_DAMAGED;
+    return error;
+}
+
+/* ---- Groups of blocks --------------------------------------------------------------------------
+ */
+
+static int add_to_group(struct build *build, const struct probity_scan_item *item)
+{
+    struct probity_index_group_block block = {.offset = item->offset, .bytes = item->bytes,
+                                              .serial = item->header.serial};
+
+    if (probity_data_get(item->payload, item->header.payload_bytes, &block.data) != 0 ||
+        block.data.records == 0 || (block.data.flags & PROBITY_DATA_LATE) ||
+        block.data.first_tick < build->watermark)
+        return PROBITY_ERROR_DAMAGED;
+    if (state_of(build, &block.data, &block.slot) == NULL)
+        return PROBITY_ERROR_MEMORY;
+    return probity_index_group_add(&build->group, &block);
+}
+
+static int take_blocks(struct build *build, struct probity_index_group_block *blocks, size_t count)
+{
+    int error = 0;
+
+    probity_index_group_sort(blocks, count);
+    for (size_t i = 0; error == 0 && i < count; i++)
+        error = take_data(build, &blocks[i]);
+    return error;
+}
+
+/* Takes the blocks of a group, with marks in between; next_offset and next_serial are of the block
+ * that follows. */
+static int take_group(struct build *build, uint64_t next_offset, uint64_t next_serial)
+{
+    struct probity_index_group_block *group = build->group.blocks;
+    size_t count = build->group.count, first = 0;
+    int error = probity_index_group_find_splits(&build->group);
+
+    for (size_t i = 0; error == 0 && i < count; i++) {
+        int is_last = i + 1 == count;
+        uint64_t offset = is_last ? next_offset : group[i + 1].offset;
+        uint64_t serial = is_last ? next_serial : group[i + 1].serial;
+        int is_mark = offset >= build->next_mark && !group[i].is_split;
+        if (!is_mark && !is_last)
+            continue;
+        error = take_blocks(build, group + first, i + 1 - first);
+        first = i + 1;
+        if (error != 0 || !is_mark || build->is_out_of_order)
+            continue;
+        error = emit_mark(build, offset, serial);
+        build->next_mark = offset + build->every_bytes;
+    }
+    build->group.count = 0;
+    return error;
+}
+
+static int take_sync(struct build *build, const struct probity_scan_item *item)
+{
+    size_t bytes = item->header.payload_bytes;
+    struct probity_sync sync;
+    uint8_t *payload;
+
+    if (probity_index_room(&build->writer, PROBITY_INDEX_RECORDS_BYTES + bytes) == NULL)
+        return PROBITY_ERROR_MEMORY;
+    payload = build->writer.block + PROBITY_BLOCK_HEADER_BYTES;
+    if (probity_sync_get(item->payload, bytes, &sync) != 0)
+        return PROBITY_ERROR_DAMAGED;
+    if (sync.watermark > build->watermark)
+        build->watermark = sync.watermark;
+    probity_put_u64(payload, build->sum.records);
+    memcpy(payload + PROBITY_INDEX_RECORDS_BYTES, item->payload, bytes);
+    return probity_index_emit(&build->writer, item->header.type,
+                              PROBITY_INDEX_RECORDS_BYTES + bytes);
+}
+
+static int take_place(struct build *build, const struct probity_scan_item *item)
+{
+    uint8_t *payload = probity_index_room(&build->writer, PROBITY_INDEX_PLACE_BYTES);
+
+    if (payload == NULL)
+        return PROBITY_ERROR_MEMORY;
+    memset(payload, 0, PROBITY_INDEX_PLACE_BYTES);
+    probity_put_u64(payload, item->offset);
+    probity_put_u64(payload + 8, item->bytes);
+    probity_put_u32(payload + 16, item->header.type);
+    return probity_index_emit(&build->writer, PROBITY_INDEX_PLACE, PROBITY_INDEX_PLACE_BYTES);
+}
+
+static int take_end(struct build *build, const struct probity_scan_item *item, uint64_t size)
+{
+    build->sum.end_offset = item->offset;
+    build->sum.end_checksum = item->header.checksum;
+    if (item->offset + item->bytes != size)
+        return PROBITY_ERROR_DAMAGED;
+    /* So that all threads are in the index. */
+    int error = build->is_out_of_order ? emit_states(build)
+                                       : emit_mark(build, item->offset, item->header.serial);
+    return error == 0 ? take_sync(build, item) : error;
+}
+
+static int take_info(struct build *build, const struct probity_scan_item *item)
+{
+    struct probity_info info;
+
+    if (probity_info_get(item->payload, item->header.payload_bytes, &info) != 0)
+        return PROBITY_ERROR_DAMAGED;
+    memcpy(build->sum.session, info.session, sizeof build->sum.session);
+    return 0;
+}
+
+static int take_block(struct build *build, const struct probity_scan_item *item, uint64_t size)
+{
+    int is_sync = item->header.type == PROBITY_BLOCK_SYNC || item->header.type == PROBITY_BLOCK_END;
+    int error = is_sync ? take_group(build, item->offset, item->header.serial) : 0;
+
+    build->sum.blocks++;
+    if (error != 0)
+        return error;
+    switch (item->header.type) {
+    case PROBITY_BLOCK_INFO: return take_info(build, item);
+    case PROBITY_BLOCK_DATA: return add_to_group(build, item);
+    case PROBITY_BLOCK_SYNC: return take_sync(build, item);
+    case PROBITY_BLOCK_END: return take_end(build, item, size);
+    case PROBITY_BLOCK_PROFILE:
+    case PROBITY_BLOCK_SITES:
+    case PROBITY_BLOCK_COST: return take_place(build, item);
+    default: return 0;
+    }
+}
+
+/* ---- Passes ------------------------------------------------------------------------------------
+ */
+
+/* The first of two passes. */
+static int find_declarations(struct build *build, const struct probity_scan_item *item)
+{
+    const struct probity_index_group_block block = {.offset = item->offset, .bytes = item->bytes};
+    struct probity_unpacker unpacker;
+    struct probity_record record;
+    struct probity_data data;
+
+    if (item->header.type != PROBITY_BLOCK_DATA ||
+        probity_data_get(item->payload, item->header.payload_bytes, &data) != 0 ||
+        !(data.flags & PROBITY_DATA_HAS_EVENTS))
+        return 0;
+    int error = read_block(build, &block);
+    if (error != 0)
+        return error;
+    probity_unpacker_init(&unpacker,
+                          build->bytes + PROBITY_BLOCK_HEADER_BYTES + PROBITY_DATA_FIXED_BYTES,
+                          item->header.payload_bytes - PROBITY_DATA_FIXED_BYTES, data.first_tick);
+    while (error == 0 && probity_unpack(&unpacker, &record) > 0) {
+        if (record.kind != PROBITY_EVENT_HIT)
+            error = declare(build, &record);
+    }
+    return error;
+}
+
+static int pass(struct build *build, const struct probity_index_options *options)
+{
+    struct probity_scan scan;
+    struct probity_scan_item item;
+    uint64_t items = 0;
+    int has_end = 0, error = probity_scan_init(&scan, build->trace_file, build->sum.file_bytes, 0);
+    int got = error;
+
+    while (error == 0 && !has_end && !build->must_restart &&
+           (got = probity_scan_next(&scan, &item)) > 0) {
+        has_end = item.kind == PROBITY_SCAN_BLOCK && item.header.type == PROBITY_BLOCK_END;
+        if (item.kind != PROBITY_SCAN_BLOCK)
+            error = PROBITY_ERROR_DAMAGED;
+        else
+            error = build->is_declaring
+                        ? find_declarations(build, &item)
+                        : take_block(build, &item, build->sum.file_bytes);
+        if (options->progress != NULL && ++items % PROGRESS_BLOCKS == 0)
+            options->progress(options->progress_context, item.offset, scan.size);
+    }
+    probity_scan_release(&scan);
+    if (error == 0 && got < 0)
+        error = got;
+    return error != 0 || has_end || build->must_restart ? error : PROBITY_ERROR_DAMAGED;
+}
+
+/* Forgets everything but the declarations. */
+static void clear(struct build *build)
+{
+    for (size_t slot = 0; slot < build->threads.count; slot++)
+        probity_thread_stack_release(&build->states[slot].at.stack);
+    probity_threads_release(&build->threads);
+    build->changed_count = build->numbered = 0;
+    build->must_restart = build->is_out_of_order = build->has_met_others = 0;
+    build->watermark = build->mark_tick = build->searched = 0;
+    build->next_mark = PROBITY_FILE_HEADER_BYTES + 1;
+    build->declared = build->group.count = 0;
+    build->sum = (struct probity_index_sum){.file_bytes = build->sum.file_bytes,
+                                            .usable_tick = UINT64_MAX};
+}
+
+static int begin(struct build *build)
+{
+    clear(build);
+    return probity_index_begin(&build->writer);
+}
+
+/* A function may be used, in the order of the file, before its declaration; the second time all are
+ * known. */
+static int passes(struct build *build, const struct probity_index_options *options)
+{
+    int error = begin(build);
+
+    if (error == 0)
+        error = pass(build, options);
+    if (error != 0 || !build->must_restart)
+        return error;
+    clear(build);
+    build->is_declaring = 1;
+    memset(build->role, ROLE_UNKNOWN, sizeof build->role);
+    error = pass(build, options);
+    build->is_declaring = 0;
+    if (error == 0)
+        error = begin(build);
+    return error == 0 ? pass(build, options) : error;
+}
+
+static int conclude(struct build *build)
+{
+    uint8_t *payload = probity_index_room(&build->writer, PROBITY_INDEX_SUM_BYTES);
+
+    if (payload == NULL)
+        return PROBITY_ERROR_MEMORY;
+    build->sum.threads = build->threads.count;
+    probity_index_sum_put(payload, &build->sum);
+    int error = probity_index_emit(&build->writer, PROBITY_INDEX_SUM, PROBITY_INDEX_SUM_BYTES);
+    return error == 0 ? probity_index_flush(&build->writer) : error;
+}
+
+int probity_index_build(int trace_file, int file, const struct probity_index_options *options)
+{
+    struct build *build = calloc(1, sizeof *build);
+    int64_t size = probity_file_size(trace_file);
+
+    if (build == NULL)
+        return PROBITY_ERROR_MEMORY;
+    build->writer.file = file;
+    build->trace_file = trace_file;
+    build->every_bytes =
+        options->every_bytes > 0 ? options->every_bytes : PROBITY_INDEX_EVERY_BYTES;
+    build->sum.file_bytes = size > 0 ? (uint64_t)size : 0;
+    int error = size < 0 ? PROBITY_ERROR_READ : passes(build, options);
+    if (error == 0)
+        error = conclude(build);
+    clear(build);
+    free(build->states);
+    free(build->changed);
+    probity_index_group_release(&build->group);
+    free(build->bytes);
+    free(build->writer.block);
+    probity_names_release(&build->names);
+    probity_functions_release(&build->functions);
+    free(build);
+    return error;
+}

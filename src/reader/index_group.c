@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * index_group.c: sorts blocks, and finds places between them that separate none that are not in
+ * order: there, all later blocks of each thread begin after all earlier ones.
+ */
+#include "reader/index_group.h"
+
+#include <stdlib.h>
+
+#include "probity.h"
+
+struct probity_index_group_thread {
+    uint64_t least_after, most_before; /* first tick of later blocks, last tick of earlier ones */
+    int is_split;
+};
+
+int probity_index_group_add(struct probity_index_group *group,
+                            const struct probity_index_group_block *block)
+{
+    if (group->count == group->capacity) {
+        size_t capacity = 2 * group->capacity + 64;
+        void *blocks = realloc(group->blocks, capacity * sizeof *group->blocks);
+        if (blocks == NULL)
+            return PROBITY_ERROR_MEMORY;
+        group->blocks = blocks;
+        group->capacity = capacity;
+    }
+    group->blocks[group->count++] = *block;
+    return 0;
+}
+
+/* An entry for each thread, with no blocks before or after it. */
+static int clear_threads(struct probity_index_group *group)
+{
+    static const struct probity_index_group_thread none = {UINT64_MAX, 0, 0};
+
+    for (size_t i = 0; i < group->count; i++) {
+        size_t slot = group->blocks[i].slot;
+        if (slot >= group->thread_capacity) {
+            size_t capacity = 2 * slot + 16;
+            void *threads = realloc(group->threads, capacity * sizeof *group->threads);
+            if (threads == NULL)
+                return PROBITY_ERROR_MEMORY;
+            group->threads = threads;
+            group->thread_capacity = capacity;
+        }
+        group->threads[slot] = none;
+    }
+    return 0;
+}
+
+int probity_index_group_find_splits(struct probity_index_group *group)
+{
+    struct probity_index_group_block *blocks = group->blocks;
+    size_t split = 0;
+
+    if (clear_threads(group) != 0)
+        return PROBITY_ERROR_MEMORY;
+    for (size_t i = group->count; i-- > 0;) {
+        uint64_t *least = &group->threads[blocks[i].slot].least_after;
+        blocks[i].least_after = *least;
+        if (blocks[i].data.first_tick < *least)
+            *least = blocks[i].data.first_tick;
+    }
+    for (size_t i = 0; i < group->count; i++) {
+        struct probity_index_group_thread *thread = &group->threads[blocks[i].slot];
+        if (blocks[i].data.last_tick > thread->most_before)
+            thread->most_before = blocks[i].data.last_tick;
+        split -= (size_t)thread->is_split;
+        thread->is_split = thread->most_before > blocks[i].least_after;
+        split += (size_t)thread->is_split;
+        blocks[i].is_split = split > 0;
+    }
+    return 0;
+}
+
+static int compare_blocks(const void *left, const void *right)
+{
+    const struct probity_index_group_block *a = left, *b = right;
+
+    if (a->data.first_tick != b->data.first_tick)
+        return a->data.first_tick < b->data.first_tick ? -1 : 1;
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+void probity_index_group_sort(struct probity_index_group_block *blocks, size_t count)
+{
+    if (count > 1)
+        qsort(blocks, count, sizeof *blocks, compare_blocks);
+}
+
+void probity_index_group_release(struct probity_index_group *group)
+{
+    free(group->blocks);
+    free(group->threads);
+    *group = (struct probity_index_group){0};
+}

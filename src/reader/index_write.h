@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * index_write.h: writes the blocks of an index. A block is made in a buffer of the writer, one at a
+ * time. Functions return 0 or an error: MEMORY, WRITE, or DAMAGED if a block would be too long.
+ */
+#ifndef PROBITY_READER_INDEX_WRITE_H
+#define PROBITY_READER_INDEX_WRITE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/block.h"
+#include "format/stream.h"
+#include "reader/thread_stack.h"
+
+enum { PROBITY_INDEX_BUFFER_BYTES = 64 << 10 };
+
+struct probity_index_writer {
+    int file;
+    uint64_t serial;
+    uint8_t *block; /* header, payload */
+    size_t capacity, used; /* used: of the buffer */
+    uint64_t table[PROBITY_STREAM_TABLE];
+    uint8_t buffer[PROBITY_INDEX_BUFFER_BYTES];
+};
+
+/* A thread's state at a mark. */
+struct probity_index_state {
+    struct probity_thread_stack stack;
+    uint32_t thread, tid, number; /* number: in the index */
+    int is_cpu_known;
+    uint64_t last_tick;     /* of its latest record */
+    uint64_t seen_cpu_ns;   /* of its latest hit or scope: struct probity_thread_seen */
+    uint64_t record_cpu_ns; /* of its latest record; not less */
+};
+
+/* Empties the file and writes its header. */
+int probity_index_begin(struct probity_index_writer *writer);
+
+/* The payload of the block being made, with room for at least `bytes`. NULL if out of memory. */
+uint8_t *probity_index_room(struct probity_index_writer *writer, size_t bytes);
+
+int probity_index_emit(struct probity_index_writer *writer, uint16_t type, size_t payload_bytes);
+
+/* A block of records, packed one by one: start; reserve before each; emit. */
+int probity_index_start_records(struct probity_index_writer *writer, uint64_t first_tick,
+                                struct probity_packer *ret);
+int probity_index_reserve(struct probity_index_writer *writer, struct probity_packer *packer,
+                          size_t payload_bytes);
+int probity_index_emit_records(struct probity_index_writer *writer, uint16_t type,
+                               const struct probity_packer *packer, struct probity_data *data);
+
+int probity_index_emit_state(struct probity_index_writer *writer,
+                             const struct probity_index_state *state);
+
+int probity_index_flush(struct probity_index_writer *writer);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The parts of an index: where marks may be, which scopes are open, and files that are none.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "probity.h"
+#include "reader/index.h"
+#include "reader/index_group.h"
+#include "reader/index_write.h"
+#include "reader/thread_stack.h"
+
+static void add(struct probity_index_group *group, uint32_t slot, uint64_t first, uint64_t last)
+{
+    const struct probity_index_group_block block = {
+        .slot = slot, .offset = group->count, .data = {.first_tick = first, .last_tick = last}};
+
+    assert_int_equal(probity_index_group_add(group, &block), 0);
+}
+
+/* Thread 1 has its block of ticks 10 to 20 after that of 30 to 40. */
+static void no_mark_is_between_blocks_out_of_order(void **state)
+{
+    static const int is_split[] = {0, 1, 1, 0, 0};
+    struct probity_index_group group = {0};
+
+    (void)state;
+    add(&group, 0, 5, 6);
+    add(&group, 1, 30, 40);
+    add(&group, 0, 6, 50);
+    add(&group, 1, 10, 20);
+    add(&group, 1, 40, 41);
+    assert_int_equal(probity_index_group_find_splits(&group), 0);
+    for (size_t i = 0; i < group.count; i++)
+        assert_int_equal(group.blocks[i].is_split, is_split[i]);
+    probity_index_group_sort(group.blocks + 1, 3);
+    assert_int_equal(group.blocks[1].data.first_tick, 6);
+    assert_int_equal(group.blocks[2].data.first_tick, 10);
+    assert_int_equal(group.blocks[3].data.first_tick, 30);
+    probity_index_group_release(&group);
+}
+
+static void a_leave_closes_what_is_above_it(void **state)
+{
+    struct probity_thread_stack stack = {0};
+
+    (void)state;
+    for (uint32_t i = 1; i <= 4; i++) {
+        const struct probity_stack_scope scope = {i, 1, 0, i};
+        assert_int_equal(probity_thread_stack_enter(&stack, &scope), 0);
+    }
+    probity_thread_stack_leave(&stack, 9, 1); /* not open */
+    probity_thread_stack_leave(&stack, 3, 0); /* another one: not declared */
+    assert_int_equal(stack.depth, 4);
+    probity_thread_stack_leave(&stack, 3, 1);
+    assert_int_equal(stack.depth, 2);
+    probity_thread_stack_pause(&stack, 1);
+    assert_int_equal(stack.scopes[1].is_paused, 1);
+    probity_thread_stack_unwind(&stack, 9);
+    assert_int_equal(stack.depth, 0);
+    probity_thread_stack_release(&stack);
+}
+
+/* An index with one thread, one mark and a sum, in a file without a name. */
+static int make_index(struct probity_index_writer *writer, uint64_t usable_tick)
+{
+    const struct probity_index_state thread = {.thread = 7, .tid = 70, .last_tick = 100};
+    const struct probity_index_mark mark = {1000, 3, 100};
+    const struct probity_index_sum sum = {.usable_tick = usable_tick, .file_bytes = 5000};
+
+    writer->file = memfd_create("index", MFD_CLOEXEC);
+    assert_int_equal(probity_index_begin(writer), 0);
+    assert_int_equal(probity_index_emit_state(writer, &thread), 0);
+    probity_index_mark_put(probity_index_room(writer, PROBITY_INDEX_MARK_BYTES), &mark);
+    assert_int_equal(probity_index_emit(writer, PROBITY_INDEX_MARK, PROBITY_INDEX_MARK_BYTES), 0);
+    probity_index_sum_put(probity_index_room(writer, PROBITY_INDEX_SUM_BYTES), &sum);
+    assert_int_equal(probity_index_emit(writer, PROBITY_INDEX_SUM, PROBITY_INDEX_SUM_BYTES), 0);
+    assert_int_equal(probity_index_flush(writer), 0);
+    free(writer->block);
+    writer->block = NULL;
+    writer->capacity = 0;
+    return writer->file;
+}
+
+/* Passes over an index; returns what ended the pass. */
+static int walk(int file)
+{
+    struct probity_index_cursor cursor;
+    struct probity_index_item item;
+    int got = probity_index_start(&cursor, file);
+
+    while (got >= 0 && (got = probity_index_next(&cursor, &item)) > 0)
+        continue;
+    probity_index_stop(&cursor);
+    return got;
+}
+
+static void each_damaged_byte_is_found(void **state)
+{
+    static struct probity_index_writer writer;
+    int file = make_index(&writer, UINT64_MAX);
+    off_t size = lseek(file, 0, SEEK_END);
+
+    (void)state;
+    assert_int_equal(walk(file), 0);
+    for (off_t at = 0; at < size; at++) {
+        char byte, other;
+        if (at == 14 || at == 15) /* the minor version may be any */
+            continue;
+        assert_int_equal(pread(file, &byte, 1, at), 1);
+        other = (char)(byte ^ 0x10);
+        assert_int_equal(pwrite(file, &other, 1, at), 1);
+        assert_int_equal(walk(file), PROBITY_ERROR_DAMAGED);
+        assert_int_equal(pwrite(file, &byte, 1, at), 1);
+    }
+    close(file);
+}
+
+/* Chooses by an index that lists one thread already. */
+static uint64_t chosen(uint64_t usable_tick, uint64_t before_tick)
+{
+    static struct probity_index_writer writer;
+    struct probity_index_block thread = {.thread = 7};
+    struct probity_index index = {.file = make_index(&writer, usable_tick),
+                                  .sum = {.usable_tick = usable_tick},
+                                  .threads = {&thread, 1, 1}};
+
+    assert_int_equal(probity_index_choose(&index, before_tick), 0);
+    assert_int_equal(thread.bytes != 0, index.mark.offset != 0);
+    close(index.file);
+    return index.mark.offset;
+}
+
+static void a_mark_is_chosen_if_it_is_earlier_and_usable(void **state)
+{
+    (void)state;
+    assert_int_equal(chosen(UINT64_MAX, 101), 1000);
+    assert_int_equal(chosen(UINT64_MAX, 100), 0);
+    assert_int_equal(chosen(99, 101), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_mark_is_between_blocks_out_of_order),
+        cmocka_unit_test(a_leave_closes_what_is_above_it),
+        cmocka_unit_test(each_damaged_byte_is_found),
+        cmocka_unit_test(a_mark_is_chosen_if_it_is_earlier_and_usable),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
