@@ -149,12 +149,54 @@ char *cli_trace_path(const char *name)
     return path;
 }
 
+/* Copies everything. Returns 0, or -1 with errno. */
+static int copy_all(int from, int to)
+{
+    char bytes[64 << 10];
+    ssize_t got;
+
+    while ((got = read(from, bytes, sizeof bytes)) != 0) {
+        if (got < 0 && errno == EINTR)
+            continue;
+        for (ssize_t done = 0, put; got > 0 && done < got; done += put) {
+            put = write(to, bytes + done, (size_t)(got - done));
+            if (put < 0 && errno != EINTR)
+                return -1;
+            put = put > 0 ? put : 0;
+        }
+        if (got < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Standard input as a path. A trace is read at many places, so a pipe is copied to a file without a
+ * name, which vanishes with this process. malloc'ed; NULL with errno set. */
+static char *input_path(void)
+{
+    const char *directory = getenv("TMPDIR");
+    char *name = NULL, *path = NULL;
+    struct stat status;
+    int file = STDIN_FILENO;
+
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
+        if (asprintf(&name, "%s/probity.XXXXXX", directory != NULL ? directory : "/tmp") < 0)
+            return NULL;
+        file = mkostemp(name, O_CLOEXEC);
+        int failed = file < 0 || unlink(name) != 0 || copy_all(STDIN_FILENO, file) != 0;
+        free(name);
+        if (failed)
+            return NULL;
+    }
+    return asprintf(&path, "/proc/self/fd/%d", file) >= 0 ? path : NULL;
+}
+
 char **cli_trace_paths(char **names, size_t count)
 {
     char **paths = calloc(count + 1, sizeof *paths);
 
     for (size_t i = 0; paths != NULL && i < count; i++) {
-        paths[i] = cli_trace_path(names[i]);
+        paths[i] = strcmp(names[i], "-") == 0 ? input_path() : cli_trace_path(names[i]);
         if (paths[i] == NULL) {
             cli_paths_free(paths, i);
             return NULL;
@@ -170,6 +212,14 @@ void cli_paths_free(char **paths, size_t count)
     free(paths);
 }
 
+static int fail_paths(const struct cli_command *command)
+{
+    if (errno == ENOMEM)
+        return cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    return cli_fail(command, "cannot copy standard input to a temporary file: %s",
+                    strerror(errno));
+}
+
 int cli_on_traces(const struct cli_command *command, char **names, size_t count,
                   int (*run)(void *context, char **paths, size_t count), void *context)
 {
@@ -177,7 +227,7 @@ int cli_on_traces(const struct cli_command *command, char **names, size_t count,
         return cli_fail_usage(command, "no trace given");
     char **paths = cli_trace_paths(names, count);
     int status = paths != NULL ? run(context, paths, count)
-                               : cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+                               : fail_paths(command);
 
     cli_paths_free(paths, count);
     return status;

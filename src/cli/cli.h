@@ -96,8 +96,8 @@ int cli_fail_trace(const struct cli_command *command, const char *path, int erro
  * of memory. */
 char *cli_trace_path(const char *name);
 
-/* The paths of all operands, as above. Returns NULL if out of memory. Free with
- * cli_paths_free(). */
+/* The paths of all operands, as above; "-" is standard input, which is copied to a temporary file
+ * if it is not a regular file. Returns NULL with errno set. Free with cli_paths_free(). */
 char **cli_trace_paths(char **names, size_t count);
 void cli_paths_free(char **paths, size_t count);
 

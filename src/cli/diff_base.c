@@ -79,9 +79,8 @@ static int read_tree(struct cli_diff_base *against, char **paths)
     int status = cli_open_reader(command, paths, against->traces, &reading, &against->reader);
 
     if (status == CLI_OK)
-        status = cli_parse_range(command, &against->compared.range,
-                                 probity_reader_start_ns(against->reader), &options.from_ns,
-                                 &options.to_ns);
+        status = cli_parse_range(command, &against->compared.range, against->reader,
+                                 &options.from_ns, &options.to_ns);
     if (status != CLI_OK)
         return status;
     options.costs_of = against->reader;
@@ -120,7 +119,7 @@ static const char *why_no_tree(const struct cli_diff_base *against, const struct
     if (answer->tids.count > 0)
         return "with --tid, the call trees of the two sides are of different threads";
     if ((range->from != NULL || range->to != NULL) && (against->traces > 1 || count > 1))
-        return "--from and --to cannot be applied to the call trees of several runs";
+        return "--since and --until cannot be applied to the call trees of several runs";
     return NULL;
 }
 

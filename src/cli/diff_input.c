@@ -40,9 +40,7 @@ static int read_trace(struct cli_diff_input *compared, char *path)
     if (status != CLI_OK)
         return status;
     /* Relative times count from the start of each run. */
-    status = cli_parse_range(compared->command, &compared->range,
-                             probity_reader_facts(reader, 0)->info.anchor.realtime_ns, &from_ns,
-                             &to_ns);
+    status = cli_parse_range(compared->command, &compared->range, reader, &from_ns, &to_ns);
     if (status == CLI_OK) {
         int error = probity_compare_run_read(reader, from_ns, to_ns, &run);
         status = error == 0 ? take_run(compared, &run)
@@ -87,8 +85,8 @@ static int read_label(struct cli_diff_input *compared, const char *name)
     size_t before, behind;
 
     if (compared->range.from != NULL || compared->range.to != NULL)
-        return cli_fail_usage(compared->command, "--from and --to do not apply to '%s', which has "
-                              "whole runs only; give traces", name);
+        return cli_fail_usage(compared->command, "--since and --until do not apply to '%s', which "
+                              "has whole runs only; give traces", name);
     if (compared->store == NULL &&
         cli_project_open(compared->command, compared->project, 0, &compared->store) != CLI_OK)
         return CLI_FAILURE;

@@ -7,6 +7,7 @@
 
 #include "answers/diff/compare.h"
 #include "cli/filter.h"
+#include "cli/time_range.h"
 #include "cli/project.h"
 
 /* Default options of a comparison. */

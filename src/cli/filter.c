@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * filter.c: parses lists and times, and tests hits against the filters that are set.
+ * filter.c: parses lists, and tests hits against the filters that are set.
  */
 #include "cli/filter.h"
 
@@ -98,6 +98,14 @@ int cli_filter_passes(struct cli_filter *filter, uint64_t number, const char *na
     return 0;
 }
 
+void cli_filter_see_tids(struct cli_filter *filter, const struct probity_reader *reader)
+{
+    for (size_t i = 0; i < filter->count; i++) {
+        if (filter->items[i].name == NULL && !filter->items[i].is_seen)
+            filter->items[i].is_seen = probity_reader_has_tid(reader, filter->items[i].number);
+    }
+}
+
 int cli_filter_warn_unseen(const struct cli_command *command, const struct cli_filter *filter,
                            const char *noun)
 {
@@ -144,67 +152,4 @@ int cli_parse_number(const char *text, size_t least, size_t most, size_t *ret_nu
         return -1;
     *ret_number = number;
     return 0;
-}
-
-/* A decimal fraction times scale, without floating-point rounding. Returns its end, or NULL. */
-static const char *parse_decimal(const char *text, uint64_t scale, uint64_t *ret_value)
-{
-    char *end;
-
-    if (!isdigit((unsigned char)*text))
-        return NULL;
-    errno = 0;
-    uint64_t whole = strtoull(text, &end, 10), fraction = 0;
-    if (errno != 0 || whole > UINT64_MAX / 4 / scale)
-        return NULL;
-    *ret_value = whole * scale;
-    const char *at = end;
-    for (at += *at == '.'; isdigit((unsigned char)*at); at++) {
-        scale /= 10; /* ignores digits below a nanosecond */
-        fraction += (uint64_t)(*at - '0') * scale;
-    }
-    *ret_value += fraction;
-    return at;
-}
-
-int cli_parse_time(const char *text, uint64_t start_ns, uint64_t *ret_ns)
-{
-    static const struct {
-        const char *unit;
-        uint64_t ns;
-    } units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {"", 1000000000}};
-    int is_absolute = *text == '@';
-    uint64_t value = 0;
-
-    text += is_absolute;
-    size_t digits = strspn(text, "0123456789.");
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (strcmp(text + digits, units[i].unit) != 0)
-            continue;
-        if (parse_decimal(text, units[i].ns, &value) != text + digits)
-            return -1;
-        *ret_ns = value + (is_absolute ? 0 : start_ns);
-        if (*ret_ns < value)
-            *ret_ns = UINT64_MAX;
-        return 0;
-    }
-    return -1;
-}
-
-int cli_parse_range(const struct cli_command *command, const struct cli_range *range,
-                    uint64_t start_ns, uint64_t *ret_from_ns, uint64_t *ret_to_ns)
-{
-    const char *from = range->has_since ? "since" : "from";
-    const char *to = range->has_since ? "until" : "to";
-    uint64_t from_ns = 0, to_ns = 0;
-
-    if (range->from != NULL && cli_parse_time(range->from, start_ns, &from_ns) != 0)
-        return cli_fail_usage(command, "invalid --%s '%s' (" CLI_TIME_HELP ")", from, range->from);
-    if (range->to != NULL && cli_parse_time(range->to, start_ns, &to_ns) != 0)
-        return cli_fail_usage(command, "invalid --%s '%s' (" CLI_TIME_HELP ")", to, range->to);
-    if (range->to != NULL && to_ns <= from_ns)
-        return cli_fail_usage(command, "--%s %s is not later than --%s", to, range->to, from);
-    *ret_from_ns = from_ns;
-    *ret_to_ns = to_ns;
-    return CLI_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * filter.h: option values: lists of numbers and names, numbers, and times.
+ * filter.h: option values: lists of numbers and names, and numbers.
  */
 #ifndef PROBITY_CLI_FILTER_H
 #define PROBITY_CLI_FILTER_H
@@ -28,6 +28,9 @@ int cli_filter_parse(const struct cli_command *command, struct cli_filter *filte
 int cli_filter_passes(struct cli_filter *filter, uint64_t number, const char *name,
                       size_t name_bytes);
 
+/* Counts thread ids as seen that are in a trace outside the range. */
+void cli_filter_see_tids(struct cli_filter *filter, const struct probity_reader *reader);
+
 /* Reports requested items that were never seen on one line. Returns whether there were any. */
 int cli_filter_warn_unseen(const struct cli_command *command, const struct cli_filter *filter,
                            const char *noun);
@@ -43,22 +46,5 @@ int cli_parse_number(const char *text, size_t least, size_t most, size_t *ret_nu
 
 /* The maximum of --limit. */
 enum { CLI_LIMIT_MAX = 999999999 };
-
-#define CLI_TIME_HELP \
-    "seconds since the start, a time with a unit such as 5ms, or @SECONDS since 1970"
-
-/* Parses "1.5", "20ms", "@1700000000.5" to CLOCK_REALTIME in ns, exactly. Returns 0 or -1. */
-int cli_parse_time(const char *text, uint64_t start_ns, uint64_t *ret_ns);
-
-/* As given by options. */
-struct cli_range {
-    const char *from, *to; /* NULL: unbounded */
-    int has_since; /* 1: the options are --since and --until */
-};
-
-/* 0 for a bound that is not set. Returns CLI_OK, or CLI_USAGE if a time is invalid or the range is
- * empty. */
-int cli_parse_range(const struct cli_command *command, const struct cli_range *range,
-                    uint64_t start_ns, uint64_t *ret_from_ns, uint64_t *ret_to_ns);
 
 #endif

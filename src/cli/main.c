@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/option.h"
+#include "cli/suggest.h"
 #include "reader/functions.h"
 #include "symbols/demangle.h"
 #include "symbols/locate.h"
@@ -49,6 +50,22 @@ static const struct cli_command *find_command(const char *name)
     return NULL;
 }
 
+/* Returns CLI_USAGE. */
+static int fail_command(const char *name)
+{
+    struct cli_suggestion suggestion;
+
+    cli_suggest_begin(&suggestion, name, strlen(name));
+    for (size_t i = 0; i < COMMANDS; i++)
+        cli_suggest_take(&suggestion, commands[i]->name);
+    if (suggestion.best != NULL)
+        fprintf(stderr, "probity: unknown command '%s'; did you mean '%s'?\n", name,
+                suggestion.best);
+    else
+        fprintf(stderr, "probity: unknown command '%s'; see 'probity --help'\n", name);
+    return CLI_USAGE;
+}
+
 static void print_overview(FILE *stream)
 {
     fputs("Usage: probity COMMAND [OPTION]... [ARGUMENT]...\n"
@@ -83,10 +100,8 @@ static int help(int argc, char **argv)
 {
     const struct cli_command *command = argc > 1 ? find_command(argv[1]) : NULL;
 
-    if (argc > 1 && command == NULL) {
-        fprintf(stderr, "probity: unknown command '%s'; see 'probity --help'\n", argv[1]);
-        return CLI_USAGE;
-    }
+    if (argc > 1 && command == NULL)
+        return fail_command(argv[1]);
     if (command != NULL)
         return cli_print_help(command);
     print_overview(stdout);
@@ -108,10 +123,8 @@ static int run(int argc, char **argv)
     if (strcmp(name, "--completion") == 0 && argc == 3)
         return cli_completion_print(stdout, argv[2], commands, COMMANDS);
     const struct cli_command *command = find_command(name);
-    if (command == NULL) {
-        fprintf(stderr, "probity: unknown command '%s'; see 'probity --help'\n", name);
-        return CLI_USAGE;
-    }
+    if (command == NULL)
+        return fail_command(name);
     cli_cut_watch();
     int status = command->run(argc - 1, argv + 1);
     cli_progress_end();

@@ -10,12 +10,13 @@
 
 #include "cli/filter.h"
 #include "cli/patterns.h"
+#include "cli/suggest.h"
 
 /* Options without a letter get numbers above all letters. */
 enum { OPTIONS_MAX = 32, FIRST_UNLETTERED = 256 };
 
 struct getopt_arguments {
-    struct option names[OPTIONS_MAX + 1];
+    struct option names[2 * OPTIONS_MAX + 1];
     char letters[2 * OPTIONS_MAX + 3];
 };
 
@@ -31,23 +32,41 @@ static void make_arguments(const struct cli_command *command,
 {
     const struct cli_option *options = command->options;
     char *letter = ret_arguments->letters;
-    size_t i;
+    size_t names = 0;
 
     if (command->stops_at_operand)
         *letter++ = '+';
     *letter++ = ':';
-    for (i = 0; options[i].name != NULL && i < OPTIONS_MAX; i++) {
+    for (size_t i = 0; options[i].name != NULL && i < OPTIONS_MAX; i++) {
         int has_value = options[i].value != NULL;
-        ret_arguments->names[i] = (struct option){
-            options[i].name, has_value ? required_argument : no_argument, NULL,
-            value_of(options, i)};
+        struct option option = {options[i].name, has_value ? required_argument : no_argument, NULL,
+                                value_of(options, i)};
+        ret_arguments->names[names++] = option;
+        option.name = options[i].older;
+        if (option.name != NULL)
+            ret_arguments->names[names++] = option;
         if (options[i].letter != 0)
             *letter++ = options[i].letter;
         if (options[i].letter != 0 && has_value)
             *letter++ = ':';
     }
-    ret_arguments->names[i] = (struct option){NULL, 0, NULL, 0};
+    ret_arguments->names[names] = (struct option){NULL, 0, NULL, 0};
     *letter = '\0';
+}
+
+/* Suggests the option that is most alike. */
+static int fail_unknown(const struct cli_command *command, const char *word)
+{
+    struct cli_suggestion suggestion;
+    int length = (int)strcspn(word, "=");
+
+    cli_suggest_begin(&suggestion, word + 2, (size_t)length - 2);
+    for (const struct cli_option *option = command->options; option->name != NULL; option++)
+        cli_suggest_take(&suggestion, option->name);
+    if (suggestion.best != NULL)
+        return cli_fail_usage(command, "unknown or ambiguous option '%.*s'; did you mean '--%s'?",
+                              length, word, suggestion.best);
+    return cli_fail_usage(command, "unknown or ambiguous option '%.*s'", length, word);
 }
 
 static int fail_option(const struct cli_command *command, char **argv, int returned)
@@ -58,7 +77,7 @@ static int fail_option(const struct cli_command *command, char **argv, int retur
     if (returned == ':')
         return cli_fail_usage(command, "option '%s' requires an argument", word);
     if (is_long && optopt == 0)
-        return cli_fail_usage(command, "unknown or ambiguous option '%s'", word);
+        return fail_unknown(command, word);
     if (is_long && strchr(word, '=') != NULL)
         return cli_fail_usage(command, "option '%s' takes no argument", word);
     return cli_fail_usage(command, "unknown option '-%c'", optopt);

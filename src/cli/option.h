@@ -25,6 +25,7 @@ typedef int cli_take(const struct cli_given *given);
 
 struct cli_option {
     const char *name;  /* long name; NULL ends the table */
+    const char *older; /* another name, accepted but not shown; or NULL */
     char letter;       /* 0 if it has none */
     const char *value; /* placeholder in --help, from which completions also derive the kind of
                         * value (FILE, DIR ...); NULL: the option takes no value */
@@ -100,14 +101,18 @@ cli_take cli_take_help;
     {.name = "help", .letter = 'h', .help = "show this help", .brief = "show help",                \
      .take = cli_take_help}
 
-/* Options with these names limit WHAT to a range, the struct cli_range in MEMBER. */
-#define CLI_RANGE_ROWS(CALL, MEMBER, FROM, TO, WHAT, START)                                        \
-    {.name = FROM, .value = "T", .help = WHAT " at T or later, and before T: " START,              \
+/* Limits WHAT to a range, the struct cli_range in MEMBER. OLD_FROM and OLD_TO: older names of the
+ * options, or NULL. */
+#define CLI_RANGE_ROWS(CALL, MEMBER, OLD_FROM, OLD_TO, WHAT)                                       \
+    {.name = "since", .older = OLD_FROM, .value = "T",                                             \
+     .help = WHAT " at T or later, and before T: " CLI_TIME_SHORT,                                 \
      .brief = WHAT " at or after this time", CLI_TEXT(CALL, MEMBER.from)},                         \
-    {.name = TO, .value = "T", .brief = WHAT " before this time", CLI_TEXT(CALL, MEMBER.to)}
+    {.name = "until", .older = OLD_TO, .value = "T", .brief = WHAT " before this time",            \
+     CLI_TEXT(CALL, MEMBER.to)}
 
-#define CLI_RANGE_START                                                                            \
-    "seconds since recording began, or with a unit (ns, us, ms, s), or @SECONDS since 1970"
+#define CLI_TIME_SHORT                                                                             \
+    "seconds since recording began, or with a unit (5ms); -1s before its end; 50% of it; a date "  \
+    "(2026-01-31T12:00:00); @SECONDS since 1970"
 
 /* ---- Parsing options, and messages -------------------------------------------------------------
  */

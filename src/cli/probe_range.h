@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * probe_range.h: the probes that begin and end blocks: --from, --to and --probe.
+ * probe_range.h: the probes that begin and end blocks: --start-probe, --end-probe and --probe.
  */
 #ifndef PROBITY_CLI_PROBE_RANGE_H
 #define PROBITY_CLI_PROBE_RANGE_H
@@ -16,10 +16,10 @@ struct cli_probe_range {
 
 /* Rows of a table of options; MEMBER of CALL is a struct cli_probe_range. */
 #define CLI_PROBE_RANGE_ROWS(CALL, MEMBER, FROM_HELP, TO_HELP)                                     \
-    {.name = "from", .value = "ID,...", .help = FROM_HELP, .brief = "probes that start blocks",    \
-     CLI_NAMES(CALL, MEMBER.from)},                                                                \
-    {.name = "to", .value = "ID,...", .help = TO_HELP, .brief = "probes that end blocks",          \
-     CLI_NAMES(CALL, MEMBER.to)},                                                                  \
+    {.name = "start-probe", .older = "from", .value = "ID,...", .help = FROM_HELP,                 \
+     .brief = "probes that start blocks", CLI_NAMES(CALL, MEMBER.from)},                           \
+    {.name = "end-probe", .older = "to", .value = "ID,...", .help = TO_HELP,                       \
+     .brief = "probes that end blocks", CLI_NAMES(CALL, MEMBER.to)},                               \
     {.name = "probe", .value = "ID,...", .help = "ignore hits of all other probes",                \
      .brief = "ignore all other probes", CLI_NAMES(CALL, MEMBER.probes)}
 

@@ -24,14 +24,31 @@ int cli_query_wants(struct cli_query *answer, const struct probity_event *event)
            cli_filter_passes(&answer->tids, event->tid, NULL, 0);
 }
 
+/* After the range, whose events are all that count as seen. */
+static int pass_end(struct cli_query *answer, struct probity_reader *reader)
+{
+    const struct cli_query_steps *steps = answer->steps;
+
+    answer->begin_ns = UINT64_MAX;
+    if (steps->pending != NULL && steps->pending(answer->context) > 0)
+        return 0;
+    (void)reader;
+    answer->end_ns = UINT64_MAX;
+    return 0;
+}
+
 int cli_query_take(struct cli_query *answer, struct probity_reader *reader)
 {
     const struct probity_event *event;
-    int got, error = 0;
+    int got = 0, error = 0;
 
     while (error == 0 && (got = probity_reader_next(reader, &event)) > 0) {
         if (cli_query_wants(answer, event))
             error = answer->steps->put(answer->context, event);
+        if (__builtin_expect(event->wall_ns >= answer->end_ns, 0) && error == 0)
+            error = pass_end(answer, reader);
+        if (event->wall_ns >= answer->begin_ns)
+            answer->seen |= 1U << (event->kind & 31);
     }
     if (error == 0)
         error = got < 0 ? got : answer->steps->finish(answer->context, reader);
@@ -121,7 +138,7 @@ static int write_answer(const struct cli_query *answer, const struct probity_rea
 }
 
 /* Warns about requested threads that are in no trace. Returns whether there were any. */
-static int warn_unseen(const struct cli_query *answer)
+static int warn_unseen(struct cli_query *answer)
 {
     for (size_t i = 0; i < answer->tids.count; i++) {
         if (answer->tids.items[i].is_seen)
@@ -133,11 +150,29 @@ static int warn_unseen(const struct cli_query *answer)
     return 0;
 }
 
+/* Reports which command shows what is in the traces if it is not what this one shows. */
+static void suggest_other(const struct cli_query *answer)
+{
+    enum { CALLS = 1U << PROBITY_EVENT_ENTER | 1U << PROBITY_EVENT_CHECKPOINT,
+           HITS = 1U << PROBITY_EVENT_HIT };
+    int wants = answer->steps->wants;
+
+    for (size_t i = 0; i < probity_reader_traces(answer->reader); i++) {
+        if (probity_reader_facts(answer->reader, i)->info.flags & PROBITY_INFO_PROFILE)
+            return;
+    }
+    if (wants == CLI_QUERY_CALLS && (answer->seen & (CALLS | HITS)) == HITS)
+        cli_warn(answer->command, "no calls of functions here, but hits of probes; see `probity "
+                 "blocks`");
+    if (wants == CLI_QUERY_HITS && (answer->seen & HITS) == 0 && (answer->seen & CALLS) != 0)
+        cli_warn(answer->command, "no hits of probes here, but calls of functions; see `probity "
+                 "report`");
+}
+
 /* Reads all events, then prints. */
 static int collect(struct cli_query *answer, struct probity_reader *reader, uint64_t from_ns,
                    uint64_t to_ns)
 {
-    answer->reader = reader;
     int error = answer->steps->open(answer->context, from_ns, to_ns);
 
     if (error == 0)
@@ -147,16 +182,29 @@ static int collect(struct cli_query *answer, struct probity_reader *reader, uint
     if (error != 0)
         return cli_fail_trace(answer->command, probity_reader_facts(reader, 0)->path, error,
                               error_number);
+    suggest_other(answer);
     return write_answer(answer, reader);
 }
 
-/* Reads all events even if there is a range, because a scope that begins in it may end after it. */
+/* A scope that begins in the range may end after it. */
+static int set_window(struct cli_query *answer, struct probity_reader *reader, uint64_t from_ns,
+                      uint64_t to_ns)
+{
+    answer->begin_ns = from_ns;
+    answer->end_ns = to_ns != 0 ? to_ns : UINT64_MAX;
+    (void)reader;
+    return CLI_OK;
+}
+
 static int answer_from(struct cli_query *answer, struct probity_reader *reader)
 {
     uint64_t from_ns, to_ns;
-    int status = cli_parse_range(answer->command, &answer->range, probity_reader_start_ns(reader),
+    int status = cli_parse_range(answer->command, &answer->range, reader,
                                  &from_ns, &to_ns);
 
+    answer->reader = reader;
+    if (status == CLI_OK)
+        status = set_window(answer, reader, from_ns, to_ns);
     if (status != CLI_OK)
         return status;
     status = answer->stream != NULL

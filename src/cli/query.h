@@ -12,6 +12,7 @@
 #include "cli/cli.h"
 #include "cli/filter.h"
 #include "cli/option.h"
+#include "cli/time_range.h"
 
 /* The steps of a command. Unless noted, each returns 0 or an error of probity_reader_next(). */
 struct cli_query_steps {
@@ -21,10 +22,17 @@ struct cli_query_steps {
     /* Called before the first event; from_ns and to_ns are 0 without a range. */
     int (*open)(void *context, uint64_t from_ns, uint64_t to_ns);
     int (*put)(void *context, const struct probity_event *event);
+    /* Number of calls that began in the range and have not ended; without them, nothing after the
+     * range matters. NULL: there are none. */
+    uint64_t (*pending)(void *context);
     int (*finish)(void *context, const struct probity_reader *reader);
     int (*print)(void *context, FILE *stream, const struct probity_reader *reader, int has_colour);
     void (*release)(void *context); /* on success and failure alike; may be NULL */
+    int wants;       /* CLI_QUERY_CALLS or _HITS: what the answer consists of; 0: not only one */
+    int is_windowed; /* 1: depends on nothing before the range but declarations and open scopes */
 };
+
+enum { CLI_QUERY_CALLS = 1, CLI_QUERY_HITS = 2 };
 
 struct cli_query {
     const struct cli_command *command;
@@ -39,15 +47,15 @@ struct cli_query {
     int force, as_json, as_csv;
     int is_bare;     /* 1: the output, like CSV, cannot say what the traces lack */
     int keeps_sites; /* 1: --tid does not filter declarations of sites */
+    uint64_t begin_ns, end_ns; /* of the range; begin_ns is the maximum after its end */
+    unsigned seen; /* bits of kinds of events in the range, up to CHECKPOINT */
     struct cli_filter tids;
 };
 
 /* Rows for the table of options of a command whose context, CALL, has a `struct cli_query
  * answer`. */
-#define CLI_QUERY_RANGE_ROWS(CALL, WHAT)                                                           \
-    CLI_RANGE_ROWS(CALL, answer.range, "from", "to", WHAT, CLI_RANGE_START)
-#define CLI_QUERY_SINCE_ROWS(CALL, WHAT) /* range.has_since: 1 */                                  \
-    CLI_RANGE_ROWS(CALL, answer.range, "since", "until", WHAT, CLI_RANGE_START)
+#define CLI_QUERY_RANGE_ROWS(CALL, WHAT) CLI_RANGE_ROWS(CALL, answer.range, "from", "to", WHAT)
+#define CLI_QUERY_SINCE_ROWS(CALL, WHAT) CLI_RANGE_ROWS(CALL, answer.range, NULL, NULL, WHAT)
 #define CLI_QUERY_TID_ROW(CALL, HELP)                                                              \
     {.name = "tid", .value = "N,...", .help = HELP " these thread ids",                            \
      .brief = HELP " these threads", CLI_NUMBERS(CALL, answer.tids)}

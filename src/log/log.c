@@ -387,7 +387,9 @@ int probity_log_open(int descriptor, const struct probity_reader *reader,
     int error = log_lines_init(&log->lines, descriptor, options);
     if (error == 0) {
         error = probity_scopes_open(&log->scopes);
-        if (error != 0)
+        if (error == 0)
+            probity_scopes_set_range(log->scopes, options->from_ns, 0);
+        else
             log_writer_release(&log->lines.writer);
     }
     if (error != 0) {

@@ -17,6 +17,7 @@
 #include "cli/cli.h"
 #include "cli/filter.h"
 #include "cli/option.h"
+#include "cli/time_range.h"
 #include "cli/signatures.h"
 
 #define ME (&cli_command_log)
@@ -75,7 +76,7 @@ static int take_duration(const struct cli_given *given)
 {
     struct log_call *call = given->at;
 
-    if (*given->value == '@' || cli_parse_time(given->value, 0, &call->log.duration_ns_min) != 0)
+    if (cli_parse_duration(given->value, &call->log.duration_ns_min) != 0)
         return cli_fail_usage(ME, "invalid --min-duration '%s' (seconds, or with a unit such as "
                               "5ms)", given->value);
     return CLI_OK;
@@ -105,7 +106,7 @@ static int set_range(struct log_call *call)
     uint64_t to_ns;
 
     log->start_ns = probity_reader_start_ns(call->reader);
-    int status = cli_parse_range(ME, &call->range, log->start_ns, &log->from_ns, &to_ns);
+    int status = cli_parse_range(ME, &call->range, call->reader, &log->from_ns, &to_ns);
     if (status != CLI_OK)
         return status;
     log->is_part = call->range.to != NULL;
@@ -343,7 +344,7 @@ static const struct cli_option options[] = {
      .take = take_duration},
     {.name = "tid", .value = "N,...", .help = "only these thread ids",
      .brief = "only these threads", CLI_NUMBERS(struct log_call, tids)},
-    CLI_RANGE_ROWS(struct log_call, range, "from", "to", "only events", CLI_RANGE_START),
+    CLI_RANGE_ROWS(struct log_call, range, "from", "to", "only events"),
     {.name = "by-thread", .help = "print one thread after another",
      CLI_FLAG(struct log_call, log.by_thread)},
     {.name = "probes", .help = "include hits of probes", CLI_FLAG(struct log_call, log.has_probes)},

@@ -50,7 +50,7 @@ columns=$("$PROBITY" csv --columns sundial whole 2>&1 |
     sed -n 's/.*(valid: \(.*\))$/\1/p' | tr -d ' ' || true)
 expect "columns" 15 "$(tr ',' '\n' <<< "$columns" | grep -c .)"
 expect "columns of --help" "$columns" "$("$PROBITY" csv --help | tr -d '\n' |
-    sed 's/.*LIST *comma-separated list of \(.*\) --from .*/\1/; s/ //g')"
+    sed 's/.*LIST *comma-separated list of \(.*\) --since .*/\1/; s/ //g')"
 "$PROBITY" csv --header --columns "$columns" whole | head -n 1 > header || true
 expect "columns, all" "$columns" "$(cat header)"
 

@@ -62,6 +62,14 @@ struct probity_blocks_options {
     void *context;
 };
 
+/* Whether a hit is in the range of the options. */
+static inline int probity_blocks_is_in_range(const struct probity_blocks_options *options,
+                                             const struct probity_event *event)
+{
+    return event->wall_ns >= options->from_ns &&
+           (options->to_ns == 0 || event->wall_ns < options->to_ns);
+}
+
 struct probity_blocks;
 
 /* The options may be NULL. Returns 0 or PROBITY_ERROR_MEMORY. */

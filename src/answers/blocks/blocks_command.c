@@ -47,6 +47,9 @@ static int put_event(void *context, const struct probity_event *event)
 {
     struct blocks_call *call = context;
 
+    /* Requested probes count as hit if they are in the range. */
+    if (event->kind == PROBITY_EVENT_HIT && !probity_blocks_is_in_range(&call->options, event))
+        return 0;
     return cli_probe_range_passes(&call->chosen, event) ? probity_blocks_put(call->blocks, event) :
         0;
 }
@@ -108,10 +111,10 @@ static int run(int argc, char **argv)
     static const struct cli_query_steps steps = {
         .run = run_on,
         .open = open_blocks, .put = put_event, .finish = finish_blocks, .print = print_blocks,
-        .release = release};
+        .release = release, .is_windowed = 1,
+        .wants = CLI_QUERY_HITS};
     struct blocks_call call = {
-        .answer = {.command = &cli_command_blocks, .steps = &steps, .context = &call,
-                   .range.has_since = 1},
+        .answer = {.command = &cli_command_blocks, .steps = &steps, .context = &call},
         .key = PROBITY_BLOCKS_TOTAL};
 
     return cli_query_main(&call.answer, argc, argv);

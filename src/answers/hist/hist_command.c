@@ -26,6 +26,7 @@ struct hist_call {
     unsigned of;
     struct probity_report *report;
     struct probity_blocks *blocks;
+    struct probity_blocks_options of_blocks;
     struct probity_hist_answer result;
     struct probity_hist_entry *entries;
     struct probity_scopes_repairs repairs;
@@ -59,12 +60,19 @@ static int open_hist(void *context, uint64_t from_ns, uint64_t to_ns)
     struct hist_call *call = context;
     const struct probity_report_options options = {.from_ns = from_ns, .to_ns = to_ns,
                                                    .measure = measures[call->of].key};
-    const struct probity_blocks_options of_blocks = {
+    call->of_blocks = (struct probity_blocks_options){
         .from_ns = from_ns, .to_ns = to_ns, .measure = measures[call->of].measure,
         .role = cli_probe_range_role, .context = &call->chosen};
 
     return call->pattern != NULL ? probity_report_open(&options, &call->report)
-                                 : probity_blocks_open(&of_blocks, &call->blocks);
+                                 : probity_blocks_open(&call->of_blocks, &call->blocks);
+}
+
+static uint64_t count_pending(void *context)
+{
+    struct hist_call *call = context;
+
+    return call->report != NULL ? probity_report_pending(call->report) : 0;
 }
 
 static int put_event(void *context, const struct probity_event *event)
@@ -73,6 +81,8 @@ static int put_event(void *context, const struct probity_event *event)
 
     if (call->pattern != NULL)
         return probity_report_put(call->report, event);
+    if (event->kind == PROBITY_EVENT_HIT && !probity_blocks_is_in_range(&call->of_blocks, event))
+        return 0;
     return cli_probe_range_passes(&call->chosen, event) ? probity_blocks_put(call->blocks, event) :
         0;
 }
@@ -210,7 +220,8 @@ static int run_on(void *context, char **operands, size_t count)
     if (are_blocks && call->of & OF_SELF)
         return cli_fail_usage(&cli_command_hist, "--self does not apply to blocks");
     if (!are_blocks && count == 0)
-        return cli_fail_usage(&cli_command_hist, "expected a function, --from or --to");
+        return cli_fail_usage(&cli_command_hist, "expected a function, --start-probe or "
+                              "--end-probe");
     call->pattern = are_blocks ? NULL : operands[0];
     int status = cli_query_run(&call->answer, operands + !are_blocks, count - !are_blocks);
     if (status == CLI_OK && call->lacks_cpu)
@@ -240,10 +251,9 @@ static int run(int argc, char **argv)
     static const struct cli_query_steps steps = {
         .run = run_on,
         .open = open_hist, .put = put_event, .finish = finish_hist, .print = print_hist,
-        .release = release};
+        .release = release, .pending = count_pending, .is_windowed = 1};
     struct hist_call call = {
-        .answer = {.command = &cli_command_hist, .steps = &steps, .context = &call,
-                   .range.has_since = 1},
+        .answer = {.command = &cli_command_hist, .steps = &steps, .context = &call},
         .rows_max = ROWS_USUAL};
 
     return cli_query_main(&call.answer, argc, argv);
@@ -280,8 +290,8 @@ const struct cli_command cli_command_hist = {
     .help =
         "Shows the distribution of call times of function NAME: one bar per range of times, on "
         "a log scale, with p50, p90 and p99 marked. NAME may be a pattern (* ? [a-z]); each "
-        "function that matches gets its own histogram. With --from, --to or --probe, omit NAME: "
-        "the histogram is of blocks between probes.",
+        "function that matches gets its own histogram. With --start-probe, --end-probe or "
+        "--probe, omit NAME: the histogram is of blocks between probes.",
     .options = options,
     .operands = operands,
 };

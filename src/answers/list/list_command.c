@@ -209,7 +209,7 @@ static int run(int argc, char **argv)
     static const struct cli_query_steps steps = {
         .run = run_on,
         .open = open_coverage, .put = put_event, .finish = finish_list, .print = print_list,
-        .release = release};
+        .release = release, .is_windowed = 1};
     struct list_call call = {
         .answer = {.command = &cli_command_list, .steps = &steps, .context = &call,
                    .keeps_sites = 1},

@@ -77,7 +77,8 @@ static int run(int argc, char **argv)
 {
     static const struct cli_query_steps steps = {
         .open = open_model, .put = put_event, .finish = finish_model, .print = print_model,
-        .release = release};
+        .release = release, .is_windowed = 1,
+        .wants = CLI_QUERY_HITS};
     struct model_call call = {
         .answer = {.command = &cli_command_model, .steps = &steps, .context = &call}};
 

@@ -110,7 +110,7 @@ static int put_event(void *context, const struct probity_event *event)
     return probity_report_put(call->report, event);
 }
 
-/* Warns that --from and --to do not apply to counts. */
+/* Warns that --since and --until do not apply to counts. */
 static void warn_whole(const struct report_call *call, const struct probity_reader *reader)
 {
     for (size_t i = 0; i < probity_reader_traces(reader); i++) {
@@ -118,8 +118,15 @@ static void warn_whole(const struct report_call *call, const struct probity_read
         if ((call->answer.range.from != NULL || call->answer.range.to != NULL) &&
             facts->info.flags & PROBITY_INFO_PROFILE)
             cli_warn(&cli_command_report, "'%s' was recorded in profile mode, which has no time "
-                     "stamps: --from and --to do not apply to it", facts->path);
+                     "stamps: --since and --until do not apply to it", facts->path);
     }
+}
+
+static uint64_t count_pending(void *context)
+{
+    struct report_call *call = context;
+
+    return probity_report_pending(call->report);
 }
 
 static int finish_report(void *context, const struct probity_reader *reader)
@@ -232,7 +239,8 @@ static int run(int argc, char **argv)
     static const struct cli_query_steps steps = {
         .run = run_on,
         .open = open_report, .put = put_event, .finish = finish_report, .print = print_report,
-        .release = release};
+        .release = release, .pending = count_pending, .is_windowed = 1,
+        .wants = CLI_QUERY_CALLS};
     struct report_call call = {
         .answer = {.command = &cli_command_report, .steps = &steps, .context = &call},
         .key = PROBITY_REPORT_SELF};

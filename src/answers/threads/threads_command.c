@@ -37,6 +37,13 @@ static int put_event(void *context, const struct probity_event *event)
     return probity_threads_put(call->threads, event);
 }
 
+static uint64_t count_pending(void *context)
+{
+    struct threads_call *call = context;
+
+    return probity_threads_pending(call->threads);
+}
+
 static int finish_threads(void *context, const struct probity_reader *reader)
 {
     struct threads_call *call = context;
@@ -77,7 +84,7 @@ static int run(int argc, char **argv)
 {
     static const struct cli_query_steps steps = {
         .open = open_threads, .put = put_event, .finish = finish_threads, .print = print_threads,
-        .release = release};
+        .release = release, .pending = count_pending, .is_windowed = 1};
     struct threads_call call = {
         .answer = {.command = &cli_command_threads, .steps = &steps, .context = &call},
         .key = PROBITY_THREADS_FIRST};

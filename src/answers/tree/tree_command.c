@@ -119,6 +119,13 @@ static int is_like(void *context, const struct probity_function *function)
     return cli_patterns_match(&call->patterns, function->name, function->signature);
 }
 
+static uint64_t count_pending(void *context)
+{
+    struct tree_call *call = context;
+
+    return probity_tree_pending(call->tree);
+}
+
 static int finish_tree(void *context, const struct probity_reader *reader)
 {
     struct tree_call *call = context;
@@ -193,7 +200,8 @@ static int run(int argc, char **argv)
     static const struct cli_query_steps steps = {
         .run = run_on,
         .open = open_tree, .put = put_event, .finish = finish_tree, .print = print_tree,
-        .release = release};
+        .release = release, .pending = count_pending, .is_windowed = 1,
+        .wants = CLI_QUERY_CALLS};
     struct tree_call call = {
         .answer = {.command = &cli_command_tree, .steps = &steps, .context = &call},
         .key = PROBITY_TREE_TOTAL,

@@ -13,6 +13,7 @@
 #include "cli/cli.h"
 #include "cli/filter.h"
 #include "cli/option.h"
+#include "cli/time_range.h"
 
 struct csv_call {
     const char *out;
@@ -39,7 +40,7 @@ static int take_columns(const struct cli_given *given)
 static int set_range(struct csv_call *call, struct probity_reader *reader)
 {
     uint64_t from_ns, to_ns;
-    int status = cli_parse_range(&cli_command_csv, &call->range, probity_reader_start_ns(reader),
+    int status = cli_parse_range(&cli_command_csv, &call->range, reader,
                                  &from_ns, &to_ns);
 
     if (status == CLI_OK)
@@ -157,7 +158,7 @@ static const struct cli_option options[] = {
      .noun = "column", .is_list = 1, .take = take_columns,
      .choices = "pid tid probe name cpu_s cpu_ns wall_s wall_ns cpu wall tick thread role "
                 "correlation object"},
-    CLI_RANGE_ROWS(struct csv_call, range, "from", "to", "only hits", CLI_RANGE_START),
+    CLI_RANGE_ROWS(struct csv_call, range, "from", "to", "only hits"),
     {.name = "tid", .value = "N,...", .help = "only these thread ids",
      .brief = "only these threads", CLI_NUMBERS(struct csv_call, tids)},
     {.name = "probe", .value = "ID,...", .help = "only these probe numbers or names",
