@@ -11,7 +11,7 @@ _probity() {
         previous=${COMP_WORDS[COMP_CWORD - 2]}
     fi
     if ((COMP_CWORD == 1)); then
-        words='record csv log report info check recover drain spools level tree threads blocks hist diff export list model overhead runs timeline view help --help --version'
+        words='record csv log report info index check recover drain spools level tree threads blocks hist diff export list model overhead runs timeline view help --help --version'
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
         return
     fi
@@ -35,18 +35,18 @@ _probity() {
             esac
             ;;
         csv)
-            options='-o --output -f --force --header --columns --from --to --tid --probe -h --help'
+            options='-o --output -f --force --header --columns --since --until --tid --probe -h --help'
             case $previous in
                 -o | --output) value=path ;;
                 --columns) value=list words='pid tid probe name cpu_s cpu_ns wall_s wall_ns cpu wall tick thread role correlation object' ;;
-                --from) value=any ;;
-                --to) value=any ;;
+                --since) value=any ;;
+                --until) value=any ;;
                 --tid) value=any ;;
                 --probe) value=any ;;
             esac
             ;;
         log)
-            options='-o --output -f --force --follow --function --level --depth --min-duration --tid --from --to --by-thread --probes --time --color -h --help'
+            options='-o --output -f --force --follow --function --level --depth --min-duration --tid --since --until --by-thread --probes --time --color -h --help'
             case $previous in
                 -o | --output) value=path ;;
                 --function) value=any ;;
@@ -54,20 +54,20 @@ _probity() {
                 --depth) value=any ;;
                 --min-duration) value=any ;;
                 --tid) value=any ;;
-                --from) value=any ;;
-                --to) value=any ;;
+                --since) value=any ;;
+                --until) value=any ;;
                 --time) value=words words='none relative wall' ;;
                 --color) value=words words='auto always never' ;;
             esac
             ;;
         report)
-            options='--sort --wide --corrected --columns -n --limit --by-thread --signature --places --from --to --tid --function --suggest --json --csv -o --output -f --force -h --help'
+            options='--sort --wide --corrected --columns -n --limit --by-thread --signature --places --since --until --tid --function --suggest --json --csv -o --output -f --force -h --help'
             case $previous in
                 --sort) value=words words='calls total self cpu-total cpu-self off-total off-self paused elapsed parallelism min mean p50 p90 p99 max total-corrected total-error self-corrected self-error name' ;;
                 --columns) value=list words='calls total self cpu-total cpu-self off-total off-self paused elapsed parallelism min mean p50 p90 p99 max total-corrected total-error self-corrected self-error distribution' ;;
                 -n | --limit) value=any ;;
-                --from) value=any ;;
-                --to) value=any ;;
+                --since) value=any ;;
+                --until) value=any ;;
                 --tid) value=any ;;
                 --function) value=any ;;
                 --suggest) value=any ;;
@@ -76,6 +76,12 @@ _probity() {
             ;;
         info)
             options='--json -h --help'
+            ;;
+        index)
+            options='--every -f --force -h --help'
+            case $previous in
+                --every) value=any ;;
+            esac
             ;;
         check)
             options='-h --help'
@@ -93,7 +99,7 @@ _probity() {
             options='--json -h --help'
             ;;
         tree)
-            options='--by-thread --depth --min-percent --function --callers --callees --fold-recursion --sort --corrected --places --from --to --tid --json --csv --folded --value -o --output -f --force -h --help'
+            options='--by-thread --depth --min-percent --function --callers --callees --fold-recursion --sort --corrected --places --since --until --tid --json --csv --folded --value -o --output -f --force -h --help'
             case $previous in
                 --depth) value=any ;;
                 --min-percent) value=any ;;
@@ -101,28 +107,28 @@ _probity() {
                 --callers) value=any ;;
                 --callees) value=any ;;
                 --sort) value=words words='calls total self cpu-total cpu-self off-total off-self paused name' ;;
-                --from) value=any ;;
-                --to) value=any ;;
+                --since) value=any ;;
+                --until) value=any ;;
                 --tid) value=any ;;
                 --value) value=words words='wall cpu off-cpu calls' ;;
                 -o | --output) value=path ;;
             esac
             ;;
         threads)
-            options='--sort --from --to --tid --json --csv -o --output -f --force -h --help'
+            options='--sort --since --until --tid --json --csv -o --output -f --force -h --help'
             case $previous in
                 --sort) value=words words='first last lifetime cpu off-cpu records hits scopes tid name' ;;
-                --from) value=any ;;
-                --to) value=any ;;
+                --since) value=any ;;
+                --until) value=any ;;
                 --tid) value=any ;;
                 -o | --output) value=path ;;
             esac
             ;;
         blocks)
-            options='--from --to --probe --by --by-thread --corrected --slowest --sort -n --limit --since --until --tid --json --csv -o --output -f --force -h --help'
+            options='--start-probe --end-probe --probe --by --by-thread --corrected --slowest --sort -n --limit --since --until --tid --json --csv -o --output -f --force -h --help'
             case $previous in
-                --from) value=any ;;
-                --to) value=any ;;
+                --start-probe) value=any ;;
+                --end-probe) value=any ;;
                 --probe) value=any ;;
                 --by) value=words words='thread correlation' ;;
                 --slowest) value=any ;;
@@ -135,10 +141,10 @@ _probity() {
             esac
             ;;
         hist)
-            options='--self --cpu --off-cpu --from --to --probe --linear --rows --since --until --tid --json --csv -o --output -f --force -h --help'
+            options='--self --cpu --off-cpu --start-probe --end-probe --probe --linear --rows --since --until --tid --json --csv -o --output -f --force -h --help'
             case $previous in
-                --from) value=any ;;
-                --to) value=any ;;
+                --start-probe) value=any ;;
+                --end-probe) value=any ;;
                 --probe) value=any ;;
                 --rows) value=any ;;
                 --since) value=any ;;
@@ -148,7 +154,7 @@ _probity() {
             esac
             ;;
         diff)
-            options='--statistic --function --block --changed --tolerance --fail-on --sort -n --limit --from --to --project --json --csv -o --output -f --force -h --help'
+            options='--statistic --function --block --changed --tolerance --fail-on --sort -n --limit --since --until --project --json --csv -o --output -f --force -h --help'
             case $previous in
                 --statistic) value=list words='calls self total cpu mean median p99' ;;
                 --function) value=any ;;
@@ -157,44 +163,44 @@ _probity() {
                 --fail-on) value=any ;;
                 --sort) value=words words='impact change name calls self total cpu mean median p99' ;;
                 -n | --limit) value=any ;;
-                --from) value=any ;;
-                --to) value=any ;;
+                --since) value=any ;;
+                --until) value=any ;;
                 --project) value=directory ;;
                 -o | --output) value=path ;;
             esac
             ;;
         export)
-            options='--format -o --output -f --force --header --value --by-thread --blocks --graph --from --to --tid -h --help'
+            options='--format -o --output -f --force --header --value --by-thread --blocks --graph --since --until --tid -h --help'
             case $previous in
                 --format) value=words words='chrome speedscope callgrind folded sqlite graphviz perfetto pprof ctf otlp otlp-json openmetrics' ;;
                 -o | --output) value=path ;;
                 --header) value=any ;;
                 --value) value=words words='wall cpu off-cpu calls' ;;
                 --graph) value=words words='calls blocks' ;;
-                --from) value=any ;;
-                --to) value=any ;;
+                --since) value=any ;;
+                --until) value=any ;;
                 --tid) value=any ;;
             esac
             ;;
         list)
-            options='--never --hit --function --file --probe --sort -n --limit --signature --from --to --tid --json --csv -o --output -f --force -h --help'
+            options='--never --hit --function --file --probe --sort -n --limit --signature --since --until --tid --json --csv -o --output -f --force -h --help'
             case $previous in
                 --function) value=any ;;
                 --file) value=any ;;
                 --probe) value=any ;;
                 --sort) value=words words='place hits name kind level' ;;
                 -n | --limit) value=any ;;
-                --from) value=any ;;
-                --to) value=any ;;
+                --since) value=any ;;
+                --until) value=any ;;
                 --tid) value=any ;;
                 -o | --output) value=path ;;
             esac
             ;;
         model)
-            options='--json --dot --text --from --to --tid -o --output -f --force -h --help'
+            options='--json --dot --text --since --until --tid -o --output -f --force -h --help'
             case $previous in
-                --from) value=any ;;
-                --to) value=any ;;
+                --since) value=any ;;
+                --until) value=any ;;
                 --tid) value=any ;;
                 -o | --output) value=path ;;
             esac
@@ -219,28 +225,28 @@ _probity() {
             esac
             ;;
         timeline)
-            options='--cpu --width --from --to --tid --json -o --output -f --force -h --help'
+            options='--cpu --width --since --until --tid --json -o --output -f --force -h --help'
             case $previous in
                 --width) value=any ;;
-                --from) value=any ;;
-                --to) value=any ;;
+                --since) value=any ;;
+                --until) value=any ;;
                 --tid) value=any ;;
                 -o | --output) value=path ;;
             esac
             ;;
         view)
-            options='--diff --open --project --spans --from --to --tid -o --output -f --force -h --help'
+            options='--diff --open --project --spans --since --until --tid -o --output -f --force -h --help'
             case $previous in
                 --diff) value=path ;;
                 --project) value=directory ;;
                 --spans) value=any ;;
-                --from) value=any ;;
-                --to) value=any ;;
+                --since) value=any ;;
+                --until) value=any ;;
                 --tid) value=any ;;
                 -o | --output) value=path ;;
             esac
             ;;
-        help) operand=words words='record csv log report info check recover drain spools level tree threads blocks hist diff export list model overhead runs timeline view ' ;;
+        help) operand=words words='record csv log report info index check recover drain spools level tree threads blocks hist diff export list model overhead runs timeline view ' ;;
     esac
     # The program comes after "--".
     if [[ $operand == program &&

@@ -48,6 +48,7 @@ extern const struct cli_command cli_command_csv;
 extern const struct cli_command cli_command_log;
 extern const struct cli_command cli_command_report;
 extern const struct cli_command cli_command_info;
+extern const struct cli_command cli_command_index;
 extern const struct cli_command cli_command_check;
 extern const struct cli_command cli_command_recover;
 extern const struct cli_command cli_command_drain;

@@ -20,6 +20,7 @@ static const struct cli_command *const commands[] = {
     &cli_command_log,
     &cli_command_report,
     &cli_command_info,
+    &cli_command_index,
     &cli_command_check,
     &cli_command_recover,
     &cli_command_drain,

@@ -11,6 +11,7 @@
 
 #include "answers/report/profiled.h"
 #include "answers/tree/tree_text.h"
+#include "cli/index.h"
 #include "cli/option.h"
 #include "cli/output_stream.h"
 
@@ -32,9 +33,8 @@ static int pass_end(struct cli_query *answer, struct probity_reader *reader)
     answer->begin_ns = UINT64_MAX;
     if (steps->pending != NULL && steps->pending(answer->context) > 0)
         return 0;
-    (void)reader;
     answer->end_ns = UINT64_MAX;
-    return 0;
+    return steps->is_windowed ? probity_reader_skip_rest(reader) : 0;
 }
 
 int cli_query_take(struct cli_query *answer, struct probity_reader *reader)
@@ -140,6 +140,7 @@ static int write_answer(const struct cli_query *answer, const struct probity_rea
 /* Warns about requested threads that are in no trace. Returns whether there were any. */
 static int warn_unseen(struct cli_query *answer)
 {
+    cli_filter_see_tids(&answer->tids, answer->reader);
     for (size_t i = 0; i < answer->tids.count; i++) {
         if (answer->tids.items[i].is_seen)
             continue;
@@ -192,8 +193,12 @@ static int set_window(struct cli_query *answer, struct probity_reader *reader, u
 {
     answer->begin_ns = from_ns;
     answer->end_ns = to_ns != 0 ? to_ns : UINT64_MAX;
-    (void)reader;
-    return CLI_OK;
+    if (!answer->steps->is_windowed || (from_ns == 0 && to_ns == 0))
+        return CLI_OK;
+    int error = probity_reader_set_window(reader, from_ns);
+    return error == 0 ? CLI_OK
+                      : cli_fail_trace(answer->command, probity_reader_facts(reader, 0)->path,
+                                       error, errno);
 }
 
 static int answer_from(struct cli_query *answer, struct probity_reader *reader)
@@ -224,6 +229,8 @@ static int run_on(void *context, char **paths, size_t count)
     struct probity_reader *reader;
     int status = cli_output_is_apart(answer->command, answer->out, paths, count);
 
+    if (answer->steps->is_windowed)
+        cli_index_use(answer->command, &answer->range, &options);
     if (status == CLI_OK)
         status = cli_open_reader(answer->command, paths, count, &options, &reader);
     if (status != CLI_OK)

@@ -16,6 +16,7 @@
 
 #include "cli/cli.h"
 #include "cli/filter.h"
+#include "cli/index.h"
 #include "cli/option.h"
 #include "cli/time_range.h"
 #include "cli/signatures.h"
@@ -111,7 +112,10 @@ static int set_range(struct log_call *call)
         return status;
     log->is_part = call->range.to != NULL;
     probity_reader_set_range(call->reader, 0, to_ns);
-    return CLI_OK;
+    int error = probity_reader_set_window(call->reader, log->from_ns);
+    return error == 0 ? CLI_OK
+                      : cli_fail_trace(ME, probity_reader_facts(call->reader, 0)->path, error,
+                                       errno);
 }
 
 /* ---- Events ------------------------------------------------------------------------------------
@@ -219,6 +223,7 @@ static int judge(struct log_call *call, const struct probity_log_counts *counts)
 
     report_counts(call, counts);
     warn_profiled(call);
+    cli_filter_see_tids(&call->tids, call->reader);
     if (cli_filter_warn_unseen(ME, &call->tids, "thread id"))
         status = CLI_FAILURE;
     if (call->log.function_count > 0 && counts->named == 0) {
@@ -284,6 +289,9 @@ static int run_on(void *context, char **paths, size_t count)
     struct probity_reader_options options = {.follow = call->follow};
     int status = cli_output_is_apart(ME, call->out, paths, count);
 
+    /* A pattern that matches only calls outside the range is not reported. */
+    if (call->log.function_count == 0)
+        cli_index_use(ME, &call->range, &options);
     if (status == CLI_OK)
         status = cli_open_reader(ME, paths, count, &options, &call->reader);
     if (status != CLI_OK)

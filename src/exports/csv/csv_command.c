@@ -12,6 +12,7 @@
 
 #include "cli/cli.h"
 #include "cli/filter.h"
+#include "cli/index.h"
 #include "cli/option.h"
 #include "cli/time_range.h"
 
@@ -43,9 +44,13 @@ static int set_range(struct csv_call *call, struct probity_reader *reader)
     int status = cli_parse_range(&cli_command_csv, &call->range, reader,
                                  &from_ns, &to_ns);
 
-    if (status == CLI_OK)
-        probity_reader_set_range(reader, from_ns, to_ns);
-    return status;
+    if (status != CLI_OK)
+        return status;
+    probity_reader_set_range(reader, from_ns, to_ns);
+    int error = probity_reader_set_window(reader, from_ns);
+    return error == 0 ? CLI_OK
+                      : cli_fail_trace(&cli_command_csv, probity_reader_facts(reader, 0)->path,
+                                       error, errno);
 }
 
 /* Writes a line per hit. Returns 0 or an error. */
@@ -124,6 +129,7 @@ static int run_on(void *context, char **paths, size_t count)
     struct probity_reader *reader;
     int status = cli_output_is_apart(&cli_command_csv, call->out, paths, count);
 
+    cli_index_use(&cli_command_csv, &call->range, &options);
     if (status == CLI_OK)
         status = cli_open_reader(&cli_command_csv, paths, count, &options, &reader);
     if (status != CLI_OK)

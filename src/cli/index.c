@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * index.c: `probity index` makes indexes; the commands that read a range use them.
+ */
+#include "cli/index.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/option.h"
+#include "reader/file.h"
+#include "reader/index.h"
+
+/* Smaller traces are read faster than this would be noticed. */
+#define IN_MEMORY_MIN (INT64_C(64) << 20)
+
+/* ---- Use ---------------------------------------------------------------------------------------
+ */
+
+static char *name_of(const char *path)
+{
+    char *name = NULL;
+
+    return asprintf(&name, "%s.index", path) >= 0 ? name : NULL;
+}
+
+static int open_named(const char *path)
+{
+    char *name = name_of(path);
+    int file = -1;
+
+    if (name != NULL && probity_file_open(name, &file) != 0)
+        file = -1;
+    free(name);
+    return file;
+}
+
+static int make_in_memory(const struct cli_command *command, int trace_file)
+{
+    const struct probity_index_options options = {
+        .progress = cli_progress, .progress_context = (void *)(uintptr_t)command};
+    int file = probity_file_size(trace_file) >= IN_MEMORY_MIN
+                   ? memfd_create("probity-index", MFD_CLOEXEC)
+                   : -1;
+
+    if (file < 0 || probity_index_build(trace_file, file, &options) == 0)
+        return file;
+    close(file);
+    return -1;
+}
+
+static int open_index(void *command, const char *path, int trace_file, int attempt)
+{
+    return attempt == 0 ? open_named(path) : make_in_memory(command, trace_file);
+}
+
+void cli_index_use(const struct cli_command *command, const struct cli_range *range,
+                   struct probity_reader_options *options)
+{
+    if (range->from == NULL && range->to == NULL)
+        return;
+    options->open_index = open_index;
+    options->index_context = (void *)(uintptr_t)command;
+}
+
+/* ---- The command -------------------------------------------------------------------------------
+ */
+
+struct index_call {
+    size_t every_kib;
+    int force;
+};
+
+#define ME (&cli_command_index)
+
+static int fail_build(const char *path, const char *name, int error, int error_number)
+{
+    if (error == PROBITY_ERROR_DAMAGED)
+        return cli_fail(ME, "'%s' can have no index: it is not closed, is damaged, or has late "
+                        "records or calls that FN_ENTRY began", path);
+    return cli_fail_trace(ME, error == PROBITY_ERROR_WRITE ? name : path, error, error_number);
+}
+
+static int make_file(const struct index_call *call, const char *path, const char *name)
+{
+    const struct probity_index_options options = {
+        .every_bytes = call->every_kib << 10, .progress = cli_progress,
+        .progress_context = (void *)(uintptr_t)ME};
+    struct cli_output output;
+    int trace_file, error = probity_file_open(path, &trace_file);
+
+    if (error != 0)
+        return cli_fail_trace(ME, path, error, errno);
+    int status = cli_output_open(ME, name, call->force, &output);
+    if (status == CLI_OK) {
+        error = probity_index_build(trace_file, output.descriptor, &options);
+        int error_number = errno;
+        cli_progress_end();
+        if (error != 0)
+            status = fail_build(path, name, error, error_number);
+        int closed = cli_output_close(ME, &output, status == CLI_OK);
+        status = status == CLI_OK ? closed : status;
+    }
+    close(trace_file);
+    return status;
+}
+
+static int run_on(void *context, char **paths, size_t count)
+{
+    int status = CLI_OK;
+
+    for (size_t i = 0; i < count; i++) {
+        char *name = name_of(paths[i]);
+        int one = name != NULL ? make_file(context, paths[i], name)
+                               : cli_fail(ME, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+        free(name);
+        status = one != CLI_OK ? one : status;
+    }
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    struct index_call call = {0};
+    int status = cli_options_take(ME, &call, argc, argv);
+
+    if (status == CLI_OK)
+        status = cli_on_traces(ME, argv + optind, (size_t)(argc - optind), run_on, &call);
+    return status < 0 ? CLI_OK : status;
+}
+
+static const struct cli_option options[] = {
+    {.name = "every", .value = "KIB", .brief = "distance of the places to start at",
+     .help = "place to start at every KIB KiB of the trace (default: 1024)",
+     CLI_NUMBER(struct index_call, every_kib, 1, 1 << 20)},
+    {.name = "force", .letter = 'f', .help = "overwrite an index that exists",
+     CLI_FLAG(struct index_call, force)},
+    CLI_HELP_ROW,
+    {.name = NULL},
+};
+
+const struct cli_command cli_command_index = {
+    .name = "index",
+    .run = run,
+    .summary = "Make an index, so that a time range is read at once",
+    .usage = "[OPTION]... TRACE...",
+    .help =
+        "Reads each trace once and writes TRACE.index beside it: places at which reading may "
+        "start, with the state of all threads there. Commands that take a range of time use it if "
+        "it belongs to the trace; their output is the same as without it. For a trace of 64 MiB or "
+        "more that has none, they make one in memory. Only a closed trace can have an index.",
+    .options = options,
+};

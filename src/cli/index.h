@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * index.h: indexes of traces, by which a range of time is read without what precedes it: the file
+ * TRACE.index that `probity index` makes; for large traces without it, an index in memory.
+ */
+#ifndef PROBITY_CLI_INDEX_H
+#define PROBITY_CLI_INDEX_H
+
+#include "cli/time_range.h"
+
+/* Lets a reader use indexes if there is a range. */
+void cli_index_use(const struct cli_command *command, const struct cli_range *range,
+                   struct probity_reader_options *options);
+
+#endif
