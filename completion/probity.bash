@@ -30,6 +30,7 @@ _probity() {
                 --returns) value=any ;;
                 --args-in) value=path ;;
                 --label) value=any ;;
+                --budget) value=any ;;
                 --mode) value=words words='block drop ring' ;;
                 --writer) value=words words='thread confined external' ;;
             esac

@@ -68,6 +68,7 @@ complete -c probity -n "$in record" -l args -x -d 'record arguments of functions
 complete -c probity -n "$in record" -l returns -x -d 'record results of functions that match'
 complete -c probity -n "$in record" -l args-in -r -d 'search this file for --args and --returns'
 complete -c probity -n "$in record" -l label -x -d 'label of the run'
+complete -c probity -n "$in record" -l budget -x -d 'share of CPU time that recording may take'
 complete -c probity -n "$in record" -l mode -x -a 'block drop ring' -d 'what to do when the writer cannot keep up'
 complete -c probity -n "$in record" -l writer -x -a 'thread confined external' -d 'writer of the trace'
 

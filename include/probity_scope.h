@@ -151,8 +151,14 @@ enum probity_scope_code {
 /* Current level of functions; -1 while not recording. */
 extern PROBITY_API int probity_scope_level;
 
-/* 1: profile mode. Scopes take the slow path. */
+/* Not 0: scopes take the slow path. Bit 0: profile mode; bit 1: for a moment, because functions are
+ * recorded in another way from now on. */
 extern PROBITY_API int probity_scope_profiles;
+
+/* This thread's counters of the functions whose calls are only counted (PROBITY_BUDGET), by their
+ * number; an entry that is NULL takes the slow path. NULL: there are none yet. */
+extern PROBITY_API __thread uint64_t **probity_scope_counters
+    __attribute__((tls_model("initial-exec")));
 
 /* Current level of parameters; -1 while not recording or in profile mode. */
 extern PROBITY_API int probity_scope_param_level;

@@ -19,6 +19,7 @@ set(PROBITY_SOURCES
   src/format/profile.c
   src/format/sites.c
   src/format/stream.c
+  src/runtime/budget.c
   src/runtime/ceiling.c
   src/runtime/child.c
   src/runtime/cost.c
@@ -51,4 +52,5 @@ set(PROBITY_SOURCES
   src/writer/append.c
   src/writer/pass.c
   src/writer/profile.c
+  src/writer/tally.c
   src/writer/writer.c)

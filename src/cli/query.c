@@ -58,7 +58,7 @@ int cli_query_take(struct cli_query *answer, struct probity_reader *reader)
 struct profiles_taker {
     struct cli_query *answer;
     struct probity_report *report;
-    uint64_t calls;
+    uint64_t calls, counted;
 };
 
 static int take_profiled(void *context, const struct probity_profiled *profiled)
@@ -68,20 +68,23 @@ static int take_profiled(void *context, const struct probity_profiled *profiled)
 
     if (tids->count > 0 && !cli_filter_passes(tids, profiled->tid, NULL, 0))
         return 0;
-    taker->calls += profiled->calls;
+    taker->calls += profiled->calls - profiled->counted;
+    taker->counted += profiled->counted;
     return taker->report != NULL ? probity_report_add_profiled(taker->report, profiled) : 0;
 }
 
 int cli_query_profiles(struct cli_query *answer, const struct probity_reader *reader,
-                       struct probity_report *report, uint64_t *calls)
+                       struct probity_report *report, uint64_t *calls, uint64_t *counted)
 {
-    struct profiles_taker taker = {answer, report, 0};
+    struct profiles_taker taker = {answer, report, 0, 0};
     int error = 0;
 
     for (size_t i = 0; error == 0 && i < probity_reader_traces(reader); i++)
         error = probity_reader_profile(reader, i, take_profiled, &taker);
     if (calls != NULL)
         *calls += taker.calls;
+    if (counted != NULL)
+        *counted += taker.counted;
     return error;
 }
 

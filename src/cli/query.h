@@ -71,11 +71,11 @@ int cli_query_wants(struct cli_query *answer, const struct probity_event *event)
 /* Puts the events that pass --tid, and finishes. Returns 0 or an error. */
 int cli_query_take(struct cli_query *answer, struct probity_reader *reader);
 
-/* Adds the profile-mode counts that pass --tid to `report`, and their number of calls to *calls;
- * either may be NULL. Counts have no time stamps, so a range does not apply. Returns 0 or an
- * error. */
+/* Adds the profile-mode counts that pass --tid to `report`, and their number of calls to *calls,
+ * those that PROBITY_BUDGET has only counted to *counted; each may be NULL. Counts have no time
+ * stamps, so a range does not apply. Returns 0 or an error. */
 int cli_query_profiles(struct cli_query *answer, const struct probity_reader *reader,
-                       struct probity_report *report, uint64_t *calls);
+                       struct probity_report *report, uint64_t *calls, uint64_t *counted);
 
 /* Warns if paths were too deep to write in full. */
 void cli_query_warn_shortened(const struct cli_query *answer, uint64_t shortened);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "base/share.h"
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/cli_drain.h"
@@ -26,7 +27,7 @@
 #include "cli/selection.h"
 
 struct record_call {
-    const char *out, *mode, *label, *writer;
+    const char *out, *mode, *label, *writer, *budget;
     int force, functions;
     struct cli_selection selection;
     char *rules; /* of the selection, or NULL */
@@ -278,7 +279,7 @@ static uint64_t now_ns(void)
 static int launch(const struct record_call *call, const char *pattern,
                   struct cli_launched *ret_launched)
 {
-    struct cli_variable environment[9] = {{"PROBITY_OUT", pattern}};
+    struct cli_variable environment[10] = {{"PROBITY_OUT", pattern}};
     char recorder[16], description[16];
     struct cli_launch how = {
         .program = call->program, .environment = environment, .environment_count = 1};
@@ -290,6 +291,9 @@ static int launch(const struct record_call *call, const char *pattern,
     if (call->writer != NULL)
         environment[how.environment_count++] =
             (struct cli_variable){"PROBITY_WRITER", call->writer};
+    if (call->budget != NULL)
+        environment[how.environment_count++] =
+            (struct cli_variable){"PROBITY_BUDGET", call->budget};
     if (call->rules != NULL)
         environment[how.environment_count++] = (struct cli_variable){"PROBITY_SELECT", call->rules};
     if (call->description >= 0) {
@@ -354,6 +358,13 @@ static int take_arguments(struct record_call *call, int argc, char **argv)
     if (call->label != NULL && (*call->label == '\0' || strlen(call->label) > PROBITY_LIMIT_NAME))
         return cli_fail_usage(&cli_command_record, "a label must have 1 to %d bytes",
                               PROBITY_LIMIT_NAME);
+    uint32_t share;
+    if (call->budget != NULL && !probity_share_parse(call->budget, &share))
+        return cli_fail_usage(&cli_command_record, "invalid --budget '%s' (a percentage above 0, "
+                              "such as 1%%)", call->budget);
+    if (call->budget != NULL && call->writer != NULL && strcmp(call->writer, "external") == 0)
+        return cli_fail_usage(&cli_command_record,
+                              "--budget and --writer external are mutually exclusive");
     if (optind == argc)
         return cli_fail_usage(&cli_command_record, "no program given");
     if (call->out != NULL && *call->out == '\0')
@@ -427,6 +438,10 @@ static const struct cli_option options[] = {
      CLI_PATTERNS(struct record_call, arguments.files)},
     {.name = "label", .value = "LABEL", .help = "label this run, to find it again among others",
      .brief = "label of the run", CLI_TEXT(struct record_call, label)},
+    {.name = "budget", .value = "PERCENT", .brief = "share of CPU time that recording may take",
+     .help = "keep recording below this share of the program's CPU time, such as 1%: functions "
+             "that are called too often for it are counted instead of recorded",
+     CLI_TEXT(struct record_call, budget)},
     {.name = "mode", .value = "MODE", .brief = "what to do when the writer cannot keep up",
      .help = "when the writer cannot keep up: block (default), drop or ring",
      .noun = "mode", CLI_WORD(struct record_call, mode, "block drop ring")},

@@ -34,7 +34,9 @@ enum probity_cost_kind {
     PROBITY_COST_EARLY_DIVISIONS = 12,
     PROBITY_COST_HOOKED = 13, /* a call by the hooks that a compiler inserts */
     PROBITY_COST_HOOKED_INNER = 14,
-    PROBITY_COST_KINDS = 15 /* one more than the last */
+    PROBITY_COST_COUNTED = 15,        /* a scope that is only counted */
+    PROBITY_COST_HOOKED_COUNTED = 16, /* the same by hooks */
+    PROBITY_COST_KINDS = 17 /* one more than the last */
 };
 
 enum probity_cost_context { PROBITY_COST_BARE = 0, PROBITY_COST_AMID_WORK = 1 };

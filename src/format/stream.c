@@ -216,3 +216,29 @@ int probity_hit_with_parse(const uint8_t *payload, size_t bytes, struct probity_
         take_id(&at, end, (flags & PROBITY_HIT_WITH_OBJECT) != 0, &ret_hit->object);
     return 1;
 }
+
+/* ---- Budget ------------------------------------------------------------------------------------
+ */
+
+void probity_budget_event_put(uint8_t payload[PROBITY_BUDGET_EVENT_BYTES],
+                              const struct probity_budget_event *event)
+{
+    probity_put_u32(payload, event->what);
+    probity_put_u32(payload + 4, event->site);
+    probity_put_u32(payload + 8, event->budget);
+    probity_put_u32(payload + 12, event->cost);
+    probity_put_u64(payload + 16, event->calls);
+}
+
+int probity_budget_event_get(const uint8_t *payload, size_t bytes,
+                             struct probity_budget_event *ret_event)
+{
+    if (bytes < PROBITY_BUDGET_EVENT_BYTES)
+        return PROBITY_ERROR_DAMAGED;
+    *ret_event = (struct probity_budget_event){.what = probity_get_u32(payload),
+                                               .site = probity_get_u32(payload + 4),
+                                               .budget = probity_get_u32(payload + 8),
+                                               .cost = probity_get_u32(payload + 12),
+                                               .calls = probity_get_u64(payload + 16)};
+    return 0;
+}

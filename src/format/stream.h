@@ -41,8 +41,30 @@ enum probity_event_kind {
     PROBITY_EVENT_HIT_WITH = 17,
     PROBITY_EVENT_HIT_PACKED = 18, /* only in a stream: the unpacker turns it into 17 */
     PROBITY_EVENT_LOST = 19,
-    PROBITY_EVENT_PAUSED_BEFORE = 20
+    PROBITY_EVENT_PAUSED_BEFORE = 20,
+    PROBITY_EVENT_BUDGET = 21
 };
+
+/* The first byte of PROBITY_EVENT_BUDGET. */
+enum probity_budget_what {
+    PROBITY_BUDGET_WHAT_COUNTED = 1, /* calls of the function are only counted from here on */
+    PROBITY_BUDGET_WHAT_EXCEEDED = 2, /* nothing is left to be counted, and it is too much */
+    PROBITY_BUDGET_WHAT_TOTAL = 3    /* of the whole run */
+};
+enum { PROBITY_BUDGET_EVENT_BYTES = 24, PROBITY_BUDGET_UNITS = 1000000 };
+
+struct probity_budget_event {
+    uint32_t what;           /* an enum probity_budget_what, or an unknown one */
+    uint32_t site;           /* of the function's enter, if one is meant */
+    uint32_t budget, cost;   /* shares of the program's CPU time, in millionths */
+    uint64_t calls;          /* of the function, a second, before */
+};
+
+/* get: returns 0 or PROBITY_ERROR_DAMAGED. */
+void probity_budget_event_put(uint8_t payload[PROBITY_BUDGET_EVENT_BYTES],
+                              const struct probity_budget_event *event);
+int probity_budget_event_get(const uint8_t *payload, size_t bytes,
+                             struct probity_budget_event *ret_event);
 
 /* In place of the format of PROBITY_EVENT_LEAVE: an exception left the scope. */
 #define PROBITY_FORMAT_RAISED UINT32_C(0xffffffff)

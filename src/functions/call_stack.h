@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+#include "base/cpu.h"
 #include "functions/calls.h"
 #include "probity_scope.h"
 
@@ -64,6 +65,21 @@ static inline int probity_calls_have_room(void)
 {
     return __builtin_expect(probity_calls.call != NULL && probity_calls.count < PROBITY_CALLS_MAX,
                             1);
+}
+
+/* Counts the call if its function is one whose calls are only counted, and was counted before. */
+static inline int probity_calls_count(const struct probity_site_function *function)
+{
+    uint64_t **counters = probity_scope_counters;
+
+    if (counters == NULL || __atomic_load_n(&function->code, __ATOMIC_RELAXED) != 0)
+        return 0;
+    uint64_t *counter =
+        __atomic_load_n(&counters[__atomic_load_n(&function->number, __ATOMIC_RELAXED)],
+                        __ATOMIC_RELAXED);
+    if (counter != NULL)
+        probity_cpu_add(counter, 1);
+    return counter != NULL;
 }
 
 /* The innermost open call, of which there is at least one, if it is in the first table. */

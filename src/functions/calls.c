@@ -320,9 +320,13 @@ enter(int is_on, uintptr_t function_at, uintptr_t back, uintptr_t from, uintptr_
     if (function == &probity_function_left_out)
         return;
     uint32_t code = __atomic_load_n(&function->code, __ATOMIC_RELAXED);
+    int is_counted = 0;
     if (__builtin_expect(code == 0, 0)) {
-        enter_unusual(function_at, back, from, stack);
-        return;
+        is_counted = probity_calls_count(function);
+        if (!is_counted) {
+            enter_unusual(function_at, back, from, stack);
+            return;
+        }
     }
     struct probity_call *call = &probity_calls.call[count];
     __atomic_store_n(&probity_calls.count, count + 1, __ATOMIC_RELAXED);
@@ -332,9 +336,11 @@ enter(int is_on, uintptr_t function_at, uintptr_t back, uintptr_t from, uintptr_
     call->site.from = from;
     call->place = call->depth = depth;
     call->raised = in_flight;
-    call->code = ENTERING;
+    call->code = is_counted ? 0 : ENTERING;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     __atomic_store_n(&call->site.stack, stack, __ATOMIC_RELAXED);
+    if (is_counted)
+        return;
     probity_scope_take(depth, 0, 0);
     call->code = code;
     probity_hit(code);
@@ -356,7 +362,7 @@ static void leave_unpaired(const struct probity_call_site *site)
     uint32_t code = 0;
     if (function != NULL)
         code = __atomic_load_n(&probity_function_own(function)->code, __ATOMIC_RELAXED);
-    if (code == 0 || probity_scope_depth == 0 || probity_scope_profiles ||
+    if (code == 0 || probity_scope_depth == 0 || (probity_scope_profiles & 1) ||
         !probity_scope_is_on(PROBITY_FUNCTIONS_LEVEL))
         return;
     probity_scope_free(probity_scope_depth - 1);
@@ -483,6 +489,12 @@ void probity_call_leave(uintptr_t function_at, uintptr_t back, uintptr_t from, u
     if (count == 0)
         return;
     struct probity_call *call = probity_calls_top(count);
+    if (call != NULL && call->code == 0 && is_ending(&call->site, &site)) {
+        __atomic_store_n(&call->site.stack, 0, __ATOMIC_RELAXED);
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        probity_calls.count = count - 1;
+        return;
+    }
     if (__builtin_expect(call == NULL || !is_ending(&call->site, &site) ||
                              call->code <= ENTERING || probity_scope_depth != call->place + 1 ||
                              call->place >= PROBITY_SCOPE_FRAMES ||

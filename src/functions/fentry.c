@@ -54,10 +54,14 @@ static inline __attribute__((always_inline)) void set_depth(uint32_t depth)
     __atomic_store_n(&probity_scope_depth, depth, __ATOMIC_RELAXED);
 }
 
+/* Whether the call needs nothing else: its function is declared, or is only counted, and so was
+ * this call; then its code is 0. */
 static inline __attribute__((always_inline)) int
 is_declared(const struct probity_site_function *function, uint32_t *ret_code)
 {
     *ret_code = __atomic_load_n(&function->code, __ATOMIC_RELAXED);
+    if (__builtin_expect(*ret_code == 0, 0))
+        return probity_calls_count(function);
     return *ret_code != 0 && !__atomic_load_n(&probity_scope_profiles, __ATOMIC_RELAXED);
 }
 

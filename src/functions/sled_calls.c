@@ -76,6 +76,9 @@ void probity_sled_enter(uint32_t id, const uintptr_t *back)
     const struct probity_site_function *function =
         __atomic_load_n(&sled->function, __ATOMIC_ACQUIRE);
     uint32_t code = function != NULL ? __atomic_load_n(&function->code, __ATOMIC_RELAXED) : 0;
+    if (__builtin_expect(code == 0 && function != NULL && is_on, 0) &&
+        probity_calls_count(function))
+        return; /* its leave is that of no open call */
     if (__builtin_expect(!is_on || code == 0 || !probity_calls_have_room() ||
                              probity_scope_profiles || depth >= PROBITY_SCOPE_FRAMES ||
                              !probity_is_raised_known(&in_flight) ||
@@ -90,6 +93,17 @@ void probity_sled_enter(uint32_t id, const uintptr_t *back)
     probity_hit(code);
 }
 
+/* Whether calls of the function are only counted. */
+static inline int is_counted(uint32_t id)
+{
+    const struct probity_site_function *function =
+        __atomic_load_n(&probity_sled_functions[id].function, __ATOMIC_ACQUIRE);
+
+    return function != NULL && probity_scope_counters != NULL &&
+           __atomic_load_n(&function->code, __ATOMIC_RELAXED) == 0 &&
+           __atomic_load_n(&function->number, __ATOMIC_RELAXED) != 0;
+}
+
 /* As probity_call_leave(). A sled's stack position at the leave is that at the enter. */
 static inline __attribute__((always_inline)) void leave(uint32_t id, const uintptr_t *back,
                                                         int is_tail)
@@ -99,6 +113,8 @@ static inline __attribute__((always_inline)) void leave(uint32_t id, const uintp
     if (count == 0)
         return;
     struct probity_call *call = probity_calls_top(count);
+    if (call != NULL && call->site.stack != (uintptr_t)back && is_counted(id))
+        return;
     if (__builtin_expect(call == NULL || call->site.stack != (uintptr_t)back ||
                              call->site.function != probity_sled_functions[id].address ||
                              call->site.back != *back || call->code <= PROBITY_CALL_ENTERING ||

@@ -140,7 +140,8 @@ static const char *signature(void *context, const struct probity_function *funct
 static int is_wanted(struct log_call *call, const struct probity_event *event)
 {
     return cli_filter_passes(&call->tids, event->tid, NULL, 0) ||
-           event->kind == PROBITY_EVENT_LEVELS || event->kind == PROBITY_EVENT_PROFILING;
+           event->kind == PROBITY_EVENT_LEVELS || event->kind == PROBITY_EVENT_PROFILING ||
+           event->kind == PROBITY_EVENT_BUDGET;
 }
 
 /* Nothing new yet: flushes, and looks at the file again soon. */

@@ -321,6 +321,45 @@ static void put_levels(struct log_lines *lines, const uint8_t *payload)
     put(lines, origins[payload[2] <= 3 ? payload[2] : 0]);
 }
 
+/* A share in millionths as a percentage with two decimals, rounded down. */
+static void put_share(struct log_lines *lines, uint32_t share)
+{
+    uint32_t hundredths = share / 100 % 100;
+
+    put_number(lines, share / 10000);
+    put(lines, hundredths < 10 ? ".0" : ".");
+    put_number(lines, hundredths);
+    put(lines, " %");
+}
+
+static void put_budget(struct log_lines *lines, const struct probity_event *event)
+{
+    struct probity_budget_event budget;
+
+    if (probity_budget_event_get(event->payload, event->payload_bytes, &budget) != 0) {
+        put(lines, "budget");
+        return;
+    }
+    put(lines, "budget ");
+    put_share(lines, budget.budget);
+    put(lines, ": recording takes ");
+    put_share(lines, budget.cost);
+    if (budget.what == PROBITY_BUDGET_WHAT_TOTAL)
+        put(lines, " of the whole run");
+    if (budget.what == PROBITY_BUDGET_WHAT_EXCEEDED)
+        put(lines, ", and nothing is left to be only counted");
+    if (budget.what != PROBITY_BUDGET_WHAT_COUNTED)
+        return;
+    put(lines, "; from here on calls of ");
+    if (event->function != NULL)
+        put_text(lines, event->function->name, strlen(event->function->name), '\0');
+    else
+        put_number(lines, budget.site);
+    put(lines, " are only counted (");
+    put_number(lines, budget.calls);
+    put(lines, " a second)");
+}
+
 void log_line_put_notice(struct log_lines *lines, const struct probity_event *event,
                          uint64_t stall_ns)
 {
@@ -340,6 +379,8 @@ void log_line_put_notice(struct log_lines *lines, const struct probity_event *ev
         put_number(lines, event->payload_bytes >= 8 ? probity_get_u64(payload) : 0);
     } else if (event->kind == PROBITY_EVENT_LEVELS && event->payload_bytes >= 3) {
         put_levels(lines, payload);
+    } else if (event->kind == PROBITY_EVENT_BUDGET) {
+        put_budget(lines, event);
     } else {
         int is_on = event->payload_bytes == 0 || payload[0] != 0;
         put(lines, event->kind == PROBITY_EVENT_LEVELS ? "levels"

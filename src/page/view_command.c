@@ -166,7 +166,8 @@ static int finish_all(void *context, const struct probity_reader *reader)
     if (error == 0 && probity_timeline_facts(call->timeline).together > 0)
         error = look_closer(call, reader);
     if (error == 0)
-        error = cli_query_profiles(&call->answer, reader, call->report, &call->profiled);
+        error = cli_query_profiles(&call->answer, reader, call->report, &call->profiled,
+                                   &call->profiled);
     if (error == 0)
         error = probity_report_finish(call->report);
     if (error == 0)
@@ -207,7 +208,7 @@ static int print_page(void *context, FILE *stream, const struct probity_reader *
         .function_count = count,
         .repairs = probity_report_repairs(call->report),
         .tree = {reader, probity_tree_root(call->tree), probity_tree_repairs(call->tree),
-                 probity_tree_lost(call->tree), call->profiled, call->pruned},
+                 probity_tree_lost(call->tree), call->profiled, call->pruned, 0},
         .blocks = {.reader = reader, .pairs = call->pairs, .count = call->pair_count,
                    .limit = BLOCKS_SHOWN, .has_slowest = 1},
         .threads = {.reader = reader, .repairs = probity_threads_repairs(call->threads)},

@@ -67,6 +67,18 @@ static void take_hit(struct probity_hit_count *tally, struct probity_thread_fact
     thread->hits++;
 }
 
+static void take_budget(struct probity_hit_count *tally, const struct probity_record *record)
+{
+    struct probity_budget_event event;
+
+    if (probity_budget_event_get(record->payload, record->payload_bytes, &event) != 0)
+        return;
+    if (event.what == PROBITY_BUDGET_WHAT_COUNTED)
+        tally->counted_functions++;
+    else
+        tally->budget = event;
+}
+
 static int take_event(struct probity_hit_count *tally, struct probity_thread_facts *thread,
                       const struct probity_record *record)
 {
@@ -77,6 +89,7 @@ static int take_event(struct probity_hit_count *tally, struct probity_thread_fac
                                          record->payload, record->payload_bytes);
     case PROBITY_EVENT_ENTER: tally->enters++; break;
     case PROBITY_EVENT_LEAVE: break;
+    case PROBITY_EVENT_BUDGET: take_budget(tally, record); return 0;
     case PROBITY_EVENT_HIT_WITH:
         if (record->payload_bytes < 8)
             return 0;
@@ -147,6 +160,7 @@ int probity_hit_count_again(struct probity_hit_count *tally)
         return 0;
     for (size_t i = 0; i < tally->count; i++)
         tally->threads[i].hits = 0;
+    tally->counted_functions = 0;
     tally->hits = tally->enters = tally->first_tick = tally->last_tick = 0;
     tally->has_span = 0;
     tally->is_again = 1;

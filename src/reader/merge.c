@@ -311,6 +311,18 @@ static int is_moment(const struct probity_event *event)
            (event->kind >= PROBITY_EVENT_ENTER && event->kind <= PROBITY_EVENT_RESUME);
 }
 
+static void take_budget(struct probity_trace *trace, struct probity_event *event)
+{
+    struct probity_budget_event budget;
+
+    if (probity_budget_event_get(event->payload, event->payload_bytes, &budget) != 0)
+        return;
+    if (budget.what == PROBITY_BUDGET_WHAT_COUNTED)
+        find_function(trace, event, budget.site);
+    else
+        trace->facts.budget = budget;
+}
+
 static int fill_rare(struct probity_merge *merge, struct probity_open_block *block,
                      struct probity_thread_seen *seen)
 {
@@ -329,6 +341,8 @@ static int fill_rare(struct probity_merge *merge, struct probity_open_block *blo
     int error = take_declaration(block->trace, record);
     if (record->kind == PROBITY_EVENT_FUNCTION && event->payload_bytes >= 4)
         find_function(block->trace, event, probity_get_u32(event->payload));
+    if (record->kind == PROBITY_EVENT_BUDGET)
+        take_budget(block->trace, event);
     return error;
 }
 

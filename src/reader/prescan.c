@@ -363,6 +363,8 @@ static void conclude(struct prescan *prescan)
     facts->drop_count = trace->drops.count;
     facts->hits = trace->tally.hits;
     facts->enters = trace->tally.enters;
+    facts->budget = trace->tally.budget;
+    facts->counted_functions = trace->tally.counted_functions;
     facts->thread_list = trace->tally.threads;
     facts->thread_list_count = trace->tally.count;
     if (info->flags & PROBITY_INFO_CPU_TIME) {

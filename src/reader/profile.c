@@ -89,6 +89,7 @@ static int take_row(const struct reading *reading, const struct probity_profile_
         .threads = row->threads,
         .calls = row->calls + row->untimed,
         .untimed = row->untimed,
+        .counted = info->flags & PROBITY_INFO_PROFILE ? 0 : row->untimed,
         .unwound = row->unwound,
         .total_ns = probity_ns_of_ticks(row->total, rate),
         .self_ns = probity_ns_of_ticks(row->self, rate),

@@ -87,6 +87,10 @@ struct probity_trace_facts {
     int has_failed;      /* the trace could not be written, and recording ended there */
     int failed_errno;    /* errno of the failure, 0: unknown */
     uint64_t failed_after_ns; /* since the beginning; 0: unknown */
+    /* PROBITY_BUDGET: the last event about the whole program, with prescan or once it was read;
+     * what 0: none. */
+    struct probity_budget_event budget;
+    uint64_t counted_functions; /* only with prescan: whose calls were only counted in the end */
     /* Cost of recording, by enum probity_cost_moment; no rows if the trace has none. */
     struct probity_cost cost[PROBITY_COST_MOMENTS];
     int is_short;        /* shorter than its program wrote: a copy made while it was running */
@@ -226,6 +230,7 @@ struct probity_profiled {
     uint32_t threads;
     uint64_t calls;             /* with and without times */
     uint64_t untimed, unwound;  /* part of the calls */
+    uint64_t counted;           /* those of the untimed that PROBITY_BUDGET has only counted */
     uint64_t open;              /* 1 while the outermost call is in progress; its time so far is
                                    only in the total */
     uint64_t total_ns, self_ns, paused_ns;

@@ -121,7 +121,7 @@ static void give_to_child(struct kept *mine)
 {
     if (mine->set != NULL) {
         if (probity_profile_own == mine->set)
-            probity_profile_own = NULL;
+            probity_profile_set_own(NULL);
         mine->set->session = 0;
         if (of_parent != NULL)
             madvise(of_parent, sizeof *of_parent, MADV_DONTNEED);

@@ -46,6 +46,7 @@ struct trial {
     struct probity_profile_set *set;
     struct probity_cell cell;
     struct probity_hooked_trial hooked;
+    uint64_t counted, *counter[2]; /* of the functions with number 0 and 1 */
     uint64_t with[WINDOWS], without[WINDOWS], inner[WINDOWS];
 };
 
@@ -61,6 +62,7 @@ struct kept {
     struct probity_os_signals signals;
     struct probity_thread *self;
     struct probity_profile_set *set;
+    uint64_t **counters;
     uint32_t depth;
     struct probity_scope_frame frame[3];
     int error;
@@ -332,6 +334,7 @@ static void state_take(struct trial *trial, struct kept *ret_kept)
     probity_os_signals_block(&ret_kept->signals);
     ret_kept->self = probity_thread_self;
     ret_kept->set = probity_profile_own;
+    ret_kept->counters = probity_scope_counters;
     ret_kept->depth = probity_scope_depth;
     memcpy(ret_kept->frame, probity_scope_frame, sizeof ret_kept->frame);
     /* An outer scope, whose frame is above any of ours. */
@@ -340,12 +343,14 @@ static void state_take(struct trial *trial, struct kept *ret_kept)
     probity_scope_frame[2] = (struct probity_scope_frame){.minus = 0};
     probity_thread_self = trial->is_fast ? &trial->slot.hot : NULL;
     probity_profile_own = trial->set;
+    probity_scope_counters = trial->counter;
 }
 
 static void state_give(const struct kept *kept)
 {
     probity_thread_self = kept->self;
     probity_profile_own = kept->set;
+    probity_scope_counters = kept->counters;
     memcpy(probity_scope_frame, kept->frame, sizeof kept->frame);
     probity_scope_depth = kept->depth;
     probity_os_signals_restore(&kept->signals);
@@ -379,6 +384,7 @@ static void trial_prepare(struct trial *trial, struct probity_session *session, 
     trial->function.code = CODE;
     trial->function.number = 1;
     trial->format.number = 1;
+    trial->counter[0] = trial->counter[1] = &trial->counted;
     trial->slot.session = session->number;
     trial->slot.hot.valid_bit = trial->is_fast ? trial->chunk_bytes : 0;
     trial->slot.hot.gap_ticks = UINT64_MAX;
@@ -442,6 +448,16 @@ static void measure_early(struct trial *trial, enum probity_cpu_chain kind,
     row->median = figure(trial, ordered[EARLY_MEDIAN], early[EARLY_MEDIAN]);
 }
 
+/* As if the function's calls were only counted. */
+static void measure_counted(struct trial *trial, struct probity_cost *cost)
+{
+    static const struct subject counted = {PROBITY_COST_COUNTED, 0, call_scope, plain_scope, 0, 0};
+
+    trial->function.code = 0;
+    measure_subject(trial, &counted, cost);
+    trial->function.code = CODE;
+}
+
 static void measure_all(struct trial *trial, struct probity_cost *cost)
 {
     static const struct subject recorded[] = {
@@ -463,6 +479,8 @@ static void measure_all(struct trial *trial, struct probity_cost *cost)
         measure_subject(trial, &profiled, cost);
     for (size_t i = 0; trial->set == NULL && i < count; i++)
         measure_subject(trial, &subject[i], cost);
+    if (trial->session->settings.budget != 0)
+        measure_counted(trial, cost);
     for (int kind = 0; trial->is_fast && kind < PROBITY_CPU_CHAINS; kind++)
         measure_early(trial, kind, cost);
     state_give(&kept);
@@ -473,6 +491,8 @@ static void measure_hooked(struct trial *trial, struct probity_cost *cost)
 {
     static const struct subject subject = {PROBITY_COST_HOOKED, PROBITY_COST_HOOKED_INNER,
                                            call_hooked, plain_scope, 2, 1};
+    static const struct subject counted = {PROBITY_COST_HOOKED_COUNTED, 0, call_hooked, plain_scope,
+                                           0, 0};
     struct kept kept;
 
     if (!trial->is_fast || trial->set != NULL || probity_hooked_trial_begin == NULL)
@@ -480,6 +500,11 @@ static void measure_hooked(struct trial *trial, struct probity_cost *cost)
     state_take(trial, &kept);
     if (probity_hooked_trial_begin(&trial->hooked, CODE) == 0) {
         measure_subject(trial, &subject, cost);
+        probity_hooked_trial_end(&trial->hooked);
+    }
+    if (trial->session->settings.budget != 0 &&
+        probity_hooked_trial_begin(&trial->hooked, 0) == 0) {
+        measure_subject(trial, &counted, cost);
         probity_hooked_trial_end(&trial->hooked);
     }
     state_give(&kept);

@@ -16,6 +16,7 @@
 #include "base/os.h"
 #include "format/stream.h"
 #include "probity_typed.h"
+#include "runtime/budget.h"
 #include "runtime/record.h"
 #include "runtime/thread.h"
 
@@ -247,6 +248,7 @@ uint32_t probity_declare_function(struct probity_site_function *function)
         if (code == 0 && number != UINT32_MAX) {
             code = PROBITY_CODE_FIRST + 2 * number + 1;
             __atomic_store_n(&function->number, number + 1, __ATOMIC_RELAXED);
+            probity_budget_declared(function);
         }
         __atomic_store_n(&function->code, code, __ATOMIC_RELEASE);
         probity_os_unlock(&session->declare_lock);

@@ -115,7 +115,7 @@ static __attribute__((noinline)) void record_unwound(uint32_t count)
     uint8_t payload[4];
     int before = errno;
 
-    if (__atomic_load_n(&probity_scope_profiles, __ATOMIC_RELAXED)) {
+    if (__atomic_load_n(&probity_scope_profiles, __ATOMIC_RELAXED) & 1) {
         probity_profile_unwind(count);
     } else {
         probity_put_u32(payload, count);

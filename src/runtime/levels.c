@@ -24,7 +24,7 @@ enum say { BY_NOBODY = 0, BY_UNIT = 1, BY_ENVIRONMENT = 2, BY_CALL = 3 };
 
 /* The word, decoded. */
 struct wanted {
-    int functions, parameters, by, is_off, is_profile;
+    int functions, parameters, by, is_off, is_profile, is_slow;
 };
 
 static uint32_t wanted_word = PROBITY_LEVEL_MAX | PROBITY_LEVEL_MAX << 8;
@@ -35,14 +35,15 @@ static struct wanted wanted_of(uint32_t word)
                            .parameters = word >> 8 & 255,
                            .by = word >> 16 & 255,
                            .is_off = word >> 24 & 1,
-                           .is_profile = word >> 25 & 1};
+                           .is_profile = word >> 25 & 1,
+                           .is_slow = word >> 26 & 1};
 }
 
 static uint32_t word_of(struct wanted wanted)
 {
     return (uint32_t)wanted.functions | (uint32_t)wanted.parameters << 8 |
            (uint32_t)wanted.by << 16 | (uint32_t)wanted.is_off << 24 |
-           (uint32_t)wanted.is_profile << 25;
+           (uint32_t)wanted.is_profile << 25 | (uint32_t)wanted.is_slow << 26;
 }
 
 static uint32_t word_load(void)
@@ -61,7 +62,8 @@ static void publish(void)
         struct wanted wanted = wanted_of(word);
         int functions = wanted.is_off ? -1 : wanted.functions;
         int parameters = wanted.is_off || wanted.is_profile ? -1 : wanted.parameters;
-        __atomic_store_n(&probity_scope_profiles, wanted.is_profile, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&probity_scope_profiles, wanted.is_profile | wanted.is_slow << 1,
+                         __ATOMIC_SEQ_CST);
         __atomic_store_n(&probity_scope_level, functions, __ATOMIC_SEQ_CST);
         __atomic_store_n(&probity_scope_param_level, parameters, __ATOMIC_SEQ_CST);
         again = word_load();
@@ -116,6 +118,19 @@ static void set_state(int is_off, int is_profile)
         struct wanted wanted = wanted_of(before);
         wanted.is_off = is_off;
         wanted.is_profile = is_profile;
+        after = word_of(wanted);
+    } while (!__atomic_compare_exchange_n(&wanted_word, &before, after, 0, __ATOMIC_SEQ_CST,
+                                          __ATOMIC_SEQ_CST));
+    publish();
+}
+
+void probity_levels_set_slow(int is_slow)
+{
+    uint32_t before = word_load(), after;
+
+    do {
+        struct wanted wanted = wanted_of(before);
+        wanted.is_slow = is_slow;
         after = word_of(wanted);
     } while (!__atomic_compare_exchange_n(&wanted_word, &before, after, 0, __ATOMIC_SEQ_CST,
                                           __ATOMIC_SEQ_CST));

@@ -30,6 +30,9 @@ void probity_levels_ask(int functions, int parameters);
  * forked child's parent. Call with the session's lock held. */
 void probity_levels_set_mode(int is_profile);
 
+/* Whether all scopes take the slow path for now, 1 or 0. Any thread. */
+void probity_levels_set_slow(int is_slow);
+
 /* To be called when a recording begins: the requested levels take effect and are stored in the
  * spool's header. Call with the session's lock held, state not yet `recording`. */
 void probity_levels_begin(struct probity_session *session);

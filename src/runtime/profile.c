@@ -345,34 +345,58 @@ static uint64_t enter_any(struct probity_profile_set *set, struct probity_profil
     return entered(depth);
 }
 
-static __attribute__((cold, noinline)) uint64_t enter_slow(struct probity_site_function *function)
+/* The function's entry in this thread's set, and the set; NULL if the call is not counted. If it is
+ * only to be counted, the next call takes the fast path. */
+static struct probity_profile_entry *make_entry(uint32_t number,
+                                                struct probity_profile_set **ret_set,
+                                                int is_only_counted)
 {
-    struct probity_profile_set *set = probity_profile_own;
-    uint32_t number = __atomic_load_n(&function->number, __ATOMIC_RELAXED);
-    struct probity_os_signals before;
     struct probity_profile_entry *entry = NULL;
+    struct probity_os_signals before;
     int saved = errno;
 
-    if (set != NULL && limit(&set->depth_max) != 0 && number <= PROBITY_LIMIT_SITES &&
-        set->entry[number].cell != NULL)
-        return enter_any(set, &set->entry[number]);
-    if (number == 0)
-        probity_declare_function(function);
-    number = __atomic_load_n(&function->number, __ATOMIC_RELAXED);
     probity_os_signals_block(&before);
     struct probity_session *session = probity_session_enter();
     if (session != NULL) {
         int may_record = probity_thread_may_record(session);
-        set = may_record ? probity_profile_set_here(session) : NULL;
-        if (set != NULL)
-            entry = probity_profile_entry_here(session, set, number);
+        *ret_set = may_record ? probity_profile_set_here(session) : NULL;
+        if (*ret_set != NULL)
+            entry = probity_profile_entry_here(session, *ret_set, number);
+        if (entry != NULL && is_only_counted)
+            __atomic_store_n(&(*ret_set)->counter[number], &entry->cell->untimed,
+                             __ATOMIC_RELAXED);
         if (may_record && entry == NULL)
             __atomic_add_fetch(&session->live.header->dropped_memory, 1, __ATOMIC_RELAXED);
         probity_session_leave(session);
     }
     probity_os_signals_restore(&before);
     errno = saved;
+    return entry;
+}
+
+static __attribute__((cold, noinline)) uint64_t enter_slow(struct probity_site_function *function)
+{
+    struct probity_profile_set *set = probity_profile_own;
+    uint32_t number = __atomic_load_n(&function->number, __ATOMIC_RELAXED);
+
+    if (set != NULL && limit(&set->depth_max) != 0 && number <= PROBITY_LIMIT_SITES &&
+        set->entry[number].cell != NULL)
+        return enter_any(set, &set->entry[number]);
+    if (number == 0)
+        probity_declare_function(function);
+    struct probity_profile_entry *entry =
+        make_entry(__atomic_load_n(&function->number, __ATOMIC_RELAXED), &set, 0);
     return entry != NULL ? enter_any(set, entry) : 0;
+}
+
+void probity_profile_count(const struct probity_site_function *function)
+{
+    uint32_t number = __atomic_load_n(&function->number, __ATOMIC_RELAXED);
+    struct probity_profile_set *set;
+    struct probity_profile_entry *entry = make_entry(number, &set, 1);
+
+    if (entry != NULL)
+        probity_cpu_add(set->counter[number], 1);
 }
 
 /* Calls other functions only at the end of a path, as does the leave, so that no register is

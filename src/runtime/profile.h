@@ -37,6 +37,10 @@ uint64_t probity_profile_enter(struct probity_site_function *function);
 /* Leaves the scope entered at this depth; those above it were left by a jump. Contract as above. */
 void probity_profile_leave(uint32_t depth);
 
+/* Counts a call of a declared function, without times and without a scope. Contract as above. From
+ * then on, probity_scope_counters has its counter. */
+void probity_profile_count(const struct probity_site_function *function);
+
 /* Ends the innermost `count` scopes, which were left by a jump, at the thread's last enter or
  * leave. */
 void probity_profile_unwind(uint32_t count);

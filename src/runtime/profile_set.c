@@ -10,6 +10,8 @@
 #include <sys/mman.h>
 
 #include "base/os.h"
+#include "probity_scope.h"
+#include "runtime/budget.h"
 #include "runtime/thread.h"
 
 enum {
@@ -18,6 +20,14 @@ enum {
 };
 
 __thread struct probity_profile_set *probity_profile_own __attribute__((tls_model("initial-exec")));
+
+PROBITY_API __thread uint64_t **probity_scope_counters __attribute__((tls_model("initial-exec")));
+
+void probity_profile_set_own(struct probity_profile_set *set)
+{
+    probity_profile_own = set;
+    probity_scope_counters = set != NULL ? set->counter : NULL;
+}
 
 static struct probity_profile_set *map_set(struct probity_profile_sets *sets)
 {
@@ -165,7 +175,7 @@ struct probity_profile_set *probity_profile_set_here(struct probity_session *ses
             set->owner.set = session->profile.made;
     }
     probity_os_unlock(&session->profile.lock);
-    probity_profile_own = set;
+    probity_profile_set_own(set);
     if (set != NULL)
         probity_thread_watch_own_exit();
     return set;
@@ -255,7 +265,7 @@ void probity_profile_thread_ends(void)
 {
     struct probity_profile_set *set = probity_profile_own;
 
-    probity_profile_own = NULL;
+    probity_profile_set_own(NULL);
     if (set == NULL || !set->in_use)
         return;
     struct probity_session *session = probity_session_get();
@@ -268,13 +278,16 @@ void probity_profile_end(struct probity_session *session)
 {
     enum { LEAVE_TRIES = 1000, LEAVE_NS = 1000000 };
     struct probity_profile_set *own = probity_profile_own;
-    uint32_t never = 0;
+    uint32_t never = 0, counted;
+    const uint32_t *numbers = probity_budget_numbers(&counted);
 
     if (own != NULL && own->in_use)
         probity_profile_close(own, 0, probity_clock_ticks(own->clock), 0);
     for (struct probity_profile_set *set = session->profile.first; set != NULL; set = set->next) {
         __atomic_store_n(&set->fast_depth_max, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&set->depth_max, 0, __ATOMIC_RELAXED);
+        for (uint32_t i = 0; i < counted; i++)
+            __atomic_store_n(&set->counter[numbers[i]], NULL, __ATOMIC_RELAXED);
         /* The caller may have interrupted itself. */
         for (int i = 0; set != own && i < LEAVE_TRIES && set->in_use &&
                         __atomic_load_n(&set->busy, __ATOMIC_ACQUIRE) != 0; i++)

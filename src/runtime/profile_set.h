@@ -56,6 +56,7 @@ struct probity_profile_set {
     struct probity_cells_owner owner;
     struct probity_thread_state slot; /* for the CPU clock; not one of the session's */
     struct probity_profile_entry entry[PROBITY_LIMIT_SITES + 1];
+    uint64_t *counter[PROBITY_LIMIT_SITES + 1]; /* probity_scope_counters */
     /* [0] is unused: the caller of the outermost scope. */
     _Alignas(64) struct probity_profile_frame frame[PROBITY_PROFILE_DEPTH_MAX + 1];
     struct probity_profile_pause pause[PROBITY_PROFILE_DEPTH_MAX + 1];
@@ -64,6 +65,9 @@ struct probity_profile_set {
 /* The calling thread's; NULL if none. In a forked child it is all zeroes. */
 extern __thread struct probity_profile_set *probity_profile_own
     __attribute__((tls_model("initial-exec")));
+
+/* Makes it the calling thread's; NULL: it has none. */
+void probity_profile_set_own(struct probity_profile_set *set);
 
 /* The calling thread's set in this recording, created if missing; NULL if a limit is reached.
  * Signals blocked, inside probity_session_enter(). */

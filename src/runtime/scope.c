@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/os.h"
 #include "probity_scope.h"
+#include "runtime/budget.h"
 #include "runtime/declare.h"
 #include "runtime/frames.h"
 #include "runtime/levels.h"
@@ -22,7 +23,7 @@ PROBITY_API __thread void *probity_scope_exceptions __attribute__((tls_model("in
 
 static int is_profile_mode(void)
 {
-    return __atomic_load_n(&probity_scope_profiles, __ATOMIC_RELAXED);
+    return __atomic_load_n(&probity_scope_profiles, __ATOMIC_RELAXED) & 1;
 }
 
 static __attribute__((noinline)) uint64_t enter_first(struct probity_site_function *function)
@@ -32,11 +33,17 @@ static __attribute__((noinline)) uint64_t enter_first(struct probity_site_functi
     int before = errno;
 
     /* Declaring starts recording if that is undecided, and so determines the mode. */
-    if (code == 0)
+    if (code == 0 && !probity_budget_counts(function))
         code = probity_declare_function(function);
     errno = before;
     if (code != 0 && is_profile_mode())
         return probity_profile_enter(function);
+    /* Only here, where its library is certainly loaded, is the descriptor changed. */
+    if (probity_budget_counts(function)) {
+        __atomic_store_n(&function->code, 0, __ATOMIC_RELAXED);
+        probity_profile_count(function);
+        return 0;
+    }
     return code | (uint64_t)depth << 32;
 }
 
@@ -184,7 +191,8 @@ PROBITY_API void probity_scope_keep_pause(struct probity_scope_here *scope, int 
     uint64_t tick = scope_ticks();
     int before = errno;
 
-    if (tick == 0 || pauses->is_paused == (unsigned)is_pause)
+    /* A call that is only counted keeps none. */
+    if (pauses == NULL || tick == 0 || pauses->is_paused == (unsigned)is_pause)
         return;
     uint64_t cpu_ns = thread_cpu_ns();
     pauses->is_paused = (unsigned)is_pause;

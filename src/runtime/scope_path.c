@@ -3,7 +3,9 @@
  * scope_path.c: the path of every recorded scope: begin, enter, leave; and of events with values.
  * Other functions are called only where something is unusual. Async-signal-safe.
  */
+#include "base/cpu.h"
 #include "probity_scope.h"
+#include "runtime/budget.h"
 
 /* The low bits of the return address in a frame. */
 static uint64_t back_of(uintptr_t frame)
@@ -53,6 +55,38 @@ begin_usual(struct probity_scope_here *scope, const struct coming *coming)
     probity_scope_take(coming->place, coming->minus, coming->where);
 }
 
+/* Of the scope of a call that is only counted: one that records no parameters. */
+static inline uint32_t counted_code(const struct probity_site_function *function)
+{
+    int parameters = __atomic_load_n(&probity_scope_param_level, __ATOMIC_RELAXED);
+
+    return function->level <= parameters ? PROBITY_SCOPE_DEFERRED : 0;
+}
+
+/* Counts the call if its function is one whose calls are only counted, and was counted before. */
+static inline __attribute__((always_inline)) int count(struct probity_scope_here *scope)
+{
+    const struct probity_site_function *function = scope->function;
+    uint64_t **counters = probity_scope_counters;
+
+    if (counters == NULL || __atomic_load_n(&function->code, __ATOMIC_RELAXED) != 0)
+        return 0;
+    uint64_t *counter =
+        __atomic_load_n(&counters[__atomic_load_n(&function->number, __ATOMIC_RELAXED)],
+                        __ATOMIC_RELAXED);
+    if (counter == NULL)
+        return 0;
+    probity_cpu_add(counter, 1);
+    scope->code = counted_code(function);
+    return 1;
+}
+
+static int is_counted(const struct probity_site_function *function)
+{
+    return __atomic_load_n(&function->code, __ATOMIC_RELAXED) == 0 &&
+           probity_budget_counts(function);
+}
+
 /* The first scope of its function, one in profile mode, one after a jump, or a deep one. */
 static __attribute__((noinline)) uint32_t begin_unusual(struct probity_scope_here *scope,
                                                         uint64_t minus, uint64_t where)
@@ -67,7 +101,9 @@ static __attribute__((noinline)) uint32_t begin_unusual(struct probity_scope_her
     scope->depth = (uint32_t)(entered >> 32);
     if (scope->code != 0)
         probity_scope_take(place, minus, where);
-    return scope->code > PROBITY_SCOPE_PROFILED ? scope->code : 0;
+    else if (is_counted(scope->function))
+        scope->code = counted_code(scope->function);
+    return scope->code > PROBITY_SCOPE_DEFERRED ? scope->code : 0;
 }
 
 static __attribute__((noinline)) void enter_unusual(struct probity_scope_here *scope,
@@ -88,7 +124,8 @@ probity_scope_enter_frame(struct probity_scope_here *scope, struct probity_site_
     const struct coming here = coming(scope, function, frame, __builtin_return_address(0));
 
     if (!is_usual(&here)) {
-        enter_unusual(scope, here.minus, here.where);
+        if (!count(scope))
+            enter_unusual(scope, here.minus, here.where);
         return;
     }
     begin_usual(scope, &here);
@@ -102,7 +139,7 @@ probity_scope_begin_frame(struct probity_scope_here *scope, struct probity_site_
     const struct coming here = coming(scope, function, frame, __builtin_return_address(0));
 
     if (!is_usual(&here))
-        return begin_unusual(scope, here.minus, here.where);
+        return count(scope) ? 0 : begin_unusual(scope, here.minus, here.where);
     begin_usual(scope, &here);
     return here.code;
 }

@@ -20,6 +20,7 @@
 
 #include "base/os.h"
 #include "base/ticks.h"
+#include "runtime/budget.h"
 #include "runtime/child.h"
 #include "runtime/cost.h"
 #include "runtime/external.h"
@@ -275,6 +276,7 @@ static void writer_prepare(struct probity_session *session, int is_child, const 
     session->writer.trace_bytes = trace_bytes;
     session->writer.trace_blocks = trace_blocks;
     session->writer.change_levels = probity_levels_change;
+    probity_budget_begin(session);
     session->writer.thread_numbers = &session->threads;
     session->writer.owner = session;
     session->writer.left_alone = left_alone;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/os.h"
+#include "base/share.h"
 #include "spool/layout.h"
 
 enum {
@@ -234,6 +235,13 @@ static int get_order(struct probity_settings *settings)
     return settings->is_ordered || strcmp(order, "relaxed") == 0;
 }
 
+static int get_budget(uint32_t *ret_budget)
+{
+    const char *text = getenv("PROBITY_BUDGET");
+
+    return text == NULL || *text == 0 || probity_share_parse(text, ret_budget);
+}
+
 /* Returns NULL, or the name of the invalid variable. */
 static const char *apply_scope_environment(struct probity_settings *settings)
 {
@@ -253,6 +261,8 @@ static const char *apply_scope_environment(struct probity_settings *settings)
         settings->cost = cost != 0 ? PROBITY_SETTINGS_COST_BOTH : PROBITY_SETTINGS_COST_OFF;
     if (!get_order(settings))
         return "PROBITY_ORDER";
+    if (!get_budget(&settings->budget))
+        return "PROBITY_BUDGET";
     if (threads != NULL && threads[0] != 0) {
         settings->threads_announced = strcmp(threads, "announced") == 0;
         if (!settings->threads_announced && strcmp(threads, "all") != 0)
@@ -303,6 +313,19 @@ static const char *apply_environment(struct probity_settings *settings, struct w
     return apply_scope_environment(settings);
 }
 
+/* A budget needs to know what a scope costs, and readings of the CPU clock get a quarter of it. */
+static void apply_budget(struct probity_settings *settings)
+{
+    uint32_t most_permille = settings->budget / 4000; /* of millionths */
+
+    if (settings->budget == 0)
+        return;
+    if (settings->cost == PROBITY_SETTINGS_COST_OFF)
+        settings->cost = PROBITY_SETTINGS_COST_LONG;
+    if (settings->cpu_budget_permille > most_permille)
+        settings->cpu_budget_permille = most_permille > 0 ? most_permille : 1;
+}
+
 /* Returns NULL, or the name of the setting that is out of range. */
 static const char *check(const struct wanted *wanted, struct probity_settings *settings)
 {
@@ -333,6 +356,11 @@ static const char *check(const struct wanted *wanted, struct probity_settings *s
     if (wanted->cpu_budget_permille < 1 || wanted->cpu_budget_permille > 1000)
         return "PROBITY_CPU_BUDGET_PERMILLE";
     settings->cpu_budget_permille = (uint32_t)wanted->cpu_budget_permille;
+    apply_budget(settings);
+    if (settings->budget != 0 && settings->profile)
+        return "PROBITY_BUDGET with PROBITY_PROFILE";
+    if (settings->budget != 0 && settings->writing == PROBITY_WRITING_EXTERNAL)
+        return "PROBITY_BUDGET with an external writer";
     /* Both are printed by the writer thread. */
     if (settings->writing == PROBITY_WRITING_EXTERNAL &&
         (settings->log[0] != 0 || settings->summary[0] != 0))

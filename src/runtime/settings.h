@@ -29,6 +29,7 @@ struct probity_settings {
     int profile, threads_announced;        /* 0 or 1 */
     int writing;                           /* an enum probity_writing */
     int cost;                              /* an enum probity_settings_cost */
+    uint32_t budget; /* PROBITY_BUDGET: share of CPU time for recording, in millionths; 0: none */
     int is_for_text; /* only for PROBITY_LOG or PROBITY_SUMMARY: the trace is removed afterwards */
     char out[PROBITY_LIMIT_PATH];             /* template, not expanded */
     char spool_directory[PROBITY_LIMIT_PATH]; /* "": the default */

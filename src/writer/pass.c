@@ -119,6 +119,8 @@ static int chunk_drain(struct probity_pass *pass, uint32_t chunk, uint32_t end, 
     }
     probity_drain_chunk(&input, &pass->scratch, pass->block_serial, pass->batch + pass->batch_bytes,
                         ret_output);
+    if (pass->tally != NULL)
+        probity_tally_add(pass->tally, input.words, input.first, ret_output->end);
     return 0;
 }
 
@@ -409,15 +411,13 @@ static void number_take(struct probity_pass *pass, uint32_t *thread_numbers)
 }
 
 /* This block has no chunk: a separate serial and one word stand in for it. */
-int probity_pass_levels(struct probity_pass *pass, uint64_t tick, uint32_t levels,
-                        uint32_t *thread_numbers)
+int probity_pass_event(struct probity_pass *pass, uint64_t tick, uint32_t kind,
+                       const uint8_t *event, size_t bytes, uint32_t *thread_numbers)
 {
-    enum { ORIGIN_TOOL = 3 };
     static const char name[] = "probity-writer";
     struct probity_live *live = pass->live;
     uint8_t *block = pass->batch + pass->batch_bytes;
     uint8_t *payload = block + PROBITY_BLOCK_HEADER_BYTES;
-    const uint8_t event[] = {(uint8_t)levels, (uint8_t)(levels >> 8), ORIGIN_TOOL};
     uint64_t table[PROBITY_STREAM_TABLE];
     int is_first = !pass->has_thread;
 
@@ -439,12 +439,22 @@ int probity_pass_levels(struct probity_pass *pass, uint64_t tick, uint32_t level
         probity_packer_start(payload + PROBITY_DATA_FIXED_BYTES, tick, table);
     if (is_first)
         probity_pack_event(&packer, tick, PROBITY_EVENT_THREAD_NAME, name, sizeof name - 1);
-    probity_pack_event(&packer, tick, PROBITY_EVENT_LEVELS, event, sizeof event);
+    probity_pack_event(&packer, tick, kind, event, bytes);
     probity_block_seal(block, PROBITY_BLOCK_DATA, pass->block_serial++,
                        (uint32_t)(packer.at - payload));
     pass->batch_bytes += (size_t)(packer.at - block);
     pass->records += data.records;
     return batch_write(pass);
+}
+
+int probity_pass_levels(struct probity_pass *pass, uint64_t tick, uint32_t levels,
+                        uint32_t *thread_numbers)
+{
+    enum { ORIGIN_TOOL = 3 };
+    const uint8_t event[] = {(uint8_t)levels, (uint8_t)(levels >> 8), ORIGIN_TOOL};
+
+    return probity_pass_event(pass, tick, PROBITY_EVENT_LEVELS, event, sizeof event,
+                              thread_numbers);
 }
 
 uint8_t *probity_pass_room(struct probity_pass *pass)

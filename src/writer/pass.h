@@ -11,6 +11,7 @@
 #include "spool/drain.h"
 #include "spool/live.h"
 #include "writer/append.h"
+#include "writer/tally.h"
 
 /* What to do with a chunk once its block is in the file. */
 enum probity_pass_then {
@@ -36,6 +37,7 @@ struct probity_pass {
     struct probity_pass_commit *commit;
     uint32_t commits;
     struct probity_drain_scratch scratch;
+    struct probity_tally *tally; /* of what is drained; NULL: none */
     uint32_t thread; /* number of the writer thread, once it has recorded something */
     int has_thread;
 };
@@ -52,9 +54,12 @@ int probity_pass_full(struct probity_pass *pass);
  * then writes a SYNC if there was anything. last: also chunks that wait for a hole. */
 int probity_pass_all(struct probity_pass *pass, int last);
 
-/* Writes a `levels` event at this tick, but not before the last SYNC, as a record of the writer
- * thread, which takes its number from *thread_numbers the first time. Levels are encoded as in
- * src/spool/control.h. Returns 0 or PROBITY_ERROR_WRITE. */
+/* Writes an event at this tick, but not before the last SYNC, as a record of the writer thread,
+ * which takes its number from *thread_numbers the first time. Returns 0 or PROBITY_ERROR_WRITE. */
+int probity_pass_event(struct probity_pass *pass, uint64_t tick, uint32_t kind,
+                       const uint8_t *event, size_t bytes, uint32_t *thread_numbers);
+
+/* The same for a `levels` event. Levels are encoded as in src/spool/control.h. */
 int probity_pass_levels(struct probity_pass *pass, uint64_t tick, uint32_t levels,
                         uint32_t *thread_numbers);
 

@@ -25,6 +25,8 @@
 enum {
     TICK_NS = 200000000,      /* interval for draining open chunks and advancing the watermark */
     IDLE_NS = 1000000000,     /* interval if there were no records */
+    JUDGE_FIRST_NS = 10000000, /* interval if something judges what recording costs; doubled */
+    JUDGE_NS = 100000000,      /* until it is this */
     FOLLOWED_NS = 100000000,  /* interval while a reader follows, so that records are shown soon */
     SETTLE_TRIES = 200,       /* at the end: wait for probes in progress, */
     SETTLE_NS = 500000        /* this long each time */
@@ -131,6 +133,8 @@ static int pass_once(struct probity_writer *writer, struct probity_pass *pass, i
         result = probity_pass_full(pass);
     if (result == 0 && is_flush)
         result = probity_profile_write(pass);
+    if (result == 0 && all && writer->judge_cost != NULL)
+        result = writer->judge_cost(writer->owner, pass, 0);
     if (result != 0) {
         writer->result = result;
         probity_live_fail(writer->live, pass->append.error);
@@ -203,6 +207,8 @@ static int end_trace(struct probity_writer *writer, struct probity_pass *pass)
             probity_live_chunk_release(writer->live, slot);
     }
     int result = probity_pass_all(pass, 1);
+    if (result == 0 && writer->judge_cost != NULL)
+        result = writer->judge_cost(writer->owner, pass, 1);
     if (result == 0)
         result = probity_profile_write(pass);
     if (result == 0 && writer->cost != NULL && writer->cost->rows > 0)
@@ -260,11 +266,13 @@ static int is_left_alone(struct probity_writer *writer)
 
 /* Publishes the extent of the trace for readers, and determines when to check again. */
 static int64_t next_interval(struct probity_writer *writer, const struct probity_pass *pass,
-                             int is_idle)
+                             int64_t before_ns, int is_idle)
 {
     __atomic_store_n(&writer->live->header->watermark, pass->watermark, __ATOMIC_RELEASE);
-    if (is_followed(writer->live))
+    if (is_followed(writer->live) && writer->judge_cost == NULL)
         return FOLLOWED_NS;
+    if (writer->judge_cost != NULL)
+        return before_ns < JUDGE_NS / 2 ? 2 * before_ns : JUDGE_NS;
     return is_idle ? IDLE_NS : TICK_NS;
 }
 
@@ -301,7 +309,7 @@ static int is_draining_due(const struct probity_writer *writer)
 static void run(struct probity_writer *writer, struct probity_pass *pass)
 {
     uint64_t next_all = probity_clock_ticks(writer->live->clock);
-    int64_t interval_ns = TICK_NS;
+    int64_t interval_ns = writer->judge_cost != NULL ? JUDGE_FIRST_NS : TICK_NS;
 
     while (!__atomic_load_n(&writer->end_reason, __ATOMIC_ACQUIRE)) {
         uint64_t committed = pass->append.committed;
@@ -315,7 +323,8 @@ static void run(struct probity_writer *writer, struct probity_pass *pass)
         if (pass_once(writer, pass, all) != 0)
             return;
         if (all)
-            interval_ns = next_interval(writer, pass, pass->append.committed == committed);
+            interval_ns = next_interval(writer, pass, interval_ns,
+                                        pass->append.committed == committed);
         /* After the first SYNC also if nothing came: records too new for the last watermark are old
          * enough now. */
         if (pass->synced_bytes != synced || (all && synced != writer->trace_bytes))
@@ -349,6 +358,7 @@ static int serve(struct probity_writer *writer, int is_here)
     if (result == 0)
         result = probity_pass_init(&pass, writer->live);
     pass.block_serial = writer->trace_blocks;
+    pass.tally = writer->tally;
     writer->result = result;
     if (result == 0) {
         if (is_here) {

@@ -49,6 +49,10 @@ struct probity_writer {
      * header; returns the resulting levels, encoded as in src/spool/control.h. NULL: requests
      * are ignored. */
     uint32_t (*change_levels)(int functions, int parameters);
+    /* Called after each whole pass, and before the trace ends (is_last): may write events. Returns
+     * 0 or an error of the pass. NULL: nothing judges what recording costs. */
+    int (*judge_cost)(void *owner, struct probity_pass *pass, int is_last);
+    struct probity_tally *tally; /* for it; or NULL */
     uint32_t *thread_numbers; /* the next free number; under live->slots_lock */
     /* Called in the writer thread when the file has grown by a SYNC, occasionally when it has not,
      * and when it is closed. May be NULL. */

@@ -78,7 +78,7 @@ static struct probity_tree_answer answer_of(const struct run *run)
 {
     return (struct probity_tree_answer){run->reader, probity_tree_root(run->tree),
                                         probity_tree_repairs(run->tree),
-                                        probity_tree_lost(run->tree), 0, 0};
+                                        probity_tree_lost(run->tree), 0, 0, 0};
 }
 
 /* The tree as folded stacks, with the `key` of each path. */
@@ -493,7 +493,7 @@ static void the_json_is_as_ever(void **state)
     expect_json(printed(&run, 2),
         "\"repairs\": {\"unwound\": 0, \"open\": 1, \"orphans\": 0, \"pauses_unmatched\": 0, "
         "\"resumes_unmatched\": 0},\n"
-        "\"nodes_pruned\": 0, \"calls_lost\": 0, \"calls_profiled\": 0,\n"
+        "\"nodes_pruned\": 0, \"calls_lost\": 0, \"calls_profiled\": 0, \"calls_counted\": 0,\n"
         "\"tree\": [\n"
         "{\"name\": \"a\", \"file\": \"made.c\", \"line\": 20, \"calls\": 1, "
         "\"calls_untimed\": 0, \"calls_repaired\": 1, \"total_ns\": 150, \"self_ns\": 50, "
@@ -569,9 +569,9 @@ static void the_csv_of_a_report_is_as_ever(void **state)
         "function,signature,file,line,pid,tid,thread,calls,calls_untimed,calls_repaired,total_ns,"
         "self_ns,paused_ns,cpu_total_ns,cpu_self_ns,off_cpu_total_ns,off_cpu_self_ns,elapsed_ns,"
         "parallelism,min_ns,mean_ns,p50_ns,p90_ns,p99_ns,max_ns,percentile_error,"
-        "total_corrected_ns,total_error_ns,self_corrected_ns,self_error_ns\n"
+        "total_corrected_ns,total_error_ns,self_corrected_ns,self_error_ns,calls_counted\n"
         "a,,made.c,20,,,,1,0,0,600,200,0,600,200,0,0,600,1.000,600,600,600,600,600,600,0.0039,,,,"
-        "\n");
+        ",0\n");
     close_run(&run);
 }
 

@@ -16,6 +16,7 @@ struct probity_hist_entry {
     const char *file; /* NULL if unknown, or for a block */
     uint32_t line;
     uint64_t calls; /* includes calls without the measured time */
+    uint64_t counted; /* part of them: PROBITY_BUDGET has only counted them */
     double error;   /* relative error of the values */
     struct probity_hist hist;
 };

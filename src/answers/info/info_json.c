@@ -214,6 +214,29 @@ static json_t *threads_of(const struct probity_trace_facts *facts)
     return list;
 }
 
+/* Shares are null if the trace has no event about the whole program: it had no budget, or was
+ * killed. */
+static json_t *budget_of(const struct probity_trace_facts *facts)
+{
+    const struct probity_budget_event *budget = &facts->budget;
+    json_t *object = json_object();
+
+    if (budget->what != 0) {
+        json_object_set_new(object, "percent",
+                            json_real((double)budget->budget * 100 / PROBITY_BUDGET_UNITS));
+        json_object_set_new(object, "cost_percent",
+                            json_real((double)budget->cost * 100 / PROBITY_BUDGET_UNITS));
+        json_object_set_new(object, "held", json_boolean(budget->cost <= budget->budget));
+    } else {
+        json_object_set_new(object, "percent", json_null());
+        json_object_set_new(object, "cost_percent", json_null());
+        json_object_set_new(object, "held", json_null());
+    }
+    json_object_set_new(object, "functions_counted",
+                        probity_json_integer(facts->counted_functions));
+    return object;
+}
+
 static json_t *trace_of(const struct probity_trace_facts *facts)
 {
     static const char *const states[] = {"", "closed", "live", "killed", "unfinished"};
@@ -238,6 +261,7 @@ static json_t *trace_of(const struct probity_trace_facts *facts)
     json_object_set_new(object, "counts", counts_of(facts));
     json_object_set_new(object, "times", times_of(facts));
     json_object_set_new(object, "overhead", overhead_of(facts));
+    json_object_set_new(object, "budget", budget_of(facts));
     json_object_set_new(object, "threads", threads_of(facts));
     return object;
 }

@@ -141,6 +141,29 @@ static void put_costs(FILE *stream, const struct probity_trace_facts *facts)
     }
 }
 
+static double percent(uint32_t share)
+{
+    return (double)share * 100 / PROBITY_BUDGET_UNITS;
+}
+
+static void put_budget(FILE *stream, const struct probity_trace_facts *facts)
+{
+    const struct probity_budget_event *budget = &facts->budget;
+
+    if (facts->counted_functions > 0)
+        put_line(stream, "only counted", "%" PRIu64 " function%s, from some moment on, to hold the "
+                 "budget", facts->counted_functions, facts->counted_functions == 1 ? "" : "s");
+    if (budget->what == 0)
+        return;
+    if (budget->cost <= budget->budget)
+        put_line(stream, "budget", "%.4g %%, held: recording took %.2f %% by estimate",
+                 percent(budget->budget), percent(budget->cost));
+    else
+        put_line(stream, "budget", "%.4g %%, NOT held: recording took %.2f %% by estimate, "
+                 "%.2f points too much", percent(budget->budget), percent(budget->cost),
+                 percent(budget->cost - budget->budget));
+}
+
 /* Shows every cause of loss, even if 0, because "none" is an answer, too. */
 static void put_counts(FILE *stream, const struct probity_trace_facts *facts)
 {
@@ -200,6 +223,7 @@ void probity_info_text(FILE *stream, const struct probity_trace_facts *facts)
     put_clocks(stream, facts);
     put_order(stream, facts);
     put_costs(stream, facts);
+    put_budget(stream, facts);
     put_time(stream, "started", info->anchor.realtime_ns);
     if (facts->hits + facts->enters > 0) {
         int is_of_hits = facts->enters == 0;

@@ -29,7 +29,7 @@ struct site_item {
 
 struct counter {
     uint64_t key; /* (trace, kind of number, number) + 1; 0: free */
-    uint64_t hits;
+    uint64_t hits, counted;
     struct site_item *item; /* NULL: not declared yet */
 };
 
@@ -312,13 +312,14 @@ static int take_hit(struct probity_coverage *coverage, const struct probity_even
 }
 
 static int take_calls(struct probity_coverage *coverage, uint32_t trace, uint32_t number,
-                      const struct probity_function *function, uint64_t calls)
+                      const struct probity_function *function, uint64_t calls, uint64_t counted)
 {
     struct counter *counter = counter_of(coverage, trace, 1, number);
 
     if (counter == NULL)
         return PROBITY_ERROR_MEMORY;
     counter->hits += calls;
+    counter->counted += counted;
     if (counter->item == NULL && function != NULL) {
         counter->item = function_item(coverage, function);
         if (counter->item == NULL)
@@ -348,14 +349,14 @@ int probity_coverage_put(struct probity_coverage *coverage, const struct probity
         return 0;
     return take_calls(coverage, event->trace,
                       event->function != NULL ? event->function->number : event->id,
-                      event->function, 1);
+                      event->function, 1, 0);
 }
 
 int probity_coverage_add_profiled(struct probity_coverage *coverage,
                                   const struct probity_profiled *profiled)
 {
     return take_calls(coverage, profiled->trace, profiled->number, profiled->function,
-                      profiled->calls);
+                      profiled->calls, profiled->counted);
 }
 
 /* The declaration of a named site does not say which library it is in. */
@@ -423,7 +424,8 @@ static int add_hits(struct probity_coverage *coverage)
         if (counter->item == NULL)
             return PROBITY_ERROR_MEMORY;
         counter->item->site.hits += counter->hits;
-        counter->hits = 0;
+        counter->item->site.counted += counter->counted;
+        counter->hits = counter->counted = 0;
     }
     return 0;
 }
@@ -447,6 +449,7 @@ static void join_function(struct probity_coverage *coverage, struct site_item *i
     if (other == NULL)
         return;
     other->site.hits += site->hits;
+    other->site.counted += site->counted;
     item->is_joined = 1;
 }
 

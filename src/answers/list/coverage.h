@@ -23,6 +23,7 @@ struct probity_coverage_site {
     const char *name; /* the name that the program gave a numbered probe, or "" */
     const char *file, *within, *signature, *object;
     uint64_t hits; /* for a function, its calls */
+    uint64_t counted; /* part of them: PROBITY_BUDGET has only counted them */
 };
 
 struct probity_coverage;

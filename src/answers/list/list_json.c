@@ -29,8 +29,9 @@ static int put_site(FILE *stream, const struct probity_coverage_site *site)
         error = probity_report_json_string(stream, texts[i].text);
         fputs(", ", stream);
     }
-    fprintf(stream, "\"line\": %" PRIu32 ", \"listed\": %s, \"hits\": %" PRIu64, site->line,
-            site->is_listed ? "true" : "false", site->hits);
+    fprintf(stream, "\"line\": %" PRIu32 ", \"listed\": %s, \"hits\": %" PRIu64
+            ", \"counted\": %" PRIu64, site->line, site->is_listed ? "true" : "false", site->hits,
+            site->counted);
     return error;
 }
 

@@ -62,6 +62,7 @@ static int add_sums(struct probity_report_sums *to, const struct probity_report_
     to->untimed += from->untimed;
     to->repaired += from->repaired;
     to->open += from->open;
+    to->counted += from->counted;
     to->profiled += from->profiled;
     probity_scope_time_add(&to->total, from->total);
     probity_scope_time_add(&to->self, from->self);
@@ -361,7 +362,7 @@ int probity_report_add_row(struct probity_report *report, const struct probity_r
     report->rows_repaired += row->sums.repaired;
     if (item == NULL)
         return PROBITY_ERROR_MEMORY;
-    item->row.sums.profiled += row->sums.calls;
+    item->row.sums.profiled += row->sums.calls - row->sums.counted;
     return add_sums(&item->row.sums, &row->sums);
 }
 

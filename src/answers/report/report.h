@@ -25,10 +25,11 @@ struct probity_report_sums {
     uint64_t repaired; /* calls closed by a repair, not by their leave */
     uint64_t open; /* calls with times that have not ended; included in the sums of times, but not
                       in durations */
+    uint64_t counted;  /* part of untimed: PROBITY_BUDGET has only counted them */
     uint64_t profiled; /* counted by profile mode, with unknown start times */
     struct probity_scope_time total; /* counts only the outermost of recursive calls */
     struct probity_scope_time self, paused;
-    uint64_t elapsed_ns; /* time with at least one thread inside; if profiled is 0 */
+    uint64_t elapsed_ns; /* time with at least one thread inside; if profiled and counted are 0 */
     struct probity_cost_sum total_cost, self_cost; /* recording overhead, if uncosted is 0 */
     uint64_t uncosted; /* timed calls with unknown overhead */
     uint64_t sum_ns, min_ns, max_ns; /* of durations; min is UINT64_MAX without any */

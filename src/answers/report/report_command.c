@@ -132,7 +132,7 @@ static uint64_t count_pending(void *context)
 static int finish_report(void *context, const struct probity_reader *reader)
 {
     struct report_call *call = context;
-    int error = cli_query_profiles(&call->answer, reader, call->report, NULL);
+    int error = cli_query_profiles(&call->answer, reader, call->report, NULL, NULL);
 
     warn_whole(call, reader);
     return error == 0 ? probity_report_finish(call->report) : error;

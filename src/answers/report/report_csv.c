@@ -89,7 +89,7 @@ static void put_sums(FILE *stream, const struct probity_report_sums *sums, int i
         else
             fputc(',', stream);
     }
-    fputc('\n', stream);
+    fprintf(stream, ",%" PRIu64 "\n", sums->counted);
 }
 
 void probity_report_csv(FILE *stream, const struct probity_reader *reader,
@@ -101,8 +101,8 @@ void probity_report_csv(FILE *stream, const struct probity_reader *reader,
           stream);
     for (size_t i = 0; i < PROBITY_REPORT_MEMBERS; i++)
         fprintf(stream, ",%s", probity_report_members[i].name);
-    fputs(",percentile_error,total_corrected_ns,total_error_ns,self_corrected_ns,self_error_ns\n",
-          stream);
+    fputs(",percentile_error,total_corrected_ns,total_error_ns,self_corrected_ns,self_error_ns,"
+          "calls_counted\n", stream);
     for (size_t i = 0; i < count; i++) {
         put_function(stream, &functions[i]);
         probity_report_csv_thread(stream, NULL);

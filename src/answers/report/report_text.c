@@ -527,6 +527,43 @@ static uint64_t untimed_of(const struct probity_report_function *functions, size
     return untimed;
 }
 
+static uint64_t counted_of(const struct probity_report_function *functions, size_t count)
+{
+    uint64_t counted = 0;
+
+    for (size_t i = 0; i < count; i++)
+        counted += functions[i].sums.counted;
+    return counted;
+}
+
+/* What the self times of callers contain, if counted calls took as long as those recorded. */
+static double hidden_seconds(const struct probity_report_function *functions, size_t count)
+{
+    double seconds = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct probity_report_sums *sums = &functions[i].sums;
+        if (sums->calls > sums->untimed)
+            seconds += (double)sums->counted * ((double)sums->self.wall_ns / 1e9) /
+                       (double)(sums->calls - sums->untimed);
+    }
+    return seconds;
+}
+
+/* Those that were not held. */
+static void put_budgets(FILE *stream, const struct probity_reader *reader)
+{
+    const double unit = 100.0 / PROBITY_BUDGET_UNITS;
+
+    for (size_t i = 0; i < probity_reader_traces(reader); i++) {
+        const struct probity_trace_facts *facts = probity_reader_facts(reader, i);
+        if (facts->budget.what != 0 && facts->budget.cost > facts->budget.budget)
+            fprintf(stream, "%s: the budget of %.4g %% was NOT held: by estimate, recording took "
+                    "%.2f %% of the program's CPU time\n", facts->path,
+                    facts->budget.budget * unit, facts->budget.cost * unit);
+    }
+}
+
 /* The totals over all functions, which shares and the scale of pictures are based on. */
 static void measure(struct table *table, const struct probity_report_function *functions,
                     size_t count)
@@ -557,6 +594,14 @@ static void put_notes(const struct table *table)
         probity_table_put_scale(table->stream, &table->spread);
 }
 
+/* Ends a line; marks a function whose times are those of a part of its calls. */
+static void put_counted(FILE *stream, const struct probity_report_sums *sums)
+{
+    if (sums->counted > 0)
+        fprintf(stream, "  [%" PRIu64 " only counted]", sums->counted);
+    fputc('\n', stream);
+}
+
 static void put_functions(const struct table *table,
                           const struct probity_report_function *functions, size_t shown,
                           size_t count)
@@ -567,12 +612,12 @@ static void put_functions(const struct table *table,
         put_sums(table, &functions[i].sums);
         put_function(table->stream, table->layout, &functions[i],
                      are_namesakes != NULL && are_namesakes[i]);
-        fputc('\n', table->stream);
+        put_counted(table->stream, &functions[i].sums);
         for (size_t j = 0; j < functions[i].row_count; j++) {
             put_sums(table, &functions[i].rows[j].sums);
             fputs("  ", table->stream);
             probity_report_put_thread(table->stream, functions[i].rows[j].thread, table->has_pids);
-            fputc('\n', table->stream);
+            put_counted(table->stream, &functions[i].rows[j].sums);
         }
     }
     free(are_namesakes);
@@ -592,7 +637,9 @@ void probity_report_text(FILE *stream, const struct probity_report_layout *layou
     choose_columns(&table);
     measure(&table, functions, count);
     uint64_t open = open_of(functions, count);
-    uint64_t untimed = untimed_of(functions, count), rough = rough_of(functions, shown, &table);
+    uint64_t counted = counted_of(functions, count);
+    uint64_t untimed = untimed_of(functions, count) - counted;
+    uint64_t rough = rough_of(functions, shown, &table);
     put_head(&table);
     put_functions(&table, functions, shown, count);
     if (count == 0)
@@ -604,6 +651,12 @@ void probity_report_text(FILE *stream, const struct probity_report_layout *layou
     if (untimed > 0)
         fprintf(stream, "%" PRIu64 " call%s without times: profiling was off, or nested too deep\n",
                 untimed, probity_text_s(untimed));
+    if (counted > 0)
+        fprintf(stream, "%" PRIu64 " call%s %s only counted, to hold the budget: their times, by "
+                "the mean of recorded calls about %.3g s, are in the self times of their callers\n",
+                counted, probity_text_s(counted), probity_text_were(counted),
+                hidden_seconds(functions, count));
+    put_budgets(stream, reader);
     if (open > 0)
         fprintf(stream, "%" PRIu64 " call%s %s in progress; only total includes the time so far\n",
                 open, probity_text_s(open), probity_text_are(open));

@@ -36,7 +36,8 @@ static int put_event(void *context, const struct probity_event *event)
 static int finish_timeline(void *context, const struct probity_reader *reader)
 {
     struct timeline_call *call = context;
-    int error = cli_query_profiles(&call->answer, reader, NULL, &call->profiled);
+    int error = cli_query_profiles(&call->answer, reader, NULL, &call->profiled,
+                                   &call->profiled);
 
     return error == 0 ? probity_timeline_finish(call->timeline) : error;
 }

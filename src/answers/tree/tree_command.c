@@ -25,7 +25,7 @@ struct tree_call {
     enum probity_tree_key value; /* PROBITY_TREE_KEYS if not given */
     enum probity_tree_view view;
     struct cli_patterns patterns; /* empty: the whole tree */
-    uint64_t profiled;
+    uint64_t profiled, counted;
     size_t pruned;
 };
 
@@ -132,7 +132,8 @@ static int finish_tree(void *context, const struct probity_reader *reader)
     int error = probity_tree_finish(call->tree);
 
     if (error == 0)
-        error = cli_query_profiles(&call->answer, reader, NULL, &call->profiled);
+        error = cli_query_profiles(&call->answer, reader, NULL, &call->profiled,
+                                   &call->counted);
     if (error == 0 && call->patterns.count > 0)
         error = probity_tree_view(call->tree, call->view, is_like, call);
     if (error != 0)
@@ -159,7 +160,7 @@ static int print_tree(void *context, FILE *stream, const struct probity_reader *
     struct tree_call *call = context;
     const struct probity_tree_answer answer = {
         reader, probity_tree_root(call->tree), probity_tree_repairs(call->tree),
-        probity_tree_lost(call->tree), call->profiled, call->pruned};
+        probity_tree_lost(call->tree), call->profiled, call->pruned, call->counted};
 
     switch (call->form) {
     case FORM_JSON: return probity_tree_json(stream, &answer);

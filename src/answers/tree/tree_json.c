@@ -89,8 +89,8 @@ int probity_tree_json(FILE *stream, const struct probity_tree_answer *answer)
     size_t depth = 0, open = 0; /* open: nodes not yet closed */
 
     fprintf(stream, ",\n\"nodes_pruned\": %zu, \"calls_lost\": %" PRIu64
-            ", \"calls_profiled\": %" PRIu64 ",\n\"tree\": [", answer->pruned, answer->lost,
-            answer->profiled);
+            ", \"calls_profiled\": %" PRIu64 ", \"calls_counted\": %" PRIu64 ",\n\"tree\": [",
+            answer->pruned, answer->lost, answer->profiled, answer->counted);
     while (error == 0 && (node = probity_tree_next(node, answer->root, &depth)) != NULL) {
         int is_first = depth > open;
         for (; open >= depth; open--)

@@ -226,6 +226,11 @@ static void put_foot(const struct table *table, const struct probity_tree_answer
         fprintf(stream, "%" PRIu64 " call%s %s counted in profile mode, which has no paths; see "
                 "`probity report`\n", answer->profiled, probity_text_s(answer->profiled),
                 probity_text_were(answer->profiled));
+    if (answer->counted > 0)
+        fprintf(stream, "%" PRIu64 " call%s %s only counted, to hold the budget, and %s in the "
+                "self times of their callers; see `probity report`\n", answer->counted,
+                probity_text_s(answer->counted), probity_text_were(answer->counted),
+                probity_text_are(answer->counted));
     if (answer->lost > 0)
         fprintf(stream, "%" PRIu64 " call%s %s omitted: too many different paths (--fold-recursion "
                 "may help)\n", answer->lost, probity_text_s(answer->lost),

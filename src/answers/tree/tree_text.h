@@ -17,6 +17,7 @@ struct probity_tree_answer {
     uint64_t lost;     /* calls without a node */
     uint64_t profiled; /* calls of profile mode, which have no paths */
     size_t pruned;     /* nodes not shown */
+    uint64_t counted;  /* calls that PROBITY_BUDGET has only counted, without paths too */
 };
 
 /* Formats that write every path in full grow with the square of the depth. To limit that, only the

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * budget.c: decides which functions are only counted. Runs in the writer thread, which the program
+ * does not wait for; in the program's threads only the state of a function is read.
+ *
+ *     cost  = records × cost of one + readings of the CPU clock × cost of one
+ *           + counted calls × cost of one + CPU time of this thread for records
+ *     share = cost / (CPU time of the process - cost)
+ */
+#include "runtime/budget.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/ticks.h"
+#include "format/stream.h"
+#include "runtime/levels.h"
+#include "runtime/profile_set.h"
+#include "runtime/session.h"
+#include "writer/pass.h"
+
+enum {
+    CPU_NS_MIN = 2000000,       /* of the process: less is judged together with what follows */
+    CREDIT_NS_MAX = 1000000000, /* what was not used of the budget in this time may be used later */
+    COST_NS_DEFAULT = 40,       /* of a scope, if it could not be measured */
+    COUNT_NS_DEFAULT = 4,
+    PACK_NS_MAX = 25, /* of a record, in this thread, on a slow machine */
+    MARGIN_PERCENT = 115,
+    WORTH_PART = 50, /* of the budget: a function that costs less stays recorded */
+    TARGET_PERCENT = 70 /* of the budget that is aimed at once it is exceeded */
+};
+
+uint8_t probity_budget_state[PROBITY_LIMIT_SITES + 1];
+
+static uint32_t hits[PROBITY_LIMIT_SITES];
+static uint32_t sites; /* all functions are below: few of the limit, so the rest is not searched */
+static uint32_t numbers[PROBITY_LIMIT_SITES];
+static uint32_t number_count;
+
+/* Of each, in ns or, as the name says, 1/256 ns. */
+static struct {
+    uint64_t record_256, hooked_256, count_256, hooked_count_256, reading_ns;
+} price;
+
+/* Of the interval that is judged. */
+struct interval {
+    uint64_t ns, cpu_ns, writer_ns; /* CPU time of the process, of this thread */
+    uint64_t records, cost_ns;
+    uint64_t shared_ns;  /* of the cost: this thread's, and readings of the CPU clock */
+    uint64_t fixed_ns;   /* of this thread, besides: what it takes without records */
+    uint64_t program_ns; /* without the cost */
+};
+
+static struct {
+    struct probity_tally tally;
+    uint64_t tick, cpu_ns, writer_ns, counting_ns; /* at the end of the last interval */
+    int64_t credit_ns;
+    uint64_t cost_ns, program_ns; /* since the recording began */
+    int is_slow, is_settling; /* functions were marked at this call; at the last one */
+    int is_exceeded;
+} budget;
+
+/* ---- Functions ---------------------------------------------------------------------------------
+ */
+
+void probity_budget_declared(const struct probity_site_function *function)
+{
+    uint32_t number = __atomic_load_n(&function->number, __ATOMIC_RELAXED);
+    uint8_t state = PROBITY_BUDGET_FUNCTION;
+
+    if (function->flags & PROBITY_FUNCTION_DEFERRED)
+        return; /* recorded by its checkpoints */
+    if (function->flags & PROBITY_FUNCTION_ADDRESSED)
+        state |= PROBITY_BUDGET_ADDRESSED;
+    __atomic_fetch_or(&probity_budget_state[number], state, __ATOMIC_RELAXED);
+    /* Under declare_lock. The leave's site is the next one. */
+    if (number + 1 > sites)
+        __atomic_store_n(&sites, number + 1, __ATOMIC_RELEASE);
+}
+
+const uint32_t *probity_budget_numbers(uint32_t *ret_count)
+{
+    *ret_count = __atomic_load_n(&number_count, __ATOMIC_ACQUIRE);
+    return numbers;
+}
+
+/* Site numbers of functions that may still be counted. */
+static int is_candidate(uint32_t site)
+{
+    uint32_t state = __atomic_load_n(&probity_budget_state[site + 1], __ATOMIC_RELAXED);
+
+    return (state & PROBITY_BUDGET_FUNCTION) && !(state & PROBITY_BUDGET_COUNTED);
+}
+
+static int is_hooked(uint32_t site)
+{
+    return (__atomic_load_n(&probity_budget_state[site + 1], __ATOMIC_RELAXED) &
+            PROBITY_BUDGET_ADDRESSED) != 0;
+}
+
+/* Of one function in the interval: its enters and leaves. */
+static uint64_t records_of(uint32_t site)
+{
+    return (uint64_t)hits[site] + (site + 1 < budget.tally.sites ? hits[site + 1] : 0);
+}
+
+/* ---- Prices ------------------------------------------------------------------------------------
+ */
+
+/* In 1/256 ns; 0: not measured. What a program is doing hides most of an addition, but less of a
+ * record than in a loop, because its caches hold other things, too. */
+static uint64_t measured(const struct probity_cost *cost, enum probity_cost_kind kind)
+{
+    uint64_t most = 0, least = UINT64_MAX;
+
+    for (uint32_t i = 0; i < cost->rows; i++) {
+        const struct probity_cost_row *row = &cost->row[i];
+        if (row->kind != kind)
+            continue;
+        most = row->median > most ? row->median : most;
+        least = row->least < least ? row->least : least;
+    }
+    if (kind == PROBITY_COST_COUNTED || kind == PROBITY_COST_HOOKED_COUNTED)
+        return least != UINT64_MAX ? least : 0;
+    return most * MARGIN_PERCENT / 100;
+}
+
+static void find_prices(const struct probity_session *session)
+{
+    const struct probity_cost *cost = &session->cost;
+    uint64_t scope = measured(cost, PROBITY_COST_SCOPE);
+    uint64_t hooked = measured(cost, PROBITY_COST_HOOKED);
+    uint64_t counted = measured(cost, PROBITY_COST_COUNTED);
+    uint64_t hooked_counted = measured(cost, PROBITY_COST_HOOKED_COUNTED);
+
+    price.record_256 = (scope != 0 ? scope : COST_NS_DEFAULT * PROBITY_COST_UNITS) / 2;
+    price.hooked_256 = hooked != 0 ? hooked / 2 : price.record_256;
+    price.count_256 = counted != 0 ? counted : COUNT_NS_DEFAULT * PROBITY_COST_UNITS;
+    price.hooked_count_256 = hooked_counted != 0 ? hooked_counted : price.count_256;
+    price.reading_ns =
+        probity_ns_of_ticks(session->cpu_cost_ticks, probity_live_rate(&session->live));
+}
+
+void probity_budget_begin(struct probity_session *session)
+{
+    /* Also those of a forking parent's recording. */
+    for (uint32_t i = 0; i < number_count; i++)
+        probity_budget_state[numbers[i]] &= (uint8_t)~PROBITY_BUDGET_COUNTED;
+    number_count = 0;
+    probity_levels_set_slow(0);
+    memset(&budget, 0, sizeof budget);
+    if (session->settings.budget == 0)
+        return;
+    memset(hits, 0, sizeof hits);
+    find_prices(session);
+    budget.tally = (struct probity_tally){.hits = hits, .sites = sites};
+    budget.cpu_ns = probity_clock_read(session->live.clock, CLOCK_PROCESS_CPUTIME_ID);
+    budget.tick = probity_clock_ticks(session->live.clock);
+    session->writer.judge_cost = probity_budget_look;
+    session->writer.tally = &budget.tally;
+}
+
+/* ---- The interval ------------------------------------------------------------------------------
+ */
+
+/* What counting has cost since the recording began, in all threads. */
+static uint64_t counting_ns(struct probity_session *session)
+{
+    uint64_t sum_ns = 0;
+
+    if (number_count == 0)
+        return 0;
+    probity_os_lock(&session->profile.lock);
+    for (struct probity_profile_set *set = session->profile.first; set != NULL; set = set->next) {
+        for (uint32_t i = 0; set->session == session->number && i < number_count; i++) {
+            const uint64_t *counter = __atomic_load_n(&set->counter[numbers[i]], __ATOMIC_RELAXED);
+            uint64_t count = counter != NULL ? __atomic_load_n(counter, __ATOMIC_RELAXED) : 0;
+            sum_ns += count / PROBITY_COST_UNITS *
+                      (is_hooked(numbers[i] - 1) ? price.hooked_count_256 : price.count_256);
+        }
+    }
+    probity_os_unlock(&session->profile.lock);
+    return sum_ns;
+}
+
+/* Adds up the records of all sites, and their cost. */
+static uint64_t recording_ns(uint64_t *ret_records)
+{
+    uint64_t records = budget.tally.others, sum_256 = records * price.record_256;
+
+    for (uint32_t site = 0; site < budget.tally.sites; site++) {
+        if (hits[site] == 0)
+            continue;
+        int is_by_hook = is_hooked(site) || (site > 0 && is_hooked(site - 1));
+        records += hits[site];
+        sum_256 += hits[site] * (is_by_hook ? price.hooked_256 : price.record_256);
+    }
+    *ret_records = records;
+    return sum_256 / PROBITY_COST_UNITS;
+}
+
+/* Returns 0 if it is too short to be judged. */
+static int measure(struct probity_session *session, int is_last, struct interval *ret_interval)
+{
+    uint32_t clock = session->live.clock;
+    uint64_t cpu_ns = probity_clock_read(clock, CLOCK_PROCESS_CPUTIME_ID);
+    uint64_t tick = probity_clock_ticks(clock);
+
+    if (cpu_ns - budget.cpu_ns < CPU_NS_MIN && !is_last)
+        return 0;
+    /* At the end, this may be another thread. */
+    uint64_t writer_ns = is_last ? budget.writer_ns
+                                 : probity_clock_read(clock, CLOCK_THREAD_CPUTIME_ID);
+    uint64_t counting = counting_ns(session);
+    struct interval interval = {
+        .ns = probity_ns_of_ticks(tick - budget.tick, probity_live_rate(&session->live)),
+        .cpu_ns = cpu_ns - budget.cpu_ns,
+        .writer_ns = writer_ns - budget.writer_ns};
+    interval.cost_ns = recording_ns(&interval.records) + (counting - budget.counting_ns);
+    uint64_t packing_ns = interval.records * PACK_NS_MAX;
+    if (packing_ns > interval.writer_ns)
+        packing_ns = interval.writer_ns;
+    interval.fixed_ns = interval.writer_ns - packing_ns;
+    interval.shared_ns = packing_ns + budget.tally.readings * price.reading_ns;
+    interval.cost_ns += interval.shared_ns;
+    uint64_t least = interval.cpu_ns / 8 + 1;
+    interval.program_ns = interval.cpu_ns > interval.cost_ns + least
+                              ? interval.cpu_ns - interval.cost_ns
+                              : least;
+    budget.tick = tick;
+    budget.cpu_ns = cpu_ns;
+    budget.writer_ns = writer_ns;
+    budget.counting_ns = counting;
+    *ret_interval = interval;
+    return 1;
+}
+
+static uint32_t share_of(uint64_t cost_ns, uint64_t program_ns)
+{
+    uint64_t share = program_ns != 0 ? (uint64_t)((probity_wide)cost_ns * PROBITY_BUDGET_UNITS /
+                                                  program_ns)
+                                     : 0;
+
+    return share < UINT32_MAX ? (uint32_t)share : UINT32_MAX;
+}
+
+/* ---- Decisions ---------------------------------------------------------------------------------
+ */
+
+static int write_event(struct probity_session *session, struct probity_pass *pass,
+                       struct probity_budget_event event)
+{
+    uint8_t payload[PROBITY_BUDGET_EVENT_BYTES];
+
+    event.budget = session->settings.budget;
+    probity_budget_event_put(payload, &event);
+    return probity_pass_event(pass, probity_clock_ticks(session->live.clock), PROBITY_EVENT_BUDGET,
+                              payload, sizeof payload, session->writer.thread_numbers);
+}
+
+/* What is saved if the function is counted: its records, and their part of what all share. */
+static int64_t saving_of(const struct interval *interval, uint32_t site)
+{
+    uint64_t records = records_of(site);
+    uint64_t record_256 = is_hooked(site) ? price.hooked_256 : price.record_256;
+    uint64_t count_256 = is_hooked(site) ? price.hooked_count_256 : price.count_256;
+    uint64_t part_ns = interval->records != 0
+                           ? (uint64_t)((probity_wide)interval->shared_ns * records /
+                                        interval->records)
+                           : 0;
+
+    return (int64_t)(records * record_256 / PROBITY_COST_UNITS + part_ns) -
+           (int64_t)(records / 2 * count_256 / PROBITY_COST_UNITS);
+}
+
+/* The function with the most calls; PROBITY_LIMIT_SITES: none is left that is worth it. */
+static uint32_t find_most(const struct interval *interval, uint64_t allowed_ns)
+{
+    uint32_t most = PROBITY_LIMIT_SITES;
+
+    for (uint32_t site = 0; site < budget.tally.sites; site++) {
+        if (hits[site] != 0 && is_candidate(site) &&
+            (most == PROBITY_LIMIT_SITES || records_of(site) > records_of(most)))
+            most = site;
+    }
+    return most < PROBITY_LIMIT_SITES &&
+                   saving_of(interval, most) > (int64_t)(allowed_ns / WORTH_PART)
+               ? most
+               : PROBITY_LIMIT_SITES;
+}
+
+static void mark(uint32_t site)
+{
+    numbers[number_count] = site + 1;
+    __atomic_fetch_or(&probity_budget_state[site + 1], PROBITY_BUDGET_COUNTED, __ATOMIC_RELAXED);
+    __atomic_store_n(&number_count, number_count + 1, __ATOMIC_RELEASE);
+}
+
+/* Counts the most frequent functions until the rest costs what is aimed at. */
+static int demote(struct probity_session *session, struct probity_pass *pass,
+                  const struct interval *interval, uint64_t allowed_ns)
+{
+    int64_t excess_ns = (int64_t)(interval->cost_ns - allowed_ns * TARGET_PERCENT / 100);
+    uint32_t share = share_of(interval->cost_ns, interval->program_ns);
+    int result = 0;
+
+    while (result == 0 && excess_ns > 0) {
+        uint32_t site = find_most(interval, allowed_ns);
+        if (site == PROBITY_LIMIT_SITES)
+            break;
+        struct probity_budget_event event = {
+            .what = PROBITY_BUDGET_WHAT_COUNTED, .site = site, .cost = share,
+            .calls = interval->ns != 0 ? (uint64_t)((probity_wide)(records_of(site) / 2) *
+                                                    1000000000 / interval->ns)
+                                       : 0};
+        excess_ns -= saving_of(interval, site);
+        mark(site);
+        result = write_event(session, pass, event);
+        budget.is_slow = 1;
+    }
+    return result;
+}
+
+/* Threads that still record a function that is to be counted have not called it since they were
+ * asked to look, or its library was loaded again. */
+static void ask_to_look(void)
+{
+    int is_slow = budget.is_slow;
+
+    for (uint32_t i = 0; !is_slow && i < number_count; i++)
+        is_slow = numbers[i] <= budget.tally.sites && hits[numbers[i] - 1] != 0;
+    probity_levels_set_slow(is_slow);
+    budget.is_settling = budget.is_slow;
+    budget.is_slow = 0;
+}
+
+static int judge(struct probity_session *session, struct probity_pass *pass,
+                 const struct interval *interval)
+{
+    uint64_t share = session->settings.budget;
+    uint64_t allowed_ns = (uint64_t)((probity_wide)interval->program_ns * share /
+                                     PROBITY_BUDGET_UNITS);
+    int64_t credit_max = (int64_t)(CREDIT_NS_MAX / PROBITY_BUDGET_UNITS * share);
+
+    budget.credit_ns += (int64_t)allowed_ns - (int64_t)interval->cost_ns;
+    if (budget.credit_ns > credit_max)
+        budget.credit_ns = credit_max;
+    if (budget.credit_ns >= 0 || interval->cost_ns <= allowed_ns)
+        return 0;
+    uint32_t before = number_count;
+    int result = demote(session, pass, interval, allowed_ns);
+    if (result != 0 || number_count != before || budget.is_exceeded ||
+        find_most(interval, allowed_ns) != PROBITY_LIMIT_SITES)
+        return result;
+    budget.is_exceeded = 1;
+    return write_event(session, pass, (struct probity_budget_event){
+                           .what = PROBITY_BUDGET_WHAT_EXCEEDED, .site = UINT32_MAX,
+                           .cost = share_of(interval->cost_ns, interval->program_ns)});
+}
+
+int probity_budget_look(void *owner, struct probity_pass *pass, int is_last)
+{
+    struct probity_session *session = owner;
+    struct interval interval;
+    int result = 0;
+
+    if (!measure(session, is_last, &interval))
+        return 0;
+    budget.cost_ns += interval.cost_ns + interval.fixed_ns;
+    budget.program_ns += interval.program_ns;
+    /* After a decision, records from before it still come. */
+    if (!is_last && !budget.is_settling)
+        result = judge(session, pass, &interval);
+    if (!is_last)
+        ask_to_look();
+    memset(hits, 0, budget.tally.sites * sizeof *hits);
+    budget.tally.others = budget.tally.readings = 0;
+    uint32_t known = __atomic_load_n(&sites, __ATOMIC_ACQUIRE);
+    budget.tally.sites = known < PROBITY_LIMIT_SITES ? known : PROBITY_LIMIT_SITES;
+    if (is_last && result == 0)
+        result = write_event(session, pass, (struct probity_budget_event){
+                                 .what = PROBITY_BUDGET_WHAT_TOTAL, .site = UINT32_MAX,
+                                 .cost = share_of(budget.cost_ns, budget.program_ns)});
+    return result;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * budget.h: PROBITY_BUDGET, the share of the program's CPU time that recording may take. The writer
+ * thread estimates what recording costs, from the records that it drains and the cost of one as the
+ * run has measured it. If that is too much, the functions with the most calls are counted from then
+ * on, in the cells of profile mode, instead of recorded.
+ *
+ *     writer: marks the number ─► for a moment, all enters take the slow path
+ *     thread: enter, slow path ─► clears the descriptor's code ─► later enters only count
+ *
+ * The writer never touches a descriptor: its library may have been unloaded.
+ */
+#ifndef PROBITY_RUNTIME_BUDGET_H
+#define PROBITY_RUNTIME_BUDGET_H
+
+#include <stdint.h>
+
+#include "base/limits.h"
+#include "probity_scope.h"
+
+struct probity_pass;
+struct probity_session;
+
+/* What is known about a function, by its number (site number + 1). */
+enum {
+    PROBITY_BUDGET_FUNCTION = 1,  /* it is one, and may be counted */
+    PROBITY_BUDGET_ADDRESSED = 2, /* it has no macro */
+    PROBITY_BUDGET_COUNTED = 4    /* its calls are only counted */
+};
+extern uint8_t probity_budget_state[PROBITY_LIMIT_SITES + 1];
+
+/* Whether calls of the function are only counted. */
+static inline int probity_budget_counts(const struct probity_site_function *function)
+{
+    uint32_t number = __atomic_load_n(&function->number, __ATOMIC_RELAXED);
+
+    return (__atomic_load_n(&probity_budget_state[number], __ATOMIC_RELAXED) &
+            PROBITY_BUDGET_COUNTED) != 0;
+}
+
+/* To be called when the function has its number. */
+void probity_budget_declared(const struct probity_site_function *function);
+
+/* The numbers of the functions that are counted. */
+const uint32_t *probity_budget_numbers(uint32_t *ret_count);
+
+/* To be called when a recording begins, before its writer: all functions are recorded. Session's
+ * lock held. */
+void probity_budget_begin(struct probity_session *session);
+
+/* In the writer thread, or in the one that replaces it at the end: judges what came since the last
+ * call, and writes into the trace what it decides; at the last call, also what recording has cost.
+ * Returns 0 or PROBITY_ERROR_WRITE. */
+int probity_budget_look(void *owner, struct probity_pass *pass, int is_last);
+
+#endif
