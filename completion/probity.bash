@@ -17,7 +17,7 @@ _probity() {
     fi
     case ${COMP_WORDS[1]} in
         record)
-            options='-o --output -f --force --functions --function --exclude --object --min-bytes --selection --args --returns --args-in --label --mode --writer -h --help'
+            options='-o --output -f --force --functions --function --exclude --object --min-bytes --selection --args --returns --args-in --label --budget --mode --writer -h --help'
             operand=program
             case $previous in
                 -o | --output) value=path ;;
