@@ -108,7 +108,8 @@ enum probity_value_how {
 struct probity_value {
     const void *at;
     size_t bytes;
-    probity_formatter *format; /* not NULL: formats the value as text */
+    probity_formatter *format; /* not NULL: formats the value as text or, if its type in the format
+                                  is of fixed size, writes the bytes to be recorded */
     enum probity_value_how how;
 };
 
@@ -239,6 +240,12 @@ PROBITY_API void probity_scope_leave_raised(uint32_t code) __attribute__((__cold
 PROBITY_API void probity_values_slow(uint32_t kind, uint32_t code, uint64_t entered,
                                      struct probity_site_format *format,
                                      const struct probity_value *values) __attribute__((__cold__));
+
+/* Length of a zero-terminated text at a pointer that may be invalid, in elements of `unit` bytes (1
+ * or 4), at most `most`. *ret_is_whole: whether its zero was found; if not and the length is 0, the
+ * text is unreadable. Any thread. */
+PROBITY_API size_t probity_text_length(const void *text, size_t unit, size_t most,
+                                       int *ret_is_whole) __attribute__((__cold__));
 
 /* Pads a reservation that the inline path cannot use. */
 PROBITY_API void probity_event_refused(uint64_t slot, uint32_t words) __attribute__((__cold__));

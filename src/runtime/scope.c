@@ -116,6 +116,15 @@ PROBITY_API void probity_values_slow(uint32_t kind, uint32_t code, uint64_t ente
     errno = before;
 }
 
+PROBITY_API size_t probity_text_length(const void *text, size_t unit, size_t most,
+                                       int *ret_is_whole)
+{
+    const struct probity_session *session = probity_session_recording();
+
+    return probity_text_pointed(session != NULL ? &session->image : NULL, text, unit, most,
+                                ret_is_whole);
+}
+
 static uint64_t scope_ticks(void)
 {
     struct probity_session *session = probity_session_recording();

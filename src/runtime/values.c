@@ -73,11 +73,10 @@ static size_t elements_before_zero(const uint8_t *bytes, size_t count, size_t un
     return count;
 }
 
-/* Number of elements before the zero after a pointer that may be invalid, at most `most` + 1, page
- * by page. *ret_is_whole: the zero was found. */
-static size_t pointed_elements(const struct probity_os_image *image, const uint8_t *at, size_t unit,
-                               size_t most, int *ret_is_whole)
+size_t probity_text_pointed(const struct probity_os_image *image, const void *text, size_t unit,
+                            size_t most, int *ret_is_whole)
 {
+    const uint8_t *at = text;
     size_t readable = 0, length = 0, count = 0;
 
     while (length == count && count <= most) {
@@ -91,19 +90,21 @@ static size_t pointed_elements(const struct probity_os_image *image, const uint8
         length += elements_before_zero(at + length * unit, count - length, unit);
     }
     *ret_is_whole = length < count;
-    return length;
+    return length < most ? length : most;
 }
 
 static void put_pointed_text(struct probity_payload *payload, const void *at, size_t unit,
                              size_t most)
 {
     int is_whole = 0;
-    size_t length = at != NULL ? pointed_elements(payload->image, at, unit, most, &is_whole) : 0;
+    size_t length = 0;
 
+    if (at != NULL)
+        length = probity_text_pointed(payload->image, at, unit, most, &is_whole);
     if (length == 0 && !is_whole)
         put_no_text(payload, at);
     else
-        put_counted(payload, at, length < most ? length : most, unit, !is_whole);
+        put_counted(payload, at, length, unit, !is_whole);
 }
 
 static void put_array_text(struct probity_payload *payload, const void *at, size_t bytes,
@@ -231,6 +232,17 @@ static size_t bytes_of_type(uint32_t type)
     return type < sizeof bytes ? bytes[type] : 0;
 }
 
+/* A value of fixed size, or what an object of the program holds. */
+static void put_fixed(struct probity_payload *payload, uint32_t type,
+                      const struct probity_value *value)
+{
+    char made[16] = {0};
+
+    if (value->format != NULL)
+        value->format(value->at, made, sizeof made);
+    probity_payload_put(payload, value->format != NULL ? made : value->at, bytes_of_type(type));
+}
+
 void probity_payload_put_value(struct probity_payload *payload, uint32_t type,
                                const struct probity_value *value)
 {
@@ -245,6 +257,6 @@ void probity_payload_put_value(struct probity_payload *payload, uint32_t type,
     case PROBITY_VALUE_LONG_DOUBLE: put_long_double(payload, value->at); break;
     case PROBITY_VALUE_COMPLEX: put_complex(payload, value); break;
     case PROBITY_VALUE_WIDE_CHAR: put_wide_char(payload, value); break;
-    default: probity_payload_put(payload, value->at, bytes_of_type(type)); break;
+    default: put_fixed(payload, type, value); break;
     }
 }
