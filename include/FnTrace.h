@@ -24,7 +24,7 @@
  * and only if they are recorded. In C++, and in C with -fexceptions, scopes are closed on
  * exceptions, pthread_exit and cancellation; scopes left by longjmp are closed by the `probity`
  * command. A C++ thread must not be cancelled asynchronously inside a scope, as inside any
- * destructor. Requires C11 or C++17, gcc or clang.
+ * destructor. Requires C11 or C++11, gcc or clang.
  */
 #ifndef FNTRACE_H
 #define FNTRACE_H
@@ -212,7 +212,9 @@ const char probity_log_default[7] = "stderr";
  * Supported without a formatter: integers of all sizes, bool, char, enums, float, double, long
  * double, complex, pointers, strings (char *, at most 1,000 bytes of each; invalid pointers are
  * safe), arrays of char and of unsigned char. In C++ also wide strings, std::string,
- * std::string_view, and any type with an operator<< for std::ostream or std::wostream. In C:
+ * std::string_view, any type with an operator<< for std::ostream or std::wostream, and of such
+ * types: containers, std::pair, tuple, optional, variant, atomic and reference_wrapper; smart
+ * pointers; durations and time points (FnTrace(3) has a table). In C:
  *
  *   FN_WIDE(text)            a wide string (wchar_t is a plain int in C)
  *   FN_BYTES(address, n)     n bytes in hexadecimal, at most 512; in C++ too
@@ -344,8 +346,8 @@ static inline __attribute__((__no_instrument_function__)) void (*fn_x_announce(v
         static struct probity_site_format fn_x_format = {fn_x_types, fn_x_texts, NULL,             \
                                                          1,          __LINE__,   0};               \
         probity_scope_returns(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, &retVar, &fn_x_format,          \
-                              FN_X_FIXED(retVar), FN_X_SIZE(retVar), FN_X_RETVAL_DESCRIBE(retVar), \
-                              FN_X_RETVAL_HOW(retVar));                                            \
+                              FN_X_AS_IT_IS(retVar), FN_X_SIZE(retVar),                            \
+                              FN_X_RETVAL_DESCRIBE(retVar), FN_X_RETVAL_HOW(retVar));              \
     } while (0)
 
 /* One record: a block that evaluates each value once and stores it. The first of the variable
@@ -396,7 +398,7 @@ static inline __attribute__((__no_instrument_function__)) void (*fn_x_announce(v
     static const char *const fn_x_texts[] = {#x};                                                  \
     static struct probity_site_format fn_x_format = {fn_x_types, fn_x_texts, "," #x, 1, __LINE__,  \
                                                      0};                                           \
-    probity_fn::record_value<std::is_array_v<fn_x_type> && FN_X_LOOKS_LITERAL(x)>(                 \
+    probity_fn::record_value<std::is_array<fn_x_type>::value && FN_X_LOOKS_LITERAL(x)>(            \
         &fn_x_format, probity_fn::unwrap(probity_fn::start() << x));                               \
     _Pragma("GCC diagnostic pop")
 #else

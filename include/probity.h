@@ -12,7 +12,7 @@
  * command reads the trace.
  *
  * If PROBITY_DISABLE is defined before the include, probes compile to nothing and their arguments
- * are not evaluated. Requires C11 or C++17 with GNU extensions (gcc, clang) on Linux, x86-64 or
+ * are not evaluated. Requires C11 or C++11 with GNU extensions (gcc, clang) on Linux, x86-64 or
  * AArch64.
  *
  * Contents: errors, options, control functions, the inline record path, the probe macros.
@@ -26,7 +26,7 @@
 #error "Probity needs gcc or clang"
 #define PROBITY_REFUSED 1
 #elif defined(__cplusplus) && __cplusplus < 201103L
-#error "Probity needs C++17 (probes alone: C++11) or newer (-std=c++17)"
+#error "Probity needs C++11 or newer (-std=c++11)"
 #define PROBITY_REFUSED 1
 #elif !defined(__cplusplus) && !defined(__STDC_VERSION__) && defined(__STRICT_ANSI__)
 #error "Probity needs C11 or newer (-std=c11)"

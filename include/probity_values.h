@@ -12,7 +12,8 @@
  *   FN_X_LOCAL(n, x)  declares the variable     FN_X_TYPE(x)      its type in the format
  *   FN_X_FIXED(x)     whether it is fixed       FN_X_SIZE(x)      its size in a record, if fixed
  *   FN_X_STORE(n, x)  stores it, advances       FN_X_VALUE(n, x)  its struct probity_value
- * FN_X_TYPE, FN_X_FIXED and FN_X_SIZE are constants.
+ *   FN_X_AS_IT_IS(x)  whether it is fixed and its bytes are those of the object
+ * FN_X_TYPE, FN_X_FIXED, FN_X_SIZE and FN_X_AS_IT_IS are constants.
  */
 #ifndef PROBITY_VALUES_H
 #define PROBITY_VALUES_H
@@ -67,10 +68,10 @@ struct probity_bytes {
 /* Type of FN_WIDE in C, because wchar_t is a plain int there. */
 struct probity_wide;
 
+#ifndef __cplusplus
+
 __extension__ typedef __int128 probity_i128;
 __extension__ typedef unsigned __int128 probity_u128;
-
-#ifndef __cplusplus
 
 /* ---- C --------------------------------------------------------------------------------------- */
 
@@ -142,6 +143,7 @@ __extension__ typedef unsigned __int128 probity_u128;
        FN_X_TYPE(x) == PROBITY_TYPE_POINTER + PROBITY_TYPE_ARRAY)))
 
 #define FN_X_SIZE(x) (FN_X_IS_LITERAL(x) ? 0 : (uint32_t)sizeof(FN_X_TYPEOF(x)))
+#define FN_X_AS_IT_IS(x) FN_X_FIXED(x)
 
 #define FN_X_CHECK_TYPE(x)                                                                         \
     _Static_assert(FN_X_IS_SHOWN(x), "FnTrace: no formatter for the type of '" #x                  \
@@ -172,85 +174,46 @@ __extension__ typedef unsigned __int128 probity_u128;
 
 #else /* ---- C++ ------------------------------------------------------------------------------ */
 
-#include <memory>
-#include <string>
-#include <type_traits>
-
 namespace probity_fn {
 
-template <class T> constexpr uint8_t integer_type()
-{
-    constexpr int size = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2
-                         : sizeof(T) == 8 ? 3 : 4;
-    return static_cast<uint8_t>(PROBITY_TYPE_I8 + 2 * size + (T(-1) > T(0) ? 1 : 0));
-}
+/* ---- Types in a format ---- */
 
-template <class T> constexpr uint8_t pointer_type()
-{
-    constexpr int array = std::is_array_v<plain<T>> ? PROBITY_TYPE_ARRAY : 0;
-    if constexpr (std::is_same_v<element<T>, char>)
-        return PROBITY_TYPE_STRING + array;
-    else if constexpr (std::is_same_v<element<T>, wchar_t>)
-        return PROBITY_TYPE_WIDE_STRING + array;
-    else if constexpr (std::is_same_v<element<T>, unsigned char> && array != 0)
-        return PROBITY_TYPE_BYTES;
-    else if constexpr (!std::is_integral_v<element<T>> &&
-                       own_insertion_of<std::decay_t<T>>() != insertion::none)
-        return PROBITY_TYPE_TEXT;
-    else
-        return PROBITY_TYPE_POINTER;
-}
+template <uint8_t which> using type_is = std::integral_constant<uint8_t, which>;
 
-/* An enum class with an operator<< is shown as text; any other enum would match the operators of
- * int.
- */
-template <class T> constexpr uint8_t enum_type()
-{
-    if constexpr (!std::is_convertible_v<T, std::underlying_type_t<T>> &&
-                  insertion_of<T>() != insertion::none)
-        return PROBITY_TYPE_TEXT;
-    else
-        return integer_type<std::underlying_type_t<T>>();
-}
+template <class T>
+struct integer_type
+    : type_is<static_cast<uint8_t>(PROBITY_TYPE_I8 +
+                                   2 * (sizeof(T) == 1   ? 0
+                                        : sizeof(T) == 2 ? 1
+                                        : sizeof(T) == 4 ? 2
+                                        : sizeof(T) == 8 ? 3
+                                                         : 4) +
+                                   (T(-1) > T(0) ? 1 : 0))> {};
 
-/* The type of T in a format; 0 if unsupported. */
-template <class Given> constexpr uint8_t type_of()
-{
-    using T = plain<Given>;
-    if constexpr (std::is_same_v<T, bool>)
-        return PROBITY_TYPE_BOOL;
-    else if constexpr (std::is_same_v<T, char>)
-        return PROBITY_TYPE_CHAR;
-    else if constexpr (std::is_same_v<T, wchar_t> || std::is_same_v<T, char16_t> ||
-                       std::is_same_v<T, char32_t>)
-        return PROBITY_TYPE_WIDE_CHAR;
-    else if constexpr (std::is_same_v<T, probity_i128>)
-        return PROBITY_TYPE_I128;
-    else if constexpr (std::is_same_v<T, probity_u128>)
-        return PROBITY_TYPE_U128;
-    else if constexpr (std::is_integral_v<T>)
-        return integer_type<T>();
-    else if constexpr (std::is_same_v<T, float>)
-        return PROBITY_TYPE_FLOAT;
-    else if constexpr (std::is_same_v<T, double>)
-        return PROBITY_TYPE_DOUBLE;
-    else if constexpr (std::is_same_v<T, long double>)
-        return PROBITY_TYPE_LONG_DOUBLE;
-    else if constexpr (is_text<T>())
-        return PROBITY_TYPE_STRING;
-    else if constexpr (is_wide_text<T>())
-        return PROBITY_TYPE_WIDE_STRING;
-    else if constexpr (std::is_same_v<T, probity_bytes>)
-        return PROBITY_TYPE_BYTES;
-    else if constexpr (std::is_null_pointer_v<T>)
-        return PROBITY_TYPE_POINTER;
-    else if constexpr (std::is_pointer_v<std::decay_t<T>>)
-        return pointer_type<T>();
-    else if constexpr (std::is_enum_v<T>)
-        return enum_type<T>();
-    else
-        return insertion_of<T>() != insertion::none ? PROBITY_TYPE_TEXT : 0;
-}
+/* With the mark of an array. */
+template <class T, uint8_t which>
+using type_at = type_is<which + (std::is_array<T>::value ? PROBITY_TYPE_ARRAY : 0)>;
+
+/* The type of T, without const, volatile and reference, which is of kind `which`. */
+template <class T, kind which = kind_of<T>::value> struct type_in : type_is<PROBITY_TYPE_TEXT> {};
+template <class T> struct type_in<T, kind::none> : type_is<0> {};
+template <class T> struct type_in<T, kind::boolean> : type_is<PROBITY_TYPE_BOOL> {};
+template <class T> struct type_in<T, kind::character> : type_is<PROBITY_TYPE_CHAR> {};
+template <class T> struct type_in<T, kind::wide_character> : type_is<PROBITY_TYPE_WIDE_CHAR> {};
+template <class T> struct type_in<T, kind::integer> : integer_type<T> {};
+template <class T> struct type_in<T, kind::floating> : type_is<PROBITY_TYPE_DOUBLE> {};
+template <> struct type_in<float, kind::floating> : type_is<PROBITY_TYPE_FLOAT> {};
+template <> struct type_in<long double, kind::floating> : type_is<PROBITY_TYPE_LONG_DOUBLE> {};
+template <class T>
+struct type_in<T, kind::enumeration> : integer_type<typename std::underlying_type<T>::type> {};
+template <class T> struct type_in<T, kind::address> : type_is<PROBITY_TYPE_POINTER> {};
+template <class T> struct type_in<T, kind::text_at> : type_at<T, PROBITY_TYPE_STRING> {};
+template <class T> struct type_in<T, kind::wide_text_at> : type_at<T, PROBITY_TYPE_WIDE_STRING> {};
+template <class T> struct type_in<T, kind::byte_array> : type_is<PROBITY_TYPE_BYTES> {};
+template <class T> struct type_in<T, kind::bytes> : type_is<PROBITY_TYPE_BYTES> {};
+template <class T> struct type_in<T, kind::text> : type_is<PROBITY_TYPE_STRING> {};
+template <class T> struct type_in<T, kind::wide_text> : type_is<PROBITY_TYPE_WIDE_STRING> {};
+template <class T> struct type_in<T, kind::owner> : type_is<PROBITY_TYPE_POINTER> {};
 
 constexpr bool is_fixed(uint8_t type)
 {
@@ -258,68 +221,177 @@ constexpr bool is_fixed(uint8_t type)
                          type == PROBITY_TYPE_POINTER + PROBITY_TYPE_ARRAY);
 }
 
-template <class T> constexpr uint32_t size_of()
+template <class T>
+struct type_in<T, kind::reference> : type_in<plain<decltype(std::declval<const T &>().get())>> {};
+
+/* What load() returns is a copy, which is formatted unless its bytes are recorded. */
+template <class T>
+struct type_of_loaded : type_in<plain<decltype(std::declval<const T &>().load())>> {};
+template <class T>
+struct type_in<T, kind::atomic>
+    : type_is<is_fixed(type_of_loaded<T>::value) ? type_of_loaded<T>::value : PROBITY_TYPE_TEXT> {};
+
+/* The type of T in a format; 0 if unsupported. */
+template <class Given> constexpr uint8_t type_of()
 {
-    return sizeof(std::decay_t<T>);
+    return type_in<plain<Given>>::value;
+}
+
+/* ---- Bytes in a record ---- */
+
+#define PROBITY_X_INLINE inline __attribute__((__always_inline__, __no_instrument_function__))
+
+/* What is recorded of a fixed value: itself, or what it holds. */
+template <class T, kind which = kind_of<T>::value> struct held {
+    using type = decayed<T>;
+    template <class Given> static PROBITY_X_INLINE type get(const Given &value) { return value; }
+};
+template <class T> struct held<T, kind::address> {
+    using type = typename std::conditional<std::is_array<T>::value, const volatile void *,
+                                           decayed<T>>::type;
+    template <class Given> static PROBITY_X_INLINE type get(const Given &value) { return value; }
+};
+template <class T> struct held<T, kind::owner> {
+    using type = const volatile void *;
+    template <class Given> static PROBITY_X_INLINE type get(const Given &owner)
+    {
+        return owner.get();
+    }
+};
+template <class T> struct held<T, kind::atomic> {
+    using inner = held<plain<decltype(std::declval<const T &>().load())>>;
+    using type = typename inner::type;
+    template <class Given> static PROBITY_X_INLINE type get(const Given &value)
+    {
+        return inner::get(value.load());
+    }
+};
+template <class T> struct held<T, kind::reference> {
+    using inner = held<plain<decltype(std::declval<const T &>().get())>>;
+    using type = typename inner::type;
+    template <class Given> static PROBITY_X_INLINE type get(const Given &value)
+    {
+        return inner::get(value.get());
+    }
+};
+
+/* Whether the bytes of the object are those that are recorded. */
+template <class Given> constexpr bool is_as_it_is()
+{
+    return is_fixed(type_of<Given>()) && kind_of<plain<Given>>::value != kind::owner &&
+           kind_of<plain<Given>>::value != kind::atomic &&
+           kind_of<plain<Given>>::value != kind::reference;
+}
+
+template <class Given> constexpr uint32_t size_of()
+{
+    return sizeof(typename std::conditional<is_fixed(type_of<Given>()), held<plain<Given>>,
+                                            std::common_type<decayed<Given>>>::type::type);
 }
 
 template <class T>
-inline __attribute__((__always_inline__, __no_instrument_function__)) uint8_t *
-store(uint8_t *at, const T &value)
+PROBITY_X_INLINE uint8_t *store(uint8_t *at, const T &value, std::true_type)
 {
-    if constexpr (is_fixed(type_of<T>())) {
-        std::decay_t<T> copy = value;
-        return probity_put_bytes(at, &copy, sizeof copy);
-    } else {
-        return at;
-    }
+    typename held<plain<T>>::type copy = held<plain<T>>::get(value);
+    return probity_put_bytes(at, &copy, sizeof copy);
+}
+template <class T> PROBITY_X_INLINE uint8_t *store(uint8_t *at, const T &, std::false_type)
+{
+    return at;
+}
+template <class T> PROBITY_X_INLINE uint8_t *store(uint8_t *at, const T &value)
+{
+    return store(at, value, std::integral_constant<bool, is_fixed(type_of<T>())>());
 }
 
-/* Formats any type that a stream accepts, in the calling thread. */
+/* ---- Values on the slow path ---- */
+
+/* Formats a value of any kind, in the calling thread. */
 template <class T> size_t format(const void *value, char *text, size_t bytes)
 {
-#if __cpp_exceptions
-    try {
-#endif
-        std::ostringstream stream;
-        insert(stream, *static_cast<const T *>(value));
-        const std::string made = stream.str();
-        made.copy(text, bytes);
-        return made.size();
-#if __cpp_exceptions
-#ifdef __GLIBCXX__
-    } catch (abi::__forced_unwind &) {
-        throw; /* cancellation of the thread; swallowing it would end the program */
-#endif
-    } catch (...) {
-        static const char failed[] = "(operator<< threw)";
-        memcpy(text, failed, bytes < sizeof failed - 1 ? bytes : sizeof failed - 1);
-        return sizeof failed - 1;
-    }
-#endif
+    shown_text to(text, bytes);
+
+    show_or_say(to, *static_cast<const T *>(value));
+    return to.used();
 }
+
+/* Writes the bytes of what a fixed value holds. */
+template <class T> size_t copy_held(const void *value, char *bytes, size_t room)
+{
+    const typename held<T>::type made = held<T>::get(*static_cast<const T *>(value));
+
+    memcpy(bytes, &made, sizeof made < room ? sizeof made : room);
+    return sizeof made;
+}
+
+template <class T> const void *address_of(const T &value)
+{
+    return const_cast<const void *>(static_cast<const volatile void *>(std::addressof(value)));
+}
+
+template <class T> probity_value describe(const T &value);
+
+/* Formats, or copies bytes, or neither. */
+template <class T, bool is_formatted = type_in<T>::value == PROBITY_TYPE_TEXT,
+          bool is_copied = is_fixed(type_in<T>::value) && !is_as_it_is<T>()>
+struct formatter_of {
+    static constexpr probity_formatter *get() { return nullptr; }
+};
+template <class T> struct formatter_of<T, true, false> {
+    static constexpr probity_formatter *get() { return format<T>; }
+};
+template <class T> struct formatter_of<T, false, true> {
+    static constexpr probity_formatter *get() { return copy_held<T>; }
+};
+
+template <class T, kind which = kind_of<T>::value> struct describer {
+    template <class Given> static probity_value describe(const Given &value)
+    {
+        return {address_of(value), sizeof value, formatter_of<T>::get(), PROBITY_AT_VALUE};
+    }
+};
+
+template <class T> struct describer<T, kind::text> {
+    static probity_value describe(const T &text)
+    {
+        return {text.data(), text.size() * sizeof *text.data(), nullptr, PROBITY_AT_DATA};
+    }
+};
+template <class T> struct describer<T, kind::wide_text> : describer<T, kind::text> {};
+
+template <class T> struct describer<T, kind::text_at> {
+    static probity_value describe(const volatile T &pointer)
+    {
+        return {address_of(pointer), sizeof pointer, nullptr, PROBITY_AT_POINTER};
+    }
+};
+template <class T> struct describer<T, kind::wide_text_at> : describer<T, kind::text_at> {};
+template <size_t count> struct describer<char[count], kind::text_at> {
+    static probity_value describe(const char (&text)[count])
+    {
+        return {text, strnlen(text, count), nullptr, PROBITY_AT_DATA};
+    }
+};
+template <size_t count> struct describer<wchar_t[count], kind::wide_text_at> {
+    static probity_value describe(const wchar_t (&text)[count])
+    {
+        return {text, wcsnlen(text, count) * sizeof *text, nullptr, PROBITY_AT_DATA};
+    }
+};
+template <class T> struct describer<T, kind::byte_array> {
+    template <class Given> static probity_value describe(const Given &bytes)
+    {
+        return {address_of(bytes), sizeof bytes, nullptr, PROBITY_AT_DATA};
+    }
+};
+
+template <class T> struct describer<T, kind::reference> {
+    static probity_value describe(const T &value) { return probity_fn::describe(value.get()); }
+};
 
 template <class T> probity_value describe(const T &value)
 {
-    constexpr uint8_t type = type_of<T>();
-    const void *at = const_cast<const void *>(
-        static_cast<const volatile void *>(std::addressof(value)));
-
-    if constexpr (type == PROBITY_TYPE_TEXT)
-        return {at, sizeof value, format<T>, PROBITY_AT_VALUE};
-    else if constexpr (is_text<T>() || is_wide_text<T>())
-        return {value.data(), value.size() * sizeof *value.data(), nullptr, PROBITY_AT_DATA};
-    else if constexpr (type == PROBITY_TYPE_STRING + PROBITY_TYPE_ARRAY)
-        return {value, strnlen(value, sizeof value), nullptr, PROBITY_AT_DATA};
-    else if constexpr (type == PROBITY_TYPE_BYTES && std::is_array_v<T>)
-        return {at, sizeof value, nullptr, PROBITY_AT_DATA};
-    else if constexpr (type == PROBITY_TYPE_WIDE_STRING + PROBITY_TYPE_ARRAY)
-        return {value, wcsnlen(value, sizeof value / sizeof *value) * sizeof *value, nullptr,
-                PROBITY_AT_DATA};
-    else if constexpr (type == PROBITY_TYPE_STRING || type == PROBITY_TYPE_WIDE_STRING)
-        return {at, sizeof value, nullptr, PROBITY_AT_POINTER};
-    else
-        return {at, sizeof value, nullptr, PROBITY_AT_VALUE};
+    return describer<plain<T>>::describe(value);
 }
 
 /* The same for a return value, when its scope ends. */
@@ -362,7 +434,8 @@ template <bool is_literal, class T>
 inline __attribute__((__always_inline__)) void record_value(struct probity_site_format *format,
                                                             const T &value)
 {
-    constexpr bool fits = is_literal || is_fixed(type_of<T>());
+    constexpr bool is_stored = !is_literal && is_fixed(type_of<T>());
+    constexpr bool fits = is_literal || is_stored;
     uint32_t number = probity_site_format_number(format);
     struct probity_event_room room;
     uint8_t *at = nullptr;
@@ -371,8 +444,7 @@ inline __attribute__((__always_inline__)) void record_value(struct probity_site_
         at = probity_event_begin(&room, 9, 4u + (is_literal ? 0u : size_of<T>()));
     if (__builtin_expect(at != nullptr, fits)) {
         at = probity_put_head(at, 9, 0, number, 0);
-        if constexpr (!is_literal)
-            store(at, value);
+        store(at, value, std::integral_constant<bool, is_stored>());
         probity_event_publish(&room);
     } else {
         const struct probity_value values[] = {describe(value)};
@@ -389,9 +461,10 @@ inline void record_value(struct probity_site_format *format, const text_stream &
 } // namespace probity_fn
 
 #define FN_X_TYPE(x) (probity_fn::type_of<decltype((x))>())
-#define FN_X_IS_ARRAY(x) (std::is_array_v<probity_fn::plain<decltype((x))>>)
+#define FN_X_IS_ARRAY(x) (std::is_array<probity_fn::plain<decltype((x))>>::value)
 #define FN_X_IS_LITERAL(x) (FN_X_IS_ARRAY(x) && FN_X_LOOKS_LITERAL(x))
 #define FN_X_FIXED(x) (FN_X_IS_LITERAL(x) || probity_fn::is_fixed(FN_X_TYPE(x)))
+#define FN_X_AS_IT_IS(x) (FN_X_IS_LITERAL(x) || probity_fn::is_as_it_is<decltype((x))>())
 #define FN_X_SIZE(x) (FN_X_IS_LITERAL(x) ? 0u : probity_fn::size_of<decltype((x))>())
 #define FN_X_CHECK_TYPE(x)                                                                         \
     static_assert(FN_X_TYPE(x) != 0,                                                               \

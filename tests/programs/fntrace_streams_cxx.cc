@@ -42,7 +42,7 @@ static std::ostream &operator<<(std::ostream &os, const Both &)
 {
     return os << "narrow of both";
 }
-[[maybe_unused]] static std::wostream &operator<<(std::wostream &os, const Both &)
+__attribute__((__unused__)) static std::wostream &operator<<(std::wostream &os, const Both &)
 {
     return os << L"wide of both";
 }

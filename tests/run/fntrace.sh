@@ -60,7 +60,7 @@ check_goldens() {
     expect "windows: output" "" "$(cat out)"
     record "$BUILD/examples/windows_cxx"
     is_golden windows_cxx
-    for name in article article_cxx streams_cxx values values_cxx; do
+    for name in article article_cxx streams_cxx values values_cxx types_cxx types17_cxx; do
         record "$PROGRAMS/fntrace_$name"
         is_golden "$name"
         cp log log.static
@@ -82,21 +82,29 @@ level 1: 0 evaluations" "$(cat out)"
     record "$PROGRAMS/fntrace_streams_cxx"
     expect "stream expressions: evaluations" "level 5: 5 evaluations, 1 insertions
 level 0: 0 evaluations, 0 insertions" "$(cat out)"
+    record "$PROGRAMS/fntrace_types_cxx"
+    expect "types of the library: evaluations" "level 5: 3 evaluations
+level 0: 0 evaluations" "$(cat out)"
 }
 
-# The article's spelling and stream messages compile as C++17 and C++20, and the logs are equal.
+# $1 standard, $2 program: it compiles without warnings, and its log is the golden one
+check_standard() {
+    "$CXX" -std="$1" -O1 -g -Wall -Wextra -Wpedantic -Wshadow -Werror -pthread \
+        -I "$SOURCE/include" ${SANITIZE:+"-fsanitize=$SANITIZE"} -o "$WORK/$2" \
+        "$SOURCE/tests/programs/fntrace_${2}_cxx.cc" "$BUILD/lib/libprobity.a" ||
+        fail "$2: $CXX -std=$1 rejects it"
+    record "$WORK/$2"
+    is_golden "${2}_cxx"
+}
+
+# The article's spelling, stream messages and types of the library have the same log in each
+# standard.
 check_standards() {
     local standard name
-    for standard in c++17 c++20; do
-        for name in article streams; do
-            "$CXX" -std=$standard -O1 -g -Wall -Wextra -Wpedantic -Wshadow -Werror -pthread \
-                -I "$SOURCE/include" ${SANITIZE:+"-fsanitize=$SANITIZE"} -o "$WORK/$name" \
-                "$SOURCE/tests/programs/fntrace_${name}_cxx.cc" "$BUILD/lib/libprobity.a" ||
-                fail "$name: $CXX -std=$standard rejects it"
-            record "$WORK/$name"
-            is_golden "${name}_cxx"
-        done
+    for standard in c++11 c++14 c++17 c++20; do
+        for name in article streams types; do check_standard $standard $name; done
     done
+    check_standard c++20 types17
 }
 
 check_jumps() {

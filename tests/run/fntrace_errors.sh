@@ -9,7 +9,7 @@ checked=0
 # $1 compiler, $2 language, $3 source; messages go to a file of that name
 compiles() {
     local standard=c11
-    [ "$2" = c ] || standard=c++17
+    [ "$2" = c ] || standard=${STANDARD:-c++17}
     checked=$((checked + 1))
     "$1" -x "$2" -std="$standard" -Wall -Wextra -Wpedantic -Wshadow -Werror -I "$INCLUDE" \
         -fsyntax-only "$3" > messages 2>&1
@@ -116,6 +116,28 @@ mistake "no formatter of a return value" c "no formatter for the type of .*resul
 mistake "no operator<< of a return value" c++ "no operator<<.* for the type of .*result" \
     'point result = {1, 2}; FN_FUNC_RETVAL(point, result, FN_1);' \
     'point *result = 0; FN_FUNC_RETVAL(point *, result, FN_1);'
+
+# What contains an unsupported type gets one line too, not pages about templates.
+one_line() {
+    local compiler standard
+    { cat head.h && echo '#include <map>' && echo '#include <vector>' &&
+        function_of wrong "FN_FUNC(FN_VOID, FN_1); $2"; } > wrong.c
+    for standard in c++11 c++17; do
+        for compiler in g++ clang++; do
+            if STANDARD=$standard compiles "$compiler" c++ wrong.c; then
+                fail "$1: $compiler -std=$standard accepts the mistake"
+            elif [ "$(grep -c 'error:' messages)" != 1 ] ||
+                ! grep 'error:' messages | grep -q "no operator<<.* for the type of .*held"; then
+                fail "$1: $compiler -std=$standard: $(grep error: messages | head -n 3)"
+            fi
+        done
+    done
+}
+one_line "a vector of what has no operator<<" 'std::vector<point> held; FN_PARAM(held);'
+one_line "a map to what has no operator<<" \
+    'std::map<int, std::vector<point>> held; FN_OUTPUT(held);'
+one_line "a pair with what has no operator<<" \
+    'std::pair<int, point> held; FN_OUTPUT("a pair: ", held);'
 
 mistake "checkpoint in FN_FUNC" "c c++" "checkpoint_needs_FN_ENTRY" \
     'FN_FUNC(FN_VOID, FN_1); FN_CHECKPOINT("label", FN_1, 1, a);' \
