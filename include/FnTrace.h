@@ -398,7 +398,7 @@ static inline __attribute__((__no_instrument_function__)) void (*fn_x_announce(v
     static const char *const fn_x_texts[] = {#x};                                                  \
     static struct probity_site_format fn_x_format = {fn_x_types, fn_x_texts, "," #x, 1, __LINE__,  \
                                                      0};                                           \
-    probity_fn::record_value<std::is_array<fn_x_type>::value && FN_X_LOOKS_LITERAL(x)>(            \
+    probity_fn::record_value<probity_fn::is_an_array<fn_x_type>() && FN_X_LOOKS_LITERAL(x)>(      \
         &fn_x_format, probity_fn::unwrap(probity_fn::start() << x));                               \
     _Pragma("GCC diagnostic pop")
 #else

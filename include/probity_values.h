@@ -283,6 +283,12 @@ template <class Given> constexpr bool is_as_it_is()
            kind_of<plain<Given>>::value != kind::reference;
 }
 
+/* For macros, which must not contain words that the program may have defined. */
+template <class T> constexpr bool is_an_array()
+{
+    return std::is_array<T>::value;
+}
+
 template <class Given> constexpr uint32_t size_of()
 {
     return sizeof(typename std::conditional<is_fixed(type_of<Given>()), held<plain<Given>>,
@@ -461,7 +467,7 @@ inline void record_value(struct probity_site_format *format, const text_stream &
 } // namespace probity_fn
 
 #define FN_X_TYPE(x) (probity_fn::type_of<decltype((x))>())
-#define FN_X_IS_ARRAY(x) (std::is_array<probity_fn::plain<decltype((x))>>::value)
+#define FN_X_IS_ARRAY(x) (probity_fn::is_an_array<probity_fn::plain<decltype((x))>>())
 #define FN_X_IS_LITERAL(x) (FN_X_IS_ARRAY(x) && FN_X_LOOKS_LITERAL(x))
 #define FN_X_FIXED(x) (FN_X_IS_LITERAL(x) || probity_fn::is_fixed(FN_X_TYPE(x)))
 #define FN_X_AS_IT_IS(x) (FN_X_IS_LITERAL(x) || probity_fn::is_as_it_is<decltype((x))>())

@@ -1,6 +1,5 @@
 # Made by `make cmake-sources`.
 set(PROBITY_SOURCES
-  src/base/arguments.c
   src/base/checksum.c
   src/base/clock.c
   src/base/cpu.c

@@ -33,7 +33,8 @@ enum {
 uint8_t probity_budget_state[PROBITY_LIMIT_SITES + 1];
 
 static uint32_t hits[PROBITY_LIMIT_SITES];
-static uint32_t sites; /* all functions are below: few of the limit, so the rest is not searched */
+/* All functions are below: few of the limit, so the rest is not searched. */
+static uint32_t site_end;
 static uint32_t numbers[PROBITY_LIMIT_SITES];
 static uint32_t number_count;
 
@@ -74,8 +75,8 @@ void probity_budget_declared(const struct probity_site_function *function)
         state |= PROBITY_BUDGET_ADDRESSED;
     __atomic_fetch_or(&probity_budget_state[number], state, __ATOMIC_RELAXED);
     /* Under declare_lock. The leave's site is the next one. */
-    if (number + 1 > sites)
-        __atomic_store_n(&sites, number + 1, __ATOMIC_RELEASE);
+    if (number + 1 > site_end)
+        __atomic_store_n(&site_end, number + 1, __ATOMIC_RELEASE);
 }
 
 const uint32_t *probity_budget_numbers(uint32_t *ret_count)
@@ -153,7 +154,7 @@ void probity_budget_begin(struct probity_session *session)
         return;
     memset(hits, 0, sizeof hits);
     find_prices(session);
-    budget.tally = (struct probity_tally){.hits = hits, .sites = sites};
+    budget.tally = (struct probity_tally){.hits = hits, .sites = site_end};
     budget.cpu_ns = probity_clock_read(session->live.clock, CLOCK_PROCESS_CPUTIME_ID);
     budget.tick = probity_clock_ticks(session->live.clock);
     session->writer.judge_cost = probity_budget_look;
@@ -375,7 +376,7 @@ int probity_budget_look(void *owner, struct probity_pass *pass, int is_last)
         ask_to_look();
     memset(hits, 0, budget.tally.sites * sizeof *hits);
     budget.tally.others = budget.tally.readings = 0;
-    uint32_t known = __atomic_load_n(&sites, __ATOMIC_ACQUIRE);
+    uint32_t known = __atomic_load_n(&site_end, __ATOMIC_ACQUIRE);
     budget.tally.sites = known < PROBITY_LIMIT_SITES ? known : PROBITY_LIMIT_SITES;
     if (is_last && result == 0)
         result = write_event(session, pass, (struct probity_budget_event){

@@ -382,8 +382,10 @@ static __attribute__((cold, noinline)) uint64_t enter_slow(struct probity_site_f
     if (set != NULL && limit(&set->depth_max) != 0 && number <= PROBITY_LIMIT_SITES &&
         set->entry[number].cell != NULL)
         return enter_any(set, &set->entry[number]);
+    int saved = errno;
     if (number == 0)
         probity_declare_function(function);
+    errno = saved;
     struct probity_profile_entry *entry =
         make_entry(__atomic_load_n(&function->number, __ATOMIC_RELAXED), &set, 0);
     return entry != NULL ? enter_any(set, entry) : 0;

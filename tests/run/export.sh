@@ -43,7 +43,7 @@ refused "threads for all" 2 "format 'callgrind' does not support --by-thread" \
 refused "a graph of a timeline" 2 "format 'chrome' does not support --graph" \
     --format chrome --graph calls trace
 refused "unknown graph" 2 "invalid --graph 'none'" --format graphviz --graph none trace
-refused "wrong time" 2 "invalid --from 'x'" --format folded --from x trace
+refused "wrong time" 2 "invalid --since 'x'" --format folded --from x trace
 refused "no such file" 1 "cannot open 'nowhere'" --format chrome -o out nowhere
 refused "no trace at all" 1 "is not a Probity trace" --format chrome -o out formats
 refused "input as output" 1 "refusing to overwrite input" --format chrome -f -o trace trace

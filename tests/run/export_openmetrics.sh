@@ -2,7 +2,7 @@
 # `probity export --format openmetrics`, read by the parsers of the Prometheus client, both that of
 # OpenMetrics and that of the older text format that node_exporter reads: calls, times and quantiles
 # equal those of `probity report`, `blocks` and `model`.
-# variants: asan
+# variants: gcc
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/run/exported.bash"
 

@@ -65,6 +65,10 @@ while read -r format; do
 done < <("$PROBITY" export --help | sed -n 's/^          \([a-z-][a-z-]*\)  .*/\1/p')
 [ "$(find . -maxdepth 1 -name 'exported.*' | wc -l)" -ge 10 ] || fail "too few formats"
 
+runs 0 '' index hits
+[ -s hits.index ] || fail "index: no file"
+rm hits.index
+
 runs 0 '' runs init
 runs 0 '' runs add --label before scopes
 all_forms runs '@before|before' '"label": "before"' 'before' list

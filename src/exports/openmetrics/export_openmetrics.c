@@ -56,7 +56,7 @@ static int put_label(FILE *stream, const struct label *label)
     const char *end = probity_text_put(safe, safe + room, label->text, label->bytes, '\0');
     fprintf(stream, "%s=\"", label->name);
     for (const char *at = safe; at < end; at++) {
-        if (*at == '"' || *at == '\\')
+        if (*at == '\\' || *at == '"')
             fputc('\\', stream);
         fputc(*at, stream);
     }
