@@ -94,7 +94,7 @@ added() {
 }
 
 loaded_bytes() {
-    readelf -SW "$1" | awk '$1 == "[" { sub(/^ *\[ */, "") } { sub(/^ *\[ *[0-9]+\] */, "") }
+    readelf -SW "$1" | awk '{ sub(/^ *\[ *[0-9]+\] */, "") }
         $7 ~ /A/ && $2 != "NOBITS" && $5 ~ /^[0-9a-f]+$/ { print "0x" $5 }' |
         while read -r bytes; do echo $((bytes)); done | awk '{ sum += $1 } END { print sum }'
 }
