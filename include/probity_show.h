@@ -280,7 +280,7 @@ template <class T> void insert_wide(std::ostream &stream, const T &value)
     stream.width(wide.width());
 }
 
-/* Which operator: for a pointer or an array, of its own type. */
+/* Which operator: for a pointer or an array, one for exactly that type. */
 template <class T>
 struct insertion_of
     : std::conditional<std::is_pointer<decayed<T>>::value, own_insertion<decayed<T>>,
@@ -596,7 +596,7 @@ inline void put_date(shown_text &to, int64_t day)
     put_digits(to, static_cast<uint64_t>(of_year - (153 * month + 2) / 5 + 1), 2);
 }
 
-/* ISO 8601, UTC. fraction: of the second, with so many digits. */
+/* ISO 8601, UTC. fraction: of the second, with `digits` digits. */
 inline void put_moment(shown_text &to, int64_t seconds, uint64_t fraction, int digits)
 {
     const int64_t day = (seconds >= 0 ? seconds : seconds - 86399) / 86400;
