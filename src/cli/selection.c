@@ -118,12 +118,13 @@ int cli_selection_text(const struct cli_command *command, const struct cli_selec
                        char **ret_text)
 {
     size_t bytes;
+    *ret_text = NULL;
     struct rules rules = {command, open_memstream(ret_text, &bytes), 0};
 
     if (rules.stream == NULL)
         return cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
     int status = put_all(&rules, selection);
-    if (fclose(rules.stream) != 0 && status == CLI_OK)
+    if ((fclose(rules.stream) != 0 || *ret_text == NULL) && status == CLI_OK)
         status = cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
     if (status != CLI_OK || bytes == 0) {
         free(*ret_text);

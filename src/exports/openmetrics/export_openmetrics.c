@@ -100,7 +100,8 @@ static int make_labels(struct openmetrics *state, const struct label *labels, si
         error = number_of(state, text, &number);
     if (error == 0 && number > 1)
         fprintf(stream, ",same=\"%" PRIu64 "\"", number);
-    if (stream != NULL && fclose(stream) != 0 && error == 0)
+    /* glibc's fclose() succeeds even if it finds no memory for the text. */
+    if (stream != NULL && (fclose(stream) != 0 || text == NULL) && error == 0)
         error = PROBITY_ERROR_MEMORY;
     free(state->labels);
     state->labels = text;
