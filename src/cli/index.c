@@ -30,7 +30,16 @@ static char *name_of(const char *path)
     return asprintf(&name, "%s.index", path) >= 0 ? name : NULL;
 }
 
-static int open_named(const char *path)
+/* Another user's index could hide records of a trace that is not his. */
+static int is_trusted(int file, int trace_file)
+{
+    struct stat index, trace;
+
+    return fstat(file, &index) == 0 && fstat(trace_file, &trace) == 0 &&
+           (index.st_uid == trace.st_uid || index.st_uid == geteuid());
+}
+
+static int open_named(const char *path, int trace_file)
 {
     char *name = name_of(path);
     int file = -1;
@@ -38,6 +47,10 @@ static int open_named(const char *path)
     if (name != NULL && probity_file_open(name, &file) != 0)
         file = -1;
     free(name);
+    if (file >= 0 && !is_trusted(file, trace_file)) {
+        close(file);
+        file = -1;
+    }
     return file;
 }
 
@@ -57,7 +70,8 @@ static int make_in_memory(const struct cli_command *command, int trace_file)
 
 static int open_index(void *command, const char *path, int trace_file, int attempt)
 {
-    return attempt == 0 ? open_named(path) : make_in_memory(command, trace_file);
+    return attempt == 0 ? open_named(path, trace_file)
+                        : make_in_memory(command, trace_file);
 }
 
 void cli_index_use(const struct cli_command *command, const struct cli_range *range,
