@@ -121,14 +121,14 @@ const char probity_log_default[7] = "stderr";
 #define FN_FUNC_PARAMS(retType, retVar, level, ...)                                                \
     FN_X_CHECK_COUNT(__VA_ARGS__);                                                                 \
     FN_X_SCOPE(retType, level, 0, FN_X_ENTER_LATER);                                               \
-    FN_X_ENTER_VALUES(level, #__VA_ARGS__, __VA_ARGS__);                                           \
+    FN_X_ENTER_VALUES(retType, #__VA_ARGS__, __VA_ARGS__);                                         \
     FN_X_CAT(FN_X_RETVAL_, FN_X_IS_VOID(FN_X_VOID_##retVar))(retVar)
 
 /* The same without the count. */
 #define FN_FUNC_ARGS(retType, retVar, level, ...)                                                  \
     FN_X_CHECK_MOST(0, __VA_ARGS__);                                                               \
     FN_X_SCOPE(retType, level, 0, FN_X_ENTER_LATER);                                               \
-    FN_X_ENTER_VALUES(level, "," #__VA_ARGS__, 0, __VA_ARGS__);                                    \
+    FN_X_ENTER_VALUES(retType, "," #__VA_ARGS__, 0, __VA_ARGS__);                                  \
     FN_X_CAT(FN_X_RETVAL_, FN_X_IS_VOID(FN_X_VOID_##retVar))(retVar)
 
 /* FN_ORDERED(FN_FUNC(int, FN_1)): any of the above, or FN_ENTRY, with exact times: the scope begins
@@ -163,8 +163,8 @@ const char probity_log_default[7] = "stderr";
  * parameters. */
 #define FN_PARAM(param)                                                                            \
     do {                                                                                           \
-        if (probity_scope_takes_parameters(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, &fn_x_function,    \
-                                           __func__))                                              \
+        if (probity_scope_takes_parameters(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, __func__,          \
+                                           fn_x_level, fn_x_flags))                                \
             FN_X_RECORD(FN_X_PARAMETERS, 0, 0, "," #param, 0, param)                               \
     } while (0)
 
@@ -180,13 +180,13 @@ const char probity_log_default[7] = "stderr";
         FN_X_CHECK_COUNT(__VA_ARGS__);                                                             \
         FN_X_CHECK_LEVEL(level);                                                                   \
         uint64_t fn_x_entered = 0;                                                                 \
+        uint32_t fn_x_code = 0;                                                                    \
         (void)fn_checkpoint_needs_FN_ENTRY;                                                        \
-        if (probity_scope_is_on(level) &&                                                          \
-            probity_scope_is_due(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, __func__,                    \
-                                 &fn_x_entered)) {                                                 \
-            FN_X_RECORD(FN_X_CHECKPOINT,                                                           \
-                        probity_scope_code(&fn_scope_needs_FN_FUNC_or_FN_ENTRY), fn_x_entered,     \
-                        ";" #__VA_ARGS__, 0, label FN_X_TAIL(__VA_ARGS__))                         \
+        if (probity_scope_is_on(level) && probity_scope_may_be_open() &&                           \
+            probity_scope_is_due(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, probity_scope_frame_at(),    \
+                                 __func__, &fn_x_code, &fn_x_entered)) {                           \
+            FN_X_RECORD(FN_X_CHECKPOINT, fn_x_code, fn_x_entered, ";" #__VA_ARGS__, 0,             \
+                        label FN_X_TAIL(__VA_ARGS__))                                              \
             probity_scope_paused(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, fn_x_entered);               \
         }                                                                                          \
     } while (0)
@@ -264,35 +264,67 @@ enum { fn_x_order = 0 };
 #define FN_X_CHECK_LEVEL(level)                                                                    \
     FN_X_ASSERT((level) >= 0 && (level) <= 5, "FnTrace: a level is FN_0 to FN_5")
 
+/* What describes the function, in a note (PROBITY_NOTE_OF). */
+#define FN_X_NOTED(retType)                                                                        \
+    PROBITY_LISTED_FUNCTION, fn_x_level, fn_x_flags, 0, __func__, __FILE__, FN_X_SIGNATURE_LISTED, \
+        FN_X_TEXT(retType)
+
+#if PROBITY_SCOPE_NOTED
+#define FN_X_FUNCTION(retType) static struct probity_site_function *fn_x_function;
+#define FN_X_TAKE_NOTE(retType)                                                                    \
+    const void *fn_x_note;                                                                         \
+    PROBITY_SCOPE_NOTE(fn_x_note, FN_X_NOTED(retType))
+#define FN_X_BEGIN_PLAIN(retType)                                                                  \
+    PROBITY_SCOPE_ENTER(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, &fn_x_function, FN_X_NOTED(retType))
+#else
+#define FN_X_FUNCTION(retType)                                                                     \
+    static struct probity_site_function fn_x_description = {__func__,          __FILE__,           \
+                                                            FN_X_SIGNATURE,    FN_X_TEXT(retType), \
+                                                            __LINE__,          fn_x_level,         \
+                                                            fn_x_flags,        0,                  \
+                                                            0,                 0};                 \
+    static struct probity_site_function *fn_x_function = &fn_x_description;                        \
+    PROBITY_LIST(FN_X_NOTED(retType));
+#define FN_X_TAKE_NOTE(retType) const void *const fn_x_note = NULL
+#define FN_X_BEGIN_PLAIN(retType)                                                                  \
+    probity_scope_enter_frame(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, &fn_x_function,                 \
+                              probity_scope_frame_at(), NULL)
+#endif
+
 #define FN_X_SCOPE(retType, level_, flags_, enter)                                                 \
     FN_X_CHECK_LEVEL(level_);                                                                      \
     _Pragma("GCC diagnostic push") /* a lambda or a block may have another scope */                \
     _Pragma("GCC diagnostic ignored \"-Wshadow\"")                                                 \
-    static struct probity_site_function fn_x_function = {                                          \
-        __func__, __FILE__, FN_X_SIGNATURE, FN_X_TEXT(retType), __LINE__, (level_),                \
-        FN_X_FLAGS | (+fn_x_order) | (flags_), 0, 0, 0};                                           \
+    enum { fn_x_level = (level_), fn_x_flags = FN_X_FLAGS | (+fn_x_order) | (flags_) };            \
+    FN_X_FUNCTION(retType)                                                                         \
     FN_X_NO_JUMP                                                                                   \
     __attribute__((__cleanup__(probity_scope_leave))) struct probity_scope_here                    \
         fn_scope_needs_FN_FUNC_or_FN_ENTRY;                                                        \
-    probity_scope_off(&fn_scope_needs_FN_FUNC_or_FN_ENTRY);                                        \
-    _Pragma("GCC diagnostic pop")                                                                  \
-    PROBITY_LIST(PROBITY_LISTED_FUNCTION, level_, FN_X_FLAGS | (+fn_x_order) | (flags_), 0,        \
-                 __func__, __FILE__, FN_X_SIGNATURE_LISTED, FN_X_TEXT(retType));                   \
-    enter(level_)
+    enter(retType);                                                                                \
+    _Pragma("GCC diagnostic pop")
 
-#define FN_X_ENTER_PLAIN(level)                                                                    \
-    if (probity_scope_is_on(level))                                                                \
-    probity_scope_enter(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, &fn_x_function)
-#define FN_X_ENTER_LATER(level) (void)0
-#define FN_X_ENTER_DEFERRED(level)                                                                 \
-    if (probity_scope_is_on(level))                                                                \
-    probity_scope_defer(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, &fn_x_function, &fn_x_pauses)
-
-#define FN_X_ENTER_VALUES(level, source, ...)                                                      \
+#define FN_X_ENTER_PLAIN(retType)                                                                  \
     do {                                                                                           \
-        if (probity_scope_is_on(level)) {                                                          \
+        if (probity_scope_is_on(fn_x_level))                                                       \
+            FN_X_BEGIN_PLAIN(retType);                                                             \
+    } while (0)
+#define FN_X_ENTER_LATER(retType) (void)0
+#define FN_X_ENTER_DEFERRED(retType)                                                               \
+    do {                                                                                           \
+        if (probity_scope_is_on(fn_x_level)) {                                                     \
+            FN_X_TAKE_NOTE(retType);                                                               \
+            probity_scope_defer_frame(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, &fn_x_function,         \
+                                      probity_scope_frame_at(), fn_x_note, &fn_x_pauses);          \
+        }                                                                                          \
+    } while (0)
+
+#define FN_X_ENTER_VALUES(retType, source, ...)                                                    \
+    do {                                                                                           \
+        if (probity_scope_is_on(fn_x_level)) {                                                     \
+            FN_X_TAKE_NOTE(retType);                                                               \
             uint32_t fn_x_code =                                                                   \
-                probity_scope_begin(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, &fn_x_function);          \
+                probity_scope_begin_frame(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, &fn_x_function,     \
+                                          probity_scope_frame_at(), fn_x_note);                    \
             if (__builtin_expect(fn_x_code != 0, 1))                                               \
                 FN_X_RECORD(FN_X_ENTER, fn_x_code, 0, source, __VA_ARGS__)                         \
         }                                                                                          \
@@ -300,7 +332,9 @@ enum { fn_x_order = 0 };
 
 #define FN_X_IF_REPORTED(...)                                                                      \
     do {                                                                                           \
-        if (probity_scope_is_reported(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, __func__)) {            \
+        if (probity_scope_may_be_open() &&                                                         \
+            probity_scope_is_reported(&fn_scope_needs_FN_FUNC_or_FN_ENTRY,                         \
+                                      probity_scope_frame_at(), __func__)) {                       \
             __VA_ARGS__                                                                            \
         }                                                                                          \
     } while (0)

@@ -295,6 +295,29 @@ PROBITY_INLINE int probity_frame_is_overwritten(uint64_t minus)
                      : "1"(minus), "r"(minus));
     return is;
 }
+
+/* Functions that assembly calls without the compiler's knowledge of a call. */
+#define PROBITY_HAS_HOOKS 1
+
+/* Registers that functions may change and hooks do not save. */
+#if defined(__AVX512F__)
+#define PROBITY_HOOK_VECTORS                                                                      \
+    "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",       \
+        "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "xmm16", "xmm17", "xmm18", "xmm19", "xmm20",  \
+        "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26", "xmm27", "xmm28", "xmm29", "xmm30",  \
+        "xmm31", "k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7"
+#elif defined(__SSE__)
+#define PROBITY_HOOK_VECTORS                                                                      \
+    "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",       \
+        "xmm11", "xmm12", "xmm13", "xmm14", "xmm15"
+#else
+#define PROBITY_HOOK_VECTORS "cc"
+#endif
+
+/* Calls a function through its entry in the global offset table, since a function that is bound at
+ * its first call would change r10 and r11. */
+#define PROBITY_HOOK_CALL(hook)                                                                   \
+    "{call *" hook "@GOTPCREL(%%rip)|.byte 0xff, 0x15\n\t.long " hook "@GOTPCREL - 4}\n"
 #elif defined(__aarch64__) && defined(__ARM_FEATURE_ATOMICS)
 #define PROBITY_HAS_FAST_PATH 1
 
@@ -351,6 +374,10 @@ PROBITY_INLINE int probity_frame_is_overwritten(uint64_t minus)
     (void)minus;
     return 0;
 }
+#endif
+
+#ifndef PROBITY_HAS_HOOKS
+#define PROBITY_HAS_HOOKS 0
 #endif
 
 /* While recording, waits for all earlier instructions to finish. Directly before a probe it orders
@@ -440,7 +467,9 @@ enum { PROBITY_LISTED_NAMED = 1, PROBITY_LISTED_NUMBERED = 2, PROBITY_LISTED_FUN
  * far away. */
 #if defined(PROBITY_UNLISTED) || defined(__code_model_large__) || \
     (!defined(__clang__) && __GNUC__ < 9) || (defined(__clang__) && __clang_major__ < 12)
-#define PROBITY_LIST(kind, level, flags, number, name, file, function, returns) ((void)(number))
+#define PROBITY_UNNOTED 1
+#define PROBITY_LIST(...) PROBITY_LIST_NOT(__VA_ARGS__)
+#define PROBITY_LIST_NOT(kind, level, flags, number, ...) ((void)(number))
 #else
 #if defined(__clang__) || __GNUC__ >= 11
 #define PROBITY_NOTE_SECTION \
@@ -453,15 +482,17 @@ enum { PROBITY_LISTED_NAMED = 1, PROBITY_LISTED_NUMBERED = 2, PROBITY_LISTED_FUN
 #else
 #define PROBITY_NOTE_TEXT "i"
 #endif
-#define PROBITY_LIST(kind, level, flags, number, name, file, function, returns)                    \
-    __asm__ __inline__(PROBITY_NOTE_SECTION                                                        \
-                       "\t.balign 4\n\t.long 8, 28, 1\n\t.asciz \"Probity\"\n"                    \
-                       "\t.byte %c0, %c1, %c2, 0\n\t.long %c3, %c4\n"                             \
-                       "\t.long %c5 - ., %c6 - ., %c7 - ., %c8 - .\n\t.popsection"                \
-                       :                                                                           \
-                       : "i"(kind), "i"(level), "i"(flags), "i"(__LINE__), "i"(number),            \
-                         PROBITY_NOTE_TEXT(name), PROBITY_NOTE_TEXT(file),                         \
-                         PROBITY_NOTE_TEXT(function), PROBITY_NOTE_TEXT(returns))
+/* The arguments are the numbers of the operands in PROBITY_NOTE_OF(), without percent signs. */
+#define PROBITY_NOTE(a, b, c, d, e, f, g, h, i)                                                    \
+    PROBITY_NOTE_SECTION "\t.balign 4\n\t.long 8, 28, 1\n\t.asciz \"Probity\"\n"                 \
+                         ".Lprobity_note%=:\n\t.byte %c" #a ", %c" #b ", %c" #c ", 0\n"            \
+                         "\t.long %c" #d ", %c" #e "\n\t.long %c" #f " - ., %c" #g " - ., %c" #h   \
+                         " - ., %c" #i " - .\n\t.popsection"
+#define PROBITY_NOTE_OF(kind, level, flags, number, name, file, function, returns)                 \
+    "i"(kind), "i"(level), "i"(flags), "i"(__LINE__), "i"(number), PROBITY_NOTE_TEXT(name),        \
+        PROBITY_NOTE_TEXT(file), PROBITY_NOTE_TEXT(function), PROBITY_NOTE_TEXT(returns)
+#define PROBITY_LIST(...)                                                                          \
+    __asm__ __inline__(PROBITY_NOTE(0, 1, 2, 3, 4, 5, 6, 7, 8) : : PROBITY_NOTE_OF(__VA_ARGS__))
 #endif
 
 /* A number that is not a compile-time constant is not listed. It must be a constant to the front

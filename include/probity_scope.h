@@ -29,7 +29,10 @@
 #ifdef __cpp_exceptions
 #include <cxxabi.h>
 #endif
+#define PROBITY_ASSERT static_assert
 extern "C" {
+#else
+#define PROBITY_ASSERT _Static_assert
 #endif
 
 /* ---- Control --------------------------------------------------------------------------------- */
@@ -113,24 +116,32 @@ struct probity_value {
     enum probity_value_how how;
 };
 
-/* An open scope, on the stack of its function. */
+/* Describes the value of a variable. */
+typedef struct probity_value probity_describer(const void *at);
+
+/* A scope, on the stack of its function. Only the library looks into it. Nothing is stored while
+ * the scope is not recorded: `mark` shows whether it was. */
 struct probity_scope_here {
     struct probity_site_function *function;
     uint64_t entered; /* FN_ENTRY: tick of the enter, 0 if not wanted */
     const void *ret;  /* the variable that holds the return value */
     struct probity_site_format *ret_format;
-    struct probity_value (*ret_describe)(const void *ret); /* C++ */
-    probity_formatter *ret_formatter;                      /* C, with ret_how */
+    probity_describer *ret_describe;  /* C++ */
+    probity_formatter *ret_formatter; /* C, with ret_how */
     enum probity_value_how ret_how;
     uint32_t ret_bytes; /* size of the value if its bytes are recorded as they are; else 0 */
-    uint32_t code;  /* code of the enter; 0: not recorded, no other field is set; or an enum
-                       probity_scope_code */
+    uint32_t code;  /* code of the enter; 0: not recorded; or an enum probity_scope_code */
     uint32_t depth; /* in profile mode: number of open scopes around it, in its set */
     uint32_t place; /* index in probity_scope_frame */
     uint32_t raised; /* C++: exceptions in flight at the enter */
-    uintptr_t mark; /* the address of this struct */
+    uintptr_t mark; /* while it is open: its address + PROBITY_SCOPE_SEAL */
     struct probity_scope_pauses *pauses; /* FN_ENTRY, before its first checkpoint; else NULL */
 };
+
+#define PROBITY_SCOPE_SEAL 0x5ad4ecb9
+#define PROBITY_SCOPE_MARK 72 /* offset of `mark` */
+PROBITY_ASSERT(offsetof(struct probity_scope_here, mark) == PROBITY_SCOPE_MARK,
+               "as in probity_scope_leave()");
 
 /* Pauses of a scope that has not reached a checkpoint yet: for each, the ticks of its beginning and
  * end and the CPU time that the thread used in it, in ns. When the array is full, further pauses
@@ -151,6 +162,10 @@ enum probity_scope_code {
 
 /* Current level of functions; -1 while not recording. */
 extern PROBITY_API int probity_scope_level;
+
+/* 1 once a scope of this process has been recorded: from then on, the end of a scope checks whether
+ * the scope is open. */
+extern PROBITY_API int probity_scope_open;
 
 /* Not 0: scopes take the slow path. Bit 0: profile mode; bit 1: for a moment, because functions are
  * recorded in another way from now on. */
@@ -184,25 +199,80 @@ extern PROBITY_API __thread struct probity_scope_frame
 extern PROBITY_API __thread void *probity_scope_exceptions
     __attribute__((tls_model("initial-exec")));
 
+/* Sets what returns where the C++ library counts the exceptions of the calling thread. Runs in
+ * constructors. */
+PROBITY_API void probity_scope_exceptions_by(void *(*find)(void));
+
 /* ---- Hooks -------------------------------------------------------------------------------------
  *
  * Not inline: a program has thousands of scopes, and those that are off would still fill its
- * caches.
+ * caches. function: a variable with the address of the function's description. Where there are
+ * notes (PROBITY_SCOPE_NOTED), it is NULL until the first call, which makes the description from
+ * the note.
  */
 
 /* FN_FUNC with its level on: begins the scope and records its enter. frame: the function's, from
  * probity_scope_frame_at(). */
 PROBITY_API void probity_scope_enter_frame(struct probity_scope_here *scope,
-                                           struct probity_site_function *function,
-                                           uintptr_t frame);
+                                           struct probity_site_function **function,
+                                           uintptr_t frame, const void *note);
 
 /* The same without the record: returns its code, or 0 if none is to be made. */
 PROBITY_API uint32_t probity_scope_begin_frame(struct probity_scope_here *scope,
-                                               struct probity_site_function *function,
-                                               uintptr_t frame);
+                                               struct probity_site_function **function,
+                                               uintptr_t frame, const void *note);
 
-/* Records the leave of a scope whose code is not 0. */
+/* FN_ENTRY. */
+PROBITY_API void probity_scope_defer_frame(struct probity_scope_here *scope,
+                                           struct probity_site_function **function,
+                                           uintptr_t frame, const void *note,
+                                           struct probity_scope_pauses *pauses);
+
+/* Records the leave of a scope, if it is open. */
 PROBITY_API void probity_scope_leave_open(struct probity_scope_here *scope);
+
+/* Whether a scope is open and recorded: then records what was jumped over, since events are taken
+ * for those of the innermost scope. in: __func__. */
+PROBITY_API int probity_scope_is_reported(struct probity_scope_here *scope, uintptr_t frame,
+                                          const char *in);
+
+/* FN_PARAM. level, flags: of the function. */
+PROBITY_API int probity_scope_is_shown(struct probity_scope_here *scope, uintptr_t frame,
+                                       const char *in, int level, int flags);
+
+/* FN_CHECKPOINT. Sets *ret_code; at the first checkpoint also *ret_entered, to the tick of the
+ * enter. */
+PROBITY_API int probity_scope_is_due(struct probity_scope_here *scope, uintptr_t frame,
+                                     const char *in, uint32_t *ret_code, uint64_t *ret_entered);
+
+/* To be called after a checkpoint is recorded. entered: not 0 at the first one. */
+PROBITY_API void probity_scope_paused(struct probity_scope_here *scope, uint64_t entered);
+
+/* FN_PAUSE (kind 12), FN_RESUME (13). */
+PROBITY_API void probity_scope_pause_or_resume(struct probity_scope_here *scope, uintptr_t frame,
+                                               const char *in, uint32_t kind);
+
+/* FN_RETVAL. */
+PROBITY_API void probity_scope_set_return(struct probity_scope_here *scope, const void *ret,
+                                          struct probity_site_format *format, uint32_t bytes,
+                                          probity_describer *describe, probity_formatter *formatter,
+                                          enum probity_value_how how);
+
+#if PROBITY_HAS_HOOKS && !defined(PROBITY_UNNOTED)
+#define PROBITY_SCOPE_NOTED 1
+
+/* probity_scope_enter_frame() and probity_scope_leave_open(), called by assembly, which says what
+ * they may change: arguments and results stay in their registers. The first takes its arguments in
+ * r10, r11 and rax and returns 0 in rax; after the call there is an instruction without effect,
+ * whose operand is the distance to the note. The second takes the scope in r10. */
+PROBITY_API void probity_scope_enter_hook(void);
+PROBITY_API void probity_scope_leave_hook(void);
+
+/* Never called: a function with a call in it has no red zone, which the hooks would overwrite. */
+PROBITY_API void probity_scope_never(void) __attribute__((__noreturn__));
+#else
+#define PROBITY_SCOPE_NOTED 0
+#endif
 
 /* ---- Slow paths ------------------------------------------------------------------------------ */
 
@@ -221,12 +291,6 @@ PROBITY_API uint32_t probity_scope_jumped(uint32_t place, uint64_t minus, uint64
 PROBITY_API void probity_scope_take_deep(uint32_t place, uint64_t minus, uint64_t where)
     __attribute__((__cold__));
 PROBITY_API void probity_scope_free_deep(uint32_t place) __attribute__((__cold__));
-
-/* Called if the scope continues although it is not the innermost one: the scopes above it were
- * jumped over, unless this code runs in a function that they have called (a lambda, for example),
- * named `in`. Records that they were. */
-PROBITY_API void probity_scope_continues(const struct probity_scope_here *scope, uint64_t minus,
-                                         const char *in) __attribute__((__cold__));
 
 /* Leaves a profiled scope, or one above which other scopes ended without a record. */
 PROBITY_API void probity_scope_leave_slow(uint32_t code, uint32_t depth, uint32_t place)
@@ -249,26 +313,6 @@ PROBITY_API size_t probity_text_length(const void *text, size_t unit, size_t mos
 
 /* Pads a reservation that the inline path cannot use. */
 PROBITY_API void probity_event_refused(uint64_t slot, uint32_t words) __attribute__((__cold__));
-
-/* Profile mode: pauses the innermost scope (1), or ends its pause (0). */
-PROBITY_API void probity_scope_pause_slow(int is_pause) __attribute__((__cold__));
-
-/* FN_ENTRY, at the enter. In profile mode its scope begins here and is dropped unless it reaches a
- * checkpoint. */
-PROBITY_API void probity_scope_defer_slow(struct probity_scope_here *scope, uint64_t minus,
-                                          uint64_t where) __attribute__((__cold__));
-
-/* FN_CHECKPOINT, the first one: begins the scope. Returns whether to record it. */
-PROBITY_API int probity_scope_due_slow(struct probity_scope_here *scope, uint64_t minus,
-                                       uint64_t where) __attribute__((__cold__));
-
-/* Records the pauses before a checkpoint, after that checkpoint. */
-PROBITY_API void probity_scope_paused_slow(struct probity_scope_here *scope)
-    __attribute__((__cold__));
-
-/* FN_PAUSE (1) and FN_RESUME (0) before the first checkpoint. */
-PROBITY_API void probity_scope_keep_pause(struct probity_scope_here *scope, int is_pause)
-    __attribute__((__cold__));
 
 /* ---- Records with values --------------------------------------------------------------------- */
 
@@ -321,22 +365,10 @@ PROBITY_INLINE int probity_scope_is_on(int level)
     return __builtin_expect(is_on, 0) != 0;
 }
 
-/* The scope of a call that is not recorded: only its code is set. */
-PROBITY_INLINE void
-probity_scope_off(struct probity_scope_here *scope)
+/* Whether a scope may be open. */
+PROBITY_INLINE int probity_scope_may_be_open(void)
 {
-#if PROBITY_MEMORY_SANITIZER
-    memset(scope, 0, sizeof *scope); /* it does not see what the library stores */
-#endif
-    scope->code = 0;
-}
-
-/* A function because macros must not expand to ordinary identifiers, which the program may have
- * defined as macros. */
-PROBITY_INLINE uint32_t
-probity_scope_code(const struct probity_scope_here *scope)
-{
-    return scope->code;
+    return __builtin_expect(__atomic_load_n(&probity_scope_open, __ATOMIC_RELAXED) != 0, 0);
 }
 
 /* Where this function's frame holds, or would hold, the frame pointer of its caller: the return
@@ -350,24 +382,6 @@ PROBITY_INLINE uintptr_t probity_scope_frame_at(void)
 PROBITY_INLINE uint64_t probity_scope_minus(void)
 {
     return (0 - (uint64_t)probity_scope_frame_at()) << 16;
-}
-
-/* To be called before recording anything for this scope, which events assume to be the innermost
- * one. in: __func__. */
-PROBITY_INLINE void
-probity_scope_go_on(const struct probity_scope_here *scope, const char *in)
-{
-    if (__builtin_expect(probity_scope_depth != scope->place + 1, 0))
-        probity_scope_continues(scope, probity_scope_minus(), in);
-}
-
-PROBITY_INLINE int
-probity_scope_is_reported(const struct probity_scope_here *scope, const char *in)
-{
-    if (scope->code <= PROBITY_SCOPE_DEFERRED)
-        return 0;
-    probity_scope_go_on(scope, in);
-    return 1;
 }
 
 PROBITY_INLINE uint32_t
@@ -414,15 +428,6 @@ PROBITY_INLINE void probity_scope_free(uint32_t place)
     __atomic_store_n(&probity_scope_depth, place, __ATOMIC_RELAXED);
 }
 
-/* In C++: asks its library once in each thread where it counts exceptions. */
-PROBITY_INLINE void probity_scope_find_exceptions(void)
-{
-#if defined(__cplusplus) && defined(__cpp_exceptions)
-    if (__builtin_expect(probity_scope_exceptions == NULL, 0))
-        probity_scope_exceptions = abi::__cxa_get_globals();
-#endif
-}
-
 /* Number of exceptions of this thread that are thrown and not caught yet: in the C++ ABI, the
  * second member of the struct that __cxa_get_globals() returns. */
 PROBITY_INLINE uint32_t probity_scope_raised(void)
@@ -430,35 +435,6 @@ PROBITY_INLINE uint32_t probity_scope_raised(void)
     const uint32_t *globals = PROBITY_UINT32S(probity_scope_exceptions);
 
     return globals != NULL ? globals[sizeof(void *) / sizeof(uint32_t)] : 0;
-}
-
-/* The `minus` of a scope that begins in this frame. */
-PROBITY_INLINE uint64_t probity_scope_frame_here(void)
-{
-    return probity_scope_minus() |
-           ((uint64_t)PROBITY_NUMBER(__builtin_return_address(0)) & 0xffff);
-}
-
-PROBITY_INLINE uint64_t
-probity_scope_where(const struct probity_scope_here *scope)
-{
-    return probity_code_address() << 16 | (scope->mark & 0xffff);
-}
-
-/* FN_FUNC. */
-PROBITY_INLINE void
-probity_scope_enter(struct probity_scope_here *scope, struct probity_site_function *function)
-{
-    probity_scope_find_exceptions();
-    probity_scope_enter_frame(scope, function, probity_scope_frame_at());
-}
-
-/* With values: they follow if the code that this returns is not 0. */
-PROBITY_INLINE uint32_t
-probity_scope_begin(struct probity_scope_here *scope, struct probity_site_function *function)
-{
-    probity_scope_find_exceptions();
-    return probity_scope_begin_frame(scope, function, probity_scope_frame_at());
 }
 
 /* Copies a value of 1, 2, 4, 8 or 16 bytes; the size is a constant. */
@@ -488,12 +464,52 @@ probity_put_head(uint8_t *at, uint32_t kind, uint32_t code, uint32_t format, uin
     return at;
 }
 
+#if PROBITY_SCOPE_NOTED
+/* Begins a scope whose level is on, and records its enter. The names are those of no program. */
+#define PROBITY_SCOPE_ENTER(scope, function, ...)                                                  \
+    do {                                                                                           \
+        register struct probity_scope_here *fn_x_r10 __asm__("r10") = (scope);                     \
+        register struct probity_site_function **fn_x_r11 __asm__("r11") = (function);              \
+        register uintptr_t fn_x_rax __asm__("rax") = probity_scope_frame_at();                     \
+        __asm__ __inline__ volatile(PROBITY_NOTE(3, 4, 5, 6, 7, 8, 9, 10, 11)                      \
+                                    "\n\t" PROBITY_HOOK_CALL("probity_scope_enter_hook")          \
+                                    "\t.byte 0xa9\n\t.long .Lprobity_note%= - .\n"                \
+                                    : "+r"(fn_x_rax), "+r"(fn_x_r10), "+r"(fn_x_r11)               \
+                                    : PROBITY_NOTE_OF(__VA_ARGS__)                                 \
+                                    : "cc", "r8", "r9", PROBITY_HOOK_VECTORS);                    \
+        if (__builtin_expect(fn_x_rax != 0, 0))                                                    \
+            probity_scope_never();                                                                 \
+    } while (0)
+
+/* Makes a note and sets a variable to its address. */
+#define PROBITY_SCOPE_NOTE(variable, ...)                                                          \
+    __asm__ __inline__(PROBITY_NOTE(1, 2, 3, 4, 5, 6, 7, 8, 9)                                     \
+                       "\n\tlea{q .Lprobity_note%=(%%rip), %0| %0, [rip+.Lprobity_note%=]}"        \
+                       : "=r"(variable)                                                            \
+                       : PROBITY_NOTE_OF(__VA_ARGS__))
+#endif
+
 /* Runs when the scope's variable goes out of scope, for whatever reason. */
 PROBITY_INLINE void
 probity_scope_leave(struct probity_scope_here *scope)
 {
-    if (__builtin_expect(scope->code != 0, 0))
-        probity_scope_leave_open(scope);
+    if (!probity_scope_may_be_open())
+        return;
+#if PROBITY_SCOPE_NOTED
+    register struct probity_scope_here *left __asm__("r10") = scope;
+    /* Memory that the program has not initialized is compared here, unless the scope is open. */
+    __asm__ __inline__ volatile("lea{q %c1(%0), %%r11| r11, [%0+%c1]}\n\t"
+                                "cmp{q %%r11, %c2(%0)| [%0+%c2], r11}\n\t"
+                                "jne .Lprobity_closed%=\n\t"
+                                PROBITY_HOOK_CALL("probity_scope_leave_hook")
+                                ".Lprobity_closed%=:"
+                                : "+r"(left)
+                                : "i"(PROBITY_SCOPE_SEAL), "i"(PROBITY_SCOPE_MARK)
+                                : "cc", "rcx", "rsi", "rdi", "r8", "r9", "r11",
+                                  PROBITY_HOOK_VECTORS);
+#else
+    probity_scope_leave_open(scope);
+#endif
 }
 
 /* FN_ORDERED: cleanup of a variable declared after the scope, so that it runs before the leave. */
@@ -507,96 +523,45 @@ PROBITY_INLINE void probity_scope_order(const char *unused)
 PROBITY_INLINE void
 probity_scope_returns(struct probity_scope_here *scope, const void *ret,
                       struct probity_site_format *format, int is_fixed, uint32_t bytes,
-                      struct probity_value (*describe)(const void *ret),
-                      probity_formatter *formatter, enum probity_value_how how)
+                      probity_describer *describe, probity_formatter *formatter,
+                      enum probity_value_how how)
 {
-    if (__builtin_expect(scope->code == 0, 1))
-        return;
-    scope->ret = ret;
-    scope->ret_format = format;
-    scope->ret_bytes = is_fixed ? bytes : 0;
-    scope->ret_describe = describe;
-    scope->ret_formatter = formatter;
-    scope->ret_how = how;
+    if (probity_scope_may_be_open())
+        probity_scope_set_return(scope, ret, format, is_fixed ? bytes : 0, describe, formatter,
+                                 how);
 }
 
 /* FN_PARAM: whether to record it: if the function is recorded, or its level is at most the current
  * level of parameters. */
 PROBITY_INLINE int
-probity_scope_takes_parameters(const struct probity_scope_here *scope,
-                               const struct probity_site_function *function, const char *in)
+probity_scope_takes_parameters(struct probity_scope_here *scope, const char *in, int level,
+                               int flags)
 {
-    return probity_scope_is_reported(scope, in) ||
-           (scope->code == 0 && !(function->flags & PROBITY_FUNCTION_DEFERRED) &&
-            function->level <= __atomic_load_n(&probity_scope_param_level, __ATOMIC_RELAXED));
+    if (!probity_scope_may_be_open() &&
+        level > __atomic_load_n(&probity_scope_param_level, __ATOMIC_RELAXED))
+        return 0;
+    return probity_scope_is_shown(scope, probity_scope_frame_at(), in, level, flags);
 }
 
-/* FN_CHECKPOINT: whether to record it. At the first one, sets *ret_entered to the tick of the
- * enter. */
-PROBITY_INLINE int
-probity_scope_is_due(struct probity_scope_here *scope, const char *in, uint64_t *ret_entered)
-{
-    if (scope->code == 0 || scope->code > PROBITY_SCOPE_DEFERRED || scope->entered == 0)
-        return probity_scope_is_reported(scope, in);
-    *ret_entered = scope->entered;
-    int is_due =
-        probity_scope_due_slow(scope, probity_scope_frame_here(), probity_scope_where(scope));
-    if (scope->code == 0)
-        scope->code = PROBITY_SCOPE_DEFERRED;
-    return is_due;
-}
-
-/* FN_ENTRY. */
-PROBITY_INLINE void
-probity_scope_defer(struct probity_scope_here *scope, struct probity_site_function *function,
-                    struct probity_scope_pauses *pauses)
-{
-    probity_scope_find_exceptions();
-    scope->function = function;
-    scope->ret = NULL;
-    scope->pauses = pauses;
-    scope->mark = PROBITY_NUMBER(scope);
-    scope->raised = probity_scope_raised();
-    probity_scope_defer_slow(scope, probity_scope_frame_here(), probity_scope_where(scope));
-#if PROBITY_MEMORY_SANITIZER
-    __msan_unpoison(scope, sizeof *scope);
-    __msan_unpoison(pauses, sizeof *pauses);
-#endif
-    if (scope->code == 0)
-        scope->code = PROBITY_SCOPE_DEFERRED;
-}
-
-/* To be called after a checkpoint is recorded. entered: not 0 at the first one. */
-PROBITY_INLINE void
-probity_scope_paused(struct probity_scope_here *scope, uint64_t entered)
-{
-    if (entered != 0 && scope->pauses->count + scope->pauses->is_paused != 0)
-        probity_scope_paused_slow(scope);
-}
-
-/* FN_PAUSE (kind 12), FN_RESUME (13). */
 PROBITY_INLINE void
 probity_scope_mark(struct probity_scope_here *scope, const char *in, uint32_t kind)
 {
-    struct probity_event_room room;
-
-    if (scope->code == 0)
-        return;
-    if (scope->code == PROBITY_SCOPE_DEFERRED) {
-        probity_scope_keep_pause(scope, kind == 12);
-        return;
-    }
-    probity_scope_go_on(scope, in);
-    if (scope->code == PROBITY_SCOPE_PROFILED)
-        probity_scope_pause_slow(kind == 12);
-    else if (probity_event_begin(&room, kind, 0) != NULL)
-        probity_event_publish(&room);
-    else
-        probity_values_slow(kind, 0, 0, NULL, NULL);
+    if (probity_scope_may_be_open())
+        probity_scope_pause_or_resume(scope, probity_scope_frame_at(), in, kind);
 }
 
 #ifdef __cplusplus
 }
+#ifdef __cpp_exceptions
+/* Weak: a file that includes this and uses nothing of it needs no library. */
+extern "C" PROBITY_API void probity_scope_exceptions_by(void *(*find)(void))
+    __attribute__((__weak__));
+__attribute__((__constructor__(101))) static void probity_scope_uses_exceptions(void)
+{
+    if (probity_scope_exceptions_by != NULL)
+        probity_scope_exceptions_by(reinterpret_cast<void *(*)(void)>(abi::__cxa_get_globals));
+}
+#endif
 #endif
 
 #endif /* PROBITY_REFUSED */

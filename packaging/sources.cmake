@@ -23,6 +23,7 @@ set(PROBITY_SOURCES
   src/runtime/child.c
   src/runtime/cost.c
   src/runtime/declare.c
+  src/runtime/describe.c
   src/runtime/external.c
   src/runtime/frames.c
   src/runtime/hooks.c

@@ -18,6 +18,7 @@
 #include "probity_scope.h"
 #include "runtime/profile_set.h"
 #include "runtime/record.h"
+#include "runtime/scope.h"
 #include "runtime/thread.h"
 
 enum {
@@ -41,7 +42,7 @@ struct trial {
     int windows;
     int is_fast; /* probes take the fast path */
     uint64_t work[4];
-    struct probity_site_function function;
+    struct probity_site_function function, *described;
     struct probity_site_format format;
     struct probity_profile_set *set;
     struct probity_cell cell;
@@ -114,15 +115,36 @@ static __attribute__((noinline)) void plain_scope(struct trial *trial)
     work(trial);
 }
 
+/* As FN_FUNC does it; without a note, since the program has no such function. */
+#if PROBITY_SCOPE_NOTED
+#define ENTER(scope, function) enter(scope, function)
+static inline __attribute__((__always_inline__)) void enter(struct probity_scope_here *scope,
+                                                            struct probity_site_function **function)
+{
+    register struct probity_scope_here *r10 __asm__("r10") = scope;
+    register struct probity_site_function **r11 __asm__("r11") = function;
+    register uintptr_t rax __asm__("rax") = probity_scope_frame_at();
+
+    __asm__ volatile(PROBITY_HOOK_CALL("probity_scope_enter_hook")
+                     : "+r"(rax), "+r"(r10), "+r"(r11)
+                     :
+                     : "cc", "r8", "r9", PROBITY_HOOK_VECTORS);
+    if (__builtin_expect(rax != 0, 0))
+        probity_scope_never();
+}
+#else
+#define ENTER(scope, function)                                                                     \
+    probity_scope_enter_frame(scope, function, probity_scope_frame_at(), NULL)
+#endif
+
 /* What FN_FUNC does, but left by a call: a cleanup would link the library with libgcc's unwinder,
  * which static programs lack. */
 static __attribute__((noinline)) void call_scope(struct trial *trial)
 {
     struct probity_scope_here scope;
 
-    probity_scope_off(&scope);
     if (probity_scope_is_on(LEVEL))
-        probity_scope_enter(&scope, &trial->function);
+        ENTER(&scope, &trial->described);
     work(trial);
     probity_scope_leave(&scope);
 }
@@ -133,7 +155,8 @@ static __attribute__((noinline)) void call_scope_slow(struct trial *trial)
     struct probity_scope_here scope;
 
     probity_record_trial(trial->session, &trial->slot,
-                         probity_scope_begin(&scope, &trial->function));
+                         probity_scope_begin_frame(&scope, &trial->described,
+                                                   probity_scope_frame_at(), NULL));
     work(trial);
     probity_scope_free(scope.place);
     probity_record_trial(trial->session, &trial->slot, scope.code + 2);
@@ -161,9 +184,9 @@ static __attribute__((noinline)) void call_values(struct trial *trial)
     struct probity_scope_here scope;
     int result = 0;
 
-    probity_scope_off(&scope);
     if (probity_scope_is_on(LEVEL)) {
-        uint32_t code = probity_scope_begin(&scope, &trial->function);
+        uint32_t code = probity_scope_begin_frame(&scope, &trial->described,
+                                                  probity_scope_frame_at(), NULL);
         if (__builtin_expect(code != 0, 1))
             put_values(trial, KIND_ENTER, code);
     }
@@ -182,13 +205,14 @@ static __attribute__((noinline)) void call_message(struct trial *trial)
 static __attribute__((noinline)) void call_profiled(struct trial *trial)
 {
     uint64_t minus = probity_scope_minus();
-    struct probity_scope_here scope = {.mark = PROBITY_NUMBER(&scope)};
+    struct probity_scope_here scope;
 
     uint64_t entered = probity_profile_enter(&trial->function);
     scope.code = (uint32_t)entered;
     scope.depth = (uint32_t)(entered >> 32);
     scope.place = probity_scope_depth;
-    probity_scope_take(scope.place, minus, scope.mark);
+    scope.mark = probity_scope_seal(&scope);
+    probity_scope_take(scope.place, minus, PROBITY_NUMBER(&scope));
     work(trial);
     probity_scope_leave(&scope);
 }
@@ -332,6 +356,7 @@ static void state_take(struct trial *trial, struct kept *ret_kept)
 {
     ret_kept->error = errno;
     probity_os_signals_block(&ret_kept->signals);
+    __atomic_store_n(&probity_scope_open, 1, __ATOMIC_RELAXED); /* otherwise nothing is left */
     ret_kept->self = probity_thread_self;
     ret_kept->set = probity_profile_own;
     ret_kept->counters = probity_scope_counters;
@@ -383,6 +408,7 @@ static void trial_prepare(struct trial *trial, struct probity_session *session, 
     trial->is_fast = PROBITY_HAS_FAST_PATH && probity_clock_is_inline(session->live.clock);
     trial->function.code = CODE;
     trial->function.number = 1;
+    trial->described = &trial->function;
     trial->format.number = 1;
     trial->counter[0] = trial->counter[1] = &trial->counted;
     trial->slot.session = session->number;

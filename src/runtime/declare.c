@@ -197,8 +197,8 @@ PROBITY_API void probity_site_slow(struct probity_site *site)
 /* ---- Functions and formats ---------------------------------------------------------------------
  */
 
-/* Path of the shared library that contains the descriptor; "" for the executable. Call with none of
- * our locks held. */
+/* Path of the shared library that contains the function; "" for the executable. Its name is there,
+ * its description may not be. Call with none of our locks held. */
 static const char *object_of(const struct probity_site_function *function)
 {
     struct probity_os_image image;
@@ -206,7 +206,9 @@ static const char *object_of(const struct probity_site_function *function)
     if (function->flags & PROBITY_FUNCTION_ADDRESSED)
         return ((const struct probity_addressed_function *)function)->object;
     probity_os_image_find(&image);
-    return probity_os_image_bytes(&image, function) > 0 ? "" : probity_os_object_name(function);
+    return probity_os_image_bytes(&image, function->name) > 0
+               ? ""
+               : probity_os_object_name(function->name);
 }
 
 /* As above, but takes two numbers. */

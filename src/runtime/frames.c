@@ -25,6 +25,7 @@
 #include "probity_scope.h"
 #include "runtime/profile.h"
 #include "runtime/record.h"
+#include "runtime/scope.h"
 
 enum { DEEP_FRAMES = 65536 };
 
@@ -242,7 +243,7 @@ static int is_in_function_of(const struct probity_scope_here *scope, const char 
     return strcmp(scope->function->name, in) == 0 && strcmp(in, "operator()") != 0;
 }
 
-PROBITY_API void probity_scope_continues(const struct probity_scope_here *scope, uint64_t minus,
+void probity_scope_continues(const struct probity_scope_here *scope, uint64_t minus,
                                          const char *in)
 {
     uint32_t depth = probity_scope_depth, first = scope->place + 1, alive = depth;

@@ -16,6 +16,7 @@
 #include "runtime/levels.h"
 #include "runtime/profile.h"
 #include "runtime/record.h"
+#include "runtime/scope.h"
 #include "runtime/thread.h"
 #include "runtime/values.h"
 
@@ -77,7 +78,7 @@ PROBITY_API void probity_scope_leave_raised(uint32_t code)
     errno = before;
 }
 
-PROBITY_API void probity_scope_pause_slow(int is_pause)
+void probity_scope_pause_slow(int is_pause)
 {
     int before = errno;
 
@@ -163,7 +164,7 @@ static uint32_t begin_late(struct probity_scope_here *scope, uint64_t minus, uin
     return scope->code > PROBITY_SCOPE_PROFILED ? scope->code : 0;
 }
 
-PROBITY_API void probity_scope_defer_slow(struct probity_scope_here *scope, uint64_t minus,
+void probity_scope_defer_slow(struct probity_scope_here *scope, uint64_t minus,
                                           uint64_t where)
 {
     scope->pauses->count = scope->pauses->is_paused = 0;
@@ -175,7 +176,7 @@ PROBITY_API void probity_scope_defer_slow(struct probity_scope_here *scope, uint
         probity_profile_defer(scope->depth);
 }
 
-PROBITY_API int probity_scope_due_slow(struct probity_scope_here *scope, uint64_t minus,
+int probity_scope_due_slow(struct probity_scope_here *scope, uint64_t minus,
                                        uint64_t where)
 {
     if (scope->code == PROBITY_SCOPE_PROFILED) {
@@ -193,7 +194,7 @@ static uint64_t thread_cpu_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-PROBITY_API void probity_scope_keep_pause(struct probity_scope_here *scope, int is_pause)
+void probity_scope_keep_pause(struct probity_scope_here *scope, int is_pause)
 {
     enum { KEPT = sizeof scope->pauses->pause / sizeof *scope->pauses->pause };
     struct probity_scope_pauses *pauses = scope->pauses;
@@ -221,7 +222,7 @@ PROBITY_API void probity_scope_keep_pause(struct probity_scope_here *scope, int 
     errno = before;
 }
 
-PROBITY_API void probity_scope_paused_slow(struct probity_scope_here *scope)
+void probity_scope_paused_slow(struct probity_scope_here *scope)
 {
     struct probity_scope_pauses *pauses = scope->pauses;
     uint8_t payload[sizeof pauses->pause], *at = payload;

@@ -3,9 +3,13 @@
  * scope_path.c: the path of every recorded scope: begin, enter, leave; and of events with values.
  * Other functions are called only where something is unusual. Async-signal-safe.
  */
+#include <stddef.h>
+#include <string.h>
+
 #include "base/cpu.h"
 #include "probity_scope.h"
 #include "runtime/budget.h"
+#include "runtime/scope.h"
 
 /* The low bits of the return address in a frame. */
 static uint64_t back_of(uintptr_t frame)
@@ -19,21 +23,25 @@ struct coming {
     uint32_t code, place;
 };
 
+static uint64_t where_of(const struct probity_scope_here *scope, const void *code_address)
+{
+    return (uint64_t)PROBITY_NUMBER(code_address) << 16 | (PROBITY_NUMBER(scope) & 0xffff);
+}
+
 /* code_address: in the function whose scope it is. */
 static inline __attribute__((always_inline)) struct coming
 coming(struct probity_scope_here *scope, struct probity_site_function *function, uintptr_t frame,
-       void *code_address)
+       const void *code_address)
 {
     scope->function = function;
-    scope->entered = 0;
     scope->ret = NULL;
-    scope->mark = PROBITY_NUMBER(scope);
-    scope->pauses = NULL;
     scope->raised = probity_scope_raised();
     return (struct coming){
         .minus = (0 - (uint64_t)frame) << 16 | back_of(frame),
-        .where = (uint64_t)PROBITY_NUMBER(code_address) << 16 | (scope->mark & 0xffff),
-        .code = __atomic_load_n(&function->code, __ATOMIC_RELAXED),
+        .where = where_of(scope, code_address),
+        .code = __builtin_expect(function != NULL, 1)
+                    ? __atomic_load_n(&function->code, __ATOMIC_RELAXED)
+                    : 0,
         .place = probity_scope_depth};
 }
 
@@ -52,6 +60,7 @@ begin_usual(struct probity_scope_here *scope, const struct coming *coming)
 {
     scope->code = coming->code;
     scope->place = coming->place;
+    scope->mark = probity_scope_seal(scope);
     probity_scope_take(coming->place, coming->minus, coming->where);
 }
 
@@ -63,13 +72,20 @@ static inline uint32_t counted_code(const struct probity_site_function *function
     return function->level <= parameters ? PROBITY_SCOPE_DEFERRED : 0;
 }
 
+static inline void set_code(struct probity_scope_here *scope, uint32_t code)
+{
+    scope->code = code;
+    scope->mark = code != 0 ? probity_scope_seal(scope) : 0;
+}
+
 /* Counts the call if its function is one whose calls are only counted, and was counted before. */
 static inline __attribute__((always_inline)) int count(struct probity_scope_here *scope)
 {
     const struct probity_site_function *function = scope->function;
     uint64_t **counters = probity_scope_counters;
 
-    if (counters == NULL || __atomic_load_n(&function->code, __ATOMIC_RELAXED) != 0)
+    if (counters == NULL || function == NULL ||
+        __atomic_load_n(&function->code, __ATOMIC_RELAXED) != 0)
         return 0;
     uint64_t *counter =
         __atomic_load_n(&counters[__atomic_load_n(&function->number, __ATOMIC_RELAXED)],
@@ -77,9 +93,12 @@ static inline __attribute__((always_inline)) int count(struct probity_scope_here
     if (counter == NULL)
         return 0;
     probity_cpu_add(counter, 1);
-    scope->code = counted_code(function);
+    scope->pauses = NULL;
+    set_code(scope, counted_code(function));
     return 1;
 }
+
+PROBITY_API int probity_scope_open;
 
 static int is_counted(const struct probity_site_function *function)
 {
@@ -87,45 +106,114 @@ static int is_counted(const struct probity_site_function *function)
            probity_budget_counts(function);
 }
 
-/* The first scope of its function, one in profile mode, one after a jump, or a deep one. */
-static __attribute__((noinline)) uint32_t begin_unusual(struct probity_scope_here *scope,
-                                                        uint64_t minus, uint64_t where)
+/* In C++: asks its library once in each thread where it counts exceptions. */
+static void *(*find_exceptions)(void);
+
+PROBITY_API void probity_scope_exceptions_by(void *(*find)(void))
+{
+    __atomic_store_n(&find_exceptions, find, __ATOMIC_RELAXED);
+}
+
+static uint32_t raised_now(const struct probity_site_function *function)
+{
+    void *(*find)(void) = __atomic_load_n(&find_exceptions, __ATOMIC_RELAXED);
+
+    if (probity_scope_exceptions == NULL && find != NULL && function->flags & PROBITY_FUNCTION_CXX)
+        probity_scope_exceptions = find();
+    return probity_scope_raised();
+}
+
+/* What the first call of a function does, or of a thread. Returns whether the scope can begin. */
+static __attribute__((noinline)) int prepare(struct probity_scope_here *scope,
+                                             struct probity_site_function **function,
+                                             const void *note)
+{
+    if (scope->function == NULL)
+        scope->function = probity_scope_describe(function, note);
+    scope->mark = 0;
+    if (scope->function == NULL)
+        return 0;
+    scope->raised = raised_now(scope->function);
+    __atomic_store_n(&probity_scope_open, 1, __ATOMIC_RELAXED);
+    return 1;
+}
+
+/* Whether the function has been prepared, and what it needs to count exceptions. */
+static int is_prepared(const struct probity_site_function *function)
+{
+    return function != NULL && (probity_scope_exceptions != NULL ||
+                                !(function->flags & PROBITY_FUNCTION_CXX)) &&
+           __atomic_load_n(&probity_scope_open, __ATOMIC_RELAXED);
+}
+
+/* The first scope of its function or thread, one in profile mode, one after a jump, or a deep
+ * one. */
+static inline __attribute__((always_inline)) uint32_t
+begin_any(struct probity_scope_here *scope, struct probity_site_function **function, uint64_t minus,
+          uint64_t where, const void *note)
 {
     uint32_t place = probity_scope_depth;
 
+    if (!is_prepared(scope->function) && !prepare(scope, function, note))
+        return 0;
+    scope->pauses = NULL;
     if (probity_scope_is_suspect(place, minus & ~UINT64_C(0xffff)))
         place = probity_scope_jumped(place, minus, where);
     scope->place = place;
     uint64_t entered = probity_scope_enter_slow(scope->function);
-    scope->code = (uint32_t)entered;
     scope->depth = (uint32_t)(entered >> 32);
+    set_code(scope, (uint32_t)entered);
     if (scope->code != 0)
         probity_scope_take(place, minus, where);
     else if (is_counted(scope->function))
-        scope->code = counted_code(scope->function);
+        set_code(scope, counted_code(scope->function));
     return scope->code > PROBITY_SCOPE_DEFERRED ? scope->code : 0;
 }
 
-static __attribute__((noinline)) void enter_unusual(struct probity_scope_here *scope,
-                                                    uint64_t minus, uint64_t where)
+static __attribute__((noinline)) uint32_t begin_unusual(struct probity_scope_here *scope,
+                                                        struct probity_site_function **function,
+                                                        uint64_t minus, uint64_t where,
+                                                        const void *note)
 {
-    uint32_t code = begin_unusual(scope, minus, where);
+    return begin_any(scope, function, minus, where, note);
+}
+
+static inline __attribute__((always_inline)) void
+enter_any(struct probity_scope_here *scope, struct probity_site_function **function, uint64_t minus,
+          uint64_t where, const void *note)
+{
+    uint32_t code = begin_any(scope, function, minus, where, note);
 
     if (code != 0)
         probity_hit(code);
 }
 
+static __attribute__((noinline)) void enter_unusual(struct probity_scope_here *scope,
+                                                    struct probity_site_function **function,
+                                                    uint64_t minus, uint64_t where,
+                                                    const void *note)
+{
+    enter_any(scope, function, minus, where, note);
+}
+
+static struct probity_site_function *described(struct probity_site_function *const *function)
+{
+    /* Acquire, a plain load on x86: pairs with probity_scope_describe(). */
+    return __atomic_load_n(function, __ATOMIC_ACQUIRE);
+}
+
 /* What is unusual is called last, so that no register is saved for it. Not inline, even if programs
  * are optimized together with the library: the return address is in the function of the scope. */
 PROBITY_API __attribute__((noinline)) void
-probity_scope_enter_frame(struct probity_scope_here *scope, struct probity_site_function *function,
-                          uintptr_t frame)
+probity_scope_enter_frame(struct probity_scope_here *scope, struct probity_site_function **function,
+                          uintptr_t frame, const void *note)
 {
-    const struct coming here = coming(scope, function, frame, __builtin_return_address(0));
+    const struct coming here =
+        coming(scope, described(function), frame, __builtin_return_address(0));
 
     if (!is_usual(&here)) {
         if (!count(scope))
-            enter_unusual(scope, here.minus, here.where);
+            enter_unusual(scope, function, here.minus, here.where, note);
         return;
     }
     begin_usual(scope, &here);
@@ -133,16 +221,52 @@ probity_scope_enter_frame(struct probity_scope_here *scope, struct probity_site_
 }
 
 PROBITY_API __attribute__((noinline)) uint32_t
-probity_scope_begin_frame(struct probity_scope_here *scope, struct probity_site_function *function,
-                          uintptr_t frame)
+probity_scope_begin_frame(struct probity_scope_here *scope, struct probity_site_function **function,
+                          uintptr_t frame, const void *note)
 {
-    const struct coming here = coming(scope, function, frame, __builtin_return_address(0));
+    const struct coming here =
+        coming(scope, described(function), frame, __builtin_return_address(0));
 
     if (!is_usual(&here))
-        return count(scope) ? 0 : begin_unusual(scope, here.minus, here.where);
+        return count(scope) ? 0
+                            : begin_unusual(scope, function, here.minus, here.where, note);
     begin_usual(scope, &here);
     return here.code;
 }
+
+#if PROBITY_SCOPE_NOTED
+/* The distance to the note is the operand of the instruction after the call. */
+static const void *note_after(const uint8_t *back)
+{
+    int32_t distance;
+
+    memcpy(&distance, back + 1, sizeof distance);
+    return back + 1 + distance;
+}
+
+static __attribute__((noinline)) void
+enter_unusual_at(struct probity_scope_here *scope, struct probity_site_function **function,
+                 uint64_t minus, uint64_t where, const uint8_t *back)
+{
+    enter_any(scope, function, minus, where, note_after(back));
+}
+
+/* What the hook of the same name calls. back: where it returns to. */
+__attribute__((noinline, used, visibility("hidden"))) void
+probity_scope_enter_at(struct probity_scope_here *scope, struct probity_site_function **function,
+                       uintptr_t frame, const uint8_t *back)
+{
+    const struct coming here = coming(scope, described(function), frame, back);
+
+    if (!is_usual(&here)) {
+        if (!count(scope))
+            enter_unusual_at(scope, function, here.minus, here.where, back);
+        return;
+    }
+    begin_usual(scope, &here);
+    probity_hit(here.code);
+}
+#endif
 
 static inline __attribute__((always_inline)) uint8_t *
 reserve(struct probity_event_room *room, uint32_t kind, uint32_t bytes)
@@ -251,8 +375,10 @@ static __attribute__((noinline)) void leave_unusual(const struct probity_scope_h
 
 PROBITY_API void probity_scope_leave_open(struct probity_scope_here *scope)
 {
+    if (!probity_scope_is_open(scope))
+        return;
     uint32_t code = scope->code;
-
+    scope->mark = 0;
     if (code == PROBITY_SCOPE_DEFERRED)
         return;
     if (__builtin_expect(code == PROBITY_SCOPE_PROFILED ||
@@ -265,3 +391,159 @@ PROBITY_API void probity_scope_leave_open(struct probity_scope_here *scope)
     probity_scope_free(scope->place);
     record_leave(scope, code);
 }
+
+/* ---- In a scope --------------------------------------------------------------------------------
+ */
+
+/* (2^64 - the address of this frame) × 2^16: the deeper the frame, the greater. */
+static uint64_t minus_of(uintptr_t frame)
+{
+    return (0 - (uint64_t)frame) << 16;
+}
+
+static void go_on(const struct probity_scope_here *scope, uintptr_t frame, const char *in)
+{
+    if (__builtin_expect(probity_scope_depth != scope->place + 1, 0))
+        probity_scope_continues(scope, minus_of(frame), in);
+}
+
+PROBITY_API int probity_scope_is_reported(struct probity_scope_here *scope, uintptr_t frame,
+                                          const char *in)
+{
+    if (!probity_scope_is_open(scope) || scope->code <= PROBITY_SCOPE_DEFERRED)
+        return 0;
+    go_on(scope, frame, in);
+    return 1;
+}
+
+PROBITY_API int probity_scope_is_shown(struct probity_scope_here *scope, uintptr_t frame,
+                                       const char *in, int level, int flags)
+{
+    if (probity_scope_is_open(scope))
+        return probity_scope_is_reported(scope, frame, in);
+    return !(flags & PROBITY_FUNCTION_DEFERRED) &&
+           level <= __atomic_load_n(&probity_scope_param_level, __ATOMIC_RELAXED);
+}
+
+PROBITY_API void probity_scope_defer_frame(struct probity_scope_here *scope,
+                                           struct probity_site_function **function,
+                                           uintptr_t frame, const void *note,
+                                           struct probity_scope_pauses *pauses)
+{
+    const struct coming here =
+        coming(scope, described(function), frame, __builtin_return_address(0));
+
+    if (!prepare(scope, function, note))
+        return;
+    scope->pauses = pauses;
+    scope->code = 0;
+    probity_scope_defer_slow(scope, here.minus, here.where);
+    set_code(scope, scope->code != 0 ? scope->code : PROBITY_SCOPE_DEFERRED);
+}
+
+PROBITY_API int probity_scope_is_due(struct probity_scope_here *scope, uintptr_t frame,
+                                     const char *in, uint32_t *ret_code, uint64_t *ret_entered)
+{
+    if (!probity_scope_is_open(scope))
+        return 0;
+    int is_due, is_first = scope->code <= PROBITY_SCOPE_DEFERRED && scope->entered != 0;
+    if (is_first) {
+        *ret_entered = scope->entered;
+        is_due = probity_scope_due_slow(scope, minus_of(frame) | back_of(frame),
+                                        where_of(scope, __builtin_return_address(0)));
+        if (scope->code == 0)
+            scope->code = PROBITY_SCOPE_DEFERRED;
+    } else {
+        is_due = probity_scope_is_reported(scope, frame, in);
+    }
+    *ret_code = scope->code;
+    return is_due;
+}
+
+PROBITY_API void probity_scope_paused(struct probity_scope_here *scope, uint64_t entered)
+{
+    if (entered != 0 && scope->pauses->count + scope->pauses->is_paused != 0)
+        probity_scope_paused_slow(scope);
+}
+
+PROBITY_API void probity_scope_pause_or_resume(struct probity_scope_here *scope, uintptr_t frame,
+                                               const char *in, uint32_t kind)
+{
+    struct probity_event_room room;
+
+    if (!probity_scope_is_open(scope))
+        return;
+    if (scope->code == PROBITY_SCOPE_DEFERRED) {
+        probity_scope_keep_pause(scope, kind == 12);
+        return;
+    }
+    go_on(scope, frame, in);
+    if (scope->code == PROBITY_SCOPE_PROFILED)
+        probity_scope_pause_slow(kind == 12);
+    else if (reserve(&room, kind, 0) != NULL)
+        probity_event_publish(&room);
+    else
+        probity_values_slow(kind, 0, 0, NULL, NULL);
+}
+
+PROBITY_API void probity_scope_set_return(struct probity_scope_here *scope, const void *ret,
+                                          struct probity_site_format *format, uint32_t bytes,
+                                          probity_describer *describe, probity_formatter *formatter,
+                                          enum probity_value_how how)
+{
+    if (!probity_scope_is_open(scope))
+        return;
+    scope->ret = ret;
+    scope->ret_format = format;
+    scope->ret_bytes = bytes;
+    scope->ret_describe = describe;
+    scope->ret_formatter = formatter;
+    scope->ret_how = how;
+}
+
+/* ---- Hooks -------------------------------------------------------------------------------------
+ *
+ * Called where registers of all kinds may be in use. What is likely to be, arguments and results,
+ * is saved here; the compiler saves what else it uses.
+ */
+
+#if PROBITY_SCOPE_NOTED
+#define SAVE(register) "\tpushq %" register "\n\t.cfi_adjust_cfa_offset 8\n"
+#define RESTORE(register) "\tpopq %" register "\n\t.cfi_adjust_cfa_offset -8\n"
+#define BEGIN(name)                                                                                \
+    "\t.globl " name "\n\t.type " name ", @function\n\t.p2align 4\n" name ":\n\t.cfi_startproc\n"  \
+    "\t.byte 0xf3, 0x0f, 0x1e, 0xfa\n" /* endbr64 */
+#define END(name) "\tret\n\t.cfi_endproc\n\t.size " name ", . - " name "\n"
+
+/* The stack is aligned at a call of either. */
+__asm__("\t.text\n"
+        BEGIN("probity_scope_enter_hook")
+        SAVE("rcx") SAVE("rdx") SAVE("rsi") SAVE("rdi")
+        "\tmovq %r10, %rdi\n\tmovq %r11, %rsi\n\tmovq %rax, %rdx\n\tmovq 32(%rsp), %rcx\n"
+        "\tsubq $8, %rsp\n\t.cfi_adjust_cfa_offset 8\n"
+        "\tcall probity_scope_enter_at\n"
+        "\taddq $8, %rsp\n\t.cfi_adjust_cfa_offset -8\n"
+        "\txorl %eax, %eax\n"
+        RESTORE("rdi") RESTORE("rsi") RESTORE("rdx") RESTORE("rcx")
+        END("probity_scope_enter_hook")
+        BEGIN("probity_scope_leave_hook")
+        SAVE("rax") SAVE("rdx")
+        "\tmovq %r10, %rdi\n"
+        "\tsubq $8, %rsp\n\t.cfi_adjust_cfa_offset 8\n"
+        "\tcall probity_scope_leave_at\n"
+        "\taddq $8, %rsp\n\t.cfi_adjust_cfa_offset -8\n"
+        RESTORE("rdx") RESTORE("rax")
+        END("probity_scope_leave_hook"));
+
+__attribute__((noinline, used, visibility("hidden"))) void
+probity_scope_leave_at(struct probity_scope_here *scope)
+{
+    probity_scope_leave_open(scope);
+}
+
+PROBITY_API void probity_scope_never(void)
+{
+    for (;;)
+        continue;
+}
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scope.h: what scope_path.c calls outside the usual path of a scope. Called by the thread of the
+ * scope, also in signal handlers; preserves errno.
+ */
+#ifndef PROBITY_RUNTIME_SCOPE_H
+#define PROBITY_RUNTIME_SCOPE_H
+
+#include "probity_scope.h"
+
+/* The mark of a scope that is open. Memory may hold its own address by chance, so that is not
+ * used. */
+static inline uintptr_t probity_scope_seal(const struct probity_scope_here *scope)
+{
+    return PROBITY_NUMBER(scope) + PROBITY_SCOPE_SEAL;
+}
+
+static inline int probity_scope_is_open(const struct probity_scope_here *scope)
+{
+    return __builtin_expect(scope->mark == probity_scope_seal(scope), 1);
+}
+
+/* The description that a note makes; NULL if out of memory. Sets *function, unless another thread
+ * has done so: then that is the result. */
+struct probity_site_function *probity_scope_describe(struct probity_site_function **function,
+                                                     const void *note);
+
+/* Called if the scope continues although it is not the innermost one: the scopes above it were
+ * jumped over, unless this code runs in a function that they have called (a lambda, for example),
+ * named `in`. Records that they were. */
+void probity_scope_continues(const struct probity_scope_here *scope, uint64_t minus,
+                             const char *in);
+
+/* Profile mode: pauses the innermost scope (1), or ends its pause (0). */
+void probity_scope_pause_slow(int is_pause);
+
+/* FN_ENTRY, at the enter. In profile mode its scope begins here and is dropped unless it reaches a
+ * checkpoint. */
+void probity_scope_defer_slow(struct probity_scope_here *scope, uint64_t minus, uint64_t where);
+
+/* FN_CHECKPOINT, the first one: begins the scope. Returns whether to record it. */
+int probity_scope_due_slow(struct probity_scope_here *scope, uint64_t minus, uint64_t where);
+
+/* Records the pauses before a checkpoint, after that checkpoint. */
+void probity_scope_paused_slow(struct probity_scope_here *scope);
+
+/* FN_PAUSE (1) and FN_RESUME (0) before the first checkpoint. */
+void probity_scope_keep_pause(struct probity_scope_here *scope, int is_pause);
+
+#endif
