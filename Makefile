@@ -309,7 +309,7 @@ $(BUILD)/tests/$(1): $(OBJ)/tests/fuzz/$(1).o $(FUZZ_TARGET_OBJ) $(2)
 endef
 $(foreach s,$(filter-out %/fuzz_reader.c %/fuzz_settings.c,$(FUZZ_TARGET_SRC)),\
     $(eval $(call fuzz_target_rule,$(call program_name,$(s)),$(FUZZ_TARGET_PARTS) \
-    $(if $(findstring fuzz_commands,$(s)),$(OBJ)/tests/fuzz/command_lines.o))))
+    $(if $(filter %/fuzz_commands.c %/fuzz_index.c,$(s)),$(OBJ)/tests/fuzz/command_lines.o))))
 # Every command on all cuts of a trace: the target of the commands, with another driver.
 $(BUILD)/tests/truncate_bitflip: $(addprefix $(OBJ)/tests/fuzz/,truncate_bitflip.o fix_checksums.o command_lines.o) $(FUZZ_TARGET_PARTS)
 	@mkdir -p $(@D)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # corrected.sh BUILD_DIR [RUNS]: compares the times of `probity report`, less recording overhead,
-# with the truth (corrected.c), in units of the error that the report states. Uses medians over many
-# short runs, because both sides include the load of other programs.
+# with the truth (corrected.c), in units of the error that the report states. That error is about
+# what recording adds, so time off the CPU, in which other programs ran, is left out on both sides.
+# Medians over many short runs, because other load also makes either side slower on the CPU.
 set -eu
 build=$1
 runs=${2:-31}
@@ -17,7 +18,9 @@ compare_run() {
         function say(what, unit, target, value) {
             printf "%s\t%s\t%s\t%.6f\n", what, unit, target, value
         }
-        function compare(what, truth, raw, corrected, error) {
+        function compare(what, truth, raw, corrected, error, cpu) {
+            corrected -= raw - cpu
+            raw = cpu
             say(what ": raw", "%", "", truth > 0 ? 100 * (raw / truth - 1) : 0)
             say(what ": off by", "errors", "<= 1", (corrected - truth) / error)
             say(what ": stated error", "ns/call", "", error / calls)
@@ -44,9 +47,11 @@ compare_run() {
             calls = field[at["calls"]]
             if (name in self)
                 compare(name " self", self[name], field[at["self_ns"]],
-                    field[at["self_corrected_ns"]], field[at["self_error_ns"]])
+                    field[at["self_corrected_ns"]], field[at["self_error_ns"]],
+                    field[at["cpu_self_ns"]])
             compare(name " total", total[name], field[at["total_ns"]],
-                field[at["total_corrected_ns"]], field[at["total_error_ns"]])
+                field[at["total_corrected_ns"]], field[at["total_error_ns"]],
+                field[at["cpu_total_ns"]])
         }' "$trace.truth" "$trace.report"
 }
 

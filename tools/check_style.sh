@@ -101,6 +101,24 @@ check_code() {
     [ ${#files[@]} -eq 0 ] || awk -f "$tools/check_style.awk" "${files[@]}"
 }
 
+# Whoever opens, makes, renames, removes or runs a file by name is listed in doc/security.md, itself
+# or with its directory.
+check_files() {
+    local calls='open|openat|fopen|freopen|opendir|rename|renameat2?|unlink|unlinkat|link|linkat'
+    calls+='|symlink|symlinkat|mkdir|mkdirat|rmdir|mkstemp|mkostemp|mkdtemp|truncate|dlopen'
+    calls+='|execvp?e?|posix_spawnp?|sqlite3_open(_v2)?'
+    find src -name '*.[ch]' -print0 | sort -z | xargs -0r awk \
+        -v calls="(^|[^a-zA-Z0-9_>.])($calls)[(]" '
+        /^ *([*]|\/[*])/ { next }
+        { gsub(/"[^"]*"|\/[*].*[*]\//, "") }
+        $0 ~ calls && !(FILENAME in seen) { seen[FILENAME]; print FILENAME }' |
+        while read -r file; do
+            name=${file#src/}
+            grep -qF -e "\`$name\`" -e "\`$(dirname "$name")/\`" doc/security.md 2> /dev/null ||
+                echo "$file: opens or changes files by name, but is not in doc/security.md"
+        done
+}
+
 report_share() {
     awk '/^#share/ { lines[$2] += $3; comments[$2] += $4; all += $3; commented += $4 }
          END {
@@ -114,7 +132,7 @@ report_share() {
          }' | sort
 }
 
-findings=$(check_code; check_includes; check_rooms; check_text; check_traps)
+findings=$(check_code; check_includes; check_rooms; check_text; check_traps; check_files)
 report_share <<< "$findings"
 sed -n 's/^#warning /style: warning: /p' <<< "$findings"
 faults=$(grep -v '^#' <<< "$findings" | grep . || true)

@@ -90,6 +90,9 @@ printf '/* A file. */\n#include "answers/list/b.h"\n' |
 printf '/* A file. */\n\nPROBITY_API int f(void);\n' | expect_fault "without a comment" include/a.h
 printf '/* A file. */\n\n/* Two. */\nPROBITY_API int f(void);\nPROBITY_API int g(int);\n' |
     expect_clean include/a.h
+body '    int file = open("/a", 0);' | expect_fault "opens or changes files by name" src/base/a.c
+body '    a = a != 0 || unlinkat(1, 0, 0);' | expect_fault "opens or changes files" src/base/a.h
+body '    a->open(1); f("unlink(a)"); reopen(a); /* rename(a) */' | expect_clean src/base/a.c
 printf 'int a;\n' | expect_fault "opens with a paragraph" src/base/a.c
 printf '/* A file. */\nint f(void) {\n%s\n}\n' "$(repeat 70 '    a++;')" |
     expect_fault "function of 72 lines" src/base/a.c

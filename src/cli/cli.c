@@ -104,6 +104,18 @@ int cli_fail_function(const struct cli_command *command, const char *pattern)
     return cli_fail(command, "no calls match '%s'; `probity report` lists the functions", pattern);
 }
 
+/* A program creates its trace a fraction of a millisecond before it writes the first block. */
+static int fail_format(const struct cli_command *command, const char *path)
+{
+    struct stat status;
+
+    if (stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0)
+        return cli_fail(command, "'%s' is empty: its program was killed before it recorded "
+                        "anything, or it is not a Probity trace", path);
+    return cli_fail(command, "'%s' is not a Probity trace; expected a file written by PROBITY_OUT "
+                    "or `probity record`", path);
+}
+
 /* Each text names the file and, if possible, says what to do. */
 int cli_fail_trace(const struct cli_command *command, const char *path, int error, int error_number)
 {
@@ -116,8 +128,7 @@ int cli_fail_trace(const struct cli_command *command, const char *path, int erro
         return cli_fail(command, "cannot write '%s': %s; free some space and retry", path,
                         strerror(error_number));
     case PROBITY_ERROR_FORMAT:
-        return cli_fail(command, "'%s' is not a Probity trace; expected a file written by "
-                        "PROBITY_OUT or `probity record`", path);
+        return fail_format(command, path);
     case PROBITY_ERROR_VERSION:
         return cli_fail(command, "'%s' was written by another version of Probity; read it with "
                         "that version (this is %s)", path, probity_version());

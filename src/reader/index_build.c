@@ -339,7 +339,7 @@ static int take_stream(struct build *build, struct thread_state *state,
                        const struct probity_data *data, const uint8_t *payload, size_t bytes)
 {
     struct probity_unpacker unpacker;
-    struct probity_record record;
+    struct probity_record record = {0};
     struct cpu_walk walk = {.data = data,
                             .is_known = (data->flags & PROBITY_DATA_CPU_KNOWN) != 0};
     uint32_t taken = 0;
@@ -358,7 +358,8 @@ static int take_stream(struct build *build, struct thread_state *state,
         error = take_rare(build, state, &walk, &record);
     }
     take_moment(state, &walk);
-    if (error == 0 && (got < 0 || taken != data->records))
+    /* Marks depend on the ticks in the header. */
+    if (error == 0 && (got < 0 || taken != data->records || record.tick != data->last_tick))
         error = PROBITY_ERROR_DAMAGED;
     return error;
 }

@@ -89,6 +89,7 @@ fuzz_round() {
     done
     fuzz fuzz_reader fuzz "$share" trace -max_len=4096 "$STATE/seeds"
     fuzz fuzz_commands fuzz "$share" trace -max_len=4096 "$STATE/seeds"
+    fuzz fuzz_index fuzz "$share" trace -max_len=16384 "$STATE/seeds"
     fuzz fuzz_spool fuzz $(((share + 1) / 2)) spool -max_len=2500
     fuzz fuzz_runs fuzz $(((share + 1) / 2)) runs -max_len=1000
     fuzz fuzz_arguments fuzz $(((share + 1) / 2)) arguments -max_len=2500
@@ -117,7 +118,7 @@ fuzz_afl() {
 # tests/fuzz/corpus/trace STATE/corpus/trace`.
 step seeds make_all_seeds
 build_targets fuzz clang fuzzer-no-link,address,undefined '' \
-    fuzz_{reader,commands,spool,runs,arguments,settings}
+    fuzz_{reader,commands,index,spool,runs,arguments,settings}
 FAST_FUZZ=1 build_targets fuzz-fast clang '' '-O3 -march=native' fuzz_reader
 if command -v afl-clang-fast > /dev/null; then
     build_targets fuzz-afl afl-clang-fast fuzzer-no-link -O2 fuzz_reader

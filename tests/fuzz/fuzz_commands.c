@@ -111,17 +111,27 @@ static void run_reader(const struct cli_command *command, const uint8_t *data, s
     clearerr(stdout);
 }
 
-/* Discards the output of commands, but not of the fuzzer and the sanitizers. */
 static int open_trace(char path[32])
 {
-    int file = memfd_create("trace", 0), nowhere = open("/dev/null", O_WRONLY);
+    int file = memfd_create("trace", 0);
 
-    if (file < 0 || nowhere < 0 || dup2(nowhere, 1) < 0)
+    if (file < 0)
         abort();
-    close(nowhere);
     snprintf(path, 32, "/proc/self/fd/%d", file);
     opterr = 0;
     return file;
+}
+
+/* Discards the output of commands, but not of the fuzzer and the sanitizers. Again for each
+ * command, because `csv` closes standard output: later ones would fail where they first write. */
+static void discard_output(void)
+{
+    static int nowhere = -1;
+
+    if (nowhere < 0)
+        nowhere = open("/dev/null", O_WRONLY);
+    if (nowhere < 0 || dup2(nowhere, 1) < 0)
+        abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -138,6 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (data[0] < TARGET_FIX_BELOW && size > 17)
         target_fix_checksums(bytes, size - 1);
     write_whole(file, bytes, size - 1);
+    discard_output();
     int way = data[0] % TARGET_FIX_BELOW % target_ways;
     if (way < LINES)
         run_line(lines[way], path);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * mutate_fields.c: mutations of the fields that doc/trace-format.md defines. A payload is split
- * into tokens: integers, varints, lengths and the bytes that they count. A token is changed in a
- * way that suits its kind, or swapped with a neighbor (min and max, count and sum); whole rows,
- * records and strings are repeated, dropped and moved. Then, most of the time, the lengths around
- * the change and counts of rows are corrected; the target corrects checksums (fix_checksums.c).
+ * mutate_fields.c: mutations of the fields that doc/trace-format.md defines, in traces and in
+ * indexes. A payload is split into tokens: integers, varints, lengths and the bytes that they
+ * count. A token is changed in a way that suits its kind, or swapped with a neighbor (min and max,
+ * count and sum); whole rows, records and strings are repeated, dropped and moved. Then, most of
+ * the time, the lengths around the change and counts of rows are corrected; the target corrects
+ * checksums (fix_checksums.c).
  *
  * Other mutations rarely make dependent fields inconsistent and nothing else: a changed byte in the
  * middle of a varint usually breaks the row around it.
@@ -15,6 +16,7 @@
 #include "base/varint.h"
 #include "format/block.h"
 #include "fuzz/target.h"
+#include "reader/index.h"
 
 enum { HEAD = PROBITY_BLOCK_HEADER_BYTES, TOKENS_MAX = 4096, KINDS = TARGET_KINDS };
 
@@ -185,6 +187,7 @@ static void take_apart(struct payload *payload, uint16_t type)
             fields(payload, "2s", payload->size);
         break;
     case PROBITY_BLOCK_DATA:
+    case PROBITY_INDEX_DECLARED:
         fields(payload, "4484444888844", payload->size);
         stream(payload);
         break;
@@ -197,6 +200,15 @@ static void take_apart(struct payload *payload, uint16_t type)
     case PROBITY_BLOCK_SITES:
         fields(payload, type == PROBITY_BLOCK_PROFILE ? "444488" : "448", payload->size);
         rows(payload, type == PROBITY_BLOCK_SITES);
+        break;
+    case PROBITY_INDEX_MARK:
+        fields(payload, "888", payload->size);
+        break;
+    case PROBITY_INDEX_PLACE:
+        fields(payload, "8844", payload->size);
+        break;
+    case PROBITY_INDEX_SUM:
+        fields(payload, "88888888888844", payload->size);
         break;
     default:
         while (payload->at < payload->size)

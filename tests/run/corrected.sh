@@ -6,8 +6,8 @@
 . "$(dirname "$0")/common.bash"
 BENCH=$(cd "$OLDPWD" && cd "$(dirname "$0")/../../bench" && pwd)
 
-# Other load can only make the medians worse, so one good run in three is enough: an error in the
-# correction itself would show in all of them.
+# Time off the CPU is left out on both sides, so other load only adds what it costs on the CPU, and
+# one good run in three is enough: an error in the correction itself would show in all of them.
 for try in 1 2 3; do
     bash "$BENCH/corrected.sh" "$BUILD" 21 > rows
     wrong=$(awk -F '\t' '$3 ~ /^(empty self|hundred self|call_hundred total): off by$/ {
@@ -68,6 +68,20 @@ jq -r '.functions[] | "\(.name) \(.total_corrected_ns) \(.total_error_ns) \(.sel
     "\(.self_error_ns)"' report | sort | diff - tree > output || fail "tree: $(cat output)"
 "$PROBITY" tree --corrected trace > output
 grep -q '^overhead: a scope adds ' output || fail "expected the line about overhead below the tree"
+
+# Functions that were off the CPU for longer than their error are counted below the table: it does
+# not cover waiting. In this program, at least the one that sleeps.
+PROBITY_OUT=$WORK/waits "$BUILD/examples/first" > output 2>&1 || true
+waiting=$("$PROBITY" report --json waits | jq '[.functions[] |
+    select(.total_ns - .cpu_total_ns > .total_error_ns)] | length')
+[ "$waiting" -ge 1 ] || fail "no function waits"
+for command in report tree; do
+    "$PROBITY" $command --corrected waits > output
+    grep -qE "^waiting: $waiting (function|path)s? (was|were) off the CPU" output ||
+        fail "$command: expected that $waiting wait: $(cat output)"
+    "$PROBITY" $command waits > output
+    ! grep -q '^waiting:' output || fail "$command: waiting without corrected times"
+done
 
 # Without cost measurements in the trace, the report says that there is no correction.
 PROBITY_COST=0 PROBITY_OUT=$WORK/without "$PROGRAMS/tree"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Fuzzes every reading command and its options on traces with changed bytes and fields and corrected
-# checksums; the reader on the same traces and on spools; histories of runs, command lines,
-# settings. Nothing may crash, hang or trigger a sanitizer. `make fuzz` runs longer.
+# checksums; ranges of time with indexes of the traces, changed and unchanged; the reader on traces
+# and on spools; histories of runs, command lines, settings. Nothing may crash, hang or trigger a
+# sanitizer. `make fuzz` runs longer.
 # variants: asan
 # timeout: 800
 . "$(dirname "$0")/common.bash"
@@ -28,6 +29,7 @@ enter() {
 corpus=$SOURCE/tests/fuzz/corpus
 enter fuzz_commands "$count" seeds/*.probity
 enter fuzz_commands 0 "$corpus"/trace/*
+enter fuzz_index "$count" seeds/*.probity
 enter fuzz_reader "$count" "$corpus"/trace/*
 enter fuzz_spool 2000 "$corpus"/spool/*
 enter fuzz_runs "$((count / 100))" "$corpus"/runs/*

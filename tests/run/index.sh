@@ -70,6 +70,28 @@ status=0
 expect "an index that exists" 1 "$status"
 grep -q "already exists" told || fail "$(cat told)"
 
+# Golden traces, good and bad: those that can have an index are printed as without.
+indexed=0
+for golden in "$SOURCE"/tests/golden/{good,bad}/*.probity; do
+    trace=$(basename "$golden")
+    cp "$golden" "$trace"
+    "$PROBITY" index --every 1 "$trace" 2> told || continue
+    indexed=$((indexed + 1))
+    for command in csv log "report --json" "tree --json"; do
+        for range in "--since 20% --until 70%" "--since 50%"; do
+            for way in with without; do
+                # shellcheck disable=SC2086
+                "$PROBITY" $command $range "$trace" > $way 2>&1 || echo "status $?" >> $way
+                [ $way = without ] || mv "$trace.index" aside
+            done
+            cmp with without || fail "golden $trace: $command $range"
+            mv aside "$trace.index"
+        done
+    done
+done
+[ "$indexed" -ge 10 ] || fail "only $indexed golden traces have an index"
+[ ! -e last_tick_wrong.probity.index ] || fail "an index though a block's last tick is wrong"
+
 # A killed program's trace has none, and is read as a whole.
 PROBITY_OUT=killed "$PROGRAMS/tree" kill > out 2> told && fail "it was not killed"
 status=0

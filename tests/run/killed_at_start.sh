@@ -39,6 +39,16 @@ END
     expect "$program: hits" 0 "$("$PROBITY" csv trace | wc -l)"
     "$PROBITY" check trace > out 2>&1 || fail "$program: check afterwards: $(cat out)"
 
+    # Killed even before the first block.
+    : > empty
+    for command in check recover csv; do
+        status=0
+        "$PROBITY" $command empty > out 2>&1 || status=$?
+        expect "$program: $command, empty: status" 1 "$status"
+        grep -q "^probity $command: 'empty' is empty: its program was killed before" out ||
+            fail "$program: $command, empty: $(cat out)"
+    done
+
     # A trace that was later truncated to that size, or a copy of one.
     cp held copy
     touch -d '+2 seconds' copy

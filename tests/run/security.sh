@@ -231,6 +231,29 @@ END
     PROBITY_SPOOL_DIR=$PWD/dir status_of "their directory" 3 "$PROBITY" recover mine.probity
     [ -e dir/$SESSION.0 ] || fail "their directory: my file in it was removed"
 
+    # An index beside my trace that hides its records: mine is used, theirs is not.
+    rm -rf ./* "${SPOOL:?}"/*
+    PROBITY_OUT=$PWD/mine.probity "$PROGRAMS/typed" 2000 > /dev/null || fail "typed: status $?"
+    "$PROBITY" csv --since 50% mine.probity > expected
+    "$PROBITY" index --every 1 mine.probity || fail "no index"
+    "$PROBITY" csv --since 50% mine.probity | cmp - expected || fail "my index"
+    mv mine.probity.index good
+    crafted index mine.probity.index --for good
+    expect "my index, which hides records" 0 "$("$PROBITY" csv --since 50% mine.probity | wc -l)"
+    mv mine.probity.index hides
+    chmod 644 hides
+    [ "$(wc -l < expected)" -gt 500 ] || fail "their index: $(wc -l < expected) records"
+    as_stranger cp hides mine.probity.index
+    for command in "csv" "csv --until 90%" "report --json" "log"; do
+        # shellcheck disable=SC2086
+        set -- "$PROBITY" ${command%% *} --since 50% ${command#"${command%% *}"} mine.probity
+        "$@" > found 2> errors || fail "their index: $command: $(cat errors)"
+        mv mine.probity.index aside
+        "$@" > expected 2> errors || fail "no index: $command: $(cat errors)"
+        mv aside mine.probity.index
+        cmp expected found || fail "their index hides records of my trace from $command"
+    done
+
     # A link at the path where the program prints its summary.
     echo precious > ../victim
     as_stranger ln -s "$WORK/victim" summary

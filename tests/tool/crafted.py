@@ -4,6 +4,7 @@ and doc/spool.md alone.
 
     crafted.py trace FILE [OPTION]...    one hit of one named site
     crafted.py spool FILE [OPTION]...    segment 0 of a dead program's spool, with no chunks in use
+    crafted.py index FILE --for INDEX    the index, with marks by which all records are skipped
 
 Options: --session HEX. For a trace: --name TEXT (of the site; backslash escapes as in Python),
 --csv TEXT, --spool TEXT (the paths in INFO), --killed (no END, this boot). For a spool: --for TRACE
@@ -104,9 +105,26 @@ def spool(options):
     return bytes(made)
 
 
+def index(options):
+    """Each mark says that the records before the END block are earlier than any time range."""
+    mark, total = 35, 36
+    with open(options.of, "rb") as file:
+        good = file.read()
+    blocks, at = [], 16
+    while at < len(good):
+        size, _, kind = struct.unpack_from("<IIH", good, at + 4)
+        blocks.append((kind, good[at + 24:at + 24 + size]))
+        at += 24 + size
+    end, count = struct.unpack_from("<QQ", blocks[-1][1], 24)
+    assert blocks[-1][0] == total
+    blocks = [(kind, struct.pack("<QQQ", end, count - 1, 1) if kind == mark else payload)
+              for kind, payload in blocks]
+    return good[:16] + b"".join(block(kind, i, payload) for i, (kind, payload) in enumerate(blocks))
+
+
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("what", choices=["trace", "spool"])
+    parser.add_argument("what", choices=["trace", "spool", "index"])
     parser.add_argument("file")
     parser.add_argument("--session", default="5e" * 16)
     parser.add_argument("--name", default="site")
@@ -119,7 +137,7 @@ def main():
     parser.add_argument("--trace-path", default="")
     parser.add_argument("--program", default="")
     options = parser.parse_args()
-    made = trace(options) if options.what == "trace" else spool(options)
+    made = {"trace": trace, "spool": spool, "index": index}[options.what](options)
     with open(os.open(options.file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(made)
 

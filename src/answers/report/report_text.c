@@ -487,6 +487,14 @@ void probity_report_put_overhead(FILE *stream, const struct probity_reader *read
     }
 }
 
+void probity_report_put_waiting(FILE *stream, const char *what, uint64_t waiting)
+{
+    if (waiting > 0)
+        fprintf(stream, "waiting: %" PRIu64 " %s%s %s off the CPU for longer than the stated "
+                "error, which does not cover waiting; on a busy machine, compare CPU times\n",
+                waiting, what, probity_text_s(waiting), probity_text_were(waiting));
+}
+
 void probity_report_foot(FILE *stream, int has_colour, const struct probity_reader *reader,
                          const struct probity_scopes_repairs *repairs)
 {
@@ -506,6 +514,27 @@ static uint64_t rough_of(const struct probity_report_function *functions, size_t
     for (size_t i = 0; is_shown && i < count; i++)
         rough += functions[i].sums.profiled > 0;
     return rough;
+}
+
+/* How many of the functions shown with errors were off the CPU for longer than these: asleep, or
+ * because others ran. */
+static uint64_t waiting_of(const struct probity_report_function *functions, size_t count,
+                           const struct table *table)
+{
+    const enum probity_report_key off = PROBITY_REPORT_OFF_TOTAL;
+    const enum probity_report_key error = PROBITY_REPORT_TOTAL_ERROR;
+    uint64_t waiting = 0;
+    int is_shown = 0;
+
+    for (size_t i = 0; i < table->count; i++)
+        is_shown |= heads[table->keys[i]].group == GROUP_CORRECTED;
+    for (size_t i = 0; is_shown && i < count; i++) {
+        const struct probity_report_sums *sums = &functions[i].sums;
+        waiting += probity_report_is_known(sums, off, table->is_cpu_known) &&
+                   probity_report_is_known(sums, error, table->is_cpu_known) &&
+                   probity_report_value(sums, off) > probity_report_value(sums, error);
+    }
+    return waiting;
 }
 
 /* Counts open calls among those of profile mode. */
@@ -665,5 +694,6 @@ void probity_report_text(FILE *stream, const struct probity_report_layout *layou
                 "mode uses wide buckets\n", rough, probity_text_s(rough),
                 100 * PROBITY_REPORT_QUANTILE_ERROR_PROFILED);
     probity_report_put_overhead(stream, reader);
+    probity_report_put_waiting(stream, "function", waiting_of(functions, shown, &table));
     probity_report_foot(stream, layout->has_colour, reader, repairs);
 }

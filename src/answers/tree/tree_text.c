@@ -209,6 +209,29 @@ static void put_name(FILE *stream, const struct probity_tree_node *node, int has
     }
 }
 
+static uint64_t waiting_of(const struct table *table, const struct probity_tree_answer *answer)
+{
+    const struct probity_tree_node *node = answer->root;
+    struct probity_corrected corrected;
+    uint64_t waiting = 0;
+    size_t depth = 0;
+
+    while (table->is_cpu_known &&
+           (node = probity_tree_next(node, answer->root, &depth)) != NULL) {
+        const struct probity_scope_time *total = &node->sums.total;
+        waiting += node->function != NULL && probity_tree_corrected(&node->sums, 0, &corrected) &&
+                   total->wall_ns > total->cpu_ns &&
+                   total->wall_ns - total->cpu_ns > corrected.error_ns;
+    }
+    return waiting;
+}
+
+static void put_errors(const struct table *table, const struct probity_tree_answer *answer)
+{
+    probity_report_put_overhead(table->stream, answer->reader);
+    probity_report_put_waiting(table->stream, "path", waiting_of(table, answer));
+}
+
 static void put_foot(const struct table *table, const struct probity_tree_answer *answer)
 {
     FILE *stream = table->stream;
@@ -237,7 +260,7 @@ static void put_foot(const struct table *table, const struct probity_tree_answer
                 probity_text_are(answer->lost));
     probity_table_put_left(stream, table->columns, table->count, table->shown, "");
     if (table->layout->is_corrected)
-        probity_report_put_overhead(stream, answer->reader);
+        put_errors(table, answer);
     probity_report_foot(stream, table->layout->has_colour, answer->reader, answer->repairs);
 }
 

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fuzz_index.c: the commands that read a range of time, with an index of the trace: one as `probity
+ * index` makes it, which must not change what they print; or one with changed fields and corrected
+ * checksums, by which they may print anything, but must not crash or hang. Few inputs are traces
+ * that can have an index, so the first ones that can are kept and used in turns.
+ */
+#define main probity_main
+#include "cli/main.c"
+#undef main
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fuzz/command_lines.h"
+#include "fuzz/target.h"
+#include "reader/index.h"
+#include "reader/reader.h"
+
+static const struct cli_command *const readers[] = {
+    &cli_command_report, &cli_command_tree, &cli_command_hist, &cli_command_blocks,
+    &cli_command_csv,    &cli_command_log,  &cli_command_list, &cli_command_threads,
+    &cli_command_model,
+};
+
+enum { READERS = sizeof readers / sizeof *readers, KEPT = 8, OUTPUT_MAX = 1 << 20 };
+
+const int target_ways = READERS;
+
+static char pattern[] = "*";
+
+static struct place {
+    char directory[64], trace[80], index[88];
+    int output; /* takes the place of standard output */
+    uint8_t *kept[KEPT];
+    size_t kept_bytes[KEPT];
+} place;
+
+static void demand(int holds)
+{
+    if (!holds)
+        abort();
+}
+
+static uint64_t draw(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return *state >> 33;
+}
+
+static void place_remove(void)
+{
+    unlink(place.trace);
+    unlink(place.index);
+    rmdir(place.directory);
+}
+
+static void place_make(void)
+{
+    target_directory_name(place.directory, sizeof place.directory, "index");
+    demand(mkdir(place.directory, 0700) == 0);
+    snprintf(place.trace, sizeof place.trace, "%s/t", place.directory);
+    snprintf(place.index, sizeof place.index, "%s.index", place.trace);
+    atexit(place_remove);
+    place.output = memfd_create("output", 0);
+    demand(place.output > 2);
+    opterr = 0;
+}
+
+static void write_file(const char *name, const uint8_t *bytes, size_t size)
+{
+    int file = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+    demand(file >= 0 && write(file, bytes, size) == (ssize_t)size && close(file) == 0);
+}
+
+/* Makes the index of the trace. Returns whether it can have one. */
+static int index_make(uint64_t every_bytes)
+{
+    const struct probity_index_options options = {.every_bytes = every_bytes};
+    int trace = open(place.trace, O_RDONLY);
+    int index = open(place.index, O_RDWR | O_CREAT | O_TRUNC, 0600);
+
+    demand(trace >= 0 && index >= 0);
+    int error = probity_index_build(trace, index, &options);
+    close(trace);
+    close(index);
+    return error == 0;
+}
+
+/* Longer traces have more marks, so they are kept. */
+static void keep(const uint8_t *bytes, size_t size)
+{
+    size_t at = 0;
+
+    for (size_t i = 1; i < KEPT; i++)
+        at = place.kept_bytes[i] < place.kept_bytes[at] ? i : at;
+    uint8_t *copy = size > place.kept_bytes[at] ? malloc(size) : NULL;
+    if (copy == NULL)
+        return;
+    memcpy(copy, bytes, size);
+    free(place.kept[at]);
+    place.kept[at] = copy;
+    place.kept_bytes[at] = size;
+}
+
+/* Of this input, or of one that was kept. */
+static int trace_make(uint8_t *bytes, size_t size, uint64_t *state)
+{
+    uint64_t every_bytes = 1 + draw(state) % 2000;
+
+    write_file(place.trace, bytes, size);
+    if (index_make(every_bytes)) {
+        keep(bytes, size);
+        return 1;
+    }
+    uint64_t chosen = draw(state) % KEPT;
+    if (place.kept[chosen] == NULL)
+        return 0;
+    write_file(place.trace, place.kept[chosen], place.kept_bytes[chosen]);
+    return index_make(every_bytes);
+}
+
+static void index_change(uint64_t *state)
+{
+    static uint8_t bytes[TARGET_BYTES_MAX];
+    int file = open(place.index, O_RDONLY);
+    ssize_t got = read(file, bytes, sizeof bytes);
+    size_t size = got > 0 ? (size_t)got : 0;
+
+    close(file);
+    for (uint64_t changes = draw(state) % 4; changes < 4; changes++)
+        size = target_mutate_field(bytes, size, sizeof bytes, (unsigned)(draw(state) % 8),
+                                   draw(state));
+    target_fix_checksums(bytes, size);
+    write_file(place.index, bytes, size);
+}
+
+/* A range of time; half of the lines have further options, which may set another one. */
+static int line_make(const struct cli_command *command, uint64_t *state,
+                     char *ret_arguments[LINE_ARGUMENTS_MAX + 1])
+{
+    static char since[32], until[32];
+    char *line[LINE_ARGUMENTS_MAX];
+    unsigned from = (unsigned)(draw(state) % 1000), to = from + 1;
+    int count = 0, made = command_line_make(command, draw(state), place.trace, line);
+
+    to += (unsigned)(draw(state) % (1001 - from));
+    snprintf(since, sizeof since, "--since=%u.%u%%", from / 10, from % 10);
+    snprintf(until, sizeof until, "--until=%u.%u%%", to / 10, to % 10);
+    ret_arguments[count++] = line[0];
+    ret_arguments[count++] = line[1];
+    ret_arguments[count++] = since;
+    ret_arguments[count++] = until;
+    if (draw(state) % 2 == 0) {
+        if (strstr(command->usage, "NAME") != NULL)
+            ret_arguments[count++] = pattern;
+        ret_arguments[count++] = place.trace;
+    } else {
+        for (int i = 2; i < made && count < LINE_ARGUMENTS_MAX; i++)
+            ret_arguments[count++] = line[i];
+    }
+    ret_arguments[count] = NULL;
+    return count;
+}
+
+/* Returns the bytes of output, at most OUTPUT_MAX. */
+static size_t command_run(char **arguments, int count, uint8_t *ret_output)
+{
+    /* `csv` closes it. */
+    demand(dup2(place.output, 1) == 1);
+    demand(ftruncate(place.output, 0) == 0 && lseek(place.output, 0, SEEK_SET) == 0);
+    optind = 0;
+    /* getopt_long() permutes them. */
+    char *copy[LINE_ARGUMENTS_MAX + 1];
+    memcpy(copy, arguments, ((size_t)count + 1) * sizeof *copy);
+    int status = run(count, copy);
+    demand(status >= CLI_OK && status <= CLI_DAMAGED);
+    fflush(stdout);
+    clearerr(stdout);
+    ssize_t got = pread(place.output, ret_output, OUTPUT_MAX, 0);
+    demand(got >= 0);
+    return (size_t)got;
+}
+
+static void ignore_fault(void *context, uint64_t offset, const char *text)
+{
+    (void)context;
+    (void)offset;
+    (void)text;
+}
+
+/* Whether `probity check` finds nothing: only then does an index promise the same output. */
+static int trace_is_good(void)
+{
+    const struct probity_check_listener listener = {.report = ignore_fault};
+    struct probity_check_result result;
+
+    return probity_check_file(place.trace, &listener, &result) == 0 && result.faults == 0;
+}
+
+static void compare_without_index(char **arguments, int count, const uint8_t *with, size_t bytes)
+{
+    static uint8_t without[OUTPUT_MAX];
+
+    demand(unlink(place.index) == 0);
+    size_t expected = command_run(arguments, count, without);
+    if (expected == bytes && memcmp(with, without, bytes) == 0)
+        return;
+    for (int i = 0; i < count; i++)
+        fprintf(stderr, "%s%c", arguments[i], i + 1 < count ? ' ' : '\n');
+    abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static uint8_t bytes[TARGET_BYTES_MAX], output[OUTPUT_MAX];
+    char *arguments[LINE_ARGUMENTS_MAX + 1];
+    uint64_t state = UINT64_C(14695981039346656037);
+
+    if (size < 2 || size > TARGET_BYTES_MAX)
+        return 0;
+    if (place.directory[0] == '\0')
+        place_make();
+    for (size_t i = 0; i < size; i++)
+        state = (state ^ data[i]) * UINT64_C(1099511628211);
+    memcpy(bytes, data + 1, size - 1);
+    if (data[0] < TARGET_FIX_BELOW && size > 17)
+        target_fix_checksums(bytes, size - 1);
+    if (!trace_make(bytes, size - 1, &state))
+        return 0;
+    int is_changed = draw(&state) % 4 != 0;
+    if (is_changed)
+        index_change(&state);
+    int count = line_make(readers[data[0] % TARGET_FIX_BELOW % READERS], &state, arguments);
+    size_t found = command_run(arguments, count, output);
+    if (!is_changed && trace_is_good())
+        compare_without_index(arguments, count, output, found);
+    return 0;
+}
