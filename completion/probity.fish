@@ -55,6 +55,7 @@ complete -c probity -n $none -a view -d 'write a self-contained HTML report'
 complete -c probity -n $none -a help -d 'show the help of a command'
 complete -c probity -s h -l help -d 'show help'
 complete -c probity -n $none -l version -d 'print the version'
+complete -c probity -n $none -l jobs -x -d 'threads that read traces'
 
 complete -c probity -n "$in record" -s o -l output -r -d 'trace file to write'
 complete -c probity -n "$in record" -s f -l force -d 'overwrite an existing trace'
