@@ -179,7 +179,7 @@ _probity() {
         export)
             options='--format -o --output -f --force --header --value --by-thread --blocks --graph --since --until --tid -h --help'
             case $previous in
-                --format) value=words words='chrome speedscope callgrind folded sqlite graphviz perfetto pprof ctf otlp otlp-json openmetrics' ;;
+                --format) value=words words='chrome speedscope callgrind folded sqlite graphviz perfetto pprof ctf otlp otlp-json openmetrics firefox' ;;
                 -o | --output) value=path ;;
                 --header) value=any ;;
                 --value) value=words words='wall cpu off-cpu calls' ;;

@@ -211,7 +211,7 @@ complete -c probity -n "$in diff" -l csv -d 'print CSV'
 complete -c probity -n "$in diff" -s o -l output -r -d 'write to a file'
 complete -c probity -n "$in diff" -s f -l force -d 'overwrite an existing file'
 
-complete -c probity -n "$in export" -l format -x -a 'chrome speedscope callgrind folded sqlite graphviz perfetto pprof ctf otlp otlp-json openmetrics' -d 'output format'
+complete -c probity -n "$in export" -l format -x -a 'chrome speedscope callgrind folded sqlite graphviz perfetto pprof ctf otlp otlp-json openmetrics firefox' -d 'output format'
 complete -c probity -n "$in export" -s o -l output -r -d 'write to a file'
 complete -c probity -n "$in export" -s f -l force -d 'overwrite an existing file'
 complete -c probity -n "$in export" -l header -x -d 'header line for each request'

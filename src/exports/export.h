@@ -125,7 +125,8 @@ struct probity_exporter {
 
 /* Each is defined in its own file. */
 extern const struct probity_exporter probity_exporter_callgrind, probity_exporter_chrome,
-    probity_exporter_ctf, probity_exporter_folded, probity_exporter_graphviz,
+    probity_exporter_ctf, probity_exporter_firefox, probity_exporter_folded,
+    probity_exporter_graphviz,
     probity_exporter_openmetrics, probity_exporter_otlp, probity_exporter_otlp_json,
     probity_exporter_perfetto, probity_exporter_pprof, probity_exporter_speedscope,
     probity_exporter_sqlite;

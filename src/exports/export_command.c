@@ -44,6 +44,7 @@ static const struct probity_exporter *const exporters[] = {
     &probity_exporter_otlp,
     &probity_exporter_otlp_json,
     &probity_exporter_openmetrics,
+    &probity_exporter_firefox,
 };
 
 enum { EXPORTERS = sizeof exporters / sizeof *exporters };
@@ -395,7 +396,7 @@ static const struct cli_option options[] = {
     {.name = "format", .value = "FORMAT", .help = "the format to write", .brief = "output format",
      .noun = "format",
      .choices = "chrome speedscope callgrind folded sqlite graphviz perfetto pprof ctf otlp "
-                "otlp-json openmetrics", .take = take_format},
+                "otlp-json openmetrics firefox", .take = take_format},
     {.name = "output", .letter = 'o', .value = "FILE", .brief = "write to a file",
      .help = "write to FILE; '-' is standard output (the default); otlp and otlp-json also send to "
              "a URL such as http://127.0.0.1:4318/v1/traces",
@@ -441,7 +442,8 @@ const struct cli_command cli_command_export = {
         "          ctf           a directory in the Common Trace Format 1.8; requires -o\n"
         "          otlp          OpenTelemetry spans: requests as protobuf\n"
         "          otlp-json     OpenTelemetry spans: requests as JSON, one per line\n"
-        "          openmetrics   metrics of functions and blocks: Prometheus",
+        "          openmetrics   metrics of functions and blocks: Prometheus\n"
+        "          firefox       a processed profile: profiler.firefox.com",
     .options = options,
     .notes =
         "Data that the format cannot represent is counted on standard error, which also reports "
