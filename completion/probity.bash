@@ -177,7 +177,7 @@ _probity() {
             esac
             ;;
         export)
-            options='--format -o --output -f --force --header --value --by-thread --blocks --graph --since --until --tid -h --help'
+            options='--format -o --output -f --force --gzip --header --value --by-thread --blocks --graph --since --until --tid -h --help'
             case $previous in
                 --format) value=words words='chrome speedscope callgrind folded sqlite graphviz perfetto pprof ctf otlp otlp-json openmetrics firefox' ;;
                 -o | --output) value=path ;;

@@ -555,6 +555,7 @@ static void firefox_release(struct probity_export *export)
 const struct probity_exporter probity_exporter_firefox = {
     .name = "firefox",
     .target = PROBITY_EXPORT_STREAM,
+    .has_gzip = 1,
     .carries = PROBITY_EXPORT_SCOPES | PROBITY_EXPORT_HITS,
     .has_chains = 1,
     .state_bytes = sizeof(struct firefox),
