@@ -61,8 +61,10 @@ struct probity_ahead {
     /* Of the second thread. */
     struct probity_merge *merge;
     uint64_t until_ns;
-    struct batch *filled; /* the one being filled */
-    unsigned next_filled; /* its index */
+    /* Filled here and copied when full: the lines of the ring were last in the cache of the other
+     * CPU, and stores of single words would wait for each of them. */
+    struct batch filled;
+    unsigned next_filled; /* index of the batch that it becomes */
     int is_over;          /* the batches are not read any more */
     struct probity_ahead_room room; /* in the batch being filled */
     struct probity_ahead_places places;
@@ -104,16 +106,18 @@ static void drop_items(const uint8_t *at, const uint8_t *end)
 
 static void begin_batch(struct probity_ahead *ahead)
 {
-    ahead->filled = &ahead->batches[ahead->next_filled];
-    ahead->room.at = ahead->filled->items;
-    ahead->room.end = ahead->filled->items + BATCH_BYTES;
-    ahead->filled->done = ahead->filled->total = 0;
+    ahead->room.at = ahead->filled.items;
+    ahead->room.end = ahead->filled.items + BATCH_BYTES;
+    ahead->filled.done = ahead->filled.total = 0;
 }
 
 /* Passes the batch on and waits for a free one. */
 static void pass_batch(struct probity_ahead *ahead, int is_last)
 {
-    ahead->filled->used = (size_t)(ahead->room.at - ahead->filled->items);
+    struct batch *batch = &ahead->batches[ahead->next_filled];
+
+    ahead->filled.used = (size_t)(ahead->room.at - ahead->filled.items);
+    memcpy(batch, &ahead->filled, offsetof(struct batch, items) + ahead->filled.used);
     pthread_mutex_lock(&ahead->lock);
     ahead->full++;
     if (ahead->wants_full && (ahead->full >= WAKE_FULL || is_last)) {
@@ -129,7 +133,7 @@ static void pass_batch(struct probity_ahead *ahead, int is_last)
         ahead->full--;
     pthread_mutex_unlock(&ahead->lock);
     if (ahead->is_over)
-        drop_items(ahead->filled->items, ahead->room.at);
+        drop_items(ahead->filled.items, ahead->room.at);
     else if (!is_last)
         ahead->next_filled = (ahead->next_filled + 1) % BATCHES;
     if (!is_last || ahead->is_over)
@@ -245,9 +249,9 @@ static void note_progress(void *context, uint64_t done, uint64_t total)
 {
     struct probity_ahead *ahead = context;
 
-    ahead->filled->done = done;
-    ahead->filled->total = total;
-    if (ahead->room.at == ahead->filled->items && !ahead->is_over)
+    ahead->filled.done = done;
+    ahead->filled.total = total;
+    if (ahead->room.at == ahead->filled.items && !ahead->is_over)
         pass_batch(ahead, 0);
 }
 
@@ -522,7 +526,7 @@ static void stop(struct probity_ahead *ahead)
     /* What was not read: the rest of the batch being read, and all others. */
     drop_items(ahead->at, ahead->end);
     if (ahead->is_over)
-        drop_items(ahead->filled->items, ahead->room.at);
+        drop_items(ahead->filled.items, ahead->room.at);
     for (unsigned i = ahead->is_reading ? 1 : 0; i < ahead->full; i++) {
         const struct batch *batch = &ahead->batches[(ahead->next_read + i) % BATCHES];
         drop_items(batch->items, batch->items + batch->used);

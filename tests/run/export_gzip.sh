@@ -9,7 +9,8 @@ PROBITY_OUT=$WORK/none "$PROGRAMS/exported" none
 for trace in exported none; do
     for format in chrome perfetto firefox speedscope pprof otlp otlp-json; do
         what="$format of $trace"
-        "$PROBITY" export --format $format -o plain "$trace" 2> errors || fail "$what: $(cat errors)"
+        "$PROBITY" export --format $format -o plain "$trace" 2> errors ||
+            fail "$what: $(cat errors)"
         "$PROBITY" export --format $format -o named.gz "$trace" 2> errors ||
             fail "$what, named: $(cat errors)"
         "$PROBITY" export --format $format --gzip "$trace" > piped 2> errors ||
