@@ -2,9 +2,11 @@
 # answers.sh BUILD_DIR [MILLIONS]: speed and memory of `probity log`, `report`, `tree`, `hist`,
 # `blocks` and `model` on one CPU with output to /dev/null, for traces of MILLIONS of records
 # (default 100) from 8 threads and for traces a tenth as long: enters and leaves, and for the last
-# two commands hits. Memory must not depend on the length of the trace.
+# two commands hits. Memory must not depend on the length of the trace. Then the same on all CPUs,
+# where a second thread reads ahead.
 set -eu
 build=$1
+cpus=()
 millions=${2:-100}
 trace=bench.answers.$$.probity
 trap '[[ $BASHPID != $$ ]] || rm -f "$trace"' EXIT
@@ -17,7 +19,7 @@ measure() {
     local best='' line times=$1
     shift
     for _ in $(seq "$times"); do
-        line=$("$build/bench/usage" "$build/bin/probity" "$@" "$trace")
+        line=$("$build/bench/usage" "${cpus[@]}" "$build/bin/probity" "$@" "$trace")
         best=$(printf '%s\n%s\n' "$best" "$line" | grep . | sort -n | head -n 1)
     done
     read -r wall_s cpu_s peak_kib <<<"$best"
@@ -51,6 +53,13 @@ answers() {
         measure "${command[0]}" "${command[@]:2}"
         rows_of "${command[2]}" "${short[0]}" "${command[1]}"
         short=("${short[@]:1}")
+        cpus=(--all-cpus)
+        measure "${command[0]}" "${command[@]:2}"
+        cpus=()
+        row "${command[2]}: records by wall time, two threads" \
+            "$(awk "BEGIN { print $millions / $wall_s }")" M/s ""
+        row "${command[2]}, $millions M records: peak memory, two threads" \
+            "$(awk "BEGIN { print $peak_kib / 1024 }")" MiB "<= 64"
     done
     row "trace of $generator, per record" \
         "$(awk "BEGIN { print $(stat -c %s "$trace") / $millions / 1e6 }")" bytes "<= 4"

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * usage.c COMMAND ARGUMENTS: runs a command on one CPU with output to /dev/null, and prints "WALL_S
- * CPU_S PEAK_KIB".
+ * usage.c [--all-cpus] COMMAND ARGUMENTS: runs a command on one CPU, or on all, with output to
+ * /dev/null, and prints "WALL_S CPU_S PEAK_KIB".
  */
 #include "common.h"
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,15 +15,17 @@
 int main(int argc, char **argv)
 {
     struct rusage usage;
-    int status;
+    int status, is_pinned = argc < 2 || strcmp(argv[1], "--all-cpus") != 0;
 
-    if (argc < 2)
+    argv += !is_pinned;
+    if (argc < 2 || argv[1] == NULL)
         return 2;
     double wall_s = bench_wall_s();
     pid_t child = fork();
     if (child == 0) {
         int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-        bench_pin(1);
+        if (is_pinned)
+            bench_pin(1);
         if (null >= 0 && dup2(null, STDOUT_FILENO) >= 0)
             execvp(argv[1], argv + 1);
         _exit(127);

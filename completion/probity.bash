@@ -4,6 +4,12 @@ _probity() {
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
     local options='' operand=path value='' words='' prefix=''
     COMPREPLY=()
+    while ((COMP_CWORD > 2)) && [[ ${COMP_WORDS[1]} == --jobs ]]; do
+        [[ ${COMP_WORDS[2]} == = ]] && COMP_WORDS=(probity "${COMP_WORDS[@]:2}") &&
+            COMP_CWORD=$((COMP_CWORD - 1))
+        COMP_WORDS=(probity "${COMP_WORDS[@]:3}") COMP_CWORD=$((COMP_CWORD - 2))
+    done
+    [[ $previous == --jobs && $COMP_CWORD -le 2 ]] && return
     # Bash splits --mode=ring at the equals sign.
     if [[ $word == = ]]; then
         word=
@@ -11,7 +17,7 @@ _probity() {
         previous=${COMP_WORDS[COMP_CWORD - 2]}
     fi
     if ((COMP_CWORD == 1)); then
-        words='record csv log report info index check recover drain spools level tree threads blocks hist diff export list model overhead runs timeline view help --help --version'
+        words='record csv log report info index check recover drain spools level tree threads blocks hist diff export list model overhead runs timeline view help --help --version --jobs'
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
         return
     fi
@@ -171,9 +177,9 @@ _probity() {
             esac
             ;;
         export)
-            options='--format -o --output -f --force --header --value --by-thread --blocks --graph --since --until --tid -h --help'
+            options='--format -o --output -f --force --gzip --header --value --by-thread --blocks --graph --since --until --tid -h --help'
             case $previous in
-                --format) value=words words='chrome speedscope callgrind folded sqlite graphviz perfetto pprof ctf otlp otlp-json openmetrics' ;;
+                --format) value=words words='chrome speedscope callgrind folded sqlite graphviz perfetto pprof ctf otlp otlp-json openmetrics firefox' ;;
                 -o | --output) value=path ;;
                 --header) value=any ;;
                 --value) value=words words='wall cpu off-cpu calls' ;;

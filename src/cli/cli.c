@@ -18,6 +18,7 @@
 
 #include "base/parent.h"
 #include "base/temporary.h"
+#include "cli/jobs.h"
 #include "cli/option.h"
 #include "print/text.h"
 
@@ -321,6 +322,7 @@ int cli_open_reader(const struct cli_command *command, char **paths, size_t coun
         setrlimit(RLIMIT_NOFILE, &files);
     }
     signal(SIGXFSZ, SIG_IGN); /* makes exceeding the size limit a write error, which is reported */
+    cli_jobs_use(options);
     options->progress = cli_progress;
     options->progress_context = (void *)(uintptr_t)command;
     const char *const *names = (const char *const *)paths;

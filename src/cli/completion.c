@@ -85,6 +85,12 @@ static const char bash_head[] =
     "    local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}\n"
     "    local options='' operand=path value='' words='' prefix=''\n"
     "    COMPREPLY=()\n"
+    "    while ((COMP_CWORD > 2)) && [[ ${COMP_WORDS[1]} == --jobs ]]; do\n"
+    "        [[ ${COMP_WORDS[2]} == = ]] && COMP_WORDS=(probity \"${COMP_WORDS[@]:2}\") &&\n"
+    "            COMP_CWORD=$((COMP_CWORD - 1))\n"
+    "        COMP_WORDS=(probity \"${COMP_WORDS[@]:3}\") COMP_CWORD=$((COMP_CWORD - 2))\n"
+    "    done\n"
+    "    [[ $previous == --jobs && $COMP_CWORD -le 2 ]] && return\n"
     "    # Bash splits --mode=ring at the equals sign.\n"
     "    if [[ $word == = ]]; then\n"
     "        word=\n"
@@ -179,7 +185,7 @@ static void put_bash(FILE *stream, struct commands commands)
     fputs(bash_head, stream);
     fputs("    if ((COMP_CWORD == 1)); then\n        words='", stream);
     put_names(stream, commands);
-    fputs("help --help --version'\n"
+    fputs("help --help --version --jobs'\n"
           "        mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n"
           "        return\n    fi\n    case ${COMP_WORDS[1]} in\n", stream);
     for (size_t i = 0; i < commands.count; i++)
@@ -199,9 +205,14 @@ static const char zsh_middle[] =
     "    'help:show the help of a command'\n"
     ")\n"
     "\n"
+    "while [[ $words[2] == --jobs && $CURRENT -gt 3 ]]; do\n"
+    "    words[2,3]=()\n"
+    "    ((CURRENT -= 2))\n"
+    "done\n"
     "if ((CURRENT == 2)); then\n"
     "    _describe command commands\n"
-    "    _arguments '--help[show help]' '--version[print the version]'\n"
+    "    _arguments '--help[show help]' '--version[print the version]' \\\n"
+    "        '--jobs[threads that read traces]:number'\n"
     "    return\n"
     "fi\n"
     "\n"
@@ -359,7 +370,8 @@ static void put_fish_commands(FILE *stream, struct commands commands)
     }
     fputs("complete -c probity -n $none -a help -d 'show the help of a command'\n"
           "complete -c probity -s h -l help -d 'show help'\n"
-          "complete -c probity -n $none -l version -d 'print the version'\n", stream);
+          "complete -c probity -n $none -l version -d 'print the version'\n"
+          "complete -c probity -n $none -l jobs -x -d 'threads that read traces'\n", stream);
 }
 
 /* All commands have --help. */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/jobs.h"
 #include "cli/option.h"
 #include "cli/suggest.h"
 #include "reader/functions.h"
@@ -69,11 +70,13 @@ static int fail_command(const char *name)
 
 static void print_overview(FILE *stream)
 {
-    fputs("Usage: probity COMMAND [OPTION]... [ARGUMENT]...\n"
+    fputs("Usage: probity [--jobs N] COMMAND [OPTION]... [ARGUMENT]...\n"
           "       probity COMMAND --help | --help | --version\n\n"
           "Records probes of C and C++ programs and analyzes the traces.\n\n", stream);
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(stream, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
+    fputs("\n  --jobs N  read traces with at most N threads, of which at most 2 are used\n"
+          "            (default: the number of CPUs; 1 for small traces)\n", stream);
     fputs("\nA TRACE may be complete, live, copied, truncated, damaged or left by a killed\n"
           "program. NAME.csv means the trace NAME.csv.probity in the same directory.\n\n"
           "Exit status: 0 success; 1 failure; 2 usage error; 3 the input is damaged or incomplete\n"
@@ -112,6 +115,12 @@ static int help(int argc, char **argv)
 /* Options before the command are those of `probity`, options after it are the command's. */
 static int run(int argc, char **argv)
 {
+    int taken = cli_jobs_take(argc, argv);
+
+    if (taken < 0)
+        return CLI_USAGE;
+    argc -= taken;
+    argv += taken;
     const char *name = argv[1];
 
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)

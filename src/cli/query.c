@@ -198,7 +198,7 @@ static int set_window(struct cli_query *answer, struct probity_reader *reader, u
     answer->end_ns = to_ns != 0 ? to_ns : UINT64_MAX;
     if (!answer->steps->is_windowed || (from_ns == 0 && to_ns == 0))
         return CLI_OK;
-    int error = probity_reader_set_window(reader, from_ns);
+    int error = probity_reader_set_window(reader, from_ns, answer->end_ns);
     return error == 0 ? CLI_OK
                       : cli_fail_trace(answer->command, probity_reader_facts(reader, 0)->path,
                                        error, errno);

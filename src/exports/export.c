@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/array_grow.h"
+#include "exports/export_gzip.h"
 #include "print/text.h"
 #include "probity.h"
 
@@ -56,9 +57,12 @@ void probity_export_request_end(struct probity_export *export)
 
 FILE *probity_export_stream_open(struct probity_export *export)
 {
+    static const cookie_io_functions_t compressed = {.write = export_gzip_write};
+
+    if (export->gzip != NULL)
+        return fopencookie(export->gzip, "w", compressed);
     int copy = dup(export->out.descriptor);
     FILE *stream = copy >= 0 ? fdopen(copy, "w") : NULL;
-
     if (stream == NULL && copy >= 0)
         close(copy);
     return stream;
@@ -314,6 +318,8 @@ int probity_export_finish(struct probity_export_run *run)
     }
     if (run->exporter->target == PROBITY_EXPORT_STREAM)
         log_writer_flush(&export->out);
+    if (export->gzip != NULL && error_of(run) == 0 && export_gzip_finish(export->gzip) != 0)
+        probity_export_fail(export, PROBITY_ERROR_WRITE);
     count_left_out(run);
     return error_of(run);
 }
@@ -355,6 +361,12 @@ static int begin(struct probity_export_run *run, const struct probity_export_cal
         export->repairs = probity_scopes_repairs(run->scopes);
     }
     int error = log_writer_init(&export->out, call->descriptor, 0, exporter->has_chains);
+    if (error == 0 && call->options->is_gzip) {
+        export->gzip = export_gzip_open(call->descriptor);
+        error = export->gzip != NULL ? 0 : PROBITY_ERROR_MEMORY;
+        export->out.put = export_gzip_write;
+        export->out.put_context = export->gzip;
+    }
     if (error == 0 && exporter->begin != NULL)
         error = exporter->begin(export);
     return error;
@@ -397,6 +409,8 @@ void probity_export_close(struct probity_export_run *run)
         probity_scopes_close(run->scopes);
     if (run->export.out.buffer != NULL)
         log_writer_release(&run->export.out);
+    if (run->export.gzip != NULL)
+        export_gzip_close(run->export.gzip);
     free(run->export.state);
     free(run);
 }

@@ -53,6 +53,7 @@ struct probity_export_options {
     enum probity_export_graph graph;
     int by_thread;
     int of_blocks; /* blocks instead of scopes, for formats that carry only one of them */
+    int is_gzip;   /* compress, for formats with has_gzip */
 };
 
 /* A thread of a trace. Its address is stable until the end. */
@@ -79,6 +80,7 @@ struct probity_export {
     const char *path;      /* of a FILE or DIRECTORY */
     int (*requested)(void *context); /* see probity_export_call and probity_export_request_end() */
     void *context;
+    struct export_gzip *gzip; /* NULL: not compressed */
     void *state;           /* state_bytes of the exporter, zeroed at first */
     struct probity_export_thread **threads; /* by slot; NULL: not seen yet */
     uint32_t thread_count;
@@ -100,6 +102,7 @@ struct probity_exporter {
     int has_threads;         /* 1: supports the option `by_thread` */
     int has_graphs;          /* 1: supports the option `graph` */
     int has_blocks;          /* 1: supports the option `of_blocks` */
+    int has_gzip;            /* 1: readers of the format accept it compressed by gzip */
     int has_chains;          /* 1: `out` retains text for the exporter's queues */
     size_t state_bytes;
     /* Before the first event. Returns 0 or an error, with errno set if it is a system error. */
@@ -125,7 +128,8 @@ struct probity_exporter {
 
 /* Each is defined in its own file. */
 extern const struct probity_exporter probity_exporter_callgrind, probity_exporter_chrome,
-    probity_exporter_ctf, probity_exporter_folded, probity_exporter_graphviz,
+    probity_exporter_ctf, probity_exporter_firefox, probity_exporter_folded,
+    probity_exporter_graphviz,
     probity_exporter_openmetrics, probity_exporter_otlp, probity_exporter_otlp_json,
     probity_exporter_perfetto, probity_exporter_pprof, probity_exporter_speedscope,
     probity_exporter_sqlite;

@@ -44,6 +44,7 @@ static const struct probity_exporter *const exporters[] = {
     &probity_exporter_otlp,
     &probity_exporter_otlp_json,
     &probity_exporter_openmetrics,
+    &probity_exporter_firefox,
 };
 
 enum { EXPORTERS = sizeof exporters / sizeof *exporters };
@@ -150,6 +151,10 @@ static int check_call(const struct export_call *call)
         return cli_fail_usage(ME, "format '%s' does not support --blocks", exporter->name);
     if (call->has_graph && !exporter->has_graphs)
         return cli_fail_usage(ME, "format '%s' does not support --graph", exporter->name);
+    if (call->options.is_gzip && (!exporter->has_gzip || is_url(call->answer.out)))
+        return cli_fail_usage(ME, is_url(call->answer.out) ? "requests are not sent compressed"
+                                                           : "format '%s' does not support --gzip",
+                              exporter->name);
     if (is_url(call->answer.out) && exporter->content_type == NULL)
         return cli_fail_usage(ME, "format '%s' cannot be sent; use otlp or otlp-json",
                               exporter->name);
@@ -372,9 +377,19 @@ static int stream(void *context, struct probity_reader *reader, uint64_t from_ns
     return status;
 }
 
+static int is_gzip_name(const char *out)
+{
+    size_t length = out != NULL && !is_url(out) ? strlen(out) : 0;
+
+    return length > 3 && strcmp(out + length - 3, ".gz") == 0;
+}
+
 static int run_on(void *context, char **names, size_t count)
 {
     struct export_call *call = context;
+
+    if (call->exporter != NULL && call->exporter->has_gzip && is_gzip_name(call->answer.out))
+        call->options.is_gzip = 1;
     int status = check_call(call);
 
     return status == CLI_OK ? cli_query_run(&call->answer, names, count) : status;
@@ -395,13 +410,17 @@ static const struct cli_option options[] = {
     {.name = "format", .value = "FORMAT", .help = "the format to write", .brief = "output format",
      .noun = "format",
      .choices = "chrome speedscope callgrind folded sqlite graphviz perfetto pprof ctf otlp "
-                "otlp-json openmetrics", .take = take_format},
+                "otlp-json openmetrics firefox", .take = take_format},
     {.name = "output", .letter = 'o', .value = "FILE", .brief = "write to a file",
      .help = "write to FILE; '-' is standard output (the default); otlp and otlp-json also send to "
              "a URL such as http://127.0.0.1:4318/v1/traces",
      .take = cli_take_output, .offset = offsetof(struct export_call, answer.out)},
     {.name = "force", .letter = 'f', .help = "overwrite FILE if it exists",
      .brief = "overwrite an existing file", CLI_FLAG(struct export_call, answer.force)},
+    {.name = "gzip", .brief = "compress the output",
+     .help = "compress the output (default if FILE ends in .gz): chrome, perfetto, firefox, "
+             "speedscope, pprof, otlp, otlp-json",
+     CLI_FLAG(struct export_call, options.is_gzip)},
     {.name = "header", .value = "LINE", .brief = "header line for each request", .repeats = 1,
      .help = "send the header 'Name: value' with each request; may be repeated",
      .take = take_header},
@@ -441,7 +460,8 @@ const struct cli_command cli_command_export = {
         "          ctf           a directory in the Common Trace Format 1.8; requires -o\n"
         "          otlp          OpenTelemetry spans: requests as protobuf\n"
         "          otlp-json     OpenTelemetry spans: requests as JSON, one per line\n"
-        "          openmetrics   metrics of functions and blocks: Prometheus",
+        "          openmetrics   metrics of functions and blocks: Prometheus\n"
+        "          firefox       a processed profile: profiler.firefox.com",
     .options = options,
     .notes =
         "Data that the format cannot represent is counted on standard error, which also reports "

@@ -112,7 +112,7 @@ static int set_range(struct log_call *call)
         return status;
     log->is_part = call->range.to != NULL;
     probity_reader_set_range(call->reader, 0, to_ns);
-    int error = probity_reader_set_window(call->reader, log->from_ns);
+    int error = probity_reader_set_window(call->reader, log->from_ns, UINT64_MAX);
     return error == 0 ? CLI_OK
                       : cli_fail_trace(ME, probity_reader_facts(call->reader, 0)->path, error,
                                        errno);

@@ -89,7 +89,8 @@ void log_queue_release(struct log_queue *queue)
 static void write_out(struct log_writer *writer, const char *bytes, size_t count)
 {
     while (count > 0 && writer->error == 0) {
-        ssize_t put = write(writer->descriptor, bytes, count);
+        ssize_t put = writer->put != NULL ? writer->put(writer->put_context, bytes, count)
+                                          : write(writer->descriptor, bytes, count);
         if (put < 0 && errno != EINTR)
             fail(writer, PROBITY_ERROR_WRITE);
         if (put > 0) {

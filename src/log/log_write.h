@@ -12,6 +12,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum {
     LOG_BUFFER_BYTES = 256 << 10,
@@ -38,6 +39,9 @@ struct log_writer {
     int descriptor, chains; /* chains: the temporary file, or -1 */
     uint64_t links;
     uint64_t written; /* bytes written out of the buffer */
+    /* In place of write(2) to the descriptor; NULL: that. */
+    ssize_t (*put)(void *context, const char *bytes, size_t count);
+    void *put_context;
     int error, error_number;
 };
 

@@ -22,6 +22,9 @@ struct probity_function_item {
     struct probity_function function;
     char *name, *signature; /* demangled, or NULL */
     char *file;             /* located, or NULL */
+    const struct probity_text *executable;
+    uint64_t address; /* in its object; valid if has_address */
+    int has_address;
     char texts[];
 };
 
@@ -77,14 +80,15 @@ static void demangle(struct probity_function_item *item)
     if (item->signature == NULL)
         return;
     item->function.name = item->name;
+    item->function.name_bytes = (uint32_t)strlen(item->name);
     item->function.signature = item->signature;
     item->function.is_cxx = 1;
 }
 
 /* A path may hold any byte but zero; text of a trace may hold that too. */
-static void locate(struct probity_function_item *item, const struct probity_text *executable,
-                   uint64_t address)
+static void locate(struct probity_function_item *item)
 {
+    const struct probity_text *executable = item->executable;
     struct probity_function *function = &item->function;
     char path[PATH_MAX];
     const char *object = function->object;
@@ -99,11 +103,18 @@ static void locate(struct probity_function_item *item, const struct probity_text
         path[executable->length] = '\0';
         object = path;
     }
-    item->file = probity_functions_locate(object, function->symbol, address, &line);
+    item->file = probity_functions_locate(object, function->symbol, item->address, &line);
     if (item->file == NULL)
         return;
     function->file = item->file;
     function->line = line;
+}
+
+void probity_function_complete(struct probity_function_item *item)
+{
+    if (item->has_address)
+        locate(item);
+    demangle(item);
 }
 
 int probity_functions_declare(struct probity_functions *functions, struct probity_names *names,
@@ -136,17 +147,24 @@ int probity_functions_declare(struct probity_functions *functions, struct probit
     for (int text = 0; text < FUNCTION_TEXTS; text++)
         at = take_text(at, &to, texts[text]);
     function->recorded_file = function->file;
+    function->name_bytes = (uint32_t)strlen(function->name);
     item->name = item->signature = item->file = NULL;
-    if (flags & FLAG_ADDRESSED) {
-        function->symbol = *function->signature != '\0' ? function->signature : function->name;
-        if (at + 8 <= payload + bytes)
-            locate(item, executable, probity_get_u64(at));
-        demangle(item);
-    }
+    item->executable = executable;
+    item->has_address = at + 8 <= payload + bytes;
+    item->address = item->has_address ? probity_get_u64(at) : 0;
     item->next = functions->list;
     functions->list = item;
+    if (flags & FLAG_ADDRESSED) {
+        function->symbol = *function->signature != '\0' ? function->signature : function->name;
+        if (functions->declared == NULL)
+            probity_function_complete(item);
+    }
     int error = probity_names_set_function(names, code, function);
-    return error != 0 ? error : probity_names_set_function(names, code + 2, function);
+    if (error == 0)
+        error = probity_names_set_function(names, code + 2, function);
+    if ((flags & FLAG_ADDRESSED) && functions->declared != NULL)
+        functions->declared(functions->context, item);
+    return error;
 }
 
 /* ---- Formats -----------------------------------------------------------------------------------

@@ -12,10 +12,16 @@
 #include "reader/names.h"
 #include "reader/reader.h"
 
+struct probity_function_item;
+
 struct probity_functions {
     struct probity_function_item *list; /* all functions, latest first */
     struct probity_format **places;     /* a hash table with open addressing, at most half full */
     size_t count, capacity;             /* of formats; capacity: a power of two, or 0 */
+    /* Takes a new function on which probity_function_complete() is to be called before anything
+     * uses it; NULL: it is called at once. */
+    void (*declared)(void *context, struct probity_function_item *item);
+    void *context;
 };
 
 /* Makes a symbol readable: returns a function's signature and sets its name, both malloc'ed, or
@@ -34,6 +40,9 @@ extern char *(*probity_functions_locate)(const char *object, const char *symbol,
 int probity_functions_declare(struct probity_functions *functions, struct probity_names *names,
                               uint32_t trace, const struct probity_text *executable,
                               const uint8_t *payload, size_t bytes);
+
+/* Makes the symbol of a function readable and finds its place, by the two functions above. */
+void probity_function_complete(struct probity_function_item *item);
 
 /* The same for an event FORMAT. */
 int probity_functions_declare_format(struct probity_functions *functions, const uint8_t *payload,

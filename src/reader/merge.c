@@ -30,8 +30,7 @@ static inline int is_before(const struct probity_open_entry *a, const struct pro
     return is_tie_before(a->block, b->block);
 }
 
-/* Replaces the first entry, and moves it to its position. */
-static void heap_replace_first(struct probity_merge *merge, struct probity_open_entry entry)
+void probity_merge_replace_first(struct probity_merge *merge, struct probity_open_entry entry)
 {
     struct probity_open_entry *open = merge->open;
     size_t count = merge->open_count, at = 0, child;
@@ -68,7 +67,7 @@ static void heap_remove_first(struct probity_merge *merge)
     struct probity_open_entry last = merge->open[--merge->open_count];
 
     if (merge->open_count > 0)
-        heap_replace_first(merge, last);
+        probity_merge_replace_first(merge, last);
 }
 
 /* ---- Progress of the merge ---------------------------------------------------------------------
@@ -118,7 +117,7 @@ static int open_first_waiting(struct probity_merge *merge)
     return heap_push(merge, (struct probity_open_entry){key, block});
 }
 
-static void set_limit(struct probity_merge *merge)
+void probity_merge_set_limit(struct probity_merge *merge)
 {
     uint64_t limit = merge->safe;
 
@@ -152,15 +151,14 @@ static int settle(struct probity_merge *merge)
         if (error < 0 || (error == PROBITY_READER_WAITS && (is_empty || first >= merge->safe)))
             return error;
     }
-    set_limit(merge);
+    probity_merge_set_limit(merge);
     return 1;
 }
 
 /* ---- Events ------------------------------------------------------------------------------------
  */
 
-/* Fields that are the same for a whole block. */
-static void start_event(struct probity_merge *merge, struct probity_open_block *block)
+void probity_merge_start_block(struct probity_merge *merge, struct probity_open_block *block)
 {
     struct probity_event *event = &merge->event;
 
@@ -176,8 +174,7 @@ static void start_event(struct probity_merge *merge, struct probity_open_block *
     block->trace->emitted_tick = block->record.tick;
 }
 
-/* Fields that only some events have. */
-static void clear_event(struct probity_event *event)
+void probity_event_clear(struct probity_event *event)
 {
     event->id = 0;
     event->is_site = 0;
@@ -203,7 +200,7 @@ static void clear_event(struct probity_event *event)
 static inline void name_event(struct probity_trace *trace, struct probity_event *event,
                               uint64_t code)
 {
-    const struct probity_name *name = probity_names_find(&trace->names, code);
+    const struct probity_name *name = probity_names_get(&trace->names, code);
 
     event->name = name != NULL ? name->bytes : NULL;
     event->name_bytes = name != NULL ? name->length : 0;
@@ -329,7 +326,7 @@ static int fill_rare(struct probity_merge *merge, struct probity_open_block *blo
     struct probity_event *event = &merge->event;
     const struct probity_record *record = &block->record;
 
-    clear_event(event);
+    probity_event_clear(event);
     event->payload = record->payload;
     event->payload_bytes = record->payload_bytes;
     if (record->kind >= PROBITY_EVENT_ENTER && record->kind <= PROBITY_EVENT_CHECKPOINT)
@@ -369,7 +366,7 @@ static inline int fill_event(struct probity_merge *merge, struct probity_open_bl
     if (event->cpu_known)
         seen->cpu_ns = event->cpu_ns;
     if (__builtin_expect(event->payload != NULL, 0)) /* left by the previous event */
-        clear_event(event);
+        probity_event_clear(event);
     event->id = (uint32_t)(record->code >> 1);
     event->is_site = (int)(record->code & 1);
     event->name = NULL;
@@ -401,7 +398,7 @@ static inline int step(struct probity_merge *merge)
                 merge->open[0].key = key;
                 return fill_event(merge, block);
             }
-            heap_replace_first(merge, (struct probity_open_entry){key, block});
+            probity_merge_replace_first(merge, (struct probity_open_entry){key, block});
         } else {
             heap_remove_first(merge);
             probity_open_block_recycle(merge, block);
@@ -412,7 +409,7 @@ static inline int step(struct probity_merge *merge)
     if (got != 1)
         return got;
     merge->running = 1;
-    start_event(merge, merge->open[0].block);
+    probity_merge_start_block(merge, merge->open[0].block);
     return fill_event(merge, merge->open[0].block);
 }
 

@@ -23,6 +23,7 @@ struct probity_open_block {
     struct probity_data data;
     uint64_t order;   /* position in the file, then in the spool: the last tie-breaker */
     uint64_t horizon; /* of the trace */
+    uint64_t serial;  /* a number that no block had before */
     uint32_t slot, taken; /* thread; count of records taken so far */
     uint8_t *bytes;
     size_t capacity;
@@ -51,6 +52,7 @@ struct probity_merge {
     uint64_t safe, limit;
     int all_done; /* all scan cursors are at the end */
     int running;  /* the record of open[0] was returned */
+    uint64_t loads; /* of blocks */
     struct probity_event event;
     void (*progress)(void *context, uint64_t done, uint64_t total);
     void *progress_context;
@@ -67,6 +69,19 @@ int probity_merge_number_threads(struct probity_merge *merge, const struct probi
 int probity_merge_skip_rest(struct probity_merge *merge);
 
 void probity_merge_release(struct probity_merge *merge);
+
+/* The parts of a step to the next event, for ahead_hits.c. The first open block gets another key,
+ * and moves to its place. */
+void probity_merge_replace_first(struct probity_merge *merge, struct probity_open_entry entry);
+
+/* Sets the limit for the first open block. */
+void probity_merge_set_limit(struct probity_merge *merge);
+
+/* Sets the fields of the event that are the same for a whole block. */
+void probity_merge_start_block(struct probity_merge *merge, struct probity_open_block *block);
+
+/* Clears the fields that a hit without ids does not have. */
+void probity_event_clear(struct probity_event *event);
 
 /* In open_block.c. Opens a waiting block: reads it, checks it, and prepares its first record.
  * Returns 1; 0 if it contains nothing relevant or is damaged (counted); or an error. */

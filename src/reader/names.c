@@ -24,9 +24,9 @@ static size_t place_of(const struct probity_names *names, uint64_t key)
 
 static int grow(struct probity_names *names)
 {
-    struct probity_names larger = {NULL, names->count,
-                                   names->capacity > 0 ? 2 * names->capacity : 64};
+    struct probity_names larger = *names;
 
+    larger.capacity = names->capacity > 0 ? 2 * names->capacity : 64;
     larger.places = calloc(larger.capacity, sizeof *larger.places);
     if (larger.places == NULL)
         return PROBITY_ERROR_MEMORY;
@@ -36,6 +36,7 @@ static int grow(struct probity_names *names)
     }
     free(names->places);
     *names = larger;
+    memset(names->recent, 0, sizeof names->recent);
     return 0;
 }
 
@@ -52,8 +53,12 @@ int probity_names_set(struct probity_names *names, uint64_t code, const uint8_t 
         return PROBITY_ERROR_MEMORY;
     memcpy(copy, bytes, length);
     copy[length] = '\0';
-    free(name->bytes);
+    if (name->bytes != NULL && names->renamed != NULL)
+        names->renamed(names->context, name->bytes);
+    else
+        free(name->bytes);
     names->count += name->key == 0;
+    names->changes++;
     *name = (struct probity_name){code + 1, copy, NULL, (uint32_t)length};
     return 0;
 }
@@ -67,8 +72,9 @@ int probity_names_set_function(struct probity_names *names, uint64_t code,
     if (name->key != 0)
         return 0;
     *name = (struct probity_name){code + 1, (char *)(uintptr_t)function->name, function,
-                                  (uint32_t)strlen(function->name)};
+                                  function->name_bytes};
     names->count++;
+    names->changes++;
     return 0;
 }
 
@@ -78,6 +84,26 @@ const struct probity_name *probity_names_find(const struct probity_names *names,
         return NULL;
     const struct probity_name *name = &names->places[place_of(names, code + 1)];
     return name->key != 0 ? name : NULL;
+}
+
+const struct probity_name *probity_names_remember(struct probity_names *names, uint64_t code)
+{
+    const struct probity_name *name = probity_names_find(names, code);
+
+    if (name != NULL)
+        names->recent[code % PROBITY_NAMES_RECENT] = name;
+    return name;
+}
+
+void probity_names_refresh(struct probity_names *names)
+{
+    for (size_t i = 0; i < names->capacity; i++) {
+        struct probity_name *name = &names->places[i];
+        if (name->function == NULL)
+            continue;
+        name->bytes = (char *)(uintptr_t)name->function->name;
+        name->length = name->function->name_bytes;
+    }
 }
 
 void probity_names_release(struct probity_names *names)

@@ -17,10 +17,17 @@ struct probity_name {
     uint32_t length;
 };
 
+enum { PROBITY_NAMES_RECENT = 64 };
+
 /* A hash table with open addressing, at most half full. */
 struct probity_names {
     struct probity_name *places;
     size_t count, capacity; /* capacity: a power of two, or 0 */
+    /* Takes over a former name, to be freed once no event refers to it; NULL: freed at once. */
+    void (*renamed)(void *context, char *name);
+    void *context;
+    uint64_t changes; /* number of names that were set */
+    const struct probity_name *recent[PROBITY_NAMES_RECENT]; /* by code */
 };
 
 /* Sets the name of a hit code, copying it. A site keeps its first name, a probe gets its latest.
@@ -35,6 +42,23 @@ int probity_names_set_function(struct probity_names *names, uint64_t code,
 
 /* NULL if it has no name. Valid until the next set. */
 const struct probity_name *probity_names_find(const struct probity_names *names, uint64_t code);
+
+/* The same, and remembers it. */
+const struct probity_name *probity_names_remember(struct probity_names *names, uint64_t code);
+
+/* The same, quickly for codes that occur again and again. */
+static inline const struct probity_name *probity_names_get(struct probity_names *names,
+                                                           uint64_t code)
+{
+    const struct probity_name *name = names->recent[code % PROBITY_NAMES_RECENT];
+
+    return __builtin_expect(name != NULL && name->key == code + 1, 1)
+               ? name
+               : probity_names_remember(names, code);
+}
+
+/* Takes the names of functions anew, after probity_function_complete(). */
+void probity_names_refresh(struct probity_names *names);
 
 void probity_names_release(struct probity_names *names);
 

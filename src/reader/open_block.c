@@ -135,6 +135,7 @@ static int start_stream(struct probity_merge *merge, struct probity_open_block *
     probity_unpacker_init(&block->unpacker, payload + PROBITY_DATA_FIXED_BYTES,
                           bytes - PROBITY_DATA_FIXED_BYTES, block->data.first_tick);
     block->taken = 0;
+    block->serial = ++merge->loads;
     block->horizon = block->trace->horizon;
     block->order = is_in_file ? waiting->offset : UINT64_C(1) << 63 | block->data.chunk;
     if (is_in_file && (waiting->offset & PROBITY_WAITING_IN_INDEX))

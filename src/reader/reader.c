@@ -6,11 +6,13 @@
  */
 #include "reader/reader.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "reader/ahead.h"
 #include "reader/merge.h"
 #include "reader/profile.h"
 #include "reader/trace.h"
@@ -21,6 +23,10 @@ struct probity_reader {
     size_t count;
     struct probity_clockmap *clocks; /* one per trace, for several traces */
     int has_window; /* and each trace an index */
+    uint64_t window_end_ns;
+    const struct probity_ahead_steps *ahead_steps;
+    struct probity_ahead *ahead; /* NULL: not started */
+    int is_ahead; /* 0: the merge runs in this thread */
 };
 
 /* Traces of one boot share the CPU's counter; others have only wall time in common. */
@@ -102,6 +108,7 @@ static void prepare_merge(struct probity_reader *reader,
                           const struct probity_reader_options *options)
 {
     struct probity_merge *merge = &reader->merge;
+    uint64_t file_bytes = 0;
 
     merge->traces = reader->traces;
     merge->trace_count = reader->count;
@@ -109,11 +116,16 @@ static void prepare_merge(struct probity_reader *reader,
     merge->may_stop_early = 1;
     for (size_t i = 0; i < reader->count; i++) {
         reader->traces[i].by_wall = merge->by_wall;
+        file_bytes += reader->traces[i].facts.file_bytes;
         if (reader->traces[i].facts.clock_steps > 0 || reader->count > 1)
             merge->may_stop_early = 0;
     }
     merge->progress = options->progress;
     merge->progress_context = options->progress_context;
+    reader->window_end_ns = UINT64_MAX;
+    if (file_bytes >= options->ahead_bytes_min && !options->follow)
+        reader->ahead_steps = options->ahead;
+    reader->is_ahead = reader->ahead_steps != NULL;
     probity_reader_set_range(reader, options->from_ns, options->to_ns);
 }
 
@@ -158,8 +170,36 @@ void probity_reader_set_range(struct probity_reader *reader, uint64_t from_ns, u
     reader->merge.to_ns = to_ns != 0 || from_ns == 0 ? to_ns : UINT64_MAX - 2000000000;
 }
 
+static void stop_ahead(struct probity_reader *reader)
+{
+    int error_number = errno;
+
+    if (reader->is_ahead && reader->ahead != NULL)
+        reader->ahead_steps->stop(reader->ahead);
+    reader->is_ahead = 0;
+    errno = error_number;
+}
+
+/* Without a second thread, the merge runs in this one. */
+static int next_ahead(struct probity_reader *reader, const struct probity_event **ret_event)
+{
+    int got = 0;
+
+    if (reader->ahead == NULL)
+        got = reader->ahead_steps->start(&reader->merge, reader->window_end_ns, &reader->ahead);
+    if (got == 0)
+        got = reader->ahead_steps->next(reader->ahead, ret_event);
+    if (got == 1)
+        return 1;
+    int is_over = reader->ahead == NULL || got == PROBITY_AHEAD_OVER;
+    stop_ahead(reader);
+    return is_over ? probity_merge_next(&reader->merge, ret_event) : got;
+}
+
 int probity_reader_next(struct probity_reader *reader, const struct probity_event **ret_event)
 {
+    if (reader->is_ahead)
+        return next_ahead(reader, ret_event);
     return probity_merge_next(&reader->merge, ret_event);
 }
 
@@ -178,7 +218,7 @@ static uint64_t tick_at(struct probity_trace *trace, uint64_t from_ns)
     return low;
 }
 
-int probity_reader_set_window(struct probity_reader *reader, uint64_t from_ns)
+int probity_reader_set_window(struct probity_reader *reader, uint64_t from_ns, uint64_t to_ns)
 {
     int error = 0;
 
@@ -187,6 +227,7 @@ int probity_reader_set_window(struct probity_reader *reader, uint64_t from_ns)
             return 0;
     }
     reader->has_window = 1;
+    reader->window_end_ns = to_ns;
     for (size_t i = 0; error == 0 && i < reader->count; i++) {
         struct probity_trace *trace = &reader->traces[i];
         error = probity_index_choose(&trace->index, tick_at(trace, from_ns));
@@ -200,7 +241,10 @@ int probity_reader_set_window(struct probity_reader *reader, uint64_t from_ns)
 
 int probity_reader_skip_rest(struct probity_reader *reader)
 {
-    return reader->has_window ? probity_merge_skip_rest(&reader->merge) : 0;
+    if (!reader->has_window)
+        return 0;
+    stop_ahead(reader); /* it has ended at the window's end */
+    return probity_merge_skip_rest(&reader->merge);
 }
 
 int probity_reader_has_tid(const struct probity_reader *reader, uint64_t tid)
@@ -239,6 +283,9 @@ const struct probity_trace_facts *probity_reader_facts(const struct probity_read
 
 void probity_reader_close(struct probity_reader *reader)
 {
+    stop_ahead(reader);
+    if (reader->ahead != NULL)
+        reader->ahead_steps->release(reader->ahead);
     probity_merge_release(&reader->merge);
     for (size_t i = 0; i < reader->count; i++)
         probity_trace_release(&reader->traces[i]);

@@ -11,7 +11,8 @@
  *
  * Memory is bounded by the data between two watermarks and the blocks open at one time, not by the
  * size of the trace; for several traces all anchors are kept while they are opened, and at most one
- * per millisecond afterwards. Depends only on libc. For use by one thread at a time.
+ * per millisecond afterwards. Depends only on libc. For use by one thread at a time; if asked to,
+ * the reader starts a second one, which reads ahead of the events (reader/ahead.h).
  */
 #ifndef PROBITY_READER_READER_H
 #define PROBITY_READER_READER_H
@@ -101,6 +102,7 @@ struct probity_trace_facts {
 struct probity_function {
     uint32_t trace, number; /* number: of the site of its enter; that of the leave is one more */
     uint32_t line, level;
+    uint32_t name_bytes;
     int is_cxx, is_deferred;
     int is_ordered; /* FN_ORDERED */
     int is_hooked;  /* recorded by the hooks that a compiler inserts, not by a macro */
@@ -158,6 +160,10 @@ struct probity_reader_options {
     uint64_t from_ns, to_ns; /* CLOCK_REALTIME: events in [from, to); both 0: all */
     int prescan;     /* 1: verify all checksums and count hits when opening */
     int follow;      /* 1: continue with later records of a live program; one trace only */
+    /* Reads ahead in a second thread if the files have at least ahead_bytes_min in all, unless
+     * `follow`: &probity_ahead_steps (reader/ahead.h). NULL: one thread. Events are the same. */
+    const struct probity_ahead_steps *ahead;
+    uint64_t ahead_bytes_min;
     int one_of_many; /* internal: keep the anchors, to join them with those of other traces */
     /* Returns a descriptor of an index of the trace, open for reading, which the reader takes over,
      * or -1 if there is none. Attempt 1: the index of attempt 0 was of no use. May be NULL. */
@@ -187,14 +193,15 @@ int probity_reader_next(struct probity_reader *reader, const struct probity_even
 /* Sets another time range; only before the first next. */
 void probity_reader_set_range(struct probity_reader *reader, uint64_t from_ns, uint64_t to_ns);
 
-/* Announces that only what begins at from_ns (CLOCK_REALTIME) or later is of interest; only before
- * the first next. If all traces have an index, earlier events may be left out, except declarations;
- * scopes that are open then are replaced: by an ENTER each, and a PAUSE if it is paused. Returns 0
- * or an error. */
-int probity_reader_set_window(struct probity_reader *reader, uint64_t from_ns);
+/* Announces that only what begins in [from_ns, to_ns) (CLOCK_REALTIME) is of interest; only before
+ * the first next. to_ns UINT64_MAX: there is no end. If all traces have an index, earlier events
+ * may be left out, except declarations; scopes that are open then are replaced: by an ENTER each,
+ * and a PAUSE if it is paused. Returns 0 or an error. */
+int probity_reader_set_window(struct probity_reader *reader, uint64_t from_ns, uint64_t to_ns);
 
 /* Announces that what began in the window has ended: the remaining events other than declarations
- * are left out, if that is possible. Returns 0 or an error. */
+ * are left out, if that is possible. Only after an event that is not before the window's end.
+ * Returns 0 or an error. */
 int probity_reader_skip_rest(struct probity_reader *reader);
 
 /* Whether a thread id is in one of the traces: 1 or 0. Only of traces with an index. */

@@ -438,6 +438,7 @@ static void chrome_release(struct probity_export *export)
 const struct probity_exporter probity_exporter_chrome = {
     .name = "chrome",
     .target = PROBITY_EXPORT_STREAM,
+    .has_gzip = 1,
     .carries = PROBITY_EXPORT_SCOPES | PROBITY_EXPORT_HITS | PROBITY_EXPORT_VALUES,
     .state_bytes = sizeof(struct chrome),
     .begin = chrome_begin,

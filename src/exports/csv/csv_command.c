@@ -47,7 +47,7 @@ static int set_range(struct csv_call *call, struct probity_reader *reader)
     if (status != CLI_OK)
         return status;
     probity_reader_set_range(reader, from_ns, to_ns);
-    int error = probity_reader_set_window(reader, from_ns);
+    int error = probity_reader_set_window(reader, from_ns, UINT64_MAX);
     return error == 0 ? CLI_OK
                       : cli_fail_trace(&cli_command_csv, probity_reader_facts(reader, 0)->path,
                                        error, errno);

@@ -511,7 +511,7 @@ static void otlp_release(struct probity_export *export)
 
 #define OTLP_EXPORTER(name_, type_, begin_)                                                       \
     {                                                                                             \
-        .name = name_, .target = PROBITY_EXPORT_STREAM, .content_type = type_,                    \
+        .name = name_, .target = PROBITY_EXPORT_STREAM, .content_type = type_, .has_gzip = 1,      \
         .carries = PROBITY_EXPORT_SCOPES | PROBITY_EXPORT_HITS | PROBITY_EXPORT_VALUES,           \
         .state_bytes = sizeof(struct otlp), .begin = begin_, .opened = otlp_opened,               \
         .closed = otlp_closed, .event = otlp_event, .end = otlp_end, .release = otlp_release      \

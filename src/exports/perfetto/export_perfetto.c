@@ -506,6 +506,7 @@ static void release(struct probity_export *export)
 const struct probity_exporter probity_exporter_perfetto = {
     .name = "perfetto",
     .target = PROBITY_EXPORT_STREAM,
+    .has_gzip = 1,
     .carries = PROBITY_EXPORT_SCOPES | PROBITY_EXPORT_HITS | PROBITY_EXPORT_VALUES,
     .state_bytes = sizeof(struct perfetto),
     .begin = begin,

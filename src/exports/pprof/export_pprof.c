@@ -406,6 +406,7 @@ static void pprof_release(struct probity_export *export)
 const struct probity_exporter probity_exporter_pprof = {
     .name = "pprof",
     .target = PROBITY_EXPORT_STREAM,
+    .has_gzip = 1,
     .carries = PROBITY_EXPORT_SCOPES | PROBITY_EXPORT_PROFILE,
     .has_all = 1,
     .values = 1 << PROBITY_EXPORT_WALL | 1 << PROBITY_EXPORT_CPU | 1 << PROBITY_EXPORT_OFF_CPU |

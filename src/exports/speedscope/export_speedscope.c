@@ -420,6 +420,7 @@ static void speedscope_release(struct probity_export *export)
 const struct probity_exporter probity_exporter_speedscope = {
     .name = "speedscope",
     .target = PROBITY_EXPORT_STREAM,
+    .has_gzip = 1,
     .carries = PROBITY_EXPORT_SCOPES,
     .values = 1 << PROBITY_EXPORT_WALL | 1 << PROBITY_EXPORT_CPU,
     .has_chains = 1,
