@@ -599,8 +599,9 @@ static void function_of_trial(void)
 /* A hook for which the functions are on, whatever the level is. */
 static __attribute__((noinline)) void enter_trial(void *function, void *back)
 {
-    enter(1, PROBITY_NUMBER(function), PROBITY_NUMBER(back),
-          PROBITY_NUMBER(__builtin_return_address(0)), PROBITY_NUMBER(PROBITY_FRAME));
+    if (!probity_calls_enter_counted(PROBITY_NUMBER(function)))
+        enter(1, PROBITY_NUMBER(function), PROBITY_NUMBER(back),
+              PROBITY_NUMBER(__builtin_return_address(0)), PROBITY_NUMBER(PROBITY_FRAME));
 }
 
 int probity_hooked_trial_begin(struct probity_hooked_trial *ret_trial, uint32_t code)

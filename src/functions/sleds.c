@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hooked.h"
 #include "base/objects.h"
 #include "base/os.h"
 #include "functions/arena.h"
@@ -28,7 +29,8 @@ struct object {
     struct object *next;
     const char *path;
     uintptr_t offset;
-    struct probity_sled_change first; /* of those that were replaced; at NULL: none */
+    struct probity_sled_change *changes; /* those that were replaced */
+    size_t change_count, change_bytes;   /* bytes: of the memory */
     uint32_t first_id, id_count;
     uint32_t is_loaded, is_seen;
 };
@@ -41,7 +43,7 @@ struct totals {
 
 struct probity_sled_function *probity_sled_functions;
 static struct object *objects;
-static uint32_t ids_used = 1;
+static uint32_t ids_used = 1, own_process;
 static struct totals totals;
 
 /* ---- Calls -------------------------------------------------------------------------------------
@@ -96,7 +98,7 @@ static size_t examine(const struct probity_sled_map *map, size_t from, int *ret_
             continue;
         is_valid &= found > 0;
         enters += found > 0 && sled.kind == PROBITY_CPU_SLED_ENTER;
-        replaced += found > 0 && sled.state == PROBITY_CPU_SLED_ON;
+        replaced += found > 0 && sled.state != PROBITY_CPU_SLED_OFF;
     }
     *ret_is_usable = is_valid && enters > 0 && replaced == 0;
     totals.functions++;
@@ -165,7 +167,7 @@ static int take_ids(struct object *object, uint32_t count)
         return -1;
     object->first_id = ids_used;
     object->id_count = count;
-    ids_used += count;
+    __atomic_store_n(&ids_used, ids_used + count, __ATOMIC_RELAXED);
     return 0;
 }
 
@@ -190,13 +192,20 @@ static int patch(struct object *object, const struct probity_object *loaded,
     for (size_t i = 0; i < count; i++) {
         changes[i].id += object->first_id;
         probity_sled_functions[changes[i].id] =
-            (struct probity_sled_function){changes[i].function, NULL};
+            (struct probity_sled_function){.address = changes[i].function};
     }
     if (probity_sleds_patch(loaded, changes, count) != 0)
         return -1;
-    object->first = changes[0];
     totals.selected += functions;
     return 0;
+}
+
+static void forget_changes(struct object *object)
+{
+    if (object->changes != NULL)
+        probity_arena_unmap(object->changes, object->change_bytes);
+    object->changes = NULL;
+    object->change_count = 0;
 }
 
 /* An object that was not seen before. */
@@ -212,21 +221,49 @@ static void take_map(struct object *object, const struct probity_sled_map *map)
         return;
     }
     size_t count = choose(map, changes, &functions);
+    object->changes = changes;
+    object->change_bytes = bytes;
     if (count > 0 && patch(object, map->object, changes, count, functions) != 0)
         totals.why = errno;
-    probity_arena_unmap(changes, bytes);
+    else
+        object->change_count = count;
+    if (object->change_count == 0)
+        forget_changes(object);
+}
+
+/* Switches those sleds that are not as they are wanted, off or on. */
+static void switch_sleds(const struct object *object, const struct probity_object *loaded,
+                         int is_on)
+{
+    enum probity_cpu_sled_state now = is_on ? PROBITY_CPU_SLED_REMOVED : PROBITY_CPU_SLED_ON;
+    struct probity_sled_change *chosen = NULL;
+    size_t count = 0;
+
+    for (size_t i = 0; i < object->change_count; i++) {
+        const struct probity_sled_change *change = &object->changes[i];
+        if ((int)probity_sled_functions[change->id].is_removed == is_on ||
+            probity_cpu_sled_state(change->at, change->kind) != now)
+            continue;
+        if (chosen == NULL && (chosen = probity_arena_map(object->change_bytes)) == NULL)
+            return;
+        chosen[count++] = *change;
+    }
+    if (chosen == NULL)
+        return;
+    (void)probity_sleds_switch(loaded, chosen, count, is_on);
+    probity_arena_unmap(chosen, object->change_bytes);
 }
 
 static int is_known(struct object *object, const struct probity_object *loaded)
 {
-    const struct probity_sled_change *first = &object->first;
+    const struct probity_sled_change *first = object->changes;
 
     if (!object->is_loaded || object->offset != loaded->offset ||
         strcmp(object->path, loaded->path) != 0)
         return 0;
-    return first->at == NULL ||
+    return first == NULL ||
            (probity_object_bytes(loaded, first->at) >= PROBITY_CPU_SLED_BYTES &&
-            probity_cpu_sled_state(first->at, first->kind) == PROBITY_CPU_SLED_ON);
+            probity_cpu_sled_state(first->at, first->kind) >= PROBITY_CPU_SLED_ON);
 }
 
 static struct object *new_object(const char *path)
@@ -254,7 +291,7 @@ static struct object *add_object(const struct probity_object *loaded)
         object = new_object(loaded->path);
     if (object == NULL)
         return NULL;
-    object->first.at = NULL;
+    forget_changes(object);
     object->offset = loaded->offset;
     object->is_loaded = object->is_seen = 1;
     return object;
@@ -272,6 +309,8 @@ static void take_object(void *context, const struct probity_object *loaded)
     for (struct object *object = objects; object != NULL; object = object->next) {
         if (is_known(object, loaded)) {
             object->is_seen = 1;
+            switch_sleds(object, loaded, 0);
+            switch_sleds(object, loaded, 1);
             return;
         }
     }
@@ -315,6 +354,45 @@ void probity_sleds_update(void)
     }
     probity_os_signals_restore(&signals);
     errno = before;
+}
+
+/* ---- The budget --------------------------------------------------------------------------------
+ */
+
+/* Of a forked child, the thread that held the dynamic linker's lock may be missing. */
+static int may_change(void)
+{
+    return probity_sled_functions != NULL && own_process == (uint32_t)getpid();
+}
+
+int probity_hooked_remove(uint32_t number)
+{
+    int is_found = 0;
+
+    for (uint32_t id = 1; may_change() && id < __atomic_load_n(&ids_used, __ATOMIC_RELAXED);
+         id++) {
+        struct probity_sled_function *sled = &probity_sled_functions[id];
+        const struct probity_site_function *function =
+            __atomic_load_n(&sled->function, __ATOMIC_ACQUIRE);
+        if (function == NULL || __atomic_load_n(&function->number, __ATOMIC_RELAXED) != number)
+            continue;
+        __atomic_store_n(&sled->is_removed, 1, __ATOMIC_RELAXED);
+        is_found = 1;
+    }
+    if (is_found)
+        probity_sleds_update();
+    return is_found;
+}
+
+void probity_hooked_restore(void)
+{
+    int is_found = 0;
+
+    for (uint32_t id = 1; may_change() && id < __atomic_load_n(&ids_used, __ATOMIC_RELAXED); id++)
+        is_found |= (int)__atomic_exchange_n(&probity_sled_functions[id].is_removed, 0,
+                                             __ATOMIC_RELAXED);
+    if (is_found)
+        probity_sleds_update();
 }
 
 /* ---- Messages ----------------------------------------------------------------------------------
@@ -386,6 +464,7 @@ __attribute__((constructor(SECOND_PRIORITY))) static void at_load(void)
 {
     int before = errno;
 
+    own_process = (uint32_t)getpid();
     probity_arguments_load();
     probity_arguments_update();
     probity_sleds_update();

@@ -347,15 +347,16 @@ static void put_budget(struct log_lines *lines, const struct probity_event *even
     if (budget.what == PROBITY_BUDGET_WHAT_TOTAL)
         put(lines, " of the whole run");
     if (budget.what == PROBITY_BUDGET_WHAT_EXCEEDED)
-        put(lines, ", and nothing is left to be only counted");
-    if (budget.what != PROBITY_BUDGET_WHAT_COUNTED)
+        put(lines, ", and no function is left that could be counted instead, or not at all");
+    if (budget.what != PROBITY_BUDGET_WHAT_COUNTED && budget.what != PROBITY_BUDGET_WHAT_REMOVED)
         return;
     put(lines, "; from here on calls of ");
     if (event->function != NULL)
         put_text(lines, event->function->name, strlen(event->function->name), '\0');
     else
         put_number(lines, budget.site);
-    put(lines, " are only counted (");
+    put(lines, budget.what == PROBITY_BUDGET_WHAT_REMOVED ? " are not even counted ("
+                                                          : " are only counted (");
     put_number(lines, budget.calls);
     put(lines, " a second)");
 }

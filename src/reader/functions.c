@@ -201,6 +201,13 @@ static struct probity_format *copy_format(const uint8_t *payload, size_t bytes)
     return format;
 }
 
+void probity_function_set_least(const struct probity_function *function)
+{
+    /* Each is in an item that this file has allocated. */
+    if (function != NULL)
+        ((struct probity_function *)(uintptr_t)function)->is_least = 1;
+}
+
 int probity_functions_declare_format(struct probity_functions *functions, const uint8_t *payload,
                                      size_t bytes)
 {

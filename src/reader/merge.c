@@ -311,16 +311,26 @@ static int is_moment(const struct probity_event *event)
            (event->kind >= PROBITY_EVENT_ENTER && event->kind <= PROBITY_EVENT_RESUME);
 }
 
+static void take_removed(struct probity_trace *trace, const struct probity_function *function)
+{
+    probity_function_set_least(function);
+    if (++trace->removed_functions > trace->facts.removed_functions)
+        trace->facts.removed_functions = trace->removed_functions;
+}
+
 static void take_budget(struct probity_trace *trace, struct probity_event *event)
 {
     struct probity_budget_event budget;
 
     if (probity_budget_event_get(event->payload, event->payload_bytes, &budget) != 0)
         return;
-    if (budget.what == PROBITY_BUDGET_WHAT_COUNTED)
-        find_function(trace, event, budget.site);
-    else
+    if (budget.what == PROBITY_BUDGET_WHAT_EXCEEDED || budget.what == PROBITY_BUDGET_WHAT_TOTAL) {
         trace->facts.budget = budget;
+        return;
+    }
+    find_function(trace, event, budget.site);
+    if (budget.what == PROBITY_BUDGET_WHAT_REMOVED)
+        take_removed(trace, event->function);
 }
 
 static int fill_rare(struct probity_merge *merge, struct probity_open_block *block,

@@ -91,6 +91,7 @@ struct probity_trace_facts {
      * what 0: none. */
     struct probity_budget_event budget;
     uint64_t counted_functions; /* only with prescan: whose calls were only counted in the end */
+    uint64_t removed_functions; /* with prescan or once it was read: not even counted any more */
     /* Cost of recording, by enum probity_cost_moment; no rows if the trace has none. */
     struct probity_cost cost[PROBITY_COST_MOMENTS];
     int is_short;        /* shorter than its program wrote: a copy made while it was running */
@@ -110,6 +111,7 @@ struct probity_function {
     const char *returns;   /* its return type as written in the macro, may be "" */
     const char *object;    /* path of its shared library; "": the executable */
     const char *symbol;    /* of a function without a macro; otherwise NULL */
+    int is_least; /* from some moment on, read so far, its calls were not even counted */
 };
 
 /* Types and texts of the values recorded at one site. Valid as above. */

@@ -64,6 +64,7 @@ static int add_sums(struct probity_report_sums *to, const struct probity_report_
     to->open += from->open;
     to->counted += from->counted;
     to->profiled += from->profiled;
+    to->is_least |= from->is_least;
     probity_scope_time_add(&to->total, from->total);
     probity_scope_time_add(&to->self, from->self);
     probity_scope_time_add(&to->paused, from->paused);
@@ -405,6 +406,8 @@ static int collect_rows(struct probity_report *report)
     for (struct row_item *item = report->rows; item != NULL; item = item->next) {
         if (item->row.sums.calls == 0)
             continue;
+        if (item->row.function != NULL)
+            item->row.sums.is_least = item->row.function->is_least;
         report->sorted[report->sorted_count++] = item->row;
         item->row.sums.durations = (struct probity_histogram){0};
     }
