@@ -9,6 +9,9 @@
 
 #include <stdint.h>
 
+/* A flag of struct probity_site_function: its calls have enters and no leaves. */
+enum { PROBITY_FUNCTION_ENTRIES = 16 };
+
 enum { PROBITY_HOOKED_ROOM = 32 };
 
 struct probity_hooked_trial {

@@ -10,6 +10,7 @@
  * position for both.
  */
 #include "base/cpu.h"
+#include "base/hooked.h"
 
 #if PROBITY_CPU_HAS_FENTRY
 
@@ -79,16 +80,20 @@ void probity_fentry_enter(void)
     if (function != NULL && probity_scope_is_on(PROBITY_FUNCTIONS_LEVEL) &&
         probity_calls_count(function))
         return; /* its leave is that of no open call */
+    int is_on = probity_scope_is_on(PROBITY_FUNCTIONS_LEVEL);
+    if (function != NULL && (function->flags & PROBITY_FUNCTION_ENTRIES) &&
+        (!is_on || is_declared(function, &code))) {
+        if (is_on)
+            hit(code);
+        return;
+    }
     if (function == NULL || !probity_calls_have_room() ||
         (count > 0 && __builtin_expect(probity_calls.call[count - 1].site.stack <= stack, 0)) ||
-        (probity_scope_is_on(PROBITY_FUNCTIONS_LEVEL) && function != &probity_function_left_out &&
-         function != &probity_function_without_return &&
+        (is_on && function != &probity_function_left_out &&
          __builtin_expect(!is_declared(function, &code), 0))) {
         PROBITY_KEEP_VECTORS(probity_fentry_enter_unusual, from, stack, 0);
         return;
     }
-    if (function == &probity_function_without_return)
-        return;
     struct probity_call *call = &probity_calls.call[count];
     __atomic_store_n(&probity_calls.count, count + 1, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);

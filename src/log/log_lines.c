@@ -292,7 +292,14 @@ void log_line_put_site(struct log_lines *lines, uint32_t number)
 
 void log_line_put_mark(struct log_lines *lines, const struct probity_event *event)
 {
-    if (event->kind != PROBITY_EVENT_HIT) {
+    if (event->kind == PROBITY_READER_ENTRY) {
+        put(lines, "entered ");
+        if (event->function != NULL)
+            put_text(lines, event->function->name, strlen(event->function->name), '\0');
+        else
+            put_number(lines, event->id);
+        put(lines, ";");
+    } else if (event->kind != PROBITY_EVENT_HIT) {
         put(lines, event->kind == PROBITY_EVENT_PAUSE ? "pause;" : "resume;");
     } else {
         int is_bare_site = event->is_site && event->name == NULL;

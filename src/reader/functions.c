@@ -14,7 +14,8 @@
 #include "probity.h"
 
 enum { FUNCTION_FIXED_BYTES = 12, FUNCTION_TEXTS = 5, FORMAT_FIXED_BYTES = 10 };
-enum { FLAG_CXX = 1, FLAG_DEFERRED = 2, FLAG_ORDERED = 4, FLAG_ADDRESSED = 8 };
+enum { FLAG_CXX = 1, FLAG_DEFERRED = 2, FLAG_ORDERED = 4, FLAG_ADDRESSED = 8,
+       FLAG_ENTRIES = 16 };
 
 /* A function followed by its texts, in one allocation. */
 struct probity_function_item {
@@ -127,7 +128,8 @@ int probity_functions_declare(struct probity_functions *functions, struct probit
                                           .is_cxx = (flags & FLAG_CXX) != 0,
                                           .is_deferred = (flags & FLAG_DEFERRED) != 0,
                                           .is_ordered = (flags & FLAG_ORDERED) != 0,
-                                          .is_hooked = (flags & FLAG_ADDRESSED) != 0};
+                                          .is_hooked = (flags & FLAG_ADDRESSED) != 0,
+                                          .has_entries_only = (flags & FLAG_ENTRIES) != 0};
     const char **const texts[FUNCTION_TEXTS] = {&function->name, &function->file,
                                                 &function->signature, &function->returns,
                                                 &function->object};

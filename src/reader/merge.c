@@ -210,7 +210,9 @@ static inline void name_event(struct probity_trace *trace, struct probity_event 
     if (name == NULL || name->function == NULL)
         return;
     event->function = name->function;
-    event->kind = event->id == name->function->number ? PROBITY_EVENT_ENTER : PROBITY_EVENT_LEAVE;
+    event->kind = event->id != name->function->number ? PROBITY_EVENT_LEAVE
+                  : name->function->has_entries_only  ? PROBITY_READER_ENTRY
+                                                      : PROBITY_EVENT_ENTER;
     event->id = name->function->number;
     event->is_site = 0;
 }
@@ -261,6 +263,9 @@ static void decode_values(struct probity_trace *trace, struct probity_event *eve
         if (left < 4)
             return;
         find_function(trace, event, probity_get_u32(at));
+        if (event->kind == PROBITY_EVENT_ENTER && event->function != NULL &&
+            event->function->has_entries_only)
+            event->kind = PROBITY_READER_ENTRY;
         at += 4;
         left -= 4;
     }
@@ -307,7 +312,7 @@ static void decode_hit(struct probity_trace *trace, struct probity_event *event)
  * high, and must not raise that of later records. */
 static int is_moment(const struct probity_event *event)
 {
-    return event->kind == PROBITY_EVENT_HIT ||
+    return event->kind == PROBITY_EVENT_HIT || event->kind == PROBITY_READER_ENTRY ||
            (event->kind >= PROBITY_EVENT_ENTER && event->kind <= PROBITY_EVENT_RESUME);
 }
 
@@ -366,7 +371,9 @@ static inline int fill_event(struct probity_merge *merge, struct probity_open_bl
 
     event->tick = record->tick;
     event->wall_ns = probity_clockmap_wall(trace->clock, record->tick);
-    event->kind = record->kind <= UINT32_MAX ? (uint32_t)record->kind : UINT32_MAX;
+    event->kind = record->kind < UINT32_MAX && record->kind != PROBITY_READER_ENTRY
+                      ? (uint32_t)record->kind
+                      : UINT32_MAX;
     if (event->cpu_known) {
         uint64_t on = record->tick - block->data.first_tick - record->off;
         uint64_t cpu_ns = block->data.cpu_ns + probity_ns_of_ticks(on, block->data.rate);

@@ -105,6 +105,7 @@ struct probity_function {
     int is_cxx, is_deferred;
     int is_ordered; /* FN_ORDERED */
     int is_hooked;  /* recorded by the hooks that a compiler inserts, not by a macro */
+    int has_entries_only; /* nothing is known of the ends of its calls */
     const char *name, *file; /* file, line: may come from the program's debugging information */
     const char *recorded_file; /* file as in the trace */
     const char *signature; /* "": not supplied by the compiler (C) */
@@ -124,6 +125,10 @@ struct probity_format {
     } *values;
 };
 
+/* A kind of event, beside those of the format: a call of a function that has entries only. No
+ * record of a trace is passed on with this kind. */
+enum { PROBITY_READER_ENTRY = 30 };
+
 /* One event. Valid until the next call. */
 struct probity_event {
     uint64_t tick;
@@ -141,7 +146,7 @@ struct probity_event {
     size_t name_bytes;
     const uint8_t *payload; /* for kinds other than hits, and for hits with ids */
     size_t payload_bytes;
-    /* The function of an ENTER, LEAVE or CHECKPOINT (also a single word) or FUNCTION; NULL if its
+    /* The function of an ENTER, entry, LEAVE or CHECKPOINT (also a single word) or FUNCTION; NULL if its
      * declaration is lost, and then id is the site number of its enter. */
     const struct probity_function *function;
     /* Format of the values of an ENTER, LEAVE, MESSAGE, PARAMETERS or CHECKPOINT; NULL: none. */

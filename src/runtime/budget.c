@@ -77,6 +77,8 @@ void probity_budget_declared(const struct probity_site_function *function)
         return; /* recorded by its checkpoints */
     if (function->flags & PROBITY_FUNCTION_ADDRESSED)
         state |= PROBITY_BUDGET_ADDRESSED;
+    if (function->flags & PROBITY_FUNCTION_ENTRIES)
+        state |= PROBITY_BUDGET_ENTRIES;
     __atomic_fetch_or(&probity_budget_state[number], state, __ATOMIC_RELAXED);
     /* Under declare_lock. The leave's site is the next one. */
     if (number + 1 > site_end)
@@ -107,6 +109,11 @@ static int is_hooked(uint32_t site)
 static uint64_t records_of(uint32_t site)
 {
     return (uint64_t)hits[site] + (site + 1 < budget.tally.sites ? hits[site + 1] : 0);
+}
+
+static uint64_t calls_of(uint32_t site)
+{
+    return records_of(site) / (probity_budget_state[site + 1] & PROBITY_BUDGET_ENTRIES ? 1 : 2);
 }
 
 /* ---- Prices ------------------------------------------------------------------------------------
@@ -297,7 +304,7 @@ static int64_t saving_of(const struct interval *interval, uint32_t site)
                            : 0;
 
     return (int64_t)(records * record_256 / PROBITY_COST_UNITS + part_ns) -
-           (int64_t)(records / 2 * count_price_256(site) / PROBITY_COST_UNITS);
+           (int64_t)(calls_of(site) * count_price_256(site) / PROBITY_COST_UNITS);
 }
 
 /* The function with the most calls; PROBITY_LIMIT_SITES: none is left that is worth it. */
@@ -320,7 +327,7 @@ static void mark(uint32_t site)
 {
     numbers[number_count] = site + 1;
     counts[number_count] = 0;
-    latest_counts[number_count] = records_of(site) / 2;
+    latest_counts[number_count] = calls_of(site);
     __atomic_fetch_or(&probity_budget_state[site + 1], PROBITY_BUDGET_COUNTED, __ATOMIC_RELAXED);
     __atomic_store_n(&number_count, number_count + 1, __ATOMIC_RELEASE);
 }
@@ -344,7 +351,7 @@ static int demote(struct probity_session *session, struct probity_pass *pass,
             break;
         struct probity_budget_event event = {
             .what = PROBITY_BUDGET_WHAT_COUNTED, .site = site, .cost = share,
-            .calls = calls_per_second(interval, records_of(site) / 2)};
+            .calls = calls_per_second(interval, calls_of(site))};
         *excess_ns -= saving_of(interval, site);
         mark(site);
         result = write_event(session, pass, event);

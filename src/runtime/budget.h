@@ -28,7 +28,8 @@ enum {
     PROBITY_BUDGET_ADDRESSED = 2, /* it has no macro */
     PROBITY_BUDGET_COUNTED = 4,   /* its calls are only counted */
     PROBITY_BUDGET_REMOVED = 8,   /* nor are they counted: its hooks were removed */
-    PROBITY_BUDGET_FIXED = 16     /* its hooks cannot be removed */
+    PROBITY_BUDGET_FIXED = 16,    /* its hooks cannot be removed */
+    PROBITY_BUDGET_ENTRIES = 32   /* its calls have no leaves */
 };
 extern uint8_t probity_budget_state[PROBITY_LIMIT_SITES + 1];
 

@@ -33,9 +33,9 @@ is_marked() {
     "$PROBITY" info --json trace > info.json
     expect "$1: info" true "$(jq '.[0].budget.functions_counted >= 1' info.json)"
     "$PROBITY" report --csv trace > report.csv
-    expect "$1: CSV" "calls_counted,calls_are_least" "$(head -n 1 report.csv | rev |
-        cut -d, -f1-2 | rev)"
-    [ "$(grep "^$2," report.csv | tr ',' '\n' | tail -n 2 | head -n 1)" -gt 0 ] ||
+    expect "$1: CSV" "calls_counted,calls_are_least,calls_entries" "$(head -n 1 report.csv | rev |
+        cut -d, -f1-3 | rev)"
+    [ "$(grep "^$2," report.csv | tr ',' '\n' | tail -n 3 | head -n 1)" -gt 0 ] ||
         fail "$1: CSV of $2"
 }
 
@@ -49,7 +49,7 @@ is_removed() {
     grep -q " $2 .*\[at least this many; [0-9]* only counted\]$" report.txt ||
         fail "$1: report: $(cat report.txt)"
     grep -q 'called more often than shown' report.txt || fail "$1: report: $(cat report.txt)"
-    "$PROBITY" report --csv trace | grep -q "^$2,.*,1$" || fail "$1: CSV"
+    "$PROBITY" report --csv trace | grep -q "^$2,.*,1,0$" || fail "$1: CSV"
     "$PROBITY" list trace > list.txt
     grep -q " $2 .*\[at least this many; [0-9]* only counted\]$" list.txt ||
         fail "$1: list: $(cat list.txt)"

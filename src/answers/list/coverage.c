@@ -136,6 +136,7 @@ static struct site_item *function_item(struct probity_coverage *coverage,
         item->site.level = function->level;
         item->site.is_cxx = function->is_cxx;
         item->site.is_deferred = function->is_deferred;
+        item->site.has_entries_only = function->has_entries_only;
     }
     return item;
 }
@@ -358,7 +359,7 @@ int probity_coverage_put(struct probity_coverage *coverage, const struct probity
         return 0;
     if (event->kind == PROBITY_EVENT_HIT)
         return take_hit(coverage, event);
-    if (event->kind != PROBITY_EVENT_ENTER && !is_late_call)
+    if (event->kind != PROBITY_EVENT_ENTER && event->kind != PROBITY_READER_ENTRY && !is_late_call)
         return 0;
     return take_calls(coverage, event->trace,
                       event->function != NULL ? event->function->number : event->id,

@@ -536,6 +536,15 @@ static uint64_t counted_of(const struct probity_report_function *functions, size
     return counted;
 }
 
+static uint64_t entries_of(const struct probity_report_function *functions, size_t count)
+{
+    uint64_t entries = 0;
+
+    for (size_t i = 0; i < count; i++)
+        entries += functions[i].sums.entries;
+    return entries;
+}
+
 static size_t least_of(const struct probity_report_function *functions, size_t count)
 {
     size_t least = 0;
@@ -620,6 +629,8 @@ static void put_notes(const struct table *table)
 /* Ends a line; marks a function whose times are those of a part of its calls. */
 static void put_counted(FILE *stream, const struct probity_report_sums *sums)
 {
+    if (sums->entries > 0)
+        fputs("  [entries only]", stream);
     if (sums->is_least)
         fprintf(stream, "  [at least this many; %" PRIu64 " only counted]", sums->counted);
     else if (sums->counted > 0)
@@ -663,7 +674,8 @@ void probity_report_text(FILE *stream, const struct probity_report_layout *layou
     measure(&table, functions, count);
     uint64_t open = open_of(functions, count);
     uint64_t counted = counted_of(functions, count);
-    uint64_t untimed = untimed_of(functions, count) - counted;
+    uint64_t entries = entries_of(functions, count);
+    uint64_t untimed = untimed_of(functions, count) - counted - entries;
     uint64_t rough = rough_of(functions, shown, &table);
     put_head(&table);
     put_functions(&table, functions, shown, count);
@@ -676,6 +688,10 @@ void probity_report_text(FILE *stream, const struct probity_report_layout *layou
     if (untimed > 0)
         fprintf(stream, "%" PRIu64 " call%s without times: profiling was off, or nested too deep\n",
                 untimed, probity_text_s(untimed));
+    if (entries > 0)
+        fprintf(stream, "%" PRIu64 " call%s of functions with entries only: they were compiled "
+                "without a flag that calls a hook at their end (see man 7 probity-functions); their "
+                "times are in the self times of their callers\n", entries, probity_text_s(entries));
     if (counted > 0)
         fprintf(stream, "%" PRIu64 " call%s %s only counted, to hold the budget: their times, by "
                 "the mean of recorded calls about %.3g s, are in the self times of their callers\n",
