@@ -350,14 +350,15 @@ static const char *address_name(const struct object *object, uint64_t address)
 static uintptr_t start_without_symbol(const struct object *object, uintptr_t address)
 {
     static const uint8_t landing[] = {0xf3, 0x0f, 0x1e, 0xfa}; /* ENDBR64 */
-    enum { CALL = 0xe8, CALL_BYTES = 5, LONG_CALL_BYTES = 6 };
+    enum { CALL = 0xe8, NOP = 0x90, LONG_NOP = 0x0f, CALL_BYTES = 5, LONG_CALL_BYTES = 6 };
     const uint8_t *at = (const uint8_t *)address;
 
     if (address - object->start < LONG_CALL_BYTES + sizeof landing)
         return address;
     /* A call through the GOT, which the linker may have made direct, has six bytes. */
     int is_long = at[-LONG_CALL_BYTES] == 0xff || at[-LONG_CALL_BYTES] == 0x67;
-    at -= at[-CALL_BYTES] == CALL && !is_long ? CALL_BYTES : LONG_CALL_BYTES;
+    int is_short = at[-CALL_BYTES] == CALL || at[-CALL_BYTES] == NOP || at[-CALL_BYTES] == LONG_NOP;
+    at -= is_short && !is_long ? CALL_BYTES : LONG_CALL_BYTES;
     if (memcmp(at - sizeof landing, landing, sizeof landing) == 0)
         at -= sizeof landing;
     return (uintptr_t)at;

@@ -13,12 +13,14 @@
 #include <unistd.h>
 
 #include "base/hooked.h"
+#include "base/limits.h"
 #include "base/objects.h"
 #include "base/os.h"
 #include "functions/arena.h"
 #include "functions/arguments.h"
 #include "functions/calls.h"
 #include "functions/functions.h"
+#include "functions/patchable.h"
 #include "functions/sled_patch.h"
 
 /* After the constructor of libprobity, which decides whether to record, and before those of the
@@ -31,6 +33,7 @@ struct object {
     uintptr_t offset;
     struct probity_sled_change *changes; /* those that were replaced */
     size_t change_count, change_bytes;   /* bytes: of the memory */
+    struct probity_patchable patchable;
     uint32_t first_id, id_count;
     uint32_t is_loaded, is_seen;
 };
@@ -38,6 +41,7 @@ struct object {
 /* What was found when the program started. */
 struct totals {
     uint32_t objects, functions, selected, foreign, replaced, damaged;
+    uint32_t patchable_objects, patchable_functions, patchable_selected;
     int why; /* errno, if sleds could not be replaced */
 };
 
@@ -254,12 +258,30 @@ static void switch_sleds(const struct object *object, const struct probity_objec
     probity_arena_unmap(chosen, object->change_bytes);
 }
 
+/* By number: whether its calls are not even to be counted, and has been found in that state. */
+enum { REMOVED = 1, FOUND = 2 };
+static uint8_t removed[PROBITY_LIMIT_SITES + 1];
+
+static int is_removed(uintptr_t from)
+{
+    const struct probity_site_function *function = probity_function_at_once(from);
+    uint32_t number =
+        function != NULL ? __atomic_load_n(&function->number, __ATOMIC_RELAXED) : 0;
+
+    if (number == 0 || number > PROBITY_LIMIT_SITES ||
+        !__atomic_load_n(&removed[number], __ATOMIC_RELAXED))
+        return 0;
+    __atomic_store_n(&removed[number], REMOVED | FOUND, __ATOMIC_RELAXED);
+    return 1;
+}
+
 static int is_known(struct object *object, const struct probity_object *loaded)
 {
     const struct probity_sled_change *first = object->changes;
 
     if (!object->is_loaded || object->offset != loaded->offset ||
-        strcmp(object->path, loaded->path) != 0)
+        strcmp(object->path, loaded->path) != 0 ||
+        !probity_patchable_is_there(&object->patchable, loaded))
         return 0;
     return first == NULL ||
            (probity_object_bytes(loaded, first->at) >= PROBITY_CPU_SLED_BYTES &&
@@ -292,9 +314,24 @@ static struct object *add_object(const struct probity_object *loaded)
     if (object == NULL)
         return NULL;
     forget_changes(object);
+    probity_patchable_forget(&object->patchable);
     object->offset = loaded->offset;
     object->is_loaded = object->is_seen = 1;
     return object;
+}
+
+static void take_patchable(struct object *object, const struct probity_object *loaded,
+                           const char *path)
+{
+    long found = probity_patchable_take(loaded, path, &object->patchable);
+
+    if (found < 0)
+        totals.why = errno;
+    if (found <= 0)
+        return;
+    totals.patchable_objects++;
+    totals.patchable_functions += (uint32_t)found;
+    totals.patchable_selected += (uint32_t)object->patchable.count;
 }
 
 static void take_object(void *context, const struct probity_object *loaded)
@@ -311,6 +348,7 @@ static void take_object(void *context, const struct probity_object *loaded)
             object->is_seen = 1;
             switch_sleds(object, loaded, 0);
             switch_sleds(object, loaded, 1);
+            probity_patchable_update(&object->patchable, loaded, is_removed);
             return;
         }
     }
@@ -319,6 +357,8 @@ static void take_object(void *context, const struct probity_object *loaded)
     if (found > 0)
         take_map(added, &map);
     totals.damaged += found < 0;
+    if (added != NULL)
+        take_patchable(added, loaded, path);
 }
 
 static void look(void)
@@ -332,7 +372,8 @@ static void look(void)
         object->is_loaded = object->is_seen;
 }
 
-void probity_sleds_update(void)
+/* Returns whether another thread looks, which then looks again. */
+static int update(void)
 {
     static uint64_t looking; /* process id << 1 | whether to look again; 0: nobody looks */
     uint64_t own = (uint64_t)getpid() << 1;
@@ -341,7 +382,7 @@ void probity_sleds_update(void)
     int before = errno;
 
     if (!__atomic_load_n(&probity_active, __ATOMIC_RELAXED) || !probity_cpu_sleds_are_usable())
-        return;
+        return 0;
     probity_os_signals_block(&signals);
     while (!__atomic_compare_exchange_n(&looking, &now, (now | 1) == (own | 1) ? own | 1 : own, 0,
                                         __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
@@ -354,6 +395,12 @@ void probity_sleds_update(void)
     }
     probity_os_signals_restore(&signals);
     errno = before;
+    return (now | 1) == (own | 1);
+}
+
+void probity_sleds_update(void)
+{
+    (void)update();
 }
 
 /* ---- The budget --------------------------------------------------------------------------------
@@ -362,37 +409,48 @@ void probity_sleds_update(void)
 /* Of a forked child, the thread that held the dynamic linker's lock may be missing. */
 static int may_change(void)
 {
-    return probity_sled_functions != NULL && own_process == (uint32_t)getpid();
+    return own_process == (uint32_t)getpid();
+}
+
+/* Sets what is wanted of the sleds of functions with this number; 0: of all functions. Returns
+ * whether there are any. */
+static int set_removed(uint32_t number, uint32_t is_wanted)
+{
+    int is_found = 0;
+
+    for (uint32_t id = 1; probity_sled_functions != NULL &&
+                          id < __atomic_load_n(&ids_used, __ATOMIC_RELAXED); id++) {
+        struct probity_sled_function *sled = &probity_sled_functions[id];
+        const struct probity_site_function *function =
+            __atomic_load_n(&sled->function, __ATOMIC_ACQUIRE);
+        if (number != 0 && (function == NULL ||
+                            __atomic_load_n(&function->number, __ATOMIC_RELAXED) != number))
+            continue;
+        __atomic_store_n(&sled->is_removed, is_wanted, __ATOMIC_RELAXED);
+        is_found = 1;
+    }
+    return is_found;
 }
 
 int probity_hooked_remove(uint32_t number)
 {
-    int is_found = 0;
-
-    for (uint32_t id = 1; may_change() && id < __atomic_load_n(&ids_used, __ATOMIC_RELAXED);
-         id++) {
-        struct probity_sled_function *sled = &probity_sled_functions[id];
-        const struct probity_site_function *function =
-            __atomic_load_n(&sled->function, __ATOMIC_ACQUIRE);
-        if (function == NULL || __atomic_load_n(&function->number, __ATOMIC_RELAXED) != number)
-            continue;
-        __atomic_store_n(&sled->is_removed, 1, __ATOMIC_RELAXED);
-        is_found = 1;
-    }
-    if (is_found)
-        probity_sleds_update();
-    return is_found;
+    if (!may_change() || number == 0 || number > PROBITY_LIMIT_SITES)
+        return 0;
+    int is_found = set_removed(number, 1);
+    __atomic_store_n(&removed[number], REMOVED, __ATOMIC_RELAXED);
+    /* What another thread finds later is taken for removed: its count is a lower bound at least. */
+    return update() || is_found ||
+           (__atomic_load_n(&removed[number], __ATOMIC_RELAXED) & FOUND) != 0;
 }
 
 void probity_hooked_restore(void)
 {
-    int is_found = 0;
-
-    for (uint32_t id = 1; may_change() && id < __atomic_load_n(&ids_used, __ATOMIC_RELAXED); id++)
-        is_found |= (int)__atomic_exchange_n(&probity_sled_functions[id].is_removed, 0,
-                                             __ATOMIC_RELAXED);
-    if (is_found)
-        probity_sleds_update();
+    if (!may_change())
+        return;
+    set_removed(0, 0);
+    for (uint32_t number = 0; number <= PROBITY_LIMIT_SITES; number++)
+        __atomic_store_n(&removed[number], 0, __ATOMIC_RELAXED);
+    probity_sleds_update();
 }
 
 /* ---- Messages ----------------------------------------------------------------------------------
@@ -446,17 +504,24 @@ static int find_problem(char ret_problem[PROBLEM_BYTES])
 static void say_what_was_found(void)
 {
     uint32_t usable = totals.functions - totals.foreign - totals.replaced;
-    char line[512], number[16], part[128] = "", problem[PROBLEM_BYTES];
+    char line[512], number[16], part[64] = "", more[64] = "", problem[PROBLEM_BYTES];
+    int is_sleds = totals.objects > 0 || totals.patchable_objects == 0;
+    uint32_t count = is_sleds ? totals.objects : totals.patchable_objects;
 
-    if (!find_problem(problem) && (totals.objects == 0 || !is_recorders_child()))
+    if (!find_problem(problem) && (count == 0 || !is_recorders_child()))
         return;
-    if (totals.why == 0 && totals.selected < usable)
-        snprintf(part, sizeof part, ", %s selected", number_text(totals.selected, number));
-    char all[16];
-    int length = snprintf(line, sizeof line, "probity: %s function%s by XRay sleds in %u object%s"
-                          "%s%s\n", number_text(totals.functions, all),
-                          totals.functions == 1 ? "" : "s", totals.objects,
-                          totals.objects == 1 ? "" : "s", part, problem);
+    if (totals.why == 0 && (is_sleds ? totals.selected < usable
+                                     : totals.patchable_selected < totals.patchable_functions))
+        snprintf(part, sizeof part, ", %s selected",
+                 number_text(is_sleds ? totals.selected : totals.patchable_selected, number));
+    if (is_sleds && totals.patchable_objects > 0)
+        snprintf(more, sizeof more, ", and %s by patchable entries in %u",
+                 number_text(totals.patchable_functions, number), totals.patchable_objects);
+    uint32_t functions = is_sleds ? totals.functions : totals.patchable_functions;
+    int length = snprintf(line, sizeof line, "probity: %s function%s by %s in %u object%s%s%s%s\n",
+                          number_text(functions, number), functions == 1 ? "" : "s",
+                          is_sleds ? "XRay sleds" : "patchable entries", count,
+                          count == 1 ? "" : "s", part, more, problem);
     probity_os_say(line, (size_t)length);
 }
 

@@ -146,8 +146,8 @@ struct probity_event {
     size_t name_bytes;
     const uint8_t *payload; /* for kinds other than hits, and for hits with ids */
     size_t payload_bytes;
-    /* The function of an ENTER, entry, LEAVE or CHECKPOINT (also a single word) or FUNCTION; NULL if its
-     * declaration is lost, and then id is the site number of its enter. */
+    /* The function of an ENTER, entry, LEAVE or CHECKPOINT (also a single word) or FUNCTION; NULL
+     * if its declaration is lost, and then id is the site number of its enter. */
     const struct probity_function *function;
     /* Format of the values of an ENTER, LEAVE, MESSAGE, PARAMETERS or CHECKPOINT; NULL: none. */
     const struct probity_format *format;

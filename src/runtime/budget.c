@@ -156,7 +156,8 @@ static void find_prices(const struct probity_session *session)
 void probity_budget_begin(struct probity_session *session)
 {
     const uint8_t of_recording =
-        PROBITY_BUDGET_COUNTED | PROBITY_BUDGET_REMOVED | PROBITY_BUDGET_FIXED;
+        PROBITY_BUDGET_COUNTED | PROBITY_BUDGET_REMOVED | PROBITY_BUDGET_FIXED |
+        PROBITY_BUDGET_TRIED;
 
     /* Also those of a forking parent's recording. */
     for (uint32_t i = 0; i < number_count; i++)
@@ -394,7 +395,8 @@ static int remove_hooks(struct probity_session *session, struct probity_pass *pa
             break;
         uint8_t *state = &probity_budget_state[numbers[index]];
         if (probity_hooked_remove == NULL || !probity_hooked_remove(numbers[index])) {
-            *state |= PROBITY_BUDGET_FIXED;
+            *state |= *state & PROBITY_BUDGET_TRIED ? PROBITY_BUDGET_FIXED : PROBITY_BUDGET_TRIED;
+            latest_counts[index] = 0;
             continue;
         }
         struct probity_budget_event event = {

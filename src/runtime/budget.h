@@ -29,7 +29,8 @@ enum {
     PROBITY_BUDGET_COUNTED = 4,   /* its calls are only counted */
     PROBITY_BUDGET_REMOVED = 8,   /* nor are they counted: its hooks were removed */
     PROBITY_BUDGET_FIXED = 16,    /* its hooks cannot be removed */
-    PROBITY_BUDGET_ENTRIES = 32   /* its calls have no leaves */
+    PROBITY_BUDGET_ENTRIES = 32,  /* its calls have no leaves */
+    PROBITY_BUDGET_TRIED = 64     /* they could not be removed: maybe its library was unloaded */
 };
 extern uint8_t probity_budget_state[PROBITY_LIMIT_SITES + 1];
 

@@ -591,7 +591,8 @@ static void put_budgets(FILE *stream, const struct probity_reader *reader)
                 facts->budget.budget * unit, facts->budget.cost * unit,
                 facts->counted_functions > facts->removed_functions
                     ? "; calls that are only counted cost some of it, except of functions compiled "
-                      "with clang's -fxray-instrument (see man 7 probity-functions)"
+                      "with -fpatchable-function-entry=5 or clang's -fxray-instrument (see man 7 "
+                      "probity-functions)"
                     : "");
     }
 }
@@ -689,9 +690,10 @@ void probity_report_text(FILE *stream, const struct probity_report_layout *layou
         fprintf(stream, "%" PRIu64 " call%s without times: profiling was off, or nested too deep\n",
                 untimed, probity_text_s(untimed));
     if (entries > 0)
-        fprintf(stream, "%" PRIu64 " call%s of functions with entries only: they were compiled "
-                "without a flag that calls a hook at their end (see man 7 probity-functions); their "
-                "times are in the self times of their callers\n", entries, probity_text_s(entries));
+        fprintf(stream, "%" PRIu64 " call%s of functions with entries only: they were "
+                "compiled without a flag that calls a hook at their end (see man 7 probity-functions); their "
+                "times are in the self times of their callers\n", entries,
+                probity_text_s(entries));
     if (counted > 0)
         fprintf(stream, "%" PRIu64 " call%s %s only counted, to hold the budget: their times, by "
                 "the mean of recorded calls about %.3g s, are in the self times of their callers\n",
