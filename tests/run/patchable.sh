@@ -130,11 +130,11 @@ END
         grep -x called)"
 
     # Static programs, which cannot be preloaded.
-    for flags in -static -static-pie; do
+    for flags in -static "-fPIE -static-pie"; do
         # shellcheck disable=SC2086
-        "$compiler" -O2 $([ $flags = -static ] || echo -fPIE) -fpatchable-function-entry=5 $flags \
-            -o program program.c -Wl,-u,__cyg_profile_func_enter \
-            "$BUILD/lib/libprobity-functions.a" "$BUILD/lib/libprobity.a" 2> errors ||
+        "$compiler" -O2 -fpatchable-function-entry=5 $flags -o program program.c \
+            -Wl,-u,__cyg_profile_func_enter "$BUILD/lib/libprobity-functions.a" \
+            "$BUILD/lib/libprobity.a" 2> errors ||
             { echo "skipped: $compiler $flags: $(tail -n 1 errors)"; continue; }
         rm -rf trace
         PROBITY_OUT=trace ./program > out 2> errors || fail "$compiler $flags: $(cat errors)"

@@ -691,8 +691,8 @@ void probity_report_text(FILE *stream, const struct probity_report_layout *layou
                 untimed, probity_text_s(untimed));
     if (entries > 0)
         fprintf(stream, "%" PRIu64 " call%s of functions with entries only: they were "
-                "compiled without a flag that calls a hook at their end (see man 7 probity-functions); their "
-                "times are in the self times of their callers\n", entries,
+                "compiled without a flag that calls a hook at their end (see man 7 "
+                "probity-functions); their times are in the self times of their callers\n", entries,
                 probity_text_s(entries));
     if (counted > 0)
         fprintf(stream, "%" PRIu64 " call%s %s only counted, to hold the budget: their times, by "
