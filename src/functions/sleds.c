@@ -7,9 +7,11 @@
 #include "functions/sleds.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/hooked.h"
@@ -412,6 +414,43 @@ static int may_change(void)
     return own_process == (uint32_t)getpid();
 }
 
+/* While the writer thread changes code, it holds the dynamic linker's lock, which a forked child
+ * would find locked for ever. So a fork waits, though not for ever: its caller may hold that lock.
+ * Each side stores its own flag and then loads the other's. */
+static uint32_t is_removing, forks;
+
+static int begin_removing(void)
+{
+    __atomic_store_n(&is_removing, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&forks, __ATOMIC_SEQ_CST) == 0)
+        return 1;
+    __atomic_store_n(&is_removing, 0, __ATOMIC_SEQ_CST);
+    return 0;
+}
+
+static void before_fork(void)
+{
+    enum { TRIES = 1000 };
+    const struct timespec pause = {0, 100000};
+    int before = errno;
+
+    __atomic_fetch_add(&forks, 1, __ATOMIC_SEQ_CST);
+    for (int i = 0; i < TRIES && __atomic_load_n(&is_removing, __ATOMIC_SEQ_CST); i++)
+        nanosleep(&pause, NULL);
+    errno = before;
+}
+
+static void after_fork_in_parent(void)
+{
+    __atomic_fetch_sub(&forks, 1, __ATOMIC_SEQ_CST);
+}
+
+static void after_fork_in_child(void)
+{
+    __atomic_store_n(&forks, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&is_removing, 0, __ATOMIC_SEQ_CST);
+}
+
 /* Sets what is wanted of the sleds of functions with this number; 0: of all functions. Returns
  * whether there are any. */
 static int set_removed(uint32_t number, uint32_t is_wanted)
@@ -434,13 +473,14 @@ static int set_removed(uint32_t number, uint32_t is_wanted)
 
 int probity_hooked_remove(uint32_t number)
 {
-    if (!may_change() || number == 0 || number > PROBITY_LIMIT_SITES)
+    if (!may_change() || number == 0 || number > PROBITY_LIMIT_SITES || !begin_removing())
         return 0;
     int is_found = set_removed(number, 1);
     __atomic_store_n(&removed[number], REMOVED, __ATOMIC_RELAXED);
     /* What another thread finds later is taken for removed: its count is a lower bound at least. */
-    return update() || is_found ||
-           (__atomic_load_n(&removed[number], __ATOMIC_RELAXED) & FOUND) != 0;
+    is_found |= update();
+    __atomic_store_n(&is_removing, 0, __ATOMIC_SEQ_CST);
+    return is_found || (__atomic_load_n(&removed[number], __ATOMIC_RELAXED) & FOUND) != 0;
 }
 
 void probity_hooked_restore(void)
@@ -530,6 +570,7 @@ __attribute__((constructor(SECOND_PRIORITY))) static void at_load(void)
     int before = errno;
 
     own_process = (uint32_t)getpid();
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     probity_arguments_load();
     probity_arguments_update();
     probity_sleds_update();
