@@ -365,7 +365,7 @@ $(BUILD)/tests/programs/plugin%.so: tests/programs/plugin%.c $(SHARED_LIB) $(BUI
 	$(call say,CC  )$(CC) $(C_FLAGS) $(TEST_FLAGS) -MF $(OBJ)/plugin$*.d -fPIC -shared $(LINK_FLAGS) -o $@ $< \
 	    -L$(BUILD)/lib $(RPATH) -Wl,--as-needed -lprobity
 
--include $(BOTH_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HTTPD_OBJ:.o=.d) \
+-include $(BOTH_OBJ:.o=.d) $(FUNCTIONS_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HTTPD_OBJ:.o=.d) \
     $(HTTPD_PLAIN_OBJ:.o=.d) $(BENCH_COMMON_OBJ:.o=.d) $(UNIT_COMMON_OBJ:.o=.d) \
     $(patsubst %.c,$(OBJ)/%.d,$(wildcard tests/fuzz/*.c tests/death/*.c)) \
     $(patsubst %,$(OBJ)/%.d,$(basename $(EXAMPLE_SRC) $(BENCH_SRC) $(UNIT_SRC) $(PROGRAM_SRC))) \

@@ -2,18 +2,19 @@
  *
  * budget.c: the workload of budget.sh: functions that call a leaf, at a rate that the work in the
  * leaf determines. Prints the CPU time of the process in seconds, that of the writer thread
- * included. Compiled with PLAIN, it has no scopes.
+ * included. Compiled with PLAIN, it has no scopes by macros.
  *
  *     budget ROUNDS CALLS      CALLS of a leaf, each with ROUNDS of work
  */
 #ifndef PLAIN
 #define FN_INSTRUMENT
+#include "FnTrace.h"
+#else
+#define FN_FUNC(type, level)
 #endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-
-#include "FnTrace.h"
 
 enum { LEAVES = 100 };
 

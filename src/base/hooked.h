@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * hooked.h: what libprobity-functions, if it is in the program, provides for measuring the cost of
- * a call by its hooks. The two libraries may be of different builds: any change here needs other
- * names of the two functions.
+ * a call by its hooks, and for holding a budget. The two libraries may be of different builds: any
+ * change here needs other names of the functions.
  */
 #ifndef PROBITY_BASE_HOOKED_H
 #define PROBITY_BASE_HOOKED_H
 
 #include <stdint.h>
+
+/* A flag of struct probity_site_function: its calls have enters and no leaves. */
+enum { PROBITY_FUNCTION_ENTRIES = 16 };
 
 enum { PROBITY_HOOKED_ROOM = 32 };
 
@@ -24,5 +27,12 @@ int probity_hooked_trial_begin(struct probity_hooked_trial *ret_trial, uint32_t 
     __attribute__((weak, visibility("default")));
 void probity_hooked_trial_end(struct probity_hooked_trial *trial)
     __attribute__((weak, visibility("default")));
+
+/* Removes the calls of the hooks from a function that is declared with this number. Returns 1; 0 if
+ * its calls cannot be removed, because the compiler made them. By the writer thread. */
+int probity_hooked_remove(uint32_t number) __attribute__((weak, visibility("default")));
+
+/* Puts all of them back. Any thread, not in a signal handler. */
+void probity_hooked_restore(void) __attribute__((weak, visibility("default")));
 
 #endif

@@ -157,7 +157,8 @@ static int warn_unseen(struct cli_query *answer)
 /* Reports which command shows what is in the traces if it is not what this one shows. */
 static void suggest_other(const struct cli_query *answer)
 {
-    enum { CALLS = 1U << PROBITY_EVENT_ENTER | 1U << PROBITY_EVENT_CHECKPOINT,
+    enum { CALLS = 1U << PROBITY_EVENT_ENTER | 1U << PROBITY_EVENT_CHECKPOINT |
+                   1U << PROBITY_READER_ENTRY,
            HITS = 1U << PROBITY_EVENT_HIT };
     int wants = answer->steps->wants;
 

@@ -255,8 +255,9 @@ static void conclude(const struct record_call *call, const char *pattern, const 
                  "probity-functions(7)%s", call->functions ? "" : ", or --functions is missing");
     else if (conclusion.appeared == 0 && call->functions)
         cli_warn(&cli_command_record, "no function was recorded: compile the program with "
-                 "-finstrument-functions, -pg -mfentry -minstrument-return=call or clang's "
-                 "-fxray-instrument, and link it dynamically; see probity-functions(7)");
+                 "-finstrument-functions, -pg -mfentry -minstrument-return=call, clang's "
+                 "-fxray-instrument or -fpatchable-function-entry=5, and link it "
+                 "dynamically; see probity-functions(7)");
     else if (conclusion.appeared == 0 && call->description >= 0)
         cli_warn(&cli_command_record, "no trace '%s' was written: a program that is not linked "
                  "with probity-functions needs --functions beside --args and --returns", own);
@@ -406,8 +407,8 @@ static const struct cli_option options[] = {
      .brief = "overwrite an existing trace", CLI_FLAG(struct record_call, force)},
     {.name = "functions", .brief = "record functions without macros",
      .help = "record the functions of a program that was compiled with -finstrument-functions, "
-             "-pg -mfentry -minstrument-return=call or clang's -fxray-instrument, by preloading "
-             "libprobity-functions",
+             "-pg -mfentry -minstrument-return=call, clang's -fxray-instrument or "
+             "-fpatchable-function-entry=5, by preloading libprobity-functions",
      CLI_FLAG(struct record_call, functions)},
     {.name = "function", .value = "PATTERN", .brief = "record only functions that match",
      .help = "of functions without macros, record only those whose name matches: * ? [a-z]; may be "

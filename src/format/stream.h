@@ -49,7 +49,8 @@ enum probity_event_kind {
 enum probity_budget_what {
     PROBITY_BUDGET_WHAT_COUNTED = 1, /* calls of the function are only counted from here on */
     PROBITY_BUDGET_WHAT_EXCEEDED = 2, /* nothing is left to be counted, and it is too much */
-    PROBITY_BUDGET_WHAT_TOTAL = 3    /* of the whole run */
+    PROBITY_BUDGET_WHAT_TOTAL = 3,   /* of the whole run */
+    PROBITY_BUDGET_WHAT_REMOVED = 4  /* calls of the function are not even counted from here on */
 };
 enum { PROBITY_BUDGET_EVENT_BYTES = 24, PROBITY_BUDGET_UNITS = 1000000 };
 

@@ -10,6 +10,7 @@
 
 #include "base/cpu.h"
 #include "functions/calls.h"
+#include "functions/functions.h"
 #include "probity_scope.h"
 
 /* MORE: of threads that nest deeper, in a second table. */
@@ -20,6 +21,9 @@ enum { PROBITY_CALL_ENTERING = 2 };
 
 /* Added to `place` of a call whose result is recorded. Hooks then find that it is not usual. */
 #define PROBITY_CALL_VALUED (UINT32_C(1) << 31)
+
+/* Bytes between two frames that are on one stack: coroutines' stacks are rarely closer. */
+#define PROBITY_CALL_NEAR UINT64_C(65536)
 
 /* Exceptions in flight at the enter of a call that an exception leaves without a hook. */
 #define PROBITY_CALL_RAISED_NEVER UINT32_MAX
@@ -41,7 +45,13 @@ struct probity_calls {
 
 _Static_assert(offsetof(struct probity_calls, valued) == 4 &&
                    offsetof(struct probity_calls, call) == 8 &&
+                   offsetof(struct probity_call, site.stack) == 24 &&
                    offsetof(struct probity_call, place) == 40 && sizeof(struct probity_call) == 48,
+               "as in fentry_x86_64.S");
+_Static_assert(offsetof(struct probity_site_function, code) == 40 &&
+                   offsetof(struct probity_site_function, number) == 44 &&
+                   offsetof(struct probity_entry, function) == 8 &&
+                   sizeof(struct probity_entry) == 16,
                "as in fentry_x86_64.S");
 
 extern __thread struct probity_calls probity_calls
@@ -80,6 +90,34 @@ static inline int probity_calls_count(const struct probity_site_function *functi
     if (counter != NULL)
         probity_cpu_add(counter, 1);
     return counter != NULL;
+}
+
+static inline struct probity_call *probity_calls_top(uint32_t count);
+
+/* Of -finstrument-functions: counts the call, whose leave is then that of no open call, unless the
+ * innermost open one is of the same function: the two leaves could be mistaken for each other. */
+static inline int probity_calls_enter_counted(uintptr_t function_at)
+{
+    if (__builtin_expect(probity_scope_counters == NULL, 1))
+        return 0;
+    const struct probity_site_function *function = probity_function_at_once(function_at);
+    uint32_t count = probity_calls.count;
+    const struct probity_call *top = count > 0 ? probity_calls_top(count) : NULL;
+    return function != NULL && (top == NULL || top->site.function != function_at) &&
+           probity_calls_count(function);
+}
+
+/* Whether the leave is that of such a call. */
+static inline int probity_calls_leave_counted(uintptr_t function_at)
+{
+    if (__builtin_expect(probity_scope_counters == NULL, 1))
+        return 0;
+    const struct probity_site_function *function = probity_function_at_once(function_at);
+    uint32_t count = probity_calls.count;
+    const struct probity_call *top = count > 0 ? probity_calls_top(count) : NULL;
+    return function != NULL && (top == NULL || top->site.function != function_at) &&
+           __atomic_load_n(&function->code, __ATOMIC_RELAXED) == 0 &&
+           __atomic_load_n(&function->number, __ATOMIC_RELAXED) != 0;
 }
 
 /* The innermost open call, of which there is at least one, if it is in the first table. */

@@ -234,7 +234,8 @@ static void record_enter(struct probity_call *call, struct probity_site_function
         probity_hit(call->code);
         return;
     }
-    if (valued->description->results > 0 && probity_calls.count <= CALLS_MAX) {
+    if (valued->description->results > 0 && probity_calls.count <= CALLS_MAX &&
+        !(found->flags & PROBITY_FUNCTION_ENTRIES)) {
         probity_calls.valued--;
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
         call->place |= PROBITY_CALL_VALUED;
@@ -516,6 +517,22 @@ void probity_call_leave(uintptr_t function_at, uintptr_t back, uintptr_t from, u
  * when it begins and when it ends, and of no other open call.
  */
 
+/* A call of whose end nothing will be known, so that it is not open. Profile mode has no place for
+ * it. */
+static void enter_only(struct probity_site_function *function,
+                       const struct probity_registers *registers)
+{
+    struct probity_call call = {.code = 0};
+
+    if (probity_scope_profiles & 1)
+        return;
+    call.code = __atomic_load_n(&function->code, __ATOMIC_RELAXED);
+    if (call.code == 0 || probity_scope_profiles)
+        call.code = (uint32_t)probity_scope_enter_slow(function);
+    if (call.code > PROBITY_SCOPE_PROFILED)
+        record_enter(&call, function, registers);
+}
+
 void probity_fentry_enter_unusual(uintptr_t from, uintptr_t stack, const uint64_t *general,
                                   const uint8_t *vectors)
 {
@@ -525,7 +542,12 @@ void probity_fentry_enter_unusual(uintptr_t from, uintptr_t stack, const uint64_
 
     find_abandoned(&site);
     struct probity_site_function *function = probity_function_find_inside(from);
-    if (function == &probity_function_without_return || !make_room())
+    if (function != NULL && (function->flags & PROBITY_FUNCTION_ENTRIES)) {
+        if (is_on)
+            enter_only(function, general != NULL ? &registers : NULL);
+        return;
+    }
+    if (!make_room())
         return;
     /* Also what is not recorded: its leave would else be searched for. */
     struct probity_call *call = push(&site, NULL);
@@ -599,8 +621,9 @@ static void function_of_trial(void)
 /* A hook for which the functions are on, whatever the level is. */
 static __attribute__((noinline)) void enter_trial(void *function, void *back)
 {
-    enter(1, PROBITY_NUMBER(function), PROBITY_NUMBER(back),
-          PROBITY_NUMBER(__builtin_return_address(0)), PROBITY_NUMBER(PROBITY_FRAME));
+    if (!probity_calls_enter_counted(PROBITY_NUMBER(function)))
+        enter(1, PROBITY_NUMBER(function), PROBITY_NUMBER(back),
+              PROBITY_NUMBER(__builtin_return_address(0)), PROBITY_NUMBER(PROBITY_FRAME));
 }
 
 int probity_hooked_trial_begin(struct probity_hooked_trial *ret_trial, uint32_t code)

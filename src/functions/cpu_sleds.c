@@ -65,20 +65,30 @@ int probity_cpu_sleds_are_usable(void)
 static const uint8_t replaced[PROBITY_CPU_SLED_KINDS][3] = {
     {0x41, 0xbb, 0xe8}, {0x41, 0xbb, 0xe9}, {0x41, 0xba, 0xe8}};
 
+/* First two bytes of a sled as the compiler made it. */
+static const uint8_t *original(enum probity_cpu_sled_kind kind)
+{
+    static const uint8_t heads[][2] = {{0xeb, 0x09}, {0xc3, 0x2e}};
+
+    return heads[kind == PROBITY_CPU_SLED_LEAVE];
+}
+
 enum probity_cpu_sled_state probity_cpu_sled_state(const uint8_t *at,
                                                    enum probity_cpu_sled_kind kind)
 {
     static const uint8_t rest[] = {0x66, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0};
-    static const uint8_t heads[][2] = {{0xeb, 0x09}, {0xc3, 0x2e}};
-    const uint8_t *head = heads[kind == PROBITY_CPU_SLED_LEAVE];
+    const uint8_t *head = original(kind);
 
     if ((uintptr_t)at % 2 != 0)
         return PROBITY_CPU_SLED_FOREIGN;
     if (memcmp(at, head, 2) == 0 && memcmp(at + 2, rest, sizeof rest) == 0)
         return PROBITY_CPU_SLED_OFF;
+    if (at[DISTANCE_AT - 1] != replaced[kind][2])
+        return PROBITY_CPU_SLED_FOREIGN;
+    if (memcmp(at, head, 2) == 0)
+        return PROBITY_CPU_SLED_REMOVED;
     /* XRay's runtime uses %r10 for all kinds. */
-    if (at[0] == 0x41 && (at[1] == 0xba || at[1] == replaced[kind][1]) &&
-        at[DISTANCE_AT - 1] == replaced[kind][2])
+    if (at[0] == 0x41 && (at[1] == 0xba || at[1] == replaced[kind][1]))
         return PROBITY_CPU_SLED_ON;
     return PROBITY_CPU_SLED_FOREIGN;
 }
@@ -113,12 +123,21 @@ void probity_cpu_sled_prepare(uint8_t *at, enum probity_cpu_sled_kind kind, uint
     memcpy(at + DISTANCE_AT, &distance, sizeof distance);
 }
 
+static void store_head(uint8_t *at, const uint8_t *bytes)
+{
+    /* Release: pairs with the barrier for code, which came before. */
+    __atomic_store_n((uint16_t *)(void *)at, (uint16_t)(bytes[0] | bytes[1] << 8),
+                     __ATOMIC_RELEASE);
+}
+
 void probity_cpu_sled_switch_on(uint8_t *at, enum probity_cpu_sled_kind kind)
 {
-    uint16_t head = (uint16_t)(replaced[kind][0] | replaced[kind][1] << 8);
+    store_head(at, replaced[kind]);
+}
 
-    /* Release: pairs with the barrier for code, which came before. */
-    __atomic_store_n((uint16_t *)(void *)at, head, __ATOMIC_RELEASE);
+void probity_cpu_sled_switch_off(uint8_t *at, enum probity_cpu_sled_kind kind)
+{
+    store_head(at, original(kind));
 }
 #else
 int probity_cpu_sleds_are_usable(void)
@@ -150,6 +169,11 @@ void probity_cpu_sled_prepare(uint8_t *at, enum probity_cpu_sled_kind kind, uint
 }
 
 void probity_cpu_sled_switch_on(uint8_t *at, enum probity_cpu_sled_kind kind)
+{
+    (void)at, (void)kind;
+}
+
+void probity_cpu_sled_switch_off(uint8_t *at, enum probity_cpu_sled_kind kind)
 {
     (void)at, (void)kind;
 }

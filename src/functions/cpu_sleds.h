@@ -26,7 +26,8 @@ enum probity_cpu_sled_kind {
 enum probity_cpu_sled_state {
     PROBITY_CPU_SLED_FOREIGN, /* other code, or the sled of another kind */
     PROBITY_CPU_SLED_OFF,     /* as the compiler made it */
-    PROBITY_CPU_SLED_ON       /* replaced, by this library or by XRay's runtime */
+    PROBITY_CPU_SLED_ON,      /* replaced, by this library or by XRay's runtime */
+    PROBITY_CPU_SLED_REMOVED  /* was replaced, and switched off again */
 };
 
 enum { PROBITY_CPU_SLED_BYTES = 11, PROBITY_CPU_SLED_STUBS_BYTES = 64 };
@@ -50,6 +51,10 @@ int probity_cpu_sled_reaches(uintptr_t sled, uintptr_t stubs);
 void probity_cpu_sled_prepare(uint8_t *at, enum probity_cpu_sled_kind kind, uint32_t id,
                               const uint8_t *stubs);
 void probity_cpu_sled_switch_on(uint8_t *at, enum probity_cpu_sled_kind kind);
+
+/* Undoes the second step. Threads may still be executing the rest of the sled, which stays as it
+ * is: a sled that is off in this way can be switched on again, with nothing before. */
+void probity_cpu_sled_switch_off(uint8_t *at, enum probity_cpu_sled_kind kind);
 
 /* What replaced sleds call, with all integer registers saved; not vector registers, so these are
  * compiled without them and call other functions by keep_vectors.h. back: where the return address

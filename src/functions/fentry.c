@@ -10,6 +10,7 @@
  * position for both.
  */
 #include "base/cpu.h"
+#include "base/hooked.h"
 
 #if PROBITY_CPU_HAS_FENTRY
 
@@ -54,15 +55,18 @@ static inline __attribute__((always_inline)) void set_depth(uint32_t depth)
     __atomic_store_n(&probity_scope_depth, depth, __ATOMIC_RELAXED);
 }
 
-/* Whether the call needs nothing else: its function is declared, or is only counted, and so was
- * this call; then its code is 0. */
 static inline __attribute__((always_inline)) int
 is_declared(const struct probity_site_function *function, uint32_t *ret_code)
 {
     *ret_code = __atomic_load_n(&function->code, __ATOMIC_RELAXED);
-    if (__builtin_expect(*ret_code == 0, 0))
-        return probity_calls_count(function);
     return *ret_code != 0 && !__atomic_load_n(&probity_scope_profiles, __ATOMIC_RELAXED);
+}
+
+/* A leave that is that of no open call. A frame that is farther away may be on another stack. */
+static inline __attribute__((always_inline)) int is_of_counted(const struct probity_call *top,
+                                                               uintptr_t stack)
+{
+    return probity_scope_counters != NULL && top->site.stack - stack - 1 < PROBITY_CALL_NEAR;
 }
 
 /* Does what probity_fentry_enter_unusual() does, in the same order. */
@@ -73,16 +77,23 @@ void probity_fentry_enter(void)
     const struct probity_site_function *function = probity_function_at_once(from);
     uint32_t count = probity_calls.count, depth = probity_scope_depth, code = 0;
 
+    if (function != NULL && probity_scope_is_on(PROBITY_FUNCTIONS_LEVEL) &&
+        probity_calls_count(function))
+        return; /* its leave is that of no open call */
+    int is_on = probity_scope_is_on(PROBITY_FUNCTIONS_LEVEL);
+    if (function != NULL && (function->flags & PROBITY_FUNCTION_ENTRIES) &&
+        (!is_on || is_declared(function, &code))) {
+        if (is_on)
+            hit(code);
+        return;
+    }
     if (function == NULL || !probity_calls_have_room() ||
         (count > 0 && __builtin_expect(probity_calls.call[count - 1].site.stack <= stack, 0)) ||
-        (probity_scope_is_on(PROBITY_FUNCTIONS_LEVEL) && function != &probity_function_left_out &&
-         function != &probity_function_without_return &&
+        (is_on && function != &probity_function_left_out &&
          __builtin_expect(!is_declared(function, &code), 0))) {
         PROBITY_KEEP_VECTORS(probity_fentry_enter_unusual, from, stack, 0);
         return;
     }
-    if (function == &probity_function_without_return)
-        return;
     struct probity_call *call = &probity_calls.call[count];
     __atomic_store_n(&probity_calls.count, count + 1, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -107,6 +118,8 @@ void probity_fentry_leave(void)
     uint32_t count = probity_calls.count;
     struct probity_call *call = probity_calls_top(count);
 
+    if (call != NULL && is_of_counted(call, stack))
+        return;
     if (__builtin_expect(call == NULL || call->site.stack != stack || call->site.back != 0 ||
                              call->code == PROBITY_SCOPE_PROFILED ||
                              (call->code != 0 && probity_scope_depth != call->place + 1), 0)) {

@@ -14,7 +14,14 @@
 /* struct probity_calls and struct probity_call, of 48 bytes */
 #define CALLS_MAX 65536
 #define CALLS_TABLE 8
+#define CALL_STACK 24
 #define CALL_PLACE 40 /* its highest bit: PROBITY_CALL_VALUED */
+#define NEAR 65536 /* PROBITY_CALL_NEAR */
+
+/* probity_entries: a table of 2^18 pairs of an address and a descriptor, and of that: */
+#define ENTRY_SHIFT 46
+#define FUNCTION_CODE 40
+#define FUNCTION_NUMBER 44
 
     .macro begin_function name
     .section .text.\name, "ax", @progbits
@@ -42,21 +49,56 @@
 
     .hidden probity_calls, probity_fentry_enter, probity_fentry_leave
     .hidden probity_fentry_enter_unusual, probity_fentry_leave_unusual
-    .hidden probity_arguments_are_described, probity_arguments_filter
+    .hidden probity_arguments_are_described, probity_arguments_filter, probity_entries
 
-/* While nothing is recorded and no call is open, a load and a test of each. */
+/* While nothing is recorded and no call is open, a load and a test of each. If calls are only
+ * counted, that is done here, with few registers: such functions are called most. */
     .global __fentry__
     begin_function __fentry__
     save %rax
     movq probity_scope_level@GOTPCREL(%rip), %rax
     cmpl $LEVEL, (%rax)
-    jge 1f
+    jge 3f
     movq probity_calls@gottpoff(%rip), %rax
     cmpl $0, %fs:(%rax)
     jne 1f
     restore %rax
     ret
     .cfi_adjust_cfa_offset 8
+    /* probity_calls_count() */
+3:  movq probity_scope_counters@gottpoff(%rip), %rax
+    movq %fs:(%rax), %rax
+    testq %rax, %rax
+    je 1f
+    save %rcx
+    save %rdx
+    movq 24(%rsp), %rcx
+    movabsq $0x9e3779b97f4a7c15, %rdx
+    imulq %rcx, %rdx
+    shrq $ENTRY_SHIFT, %rdx
+    shlq $4, %rdx
+    cmpq $0, probity_entries(%rip)
+    je 4f
+    addq probity_entries(%rip), %rdx
+    cmpq %rcx, (%rdx)
+    jne 4f
+    movq 8(%rdx), %rdx
+    testq %rdx, %rdx
+    je 4f
+    cmpl $0, FUNCTION_CODE(%rdx)
+    jne 4f
+    movl FUNCTION_NUMBER(%rdx), %ecx
+    movq (%rax,%rcx,8), %rcx
+    testq %rcx, %rcx
+    je 4f
+    addq $1, (%rcx)
+    restore %rdx
+    restore %rcx
+    restore %rax
+    ret
+    .cfi_adjust_cfa_offset 24
+4:  restore %rdx
+    restore %rcx
 1:  restore %rax
     cmpb $0, probity_arguments_are_described(%rip)
     je probity_fentry_enter
@@ -79,9 +121,33 @@
     save %rax
     movq probity_calls@gottpoff(%rip), %rax
     cmpq $0, %fs:(%rax) /* the number of open calls, and above it minus that of valued ones */
+    jg 3f
     restore %rax
-    jg probity_fentry_leave
     jl 1f
+    ret
+    .cfi_adjust_cfa_offset 8
+    /* Whether this leave is that of a call that was only counted: is_of_counted() in fentry.c. */
+3:  save %rcx
+    movq probity_scope_counters@gottpoff(%rip), %rcx
+    cmpq $0, %fs:(%rcx)
+    je 2f
+    movl %fs:(%rax), %ecx
+    movq %fs:CALLS_TABLE(%rax), %rax
+    decl %ecx
+    cmpl $CALLS_MAX, %ecx
+    jae 2f
+    testq %rax, %rax
+    je 2f
+    leaq (%rcx,%rcx,2), %rcx
+    shlq $4, %rcx
+    movq CALL_STACK(%rax,%rcx), %rax
+    leaq 24(%rsp), %rcx /* where the return address of the function is */
+    subq %rcx, %rax
+    decq %rax
+    cmpq $NEAR, %rax
+    jae 2f
+    restore %rcx
+    restore %rax
     ret
     /* Whether the innermost call is one whose result is recorded. */
 1:  save %rax

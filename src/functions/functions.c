@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hooked.h"
 #include "base/objects.h"
 #include "base/os.h"
 #include "base/selection.h"
@@ -289,8 +290,6 @@ static int is_selected(const char *name, const struct object *object,
 /* ---- Functions without returns -----------------------------------------------------------------
  */
 
-struct probity_site_function probity_function_without_return;
-
 /* Once, and only if a trace was asked for. */
 static void report_without_return(const struct object *object)
 {
@@ -299,9 +298,10 @@ static void report_without_return(const struct object *object)
 
     if (__atomic_exchange_n(&is_reported, 1, __ATOMIC_RELAXED) || getenv("PROBITY_OUT") == NULL)
         return;
-    int length = snprintf(message, sizeof message, "probity: %.80s: not recording functions "
-                          "compiled with -mfentry but without -minstrument-return=call "
-                          "(see man 7 probity-functions)\n", object->file);
+    int length = snprintf(message, sizeof message, "probity: %.80s: recording only the entries of "
+                          "functions: they were compiled without -pg -mfentry "
+                          "-minstrument-return=call (see man 7 probity-functions)\n",
+                          object->file);
     probity_os_say(message, (size_t)length);
 }
 
@@ -350,21 +350,23 @@ static const char *address_name(const struct object *object, uint64_t address)
 static uintptr_t start_without_symbol(const struct object *object, uintptr_t address)
 {
     static const uint8_t landing[] = {0xf3, 0x0f, 0x1e, 0xfa}; /* ENDBR64 */
-    enum { CALL = 0xe8, CALL_BYTES = 5, LONG_CALL_BYTES = 6 };
+    enum { CALL = 0xe8, NOP = 0x90, LONG_NOP = 0x0f, CALL_BYTES = 5, LONG_CALL_BYTES = 6 };
     const uint8_t *at = (const uint8_t *)address;
 
     if (address - object->start < LONG_CALL_BYTES + sizeof landing)
         return address;
     /* A call through the GOT, which the linker may have made direct, has six bytes. */
     int is_long = at[-LONG_CALL_BYTES] == 0xff || at[-LONG_CALL_BYTES] == 0x67;
-    at -= at[-CALL_BYTES] == CALL && !is_long ? CALL_BYTES : LONG_CALL_BYTES;
+    int is_short = at[-CALL_BYTES] == CALL || at[-CALL_BYTES] == NOP || at[-CALL_BYTES] == LONG_NOP;
+    at -= is_short && !is_long ? CALL_BYTES : LONG_CALL_BYTES;
     if (memcmp(at - sizeof landing, landing, sizeof landing) == 0)
         at -= sizeof landing;
     return (uintptr_t)at;
 }
 
 static struct probity_site_function *describe(const char *name, const struct object *object,
-                                              const struct probity_symbol *symbol, uint64_t linked)
+                                              const struct probity_symbol *symbol, uint64_t linked,
+                                              int has_entries_only)
 {
     struct probity_addressed_function *made = probity_arena_take(sizeof *made);
 
@@ -376,7 +378,8 @@ static struct probity_site_function *describe(const char *name, const struct obj
         .signature = symbol != NULL && strncmp(symbol->name, "_Z", 2) == 0 ? symbol->name : NULL,
         .returns = "",
         .level = PROBITY_FUNCTIONS_LEVEL,
-        .flags = PROBITY_FUNCTION_ADDRESSED};
+        .flags = has_entries_only ? PROBITY_FUNCTION_ADDRESSED | PROBITY_FUNCTION_ENTRIES
+                                  : PROBITY_FUNCTION_ADDRESSED};
     made->object = object != NULL ? object->path : "";
     made->address = linked;
     struct probity_site_function *valued =
@@ -388,8 +391,7 @@ static struct probity_site_function *make(uintptr_t address, int is_inside)
 {
     struct object *object = object_of(address);
 
-    if (is_inside && object != NULL && !has_returns(object))
-        return &probity_function_without_return;
+    int has_entries_only = is_inside && object != NULL && !has_returns(object);
     uint64_t linked = object != NULL ? address - object->offset : address;
     const struct probity_symbol *symbol =
         object != NULL ? probity_symbol_find(&object->symbols, linked) : NULL;
@@ -398,8 +400,9 @@ static struct probity_site_function *make(uintptr_t address, int is_inside)
     else if (is_inside && object != NULL)
         linked = start_without_symbol(object, address) - object->offset;
     const char *name = symbol != NULL ? plain_name(symbol->name) : address_name(object, linked);
-    return is_selected(name, object, symbol) ? describe(name, object, symbol, linked)
-                                             : &probity_function_left_out;
+    return is_selected(name, object, symbol)
+               ? describe(name, object, symbol, linked, has_entries_only)
+               : &probity_function_left_out;
 }
 
 /* ---- The table ---------------------------------------------------------------------------------

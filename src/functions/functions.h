@@ -17,10 +17,6 @@ enum { PROBITY_FUNCTIONS_LEVEL = 5 };
 /* The descriptor of all functions that PROBITY_SELECT leaves out. */
 extern struct probity_site_function probity_function_left_out;
 
-/* The descriptor of all functions that call __fentry__ and never __return__, so that nothing is
- * known of their ends. */
-extern struct probity_site_function probity_function_without_return;
-
 struct probity_entry {
     uintptr_t address; /* of a function, or inside it; 0: free */
     struct probity_site_function *function;

@@ -159,22 +159,44 @@ static void replace(const struct range *range, const uint8_t *stubs,
     probity_os_code_barrier();
 }
 
-static int patch_segment(const struct probity_object *object, const ElfW(Phdr) *segment,
-                         const struct probity_sled_change *changes, size_t count)
+/* What a segment's sleds are to become. */
+enum wanted { REPLACED, SWITCHED_OFF, SWITCHED_ON };
+
+static void switch_all(const struct range *range, const struct probity_sled_change *changes,
+                       size_t count, enum wanted wanted)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!is_in(range, &changes[i]))
+            continue;
+        if (wanted == SWITCHED_OFF)
+            probity_cpu_sled_switch_off(changes[i].at, changes[i].kind);
+        else
+            probity_cpu_sled_switch_on(changes[i].at, changes[i].kind);
+    }
+    probity_os_code_barrier();
+}
+
+static int change_segment(const struct probity_object *object, const ElfW(Phdr) *segment,
+                          const struct probity_sled_change *changes, size_t count,
+                          enum wanted wanted)
 {
     struct range range = find_range(object, segment, changes, count);
 
     if (range.first > range.last)
         return 0;
-    const uint8_t *stubs = find_stubs(&range);
-    if (stubs == NULL || protect(&range, range.protection | PROT_WRITE) != 0)
+    const uint8_t *stubs = wanted == REPLACED ? find_stubs(&range) : NULL;
+    if ((wanted == REPLACED && stubs == NULL) ||
+        protect(&range, range.protection | PROT_WRITE) != 0)
         return -1;
-    replace(&range, stubs, changes, count);
+    if (wanted == REPLACED)
+        replace(&range, stubs, changes, count);
+    else
+        switch_all(&range, changes, count, wanted);
     return protect(&range, range.protection);
 }
 
-int probity_sleds_patch(const struct probity_object *object,
-                        const struct probity_sled_change *changes, size_t count)
+static int change(const struct probity_object *object, const struct probity_sled_change *changes,
+                  size_t count, enum wanted wanted)
 {
     const ElfW(Phdr) *header = object->headers;
     int result = 0, why = 0;
@@ -185,11 +207,23 @@ int probity_sleds_patch(const struct probity_object *object,
     }
     for (size_t i = 0; i < object->header_count; i++) {
         if (header[i].p_type != PT_LOAD || (header[i].p_flags & PF_X) == 0 ||
-            patch_segment(object, &header[i], changes, count) == 0)
+            change_segment(object, &header[i], changes, count, wanted) == 0)
             continue;
         result = -1;
         why = errno;
     }
     errno = why;
     return result;
+}
+
+int probity_sleds_patch(const struct probity_object *object,
+                        const struct probity_sled_change *changes, size_t count)
+{
+    return change(object, changes, count, REPLACED);
+}
+
+int probity_sleds_switch(const struct probity_object *object,
+                         const struct probity_sled_change *changes, size_t count, int is_on)
+{
+    return change(object, changes, count, is_on ? SWITCHED_ON : SWITCHED_OFF);
 }

@@ -20,4 +20,8 @@ struct probity_sled_change {
 int probity_sleds_patch(const struct probity_object *object,
                         const struct probity_sled_change *changes, size_t count);
 
+/* Switches sleds of an object that were replaced before off, or on again. Contract as above. */
+int probity_sleds_switch(const struct probity_object *object,
+                         const struct probity_sled_change *changes, size_t count, int is_on);
+
 #endif

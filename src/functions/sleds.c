@@ -7,17 +7,22 @@
 #include "functions/sleds.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/hooked.h"
+#include "base/limits.h"
 #include "base/objects.h"
 #include "base/os.h"
 #include "functions/arena.h"
 #include "functions/arguments.h"
 #include "functions/calls.h"
 #include "functions/functions.h"
+#include "functions/patchable.h"
 #include "functions/sled_patch.h"
 
 /* After the constructor of libprobity, which decides whether to record, and before those of the
@@ -28,7 +33,9 @@ struct object {
     struct object *next;
     const char *path;
     uintptr_t offset;
-    struct probity_sled_change first; /* of those that were replaced; at NULL: none */
+    struct probity_sled_change *changes; /* those that were replaced */
+    size_t change_count, change_bytes;   /* bytes: of the memory */
+    struct probity_patchable patchable;
     uint32_t first_id, id_count;
     uint32_t is_loaded, is_seen;
 };
@@ -36,12 +43,13 @@ struct object {
 /* What was found when the program started. */
 struct totals {
     uint32_t objects, functions, selected, foreign, replaced, damaged;
+    uint32_t patchable_objects, patchable_functions, patchable_selected;
     int why; /* errno, if sleds could not be replaced */
 };
 
 struct probity_sled_function *probity_sled_functions;
 static struct object *objects;
-static uint32_t ids_used = 1;
+static uint32_t ids_used = 1, own_process;
 static struct totals totals;
 
 /* ---- Calls -------------------------------------------------------------------------------------
@@ -96,7 +104,7 @@ static size_t examine(const struct probity_sled_map *map, size_t from, int *ret_
             continue;
         is_valid &= found > 0;
         enters += found > 0 && sled.kind == PROBITY_CPU_SLED_ENTER;
-        replaced += found > 0 && sled.state == PROBITY_CPU_SLED_ON;
+        replaced += found > 0 && sled.state != PROBITY_CPU_SLED_OFF;
     }
     *ret_is_usable = is_valid && enters > 0 && replaced == 0;
     totals.functions++;
@@ -165,7 +173,7 @@ static int take_ids(struct object *object, uint32_t count)
         return -1;
     object->first_id = ids_used;
     object->id_count = count;
-    ids_used += count;
+    __atomic_store_n(&ids_used, ids_used + count, __ATOMIC_RELAXED);
     return 0;
 }
 
@@ -190,13 +198,20 @@ static int patch(struct object *object, const struct probity_object *loaded,
     for (size_t i = 0; i < count; i++) {
         changes[i].id += object->first_id;
         probity_sled_functions[changes[i].id] =
-            (struct probity_sled_function){changes[i].function, NULL};
+            (struct probity_sled_function){.address = changes[i].function};
     }
     if (probity_sleds_patch(loaded, changes, count) != 0)
         return -1;
-    object->first = changes[0];
     totals.selected += functions;
     return 0;
+}
+
+static void forget_changes(struct object *object)
+{
+    if (object->changes != NULL)
+        probity_arena_unmap(object->changes, object->change_bytes);
+    object->changes = NULL;
+    object->change_count = 0;
 }
 
 /* An object that was not seen before. */
@@ -212,21 +227,67 @@ static void take_map(struct object *object, const struct probity_sled_map *map)
         return;
     }
     size_t count = choose(map, changes, &functions);
+    object->changes = changes;
+    object->change_bytes = bytes;
     if (count > 0 && patch(object, map->object, changes, count, functions) != 0)
         totals.why = errno;
-    probity_arena_unmap(changes, bytes);
+    else
+        object->change_count = count;
+    if (object->change_count == 0)
+        forget_changes(object);
+}
+
+/* Switches those sleds that are not as they are wanted, off or on. */
+static void switch_sleds(const struct object *object, const struct probity_object *loaded,
+                         int is_on)
+{
+    enum probity_cpu_sled_state now = is_on ? PROBITY_CPU_SLED_REMOVED : PROBITY_CPU_SLED_ON;
+    struct probity_sled_change *chosen = NULL;
+    size_t count = 0;
+
+    for (size_t i = 0; i < object->change_count; i++) {
+        const struct probity_sled_change *change = &object->changes[i];
+        if ((int)probity_sled_functions[change->id].is_removed == is_on ||
+            probity_cpu_sled_state(change->at, change->kind) != now)
+            continue;
+        if (chosen == NULL && (chosen = probity_arena_map(object->change_bytes)) == NULL)
+            return;
+        chosen[count++] = *change;
+    }
+    if (chosen == NULL)
+        return;
+    (void)probity_sleds_switch(loaded, chosen, count, is_on);
+    probity_arena_unmap(chosen, object->change_bytes);
+}
+
+/* By number: whether its calls are not even to be counted, and has been found in that state. */
+enum { REMOVED = 1, FOUND = 2 };
+static uint8_t removed[PROBITY_LIMIT_SITES + 1];
+
+static int is_removed(uintptr_t from)
+{
+    const struct probity_site_function *function = probity_function_at_once(from);
+    uint32_t number =
+        function != NULL ? __atomic_load_n(&function->number, __ATOMIC_RELAXED) : 0;
+
+    if (number == 0 || number > PROBITY_LIMIT_SITES ||
+        !__atomic_load_n(&removed[number], __ATOMIC_RELAXED))
+        return 0;
+    __atomic_store_n(&removed[number], REMOVED | FOUND, __ATOMIC_RELAXED);
+    return 1;
 }
 
 static int is_known(struct object *object, const struct probity_object *loaded)
 {
-    const struct probity_sled_change *first = &object->first;
+    const struct probity_sled_change *first = object->changes;
 
     if (!object->is_loaded || object->offset != loaded->offset ||
-        strcmp(object->path, loaded->path) != 0)
+        strcmp(object->path, loaded->path) != 0 ||
+        !probity_patchable_is_there(&object->patchable, loaded))
         return 0;
-    return first->at == NULL ||
+    return first == NULL ||
            (probity_object_bytes(loaded, first->at) >= PROBITY_CPU_SLED_BYTES &&
-            probity_cpu_sled_state(first->at, first->kind) == PROBITY_CPU_SLED_ON);
+            probity_cpu_sled_state(first->at, first->kind) >= PROBITY_CPU_SLED_ON);
 }
 
 static struct object *new_object(const char *path)
@@ -254,10 +315,25 @@ static struct object *add_object(const struct probity_object *loaded)
         object = new_object(loaded->path);
     if (object == NULL)
         return NULL;
-    object->first.at = NULL;
+    forget_changes(object);
+    probity_patchable_forget(&object->patchable);
     object->offset = loaded->offset;
     object->is_loaded = object->is_seen = 1;
     return object;
+}
+
+static void take_patchable(struct object *object, const struct probity_object *loaded,
+                           const char *path)
+{
+    long found = probity_patchable_take(loaded, path, &object->patchable);
+
+    if (found < 0)
+        totals.why = errno;
+    if (found <= 0)
+        return;
+    totals.patchable_objects++;
+    totals.patchable_functions += (uint32_t)found;
+    totals.patchable_selected += (uint32_t)object->patchable.count;
 }
 
 static void take_object(void *context, const struct probity_object *loaded)
@@ -272,6 +348,9 @@ static void take_object(void *context, const struct probity_object *loaded)
     for (struct object *object = objects; object != NULL; object = object->next) {
         if (is_known(object, loaded)) {
             object->is_seen = 1;
+            switch_sleds(object, loaded, 0);
+            switch_sleds(object, loaded, 1);
+            probity_patchable_update(&object->patchable, loaded, is_removed);
             return;
         }
     }
@@ -280,6 +359,8 @@ static void take_object(void *context, const struct probity_object *loaded)
     if (found > 0)
         take_map(added, &map);
     totals.damaged += found < 0;
+    if (added != NULL)
+        take_patchable(added, loaded, path);
 }
 
 static void look(void)
@@ -293,7 +374,8 @@ static void look(void)
         object->is_loaded = object->is_seen;
 }
 
-void probity_sleds_update(void)
+/* Returns whether another thread looks, which then looks again. */
+static int update(void)
 {
     static uint64_t looking; /* process id << 1 | whether to look again; 0: nobody looks */
     uint64_t own = (uint64_t)getpid() << 1;
@@ -302,7 +384,7 @@ void probity_sleds_update(void)
     int before = errno;
 
     if (!__atomic_load_n(&probity_active, __ATOMIC_RELAXED) || !probity_cpu_sleds_are_usable())
-        return;
+        return 0;
     probity_os_signals_block(&signals);
     while (!__atomic_compare_exchange_n(&looking, &now, (now | 1) == (own | 1) ? own | 1 : own, 0,
                                         __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
@@ -315,6 +397,100 @@ void probity_sleds_update(void)
     }
     probity_os_signals_restore(&signals);
     errno = before;
+    return (now | 1) == (own | 1);
+}
+
+void probity_sleds_update(void)
+{
+    (void)update();
+}
+
+/* ---- The budget --------------------------------------------------------------------------------
+ */
+
+/* Of a forked child, the thread that held the dynamic linker's lock may be missing. */
+static int may_change(void)
+{
+    return own_process == (uint32_t)getpid();
+}
+
+/* While the writer thread changes code, it holds the dynamic linker's lock, which a forked child
+ * would find locked for ever. So a fork waits, though not for ever: its caller may hold that lock.
+ * Each side stores its own flag and then loads the other's. */
+static uint32_t is_removing, forks;
+
+static int begin_removing(void)
+{
+    __atomic_store_n(&is_removing, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&forks, __ATOMIC_SEQ_CST) == 0)
+        return 1;
+    __atomic_store_n(&is_removing, 0, __ATOMIC_SEQ_CST);
+    return 0;
+}
+
+static void before_fork(void)
+{
+    enum { TRIES = 1000 };
+    const struct timespec pause = {0, 100000};
+    int before = errno;
+
+    __atomic_fetch_add(&forks, 1, __ATOMIC_SEQ_CST);
+    for (int i = 0; i < TRIES && __atomic_load_n(&is_removing, __ATOMIC_SEQ_CST); i++)
+        nanosleep(&pause, NULL);
+    errno = before;
+}
+
+static void after_fork_in_parent(void)
+{
+    __atomic_fetch_sub(&forks, 1, __ATOMIC_SEQ_CST);
+}
+
+static void after_fork_in_child(void)
+{
+    __atomic_store_n(&forks, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&is_removing, 0, __ATOMIC_SEQ_CST);
+}
+
+/* Sets what is wanted of the sleds of functions with this number; 0: of all functions. Returns
+ * whether there are any. */
+static int set_removed(uint32_t number, uint32_t is_wanted)
+{
+    int is_found = 0;
+
+    for (uint32_t id = 1; probity_sled_functions != NULL &&
+                          id < __atomic_load_n(&ids_used, __ATOMIC_RELAXED); id++) {
+        struct probity_sled_function *sled = &probity_sled_functions[id];
+        const struct probity_site_function *function =
+            __atomic_load_n(&sled->function, __ATOMIC_ACQUIRE);
+        if (number != 0 && (function == NULL ||
+                            __atomic_load_n(&function->number, __ATOMIC_RELAXED) != number))
+            continue;
+        __atomic_store_n(&sled->is_removed, is_wanted, __ATOMIC_RELAXED);
+        is_found = 1;
+    }
+    return is_found;
+}
+
+int probity_hooked_remove(uint32_t number)
+{
+    if (!may_change() || number == 0 || number > PROBITY_LIMIT_SITES || !begin_removing())
+        return 0;
+    int is_found = set_removed(number, 1);
+    __atomic_store_n(&removed[number], REMOVED, __ATOMIC_RELAXED);
+    /* What another thread finds later is taken for removed: its count is a lower bound at least. */
+    is_found |= update();
+    __atomic_store_n(&is_removing, 0, __ATOMIC_SEQ_CST);
+    return is_found || (__atomic_load_n(&removed[number], __ATOMIC_RELAXED) & FOUND) != 0;
+}
+
+void probity_hooked_restore(void)
+{
+    if (!may_change())
+        return;
+    set_removed(0, 0);
+    for (uint32_t number = 0; number <= PROBITY_LIMIT_SITES; number++)
+        __atomic_store_n(&removed[number], 0, __ATOMIC_RELAXED);
+    probity_sleds_update();
 }
 
 /* ---- Messages ----------------------------------------------------------------------------------
@@ -368,17 +544,24 @@ static int find_problem(char ret_problem[PROBLEM_BYTES])
 static void say_what_was_found(void)
 {
     uint32_t usable = totals.functions - totals.foreign - totals.replaced;
-    char line[512], number[16], part[128] = "", problem[PROBLEM_BYTES];
+    char line[512], number[16], part[64] = "", more[64] = "", problem[PROBLEM_BYTES];
+    int is_sleds = totals.objects > 0 || totals.patchable_objects == 0;
+    uint32_t count = is_sleds ? totals.objects : totals.patchable_objects;
 
-    if (!find_problem(problem) && (totals.objects == 0 || !is_recorders_child()))
+    if (!find_problem(problem) && (count == 0 || !is_recorders_child()))
         return;
-    if (totals.why == 0 && totals.selected < usable)
-        snprintf(part, sizeof part, ", %s selected", number_text(totals.selected, number));
-    char all[16];
-    int length = snprintf(line, sizeof line, "probity: %s function%s by XRay sleds in %u object%s"
-                          "%s%s\n", number_text(totals.functions, all),
-                          totals.functions == 1 ? "" : "s", totals.objects,
-                          totals.objects == 1 ? "" : "s", part, problem);
+    if (totals.why == 0 && (is_sleds ? totals.selected < usable
+                                     : totals.patchable_selected < totals.patchable_functions))
+        snprintf(part, sizeof part, ", %s selected",
+                 number_text(is_sleds ? totals.selected : totals.patchable_selected, number));
+    if (is_sleds && totals.patchable_objects > 0)
+        snprintf(more, sizeof more, ", and %s by patchable entries in %u",
+                 number_text(totals.patchable_functions, number), totals.patchable_objects);
+    uint32_t functions = is_sleds ? totals.functions : totals.patchable_functions;
+    int length = snprintf(line, sizeof line, "probity: %s function%s by %s in %u object%s%s%s%s\n",
+                          number_text(functions, number), functions == 1 ? "" : "s",
+                          is_sleds ? "XRay sleds" : "patchable entries", count,
+                          count == 1 ? "" : "s", part, more, problem);
     probity_os_say(line, (size_t)length);
 }
 
@@ -386,6 +569,8 @@ __attribute__((constructor(SECOND_PRIORITY))) static void at_load(void)
 {
     int before = errno;
 
+    own_process = (uint32_t)getpid();
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     probity_arguments_load();
     probity_arguments_update();
     probity_sleds_update();

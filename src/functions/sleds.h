@@ -15,6 +15,7 @@
 struct probity_sled_function {
     uintptr_t address;
     struct probity_site_function *function; /* NULL: not looked up yet */
+    uint32_t is_removed, unused; /* its sleds are to be as if it were not selected */
 };
 
 enum { PROBITY_SLED_FUNCTIONS_MAX = 1 << 18 };

@@ -319,6 +319,8 @@ static void put_inner(struct probity_log *log, struct log_thread *thread,
             log_line_put_message(lines, event);
         else
             log_line_put_mark(lines, event);
+        if (event->kind == PROBITY_READER_ENTRY)
+            log_lines_put_values(lines, &thread->prefix, &thread->queue, event, indent + 1);
     }
     end_lines(log, thread);
 }
@@ -355,6 +357,7 @@ static void put_other(struct probity_log *log, struct log_thread *thread,
         if (!log->options->has_probes)
             return;
         break;
+    case PROBITY_READER_ENTRY:
     case PROBITY_EVENT_MESSAGE:
     case PROBITY_EVENT_PARAMETERS:
     case PROBITY_EVENT_CHECKPOINT:

@@ -292,7 +292,14 @@ void log_line_put_site(struct log_lines *lines, uint32_t number)
 
 void log_line_put_mark(struct log_lines *lines, const struct probity_event *event)
 {
-    if (event->kind != PROBITY_EVENT_HIT) {
+    if (event->kind == PROBITY_READER_ENTRY) {
+        put(lines, "entered ");
+        if (event->function != NULL)
+            put_text(lines, event->function->name, strlen(event->function->name), '\0');
+        else
+            put_number(lines, event->id);
+        put(lines, ";");
+    } else if (event->kind != PROBITY_EVENT_HIT) {
         put(lines, event->kind == PROBITY_EVENT_PAUSE ? "pause;" : "resume;");
     } else {
         int is_bare_site = event->is_site && event->name == NULL;
@@ -347,15 +354,16 @@ static void put_budget(struct log_lines *lines, const struct probity_event *even
     if (budget.what == PROBITY_BUDGET_WHAT_TOTAL)
         put(lines, " of the whole run");
     if (budget.what == PROBITY_BUDGET_WHAT_EXCEEDED)
-        put(lines, ", and nothing is left to be only counted");
-    if (budget.what != PROBITY_BUDGET_WHAT_COUNTED)
+        put(lines, ", and no function is left that could be counted instead, or not at all");
+    if (budget.what != PROBITY_BUDGET_WHAT_COUNTED && budget.what != PROBITY_BUDGET_WHAT_REMOVED)
         return;
     put(lines, "; from here on calls of ");
     if (event->function != NULL)
         put_text(lines, event->function->name, strlen(event->function->name), '\0');
     else
         put_number(lines, budget.site);
-    put(lines, " are only counted (");
+    put(lines, budget.what == PROBITY_BUDGET_WHAT_REMOVED ? " are not even counted ("
+                                                          : " are only counted (");
     put_number(lines, budget.calls);
     put(lines, " a second)");
 }

@@ -14,7 +14,8 @@
 #include "probity.h"
 
 enum { FUNCTION_FIXED_BYTES = 12, FUNCTION_TEXTS = 5, FORMAT_FIXED_BYTES = 10 };
-enum { FLAG_CXX = 1, FLAG_DEFERRED = 2, FLAG_ORDERED = 4, FLAG_ADDRESSED = 8 };
+enum { FLAG_CXX = 1, FLAG_DEFERRED = 2, FLAG_ORDERED = 4, FLAG_ADDRESSED = 8,
+       FLAG_ENTRIES = 16 };
 
 /* A function followed by its texts, in one allocation. */
 struct probity_function_item {
@@ -138,7 +139,8 @@ int probity_functions_declare(struct probity_functions *functions, struct probit
                                           .is_cxx = (flags & FLAG_CXX) != 0,
                                           .is_deferred = (flags & FLAG_DEFERRED) != 0,
                                           .is_ordered = (flags & FLAG_ORDERED) != 0,
-                                          .is_hooked = (flags & FLAG_ADDRESSED) != 0};
+                                          .is_hooked = (flags & FLAG_ADDRESSED) != 0,
+                                          .has_entries_only = (flags & FLAG_ENTRIES) != 0};
     const char **const texts[FUNCTION_TEXTS] = {&function->name, &function->file,
                                                 &function->signature, &function->returns,
                                                 &function->object};
@@ -217,6 +219,13 @@ static struct probity_format *copy_format(const uint8_t *payload, size_t bytes)
     *format = (struct probity_format){probity_get_u32(payload), probity_get_u32(payload + 4), count,
                                       values};
     return format;
+}
+
+void probity_function_set_least(const struct probity_function *function)
+{
+    /* Each is in an item that this file has allocated. */
+    if (function != NULL)
+        ((struct probity_function *)(uintptr_t)function)->is_least = 1;
 }
 
 int probity_functions_declare_format(struct probity_functions *functions, const uint8_t *payload,

@@ -48,6 +48,9 @@ void probity_function_complete(struct probity_function_item *item);
 int probity_functions_declare_format(struct probity_functions *functions, const uint8_t *payload,
                                      size_t bytes);
 
+/* Sets is_least of a function that was declared; NULL: does nothing. */
+void probity_function_set_least(const struct probity_function *function);
+
 /* NULL if it is not declared. */
 const struct probity_format *
 probity_functions_format(const struct probity_functions *functions, uint32_t number);

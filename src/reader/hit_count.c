@@ -73,9 +73,9 @@ static void take_budget(struct probity_hit_count *tally, const struct probity_re
 
     if (probity_budget_event_get(record->payload, record->payload_bytes, &event) != 0)
         return;
-    if (event.what == PROBITY_BUDGET_WHAT_COUNTED)
-        tally->counted_functions++;
-    else
+    tally->counted_functions += event.what == PROBITY_BUDGET_WHAT_COUNTED;
+    tally->removed_functions += event.what == PROBITY_BUDGET_WHAT_REMOVED;
+    if (event.what == PROBITY_BUDGET_WHAT_EXCEEDED || event.what == PROBITY_BUDGET_WHAT_TOTAL)
         tally->budget = event;
 }
 
@@ -160,7 +160,7 @@ int probity_hit_count_again(struct probity_hit_count *tally)
         return 0;
     for (size_t i = 0; i < tally->count; i++)
         tally->threads[i].hits = 0;
-    tally->counted_functions = 0;
+    tally->counted_functions = tally->removed_functions = 0;
     tally->hits = tally->enters = tally->first_tick = tally->last_tick = 0;
     tally->has_span = 0;
     tally->is_again = 1;

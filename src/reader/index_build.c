@@ -137,7 +137,7 @@ static void set_role(struct build *build, uint64_t site)
 
     if (name == NULL)
         return;
-    int is_function = name->function != NULL;
+    int is_function = name->function != NULL && !name->function->has_entries_only;
     if (site >= ROLES) {
         build->must_restart |= is_function && build->has_met_others;
         return;
@@ -265,6 +265,14 @@ static struct probity_stack_scope scope_of(const struct build *build, uint32_t s
                                         tick};
 }
 
+/* Whether it is the enter of a function whose calls have no ends: they are no open scopes. */
+static int is_entry(const struct build *build, uint32_t site)
+{
+    const struct probity_name *name = probity_names_find(&build->names, code_of_site(site));
+
+    return name != NULL && name->function != NULL && name->function->has_entries_only;
+}
+
 static int take_event(struct build *build, struct thread_state *state,
                       const struct probity_record *record)
 {
@@ -275,6 +283,8 @@ static int take_event(struct build *build, struct thread_state *state,
 
     switch (record->kind) {
     case PROBITY_EVENT_ENTER:
+        if (is_entry(build, number))
+            return 0;
         scope = scope_of(build, number, record->tick);
         return probity_thread_stack_enter(stack, &scope);
     case PROBITY_EVENT_LEAVE:
@@ -305,6 +315,8 @@ static int take_site(struct build *build, struct thread_state *state,
     if (role == ROLE_OTHER || role == ROLE_MET)
         return 0;
     if (role != ROLE_LEAVE) {
+        if (is_entry(build, site))
+            return 0;
         scope = scope_of(build, site, record->tick);
         if (!scope.is_declared) {
             build->has_met_others |= site >= ROLES;

@@ -207,7 +207,9 @@ static inline void name_event(struct probity_trace *trace, struct probity_event 
     if (name == NULL || name->function == NULL)
         return;
     event->function = name->function;
-    event->kind = event->id == name->function->number ? PROBITY_EVENT_ENTER : PROBITY_EVENT_LEAVE;
+    event->kind = event->id != name->function->number ? PROBITY_EVENT_LEAVE
+                  : name->function->has_entries_only  ? PROBITY_READER_ENTRY
+                                                      : PROBITY_EVENT_ENTER;
     event->id = name->function->number;
     event->is_site = 0;
 }
@@ -258,6 +260,9 @@ static void decode_values(struct probity_trace *trace, struct probity_event *eve
         if (left < 4)
             return;
         find_function(trace, event, probity_get_u32(at));
+        if (event->kind == PROBITY_EVENT_ENTER && event->function != NULL &&
+            event->function->has_entries_only)
+            event->kind = PROBITY_READER_ENTRY;
         at += 4;
         left -= 4;
     }
@@ -304,8 +309,15 @@ static void decode_hit(struct probity_trace *trace, struct probity_event *event)
  * high, and must not raise that of later records. */
 static int is_moment(const struct probity_event *event)
 {
-    return event->kind == PROBITY_EVENT_HIT ||
+    return event->kind == PROBITY_EVENT_HIT || event->kind == PROBITY_READER_ENTRY ||
            (event->kind >= PROBITY_EVENT_ENTER && event->kind <= PROBITY_EVENT_RESUME);
+}
+
+static void take_removed(struct probity_trace *trace, const struct probity_function *function)
+{
+    probity_function_set_least(function);
+    if (++trace->removed_functions > trace->facts.removed_functions)
+        trace->facts.removed_functions = trace->removed_functions;
 }
 
 static void take_budget(struct probity_trace *trace, struct probity_event *event)
@@ -314,10 +326,13 @@ static void take_budget(struct probity_trace *trace, struct probity_event *event
 
     if (probity_budget_event_get(event->payload, event->payload_bytes, &budget) != 0)
         return;
-    if (budget.what == PROBITY_BUDGET_WHAT_COUNTED)
-        find_function(trace, event, budget.site);
-    else
+    if (budget.what == PROBITY_BUDGET_WHAT_EXCEEDED || budget.what == PROBITY_BUDGET_WHAT_TOTAL) {
         trace->facts.budget = budget;
+        return;
+    }
+    find_function(trace, event, budget.site);
+    if (budget.what == PROBITY_BUDGET_WHAT_REMOVED)
+        take_removed(trace, event->function);
 }
 
 static int fill_rare(struct probity_merge *merge, struct probity_open_block *block,
@@ -353,7 +368,9 @@ static inline int fill_event(struct probity_merge *merge, struct probity_open_bl
 
     event->tick = record->tick;
     event->wall_ns = probity_clockmap_wall(trace->clock, record->tick);
-    event->kind = record->kind <= UINT32_MAX ? (uint32_t)record->kind : UINT32_MAX;
+    event->kind = record->kind < UINT32_MAX && record->kind != PROBITY_READER_ENTRY
+                      ? (uint32_t)record->kind
+                      : UINT32_MAX;
     if (event->cpu_known) {
         uint64_t on = record->tick - block->data.first_tick - record->off;
         uint64_t cpu_ns = block->data.cpu_ns + probity_ns_of_ticks(on, block->data.rate);

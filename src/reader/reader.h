@@ -92,6 +92,7 @@ struct probity_trace_facts {
      * what 0: none. */
     struct probity_budget_event budget;
     uint64_t counted_functions; /* only with prescan: whose calls were only counted in the end */
+    uint64_t removed_functions; /* with prescan or once it was read: not even counted any more */
     /* Cost of recording, by enum probity_cost_moment; no rows if the trace has none. */
     struct probity_cost cost[PROBITY_COST_MOMENTS];
     int is_short;        /* shorter than its program wrote: a copy made while it was running */
@@ -106,12 +107,14 @@ struct probity_function {
     int is_cxx, is_deferred;
     int is_ordered; /* FN_ORDERED */
     int is_hooked;  /* recorded by the hooks that a compiler inserts, not by a macro */
+    int has_entries_only; /* nothing is known of the ends of its calls */
     const char *name, *file; /* file, line: may come from the program's debugging information */
     const char *recorded_file; /* file as in the trace */
     const char *signature; /* "": not supplied by the compiler (C) */
     const char *returns;   /* its return type as written in the macro, may be "" */
     const char *object;    /* path of its shared library; "": the executable */
     const char *symbol;    /* of a function without a macro; otherwise NULL */
+    int is_least; /* from some moment on, read so far, its calls were not even counted */
 };
 
 /* Types and texts of the values recorded at one site. Valid as above. */
@@ -123,6 +126,10 @@ struct probity_format {
         const char *text;
     } *values;
 };
+
+/* A kind of event, beside those of the format: a call of a function that has entries only. No
+ * record of a trace is passed on with this kind. */
+enum { PROBITY_READER_ENTRY = 30 };
 
 /* One event. Valid until the next call. */
 struct probity_event {
@@ -141,8 +148,8 @@ struct probity_event {
     size_t name_bytes;
     const uint8_t *payload; /* for kinds other than hits, and for hits with ids */
     size_t payload_bytes;
-    /* The function of an ENTER, LEAVE or CHECKPOINT (also a single word) or FUNCTION; NULL if its
-     * declaration is lost, and then id is the site number of its enter. */
+    /* The function of an ENTER, entry, LEAVE or CHECKPOINT (also a single word) or FUNCTION; NULL
+     * if its declaration is lost, and then id is the site number of its enter. */
     const struct probity_function *function;
     /* Format of the values of an ENTER, LEAVE, MESSAGE, PARAMETERS or CHECKPOINT; NULL: none. */
     const struct probity_format *format;

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/hooked.h"
 #include "base/ticks.h"
 #include "format/stream.h"
 #include "runtime/levels.h"
@@ -20,7 +21,8 @@
 #include "writer/pass.h"
 
 enum {
-    CPU_NS_MIN = 2000000,       /* of the process: less is judged together with what follows */
+    SITES_FIRST = 1024,         /* of the first interval */
+    CPU_NS_MIN = 1000000,       /* of the process: less is judged together with what follows */
     CREDIT_NS_MAX = 1000000000, /* what was not used of the budget in this time may be used later */
     COST_NS_DEFAULT = 40,       /* of a scope, if it could not be measured */
     COUNT_NS_DEFAULT = 4,
@@ -37,6 +39,8 @@ static uint32_t hits[PROBITY_LIMIT_SITES];
 static uint32_t site_end;
 static uint32_t numbers[PROBITY_LIMIT_SITES];
 static uint32_t number_count;
+/* Of each of these: calls that were counted since the recording began, and in the interval. */
+static uint64_t counts[PROBITY_LIMIT_SITES], latest_counts[PROBITY_LIMIT_SITES];
 
 /* Of each, in ns or, as the name says, 1/256 ns. */
 static struct {
@@ -54,7 +58,7 @@ struct interval {
 
 static struct {
     struct probity_tally tally;
-    uint64_t tick, cpu_ns, writer_ns, counting_ns; /* at the end of the last interval */
+    uint64_t tick, cpu_ns, writer_ns; /* at the end of the last interval */
     int64_t credit_ns;
     uint64_t cost_ns, program_ns; /* since the recording began */
     int is_slow, is_settling; /* functions were marked at this call; at the last one */
@@ -73,6 +77,8 @@ void probity_budget_declared(const struct probity_site_function *function)
         return; /* recorded by its checkpoints */
     if (function->flags & PROBITY_FUNCTION_ADDRESSED)
         state |= PROBITY_BUDGET_ADDRESSED;
+    if (function->flags & PROBITY_FUNCTION_ENTRIES)
+        state |= PROBITY_BUDGET_ENTRIES;
     __atomic_fetch_or(&probity_budget_state[number], state, __ATOMIC_RELAXED);
     /* Under declare_lock. The leave's site is the next one. */
     if (number + 1 > site_end)
@@ -103,6 +109,11 @@ static int is_hooked(uint32_t site)
 static uint64_t records_of(uint32_t site)
 {
     return (uint64_t)hits[site] + (site + 1 < budget.tally.sites ? hits[site + 1] : 0);
+}
+
+static uint64_t calls_of(uint32_t site)
+{
+    return records_of(site) / (probity_budget_state[site + 1] & PROBITY_BUDGET_ENTRIES ? 1 : 2);
 }
 
 /* ---- Prices ------------------------------------------------------------------------------------
@@ -144,9 +155,15 @@ static void find_prices(const struct probity_session *session)
 
 void probity_budget_begin(struct probity_session *session)
 {
+    const uint8_t of_recording =
+        PROBITY_BUDGET_COUNTED | PROBITY_BUDGET_REMOVED | PROBITY_BUDGET_FIXED |
+        PROBITY_BUDGET_TRIED;
+
     /* Also those of a forking parent's recording. */
     for (uint32_t i = 0; i < number_count; i++)
-        probity_budget_state[numbers[i]] &= (uint8_t)~PROBITY_BUDGET_COUNTED;
+        probity_budget_state[numbers[i]] &= (uint8_t)~of_recording;
+    if (number_count > 0 && probity_hooked_restore != NULL)
+        probity_hooked_restore();
     number_count = 0;
     probity_levels_set_slow(0);
     memset(&budget, 0, sizeof budget);
@@ -154,7 +171,9 @@ void probity_budget_begin(struct probity_session *session)
         return;
     memset(hits, 0, sizeof hits);
     find_prices(session);
-    budget.tally = (struct probity_tally){.hits = hits, .sites = site_end};
+    /* The first functions are declared before the first interval ends. */
+    budget.tally = (struct probity_tally){
+        .hits = hits, .sites = site_end > SITES_FIRST ? site_end : SITES_FIRST};
     budget.cpu_ns = probity_clock_read(session->live.clock, CLOCK_PROCESS_CPUTIME_ID);
     budget.tick = probity_clock_ticks(session->live.clock);
     session->writer.judge_cost = probity_budget_look;
@@ -164,24 +183,42 @@ void probity_budget_begin(struct probity_session *session)
 /* ---- The interval ------------------------------------------------------------------------------
  */
 
-/* What counting has cost since the recording began, in all threads. */
+static uint64_t count_price_256(uint32_t site)
+{
+    return is_hooked(site) ? price.hooked_count_256 : price.count_256;
+}
+
+/* In all threads, since the recording began: also at its end, when no thread has counters. */
+static uint64_t count_of(const struct probity_session *session, uint32_t number)
+{
+    const struct probity_profile_set *set = session->profile.first;
+    uint64_t sum = 0;
+
+    for (; set != NULL; set = set->next) {
+        const struct probity_cell *cell =
+            __atomic_load_n(&set->entry[number].cell, __ATOMIC_RELAXED);
+        if (set->session == session->number && cell != NULL)
+            sum += __atomic_load_n(&cell->untimed, __ATOMIC_RELAXED);
+    }
+    return sum;
+}
+
+/* What counting has cost in the interval. */
 static uint64_t counting_ns(struct probity_session *session)
 {
-    uint64_t sum_ns = 0;
+    uint64_t sum_256 = 0;
 
     if (number_count == 0)
         return 0;
     probity_os_lock(&session->profile.lock);
-    for (struct probity_profile_set *set = session->profile.first; set != NULL; set = set->next) {
-        for (uint32_t i = 0; set->session == session->number && i < number_count; i++) {
-            const uint64_t *counter = __atomic_load_n(&set->counter[numbers[i]], __ATOMIC_RELAXED);
-            uint64_t count = counter != NULL ? __atomic_load_n(counter, __ATOMIC_RELAXED) : 0;
-            sum_ns += count / PROBITY_COST_UNITS *
-                      (is_hooked(numbers[i] - 1) ? price.hooked_count_256 : price.count_256);
-        }
+    for (uint32_t i = 0; i < number_count; i++) {
+        uint64_t count = count_of(session, numbers[i]);
+        latest_counts[i] = count > counts[i] ? count - counts[i] : 0;
+        counts[i] += latest_counts[i];
+        sum_256 += latest_counts[i] * count_price_256(numbers[i] - 1);
     }
     probity_os_unlock(&session->profile.lock);
-    return sum_ns;
+    return sum_256 / PROBITY_COST_UNITS;
 }
 
 /* Adds up the records of all sites, and their cost. */
@@ -212,12 +249,11 @@ static int measure(struct probity_session *session, int is_last, struct interval
     /* At the end, this may be another thread. */
     uint64_t writer_ns = is_last ? budget.writer_ns
                                  : probity_clock_read(clock, CLOCK_THREAD_CPUTIME_ID);
-    uint64_t counting = counting_ns(session);
     struct interval interval = {
         .ns = probity_ns_of_ticks(tick - budget.tick, probity_live_rate(&session->live)),
         .cpu_ns = cpu_ns - budget.cpu_ns,
         .writer_ns = writer_ns - budget.writer_ns};
-    interval.cost_ns = recording_ns(&interval.records) + (counting - budget.counting_ns);
+    interval.cost_ns = recording_ns(&interval.records) + counting_ns(session);
     uint64_t packing_ns = interval.records * PACK_NS_MAX;
     if (packing_ns > interval.writer_ns)
         packing_ns = interval.writer_ns;
@@ -231,7 +267,6 @@ static int measure(struct probity_session *session, int is_last, struct interval
     budget.tick = tick;
     budget.cpu_ns = cpu_ns;
     budget.writer_ns = writer_ns;
-    budget.counting_ns = counting;
     *ret_interval = interval;
     return 1;
 }
@@ -264,14 +299,13 @@ static int64_t saving_of(const struct interval *interval, uint32_t site)
 {
     uint64_t records = records_of(site);
     uint64_t record_256 = is_hooked(site) ? price.hooked_256 : price.record_256;
-    uint64_t count_256 = is_hooked(site) ? price.hooked_count_256 : price.count_256;
     uint64_t part_ns = interval->records != 0
                            ? (uint64_t)((probity_wide)interval->shared_ns * records /
                                         interval->records)
                            : 0;
 
     return (int64_t)(records * record_256 / PROBITY_COST_UNITS + part_ns) -
-           (int64_t)(records / 2 * count_256 / PROBITY_COST_UNITS);
+           (int64_t)(calls_of(site) * count_price_256(site) / PROBITY_COST_UNITS);
 }
 
 /* The function with the most calls; PROBITY_LIMIT_SITES: none is left that is worth it. */
@@ -293,30 +327,86 @@ static uint32_t find_most(const struct interval *interval, uint64_t allowed_ns)
 static void mark(uint32_t site)
 {
     numbers[number_count] = site + 1;
+    counts[number_count] = 0;
+    latest_counts[number_count] = calls_of(site);
     __atomic_fetch_or(&probity_budget_state[site + 1], PROBITY_BUDGET_COUNTED, __ATOMIC_RELAXED);
     __atomic_store_n(&number_count, number_count + 1, __ATOMIC_RELEASE);
 }
 
-/* Counts the most frequent functions until the rest costs what is aimed at. */
-static int demote(struct probity_session *session, struct probity_pass *pass,
-                  const struct interval *interval, uint64_t allowed_ns)
+static uint64_t calls_per_second(const struct interval *interval, uint64_t calls)
 {
-    int64_t excess_ns = (int64_t)(interval->cost_ns - allowed_ns * TARGET_PERCENT / 100);
+    return interval->ns != 0 ? (uint64_t)((probity_wide)calls * 1000000000 / interval->ns) : 0;
+}
+
+/* Counts the most frequent functions until the rest costs what is aimed at. Returns 0 or
+ * PROBITY_ERROR_WRITE, as does the next one. */
+static int demote(struct probity_session *session, struct probity_pass *pass,
+                  const struct interval *interval, uint64_t allowed_ns, int64_t *excess_ns)
+{
     uint32_t share = share_of(interval->cost_ns, interval->program_ns);
     int result = 0;
 
-    while (result == 0 && excess_ns > 0) {
+    while (result == 0 && *excess_ns > 0) {
         uint32_t site = find_most(interval, allowed_ns);
         if (site == PROBITY_LIMIT_SITES)
             break;
         struct probity_budget_event event = {
             .what = PROBITY_BUDGET_WHAT_COUNTED, .site = site, .cost = share,
-            .calls = interval->ns != 0 ? (uint64_t)((probity_wide)(records_of(site) / 2) *
-                                                    1000000000 / interval->ns)
-                                       : 0};
-        excess_ns -= saving_of(interval, site);
+            .calls = calls_per_second(interval, calls_of(site))};
+        *excess_ns -= saving_of(interval, site);
         mark(site);
         result = write_event(session, pass, event);
+        budget.is_slow = 1;
+    }
+    return result;
+}
+
+/* ns of counting in the interval. */
+static uint64_t count_ns(uint32_t index)
+{
+    return latest_counts[index] * count_price_256(numbers[index] - 1) / PROBITY_COST_UNITS;
+}
+
+/* Index of the function with hooks that costs most to count; number_count: none is worth it. */
+static uint32_t find_dearest(uint64_t allowed_ns)
+{
+    uint32_t dearest = number_count;
+
+    for (uint32_t i = 0; i < number_count; i++) {
+        if (is_hooked(numbers[i] - 1) &&
+            !(probity_budget_state[numbers[i]] & PROBITY_BUDGET_FIXED) &&
+            (dearest == number_count || count_ns(i) > count_ns(dearest)))
+            dearest = i;
+    }
+    return dearest < number_count && count_ns(dearest) > allowed_ns / WORTH_PART ? dearest
+                                                                                  : number_count;
+}
+
+/* Removes the hooks of functions that are counted, until the rest costs what is aimed at. */
+static int remove_hooks(struct probity_session *session, struct probity_pass *pass,
+                        const struct interval *interval, uint64_t allowed_ns, int64_t *excess_ns)
+{
+    uint32_t share = share_of(interval->cost_ns, interval->program_ns);
+    int result = 0;
+
+    while (result == 0 && *excess_ns > 0) {
+        uint32_t index = find_dearest(allowed_ns);
+        if (index == number_count)
+            break;
+        uint8_t *state = &probity_budget_state[numbers[index]];
+        if (probity_hooked_remove == NULL || !probity_hooked_remove(numbers[index])) {
+            *state |= *state & PROBITY_BUDGET_TRIED ? PROBITY_BUDGET_FIXED : PROBITY_BUDGET_TRIED;
+            latest_counts[index] = 0;
+            continue;
+        }
+        struct probity_budget_event event = {
+            .what = PROBITY_BUDGET_WHAT_REMOVED, .site = numbers[index] - 1, .cost = share,
+            .calls = calls_per_second(interval, latest_counts[index])};
+        *excess_ns -= (int64_t)count_ns(index);
+        latest_counts[index] = 0;
+        if (!(*state & PROBITY_BUDGET_REMOVED))
+            result = write_event(session, pass, event);
+        *state |= PROBITY_BUDGET_REMOVED;
         budget.is_slow = 1;
     }
     return result;
@@ -348,9 +438,11 @@ static int judge(struct probity_session *session, struct probity_pass *pass,
         budget.credit_ns = credit_max;
     if (budget.credit_ns >= 0 || interval->cost_ns <= allowed_ns)
         return 0;
-    uint32_t before = number_count;
-    int result = demote(session, pass, interval, allowed_ns);
-    if (result != 0 || number_count != before || budget.is_exceeded ||
+    int64_t excess_ns = (int64_t)(interval->cost_ns - allowed_ns * TARGET_PERCENT / 100);
+    int result = demote(session, pass, interval, allowed_ns, &excess_ns);
+    if (result == 0)
+        result = remove_hooks(session, pass, interval, allowed_ns, &excess_ns);
+    if (result != 0 || budget.is_slow || budget.is_exceeded ||
         find_most(interval, allowed_ns) != PROBITY_LIMIT_SITES)
         return result;
     budget.is_exceeded = 1;

@@ -7,6 +7,7 @@
  *
  *     writer: marks the number ─► for a moment, all enters take the slow path
  *     thread: enter, slow path ─► clears the descriptor's code ─► later enters only count
+ *     writer: counting is too much, too ─► the function's hooks are removed, if that is possible
  *
  * The writer never touches a descriptor: its library may have been unloaded.
  */
@@ -25,7 +26,11 @@ struct probity_session;
 enum {
     PROBITY_BUDGET_FUNCTION = 1,  /* it is one, and may be counted */
     PROBITY_BUDGET_ADDRESSED = 2, /* it has no macro */
-    PROBITY_BUDGET_COUNTED = 4    /* its calls are only counted */
+    PROBITY_BUDGET_COUNTED = 4,   /* its calls are only counted */
+    PROBITY_BUDGET_REMOVED = 8,   /* nor are they counted: its hooks were removed */
+    PROBITY_BUDGET_FIXED = 16,    /* its hooks cannot be removed */
+    PROBITY_BUDGET_ENTRIES = 32,  /* its calls have no leaves */
+    PROBITY_BUDGET_TRIED = 64     /* they could not be removed: maybe its library was unloaded */
 };
 extern uint8_t probity_budget_state[PROBITY_LIMIT_SITES + 1];
 

@@ -25,7 +25,7 @@
 enum {
     TICK_NS = 200000000,      /* interval for draining open chunks and advancing the watermark */
     IDLE_NS = 1000000000,     /* interval if there were no records */
-    JUDGE_FIRST_NS = 10000000, /* interval if something judges what recording costs; doubled */
+    JUDGE_FIRST_NS = 2000000,  /* interval if something judges what recording costs; doubled */
     JUDGE_NS = 100000000,      /* until it is this */
     FOLLOWED_NS = 100000000,  /* interval while a reader follows, so that records are shown soon */
     SETTLE_TRIES = 200,       /* at the end: wait for probes in progress, */

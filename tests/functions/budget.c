@@ -2,7 +2,7 @@
  *
  * budget.c: the same without macros, in one thread: prints how often each function was called.
  *
- *     budget CALLS
+ *     budget CALLS [TIMES]     each call of `often` adds TIMES numbers, by default 4
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,11 +10,12 @@
 enum { OFTEN_IN_SELDOM = 1000 };
 
 static volatile double sink;
+static int times = 4;
 
 /* Arguments and results in vector registers: hooks must keep them. */
-__attribute__((noinline)) double often(double value, int times)
+__attribute__((noinline)) double often(double value, int count)
 {
-    for (volatile int i = 0; i < times; i++)
+    for (volatile int i = 0; i < count; i++)
         sink += 1;
     return value + 1;
 }
@@ -22,7 +23,7 @@ __attribute__((noinline)) double often(double value, int times)
 __attribute__((noinline)) double seldom(double value)
 {
     for (int i = 0; i < OFTEN_IN_SELDOM; i++)
-        value = often(value, 4);
+        value = often(value, times);
     return value;
 }
 
@@ -31,6 +32,7 @@ int main(int argc, char **argv)
     long rounds = argc > 1 ? strtol(argv[1], NULL, 10) / OFTEN_IN_SELDOM : 0;
     double value = 0;
 
+    times = argc > 2 ? (int)strtol(argv[2], NULL, 10) : times;
     for (long i = 0; i < rounds; i++)
         value = seldom(value);
     printf("main 1\noften %.0f\nseldom %ld\n", value, rounds);

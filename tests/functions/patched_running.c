@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
  * patched_running.c: a library whose constructor starts threads that call its functions all the
- * time, so that its sleds are replaced while they run. finish() waits until each thread has made
- * some thousand calls more, ends them, and returns how many calls were made in all.
+ * time, so that its sleds, or with PATCHABLE its entries, are replaced while they run. finish()
+ * waits until each thread has made some thousand calls more, ends them, and returns how many calls
+ * were made in all.
  */
 #include <pthread.h>
+
+#ifdef PATCHABLE
+#define NOT_INSTRUMENTED patchable_function_entry(0, 0)
+#else
+#define NOT_INSTRUMENTED xray_never_instrument
+#endif
 
 enum { THREADS = 3, MORE = 20000 };
 
@@ -25,7 +32,7 @@ __attribute__((noinline)) static int jumping(int x)
     return called(x + 1);
 }
 
-__attribute__((xray_never_instrument)) static void *run(void *argument)
+__attribute__((NOT_INSTRUMENTED)) static void *run(void *argument)
 {
     unsigned long *own = argument;
 
@@ -37,7 +44,7 @@ __attribute__((xray_never_instrument)) static void *run(void *argument)
     return NULL;
 }
 
-__attribute__((constructor, xray_never_instrument)) static void start(void)
+__attribute__((constructor, NOT_INSTRUMENTED)) static void start(void)
 {
     for (int i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, run, &calls[i]);
@@ -48,7 +55,7 @@ __attribute__((constructor, xray_never_instrument)) static void start(void)
 }
 
 unsigned long finish(void);
-__attribute__((xray_never_instrument)) unsigned long finish(void)
+__attribute__((NOT_INSTRUMENTED)) unsigned long finish(void)
 {
     unsigned long all = 0;
 

@@ -33,8 +33,36 @@ is_marked() {
     "$PROBITY" info --json trace > info.json
     expect "$1: info" true "$(jq '.[0].budget.functions_counted >= 1' info.json)"
     "$PROBITY" report --csv trace > report.csv
-    expect "$1: CSV" "calls_counted" "$(head -n 1 report.csv | tr ',' '\n' | tail -n 1)"
-    [ "$(grep "^$2," report.csv | tr ',' '\n' | tail -n 1)" -gt 0 ] || fail "$1: CSV of $2"
+    expect "$1: CSV" "calls_counted,calls_are_least,calls_entries" "$(head -n 1 report.csv | rev |
+        cut -d, -f1-3 | rev)"
+    [ "$(grep "^$2," report.csv | tr ',' '\n' | tail -n 3 | head -n 1)" -gt 0 ] ||
+        fail "$1: CSV of $2"
+}
+
+# $1 description, $2 function, $3 its calls: its hooks were removed, and every answer says so
+is_removed() {
+    "$PROBITY" report --json trace > report.json 2> report.err || fail "$1: $(cat report.err)"
+    "$PROBITY" check trace > /dev/null 2> errors || fail "$1: $(cat errors)"
+    expect "$1: JSON" true "$(jq ".functions[] | select(.name == \"$2\") |
+        .calls_are_least and .calls > 0 and .calls < $3" report.json)"
+    "$PROBITY" report trace > report.txt
+    grep -q " $2 .*\[at least this many; [0-9]* only counted\]$" report.txt ||
+        fail "$1: report: $(cat report.txt)"
+    grep -q 'called more often than shown' report.txt || fail "$1: report: $(cat report.txt)"
+    "$PROBITY" report --csv trace | grep -q "^$2,.*,1,[0-9]*$" || fail "$1: CSV"
+    "$PROBITY" list trace > list.txt
+    grep -q " $2 .*\[at least this many; [0-9]* only counted\]$" list.txt ||
+        fail "$1: list: $(cat list.txt)"
+    "$PROBITY" list --csv trace | grep -q ",$2,.*,1$" || fail "$1: list --csv"
+    expect "$1: list --json" true "$("$PROBITY" list --json trace |
+        jq "[.. | objects | select(.name? == \"$2\")][0].are_least")"
+    "$PROBITY" tree trace | grep -q 'were not even counted' || fail "$1: tree"
+    "$PROBITY" hist "$2" trace | grep -q 'were not even counted' || fail "$1: hist"
+    "$PROBITY" hist --json "$2" trace | grep -q '"calls_are_least": true' || fail "$1: hist --json"
+    "$PROBITY" log trace | grep -q "from here on calls of $2 are not even counted" ||
+        fail "$1: log"
+    expect "$1: info" true "$("$PROBITY" info --json trace |
+        jq '.[0].budget | .functions_removed >= 1 and .functions_removed <= .functions_counted')"
 }
 
 # ---- Macros
@@ -51,9 +79,9 @@ grep -q '\[budget 1.00 %: recording takes .* of the whole run\]' log.txt || fail
 records=$(jq '.[0].counts.records' info.json)
 [ "$records" -lt $((2 * calls)) ] || fail "$records records"
 
-# Nothing is demoted if recording may take all the time that it likes.
+# Nothing is demoted if recording may take all the time that it likes: too little is judged.
 rm -rf trace
-PROBITY_OUT=trace PROBITY_BUDGET=100 "$P" 1 10000 > out
+PROBITY_OUT=trace PROBITY_BUDGET=100 "$P" 1 1000 > out
 same_counts "a budget that suffices" out trace
 expect "a budget that suffices" 0 "$(jq '[.functions[].calls_counted] | add' report.json)"
 
@@ -75,7 +103,8 @@ hooked() {
     "$compiler" -g -O2 $3 -c -o hooked.o "$SOURCE/tests/functions/budget.c" &&
         "$compiler" -o hooked hooked.o $4 || fail "$what: build"
     rm -rf trace
-    "$PROBITY" record --functions --budget 1% -o trace ./hooked $calls > out 2> errors ||
+    "$PROBITY" record --functions --budget "${budget:-1%}" -o trace ./hooked "$calls" \
+        "${times:-4}" > out 2> errors ||
         fail "$what: $(cat errors)"
     same_counts "$what" out trace
     is_marked "$what" often
@@ -92,7 +121,20 @@ else
         echo "skipped: -mfentry, because there is no gcc"
     fi
     if clang --version > clang.out 2>&1; then
-        hooked XRay clang "-fxray-instrument -fxray-instruction-threshold=1" -fxray-instrument
+        # A budget that counting holds, since calls take long, and one that it does not.
+        flags="-fxray-instrument -fxray-instruction-threshold=1"
+        budget=3% times=200 calls=300000 hooked XRay clang "$flags" -fxray-instrument
+        rm -rf trace
+        "$PROBITY" record --functions --budget 0.01% -o trace ./hooked $((20 * calls)) > out
+        is_removed XRay often $((20 * calls))
+        for compiler in gcc clang; do
+            "$compiler" -g -O2 -fpatchable-function-entry=5 -o hooked \
+                "$SOURCE/tests/functions/budget.c" || continue
+            rm -rf trace
+            "$PROBITY" record --functions --budget 0.01% -o trace ./hooked $((20 * calls)) > out
+            is_removed "patchable entries, $compiler" often $((20 * calls))
+        done
+        expect "XRay: what the program computed" "often $((20 * calls))" "$(grep often out)"
     else
         echo "skipped: XRay, because there is no clang"
     fi

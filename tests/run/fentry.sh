@@ -209,10 +209,10 @@ printf '%s\n' 'with_fentry 7' 'with_hooks 7' 'with_macro 6' | diff - found > dif
     fail "mixed: $(cat difference)"
 expect "mixed: repairs" 0 "$(jq '[.repairs[]] | add' report.json)"
 
-# Without returns, nothing is known of ends: a message, and no wrong times. A library that has them
-# is recorded.
+# Without returns, nothing is known of ends: a message, entries, and no wrong times. A library that
+# has them is recorded as usual.
 echo 'int in_library(int x) { return x + 1; }' > library.c
-echo 'int in_library(int); int plain(int x) { return in_library(x); }
+echo 'int in_library(int); __attribute__((noinline)) int plain(int x) { return in_library(x); }
     int main(void) { return plain(1) - 2; }' > entries.c
 # shellcheck disable=SC2086
 gcc -O1 -g -fPIC -shared $hooks ${SANITIZE:+"-fsanitize=$SANITIZE"} -o library.so library.c $linked
@@ -223,9 +223,28 @@ for compiler in gcc clang; do
     rm -f trace
     "$PROBITY" record --functions -o trace -- ./entries 2> errors || fail "entries: $(cat errors)"
     expect "entries of $compiler: messages" 1 "$(grep -c . errors)"
-    grep -q "entries: not recording functions .* without -minstrument-return=call" errors ||
+    grep -q "entries: recording only the entries of functions: .*-minstrument-return=call" errors ||
         fail "entries of $compiler: $(cat errors)"
-    expect "entries of $compiler: what returns" "in_library 1" "$(counts trace)"
+    expect "entries of $compiler: calls" "in_library 1 main 1 plain 1" \
+        "$(counts trace | sort | xargs)"
+    expect "entries of $compiler: entries" "main plain" "$("$PROBITY" report --json trace |
+        jq -r '.functions[] | select(.calls_entries == .calls) | .name' | sort | xargs)"
+    expect "entries of $compiler: repairs" 0 "$("$PROBITY" report --json trace |
+        jq '[.repairs[]] | add')"
+    "$PROBITY" report trace > report.txt
+    grep -q ' main  \[entries only\]$' report.txt || fail "entries: report: $(cat report.txt)"
+    grep -q '^2 calls of functions with entries only' report.txt ||
+        fail "entries: report: $(cat report.txt)"
+    "$PROBITY" list trace | grep -q ' main .*\[entries only\]$' || fail "entries: list"
+    expect "entries of $compiler: log" "entered main; entered plain; in_library" \
+        "$("$PROBITY" log --time none trace | sed -n 's/^[0-9]*: *\(entered.*\)/\1/p
+            s/^.*int \(in_library\)(.*/\1/p' | xargs)"
+    "$PROBITY" check trace > /dev/null 2> errors || fail "entries of $compiler: $(cat errors)"
+    # As after an index, in a range.
+    "$PROBITY" index trace && "$PROBITY" report --since 0% --json trace > ranged.json ||
+        fail "entries: index"
+    expect "entries of $compiler: range" 3 "$(jq '[.functions[].calls] | add' ranged.json)"
+    rm -f trace.index
 done
 PROBITY_OUT='' ./entries 2> errors || fail "entries, nothing recorded: $(cat errors)"
 expect "entries, nothing recorded: messages" "" "$(cat errors)"

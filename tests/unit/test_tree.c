@@ -569,9 +569,10 @@ static void the_csv_of_a_report_is_as_ever(void **state)
         "function,signature,file,line,pid,tid,thread,calls,calls_untimed,calls_repaired,total_ns,"
         "self_ns,paused_ns,cpu_total_ns,cpu_self_ns,off_cpu_total_ns,off_cpu_self_ns,elapsed_ns,"
         "parallelism,min_ns,mean_ns,p50_ns,p90_ns,p99_ns,max_ns,percentile_error,"
-        "total_corrected_ns,total_error_ns,self_corrected_ns,self_error_ns,calls_counted\n"
+        "total_corrected_ns,total_error_ns,self_corrected_ns,self_error_ns,calls_counted,"
+        "calls_are_least,calls_entries\n"
         "a,,made.c,20,,,,1,0,0,600,200,0,600,200,0,0,600,1.000,600,600,600,600,600,600,0.0039,,,,"
-        ",0\n");
+        ",0,0,0\n");
     close_run(&run);
 }
 

@@ -137,7 +137,7 @@ static int finish_functions(struct hist_call *call, const struct probity_reader 
             continue;
         const struct probity_hist_entry entry = {
             qualified_name(function), function->file, function->line, sums->calls,
-            sums->counted, probity_report_quantile_error(sums), {.count = 0}};
+            sums->counted, sums->is_least, probity_report_quantile_error(sums), {.count = 0}};
         error = add_entry(call, entry, (struct probity_hist_values){
             &sums->durations, sums->sum_ns, sums->min_ns, sums->max_ns});
     }
@@ -154,7 +154,7 @@ static int finish_blocks(struct hist_call *call)
     for (size_t i = 0; error == 0 && i < count; i++) {
         const struct probity_hist_entry entry = {
             probity_blocks_pair_name(pairs[i], 1), NULL, 0, pairs[i]->calls,
-            0, PROBITY_REPORT_QUANTILE_ERROR, {.count = 0}};
+            0, 0, PROBITY_REPORT_QUANTILE_ERROR, {.count = 0}};
         error = add_entry(call, entry, (struct probity_hist_values){
             &pairs[i]->durations, pairs[i]->sum_ns, pairs[i]->min_ns, pairs[i]->max_ns});
     }

@@ -33,8 +33,10 @@ static int put_entry(FILE *stream, const struct probity_hist_entry *entry)
     else
         fputs(", \"line\": null", stream);
     fprintf(stream, ", \"calls\": %" PRIu64 ", \"calls_counted\": %" PRIu64
+            ", \"calls_are_least\": %s"
             ", \"measured\": %" PRIu64 ", \"min_ns\": %" PRIu64 ", \"mean_ns\": %" PRIu64,
-            entry->calls, entry->counted, hist->count, hist->min, hist->mean);
+            entry->calls, entry->counted, entry->is_least ? "true" : "false", hist->count,
+            hist->min, hist->mean);
     for (int i = 0; i < PROBITY_HIST_MARKS; i++)
         fprintf(stream, ", \"p%u_ns\": %" PRIu64, probity_hist_marks[i] / 10, hist->marks[i]);
     fprintf(stream, ", \"max_ns\": %" PRIu64 ", \"percentile_error\": %.8g, \"buckets\": [",

@@ -234,6 +234,8 @@ static json_t *budget_of(const struct probity_trace_facts *facts)
     }
     json_object_set_new(object, "functions_counted",
                         probity_json_integer(facts->counted_functions));
+    json_object_set_new(object, "functions_removed",
+                        probity_json_integer(facts->removed_functions));
     return object;
 }
 

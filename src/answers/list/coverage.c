@@ -136,6 +136,7 @@ static struct site_item *function_item(struct probity_coverage *coverage,
         item->site.level = function->level;
         item->site.is_cxx = function->is_cxx;
         item->site.is_deferred = function->is_deferred;
+        item->site.has_entries_only = function->has_entries_only;
     }
     return item;
 }
@@ -334,6 +335,17 @@ static int is_within(const struct probity_coverage *coverage, uint64_t wall_ns)
            (wall_ns >= coverage->from_ns && (coverage->to_ns == 0 || wall_ns < coverage->to_ns));
 }
 
+static int take_budget(struct probity_coverage *coverage, const struct probity_event *event)
+{
+    if (event->function == NULL || !event->function->is_least)
+        return 0;
+    struct site_item *item = function_item(coverage, event->function);
+    if (item == NULL)
+        return PROBITY_ERROR_MEMORY;
+    item->site.is_least = 1;
+    return 0;
+}
+
 int probity_coverage_put(struct probity_coverage *coverage, const struct probity_event *event)
 {
     /* The trace has a function with FN_ENTRY only once it reaches a checkpoint. */
@@ -341,11 +353,13 @@ int probity_coverage_put(struct probity_coverage *coverage, const struct probity
 
     if (event->kind == PROBITY_EVENT_SITE)
         return declare_site(coverage, event);
+    if (event->kind == PROBITY_EVENT_BUDGET)
+        return take_budget(coverage, event);
     if (!is_within(coverage, is_late_call ? event->entered_wall_ns : event->wall_ns))
         return 0;
     if (event->kind == PROBITY_EVENT_HIT)
         return take_hit(coverage, event);
-    if (event->kind != PROBITY_EVENT_ENTER && !is_late_call)
+    if (event->kind != PROBITY_EVENT_ENTER && event->kind != PROBITY_READER_ENTRY && !is_late_call)
         return 0;
     return take_calls(coverage, event->trace,
                       event->function != NULL ? event->function->number : event->id,
@@ -450,6 +464,7 @@ static void join_function(struct probity_coverage *coverage, struct site_item *i
         return;
     other->site.hits += site->hits;
     other->site.counted += site->counted;
+    other->site.is_least |= site->is_least;
     item->is_joined = 1;
 }
 

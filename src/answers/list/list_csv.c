@@ -31,17 +31,17 @@ static void put_site(FILE *stream, const struct probity_coverage_site *site)
     fputc(',', stream);
     if (is_function)
         fprintf(stream, "%" PRIu32, site->level);
-    fprintf(stream, ",%" PRIu32 ",%d,%" PRIu64 ",%" PRIu64 "\n",
+    fprintf(stream, ",%" PRIu32 ",%d,%" PRIu64 ",%" PRIu64 ",%d\n",
             site->kind == PROBITY_LISTED_NUMBERED ? site->places : 1, site->is_listed, site->hits,
-            site->counted);
+            site->counted, site->is_least);
 }
 
 void probity_list_csv(FILE *stream, const struct probity_list_answer *answer)
 {
     size_t shown = probity_list_shown(answer);
 
-    fputs("kind,number,name,signature,file,line,within,object,level,places,listed,hits,counted\n",
-          stream);
+    fputs("kind,number,name,signature,file,line,within,object,level,places,listed,hits,counted,"
+          "are_least\n", stream);
     for (size_t i = 0; i < shown; i++)
         put_site(stream, answer->sites[i]);
 }

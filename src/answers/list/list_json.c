@@ -30,8 +30,9 @@ static int put_site(FILE *stream, const struct probity_coverage_site *site)
         fputs(", ", stream);
     }
     fprintf(stream, "\"line\": %" PRIu32 ", \"listed\": %s, \"hits\": %" PRIu64
-            ", \"counted\": %" PRIu64, site->line, site->is_listed ? "true" : "false", site->hits,
-            site->counted);
+            ", \"counted\": %" PRIu64 ", \"are_least\": %s", site->line,
+            site->is_listed ? "true" : "false", site->hits, site->counted,
+            site->is_least ? "true" : "false");
     return error;
 }
 

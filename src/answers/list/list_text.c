@@ -171,7 +171,11 @@ static void put_site(const struct table *table, size_t index)
     put_name(stream, table->answer, index, (size_t)table->columns[NAME].width - 2);
     fputs("  ", stream);
     put_place(stream, site);
-    if (site->counted > 0)
+    if (site->has_entries_only)
+        fputs("  [entries only]", stream);
+    if (site->is_least)
+        fprintf(stream, "  [at least this many; %" PRIu64 " only counted]", site->counted);
+    else if (site->counted > 0)
         fprintf(stream, "  [%" PRIu64 " only counted]", site->counted);
     fputc('\n', stream);
 }

@@ -64,6 +64,8 @@ static int add_sums(struct probity_report_sums *to, const struct probity_report_
     to->open += from->open;
     to->counted += from->counted;
     to->profiled += from->profiled;
+    to->entries += from->entries;
+    to->is_least |= from->is_least;
     probity_scope_time_add(&to->total, from->total);
     probity_scope_time_add(&to->self, from->self);
     probity_scope_time_add(&to->paused, from->paused);
@@ -330,6 +332,30 @@ static int put_pause(struct probity_report *report, const struct probity_event *
     return error;
 }
 
+static int put_entry(struct probity_report *report, const struct probity_event *event)
+{
+    struct probity_report_row like = {
+        event->function, event->trace,
+        event->function != NULL ? event->function->number : event->id, NULL, {0}};
+    uint64_t slot = 0;
+
+    if (event->wall_ns < report->options.from_ns || event->wall_ns >= report->options.to_ns)
+        return 0;
+    if (report->options.by_thread) {
+        like.thread = probity_thread_table_at(&report->threads, event);
+        slot = event->thread_slot;
+        if (like.thread == NULL)
+            return PROBITY_ERROR_MEMORY;
+    }
+    struct row_item *item = row_at(report, &like, slot);
+    if (item == NULL)
+        return PROBITY_ERROR_MEMORY;
+    item->row.sums.calls++;
+    item->row.sums.untimed++;
+    item->row.sums.entries++;
+    return 0;
+}
+
 int probity_report_put(struct probity_report *report, const struct probity_event *event)
 {
     const struct probity_scopes_listener listener = {on_opened, on_closed, report};
@@ -341,6 +367,8 @@ int probity_report_put(struct probity_report *report, const struct probity_event
     if (__builtin_expect(event->kind == PROBITY_EVENT_THREAD_NAME, 0) &&
         report->options.by_thread && error == 0)
         error = probity_thread_table_name(&report->threads, event);
+    if (__builtin_expect(event->kind == PROBITY_READER_ENTRY, 0) && error == 0)
+        error = put_entry(report, event);
     return error != 0 ? error : report->error;
 }
 
@@ -405,6 +433,8 @@ static int collect_rows(struct probity_report *report)
     for (struct row_item *item = report->rows; item != NULL; item = item->next) {
         if (item->row.sums.calls == 0)
             continue;
+        if (item->row.function != NULL)
+            item->row.sums.is_least = item->row.function->is_least;
         report->sorted[report->sorted_count++] = item->row;
         item->row.sums.durations = (struct probity_histogram){0};
     }

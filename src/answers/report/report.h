@@ -27,6 +27,8 @@ struct probity_report_sums {
                       in durations */
     uint64_t counted;  /* part of untimed: PROBITY_BUDGET has only counted them */
     uint64_t profiled; /* counted by profile mode, with unknown start times */
+    uint64_t entries;  /* part of untimed: of functions that have entries only */
+    int is_least;      /* there were more calls: PROBITY_BUDGET had the hooks removed */
     struct probity_scope_time total; /* counts only the outermost of recursive calls */
     struct probity_scope_time self, paused;
     uint64_t elapsed_ns; /* time with at least one thread inside; if profiled and counted are 0 */

@@ -89,7 +89,8 @@ static void put_sums(FILE *stream, const struct probity_report_sums *sums, int i
         else
             fputc(',', stream);
     }
-    fprintf(stream, ",%" PRIu64 "\n", sums->counted);
+    fprintf(stream, ",%" PRIu64 ",%d,%" PRIu64 "\n", sums->counted, sums->is_least,
+            sums->entries);
 }
 
 void probity_report_csv(FILE *stream, const struct probity_reader *reader,
@@ -102,7 +103,7 @@ void probity_report_csv(FILE *stream, const struct probity_reader *reader,
     for (size_t i = 0; i < PROBITY_REPORT_MEMBERS; i++)
         fprintf(stream, ",%s", probity_report_members[i].name);
     fputs(",percentile_error,total_corrected_ns,total_error_ns,self_corrected_ns,self_error_ns,"
-          "calls_counted\n", stream);
+          "calls_counted,calls_are_least,calls_entries\n", stream);
     for (size_t i = 0; i < count; i++) {
         put_function(stream, &functions[i]);
         probity_report_csv_thread(stream, NULL);

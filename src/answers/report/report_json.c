@@ -43,6 +43,8 @@ static void put_sums(json_t *object, const struct probity_report_sums *sums, int
     probity_json_put_integer(object, "calls", sums->calls);
     probity_json_put_integer(object, "calls_untimed", sums->untimed);
     probity_json_put_integer(object, "calls_counted", sums->counted);
+    probity_json_put_integer(object, "calls_entries", sums->entries);
+    json_object_set_new(object, "calls_are_least", json_boolean(sums->is_least));
     probity_json_put_integer(object, "calls_repaired", sums->repaired);
     probity_json_put_integer(object, "calls_open", sums->open);
     put_times(object, sums, probity_report_members, MEMBERS_BEFORE, is_cpu_known);

@@ -565,6 +565,24 @@ static uint64_t counted_of(const struct probity_report_function *functions, size
     return counted;
 }
 
+static uint64_t entries_of(const struct probity_report_function *functions, size_t count)
+{
+    uint64_t entries = 0;
+
+    for (size_t i = 0; i < count; i++)
+        entries += functions[i].sums.entries;
+    return entries;
+}
+
+static size_t least_of(const struct probity_report_function *functions, size_t count)
+{
+    size_t least = 0;
+
+    for (size_t i = 0; i < count; i++)
+        least += functions[i].sums.is_least != 0;
+    return least;
+}
+
 /* What the self times of callers contain, if counted calls took as long as those recorded. */
 static double hidden_seconds(const struct probity_report_function *functions, size_t count)
 {
@@ -579,6 +597,15 @@ static double hidden_seconds(const struct probity_report_function *functions, si
     return seconds;
 }
 
+static void put_least(FILE *stream, size_t least)
+{
+    if (least > 0)
+        fprintf(stream, "%zu function%s %s called more often than shown: from some moment on, "
+                "%s not even counted, to hold the budget; that time, too, is in the self times of "
+                "callers\n", least, probity_text_s(least), probity_text_were(least),
+                least == 1 ? "its calls were" : "their calls were");
+}
+
 /* Those that were not held. */
 static void put_budgets(FILE *stream, const struct probity_reader *reader)
 {
@@ -586,10 +613,16 @@ static void put_budgets(FILE *stream, const struct probity_reader *reader)
 
     for (size_t i = 0; i < probity_reader_traces(reader); i++) {
         const struct probity_trace_facts *facts = probity_reader_facts(reader, i);
-        if (facts->budget.what != 0 && facts->budget.cost > facts->budget.budget)
-            fprintf(stream, "%s: the budget of %.4g %% was NOT held: by estimate, recording took "
-                    "%.2f %% of the program's CPU time\n", facts->path,
-                    facts->budget.budget * unit, facts->budget.cost * unit);
+        if (facts->budget.what == 0 || facts->budget.cost <= facts->budget.budget)
+            continue;
+        fprintf(stream, "%s: the budget of %.4g %% was NOT held: by estimate, recording took "
+                "%.2f %% of the program's CPU time%s\n", facts->path,
+                facts->budget.budget * unit, facts->budget.cost * unit,
+                facts->counted_functions > facts->removed_functions
+                    ? "; calls that are only counted cost some of it, except of functions compiled "
+                      "with -fpatchable-function-entry=5 or clang's -fxray-instrument (see man 7 "
+                      "probity-functions)"
+                    : "");
     }
 }
 
@@ -626,7 +659,11 @@ static void put_notes(const struct table *table)
 /* Ends a line; marks a function whose times are those of a part of its calls. */
 static void put_counted(FILE *stream, const struct probity_report_sums *sums)
 {
-    if (sums->counted > 0)
+    if (sums->entries > 0)
+        fputs("  [entries only]", stream);
+    if (sums->is_least)
+        fprintf(stream, "  [at least this many; %" PRIu64 " only counted]", sums->counted);
+    else if (sums->counted > 0)
         fprintf(stream, "  [%" PRIu64 " only counted]", sums->counted);
     fputc('\n', stream);
 }
@@ -667,7 +704,8 @@ void probity_report_text(FILE *stream, const struct probity_report_layout *layou
     measure(&table, functions, count);
     uint64_t open = open_of(functions, count);
     uint64_t counted = counted_of(functions, count);
-    uint64_t untimed = untimed_of(functions, count) - counted;
+    uint64_t entries = entries_of(functions, count);
+    uint64_t untimed = untimed_of(functions, count) - counted - entries;
     uint64_t rough = rough_of(functions, shown, &table);
     put_head(&table);
     put_functions(&table, functions, shown, count);
@@ -680,11 +718,17 @@ void probity_report_text(FILE *stream, const struct probity_report_layout *layou
     if (untimed > 0)
         fprintf(stream, "%" PRIu64 " call%s without times: profiling was off, or nested too deep\n",
                 untimed, probity_text_s(untimed));
+    if (entries > 0)
+        fprintf(stream, "%" PRIu64 " call%s of functions with entries only: they were "
+                "compiled without a flag that calls a hook at their end (see man 7 "
+                "probity-functions); their times are in the self times of their callers\n", entries,
+                probity_text_s(entries));
     if (counted > 0)
         fprintf(stream, "%" PRIu64 " call%s %s only counted, to hold the budget: their times, by "
                 "the mean of recorded calls about %.3g s, are in the self times of their callers\n",
                 counted, probity_text_s(counted), probity_text_were(counted),
                 hidden_seconds(functions, count));
+    put_least(stream, least_of(functions, count));
     put_budgets(stream, reader);
     if (open > 0)
         fprintf(stream, "%" PRIu64 " call%s %s in progress; only total includes the time so far\n",

@@ -232,6 +232,15 @@ static void put_errors(const struct table *table, const struct probity_tree_answ
     probity_report_put_waiting(table->stream, "path", waiting_of(table, answer));
 }
 
+static uint64_t removed_of(const struct probity_reader *reader)
+{
+    uint64_t removed = 0;
+
+    for (size_t i = 0; i < probity_reader_traces(reader); i++)
+        removed += probity_reader_facts(reader, i)->removed_functions;
+    return removed;
+}
+
 static void put_foot(const struct table *table, const struct probity_tree_answer *answer)
 {
     FILE *stream = table->stream;
@@ -254,6 +263,10 @@ static void put_foot(const struct table *table, const struct probity_tree_answer
                 "self times of their callers; see `probity report`\n", answer->counted,
                 probity_text_s(answer->counted), probity_text_were(answer->counted),
                 probity_text_are(answer->counted));
+    uint64_t removed = removed_of(answer->reader);
+    if (removed > 0)
+        fprintf(stream, "calls of %" PRIu64 " function%s were not even counted from some moment "
+                "on, to hold the budget\n", removed, probity_text_s(removed));
     if (answer->lost > 0)
         fprintf(stream, "%" PRIu64 " call%s %s omitted: too many different paths (--fold-recursion "
                 "may help)\n", answer->lost, probity_text_s(answer->lost),

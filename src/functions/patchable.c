@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * patchable.c: see patchable.h. gcc makes five nops of one byte, between which a thread may be
+ * stopped at any time. So the call that replaces them has a distance whose bytes are such
+ * instructions, too: a thread that goes on inside the call executes them, and only the first byte,
+ * and the last one before it, are stored.
+ *
+ *     90  90 90 90 90      nop; nop; nop; nop; nop
+ *     90  90 90 90 f8      nop; nop; nop; nop; clc
+ *     e8  90 90 90 f8      call to this address - 0x76f6f6b
+ *
+ * Each function so calls its own place at that distance, where memory is mapped that mirrors the
+ * code: every place has a jump to __fentry__. clang makes one nop of five bytes: it is replaced in
+ * steps, by a jump over its rest, then the rest, then the first two bytes, with a barrier for code
+ * after each, and all call one place.
+ */
+#include "functions/patchable.h"
+
+#include <errno.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/cpu.h"
+#include "base/os.h"
+#include "functions/arena.h"
+#include "functions/functions.h"
+#include "functions/symbol_table.h"
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0 /* the address is then a hint, and the result is checked */
+#endif
+
+#if PROBITY_CPU_HAS_FENTRY
+
+enum {
+    NOP = 0x90,
+    CALL = 0xe8,
+    JUMP_BYTES = 6, /* jmp *distance(%rip) */
+    BYTES = PROBITY_PATCHABLE_BYTES,
+    COUNT_MAX = 1 << 24
+};
+
+extern void __fentry__(void);
+
+/* Of the entries in one segment. */
+struct range {
+    uintptr_t first, last; /* first > last: none */
+    int protection;        /* of the segment */
+    int has_short;         /* entries of five nops */
+    int32_t distance;      /* of their calls */
+    uintptr_t place;       /* that all others call */
+};
+
+/* ---- Entries -----------------------------------------------------------------------------------
+ */
+
+static int is_in_code(const struct probity_object *object, uintptr_t address)
+{
+    const ElfW(Phdr) *header = object->headers;
+
+    for (size_t i = 0; i < object->header_count; i++) {
+        const uint32_t wanted = PF_R | PF_X;
+        uintptr_t start = object->offset + header[i].p_vaddr;
+        if (header[i].p_type == PT_LOAD && (header[i].p_flags & wanted) == wanted &&
+            header[i].p_filesz > BYTES && address >= start &&
+            address - start < header[i].p_filesz - BYTES)
+            return 1;
+    }
+    return 0;
+}
+
+/* Returns 0 if the code there is not that of a patchable entry. */
+static int examine(const struct probity_object *object, uintptr_t address,
+                   struct probity_patchable_entry *ret_entry)
+{
+    static const uint8_t many[BYTES] = {NOP, NOP, NOP, NOP, NOP};
+    static const uint8_t one[BYTES - 1] = {0x0f, 0x1f, 0x44, 0x00}; /* nopl disp8(%rax,%rax) */
+    enum { WORD = 8 };
+    uint8_t *at = (uint8_t *)address;
+
+    if (!is_in_code(object, address))
+        return 0;
+    int is_long = memcmp(at, one, sizeof one) == 0;
+    /* Its first two bytes must be stored at once. */
+    if (is_long ? address % WORD == WORD - 1 : memcmp(at, many, sizeof many) != 0)
+        return 0;
+    *ret_entry = (struct probity_patchable_entry){
+        .at = at, .is_long = (uint8_t)is_long, .last = at[BYTES - 1]};
+    return 1;
+}
+
+/* With rules, a function is looked up now; otherwise when it is called. */
+static int is_selected(const struct probity_patchable_entry *entry)
+{
+    return !probity_functions_are_selected() ||
+           probity_function_find_inside((uintptr_t)entry->at + BYTES) !=
+               &probity_function_left_out;
+}
+
+/* Returns the number of entries in the section that are valid. */
+static size_t choose(const struct probity_object *object, const uint8_t *section, size_t bytes,
+                     struct probity_patchable *patchable)
+{
+    struct probity_patchable_entry entry;
+    uintptr_t address;
+    size_t found = 0;
+
+    for (size_t i = 0; i + sizeof address <= bytes; i += sizeof address) {
+        memcpy(&address, section + i, sizeof address);
+        if (!examine(object, address, &entry))
+            continue;
+        found++;
+        if (is_selected(&entry))
+            patchable->entries[patchable->count++] = entry;
+    }
+    return found;
+}
+
+/* ---- Places ------------------------------------------------------------------------------------
+ */
+
+static size_t page_bytes(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static uintptr_t page_of(uintptr_t address)
+{
+    return address / page_bytes() * page_bytes();
+}
+
+/* What the entries of five nops call, from the first to the last, and a page more, with a place for
+ * all other entries and the address that all jump to. NULL if something is mapped there. */
+static uint8_t *map_places(const struct range *range, int32_t distance, size_t *ret_bytes)
+{
+    uintptr_t first = range->first + BYTES + (uintptr_t)(intptr_t)distance;
+    uintptr_t length = range->has_short ? range->last - range->first : 0;
+    uintptr_t start = page_of(first), end = page_of(first + length + JUMP_BYTES) + 2 * page_bytes();
+
+    /* Below the lowest address, or beyond the highest. */
+    if ((distance < 0 ? first >= range->first : first < range->first) || start < page_bytes() ||
+        end < start)
+        return NULL;
+    void *at = mmap((void *)start, end - start, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (at == MAP_FAILED)
+        return NULL;
+    if ((uintptr_t)at != start) {
+        munmap(at, end - start);
+        return NULL;
+    }
+    *ret_bytes = end - start;
+    return at;
+}
+
+static void put_jump(uint8_t *at, const uint8_t *target)
+{
+    int32_t distance = (int32_t)(target - (at + JUMP_BYTES));
+
+    at[0] = 0xff;
+    at[1] = 0x25;
+    memcpy(at + 2, &distance, sizeof distance);
+}
+
+/* The bytes that a thread may execute in place of the last nop: nop, clc, stc, cld, cmc, and
+ * prefixes without effect. */
+static const uint8_t lasts[] = {NOP, 0xf8, 0xf9, 0xfc, 0xf5, 0x2e, 0x26, 0x36};
+
+static int is_in(const struct range *range, const struct probity_patchable_entry *entry)
+{
+    return (uintptr_t)entry->at >= range->first && (uintptr_t)entry->at <= range->last;
+}
+
+static int make_places(struct range *range, struct probity_patchable *patchable)
+{
+    void (*target)(void) = __fentry__;
+    uint8_t *places = NULL;
+    size_t bytes = 0;
+
+    for (size_t i = 0; places == NULL && i < sizeof lasts; i++) {
+        range->distance = (int32_t)((uint32_t)lasts[i] << 24 | 0x909090);
+        places = map_places(range, range->distance, &bytes);
+    }
+    if (places == NULL) {
+        errno = ENOMEM;
+        return -1;
+    }
+    uint8_t *last = places + bytes - page_bytes();
+    memcpy(last, &target, sizeof target);
+    range->place = (uintptr_t)last + sizeof target;
+    put_jump((uint8_t *)range->place, last);
+    for (size_t i = 0; i < patchable->count; i++) {
+        struct probity_patchable_entry *entry = &patchable->entries[i];
+        uintptr_t after = (uintptr_t)entry->at + BYTES;
+        if (!is_in(range, entry))
+            continue;
+        entry->distance = entry->is_long ? (int32_t)(range->place - after) : range->distance;
+        if (!entry->is_long)
+            put_jump((uint8_t *)(after + (uintptr_t)(intptr_t)range->distance), last);
+    }
+    return mprotect(places, bytes, PROT_READ | PROT_EXEC);
+}
+
+/* ---- Changes -----------------------------------------------------------------------------------
+ */
+
+static void store_two(uint8_t *at, uint8_t first, uint8_t second)
+{
+    uint16_t both = (uint16_t)(first | second << 8);
+
+    /* One store that is not torn: x86 does not cross a word there. */
+    __asm__ volatile("movw %1, %0" : "=m"(*(uint16_t *)(void *)at) : "r"(both) : "memory");
+}
+
+/* The steps between which all threads pass a barrier for code. */
+enum { STEPS = 3 };
+
+static void step(struct probity_patchable_entry *entry, int number, int is_on)
+{
+    const uint8_t original[BYTES] = {0x0f, 0x1f, 0x44, 0x00, entry->last};
+    uint8_t call[BYTES] = {CALL};
+    const uint8_t *bytes = is_on ? call : original;
+
+    memcpy(call + 1, &entry->distance, sizeof entry->distance);
+    if (entry->is_long && number == 0)
+        store_two(entry->at, 0xeb, BYTES - 2);
+    else if (entry->is_long && number == 1)
+        memcpy(entry->at + 2, bytes + 2, BYTES - 2);
+    else if (entry->is_long)
+        store_two(entry->at, bytes[0], bytes[1]);
+    else if (number == 0 && is_on)
+        __atomic_store_n(entry->at + BYTES - 1, call[BYTES - 1], __ATOMIC_RELEASE);
+    else if (number == 1)
+        __atomic_store_n(entry->at, is_on ? CALL : NOP, __ATOMIC_RELEASE);
+    else if (number == 2 && !is_on)
+        __atomic_store_n(entry->at + BYTES - 1, NOP, __ATOMIC_RELEASE);
+    if (number == STEPS - 1)
+        entry->is_on = (uint8_t)is_on;
+}
+
+static int always(uintptr_t from)
+{
+    (void)from;
+    return 1;
+}
+
+/* Switches the entries of the range on, or off, of which is_chosen() returns whether they are to
+ * be. */
+static void change(const struct range *range, struct probity_patchable *patchable, int is_on,
+                   int (*is_chosen)(uintptr_t from), int chosen)
+{
+    /* What is chosen may change meanwhile. */
+    for (size_t i = 0; i < patchable->count; i++) {
+        struct probity_patchable_entry *entry = &patchable->entries[i];
+        entry->is_changing = is_in(range, entry) && entry->is_on != is_on &&
+                             is_chosen((uintptr_t)entry->at + BYTES) == chosen;
+    }
+    for (int number = 0; number < STEPS; number++) {
+        for (size_t i = 0; i < patchable->count; i++) {
+            if (patchable->entries[i].is_changing)
+                step(&patchable->entries[i], number, is_on);
+        }
+        probity_os_code_barrier();
+    }
+}
+
+static int protect(const struct range *range, int protection)
+{
+    uintptr_t start = page_of(range->first);
+
+    return mprotect((void *)start, range->last + BYTES - start, protection);
+}
+
+static struct range range_of(const struct probity_object *object, const ElfW(Phdr) *segment,
+                             const struct probity_patchable *patchable)
+{
+    uintptr_t start = object->offset + segment->p_vaddr;
+    struct range range = {.first = UINTPTR_MAX,
+                          .protection = (segment->p_flags & PF_R ? PROT_READ : 0) |
+                                        (segment->p_flags & PF_W ? PROT_WRITE : 0) | PROT_EXEC};
+
+    for (size_t i = 0; i < patchable->count; i++) {
+        uintptr_t at = (uintptr_t)patchable->entries[i].at;
+        if (at - start >= segment->p_memsz)
+            continue;
+        range.first = at < range.first ? at : range.first;
+        range.last = at > range.last ? at : range.last;
+        range.has_short |= !patchable->entries[i].is_long;
+    }
+    return range;
+}
+
+static int is_code(const ElfW(Phdr) *segment)
+{
+    return segment->p_type == PT_LOAD && (segment->p_flags & PF_X) != 0;
+}
+
+static int patch(const struct probity_object *object, struct probity_patchable *patchable)
+{
+    const ElfW(Phdr) *header = object->headers;
+
+    if (probity_os_code_barrier() != 0 && !probity_os_is_single_threaded()) {
+        errno = ENOSYS;
+        return -1;
+    }
+    for (size_t i = 0; i < object->header_count; i++) {
+        struct range range = {.first = 1};
+        if (is_code(&header[i]))
+            range = range_of(object, &header[i], patchable);
+        if (range.first > range.last)
+            continue;
+        if (make_places(&range, patchable) != 0 ||
+            protect(&range, range.protection | PROT_WRITE) != 0)
+            return -1;
+        change(&range, patchable, 1, always, 1);
+        if (protect(&range, range.protection) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+long probity_patchable_take(const struct probity_object *object, const char *path,
+                            struct probity_patchable *ret_patchable)
+{
+    uint64_t address, bytes;
+
+    if (probity_section_find(path, object, "__patchable_function_entries", &address, &bytes) != 0)
+        return 0;
+    const uint8_t *section = (const uint8_t *)(object->offset + address);
+    if (bytes == 0 || bytes / sizeof(uintptr_t) > COUNT_MAX ||
+        probity_object_bytes(object, section) < bytes)
+        return 0;
+    *ret_patchable = (struct probity_patchable){
+        .bytes = bytes / sizeof(uintptr_t) * sizeof(struct probity_patchable_entry)};
+    ret_patchable->entries = probity_arena_map(ret_patchable->bytes + 1);
+    if (ret_patchable->entries == NULL) {
+        errno = ENOMEM;
+        return -1;
+    }
+    long found = (long)choose(object, section, bytes, ret_patchable);
+    int result = ret_patchable->count > 0 ? patch(object, ret_patchable) : 0;
+    int why = errno;
+    if (result != 0 || ret_patchable->count == 0)
+        probity_patchable_forget(ret_patchable);
+    errno = why;
+    return result == 0 ? found : -1;
+}
+
+int probity_patchable_is_there(const struct probity_patchable *patchable,
+                               const struct probity_object *object)
+{
+    const struct probity_patchable_entry *first = patchable->entries;
+
+    if (first == NULL)
+        return 1;
+    return probity_object_bytes(object, first->at) >= BYTES &&
+           (!first->is_on || first->at[0] == CALL);
+}
+
+void probity_patchable_update(struct probity_patchable *patchable,
+                              const struct probity_object *object,
+                              int (*is_removed)(uintptr_t from))
+{
+    const ElfW(Phdr) *header = object->headers;
+    int is_different = 0;
+
+    for (size_t i = 0; i < patchable->count; i++)
+        is_different |=
+            patchable->entries[i].is_on == is_removed((uintptr_t)patchable->entries[i].at + BYTES);
+    for (size_t i = 0; is_different && i < object->header_count; i++) {
+        struct range range = {.first = 1};
+        if (is_code(&header[i]))
+            range = range_of(object, &header[i], patchable);
+        if (range.first > range.last || protect(&range, range.protection | PROT_WRITE) != 0)
+            continue;
+        change(&range, patchable, 0, is_removed, 1);
+        change(&range, patchable, 1, is_removed, 0);
+        (void)protect(&range, range.protection);
+    }
+}
+#else
+
+long probity_patchable_take(const struct probity_object *object, const char *path,
+                            struct probity_patchable *ret_patchable)
+{
+    (void)object, (void)path, (void)ret_patchable;
+    return 0;
+}
+
+int probity_patchable_is_there(const struct probity_patchable *patchable,
+                               const struct probity_object *object)
+{
+    (void)patchable, (void)object;
+    return 1;
+}
+
+void probity_patchable_update(struct probity_patchable *patchable,
+                              const struct probity_object *object,
+                              int (*is_removed)(uintptr_t from))
+{
+    (void)patchable, (void)object, (void)is_removed;
+}
+#endif
+
+void probity_patchable_forget(struct probity_patchable *patchable)
+{
+    if (patchable->entries != NULL)
+        probity_arena_unmap(patchable->entries, patchable->bytes + 1);
+    *patchable = (struct probity_patchable){.entries = NULL};
+}
