@@ -3,6 +3,7 @@
 # last record (serve_windows.py); it answers nothing without the token, to other hosts, or by other
 # methods; it writes no file. In headless chromium the page exchanges merged spans for each call.
 # variants: gcc clang asan
+# timeout: 600
 . "$(dirname "$0")/common.bash"
 
 for wrong in "--serve -o x.html" "--serve -f" "--port 80" "--serve --port 99999" \
