@@ -242,9 +242,10 @@ _probity() {
             esac
             ;;
         view)
-            options='--diff --open --project --spans --since --until --tid -o --output -f --force -h --help'
+            options='--diff --open --port --project --serve --spans --since --until --tid -o --output -f --force -h --help'
             case $previous in
                 --diff) value=path ;;
+                --port) value=any ;;
                 --project) value=directory ;;
                 --spans) value=any ;;
                 --since) value=any ;;

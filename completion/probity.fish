@@ -278,7 +278,9 @@ complete -c probity -n "$in timeline" -s f -l force -d 'overwrite an existing fi
 
 complete -c probity -n "$in view" -l diff -r -d 'compare with this run'
 complete -c probity -n "$in view" -l open -d 'open the page in the browser'
+complete -c probity -n "$in view" -l port -x -d 'port of the server'
 complete -c probity -n "$in view" -l project -r -d 'project directory'
+complete -c probity -n "$in view" -l serve -d 'serve the page on the loopback interface'
 complete -c probity -n "$in view" -l spans -x -d 'maximum number of spans'
 complete -c probity -n "$in view" -l since -x -d 'only what begins at or after this time'
 complete -c probity -n "$in view" -l until -x -d 'only what begins before this time'

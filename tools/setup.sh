@@ -28,6 +28,11 @@ build: sending exports over HTTP
     dnf     libcurl-devel
     pacman  curl
     apk     curl-dev
+build: serving the page of `probity view`
+    apt     libmicrohttpd-dev
+    dnf     libmicrohttpd-devel
+    pacman  libmicrohttpd
+    apk     libmicrohttpd-dev
 demo: the text tools of tools/demo.sh
     apt     coreutils grep sed
     dnf     coreutils gawk grep sed

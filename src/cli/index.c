@@ -20,6 +20,9 @@
 /* Smaller traces are read faster than this would be noticed. */
 #define IN_MEMORY_MIN (INT64_C(64) << 20)
 
+/* For many small windows: the less is read before each. */
+enum { WINDOWS_EVERY_BYTES = 256 << 10 };
+
 /* ---- Use ---------------------------------------------------------------------------------------
  */
 
@@ -54,13 +57,12 @@ static int open_named(const char *path, int trace_file)
     return file;
 }
 
-static int make_in_memory(const struct cli_command *command, int trace_file)
+static int make_in_memory(const struct cli_command *command, int trace_file, uint64_t every_bytes)
 {
     const struct probity_index_options options = {
-        .progress = cli_progress, .progress_context = (void *)(uintptr_t)command};
-    int file = probity_file_size(trace_file) >= IN_MEMORY_MIN
-                   ? memfd_create("probity-index", MFD_CLOEXEC)
-                   : -1;
+        .every_bytes = every_bytes, .progress = cli_progress,
+        .progress_context = (void *)(uintptr_t)command};
+    int file = memfd_create("probity-index", MFD_CLOEXEC);
 
     if (file < 0 || probity_index_build(trace_file, file, &options) == 0)
         return file;
@@ -70,8 +72,16 @@ static int make_in_memory(const struct cli_command *command, int trace_file)
 
 static int open_index(void *command, const char *path, int trace_file, int attempt)
 {
+    if (attempt == 0)
+        return open_named(path, trace_file);
+    return probity_file_size(trace_file) >= IN_MEMORY_MIN ? make_in_memory(command, trace_file, 0)
+                                                          : -1;
+}
+
+static int open_index_always(void *command, const char *path, int trace_file, int attempt)
+{
     return attempt == 0 ? open_named(path, trace_file)
-                        : make_in_memory(command, trace_file);
+                        : make_in_memory(command, trace_file, WINDOWS_EVERY_BYTES);
 }
 
 void cli_index_use(const struct cli_command *command, const struct cli_range *range,
@@ -80,6 +90,13 @@ void cli_index_use(const struct cli_command *command, const struct cli_range *ra
     if (range->from == NULL && range->to == NULL)
         return;
     options->open_index = open_index;
+    options->index_context = (void *)(uintptr_t)command;
+}
+
+void cli_index_use_always(const struct cli_command *command,
+                          struct probity_reader_options *options)
+{
+    options->open_index = open_index_always;
     options->index_context = (void *)(uintptr_t)command;
 }
 

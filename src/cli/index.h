@@ -12,4 +12,8 @@
 void cli_index_use(const struct cli_command *command, const struct cli_range *range,
                    struct probity_reader_options *options);
 
+/* The same without a range, for a trace of any size, from which many windows are read. */
+void cli_index_use_always(const struct cli_command *command,
+                          struct probity_reader_options *options);
+
 #endif

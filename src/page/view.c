@@ -22,6 +22,9 @@
 /* Where the page's data is inserted. */
 static const char place_of_data[] = "<!--probity-data-->";
 
+/* Where directives are added to its policy. */
+static const char place_of_policy[] = "script-src 'sha256-";
+
 /* The lower bound of each bucket, and its count. */
 static void put_histogram(FILE *stream, const struct probity_histogram *durations)
 {
@@ -66,7 +69,8 @@ static int put_object(FILE *stream, const struct probity_view_answer *answer)
 {
     int error;
 
-    fprintf(stream, "{\"version\": 1, \"tool\": \"%s\",\n\"info\": ", probity_version());
+    fprintf(stream, "{\"version\": 1, \"tool\": \"%s\", \"served\": %s,\n\"info\": ",
+            probity_version(), answer->is_served ? "true" : "false");
     error = probity_info_json(stream, answer->reader);
     fputs(",\n\"report\": ", stream);
     if (error == 0)
@@ -111,6 +115,19 @@ static int put_data(FILE *stream, const char *id, const struct probity_view_answ
     return error;
 }
 
+/* The page's policy allows no connection; that of a served page, to its server. */
+static int put_head(FILE *stream, const char *from, size_t bytes, int is_served)
+{
+    const char *policy = memmem(from, bytes, place_of_policy, strlen(place_of_policy));
+    size_t before = is_served && policy != NULL ? (size_t)(policy - from) : 0;
+
+    fwrite(from, 1, before, stream);
+    if (before > 0)
+        fputs("connect-src 'self'; ", stream);
+    fwrite(from + before, 1, bytes - before, stream);
+    return ferror(stream) ? PROBITY_ERROR_WRITE : 0;
+}
+
 int probity_view_html(FILE *stream, const struct probity_view_answer *answer)
 {
     const char *from = probity_view_page;
@@ -118,9 +135,9 @@ int probity_view_html(FILE *stream, const struct probity_view_answer *answer)
     const char *place = memmem(from, bytes, place_of_data, strlen(place_of_data));
     size_t before = place != NULL ? (size_t)(place - from) : bytes;
 
-    if (fwrite(from, 1, before, stream) != before)
-        return PROBITY_ERROR_WRITE;
-    int error = put_data(stream, "data", answer);
+    int error = put_head(stream, from, before, answer->is_served);
+    if (error == 0)
+        error = put_data(stream, "data", answer);
     if (error == 0)
         error = put_data(stream, "spans", answer);
     if (error == 0 && place != NULL) {

@@ -31,6 +31,7 @@ struct probity_view_answer {
     struct probity_tree_answer base; /* the tree of those runs; if root is NULL, there is none, */
     size_t base_runs;                /* number of those runs */
     const char *base_why;            /* for this reason */
+    int is_served; /* by a server, which the page asks for windows (doc/tiles.md) */
 };
 
 /* Writes the page. Returns 0, PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE. */

@@ -21,6 +21,7 @@
 #include "cli/query.h"
 #include "cli/signatures.h"
 #include "page/view.h"
+#include "page/view_serve.h"
 
 extern char **environ;
 
@@ -45,6 +46,9 @@ struct view_call {
     char *tids; /* as given; NULL: all */
     char *name; /* of the page, if none was given */
     int is_to_open, is_named;
+    int is_served; /* --serve */
+    size_t port;
+    struct view_served served;
 };
 
 /* The page repeats them in the commands that it shows. */
@@ -216,7 +220,8 @@ static int print_page(void *context, FILE *stream, const struct probity_reader *
         .base = {.reader = call->against.reader, .profiled = call->against.profiled,
                  .pruned = call->against.pruned},
         .base_runs = call->against.traces,
-        .base_why = call->against.why};
+        .base_why = call->against.why,
+        .is_served = call->is_served};
 
     (void)has_colour;
     if (call->against.tree != NULL) {
@@ -230,7 +235,8 @@ static int print_page(void *context, FILE *stream, const struct probity_reader *
     probity_report_sort(functions, count, PROBITY_REPORT_SELF);
     answer.threads.processes =
         probity_threads_processes(call->threads, &answer.threads.count);
-    return probity_view_html(stream, &answer);
+    return call->is_served ? view_served_keep(&call->served, &answer)
+                           : probity_view_html(stream, &answer);
 }
 
 /* ---- The page's name and its reader ------------------------------------------------------------
@@ -253,10 +259,10 @@ static int set_name(struct view_call *call, const char *trace)
                                          probity_error_text(PROBITY_ERROR_MEMORY));
 }
 
-/* The output of xdg-open is discarded. */
-static int open_page(const struct view_call *call)
+/* place: a file or an address. The output of xdg-open is discarded. */
+static int open_page(const char *place)
 {
-    char *arguments[] = {"xdg-open", (char *)(uintptr_t)call->answer.out, NULL};
+    char *arguments[] = {"xdg-open", (char *)(uintptr_t)place, NULL};
     posix_spawn_file_actions_t actions;
     int status = 0;
     pid_t child;
@@ -270,23 +276,45 @@ static int open_page(const struct view_call *call)
     }
     if (error != 0)
         return cli_fail(&cli_command_view, "cannot open '%s' with xdg-open: %s; open it in a "
-                        "browser", call->answer.out, strerror(error));
+                        "browser", place, strerror(error));
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         return cli_fail(&cli_command_view, "xdg-open failed to open '%s'; open it in a browser",
-                        call->answer.out);
+                        place);
     return CLI_OK;
 }
 
 /* ---- All of it ---------------------------------------------------------------------------------
  */
 
+/* Makes the page in memory, then serves it until the command is ended. */
+static int serve(struct view_call *call, char **names, size_t count)
+{
+    if (call->is_named || call->answer.force)
+        return cli_fail_usage(&cli_command_view, "--serve writes no file: --output and --force do "
+                              "not apply");
+    call->served.answer = &call->answer;
+    call->served.port = (unsigned)call->port;
+    int status = view_served_open(&call->served);
+    if (status == CLI_OK)
+        status = cli_query_run(&call->answer, names, count);
+    if (status != CLI_OK && status != CLI_DAMAGED)
+        return status;
+    return view_served_run(&call->served, call->is_to_open ? open_page : NULL);
+}
+
 static int run_on(void *context, char **names, size_t count)
 {
     struct view_call *call = context;
     int status = CLI_OK;
 
+    if (call->is_served && call->against.count == 0)
+        return serve(call, names, count);
+    if (call->is_served)
+        return cli_fail_usage(&cli_command_view, "--serve and --diff are mutually exclusive");
+    if (call->port != 0)
+        return cli_fail_usage(&cli_command_view, "--port requires --serve");
     if (!call->is_named && count > 0)
         status = set_name(call, names[0]);
     if (status == CLI_OK && call->is_to_open && call->answer.out == NULL)
@@ -300,7 +328,7 @@ static int run_on(void *context, char **names, size_t count)
     if ((status == CLI_OK || status == CLI_DAMAGED) && !call->is_named)
         printf("%s\n", call->name);
     if ((status == CLI_OK || status == CLI_DAMAGED) && call->is_to_open) {
-        int opened = open_page(call);
+        int opened = open_page(call->answer.out);
         status = opened != CLI_OK ? opened : status;
     }
     return status;
@@ -327,6 +355,7 @@ static void release(void *context)
     if (call->symbols != NULL)
         symbols_close(call->symbols);
     free(call->name);
+    view_served_release(&call->served);
 }
 
 static int run(int argc, char **argv)
@@ -350,8 +379,15 @@ static const struct cli_option options[] = {
      .take = take_diff},
     {.name = "open", .help = "open the page in the browser (xdg-open)",
      CLI_FLAG(struct view_call, is_to_open)},
+    {.name = "port", .value = "N", .brief = "port of the server",
+     .help = "with --serve, listen on port N (default: a free one)",
+     CLI_NUMBER(struct view_call, port, 1, 65535)},
     {.name = "project", .value = "DIR", .brief = "project directory", .help = CLI_PROJECT_HELP,
      CLI_TEXT(struct view_call, against.compared.project)},
+    {.name = "serve", .brief = "serve the page on the loopback interface",
+     .help = "serve the page to this machine's browsers instead of writing it, until interrupted; "
+             "zooming in reads each record from the trace. The address is printed",
+     CLI_FLAG(struct view_call, is_served)},
     {.name = "spans", .value = "N", .brief = "maximum number of spans",
      .help = "keep up to N spans for the timeline (default: 640000)",
      CLI_NUMBER(struct view_call, spans_max, 100, 99999999)},

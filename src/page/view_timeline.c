@@ -296,9 +296,11 @@ static int put_thread(FILE *stream, const struct probity_timeline_thread *thread
 {
     int is_first = 1;
 
-    fprintf(stream, "{\"trace\": %" PRIu32 ", \"pid\": %" PRIu32 ", \"tid\": %" PRIu32
-            ", \"cpu_known\": %s, \"first_ns\": %" PRIu64 ", \"last_ns\": %" PRIu64 ", \"name\": ",
-            thread->trace, thread->pid, thread->tid, thread->is_cpu_known ? "true" : "false",
+    fprintf(stream, "{\"trace\": %" PRIu32 ", \"thread\": %" PRIu32 ", \"pid\": %" PRIu32
+            ", \"tid\": %" PRIu32 ", \"cpu_known\": %s, \"first_ns\": %" PRIu64
+            ", \"last_ns\": %" PRIu64 ", \"name\": ",
+            thread->trace, thread->thread, thread->pid, thread->tid,
+            thread->is_cpu_known ? "true" : "false",
             thread->first_ns > 0 ? thread->first_ns - first_ns : 0,
             thread->first_ns > 0 ? thread->last_ns - first_ns : 0);
     int error = probity_report_json_string(stream, thread->name);

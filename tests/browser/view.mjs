@@ -45,7 +45,7 @@ async function open(scheme = "light") {
   page.on("console", (message) => fail(`console: ${message.text()}`));
   page.on("pageerror", (error) => fail(`exception: ${error.message}`));
   page.on("request", (request) => {
-    if (request.url() !== url && !request.url().startsWith("blob:"))
+    if (request.url() !== url && !request.url().startsWith("blob:") && !request.url().startsWith(`${url}window?`))
       fail(`request: ${request.url().slice(0, 200)}`);
   });
   await page.goto(url);
@@ -1030,13 +1030,39 @@ async function speed() {
   expectThat("it says that it draws calls together", (await page.textContent(".status")).includes("drawn together"));
 }
 
-const scenarios = { functions, timeline, clock, tracks, address, ranged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, empty, single, counted, threads, diff, diffBlocks, labelled, speed };
+// A served page: zooming in shows each call as the trace has it, and zooming out what the page has.
+async function served() {
+  for (const scheme of ["light", "dark"]) {
+    const page = await open(scheme);
+    await show(page, "timeline");
+    await page.waitForFunction(() => (document.querySelector(".status")?.textContent ?? "") !== "");
+    expect("source at first", "page", await page.getAttribute(".stage", "data-spans"));
+    expectThat("it says that calls are merged", (await page.textContent(".status")).includes("zoom in to see each"));
+    await page.focus("canvas");
+    for (let i = 0; i < 80 && await page.getAttribute(".stage", "data-spans") !== "trace"; i++) {
+      await page.keyboard.press("+");
+      await page.waitForFunction(() => document.querySelector(".stage").dataset.spans !== "reading");
+    }
+    expect("source", "trace", await page.getAttribute(".stage", "data-spans"));
+    const status = await page.textContent(".status");
+    expectThat(`nothing is merged: ${status}`, status.includes("every visible call is shown, as the trace has it"));
+    await page.keyboard.press("m");
+    await page.waitForSelector(".details h2");
+    await picture(page, scheme);
+    await page.setViewportSize({ width: 390, height: 800 });
+    await picture(page, `${scheme}-narrow`);
+    await page.keyboard.press("Home");
+    await page.waitForFunction(() => document.querySelector(".stage").dataset.spans === "page");
+  }
+}
+
+const scenarios = { served, functions, timeline, clock, tracks, address, ranged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, empty, single, counted, threads, diff, diffBlocks, labelled, speed };
 for (let from = 0, end; from < rest.length; from = end + 1) {
   end = rest.indexOf("--", from);
   end = end < 0 ? rest.length : end;
   let file, jsons;
   [scenario, file, ...jsons] = rest.slice(from, end);
-  url = `file://${resolve(file)}`;
+  url = file.startsWith("http://127.0.0.1:") ? file : `file://${resolve(file)}`;
   told = jsons.map((path) => JSON.parse(readFileSync(path, "utf8")));
   const start = performance.now();
   try {

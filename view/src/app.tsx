@@ -10,6 +10,7 @@ import { FlamePanel } from "./flame_panel";
 import { short } from "./format";
 import { FunctionsPanel } from "./functions_panel";
 import { before, type Model } from "./lanes";
+import { Live } from "./live";
 import { OverviewPanel } from "./overview_panel";
 import { hashOf, rangeOfHash } from "./place";
 import { RangeBar } from "./range_bar";
@@ -112,10 +113,13 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
     const parts = useMemo(() => tabsOf(data), [data]);
     const palette = useMemo(() => new Palette(model.ranked, theme), [model, theme]);
 
+    // Spans that are exchanged for others have other statistics.
+    const [exchanged, setExchanged] = useState(0);
+    const live = useMemo(() => data.served ? new Live(data, model, () => { setExchanged((was) => was + 1); }) : null, [data, model]);
     const ranged = useMemo(() => {
         let made: Ranged | null = null;
         return (): Ranged | null => made ??= range === null ? null : rangedOf(data, model, range);
-    }, [data, model, range]);
+    }, [data, model, range, exchanged]);
     const setRange = (to: Window | null): void => {
         setRangeOnly(to);
         latest.current = to;
@@ -207,7 +211,7 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
         }
     };
 
-    const shared: Shared = { showRange: () => handle.current?.showRange(), data, model, palette, range, setRange, ranged, query, setQuery, filter, setFilter, selection, select: setSelection, go, jump, flame,
+    const shared: Shared = { showRange: () => handle.current?.showRange(), data, model, live, palette, range, setRange, ranged, query, setQuery, filter, setFilter, selection, select: setSelection, go, jump, flame,
         setFlame: (change) => { setFlame({ ...flame, ...change }); } };
     const isComplete = data.info.every((info) => info.complete);
     const title = data.info.map((info) => info.program.name?.split("/").pop() ?? info.trace).join(", ");

@@ -173,6 +173,8 @@ export interface Timeline {
     tids: string | null;
     threads: {
         trace: number;
+        /** Its number in the trace. */
+        thread: number;
         pid: number;
         tid: number;
         cpu_known: boolean;
@@ -235,6 +237,8 @@ export interface Data {
     base_runs?: number;
     base_why?: string | null;
     tool: string;
+    /** Whether a server is there that reads windows of the trace. */
+    served: boolean;
     info: TraceInfo[];
     report: { repairs: Repairs; functions: FunctionRow[] };
     threads: { processes: Process[] };
@@ -255,12 +259,16 @@ async function unpack(id: string): Promise<Uint8Array<ArrayBuffer>> {
     return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
+/** Directional marks in a name would reorder the text beside it: they are shown as symbols
+ * instead. */
+export function withoutMarks(json: string): string {
+    return json.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+        (mark) => `\\\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
 export async function load(): Promise<{ data: Data; spans: Uint8Array }> {
     const [json, spans] = await Promise.all([unpack("data"), unpack("spans")]);
-    // Directional marks in a name would reorder the text beside it: they are shown as symbols
-    // instead.
-    const text = new TextDecoder().decode(json).replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
-        (mark) => `\\\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`);
+    const text = withoutMarks(new TextDecoder().decode(json));
     // A time since 1970 has more digits than a number of JavaScript. Quotes in texts are escaped, so
     // that no text has this key.
     const data = JSON.parse(text.replace(/"at_ns": (\d+)/g, '"at_ns": "$1"')) as Data;

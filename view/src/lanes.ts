@@ -1,5 +1,5 @@
 /* Spans in lanes, as arrays of numbers: no object is allocated for a span. */
-import { type Data, Kind, type Name, type SlowCall } from "./data";
+import { type Data, Kind, type Name, type SlowCall, type Timeline } from "./data";
 import { type Series, seriesOf } from "./series";
 
 /** Rows: of a track. */
@@ -113,12 +113,9 @@ function readGaps(numbers: Numbers, lane: Lane, isRows: boolean): void {
         lane.off[i] = isRows ? id += numbers.signed() : numbers.next();
 }
 
-interface Source { numbers: Numbers; first: number; values: number }
-
-/** isQueue: busy times are lengths of a queue, times duration. */
-function readLane(source: Source, thread: number, kind: number, depth: number, size: number, isQueue: boolean): Lane {
-    const { numbers } = source;
-    const lane: Lane = {
+/** A lane without spans; sizes are those of its arrays. */
+export function emptyLane(kind: number, depth: number, thread: number, size: number): Lane {
+    return {
         kind, depth, thread, size,
         start: new Float64Array(size),
         length: new Float64Array(size),
@@ -132,6 +129,14 @@ function readLane(source: Source, thread: number, kind: number, depth: number, s
         busyBefore: new Float64Array(size + 1),
         countBefore: new Float64Array(size + 1),
     };
+}
+
+interface Source { numbers: Numbers; first: number; values: number }
+
+/** isQueue: busy times are lengths of a queue, times duration. */
+function readLane(source: Source, thread: number, kind: number, depth: number, size: number, isQueue: boolean): Lane {
+    const { numbers } = source;
+    const lane = emptyLane(kind, depth, thread, size);
     let time = source.first;
     for (let i = 0; i < size; i++)
         lane.start[i] = time += numbers.next();
@@ -170,10 +175,10 @@ function activeOf(thread: Thread): number {
         : Math.max(sum(thread.calls.find((lane) => lane.depth === 0)), sum(thread.blocks));
 }
 
-function readThreads(data: Data, bytes: Uint8Array): Thread[] {
-    const first = data.timeline.since_start_ns;
+export function readThreads(timeline: Timeline, bytes: Uint8Array): Thread[] {
+    const first = timeline.since_start_ns;
     const source = { numbers: new Numbers(bytes), first, values: 0 };
-    return data.timeline.threads.map((facts, index): Thread => {
+    return timeline.threads.map((facts, index): Thread => {
         const track = facts.track ?? Track.Thread;
         const lanes = facts.lanes.map(([kind, depth, size]) =>
             readLane(source, index, track !== Track.Thread && kind === LaneKind.Calls ? LaneKind.Rows : kind, depth, size, track === Track.Queue));
@@ -201,7 +206,7 @@ function readThreads(data: Data, bytes: Uint8Array): Thread[] {
 export function makeModel(data: Data, bytes: Uint8Array): Model {
     const { timeline } = data;
     const first = timeline.since_start_ns;
-    const threads = readThreads(data, bytes);
+    const threads = readThreads(timeline, bytes);
     const rowOfName = new Int32Array(timeline.names.length).fill(-1);
     timeline.report_names.forEach((name, row) => {
         if (name >= 0)

@@ -3,6 +3,7 @@ import type { Palette } from "./colour";
 import type { Block, Bucket, Data } from "./data";
 import type { FlameNode, Value } from "./flame";
 import type { Lane, Model } from "./lanes";
+import type { Live } from "./live";
 import type { Ranged } from "./ranged";
 import type { Window } from "./timeline";
 
@@ -64,6 +65,8 @@ export const everything: FunctionFilter = { file: "", thread: "", calls: "", sel
 export interface Shared {
     data: Data;
     model: Model;
+    /** Of a served page. */
+    live: Live | null;
     palette: Palette;
     query: string;
     setQuery: (query: string) => void;

@@ -5,7 +5,7 @@ import { Canvas, Painter, Tip } from "./canvas";
 import { commandFor } from "./command";
 import { at, count, counted, percent, short, time } from "./format";
 import { Kind } from "./data";
-import { LaneKind, type Lane, spansIn, type Thread, Track } from "./lanes";
+import { before, LaneKind, type Lane, spansIn, type Thread, Track } from "./lanes";
 import { rangeOfHash, remember, restore } from "./place";
 import { matcher, type Shared, signatureOf } from "./state";
 import { type Hit, levelOf, nextMatch, type Order, TimelineView, titleOf } from "./timeline";
@@ -72,8 +72,12 @@ function statusOf(view: TimelineView, shared: Shared): Status {
     const isFinest = timeline.unit_ns <= 1;
     if (merged > 0 && isFinest)
         texts.push(`${count(merged)} share a nanosecond with another (hatched)`);
+    else if (merged > 0 && shared.live !== null)
+        texts.push(`${count(merged)} are merged (hatched), as calls shorter than ${time(timeline.unit_ns)} are: ${shared.live.isReading ? "reading each from the trace" : shared.live.failure ?? "zoom in to see each"}`);
     else if (merged > 0)
         texts.push(`${count(merged)} were merged when the page was written (hatched): calls shorter than ${time(timeline.unit_ns)}`);
+    else if (timeline.together > 0 && shared.live !== null)
+        texts.push("every visible call is shown, as the trace has it");
     else if (timeline.together > 0)
         texts.push("every visible call is in this page");
     if (timeline.too_deep > 0)
@@ -84,7 +88,7 @@ function statusOf(view: TimelineView, shared: Shared): Status {
         texts.push(`${counted(timeline.requests_beyond, "request")} without a row`);
     if (timeline.threads_beyond > 0)
         texts.push(`${counted(timeline.threads_beyond, "more thread is", "more threads are")} not shown`);
-    if (merged === 0 || isFinest)
+    if (merged === 0 || isFinest || shared.live !== null)
         return { text: texts.join(" · "), command: null, isTooMuch: false };
     const tid = view.only?.tid ?? null;
     const command = commandFor(shared.data, shared.model, view.window, spansIn(shared.model, view.window.from, view.window.to), tid);
@@ -160,6 +164,7 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
         clearTimeout(address.current);
         if (only === null)
             address.current = window.setTimeout(() => { if (location.hash.startsWith("#timeline")) remember(view); }, 250);
+        shared.live?.want(view.window, view.columnNs);
         requestAnimationFrame(() => {
             setStatus(statusOf(view, shared));
             setPlace({ scroll: view.scroll, scrollMax: view.scrollMax, ...view.window });
@@ -182,6 +187,28 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
         shared.select(view.range === null ? null : { of: "range", range: view.range });
         refresh();
     };
+
+    // Spans are exchanged for others: the selected one has another index then.
+    useEffect(() => {
+        const { live } = shared;
+        if (live === null)
+            return;
+        live.hold = () => {
+            const { selected } = view;
+            const start = selected === null ? 0 : selected.lane.start[selected.index];
+            view.hovered = null;
+            return () => {
+                if (selected !== null) {
+                    const index = Math.max(0, before(selected.lane, start + 0.5) - 1);
+                    view.selected = { lane: selected.lane, index };
+                    if (shared.selection?.of === "span")
+                        shared.select({ of: "span", lane: selected.lane, index, last: index });
+                }
+                refresh();
+            };
+        };
+        return () => { live.hold = null; };
+    });
 
     const reveal = (lane: Lane, index: number): void => {
         view.reveal(lane, index, false);
@@ -434,7 +461,7 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
                     <i class="on" /> on the CPU <i class="off" /> off it <i class="hatched" /> several together, or waiting
                 </span>
             </div>
-            <div class="stage" data-from={place.from} data-to={place.to} data-arrows={view.shownArrows.map(({ from, to }) => `${from.thread.tid}-${to.thread.tid}`).join(" ")}
+            <div class="stage" data-from={place.from} data-to={place.to} data-spans={shared.live?.shows ?? "page"} data-arrows={view.shownArrows.map(({ from, to }) => `${from.thread.tid}-${to.thread.tid}`).join(" ")}
                 data-order={only === null ? view.shown().map((thread) => thread.place).join(" ") : ""} data-pinned={[...view.layout.pinned].join(" ")}>
                 <Canvas painter={painter} label={`${only === null ? "Timeline" : "Flame graph in order of time"}. Arrows move, plus and minus zoom, comma and full stop go from call to call, Enter zooms to the one selected.`}
                     onWheel={onWheel} onPointerDown={onPointerDown} onPointerMove={onPointerMove} onPointerUp={onPointerUp}

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * serve.c: the server, on libmicrohttpd. One thread answers one request after another. Each window
+ * is read by a child process with limits, which has the opened reader as it was before the first
+ * event; so a trace made to do harm ends a child. If the library's header is missing,
+ * serve_without_microhttpd.c replaces this file.
+ *
+ * Without the token, which no other page or user can know, every address is unknown. The header
+ * Host must be this server's address, so that a name that resolves to it is of no use to others.
+ */
+#include "page/serve.h"
+
+#if !defined(PROBITY_WITHOUT_MICROHTTPD) && __has_include(<microhttpd.h>)
+
+#include <arpa/inet.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/os.h"
+
+enum {
+    TOKEN_BYTES = 16,
+    TOKEN_DIGITS = 2 * TOKEN_BYTES,
+    CONNECTIONS_MAX = 64,
+    CONNECTION_BYTES = 16 << 10, /* for a request's headers */
+    IDLE_S = 60,
+    CHILD_S = 20, /* CPU time, and time to answer */
+    REPLY_BYTES_MAX = 128 << 20
+};
+
+/* Memory of a child, which has at most PROBITY_WINDOW_SPANS_MAX spans. */
+#define CHILD_BYTES (UINT64_C(2) << 30)
+
+/* The parts of libmicrohttpd that are used. */
+struct microhttpd {
+    void *library;
+    struct MHD_Daemon *(*start)(unsigned flags, uint16_t port, MHD_AcceptPolicyCallback accept,
+                                void *accept_context, MHD_AccessHandlerCallback handle,
+                                void *context, ...);
+    __typeof__(MHD_run_wait) *run;
+    __typeof__(MHD_stop_daemon) *stop;
+    __typeof__(MHD_lookup_connection_value) *value;
+    __typeof__(MHD_create_response_from_buffer) *response;
+    __typeof__(MHD_add_response_header) *header;
+    __typeof__(MHD_queue_response) *queue;
+    __typeof__(MHD_destroy_response) *destroy;
+};
+
+struct probity_server {
+    const struct probity_serve_options *options;
+    struct microhttpd http;
+    struct MHD_Daemon *daemon;
+    char token[TOKEN_DIGITS + 1];
+    char address[64 + TOKEN_DIGITS];
+    char hosts[2][32]; /* the two names of this server */
+};
+
+/* ---- Windows -----------------------------------------------------------------------------------
+ */
+
+static void limit(int what, rlim_t value)
+{
+    const struct rlimit limits = {value, value};
+
+    setrlimit(what, &limits);
+}
+
+static void run_child(const struct probity_serve_options *options, uint64_t from_ns,
+                      uint64_t to_ns, int to)
+{
+    FILE *stream = fdopen(to, "w");
+
+    limit(RLIMIT_CPU, CHILD_S);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    limit(RLIMIT_AS, CHILD_BYTES);
+#endif
+    limit(RLIMIT_FSIZE, 0);
+    limit(RLIMIT_CORE, 0);
+    int error = stream != NULL ? options->window(options->context, from_ns, to_ns, stream) : -1;
+    if (stream != NULL && fclose(stream) != 0)
+        error = -1;
+    _exit(error == 0 ? 0 : 1);
+}
+
+struct reply {
+    char *bytes;
+    size_t used, capacity;
+};
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
+}
+
+/* Returns 1 if there was more, 0 at the end, -1 on failure. */
+static int read_more(struct reply *reply, int from, int64_t deadline_ms)
+{
+    struct pollfd waits = {.fd = from, .events = POLLIN};
+    int64_t left_ms = deadline_ms - now_ms();
+
+    if (reply->used == reply->capacity) {
+        size_t capacity = reply->capacity > 0 ? 2 * reply->capacity : 1 << 18;
+        char *bytes = capacity <= REPLY_BYTES_MAX ? realloc(reply->bytes, capacity) : NULL;
+        if (bytes == NULL)
+            return -1;
+        reply->bytes = bytes;
+        reply->capacity = capacity;
+    }
+    if (left_ms <= 0 || poll(&waits, 1, (int)left_ms) < 0)
+        return left_ms > 0 && errno == EINTR ? 1 : -1;
+    if (waits.revents == 0)
+        return -1;
+    ssize_t got = read(from, reply->bytes + reply->used, reply->capacity - reply->used);
+    if (got < 0)
+        return errno == EINTR ? 1 : -1;
+    reply->used += (size_t)got;
+    return got > 0;
+}
+
+/* Returns 0 with the reply, or -1. */
+static int ask_child(const struct probity_serve_options *options, uint64_t from_ns, uint64_t to_ns,
+                     struct reply *reply)
+{
+    int64_t deadline_ms = now_ms() + CHILD_S * 1000;
+    int ends[2], status = 0, more = 1;
+
+    if (pipe(ends) != 0)
+        return -1;
+    pid_t child = fork();
+    if (child == 0) {
+        close(ends[0]);
+        run_child(options, from_ns, to_ns, ends[1]);
+    }
+    close(ends[1]);
+    while (child > 0 && more > 0)
+        more = read_more(reply, ends[0], deadline_ms);
+    close(ends[0]);
+    if (child > 0 && more < 0)
+        kill(child, SIGKILL);
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return child > 0 && more == 0 && status == 0 ? 0 : -1;
+}
+
+/* ---- Requests ----------------------------------------------------------------------------------
+ */
+
+static enum MHD_Result put_response(const struct probity_server *server,
+                                    struct MHD_Connection *connection, unsigned status,
+                                    const char *type, struct MHD_Response *response)
+{
+    static const char *const headers[][2] = {
+        {"Cache-Control", "no-store"},
+        {"X-Content-Type-Options", "nosniff"},
+        {"X-Frame-Options", "DENY"},
+        {"Referrer-Policy", "no-referrer"},
+        {"Cross-Origin-Resource-Policy", "same-origin"},
+        {"Cross-Origin-Opener-Policy", "same-origin"}};
+
+    if (response == NULL)
+        return MHD_NO;
+    server->http.header(response, "Content-Type", type);
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
+        server->http.header(response, headers[i][0], headers[i][1]);
+    enum MHD_Result result = server->http.queue(connection, status, response);
+    server->http.destroy(response);
+    return result;
+}
+
+static enum MHD_Result refuse(const struct probity_server *server,
+                              struct MHD_Connection *connection, unsigned status)
+{
+    static char text[] = "no such page\n";
+
+    return put_response(server, connection, status, "text/plain",
+                        server->http.response(sizeof text - 1, text, MHD_RESPMEM_PERSISTENT));
+}
+
+/* Decimal digits only. Returns whether it is a number. */
+static int take_number(const char *text, uint64_t *ret_number)
+{
+    uint64_t number = 0;
+    size_t count = 0;
+
+    for (; text != NULL && count < 19 && text[count] >= '0' && text[count] <= '9'; count++)
+        number = number * 10 + (uint64_t)(text[count] - '0');
+    *ret_number = number;
+    return count > 0 && text[count] == '\0';
+}
+
+static enum MHD_Result put_window(const struct probity_server *server,
+                                  struct MHD_Connection *connection)
+{
+    const char *from = server->http.value(connection, MHD_GET_ARGUMENT_KIND, "from");
+    const char *to = server->http.value(connection, MHD_GET_ARGUMENT_KIND, "to");
+    struct reply reply = {0};
+    uint64_t from_ns, to_ns;
+
+    if (!take_number(from, &from_ns) || !take_number(to, &to_ns) || from_ns >= to_ns)
+        return refuse(server, connection, MHD_HTTP_BAD_REQUEST);
+    if (ask_child(server->options, from_ns, to_ns, &reply) != 0) {
+        free(reply.bytes);
+        return refuse(server, connection, MHD_HTTP_INTERNAL_SERVER_ERROR);
+    }
+    return put_response(server, connection, MHD_HTTP_OK, "application/octet-stream",
+                        server->http.response(reply.used, reply.bytes, MHD_RESPMEM_MUST_FREE));
+}
+
+/* What follows the token; NULL: the path has no or another token. Takes the same time for each
+ * token. */
+static const char *after_token(const struct probity_server *server, const char *path)
+{
+    unsigned differs = 0;
+
+    if (strlen(path) < TOKEN_DIGITS + 2 || path[0] != '/' || path[TOKEN_DIGITS + 1] != '/')
+        return NULL;
+    for (size_t i = 0; i < TOKEN_DIGITS; i++)
+        differs |= (unsigned char)(path[i + 1] ^ server->token[i]);
+    return differs == 0 ? path + TOKEN_DIGITS + 2 : NULL;
+}
+
+static int is_own_host(const struct probity_server *server, const char *host)
+{
+    return host != NULL &&
+           (strcmp(host, server->hosts[0]) == 0 || strcmp(host, server->hosts[1]) == 0);
+}
+
+static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *path,
+                              const char *method, const char *version, const char *upload,
+                              size_t *upload_bytes, void **state)
+{
+    const struct probity_server *server = context;
+    const char *host = server->http.value(connection, MHD_HEADER_KIND, "Host");
+    const char *rest = after_token(server, path);
+
+    (void)version, (void)upload, (void)upload_bytes, (void)state;
+    if (!is_own_host(server, host))
+        return refuse(server, connection, MHD_HTTP_FORBIDDEN);
+    if (rest == NULL)
+        return refuse(server, connection, MHD_HTTP_NOT_FOUND);
+    if (strcmp(method, "GET") != 0)
+        return refuse(server, connection, MHD_HTTP_METHOD_NOT_ALLOWED);
+    if (strcmp(rest, "window") == 0)
+        return put_window(server, connection);
+    if (*rest != '\0')
+        return refuse(server, connection, MHD_HTTP_NOT_FOUND);
+    return put_response(server, connection, MHD_HTTP_OK, "text/html; charset=utf-8",
+                        server->http.response(server->options->page_bytes,
+                                              (void *)(uintptr_t)server->options->page,
+                                              MHD_RESPMEM_PERSISTENT));
+}
+
+/* ---- Opening -----------------------------------------------------------------------------------
+ */
+
+static int find(struct microhttpd *http, const char *name, void *ret_function)
+{
+    void *found = dlsym(http->library, name);
+
+    memcpy(ret_function, &found, sizeof found);
+    return found != NULL;
+}
+
+static int load(struct microhttpd *http)
+{
+    http->library = dlopen("libmicrohttpd.so.12", RTLD_NOW | RTLD_LOCAL);
+    return http->library != NULL && find(http, "MHD_start_daemon", &http->start) &&
+           find(http, "MHD_run_wait", &http->run) && find(http, "MHD_stop_daemon", &http->stop) &&
+           find(http, "MHD_lookup_connection_value", &http->value) &&
+           find(http, "MHD_create_response_from_buffer", &http->response) &&
+           find(http, "MHD_add_response_header", &http->header) &&
+           find(http, "MHD_queue_response", &http->queue) &&
+           find(http, "MHD_destroy_response", &http->destroy);
+}
+
+static int make_token(struct probity_server *server)
+{
+    uint8_t bytes[TOKEN_BYTES];
+
+    if (probity_os_random(bytes, sizeof bytes) != 0)
+        return -1;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(server->token + 2 * i, 3, "%02x", bytes[i]);
+    return 0;
+}
+
+/* Returns a socket that listens on 127.0.0.1, or -1. */
+static int listen_at(unsigned wanted, unsigned *ret_port)
+{
+    struct sockaddr_in place = {.sin_family = AF_INET, .sin_port = htons((uint16_t)wanted),
+                                .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+    socklen_t bytes = sizeof place;
+    int at = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), yes = 1;
+
+    if (at < 0)
+        return -1;
+    setsockopt(at, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    if (bind(at, (struct sockaddr *)&place, sizeof place) != 0 || listen(at, 16) != 0 ||
+        getsockname(at, (struct sockaddr *)&place, &bytes) != 0) {
+        close(at);
+        return -1;
+    }
+    *ret_port = ntohs(place.sin_port);
+    return at;
+}
+
+static const char *start(struct probity_server *server)
+{
+    unsigned port;
+
+    if (!load(&server->http))
+        return "cannot load libmicrohttpd.so.12";
+    if (make_token(server) != 0)
+        return "the system has no random numbers";
+    int at = listen_at(server->options->port, &port);
+    if (at < 0)
+        return strerror(errno);
+    snprintf(server->hosts[0], sizeof server->hosts[0], "127.0.0.1:%u", port);
+    snprintf(server->hosts[1], sizeof server->hosts[1], "localhost:%u", port);
+    snprintf(server->address, sizeof server->address, "http://%s/%s/", server->hosts[0],
+             server->token);
+    server->daemon = server->http.start(
+        MHD_USE_EPOLL, 0, NULL, NULL, handle, server, MHD_OPTION_LISTEN_SOCKET, at,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S, MHD_OPTION_END);
+    if (server->daemon != NULL)
+        return NULL;
+    close(at);
+    return "cannot start the server";
+}
+
+int probity_server_open(const struct probity_serve_options *options,
+                        struct probity_server **ret_server, const char **ret_why)
+{
+    struct probity_server *server = calloc(1, sizeof *server);
+
+    if (server == NULL) {
+        *ret_why = "out of memory";
+        return -1;
+    }
+    server->options = options;
+    *ret_why = start(server);
+    if (*ret_why != NULL) {
+        probity_server_close(server);
+        return -1;
+    }
+    *ret_server = server;
+    return 0;
+}
+
+const char *probity_server_address(const struct probity_server *server)
+{
+    return server->address;
+}
+
+int probity_server_run(struct probity_server *server)
+{
+    /* A connection that is closed while it is answered. */
+    signal(SIGPIPE, SIG_IGN);
+    while (server->http.run(server->daemon, -1) == MHD_YES)
+        continue;
+    return -1;
+}
+
+void probity_server_close(struct probity_server *server)
+{
+    if (server->daemon != NULL)
+        server->http.stop(server->daemon);
+    if (server->http.library != NULL)
+        dlclose(server->http.library);
+    free(server);
+}
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * serve.h: the server of `probity view --serve`: one page and windows of its trace, on the loopback
+ * interface, at an address with a random token. It opens and writes no file. Needs libmicrohttpd,
+ * which is loaded when a server is opened.
+ */
+#ifndef PROBITY_PAGE_SERVE_H
+#define PROBITY_PAGE_SERVE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct probity_serve_options {
+    const char *page; /* the document */
+    size_t page_bytes;
+    unsigned port; /* 0: any free one */
+    /* Writes the window [from, to), in ns since recording began. Runs in a child process. Returns 0
+     * or an error. */
+    int (*window)(void *context, uint64_t from_ns, uint64_t to_ns, FILE *stream);
+    void *context;
+};
+
+struct probity_server;
+
+/* Opens a server. The options must stay valid. Returns 0, or -1 with the reason. */
+int probity_server_open(const struct probity_serve_options *options,
+                        struct probity_server **ret_server, const char **ret_why);
+
+/* The address of the page, until close. */
+const char *probity_server_address(const struct probity_server *server);
+
+/* Answers requests until the process is ended. Returns -1 if that is no longer possible. */
+int probity_server_run(struct probity_server *server);
+
+void probity_server_close(struct probity_server *server);
+
+#endif

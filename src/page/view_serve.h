@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * view_serve.h: `probity view --serve`: keeps the page in memory, and serves it with windows of its
+ * traces. Part of view_command.c.
+ */
+#ifndef PROBITY_PAGE_VIEW_SERVE_H
+#define PROBITY_PAGE_VIEW_SERVE_H
+
+#include "page/serve.h"
+#include "page/view.h"
+
+struct cli_query;
+
+struct view_served {
+    struct cli_query *answer; /* set by the caller, as is the port */
+    unsigned port;
+    struct probity_serve_options options;
+    struct probity_server *server;
+    char **paths; /* of the traces */
+    size_t path_count;
+    uint64_t longest_ns; /* the page has these spans and longer ones */
+    uint64_t start_ns;
+    struct probity_reader *reader; /* opened, for the children */
+};
+
+/* Opens the server. Reports errors. Returns an exit status. */
+int view_served_open(struct view_served *served);
+
+/* Keeps the page and what else is needed of an answer. Returns 0, PROBITY_ERROR_MEMORY or
+ * PROBITY_ERROR_WRITE. */
+int view_served_keep(struct view_served *served, const struct probity_view_answer *answer);
+
+/* Serves until the process is ended. open: opens the address in a browser and returns an exit
+ * status; may be NULL. Returns an exit status. */
+int view_served_run(struct view_served *served, int (*open)(const char *address));
+
+void view_served_release(struct view_served *served);
+
+#endif
