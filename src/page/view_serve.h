@@ -32,7 +32,7 @@ int view_served_keep(struct view_served *served, const struct probity_view_answe
 
 /* Serves until the process is ended. open: opens the address in a browser and returns an exit
  * status; may be NULL. Returns an exit status. */
-int view_served_run(struct view_served *served, int (*open)(const char *address));
+int view_served_run(struct view_served *served, int (*show)(const char *address));
 
 void view_served_release(struct view_served *served);
 

@@ -84,7 +84,7 @@ static int open_reader(struct view_served *served)
     return status;
 }
 
-int view_served_run(struct view_served *served, int (*open)(const char *address))
+int view_served_run(struct view_served *served, int (*show)(const char *address))
 {
     const char *address = probity_server_address(served->server);
     int status = open_reader(served);
@@ -93,8 +93,8 @@ int view_served_run(struct view_served *served, int (*open)(const char *address)
         return status;
     printf("%s\n", address);
     fflush(stdout);
-    if (open != NULL)
-        status = open(address);
+    if (show != NULL)
+        status = show(address);
     if (status == CLI_OK && probity_server_run(served->server) != 0)
         status = cli_fail(ME, "cannot serve: %s", strerror(errno));
     return status;

@@ -45,7 +45,8 @@ static int take_events(struct probity_reader *reader, const struct probity_windo
                        struct probity_timeline *timeline, struct progress *progress)
 {
     const struct probity_event *event;
-    int got = 0, error = probity_reader_set_window(reader, window->from_ns);
+    int got = 0, error =
+        probity_reader_set_window(reader, window->from_ns, end_of(progress, window));
 
     while (error == 0 && (got = probity_reader_next(reader, &event)) == 1) {
         if (event->wall_ns >= end_of(progress, window) || progress->is_short)
