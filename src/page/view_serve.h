@@ -30,7 +30,7 @@ int view_served_open(struct view_served *served);
  * PROBITY_ERROR_WRITE. */
 int view_served_keep(struct view_served *served, const struct probity_view_answer *answer);
 
-/* Serves until the process is ended. open: opens the address in a browser and returns an exit
+/* Serves until the process is ended. show: opens the address in a browser and returns an exit
  * status; may be NULL. Returns an exit status. */
 int view_served_run(struct view_served *served, int (*show)(const char *address));
 
