@@ -21,8 +21,8 @@ static uint64_t draw(uint64_t *state)
 /* Options that write files, wait, start programs, send, or print help. */
 static int is_left_out(const char *name)
 {
-    static const char *const left_out[] = {"output", "force",  "follow", "open",
-                                           "header", "project", "help",   "trust"};
+    static const char *const left_out[] = {"output",  "force", "follow", "open", "header",
+                                           "project", "help",  "trust",  "serve"};
 
     for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++) {
         if (strcmp(name, left_out[i]) == 0)
