@@ -368,7 +368,9 @@ PROBITY_INLINE int probity_scope_is_on(int level)
 /* Whether a scope may be open. */
 PROBITY_INLINE int probity_scope_may_be_open(void)
 {
-    return __builtin_expect(__atomic_load_n(&probity_scope_open, __ATOMIC_RELAXED) != 0, 0);
+    int may_be = __atomic_load_n(&probity_scope_open, __ATOMIC_RELAXED) != 0;
+
+    return __builtin_expect(may_be, 0) != 0;
 }
 
 /* Where this function's frame holds, or would hold, the frame pointer of its caller: the return
