@@ -184,10 +184,11 @@ static enum MHD_Result put_response(const struct probity_server *server,
 static enum MHD_Result refuse(const struct probity_server *server,
                               struct MHD_Connection *connection, unsigned status)
 {
-    static char text[] = "no such page\n";
+    static const char text[] = "no such page\n";
 
     return put_response(server, connection, status, "text/plain",
-                        server->http.response(sizeof text - 1, text, MHD_RESPMEM_PERSISTENT));
+                        server->http.response(sizeof text - 1, (void *)(uintptr_t)text,
+                                              MHD_RESPMEM_PERSISTENT));
 }
 
 /* Decimal digits only. Returns whether it is a number. */

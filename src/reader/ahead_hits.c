@@ -62,7 +62,7 @@ static void put_new_code(struct probity_ahead_room *room, struct probity_trace *
     item->function = name != NULL ? name->function : NULL;
     if (item->function == NULL)
         return;
-    item->kind = item->id == item->function->number ? PROBITY_EVENT_ENTER : PROBITY_EVENT_LEAVE;
+    item->kind = (uint16_t)probity_function_event(item->function, item->id);
     item->id = item->function->number;
     item->is_site = 0;
 }

@@ -225,7 +225,8 @@ void probity_function_set_least(const struct probity_function *function)
 {
     /* Each is in an item that this file has allocated. */
     if (function != NULL)
-        ((struct probity_function *)(uintptr_t)function)->is_least = 1;
+        __atomic_store_n(&((struct probity_function *)(uintptr_t)function)->is_least, 1,
+                         __ATOMIC_RELAXED);
 }
 
 int probity_functions_declare_format(struct probity_functions *functions, const uint8_t *payload,

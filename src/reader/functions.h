@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/stream.h"
 #include "reader/names.h"
 #include "reader/reader.h"
 
@@ -47,6 +48,15 @@ void probity_function_complete(struct probity_function_item *item);
 /* The same for an event FORMAT. */
 int probity_functions_declare_format(struct probity_functions *functions, const uint8_t *payload,
                                      size_t bytes);
+
+/* The kind of a hit of one of the function's two sites. */
+static inline uint32_t probity_function_event(const struct probity_function *function,
+                                              uint32_t site)
+{
+    return site != function->number     ? PROBITY_EVENT_LEAVE
+           : function->has_entries_only ? PROBITY_READER_ENTRY
+                                        : PROBITY_EVENT_ENTER;
+}
 
 /* Sets is_least of a function that was declared; NULL: does nothing. */
 void probity_function_set_least(const struct probity_function *function);

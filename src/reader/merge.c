@@ -207,9 +207,7 @@ static inline void name_event(struct probity_trace *trace, struct probity_event 
     if (name == NULL || name->function == NULL)
         return;
     event->function = name->function;
-    event->kind = event->id != name->function->number ? PROBITY_EVENT_LEAVE
-                  : name->function->has_entries_only  ? PROBITY_READER_ENTRY
-                                                      : PROBITY_EVENT_ENTER;
+    event->kind = probity_function_event(name->function, event->id);
     event->id = name->function->number;
     event->is_site = 0;
 }

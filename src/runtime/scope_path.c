@@ -178,60 +178,44 @@ static __attribute__((noinline)) uint32_t begin_unusual(struct probity_scope_her
     return begin_any(scope, function, minus, where, note);
 }
 
-static inline __attribute__((always_inline)) void
-enter_any(struct probity_scope_here *scope, struct probity_site_function **function, uint64_t minus,
-          uint64_t where, const void *note)
-{
-    uint32_t code = begin_any(scope, function, minus, where, note);
-
-    if (code != 0)
-        probity_hit(code);
-}
-
-static __attribute__((noinline)) void enter_unusual(struct probity_scope_here *scope,
-                                                    struct probity_site_function **function,
-                                                    uint64_t minus, uint64_t where,
-                                                    const void *note)
-{
-    enter_any(scope, function, minus, where, note);
-}
-
 static struct probity_site_function *described(struct probity_site_function *const *function)
 {
     /* Acquire, a plain load on x86: pairs with probity_scope_describe(). */
     return __atomic_load_n(function, __ATOMIC_ACQUIRE);
 }
 
-/* What is unusual is called last, so that no register is saved for it. Not inline, even if programs
- * are optimized together with the library: the return address is in the function of the scope. */
-PROBITY_API __attribute__((noinline)) void
-probity_scope_enter_frame(struct probity_scope_here *scope, struct probity_site_function **function,
-                          uintptr_t frame, const void *note)
+/* What is unusual is called last, so that no register is saved for it. */
+static __attribute__((noinline)) uint32_t
+begin_called_from(struct probity_scope_here *scope, struct probity_site_function **function,
+                  uintptr_t frame, const void *note, const void *code_address)
 {
-    const struct coming here =
-        coming(scope, described(function), frame, __builtin_return_address(0));
-
-    if (!is_usual(&here)) {
-        if (!count(scope))
-            enter_unusual(scope, function, here.minus, here.where, note);
-        return;
-    }
-    begin_usual(scope, &here);
-    probity_hit(here.code);
-}
-
-PROBITY_API __attribute__((noinline)) uint32_t
-probity_scope_begin_frame(struct probity_scope_here *scope, struct probity_site_function **function,
-                          uintptr_t frame, const void *note)
-{
-    const struct coming here =
-        coming(scope, described(function), frame, __builtin_return_address(0));
+    const struct coming here = coming(scope, described(function), frame, code_address);
 
     if (!is_usual(&here))
         return count(scope) ? 0
                             : begin_unusual(scope, function, here.minus, here.where, note);
     begin_usual(scope, &here);
     return here.code;
+}
+
+/* Not inline, even if programs are optimized together with the library: the return address is in
+ * the function of the scope. */
+PROBITY_API __attribute__((noinline)) uint32_t
+probity_scope_begin_frame(struct probity_scope_here *scope, struct probity_site_function **function,
+                          uintptr_t frame, const void *note)
+{
+    return begin_called_from(scope, function, frame, note, __builtin_return_address(0));
+}
+
+PROBITY_API __attribute__((noinline)) void
+probity_scope_enter_frame(struct probity_scope_here *scope, struct probity_site_function **function,
+                          uintptr_t frame, const void *note)
+{
+    uint32_t code =
+        begin_called_from(scope, function, frame, note, __builtin_return_address(0));
+
+    if (code != 0)
+        probity_hit(code);
 }
 
 #if PROBITY_SCOPE_NOTED
@@ -248,7 +232,10 @@ static __attribute__((noinline)) void
 enter_unusual_at(struct probity_scope_here *scope, struct probity_site_function **function,
                  uint64_t minus, uint64_t where, const uint8_t *back)
 {
-    enter_any(scope, function, minus, where, note_after(back));
+    uint32_t code = begin_any(scope, function, minus, where, note_after(back));
+
+    if (code != 0)
+        probity_hit(code);
 }
 
 /* What the hook of the same name calls. back: where it returns to. */

@@ -337,7 +337,9 @@ static int is_within(const struct probity_coverage *coverage, uint64_t wall_ns)
 
 static int take_budget(struct probity_coverage *coverage, const struct probity_event *event)
 {
-    if (event->function == NULL || !event->function->is_least)
+    /* Relaxed: the thread that reads ahead may set it meanwhile. */
+    if (event->function == NULL ||
+        !__atomic_load_n(&event->function->is_least, __ATOMIC_RELAXED))
         return 0;
     struct site_item *item = function_item(coverage, event->function);
     if (item == NULL)
