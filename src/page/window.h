@@ -12,7 +12,7 @@
 #include "reader/reader.h"
 
 enum {
-    PROBITY_WINDOW_EVENTS_MAX = 200000,   /* in the window */
+    PROBITY_WINDOW_EVENTS_MAX = 500000,   /* in the window */
     PROBITY_WINDOW_SKIPPED_MAX = 8000000, /* before it, from the nearest mark of the index */
     PROBITY_WINDOW_SPANS_MAX = 400000,
     PROBITY_WINDOW_HEAD_BYTES = 24
