@@ -182,7 +182,8 @@ const char probity_log_default[7] = "stderr";
         uint64_t fn_x_entered = 0;                                                                 \
         uint32_t fn_x_code = 0;                                                                    \
         (void)fn_checkpoint_needs_FN_ENTRY;                                                        \
-        if (probity_scope_is_on(level) && probity_scope_may_be_open() &&                           \
+        if (probity_scope_is_on(level) &&                                                          \
+            probity_scope_is_open(&fn_scope_needs_FN_FUNC_or_FN_ENTRY) &&                          \
             probity_scope_is_due(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, probity_scope_frame_at(),    \
                                  __func__, &fn_x_code, &fn_x_entered)) {                           \
             FN_X_RECORD(FN_X_CHECKPOINT, fn_x_code, fn_x_entered, ";" #__VA_ARGS__, 0,             \
@@ -300,6 +301,7 @@ enum { fn_x_order = 0 };
     FN_X_NO_JUMP                                                                                   \
     __attribute__((__cleanup__(probity_scope_leave))) struct probity_scope_here                    \
         fn_scope_needs_FN_FUNC_or_FN_ENTRY;                                                        \
+    probity_scope_off(&fn_scope_needs_FN_FUNC_or_FN_ENTRY);                                        \
     enter(retType);                                                                                \
     _Pragma("GCC diagnostic pop")
 
@@ -332,7 +334,7 @@ enum { fn_x_order = 0 };
 
 #define FN_X_IF_REPORTED(...)                                                                      \
     do {                                                                                           \
-        if (probity_scope_may_be_open() &&                                                         \
+        if (probity_scope_is_open(&fn_scope_needs_FN_FUNC_or_FN_ENTRY) &&                          \
             probity_scope_is_reported(&fn_scope_needs_FN_FUNC_or_FN_ENTRY,                         \
                                       probity_scope_frame_at(), __func__)) {                       \
             __VA_ARGS__                                                                            \

@@ -119,8 +119,7 @@ struct probity_value {
 /* Describes the value of a variable. */
 typedef struct probity_value probity_describer(const void *at);
 
-/* A scope, on the stack of its function. Only the library looks into it. Nothing is stored while
- * the scope is not recorded: `mark` shows whether it was. */
+/* A scope, on the stack of its function. While it is not recorded, only is_open is stored. */
 struct probity_scope_here {
     struct probity_site_function *function;
     uint64_t entered; /* FN_ENTRY: tick of the enter, 0 if not wanted */
@@ -134,14 +133,9 @@ struct probity_scope_here {
     uint32_t depth; /* in profile mode: number of open scopes around it, in its set */
     uint32_t place; /* index in probity_scope_frame */
     uint32_t raised; /* C++: exceptions in flight at the enter */
-    uintptr_t mark; /* while it is open: its address + PROBITY_SCOPE_SEAL */
+    uint64_t is_open;
     struct probity_scope_pauses *pauses; /* FN_ENTRY, before its first checkpoint; else NULL */
 };
-
-#define PROBITY_SCOPE_SEAL 0x5ad4ecb9
-#define PROBITY_SCOPE_MARK 72 /* offset of `mark` */
-PROBITY_ASSERT(offsetof(struct probity_scope_here, mark) == PROBITY_SCOPE_MARK,
-               "as in probity_scope_leave()");
 
 /* Pauses of a scope that has not reached a checkpoint yet: for each, the ticks of its beginning and
  * end and the CPU time that the thread used in it, in ns. When the array is full, further pauses
@@ -162,10 +156,6 @@ enum probity_scope_code {
 
 /* Current level of functions; -1 while not recording. */
 extern PROBITY_API int probity_scope_level;
-
-/* 1 once a scope of this process has been recorded: from then on, the end of a scope checks whether
- * the scope is open. */
-extern PROBITY_API int probity_scope_open;
 
 /* Not 0: scopes take the slow path. Bit 0: profile mode; bit 1: for a moment, because functions are
  * recorded in another way from now on. */
@@ -365,12 +355,22 @@ PROBITY_INLINE int probity_scope_is_on(int level)
     return __builtin_expect(is_on, 0) != 0;
 }
 
-/* Whether a scope may be open. */
-PROBITY_INLINE int probity_scope_may_be_open(void)
+/* The scope of a call that is not recorded. */
+PROBITY_INLINE void
+probity_scope_off(struct probity_scope_here *scope)
 {
-    int may_be = __atomic_load_n(&probity_scope_open, __ATOMIC_RELAXED) != 0;
+#if PROBITY_MEMORY_SANITIZER
+    memset(scope, 0, sizeof *scope); /* it does not see what the library stores */
+#endif
+    scope->is_open = 0;
+}
 
-    return __builtin_expect(may_be, 0) != 0;
+PROBITY_INLINE int
+probity_scope_is_open(const struct probity_scope_here *scope)
+{
+    int is_open = scope->is_open != 0;
+
+    return __builtin_expect(is_open, 0) != 0;
 }
 
 /* Where this function's frame holds, or would hold, the frame pointer of its caller: the return
@@ -473,10 +473,11 @@ probity_put_head(uint8_t *at, uint32_t kind, uint32_t code, uint32_t format, uin
         register struct probity_scope_here *fn_x_r10 __asm__("r10") = (scope);                     \
         register struct probity_site_function **fn_x_r11 __asm__("r11") = (function);              \
         register uintptr_t fn_x_rax __asm__("rax") = probity_scope_frame_at();                     \
-        __asm__ __inline__ volatile(PROBITY_NOTE(3, 4, 5, 6, 7, 8, 9, 10, 11)                      \
+        __asm__ __inline__ volatile(PROBITY_NOTE(4, 5, 6, 7, 8, 9, 10, 11, 12)                     \
                                     "\n\t" PROBITY_HOOK_CALL("probity_scope_enter_hook")          \
                                     "\t.byte 0xa9\n\t.long .Lprobity_note%= - .\n"                \
-                                    : "+r"(fn_x_rax), "+r"(fn_x_r10), "+r"(fn_x_r11)               \
+                                    : "+r"(fn_x_rax), "+r"(fn_x_r10), "+r"(fn_x_r11),              \
+                                      "+m"(*(scope))                                               \
                                     : PROBITY_NOTE_OF(__VA_ARGS__)                                 \
                                     : "cc", "r8", "r9", PROBITY_HOOK_VECTORS);                    \
         if (__builtin_expect(fn_x_rax != 0, 0))                                                    \
@@ -495,18 +496,13 @@ probity_put_head(uint8_t *at, uint32_t kind, uint32_t code, uint32_t format, uin
 PROBITY_INLINE void
 probity_scope_leave(struct probity_scope_here *scope)
 {
-    if (!probity_scope_may_be_open())
+    if (!probity_scope_is_open(scope))
         return;
 #if PROBITY_SCOPE_NOTED
     register struct probity_scope_here *left __asm__("r10") = scope;
-    /* Memory that the program has not initialized is compared here, unless the scope is open. */
-    __asm__ __inline__ volatile("lea{q %c1(%0), %%r11| r11, [%0+%c1]}\n\t"
-                                "cmp{q %%r11, %c2(%0)| [%0+%c2], r11}\n\t"
-                                "jne .Lprobity_closed%=\n\t"
-                                PROBITY_HOOK_CALL("probity_scope_leave_hook")
-                                ".Lprobity_closed%=:"
-                                : "+r"(left)
-                                : "i"(PROBITY_SCOPE_SEAL), "i"(PROBITY_SCOPE_MARK)
+    __asm__ __inline__ volatile(PROBITY_HOOK_CALL("probity_scope_leave_hook")
+                                : "+r"(left), "+m"(*scope)
+                                :
                                 : "cc", "rcx", "rsi", "rdi", "r8", "r9", "r11",
                                   PROBITY_HOOK_VECTORS);
 #else
@@ -528,7 +524,7 @@ probity_scope_returns(struct probity_scope_here *scope, const void *ret,
                       probity_describer *describe, probity_formatter *formatter,
                       enum probity_value_how how)
 {
-    if (probity_scope_may_be_open())
+    if (probity_scope_is_open(scope))
         probity_scope_set_return(scope, ret, format, is_fixed ? bytes : 0, describe, formatter,
                                  how);
 }
@@ -539,7 +535,7 @@ PROBITY_INLINE int
 probity_scope_takes_parameters(struct probity_scope_here *scope, const char *in, int level,
                                int flags)
 {
-    if (!probity_scope_may_be_open() &&
+    if (!probity_scope_is_open(scope) &&
         level > __atomic_load_n(&probity_scope_param_level, __ATOMIC_RELAXED))
         return 0;
     return probity_scope_is_shown(scope, probity_scope_frame_at(), in, level, flags);
@@ -548,7 +544,7 @@ probity_scope_takes_parameters(struct probity_scope_here *scope, const char *in,
 PROBITY_INLINE void
 probity_scope_mark(struct probity_scope_here *scope, const char *in, uint32_t kind)
 {
-    if (probity_scope_may_be_open())
+    if (probity_scope_is_open(scope))
         probity_scope_pause_or_resume(scope, probity_scope_frame_at(), in, kind);
 }
 

@@ -127,7 +127,7 @@ static inline __attribute__((__always_inline__)) void enter(struct probity_scope
     register uintptr_t rax __asm__("rax") = probity_scope_frame_at();
 
     __asm__ volatile(PROBITY_HOOK_CALL("probity_scope_enter_hook")
-                     : "+r"(rax), "+r"(r10), "+r"(r11)
+                     : "+r"(rax), "+r"(r10), "+r"(r11), "+m"(*scope)
                      :
                      : "cc", "r8", "r9", PROBITY_HOOK_VECTORS);
     if (__builtin_expect(rax != 0, 0))
@@ -144,6 +144,7 @@ static __attribute__((noinline)) void call_scope(struct trial *trial)
 {
     struct probity_scope_here scope;
 
+    probity_scope_off(&scope);
     if (probity_scope_is_on(LEVEL))
         ENTER(&scope, &trial->described);
     work(trial);
@@ -185,6 +186,7 @@ static __attribute__((noinline)) void call_values(struct trial *trial)
     struct probity_scope_here scope;
     int result = 0;
 
+    probity_scope_off(&scope);
     if (probity_scope_is_on(LEVEL)) {
         uint32_t code = probity_scope_begin_frame(&scope, &trial->described,
                                                   probity_scope_frame_at(), NULL);
@@ -212,7 +214,7 @@ static __attribute__((noinline)) void call_profiled(struct trial *trial)
     scope.code = (uint32_t)entered;
     scope.depth = (uint32_t)(entered >> 32);
     scope.place = probity_scope_depth;
-    scope.mark = probity_scope_seal(&scope);
+    scope.is_open = 1;
     probity_scope_take(scope.place, minus, PROBITY_NUMBER(&scope));
     work(trial);
     probity_scope_leave(&scope);
@@ -357,7 +359,6 @@ static void state_take(struct trial *trial, struct kept *ret_kept)
 {
     ret_kept->error = errno;
     probity_os_signals_block(&ret_kept->signals);
-    __atomic_store_n(&probity_scope_open, 1, __ATOMIC_RELAXED); /* otherwise nothing is left */
     ret_kept->self = probity_thread_self;
     ret_kept->set = probity_profile_own;
     ret_kept->counters = probity_scope_counters;

@@ -18,6 +18,7 @@
 #include "probity_typed.h"
 #include "runtime/budget.h"
 #include "runtime/record.h"
+#include "runtime/scope.h"
 #include "runtime/thread.h"
 
 enum { ARENA_BYTES = 64 * 1024, BUCKETS = 4096, NUMBER_BYTES = 4 };
@@ -197,8 +198,8 @@ PROBITY_API void probity_site_slow(struct probity_site *site)
 /* ---- Functions and formats ---------------------------------------------------------------------
  */
 
-/* Path of the shared library that contains the function; "" for the executable. Its name is there,
- * its description may not be. Call with none of our locks held. */
+/* Path of the shared library that contains the function; "" for the executable. Call with none of
+ * our locks held. */
 static const char *object_of(const struct probity_site_function *function)
 {
     struct probity_os_image image;
@@ -206,9 +207,10 @@ static const char *object_of(const struct probity_site_function *function)
     if (function->flags & PROBITY_FUNCTION_ADDRESSED)
         return ((const struct probity_addressed_function *)function)->object;
     probity_os_image_find(&image);
-    return probity_os_image_bytes(&image, function->name) > 0
-               ? ""
-               : probity_os_object_name(function->name);
+    const void *place = function->reserved == PROBITY_FUNCTION_NOTED
+                            ? probity_scope_note_of(function)
+                            : (const void *)function;
+    return probity_os_image_bytes(&image, place) > 0 ? "" : probity_os_object_name(place);
 }
 
 /* As above, but takes two numbers. */

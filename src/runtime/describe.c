@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/limits.h"
 #include "runtime/scope.h"
 
 enum {
@@ -24,14 +25,12 @@ struct described {
     struct described *next;
 };
 
-enum { ROOM = (ROOM_BYTES - 64) / sizeof(struct described) };
+enum { BYTES_OF_ROOM = ROOM_BYTES - 64 };
 
 struct room {
-    uint32_t taken; /* may exceed ROOM */
-    struct described described[ROOM];
+    uint32_t taken; /* bytes; may exceed BYTES_OF_ROOM */
+    _Alignas(64) uint8_t bytes[BYTES_OF_ROOM];
 };
-
-_Static_assert(sizeof(struct room) <= ROOM_BYTES, "a room fits");
 
 static struct room *newest;
 static struct described *buckets[BUCKETS]; /* by the address of the note */
@@ -53,15 +52,18 @@ static struct room *make_room(struct room *full)
     return full; /* another thread's */
 }
 
-static struct described *take(void)
+/* bytes: less than BYTES_OF_ROOM. */
+static void *take(size_t bytes)
 {
     struct room *room = __atomic_load_n(&newest, __ATOMIC_ACQUIRE);
+    uint32_t rounded = (uint32_t)(bytes + 7) & ~UINT32_C(7);
 
     for (;;) {
-        uint32_t index =
-            room != NULL ? __atomic_fetch_add(&room->taken, 1, __ATOMIC_RELAXED) : ROOM;
-        if (index < ROOM)
-            return &room->described[index];
+        uint32_t at = BYTES_OF_ROOM;
+        if (room != NULL)
+            at = __atomic_fetch_add(&room->taken, rounded, __ATOMIC_RELAXED);
+        if (at <= BYTES_OF_ROOM - rounded)
+            return &room->bytes[at];
         room = make_room(room);
         if (room == NULL)
             return NULL;
@@ -130,14 +132,44 @@ static struct described *find(const uint8_t *note, uint64_t hash)
     return at;
 }
 
+/* Copies a text to *at, which advances. */
+static const char *keep_text(char **at, const char *text, size_t most)
+{
+    char *kept = *at;
+
+    if (text == NULL)
+        return NULL;
+    while ((size_t)(*at - kept) < most && text[*at - kept] != 0) {
+        **at = text[*at - kept];
+        (*at)++;
+    }
+    *(*at)++ = 0;
+    return kept;
+}
+
+static size_t length_of(const char *text, size_t most)
+{
+    return text != NULL ? strnlen(text, most) : 0;
+}
+
 static struct described *make(const struct probity_site_function *function, const uint8_t *note,
                               uint64_t hash)
 {
-    struct described *made = take(), **bucket = bucket_of(note);
+    size_t texts = length_of(function->name, PROBITY_LIMIT_NAME) +
+                   length_of(function->file, PROBITY_LIMIT_NAME) +
+                   length_of(function->signature, PROBITY_LIMIT_SIGNATURE) +
+                   length_of(function->returns, PROBITY_LIMIT_NAME) + 4;
+    struct described *made = take(sizeof *made + texts), **bucket = bucket_of(note);
 
     if (made == NULL)
         return NULL;
+    char *at = (char *)(made + 1);
     made->function = *function;
+    made->function.name = keep_text(&at, function->name, PROBITY_LIMIT_NAME);
+    made->function.file = keep_text(&at, function->file, PROBITY_LIMIT_NAME);
+    made->function.signature = keep_text(&at, function->signature, PROBITY_LIMIT_SIGNATURE);
+    made->function.returns = keep_text(&at, function->returns, PROBITY_LIMIT_NAME);
+    made->function.reserved = PROBITY_FUNCTION_NOTED;
     made->note = note;
     made->hash = hash;
     made->next = __atomic_load_n(bucket, __ATOMIC_RELAXED);
@@ -146,6 +178,11 @@ static struct described *make(const struct probity_site_function *function, cons
                                         __ATOMIC_RELAXED))
         continue;
     return made;
+}
+
+const void *probity_scope_note_of(const struct probity_site_function *function)
+{
+    return ((const struct described *)function)->note;
 }
 
 struct probity_site_function *probity_scope_describe(struct probity_site_function **function,

@@ -8,22 +8,17 @@
 
 #include "probity_scope.h"
 
-/* The mark of a scope that is open. Memory may hold its own address by chance, so that is not
- * used. */
-static inline uintptr_t probity_scope_seal(const struct probity_scope_here *scope)
-{
-    return PROBITY_NUMBER(scope) + PROBITY_SCOPE_SEAL;
-}
-
-static inline int probity_scope_is_open(const struct probity_scope_here *scope)
-{
-    return __builtin_expect(scope->mark == probity_scope_seal(scope), 1);
-}
-
 /* The description that a note makes; NULL if out of memory. Sets *function, unless another thread
  * has done so: then that is the result. */
 struct probity_site_function *probity_scope_describe(struct probity_site_function **function,
                                                      const void *note);
+
+/* `reserved` of a description that was made so, with copies of its texts, since a variable may be
+ * shared with a library that is unloaded. */
+enum { PROBITY_FUNCTION_NOTED = 0x4e4f };
+
+/* Its note. */
+const void *probity_scope_note_of(const struct probity_site_function *function);
 
 /* Called if the scope continues although it is not the innermost one: the scopes above it were
  * jumped over, unless this code runs in a function that they have called (a lambda, for example),

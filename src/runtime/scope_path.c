@@ -60,7 +60,7 @@ begin_usual(struct probity_scope_here *scope, const struct coming *coming)
 {
     scope->code = coming->code;
     scope->place = coming->place;
-    scope->mark = probity_scope_seal(scope);
+    scope->is_open = 1;
     probity_scope_take(coming->place, coming->minus, coming->where);
 }
 
@@ -75,7 +75,7 @@ static inline uint32_t counted_code(const struct probity_site_function *function
 static inline void set_code(struct probity_scope_here *scope, uint32_t code)
 {
     scope->code = code;
-    scope->mark = code != 0 ? probity_scope_seal(scope) : 0;
+    scope->is_open = code != 0;
 }
 
 /* Counts the call if its function is one whose calls are only counted, and was counted before. */
@@ -97,8 +97,6 @@ static inline __attribute__((always_inline)) int count(struct probity_scope_here
     set_code(scope, counted_code(function));
     return 1;
 }
-
-PROBITY_API int probity_scope_open;
 
 static int is_counted(const struct probity_site_function *function)
 {
@@ -130,20 +128,17 @@ static __attribute__((noinline)) int prepare(struct probity_scope_here *scope,
 {
     if (scope->function == NULL)
         scope->function = probity_scope_describe(function, note);
-    scope->mark = 0;
     if (scope->function == NULL)
         return 0;
     scope->raised = raised_now(scope->function);
-    __atomic_store_n(&probity_scope_open, 1, __ATOMIC_RELAXED);
     return 1;
 }
 
 /* Whether the function has been prepared, and what it needs to count exceptions. */
 static int is_prepared(const struct probity_site_function *function)
 {
-    return function != NULL && (probity_scope_exceptions != NULL ||
-                                !(function->flags & PROBITY_FUNCTION_CXX)) &&
-           __atomic_load_n(&probity_scope_open, __ATOMIC_RELAXED);
+    return function != NULL &&
+           (probity_scope_exceptions != NULL || !(function->flags & PROBITY_FUNCTION_CXX));
 }
 
 /* The first scope of its function or thread, one in profile mode, one after a jump, or a deep
@@ -362,10 +357,11 @@ static __attribute__((noinline)) void leave_unusual(const struct probity_scope_h
 
 PROBITY_API void probity_scope_leave_open(struct probity_scope_here *scope)
 {
-    if (!probity_scope_is_open(scope))
-        return;
     uint32_t code = scope->code;
-    scope->mark = 0;
+
+    if (!scope->is_open)
+        return;
+    scope->is_open = 0;
     if (code == PROBITY_SCOPE_DEFERRED)
         return;
     if (__builtin_expect(code == PROBITY_SCOPE_PROFILED ||
