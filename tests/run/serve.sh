@@ -18,7 +18,7 @@ done
 "$PROBITY" export --format sqlite -o run.db run.probity 2> /dev/null
 mkdir served
 cp run.probity served
-cd served
+cd served || exit
 "$PROBITY" view --serve --spans 5000 run.probity > ../address 2> ../errors &
 server=$!
 cd ..
