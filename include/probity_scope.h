@@ -500,10 +500,11 @@ probity_scope_leave(struct probity_scope_here *scope)
         return;
 #if PROBITY_SCOPE_NOTED
     register struct probity_scope_here *left __asm__("r10") = scope;
+    /* Memory: the hook reads the variable of FN_RETVAL. */
     __asm__ __inline__ volatile(PROBITY_HOOK_CALL("probity_scope_leave_hook")
                                 : "+r"(left), "+m"(*scope)
                                 :
-                                : "cc", "rcx", "rsi", "rdi", "r8", "r9", "r11",
+                                : "memory", "cc", "rcx", "rsi", "rdi", "r8", "r9", "r11",
                                   PROBITY_HOOK_VECTORS);
 #else
     probity_scope_leave_open(scope);

@@ -129,7 +129,7 @@ static inline __attribute__((__always_inline__)) void enter(struct probity_scope
     __asm__ volatile(PROBITY_HOOK_CALL("probity_scope_enter_hook")
                      : "+r"(rax), "+r"(r10), "+r"(r11), "+m"(*scope)
                      :
-                     : "cc", "r8", "r9", PROBITY_HOOK_VECTORS);
+                     : "memory", "cc", "r8", "r9", PROBITY_HOOK_VECTORS);
     if (__builtin_expect(rax != 0, 0))
         probity_scope_never();
 }
@@ -148,7 +148,9 @@ static __attribute__((noinline)) void call_scope(struct trial *trial)
     if (probity_scope_is_on(LEVEL))
         ENTER(&scope, &trial->described);
     work(trial);
-    probity_scope_leave(&scope);
+    __asm__ volatile("" : "+m"(scope) : : "memory");
+    if (probity_scope_is_open(&scope))
+        probity_scope_leave_open(&scope);
 }
 
 /* The same if probes do not take the fast path. */
