@@ -432,7 +432,7 @@ static int next_event(struct probity_ahead *ahead, const struct probity_event **
 /* ---- Start and end -----------------------------------------------------------------------------
  */
 
-/* Signals other than those of its own faults go to the reader's thread. */
+/* The new thread blocks all signals except those that its own faults raise. */
 static int start_thread(struct probity_ahead *ahead)
 {
     static const int own[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
