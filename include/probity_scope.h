@@ -179,7 +179,7 @@ extern PROBITY_API __thread uint32_t probity_scope_depth __attribute__((tls_mode
 struct probity_scope_frame {
     uint64_t minus; /* (2^64 - the frame's address) × 2^16, plus the low bits of the return address;
                        0: unknown */
-    uint64_t where; /* address of the code × 2^16, plus those of the scope's */
+    uint64_t where; /* address of the code × 2^16, plus the low bits of the scope's address */
 };
 enum { PROBITY_SCOPE_FRAMES = 48, PROBITY_SCOPE_NEAR = 4096 };
 extern PROBITY_API __thread struct probity_scope_frame
