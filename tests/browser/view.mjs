@@ -58,6 +58,16 @@ async function show(page, tab) {
   await page.waitForSelector(`#tab-${tab}[aria-selected=true]`);
 }
 
+// Moves the pointer to a place until there is a tip: what lies there is known only once it is drawn.
+async function hover(page, x, y) {
+  for (let i = 0; await page.locator(".tip").count() === 0; i++) {
+    if (i === 500)
+      throw new Error(`no tip at ${x}, ${y}`);
+    await page.mouse.move(x + i % 2, y);
+    await page.evaluate(() => new Promise((drawn) => { requestAnimationFrame(drawn); }));
+  }
+}
+
 // The parts of a page: only those that have anything to show.
 const tabsOf = (page) => page.$$eval("header nav button", (buttons) => buttons.map((button) => button.id.replace("tab-", "")));
 
@@ -693,8 +703,7 @@ async function arrange() {
   await page.waitForFunction(() => Number(document.querySelector(".scroll")?.value ?? 1) > 0);
   expectThat("pinned stays", shown.equals(await page.screenshot({ clip: strip })));
   // A plot has a value under the pointer.
-  await page.mouse.move(box.x + 600, box.y + 45);
-  await page.waitForSelector(".tip");
+  await hover(page, box.x + 600, box.y + 45);
   expectThat("tip of a plot", /^(CPU|Calls|Hits): [\d,.]+ (threads|per second)/.test(await page.innerText(".tip")));
   await page.setViewportSize({ width: 390, height: 844 });
   await picture(page, "narrow");
@@ -884,8 +893,7 @@ async function single() {
   expectThat("functions", (await page.innerText(".panel")).includes("1 function, "));
   await show(page, "flame");
   const box = await page.locator("canvas").boundingBox();
-  await page.mouse.move(box.x + 40, box.y + 30);
-  await page.waitForSelector(".tip");
+  await hover(page, box.x + 40, box.y + 30);
   expectThat("tip", /\b1 call\b(?!s)/.test(await page.innerText(".tip")));
 }
 
@@ -949,8 +957,7 @@ async function changes(page, base, now) {
   await page.check('label:has-text("per call")');
   const per = (tree) => tree.self_ns / tree.calls;
   const at = await page.locator("canvas").boundingBox();
-  await page.mouse.move(at.x + 40, at.y + 30);
-  await page.waitForSelector(".tip");
+  await hover(page, at.x + 40, at.y + 30);
   const tip = (await page.innerText(".tip")).split("\n").find((line) => line.includes(" self a call"));
   expect("sign of the change per call", per(wanted) < per(before) ? "−" : "+", tip[0]);
   expectThat("scale per call", (await page.textContent(".scale")).includes("self a call"));
