@@ -107,11 +107,15 @@ def attack():
         expect(f"status of window{query}", 400, get(f"{token}window{query}")[0])
     expect("window far away", 200, get(f"{token}window?from=9000000000000000000&to=9100000000000000000")[0])
     expect("huge header", True, get(token, headers={"X": "a" * 200000})[0] in (0, 413, 431))
-    many = [socket.create_connection(("127.0.0.1", port)) for _ in range(200)]
+    # More than the server accepts, or has room for: nothing here waits for those.
+    many = [socket.socket() for _ in range(200)]
+    for connection in many:
+        connection.setblocking(False)
+        connection.connect_ex(("127.0.0.1", port))
     for connection in many[::2]:
         try:
-            connection.sendall(b"GET / HTTP/1.1\r\nHost: ")
-        except ConnectionError:
+            connection.send(b"GET / HTTP/1.1\r\nHost: ")
+        except OSError:
             pass
     for connection in many:
         connection.close()
