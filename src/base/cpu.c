@@ -180,6 +180,83 @@ uint64_t probity_cpu_counter_ordered(void)
     return high << 32 | low;
 }
 
+/* Of the system's extended state and of leaf 7. */
+enum {
+    STATE_AVX512 = 0xe0, /* masks, upper halves, registers 16 to 31 */
+    AVX512F = 1 << 16,
+    AVX512BW = 1 << 30
+};
+
+enum avx512 { AVX512_UNKNOWN, AVX512_NONE, AVX512_MASKS_OF_16, AVX512_MASKS_OF_64 };
+
+static enum avx512 find_avx512(void)
+{
+    unsigned a, b = 0, c, d;
+
+    if (!(features() & bit_OSXSAVE))
+        return AVX512_NONE;
+    __asm__("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
+    if ((a & STATE_AVX512) != STATE_AVX512)
+        return AVX512_NONE;
+    __cpuid_count(7, 0, a, b, c, d);
+    if (!(b & AVX512F))
+        return AVX512_NONE;
+    return b & AVX512BW ? AVX512_MASKS_OF_64 : AVX512_MASKS_OF_16;
+}
+
+static enum avx512 avx512(void)
+{
+    static int known;
+    int found = __atomic_load_n(&known, __ATOMIC_RELAXED);
+
+    if (found == AVX512_UNKNOWN) {
+        found = (int)find_avx512();
+        __atomic_store_n(&known, found, __ATOMIC_RELAXED);
+    }
+    return (enum avx512)found;
+}
+
+/* In assembly, and not inline: the compiler then uses these registers for nothing in between. */
+#define EACH_VECTOR(x)                                                                             \
+    x("16", "0") x("17", "64") x("18", "128") x("19", "192") x("20", "256") x("21", "320")         \
+    x("22", "384") x("23", "448") x("24", "512") x("25", "576") x("26", "640") x("27", "704")      \
+    x("28", "768") x("29", "832") x("30", "896") x("31", "960")
+#define EACH_MASK(x)                                                                               \
+    x("0", "0") x("1", "8") x("2", "16") x("3", "24") x("4", "32") x("5", "40") x("6", "48")       \
+    x("7", "56")
+#define KEEP_VECTOR(number, at) "vmovdqu64 %%zmm" number ", " at "(%0)\n\t"
+#define KEEP_MASK_16(number, at) "kmovw %%k" number ", " at "(%0)\n\t"
+#define KEEP_MASK_64(number, at) "kmovq %%k" number ", " at "(%0)\n\t"
+#define RESTORE_VECTOR(number, at) "vmovdqu64 " at "(%0), %%zmm" number "\n\t"
+#define RESTORE_MASK_16(number, at) "kmovw " at "(%0), %%k" number "\n\t"
+#define RESTORE_MASK_64(number, at) "kmovq " at "(%0), %%k" number "\n\t"
+
+__attribute__((noinline)) void probity_cpu_keep(struct probity_cpu_registers *ret_kept)
+{
+    enum avx512 found = avx512();
+
+    if (found == AVX512_NONE)
+        return;
+    __asm__ volatile(EACH_VECTOR(KEEP_VECTOR) : : "r"(ret_kept->vector) : "memory");
+    if (found == AVX512_MASKS_OF_64)
+        __asm__ volatile(EACH_MASK(KEEP_MASK_64) : : "r"(ret_kept->mask) : "memory");
+    else
+        __asm__ volatile(EACH_MASK(KEEP_MASK_16) : : "r"(ret_kept->mask) : "memory");
+}
+
+__attribute__((noinline)) void probity_cpu_restore(const struct probity_cpu_registers *kept)
+{
+    enum avx512 found = avx512();
+
+    if (found == AVX512_NONE)
+        return;
+    if (found == AVX512_MASKS_OF_64)
+        __asm__ volatile(EACH_MASK(RESTORE_MASK_64) : : "r"(kept->mask) : "memory");
+    else
+        __asm__ volatile(EACH_MASK(RESTORE_MASK_16) : : "r"(kept->mask) : "memory");
+    __asm__ volatile(EACH_VECTOR(RESTORE_VECTOR) : : "r"(kept->vector) : "memory");
+}
+
 #define FLOATING "x"
 
 #elif defined(__aarch64__)
@@ -264,6 +341,18 @@ uint64_t probity_cpu_counter_ordered(void)
 
 #define FLOATING "m"
 
+#endif
+
+#ifndef __x86_64__
+void probity_cpu_keep(struct probity_cpu_registers *ret_kept)
+{
+    (void)ret_kept;
+}
+
+void probity_cpu_restore(const struct probity_cpu_registers *kept)
+{
+    (void)kept;
+}
 #endif
 
 /* ---- Chains ------------------------------------------------------------------------------------

@@ -53,6 +53,16 @@ enum probity_cpu_chain {
 };
 void probity_cpu_chain(enum probity_cpu_chain kind);
 
+/* The registers that libc may change although the compiler of a function with a scope does not know
+ * it (PROBITY_HOOK_VECTORS in probity.h): on x86 the vector registers 16 to 31 and the mask
+ * registers. Keep them before anything in a hook that calls libc, restore them afterwards. Signal
+ * safe. */
+struct probity_cpu_registers {
+    uint64_t vector[16][8], mask[8];
+};
+void probity_cpu_keep(struct probity_cpu_registers *ret_kept);
+void probity_cpu_restore(const struct probity_cpu_registers *kept);
+
 /* Adds with one instruction, so that no addition is lost if a signal handler adds to the same
  * number. Not atomic with respect to other threads. */
 static inline void probity_cpu_add(uint64_t *at, uint64_t value)

@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/checksum.h"
+#include "base/cpu.h"
 #include "base/os.h"
 #include "format/stream.h"
 #include "probity_typed.h"
@@ -239,10 +240,12 @@ static uint32_t function_number(struct probity_session *session,
 
 uint32_t probity_declare_function(struct probity_site_function *function)
 {
+    struct probity_cpu_registers kept;
     struct probity_os_signals before;
-    const char *object = object_of(function);
     uint32_t code = 0;
 
+    probity_cpu_keep(&kept);
+    const char *object = object_of(function);
     probity_os_signals_block(&before);
     struct probity_session *session = probity_session_enter();
     if (session != NULL && probity_thread_may_record(session)) {
@@ -262,6 +265,7 @@ uint32_t probity_declare_function(struct probity_site_function *function)
     if (session != NULL)
         probity_session_leave(session);
     probity_os_signals_restore(&before);
+    probity_cpu_restore(&kept);
     return code;
 }
 

@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 
 #include "base/bytes.h"
+#include "base/cpu.h"
 #include "base/functions.h"
 #include "base/os.h"
 #include "probity_scope.h"
@@ -217,23 +218,33 @@ static int is_suspect(uint64_t top, uint64_t minus)
     return top >= minus;
 }
 
+/* How many of the scopes whose frames are known have not been left by a jump. top: the frame of the
+ * innermost one. */
+static uint32_t count_alive(uint32_t known, uint64_t top, uint64_t minus, uint64_t where)
+{
+    uint32_t alive = count_below(known, minus, where);
+
+    if (alive == known && top >= frame_part(minus))
+        return known; /* inlined */
+    if (!is_own_frame(minus) || !is_own_frame(top))
+        return known;
+    return count_above(alive);
+}
+
 PROBITY_API uint32_t probity_scope_jumped(uint32_t place, uint64_t minus, uint64_t where)
 {
+    struct probity_cpu_registers kept;
     uint32_t known = places_known(place);
     uint64_t top = frame_at(known)->minus;
 
     if (!is_suspect(top, frame_part(minus)))
         return place;
-    uint32_t alive = count_below(known, minus, where);
-    if (alive == known && top >= frame_part(minus))
-        return place; /* inlined */
-    if (!is_own_frame(minus) || !is_own_frame(top))
-        return place;
-    alive = count_above(alive);
-    if (alive == known)
-        return place;
-    cut_off(alive);
-    return alive;
+    probity_cpu_keep(&kept);
+    uint32_t alive = count_alive(known, top, minus, where);
+    if (alive < known)
+        cut_off(alive);
+    probity_cpu_restore(&kept);
+    return alive < known ? alive : place;
 }
 
 /* In a lambda or a nested function, the macro may refer to a scope of the enclosing function: then
@@ -267,7 +278,12 @@ void probity_scope_continues(const struct probity_scope_here *scope, uint64_t mi
 
 void probity_frames_leave(uint32_t place)
 {
+    struct probity_cpu_registers kept;
+
     /* Otherwise the scope is on another stack, which was continued in this thread. */
-    if (probity_scope_depth > place + 1)
-        cut_off(place + 1);
+    if (probity_scope_depth <= place + 1)
+        return;
+    probity_cpu_keep(&kept);
+    cut_off(place + 1);
+    probity_cpu_restore(&kept);
 }

@@ -352,9 +352,11 @@ static struct probity_profile_entry *make_entry(uint32_t number,
                                                 int is_only_counted)
 {
     struct probity_profile_entry *entry = NULL;
+    struct probity_cpu_registers kept;
     struct probity_os_signals before;
     int saved = errno;
 
+    probity_cpu_keep(&kept);
     probity_os_signals_block(&before);
     struct probity_session *session = probity_session_enter();
     if (session != NULL) {
@@ -370,6 +372,7 @@ static struct probity_profile_entry *make_entry(uint32_t number,
         probity_session_leave(session);
     }
     probity_os_signals_restore(&before);
+    probity_cpu_restore(&kept);
     errno = saved;
     return entry;
 }

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "base/os.h"
 #include "base/ticks.h"
 #include "probity_scope.h"
@@ -86,9 +87,11 @@ static void record_lost(struct probity_session *session, struct probity_thread_s
 /* Gets a chunk for the thread. Returns 1, or 0 if the record is dropped. */
 static int change_chunk(struct probity_session *session, struct probity_thread_state *slot)
 {
+    struct probity_cpu_registers kept;
     uint64_t stalled_since = 0;
     int result = 0;
 
+    probity_cpu_keep(&kept);
     while (result == 0) {
         struct probity_os_signals before;
         probity_os_signals_block(&before);
@@ -111,6 +114,7 @@ static int change_chunk(struct probity_session *session, struct probity_thread_s
         record_stall(session, slot, stalled_since);
     if (result > 0 && slot->lost != 0)
         record_lost(session, slot);
+    probity_cpu_restore(&kept);
     return result > 0;
 }
 
@@ -408,21 +412,17 @@ PROBITY_API void probity_probe_gap(uint32_t code, uint64_t at, uint64_t tick)
     errno = before;
 }
 
-/* The calling thread's slot if anything is recorded; assigned if missing. */
-static struct probity_thread_state *slot_here(struct probity_session **ret_session)
+/* Assigns the calling thread a slot if anything is recorded. */
+static __attribute__((cold, noinline)) struct probity_thread_state *
+assign_slot(struct probity_session **ret_session)
 {
+    struct probity_thread_state *slot = NULL;
+    struct probity_cpu_registers kept;
     struct probity_os_signals before;
-    struct probity_thread_state *slot = probity_thread_slot();
 
-    *ret_session = probity_session_recording();
-    if (*ret_session != NULL && slot != NULL &&
-        slot->session == probity_session_number(*ret_session))
-        return slot;
-    if (*ret_session != NULL && !probity_thread_may_record(*ret_session))
-        return NULL;
+    probity_cpu_keep(&kept);
     probity_os_signals_block(&before);
     *ret_session = probity_session_enter();
-    slot = NULL;
     if (*ret_session != NULL) {
         if (probity_thread_may_record(*ret_session))
             slot = probity_thread_register(*ret_session);
@@ -431,7 +431,22 @@ static struct probity_thread_state *slot_here(struct probity_session **ret_sessi
         probity_thread_forget();
     }
     probity_os_signals_restore(&before);
+    probity_cpu_restore(&kept);
     return slot;
+}
+
+/* The calling thread's slot if anything is recorded; assigned if missing. */
+static struct probity_thread_state *slot_here(struct probity_session **ret_session)
+{
+    struct probity_thread_state *slot = probity_thread_slot();
+
+    *ret_session = probity_session_recording();
+    if (*ret_session != NULL && slot != NULL &&
+        slot->session == probity_session_number(*ret_session))
+        return slot;
+    if (*ret_session != NULL && !probity_thread_may_record(*ret_session))
+        return NULL;
+    return assign_slot(ret_session);
 }
 
 /* is_trial: the slot is in no recording. */

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/bytes.h"
+#include "base/cpu.h"
 #include "base/os.h"
 #include "probity_scope.h"
 #include "runtime/budget.h"
@@ -69,12 +70,15 @@ PROBITY_API void probity_scope_leave_slow(uint32_t code, uint32_t depth, uint32_
 
 PROBITY_API void probity_scope_leave_raised(uint32_t code)
 {
+    struct probity_cpu_registers kept;
     uint8_t payload[8];
     int before = errno;
 
+    probity_cpu_keep(&kept);
     probity_put_u32(payload, (code - PROBITY_CODE_FIRST) / 2);
     probity_put_u32(payload + 4, PROBITY_FORMAT_RAISED);
     probity_record_values(PROBITY_EVENT_LEAVE, payload, sizeof payload);
+    probity_cpu_restore(&kept);
     errno = before;
 }
 

@@ -126,12 +126,15 @@ static __attribute__((noinline)) int prepare(struct probity_scope_here *scope,
                                              struct probity_site_function **function,
                                              const void *note)
 {
+    struct probity_cpu_registers kept;
+
+    probity_cpu_keep(&kept);
     if (scope->function == NULL)
         scope->function = probity_scope_describe(function, note);
-    if (scope->function == NULL)
-        return 0;
-    scope->raised = raised_now(scope->function);
-    return 1;
+    if (scope->function != NULL)
+        scope->raised = raised_now(scope->function);
+    probity_cpu_restore(&kept);
+    return scope->function != NULL;
 }
 
 /* Whether the function has been prepared, and what it needs to count exceptions. */
@@ -304,6 +307,19 @@ static void put_value(uint8_t *at, const void *value, uint32_t bytes)
     }
 }
 
+/* If there is no room yet, or the value is no number. */
+static __attribute__((cold, noinline)) void leave_any_value(const struct probity_scope_here *scope)
+{
+    struct probity_value value = {scope->ret, 0, scope->ret_formatter, scope->ret_how};
+    struct probity_cpu_registers kept;
+
+    probity_cpu_keep(&kept);
+    if (scope->ret_describe != NULL)
+        value = scope->ret_describe(scope->ret);
+    probity_values_slow(8, scope->code, 0, scope->ret_format, &value);
+    probity_cpu_restore(&kept);
+}
+
 /* With the value of the variable named by FN_RETVAL. */
 static __attribute__((noinline)) void leave_value(const struct probity_scope_here *scope)
 {
@@ -314,10 +330,7 @@ static __attribute__((noinline)) void leave_value(const struct probity_scope_her
     if (__builtin_expect(scope->ret_bytes != 0 && number != 0, 1))
         at = reserve(&room, 8, 8 + scope->ret_bytes);
     if (__builtin_expect(at == NULL, 0)) {
-        struct probity_value value = {scope->ret, 0, scope->ret_formatter, scope->ret_how};
-        if (scope->ret_describe != NULL)
-            value = scope->ret_describe(scope->ret);
-        probity_values_slow(8, scope->code, 0, scope->ret_format, &value);
+        leave_any_value(scope);
         return;
     }
     at = probity_put_head(at, 8, scope->code, number, 0);
