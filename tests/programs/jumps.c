@@ -3,7 +3,8 @@
  * jumps.c WAY N: scopes left by longjmp, and scopes that only look abandoned. "loop" jumps N times
  * out of three scopes to the outermost one, "far" once out of N scopes; "inlined" has scopes of
  * several functions in one frame; "handlers" has scopes in signal handlers whose stack is above the
- * functions that they interrupt; "turns" has scopes in coroutines. Prints the number of calls.
+ * functions that they interrupt; "turns" has scopes in coroutines; "off" calls a function that is
+ * off at the place of one that was left N times. Prints the number of calls.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -177,6 +178,31 @@ static NOINLINE void takes_turns(long count)
     free(stack);
 }
 
+/* The scope of the second one, which is off, lies where the first one's does. */
+static NOINLINE void is_left(void)
+{
+    FN_FUNC(FN_VOID, FN_1);
+    calls++;
+    longjmp(back, 1);
+}
+
+static NOINLINE void is_off(void)
+{
+    FN_FUNC(FN_VOID, FN_3);
+    __asm__ volatile("");
+}
+
+static void leaves(long count)
+{
+    FN_FUNC(FN_VOID, FN_1);
+    calls++;
+    for (volatile long i = 0; i < count; i++) {
+        if (setjmp(back) == 0)
+            is_left();
+        is_off();
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *way = argc > 1 ? argv[1] : "loop";
@@ -189,6 +215,8 @@ int main(int argc, char **argv)
         with_stack_above(count);
     } else if (strcmp(way, "turns") == 0) {
         takes_turns(count);
+    } else if (strcmp(way, "off") == 0) {
+        leaves(count);
     } else {
         serves(count, strcmp(way, "far") == 0);
     }

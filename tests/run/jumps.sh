@@ -30,6 +30,7 @@ for program in jumps jumps.shared; do
         case_of handlers 100 0
         case_of turns 100 0
         case_of far 40 41
+        PROBITY_LEVEL=1 case_of off 100 100
         case_of loop 2000 6000
         # The outermost scope spins for 20 ms, none of which belongs to the scopes left each time.
         # CPU time, because on a busy machine any call may take long.
