@@ -21,10 +21,10 @@
  *
  * All macros are statements. They may be used in any thread and, if the values need no formatter,
  * in signal handlers; they preserve errno and never end the program. Arguments are evaluated once,
- * and only if they are recorded. In C++, and in C with -fexceptions, scopes are closed on
- * exceptions, pthread_exit and cancellation; scopes left by longjmp are closed by the `probity`
- * command. A C++ thread must not be cancelled asynchronously inside a scope, as inside any
- * destructor. Requires C11 or C++11, gcc or clang.
+ * and only if the level of functions or parameters allows them. In C++, and in C with -fexceptions,
+ * scopes are closed on exceptions, pthread_exit and cancellation; scopes left by longjmp are closed
+ * by the `probity` command. A C++ thread must not be cancelled asynchronously inside a scope, as
+ * inside any destructor. Requires C11 or C++11, gcc or clang.
  */
 #ifndef FNTRACE_H
 #define FNTRACE_H
@@ -121,15 +121,15 @@ const char probity_log_default[7] = "stderr";
 #define FN_FUNC_PARAMS(retType, retVar, level, ...)                                                \
     FN_X_CHECK_COUNT(__VA_ARGS__);                                                                 \
     FN_X_SCOPE(retType, level, 0, FN_X_ENTER_LATER);                                               \
-    FN_X_ENTER_VALUES(retType, #__VA_ARGS__, __VA_ARGS__);                                         \
-    FN_X_CAT(FN_X_RETVAL_, FN_X_IS_VOID(FN_X_VOID_##retVar))(retVar)
+    FN_X_WITH_VALUES(retType, retVar, FN_X_IS_VOID(FN_X_VOID_##retVar), FN_X_ENTER_LONG,       \
+                     #__VA_ARGS__, __VA_ARGS__)
 
 /* The same without the count. */
 #define FN_FUNC_ARGS(retType, retVar, level, ...)                                                  \
     FN_X_CHECK_MOST(0, __VA_ARGS__);                                                               \
     FN_X_SCOPE(retType, level, 0, FN_X_ENTER_LATER);                                               \
-    FN_X_ENTER_VALUES(retType, "," #__VA_ARGS__, 0, __VA_ARGS__);                                  \
-    FN_X_CAT(FN_X_RETVAL_, FN_X_IS_VOID(FN_X_VOID_##retVar))(retVar)
+    FN_X_WITH_VALUES(retType, retVar, FN_X_IS_VOID(FN_X_VOID_##retVar), FN_X_ENTER_LONG,       \
+                     "," #__VA_ARGS__, 0, __VA_ARGS__)
 
 /* FN_ORDERED(FN_FUNC(int, FN_1)): any of the above, or FN_ENTRY, with exact times: the scope begins
  * after all earlier instructions have finished, and ends after all instructions in it have. Without
@@ -320,17 +320,15 @@ enum { fn_x_order = 0 };
         }                                                                                          \
     } while (0)
 
-#define FN_X_ENTER_VALUES(retType, source, ...)                                                    \
-    do {                                                                                           \
-        if (probity_scope_is_on(fn_x_level)) {                                                     \
-            FN_X_TAKE_NOTE(retType);                                                               \
-            uint32_t fn_x_code =                                                                   \
-                probity_scope_begin_frame(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, &fn_x_function,     \
-                                          probity_scope_frame_at(), fn_x_note);                    \
-            if (__builtin_expect(fn_x_code != 0, 1))                                               \
-                FN_X_RECORD(FN_X_ENTER, fn_x_code, 0, source, __VA_ARGS__)                         \
-        }                                                                                          \
-    } while (0)
+#define FN_X_ENTER_LONG(retType, source, ...)                                                      \
+    {                                                                                              \
+        FN_X_TAKE_NOTE(retType);                                                                   \
+        uint32_t fn_x_code =                                                                       \
+            probity_scope_begin_frame(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, &fn_x_function,         \
+                                      probity_scope_frame_at(), fn_x_note);                        \
+        if (__builtin_expect(fn_x_code != 0, 1))                                                   \
+            FN_X_RECORD(FN_X_ENTER, fn_x_code, 0, source, __VA_ARGS__)                             \
+    }
 
 #define FN_X_IF_REPORTED(...)                                                                      \
     do {                                                                                           \
@@ -341,9 +339,88 @@ enum { fn_x_order = 0 };
         }                                                                                          \
     } while (0)
 
+/* Enters the scope with parameters and says what is returned: all in one call if all of them are
+ * short, each in calls of its own otherwise. enter: FN_X_ENTER_LONG or, without parameters,
+ * FN_X_ENTER_BARE. */
+#define FN_X_WITH_VALUES(retType, retVar, is_void, enter, source, ...)                             \
+    FN_X_WITH_VALUES_(retType, retVar, is_void, enter, source, __VA_ARGS__)
+#if PROBITY_SCOPE_NOTED
+#define FN_X_WITH_VALUES_(retType, retVar, is_void, enter, source, ...)                            \
+    do {                                                                                           \
+        if (probity_scope_is_on(fn_x_level)) {                                                     \
+            if (FN_X_ARE_SHORT(retVar, is_void, __VA_ARGS__))                                      \
+                FN_X_ENTER_SHORT(retType, retVar, is_void, source, __VA_ARGS__)                    \
+            else                                                                                   \
+                enter(retType, source, __VA_ARGS__)                                                \
+        }                                                                                          \
+        if (!(FN_X_ARE_SHORT(retVar, is_void, __VA_ARGS__)))                                       \
+            FN_X_CAT(FN_X_RETVAL_, is_void)(retVar);                                               \
+    } while (0)
+#else
+#define FN_X_WITH_VALUES_(retType, retVar, is_void, enter, source, ...)                            \
+    do {                                                                                           \
+        if (probity_scope_is_on(fn_x_level))                                                       \
+            enter(retType, source, __VA_ARGS__)                                                    \
+        FN_X_CAT(FN_X_RETVAL_, is_void)(retVar);                                                   \
+    } while (0)
+#endif
+#define FN_X_ENTER_BARE(retType, source, ...)                                                      \
+    {                                                                                              \
+        FN_X_BEGIN_PLAIN(retType);                                                                 \
+    }
+
+/* Short: up to 8 values, and a variable that is returned, whose bytes are recorded as they are. */
+#define FN_X_ARE_SHORT(retVar, is_void, ...)                                                       \
+    (FN_X_CAT(FN_X_IS_SHORT_, is_void)(retVar) FN_X_EACH(FN_X_AND_SHORT, __VA_ARGS__))
+#define FN_X_IS_SHORT_1(retVar) 1
+#define FN_X_IS_SHORT_0(retVar) FN_X_AS_IT_IS(retVar) && FN_X_TYPE(retVar) < PROBITY_TYPE_ARRAY
+#define FN_X_AND_SHORT(n, x)                                                                       \
+    &&FN_X_FIXED(x) && FN_X_TYPE(x) < PROBITY_TYPE_ARRAY && FN_X_INDEX(n) < 8
+#define FN_X_INDEX(n) (sizeof(#n) - sizeof("fn_x_v"))
+
+#define FN_X_ENTER_SHORT(retType, retVar, is_void, source, ...)                                    \
+    {                                                                                              \
+        FN_X_EACH(FN_X_LOCAL, __VA_ARGS__)                                                         \
+        FN_X_CONSTANT(fn_x_types, FN_X_NO_TYPES FN_X_EACH(FN_X_OR_TYPE, __VA_ARGS__))              \
+        FN_X_CONSTANT(fn_x_type_of_ret, FN_X_CAT(FN_X_TYPE_OF_RET_, is_void)(retVar))              \
+        enum { fn_x_size = 0 FN_X_EACH(FN_X_PLUS_BYTES, __VA_ARGS__) };                            \
+        uint32_t fn_x_block[fn_x_size / 4 + 1];                                                    \
+        uint8_t *fn_x_at = PROBITY_BYTES(fn_x_block);                                              \
+        if (fn_x_size % 4 != 0)                                                                    \
+            fn_x_block[fn_x_size / 4] = 0;                                                         \
+        FN_X_EACH(FN_X_STORE, __VA_ARGS__)                                                         \
+        (void)fn_x_at;                                                                             \
+        PROBITY_SCOPE_ENTER_VALUES(                                                                \
+            &fn_scope_needs_FN_FUNC_or_FN_ENTRY, &fn_x_function, fn_x_block,                       \
+            FN_X_CAT(FN_X_ADDRESS_OF_RET_, is_void)(retVar),                                       \
+            FN_X_CONSTANT_OF(fn_x_types, FN_X_NO_TYPES FN_X_EACH(FN_X_OR_TYPE, __VA_ARGS__)),      \
+            0 FN_X_EACH(FN_X_PLUS_ONE, __VA_ARGS__),                                               \
+            FN_X_CONSTANT_OF(fn_x_type_of_ret, FN_X_CAT(FN_X_TYPE_OF_RET_, is_void)(retVar)),      \
+            source, FN_X_TEXT(__VA_ARGS__), FN_X_CAT(FN_X_TEXT_OF_RET_, is_void)(retVar),          \
+            FN_X_NOTED(retType));                                                                  \
+    }
+#define FN_X_NO_TYPES PROBITY_CAST(uint64_t, 0)
+#define FN_X_OR_TYPE(n, x)                                                                         \
+    | PROBITY_CAST(uint64_t, FN_X_TYPE(x) % PROBITY_TYPE_ARRAY) << 8 * (FN_X_INDEX(n) % 8)
+#define FN_X_TYPE_OF_RET_0(retVar) FN_X_TYPE(retVar) % PROBITY_TYPE_ARRAY
+#define FN_X_TYPE_OF_RET_1(retVar) 0
+#define FN_X_ADDRESS_OF_RET_0(retVar) &retVar
+#define FN_X_ADDRESS_OF_RET_1(retVar) NULL
+#define FN_X_TEXT_OF_RET_0(retVar) #retVar
+#define FN_X_TEXT_OF_RET_1(retVar) ""
+/* In C++ a constant expression with calls is one for the optimizer only, unless it has a name. In C
+ * a name is not one. */
+#ifdef __cplusplus
+#define FN_X_CONSTANT(name, ...) constexpr uint64_t name = __VA_ARGS__;
+#define FN_X_CONSTANT_OF(name, ...) name
+#else
+#define FN_X_CONSTANT(name, ...)
+#define FN_X_CONSTANT_OF(name, ...) (__VA_ARGS__)
+#endif
+
 #define FN_X_FUNC_RETVAL_0(retType, retVar, level)                                                 \
-    FN_X_SCOPE(retType, level, 0, FN_X_ENTER_PLAIN);                                               \
-    FN_X_CAT(FN_X_RETVAL_, FN_X_IS_VOID(FN_X_VOID_##retVar))(retVar)
+    FN_X_SCOPE(retType, level, 0, FN_X_ENTER_LATER);                                               \
+    FN_X_WITH_VALUES(retType, retVar, FN_X_IS_VOID(FN_X_VOID_##retVar), FN_X_ENTER_BARE, "0", 0)
 #define FN_X_FUNC_RETVAL_1(retType, retVar, level, ...)                                            \
     FN_FUNC_PARAMS(retType, retVar, level, __VA_ARGS__)
 

@@ -484,10 +484,13 @@ enum { PROBITY_LISTED_NAMED = 1, PROBITY_LISTED_NUMBERED = 2, PROBITY_LISTED_FUN
 #endif
 /* The arguments are the numbers of the operands in PROBITY_NOTE_OF(), without percent signs. */
 #define PROBITY_NOTE(a, b, c, d, e, f, g, h, i)                                                    \
-    PROBITY_NOTE_SECTION "\t.balign 4\n\t.long 8, 28, 1\n\t.asciz \"Probity\"\n"                 \
-                         ".Lprobity_note%=:\n\t.byte %c" #a ", %c" #b ", %c" #c ", 0\n"            \
+    PROBITY_NOTE_WITH("28", "0", "", a, b, c, d, e, f, g, h, i)
+/* bytes: of the description; parts: more than these, which `more` holds. */
+#define PROBITY_NOTE_WITH(bytes, parts, more, a, b, c, d, e, f, g, h, i)                           \
+    PROBITY_NOTE_SECTION "\t.balign 4\n\t.long 8, " bytes ", 1\n\t.asciz \"Probity\"\n"           \
+                         ".Lprobity_note%=:\n\t.byte %c" #a ", %c" #b ", %c" #c ", " parts "\n"    \
                          "\t.long %c" #d ", %c" #e "\n\t.long %c" #f " - ., %c" #g " - ., %c" #h   \
-                         " - ., %c" #i " - .\n\t.popsection"
+                         " - ., %c" #i " - .\n" more "\t.popsection"
 #define PROBITY_NOTE_OF(kind, level, flags, number, name, file, function, returns)                 \
     "i"(kind), "i"(level), "i"(flags), "i"(__LINE__), "i"(number), PROBITY_NOTE_TEXT(name),        \
         PROBITY_NOTE_TEXT(file), PROBITY_NOTE_TEXT(function), PROBITY_NOTE_TEXT(returns)

@@ -254,8 +254,11 @@ PROBITY_API void probity_scope_set_return(struct probity_scope_here *scope, cons
 /* probity_scope_enter_frame() and probity_scope_leave_open(), called by assembly, which says what
  * they may change: arguments and results stay in their registers. The first takes its arguments in
  * r10, r11 and rax and returns 0 in rax; after the call there is an instruction without effect,
- * whose operand is the distance to the note. The second takes the scope in r10. */
+ * whose operand is the distance to the note. The last takes the scope in r10. */
 PROBITY_API void probity_scope_enter_hook(void);
+/* The same with values, which the note describes: r8 has the address of their bytes, one after the
+ * other and up to a multiple of four, r9 that of the variable that is returned, or NULL. */
+PROBITY_API void probity_scope_enter_values_hook(void);
 PROBITY_API void probity_scope_leave_hook(void);
 
 /* Never called: a function with a call in it has no red zone, which the hooks would overwrite. */
@@ -483,6 +486,33 @@ probity_put_head(uint8_t *at, uint32_t kind, uint32_t code, uint32_t format, uin
         if (__builtin_expect(fn_x_rax != 0, 0))                                                    \
             probity_scope_never();                                                                 \
     } while (0)
+
+/* The same with values. block: their bytes; ret: the address of the variable that is returned, or
+ * NULL, type_of_ret: its type, or 0, text_of_ret: its name; types: of up to 8 values, a byte each,
+ * the first one lowest; source, expanded: "n, a, b" as written, and with macros expanded. */
+#define PROBITY_SCOPE_ENTER_VALUES(scope, function, block, ret, types, count, type_of_ret, source, \
+                                   expanded, text_of_ret, ...)                                     \
+    do {                                                                                           \
+        register struct probity_scope_here *fn_x_r10 __asm__("r10") = (scope);                     \
+        register struct probity_site_function **fn_x_r11 __asm__("r11") = (function);              \
+        register const void *fn_x_r8 __asm__("r8") = (block);                                      \
+        register const volatile void *fn_x_r9 __asm__("r9") = (ret);                               \
+        register uintptr_t fn_x_rax __asm__("rax") = probity_scope_frame_at();                     \
+        __asm__ __inline__ volatile(                                                               \
+            PROBITY_NOTE_WITH("52", "1", PROBITY_NOTE_VALUES, 5, 6, 7, 8, 9, 10, 11, 12, 13)       \
+            "\n\t" PROBITY_HOOK_CALL("probity_scope_enter_values_hook")                           \
+            "\t.byte 0xa9\n\t.long .Lprobity_note%= - .\n"                                        \
+            : "+r"(fn_x_rax), "+r"(fn_x_r10), "+r"(fn_x_r11), "+r"(fn_x_r8), "+r"(fn_x_r9)         \
+            : PROBITY_NOTE_OF(__VA_ARGS__), "i"(count), "i"(type_of_ret),                          \
+              "i"((types) & 0xffffffff), "i"((types) >> 32),                                       \
+              PROBITY_NOTE_TEXT(source), PROBITY_NOTE_TEXT(expanded),                              \
+              PROBITY_NOTE_TEXT(text_of_ret)                                                       \
+            : "memory", "cc", PROBITY_HOOK_VECTORS);                                               \
+        if (__builtin_expect(fn_x_rax != 0, 0))                                                    \
+            probity_scope_never();                                                                 \
+    } while (0)
+#define PROBITY_NOTE_VALUES                                                                        \
+    "\t.byte %c14, %c15, 0, 0\n\t.long %c16, %c17\n\t.long %c18 - ., %c19 - ., %c20 - .\n"
 
 /* Makes a note and sets a variable to its address. */
 #define PROBITY_SCOPE_NOTE(variable, ...)                                                          \

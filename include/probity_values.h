@@ -13,7 +13,8 @@
  *   FN_X_FIXED(x)     whether it is fixed       FN_X_SIZE(x)      its size in a record, if fixed
  *   FN_X_STORE(n, x)  stores it, advances       FN_X_VALUE(n, x)  its struct probity_value
  *   FN_X_AS_IT_IS(x)  whether it is fixed and its bytes are those of the object
- * FN_X_TYPE, FN_X_FIXED, FN_X_SIZE and FN_X_AS_IT_IS are constants.
+ *   FN_X_PLUS_BYTES(n, x)  "+" and its size if it is fixed and no literal
+ * FN_X_TYPE, FN_X_FIXED, FN_X_SIZE, FN_X_PLUS_BYTES and FN_X_AS_IT_IS are constants.
  */
 #ifndef PROBITY_VALUES_H
 #define PROBITY_VALUES_H
@@ -143,6 +144,7 @@ __extension__ typedef unsigned __int128 probity_u128;
        FN_X_TYPE(x) == PROBITY_TYPE_POINTER + PROBITY_TYPE_ARRAY)))
 
 #define FN_X_SIZE(x) (FN_X_IS_LITERAL(x) ? 0 : (uint32_t)sizeof(FN_X_TYPEOF(x)))
+#define FN_X_PLUS_BYTES(n, x) +sizeof(FN_X_TYPEOF(x))
 #define FN_X_AS_IT_IS(x) FN_X_FIXED(x)
 
 #define FN_X_CHECK_TYPE(x)                                                                         \
@@ -472,6 +474,7 @@ inline void record_value(struct probity_site_format *format, const text_stream &
 #define FN_X_FIXED(x) (FN_X_IS_LITERAL(x) || probity_fn::is_fixed(FN_X_TYPE(x)))
 #define FN_X_AS_IT_IS(x) (FN_X_IS_LITERAL(x) || probity_fn::is_as_it_is<decltype((x))>())
 #define FN_X_SIZE(x) (FN_X_IS_LITERAL(x) ? 0u : probity_fn::size_of<decltype((x))>())
+#define FN_X_PLUS_BYTES(n, x) +probity_fn::size_of<decltype((x))>()
 #define FN_X_CHECK_TYPE(x)                                                                         \
     static_assert(FN_X_TYPE(x) != 0,                                                               \
                   "FnTrace: no operator<<(std::ostream &, ...) or (std::wostream &, ...) for the " \

@@ -290,9 +290,7 @@ static int is_quote(const char *start, const char *at)
     return *at == '"' || (*at == '\'' && (word == at || !isdigit((unsigned char)*word)));
 }
 
-/* The end of the argument that begins at `at`: a comma outside parentheses and quotes, as for the
- * preprocessor, or the end of the text. */
-static const char *argument_end(const char *at)
+const char *probity_argument_end(const char *at)
 {
     const char *start = at;
     int depth = 0;
@@ -326,7 +324,7 @@ static uint8_t *put_value_text(uint8_t *at, const struct probity_site_format *fo
     if (*source != NULL && **source == ',') {
         const char *start = *source + 1, *end;
         start += strspn(start, " ");
-        *source = end = argument_end(start);
+        *source = end = probity_argument_end(start);
         if (probity_format_type(format, value) != PROBITY_VALUE_LITERAL) {
             text = start;
             length = (size_t)(end - start) < most ? (size_t)(end - start) : most;
@@ -348,7 +346,7 @@ static uint32_t format_number(struct probity_session *session,
     int has_label = source != NULL && *source == ';';
 
     if (source != NULL)
-        source = argument_end(source); /* skips n */
+        source = probity_argument_end(source); /* skips n */
     probity_put_u32(payload + 4, format->line);
     probity_put_u16(payload + 8, (uint16_t)format->count);
     uint8_t *at = payload + HEAD_BYTES;

@@ -24,6 +24,10 @@ uint32_t probity_declare_function(struct probity_site_function *function);
 /* The same for a format. Returns the number, or 0. */
 uint32_t probity_declare_format(struct probity_site_format *format);
 
+/* The end of the argument that begins at `at`: a comma outside parentheses and quotes, as for the
+ * preprocessor, or the end of the text. */
+const char *probity_argument_end(const char *at);
+
 /* A value's type in the trace: an array may be a literal. */
 uint32_t probity_format_type(const struct probity_site_format *format, uint32_t value);
 

@@ -10,16 +10,30 @@
 #include <sys/mman.h>
 
 #include "base/limits.h"
+#include "runtime/declare.h"
 #include "runtime/scope.h"
+#include "runtime/values.h"
 
 enum {
     ROOM_BYTES = 64 * 1024,
     BUCKETS = 256, /* a power of two */
-    NOTE_LINE = 4, NOTE_NAME = 12, NOTE_FILE = 16, NOTE_SIGNATURE = 20, NOTE_RETURNS = 24
+    NOTE_HAS_VALUES = 3, NOTE_LINE = 4, NOTE_NAME = 12, NOTE_FILE = 16, NOTE_SIGNATURE = 20,
+    NOTE_RETURNS = 24, NOTE_COUNT = 28, NOTE_RET_TYPE = 29, NOTE_TYPES = 32, NOTE_SOURCE = 40,
+    NOTE_EXPANDED = 44, NOTE_RET_TEXT = 48,
+    VALUES_MAX = PROBITY_SCOPE_VALUES_MAX,
+    TEXT_MAX = 512, SOURCE_MAX = 4096
+};
+
+/* Values and their texts, of which `kept` holds copies. */
+struct values {
+    struct probity_scope_values values;
+    uint8_t type[VALUES_MAX + 1]; /* the last one that of the value that is returned */
+    const char *text[VALUES_MAX + 1];
+    char kept[];
 };
 
 struct described {
-    struct probity_site_function function;
+    struct probity_scope_described description;
     const uint8_t *note;
     uint64_t hash; /* of what the note said; its library may have been unloaded since */
     struct described *next;
@@ -107,7 +121,7 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return hash * UINT64_C(1099511628211);
 }
 
-static uint64_t hash_of(const struct probity_site_function *function)
+static uint64_t hash_of(const struct probity_site_function *function, const uint8_t *note)
 {
     uint64_t hash = UINT64_C(14695981039346656037);
 
@@ -115,7 +129,14 @@ static uint64_t hash_of(const struct probity_site_function *function)
     hash = hash_text(hash, function->name);
     hash = hash_text(hash, function->file);
     hash = hash_text(hash, function->signature);
-    return hash_text(hash, function->returns);
+    hash = hash_text(hash, function->returns);
+    if (!note[NOTE_HAS_VALUES])
+        return hash;
+    for (int i = NOTE_COUNT; i < NOTE_SOURCE; i++)
+        hash = (hash ^ note[i]) * UINT64_C(1099511628211);
+    hash = hash_text(hash, text_at(note + NOTE_SOURCE));
+    hash = hash_text(hash, text_at(note + NOTE_EXPANDED));
+    return hash_text(hash, text_at(note + NOTE_RET_TEXT));
 }
 
 static struct described **bucket_of(const uint8_t *note)
@@ -152,6 +173,47 @@ static size_t length_of(const char *text, size_t most)
     return text != NULL ? strnlen(text, most) : 0;
 }
 
+/* Copies the texts of "n, a, b" that follow n. */
+static void keep_texts(struct values *values, char **at, const char *expanded)
+{
+    const char *end = probity_argument_end(expanded);
+
+    for (uint32_t i = 0; i < values->values.enter.count; i++) {
+        const char *begin = *end == ',' ? end + 1 : end;
+        begin += strspn(begin, " ");
+        end = probity_argument_end(begin);
+        size_t length = (size_t)(end - begin);
+        values->text[i] = keep_text(at, begin, length < TEXT_MAX ? length : TEXT_MAX);
+    }
+}
+
+/* NULL if out of memory. */
+static struct values *make_values(const uint8_t *note, uint32_t line)
+{
+    const char *source = text_at(note + NOTE_SOURCE), *expanded = text_at(note + NOTE_EXPANDED);
+    const char *ret_text = text_at(note + NOTE_RET_TEXT);
+    uint32_t count = note[NOTE_COUNT] < VALUES_MAX ? note[NOTE_COUNT] : VALUES_MAX;
+    size_t texts = strlen(expanded) < TEXT_MAX ? strlen(expanded) + count : count * (TEXT_MAX + 1);
+    struct values *made = take(sizeof *made + length_of(source, SOURCE_MAX) + 1 + texts +
+                               length_of(ret_text, TEXT_MAX) + 1);
+
+    if (made == NULL)
+        return NULL;
+    char *at = made->kept;
+    memcpy(made->type, note + NOTE_TYPES, VALUES_MAX);
+    made->type[VALUES_MAX] = note[NOTE_RET_TYPE];
+    made->values.enter = (struct probity_site_format){
+        made->type, made->text, keep_text(&at, source, SOURCE_MAX), count, line, 0};
+    made->values.leave = (struct probity_site_format){&made->type[VALUES_MAX],
+                                                      &made->text[VALUES_MAX], NULL, 1, line, 0};
+    keep_texts(made, &at, expanded);
+    made->text[VALUES_MAX] = keep_text(&at, ret_text, TEXT_MAX);
+    for (uint32_t i = 0; i < count; i++)
+        made->values.bytes += (uint32_t)probity_bytes_of_type(made->type[i]);
+    made->values.ret_bytes = (uint32_t)probity_bytes_of_type(made->type[VALUES_MAX]);
+    return made;
+}
+
 static struct described *make(const struct probity_site_function *function, const uint8_t *note,
                               uint64_t hash)
 {
@@ -159,17 +221,20 @@ static struct described *make(const struct probity_site_function *function, cons
                    length_of(function->file, PROBITY_LIMIT_NAME) +
                    length_of(function->signature, PROBITY_LIMIT_SIGNATURE) +
                    length_of(function->returns, PROBITY_LIMIT_NAME) + 4;
+    struct values *values = note[NOTE_HAS_VALUES] ? make_values(note, function->line) : NULL;
     struct described *made = take(sizeof *made + texts), **bucket = bucket_of(note);
 
-    if (made == NULL)
+    if (made == NULL || (note[NOTE_HAS_VALUES] && values == NULL))
         return NULL;
     char *at = (char *)(made + 1);
-    made->function = *function;
-    made->function.name = keep_text(&at, function->name, PROBITY_LIMIT_NAME);
-    made->function.file = keep_text(&at, function->file, PROBITY_LIMIT_NAME);
-    made->function.signature = keep_text(&at, function->signature, PROBITY_LIMIT_SIGNATURE);
-    made->function.returns = keep_text(&at, function->returns, PROBITY_LIMIT_NAME);
-    made->function.reserved = PROBITY_FUNCTION_NOTED;
+    made->description = (struct probity_scope_described){
+        *function, values != NULL ? &values->values : NULL};
+    struct probity_site_function *kept = &made->description.function;
+    kept->name = keep_text(&at, function->name, PROBITY_LIMIT_NAME);
+    kept->file = keep_text(&at, function->file, PROBITY_LIMIT_NAME);
+    kept->signature = keep_text(&at, function->signature, PROBITY_LIMIT_SIGNATURE);
+    kept->returns = keep_text(&at, function->returns, PROBITY_LIMIT_NAME);
+    kept->reserved = PROBITY_FUNCTION_NOTED;
     made->note = note;
     made->hash = hash;
     made->next = __atomic_load_n(bucket, __ATOMIC_RELAXED);
@@ -191,15 +256,16 @@ struct probity_site_function *probity_scope_describe(struct probity_site_functio
     struct probity_site_function *before = NULL, read;
 
     read_note(note, &read);
-    uint64_t hash = hash_of(&read);
+    uint64_t hash = hash_of(&read, note);
     struct described *described = find(note, hash);
     if (described == NULL)
         described = make(&read, note, hash);
     if (described == NULL)
         return NULL;
     /* Release: whoever loads the address sees the description. */
-    if (__atomic_compare_exchange_n(function, &before, &described->function, 0, __ATOMIC_RELEASE,
+    struct probity_site_function *made = &described->description.function;
+    if (__atomic_compare_exchange_n(function, &before, made, 0, __ATOMIC_RELEASE,
                                     __ATOMIC_ACQUIRE))
-        return &described->function;
+        return made;
     return before;
 }

@@ -20,6 +20,28 @@ enum { PROBITY_FUNCTION_NOTED = 0x4e4f };
 /* Its note. */
 const void *probity_scope_note_of(const struct probity_site_function *function);
 
+/* What the enter hook with values records. Kept as long as the description. */
+enum { PROBITY_SCOPE_VALUES_MAX = 8 };
+struct probity_scope_values {
+    struct probity_site_format enter, leave;
+    uint32_t bytes, ret_bytes; /* of all values, and of the one that is returned */
+};
+
+/* A description that a note made. values: NULL if the note has none. */
+struct probity_scope_described {
+    struct probity_site_function function;
+    struct probity_scope_values *values;
+};
+
+static inline struct probity_scope_values *
+probity_scope_values_of(struct probity_site_function *function)
+{
+    /* An inline function may be shared with files whose macros make no notes, or other ones. */
+    return function->reserved == PROBITY_FUNCTION_NOTED
+               ? ((struct probity_scope_described *)function)->values
+               : NULL;
+}
+
 /* Called if the scope continues although it is not the innermost one: the scopes above it were
  * jumped over, unless this code runs in a function that they have called (a lambda, for example),
  * named `in`. Records that they were. */

@@ -10,6 +10,7 @@
 #include "probity_scope.h"
 #include "runtime/budget.h"
 #include "runtime/scope.h"
+#include "runtime/values.h"
 
 /* The low bits of the return address in a frame. */
 static uint64_t back_of(uintptr_t frame)
@@ -388,6 +389,98 @@ PROBITY_API void probity_scope_leave_open(struct probity_scope_here *scope)
     record_leave(scope, code);
 }
 
+/* ---- With values -------------------------------------------------------------------------------
+ */
+
+#if PROBITY_SCOPE_NOTED
+/* If there is no room yet, or the format is not declared. */
+static __attribute__((cold, noinline)) void enter_any_values(uint32_t code,
+                                                             struct probity_scope_values *values,
+                                                             const uint8_t *block)
+{
+    struct probity_value value[PROBITY_SCOPE_VALUES_MAX];
+    struct probity_cpu_registers kept;
+
+    probity_cpu_keep(&kept);
+    for (uint32_t i = 0; i < values->enter.count; i++) {
+        value[i] = (struct probity_value){block, 0, NULL, PROBITY_AT_VALUE};
+        block += probity_bytes_of_type(values->enter.types[i]);
+    }
+    probity_values_slow(7, code, 0, &values->enter, value);
+    probity_cpu_restore(&kept);
+}
+
+/* Words of four bytes: the program has just stored each value, and a load of two values would wait
+ * until both are in the cache. No call of memcpy(), which would change registers. */
+static inline __attribute__((always_inline)) void put_block(uint8_t *at, const void *block,
+                                                            uint32_t bytes)
+{
+    const uint32_t *from = block;
+    volatile uint32_t *to = (volatile uint32_t *)at;
+
+    for (uint32_t i = 0; i < bytes; i += 4)
+        *to++ = *from++;
+}
+
+static inline __attribute__((always_inline)) void
+enter_values(uint32_t code, struct probity_scope_values *values, const void *block)
+{
+    struct probity_event_room room;
+    uint32_t number = __atomic_load_n(&values->enter.number, __ATOMIC_RELAXED);
+    uint8_t *at = NULL;
+
+    if (__builtin_expect(number != 0, 1))
+        at = reserve(&room, 7, 8 + values->bytes);
+    if (__builtin_expect(at == NULL, 0)) {
+        enter_any_values(code, values, block);
+        return;
+    }
+    put_block(probity_put_head(at, 7, code, number, 0), block, values->bytes);
+    probity_event_publish(&room);
+}
+
+static __attribute__((noinline)) uint32_t
+begin_unusual_at(struct probity_scope_here *scope, struct probity_site_function **function,
+                 uint64_t minus, uint64_t where, const uint8_t *back)
+{
+    return begin_any(scope, function, minus, where, note_after(back));
+}
+
+/* What the hook of the same name calls. */
+__attribute__((noinline, used, visibility("hidden"))) void
+probity_scope_enter_values_at(struct probity_scope_here *scope,
+                              struct probity_site_function **function, uintptr_t frame,
+                              const uint8_t *back, const void *block, const void *ret)
+{
+    const struct coming here = coming(scope, described(function), frame, back);
+    uint32_t code = here.code;
+
+    if (is_usual(&here))
+        begin_usual(scope, &here);
+    else
+        code = count(scope) ? 0 : begin_unusual_at(scope, function, here.minus, here.where, back);
+    if (code == 0)
+        return;
+    struct probity_scope_values *values = probity_scope_values_of(scope->function);
+    if (__builtin_expect(values == NULL, 0)) {
+        probity_hit(code);
+        return;
+    }
+    if (ret != NULL) {
+        scope->ret = ret;
+        scope->ret_format = &values->leave;
+        scope->ret_bytes = values->ret_bytes;
+        scope->ret_describe = NULL;
+        scope->ret_formatter = NULL;
+        scope->ret_how = PROBITY_AT_VALUE;
+    }
+    if (values->enter.count != 0)
+        enter_values(code, values, block);
+    else
+        probity_hit(code);
+}
+#endif
+
 /* ---- In a scope --------------------------------------------------------------------------------
  */
 
@@ -522,6 +615,15 @@ __asm__("\t.text\n"
         "\txorl %eax, %eax\n"
         RESTORE("rdi") RESTORE("rsi") RESTORE("rdx") RESTORE("rcx")
         END("probity_scope_enter_hook")
+        BEGIN("probity_scope_enter_values_hook")
+        SAVE("rcx") SAVE("rdx") SAVE("rsi") SAVE("rdi")
+        "\tmovq %r10, %rdi\n\tmovq %r11, %rsi\n\tmovq %rax, %rdx\n\tmovq 32(%rsp), %rcx\n"
+        "\tsubq $8, %rsp\n\t.cfi_adjust_cfa_offset 8\n"
+        "\tcall probity_scope_enter_values_at\n"
+        "\taddq $8, %rsp\n\t.cfi_adjust_cfa_offset -8\n"
+        "\txorl %eax, %eax\n"
+        RESTORE("rdi") RESTORE("rsi") RESTORE("rdx") RESTORE("rcx")
+        END("probity_scope_enter_values_hook")
         BEGIN("probity_scope_leave_hook")
         SAVE("rax") SAVE("rdx")
         "\tmovq %r10, %rdi\n"

@@ -225,7 +225,7 @@ static void put_wide_char(struct probity_payload *payload, const struct probity_
     probity_payload_put(payload, &wide, sizeof wide);
 }
 
-static size_t bytes_of_type(uint32_t type)
+size_t probity_bytes_of_type(uint32_t type)
 {
     static const uint8_t bytes[] = {0, 1, 1, 1, 1, 2, 2, 4, 4, 8, 8, 16, 16, 4, 8, 0, 8};
 
@@ -240,7 +240,8 @@ static void put_fixed(struct probity_payload *payload, uint32_t type,
 
     if (value->format != NULL)
         value->format(value->at, made, sizeof made);
-    probity_payload_put(payload, value->format != NULL ? made : value->at, bytes_of_type(type));
+    probity_payload_put(payload, value->format != NULL ? made : value->at,
+                        probity_bytes_of_type(type));
 }
 
 void probity_payload_put_value(struct probity_payload *payload, uint32_t type,

@@ -26,6 +26,9 @@ void probity_payload_put(struct probity_payload *payload, const void *bytes, siz
 void probity_payload_put_value(struct probity_payload *payload, uint32_t type,
                                const struct probity_value *value);
 
+/* Size of a value of a type whose bytes are recorded as they are; 0 for other types. */
+size_t probity_bytes_of_type(uint32_t type);
+
 /* Number of elements of `unit` bytes before the zero after a pointer that may be invalid, at most
  * `most`; reads page by page. *ret_is_whole: the zero was found. */
 size_t probity_text_pointed(const struct probity_os_image *image, const void *text, size_t unit,

@@ -37,6 +37,12 @@ BODY(;)
 __attribute__((noinline)) static double scoped(PARAMETERS)
 BODY(FN_FUNC(double, FN_1))
 
+/* Values of all kinds of registers, and what is returned. */
+__attribute__((noinline)) static double with_values(PARAMETERS)
+BODY(double result = p + 1;
+     FN_FUNC_PARAMS(double, result, FN_1, 8, a, f, p, s, (char)b, (short)c, (float)q, d > e);
+     result = q)
+
 /* Without a scope, gcc and clang keep this array below the stack pointer. */
 #define LEAF(scope)                                                                                \
     {                                                                                              \
@@ -79,8 +85,10 @@ int main(void)
         double v = (double)(i % 97) / 8;
         wrong |= plain(i, i + 1, i * 3, 7 - i, i ^ 5, i * 2, v, v + 1, v * 2, 3 - v) !=
                  scoped(i, i + 1, i * 3, 7 - i, i ^ 5, i * 2, v, v + 1, v * 2, 3 - v);
+        wrong |= plain(i, i + 1, i * 3, 7 - i, i ^ 5, i * 2, v, v + 1, v * 2, 3 - v) !=
+                 with_values(i, i + 1, i * 3, 7 - i, i ^ 5, i * 2, v, v + 1, v * 2, 3 - v);
         wrong |= plain_leaf(i) != scoped_leaf(i);
-        compared += 2;
+        compared += 3;
     }
     setitimer(ITIMER_REAL, &never, NULL);
     if (wrong)
