@@ -29,6 +29,13 @@ static inline void *probity_hashtable_at(const struct probity_hashtable *table, 
     return table->chains != 0 ? table->first[hash & (table->chains - 1)] : NULL;
 }
 
+/* Whether the number of chains is a power of two, or 0 if there are none. */
+static inline int probity_hashtable_is_valid(const struct probity_hashtable *table)
+{
+    return (table->chains & (table->chains - 1)) == 0 &&
+           (table->chains == 0) == (table->first == NULL);
+}
+
 /* Inserts an item at the head of its chain. Returns 0, or PROBITY_ERROR_MEMORY if it was not
  * inserted. */
 int probity_hashtable_add(struct probity_hashtable *table, void *item, uint64_t hash);
