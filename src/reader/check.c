@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "format/sites.h"
 #include "probity.h"
 #include "reader/file.h"
@@ -74,6 +75,7 @@ static int check_words(struct check *check, const struct probity_data *data)
     if (check->threads.seen[slot].tid != data->tid)
         fault(check, "thread %" PRIu32 " has thread id %" PRIu32 ", previously %" PRIu32,
               data->thread, data->tid, check->threads.seen[slot].tid);
+    probity_assert(slot < check->place_capacity);
     struct thread_place *place = &check->places[slot];
     if (data->flags & PROBITY_DATA_LATE)
         return 0;

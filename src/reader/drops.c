@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "probity.h"
 
 void probity_drops_begin(struct probity_drops *drops, uint64_t realtime_ns)
@@ -22,6 +23,7 @@ static void join_nearest(struct probity_drops *drops)
     size_t nearest = 1;
     uint64_t least_ns = UINT64_MAX;
 
+    probity_assert(drops->count >= 2);
     for (size_t i = 1; i < drops->count; i++) {
         uint64_t gap_ns = drops->items[i].from_ns - drops->items[i - 1].to_ns;
         nearest = gap_ns < least_ns ? i : nearest;
@@ -38,6 +40,7 @@ static int add(struct probity_drops *drops, struct probity_trace_drop drop)
 {
     struct probity_trace_drop *last = drops->count > 0 ? &drops->items[drops->count - 1] : NULL;
 
+    probity_assert(drop.from_ns <= drop.to_ns && drop.records > 0);
     if (last != NULL && drop.from_ns <= last->to_ns) {
         last->to_ns = drop.to_ns > last->to_ns ? drop.to_ns : last->to_ns;
         last->records += drop.records;
@@ -53,6 +56,7 @@ static int add(struct probity_drops *drops, struct probity_trace_drop drop)
         drops->items = items;
         drops->capacity = capacity;
     }
+    probity_assert(drops->count < drops->capacity && drops->count < PROBITY_DROPS_MAX);
     drops->items[drops->count++] = drop;
     return 0;
 }

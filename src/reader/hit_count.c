@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "format/stream.h"
 #include "probity.h"
@@ -25,6 +26,7 @@ static struct probity_thread_facts *thread_at(struct probity_hit_count *tally, u
     }
     for (; tally->count <= slot; tally->count++)
         tally->threads[tally->count] = (struct probity_thread_facts){0};
+    probity_assert(slot < tally->count && tally->count <= tally->capacity);
     tally->threads[slot].thread = data->thread;
     tally->threads[slot].tid = data->tid;
     return &tally->threads[slot];
@@ -144,6 +146,7 @@ int probity_hit_count_add(struct probity_hit_count *tally, uint32_t slot,
     struct probity_thread_facts *thread = thread_at(tally, slot, data);
     struct probity_unpacker unpacker;
 
+    probity_assert(bytes >= PROBITY_DATA_FIXED_BYTES);
     if (thread == NULL)
         return PROBITY_ERROR_MEMORY;
     probity_unpacker_init(&unpacker, payload + PROBITY_DATA_FIXED_BYTES,

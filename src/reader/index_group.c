@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "probity.h"
 
 struct probity_index_group_thread {
@@ -25,6 +26,7 @@ int probity_index_group_add(struct probity_index_group *group,
         group->blocks = blocks;
         group->capacity = capacity;
     }
+    probity_assert(group->count < group->capacity);
     group->blocks[group->count++] = *block;
     return 0;
 }
@@ -45,6 +47,7 @@ static int clear_threads(struct probity_index_group *group)
             group->thread_capacity = capacity;
         }
         group->threads[slot] = none;
+        probity_assert(slot < group->thread_capacity);
     }
     return 0;
 }
@@ -70,6 +73,7 @@ int probity_index_group_find_splits(struct probity_index_group *group)
         thread->is_split = thread->most_before > blocks[i].least_after;
         split += (size_t)thread->is_split;
         blocks[i].is_split = split > 0;
+        probity_assert(split <= group->count);
     }
     return 0;
 }

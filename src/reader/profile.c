@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/ticks.h"
 #include "format/profile.h"
@@ -37,6 +38,7 @@ int probity_profile_parts_add(struct probity_profile_parts *parts,
         parts->places = places;
         parts->capacity = capacity;
     }
+    probity_assert(parts->count + parts->pending < parts->capacity);
     parts->places[parts->count + parts->pending++] =
         (struct probity_profile_place){item->offset, item->bytes};
     if (part.flags & PROBITY_PROFILE_LAST) {
@@ -182,6 +184,7 @@ static int read_block(struct reading *reading, const struct probity_profile_plac
     size_t done = 0;
     int error = 0;
 
+    probity_assert(place->bytes >= PROBITY_BLOCK_HEADER_BYTES + PROBITY_PROFILE_FIXED_BYTES);
     if (block == NULL)
         return PROBITY_ERROR_MEMORY;
     while (error == 0 && done < place->bytes) {

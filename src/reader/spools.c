@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/os.h"
 #include "base/parent.h"
 #include "probity.h"
@@ -113,6 +114,7 @@ static int cover(const struct probity_spools_entry *entry, int file,
     struct probity_data data;
     int has_info = 0;
 
+    probity_assert(file >= 0);
     if (size < 0)
         return (int)size;
     int got = probity_scan_init(&scan, file, (uint64_t)size, 1);
@@ -256,6 +258,7 @@ static int complete(struct probity_spools_entry *entry, const char *directory, i
     size_t bytes;
     int copy = fcntl(list, F_DUPFD_CLOEXEC, 0);
 
+    probity_assert(list >= 0);
     if (copy < 0 ||
         probity_place_make(copy, directory, entry->owner, entry->stem, &place) != 1)
         return PROBITY_ERROR_MEMORY;
@@ -313,6 +316,7 @@ static int add_part(struct parts *parts, const char *name, uint64_t bytes)
         parts->items = items;
         parts->capacity = capacity;
     }
+    probity_assert(parts->count < parts->capacity);
     part_name(name, &parts->items[parts->count]);
     parts->items[parts->count++].bytes = bytes;
     return 0;
@@ -362,6 +366,7 @@ static int add_entries(struct probity_spools *spools, const struct parts *parts,
             last = &entries[spools->count++];
             *last = (struct probity_spools_entry){.owner = owner, .bytes = part->bytes,
                                                   .directory = spools->directory_count - 1};
+            probity_assert(spools->count <= before + parts->count && spools->directory_count > 0);
             memcpy(last->stem, part->stem, sizeof last->stem);
             error = complete(last, spools->directories[last->directory], list);
         } else if (last != NULL && part->stem[0] != 0 && strcmp(last->stem, part->stem) == 0) {
