@@ -43,7 +43,6 @@ static __thread struct probity_scope_frame *deep_frame __attribute__((tls_model(
 /* The frame of the scope at place `count` - 1; [0] is unused. count: at most places_known(). */
 static struct probity_scope_frame *frame_at(uint32_t count)
 {
-    probity_assert(count > 0);
     probity_assert(count <= PROBITY_SCOPE_FRAMES || deep_frame != NULL);
     return count <= PROBITY_SCOPE_FRAMES ? &probity_scope_frame[count]
                                          : &deep_frame[count - PROBITY_SCOPE_FRAMES - 1];
