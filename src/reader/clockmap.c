@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array_grow.h"
 #include "base/assert.h"
 #include "probity.h"
 
@@ -41,14 +42,11 @@ int probity_clockmap_add(struct probity_clockmap *map, const struct probity_anch
     probity_assert(map->count <= map->capacity);
     if (map->count > 0 && anchor->ticks <= map->anchors[map->count - 1].ticks)
         return 0;
-    if (map->count == map->capacity) {
-        size_t capacity = map->capacity > 0 ? 2 * map->capacity : 8;
-        struct probity_anchor *anchors = realloc(map->anchors, capacity * sizeof *anchors);
-        if (anchors == NULL)
-            return PROBITY_ERROR_MEMORY;
-        map->anchors = anchors;
-        map->capacity = capacity;
-    }
+    void *anchors =
+        probity_array_room(map->anchors, sizeof *map->anchors, map->count, &map->capacity);
+    if (anchors == NULL)
+        return PROBITY_ERROR_MEMORY;
+    map->anchors = anchors;
     if (map->count > 0 && is_step(&map->anchors[map->count - 1], anchor))
         map->steps++;
     if (map->least_ns == 0 || anchor->realtime_ns < map->least_ns)

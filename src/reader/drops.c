@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array_grow.h"
 #include "base/assert.h"
 #include "probity.h"
 
@@ -48,14 +49,11 @@ static int add(struct probity_drops *drops, struct probity_trace_drop drop)
     }
     if (drops->count == PROBITY_DROPS_MAX)
         join_nearest(drops);
-    if (drops->count == drops->capacity) {
-        size_t capacity = 2 * drops->capacity + 16;
-        struct probity_trace_drop *items = realloc(drops->items, capacity * sizeof *items);
-        if (items == NULL)
-            return PROBITY_ERROR_MEMORY;
-        drops->items = items;
-        drops->capacity = capacity;
-    }
+    void *items =
+        probity_array_room(drops->items, sizeof *drops->items, drops->count, &drops->capacity);
+    if (items == NULL)
+        return PROBITY_ERROR_MEMORY;
+    drops->items = items;
     probity_assert(drops->count < drops->capacity && drops->count < PROBITY_DROPS_MAX);
     drops->items[drops->count++] = drop;
     return 0;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array_grow.h"
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "format/stream.h"
@@ -16,13 +17,11 @@ static struct probity_thread_facts *thread_at(struct probity_hit_count *tally, u
                                               const struct probity_data *data)
 {
     if (slot >= tally->capacity) {
-        size_t capacity = 2 * ((size_t)slot + 16);
-        struct probity_thread_facts *threads =
-            realloc(tally->threads, capacity * sizeof *threads);
+        void *threads = probity_array_grow(tally->threads, sizeof *tally->threads, slot,
+                                           &tally->capacity);
         if (threads == NULL)
             return NULL;
         tally->threads = threads;
-        tally->capacity = capacity;
     }
     for (; tally->count <= slot; tally->count++)
         tally->threads[tally->count] = (struct probity_thread_facts){0};

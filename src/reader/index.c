@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array_grow.h"
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "probity.h"
@@ -158,14 +159,11 @@ void probity_index_stop(struct probity_index_cursor *cursor)
 
 static int add_block(struct probity_index_blocks *blocks, const struct probity_index_block *block)
 {
-    if (blocks->count == blocks->capacity) {
-        size_t capacity = 2 * blocks->capacity + 16;
-        void *items = realloc(blocks->items, capacity * sizeof *blocks->items);
-        if (items == NULL)
-            return PROBITY_ERROR_MEMORY;
-        blocks->items = items;
-        blocks->capacity = capacity;
-    }
+    void *items =
+        probity_array_room(blocks->items, sizeof *blocks->items, blocks->count, &blocks->capacity);
+    if (items == NULL)
+        return PROBITY_ERROR_MEMORY;
+    blocks->items = items;
     probity_assert(blocks->count < blocks->capacity);
     blocks->items[blocks->count++] = *block;
     return 0;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array_grow.h"
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/ticks.h"
@@ -41,7 +42,7 @@ struct build {
     struct probity_index_sum sum;
     struct probity_threads_seen threads; /* slots of thread numbers */
     struct thread_state *states;         /* by slot */
-    size_t state_capacity;
+    uint32_t state_capacity;
     uint32_t *changed; /* slots of threads with records since the last mark */
     size_t changed_count, changed_capacity;
     struct probity_index_group group;
@@ -393,12 +394,11 @@ static struct thread_state *state_of(struct build *build, const struct probity_d
     if (probity_threads_slot(&build->threads, 0, data->thread, data->tid, ret_slot) != 0)
         return NULL;
     if (*ret_slot >= build->state_capacity) {
-        size_t capacity = 2 * build->state_capacity + 16;
-        struct thread_state *states = realloc(build->states, capacity * sizeof *states);
+        void *states = probity_array_grow(build->states, sizeof *build->states, *ret_slot,
+                                          &build->state_capacity);
         if (states == NULL)
             return NULL;
         build->states = states;
-        build->state_capacity = capacity;
     }
     struct thread_state *state = &build->states[*ret_slot];
     if (*ret_slot == known)
@@ -413,14 +413,11 @@ static int note_changed(struct build *build, struct thread_state *state, uint32_
     probity_assert(slot < build->state_capacity);
     if (state->is_changed)
         return 0;
-    if (build->changed_count == build->changed_capacity) {
-        size_t capacity = 2 * build->changed_capacity + 16;
-        uint32_t *changed = realloc(build->changed, capacity * sizeof *changed);
-        if (changed == NULL)
-            return PROBITY_ERROR_MEMORY;
-        build->changed = changed;
-        build->changed_capacity = capacity;
-    }
+    void *changed = probity_array_room(build->changed, sizeof *build->changed,
+                                       build->changed_count, &build->changed_capacity);
+    if (changed == NULL)
+        return PROBITY_ERROR_MEMORY;
+    build->changed = changed;
     probity_assert(build->changed_count < build->changed_capacity);
     build->changed[build->changed_count++] = slot;
     state->is_changed = 1;
@@ -689,8 +686,7 @@ static int pass(struct build *build, const struct probity_index_options *options
 /* Forgets everything but the declarations. */
 static void clear(struct build *build)
 {
-    probity_assert(build->threads.count <= build->state_capacity);
-    for (size_t slot = 0; slot < build->threads.count; slot++)
+    for (uint32_t slot = 0; slot < build->threads.count; slot++)
         probity_thread_stack_release(&build->states[slot].at.stack);
     probity_threads_release(&build->threads);
     build->changed_count = build->numbered = 0;

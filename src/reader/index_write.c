@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array_grow.h"
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "probity.h"
@@ -58,18 +59,13 @@ static int put_bytes(struct probity_index_writer *writer, const uint8_t *bytes, 
 
 uint8_t *probity_index_room(struct probity_index_writer *writer, size_t bytes)
 {
-    size_t needed = PROBITY_BLOCK_HEADER_BYTES + bytes;
+    uint8_t *block = probity_array_fit(writer->block, 1, PROBITY_BLOCK_HEADER_BYTES + bytes,
+                                       &writer->capacity);
 
-    if (needed > writer->capacity) {
-        size_t capacity = 2 * needed;
-        uint8_t *block = realloc(writer->block, capacity);
-        if (block == NULL)
-            return NULL;
-        writer->block = block;
-        writer->capacity = capacity;
-        probity_assert(writer->capacity >= needed);
-    }
-    return writer->block + PROBITY_BLOCK_HEADER_BYTES;
+    if (block == NULL)
+        return NULL;
+    writer->block = block;
+    return block + PROBITY_BLOCK_HEADER_BYTES;
 }
 
 int probity_index_emit(struct probity_index_writer *writer, uint16_t type, size_t payload_bytes)
@@ -92,7 +88,7 @@ int probity_index_reserve(struct probity_index_writer *writer, struct probity_pa
     size_t used = (size_t)(packer->at - writer->block);
     uint8_t *payload = probity_index_room(writer, used + RECORD_ROOM + payload_bytes);
 
-    probity_assert(packer->at >= writer->block && used <= writer->capacity);
+    probity_assert(used <= writer->capacity);
     if (payload == NULL)
         return PROBITY_ERROR_MEMORY;
     packer->at = writer->block + used;

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "base/array_grow.h"
 #include "base/assert.h"
 #include "base/ticks.h"
 #include "probity.h"
@@ -50,14 +51,11 @@ void probity_merge_replace_first(struct probity_merge *merge, struct probity_ope
 static int heap_push(struct probity_merge *merge, struct probity_open_entry entry)
 {
     probity_assert(entry.block != NULL);
-    if (merge->open_count == merge->open_capacity) {
-        size_t capacity = merge->open_capacity > 0 ? 2 * merge->open_capacity : 64;
-        struct probity_open_entry *open = realloc(merge->open, capacity * sizeof *open);
-        if (open == NULL)
-            return PROBITY_ERROR_MEMORY;
-        merge->open = open;
-        merge->open_capacity = capacity;
-    }
+    void *open = probity_array_room(merge->open, sizeof *merge->open,
+                                    merge->open_count, &merge->open_capacity);
+    if (open == NULL)
+        return PROBITY_ERROR_MEMORY;
+    merge->open = open;
     probity_assert(merge->open_count < merge->open_capacity);
     size_t at = merge->open_count++;
     for (; at > 0 && is_before(&entry, &merge->open[(at - 1) / 2]); at = (at - 1) / 2)

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "base/array_grow.h"
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "probity.h"
@@ -97,14 +98,11 @@ static int take_records(struct prescan *prescan, const struct probity_data *data
 
 static int add_late_place(struct probity_late_places *late, uint64_t offset)
 {
-    if (late->count == late->capacity) {
-        size_t capacity = 2 * late->capacity + 64;
-        uint64_t *offsets = realloc(late->offsets, capacity * sizeof *offsets);
-        if (offsets == NULL)
-            return PROBITY_ERROR_MEMORY;
-        late->offsets = offsets;
-        late->capacity = capacity;
-    }
+    void *offsets =
+        probity_array_room(late->offsets, sizeof *late->offsets, late->count, &late->capacity);
+    if (offsets == NULL)
+        return PROBITY_ERROR_MEMORY;
+    late->offsets = offsets;
     probity_assert(late->count < late->capacity);
     late->offsets[late->count++] = offset;
     return 0;

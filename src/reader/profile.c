@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array_grow.h"
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/ticks.h"
@@ -29,15 +30,11 @@ int probity_profile_parts_add(struct probity_profile_parts *parts,
     if (part.part != parts->pending || (part.part > 0 && part.tick != parts->tick))
         return 0;
     parts->tick = part.tick;
-    if (parts->count + parts->pending == parts->capacity) {
-        size_t capacity = 2 * parts->capacity + 8;
-        struct probity_profile_place *places =
-            realloc(parts->places, capacity * sizeof *parts->places);
-        if (places == NULL)
-            return PROBITY_ERROR_MEMORY;
-        parts->places = places;
-        parts->capacity = capacity;
-    }
+    void *places = probity_array_room(parts->places, sizeof *parts->places,
+                                      parts->count + parts->pending, &parts->capacity);
+    if (places == NULL)
+        return PROBITY_ERROR_MEMORY;
+    parts->places = places;
     probity_assert(parts->count + parts->pending < parts->capacity);
     parts->places[parts->count + parts->pending++] =
         (struct probity_profile_place){item->offset, item->bytes};

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "base/array_grow.h"
 #include "base/assert.h"
 #include "probity.h"
 
@@ -29,14 +30,11 @@ int probity_queue_is_valid(const struct probity_queue *queue)
 int probity_queue_push(struct probity_queue *queue, const struct probity_waiting *item)
 {
     probity_assert(probity_queue_is_valid(queue));
-    if (queue->count == queue->capacity) {
-        size_t capacity = queue->capacity > 0 ? 2 * queue->capacity : 64;
-        struct probity_waiting *items = realloc(queue->items, capacity * sizeof *items);
-        if (items == NULL)
-            return PROBITY_ERROR_MEMORY;
-        queue->items = items;
-        queue->capacity = capacity;
-    }
+    void *items =
+        probity_array_room(queue->items, sizeof *queue->items, queue->count, &queue->capacity);
+    if (items == NULL)
+        return PROBITY_ERROR_MEMORY;
+    queue->items = items;
     probity_assert(queue->count < queue->capacity);
     size_t at = queue->count++;
     for (; at > 0 && queue->items[(at - 1) / 2].key > item->key; at = (at - 1) / 2)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array_grow.h"
 #include "base/assert.h"
 #include "format/sites.h"
 #include "reader/file.h"
@@ -17,14 +18,11 @@ int probity_sites_places_add(struct probity_sites_places *places,
                              const struct probity_scan_item *item)
 {
     probity_assert(item->kind == PROBITY_SCAN_BLOCK);
-    if (places->count == places->capacity) {
-        size_t capacity = 2 * places->capacity + 8;
-        struct probity_sites_place *items = realloc(places->items, capacity * sizeof *items);
-        if (items == NULL)
-            return PROBITY_ERROR_MEMORY;
-        places->items = items;
-        places->capacity = capacity;
-    }
+    void *items =
+        probity_array_room(places->items, sizeof *places->items, places->count, &places->capacity);
+    if (items == NULL)
+        return PROBITY_ERROR_MEMORY;
+    places->items = items;
     probity_assert(places->count < places->capacity);
     places->items[places->count++] = (struct probity_sites_place){item->offset, item->bytes};
     return 0;
@@ -51,13 +49,10 @@ static int reserve(struct reading *reading, const struct probity_listed *row)
 
     for (int i = 0; i < PROBITY_LISTED_TEXTS; i++)
         bytes += row->length[i];
-    if (bytes <= reading->capacity)
-        return 0;
-    char *texts = realloc(reading->texts, 2 * bytes);
+    char *texts = probity_array_fit(reading->texts, 1, bytes, &reading->capacity);
     if (texts == NULL)
         return PROBITY_ERROR_MEMORY;
     reading->texts = texts;
-    reading->capacity = 2 * bytes;
     return 0;
 }
 

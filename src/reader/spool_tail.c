@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array_grow.h"
 #include "base/assert.h"
 #include "probity.h"
 
@@ -250,14 +251,11 @@ int probity_spool_tail_overlaps(const struct probity_spool_tail *rest,
 static int split(struct probity_spool_tail *rest, size_t index, uint32_t first)
 {
     probity_assert(index < rest->count);
-    if (rest->count == rest->capacity) {
-        size_t capacity = 2 * rest->capacity;
-        struct probity_spool_tail_chunk *chunks = realloc(rest->chunks, capacity * sizeof *chunks);
-        if (chunks == NULL)
-            return PROBITY_ERROR_MEMORY;
-        rest->chunks = chunks;
-        rest->capacity = capacity;
-    }
+    void *chunks =
+        probity_array_room(rest->chunks, sizeof *rest->chunks, rest->count, &rest->capacity);
+    if (chunks == NULL)
+        return PROBITY_ERROR_MEMORY;
+    rest->chunks = chunks;
     probity_assert(rest->count < rest->capacity);
     struct probity_spool_tail_chunk *at = &rest->chunks[index];
     memmove(at + 1, at, (rest->count++ - index) * sizeof *at);

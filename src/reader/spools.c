@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array_grow.h"
 #include "base/assert.h"
 #include "base/os.h"
 #include "base/parent.h"
@@ -308,14 +309,11 @@ static void part_name(const char *name, struct part *part)
 
 static int add_part(struct parts *parts, const char *name, uint64_t bytes)
 {
-    if (parts->count == parts->capacity) {
-        size_t capacity = parts->capacity == 0 ? 64 : 2 * parts->capacity;
-        struct part *items = realloc(parts->items, capacity * sizeof *items);
-        if (items == NULL)
-            return PROBITY_ERROR_MEMORY;
-        parts->items = items;
-        parts->capacity = capacity;
-    }
+    void *items =
+        probity_array_room(parts->items, sizeof *parts->items, parts->count, &parts->capacity);
+    if (items == NULL)
+        return PROBITY_ERROR_MEMORY;
+    parts->items = items;
     probity_assert(parts->count < parts->capacity);
     part_name(name, &parts->items[parts->count]);
     parts->items[parts->count++].bytes = bytes;

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array_grow.h"
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/parent.h"
@@ -19,14 +20,11 @@
 
 int probity_waiting_list_add(struct probity_waiting_list *list, const struct probity_waiting *item)
 {
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity > 0 ? 2 * list->capacity : 64;
-        struct probity_waiting *items = realloc(list->items, capacity * sizeof *items);
-        if (items == NULL)
-            return PROBITY_ERROR_MEMORY;
-        list->items = items;
-        list->capacity = capacity;
-    }
+    void *items =
+        probity_array_room(list->items, sizeof *list->items, list->count, &list->capacity);
+    if (items == NULL)
+        return PROBITY_ERROR_MEMORY;
+    list->items = items;
     probity_assert(list->count < list->capacity);
     list->items[list->count++] = *item;
     return 0;

@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array_grow.h"
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/os.h"
@@ -327,14 +328,11 @@ static int read_file(struct probity_drainer *drainer, struct probity_spool_tail 
 
 static int note(struct probity_drainer *drainer, struct commit commit)
 {
-    if (drainer->commit_count == drainer->commit_capacity) {
-        size_t capacity = 2 * drainer->commit_capacity + 256;
-        struct commit *commits = realloc(drainer->commits, capacity * sizeof *commits);
-        if (commits == NULL)
-            return PROBITY_ERROR_MEMORY;
-        drainer->commits = commits;
-        drainer->commit_capacity = capacity;
-    }
+    void *commits = probity_array_room(drainer->commits, sizeof *drainer->commits,
+                                       drainer->commit_count, &drainer->commit_capacity);
+    if (commits == NULL)
+        return PROBITY_ERROR_MEMORY;
+    drainer->commits = commits;
     drainer->commits[drainer->commit_count++] = commit;
     return 0;
 }
