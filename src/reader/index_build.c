@@ -683,10 +683,10 @@ static int pass(struct build *build, const struct probity_index_options *options
     return error != 0 || has_end || build->must_restart ? error : PROBITY_ERROR_DAMAGED;
 }
 
-/* Forgets everything but the declarations. */
+/* Forgets everything but the declarations. A thread may have no state if memory ran out. */
 static void clear(struct build *build)
 {
-    for (uint32_t slot = 0; slot < build->threads.count; slot++)
+    for (uint32_t slot = 0; slot < build->threads.count && slot < build->state_capacity; slot++)
         probity_thread_stack_release(&build->states[slot].at.stack);
     probity_threads_release(&build->threads);
     build->changed_count = build->numbered = 0;
