@@ -68,7 +68,12 @@ void *probity_hashtable_take(struct probity_hashtable *table)
         }
         table->chains--;
     }
+    probity_hashtable_release(table);
+    return NULL;
+}
+
+void probity_hashtable_release(struct probity_hashtable *table)
+{
     free(table->first);
     *table = (struct probity_hashtable){0};
-    return NULL;
 }
