@@ -312,7 +312,7 @@ static struct probity_cost_row *add_row(struct trial *trial, struct probity_cost
 {
     struct probity_cost_row *row = &cost->row[cost->rows++];
 
-    probity_assert(cost->rows < PROBITY_COST_ROWS_MAX);
+    probity_assert(cost->rows <= PROBITY_COST_ROWS_MAX);
     row->kind = (uint16_t)kind;
     row->context = trial->rounds != 0 ? PROBITY_COST_AMID_WORK : PROBITY_COST_BARE;
     row->windows = (uint16_t)trial->windows;
