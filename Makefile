@@ -79,7 +79,7 @@ PRINT_SRC := $(filter-out src/spool/control_ask.c src/base/thread_count_linux.c 
                $(wildcard src/base/*.c src/format/*.c src/spool/*.c src/reader/*.c src/embed_print/*.c \
                src/exports/csv/csv.c src/exports/csv/csv_file.c)) \
              $(addprefix src/writer/,append.c pass.c profile.c recover.c) \
-             $(addprefix src/print/,csv_cell.c text.c values.c) \
+             $(addprefix src/print/,csv_cell.c text.c time_text.c values.c) \
              $(addprefix src/log/,log.c log_lines.c log_names.c log_write.c) \
              $(addprefix src/answers/,$(addprefix report/,profiled.c report.c report_sort.c \
                report_text.c table.c) threads/threads.c tree/tree.c tree/tree_nodes.c tree/tree_view.c) \
