@@ -505,7 +505,7 @@ static int is_anyone_busy(struct probity_session *session)
     const struct probity_thread_state *own = probity_thread_slot();
     struct probity_live *live = &session->live;
 
-    probity_assert(live->slots <= PROBITY_LIMIT_THREADS);
+    probity_assert(__atomic_load_n(&live->slots, __ATOMIC_RELAXED) <= PROBITY_LIMIT_THREADS);
     if (__atomic_load_n(&session->busy, __ATOMIC_SEQ_CST) != 0)
         return 1;
     for (uint32_t i = 0; i < __atomic_load_n(&live->slots, __ATOMIC_ACQUIRE); i++) {
