@@ -36,6 +36,7 @@ void probity_live_chunk_prepare(struct probity_live *live, uint32_t chunk,
     header->cpu_ns = slot->reading.cpu_ns > before_ns ? slot->reading.cpu_ns - before_ns : 0;
     header->drained = 0;
     header->flags = cpu_known ? PROBITY_CHUNK_CPU_KNOWN : 0;
+    probity_assert(probity_chunk_is_valid(header, pool->chunk_words));
     /* Release: a reader that sees `open` sees the header and the zeroes. */
     __atomic_store_n(&header->state, PROBITY_CHUNK_OPEN, __ATOMIC_RELEASE);
 }

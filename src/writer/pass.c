@@ -248,7 +248,8 @@ static int full_drain(struct probity_pass *pass, uint32_t chunk, int last)
     struct probity_drain_output output;
     int result = chunk_drain(pass, chunk, used, !last, &output);
 
-    probity_assert(used <= pass->live->pool.chunk_words);
+    probity_assert(probity_chunk_is_valid(probity_pool_header(&pass->live->pool, chunk),
+                                          pass->live->pool.chunk_words));
     if (result != 0)
         return result;
     if (output.end < used && !last)
@@ -303,7 +304,7 @@ static int open_drain(struct probity_pass *pass, struct probity_thread_state *sl
     struct probity_chunk_header *header = probity_pool_header(pool, chunk);
     if (__atomic_load_n(&header->state, __ATOMIC_ACQUIRE) != PROBITY_CHUNK_OPEN)
         return 0;
-    probity_assert(probity_chunk_is_valid(header, pool->chunk_words));
+    probity_assert(header->drained <= pool->chunk_words); /* the owner may store the others */
     uint64_t start = (uint64_t)probity_pool_words(pool, chunk);
     uint64_t stored = (__atomic_load_n(&slot->hot.cursor, __ATOMIC_ACQUIRE) - start) / 8;
     uint32_t reserved = stored < pool->chunk_words ? (uint32_t)stored : pool->chunk_words;
