@@ -38,12 +38,15 @@ PRINT_RUNPATH ?= $$ORIGIN
 
 # CFLAGS, CXXFLAGS, LDFLAGS are the builder's; SANITIZE=address,undefined or thread makes a checked build.
 SANITIZE ?=
+# DEBUG=1 compiles the assertions in; checked builds and fuzz targets have them in any case.
+DEBUG ?=
 COMMA := ,
 # Tests build with WERROR=-Werror; a user's newer compiler may know more warnings.
 WERROR ?=
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow $(WERROR)
 OPTIMIZE := $(if $(SANITIZE),-O1 -fno-omit-frame-pointer,-O2)
 SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
+ASSERT_FLAGS := $(if $(SANITIZE)$(FAST_FUZZ)$(filter 1,$(DEBUG)),-DPROBITY_DEBUG)
 COMMON = $(OPTIMIZE) -g $(WARNINGS) -pthread -D_GNU_SOURCE $(SANITIZE_FLAGS) -MMD -MP
 C_FLAGS   = -std=gnu11 $(COMMON) $(CFLAGS)
 CXX_FLAGS = -std=gnu++17 $(COMMON) $(CXXFLAGS)
@@ -54,7 +57,7 @@ LINK_FLAGS = -pthread $(SANITIZE_FLAGS) $(LDFLAGS)
 # -ffunction-sections: the libraries leave out what only others use.
 SRC_FLAGS := -Isrc -Iinclude -I$(BUILD)/generated -fPIC -fvisibility=hidden -fexceptions -fno-plt \
              -ffunction-sections -fdata-sections \
-             $(if $(FAST_FUZZ),-fsanitize-coverage=edge$(COMMA)inline-8bit-counters)
+             $(if $(FAST_FUZZ),-fsanitize-coverage=edge$(COMMA)inline-8bit-counters) $(ASSERT_FLAGS)
 
 # What needs libm or answers only the tool.
 TOOL_ANALYSIS := $(wildcard $(addsuffix *.c,$(addprefix src/analysis/, \
@@ -76,14 +79,14 @@ PRINT_SRC := $(filter-out src/spool/control_ask.c src/base/thread_count_linux.c 
                $(wildcard src/base/*.c src/format/*.c src/spool/*.c src/reader/*.c src/embed_print/*.c \
                src/exports/csv/csv.c src/exports/csv/csv_file.c)) \
              $(addprefix src/writer/,append.c pass.c profile.c recover.c) \
-             $(addprefix src/print/,csv_cell.c text.c values.c) \
+             $(addprefix src/print/,csv_cell.c text.c time_text.c values.c) \
              $(addprefix src/log/,log.c log_lines.c log_names.c log_write.c) \
              $(addprefix src/answers/,$(addprefix report/,profiled.c report.c report_sort.c \
                report_text.c table.c) threads/threads.c tree/tree.c tree/tree_nodes.c tree/tree_view.c) \
              $(filter-out $(TOOL_ANALYSIS),$(wildcard src/analysis/*.c))
 # libprobity-functions, for programs without macros: what the compiler's hooks call. It needs libprobity.
 FUNCTIONS_SRC := $(wildcard src/functions/*.c) src/base/functions_linux.c src/base/os_linux.c \
-                   src/base/objects_linux.c src/base/hash.c src/base/selection.c src/base/arguments.c
+                   src/base/objects_linux.c src/base/hash.c src/base/selection.c src/base/arguments.c src/base/assert.c
 # The rest is the tool's alone. A command's file is NAME_command.c in the room of what it prints, or
 # in src/cli/.
 ROOMS := src/answers/*/ src/exports/ src/exports/*/ src/log/ src/page/
@@ -167,7 +170,7 @@ TOOL_LIBS = -ljansson -ldw -lelf -lsqlite3 -lprotobuf-c -lz -lm $(LDLIBS)
 
 EXAMPLE_FLAGS := -Iinclude
 BENCH_FLAGS   := -Iinclude -Isrc -Ibench
-TEST_FLAGS    := -Iinclude -Isrc -Itests $(if $(findstring fuzzer,$(SANITIZE)),-DPROBITY_FUZZER)
+TEST_FLAGS    := -Iinclude -Isrc -Itests $(ASSERT_FLAGS) $(if $(findstring fuzzer,$(SANITIZE)),-DPROBITY_FUZZER)
 
 # Prints in short what is done; V=1 shows the commands, QUIET=1 nothing.
 say = $(if $(V),,@$(if $(QUIET),,echo '  $(1) $@' && ))
@@ -439,7 +442,7 @@ clean: ## Remove the build directory and those of the variants
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{ printf "  make %-16s %s\n", $$1, $$2 }' Makefile packaging/*.mk
-	@echo "  Variables: BUILD CC CXX CFLAGS CXXFLAGS LDFLAGS WERROR SANITIZE SETUP V PREFIX DESTDIR LIBDIR"
+	@echo "  Variables: BUILD CC CXX CFLAGS CXXFLAGS LDFLAGS WERROR SANITIZE DEBUG SETUP V PREFIX DESTDIR LIBDIR"
 
 # ---- Installing -----------------------------------------------------------------------------------
 

@@ -1,5 +1,6 @@
 # Made by `make cmake-sources`.
 set(PROBITY_SOURCES
+  src/base/assert.c
   src/base/checksum.c
   src/base/clock.c
   src/base/cpu.c

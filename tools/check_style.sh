@@ -132,8 +132,24 @@ report_share() {
          }' | sort
 }
 
+# Assertions, static ones too, in what records and reads; lines that are empty or comment do not
+# count.
+report_assertions() {
+    find src/base src/format src/spool src/runtime src/writer src/reader -name '*.[ch]' \
+        -exec cat {} + 2> /dev/null | awk '
+        /^ *([*]|\/[*]|$)/ { next }
+        { lines++ }
+        /^ *(probity_assert|_Static_assert)[(]/ { assertions++ }
+        END {
+            if (lines > 0)
+                printf "style: %d assertions in %d lines of core: %.1f in 1,000\n", assertions,
+                    lines, 1000 * assertions / lines
+        }'
+}
+
 findings=$(check_code; check_includes; check_rooms; check_text; check_traps; check_files)
 report_share <<< "$findings"
+report_assertions
 sed -n 's/^#warning /style: warning: /p' <<< "$findings"
 faults=$(grep -v '^#' <<< "$findings" | grep . || true)
 if [ -n "$faults" ]; then

@@ -49,50 +49,25 @@ static uint64_t hash_of(const struct probity_function_key *key)
     return probity_hash_text(hash, function->object);
 }
 
-static size_t place_of(const struct probity_same_functions *set, uint64_t hash,
-                       const struct probity_function_key *key)
-{
-    size_t mask = set->capacity - 1, place = (size_t)hash & mask;
-
-    while (set->places[place] != NULL &&
-           (set->places[place]->hash != hash ||
-            probity_function_compare(&set->places[place]->key, key) != 0))
-        place = (place + 1) & mask;
-    return place;
-}
-
-static int grow(struct probity_same_functions *set)
-{
-    size_t capacity = set->capacity > 0 ? 2 * set->capacity : 64;
-    struct probity_same_function **places = calloc(capacity, sizeof *places);
-
-    if (places == NULL)
-        return PROBITY_ERROR_MEMORY;
-    free(set->places);
-    set->places = places;
-    set->capacity = capacity;
-    for (struct probity_same_function *item = set->items; item != NULL; item = item->next)
-        places[place_of(set, item->hash, &item->key)] = item;
-    return 0;
-}
-
 struct probity_same_function *probity_same_function_at(struct probity_same_functions *set,
                                                        const struct probity_function_key *key)
 {
     uint64_t hash = hash_of(key);
+    struct probity_same_function *item = probity_hashtable_at(&set->table, hash);
 
-    if (2 * set->count >= set->capacity && grow(set) != 0)
+    while (item != NULL &&
+           (item->link.hash != hash || probity_function_compare(&item->key, key) != 0))
+        item = (struct probity_same_function *)item->link.next;
+    if (item != NULL)
+        return item;
+    item = calloc(1, set->item_bytes);
+    if (item == NULL || probity_hashtable_add(&set->table, item, hash) != 0) {
+        free(item);
         return NULL;
-    struct probity_same_function **place = &set->places[place_of(set, hash, key)];
-    if (*place != NULL)
-        return *place;
-    struct probity_same_function *item = calloc(1, set->item_bytes);
-    if (item == NULL)
-        return NULL;
-    *item = (struct probity_same_function){*key, hash, set->items};
+    }
+    item->key = *key;
+    item->next = set->items;
     set->items = item;
-    set->count++;
-    *place = item;
     return item;
 }
 
@@ -104,5 +79,5 @@ void probity_same_functions_release(struct probity_same_functions *set)
         set->items = item->next;
         free(item);
     }
-    free(set->places);
+    probity_hashtable_release(&set->table);
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hashtable.h"
 #include "reader/reader.h"
 
 /* A function, as scopes identify it. */
@@ -24,16 +25,15 @@ int probity_function_compare(const struct probity_function_key *left,
 
 /* First member of a set's items. Its address is stable until the set is released. */
 struct probity_same_function {
+    struct probity_link link;
     struct probity_function_key key; /* any one of the declarations */
-    uint64_t hash;
     struct probity_same_function *next; /* all items of a set, newest first */
 };
 
 /* Zeroed except item_bytes: an empty set. */
 struct probity_same_functions {
     size_t item_bytes; /* size of an item, which begins with struct probity_same_function */
-    size_t count, capacity;
-    struct probity_same_function **places; /* a hash table with open addressing */
+    struct probity_hashtable table;
     struct probity_same_function *items;
 };
 

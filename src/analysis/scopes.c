@@ -15,10 +15,11 @@
 
 #include "base/array_grow.h"
 #include "base/hash.h"
+#include "base/hashtable.h"
 #include "probity.h"
 
 /* Small at first, because there may be a great many threads. */
-enum { CLOSED_FIRST = 4, CLOSED_MAX = 64, STACK_FIRST = 1, FUNCTIONS_FIRST = 8 };
+enum { CLOSED_FIRST = 4, CLOSED_MAX = 64, STACK_FIRST = 1 };
 
 /* A trace does not say when threads end. So if there are more than this, threads without open
  * scopes are dropped after a time without records. */
@@ -27,11 +28,11 @@ enum { THREADS_KEPT = 1024 };
 
 /* A function in a thread. Open scopes point here, so its address is stable. */
 struct function_use {
+    struct probity_link link;
     uint64_t key;
     uint32_t active; /* how often it is on the stack */
     uint32_t latest; /* depth + 1 of its innermost activation, or 0 */
     void *user;
-    struct function_use *next; /* all of a thread's */
 };
 
 struct open_scope {
@@ -55,9 +56,7 @@ struct scope_thread {
     uint32_t depth, capacity;
     struct probity_scope_time now; /* of the latest record; CPU time never decreases */
     struct probity_scope_time before; /* of the previous record */
-    struct function_use **places;  /* open addressing */
-    size_t use_count, use_capacity;
-    struct function_use *uses;
+    struct probity_hashtable uses;
     struct closed_scope *closed; /* a ring */
     uint32_t closed_first, closed_count, closed_capacity; /* capacity: a power of two, or 0 */
     uint64_t last_tick; /* of the latest record, if costs are enabled */
@@ -105,48 +104,22 @@ static inline uint64_t key_of(const struct probity_function *function, uint32_t 
     return function != NULL ? (uint64_t)(uintptr_t)function : UINT64_C(1) << 63 | number;
 }
 
-static inline size_t use_place(const struct scope_thread *thread, uint64_t key)
-{
-    size_t mask = thread->use_capacity - 1;
-    size_t place = (size_t)probity_hash(key) & mask;
-
-    while (thread->places[place] != NULL && thread->places[place]->key != key)
-        place = (place + 1) & mask;
-    return place;
-}
-
-static int grow_uses(struct scope_thread *thread)
-{
-    size_t capacity = thread->use_capacity > 0 ? 2 * thread->use_capacity : FUNCTIONS_FIRST;
-    struct function_use **places = calloc(capacity, sizeof *places);
-
-    if (places == NULL)
-        return PROBITY_ERROR_MEMORY;
-    free(thread->places);
-    thread->places = places;
-    thread->use_capacity = capacity;
-    for (struct function_use *use = thread->uses; use != NULL; use = use->next)
-        places[use_place(thread, use->key)] = use;
-    return 0;
-}
-
 /* Finds or adds a function. NULL if out of memory. */
 static struct function_use *use_of(struct scope_thread *thread, uint64_t key)
 {
-    if (__builtin_expect(2 * thread->use_count >= thread->use_capacity, 0) &&
-        grow_uses(thread) != 0)
+    uint64_t hash = probity_hash(key);
+    struct function_use *use = probity_hashtable_at(&thread->uses, hash);
+
+    while (use != NULL && use->key != key)
+        use = (struct function_use *)use->link.next;
+    if (__builtin_expect(use != NULL, 1))
+        return use;
+    use = calloc(1, sizeof *use);
+    if (use == NULL || probity_hashtable_add(&thread->uses, use, hash) != 0) {
+        free(use);
         return NULL;
-    struct function_use **place = &thread->places[use_place(thread, key)];
-    if (__builtin_expect(*place != NULL, 1))
-        return *place;
-    struct function_use *use = calloc(1, sizeof *use);
-    if (use == NULL)
-        return NULL;
+    }
     use->key = key;
-    use->next = thread->uses;
-    thread->uses = use;
-    thread->use_count++;
-    *place = use;
     return use;
 }
 
@@ -543,12 +516,9 @@ static void release_thread(struct scope_thread *thread)
 {
     struct function_use *use;
 
-    while ((use = thread->uses) != NULL) {
-        thread->uses = use->next;
+    while ((use = probity_hashtable_take(&thread->uses)) != NULL)
         free(use);
-    }
     free(thread->closed);
-    free(thread->places);
     free(thread->stack);
     free(thread);
 }

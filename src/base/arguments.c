@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "base/assert.h"
+
 _Static_assert(sizeof(struct probity_arguments_head) == 40, "as in doc/arguments.md");
 _Static_assert(sizeof(struct probity_arguments_object) == 80, "as in doc/arguments.md");
 _Static_assert(sizeof(struct probity_arguments_function) == 16, "as in doc/arguments.md");
@@ -42,6 +44,7 @@ static int has_size(uint32_t type, uint32_t bytes)
 {
     static const uint8_t sizes[] = {0, 1, 1, 1, 1, 2, 2, 4, 4, 8, 8, 16, 16, 4, 8, 16, 8, 8, 8};
 
+    probity_assert(bytes <= UINT8_MAX);
     if (type == WIDE_CHAR)
         return bytes == 1 || bytes == 2 || bytes == 4;
     if (type == COMPLEX)
@@ -172,6 +175,8 @@ probity_arguments_find(const struct probity_arguments *arguments,
         &arguments->functions[object->first_function];
     uint32_t low = 0, high = object->functions;
 
+    probity_assert(object->first_function <= arguments->head->functions);
+    probity_assert(object->functions <= arguments->head->functions - object->first_function);
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (functions[middle].address < address)
@@ -190,6 +195,7 @@ const char *probity_arguments_enumerator_name(const struct probity_arguments *ar
         &arguments->enumerators[value->first_enumerator];
     uint32_t low = 0, high = value->enumerators;
 
+    probity_assert(value->enumerators <= arguments->head->enumerators);
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (all[middle].value < number)

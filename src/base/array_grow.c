@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * array_grow.c: grows to twice the size needed, because numbers mostly arrive in order.
+ * array_grow.c: grows to twice the size, because numbers mostly arrive in order.
  */
 #include "base/array_grow.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/assert.h"
 
 void *probity_array_grow(void *slots, size_t item_bytes, uint32_t slot, uint32_t *count)
 {
@@ -17,4 +19,27 @@ void *probity_array_grow(void *slots, size_t item_bytes, uint32_t slot, uint32_t
     memset(grown + old * item_bytes, 0, (wanted - old) * item_bytes);
     *count = (uint32_t)wanted;
     return grown;
+}
+
+/* Sets *capacity to `wanted`. */
+static void *resize(void *items, size_t item_bytes, size_t wanted, size_t *capacity)
+{
+    void *grown = wanted <= SIZE_MAX / item_bytes ? realloc(items, wanted * item_bytes) : NULL;
+
+    probity_assert(wanted > *capacity && item_bytes > 0);
+    if (grown != NULL)
+        *capacity = wanted;
+    return grown;
+}
+
+void *probity_array_extend(void *items, size_t item_bytes, size_t *capacity)
+{
+    enum { LEAST = 16 };
+
+    return resize(items, item_bytes, 2 * *capacity + LEAST, capacity);
+}
+
+void *probity_array_double(void *items, size_t item_bytes, size_t wanted, size_t *capacity)
+{
+    return wanted <= SIZE_MAX / 2 ? resize(items, item_bytes, 2 * wanted, capacity) : NULL;
 }

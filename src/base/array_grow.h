@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * array_grow.h: an array indexed by small numbers, which grows to hold the largest one used.
+ * array_grow.h: arrays that grow: by one item at the end, or, if small numbers index them, to hold
+ * the largest one used.
  */
 #ifndef PROBITY_BASE_ARRAY_GROW_H
 #define PROBITY_BASE_ARRAY_GROW_H
@@ -8,9 +9,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/array_grow.h"
+
 /* Grows the array of *count items of item_bytes each so that `slot` is in range; new items are
  * zeroed. Returns the array, which realloc() may have moved, or NULL if out of memory; the array is
  * then unchanged. */
 void *probity_array_grow(void *slots, size_t item_bytes, uint32_t slot, uint32_t *count);
+
+/* Twice what is wanted. Returns as above; capacity counts items. */
+void *probity_array_double(void *items, size_t item_bytes, size_t wanted, size_t *capacity);
+
+/* Makes room for `wanted` items in all, which are not 0. Returns as above. */
+static inline void *probity_array_fit(void *items, size_t item_bytes, size_t wanted,
+                                      size_t *capacity)
+{
+    return __builtin_expect(wanted <= *capacity, 1)
+               ? items
+               : probity_array_double(items, item_bytes, wanted, capacity);
+}
+
+/* Twice the capacity, and some. Returns as above; capacity counts items. */
+void *probity_array_extend(void *items, size_t item_bytes, size_t *capacity);
+
+/* Makes room for one item after the first `count`. Returns as above. */
+static inline void *probity_array_room(void *items, size_t item_bytes, size_t count,
+                                       size_t *capacity)
+{
+    return __builtin_expect(count < *capacity, 1)
+               ? items
+               : probity_array_extend(items, item_bytes, capacity);
+}
 
 #endif

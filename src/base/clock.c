@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/cpu.h"
 #include "base/os.h"
 #include "base/ticks.h"
@@ -69,6 +70,7 @@ void probity_clock_moment(uint32_t kind, uint64_t rate, int tries,
     uint64_t narrowest = UINT64_MAX;
     int before = errno;
 
+    probity_assert(tries > 0);
     for (int i = 0; i < tries; i++) {
         uint64_t first = probity_clock_ticks(kind);
         uint64_t raw = probity_clock_read(kind, CLOCK_MONOTONIC_RAW);
@@ -83,6 +85,7 @@ void probity_clock_moment(uint32_t kind, uint64_t rate, int tries,
         ret_moment->monotonic_ns = monotonic;
         ret_moment->realtime_ns = realtime;
     }
+    probity_assert(narrowest != UINT64_MAX);
     uint64_t width_ns = rate != 0 ? probity_ns_of_ticks(narrowest, rate) : narrowest;
     ret_moment->width_ns = width_ns > UINT32_MAX ? UINT32_MAX : (uint32_t)width_ns;
     errno = before;
@@ -93,6 +96,7 @@ uint64_t probity_clock_rate(const struct probity_clock_moment *first,
 {
     uint64_t ticks = last->ticks - first->ticks, ns = last->raw_ns - first->raw_ns;
 
+    probity_assert(first != last);
     if ((int64_t)ticks <= 0 || (int64_t)ns <= 0)
         return 0;
     return (uint64_t)(((probity_wide)ns << 32) / (probity_wide)ticks);
@@ -104,6 +108,7 @@ void probity_clock_cpu(uint32_t kind, uint64_t bracket_ticks_max,
     uint64_t narrowest = UINT64_MAX;
     int before = errno;
 
+    probity_assert(bracket_ticks_max > 0);
     for (int i = 0; i < CPU_TRIES; i++) {
         uint64_t first = probity_clock_ticks(kind);
         uint64_t cpu = probity_clock_read(kind, CLOCK_THREAD_CPUTIME_ID);

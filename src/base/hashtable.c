@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "probity.h"
 
 enum { CHAINS_FIRST = 16 };
@@ -15,6 +16,7 @@ static void put(struct probity_link **first, size_t chains, struct probity_link 
 {
     struct probity_link **chain = &first[link->hash & (chains - 1)];
 
+    probity_assert((chains & (chains - 1)) == 0 && chains > 0);
     link->next = *chain;
     *chain = link;
 }
@@ -24,6 +26,7 @@ static void grow(struct probity_hashtable *table)
     size_t chains = table->chains != 0 ? 2 * table->chains : CHAINS_FIRST;
     struct probity_link **first = calloc(chains, sizeof *first);
 
+    probity_assert(table->items >= table->chains);
     if (first == NULL)
         return;
     for (size_t chain = 0; chain < table->chains; chain++) {
@@ -41,10 +44,12 @@ int probity_hashtable_add(struct probity_hashtable *table, void *item, uint64_t 
 {
     struct probity_link *link = item;
 
+    probity_assert(item != NULL);
     if (table->items >= table->chains)
         grow(table);
     if (table->chains == 0)
         return PROBITY_ERROR_MEMORY;
+    probity_assert(probity_hashtable_is_valid(table));
     link->hash = hash;
     put(table->first, table->chains, link);
     table->items++;
@@ -53,6 +58,7 @@ int probity_hashtable_add(struct probity_hashtable *table, void *item, uint64_t 
 
 void *probity_hashtable_take(struct probity_hashtable *table)
 {
+    probity_assert(table->items == 0 || table->chains > 0);
     while (table->items > 0 && table->chains > 0) {
         struct probity_link *link = table->first[table->chains - 1];
         if (link != NULL) {
@@ -62,7 +68,12 @@ void *probity_hashtable_take(struct probity_hashtable *table)
         }
         table->chains--;
     }
+    probity_hashtable_release(table);
+    return NULL;
+}
+
+void probity_hashtable_release(struct probity_hashtable *table)
+{
     free(table->first);
     *table = (struct probity_hashtable){0};
-    return NULL;
 }

@@ -15,8 +15,7 @@ struct probity_link {
     uint64_t hash;
 };
 
-/* All zero: empty. Items belong to the user, who removes and frees each before discarding the
- * table. */
+/* All zero: empty. Items belong to the user. */
 struct probity_hashtable {
     struct probity_link **first; /* by hash */
     size_t chains;               /* a power of two, or 0 */
@@ -29,9 +28,19 @@ static inline void *probity_hashtable_at(const struct probity_hashtable *table, 
     return table->chains != 0 ? table->first[hash & (table->chains - 1)] : NULL;
 }
 
+/* Whether the number of chains is a power of two, or 0 if there are none. */
+static inline int probity_hashtable_is_valid(const struct probity_hashtable *table)
+{
+    return (table->chains & (table->chains - 1)) == 0 &&
+           (table->chains == 0) == (table->first == NULL);
+}
+
 /* Inserts an item at the head of its chain. Returns 0, or PROBITY_ERROR_MEMORY if it was not
  * inserted. */
 int probity_hashtable_add(struct probity_hashtable *table, void *item, uint64_t hash);
+
+/* Releases the chains of items that are freed otherwise. */
+void probity_hashtable_release(struct probity_hashtable *table);
 
 /* Removes any item. Returns NULL if the table is empty; it then holds no memory. */
 void *probity_hashtable_take(struct probity_hashtable *table);

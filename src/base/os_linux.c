@@ -2,6 +2,7 @@
  *
  * os_linux.c: os.h on Linux, with direct system calls if libc's wrapper does more than needed.
  */
+#include "base/assert.h"
 #include "base/os.h"
 
 #include <dlfcn.h>
@@ -127,6 +128,7 @@ static void futex_wake(const uint32_t *word, int command, int threads)
 
 void probity_os_wait(const uint32_t *word, uint32_t value, int64_t timeout_ns)
 {
+    probity_assert(word != NULL);
     futex_wait(word, FUTEX_WAIT_PRIVATE, value, timeout_ns);
 }
 
@@ -150,6 +152,7 @@ void probity_os_lock(uint32_t *word)
 {
     uint32_t expected = 0;
 
+    probity_assert(word != NULL);
     if (__atomic_compare_exchange_n(word, &expected, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return;
     while (__atomic_exchange_n(word, 2, __ATOMIC_ACQUIRE) != 0)
@@ -260,6 +263,7 @@ void probity_os_say(const char *line, size_t length)
     sigset_t pipe, before, pending;
     int saved = errno;
 
+    probity_assert(length > 0);
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
     sigpending(&pending);
@@ -305,6 +309,7 @@ int probity_os_populate(void *at, size_t bytes)
 {
     int before = errno, result = madvise(at, bytes, MADV_POPULATE_WRITE);
 
+    probity_assert(bytes > 0);
     /* Kernels before 5.14 do not support the advice: the pages have been allocated by fallocate;
      * touch them. */
     if (result != 0 && errno == EINVAL) {
@@ -326,6 +331,7 @@ int probity_os_random(void *bytes, size_t count)
     int before = errno;
     int result = getrandom(bytes, count, GRND_NONBLOCK) == (ssize_t)count ? 0 : -1;
 
+    probity_assert(count > 0);
     errno = before;
     return result;
 }
@@ -348,6 +354,7 @@ long probity_os_read_file(const char *path, void *bytes, size_t room)
     size_t used = 0;
     ssize_t got = descriptor < 0 ? -1 : 1;
 
+    probity_assert(room > 0);
     while (got > 0 && used < room) {
         got = read(descriptor, (char *)bytes + used, room - used);
         used += got > 0 ? (size_t)got : 0;

@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/assert.h"
+
 int probity_parent_open(const char *path, struct probity_parent *ret_parent)
 {
     const char *slash = strrchr(path, '/');
@@ -46,12 +48,14 @@ int probity_parent_holds(const struct probity_parent *parent, uint64_t device, u
 {
     struct stat status;
 
+    probity_assert(parent->directory >= 0);
     return fstatat(parent->directory, parent->name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
            S_ISREG(status.st_mode) && status.st_dev == device && status.st_ino == inode;
 }
 
 int probity_parent_remove(const struct probity_parent *parent, uint64_t device, uint64_t inode)
 {
+    probity_assert(parent->directory >= 0 && parent->name[0] != 0);
     if (!probity_parent_holds(parent, device, inode)) {
         errno = ESTALE;
         return -1;

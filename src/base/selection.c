@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "base/assert.h"
+
 enum { NAME_BYTES = 512, NUMBER_DIGITS_MAX = 9, LEVELS_MAX = 8 };
 
 struct text {
@@ -33,6 +35,7 @@ static int is_blank(char c)
 /* Without blanks at both ends. */
 static struct text trim(const char *at, size_t bytes)
 {
+    probity_assert(at != NULL);
     while (bytes > 0 && is_blank(*at))
         at++, bytes--;
     while (bytes > 0 && is_blank(at[bytes - 1]))
@@ -95,6 +98,7 @@ static int next_rule(const char **rules, struct rule *ret_rule)
     while (strchr(";\n", at[bytes]) == NULL && !is_comment(at, bytes))
         bytes++;
     end = at[bytes] == '#' ? bytes + strcspn(at + bytes, "\n") : bytes;
+    probity_assert(end >= bytes);
     *ret_rule = parse(trim(at, bytes));
     *rules = at + end + (at[end] != '\0');
     return 1;
@@ -125,11 +129,13 @@ static size_t match_set(struct text pattern, char c, int *ret_is_in)
     size_t i = 1;
     int is_not = i < pattern.bytes && pattern.at[i] == '!', is_in = 0;
 
+    probity_assert(pattern.bytes > 0 && *pattern.at == '[');
     i += (size_t)is_not;
     for (size_t first = i; i < pattern.bytes; i++) {
         char low = pattern.at[i], high = low;
         if (low == ']' && i > first) {
             *ret_is_in = is_in != is_not;
+            probity_assert(i + 1 <= pattern.bytes);
             return i + 1;
         }
         if (i + 2 < pattern.bytes && pattern.at[i + 1] == '-' && pattern.at[i + 2] != ']') {
@@ -146,6 +152,7 @@ static int match_one(struct text pattern, char c, size_t *ret_bytes)
 {
     int is_in = 0;
 
+    probity_assert(pattern.bytes > 0 && *pattern.at != '*');
     *ret_bytes = 1;
     if (*pattern.at == '?')
         return 1;

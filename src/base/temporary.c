@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/os.h"
 
 enum { SUFFIX_BYTES = sizeof ".01234567.tmp" - 1 };
@@ -30,6 +31,7 @@ char *probity_temporary_name(const char *path)
     struct timespec now = {0, 0};
     uint32_t number;
 
+    probity_assert(path[0] != 0);
     if (name == NULL)
         return NULL;
     if (probity_os_random(&number, sizeof number) != 0) {
@@ -62,6 +64,7 @@ int probity_temporary_link(int unnamed, int directory, const char *path)
 {
     char self[48];
 
+    probity_assert(unnamed >= 0 && path[0] != 0);
     snprintf(self, sizeof self, "%s/%d", probity_os_descriptors(), unnamed);
     return linkat(AT_FDCWD, self, directory, path, AT_SYMLINK_FOLLOW);
 }
@@ -86,6 +89,7 @@ static int copy(int from, int to)
     ssize_t got, put;
     off_t at = 0;
 
+    probity_assert(from >= 0 && to >= 0 && from != to);
     while ((got = pread(from, bytes, sizeof bytes, at)) != 0) {
         put = got > 0 ? pwrite(to, bytes, (size_t)got, at) : got;
         if (put == 0 || (put < 0 && errno != EINTR))
@@ -97,6 +101,7 @@ static int copy(int from, int to)
 
 int probity_temporary_keep(int unnamed, int directory, const char *name)
 {
+    probity_assert(unnamed >= 0);
     if (probity_temporary_link(unnamed, directory, name) == 0)
         return 0;
     int named = open_named(directory, name);

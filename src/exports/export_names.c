@@ -65,11 +65,11 @@ struct export_function *export_function_add(struct probity_same_functions *set,
                                             const struct probity_function_key *key,
                                             int *ret_is_new)
 {
-    size_t known = set->count;
+    size_t known = set->table.items;
     struct export_function *function =
         (struct export_function *)probity_same_function_at(set, key);
 
-    *ret_is_new = function != NULL && set->count > known;
+    *ret_is_new = function != NULL && set->table.items > known;
     if (*ret_is_new)
         function->number = (uint32_t)known;
     return function;

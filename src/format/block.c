@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/checksum.h"
 #include "probity.h"
@@ -43,6 +44,7 @@ static uint32_t block_checksum(const uint8_t *block, uint32_t payload_bytes)
 
 void probity_block_seal(uint8_t *block, uint16_t type, uint64_t serial, uint32_t payload_bytes)
 {
+    probity_assert(type != 0 && payload_bytes <= PROBITY_BLOCK_PAYLOAD_MAX);
     memcpy(block, block_magic, sizeof block_magic);
     probity_put_u32(block + 4, payload_bytes);
     probity_put_u16(block + 12, type);
@@ -70,6 +72,17 @@ int probity_block_is_whole(const uint8_t *block, const struct probity_block_head
 {
     return block_checksum(block, header->payload_bytes) == header->checksum;
 }
+
+#ifdef PROBITY_DEBUG
+int probity_block_is_valid(const uint8_t *block, size_t bytes)
+{
+    struct probity_block_header header;
+
+    return bytes >= PROBITY_BLOCK_HEADER_BYTES && probity_block_header_get(block, &header) == 0 &&
+           PROBITY_BLOCK_HEADER_BYTES + (size_t)header.payload_bytes == bytes &&
+           probity_block_is_whole(block, &header);
+}
+#endif
 
 static void anchor_put(uint8_t *at, const struct probity_anchor *anchor)
 {
@@ -100,6 +113,7 @@ static size_t texts_put(uint8_t *payload, size_t room, const struct probity_info
         const struct probity_text *text = &info->text[tag];
         if (text->bytes == NULL)
             continue;
+        probity_assert(used <= room);
         uint16_t length = text->length > UINT16_MAX ? UINT16_MAX : (uint16_t)text->length;
         if (room - used < 4u + length)
             return 0;
@@ -136,6 +150,7 @@ size_t probity_info_put(uint8_t *payload, size_t room, const struct probity_info
 static int texts_get(const uint8_t *payload, size_t bytes, struct probity_info *ret_info)
 {
     size_t used = PROBITY_INFO_FIXED_BYTES;
+    probity_assert(bytes >= PROBITY_INFO_FIXED_BYTES);
 
     memset(ret_info->text, 0, sizeof ret_info->text);
     for (uint32_t left = probity_get_u32(payload + 124); left > 0; left--) {
@@ -150,6 +165,7 @@ static int texts_get(const uint8_t *payload, size_t bytes, struct probity_info *
             ret_info->text[tag] =
                 (struct probity_text){(const char *)payload + used, length};
         used += length;
+        probity_assert(used <= bytes);
     }
     return 0;
 }
@@ -232,6 +248,7 @@ void probity_sync_put(uint8_t payload[PROBITY_SYNC_BYTES], const struct probity_
 void probity_end_failed_put(uint8_t payload[PROBITY_END_FAILED_BYTES],
                             const struct probity_sync *sync)
 {
+    probity_assert(sync->reason == PROBITY_END_FAILED);
     probity_sync_put(payload, sync);
     probity_put_u32(payload + 112, sync->failed_errno);
     probity_put_u32(payload + 116, 0);

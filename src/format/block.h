@@ -130,6 +130,9 @@ void probity_file_header_put(uint8_t bytes[PROBITY_FILE_HEADER_BYTES]);
 /* Returns 0, PROBITY_ERROR_FORMAT or PROBITY_ERROR_VERSION (other major version). */
 int probity_file_header_check(const uint8_t bytes[PROBITY_FILE_HEADER_BYTES]);
 
+/* Whether a block in memory is as probity_block_seal() leaves it: 1 or 0. */
+int probity_block_is_valid(const uint8_t *block, size_t bytes);
+
 /* Fills in the header before a payload that is already at block + 24, checksum included. */
 void probity_block_seal(uint8_t *block, uint16_t type, uint64_t serial, uint32_t payload_bytes);
 

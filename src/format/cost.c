@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "probity.h"
 
@@ -14,6 +15,7 @@ uint32_t probity_cost_put(uint8_t payload[PROBITY_COST_BYTES_MAX], const struct 
 {
     uint8_t *at = payload + PROBITY_COST_FIXED_BYTES;
 
+    probity_assert(cost->rows <= PROBITY_COST_ROWS_MAX && cost->moment < PROBITY_COST_MOMENTS);
     probity_put_u32(payload, cost->moment);
     probity_put_u32(payload + 4, cost->took_ns);
     probity_put_u32(payload + 8, cost->rows);
@@ -27,6 +29,7 @@ uint32_t probity_cost_put(uint8_t payload[PROBITY_COST_BYTES_MAX], const struct 
         probity_put_u32(at + 8, row->least);
         probity_put_u32(at + 12, row->median);
     }
+    probity_assert(at <= payload + PROBITY_COST_BYTES_MAX);
     return (uint32_t)(at - payload);
 }
 

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/varint.h"
 #include "probity.h"
 
@@ -72,6 +73,7 @@ uint8_t *probity_profile_row_put(uint8_t *at, const struct probity_profile_row *
     at = probity_varint_put(at, row->open_since);
     /* A two-byte number, even if one byte would do. */
     probity_put_u16(start - LENGTH_BYTES, (uint16_t)((uint32_t)(at - start) << 2 | 2));
+    probity_assert(at - start < 1 << 14);
     return at;
 }
 
@@ -88,6 +90,7 @@ static const uint8_t *histogram_get(const uint8_t *at, const uint8_t *end,
             return NULL;
         ret_row->histogram[next + skipped] = calls;
         next += skipped + 1;
+        probity_assert(next <= PROBITY_PROFILE_BUCKETS);
     }
     return at;
 }

@@ -7,10 +7,12 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "probity.h"
 
 void probity_sites_head_put(uint8_t *payload, uint32_t rows, uint32_t left_out)
 {
+    probity_assert(rows > 0 || left_out > 0);
     probity_put_u32(payload, rows);
     probity_put_u32(payload + 4, left_out);
     probity_put_u64(payload + 8, 0);
@@ -28,6 +30,7 @@ int probity_sites_head_get(const uint8_t *payload, size_t bytes, uint32_t *ret_r
 
 static int is_same(const struct probity_listed *row, const struct probity_listed *before, int text)
 {
+    probity_assert(text >= 0 && text < PROBITY_LISTED_TEXTS);
     return row->length[text] == before->length[text] &&
            (row->length[text] == 0 ||
             memcmp(row->text[text], before->text[text], row->length[text]) == 0);
@@ -57,6 +60,7 @@ uint8_t *probity_sites_row_put(uint8_t *at, const struct probity_listed *row,
         at += row->length[i];
     }
     probity_put_u16(start - LENGTH_BYTES, (uint16_t)((uint32_t)(at - start) << 2 | 2));
+    probity_assert(at - start < 1 << 14);
     return at;
 }
 
@@ -65,6 +69,7 @@ static const uint8_t *text_get(const uint8_t *at, const uint8_t *end, struct pro
 {
     uint64_t length;
 
+    probity_assert(text >= 0 && text < PROBITY_LISTED_TEXTS);
     at = probity_varint_get(at, end, &length);
     if (at == NULL || length == 0)
         return at;
@@ -96,5 +101,6 @@ const uint8_t *probity_sites_row_get(const uint8_t *at, const uint8_t *end,
     row->number = (uint32_t)number[4];
     for (int i = 0; at != NULL && i < PROBITY_LISTED_TEXTS; i++)
         at = text_get(at, row_end, row, i);
+    probity_assert(at == NULL || at <= row_end);
     return at != NULL ? row_end : NULL;
 }

@@ -7,17 +7,20 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "probity.h"
 
 struct probity_packer probity_packer_start(uint8_t *at, uint64_t first_tick, uint64_t *table)
 {
+    probity_assert(at != NULL && table != NULL);
     memset(table, 0, PROBITY_STREAM_TABLE * sizeof *table);
     return (struct probity_packer){at, first_tick, 0, table};
 }
 
 struct probity_packer probity_pack_cpu(struct probity_packer packer, int64_t off)
 {
+    probity_assert(probity_packer_is_valid(&packer));
     packer.at = probity_varint_put(packer.at, 1); /* no time passes */
     packer.at = probity_varint_put(packer.at, PROBITY_STREAM_CPU);
     packer.at = probity_varint_put(packer.at, (uint64_t)off << 1 ^ (uint64_t)(off >> 63));
@@ -27,6 +30,7 @@ struct probity_packer probity_pack_cpu(struct probity_packer packer, int64_t off
 void probity_unpacker_init(struct probity_unpacker *unpacker, const uint8_t *stream, size_t bytes,
                            uint64_t first_tick)
 {
+    probity_assert(stream != NULL || bytes == 0);
     memset(unpacker, 0, sizeof *unpacker);
     unpacker->at = stream;
     unpacker->end = stream + bytes;
@@ -46,6 +50,7 @@ static const uint8_t *get_event(const uint8_t *at, const uint8_t *end,
         return NULL;
     ret_record->payload = at;
     ret_record->payload_bytes = (size_t)length;
+    probity_assert(at + length <= end);
     return at + length;
 }
 
@@ -90,6 +95,7 @@ uint8_t *probity_ids_pack(struct probity_ids *ids, const uint8_t *payload, size_
     uint64_t role = flags >> PROBITY_HIT_WITH_ROLE_SHIFT;
     const uint8_t *id = payload + 8;
 
+    probity_assert(payload != NULL);
     if (role > PROBITY_HIT_WITH_ROLE_MAX || (flags & 0xff & ~(uint64_t)FLAGS) != 0 ||
         bytes != 8 + ids_bytes(flags))
         return NULL;
@@ -119,6 +125,7 @@ static void unpack_ids(struct probity_unpacker *unpacker, struct probity_record 
         at = id_unpack(at, end, &ids.object);
     if (at == NULL || first >> NUMBER_SHIFT > UINT32_MAX)
         return;
+    probity_assert(at <= end);
     unpacker->ids = ids;
     probity_put_u32(to, (uint32_t)(first >> NUMBER_SHIFT));
     probity_put_u32(to + 4, (uint32_t)((first & FLAGS) |
@@ -129,6 +136,7 @@ static void unpack_ids(struct probity_unpacker *unpacker, struct probity_record 
     record->kind = PROBITY_EVENT_HIT_WITH;
     record->payload = to;
     record->payload_bytes = 8 + ids_bytes(first);
+    probity_assert(record->payload_bytes <= sizeof unpacker->hit_with);
 }
 
 /* ---- Records ------------------------------------------------------------------------------------
@@ -140,6 +148,7 @@ int probity_unpack_rare(struct probity_unpacker *unpacker, struct probity_record
 {
     const uint8_t *end = unpacker->end;
 
+    probity_assert(probity_unpacker_is_valid(unpacker));
     while (unpacker->at != end) {
         uint64_t delta, zigzag;
         uint64_t code = unpacker->table[probity_stream_slot(unpacker->previous)];
@@ -223,6 +232,7 @@ int probity_hit_with_parse(const uint8_t *payload, size_t bytes, struct probity_
 void probity_budget_event_put(uint8_t payload[PROBITY_BUDGET_EVENT_BYTES],
                               const struct probity_budget_event *event)
 {
+    probity_assert(event->what != 0);
     probity_put_u32(payload, event->what);
     probity_put_u32(payload + 4, event->site);
     probity_put_u32(payload + 8, event->budget);

@@ -148,6 +148,13 @@ struct probity_packer {
     uint64_t *table;   /* PROBITY_STREAM_TABLE codes */
 };
 
+/* Whether the packer's next code can be expected from the table. */
+static inline int probity_packer_is_valid(const struct probity_packer *packer)
+{
+    return packer->at != NULL && packer->table != NULL &&
+           (packer->previous == 0 || packer->previous >= PROBITY_STREAM_CODE_FIRST);
+}
+
 /* Starts a stream at `at`; clears the table, which the caller owns. */
 struct probity_packer probity_packer_start(uint8_t *at, uint64_t first_tick, uint64_t *table);
 
@@ -242,6 +249,14 @@ struct probity_unpacker {
 
 void probity_unpacker_init(struct probity_unpacker *unpacker, const uint8_t *stream, size_t bytes,
                            uint64_t first_tick);
+
+/* Whether what is left of the stream is a range, and the expected codes are those of hits. */
+static inline int probity_unpacker_is_valid(const struct probity_unpacker *unpacker)
+{
+    uint64_t code = unpacker->table[probity_stream_slot(unpacker->previous)];
+
+    return unpacker->at <= unpacker->end && (code == 0 || code >= PROBITY_STREAM_CODE_FIRST);
+}
 
 /* Unpacks the next record. Returns 1, 0 at the end of the stream, or PROBITY_ERROR_DAMAGED. */
 int probity_unpack_rare(struct probity_unpacker *unpacker, struct probity_record *ret_record);

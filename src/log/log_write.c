@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array_grow.h"
 #include "probity.h"
 
 struct link {
@@ -220,16 +221,14 @@ static void hand_on(struct log_writer *writer, struct log_queue *queue, const ch
 static void hold(struct log_writer *writer, struct log_queue *queue, const char *bytes,
                  size_t count)
 {
-    if (queue->held_room - queue->held_bytes < count) {
-        size_t room = 2 * queue->held_room + count + 1024;
-        char *held = realloc(queue->held, room);
-        if (held == NULL) {
-            fail(writer, PROBITY_ERROR_MEMORY);
-            return;
-        }
-        queue->held = held;
-        queue->held_room = room;
+    char *held =
+        probity_array_fit(queue->held, 1, queue->held_bytes + count + 1, &queue->held_room);
+
+    if (held == NULL) {
+        fail(writer, PROBITY_ERROR_MEMORY);
+        return;
     }
+    queue->held = held;
     memcpy(queue->held + queue->held_bytes, bytes, count);
     queue->held_bytes += count;
 }

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "probity.h"
 #include "reader/ahead_items.h"
 
@@ -90,12 +91,14 @@ struct probity_ahead {
 
 static size_t item_bytes(const struct probity_ahead_item *item)
 {
+    probity_assert(item->item <= ITEM_END);
     return item->item == ITEM_EVENT ? sizeof(struct probity_ahead_event) : item->number;
 }
 
 /* Frees the names in a batch that is not read. */
 static void drop_items(const uint8_t *at, const uint8_t *end)
 {
+    probity_assert(at <= end);
     while (at < end) {
         const struct probity_ahead_item *item = (const struct probity_ahead_item *)(const void *)at;
         if (item->item == ITEM_RENAMED)
@@ -108,6 +111,7 @@ static void begin_batch(struct probity_ahead *ahead)
 {
     ahead->room.at = ahead->filled.items;
     ahead->room.end = ahead->filled.items + BATCH_BYTES;
+    probity_assert(ahead->room.at < ahead->room.end);
     ahead->filled.done = ahead->filled.total = 0;
 }
 
@@ -116,10 +120,12 @@ static void pass_batch(struct probity_ahead *ahead, int is_last)
 {
     struct batch *batch = &ahead->batches[ahead->next_filled];
 
+    probity_assert(ahead->room.at <= ahead->room.end);
     ahead->filled.used = (size_t)(ahead->room.at - ahead->filled.items);
     memcpy(batch, &ahead->filled, offsetof(struct batch, items) + ahead->filled.used);
     pthread_mutex_lock(&ahead->lock);
     ahead->full++;
+    probity_assert(ahead->full <= BATCHES);
     if (ahead->wants_full && (ahead->full >= WAKE_FULL || is_last)) {
         ahead->wants_full = 0;
         pthread_cond_signal(&ahead->has_full);
@@ -143,6 +149,7 @@ static void pass_batch(struct probity_ahead *ahead, int is_last)
 /* Returns room for an item; its head is filled in. */
 static void *put_item(struct probity_ahead *ahead, enum item_kind kind, size_t bytes)
 {
+    probity_assert(bytes <= BATCH_BYTES);
     bytes = (bytes + 7) & ~(size_t)7;
     if ((size_t)(ahead->room.end - ahead->room.at) < bytes)
         pass_batch(ahead, 0);
@@ -175,6 +182,7 @@ static void put_rare(struct probity_ahead *ahead, const struct probity_event *ev
 {
     struct rare_item *item = put_item(ahead, ITEM_RARE, sizeof *item + event->payload_bytes);
 
+    probity_assert(event->payload_bytes <= PROBITY_EVENT_BYTES_MAX);
     item->event.head.run = run;
     item->event.tick = event->tick;
     item->event.wall_ns = event->wall_ns;
@@ -215,6 +223,7 @@ static void put_event(struct probity_ahead *ahead, const struct probity_event *e
     }
     uint32_t code = probity_ahead_put_code(&ahead->places, &ahead->room, block->trace,
                                            block->record.code);
+    probity_assert(code < PROBITY_AHEAD_CODES && run < PROBITY_AHEAD_RUNS);
     struct probity_ahead_event *item = probity_ahead_put(&ahead->room, ITEM_EVENT, sizeof *item);
     item->head.run = run;
     item->head.number = code;
@@ -280,6 +289,7 @@ static void *read_ahead(void *context)
 static void return_batch(struct probity_ahead *ahead)
 {
     pthread_mutex_lock(&ahead->lock);
+    probity_assert(ahead->full > 0);
     ahead->full--;
     if (ahead->wants_free && ahead->full <= BATCHES - WAKE_FREE) {
         ahead->wants_free = 0;
@@ -303,6 +313,7 @@ static void take_batch(struct probity_ahead *ahead)
     const struct batch *batch = &ahead->batches[ahead->next_read];
     ahead->at = batch->items;
     ahead->end = batch->items + batch->used;
+    probity_assert(batch->used <= BATCH_BYTES);
     if (batch->total != 0 && ahead->progress != NULL)
         ahead->progress(ahead->progress_context, batch->done, batch->total);
 }
@@ -312,6 +323,7 @@ static void take_run(struct probity_ahead *ahead, uint16_t place)
     const struct probity_ahead_run *run = &ahead->runs[place];
     struct probity_event *event = &ahead->event;
 
+    probity_assert(place < PROBITY_AHEAD_RUNS);
     ahead->run = place;
     event->trace = run->trace;
     event->thread = run->thread;
@@ -362,6 +374,7 @@ static void take_rare(struct probity_ahead *ahead, const struct rare_item *item)
 
 static void store_run(struct probity_ahead *ahead, const struct probity_ahead_run *run)
 {
+    probity_assert(run->head.run < PROBITY_AHEAD_RUNS);
     ahead->runs[run->head.run] = *run;
     if (ahead->run == run->head.run)
         ahead->run = UINT32_MAX;
@@ -396,6 +409,7 @@ static inline void take_event(struct probity_ahead *ahead, const struct probity_
     struct probity_event *event = &ahead->event;
     const struct probity_ahead_code *code = &ahead->codes[item->head.number];
 
+    probity_assert(item->head.number < PROBITY_AHEAD_CODES);
     __builtin_prefetch(item + 16);
 
     if (__builtin_expect(event->payload != NULL, 0)) /* left by the previous event */
@@ -413,6 +427,7 @@ static int next_event(struct probity_ahead *ahead, const struct probity_event **
 {
     int result = 0;
 
+    probity_assert(ahead->at <= ahead->end);
     *ret_event = &ahead->event;
     for (;;) {
         while (__builtin_expect(ahead->at == ahead->end, 0))
@@ -518,6 +533,7 @@ static int start(struct probity_merge *merge, uint64_t until_ns, struct probity_
 
 static void stop(struct probity_ahead *ahead)
 {
+    probity_assert(!ahead->is_stopping);
     pthread_mutex_lock(&ahead->lock);
     ahead->is_stopping = 1;
     pthread_cond_signal(&ahead->has_free);

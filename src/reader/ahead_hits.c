@@ -4,6 +4,7 @@
  * into a batch, and changes between open blocks. What it does not take, it leaves to
  * probity_merge_next(); the results are the same as that function's. Runs in the second thread.
  */
+#include "base/assert.h"
 #include "base/ticks.h"
 #include "reader/ahead_items.h"
 
@@ -28,9 +29,11 @@ uint16_t probity_ahead_put_run(struct probity_ahead_places *places,
 {
     uint16_t place = block->serial % PROBITY_AHEAD_RUNS;
 
+    probity_assert(block->serial != 0);
     if (__builtin_expect(places->runs[place] == block->serial, 1))
         return place;
     const struct probity_info *info = &block->trace->facts.info;
+    probity_assert(room->end - room->at >= (ptrdiff_t)sizeof(struct probity_ahead_run));
     struct probity_ahead_run *run = probity_ahead_put(room, ITEM_RUN, sizeof *run);
     places->runs[place] = block->serial;
     run->head.run = place;
@@ -51,6 +54,7 @@ static void put_new_code(struct probity_ahead_room *room, struct probity_trace *
     struct probity_ahead_code *item = probity_ahead_put(room, ITEM_CODE, sizeof *item);
     const struct probity_name *name = NULL;
 
+    probity_assert(place < PROBITY_AHEAD_CODES);
     if ((code & 1) || trace->has_probe_names)
         name = probity_names_find(&trace->names, code);
     item->place = place;
@@ -87,6 +91,7 @@ uint32_t probity_ahead_put_code(struct probity_ahead_places *places,
 static void load(struct cursor *cursor, struct probity_merge *merge,
                  struct probity_open_block *block)
 {
+    probity_assert(block->slot < merge->threads.count);
     cursor->block = block;
     cursor->at = block->unpacker.at;
     cursor->end = block->unpacker.end;
@@ -100,6 +105,7 @@ static void save(const struct cursor *cursor, struct probity_merge *merge)
 {
     struct probity_open_block *block = cursor->block;
 
+    probity_assert(cursor->at <= cursor->end);
     block->unpacker.at = cursor->at;
     block->unpacker.tick = cursor->tick;
     block->unpacker.previous = cursor->previous;
@@ -154,6 +160,7 @@ static inline void put_hit(struct probity_ahead_places *places, struct probity_a
     uint32_t place = probity_ahead_put_code(places, room, block->trace, code);
     struct probity_ahead_event *item = (struct probity_ahead_event *)(void *)room->at;
 
+    probity_assert(room->end - room->at >= (ptrdiff_t)sizeof *item);
     item->head = (struct probity_ahead_item){ITEM_EVENT, cursor->run, place};
     item->tick = tick;
     item->wall_ns = wall_ns;
@@ -171,6 +178,7 @@ static int change_block(struct cursor *cursor, struct probity_merge *merge,
 {
     uint64_t wall_ns;
 
+    probity_assert(merge->open_count > 0);
     probity_merge_replace_first(merge, (struct probity_open_entry){key, cursor->block});
     merge->running = 0;
     if (merge->open[0].key >= span->bound)
@@ -193,6 +201,7 @@ static void keep_record(struct cursor *cursor, const uint8_t *after, uint64_t ti
 {
     struct probity_open_block *block = cursor->block;
 
+    probity_assert(code >= PROBITY_STREAM_CODE_FIRST);
     block->record.tick = tick;
     block->record.off = block->unpacker.off;
     block->record.kind = PROBITY_EVENT_HIT;
@@ -206,6 +215,7 @@ static struct span span_of(const struct probity_merge *merge, uint64_t end_ns)
 {
     struct span span = {merge->from_ns, end_ns, merge->all_done ? UINT64_MAX : merge->safe};
 
+    probity_assert(merge->trace_count > 0);
     if (merge->to_ns != 0 && merge->to_ns < end_ns)
         span.end_ns = merge->to_ns;
     if (merge->queue.count > 0 && merge->queue.items[0].key < span.bound)

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array_grow.h"
+#include "base/assert.h"
 #include "format/sites.h"
 #include "probity.h"
 #include "reader/file.h"
@@ -31,7 +33,7 @@ struct check {
     uint64_t offset; /* of the current block */
     struct probity_threads_seen threads;
     struct thread_place *places;
-    size_t place_capacity;
+    uint32_t place_capacity;
     uint64_t watermark, anchor_ticks;
     struct probity_totals totals;
     int has_info, has_end;
@@ -62,18 +64,16 @@ static int check_words(struct check *check, const struct probity_data *data)
     if (error != 0)
         return error;
     if (slot >= check->place_capacity) {
-        size_t capacity = 2 * ((size_t)slot + 32);
-        struct thread_place *places = realloc(check->places, capacity * sizeof *places);
+        void *places = probity_array_grow(check->places, sizeof *check->places, slot,
+                                          &check->place_capacity);
         if (places == NULL)
             return PROBITY_ERROR_MEMORY;
-        memset(places + check->place_capacity, 0,
-               (capacity - check->place_capacity) * sizeof *places);
         check->places = places;
-        check->place_capacity = capacity;
     }
     if (check->threads.seen[slot].tid != data->tid)
         fault(check, "thread %" PRIu32 " has thread id %" PRIu32 ", previously %" PRIu32,
               data->thread, data->tid, check->threads.seen[slot].tid);
+    probity_assert(slot < check->place_capacity);
     struct thread_place *place = &check->places[slot];
     if (data->flags & PROBITY_DATA_LATE)
         return 0;

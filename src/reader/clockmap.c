@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array_grow.h"
+#include "base/assert.h"
 #include "probity.h"
 
 #define STEP_NS INT64_C(10000000) /* the format's limit between slewing and setting */
@@ -21,22 +23,35 @@ static int is_step(const struct probity_anchor *a, const struct probity_anchor *
     return apart > STEP_NS || apart < -STEP_NS || b->realtime_ns < a->realtime_ns;
 }
 
+#ifdef PROBITY_DEBUG
+int probity_clockmap_is_valid(const struct probity_clockmap *map)
+{
+    enum { CHECKED = 64 };
+    size_t first = map->count > CHECKED ? map->count - CHECKED : 0;
+
+    for (size_t i = first + 1; i < map->count; i++) {
+        if (map->anchors[i].ticks <= map->anchors[i - 1].ticks)
+            return 0;
+    }
+    return map->count <= map->capacity;
+}
+#endif
+
 int probity_clockmap_add(struct probity_clockmap *map, const struct probity_anchor *anchor)
 {
+    probity_assert(map->count <= map->capacity);
     if (map->count > 0 && anchor->ticks <= map->anchors[map->count - 1].ticks)
         return 0;
-    if (map->count == map->capacity) {
-        size_t capacity = map->capacity > 0 ? 2 * map->capacity : 8;
-        struct probity_anchor *anchors = realloc(map->anchors, capacity * sizeof *anchors);
-        if (anchors == NULL)
-            return PROBITY_ERROR_MEMORY;
-        map->anchors = anchors;
-        map->capacity = capacity;
-    }
+    void *anchors =
+        probity_array_room(map->anchors, sizeof *map->anchors, map->count, &map->capacity);
+    if (anchors == NULL)
+        return PROBITY_ERROR_MEMORY;
+    map->anchors = anchors;
     if (map->count > 0 && is_step(&map->anchors[map->count - 1], anchor))
         map->steps++;
     if (map->least_ns == 0 || anchor->realtime_ns < map->least_ns)
         map->least_ns = anchor->realtime_ns;
+    probity_assert(map->count < map->capacity);
     map->anchors[map->count++] = *anchor;
     map->line.span = 0; /* the last line is no longer unbounded */
     return 0;
@@ -67,6 +82,7 @@ static void find_nearest(const struct probity_clockmap *a, const struct probity_
 {
     uint64_t least = UINT64_MAX;
 
+    probity_assert(a->count > 0 && b->count > 0);
     for (size_t i = 0, j = 0; i < a->count && j < b->count;) {
         int is_before = a->anchors[i].ticks < b->anchors[j].ticks;
         uint64_t apart = is_before ? b->anchors[j].ticks - a->anchors[i].ticks
@@ -86,6 +102,7 @@ static uint64_t raw_rate(const struct probity_clockmap *map, uint64_t nominal_ra
 {
     const struct probity_anchor *first = &map->anchors[0], *last = &map->anchors[map->count - 1];
 
+    probity_assert(map->count > 0);
     if (last->ticks <= first->ticks || last->raw_ns <= first->raw_ns)
         return nominal_rate;
     return (uint64_t)(((probity_clock_product)(last->raw_ns - first->raw_ns) << 32) /
@@ -138,6 +155,7 @@ int probity_clockmap_join(struct probity_clockmap *map, struct probity_clockmap 
         if (is_worth_joining(map, &all[i]))
             error = probity_clockmap_add(map, &all[i]);
     }
+    probity_assert(error != 0 || map->count <= total);
     free(all);
     return error;
 }
@@ -146,12 +164,14 @@ void probity_clockmap_forget(struct probity_clockmap *map, uint64_t tick)
 {
     size_t keep = 0;
 
+    probity_assert(map->count > 0);
     while (map->count - keep > 2 && map->anchors[keep + 1].ticks <= tick)
         keep++;
     if (keep == 0)
         return;
     map->count -= keep;
     memmove(map->anchors, map->anchors + keep, map->count * sizeof *map->anchors);
+    probity_assert(map->count >= 2 && probity_clockmap_is_valid(map));
 }
 
 void probity_clockmap_release(struct probity_clockmap *map)
@@ -170,6 +190,7 @@ static void line_through(struct probity_clock_line *line, const struct probity_a
     int64_t ns = (int64_t)(is_step(a, b) ? b->monotonic_ns - a->monotonic_ns
                                          : b->realtime_ns - a->realtime_ns);
 
+    probity_assert(a->ticks < b->ticks);
     ns = ns > 0 ? ns : 0;
     line->whole = (uint64_t)ns / ticks;
     probity_clock_product rest = (probity_clock_product)((uint64_t)ns % ticks) << 64;
@@ -182,6 +203,7 @@ static uint64_t wall_before(const struct probity_clockmap *map, uint64_t ticks)
     const struct probity_anchor *a = &map->anchors[0], *b = a + 1;
     probity_clock_product divisor = (probity_clock_product)1 << 32, ns = map->nominal_rate;
 
+    probity_assert(map->count > 0);
     if (map->count > 1) {
         int64_t pair_ns = (int64_t)(is_step(a, b) ? b->monotonic_ns - a->monotonic_ns
                                                   : b->realtime_ns - a->realtime_ns);
@@ -197,6 +219,7 @@ uint64_t probity_clockmap_seek(struct probity_clockmap *map, uint64_t tick)
     struct probity_clock_line *line = &map->line;
     size_t low = 0, high = map->count;
 
+    probity_assert(map->count > 0 && probity_clockmap_is_valid(map));
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
         if (anchors[middle].ticks <= tick)

@@ -26,6 +26,9 @@ struct probity_clockmap {
     struct probity_clock_line line; /* the one used last */
 };
 
+/* Whether the anchors are in order; of many, the last ones are checked. */
+int probity_clockmap_is_valid(const struct probity_clockmap *map);
+
 /* Adds an anchor; ignored unless it is later than the latest one. Returns 0 or
  * PROBITY_ERROR_MEMORY. */
 int probity_clockmap_add(struct probity_clockmap *map, const struct probity_anchor *anchor);

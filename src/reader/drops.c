@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array_grow.h"
+#include "base/assert.h"
 #include "probity.h"
 
 void probity_drops_begin(struct probity_drops *drops, uint64_t realtime_ns)
@@ -22,6 +24,7 @@ static void join_nearest(struct probity_drops *drops)
     size_t nearest = 1;
     uint64_t least_ns = UINT64_MAX;
 
+    probity_assert(drops->count >= 2);
     for (size_t i = 1; i < drops->count; i++) {
         uint64_t gap_ns = drops->items[i].from_ns - drops->items[i - 1].to_ns;
         nearest = gap_ns < least_ns ? i : nearest;
@@ -38,6 +41,7 @@ static int add(struct probity_drops *drops, struct probity_trace_drop drop)
 {
     struct probity_trace_drop *last = drops->count > 0 ? &drops->items[drops->count - 1] : NULL;
 
+    probity_assert(drop.from_ns <= drop.to_ns && drop.records > 0);
     if (last != NULL && drop.from_ns <= last->to_ns) {
         last->to_ns = drop.to_ns > last->to_ns ? drop.to_ns : last->to_ns;
         last->records += drop.records;
@@ -45,14 +49,12 @@ static int add(struct probity_drops *drops, struct probity_trace_drop drop)
     }
     if (drops->count == PROBITY_DROPS_MAX)
         join_nearest(drops);
-    if (drops->count == drops->capacity) {
-        size_t capacity = 2 * drops->capacity + 16;
-        struct probity_trace_drop *items = realloc(drops->items, capacity * sizeof *items);
-        if (items == NULL)
-            return PROBITY_ERROR_MEMORY;
-        drops->items = items;
-        drops->capacity = capacity;
-    }
+    void *items =
+        probity_array_room(drops->items, sizeof *drops->items, drops->count, &drops->capacity);
+    if (items == NULL)
+        return PROBITY_ERROR_MEMORY;
+    drops->items = items;
+    probity_assert(drops->count < drops->capacity && drops->count < PROBITY_DROPS_MAX);
     drops->items[drops->count++] = drop;
     return 0;
 }

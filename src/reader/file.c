@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/os.h"
 #include "probity.h"
 
@@ -57,6 +58,7 @@ ssize_t probity_file_read(int file, void *bytes, size_t count, uint64_t offset)
 {
     size_t done = 0;
 
+    probity_assert(file >= 0 && bytes != NULL);
     if (offset > INT64_MAX - count)
         return 0;
     while (done < count) {
@@ -69,6 +71,7 @@ ssize_t probity_file_read(int file, void *bytes, size_t count, uint64_t offset)
             break;
         done += (size_t)got;
     }
+    probity_assert(done <= count);
     return (ssize_t)done;
 }
 
@@ -76,6 +79,7 @@ uint64_t probity_file_data(int file, uint64_t offset)
 {
     off_t data = offset <= INT64_MAX ? lseek(file, (off_t)offset, SEEK_DATA) : -1;
 
+    probity_assert(file >= 0);
     if (data < 0)
         return errno == ENXIO ? INT64_MAX : offset;
     return (uint64_t)data > offset ? (uint64_t)data : offset;

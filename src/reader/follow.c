@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/os.h"
 #include "probity.h"
 #include "reader/file.h"
@@ -33,6 +34,7 @@ void probity_trace_follow(struct probity_trace *trace)
 {
     struct probity_spool_tail *rest = &trace->rest;
 
+    probity_assert(trace->has_rest && trace->rest.is_alive);
     /* The words now in the chunks will be in the file. */
     for (size_t i = 0; i < rest->count; i++)
         free(rest->chunks[i].copy);
@@ -58,6 +60,7 @@ static void hint(struct probity_trace *trace)
 {
     uint64_t now = now_ns(), until = now + HINT_NS;
 
+    probity_assert(trace->is_followed);
     if (now - trace->hinted_ns < HINT_EVERY_NS)
         return;
     if (trace->hinted_ns == 0)
@@ -86,6 +89,7 @@ static void keep_extras_ahead(struct probity_trace *trace)
             continue;
         extras->items[kept++] = extras->items[i];
     }
+    probity_assert(kept <= extras->count);
     extras->count = kept;
 }
 
@@ -94,6 +98,7 @@ int probity_trace_conclude(struct probity_trace *trace)
     static const struct probity_reader_options options = {.follow = 1};
     struct probity_trace_facts facts = {.path = trace->facts.path, .info = trace->facts.info};
 
+    probity_assert(trace->has_rest);
     if (trace->hint_file >= 0)
         close(trace->hint_file);
     trace->hint_file = -1;
@@ -131,6 +136,7 @@ int probity_trace_follow_on(struct probity_trace *trace)
     uint64_t committed = __atomic_load_n(&header->committed, __ATOMIC_ACQUIRE);
     int64_t size = probity_file_size(trace->file);
 
+    probity_assert(trace->is_followed);
     if (size < 0)
         return (int)size;
     committed = committed < (uint64_t)size ? committed : (uint64_t)size;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "probity.h"
@@ -65,6 +66,7 @@ static const uint8_t *take_text(const uint8_t *at, char **to, const char **ret_t
 {
     size_t length = probity_get_u16(at);
 
+    probity_assert(to != NULL && *to != NULL);
     memcpy(*to, at + 2, length);
     (*to)[length] = '\0';
     *ret_text = *to;
@@ -95,6 +97,7 @@ static void locate(struct probity_function_item *item)
     const char *object = function->object;
     uint32_t line;
 
+    probity_assert(item->has_address);
     if (probity_functions_locate == NULL || executable == NULL)
         return;
     if (*object == '\0') {
@@ -148,6 +151,8 @@ int probity_functions_declare(struct probity_functions *functions, struct probit
     char *to = item->texts;
     for (int text = 0; text < FUNCTION_TEXTS; text++)
         at = take_text(at, &to, texts[text]);
+    probity_assert(at <= payload + bytes);
+    probity_assert(to <= item->texts + bytes);
     function->recorded_file = function->file;
     function->name_bytes = (uint32_t)strlen(function->name);
     item->name = item->signature = item->file = NULL;
@@ -177,6 +182,7 @@ static size_t place_of(const struct probity_functions *functions, uint32_t numbe
     size_t mask = functions->capacity - 1;
     size_t place = (size_t)probity_hash(number) & mask;
 
+    probity_assert(functions->capacity > 0 && (functions->capacity & mask) == 0);
     while (functions->places[place] != NULL && functions->places[place]->number != number)
         place = (place + 1) & mask;
     return place;
@@ -186,6 +192,7 @@ static int grow(struct probity_functions *functions)
 {
     struct probity_functions larger = *functions;
 
+    probity_assert(2 * functions->count >= functions->capacity);
     larger.capacity = functions->capacity > 0 ? 2 * functions->capacity : 64;
     larger.places = calloc(larger.capacity, sizeof *larger.places);
     if (larger.places == NULL)
@@ -216,6 +223,7 @@ static struct probity_format *copy_format(const uint8_t *payload, size_t bytes)
         values[i].type = at[0];
         at = take_text(at + 2, &to, &values[i].text);
     }
+    probity_assert(at <= payload + bytes && to <= (char *)format + fixed + bytes);
     *format = (struct probity_format){probity_get_u32(payload), probity_get_u32(payload + 4), count,
                                       values};
     return format;

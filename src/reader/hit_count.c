@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array_grow.h"
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "format/stream.h"
 #include "probity.h"
@@ -15,16 +17,15 @@ static struct probity_thread_facts *thread_at(struct probity_hit_count *tally, u
                                               const struct probity_data *data)
 {
     if (slot >= tally->capacity) {
-        size_t capacity = 2 * ((size_t)slot + 16);
-        struct probity_thread_facts *threads =
-            realloc(tally->threads, capacity * sizeof *threads);
+        void *threads = probity_array_grow(tally->threads, sizeof *tally->threads, slot,
+                                           &tally->capacity);
         if (threads == NULL)
             return NULL;
         tally->threads = threads;
-        tally->capacity = capacity;
     }
     for (; tally->count <= slot; tally->count++)
         tally->threads[tally->count] = (struct probity_thread_facts){0};
+    probity_assert(slot < tally->count && tally->count <= tally->capacity);
     tally->threads[slot].thread = data->thread;
     tally->threads[slot].tid = data->tid;
     return &tally->threads[slot];
@@ -144,6 +145,7 @@ int probity_hit_count_add(struct probity_hit_count *tally, uint32_t slot,
     struct probity_thread_facts *thread = thread_at(tally, slot, data);
     struct probity_unpacker unpacker;
 
+    probity_assert(bytes >= PROBITY_DATA_FIXED_BYTES);
     if (thread == NULL)
         return PROBITY_ERROR_MEMORY;
     probity_unpacker_init(&unpacker, payload + PROBITY_DATA_FIXED_BYTES,

@@ -17,7 +17,8 @@
 
 struct probity_hit_count {
     struct probity_thread_facts *threads; /* by slot */
-    size_t count, capacity;
+    size_t count;
+    uint32_t capacity;
     uint64_t hits, enters;         /* enters: of scopes */
     uint64_t counted_functions, removed_functions; /* by PROBITY_BUDGET */
     struct probity_budget_event budget; /* the last one about the whole program; what 0: none */

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array_grow.h"
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "probity.h"
 #include "reader/file.h"
@@ -78,6 +80,7 @@ int probity_index_start(struct probity_index_cursor *cursor, int file)
     int64_t size = probity_file_size(file);
     ssize_t got = size < 0 ? size : probity_file_read(file, header, sizeof header, 0);
 
+    probity_assert(file >= 0);
     *cursor = (struct probity_index_cursor){.file = file, .offset = sizeof header};
     if (got < 0)
         return (int)got;
@@ -90,6 +93,7 @@ int probity_index_start(struct probity_index_cursor *cursor, int file)
 
 static int reserve(struct probity_index_cursor *cursor, size_t bytes)
 {
+    probity_assert(bytes > 0);
     if (bytes <= cursor->capacity)
         return 0;
     uint8_t *grown = realloc(cursor->bytes, bytes);
@@ -140,6 +144,7 @@ int probity_index_next(struct probity_index_cursor *cursor, struct probity_index
                                             cursor->bytes + PROBITY_BLOCK_HEADER_BYTES};
     cursor->offset += bytes;
     cursor->serial++;
+    probity_assert(cursor->offset <= cursor->size);
     return 1;
 }
 
@@ -154,14 +159,12 @@ void probity_index_stop(struct probity_index_cursor *cursor)
 
 static int add_block(struct probity_index_blocks *blocks, const struct probity_index_block *block)
 {
-    if (blocks->count == blocks->capacity) {
-        size_t capacity = 2 * blocks->capacity + 16;
-        void *items = realloc(blocks->items, capacity * sizeof *blocks->items);
-        if (items == NULL)
-            return PROBITY_ERROR_MEMORY;
-        blocks->items = items;
-        blocks->capacity = capacity;
-    }
+    void *items =
+        probity_array_room(blocks->items, sizeof *blocks->items, blocks->count, &blocks->capacity);
+    if (items == NULL)
+        return PROBITY_ERROR_MEMORY;
+    blocks->items = items;
+    probity_assert(blocks->count < blocks->capacity);
     blocks->items[blocks->count++] = *block;
     return 0;
 }
@@ -228,6 +231,7 @@ static int list(struct probity_index *index)
     struct probity_index_item item;
     int has_sum = 0, got = probity_index_start(&cursor, index->file);
 
+    probity_assert(index->threads.count == 0 && index->declared.count == 0);
     while (got >= 0 && !has_sum && (got = probity_index_next(&cursor, &item)) > 0) {
         int error = list_item(index, &item, &has_sum);
         got = error != 0 ? error : got;
@@ -243,6 +247,7 @@ static int has_same_end(const struct probity_index_sum *sum, int trace_file)
     struct probity_block_header header;
     ssize_t got = probity_file_read(trace_file, bytes, sizeof bytes, sum->end_offset);
 
+    probity_assert(trace_file >= 0);
     return got == (ssize_t)sizeof bytes && probity_block_header_get(bytes, &header) == 0 &&
            header.type == PROBITY_BLOCK_END && header.checksum == sum->end_checksum &&
            sum->end_offset < sum->file_bytes &&
@@ -284,6 +289,7 @@ static int take_mark(struct choice *choice, const struct probity_index_item *ite
     index->mark_place = item->offset;
     for (size_t i = 0; i < choice->pending.count; i++) {
         struct probity_index_block *block = &choice->pending.items[i];
+        probity_assert(block->thread < index->threads.count);
         /* `thread` is the place in the list for as long as the block is pending. */
         struct probity_index_block *known = &index->threads.items[block->thread];
         block->thread = known->thread;
@@ -311,6 +317,7 @@ int probity_index_choose(struct probity_index *index, uint64_t before_tick)
     struct probity_index_item item;
     int ends = 0, got = probity_index_start(&cursor, index->file);
 
+    probity_assert(index->file >= 0);
     while (got >= 0 && !ends && (got = probity_index_next(&cursor, &item)) > 0) {
         if (item.type == PROBITY_BLOCK_DATA)
             got = take_state(&choice, &item);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array_grow.h"
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/ticks.h"
 #include "format/stream.h"
@@ -40,7 +42,7 @@ struct build {
     struct probity_index_sum sum;
     struct probity_threads_seen threads; /* slots of thread numbers */
     struct thread_state *states;         /* by slot */
-    size_t state_capacity;
+    uint32_t state_capacity;
     uint32_t *changed; /* slots of threads with records since the last mark */
     size_t changed_count, changed_capacity;
     struct probity_index_group group;
@@ -87,6 +89,7 @@ static int emit_states(struct build *build)
     struct changed_item *items = calloc(build->changed_count + 1, sizeof *items);
     int error = items != NULL ? 0 : PROBITY_ERROR_MEMORY;
 
+    probity_assert(build->changed_count <= build->threads.count);
     for (size_t i = 0; error == 0 && i < build->changed_count; i++) {
         uint32_t slot = build->changed[i];
         items[i] = (struct changed_item){build->states[slot].first_tick,
@@ -96,6 +99,7 @@ static int emit_states(struct build *build)
         qsort(items, build->changed_count, sizeof *items, compare_changed);
     for (size_t i = 0; error == 0 && i < build->changed_count; i++) {
         struct thread_state *state = &build->states[items[i].slot];
+        probity_assert(items[i].slot < build->threads.count && state->is_changed);
         if (!state->is_numbered) {
             state->is_numbered = 1;
             state->at.number = build->numbered++;
@@ -113,6 +117,7 @@ static int emit_mark(struct build *build, uint64_t offset, uint64_t serial)
     const struct probity_index_mark mark = {offset, serial, build->mark_tick};
     int error = emit_states(build);
 
+    probity_assert(offset >= PROBITY_FILE_HEADER_BYTES);
     if (error != 0)
         return error;
     if (probity_index_room(&build->writer, PROBITY_INDEX_MARK_BYTES) == NULL)
@@ -200,6 +205,7 @@ static int emit_declarations(struct build *build, const struct probity_data *of)
                                 .records = (uint32_t)build->declared,
                                 .first_tick = build->declarations_first};
 
+    probity_assert(build->declared == 0 || build->declarations.at != NULL);
     if (build->declared == 0)
         return 0;
     build->declared = 0;
@@ -228,6 +234,7 @@ static void take_moment(struct thread_state *state, struct cpu_walk *walk)
 {
     uint64_t ns = walk->has_moment ? cpu_at(walk->data, walk->tick, walk->off) : 0;
 
+    probity_assert(!walk->has_moment || walk->is_known);
     walk->has_moment = 0;
     state->at.seen_cpu_ns = ns > state->at.seen_cpu_ns ? ns : state->at.seen_cpu_ns;
 }
@@ -387,32 +394,31 @@ static struct thread_state *state_of(struct build *build, const struct probity_d
     if (probity_threads_slot(&build->threads, 0, data->thread, data->tid, ret_slot) != 0)
         return NULL;
     if (*ret_slot >= build->state_capacity) {
-        size_t capacity = 2 * build->state_capacity + 16;
-        struct thread_state *states = realloc(build->states, capacity * sizeof *states);
+        void *states = probity_array_grow(build->states, sizeof *build->states, *ret_slot,
+                                          &build->state_capacity);
         if (states == NULL)
             return NULL;
         build->states = states;
-        build->state_capacity = capacity;
     }
     struct thread_state *state = &build->states[*ret_slot];
     if (*ret_slot == known)
         *state = (struct thread_state){.at = {.thread = data->thread},
                                        .first_tick = data->first_tick};
+    probity_assert(*ret_slot < build->state_capacity);
     return state;
 }
 
 static int note_changed(struct build *build, struct thread_state *state, uint32_t slot)
 {
+    probity_assert(slot < build->state_capacity);
     if (state->is_changed)
         return 0;
-    if (build->changed_count == build->changed_capacity) {
-        size_t capacity = 2 * build->changed_capacity + 16;
-        uint32_t *changed = realloc(build->changed, capacity * sizeof *changed);
-        if (changed == NULL)
-            return PROBITY_ERROR_MEMORY;
-        build->changed = changed;
-        build->changed_capacity = capacity;
-    }
+    void *changed = probity_array_room(build->changed, sizeof *build->changed,
+                                       build->changed_count, &build->changed_capacity);
+    if (changed == NULL)
+        return PROBITY_ERROR_MEMORY;
+    build->changed = changed;
+    probity_assert(build->changed_count < build->changed_capacity);
     build->changed[build->changed_count++] = slot;
     state->is_changed = 1;
     return 0;
@@ -422,6 +428,7 @@ static void add_to_sum(struct build *build, const struct probity_data *data)
 {
     struct probity_index_sum *sum = &build->sum;
 
+    probity_assert(data->first_tick <= data->last_tick);
     if (sum->data_blocks++ == 0 || data->first_tick < sum->first_tick)
         sum->first_tick = data->first_tick;
     sum->last_tick = data->last_tick > sum->last_tick ? data->last_tick : sum->last_tick;
@@ -454,6 +461,7 @@ static int read_block(struct build *build, const struct probity_index_group_bloc
         build->bytes = bytes;
         build->bytes_capacity = block->bytes;
     }
+    probity_assert(block->bytes <= build->bytes_capacity);
     ssize_t got = probity_file_read(build->trace_file, build->bytes, block->bytes, block->offset);
     if (got < 0)
         return (int)got;
@@ -470,6 +478,7 @@ static int take_data(struct build *build, const struct probity_index_group_block
     const struct probity_data *data = &block->data;
     int error = read_block(build, block);
 
+    probity_assert(block->slot < build->threads.count);
     if (error != 0)
         return error;
     check_order(build, state, data);
@@ -512,6 +521,7 @@ static int take_blocks(struct build *build, struct probity_index_group_block *bl
 {
     int error = 0;
 
+    probity_assert(count > 0);
     probity_index_group_sort(blocks, count);
     for (size_t i = 0; error == 0 && i < count; i++)
         error = take_data(build, &blocks[i]);
@@ -526,6 +536,7 @@ static int take_group(struct build *build, uint64_t next_offset, uint64_t next_s
     size_t count = build->group.count, first = 0;
     int error = probity_index_group_find_splits(&build->group);
 
+    probity_assert(build->group.count <= build->group.capacity);
     for (size_t i = 0; error == 0 && i < count; i++) {
         int is_last = i + 1 == count;
         uint64_t offset = is_last ? next_offset : group[i + 1].offset;
@@ -672,10 +683,10 @@ static int pass(struct build *build, const struct probity_index_options *options
     return error != 0 || has_end || build->must_restart ? error : PROBITY_ERROR_DAMAGED;
 }
 
-/* Forgets everything but the declarations. */
+/* Forgets everything but the declarations. A thread may have no state if memory ran out. */
 static void clear(struct build *build)
 {
-    for (size_t slot = 0; slot < build->threads.count; slot++)
+    for (uint32_t slot = 0; slot < build->threads.count && slot < build->state_capacity; slot++)
         probity_thread_stack_release(&build->states[slot].at.stack);
     probity_threads_release(&build->threads);
     build->changed_count = build->numbered = 0;

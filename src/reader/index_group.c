@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "base/array_grow.h"
+#include "base/assert.h"
 #include "probity.h"
 
 struct probity_index_group_thread {
@@ -17,14 +19,12 @@ struct probity_index_group_thread {
 int probity_index_group_add(struct probity_index_group *group,
                             const struct probity_index_group_block *block)
 {
-    if (group->count == group->capacity) {
-        size_t capacity = 2 * group->capacity + 64;
-        void *blocks = realloc(group->blocks, capacity * sizeof *group->blocks);
-        if (blocks == NULL)
-            return PROBITY_ERROR_MEMORY;
-        group->blocks = blocks;
-        group->capacity = capacity;
-    }
+    void *blocks =
+        probity_array_room(group->blocks, sizeof *group->blocks, group->count, &group->capacity);
+    if (blocks == NULL)
+        return PROBITY_ERROR_MEMORY;
+    group->blocks = blocks;
+    probity_assert(group->count < group->capacity);
     group->blocks[group->count++] = *block;
     return 0;
 }
@@ -35,16 +35,16 @@ static int clear_threads(struct probity_index_group *group)
     static const struct probity_index_group_thread none = {UINT64_MAX, 0, 0};
 
     for (size_t i = 0; i < group->count; i++) {
-        size_t slot = group->blocks[i].slot;
+        uint32_t slot = group->blocks[i].slot;
         if (slot >= group->thread_capacity) {
-            size_t capacity = 2 * slot + 16;
-            void *threads = realloc(group->threads, capacity * sizeof *group->threads);
+            void *threads = probity_array_grow(group->threads, sizeof *group->threads, slot,
+                                               &group->thread_capacity);
             if (threads == NULL)
                 return PROBITY_ERROR_MEMORY;
             group->threads = threads;
-            group->thread_capacity = capacity;
         }
         group->threads[slot] = none;
+        probity_assert(slot < group->thread_capacity);
     }
     return 0;
 }
@@ -70,6 +70,7 @@ int probity_index_group_find_splits(struct probity_index_group *group)
         thread->is_split = thread->most_before > blocks[i].least_after;
         split += (size_t)thread->is_split;
         blocks[i].is_split = split > 0;
+        probity_assert(split <= group->count);
     }
     return 0;
 }

@@ -24,7 +24,7 @@ struct probity_index_group {
     struct probity_index_group_block *blocks;
     size_t count, capacity;
     struct probity_index_group_thread *threads; /* by slot */
-    size_t thread_capacity;
+    uint32_t thread_capacity;
 };
 
 /* Returns 0 or PROBITY_ERROR_MEMORY. */

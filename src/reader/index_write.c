@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array_grow.h"
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "probity.h"
 #include "reader/index.h"
@@ -43,6 +45,7 @@ int probity_index_flush(struct probity_index_writer *writer)
 
 static int put_bytes(struct probity_index_writer *writer, const uint8_t *bytes, size_t count)
 {
+    probity_assert(writer->used <= sizeof writer->buffer);
     if (count > sizeof writer->buffer - writer->used) {
         int error = probity_index_flush(writer);
         if (error != 0 || count > sizeof writer->buffer)
@@ -50,28 +53,27 @@ static int put_bytes(struct probity_index_writer *writer, const uint8_t *bytes, 
     }
     memcpy(writer->buffer + writer->used, bytes, count);
     writer->used += count;
+    probity_assert(writer->used <= sizeof writer->buffer);
     return 0;
 }
 
 uint8_t *probity_index_room(struct probity_index_writer *writer, size_t bytes)
 {
-    size_t needed = PROBITY_BLOCK_HEADER_BYTES + bytes;
+    uint8_t *block = probity_array_fit(writer->block, 1, PROBITY_BLOCK_HEADER_BYTES + bytes,
+                                       &writer->capacity);
 
-    if (needed > writer->capacity) {
-        size_t capacity = 2 * needed;
-        uint8_t *block = realloc(writer->block, capacity);
-        if (block == NULL)
-            return NULL;
-        writer->block = block;
-        writer->capacity = capacity;
-    }
-    return writer->block + PROBITY_BLOCK_HEADER_BYTES;
+    if (block == NULL)
+        return NULL;
+    writer->block = block;
+    return block + PROBITY_BLOCK_HEADER_BYTES;
 }
 
 int probity_index_emit(struct probity_index_writer *writer, uint16_t type, size_t payload_bytes)
 {
+    probity_assert(writer->block != NULL);
     if (payload_bytes > PROBITY_BLOCK_PAYLOAD_MAX)
         return PROBITY_ERROR_DAMAGED;
+    probity_assert(PROBITY_BLOCK_HEADER_BYTES + payload_bytes <= writer->capacity);
     probity_block_seal(writer->block, type, writer->serial++, (uint32_t)payload_bytes);
     return put_bytes(writer, writer->block, PROBITY_BLOCK_HEADER_BYTES + payload_bytes);
 }
@@ -86,6 +88,7 @@ int probity_index_reserve(struct probity_index_writer *writer, struct probity_pa
     size_t used = (size_t)(packer->at - writer->block);
     uint8_t *payload = probity_index_room(writer, used + RECORD_ROOM + payload_bytes);
 
+    probity_assert(used <= writer->capacity);
     if (payload == NULL)
         return PROBITY_ERROR_MEMORY;
     packer->at = writer->block + used;
@@ -108,6 +111,7 @@ int probity_index_emit_records(struct probity_index_writer *writer, uint16_t typ
 {
     uint8_t *payload = writer->block + PROBITY_BLOCK_HEADER_BYTES;
 
+    probity_assert(packer->at > payload);
     data->last_tick = packer->tick;
     data->flags |= PROBITY_DATA_HAS_EVENTS;
     probity_data_put(payload, data);
@@ -166,6 +170,7 @@ int probity_index_emit_state(struct probity_index_writer *writer,
                                 .rate = UINT64_C(1) << 32};
     int error;
 
+    probity_assert(state->record_cpu_ns >= state->seen_cpu_ns);
     data.first_tick = first < state->last_tick ? first : state->last_tick;
     error = probity_index_start_records(writer, data.first_tick, &packer);
     uint64_t off = 0;

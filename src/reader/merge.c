@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "base/array_grow.h"
+#include "base/assert.h"
 #include "base/ticks.h"
 #include "probity.h"
 
@@ -35,6 +37,7 @@ void probity_merge_replace_first(struct probity_merge *merge, struct probity_ope
     struct probity_open_entry *open = merge->open;
     size_t count = merge->open_count, at = 0, child;
 
+    probity_assert(count > 0);
     while ((child = 2 * at + 1) < count) {
         child += child + 1 < count && is_before(&open[child + 1], &open[child]);
         if (!is_before(&open[child], &entry))
@@ -47,14 +50,13 @@ void probity_merge_replace_first(struct probity_merge *merge, struct probity_ope
 
 static int heap_push(struct probity_merge *merge, struct probity_open_entry entry)
 {
-    if (merge->open_count == merge->open_capacity) {
-        size_t capacity = merge->open_capacity > 0 ? 2 * merge->open_capacity : 64;
-        struct probity_open_entry *open = realloc(merge->open, capacity * sizeof *open);
-        if (open == NULL)
-            return PROBITY_ERROR_MEMORY;
-        merge->open = open;
-        merge->open_capacity = capacity;
-    }
+    probity_assert(entry.block != NULL);
+    void *open = probity_array_room(merge->open, sizeof *merge->open,
+                                    merge->open_count, &merge->open_capacity);
+    if (open == NULL)
+        return PROBITY_ERROR_MEMORY;
+    merge->open = open;
+    probity_assert(merge->open_count < merge->open_capacity);
     size_t at = merge->open_count++;
     for (; at > 0 && is_before(&entry, &merge->open[(at - 1) / 2]); at = (at - 1) / 2)
         merge->open[at] = merge->open[(at - 1) / 2];
@@ -66,6 +68,7 @@ static void heap_remove_first(struct probity_merge *merge)
 {
     struct probity_open_entry last = merge->open[--merge->open_count];
 
+    probity_assert(merge->open_count < merge->open_capacity);
     if (merge->open_count > 0)
         probity_merge_replace_first(merge, last);
 }
@@ -79,6 +82,7 @@ static int advance_cursor(struct probity_merge *merge)
     struct probity_trace *least = NULL;
     uint64_t least_key = 0;
 
+    probity_assert(merge->trace_count > 0);
     for (size_t i = 0; i < merge->trace_count; i++) {
         struct probity_trace *trace = &merge->traces[i];
         if (trace->is_done)
@@ -128,6 +132,22 @@ void probity_merge_set_limit(struct probity_merge *merge)
     merge->limit = limit;
 }
 
+#ifdef PROBITY_DEBUG
+int probity_merge_is_valid(const struct probity_merge *merge)
+{
+    enum { CHECKED = 64 };
+    size_t count = merge->open_count < CHECKED ? merge->open_count : CHECKED;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct probity_open_entry *entry = &merge->open[i];
+        if (entry->block->slot >= merge->threads.count ||
+            (i > 0 && is_before(entry, &merge->open[(i - 1) / 2])))
+            return 0;
+    }
+    return merge->open_count <= merge->open_capacity;
+}
+#endif
+
 /* Makes open[0] the block with the next event. Returns 1, 0 if there is none left,
  * PROBITY_READER_WAITS if it has not arrived yet, or an error. */
 static int settle(struct probity_merge *merge)
@@ -138,6 +158,7 @@ static int settle(struct probity_merge *merge)
         int is_empty = merge->open_count == 0 && !is_waiting;
         int error = 0;
 
+    probity_assert(!merge->running);
         if (is_waiting)
             first = merge->queue.items[0].key;
         if (is_empty && merge->all_done)
@@ -151,6 +172,7 @@ static int settle(struct probity_merge *merge)
         if (error < 0 || (error == PROBITY_READER_WAITS && (is_empty || first >= merge->safe)))
             return error;
     }
+    probity_assert(probity_merge_is_valid(merge));
     probity_merge_set_limit(merge);
     return 1;
 }
@@ -162,6 +184,7 @@ void probity_merge_start_block(struct probity_merge *merge, struct probity_open_
 {
     struct probity_event *event = &merge->event;
 
+    probity_assert(block == merge->open[0].block);
     event->trace = block->trace->number;
     event->thread = block->data.thread;
     event->tid = block->data.tid;
@@ -207,6 +230,7 @@ static inline void name_event(struct probity_trace *trace, struct probity_event 
     if (name == NULL || name->function == NULL)
         return;
     event->function = name->function;
+    probity_assert(event->is_site);
     event->kind = probity_function_event(name->function, event->id);
     event->id = name->function->number;
     event->is_site = 0;
@@ -244,6 +268,7 @@ static void find_function(struct probity_trace *trace, struct probity_event *eve
     const struct probity_name *name = probity_names_find(&trace->names, 2 * (uint64_t)site + 1);
 
     event->function = name != NULL ? name->function : NULL;
+    probity_assert(name == NULL || name->key == 2 * (uint64_t)site + 2);
     event->id = event->function != NULL ? event->function->number : site;
 }
 
@@ -254,6 +279,7 @@ static void decode_values(struct probity_trace *trace, struct probity_event *eve
     const uint8_t *at = event->payload;
     size_t left = event->payload_bytes;
 
+    probity_assert(event->payload != NULL);
     if (event->kind != PROBITY_EVENT_MESSAGE && event->kind != PROBITY_EVENT_PARAMETERS) {
         if (left < 4)
             return;
@@ -276,6 +302,7 @@ static void decode_values(struct probity_trace *trace, struct probity_event *eve
         if (entered != 0)
             event->entered_wall_ns = probity_clockmap_wall(trace->clock, event->entered_tick);
     }
+    probity_assert(left >= fixed);
     event->values = at + fixed;
     event->value_bytes = left - fixed;
 }
@@ -322,6 +349,7 @@ static void take_budget(struct probity_trace *trace, struct probity_event *event
 {
     struct probity_budget_event budget;
 
+    probity_assert(event->kind == PROBITY_EVENT_BUDGET);
     if (probity_budget_event_get(event->payload, event->payload_bytes, &budget) != 0)
         return;
     if (budget.what == PROBITY_BUDGET_WHAT_EXCEEDED || budget.what == PROBITY_BUDGET_WHAT_TOTAL) {
@@ -364,6 +392,7 @@ static inline int fill_event(struct probity_merge *merge, struct probity_open_bl
     struct probity_trace *trace = block->trace;
     struct probity_thread_seen *seen = &merge->threads.seen[block->slot];
 
+    probity_assert(block->slot < merge->threads.count);
     event->tick = record->tick;
     event->wall_ns = probity_clockmap_wall(trace->clock, record->tick);
     event->kind = record->kind < UINT32_MAX && record->kind != PROBITY_READER_ENTRY
@@ -407,6 +436,7 @@ static inline int step(struct probity_merge *merge)
 {
     if (__builtin_expect(merge->running, 1)) {
         struct probity_open_block *block = merge->open[0].block;
+        probity_assert(merge->open_count > 0);
         if (__builtin_expect(probity_open_block_step(block), 1)) {
             uint64_t key = probity_trace_key(block->trace, block->record.tick);
             if (key < merge->limit) {

@@ -58,6 +58,9 @@ struct probity_merge {
     void *progress_context;
 };
 
+/* Whether the first open block has the earliest record, and the number of a thread seen. */
+int probity_merge_is_valid(const struct probity_merge *merge);
+
 /* Returns as probity_reader_next(). */
 int probity_merge_next(struct probity_merge *merge, const struct probity_event **ret_event);
 

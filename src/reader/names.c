@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/hash.h"
 #include "probity.h"
 #include "reader/reader.h"
@@ -17,6 +18,7 @@ static size_t place_of(const struct probity_names *names, uint64_t key)
     size_t mask = names->capacity - 1;
     size_t place = (size_t)probity_hash(key) & mask;
 
+    probity_assert(names->capacity > 0 && (names->capacity & mask) == 0);
     while (names->places[place].key != 0 && names->places[place].key != key)
         place = (place + 1) & mask;
     return place;
@@ -26,6 +28,7 @@ static int grow(struct probity_names *names)
 {
     struct probity_names larger = *names;
 
+    probity_assert(2 * names->count >= names->capacity);
     larger.capacity = names->capacity > 0 ? 2 * names->capacity : 64;
     larger.places = calloc(larger.capacity, sizeof *larger.places);
     if (larger.places == NULL)
@@ -59,6 +62,7 @@ int probity_names_set(struct probity_names *names, uint64_t code, const uint8_t 
         free(name->bytes);
     names->count += name->key == 0;
     names->changes++;
+    probity_assert(2 * names->count <= names->capacity);
     *name = (struct probity_name){code + 1, copy, NULL, (uint32_t)length};
     return 0;
 }
@@ -66,6 +70,7 @@ int probity_names_set(struct probity_names *names, uint64_t code, const uint8_t 
 int probity_names_set_function(struct probity_names *names, uint64_t code,
                                const struct probity_function *function)
 {
+    probity_assert(function != NULL);
     if (2 * names->count >= names->capacity && grow(names) != 0)
         return PROBITY_ERROR_MEMORY;
     struct probity_name *name = &names->places[place_of(names, code + 1)];
@@ -75,6 +80,7 @@ int probity_names_set_function(struct probity_names *names, uint64_t code,
                                   function->name_bytes};
     names->count++;
     names->changes++;
+    probity_assert(2 * names->count <= names->capacity);
     return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "probity.h"
 #include "reader/file.h"
 #include "reader/merge.h"
@@ -35,6 +36,7 @@ static struct probity_open_block *take_free(struct probity_merge *merge)
 
 void probity_open_block_recycle(struct probity_merge *merge, struct probity_open_block *block)
 {
+    probity_assert(block != merge->free_blocks);
     if (block->capacity > BYTES_KEPT_MAX) {
         free(block->bytes);
         block->bytes = NULL;
@@ -63,6 +65,7 @@ static int load_from_file(struct probity_open_block *block, const struct probity
     int is_in_index = (waiting->offset & PROBITY_WAITING_IN_INDEX) != 0;
     struct probity_block_header header;
 
+    probity_assert(waiting->bytes >= PROBITY_BLOCK_HEADER_BYTES);
     if (reserve(block, waiting->bytes) != 0)
         return PROBITY_ERROR_MEMORY;
     ssize_t got = probity_file_read(is_in_index ? trace->index.file : trace->file, block->bytes,
@@ -83,6 +86,7 @@ static int load_from_spool(struct probity_open_block *block, const struct probit
     struct probity_spool_tail *rest = &block->trace->rest;
     struct probity_drain_output output;
 
+    probity_assert(waiting->offset < rest->count);
     probity_spool_tail_pack(rest, (size_t)waiting->offset, 0, &output);
     if (output.records == 0)
         return 0;
@@ -109,6 +113,7 @@ static void start_state(struct probity_merge *merge, struct probity_open_block *
     struct probity_thread_seen *seen = &merge->threads.seen[block->slot];
     int has_cpu = (block->data.flags & PROBITY_DATA_CPU_KNOWN) != 0;
 
+    probity_assert(block->slot < merge->threads.count);
     block->order = has_cpu;
     if (has_cpu && block->data.cpu_ns > seen->cpu_ns)
         seen->cpu_ns = block->data.cpu_ns;
@@ -132,6 +137,7 @@ static int start_stream(struct probity_merge *merge, struct probity_open_block *
                                      block->data.tid, &block->slot);
     if (error != 0)
         return error;
+    probity_assert(bytes >= PROBITY_DATA_FIXED_BYTES && block->slot < merge->threads.count);
     probity_unpacker_init(&block->unpacker, payload + PROBITY_DATA_FIXED_BYTES,
                           bytes - PROBITY_DATA_FIXED_BYTES, block->data.first_tick);
     block->taken = 0;
@@ -148,6 +154,7 @@ int probity_open_block_load(struct probity_merge *merge, const struct probity_wa
 {
     struct probity_open_block *block = take_free(merge);
 
+    probity_assert(waiting->trace < merge->trace_count);
     if (block == NULL)
         return PROBITY_ERROR_MEMORY;
     block->trace = &merge->traces[waiting->trace];
@@ -166,6 +173,7 @@ int probity_open_block_step(struct probity_open_block *block)
 {
     int got = probity_unpack(&block->unpacker, &block->record);
 
+    probity_assert(probity_unpacker_is_valid(&block->unpacker));
     if (__builtin_expect(got > 0, 1)) {
         block->taken++;
         return block->record.tick <= block->horizon;

@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "base/array_grow.h"
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "probity.h"
 #include "reader/file.h"
@@ -47,6 +49,7 @@ static int take_anchor(struct prescan *prescan, const struct probity_anchor *anc
     uint64_t bound = ((uint64_t)anchor->width_ns + 1) / 2;
     int error = probity_clockmap_add(&prescan->clock, anchor);
 
+    probity_assert(prescan->clock.count <= prescan->clock.capacity);
     facts->clock_bound_ns = bound > facts->clock_bound_ns ? bound : facts->clock_bound_ns;
     if (error != 0 || prescan->is_joined)
         return error;
@@ -95,14 +98,12 @@ static int take_records(struct prescan *prescan, const struct probity_data *data
 
 static int add_late_place(struct probity_late_places *late, uint64_t offset)
 {
-    if (late->count == late->capacity) {
-        size_t capacity = 2 * late->capacity + 64;
-        uint64_t *offsets = realloc(late->offsets, capacity * sizeof *offsets);
-        if (offsets == NULL)
-            return PROBITY_ERROR_MEMORY;
-        late->offsets = offsets;
-        late->capacity = capacity;
-    }
+    void *offsets =
+        probity_array_room(late->offsets, sizeof *late->offsets, late->count, &late->capacity);
+    if (offsets == NULL)
+        return PROBITY_ERROR_MEMORY;
+    late->offsets = offsets;
+    probity_assert(late->count < late->capacity);
     late->offsets[late->count++] = offset;
     return 0;
 }
@@ -117,6 +118,7 @@ static int take_late(struct prescan *prescan, const struct probity_scan_item *it
         prescan->facts->late_records_unordered += data->records;
         return 0;
     }
+    probity_assert(trace->late.count < LATE_KEPT_MAX);
     int error = add_late_place(&trace->late, item->offset);
     return error != 0
                ? error
@@ -168,6 +170,7 @@ static int take_sync(struct prescan *prescan, const struct probity_scan_item *it
     struct probity_trace_facts *facts = prescan->facts;
     struct probity_sync sync;
 
+    probity_assert(item->payload != NULL);
     if (probity_sync_get(item->payload, item->header.payload_bytes, &sync) != 0) {
         note_damage(prescan, item->offset, item->bytes);
         return 0;
@@ -234,6 +237,7 @@ static int take_chunk(struct prescan *prescan, size_t index)
     struct probity_drain_output output;
     struct probity_data data;
 
+    probity_assert(index < trace->rest.count);
     probity_spool_tail_pack(&trace->rest, index, 0, &output);
     facts->holes += trace->rest.is_alive ? 0 : output.holes;
     if (output.records == 0 ||
@@ -346,6 +350,7 @@ static void conclude(struct prescan *prescan)
     struct probity_trace_facts *facts = prescan->facts;
     const struct probity_info *info = &facts->info;
 
+    probity_assert(prescan->clock.count > 0);
     prescan->clock.nominal_rate = trace->has_rest ? trace->rest.rate : info->rate;
     prescan->clock.line.span = 0;
     if (prescan->first_is_new)

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array_grow.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/ticks.h"
 #include "format/profile.h"
@@ -28,15 +30,12 @@ int probity_profile_parts_add(struct probity_profile_parts *parts,
     if (part.part != parts->pending || (part.part > 0 && part.tick != parts->tick))
         return 0;
     parts->tick = part.tick;
-    if (parts->count + parts->pending == parts->capacity) {
-        size_t capacity = 2 * parts->capacity + 8;
-        struct probity_profile_place *places =
-            realloc(parts->places, capacity * sizeof *parts->places);
-        if (places == NULL)
-            return PROBITY_ERROR_MEMORY;
-        parts->places = places;
-        parts->capacity = capacity;
-    }
+    void *places = probity_array_room(parts->places, sizeof *parts->places,
+                                      parts->count + parts->pending, &parts->capacity);
+    if (places == NULL)
+        return PROBITY_ERROR_MEMORY;
+    parts->places = places;
+    probity_assert(parts->count + parts->pending < parts->capacity);
     parts->places[parts->count + parts->pending++] =
         (struct probity_profile_place){item->offset, item->bytes};
     if (part.flags & PROBITY_PROFILE_LAST) {
@@ -182,6 +181,7 @@ static int read_block(struct reading *reading, const struct probity_profile_plac
     size_t done = 0;
     int error = 0;
 
+    probity_assert(place->bytes >= PROBITY_BLOCK_HEADER_BYTES + PROBITY_PROFILE_FIXED_BYTES);
     if (block == NULL)
         return PROBITY_ERROR_MEMORY;
     while (error == 0 && done < place->bytes) {

@@ -6,18 +6,36 @@
 
 #include <stdlib.h>
 
+#include "base/array_grow.h"
+#include "base/assert.h"
 #include "probity.h"
+
+#ifdef PROBITY_DEBUG
+/* Checks the beginning of a long queue, so that a push still costs little. */
+int probity_queue_is_valid(const struct probity_queue *queue)
+{
+    enum { CHECKED = 64 };
+    size_t count = queue->count < CHECKED ? queue->count : CHECKED;
+
+    if (queue->count > queue->capacity)
+        return 0;
+    for (size_t i = 1; i < count; i++) {
+        if (queue->items[i].key < queue->items[(i - 1) / 2].key)
+            return 0;
+    }
+    return 1;
+}
+#endif
 
 int probity_queue_push(struct probity_queue *queue, const struct probity_waiting *item)
 {
-    if (queue->count == queue->capacity) {
-        size_t capacity = queue->capacity > 0 ? 2 * queue->capacity : 64;
-        struct probity_waiting *items = realloc(queue->items, capacity * sizeof *items);
-        if (items == NULL)
-            return PROBITY_ERROR_MEMORY;
-        queue->items = items;
-        queue->capacity = capacity;
-    }
+    probity_assert(probity_queue_is_valid(queue));
+    void *items =
+        probity_array_room(queue->items, sizeof *queue->items, queue->count, &queue->capacity);
+    if (items == NULL)
+        return PROBITY_ERROR_MEMORY;
+    queue->items = items;
+    probity_assert(queue->count < queue->capacity);
     size_t at = queue->count++;
     for (; at > 0 && queue->items[(at - 1) / 2].key > item->key; at = (at - 1) / 2)
         queue->items[at] = queue->items[(at - 1) / 2];
@@ -30,6 +48,7 @@ struct probity_waiting probity_queue_pop(struct probity_queue *queue)
     struct probity_waiting first = queue->items[0], last = queue->items[--queue->count];
     size_t at = 0, child;
 
+    probity_assert(first.key <= last.key);
     while ((child = 2 * at + 1) < queue->count) {
         child += child + 1 < queue->count && queue->items[child + 1].key < queue->items[child].key;
         if (last.key <= queue->items[child].key)
@@ -38,6 +57,7 @@ struct probity_waiting probity_queue_pop(struct probity_queue *queue)
         at = child;
     }
     queue->items[at] = last;
+    probity_assert(probity_queue_is_valid(queue));
     return first;
 }
 

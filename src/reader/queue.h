@@ -21,6 +21,9 @@ struct probity_queue {
     size_t count, capacity;
 };
 
+/* Whether no item is earlier than the one above it. */
+int probity_queue_is_valid(const struct probity_queue *queue);
+
 /* Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_queue_push(struct probity_queue *queue, const struct probity_waiting *item);
 

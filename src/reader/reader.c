@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "reader/ahead.h"
 #include "reader/merge.h"
 #include "reader/profile.h"
@@ -47,6 +48,7 @@ static int share_clock(struct probity_reader *reader, size_t first,
     struct probity_clockmap *clock = &reader->clocks[first];
     size_t count = 0;
 
+    probity_assert(first < reader->count);
     for (size_t i = first; i < reader->count; i++) {
         if (traces[i].clock == &traces[i].own_clock && do_share_ticks(&traces[first], &traces[i]))
             sources[count++] = &traces[i].prescanned;
@@ -54,6 +56,7 @@ static int share_clock(struct probity_reader *reader, size_t first,
     if (count < 2)
         return 0;
     clock->nominal_rate = traces[first].own_clock.nominal_rate;
+    probity_assert(count <= reader->count);
     int error = probity_clockmap_join(clock, sources, count);
     for (size_t i = reader->count; error == 0 && i-- > first;) {
         if (traces[i].clock == &traces[i].own_clock && do_share_ticks(&traces[first], &traces[i]))
@@ -110,6 +113,7 @@ static void prepare_merge(struct probity_reader *reader,
     struct probity_merge *merge = &reader->merge;
     uint64_t file_bytes = 0;
 
+    probity_assert(reader->count > 0);
     merge->traces = reader->traces;
     merge->trace_count = reader->count;
     merge->by_wall = is_by_wall(reader);
@@ -185,6 +189,7 @@ static int next_ahead(struct probity_reader *reader, const struct probity_event 
 {
     int got = 0;
 
+    probity_assert(reader->ahead_steps != NULL);
     if (reader->ahead == NULL)
         got = reader->ahead_steps->start(&reader->merge, reader->window_end_ns, &reader->ahead);
     if (got == 0)
@@ -208,6 +213,7 @@ static uint64_t tick_at(struct probity_trace *trace, uint64_t from_ns)
 {
     uint64_t low = trace->index.sum.first_tick, high = trace->index.sum.last_tick + 1;
 
+    probity_assert(trace->index.file >= 0);
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
         if (probity_clockmap_wall(trace->clock, middle) < from_ns)
@@ -278,6 +284,7 @@ uint64_t probity_reader_start_ns(const struct probity_reader *reader)
 const struct probity_trace_facts *probity_reader_facts(const struct probity_reader *reader,
                                                        size_t trace)
 {
+    probity_assert(trace < reader->count);
     return &reader->traces[trace].facts;
 }
 
@@ -299,12 +306,14 @@ void probity_reader_close(struct probity_reader *reader)
 int probity_reader_profile(const struct probity_reader *reader, size_t trace,
                            probity_profile_take *take, void *context)
 {
+    probity_assert(trace < reader->count);
     return probity_profile_read(&reader->traces[trace], take, context);
 }
 
 int probity_reader_sites(const struct probity_reader *reader, size_t trace,
                          probity_sites_take *take, void *context, uint64_t *ret_left_out)
 {
+    probity_assert(trace < reader->count);
     return probity_sites_read(&reader->traces[trace], take, context, ret_left_out);
 }
 

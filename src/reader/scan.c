@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "probity.h"
 #include "reader/file.h"
 
@@ -48,6 +49,7 @@ static const uint8_t *scan_view(struct probity_scan *scan, uint64_t offset, size
         scan->error = (int)got;
         return NULL;
     }
+    probity_assert((size_t)got <= scan->window_capacity);
     scan->window_offset = offset;
     scan->window_bytes = (size_t)got;
     if ((size_t)got < want)
@@ -57,6 +59,7 @@ static const uint8_t *scan_view(struct probity_scan *scan, uint64_t offset, size
 
 int probity_scan_init(struct probity_scan *scan, int file, uint64_t size, int verify)
 {
+    probity_assert(file >= 0);
     memset(scan, 0, sizeof *scan);
     scan->file = file;
     scan->size = size;
@@ -78,6 +81,7 @@ void probity_scan_release(struct probity_scan *scan)
 
 static size_t block_bytes(const struct probity_block_header *header)
 {
+    probity_assert(header->payload_bytes <= PROBITY_BLOCK_PAYLOAD_MAX);
     return PROBITY_BLOCK_HEADER_BYTES + (size_t)header->payload_bytes;
 }
 
@@ -103,6 +107,7 @@ int probity_scan_verify(struct probity_scan *scan, const struct probity_scan_ite
 {
     int whole = is_whole(scan, item->offset, &item->header);
 
+    probity_assert(item->kind == PROBITY_SCAN_BLOCK);
     return scan->error != 0 ? scan->error : whole;
 }
 
@@ -125,6 +130,7 @@ static int is_trusted(struct probity_scan *scan, uint64_t offset,
     struct probity_block_header next;
     uint64_t end = offset + block_bytes(header);
 
+    probity_assert(block_bytes(header) <= scan->size - offset);
     if (scan->verify || header->type != PROBITY_BLOCK_DATA)
         return holds(scan, offset, header);
     if (header->payload_bytes < PROBITY_DATA_FIXED_BYTES)
@@ -157,6 +163,7 @@ static const uint8_t *search_view(struct probity_scan *scan, uint64_t offset, si
     uint64_t window_end = scan->window_offset + scan->window_bytes;
     uint64_t bytes = scan->size - offset;
 
+    probity_assert(offset <= scan->size);
     if (offset >= scan->window_offset && offset + PROBITY_BLOCK_HEADER_BYTES <= window_end) {
         bytes = window_end - offset;
     } else {
@@ -190,6 +197,7 @@ static uint64_t find_resumption(struct probity_scan *scan, struct probity_block_
             offset = probity_file_data(scan->file, offset + bytes - 3);
             continue;
         }
+        probity_assert(found + 4 <= at + bytes);
         offset += (size_t)(found - at);
         if (is_resumption(scan, offset, ret_header))
             return offset;
@@ -204,6 +212,7 @@ static int next_after_damage(struct probity_scan *scan, struct probity_scan_item
     uint64_t start = scan->offset, left = scan->size - start;
     int starts_well = 0;
 
+    probity_assert(start < scan->size);
     if (left >= PROBITY_BLOCK_HEADER_BYTES) {
         const uint8_t *bytes = scan_view(scan, start, PROBITY_BLOCK_HEADER_BYTES);
         starts_well = bytes != NULL && probity_block_header_get(bytes, &header) == 0 &&
@@ -234,6 +243,7 @@ static int next_after_damage(struct probity_scan *scan, struct probity_scan_item
 static int next_out_of_turn(struct probity_scan *scan, const struct probity_block_header *header,
                             struct probity_scan_item *ret_item)
 {
+    probity_assert(header->serial != scan->serial);
     if (!holds(scan, scan->offset, header))
         return 0;
     *ret_item = (struct probity_scan_item){.kind = PROBITY_SCAN_DAMAGE, .offset = scan->offset};
@@ -267,6 +277,7 @@ int probity_scan_next(struct probity_scan *scan, struct probity_scan_item *ret_i
                                                         : block + PROBITY_BLOCK_HEADER_BYTES};
         scan->offset += block_bytes(&header);
         scan->serial++;
+        probity_assert(scan->offset <= scan->size);
         return 1;
     }
     if (scan->error != 0)

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array_grow.h"
+#include "base/assert.h"
 #include "format/sites.h"
 #include "reader/file.h"
 #include "reader/trace.h"
@@ -15,14 +17,13 @@
 int probity_sites_places_add(struct probity_sites_places *places,
                              const struct probity_scan_item *item)
 {
-    if (places->count == places->capacity) {
-        size_t capacity = 2 * places->capacity + 8;
-        struct probity_sites_place *items = realloc(places->items, capacity * sizeof *items);
-        if (items == NULL)
-            return PROBITY_ERROR_MEMORY;
-        places->items = items;
-        places->capacity = capacity;
-    }
+    probity_assert(item->kind == PROBITY_SCAN_BLOCK);
+    void *items =
+        probity_array_room(places->items, sizeof *places->items, places->count, &places->capacity);
+    if (items == NULL)
+        return PROBITY_ERROR_MEMORY;
+    places->items = items;
+    probity_assert(places->count < places->capacity);
     places->items[places->count++] = (struct probity_sites_place){item->offset, item->bytes};
     return 0;
 }
@@ -48,13 +49,10 @@ static int reserve(struct reading *reading, const struct probity_listed *row)
 
     for (int i = 0; i < PROBITY_LISTED_TEXTS; i++)
         bytes += row->length[i];
-    if (bytes <= reading->capacity)
-        return 0;
-    char *texts = realloc(reading->texts, 2 * bytes);
+    char *texts = probity_array_fit(reading->texts, 1, bytes, &reading->capacity);
     if (texts == NULL)
         return PROBITY_ERROR_MEMORY;
     reading->texts = texts;
-    reading->capacity = 2 * bytes;
     return 0;
 }
 
@@ -77,6 +75,7 @@ static int take_row(struct reading *reading, const struct probity_listed *row)
         text[i] = at;
         at += row->length[i] + 1;
     }
+    probity_assert(at <= reading->texts + reading->capacity);
     const struct probity_listed_site site = {
         .trace = reading->trace->number,
         .kind = row->kind,
@@ -125,6 +124,7 @@ static int read_block(struct reading *reading, const struct probity_sites_place 
     struct probity_block_header header;
     int error = 0;
 
+    probity_assert(place->bytes >= PROBITY_BLOCK_HEADER_BYTES);
     if (block == NULL)
         return PROBITY_ERROR_MEMORY;
     ssize_t got = probity_file_read(reading->trace->file, block, place->bytes, place->offset);

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array_grow.h"
+#include "base/assert.h"
 #include "probity.h"
 
 static uint64_t load(const struct probity_attach_chunk *chunk, uint32_t at)
@@ -33,10 +35,12 @@ static uint32_t next_head(const struct probity_attach_chunk *chunk, uint32_t fir
 {
     uint32_t at = first, again = first;
 
+    probity_assert(first <= chunk->end);
     while (at < chunk->end && load(chunk, at) == 0)
         at++;
     while (again < at && load(chunk, again) == 0)
         again++;
+    probity_assert(again >= first && again <= chunk->end);
     return again;
 }
 
@@ -55,6 +59,7 @@ static int copy_words(struct probity_attach_chunk *chunk, uint64_t *room, uint64
         for (uint32_t i = 1; i < words && (head & 15) != PROBITY_WORD_PENDING; i++)
             room[at + i] = load(chunk, at + i);
         end = at + words;
+        probity_assert(end <= chunk->end);
     }
     uint64_t *copy = malloc((end > 0 ? end : 1) * sizeof *copy);
     if (copy == NULL)
@@ -88,6 +93,8 @@ static int take_chunk(struct probity_spool_tail *rest, uint64_t index, uint64_t 
         free(taken.copy);
         return 0;
     }
+    probity_assert(rest->count < rest->capacity);
+    probity_assert(taken.first < taken.chunk.end);
     rest->chunks[rest->count++] = taken;
     return 0;
 }
@@ -114,6 +121,7 @@ static void take_anchors(struct probity_spool_tail *rest)
     after = after > before ? after : before;
     for (uint64_t i = after > kept ? after - kept : 0; i < before; i++) {
         const struct probity_spool_anchor *anchor = &ring[i % PROBITY_SPOOL_ANCHORS];
+        probity_assert(rest->anchor_count < sizeof rest->anchors / sizeof *rest->anchors);
         rest->anchors[rest->anchor_count++] = (struct probity_anchor){
             anchor->ticks, anchor->raw_ns, anchor->monotonic_ns, anchor->realtime_ns,
             anchor->width_ns};
@@ -149,6 +157,7 @@ int probity_spool_tail_adopt(const struct probity_attach *attach, const struct p
     const struct probity_spool_header *header = probity_attach_header(attach);
     int error = 0;
 
+    probity_assert(probity_attach_is_valid(attach));
     rest.is_alive = probity_attach_is_alive(attach);
     memcpy(&rest.header, header, sizeof rest.header);
     rest.is_closed = rest.header.state == PROBITY_SPOOL_CLOSED;
@@ -205,6 +214,7 @@ static size_t find_chunk(const struct probity_spool_tail *rest, uint64_t serial)
 {
     size_t low = 0, high = rest->count;
 
+    probity_assert(rest->count <= rest->capacity);
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (rest->chunks[middle].chunk.serial < serial)
@@ -240,14 +250,13 @@ int probity_spool_tail_overlaps(const struct probity_spool_tail *rest,
 /* Makes the words after the block a separate entry, which shares the memory. */
 static int split(struct probity_spool_tail *rest, size_t index, uint32_t first)
 {
-    if (rest->count == rest->capacity) {
-        size_t capacity = 2 * rest->capacity;
-        struct probity_spool_tail_chunk *chunks = realloc(rest->chunks, capacity * sizeof *chunks);
-        if (chunks == NULL)
-            return PROBITY_ERROR_MEMORY;
-        rest->chunks = chunks;
-        rest->capacity = capacity;
-    }
+    probity_assert(index < rest->count);
+    void *chunks =
+        probity_array_room(rest->chunks, sizeof *rest->chunks, rest->count, &rest->capacity);
+    if (chunks == NULL)
+        return PROBITY_ERROR_MEMORY;
+    rest->chunks = chunks;
+    probity_assert(rest->count < rest->capacity);
     struct probity_spool_tail_chunk *at = &rest->chunks[index];
     memmove(at + 1, at, (rest->count++ - index) * sizeof *at);
     at[1].copy = NULL;
@@ -260,6 +269,7 @@ static int cover(struct probity_spool_tail *rest, size_t index, uint32_t first, 
 {
     int error = end < rest->chunks[index].chunk.end ? split(rest, index, end) : 0;
     struct probity_spool_tail_chunk *chunk = &rest->chunks[index];
+    probity_assert(first > chunk->first && first < end);
 
     if (error != 0)
         return error;
@@ -305,6 +315,7 @@ void probity_spool_tail_pack(struct probity_spool_tail *rest, size_t index, uint
                                         .is_late = chunk->is_held,
                                         .stop_at_hole = rest->stop_at_hole};
 
+    probity_assert(index < rest->count);
     if (taken->first >= chunk->end) {
         *ret_output = (struct probity_drain_output){0};
         return;

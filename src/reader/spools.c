@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array_grow.h"
+#include "base/assert.h"
 #include "base/os.h"
 #include "base/parent.h"
 #include "probity.h"
@@ -113,6 +115,7 @@ static int cover(const struct probity_spools_entry *entry, int file,
     struct probity_data data;
     int has_info = 0;
 
+    probity_assert(file >= 0);
     if (size < 0)
         return (int)size;
     int got = probity_scan_init(&scan, file, (uint64_t)size, 1);
@@ -256,6 +259,7 @@ static int complete(struct probity_spools_entry *entry, const char *directory, i
     size_t bytes;
     int copy = fcntl(list, F_DUPFD_CLOEXEC, 0);
 
+    probity_assert(list >= 0);
     if (copy < 0 ||
         probity_place_make(copy, directory, entry->owner, entry->stem, &place) != 1)
         return PROBITY_ERROR_MEMORY;
@@ -305,14 +309,12 @@ static void part_name(const char *name, struct part *part)
 
 static int add_part(struct parts *parts, const char *name, uint64_t bytes)
 {
-    if (parts->count == parts->capacity) {
-        size_t capacity = parts->capacity == 0 ? 64 : 2 * parts->capacity;
-        struct part *items = realloc(parts->items, capacity * sizeof *items);
-        if (items == NULL)
-            return PROBITY_ERROR_MEMORY;
-        parts->items = items;
-        parts->capacity = capacity;
-    }
+    void *items =
+        probity_array_room(parts->items, sizeof *parts->items, parts->count, &parts->capacity);
+    if (items == NULL)
+        return PROBITY_ERROR_MEMORY;
+    parts->items = items;
+    probity_assert(parts->count < parts->capacity);
     part_name(name, &parts->items[parts->count]);
     parts->items[parts->count++].bytes = bytes;
     return 0;
@@ -362,6 +364,7 @@ static int add_entries(struct probity_spools *spools, const struct parts *parts,
             last = &entries[spools->count++];
             *last = (struct probity_spools_entry){.owner = owner, .bytes = part->bytes,
                                                   .directory = spools->directory_count - 1};
+            probity_assert(spools->count <= before + parts->count && spools->directory_count > 0);
             memcpy(last->stem, part->stem, sizeof last->stem);
             error = complete(last, spools->directories[last->directory], list);
         } else if (last != NULL && part->stem[0] != 0 && strcmp(last->stem, part->stem) == 0) {

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "probity.h"
 
 int probity_thread_stack_enter(struct probity_thread_stack *stack,
@@ -20,6 +21,7 @@ int probity_thread_stack_enter(struct probity_thread_stack *stack,
         stack->scopes = scopes;
         stack->capacity = capacity;
     }
+    probity_assert(stack->depth < stack->capacity);
     stack->scopes[stack->depth++] = *scope;
     return 0;
 }
@@ -27,6 +29,7 @@ int probity_thread_stack_enter(struct probity_thread_stack *stack,
 uint32_t probity_thread_stack_leave_other(struct probity_thread_stack *stack, uint32_t number,
                                           int is_declared)
 {
+    probity_assert(stack->depth <= stack->capacity);
     for (uint32_t depth = stack->depth; depth > 0; depth--) {
         const struct probity_stack_scope *scope = &stack->scopes[depth - 1];
         if (scope->number != number || scope->is_declared != is_declared)
@@ -40,11 +43,13 @@ uint32_t probity_thread_stack_leave_other(struct probity_thread_stack *stack, ui
 
 void probity_thread_stack_unwind(struct probity_thread_stack *stack, uint32_t count)
 {
+    probity_assert(stack->depth <= stack->capacity);
     stack->depth -= count < stack->depth ? count : stack->depth;
 }
 
 void probity_thread_stack_pause(struct probity_thread_stack *stack, int is_paused)
 {
+    probity_assert(is_paused == 0 || is_paused == 1);
     if (stack->depth > 0)
         stack->scopes[stack->depth - 1].is_paused = is_paused;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/hash.h"
 #include "probity.h"
 
@@ -16,6 +17,7 @@ static size_t place_of(const struct probity_threads_seen *threads, uint32_t trac
     uint64_t key = (uint64_t)trace << 32 | thread;
     size_t place = (size_t)probity_hash(key) & mask;
 
+    probity_assert(threads->capacity > 0 && (threads->capacity & mask) == 0);
     for (uint32_t slot; (slot = threads->places[place]) != 0; place = (place + 1) & mask) {
         const struct probity_thread_seen *seen = &threads->seen[slot - 1];
         if (seen->trace == trace && seen->thread == thread)
@@ -38,6 +40,7 @@ static int grow(struct probity_threads_seen *threads)
         free(places);
         return PROBITY_ERROR_MEMORY;
     }
+    probity_assert(threads->count <= capacity / 2);
     free(threads->places);
     threads->places = places;
     threads->capacity = capacity;
@@ -60,6 +63,9 @@ int probity_threads_slot(struct probity_threads_seen *threads, uint32_t trace, u
         threads->places[place] = (uint32_t)++threads->count;
     }
     *ret_slot = threads->places[place] - 1;
+    probity_assert(*ret_slot < threads->count);
+    probity_assert(threads->seen[*ret_slot].trace == trace &&
+                   threads->seen[*ret_slot].thread == thread);
     return 0;
 }
 

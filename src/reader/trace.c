@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array_grow.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/parent.h"
 #include "base/ticks.h"
@@ -18,14 +20,12 @@
 
 int probity_waiting_list_add(struct probity_waiting_list *list, const struct probity_waiting *item)
 {
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity > 0 ? 2 * list->capacity : 64;
-        struct probity_waiting *items = realloc(list->items, capacity * sizeof *items);
-        if (items == NULL)
-            return PROBITY_ERROR_MEMORY;
-        list->items = items;
-        list->capacity = capacity;
-    }
+    void *items =
+        probity_array_room(list->items, sizeof *list->items, list->count, &list->capacity);
+    if (items == NULL)
+        return PROBITY_ERROR_MEMORY;
+    list->items = items;
+    probity_assert(list->count < list->capacity);
     list->items[list->count++] = *item;
     return 0;
 }
@@ -52,6 +52,7 @@ static int read_info(struct probity_trace *trace)
         got = trace->info_bytes == NULL ? PROBITY_ERROR_MEMORY : 0;
     }
     if (got == 0) {
+        probity_assert(item.header.payload_bytes <= PROBITY_BLOCK_PAYLOAD_MAX);
         memcpy(trace->info_bytes, item.payload, item.header.payload_bytes);
         got = probity_info_get(trace->info_bytes, item.header.payload_bytes, &trace->facts.info);
     }
@@ -149,6 +150,7 @@ void probity_trace_share_clock(struct probity_trace *trace, struct probity_clock
 {
     struct probity_trace_facts *facts = &trace->facts;
 
+    probity_assert(clock != NULL);
     trace->clock = clock;
     if (facts->first_tick == 0 && facts->last_tick == 0)
         return;
@@ -211,6 +213,7 @@ static int flush(struct probity_trace *trace, struct probity_queue *queue)
     struct probity_waiting_list *pending = &trace->pending, *extras = &trace->extras;
     int error = 0;
 
+    probity_assert(extras->next <= extras->count);
     for (size_t i = 0; error == 0 && i < pending->count; i++) {
         pending->items[i].key = probity_trace_key(trace, pending->items[i].tick);
         error = probity_queue_push(queue, &pending->items[i]);
@@ -229,6 +232,7 @@ static int flush(struct probity_trace *trace, struct probity_queue *queue)
 /* Whether a block is among those passed on by time. Offsets increase from call to call. */
 static int is_handed_on(struct probity_late_places *late, uint64_t offset)
 {
+    probity_assert(late->next <= late->count);
     while (late->next < late->count && late->offsets[late->next] < offset)
         late->next++;
     return late->next < late->count && late->offsets[late->next] == offset;
@@ -238,6 +242,7 @@ static int pass_data(struct probity_trace *trace, const struct probity_scan_item
 {
     struct probity_data data;
 
+    probity_assert(item->header.type == PROBITY_BLOCK_DATA);
     if (probity_data_get(item->payload, item->header.payload_bytes, &data) != 0)
         return 0;
     if (is_handed_on(&trace->late, item->offset))
@@ -259,6 +264,7 @@ static int pass_sync(struct probity_trace *trace, const struct probity_scan_item
         probity_clockmap_forget(&trace->own_clock, trace->emitted_tick);
     int error = probity_clockmap_add(&trace->own_clock, &sync.anchor);
     trace->watermark = sync.watermark > trace->watermark ? sync.watermark : trace->watermark;
+    probity_assert(trace->own_clock.count > 0);
     uint64_t safe = trace->own_clock.anchors[trace->own_clock.count - 1].ticks;
     safe = sync.watermark < safe ? sync.watermark : safe;
     trace->safe_tick = safe > trace->safe_tick ? safe : trace->safe_tick;
@@ -269,6 +275,7 @@ static int finish(struct probity_trace *trace)
 {
     int error = trace->is_followed ? probity_trace_conclude(trace) : 0;
 
+    probity_assert(!trace->is_done);
     for (size_t i = 0; error == 0 && trace->has_rest && i < trace->rest.anchor_count; i++)
         error = probity_clockmap_add(&trace->own_clock, &trace->rest.anchors[i]);
     trace->is_done = 1;
@@ -285,6 +292,7 @@ static int push_index_block(struct probity_trace *trace, const struct probity_in
         probity_trace_key(trace, block->first_tick), block->first_tick,
         block->offset | PROBITY_WAITING_IN_INDEX, block->bytes, trace->number};
 
+    probity_assert((block->offset & PROBITY_WAITING_IN_INDEX) == 0);
     return probity_queue_push(queue, &waiting);
 }
 
@@ -293,6 +301,7 @@ int probity_trace_start_at_mark(struct probity_trace *trace, struct probity_queu
     struct probity_index *index = &trace->index;
     int error = 0;
 
+    probity_assert(index->file >= 0);
     if (index->mark.offset == 0)
         return 0;
     trace->scan.offset = index->mark.offset;
@@ -337,6 +346,7 @@ int probity_trace_advance(struct probity_trace *trace, struct probity_queue *que
     struct probity_scan_item item;
     int got, is_sync = 0, error = 0, ends = 0;
 
+    probity_assert(!trace->is_done);
     do {
         got = probity_scan_next(&trace->scan, &item);
         if (got < 0)

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/assert.h"
 #include "base/hooked.h"
 #include "base/ticks.h"
 #include "format/stream.h"
@@ -73,6 +74,7 @@ void probity_budget_declared(const struct probity_site_function *function)
     uint32_t number = __atomic_load_n(&function->number, __ATOMIC_RELAXED);
     uint8_t state = PROBITY_BUDGET_FUNCTION;
 
+    probity_assert(number > 0 && number <= PROBITY_LIMIT_SITES);
     if (function->flags & PROBITY_FUNCTION_DEFERRED)
         return; /* recorded by its checkpoints */
     if (function->flags & PROBITY_FUNCTION_ADDRESSED)
@@ -96,11 +98,13 @@ static int is_candidate(uint32_t site)
 {
     uint32_t state = __atomic_load_n(&probity_budget_state[site + 1], __ATOMIC_RELAXED);
 
+    probity_assert(site < PROBITY_LIMIT_SITES);
     return (state & PROBITY_BUDGET_FUNCTION) && !(state & PROBITY_BUDGET_COUNTED);
 }
 
 static int is_hooked(uint32_t site)
 {
+    probity_assert(site < PROBITY_LIMIT_SITES);
     return (__atomic_load_n(&probity_budget_state[site + 1], __ATOMIC_RELAXED) &
             PROBITY_BUDGET_ADDRESSED) != 0;
 }
@@ -148,6 +152,7 @@ static void find_prices(const struct probity_session *session)
     price.record_256 = (scope != 0 ? scope : COST_NS_DEFAULT * PROBITY_COST_UNITS) / 2;
     price.hooked_256 = hooked != 0 ? hooked / 2 : price.record_256;
     price.count_256 = counted != 0 ? counted : COUNT_NS_DEFAULT * PROBITY_COST_UNITS;
+    probity_assert(price.record_256 > 0 && price.hooked_256 > 0);
     price.hooked_count_256 = hooked_counted != 0 ? hooked_counted : price.count_256;
     price.reading_ns =
         probity_ns_of_ticks(session->cpu_cost_ticks, probity_live_rate(&session->live));
@@ -267,6 +272,7 @@ static int measure(struct probity_session *session, int is_last, struct interval
     budget.tick = tick;
     budget.cpu_ns = cpu_ns;
     budget.writer_ns = writer_ns;
+    probity_assert(interval.program_ns > 0 && interval.fixed_ns <= interval.writer_ns);
     *ret_interval = interval;
     return 1;
 }
@@ -288,6 +294,7 @@ static int write_event(struct probity_session *session, struct probity_pass *pas
 {
     uint8_t payload[PROBITY_BUDGET_EVENT_BYTES];
 
+    probity_assert(event.what != 0);
     event.budget = session->settings.budget;
     probity_budget_event_put(payload, &event);
     return probity_pass_event(pass, probity_clock_ticks(session->live.clock), PROBITY_EVENT_BUDGET,
@@ -326,6 +333,7 @@ static uint32_t find_most(const struct interval *interval, uint64_t allowed_ns)
 
 static void mark(uint32_t site)
 {
+    probity_assert(number_count < PROBITY_LIMIT_SITES && is_candidate(site));
     numbers[number_count] = site + 1;
     counts[number_count] = 0;
     latest_counts[number_count] = calls_of(site);
@@ -346,6 +354,7 @@ static int demote(struct probity_session *session, struct probity_pass *pass,
     uint32_t share = share_of(interval->cost_ns, interval->program_ns);
     int result = 0;
 
+    probity_assert(*excess_ns > 0);
     while (result == 0 && *excess_ns > 0) {
         uint32_t site = find_most(interval, allowed_ns);
         if (site == PROBITY_LIMIT_SITES)
@@ -364,6 +373,7 @@ static int demote(struct probity_session *session, struct probity_pass *pass,
 /* ns of counting in the interval. */
 static uint64_t count_ns(uint32_t index)
 {
+    probity_assert(index < number_count);
     return latest_counts[index] * count_price_256(numbers[index] - 1) / PROBITY_COST_UNITS;
 }
 
@@ -372,6 +382,7 @@ static uint32_t find_dearest(uint64_t allowed_ns)
 {
     uint32_t dearest = number_count;
 
+    probity_assert(number_count <= PROBITY_LIMIT_SITES);
     for (uint32_t i = 0; i < number_count; i++) {
         if (is_hooked(numbers[i] - 1) &&
             !(probity_budget_state[numbers[i]] & PROBITY_BUDGET_FIXED) &&
@@ -433,6 +444,7 @@ static int judge(struct probity_session *session, struct probity_pass *pass,
                                      PROBITY_BUDGET_UNITS);
     int64_t credit_max = (int64_t)(CREDIT_NS_MAX / PROBITY_BUDGET_UNITS * share);
 
+    probity_assert(share > 0);
     budget.credit_ns += (int64_t)allowed_ns - (int64_t)interval->cost_ns;
     if (budget.credit_ns > credit_max)
         budget.credit_ns = credit_max;
@@ -466,6 +478,7 @@ int probity_budget_look(void *owner, struct probity_pass *pass, int is_last)
         result = judge(session, pass, &interval);
     if (!is_last)
         ask_to_look();
+    probity_assert(budget.tally.sites <= PROBITY_LIMIT_SITES);
     memset(hits, 0, budget.tally.sites * sizeof *hits);
     budget.tally.others = budget.tally.readings = 0;
     uint32_t known = __atomic_load_n(&site_end, __ATOMIC_ACQUIRE);

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "base/assert.h"
 #include "spool/usage.h"
 
 enum { CHUNKS_MIN = 8 };
@@ -16,6 +17,7 @@ enum { CHUNKS_MIN = 8 };
 /* Includes all pages that a segment can grow to. */
 static uint64_t segment_bytes(uint64_t chunks, uint64_t words)
 {
+    probity_assert(chunks > 0 && words > 0);
     return PROBITY_SPOOL_HEADER_BYTES + chunks * (words * 8 + sizeof(struct probity_chunk_header));
 }
 
@@ -32,6 +34,7 @@ int probity_ceiling_fit(struct probity_settings *settings, uint64_t bytes)
 {
     uint64_t words = settings->chunk_words, chunks = settings->segment_chunks;
 
+    probity_assert(probity_chunk_words_is_valid(settings->chunk_words));
     if (segment_bytes(chunks, words) > bytes) {
         while (words > PROBITY_CHUNK_WORDS_MIN && segment_bytes(CHUNKS_MIN, words) > bytes)
             words /= 2;
@@ -46,6 +49,8 @@ int probity_ceiling_fit(struct probity_settings *settings, uint64_t bytes)
     settings->segment_chunks = (uint32_t)chunks;
     if (segments < settings->segments_max)
         settings->segments_max = (uint32_t)segments;
+    probity_assert(probity_chunk_words_is_valid(settings->chunk_words));
+    probity_assert(settings->segments_max > 0);
     return is_smaller;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/assert.h"
 #include "base/limits.h"
 #include "runtime/profile_set.h"
 #include "runtime/session.h"
@@ -26,6 +27,7 @@ void probity_child_note(void *segment, size_t bytes)
 {
     uint32_t count = __atomic_load_n(&segment_count, __ATOMIC_RELAXED);
 
+    probity_assert(segment != NULL && bytes > 0);
     if (count == PROBITY_LIMIT_SEGMENTS)
         return;
     segments[count].at = segment;
@@ -105,6 +107,7 @@ static void take_places(void)
 {
     uint32_t count = __atomic_load_n(&segment_count, __ATOMIC_ACQUIRE);
 
+    probity_assert(count <= PROBITY_LIMIT_SEGMENTS);
     for (uint32_t i = 0; i < count; i++) {
         void *at = mmap(segments[i].at, segments[i].bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
@@ -119,6 +122,7 @@ static void take_places(void)
  * other probes start anew: their state is reset first, because of signal handlers. */
 static void give_to_child(struct kept *mine)
 {
+    probity_assert(mine->session == NULL || mine->session_copy.state == PROBITY_SESSION_ENDED);
     if (mine->set != NULL) {
         if (probity_profile_own == mine->set)
             probity_profile_set_own(NULL);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/assert.h"
 #include "base/cpu.h"
 #include "base/hooked.h"
 #include "base/os.h"
@@ -242,6 +243,7 @@ static uint64_t ticks(const struct trial *trial)
 
 static uint64_t window(struct trial *trial, void (*call)(struct trial *trial))
 {
+    probity_assert(trial->calls > 0);
     trial->slot.hot.cursor = trial->words;
     trial->slot.hot.last_tick = ticks(trial);
     uint64_t first = ticks(trial);
@@ -259,6 +261,7 @@ static uint64_t recorded_inside(const struct trial *trial, const struct subject 
     const uint64_t *word = (const uint64_t *)trial->words;
     uint64_t sum = 0;
 
+    probity_assert(subject->words > subject->enter_words);
     for (uint32_t i = 0; i < trial->calls; i++, word += subject->words)
         sum += ((word[subject->enter_words] >> 24) - (word[0] >> 24)) & mask;
     return sum;
@@ -266,6 +269,7 @@ static uint64_t recorded_inside(const struct trial *trial, const struct subject 
 
 static void measure(struct trial *trial, const struct subject *subject)
 {
+    probity_assert(trial->windows > 0 && trial->windows <= WINDOWS);
     for (int i = -WARM_UP; i < trial->windows; i++) {
         uint64_t total = trial->cell.total;
         uint64_t without = window(trial, subject->plain);
@@ -308,6 +312,7 @@ static struct probity_cost_row *add_row(struct trial *trial, struct probity_cost
 {
     struct probity_cost_row *row = &cost->row[cost->rows++];
 
+    probity_assert(cost->rows <= PROBITY_COST_ROWS_MAX);
     row->kind = (uint16_t)kind;
     row->context = trial->rounds != 0 ? PROBITY_COST_AMID_WORK : PROBITY_COST_BARE;
     row->windows = (uint16_t)trial->windows;
@@ -322,6 +327,7 @@ static void add_rows(struct trial *trial, const struct subject *subject, const u
 {
     const uint64_t *without = trial->without;
     int middle = trial->windows / 2;
+    probity_assert(middle < WINDOWS);
     struct probity_cost_row *row = add_row(trial, cost, subject->kind);
 
     row->least = figure(trial, trial->with[0], without[0]);
@@ -391,6 +397,7 @@ static void set_prepare(struct trial *trial)
 {
     struct probity_profile_set *set = trial->set;
 
+    probity_assert(trial->function.number <= PROBITY_LIMIT_SITES);
     set->in_use = 1;
     set->session = trial->session->number;
     set->clock = trial->session->live.clock;
@@ -404,10 +411,12 @@ static void trial_prepare(struct trial *trial, struct probity_session *session, 
 {
     uint64_t rate = probity_live_rate(&session->live);
 
+    probity_assert(probity_chunk_words_is_valid(session->live.pool.chunk_words));
     trial->session = session;
     trial->chunk_bytes = (uint64_t)session->live.pool.chunk_words * 8;
     /* The upper half of a window of twice its size (struct probity_thread). */
     trial->words = (space | (2 * trial->chunk_bytes - 1)) + 1 + trial->chunk_bytes;
+    probity_assert((trial->words & trial->chunk_bytes) != 0);
     trial->calls = rate >> 32 < SLOW_CLOCK_NS ? CALLS : CALLS_OF_SLOW_CLOCK;
     trial->is_fast = PROBITY_HAS_FAST_PATH && probity_clock_is_inline(session->live.clock);
     trial->function.code = CODE;
@@ -483,6 +492,7 @@ static void measure_counted(struct trial *trial, struct probity_cost *cost)
 {
     static const struct subject counted = {PROBITY_COST_COUNTED, 0, call_scope, plain_scope, 0, 0};
 
+    probity_assert(trial->calls > 0);
     trial->function.code = 0;
     trial->calls *= COUNTED_TIMES;
     measure_subject(trial, &counted, cost);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/checksum.h"
 #include "base/cpu.h"
@@ -41,6 +42,7 @@ static uint32_t site_numbers, format_numbers = 1;
 
 static void *arena_take(size_t bytes)
 {
+    probity_assert(bytes > 0 && bytes <= ARENA_BYTES);
     bytes = (bytes + 15) & ~(size_t)15;
     if (bytes > arena_left) {
         void *at =
@@ -50,6 +52,7 @@ static void *arena_take(size_t bytes)
         arena_at = at;
         arena_left = ARENA_BYTES;
     }
+    probity_assert(bytes % 16 == 0);
     arena_left -= bytes;
     arena_at += bytes;
     return arena_at - bytes;
@@ -59,6 +62,7 @@ static struct declaration *declaration_make(uint32_t kind, const void *payload, 
 {
     struct declaration *entry = arena_take(sizeof *entry + bytes);
 
+    probity_assert(kind != 0 && bytes > 0 && bytes <= PROBITY_EVENT_BYTES_MAX);
     if (entry == NULL)
         return NULL;
     entry->next = NULL;
@@ -66,6 +70,7 @@ static struct declaration *declaration_make(uint32_t kind, const void *payload, 
     entry->kind = kind;
     entry->bytes = (uint32_t)bytes;
     memcpy(entry->payload, payload, bytes);
+    probity_assert(*last_link == NULL);
     __atomic_store_n(last_link, entry, __ATOMIC_RELEASE);
     last_link = &entry->next;
     return entry;
@@ -86,6 +91,7 @@ void probity_declare_all(struct probity_session *session, struct probity_thread_
 
 static uint8_t *put_text_of(uint8_t *at, const char *text, size_t length)
 {
+    probity_assert(length <= UINT16_MAX);
     probity_put_u16(at, (uint16_t)length);
     if (length > 0)
         memcpy(at + 2, text, length);
@@ -106,6 +112,7 @@ static struct declaration **bucket_of(uint32_t kind, const void *payload, size_t
 {
     const uint8_t *text = (const uint8_t *)payload + NUMBER_BYTES;
 
+    probity_assert(bytes > NUMBER_BYTES);
     return &buckets[probity_checksum(kind, text, bytes - NUMBER_BYTES) % BUCKETS];
 }
 
@@ -129,6 +136,7 @@ static uint32_t number_of(uint32_t kind, uint8_t *payload, size_t bytes, uint32_
 {
     struct declaration **bucket = bucket_of(kind, payload, bytes), *entry = *bucket;
 
+    probity_assert(step == 1 || step == 2);
     for (; entry != NULL; entry = entry->next_in_bucket) {
         if (entry->kind == kind && entry->bytes == bytes &&
             memcmp(entry->payload + NUMBER_BYTES, payload + NUMBER_BYTES, bytes - NUMBER_BYTES) ==
@@ -137,6 +145,7 @@ static uint32_t number_of(uint32_t kind, uint8_t *payload, size_t bytes, uint32_
     }
     if (*numbers + step > PROBITY_LIMIT_SITES)
         return UINT32_MAX;
+    probity_assert(*numbers <= PROBITY_LIMIT_SITES);
     probity_put_u32(payload, *numbers);
     /* Incremented first, so that a child forked in between does not assign the number to another
      * site. */
@@ -158,6 +167,7 @@ static uint32_t site_number(struct probity_session *session, const struct probit
     uint8_t *end = put_text(payload + 8, site->name);
     end = put_text(end, site->file);
     end = put_text(end, site->function);
+    probity_assert(end <= payload + sizeof session->declaration);
     return number_of(PROBITY_EVENT_SITE, payload, (size_t)(end - payload), &site_numbers, 1);
 }
 
@@ -235,6 +245,7 @@ static uint32_t function_number(struct probity_session *session,
         probity_put_u64(end, ((const struct probity_addressed_function *)function)->address);
         end += 8;
     }
+    probity_assert(end <= payload + sizeof session->declaration);
     return number_of(PROBITY_EVENT_FUNCTION, payload, (size_t)(end - payload), &site_numbers, 2);
 }
 
@@ -255,6 +266,7 @@ uint32_t probity_declare_function(struct probity_site_function *function)
         if (code == 0 && number != UINT32_MAX) {
             code = PROBITY_CODE_FIRST + 2 * number + 1;
             __atomic_store_n(&function->number, number + 1, __ATOMIC_RELAXED);
+            probity_assert(code % 2 == 1);
             probity_budget_declared(function);
         }
         __atomic_store_n(&function->code, code, __ATOMIC_RELEASE);
@@ -274,6 +286,7 @@ uint32_t probity_format_type(const struct probity_site_format *format, uint32_t 
     const char *text = format->texts[value];
     uint32_t type = format->types[value];
 
+    probity_assert(value < format->count);
     if (type < PROBITY_TYPE_ARRAY)
         return type;
     return text[0] == '"' || (text[0] == 'L' && text[1] == '"') ? PROBITY_VALUE_LITERAL
@@ -356,6 +369,7 @@ static uint32_t format_number(struct probity_session *session,
         at = put_value_text(at + 2, format, i, room / format->count,
                             has_label && i == 0 ? &none : &source);
     }
+    probity_assert(at <= payload + sizeof session->declaration);
     uint32_t number =
         number_of(PROBITY_EVENT_FORMAT, payload, (size_t)(at - payload), &format_numbers, 1);
     return number != UINT32_MAX ? number : 0;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/assert.h"
 #include "base/limits.h"
 #include "runtime/declare.h"
 #include "runtime/scope.h"
@@ -72,6 +73,7 @@ static void *take(size_t bytes)
     struct room *room = __atomic_load_n(&newest, __ATOMIC_ACQUIRE);
     uint32_t rounded = (uint32_t)(bytes + 7) & ~UINT32_C(7);
 
+    probity_assert(bytes > 0 && bytes < BYTES_OF_ROOM);
     for (;;) {
         uint32_t at = BYTES_OF_ROOM;
         if (room != NULL)
@@ -102,6 +104,7 @@ static void read_note(const uint8_t *note, struct probity_site_function *ret_fun
 {
     const char *signature = text_at(note + NOTE_SIGNATURE);
 
+    probity_assert(note != NULL);
     if (signature[0] == 0)
         signature = NULL;
     *ret_function = (struct probity_site_function){.name = text_at(note + NOTE_NAME),
@@ -235,6 +238,7 @@ static struct described *make(const struct probity_site_function *function, cons
     kept->signature = keep_text(&at, function->signature, PROBITY_LIMIT_SIGNATURE);
     kept->returns = keep_text(&at, function->returns, PROBITY_LIMIT_NAME);
     kept->reserved = PROBITY_FUNCTION_NOTED;
+    probity_assert(at <= (char *)(made + 1) + texts);
     made->note = note;
     made->hash = hash;
     made->next = __atomic_load_n(bucket, __ATOMIC_RELAXED);
@@ -247,6 +251,7 @@ static struct described *make(const struct probity_site_function *function, cons
 
 const void *probity_scope_note_of(const struct probity_site_function *function)
 {
+    probity_assert(function->reserved == PROBITY_FUNCTION_NOTED);
     return ((const struct described *)function)->note;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "runtime/external.h"
 
+#include "base/assert.h"
 #include "base/os.h"
 #include "base/ticks.h"
 #include "format/stream.h"
@@ -15,6 +16,7 @@ void probity_external_begin(struct probity_session *session)
 {
     struct probity_spool_header *header = session->live.header;
 
+    probity_assert(header != NULL);
     header->writer = PROBITY_SPOOL_WRITER_EXTERNAL;
     session->beat_seen = session->freed_seen = 0;
     session->beat_tick = probity_clock_ticks(session->live.clock);
@@ -28,6 +30,7 @@ static int may_forget(struct probity_pool *pool, uint32_t chunk)
     const uint64_t *words = probity_pool_words(pool, chunk);
     uint32_t used = probity_pool_header(pool, chunk)->used;
 
+    probity_assert(used <= pool->chunk_words);
     if (probity_pool_private(pool, chunk)->is_held)
         return 0;
     for (uint32_t at = 0; at < used;) {
@@ -109,6 +112,7 @@ int probity_external_end(struct probity_session *session, uint32_t reason)
     struct probity_live *live = &session->live;
     const struct probity_session_hooks *hooks = probity_hooks();
 
+    probity_assert(reason != 0);
     for (uint32_t i = 0; i < live->slots; i++) {
         struct probity_thread_state *slot = &live->slot[i];
         if (__atomic_load_n(&slot->in_use, __ATOMIC_ACQUIRE) && slot->chunk != PROBITY_POOL_NONE)

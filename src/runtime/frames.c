@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/cpu.h"
 #include "base/functions.h"
@@ -43,6 +44,7 @@ static __thread struct probity_scope_frame *deep_frame __attribute__((tls_model(
 /* The frame of the scope at place `count` - 1; [0] is unused. count: at most places_known(). */
 static struct probity_scope_frame *frame_at(uint32_t count)
 {
+    probity_assert(count <= PROBITY_SCOPE_FRAMES || deep_frame != NULL);
     return count <= PROBITY_SCOPE_FRAMES ? &probity_scope_frame[count]
                                          : &deep_frame[count - PROBITY_SCOPE_FRAMES - 1];
 }
@@ -129,6 +131,7 @@ static __attribute__((noinline)) void record_unwound(uint32_t count)
 /* Drops the scopes from this place on. */
 static void cut_off(uint32_t alive)
 {
+    probity_assert(alive < probity_scope_depth);
     record_unwound(probity_scope_depth - alive);
     probity_frames_free(alive);
     probity_scope_depth = alive;
@@ -187,6 +190,7 @@ static uint32_t count_below(uint32_t known, uint64_t minus, uint64_t where)
 {
     uint32_t alive = known;
 
+    probity_assert(known <= places_known(known));
     /* If a scope has ended, so have the scopes above it. */
     for (uint32_t i = known; i > 0 && frame_at(i)->minus >= frame_part(minus); i--) {
         if (is_over(frame_at(i), minus, where))
@@ -202,6 +206,7 @@ static uint32_t count_above(uint32_t known)
     uint32_t least = known > SEARCHED ? known - SEARCHED : 0, alive = known;
     uintptr_t checked = 0;
 
+    probity_assert(known <= places_known(known));
     for (uint32_t i = known; i > least; i--) {
         uint64_t minus = frame_at(i)->minus;
         if (minus != 0 && is_overwritten(minus, &checked))
@@ -235,6 +240,7 @@ PROBITY_API uint32_t probity_scope_jumped(uint32_t place, uint64_t minus, uint64
 {
     struct probity_cpu_registers kept;
     uint32_t known = places_known(place);
+    probity_assert(known <= place);
     uint64_t top = frame_at(known)->minus;
 
     if (!is_suspect(top, frame_part(minus)))

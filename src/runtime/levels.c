@@ -9,6 +9,7 @@
 
 #include <errno.h>
 
+#include "base/assert.h"
 #include "base/os.h"
 #include "runtime/record.h"
 #include "runtime/thread.h"
@@ -31,6 +32,7 @@ static uint32_t wanted_word = PROBITY_LEVEL_MAX | PROBITY_LEVEL_MAX << 8;
 
 static struct wanted wanted_of(uint32_t word)
 {
+    probity_assert(word >> 27 == 0);
     return (struct wanted){.functions = word & 255,
                            .parameters = word >> 8 & 255,
                            .by = word >> 16 & 255,
@@ -41,6 +43,8 @@ static struct wanted wanted_of(uint32_t word)
 
 static uint32_t word_of(struct wanted wanted)
 {
+    probity_assert(wanted.functions >= 0 && wanted.functions <= 255);
+    probity_assert(wanted.parameters >= wanted.functions || wanted.is_off || wanted.is_profile);
     return (uint32_t)wanted.functions | (uint32_t)wanted.parameters << 8 |
            (uint32_t)wanted.by << 16 | (uint32_t)wanted.is_off << 24 |
            (uint32_t)wanted.is_profile << 25 | (uint32_t)wanted.is_slow << 26;
@@ -94,6 +98,7 @@ static int change(int functions, int parameters, enum say by)
 {
     uint32_t before = word_load(), after;
 
+    probity_assert(functions <= PROBITY_LEVEL_MAX && parameters <= PROBITY_LEVEL_MAX);
     do {
         struct wanted wanted = wanted_of(before);
         if (wanted.by > (int)by)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/os.h"
 #include "runtime/trace_file.h"
 
@@ -81,6 +82,7 @@ void probity_outputs_prepare(struct probity_session *session, int is_child)
 {
     const char *wanted = session->settings.log, *summary = session->settings.summary;
 
+    probity_assert(session->trace_path[0] != 0);
     job_make(session);
     if (summary[0] == 0 ||
         probity_trace_file_expand(session, summary, is_child, session->summary_path) != 0)
@@ -110,6 +112,7 @@ static int make_csv(struct probity_session *session)
     const struct probity_session_hooks *hooks = probity_hooks();
     char why[PROBITY_HOOKS_WHY_BYTES];
 
+    probity_assert(session->csv_path[0] != 0);
     if (hooks == NULL) {
         probity_session_complain_of_csv(session->csv_path, "was not written",
                                         why_missing(session));

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#include "base/assert.h"
 #include "base/os.h"
 #include "probity_scope.h"
 #include "runtime/budget.h"
@@ -51,6 +52,7 @@ static struct probity_profile_set *map_set(struct probity_profile_sets *sets)
 /* Frees the set for another thread. Its thread is dead, or is the caller. */
 static void end_set(struct probity_session *session, struct probity_profile_set *set, uint64_t tick)
 {
+    probity_assert(set->in_use);
     probity_profile_close(set, 0, tick, 1);
     set->fast_depth_max = 0;
     set->depth_max = 0;
@@ -104,6 +106,7 @@ static void clear_set(struct probity_session *session, struct probity_profile_se
     set->next = next;
     set->session = session->number;
     set->first_chunk = set->chunk = PROBITY_POOL_NONE;
+    probity_assert(set->depth == 0);
 }
 
 static void begin_slot(struct probity_session *session, struct probity_thread_state *slot)
@@ -151,6 +154,8 @@ static void begin_set(struct probity_session *session, struct probity_profile_se
     set->is_untimed = session->profile.is_untimed;
     set->depth_max = PROBITY_PROFILE_DEPTH_MAX;
     set->fast_depth_max = is_counter && !set->is_untimed ? PROBITY_PROFILE_DEPTH_MAX : 0;
+    probity_assert(set->session == session->number && set->owner.threads > 0);
+    probity_assert(set->fast_depth_max <= set->depth_max);
     __atomic_store_n(&set->in_use, 1, __ATOMIC_RELEASE);
 }
 
@@ -207,6 +212,7 @@ static struct probity_cell *make_cell(struct probity_session *session,
     struct probity_cell *cell =
         set->chunk != PROBITY_POOL_NONE ? probity_cells_add(pool, set->chunk, site) : NULL;
 
+    probity_assert(site < PROBITY_LIMIT_SITES);
     if (cell != NULL)
         return cell;
     uint32_t chunk = take_chunk(session);
@@ -215,6 +221,7 @@ static struct probity_cell *make_cell(struct probity_session *session,
     probity_cells_prepare(pool, chunk, &set->owner);
     probity_pool_link(pool, chunk, set->first_chunk);
     set->first_chunk = set->chunk = chunk;
+    probity_assert(set->chunk == chunk);
     return probity_cells_add(pool, chunk, site);
 }
 

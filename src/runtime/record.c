@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/cpu.h"
 #include "base/os.h"
 #include "base/ticks.h"
@@ -68,6 +69,7 @@ static void record_stall(struct probity_session *session, struct probity_thread_
     struct probity_spool_header *header = session->live.header;
     uint64_t ticks = probity_clock_ticks(session->live.clock) - since;
 
+    probity_assert(since != 0);
     __atomic_add_fetch(&header->stalls, 1, __ATOMIC_RELAXED);
     __atomic_add_fetch(&header->stall_ticks, ticks, __ATOMIC_RELAXED);
     probity_record_event(session, slot, PROBITY_EVENT_STALL, &ticks, sizeof ticks);
@@ -134,6 +136,7 @@ static uint64_t reserve_words(struct probity_session *session, struct probity_th
          * look like a hole. */
         if (at & chunk_bytes) {
             uint32_t left = (uint32_t)(chunk_bytes - (at & (chunk_bytes - 1))) / 8;
+            probity_assert(left > 0 && left < words);
             store_word(at, probity_word(slot->hot.last_tick,
                                         probity_word_special(PROBITY_WORD_PAD, left)));
         }
@@ -145,6 +148,7 @@ static uint64_t reserve_words(struct probity_session *session, struct probity_th
 /* A pending head keeps readers from parsing the other words as records. */
 static void store_pending(uint64_t at, uint64_t tick, uint32_t words)
 {
+    probity_assert(at % 8 == 0 && words > 1);
     store_word(at, probity_word(tick, probity_word_special(PROBITY_WORD_PENDING, words)));
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     __atomic_thread_fence(__ATOMIC_RELEASE);
@@ -163,6 +167,7 @@ enum { CPU_WORDS = 3, WIDE_WORDS = 2 };
 
 static uint32_t words_of(const struct item *item)
 {
+    probity_assert(item->bytes <= PROBITY_EVENT_BYTES_MAX);
     if (item->code != 0)
         return 1;
     return item->kind != 0 ? PROBITY_EVENT_HEAD_WORDS + (uint32_t)(item->bytes + 7) / 8
@@ -173,6 +178,7 @@ static void store_event(uint64_t at, uint64_t tick, const struct item *item)
 {
     uint32_t words = words_of(item);
 
+    probity_assert(item->kind != 0 && item->bytes <= UINT16_MAX);
     store_pending(at, tick, words);
     store_word(at + 8, tick);
     store_word(at + 16, item->kind | (uint64_t)item->bytes << 16);
@@ -187,6 +193,7 @@ static void store_event(uint64_t at, uint64_t tick, const struct item *item)
 
 static void store_item(uint64_t at, uint64_t tick, const struct item *item)
 {
+    probity_assert(at % 8 == 0);
     if (item->code != 0) {
         store_head(at, probity_word(tick, item->code));
         return;
@@ -207,6 +214,7 @@ static uint64_t tick_of_reading(struct probity_session *session, struct probity_
 {
     enum { TRIES = 4 };
 
+    probity_assert(session->reading_ticks_max > 0);
     for (int tries = 1;; tries++) {
         slot->hot.last_tick = reading->tick;
         uint64_t tick = probity_clock_ticks(session->live.clock);
@@ -250,6 +258,7 @@ static void move_hit(struct probity_session *session, struct probity_thread_stat
     uint32_t relocations = (slot->relocations + 1) | 1, words = words_of(item);
     int is_inside = slot->relocations & 1; /* a signal handler's, during a move of an older hit */
 
+    probity_assert(at % 8 == 0);
     /* Unless a jump has left that move: the writer no longer waits for it. */
     if (is_inside && tick - slot->relocating_tick > session->move_ticks_max)
         is_inside = 0;
@@ -310,6 +319,7 @@ static void learn_gap(struct probity_thread_gaps *gaps, uint64_t gap)
     enum { WASTED_MAX = 8 };
     uint32_t log2 = 64u - (uint32_t)__builtin_clzll(gap | 1);
 
+    probity_assert(gaps->usual_log2 <= 63);
     gaps->wasted += gaps->wasted < WASTED_MAX;
     if (log2 >= gaps->usual_log2)
         gaps->usual_log2 = (uint8_t)(log2 < 63 ? log2 : 63);

@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/os.h"
 #include "base/ticks.h"
 #include "runtime/budget.h"
@@ -133,6 +134,7 @@ void probity_session_disown(struct probity_session *session)
 {
     struct probity_session *expected = session;
 
+    probity_assert(session != NULL);
     madvise(session, MAPPING_BYTES, MADV_KEEPONFORK);
     __atomic_compare_exchange_n(&session_at, &expected, NULL, 0, __ATOMIC_ACQ_REL,
                                 __ATOMIC_ACQUIRE);
@@ -165,6 +167,8 @@ static uint64_t cpu_clock_cost(uint32_t clock)
 
 static void header_fill(struct probity_session *session, struct probity_spool_header *ret_header)
 {
+    probity_assert(probity_chunk_words_is_valid(session->settings.chunk_words));
+    probity_assert(session->settings.segment_chunks > 0);
     memset(ret_header, 0, sizeof *ret_header);
     memcpy(ret_header->magic, PROBITY_SPOOL_MAGIC, sizeof ret_header->magic);
     ret_header->version = PROBITY_SPOOL_VERSION;
@@ -186,6 +190,7 @@ static int live_make(struct probity_session *session)
     struct probity_clock_moment moment;
     void *segment;
 
+    probity_assert(live->header == NULL && live->pool.segments == 0);
     header_fill(session, &header);
     int result = probity_spool_file_make(session, &header, &segment);
     if (result != 0)
@@ -210,6 +215,7 @@ static void rules_make(struct probity_session *session)
     uint64_t rate = session->live.header->rate;
     uint64_t gap_ns = session->settings.cpu_gap_ns;
 
+    probity_assert(session->live.header != NULL);
     /* Without CPU time a gap matters only if a word's 40 bits of tick could be misread. */
     session->gap_ticks = session->settings.cpu_time ? probity_ticks_of_ns((int64_t)gap_ns, rate)
                                                     : UINT64_C(1) << 38;
@@ -218,10 +224,12 @@ static void rules_make(struct probity_session *session)
     session->reading_ticks_max = session->gap_ticks > 2 * session->cpu_cost_ticks
                                      ? session->gap_ticks
                                      : 2 * session->cpu_cost_ticks;
+    probity_assert(session->reading_ticks_max >= session->gap_ticks);
     session->move_ticks_max = probity_ticks_of_ns(MOVE_NS, rate);
     session->measure_ticks_max = probity_ticks_of_ns(MEASURE_NS, rate);
     session->budget = session->settings.cpu_budget_permille * 65536 / 1000;
     session->live.anchor_ticks_min = probity_ticks_of_ns(ANCHOR_NS, rate);
+    probity_assert(session->budget <= 65536);
 }
 
 /* After this no probe and no scope takes the slow path. */
@@ -239,6 +247,7 @@ void probity_session_give_up(void)
 
 static void undo(struct probity_session *session, int descriptor)
 {
+    probity_assert(session->state != PROBITY_SESSION_RECORDING);
     if (descriptor >= 0) {
         close(descriptor);
         unlink(session->trace_path);
@@ -355,6 +364,7 @@ int probity_session_start(struct probity_session *session, const struct probity_
     uint32_t slots = live->slots;
     struct probity_thread_state *slot = live->slot;
 
+    probity_assert(session->state != PROBITY_SESSION_RECORDING);
     memset(live, 0, offsetof(struct probity_live, pool.segment));
     live->slot = slot;
     live->slots = slots;
@@ -384,6 +394,7 @@ int probity_session_start(struct probity_session *session, const struct probity_
     probity_os_barrier_ready();
     probity_os_image_find(&session->image);
     probity_levels_begin(session);
+    probity_assert(live->header != NULL && live->pool.segments == 1);
     live->header->state = PROBITY_SPOOL_RECORDING;
     probity_settings_copy(&inherited, settings);
     probity_settings_keep_directory(&inherited);
@@ -437,6 +448,7 @@ static int grow(struct probity_session *session)
     void *segment;
     int unnamed;
 
+    probity_assert(number > 0);
     if (number >= session->settings.segments_max)
         return PROBITY_ERROR_LIMIT;
     int result =
@@ -450,6 +462,7 @@ static int grow(struct probity_session *session)
     result = probity_segment_make(path, &header, &segment, &unnamed, &present);
     if (result != 0)
         return result;
+    probity_assert(present > 0 && present <= header.chunks);
     result = probity_segment_name(unnamed, path, segment, present);
     /* Counted before any thread can store into it. */
     __atomic_store_n(&session->live.header->segments, number + 1, __ATOMIC_RELEASE);
@@ -492,6 +505,7 @@ static int is_anyone_busy(struct probity_session *session)
     const struct probity_thread_state *own = probity_thread_slot();
     struct probity_live *live = &session->live;
 
+    probity_assert(__atomic_load_n(&live->slots, __ATOMIC_RELAXED) <= PROBITY_LIMIT_THREADS);
     if (__atomic_load_n(&session->busy, __ATOMIC_SEQ_CST) != 0)
         return 1;
     for (uint32_t i = 0; i < __atomic_load_n(&live->slots, __ATOMIC_ACQUIRE); i++) {
@@ -593,6 +607,7 @@ static void spool_remove(struct probity_session *session, int is_left)
     struct probity_pool *pool = &session->live.pool;
     size_t bytes = probity_spool_segment_bytes(pool->chunks_per_segment, pool->chunk_words);
 
+    probity_assert(pool->segments > 0 && pool->segments <= PROBITY_LIMIT_SEGMENTS);
     if (!is_left)
         __atomic_store_n(&session->live.header->state, PROBITY_SPOOL_CLOSED, __ATOMIC_RELEASE);
     for (uint32_t i = pool->segments; i-- > 0;) {
@@ -613,6 +628,7 @@ static int trace_leave(struct probity_session *session, uint32_t reason)
 {
     int result = probity_external_end(session, reason);
 
+    probity_assert(session->state == PROBITY_SESSION_ENDING);
     for (uint32_t i = 0; i < session->live.slots; i++)
         __atomic_store_n(&session->live.slot[i].chunk, PROBITY_POOL_NONE, __ATOMIC_RELAXED);
     if (result != 0)
@@ -634,6 +650,7 @@ static int trace_end(struct probity_session *session, uint32_t reason)
                      ? probity_writer_run_here(&session->writer, reason)
                      : probity_writer_stop(&session->writer, reason);
 
+    probity_assert(__atomic_load_n(&session->state, __ATOMIC_RELAXED) == PROBITY_SESSION_ENDING);
     for (uint32_t i = 0; i < session->live.slots; i++)
         __atomic_store_n(&session->live.slot[i].chunk, PROBITY_POOL_NONE, __ATOMIC_RELAXED);
     if (result != 0) {
@@ -656,6 +673,7 @@ static int is_cost_due(const struct probity_session *session)
     const struct probity_live *live = &session->live;
     uint64_t age = probity_clock_ticks(live->clock) - live->first.ticks;
 
+    probity_assert(session->live.header != NULL);
     return session->settings.cost == PROBITY_SETTINGS_COST_BOTH ||
            (session->settings.cost == PROBITY_SETTINGS_COST_LONG &&
             age >= probity_ticks_of_ns(COST_AGE_NS, probity_live_rate(live)));
@@ -665,6 +683,7 @@ int probity_session_stop(struct probity_session *session, uint32_t reason)
 {
     uint32_t expected = PROBITY_SESSION_RECORDING;
 
+    probity_assert(reason != 0);
     if (!__atomic_compare_exchange_n(&session->state, &expected, PROBITY_SESSION_ENDING, 0,
                                      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         return PROBITY_ERROR_STATE;

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/os.h"
 #include "base/share.h"
 #include "spool/layout.h"
@@ -46,6 +47,7 @@ static int text_copy(char *ret_text, size_t room, const char *text)
 {
     size_t length = strlen(text);
 
+    probity_assert(room > 0);
     if (length >= room)
         return 0;
     memcpy(ret_text, text, length + 1);
@@ -191,6 +193,7 @@ int probity_settings_levels(const char *text, int *ret_functions, int *ret_param
 {
     int has_parameters = is_level(text[0]) && text[1] == ',';
 
+    probity_assert(text != NULL);
     if (!is_level(text[0]) || (has_parameters ? !is_level(text[2]) || text[3] != 0 : text[1] != 0))
         return 0;
     *ret_functions = text[0] - '0';
@@ -347,6 +350,7 @@ static const char *check(const struct wanted *wanted, struct probity_settings *s
                         (PROBITY_SPOOL_HEADER_BYTES + settings->segment_chunks * chunk_bytes);
     if (wanted->spool_bytes_max < 8 * wanted->spool_records)
         return "PROBITY_SPOOL_BYTES_MAX";
+    probity_assert(probity_chunk_words_is_valid(settings->chunk_words));
     settings->segments_max = segments < 1                        ? 1
                              : segments > PROBITY_LIMIT_SEGMENTS ? PROBITY_LIMIT_SEGMENTS
                                                                  : (uint32_t)segments;
@@ -474,6 +478,7 @@ static void make_absolute(char path[PROBITY_LIMIT_PATH], int is_template)
     }
     memmove(path + to + 1, name, length + 1);
     path[to] = '/';
+    probity_assert(from <= to && to + length < PROBITY_LIMIT_PATH);
     while (from < to) {
         path[--to] = path[--from];
         if (path[to] == '%')

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/checksum.h"
 #include "base/limits.h"
 #include "base/objects.h"
@@ -66,9 +67,11 @@ static void *map(size_t bytes)
 static void part_finish(struct listing *listing)
 {
     struct probity_sites_part *part = listing->part, **link;
+    probity_assert(part == NULL || part->rows > 0);
 
     if (part == NULL)
         return;
+    probity_assert(listing->used <= PROBITY_LIMIT_BATCH_BYTES);
     part->payload_bytes = (uint32_t)listing->used;
     probity_sites_head_put(part->block + PROBITY_BLOCK_HEADER_BYTES, part->rows, sites.left_out);
     link = sites.last != NULL ? &sites.last->next : &sites.first;
@@ -80,6 +83,7 @@ static void part_finish(struct listing *listing)
 
 static int part_begin(struct listing *listing)
 {
+    probity_assert(listing->part == NULL);
     listing->part = map(sizeof *listing->part + PROBITY_BLOCK_HEADER_BYTES +
                         PROBITY_LIMIT_BATCH_BYTES);
     listing->used = PROBITY_SITES_FIXED_BYTES;
@@ -97,6 +101,7 @@ static void add_row(struct listing *listing, const struct probity_listed *row)
     }
     uint8_t *payload = listing->part->block + PROBITY_BLOCK_HEADER_BYTES;
     const struct probity_listed *before = listing->part->rows > 0 ? &listing->before : NULL;
+    probity_assert(PROBITY_LIMIT_BATCH_BYTES - listing->used >= PROBITY_SITES_ROW_BYTES_MAX);
     listing->used =
         (size_t)(probity_sites_row_put(payload + listing->used, row, before) - payload);
     listing->part->rows++;
@@ -122,8 +127,10 @@ static void take_text(const struct probity_object *object, const uint8_t *at, si
     const char *start = (const char *)at + (int32_t)word_at(at);
     size_t bytes = probity_object_bytes(object, start);
 
+    probity_assert(text >= 0 && text < PROBITY_LISTED_TEXTS);
     row->text[text] = start;
     row->length[text] = bytes > 0 ? strnlen(start, bytes < most ? bytes : most) : 0;
+    probity_assert(row->length[text] <= most);
 }
 
 static void row_of(const struct probity_object *object, const uint8_t *note,
@@ -177,6 +184,7 @@ static int enter_row(struct listing *listing, const struct probity_object *objec
     size_t mask = listing->capacity - 1, at = hash & mask;
     struct probity_listed other;
 
+    probity_assert((listing->capacity & mask) == 0 && 2 * listing->count <= listing->capacity);
     for (; listing->places[at].note != NULL; at = (at + 1) & mask) {
         if (listing->places[at].hash != hash)
             continue;
@@ -226,6 +234,7 @@ static int was_seen(const struct probity_object *object, uint32_t notes, size_t 
 {
     struct seen now = {probity_checksum(0, object->path, strlen(object->path)), notes};
 
+    probity_assert(sites.seen_count <= PROBITY_LIMIT_LISTED_OBJECTS && count > 0);
     if (sites.seen == NULL)
         sites.seen = map(PROBITY_LIMIT_LISTED_OBJECTS * sizeof *sites.seen);
     for (uint32_t i = 0; sites.seen != NULL && i < sites.seen_count; i++) {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "runtime/ceiling.h"
 #include "spool/segment.h"
 
@@ -22,6 +23,7 @@ static void spool_name(struct probity_session *session, const char *directory, c
         length = 0; /* too long: the open fails */
     for (int i = 0; i < 16; i++)
         length += snprintf(at + length, room - (size_t)length, "%02x", session->id[i]);
+    probity_assert((size_t)length < room - 3);
     snprintf(at + length, room - (size_t)length, ".0");
 }
 
@@ -45,6 +47,7 @@ int probity_spool_file_make(struct probity_session *session,
     int result = probity_segment_directory(wanted[0] != 0 ? wanted : NULL, session->scratch[0],
                                            sizeof session->scratch[0]);
 
+    probity_assert(header->segment == 0);
     spool_name(session, session->scratch[0], "");
     if (result == 0) {
         int is_over = probity_ceiling_apply(session, session->scratch[0], session->scratch[1],

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "base/assert.h"
 #include "base/os.h"
 #include "base/ticks.h"
 #include "runtime/declare.h"
@@ -85,6 +86,7 @@ static int slot_give_up(struct probity_session *session, struct probity_thread_s
                     probity_live_chunk_release(&session->live, slot) >=
                         probity_live_chunks_to_wake(&session->live);
 
+    probity_assert(slot->in_use);
     if (is_enough)
         probity_writer_notify(&session->writer);
     __atomic_store_n(&slot->hot.valid_bit, 0, __ATOMIC_RELAXED);
@@ -153,6 +155,7 @@ static struct probity_thread_state *slot_find(struct probity_session *session, u
     struct probity_live *live = &session->live;
     struct probity_thread_state *found = NULL;
 
+    probity_assert(live->slots <= PROBITY_LIMIT_THREADS);
     for (uint32_t i = 0; i < live->slots; i++) {
         struct probity_thread_state *slot = &live->slot[i];
         if (slot->in_use && slot->tid == tid)
@@ -162,6 +165,7 @@ static struct probity_thread_state *slot_find(struct probity_session *session, u
     }
     if (found == NULL && live->slots < PROBITY_LIMIT_THREADS) {
         found = &live->slot[live->slots];
+        probity_assert(!found->in_use);
         __atomic_store_n(&live->slots, live->slots + 1, __ATOMIC_RELEASE);
     }
     return found;
@@ -174,6 +178,7 @@ static void slot_begin(struct probity_session *session, struct probity_thread_st
 {
     struct probity_live *live = &session->live;
 
+    probity_assert(!slot->in_use || slot->tid == tid);
     probity_os_memory_take(slot);
     /* Field by field, because the writer and the end of a session read slots at any time. */
     __atomic_store_n(&slot->hot.cursor, 0, __ATOMIC_RELAXED);
@@ -193,6 +198,7 @@ static void slot_begin(struct probity_session *session, struct probity_thread_st
     slot->credit_tick = slot->reading.tick;
     slot->credit = session->cpu_cost_ticks * 16;
     __atomic_add_fetch(&live->header->threads, 1, __ATOMIC_RELAXED);
+    probity_assert(probity_thread_state_is_valid(live, slot));
     __atomic_store_n(&slot->in_use, 1, __ATOMIC_RELEASE);
 }
 
@@ -203,6 +209,7 @@ static void open_chunk(struct probity_session *session, struct probity_thread_st
     struct probity_live *live = &session->live;
     uint64_t now = probity_clock_ticks(live->clock);
 
+    probity_assert(slot->chunk == PROBITY_POOL_NONE);
     if (now - slot->reading.tick >= session->measure_ticks_max)
         probity_thread_measure(session, slot);
     probity_live_anchor(live, now);
@@ -210,6 +217,8 @@ static void open_chunk(struct probity_session *session, struct probity_thread_st
     __atomic_store_n(&slot->hot.cursor, (uint64_t)probity_pool_words(&live->pool, chunk),
                      __ATOMIC_RELAXED);
     __atomic_store_n(&slot->chunk, chunk, __ATOMIC_RELEASE);
+    probity_assert(((uint64_t)probity_pool_words(&live->pool, chunk) &
+                   ((uint64_t)live->pool.chunk_words * 8)) != 0);
     if (probity_clock_is_inline(live->clock))
         __atomic_store_n(&slot->hot.valid_bit, (uint64_t)live->pool.chunk_words * 8,
                          __ATOMIC_RELAXED);
@@ -221,6 +230,7 @@ static void begin_first(struct probity_session *session, struct probity_thread_s
 {
     uint32_t chunk = probity_pool_take(&session->live.pool);
 
+    probity_assert(!session->is_declared && slot->in_use);
     if (chunk != PROBITY_POOL_NONE)
         open_chunk(session, slot, chunk);
     __atomic_store_n(&session->is_declared, 1, __ATOMIC_RELEASE);
@@ -311,6 +321,7 @@ int64_t probity_thread_measure(struct probity_session *session, struct probity_t
     struct probity_live *live = &session->live;
     struct probity_clock_cpu before, now = {0};
 
+    probity_assert(session->live.header != NULL);
     if (!session->settings.cpu_time) {
         slot->reading.tick = probity_clock_ticks(live->clock);
         return 0;
@@ -392,6 +403,8 @@ int probity_thread_need_chunk(struct probity_session *session, struct probity_th
     struct probity_live *live = &session->live;
     uint64_t chunk_bytes = (uint64_t)live->pool.chunk_words * 8;
 
+    probity_assert(probity_thread_state_is_valid(live, slot));
+    probity_assert(slot->session == session->number);
     if (slot->chunk != PROBITY_POOL_NONE) {
         uint64_t start = (uint64_t)probity_pool_words(&live->pool, slot->chunk);
         /* Must be in this very chunk: reservations of nested handlers may reach the next

@@ -13,6 +13,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/cpu.h"
 #include "base/objects.h"
 #include "base/os.h"
@@ -36,6 +37,7 @@ struct path {
 
 static void path_add(struct path *path, const char *text, size_t length)
 {
+    probity_assert(path->length < path->room);
     if (path->length + length >= path->room) {
         path->is_cut = 1;
         return;
@@ -43,6 +45,7 @@ static void path_add(struct path *path, const char *text, size_t length)
     memcpy(path->text + path->length, text, length);
     path->length += length;
     path->text[path->length] = 0;
+    probity_assert(path->length < path->room);
 }
 
 static void path_add_number(struct path *path, uint32_t number)
@@ -68,6 +71,7 @@ static int path_expand(struct path *path, const char *template, uint32_t pid)
     const char *program = program_invocation_short_name;
     int has_pid = 0;
 
+    probity_assert(template[0] != 0);
     path_begin(path, template);
     for (const char *at = template; *at != 0; at++) {
         if (at[0] == '%' && at[1] == 'p') {
@@ -100,6 +104,8 @@ static void path_insert(struct path *path, char *extension, uint32_t pid, uint32
 {
     size_t length = extension_length(path);
 
+    probity_assert(length <= path->length);
+    probity_assert(number != 0 || pid != 0);
     memcpy(extension, path->text + path->length - length, length);
     path->length -= length;
     if (pid != 0) {
@@ -206,6 +212,7 @@ void probity_trace_file_hold(struct probity_session *session, int descriptor)
 {
     void *at = mmap(NULL, HELD_BYTES, PROT_NONE, MAP_PRIVATE, descriptor, 0);
 
+    probity_assert(descriptor >= 0);
     if (at != MAP_FAILED && madvise(at, HELD_BYTES, MADV_DONTFORK) != 0) {
         munmap(at, HELD_BYTES);
         at = MAP_FAILED;
@@ -353,6 +360,7 @@ static void info_fill(struct probity_session *session, struct probity_info *ret_
     struct probity_live *live = &session->live;
     const struct probity_clock_moment *first = &live->first;
 
+    probity_assert(live->header->rate != 0);
     memcpy(ret_info->session, session->id, 16);
     memcpy(ret_info->boot, live->header->boot, 16);
     ret_info->pid = live->pid;
@@ -377,6 +385,7 @@ static void info_fill(struct probity_session *session, struct probity_info *ret_
 /* After INFO, in the same write: a trace has both or neither. */
 static size_t cost_put(const struct probity_session *session, uint8_t *block)
 {
+    probity_assert(session->cost.rows <= PROBITY_COST_ROWS_MAX);
     if (session->cost.rows == 0)
         return 0;
     uint32_t bytes = probity_cost_put(block + PROBITY_BLOCK_HEADER_BYTES, &session->cost);
@@ -393,6 +402,7 @@ static int sites_append(struct probity_session *session, struct probity_append *
 
     while (result == 0 && (next = probity_sites_next(part)) != NULL) {
         part = next;
+        probity_assert(part->rows > 0 && part->payload_bytes <= PROBITY_LIMIT_BATCH_BYTES);
         probity_block_seal(part->block, PROBITY_BLOCK_SITES, (*blocks)++, part->payload_bytes);
         result = probity_append_bytes(append, part->block,
                                       PROBITY_BLOCK_HEADER_BYTES + part->payload_bytes);
@@ -427,6 +437,7 @@ int probity_trace_file_begin(struct probity_session *session, int descriptor, ui
     info_fill(session, &info);
     size_t room = sizeof facts->bytes - (size_t)(payload - facts->bytes) - COST_ROOM;
     size_t used = probity_info_put(payload, room, &info);
+    probity_assert(used >= PROBITY_INFO_FIXED_BYTES && used <= room);
     probity_file_header_put(facts->bytes);
     probity_block_seal(block, PROBITY_BLOCK_INFO, 0, (uint32_t)used);
     used += cost_put(session, payload + used);
@@ -449,6 +460,7 @@ int probity_trace_file_mark_start(struct probity_session *session, int descripto
     struct probity_sync sync = {.anchor = {first->ticks, first->raw_ns, first->monotonic_ns,
                                            first->realtime_ns, first->width_ns}};
 
+    probity_assert(*bytes > PROBITY_FILE_HEADER_BYTES);
     if (!session->marks_start)
         return 0;
     probity_sync_put(block + PROBITY_BLOCK_HEADER_BYTES, &sync);

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/os.h"
 #include "format/stream.h"
@@ -22,6 +23,7 @@ void probity_payload_put(struct probity_payload *payload, const void *bytes, siz
 {
     size_t room = sizeof payload->bytes - payload->used;
 
+    probity_assert(payload->used <= sizeof payload->bytes);
     if (payload->is_full)
         return;
     payload->is_full = count > room;
@@ -29,6 +31,7 @@ void probity_payload_put(struct probity_payload *payload, const void *bytes, siz
     if (count > 0)
         memcpy(payload->bytes + payload->used, bytes, count);
     payload->used += count;
+    probity_assert(payload->used <= sizeof payload->bytes);
 }
 
 /* Writes a length and the bytes, in elements of `unit` bytes; truncated to the room left. */
@@ -39,6 +42,7 @@ static void put_counted(struct probity_payload *payload, const void *bytes, size
     size_t fits = room > 2 ? (room - 2) / unit : 0;
     uint8_t length[2];
 
+    probity_assert(unit > 0 && payload->used <= sizeof payload->bytes);
     if (count > fits) {
         count = fits;
         is_cut = 1;
@@ -64,6 +68,7 @@ static size_t elements_before_zero(const uint8_t *bytes, size_t count, size_t un
 {
     static const uint8_t zero[4];
 
+    probity_assert(unit == 1 || unit == 2 || unit == 4);
     if (unit == 1)
         return strnlen((const char *)bytes, count);
     for (size_t i = 0; i < count; i++) {
@@ -112,6 +117,7 @@ static void put_array_text(struct probity_payload *payload, const void *at, size
 {
     size_t count = bytes / unit, length = elements_before_zero(at, count, unit);
 
+    probity_assert(unit > 0);
     put_counted(payload, at, length < most ? length : most, unit, length > most);
 }
 
@@ -151,6 +157,7 @@ static size_t make_text(const struct probity_value *value, char *text, size_t by
     /* An outer formatter that does not enclose this one was left by longjmp. */
     uint32_t open = here < formatter_first ? formatters_open : 0;
 
+    probity_assert(value->format != NULL && bytes > 0);
     if (open == OPEN_MAX) {
         memcpy(text, refused, sizeof refused);
         return sizeof refused - 1;
@@ -189,6 +196,7 @@ static void put_complex(struct probity_payload *payload, const struct probity_va
     float narrow[2];
     double parts[2];
 
+    probity_assert(value->at != NULL);
     if (value->bytes == sizeof narrow) {
         memcpy(narrow, value->at, sizeof narrow);
         parts[0] = (double)narrow[0];

@@ -14,11 +14,31 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/os.h"
 #include "probity.h"
 
+#ifdef PROBITY_DEBUG
+int probity_attach_is_valid(const struct probity_attach *attach)
+{
+    uint64_t chunks = 0;
+
+    for (uint32_t i = 0; i < attach->segment_count; i++) {
+        const struct probity_attach_segment *segment = &attach->segments[i];
+        if (segment->chunk_words != attach->chunk_words || segment->chunks == 0 ||
+            probity_spool_segment_bytes(segment->chunks, segment->chunk_words) > segment->bytes)
+            return 0;
+        chunks += segment->chunks;
+    }
+    return attach->file >= 0 && attach->segment_count > 0 &&
+           attach->segment_count <= PROBITY_SPOOL_SEGMENTS_MAX &&
+           probity_chunk_words_is_valid(attach->chunk_words) && chunks == attach->chunk_count;
+}
+#endif
+
 const struct probity_spool_header *probity_attach_header(const struct probity_attach *attach)
 {
+    probity_assert(attach->segment_count > 0);
     return attach->segments[0].map;
 }
 
@@ -73,6 +93,7 @@ static int header_check(const struct probity_spool_header *header, size_t bytes,
 
 static void segment_unmap(struct probity_attach_segment *segment)
 {
+    probity_assert(segment->map != NULL && segment->map != MAP_FAILED);
     probity_sigbus_guard_end(&segment->watch);
     munmap(segment->map, segment->bytes);
 }
@@ -108,6 +129,7 @@ static void map_further(struct probity_attach *attach, struct expected *expected
         if (file < 0)
             break;
         struct probity_attach_segment *segment = &attach->segments[attach->segment_count];
+        probity_assert(attach->segment_count < PROBITY_SPOOL_SEGMENTS_MAX);
         expected->number = number;
         if (segment_map(file, attach->place.text, bytes, expected, segment) == 0) {
             attach->chunk_count += segment->chunks;
@@ -152,6 +174,7 @@ static int open_place(struct probity_place *place, struct expected *expected, in
         probity_attach_close(&attach);
         return error;
     }
+    probity_assert(probity_attach_is_valid(&attach));
     *place = (struct probity_place){.directory = -1};
     *ret_attach = attach;
     return 0;
@@ -267,6 +290,7 @@ static const struct probity_chunk_header *chunk_at(const struct probity_attach *
 {
     const struct probity_attach_segment *segment = attach->segments;
 
+    probity_assert(index < attach->chunk_count);
     while (index >= segment->chunks) {
         index -= segment->chunks;
         segment++;
@@ -312,6 +336,7 @@ int probity_attach_chunk(const struct probity_attach *attach, uint64_t index,
         chunk.end = used;
     if (chunk.drained > chunk.end)
         chunk.drained = chunk.end;
+    probity_assert(chunk.drained <= chunk.end && chunk.end <= attach->chunk_words);
     *ret_chunk = chunk;
     return 1;
 }
@@ -367,6 +392,7 @@ int probity_attach_lock(const struct probity_attach *attach, enum probity_attach
     struct flock drainer = lock_of(PROBITY_SPOOL_LOCK_DRAINER, F_WRLCK);
     struct flock folded = lock_of(PROBITY_SPOOL_LOCK_PROGRAM, F_RDLCK);
 
+    probity_assert(probity_attach_is_valid(attach));
     *ret_owner = owner_soon(attach);
     if (*ret_owner != PROBITY_ATTACH_DEAD)
         return PROBITY_ERROR_STATE;
@@ -406,6 +432,7 @@ int probity_attach_retire(const struct probity_attach *attach)
     ssize_t put = pwrite(attach->file, &closed, sizeof closed,
                          offsetof(struct probity_spool_header, state));
 
+    probity_assert(probity_attach_is_valid(attach));
     while (number-- > 1)
         remove_further(attach, number);
     /* Segment 0 last, because as long as it exists, another recover finds the rest. A concurrent

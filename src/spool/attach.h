@@ -63,6 +63,9 @@ int probity_attach_find(const struct probity_attach_query *query, int *ret_is_co
 int probity_attach_open(struct probity_place *place, const uint8_t session[16],
                         const uint8_t boot[16], int writable, struct probity_attach *ret_attach);
 
+/* Whether the numbers that were checked when the spool was mapped belong together. */
+int probity_attach_is_valid(const struct probity_attach *attach);
+
 /* Segment 0's header. Its fields may change at any time in a live spool: load each once. */
 const struct probity_spool_header *probity_attach_header(const struct probity_attach *attach);
 

@@ -6,11 +6,14 @@
 
 #include <string.h>
 
+#include "base/assert.h"
+
 void probity_cells_relabel(struct probity_pool *pool, uint32_t chunk,
                            const struct probity_cells_owner *owner)
 {
     struct probity_chunk_header *header = probity_pool_header(pool, chunk);
 
+    probity_assert(probity_pool_chunk_is_valid(pool, chunk));
     __atomic_store_n(&header->thread, owner->thread, __ATOMIC_RELAXED);
     __atomic_store_n(&header->tid, owner->tid, __ATOMIC_RELAXED);
     __atomic_store_n(&header->threads, owner->threads, __ATOMIC_RELAXED);
@@ -21,6 +24,7 @@ void probity_cells_prepare(struct probity_pool *pool, uint32_t chunk,
 {
     struct probity_chunk_header *header = probity_pool_header(pool, chunk);
 
+    probity_assert(__atomic_load_n(&header->state, __ATOMIC_RELAXED) == PROBITY_CHUNK_FREE);
     memset(probity_pool_words(pool, chunk), 0, (size_t)pool->chunk_words * 8);
     header->set = owner->set;
     header->used = 0;
@@ -39,9 +43,12 @@ struct probity_cell *probity_cells_add(struct probity_pool *pool, uint32_t chunk
     struct probity_chunk_header *header = probity_pool_header(pool, chunk);
     uint32_t used = header->used;
 
+    probity_assert(header->state == PROBITY_CHUNK_CELLS);
+    probity_assert(used <= probity_cells_per_chunk(pool->chunk_words));
     if (used == probity_cells_per_chunk(pool->chunk_words))
         return NULL;
     struct probity_cell *cell = (struct probity_cell *)probity_pool_words(pool, chunk) + used;
+    probity_assert(cell->calls == 0 && cell->open_since == 0);
     cell->site = site;
     cell->min = UINT64_MAX;
     cell->histogram[0] = UINT64_MAX; /* until the first call: compensates for counting `latest` */
@@ -55,6 +62,7 @@ int probity_cells_get(const struct probity_chunk_header *header, const uint64_t 
 {
     uint32_t most = probity_cells_per_chunk(chunk_words);
 
+    probity_assert(probity_chunk_words_is_valid(chunk_words));
     if (__atomic_load_n(&header->state, __ATOMIC_ACQUIRE) != PROBITY_CHUNK_CELLS)
         return 0;
     uint32_t used = __atomic_load_n(&header->used, __ATOMIC_ACQUIRE);
@@ -89,6 +97,7 @@ void probity_cells_row(const struct probity_cells *cells, uint32_t index,
 {
     const struct probity_cell *cell = &cells->cells[index];
 
+    probity_assert(index < cells->count);
     *ret_row = (struct probity_profile_row){.set = cells->owner.set,
                                             .thread = cells->owner.thread,
                                             .tid = cells->owner.tid,

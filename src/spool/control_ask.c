@@ -6,11 +6,13 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "base/assert.h"
 #include "probity.h"
 #include "spool/control.h"
 
 static uint64_t request_of(uint32_t serial, int functions, int parameters)
 {
+    probity_assert(functions >= -1 && functions < 255 && parameters >= -1 && parameters < 255);
     return serial | (uint64_t)(uint8_t)(functions + 1) << PROBITY_CONTROL_FUNCTIONS_SHIFT |
            (uint64_t)(uint8_t)(parameters + 1) << PROBITY_CONTROL_PARAMETERS_SHIFT;
 }
@@ -78,6 +80,7 @@ int probity_control_ask(const struct probity_attach *attach, int functions, int 
     uint32_t serial = 0;
     int result = probity_control_read(attach, ret_functions, ret_parameters);
 
+    probity_assert(attach->file >= 0 && wait_ns >= 0);
     if (result != 0)
         return result;
     struct probity_spool_header *header = mmap(NULL, PROBITY_SPOOL_HEADER_BYTES,

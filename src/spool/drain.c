@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/ticks.h"
 
 enum {
@@ -72,6 +73,7 @@ static __attribute__((noinline)) int step_long(struct walk *walk, uint64_t head,
     const uint64_t *at = walk->at;
     uint32_t kind = head & 15, words = words_of(walk, head);
 
+    probity_assert(walk->at < walk->end);
     if (kind == PROBITY_WORD_PENDING && walk->input->stop_at_hole)
         return -1;
     if (words == 0) {
@@ -112,6 +114,7 @@ static inline int step_event(struct walk *walk, uint64_t head, struct step *ret_
 {
     uint32_t words = words_of(walk, head);
 
+    probity_assert(walk->at < walk->end);
     if ((head & 15) != PROBITY_WORD_EVENT || words < EVENT_HEAD_WORDS)
         return 0;
     walk->tick = load_word(walk->at + 1);
@@ -186,6 +189,7 @@ static struct probity_packer pack_off(struct packing *packing, struct probity_pa
 {
     int64_t change = (int64_t)(off - packing->off);
 
+    probity_assert(probity_packer_is_valid(&packer));
     if (!(packing->data.flags & PROBITY_DATA_CPU_KNOWN) ||
         (uint64_t)(change < 0 ? -change : change) < packing->tolerance)
         return packer;
@@ -198,6 +202,7 @@ static inline void copy_words(uint8_t *to, const uint64_t *from, const uint64_t 
 {
     size_t words = (size_t)(end - from);
 
+    probity_assert(from <= end);
     if (words >= 2 && words <= 4) {
         memcpy(to, from, 16);
         memcpy(to + 8 * words - 16, end - 2, 16);
@@ -213,6 +218,7 @@ static inline size_t payload_bytes(const uint64_t *event, const uint64_t *end)
     uint64_t room = (uint64_t)(end - (event + EVENT_HEAD_WORDS)) * 8;
     uint64_t length = load_word(&event[2]) >> 16 & 0xffff;
 
+    probity_assert(end - event >= EVENT_HEAD_WORDS);
     return length < room ? length : room;
 }
 
@@ -226,6 +232,7 @@ pack_hit_with(struct packing *packing, struct probity_packer packer, uint64_t ti
     size_t length = payload_bytes(event, end);
     const uint8_t *packed_end = probity_ids_pack(&packing->ids, bytes, length, packed);
 
+    probity_assert(packed_end == NULL || packed_end <= packed + sizeof packed);
     if (packed_end == NULL) {
         probity_pack_event(&packer, tick, PROBITY_EVENT_HIT_WITH, bytes, length);
         return packer;
@@ -257,6 +264,10 @@ static size_t packing_seal(struct packing *packing, const struct probity_packer 
 {
     uint8_t *payload = packing->block + PROBITY_BLOCK_HEADER_BYTES;
 
+    probity_assert(packer->at >= payload + PROBITY_DATA_FIXED_BYTES);
+    probity_assert(packing->data.records > 0);
+    probity_assert(packing->data.first_tick <= packer->tick);
+    probity_assert(packing->data.first_word <= packing->data.end_word);
     packing->data.last_tick = packer->tick;
     probity_data_put(payload, &packing->data);
     probity_block_seal(packing->block, PROBITY_BLOCK_DATA, block_serial,
@@ -276,6 +287,7 @@ static void sort(struct probity_drain_entry *entries, uint32_t count)
 {
     uint32_t gap = 1;
 
+    probity_assert(count > 0);
     while (gap < count / 3)
         gap = 3 * gap + 1;
     for (; gap > 0; gap /= 3) {
@@ -298,6 +310,7 @@ static struct probity_packer pack_sorted(struct packing *packing, struct walk *w
     uint32_t count = 0;
     struct step step = {0, 0, NULL};
 
+    probity_assert(scratch->capacity >= input->end);
     while (count < scratch->capacity && walk_next(walk, &step)) {
         uint32_t word = (uint32_t)(step.head - input->words);
         if (word >= input->first)
@@ -308,6 +321,7 @@ static struct probity_packer pack_sorted(struct packing *packing, struct walk *w
     packing->data.records = count;
     if (count == 0)
         return packing_start(packing, input, input->base_tick, 0);
+    probity_assert(count <= scratch->capacity);
     sort(entries, count);
     struct probity_packer packer = packing_start(packing, input, entries[0].tick, entries[0].off);
     for (uint32_t i = 0; i < count; i++) {
@@ -368,6 +382,8 @@ static int walk_to_first(struct walk *walk, struct step *ret_step)
 /* Not counting zero words at the end, which may still become records. */
 static uint32_t words_walked(const struct walk *walk)
 {
+    probity_assert(walk->at <= walk->end);
+    probity_assert(walk->zeros <= walk->at - walk->input->words);
     return (uint32_t)(walk->at - walk->input->words) - walk->zeros;
 }
 
@@ -384,6 +400,8 @@ void probity_drain_chunk(const struct probity_drain_input *input,
     struct probity_packer packer;
     struct step step = {0, 0, NULL};
 
+    probity_assert(input->first <= input->end && input->end <= PROBITY_CHUNK_WORDS_MAX);
+    probity_assert(input->words != NULL && block != NULL);
     packing.data = (struct probity_data){.thread = input->thread,
                                          .tid = input->tid,
                                          .chunk = input->chunk,
@@ -407,4 +425,6 @@ void probity_drain_chunk(const struct probity_drain_input *input,
     }
     ret_output->end = words_walked(&walk);
     ret_output->holes = walk.holes;
+    probity_assert(ret_output->end <= input->end);
+    probity_assert(ret_output->block_bytes <= probity_drain_room(input->end - input->first));
 }

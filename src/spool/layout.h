@@ -113,6 +113,24 @@ struct probity_chunk_header {
 _Static_assert(sizeof(struct probity_chunk_header) == 64, "doc/spool.md");
 _Static_assert(offsetof(struct probity_chunk_header, drained) == 40, "doc/spool.md");
 
+/* Whether a chunk has this number of words: a power of two, because its size is a bit in the
+ * addresses of its words. */
+static inline int probity_chunk_words_is_valid(uint32_t chunk_words)
+{
+    return chunk_words >= PROBITY_CHUNK_WORDS_MIN && chunk_words <= PROBITY_CHUNK_WORDS_MAX &&
+           (chunk_words & (chunk_words - 1)) == 0;
+}
+
+/* Whether a header is as this process leaves it at any time. Another process's is untrusted: see
+ * src/spool/attach.c. */
+static inline int probity_chunk_is_valid(const struct probity_chunk_header *header,
+                                         uint32_t chunk_words)
+{
+    return __atomic_load_n(&header->state, __ATOMIC_RELAXED) <= PROBITY_CHUNK_CELLS &&
+           __atomic_load_n(&header->used, __ATOMIC_RELAXED) <= chunk_words &&
+           __atomic_load_n(&header->drained, __ATOMIC_RELAXED) <= chunk_words;
+}
+
 /* Layout of a word: bits 0 to 23 code, 24 to 63 tick. */
 enum probity_word_kind {
     PROBITY_WORD_PENDING = 1,

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/os.h"
 #include "base/ticks.h"
 
@@ -20,6 +21,8 @@ void probity_live_chunk_prepare(struct probity_live *live, uint32_t chunk,
     uint64_t before = slot->relocations & 1 ? slot->hot.gap_ticks : 0;
     uint64_t before_ns = probity_ns_of_ticks(before, probity_live_rate(live));
 
+    probity_assert(probity_pool_chunk_is_valid(pool, chunk));
+    probity_assert(__atomic_load_n(&header->state, __ATOMIC_RELAXED) == PROBITY_CHUNK_FREE);
     /* Release: a reader that sees a zero below, or a field, no longer sees the chunk's old state;
      * pairs with the acquire in probity_attach_chunk_stands. Free on x86. */
     __atomic_thread_fence(__ATOMIC_RELEASE);
@@ -33,6 +36,7 @@ void probity_live_chunk_prepare(struct probity_live *live, uint32_t chunk,
     header->cpu_ns = slot->reading.cpu_ns > before_ns ? slot->reading.cpu_ns - before_ns : 0;
     header->drained = 0;
     header->flags = cpu_known ? PROBITY_CHUNK_CPU_KNOWN : 0;
+    probity_assert(probity_chunk_is_valid(header, pool->chunk_words));
     /* Release: a reader that sees `open` sees the header and the zeroes. */
     __atomic_store_n(&header->state, PROBITY_CHUNK_OPEN, __ATOMIC_RELEASE);
 }
@@ -44,6 +48,8 @@ uint32_t probity_live_chunk_release(struct probity_live *live, struct probity_th
     uint64_t start = (uint64_t)probity_pool_words(pool, chunk);
     uint64_t used = (__atomic_load_n(&slot->hot.cursor, __ATOMIC_RELAXED) - start) / 8;
 
+    probity_assert(probity_pool_chunk_is_valid(pool, chunk));
+    probity_assert(__atomic_load_n(&slot->hot.cursor, __ATOMIC_RELAXED) >= start);
     __atomic_store_n(&slot->hot.valid_bit, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->releasing, 1, __ATOMIC_RELAXED);
     /* Release: a thread that sees no chunk sees that one is being released. */
@@ -59,6 +65,7 @@ void probity_live_fail(struct probity_live *live, int system_error)
 {
     struct probity_spool_header *header = live->header;
 
+    probity_assert(header != NULL);
     if (!header->failed) {
         header->failed_errno = (uint32_t)system_error;
         header->failed_tick = probity_clock_ticks(live->clock);
@@ -90,6 +97,7 @@ enum { TRIES = 5 }; /* readings per anchor */
 /* Call with anchor_busy held. */
 static void anchor_take(struct probity_live *live, struct probity_clock_moment *ret_moment)
 {
+    probity_assert(__atomic_load_n(&live->anchor_busy, __ATOMIC_RELAXED) == 1);
     probity_clock_moment(live->clock, probity_live_rate(live), TRIES, ret_moment);
     uint64_t rate = probity_clock_rate(&live->first, ret_moment);
     if (rate != 0)

@@ -54,6 +54,18 @@ struct probity_live {
     struct probity_pool pool;
 };
 
+/* Whether the state of a thread is as its owner leaves it between two steps: its chunk is one of
+ * the pool's, and the inline probe may use no other bit than that of the chunk's size. */
+static inline int probity_thread_state_is_valid(const struct probity_live *live,
+                                                const struct probity_thread_state *slot)
+{
+    uint32_t chunk = __atomic_load_n(&slot->chunk, __ATOMIC_RELAXED);
+    uint64_t bit = __atomic_load_n(&slot->hot.valid_bit, __ATOMIC_RELAXED);
+
+    return (chunk == PROBITY_POOL_NONE || probity_pool_chunk_is_valid(&live->pool, chunk)) &&
+           (bit == 0 || bit == (uint64_t)live->pool.chunk_words * 8);
+}
+
 /* Fills a free chunk's header except state, and zeroes its words. */
 void probity_live_chunk_prepare(struct probity_live *live, uint32_t chunk,
                                 const struct probity_thread_state *slot, int cpu_known);

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/os.h"
 #include "probity.h"
 
@@ -30,6 +31,7 @@ static int check_directory(int directory, uint32_t owner)
 {
     struct stat status;
 
+    probity_assert(directory >= -1);
     if (directory < 0)
         return PROBITY_ERROR_OPEN;
     if (fstat(directory, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == owner &&
@@ -85,6 +87,7 @@ static void session_stem(const char *prefix, const uint8_t session[16], char *re
         ret_stem[length++] = digits[session[i] >> 4];
         ret_stem[length++] = digits[session[i] & 15];
     }
+    probity_assert(length < sizeof ((struct probity_place *)0)->stem);
     ret_stem[length] = 0;
 }
 
@@ -102,6 +105,7 @@ int probity_place_make(int directory, const char *path, uint32_t owner, const ch
 {
     struct probity_place place = {.directory = directory, .owner = owner};
 
+    probity_assert(directory >= 0 && stem[0] != 0);
     snprintf(place.stem, sizeof place.stem, "%s", stem);
     if (asprintf(&place.text, "%s/%s.0", path, stem) < 0) {
         close(directory);
@@ -213,6 +217,7 @@ int probity_place_open(const struct probity_place *place, uint32_t number, int w
     char name[NAME_BYTES];
     struct stat status;
 
+    probity_assert(place->directory >= 0 && number < 1024);
     segment_name(place, number, name);
     int file = openat(place->directory, name, flags);
     if (file < 0)
@@ -231,6 +236,7 @@ int probity_place_remove(const struct probity_place *place, uint32_t number, int
     char name[NAME_BYTES];
     struct stat open_file, named;
 
+    probity_assert(place->directory >= 0 && file >= 0);
     segment_name(place, number, name);
     if (fstatat(place->directory, name, &named, AT_SYMLINK_NOFOLLOW) != 0)
         return errno == ENOENT ? 0 : -1;

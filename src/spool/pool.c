@@ -7,6 +7,7 @@
 
 #include <sys/mman.h>
 
+#include "base/assert.h"
 #include "base/os.h"
 #include "probity.h"
 #include "spool/segment.h"
@@ -20,6 +21,8 @@ static void push(struct probity_pool *pool, uint64_t *list, uint32_t first, uint
 {
     uint64_t old = __atomic_load_n(list, __ATOMIC_RELAXED);
 
+    probity_assert(probity_pool_chunk_is_valid(pool, first));
+    probity_assert(probity_pool_chunk_is_valid(pool, last));
     do
         __atomic_store_n(&probity_pool_private(pool, last)->next, (uint32_t)old - 1,
                          __ATOMIC_RELAXED);
@@ -35,6 +38,7 @@ static uint32_t pop(struct probity_pool *pool, uint64_t *list)
 
     while ((uint32_t)old != 0) {
         uint32_t chunk = (uint32_t)old - 1;
+        probity_assert(probity_pool_chunk_is_valid(pool, chunk));
         /* May be stale if another thread took the chunk first; the exchange then fails. */
         uint32_t next = __atomic_load_n(&probity_pool_private(pool, chunk)->next, __ATOMIC_RELAXED);
         if (__atomic_compare_exchange_n(list, &old, head_with(old, next), 1, __ATOMIC_ACQUIRE,
@@ -44,6 +48,25 @@ static uint32_t pop(struct probity_pool *pool, uint64_t *list)
     return PROBITY_POOL_NONE;
 }
 
+#ifdef PROBITY_DEBUG
+int probity_pool_is_valid(const struct probity_pool *pool)
+{
+    uint64_t present = 0;
+
+    if (pool->segments > PROBITY_LIMIT_SEGMENTS || pool->chunks_per_segment == 0)
+        return 0;
+    for (uint32_t i = 0; i < pool->segments; i++) {
+        const struct probity_pool_segment *segment = &pool->segment[i];
+        if (segment->at == NULL || segment->chunk == NULL ||
+            segment->present > pool->chunks_per_segment)
+            return 0;
+        present += segment->present;
+    }
+    return present == pool->present && pool->present <= pool->total &&
+           pool->total <= (uint64_t)pool->segments * pool->chunks_per_segment;
+}
+#endif
+
 int probity_pool_add(struct probity_pool *pool, void *segment, uint32_t present)
 {
     uint32_t number = pool->segments, count = pool->chunks_per_segment;
@@ -51,6 +74,9 @@ int probity_pool_add(struct probity_pool *pool, void *segment, uint32_t present)
     struct probity_pool_chunk *chunk =
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
+    probity_assert(segment != NULL && number < PROBITY_LIMIT_SEGMENTS);
+    probity_assert(probity_chunk_words_is_valid(pool->chunk_words));
+    probity_assert(present > 0 && present <= count);
     if (chunk == MAP_FAILED)
         return PROBITY_ERROR_MEMORY;
     probity_os_lock(&pool->extend_lock);
@@ -58,6 +84,7 @@ int probity_pool_add(struct probity_pool *pool, void *segment, uint32_t present)
     __atomic_store_n(&pool->segments, number + 1, __ATOMIC_RELEASE);
     __atomic_store_n(&pool->present, pool->present + present, __ATOMIC_RELAXED);
     __atomic_store_n(&pool->total, (number + 1) * count, __ATOMIC_RELAXED);
+    probity_assert(probity_pool_is_valid(pool));
     probity_os_unlock(&pool->extend_lock);
     /* The lowest chunk is on top: a program with few threads uses few chunks, which stay in
      * cache. */
@@ -73,6 +100,7 @@ static int extend(struct probity_pool *pool, struct probity_pool_segment *segmen
 {
     int result = probity_segment_extend(segment->at, segment->present);
 
+    probity_assert(segment->present < pool->chunks_per_segment);
     probity_backoff_update(&pool->extend_backoff, result);
     if (result != 0) {
         __atomic_store_n(&pool->total, pool->present, __ATOMIC_RELAXED);
@@ -81,6 +109,7 @@ static int extend(struct probity_pool *pool, struct probity_pool_segment *segmen
     segment->present++;
     __atomic_store_n(&pool->present, pool->present + 1, __ATOMIC_RELAXED);
     __atomic_store_n(&pool->total, pool->segments * pool->chunks_per_segment, __ATOMIC_RELAXED);
+    probity_assert(probity_pool_is_valid(pool));
     push(pool, &pool->free_list, chunk, chunk);
     __atomic_add_fetch(&pool->free_chunks, 1, __ATOMIC_RELAXED);
     return 0;
@@ -117,6 +146,7 @@ uint32_t probity_pool_hand_over(struct probity_pool *pool, uint32_t chunk)
 {
     struct probity_chunk_header *header = probity_pool_header(pool, chunk);
 
+    probity_assert(header->used <= pool->chunk_words); /* a drainer's field may have any value */
     probity_os_memory_give(header);
     /* Release: publishes `used` and all words. Pairs with the reader's and the writer's acquire of
      * state. */
@@ -137,6 +167,7 @@ uint32_t probity_pool_collect(struct probity_pool *pool)
         ;
     for (uint32_t chunk = (uint32_t)old - 1; chunk != PROBITY_POOL_NONE;) {
         struct probity_pool_chunk *own = probity_pool_private(pool, chunk);
+        probity_assert(probity_pool_chunk_is_valid(pool, chunk));
         uint32_t next = own->next;
         probity_pool_link(pool, chunk, oldest);
         oldest = chunk;
@@ -147,6 +178,7 @@ uint32_t probity_pool_collect(struct probity_pool *pool)
 
 void probity_pool_wait_begins(struct probity_pool *pool, uint32_t chunk, uint64_t tick)
 {
+    probity_assert(tick != 0 && probity_pool_private(pool, chunk)->waits_since == 0);
     probity_pool_private(pool, chunk)->waits_since = tick;
     __atomic_sub_fetch(&pool->full_chunks, 1, __ATOMIC_RELAXED);
     __atomic_add_fetch(&pool->open_chunks, 1, __ATOMIC_RELAXED);
@@ -164,6 +196,8 @@ void probity_pool_free(struct probity_pool *pool, uint32_t chunk)
 {
     struct probity_chunk_header *header = probity_pool_header(pool, chunk);
 
+    probity_assert(probity_pool_chunk_is_valid(pool, chunk));
+    probity_assert(__atomic_load_n(&header->state, __ATOMIC_RELAXED) != PROBITY_CHUNK_OPEN);
     if (probity_pool_private(pool, chunk)->waits_since != 0)
         wait_ends(pool, chunk);
     __atomic_store_n(&header->state, PROBITY_CHUNK_FREE, __ATOMIC_RELEASE);
@@ -182,6 +216,7 @@ static void push_back(struct probity_pool *pool, uint32_t chunk)
 {
     while (chunk != PROBITY_POOL_NONE) {
         uint32_t next = probity_pool_private(pool, chunk)->next;
+        probity_assert(next != chunk);
         push(pool, &pool->full_list, chunk, chunk);
         chunk = next;
     }
@@ -218,6 +253,7 @@ int probity_pool_forget(struct probity_pool *pool,
     while (*link != PROBITY_POOL_NONE && !may_go(pool, *link))
         link = &probity_pool_private(pool, *link)->next;
     uint32_t gone = *link;
+    probity_assert(gone == PROBITY_POOL_NONE || probity_pool_chunk_is_valid(pool, gone));
     if (gone != PROBITY_POOL_NONE)
         __atomic_store_n(link, probity_pool_private(pool, gone)->next, __ATOMIC_RELAXED);
     push_back(pool, first);

@@ -98,6 +98,16 @@ static inline int probity_pool_is_low(const struct probity_pool *pool)
            __atomic_load_n(&pool->present, __ATOMIC_RELAXED) < probity_pool_total(pool);
 }
 
+/* Whether this is the number of one of its chunks, which a mapped segment then contains. */
+static inline int probity_pool_chunk_is_valid(const struct probity_pool *pool, uint32_t chunk)
+{
+    return chunk / pool->chunks_per_segment < __atomic_load_n(&pool->segments, __ATOMIC_ACQUIRE);
+}
+
+/* Whether the number of chunks with pages is that of all segments together. Call with extend_lock
+ * held. */
+int probity_pool_is_valid(const struct probity_pool *pool);
+
 static inline struct probity_chunk_header *probity_pool_header(const struct probity_pool *pool,
                                                                uint32_t chunk)
 {

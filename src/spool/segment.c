@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/os.h"
 #include "base/temporary.h"
 #include "probity.h"
@@ -44,6 +45,7 @@ int probity_segment_directory(const char *wanted, char *ret_directory, size_t ro
                      ? snprintf(ret_directory, room, "%s", wanted)
                      : snprintf(ret_directory, room, "/dev/shm/probity-%u", (unsigned)geteuid());
 
+    probity_assert(room > 1);
     if (length > 0 && (size_t)length < room &&
         (mkdir(ret_directory, 0700) == 0 || errno == EEXIST))
         directory = open(ret_directory, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -81,6 +83,7 @@ static int allocate_range(int descriptor, size_t offset, size_t bytes)
     enum { TRIES = 1000 };
     int result = -1;
 
+    probity_assert(bytes > 0);
     for (int i = 0; i < TRIES && result != 0; i++) {
         result = fallocate(descriptor, 0, (off_t)offset, (off_t)bytes);
         if (result != 0 && errno != EINTR)
@@ -118,11 +121,13 @@ static int set_size(int descriptor, size_t bytes)
 /* Maps the file at a multiple of a window's size: reserves more, and unmaps the excess. */
 static char *map_aligned(int descriptor, size_t bytes, size_t window)
 {
+    probity_assert(bytes > 0 && (window & (window - 1)) == 0);
     char *wide = mmap(NULL, bytes + window, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
                       -1, 0);
     if (wide == MAP_FAILED)
         return NULL;
     size_t before = (window - (uintptr_t)wide % window) % window;
+    probity_assert(before < window);
     char *at =
         mmap(wide + before, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor, 0);
     if (at == MAP_FAILED) {
@@ -133,6 +138,7 @@ static char *map_aligned(int descriptor, size_t bytes, size_t window)
         munmap(wide, before);
     if (window - before > 0)
         munmap(at + bytes, window - before);
+    probity_assert((uintptr_t)at % window == 0);
     return at;
 }
 
@@ -142,6 +148,7 @@ static int populate(char *at, uint32_t chunks, uint32_t words, uint32_t present)
     int result = probity_os_populate(
         at, PROBITY_SPOOL_HEADER_BYTES + chunks * sizeof(struct probity_chunk_header));
 
+    probity_assert(present <= chunks);
     for (uint32_t i = 0; i < present && result == 0; i++)
         result = probity_os_populate(probity_spool_words(at, chunks, words, i), (size_t)words * 8);
     return result;
@@ -201,6 +208,7 @@ static void *map_file(int descriptor, uint32_t chunks, uint32_t words, uint32_t 
     size_t bytes = probity_spool_segment_bytes(chunks, words);
     uint32_t first = chunks;
 
+    probity_assert(chunks > 0 && probity_chunk_words_is_valid(words));
     if (*present < chunks && probity_os_can_extend(descriptor)) {
         first = first_chunks(chunks, words);
         first = *present > first ? *present : first;
@@ -217,6 +225,7 @@ static void *map_file(int descriptor, uint32_t chunks, uint32_t words, uint32_t 
     if (populate(at, chunks, words, first) == 0) {
         /* Keeps records out of core files. */
         madvise(at, bytes, MADV_DONTDUMP);
+        probity_assert(first > 0 && first <= chunks);
         *present = first;
         return at;
     }
@@ -236,6 +245,7 @@ int probity_segment_make(char *path, const struct probity_spool_header *header,
     int before = errno, result = PROBITY_ERROR_OPEN;
     uint32_t present = 0;
 
+    probity_assert(header->chunks > 0 && probity_chunk_words_is_valid(header->chunk_words));
     if (!fits_limit(bytes))
         return PROBITY_ERROR_LIMIT;
     /* Without a name if possible: until the trace records the name, nobody would find the file. */
@@ -249,6 +259,7 @@ int probity_segment_make(char *path, const struct probity_spool_header *header,
         result = segment != NULL ? 0 : PROBITY_ERROR_MEMORY;
         if (segment != NULL) {
             memcpy(segment, &filled, sizeof filled);
+            probity_assert(present > 0 && present <= header->chunks);
             *ret_segment = segment;
             *ret_unnamed = is_unnamed ? descriptor : -1;
             *ret_present = present;
@@ -285,6 +296,7 @@ static int replace_unnamed(const char *path, void *segment, uint32_t present)
                                           header->segment == 0 ? &locked : NULL)
                                : NULL;
 
+    probity_assert(present <= header->chunks);
     if (at != NULL) {
         memcpy(at, segment, PROBITY_SPOOL_HEADER_BYTES +
                                 header->chunks * sizeof(struct probity_chunk_header));
@@ -307,6 +319,7 @@ int probity_segment_extend(void *segment, uint32_t index)
     const struct probity_spool_header *header = segment;
     uint64_t *words = probity_spool_words(segment, header->chunks, header->chunk_words, index);
 
+    probity_assert(index < header->chunks);
     return probity_os_populate(words, (size_t)header->chunk_words * 8) == 0 ? 0
                                                                             : PROBITY_ERROR_MEMORY;
 }

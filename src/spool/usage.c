@@ -13,6 +13,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "probity.h"
 
 struct sum {
@@ -29,6 +30,7 @@ static void add_entries(int directory, const char *entries, size_t bytes, struct
 
         memcpy(&length, entries + at + offsetof(struct dirent64, d_reclen), sizeof length);
         at += length;
+        probity_assert(length > 0 && at <= bytes);
         if (sum->measured == PROBITY_USAGE_FILES_MAX) {
             sum->others++;
         } else if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&

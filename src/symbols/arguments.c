@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array_grow.h"
 #include "base/selection.h"
 #include "symbols/object.h"
 #include "symbols/values.h"
@@ -358,17 +359,14 @@ static int is_wanted(const struct adding *adding, const char *rules, const char 
 
 static struct probity_arguments_function *new_function(struct adding *adding)
 {
-    if (adding->count == adding->room) {
-        size_t room = 2 * adding->room + 64;
-        struct probity_arguments_function *more =
-            realloc(adding->functions, room * sizeof *more);
-        if (more == NULL) {
-            adding->arguments->description.is_short = 1;
-            return NULL;
-        }
-        adding->functions = more;
-        adding->room = room;
+    void *functions = probity_array_room(adding->functions, sizeof *adding->functions,
+                                         adding->count, &adding->room);
+
+    if (functions == NULL) {
+        adding->arguments->description.is_short = 1;
+        return NULL;
     }
+    adding->functions = functions;
     return &adding->functions[adding->count++];
 }
 

@@ -7,19 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array_grow.h"
+
 void symbols_table_add(struct symbols_description *description, struct symbols_table *table,
                        const void *bytes, size_t count)
 {
-    if (count > table->room - table->used) {
-        size_t room = 2 * table->room + count + 1024;
-        uint8_t *more = realloc(table->bytes, room);
-        if (more == NULL) {
-            description->is_short = 1;
-            return;
-        }
-        table->bytes = more;
-        table->room = room;
+    uint8_t *bytes_kept = probity_array_fit(table->bytes, 1, table->used + count + 1, &table->room);
+
+    if (bytes_kept == NULL) {
+        description->is_short = 1;
+        return;
     }
+    table->bytes = bytes_kept;
     memcpy(table->bytes + table->used, bytes, count);
     table->used += count;
 }

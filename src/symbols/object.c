@@ -11,16 +11,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array_grow.h"
+
 static int add_entry(struct symbols_object *object, const char *name, Dwarf_Off offset)
 {
-    if (object->count == object->capacity) {
-        size_t capacity = object->capacity > 0 ? 2 * object->capacity : 256;
-        struct symbols_entry *entries = realloc(object->entries, capacity * sizeof *entries);
-        if (entries == NULL)
-            return -1;
-        object->entries = entries;
-        object->capacity = capacity;
-    }
+    void *entries = probity_array_room(object->entries, sizeof *object->entries, object->count,
+                                       &object->capacity);
+
+    if (entries == NULL)
+        return -1;
+    object->entries = entries;
     object->entries[object->count++] = (struct symbols_entry){name, offset};
     return 0;
 }
@@ -190,15 +190,12 @@ int symbols_object_find(const struct symbols_object *object, const char *name, c
 
 static int add_address(struct symbols_object *object, Dwarf_Addr low, Dwarf_Off offset)
 {
-    if (object->address_count == object->address_capacity) {
-        size_t capacity = object->address_capacity > 0 ? 2 * object->address_capacity : 256;
-        struct symbols_address *more =
-            realloc(object->addresses, capacity * sizeof *object->addresses);
-        if (more == NULL)
-            return -1;
-        object->addresses = more;
-        object->address_capacity = capacity;
-    }
+    void *addresses = probity_array_room(object->addresses, sizeof *object->addresses,
+                                         object->address_count, &object->address_capacity);
+
+    if (addresses == NULL)
+        return -1;
+    object->addresses = addresses;
     object->addresses[object->address_count++] = (struct symbols_address){low, offset};
     return 0;
 }

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "probity.h"
 
 static int is_within_limit(uint64_t bytes)
@@ -37,6 +38,8 @@ int probity_append_bytes(struct probity_append *append, const void *bytes, size_
     const char *at = bytes;
     size_t left = count;
 
+    probity_assert(append->descriptor >= 0 && count > 0);
+    probity_assert(append->bytes_min <= append->committed);
     if (!is_within_limit(append->committed + count)) {
         append->error = EFBIG;
         return PROBITY_ERROR_WRITE;
@@ -60,6 +63,7 @@ int probity_append_bytes(struct probity_append *append, const void *bytes, size_
         }
         at += written;
         left -= (size_t)written;
+        probity_assert(left < count);
     }
     append->committed += count;
     return 0;

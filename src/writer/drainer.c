@@ -20,6 +20,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array_grow.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/os.h"
 #include "base/parent.h"
@@ -130,6 +132,7 @@ static int keep_map(struct probity_drainer *drainer, uint32_t number, int file, 
 {
     struct headers **all = realloc(drainer->headers, (number + 1) * sizeof *all);
 
+    probity_assert(number == drainer->segments && bytes >= PROBITY_SPOOL_HEADER_BYTES);
     if (all == NULL)
         return PROBITY_ERROR_MEMORY;
     drainer->headers = all;
@@ -154,6 +157,7 @@ static int map_headers(struct probity_drainer *drainer, uint32_t number, int fil
     struct probity_spool_header header;
     struct stat status;
 
+    probity_assert(number == 0 || drainer->chunks > 0);
     if (pread(file, &header, sizeof header, 0) != (ssize_t)sizeof header ||
         memcmp(header.magic, PROBITY_SPOOL_MAGIC, sizeof header.magic) != 0 ||
         memcmp(header.session, drainer->info.session, 16) != 0 || header.segment != number)
@@ -277,6 +281,7 @@ void probity_drainer_close(struct probity_drainer *drainer)
 
 static struct probity_chunk_header *chunk_at(const struct probity_drainer *drainer, uint64_t index)
 {
+    probity_assert(index / drainer->chunks < drainer->segments);
     return probity_spool_chunk(drainer->headers[index / drainer->chunks]->map,
                                (uint32_t)(index % drainer->chunks));
 }
@@ -323,14 +328,11 @@ static int read_file(struct probity_drainer *drainer, struct probity_spool_tail 
 
 static int note(struct probity_drainer *drainer, struct commit commit)
 {
-    if (drainer->commit_count == drainer->commit_capacity) {
-        size_t capacity = 2 * drainer->commit_capacity + 256;
-        struct commit *commits = realloc(drainer->commits, capacity * sizeof *commits);
-        if (commits == NULL)
-            return PROBITY_ERROR_MEMORY;
-        drainer->commits = commits;
-        drainer->commit_capacity = capacity;
-    }
+    void *commits = probity_array_room(drainer->commits, sizeof *drainer->commits,
+                                       drainer->commit_count, &drainer->commit_capacity);
+    if (commits == NULL)
+        return PROBITY_ERROR_MEMORY;
+    drainer->commits = commits;
     drainer->commits[drainer->commit_count++] = commit;
     return 0;
 }
@@ -339,6 +341,7 @@ static int put_block(struct probity_drainer *drainer, const uint8_t *block, size
 {
     int error = probity_append_bytes(&drainer->append, block, bytes);
 
+    probity_assert(probity_block_is_valid(block, bytes));
     errno = error != 0 ? drainer->append.error : errno;
     drainer->serial += error == 0;
     return error;
@@ -350,6 +353,7 @@ static void mark_late(const struct probity_drainer *drainer, uint8_t *block, siz
     uint8_t *payload = block + PROBITY_BLOCK_HEADER_BYTES;
     struct probity_data data;
 
+    probity_assert(bytes > PROBITY_BLOCK_HEADER_BYTES);
     if (probity_data_get(payload, bytes - PROBITY_BLOCK_HEADER_BYTES, &data) != 0 ||
         data.first_tick >= drainer->newest.watermark)
         return;
@@ -375,6 +379,7 @@ static int drain_chunk(struct probity_drainer *drainer, struct probity_spool_tai
         drainer->newest.totals.records += output.records;
     }
     uint32_t end = output.end > taken->first ? output.end : taken->first;
+    probity_assert(end <= taken->chunk.end);
     int is_full = taken->chunk.state == PROBITY_CHUNK_FULL;
     uint32_t used = __atomic_load_n(&header->used, __ATOMIC_RELAXED);
     if (end < taken->chunk.end || (is_full && end < used)) {
@@ -507,6 +512,7 @@ int probity_drainer_pass(struct probity_drainer *drainer)
     uint64_t now = probity_clock_ticks(drainer->info.clock);
     struct probity_spool_tail rest;
 
+    probity_assert(drainer->header != NULL && drainer->segments > 0);
     drainer->wake_seen = __atomic_load_n(&header->wake, __ATOMIC_ACQUIRE);
     __atomic_add_fetch(&header->beat, 1, __ATOMIC_RELEASE);
     map_further(drainer);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/assert.h"
 #include "base/os.h"
 #include "base/ticks.h"
 
@@ -30,10 +31,23 @@ static size_t scratch_bytes(const struct probity_pass *pass)
     return (size_t)pass->live->pool.chunk_words * sizeof(struct probity_drain_entry);
 }
 
+#ifdef PROBITY_DEBUG
+int probity_pass_is_valid(const struct probity_pass *pass)
+{
+    return pass->batch_bytes <= batch_room(pass) && pass->commits <= COMMITS &&
+           pass->synced_bytes <= pass->append.committed &&
+           (pass->waiting == PROBITY_POOL_NONE ||
+            probity_pool_chunk_is_valid(&pass->live->pool, pass->waiting)) &&
+           (pass->held == PROBITY_POOL_NONE ||
+            probity_pool_chunk_is_valid(&pass->live->pool, pass->held));
+}
+#endif
+
 int probity_pass_init(struct probity_pass *pass, struct probity_live *live)
 {
     struct probity_append append = pass->append;
 
+    probity_assert(probity_chunk_words_is_valid(live->pool.chunk_words));
     memset(pass, 0, sizeof *pass);
     pass->live = live;
     pass->append = append;
@@ -55,6 +69,7 @@ int probity_pass_init(struct probity_pass *pass, struct probity_live *live)
 
 void probity_pass_release(struct probity_pass *pass)
 {
+    probity_assert(pass->scratch.entries != NULL);
     munmap(pass->scratch.entries,
            scratch_bytes(pass) + COMMITS * sizeof *pass->commit + batch_room(pass));
 }
@@ -65,6 +80,7 @@ static int batch_write(struct probity_pass *pass)
 {
     struct probity_pool *pool = &pass->live->pool;
 
+    probity_assert(probity_pass_is_valid(pass));
     if (pass->batch_bytes > 0) {
         int result = probity_append_bytes(&pass->append, pass->batch, pass->batch_bytes);
         if (result != 0)
@@ -73,6 +89,7 @@ static int batch_write(struct probity_pass *pass)
     for (uint32_t i = 0; i < pass->commits; i++) {
         struct probity_pass_commit *commit = &pass->commit[i];
         struct probity_chunk_header *header = probity_pool_header(pool, commit->chunk);
+        probity_assert(commit->end >= header->drained && commit->end <= pool->chunk_words);
         /* Release: the block is in the file. Pairs with probity_attach_chunk. */
         __atomic_store_n(&header->drained, commit->end, __ATOMIC_RELEASE);
         if (commit->then == PROBITY_PASS_FREE)
@@ -112,13 +129,18 @@ static int chunk_drain(struct probity_pass *pass, uint32_t chunk, uint32_t end, 
         .stop_at_hole = stop_at_hole,
     };
 
+    probity_assert(probity_pool_chunk_is_valid(pool, chunk) && end <= pool->chunk_words);
     if (pass->commits == COMMITS || pass->batch_bytes >= PROBITY_LIMIT_BATCH_BYTES) {
         int result = batch_write(pass);
         if (result != 0)
             return result;
     }
+    probity_assert(pass->batch_bytes + probity_drain_room(end) <= batch_room(pass));
     probity_drain_chunk(&input, &pass->scratch, pass->block_serial, pass->batch + pass->batch_bytes,
                         ret_output);
+    probity_assert(ret_output->records == 0 ||
+                   probity_block_is_valid(pass->batch + pass->batch_bytes,
+                   ret_output->block_bytes));
     if (pass->tally != NULL)
         probity_tally_add(pass->tally, input.words, input.first, ret_output->end);
     return 0;
@@ -127,6 +149,8 @@ static int chunk_drain(struct probity_pass *pass, uint32_t chunk, uint32_t end, 
 static void chunk_commit(struct probity_pass *pass, uint32_t chunk, enum probity_pass_then then,
                          const struct probity_drain_output *output)
 {
+    probity_assert(pass->commits < COMMITS);
+    probity_assert(output->end <= pass->live->pool.chunk_words);
     if (output->records > 0) {
         pass->batch_bytes += output->block_bytes;
         pass->block_serial++;
@@ -137,6 +161,7 @@ static void chunk_commit(struct probity_pass *pass, uint32_t chunk, enum probity
 
 static void hold(struct probity_pass *pass, uint32_t chunk)
 {
+    probity_assert(chunk != pass->held && probity_pool_chunk_is_valid(&pass->live->pool, chunk));
     probity_pool_link(&pass->live->pool, chunk, pass->held);
     pass->held = chunk;
 }
@@ -146,6 +171,7 @@ static int is_hole(const struct probity_pool *pool, uint32_t chunk, uint32_t at)
 {
     uint64_t head = __atomic_load_n(&probity_pool_words(pool, chunk)[at], __ATOMIC_ACQUIRE);
 
+    probity_assert(at < pool->chunk_words);
     return head == 0 || ((head & PROBITY_WORD_CODE_MASK) < PROBITY_WORD_CODE_FIRST &&
                          (head & 15) == PROBITY_WORD_PENDING);
 }
@@ -160,6 +186,8 @@ static int held_chunk_drain(struct probity_pass *pass, uint32_t chunk, int last)
     int is_final = last || !probity_os_thread_exists(pass->live->pid, header->tid);
     struct probity_drain_output output;
 
+    probity_assert(probity_pool_private(pool, chunk)->is_held);
+    probity_assert(header->drained <= header->used);
     if (!is_final && is_hole(pool, chunk, header->drained)) {
         hold(pass, chunk);
         return 0;
@@ -199,6 +227,7 @@ static void hole_wait(struct probity_pass *pass, uint32_t chunk,
     uint64_t now = probity_clock_ticks(pass->live->clock);
     uint64_t patience = probity_ticks_of_ns(HOLE_WAIT_NS, probity_live_rate(pass->live));
 
+    probity_assert(output->end < pool->chunk_words);
     if (own->waits_since == 0)
         probity_pool_wait_begins(pool, chunk, now);
     if (now - own->waits_since < patience) {
@@ -219,6 +248,8 @@ static int full_drain(struct probity_pass *pass, uint32_t chunk, int last)
     struct probity_drain_output output;
     int result = chunk_drain(pass, chunk, used, !last, &output);
 
+    probity_assert(probity_chunk_is_valid(probity_pool_header(&pass->live->pool, chunk),
+                                          pass->live->pool.chunk_words));
     if (result != 0)
         return result;
     if (output.end < used && !last)
@@ -273,6 +304,7 @@ static int open_drain(struct probity_pass *pass, struct probity_thread_state *sl
     struct probity_chunk_header *header = probity_pool_header(pool, chunk);
     if (__atomic_load_n(&header->state, __ATOMIC_ACQUIRE) != PROBITY_CHUNK_OPEN)
         return 0;
+    probity_assert(header->drained <= pool->chunk_words); /* the owner may store the others */
     uint64_t start = (uint64_t)probity_pool_words(pool, chunk);
     uint64_t stored = (__atomic_load_n(&slot->hot.cursor, __ATOMIC_ACQUIRE) - start) / 8;
     uint32_t reserved = stored < pool->chunk_words ? (uint32_t)stored : pool->chunk_words;
@@ -318,6 +350,7 @@ static void reap_thread(struct probity_live *live, struct probity_thread_state *
         return;
     probity_os_lock(&live->slots_lock);
     if (slot->in_use && !probity_os_thread_exists(live->pid, slot->tid)) {
+        probity_assert(probity_thread_state_is_valid(live, slot));
         if (slot->chunk != PROBITY_POOL_NONE)
             probity_live_chunk_release(live, slot);
         __atomic_store_n(&slot->busy, 0, __ATOMIC_RELAXED);
@@ -352,8 +385,11 @@ static int sync_write(struct probity_pass *pass, uint16_t type, uint32_t reason)
     struct probity_sync sync = {.reason = reason};
     uint8_t *block = pass->batch + pass->batch_bytes;
 
+    probity_assert(type == PROBITY_BLOCK_SYNC || (type == PROBITY_BLOCK_END && reason != 0));
     sync_fill(pass, &sync);
     sync.reason = reason;
+    probity_assert(pass->batch_bytes + PROBITY_BLOCK_HEADER_BYTES + PROBITY_SYNC_BYTES <=
+                   batch_room(pass));
     probity_sync_put(block + PROBITY_BLOCK_HEADER_BYTES, &sync);
     probity_block_seal(block, type, pass->block_serial++, PROBITY_SYNC_BYTES);
     pass->batch_bytes += PROBITY_BLOCK_HEADER_BYTES + PROBITY_SYNC_BYTES;
@@ -369,6 +405,7 @@ int probity_pass_all(struct probity_pass *pass, int last)
     uint64_t rate = probity_live_rate(live);
     uint64_t before = pass->watermark;
 
+    probity_assert(probity_pass_is_valid(pass));
     pass->watermark =
         probity_clock_ticks(live->clock) - probity_ticks_of_ns(WATERMARK_MARGIN_NS, rate);
     uint32_t slots = __atomic_load_n(&live->slots, __ATOMIC_ACQUIRE);
@@ -421,6 +458,7 @@ int probity_pass_event(struct probity_pass *pass, uint64_t tick, uint32_t kind,
     uint64_t table[PROBITY_STREAM_TABLE];
     int is_first = !pass->has_thread;
 
+    probity_assert(bytes <= PROBITY_EVENT_BYTES_MAX);
     if (is_first)
         number_take(pass, thread_numbers);
     pass->has_thread = 1;
@@ -444,6 +482,7 @@ int probity_pass_event(struct probity_pass *pass, uint64_t tick, uint32_t kind,
                        (uint32_t)(packer.at - payload));
     pass->batch_bytes += (size_t)(packer.at - block);
     pass->records += data.records;
+    probity_assert(probity_block_is_valid(block, (size_t)(packer.at - block)));
     return batch_write(pass);
 }
 
@@ -453,6 +492,7 @@ int probity_pass_levels(struct probity_pass *pass, uint64_t tick, uint32_t level
     enum { ORIGIN_TOOL = 3 };
     const uint8_t event[] = {(uint8_t)levels, (uint8_t)(levels >> 8), ORIGIN_TOOL};
 
+    probity_assert(levels >> 24 == 0);
     return probity_pass_event(pass, tick, PROBITY_EVENT_LEVELS, event, sizeof event,
                               thread_numbers);
 }
@@ -464,6 +504,7 @@ uint8_t *probity_pass_room(struct probity_pass *pass)
 
 int probity_pass_block(struct probity_pass *pass, uint16_t type, uint32_t payload_bytes)
 {
+    probity_assert(pass->batch_bytes == 0 && payload_bytes <= PROBITY_LIMIT_BATCH_BYTES);
     probity_block_seal(pass->batch, type, pass->block_serial++, payload_bytes);
     pass->batch_bytes = PROBITY_BLOCK_HEADER_BYTES + payload_bytes;
     return batch_write(pass);
@@ -486,6 +527,7 @@ static size_t keep_declarations(const uint8_t *block, size_t block_bytes, uint8_
     struct probity_record record;
     struct probity_data data;
 
+    probity_assert(block_bytes > PROBITY_BLOCK_HEADER_BYTES + PROBITY_DATA_FIXED_BYTES);
     probity_data_get(from, bytes, &data); /* written by this process */
     probity_unpacker_init(&unpacker, from + PROBITY_DATA_FIXED_BYTES,
                           bytes - PROBITY_DATA_FIXED_BYTES, data.first_tick);
@@ -499,6 +541,7 @@ static size_t keep_declarations(const uint8_t *block, size_t block_bytes, uint8_
                            record.payload_bytes);
         data.records++;
         data.last_tick = record.tick;
+        probity_assert((size_t)(packer.at - kept) < bytes + PROBITY_VARINT_SLACK);
     }
     data.holes = 0;
     probity_data_put(kept, &data);
@@ -518,6 +561,7 @@ static int forget_chunk(struct probity_pass *pass, uint32_t chunk)
     uint32_t records = 0;
     size_t bytes = 0;
 
+    probity_assert(pass->commits == 0);
     if (chunk_drain(pass, chunk, used, 1, &output) != 0 || output.end < used)
         return 0;
     uint8_t *block = pass->batch + pass->batch_bytes;

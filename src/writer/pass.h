@@ -42,6 +42,9 @@ struct probity_pass {
     int has_thread;
 };
 
+/* Whether what is gathered fits: blocks in the batch, and for each of them a commit. */
+int probity_pass_is_valid(const struct probity_pass *pass);
+
 /* Allocates batch, commits and scratch buffer in one mapping. append must be set. Returns 0 or
  * PROBITY_ERROR_MEMORY. */
 int probity_pass_init(struct probity_pass *pass, struct probity_live *live);

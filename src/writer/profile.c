@@ -5,11 +5,14 @@
  */
 #include "writer/profile.h"
 
+#include "base/assert.h"
 #include "probity.h"
 #include "writer/pass.h"
 
 static int put_part(struct probity_profile_sink *sink, uint32_t flags)
 {
+    probity_assert(sink->payload != NULL && sink->part.rows > 0);
+    probity_assert(sink->used <= sink->bytes);
     sink->part.flags = flags;
     sink->part.tick = sink->tick;
     sink->part.rate = sink->rate;
@@ -33,6 +36,7 @@ static int add_row(struct probity_profile_sink *sink, const struct probity_profi
         if (sink->payload == NULL)
             return PROBITY_ERROR_WRITE;
     }
+    probity_assert(sink->bytes - sink->used >= PROBITY_PROFILE_ROW_BYTES_MAX);
     sink->used =
         (size_t)(probity_profile_row_put(sink->payload + sink->used, row) - sink->payload);
     sink->part.rows++;

@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/parent.h"
 #include "format/block.h"
 #include "probity.h"
@@ -134,6 +135,7 @@ static int take_spool(struct recovery *recovery)
     struct probity_attach attach;
     enum probity_attach_owner owner;
 
+    probity_assert(!recovery->has_rest);
     if (recovery->info.text[PROBITY_TAG_SPOOL].length == 0)
         return 0;
     int error = probity_spool_tail_query(recovery->file, recovery->parent.directory,
@@ -219,6 +221,7 @@ static int append(struct recovery *recovery, const uint8_t *block, size_t bytes)
 {
     size_t done = 0;
 
+    probity_assert(probity_block_is_valid(block, bytes));
     while (done < bytes) {
         ssize_t put = pwrite(recovery->file, block + done, bytes - done,
                              (off_t)(recovery->end + done));
@@ -240,6 +243,7 @@ static int append_chunk(struct recovery *recovery, size_t index)
     struct probity_data data;
     uint8_t *payload = rest->block + PROBITY_BLOCK_HEADER_BYTES;
 
+    probity_assert(index < rest->count);
     probity_spool_tail_pack(rest, index, recovery->serial, &output);
     if (output.records == 0)
         return 0;
@@ -264,6 +268,7 @@ static int append_sync(struct recovery *recovery, const struct probity_sync *syn
     uint8_t *payload = block + PROBITY_BLOCK_HEADER_BYTES;
     uint32_t bytes = PROBITY_SYNC_BYTES;
 
+    probity_assert(type == PROBITY_BLOCK_SYNC || type == PROBITY_BLOCK_END);
     if (sync->reason == PROBITY_END_FAILED) {
         probity_end_failed_put(payload, sync);
         bytes = PROBITY_END_FAILED_BYTES;
@@ -320,6 +325,7 @@ static int put_profile(void *context, uint32_t payload_bytes)
 {
     struct recovery *recovery = context;
 
+    probity_assert(payload_bytes <= PROBITY_LIMIT_BATCH_BYTES);
     probity_block_seal(recovery->profile_block, PROBITY_BLOCK_PROFILE, recovery->serial,
                        payload_bytes);
     return append(recovery, recovery->profile_block, PROBITY_BLOCK_HEADER_BYTES + payload_bytes);
@@ -372,6 +378,7 @@ static int fold(struct recovery *recovery)
     uint64_t start = recovery->end;
     int error = 0;
 
+    probity_assert(recovery->end <= recovery->size);
     if (recovery->end < recovery->size && ftruncate(recovery->file, (off_t)recovery->end) != 0)
         return PROBITY_ERROR_WRITE;
     recovery->result->torn_bytes = recovery->size - recovery->end;

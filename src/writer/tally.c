@@ -5,6 +5,7 @@
  */
 #include "writer/tally.h"
 
+#include "base/assert.h"
 #include "format/stream.h"
 #include "spool/layout.h"
 
@@ -21,6 +22,7 @@ static void add_event(struct probity_tally *tally, const uint64_t *words, uint32
     enum { HEAD_WORDS = 3 };
     uint32_t kind = count > HEAD_WORDS ? words[2] & 0xffff : 0;
 
+    probity_assert(count > 0);
     add_hits(tally, kind == PROBITY_EVENT_ENTER || kind == PROBITY_EVENT_LEAVE
                         ? (uint32_t)words[HEAD_WORDS]
                         : UINT64_MAX,

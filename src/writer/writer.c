@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/os_confine.h"
 #include "base/os.h"
 #include "base/ticks.h"
@@ -67,6 +68,7 @@ static void lock_spool(struct probity_writer *writer, int *ret_descriptor)
                             .l_len = 1};
     int descriptor = open_high(writer->spool_path, O_RDWR);
 
+    probity_assert(writer->spool_path != NULL);
     if (descriptor >= 0)
         fcntl(descriptor, F_OFD_SETLK, &drainer);
     *ret_descriptor = descriptor;
@@ -77,6 +79,7 @@ static int open_trace(struct probity_writer *writer, struct probity_append *ret_
     int descriptor = open_high(writer->trace_path, O_WRONLY);
     struct stat status;
 
+    probity_assert(writer->trace_bytes > 0);
     ret_append->descriptor = descriptor;
     ret_append->committed = ret_append->bytes_min = writer->trace_bytes;
     if (descriptor < 0 || fstat(descriptor, &status) != 0 ||
@@ -125,6 +128,7 @@ static int pass_once(struct probity_writer *writer, struct probity_pass *pass, i
     uint32_t asked = __atomic_load_n(&writer->flush_asked, __ATOMIC_ACQUIRE);
     int is_flush = asked != writer->flush_done, result = 0;
 
+    probity_assert(probity_pass_is_valid(pass));
     if (writer->live->mode == PROBITY_MODE_RING && !is_flush)
         result = probity_pass_forget(pass);
     else if (all || is_flush)
@@ -158,6 +162,7 @@ static int is_settled(struct probity_live *live)
         uint64_t used = (__atomic_load_n(&slot->hot.cursor, __ATOMIC_ACQUIRE) - start) / 8;
         uint64_t *words = (uint64_t *)start;
         uint32_t end = used < live->pool.chunk_words ? (uint32_t)used : live->pool.chunk_words;
+        probity_assert(end <= live->pool.chunk_words);
         for (uint32_t at = header->drained; at < end; at++) {
             uint64_t word = __atomic_load_n(&words[at], __ATOMIC_ACQUIRE);
             int is_long = (word & PROBITY_WORD_CODE_MASK) < PROBITY_WORD_CODE_FIRST;
@@ -174,6 +179,7 @@ static int write_cost(struct probity_pass *pass, const struct probity_cost *cost
 {
     uint8_t *payload = probity_pass_room(pass);
 
+    probity_assert(cost->rows > 0 && cost->rows <= PROBITY_COST_ROWS_MAX);
     return payload != NULL ? probity_pass_block(pass, PROBITY_BLOCK_COST,
                                                 probity_cost_put(payload, cost))
                            : PROBITY_ERROR_WRITE;
@@ -198,6 +204,7 @@ static int end_trace(struct probity_writer *writer, struct probity_pass *pass)
 {
     uint32_t never = 0;
 
+    probity_assert(writer->end_reason != 0);
     for (int i = 0; i < SETTLE_TRIES && !is_settled(writer->live); i++)
         probity_os_wait(&never, 0, SETTLE_NS);
     /* All chunks are treated as full: a hole that no probe will fill then loses only itself. */
@@ -288,6 +295,7 @@ static int extend_pool(struct probity_writer *writer)
     if (!__atomic_exchange_n(&pool->extend_asked, 0, __ATOMIC_ACQ_REL))
         return 0;
     for (more = more < AT_ONCE_MAX ? more : AT_ONCE_MAX; more > 0; more--) {
+        probity_assert(more <= AT_ONCE_MAX);
         if (__atomic_load_n(&writer->end_reason, __ATOMIC_RELAXED) ||
             probity_pool_extend(pool) != 0)
             break;
@@ -311,6 +319,7 @@ static void run(struct probity_writer *writer, struct probity_pass *pass)
     uint64_t next_all = probity_clock_ticks(writer->live->clock);
     int64_t interval_ns = writer->judge_cost != NULL ? JUDGE_FIRST_NS : TICK_NS;
 
+    probity_assert(writer->pass == pass);
     while (!__atomic_load_n(&writer->end_reason, __ATOMIC_ACQUIRE)) {
         uint64_t committed = pass->append.committed;
         int all = sleep_until_work(writer, &next_all, interval_ns);
@@ -449,6 +458,7 @@ int probity_writer_start(struct probity_writer *writer)
     pthread_attr_t attributes;
     sigset_t all, before;
 
+    probity_assert(writer->live != NULL && writer->thread_numbers != NULL);
     __atomic_store_n(&writer->state, PROBITY_WRITER_STARTING, __ATOMIC_RELEASE);
     writer->result = 0;
     writer->may_return = 0;
@@ -511,6 +521,7 @@ int probity_writer_flush(struct probity_writer *writer)
 
 int probity_writer_stop(struct probity_writer *writer, uint32_t reason)
 {
+    probity_assert(reason != 0);
     __atomic_store_n(&writer->end_reason, reason, __ATOMIC_SEQ_CST);
     if (pthread_equal(pthread_self(), writer->thread)) {
         if (writer->pass != NULL)
@@ -525,6 +536,7 @@ int probity_writer_stop(struct probity_writer *writer, uint32_t reason)
 
 int probity_writer_run_here(struct probity_writer *writer, uint32_t reason)
 {
+    probity_assert(reason != 0);
     writer->end_reason = reason;
     return serve(writer, 1);
 }

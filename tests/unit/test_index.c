@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The parts of an index: where marks may be, which scopes are open, and files that are none.
+ * link-flags: -Wl,--wrap=realloc
  */
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,6 +20,7 @@
 #include "reader/index_group.h"
 #include "reader/index_write.h"
 #include "reader/thread_stack.h"
+#include "test_reader_make.h"
 
 static void add(struct probity_index_group *group, uint32_t slot, uint64_t first, uint64_t last)
 {
@@ -148,6 +151,58 @@ static void a_mark_is_chosen_if_it_is_earlier_and_usable(void **state)
     assert_int_equal(chosen(99, 101), 0);
 }
 
+/* ---- Out of memory -----------------------------------------------------------------------------
+ */
+
+void *__real_realloc(void *memory, size_t bytes);
+void *__wrap_realloc(void *memory, size_t bytes);
+
+static unsigned reallocs_left = UINT_MAX; /* that succeed */
+
+void *__wrap_realloc(void *memory, size_t bytes)
+{
+    if (reallocs_left == 0)
+        return NULL;
+    reallocs_left--;
+    return __real_realloc(memory, bytes);
+}
+
+/* A closed trace of 40 threads. */
+static int make_trace(void)
+{
+    static struct make make;
+    int file = memfd_create("trace", MFD_CLOEXEC);
+
+    make_start(&make);
+    for (uint32_t thread = 0; thread < 40; thread++) {
+        const struct make_hit hit = {MAKE_START + 100 + thread, 2, 0};
+        make_data(&make, (struct probity_data){.thread = thread}, &hit, 1);
+    }
+    make_sync(&make, PROBITY_BLOCK_END, make_anchor(MAKE_START + 1000), MAKE_START + 1000);
+    assert_int_equal(write(file, make.bytes, make.used), make.used);
+    return file;
+}
+
+/* Each array that has to grow fails once to do so. */
+static void no_memory_is_an_error(void **state)
+{
+    static const struct probity_index_options options;
+    int trace = make_trace(), file = memfd_create("index", MFD_CLOEXEC), error = -1;
+    unsigned failed = 0;
+
+    (void)state;
+    for (; error != 0 && failed < 100; failed++) {
+        reallocs_left = failed;
+        error = probity_index_build(trace, file, &options);
+        reallocs_left = UINT_MAX;
+        assert_true(error == 0 || error == PROBITY_ERROR_MEMORY);
+    }
+    assert_int_equal(error, 0);
+    assert_true(failed > 5);
+    close(trace);
+    close(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -155,6 +210,7 @@ int main(void)
         cmocka_unit_test(a_leave_closes_what_is_above_it),
         cmocka_unit_test(each_damaged_byte_is_found),
         cmocka_unit_test(a_mark_is_chosen_if_it_is_earlier_and_usable),
+        cmocka_unit_test(no_memory_is_an_error),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

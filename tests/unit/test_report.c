@@ -3,6 +3,7 @@
  * test_report.c: sums of calls, sort orders, merged functions, and the exact output in both
  * formats.
  */
+#include "print/time_text.h"
 #include "test_scopes_make.h"
 
 #include "answers/report/report.h"
@@ -238,16 +239,16 @@ static void times_have_four_digits_and_a_unit(void **state)
                  {UINT64_C(999999999), "999.9ms"}, {UINT64_C(1000000000), "1.000s"},
                  {UINT64_C(86400000000000), "86400s"}, {UINT64_C(99999000000000), "27.77h"},
                  {UINT64_MAX, "5124095h"}};
-    char text[PROBITY_REPORT_TIME_BYTES];
+    char text[PROBITY_TIME_TEXT_BYTES];
 
     (void)state;
     for (size_t i = 0; i < COUNT(times); i++)
-        assert_string_equal(probity_report_time_text(times[i].ns, text), times[i].text);
-    assert_string_equal(probity_report_real_time_text(1499.5, text), "1.500us");
-    assert_string_equal(probity_report_real_time_text(0.4, text), "0ns");
-    assert_string_equal(probity_report_real_time_text(-1, text), "0ns");
-    assert_string_equal(probity_report_real_time_text(1e300, text), "5124095h");
-    assert_string_equal(probity_report_real_time_text(18446744073709551616.0, text), "5124095h");
+        assert_string_equal(probity_time_text(times[i].ns, text), times[i].text);
+    assert_string_equal(probity_real_time_text(1499.5, text), "1.500us");
+    assert_string_equal(probity_real_time_text(0.4, text), "0ns");
+    assert_string_equal(probity_real_time_text(-1, text), "0ns");
+    assert_string_equal(probity_real_time_text(1e300, text), "5124095h");
+    assert_string_equal(probity_real_time_text(18446744073709551616.0, text), "5124095h");
 }
 
 /* ---- Outputs -----------------------------------------------------------------------------------

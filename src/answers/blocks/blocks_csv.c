@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-#include "answers/blocks/blocks_cost.h"
+#include "answers/blocks/blocks_columns.h"
 #include "answers/report/report_csv.h"
 
 static void put_probes(FILE *stream, const struct probity_blocks_pair *pair)
@@ -29,28 +29,18 @@ static void put_kinds(FILE *stream, const struct probity_blocks_pair *pair)
 static void put_pair(FILE *stream, const struct probity_blocks_pair *pair,
                      const struct probity_reader *reader)
 {
-    struct probity_corrected corrected;
+    const struct probity_blocks_row row = {pair, reader};
 
     put_probes(stream, pair);
-    fprintf(stream, ",%" PRIu64 ",%.6f,%" PRIu64 ",", pair->calls,
-            (double)probity_blocks_value(pair, PROBITY_BLOCKS_PROBABILITY) / 1e6, pair->wall_ns);
-    if (pair->cpu_calls > 0)
-        fprintf(stream, "%" PRIu64 ",%" PRIu64, pair->cpu_ns,
-                probity_blocks_value(pair, PROBITY_BLOCKS_OFF));
-    else
-        fputc(',', stream);
-    for (int key = PROBITY_BLOCKS_MIN; key <= PROBITY_BLOCKS_MAX; key++)
-        fprintf(stream, ",%" PRIu64, probity_blocks_value(pair, (enum probity_blocks_key)key));
+    probity_columns_put_csv(stream, probity_blocks_columns, PROBITY_BLOCKS_COLUMNS, &row);
     if (pair->slowest_count > 0)
         fprintf(stream, ",%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",", pair->slowest[0].at_ns,
                 pair->slowest[0].thread->pid, pair->slowest[0].thread->tid);
     else
         fputs(",,,,", stream);
     probity_report_csv_thread(stream, pair->thread);
-    if (probity_blocks_corrected(pair, reader, &corrected))
-        fprintf(stream, ",%" PRIu64 ",%" PRIu64, corrected.ns, corrected.error_ns);
-    else
-        fputs(",,", stream);
+    probity_columns_put_csv(stream, probity_blocks_corrected_columns,
+                            PROBITY_BLOCKS_CORRECTED_COLUMNS, &row);
     put_kinds(stream, pair);
 }
 
@@ -71,17 +61,25 @@ static void put_instances(FILE *stream, const struct probity_blocks_pair *pair)
     }
 }
 
+static void put_head(FILE *stream)
+{
+    fputs("from,to,from_name,to_name", stream);
+    probity_columns_put_names(stream, probity_blocks_columns, PROBITY_BLOCKS_COLUMNS);
+    fputs(",max_at_ns,max_pid,max_tid,pid,tid,thread", stream);
+    probity_columns_put_names(stream, probity_blocks_corrected_columns,
+                              PROBITY_BLOCKS_CORRECTED_COLUMNS);
+    fputs(",from_is_site,to_is_site\n", stream);
+}
+
 void probity_blocks_csv(FILE *stream, const struct probity_blocks_answer *answer)
 {
     size_t shown = probity_blocks_shown(answer);
 
-    fputs(answer->has_slowest
-              ? "from,to,from_name,to_name,rank,at_ns,wall_ns,cpu_ns,off_cpu_ns,pid,tid,thread,"
-                "from_is_site,to_is_site\n"
-              : "from,to,from_name,to_name,calls,probability,wall_ns,cpu_ns,off_cpu_ns,min_ns,"
-                "mean_ns,p50_ns,p90_ns,p99_ns,max_ns,max_at_ns,max_pid,max_tid,pid,tid,thread,"
-                "wall_corrected_ns,wall_error_ns,from_is_site,to_is_site\n",
-          stream);
+    if (answer->has_slowest)
+        fputs("from,to,from_name,to_name,rank,at_ns,wall_ns,cpu_ns,off_cpu_ns,pid,tid,thread,"
+              "from_is_site,to_is_site\n", stream);
+    else
+        put_head(stream);
     for (size_t i = 0; i < shown; i++) {
         const struct probity_blocks_pair *pair = answer->pairs[i];
         if (answer->has_slowest) {

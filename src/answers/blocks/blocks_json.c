@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-#include "answers/blocks/blocks_cost.h"
+#include "answers/blocks/blocks_columns.h"
 #include "answers/report/report_json.h"
 #include "probity.h"
 
@@ -38,39 +38,19 @@ static int put_thread(FILE *stream, const struct probity_thread_label *thread)
     return probity_report_json_string(stream, thread->name);
 }
 
-static void put_times(FILE *stream, const struct probity_blocks_pair *pair)
+static void put_figures(FILE *stream, const struct probity_blocks_answer *answer,
+                        const struct probity_blocks_pair *pair)
 {
-    static const struct {
-        const char *name;
-        enum probity_blocks_key key;
-    } times[] = {{"min_ns", PROBITY_BLOCKS_MIN}, {"mean_ns", PROBITY_BLOCKS_MEAN},
-                 {"p50_ns", PROBITY_BLOCKS_P50}, {"p90_ns", PROBITY_BLOCKS_P90},
-                 {"p99_ns", PROBITY_BLOCKS_P99}, {"max_ns", PROBITY_BLOCKS_MAX}};
+    const struct probity_blocks_row row = {pair, answer->reader};
 
-    fprintf(stream, "\"calls\": %" PRIu64 ", \"probability\": %.6f, \"wall_ns\": %" PRIu64,
-            pair->calls, (double)probity_blocks_value(pair, PROBITY_BLOCKS_PROBABILITY) / 1e6,
-            pair->wall_ns);
-    put_cpu(stream, pair->cpu_calls > 0, pair->cpu_ns,
-            probity_blocks_value(pair, PROBITY_BLOCKS_OFF));
-    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
-        fprintf(stream, ", \"%s\": %" PRIu64, times[i].name,
-                probity_blocks_value(pair, times[i].key));
+    probity_columns_put_json(stream, probity_blocks_columns, PROBITY_BLOCKS_COLUMNS, &row);
     if (pair->slowest_count > 0)
         fprintf(stream, ", \"max_at_ns\": %" PRIu64 ", \"max_pid\": %" PRIu32
                 ", \"max_tid\": %" PRIu32, pair->slowest[0].at_ns, pair->slowest[0].thread->pid,
                 pair->slowest[0].thread->tid);
-}
-
-static void put_corrected(FILE *stream, const struct probity_blocks_answer *answer,
-                          const struct probity_blocks_pair *pair)
-{
-    struct probity_corrected corrected;
-
-    if (probity_blocks_corrected(pair, answer->reader, &corrected))
-        fprintf(stream, ", \"wall_corrected_ns\": %" PRIu64 ", \"wall_error_ns\": %" PRIu64,
-                corrected.ns, corrected.error_ns);
-    else
-        fputs(", \"wall_corrected_ns\": null, \"wall_error_ns\": null", stream);
+    fputs(", ", stream);
+    probity_columns_put_json(stream, probity_blocks_corrected_columns,
+                             PROBITY_BLOCKS_CORRECTED_COLUMNS, &row);
 }
 
 static int put_rows(FILE *stream, const struct probity_blocks_answer *answer,
@@ -83,8 +63,7 @@ static int put_rows(FILE *stream, const struct probity_blocks_answer *answer,
         fputs(i > 0 ? ", {" : "{", stream);
         error = put_thread(stream, pair->rows[i]->thread);
         fputs(", ", stream);
-        put_times(stream, pair->rows[i]);
-        put_corrected(stream, answer, pair->rows[i]);
+        put_figures(stream, answer, pair->rows[i]);
         fputc('}', stream);
     }
     fputc(']', stream);
@@ -117,8 +96,7 @@ static int put_pair(FILE *stream, const struct probity_blocks_answer *answer,
 
     if (error == 0)
         error = put_probe(stream, "to", pair->to);
-    put_times(stream, pair);
-    put_corrected(stream, answer, pair);
+    put_figures(stream, answer, pair);
     if (error == 0 && pair->row_count > 0)
         error = put_rows(stream, answer, pair);
     if (error == 0 && answer->has_slowest)

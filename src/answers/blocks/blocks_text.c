@@ -11,6 +11,7 @@
 #include "answers/report/report_text.h"
 #include "answers/report/table.h"
 #include "print/text.h"
+#include "print/time_text.h"
 
 enum what {
     CALLS, SHARE, WALL, CORRECTED, ERROR, CPU, OFF, MIN, MEAN, P50, P90, P99, MAX, COLUMNS
@@ -66,11 +67,11 @@ void probity_blocks_put_probe(FILE *stream, const struct probity_probe *probe)
 
 static void put_time(const struct table *table, enum what column, uint64_t ns, int is_known)
 {
-    char text[PROBITY_REPORT_TIME_BYTES];
+    char text[PROBITY_TIME_TEXT_BYTES];
 
     if (is_shown(table, column))
         fprintf(table->stream, "%*s", table->columns[column].width,
-                is_known ? probity_report_time_text(ns, text) : "-");
+                is_known ? probity_time_text(ns, text) : "-");
 }
 
 static void put_corrected(const struct table *table, const struct probity_blocks_pair *pair)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array_grow.h"
 #include "probity.h"
 
 const char *probity_compare_verdict_name(enum probity_compare_verdict verdict,
@@ -61,15 +62,12 @@ static void free_row(struct probity_compare_row *row)
 
 static int reserve_rows(struct probity_compare *compare)
 {
-    size_t room = 2 * compare->row_room + 64;
+    void *all = probity_array_room(compare->all, sizeof *compare->all, compare->row_count,
+                                   &compare->row_room);
 
-    if (compare->row_count < compare->row_room)
-        return 0;
-    struct probity_compare_row **all = realloc(compare->all, room * sizeof *all);
     if (all == NULL)
         return PROBITY_ERROR_MEMORY;
     compare->all = all;
-    compare->row_room = room;
     return 0;
 }
 

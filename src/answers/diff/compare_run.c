@@ -11,6 +11,7 @@
 
 #include "answers/blocks/blocks.h"
 #include "answers/report/report.h"
+#include "base/array_grow.h"
 #include "probity.h"
 
 const char *probity_compare_environment_name(int environment)
@@ -188,14 +189,11 @@ int probity_compare_run_add(struct probity_compare_run *run,
 {
     struct probity_compare_item copy = *item;
 
-    if (run->item_count == run->item_room) {
-        size_t room = 2 * run->item_room + 64;
-        struct probity_compare_item *items = realloc(run->items, room * sizeof *items);
-        if (items == NULL)
-            return PROBITY_ERROR_MEMORY;
-        run->items = items;
-        run->item_room = room;
-    }
+    void *items =
+        probity_array_room(run->items, sizeof *run->items, run->item_count, &run->item_room);
+    if (items == NULL)
+        return PROBITY_ERROR_MEMORY;
+    run->items = items;
     copy.name = copy_of(item->name);
     copy.signature = copy_of(item->signature);
     copy.file = copy_of(item->file);

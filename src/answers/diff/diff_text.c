@@ -10,6 +10,7 @@
 #include "answers/report/report_text.h"
 #include "answers/report/table.h"
 #include "print/text.h"
+#include "print/time_text.h"
 
 /* For terminals; from a thousand runs on, longer verdicts shift their lines. */
 enum { CHANGE_BYTES = 32, VERDICT_COLUMNS = 26, VERDICT_COLUMNS_NARROW = 22 };
@@ -41,12 +42,12 @@ static void put_safe(FILE *stream, const char *text)
 
 static void put_value(FILE *stream, int statistic, double value)
 {
-    char text[PROBITY_REPORT_TIME_BYTES];
+    char text[PROBITY_TIME_TEXT_BYTES];
 
     if (isnan(value))
         fprintf(stream, "%9s", "-");
     else if (statistic != PROBITY_COMPARE_CALLS)
-        fprintf(stream, "%9s", probity_report_real_time_text(value, text));
+        fprintf(stream, "%9s", probity_real_time_text(value, text));
     else
         fprintf(stream, "%9.*f", value > floor(value) ? 1 : 0, value);
 }

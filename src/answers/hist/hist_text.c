@@ -10,6 +10,7 @@
 
 #include "answers/report/report_text.h"
 #include "print/text.h"
+#include "print/time_text.h"
 
 /* Widths of a line's parts: before the bar, and for all marks after it. */
 enum { HEAD_COLUMNS = 39, MARK_COLUMNS = 12, BAR_MIN = 10, EIGHTHS = 8 };
@@ -55,11 +56,11 @@ static void put_marks(FILE *stream, const struct probity_hist *hist,
 static void put_row(FILE *stream, const struct probity_hist_answer *answer,
                     const struct probity_hist *hist, const struct probity_hist_row *row)
 {
-    char text[PROBITY_REPORT_TIME_BYTES];
+    char text[PROBITY_TIME_TEXT_BYTES];
     double percent = 100 * (double)row->count / (double)hist->count;
 
-    fprintf(stream, "%9s", probity_report_time_text(row->least, text));
-    fprintf(stream, "%9s%11" PRIu64, probity_report_time_text(row->end, text), row->count);
+    fprintf(stream, "%9s", probity_time_text(row->least, text));
+    fprintf(stream, "%9s%11" PRIu64, probity_time_text(row->end, text), row->count);
     if (row->count > 0 && percent < 0.05)
         fprintf(stream, "%8s", "<0.1%");
     else
@@ -71,14 +72,14 @@ static void put_row(FILE *stream, const struct probity_hist_answer *answer,
 
 static void put_summary(FILE *stream, const struct probity_hist *hist)
 {
-    char text[PROBITY_REPORT_TIME_BYTES];
+    char text[PROBITY_TIME_TEXT_BYTES];
 
-    fprintf(stream, "min %s", probity_report_time_text(hist->min, text));
-    fprintf(stream, ", mean %s", probity_report_time_text(hist->mean, text));
+    fprintf(stream, "min %s", probity_time_text(hist->min, text));
+    fprintf(stream, ", mean %s", probity_time_text(hist->mean, text));
     for (int i = 0; i < PROBITY_HIST_MARKS; i++)
         fprintf(stream, ", p%u %s", probity_hist_marks[i] / 10,
-                probity_report_time_text(hist->marks[i], text));
-    fprintf(stream, ", max %s\n", probity_report_time_text(hist->max, text));
+                probity_time_text(hist->marks[i], text));
+    fprintf(stream, ", max %s\n", probity_time_text(hist->max, text));
 }
 
 static void put_entry(FILE *stream, int has_colour, const struct probity_hist_answer *answer,

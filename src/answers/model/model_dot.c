@@ -9,6 +9,7 @@
 
 #include "answers/report/report_text.h"
 #include "print/graphviz.h"
+#include "print/time_text.h"
 #include "probity_typed.h"
 
 /* Transitions with a lower probability are not drawn. */
@@ -30,7 +31,7 @@ static void put_name(FILE *stream, const char *name)
 static const char *mean_text(const struct probity_duration_stats *times, char *ret_text)
 {
     return times->count > 0
-               ? probity_report_time_text(times->total_ns / times->count, ret_text)
+               ? probity_time_text(times->total_ns / times->count, ret_text)
                : "-";
 }
 
@@ -54,7 +55,7 @@ static void put_node(FILE *stream, const struct probity_model_node *node)
 static void put_block(FILE *stream, const struct probity_model_block *block)
 {
     const struct probity_model_group *group = block->from->group;
-    char cpu[PROBITY_REPORT_TIME_BYTES], off[PROBITY_REPORT_TIME_BYTES];
+    char cpu[PROBITY_TIME_TEXT_BYTES], off[PROBITY_TIME_TEXT_BYTES];
     double probability = probity_model_probability(block);
     double share = group->wall_ns > 0 ? (double)block->wall.total_ns / (double)group->wall_ns : 0;
 
@@ -118,7 +119,7 @@ static void put_user(FILE *stream, const struct probity_model_station *station,
 
 static void put_station(FILE *stream, const struct probity_model_station *station)
 {
-    char stay[PROBITY_REPORT_TIME_BYTES], wait[PROBITY_REPORT_TIME_BYTES];
+    char stay[PROBITY_TIME_TEXT_BYTES], wait[PROBITY_TIME_TEXT_BYTES];
 
     fprintf(stream, "  %c%" PRIu32 " [shape=%s, margin=\"0.2,0.12\", style=filled, "
             "fillcolor=\"%s\", label=\"%s ",
@@ -145,10 +146,10 @@ static void put_station(FILE *stream, const struct probity_model_station *statio
 static void put_title(FILE *stream, const struct probity_reader *reader,
                       const struct probity_model_result *result, uint64_t left_out)
 {
-    char text[PROBITY_REPORT_TIME_BYTES], why[256];
+    char text[PROBITY_TIME_TEXT_BYTES], why[256];
 
     fprintf(stream, "  label=\"%" PRIu64 " hits of %" PRIu64 " threads in %s", result->hits,
-            result->threads, probity_report_time_text(result->to_ns - result->from_ns, text));
+            result->threads, probity_time_text(result->to_ns - result->from_ns, text));
     if (left_out > 0)
         fprintf(stream, "; %" PRIu64 " transitions of less than 1 %% are not drawn", left_out);
     for (size_t i = 0; i < probity_reader_traces(reader); i++) {

@@ -9,6 +9,7 @@
 
 #include "answers/blocks/blocks_text.h"
 #include "answers/report/report_text.h"
+#include "print/time_text.h"
 
 struct page {
     FILE *stream;
@@ -18,17 +19,17 @@ struct page {
 /* Mean, p50 and p99, or dashes if nothing was counted. */
 static void put_times(FILE *stream, const struct probity_duration_stats *times)
 {
-    char text[PROBITY_REPORT_TIME_BYTES];
+    char text[PROBITY_TIME_TEXT_BYTES];
 
     if (times->count == 0) {
         fprintf(stream, "%9s%9s%9s", "-", "-", "-");
         return;
     }
-    fprintf(stream, "%9s", probity_report_time_text(times->total_ns / times->count, text));
+    fprintf(stream, "%9s", probity_time_text(times->total_ns / times->count, text));
     fprintf(stream, "%9s",
-            probity_report_time_text(probity_duration_stats_quantile(times, 500), text));
+            probity_time_text(probity_duration_stats_quantile(times, 500), text));
     fprintf(stream, "%9s",
-            probity_report_time_text(probity_duration_stats_quantile(times, 990), text));
+            probity_time_text(probity_duration_stats_quantile(times, 990), text));
 }
 
 static void put_share(FILE *stream, const char *before, double part, double whole,
@@ -164,10 +165,10 @@ void probity_model_text(FILE *stream, int has_colour, const struct probity_reade
 {
     const struct probity_scopes_repairs none = {0};
     const struct page page = {stream, has_colour ? "\033[1m" : "", has_colour ? "\033[0m" : ""};
-    char text[PROBITY_REPORT_TIME_BYTES];
+    char text[PROBITY_TIME_TEXT_BYTES];
 
     fprintf(stream, "%" PRIu64 " hits of %" PRIu64 " threads in %s", result->hits,
-            result->threads, probity_report_time_text(result->to_ns - result->from_ns, text));
+            result->threads, probity_time_text(result->to_ns - result->from_ns, text));
     if (result->cores > 0)
         fprintf(stream, " on %" PRIu64 " cores\n\n", result->cores);
     else

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "answers/report/report_text.h"
+#include "print/time_text.h"
 
 const char *probity_overhead_time_name(enum probity_overhead_time which)
 {
@@ -16,9 +17,9 @@ const char *probity_overhead_time_name(enum probity_overhead_time which)
 
 static void put_time(FILE *stream, double ns)
 {
-    char text[PROBITY_REPORT_TIME_BYTES];
+    char text[PROBITY_TIME_TEXT_BYTES];
 
-    fprintf(stream, "  %10s", probity_report_real_time_text(ns, text));
+    fprintf(stream, "  %10s", probity_real_time_text(ns, text));
 }
 
 /* Small figures get two decimals. */
@@ -52,12 +53,12 @@ static void put_times(FILE *stream, const char *name, const struct probity_overh
 
 static void put_added(FILE *stream, const char *before, const struct probity_shift *added)
 {
-    char text[3][PROBITY_REPORT_TIME_BYTES];
+    char text[3][PROBITY_TIME_TEXT_BYTES];
 
-    fprintf(stream, "%s%s", before, probity_report_real_time_text(added->estimate, text[0]));
+    fprintf(stream, "%s%s", before, probity_real_time_text(added->estimate, text[0]));
     if (added->has_interval)
-        fprintf(stream, " (%s to %s)", probity_report_real_time_text(added->low, text[1]),
-                probity_report_real_time_text(added->high, text[2]));
+        fprintf(stream, " (%s to %s)", probity_real_time_text(added->low, text[1]),
+                probity_real_time_text(added->high, text[2]));
 }
 
 static void put_start(FILE *stream, const struct probity_overhead_start *start)

@@ -12,6 +12,7 @@
 #include "analysis/active_time.h"
 #include "analysis/same_function.h"
 #include "base/hash.h"
+#include "base/hashtable.h"
 #include "probity.h"
 
 /* A function in all threads. */
@@ -22,6 +23,7 @@ struct function_item {
 
 /* A row for a function or, by thread, for a function in a thread. */
 struct row_item {
+    struct probity_link link;
     struct probity_report_row row;
     uint64_t key, slot;
     struct function_item *function;
@@ -31,8 +33,7 @@ struct row_item {
 struct probity_report {
     struct probity_report_options options;
     struct probity_scopes *scopes;
-    struct row_item **places; /* open addressing, at most half full */
-    size_t row_count, capacity;
+    struct probity_hashtable table; /* of all rows */
     struct row_item *rows;
     struct probity_same_functions same; /* of struct function_item */
     struct probity_thread_table threads;
@@ -98,31 +99,9 @@ static uint64_t key_of(const struct probity_function *function, uint32_t trace, 
                             : UINT64_C(1) << 63 | (uint64_t)trace << 32 | number;
 }
 
-static size_t row_place(const struct probity_report *report, uint64_t key, uint64_t slot)
+static uint64_t hash_of(uint64_t key, uint64_t slot)
 {
-    size_t mask = report->capacity - 1;
-    uint64_t mixed = key ^ slot * UINT64_C(0xc2b2ae3d27d4eb4f);
-    size_t place = (size_t)probity_hash(mixed) & mask;
-
-    while (report->places[place] != NULL &&
-           (report->places[place]->key != key || report->places[place]->slot != slot))
-        place = (place + 1) & mask;
-    return place;
-}
-
-static int grow_rows(struct probity_report *report)
-{
-    size_t capacity = report->capacity > 0 ? 2 * report->capacity : 64;
-    struct row_item **places = calloc(capacity, sizeof *places);
-
-    if (places == NULL)
-        return PROBITY_ERROR_MEMORY;
-    free(report->places);
-    report->places = places;
-    report->capacity = capacity;
-    for (struct row_item *item = report->rows; item != NULL; item = item->next)
-        places[row_place(report, item->key, item->slot)] = item;
-    return 0;
+    return probity_hash(key ^ slot * UINT64_C(0xc2b2ae3d27d4eb4f));
 }
 
 /* Finds or adds a function. NULL if out of memory. */
@@ -146,16 +125,19 @@ static struct row_item *row_at(struct probity_report *report, const struct probi
                                uint64_t slot)
 {
     uint64_t key = key_of(like->function, like->trace, like->number);
+    uint64_t hash = hash_of(key, slot);
+    struct row_item *item = probity_hashtable_at(&report->table, hash);
 
-    if (2 * report->row_count >= report->capacity && grow_rows(report) != 0)
-        return NULL;
-    struct row_item **place = &report->places[row_place(report, key, slot)];
-    if (*place != NULL)
-        return *place;
+    while (item != NULL && (item->key != key || item->slot != slot))
+        item = (struct row_item *)item->link.next;
+    if (item != NULL)
+        return item;
     struct function_item *function = function_at(report, like);
-    struct row_item *item = function != NULL ? calloc(1, sizeof *item) : NULL;
-    if (item == NULL)
+    item = function != NULL ? calloc(1, sizeof *item) : NULL;
+    if (item == NULL || probity_hashtable_add(&report->table, item, hash) != 0) {
+        free(item);
         return NULL;
+    }
     item->function = function;
     item->row = (struct probity_report_row){like->function, like->trace, like->number, like->thread,
                                             {.min_ns = UINT64_MAX}};
@@ -163,8 +145,6 @@ static struct row_item *row_at(struct probity_report *report, const struct probi
     item->slot = slot;
     item->next = report->rows;
     report->rows = item;
-    report->row_count++;
-    *place = item;
     return item;
 }
 
@@ -426,8 +406,8 @@ static int compare_rows(const void *left, const void *right)
  * histograms. */
 static int collect_rows(struct probity_report *report)
 {
-    report->sorted = calloc(report->row_count + 1, sizeof *report->sorted);
-    report->functions = calloc(report->row_count + 1, sizeof *report->functions);
+    report->sorted = calloc(report->table.items + 1, sizeof *report->sorted);
+    report->functions = calloc(report->table.items + 1, sizeof *report->functions);
     if (report->sorted == NULL || report->functions == NULL)
         return PROBITY_ERROR_MEMORY;
     for (struct row_item *item = report->rows; item != NULL; item = item->next) {
@@ -570,7 +550,7 @@ void probity_report_close(struct probity_report *report)
         free(((struct function_item *)same)->elapsed.past);
     probity_same_functions_release(&report->same);
     probity_scopes_close(report->scopes);
-    free(report->places);
+    probity_hashtable_release(&report->table);
     probity_thread_table_release(&report->threads);
     free(report->sorted);
     free(report->functions);

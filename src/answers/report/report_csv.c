@@ -27,6 +27,13 @@ const struct probity_report_member probity_report_members[PROBITY_REPORT_MEMBERS
     {"p99_ns", PROBITY_REPORT_P99},
     {"max_ns", PROBITY_REPORT_MAX}};
 
+const struct probity_report_member
+    probity_report_corrected_members[PROBITY_REPORT_CORRECTED_MEMBERS] = {
+        {"total_corrected_ns", PROBITY_REPORT_TOTAL_CORRECTED},
+        {"total_error_ns", PROBITY_REPORT_TOTAL_ERROR},
+        {"self_corrected_ns", PROBITY_REPORT_SELF_CORRECTED},
+        {"self_error_ns", PROBITY_REPORT_SELF_ERROR}};
+
 void probity_report_csv_field(FILE *stream, const char *text)
 {
     char piece[PROBITY_CSV_CELL_ROOM];
@@ -69,26 +76,28 @@ void probity_report_csv_thread(FILE *stream, const struct probity_thread_label *
     probity_report_csv_field(stream, thread->name != NULL ? thread->name : "");
 }
 
-static void put_sums(FILE *stream, const struct probity_report_sums *sums, int is_cpu_known)
+static void put_times(FILE *stream, const struct probity_report_sums *sums,
+                      const struct probity_report_member *members, size_t count, int is_cpu_known)
 {
-    fprintf(stream, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, sums->calls, sums->untimed,
-            sums->repaired);
-    for (size_t i = 0; i < PROBITY_REPORT_MEMBERS; i++) {
-        uint64_t value = probity_report_value(sums, probity_report_members[i].key);
-        if (!probity_report_is_known(sums, probity_report_members[i].key, is_cpu_known))
+    for (size_t i = 0; i < count; i++) {
+        uint64_t value = probity_report_value(sums, members[i].key);
+        if (!probity_report_is_known(sums, members[i].key, is_cpu_known))
             fputc(',', stream);
-        else if (probity_report_members[i].key == PROBITY_REPORT_PARALLELISM)
+        else if (members[i].key == PROBITY_REPORT_PARALLELISM)
             fprintf(stream, ",%" PRIu64 ".%03u", value / 1000, (unsigned)(value % 1000));
         else
             fprintf(stream, ",%" PRIu64, value);
     }
+}
+
+static void put_sums(FILE *stream, const struct probity_report_sums *sums, int is_cpu_known)
+{
+    fprintf(stream, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, sums->calls, sums->untimed,
+            sums->repaired);
+    put_times(stream, sums, probity_report_members, PROBITY_REPORT_MEMBERS, is_cpu_known);
     fprintf(stream, ",%.4f", probity_report_quantile_error(sums));
-    for (int key = PROBITY_REPORT_TOTAL_CORRECTED; key <= PROBITY_REPORT_SELF_ERROR; key++) {
-        if (probity_report_is_known(sums, key, is_cpu_known))
-            fprintf(stream, ",%" PRIu64, probity_report_value(sums, key));
-        else
-            fputc(',', stream);
-    }
+    put_times(stream, sums, probity_report_corrected_members, PROBITY_REPORT_CORRECTED_MEMBERS,
+              is_cpu_known);
     fprintf(stream, ",%" PRIu64 ",%d,%" PRIu64 "\n", sums->counted, sums->is_least,
             sums->entries);
 }
@@ -102,8 +111,10 @@ void probity_report_csv(FILE *stream, const struct probity_reader *reader,
           stream);
     for (size_t i = 0; i < PROBITY_REPORT_MEMBERS; i++)
         fprintf(stream, ",%s", probity_report_members[i].name);
-    fputs(",percentile_error,total_corrected_ns,total_error_ns,self_corrected_ns,self_error_ns,"
-          "calls_counted,calls_are_least,calls_entries\n", stream);
+    fputs(",percentile_error", stream);
+    for (size_t i = 0; i < PROBITY_REPORT_CORRECTED_MEMBERS; i++)
+        fprintf(stream, ",%s", probity_report_corrected_members[i].name);
+    fputs(",calls_counted,calls_are_least,calls_entries\n", stream);
     for (size_t i = 0; i < count; i++) {
         put_function(stream, &functions[i]);
         probity_report_csv_thread(stream, NULL);

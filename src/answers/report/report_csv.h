@@ -10,7 +10,7 @@
 #include "answers/report/report.h"
 #include "reader/reader.h"
 
-enum { PROBITY_REPORT_MEMBERS = 15 };
+enum { PROBITY_REPORT_MEMBERS = 15, PROBITY_REPORT_CORRECTED_MEMBERS = 4 };
 
 /* A time of a function, with its name in CSV and JSON. */
 struct probity_report_member {
@@ -19,6 +19,10 @@ struct probity_report_member {
 };
 
 extern const struct probity_report_member probity_report_members[PROBITY_REPORT_MEMBERS];
+
+/* Times without what recording cost, and their errors. */
+extern const struct probity_report_member
+    probity_report_corrected_members[PROBITY_REPORT_CORRECTED_MEMBERS];
 
 /* Writes a field, quoted if necessary. */
 void probity_report_csv_field(FILE *stream, const char *text);

@@ -33,11 +33,6 @@ static void put_times(json_t *object, const struct probity_report_sums *sums,
 
 static void put_sums(json_t *object, const struct probity_report_sums *sums, int is_cpu_known)
 {
-    static const struct probity_report_member corrected[] = {
-        {"total_corrected_ns", PROBITY_REPORT_TOTAL_CORRECTED},
-        {"total_error_ns", PROBITY_REPORT_TOTAL_ERROR},
-        {"self_corrected_ns", PROBITY_REPORT_SELF_CORRECTED},
-        {"self_error_ns", PROBITY_REPORT_SELF_ERROR}};
     int has_cpu = is_cpu_known && sums->calls > sums->untimed;
 
     probity_json_put_integer(object, "calls", sums->calls);
@@ -54,7 +49,8 @@ static void put_sums(json_t *object, const struct probity_report_sums *sums, int
               PROBITY_REPORT_MEMBERS - MEMBERS_BEFORE, is_cpu_known);
     json_object_set_new(object, "percentile_error",
                         json_real(probity_report_quantile_error(sums)));
-    put_times(object, sums, corrected, sizeof corrected / sizeof *corrected, is_cpu_known);
+    put_times(object, sums, probity_report_corrected_members, PROBITY_REPORT_CORRECTED_MEMBERS,
+              is_cpu_known);
 }
 
 /* The lower bound and the count of each non-empty bucket. */

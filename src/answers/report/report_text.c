@@ -11,6 +11,7 @@
 
 #include "answers/report/table.h"
 #include "print/text.h"
+#include "print/time_text.h"
 
 enum { CALLS_COLUMNS = 9, TIME_COLUMNS = 8, CORRECTED_COLUMNS = 10,
        SPREAD_COLUMNS = 2 + PROBITY_SPARKLINE_CELLS, PART_BYTES = 256 };
@@ -139,45 +140,6 @@ static void choose_columns(struct table *table)
         fit_columns(table, usual_columns, sizeof usual_columns / sizeof *usual_columns);
 }
 
-const char *probity_report_time_text(uint64_t ns, char *ret_text)
-{
-    static const struct {
-        uint64_t ns;
-        const char *unit;
-    } units[] = {{1000, "us"}, {1000000, "ms"}, {1000000000, "s"}, {UINT64_C(3600000000000), "h"}};
-    size_t unit = 0;
-
-    if (ns < 1000) {
-        snprintf(ret_text, PROBITY_REPORT_TIME_BYTES, "%uns", (unsigned)ns);
-        return ret_text;
-    }
-    /* Seconds may take more digits, because minutes and hours are not decimal. */
-    while (unit < 3 && ns >= (unit < 2 ? units[unit + 1].ns : UINT64_C(99999) * 1000000000))
-        unit++;
-    uint64_t whole = ns / units[unit].ns, rest = ns % units[unit].ns;
-    int digits = whole < 10 ? 3 : whole < 100 ? 2 : whole < 1000 ? 1 : 0;
-    unsigned scale = digits == 3 ? 1000 : digits == 2 ? 100 : 10;
-    /* Truncated, because 999.96 us must not become a millisecond. */
-    unsigned fraction = (unsigned)((double)rest / (double)units[unit].ns * scale);
-    fraction = fraction < scale ? fraction : scale - 1;
-    if (digits == 0)
-        snprintf(ret_text, PROBITY_REPORT_TIME_BYTES, "%" PRIu64 "%s", whole, units[unit].unit);
-    else
-        snprintf(ret_text, PROBITY_REPORT_TIME_BYTES, "%" PRIu64 ".%0*u%s", whole, digits, fraction,
-                 units[unit].unit);
-    return ret_text;
-}
-
-const char *probity_report_real_time_text(double ns, char *ret_text)
-{
-    const double least_too_large = 18446744073709551616.0;
-    uint64_t count = ns > 0 ? UINT64_MAX : 0;
-
-    if (ns > 0 && ns + 0.5 < least_too_large)
-        count = (uint64_t)(ns + 0.5);
-    return probity_report_time_text(count, ret_text);
-}
-
 /* Written in pieces: each byte may become four, and this may run on the stack of one of the
  * program's threads. */
 void probity_report_put_safe(FILE *stream, const char *text, size_t bytes)
@@ -240,13 +202,13 @@ static void put_head(const struct table *table)
 /* A time below its error may be anything up to the sum of both. */
 void probity_report_put_corrected(FILE *stream, struct probity_corrected corrected)
 {
-    char text[PROBITY_REPORT_TIME_BYTES], below[PROBITY_REPORT_TIME_BYTES + 2];
+    char text[PROBITY_TIME_TEXT_BYTES], below[PROBITY_TIME_TEXT_BYTES + 2];
 
     if (corrected.is_below)
         snprintf(below, sizeof below, "< %s",
-                 probity_report_time_text(corrected.most_ns, text));
+                 probity_time_text(corrected.most_ns, text));
     else
-        snprintf(below, sizeof below, "%s", probity_report_time_text(corrected.ns, text));
+        snprintf(below, sizeof below, "%s", probity_time_text(corrected.ns, text));
     fprintf(stream, "%*s", CORRECTED_COLUMNS, below);
 }
 
@@ -274,7 +236,7 @@ static void put_value(const struct table *table, const struct probity_report_sum
                       enum probity_report_key key)
 {
     FILE *stream = table->stream;
-    char text[PROBITY_REPORT_TIME_BYTES];
+    char text[PROBITY_TIME_TEXT_BYTES];
 
     if (!probity_report_is_known(sums, key, table->is_cpu_known)) {
         /* Unknown is not the same as 0. */
@@ -293,7 +255,7 @@ static void put_value(const struct table *table, const struct probity_report_sum
         probity_report_put_corrected(
             stream, probity_report_corrected(sums, key == PROBITY_REPORT_SELF_CORRECTED));
     else
-        fprintf(stream, "%*s", TIME_COLUMNS, probity_report_time_text(value, text));
+        fprintf(stream, "%*s", TIME_COLUMNS, probity_time_text(value, text));
     fputs(end, stream);
 }
 

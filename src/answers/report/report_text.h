@@ -24,17 +24,8 @@ struct probity_report_layout {
     size_t column_count;
 };
 
-enum { PROBITY_REPORT_TIME_BYTES = 24 };
-
 /* Number of characters that probity_report_put_safe() writes. */
 size_t probity_report_safe_columns(const char *text, size_t bytes);
-
-/* "1.234 ms": four digits in 8 columns. Returns ret_text, which has PROBITY_REPORT_TIME_BYTES. */
-const char *probity_report_time_text(uint64_t ns, char *ret_text);
-
-/* Same as above, rounded, and clamped to what a count of ns can hold, because a damaged history may
- * have any value. */
-const char *probity_report_real_time_text(double ns, char *ret_text);
 
 /* Writes a text from the traced program; unprintable bytes must not reach a terminal. */
 void probity_report_put_safe(FILE *stream, const char *text, size_t bytes);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "answers/report/report_text.h"
+#include "print/time_text.h"
 #include "probity.h"
 
 /* The functions that one rule selects, because they share a symbol. */
@@ -185,10 +186,10 @@ static void put_rule(FILE *stream, const struct candidate *candidate)
 static void put_added(FILE *stream, const struct suggestion *suggestion, double cost_ns,
                       uint64_t calls)
 {
-    char time[PROBITY_REPORT_TIME_BYTES], work[PROBITY_REPORT_TIME_BYTES];
+    char time[PROBITY_TIME_TEXT_BYTES], work[PROBITY_TIME_TEXT_BYTES];
 
-    probity_report_real_time_text(cost_ns, time);
-    probity_report_real_time_text(suggestion->work_ns, work);
+    probity_real_time_text(cost_ns, time);
+    probity_real_time_text(suggestion->work_ns, work);
     fprintf(stream, "%" PRIu64 " call%s, about %s (%.1f %% of %s)", calls,
             calls == 1 ? "" : "s", time + strspn(time, " "), 100 * cost_ns / suggestion->work_ns,
             work + strspn(work, " "));

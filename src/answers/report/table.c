@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "answers/report/report_text.h"
+#include "print/time_text.h"
 
 uint64_t probity_table_fit(const struct probity_table_column *columns, size_t count,
                            size_t line_columns)
@@ -105,10 +105,10 @@ void probity_table_put_spread(FILE *stream, int is_utf8,
 
 void probity_table_put_scale(FILE *stream, const struct probity_sparkline *spread)
 {
-    char from[PROBITY_REPORT_TIME_BYTES], to[PROBITY_REPORT_TIME_BYTES];
+    char from[PROBITY_TIME_TEXT_BYTES], to[PROBITY_TIME_TEXT_BYTES];
 
-    probity_report_time_text(probity_sparkline_least(spread, 0), from);
-    probity_report_time_text(probity_sparkline_least(spread, PROBITY_SPARKLINE_CELLS), to);
+    probity_time_text(probity_sparkline_least(spread, 0), from);
+    probity_time_text(probity_sparkline_least(spread, PROBITY_SPARKLINE_CELLS), to);
     fprintf(stream, "distribution: time per call from %s to %s, ", from, to);
     if (spread->bits > 0)
         fprintf(stream, "%u cells per doubling", 1u << spread->bits);

@@ -12,6 +12,7 @@
 #include "answers/report/report_csv.h"
 #include "answers/report/report_text.h"
 #include "print/json.h"
+#include "print/time_text.h"
 #include "probity.h"
 
 enum { NAME_COLUMNS = 20, LABEL_COLUMNS_MAX = 60 };
@@ -84,14 +85,14 @@ static void put_line(FILE *stream, const char *name, const char *text)
 
 static void put_item(FILE *stream, const struct probity_compare_item *item)
 {
-    char text[PROBITY_REPORT_TIME_BYTES];
+    char text[PROBITY_TIME_TEXT_BYTES];
 
     fprintf(stream, "%10.0f", item->values[PROBITY_COMPARE_CALLS]);
     for (int i = PROBITY_COMPARE_SELF; i < PROBITY_COMPARE_STATISTICS; i++)
         fprintf(stream, "%9s",
                 isnan(item->values[i])
                     ? "-"
-                    : probity_report_real_time_text(item->values[i], text));
+                    : probity_real_time_text(item->values[i], text));
     fputs("  ", stream);
     put_safe(stream, item->kind == PROBITY_COMPARE_BLOCK ? item->signature : item->name);
     fputc('\n', stream);

@@ -10,6 +10,7 @@
 
 #include "answers/report/report_text.h"
 #include "answers/report/table.h"
+#include "print/time_text.h"
 
 uint64_t probity_threads_cpu_ns(const struct probity_threads_answer *answer)
 {
@@ -43,11 +44,11 @@ struct table {
 
 static void put_time(const struct table *table, enum what column, uint64_t ns, int is_known)
 {
-    char text[PROBITY_REPORT_TIME_BYTES];
+    char text[PROBITY_TIME_TEXT_BYTES];
 
     if (table->shown >> column & 1)
         fprintf(table->stream, "%*s", columns[column].width,
-                is_known ? probity_report_time_text(ns, text) : "-");
+                is_known ? probity_time_text(ns, text) : "-");
 }
 
 static void put_count(const struct table *table, enum what column, uint64_t count)

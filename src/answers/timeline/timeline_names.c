@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array_grow.h"
 #include "base/hash.h"
 #include "probity.h"
 
@@ -19,14 +20,11 @@ enum { NAMES_FIRST = 64, PROBES_FIRST = 64 };
 static int add_name(struct timeline_names *names, enum probity_timeline_name_kind kind,
                     uint32_t *ret_number)
 {
-    if (names->count == names->capacity) {
-        size_t capacity = names->capacity > 0 ? 2 * names->capacity : NAMES_FIRST;
-        struct probity_timeline_name **items = realloc(names->items, capacity * sizeof *items);
-        if (items == NULL)
-            return PROBITY_ERROR_MEMORY;
-        names->items = items;
-        names->capacity = capacity;
-    }
+    void *items =
+        probity_array_room(names->items, sizeof *names->items, names->count, &names->capacity);
+    if (items == NULL)
+        return PROBITY_ERROR_MEMORY;
+    names->items = items;
     struct probity_timeline_name *name = calloc(1, sizeof *name);
     if (name == NULL)
         return PROBITY_ERROR_MEMORY;

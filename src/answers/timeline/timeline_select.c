@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "answers/timeline/timeline_internal.h"
+#include "base/array_grow.h"
 #include "probity.h"
 
 enum {
@@ -37,14 +38,11 @@ struct choice {
 
 static int add_cell(struct choice *choice, const struct probity_timeline_span *span)
 {
-    if (choice->count == choice->capacity) {
-        size_t capacity = choice->capacity > 0 ? 2 * choice->capacity : 256;
-        struct cell *cells = realloc(choice->cells, capacity * sizeof *cells);
-        if (cells == NULL)
-            return PROBITY_ERROR_MEMORY;
-        choice->cells = cells;
-        choice->capacity = capacity;
-    }
+    void *cells =
+        probity_array_room(choice->cells, sizeof *choice->cells, choice->count, &choice->capacity);
+    if (cells == NULL)
+        return PROBITY_ERROR_MEMORY;
+    choice->cells = cells;
     uint64_t cost = span->count - 1;
     choice->cells[choice->count++] = (struct cell){
         span->start_ns / choice->unit_ns, cost < UINT32_MAX ? (uint32_t)cost : UINT32_MAX, 0};

@@ -12,6 +12,7 @@
 
 #include "answers/report/report_text.h"
 #include "answers/timeline/timeline_grid.h"
+#include "print/time_text.h"
 #include "probity.h"
 
 enum { LETTERS = 26, NAME_COLUMNS = 15, LABEL_COLUMNS = 26, COLUMNS_LEAST = 10 };
@@ -164,12 +165,12 @@ static void put_axis(const struct picture *picture)
 {
     const struct probity_timeline_facts facts = probity_timeline_facts(picture->answer->timeline);
     uint64_t start_ns = probity_reader_start_ns(picture->answer->reader), end_ns = facts.last_ns;
-    char from[PROBITY_REPORT_TIME_BYTES], to[PROBITY_REPORT_TIME_BYTES];
+    char from[PROBITY_TIME_TEXT_BYTES], to[PROBITY_TIME_TEXT_BYTES];
 
-    probity_report_time_text(facts.first_ns > start_ns ? facts.first_ns - start_ns : 0, from);
+    probity_time_text(facts.first_ns > start_ns ? facts.first_ns - start_ns : 0, from);
     if (end_ns < facts.first_ns + picture->columns)
         end_ns = facts.first_ns + picture->columns; /* a column is at least one nanosecond */
-    probity_report_time_text(end_ns > start_ns ? end_ns - start_ns : 0, to);
+    probity_time_text(end_ns > start_ns ? end_ns - start_ns : 0, to);
     int has_room = picture->columns > strlen(from) + strlen(to);
     fprintf(picture->stream, "%s%-*s%s%*s%s\n", picture->answer->has_colour ? "\033[1m" : "",
             LABEL_COLUMNS, "thread", from,
@@ -273,10 +274,10 @@ static void put_names(const struct picture *picture)
 
 static void put_legend(const struct picture *picture)
 {
-    char each[PROBITY_REPORT_TIME_BYTES];
+    char each[PROBITY_TIME_TEXT_BYTES];
     double column_ns = probity_timeline_column_ns(picture->answer->timeline, picture->columns);
 
-    fprintf(picture->stream, "\none column: %s\n", probity_report_real_time_text(column_ns, each));
+    fprintf(picture->stream, "\none column: %s\n", probity_real_time_text(column_ns, each));
     if (picture->answer->is_cpu) {
         fprintf(picture->stream, "on the CPU: %s\n", picture->answer->is_utf8
                     ? "\u00b7 not at all, \u2591 to 25 %, \u2592 to 50 %, \u2593 to 75 %, "

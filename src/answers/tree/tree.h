@@ -15,6 +15,7 @@
 #include "analysis/same_function.h"
 #include "analysis/scopes.h"
 #include "analysis/thread_table.h"
+#include "base/hashtable.h"
 #include "reader/reader.h"
 
 /* About 250 bytes each, with the table. Calls on paths beyond the limit are only counted. */
@@ -33,6 +34,7 @@ struct probity_tree_sums {
 };
 
 struct probity_tree_node {
+    struct probity_link link; /* in the table of the tree */
     const struct probity_same_function *function; /* NULL: above the outermost functions */
     const struct probity_thread_label *thread; /* of a root by thread; else NULL */
     struct probity_tree_node *parent, *child, *next; /* child: the first; next: sibling */

@@ -10,6 +10,7 @@
 
 #include "answers/report/report_csv.h"
 #include "answers/report/report_text.h"
+#include "base/array_grow.h"
 #include "print/text.h"
 #include "probity.h"
 
@@ -72,14 +73,12 @@ struct numbers {
 
 static int set_number(struct numbers *numbers, size_t depth, size_t number)
 {
-    if (depth >= numbers->capacity) {
-        size_t capacity = 2 * depth + 64;
-        size_t *items = realloc(numbers->items, capacity * sizeof *items);
-        if (items == NULL)
-            return PROBITY_ERROR_MEMORY;
-        numbers->items = items;
-        numbers->capacity = capacity;
-    }
+    size_t *items =
+        probity_array_fit(numbers->items, sizeof *items, depth + 1, &numbers->capacity);
+
+    if (items == NULL)
+        return PROBITY_ERROR_MEMORY;
+    numbers->items = items;
     numbers->items[depth] = number;
     return 0;
 }
@@ -130,13 +129,11 @@ static int push(struct stack *stack, size_t depth, const char *name, size_t byte
 {
     size_t start = depth > 1 ? stack->ends.items[depth - 1] : 0, need = start + 4 * bytes + 2;
 
-    if (need > stack->capacity) {
-        char *text = realloc(stack->text, 2 * need);
-        if (text == NULL)
-            return PROBITY_ERROR_MEMORY;
-        stack->text = text;
-        stack->capacity = 2 * need;
-    }
+    char *text = probity_array_fit(stack->text, 1, need, &stack->capacity);
+
+    if (text == NULL)
+        return PROBITY_ERROR_MEMORY;
+    stack->text = text;
     char *at = stack->text + start;
     if (start > 0)
         *at++ = ';';

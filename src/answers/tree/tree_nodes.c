@@ -23,35 +23,20 @@ static inline const void *key_of(const struct probity_tree_node *node)
     return node->function != NULL ? (const void *)node->function : (const void *)node->thread;
 }
 
-static size_t place_of(const struct probity_tree_nodes *nodes,
-                       const struct probity_tree_node *parent, const void *key)
+static uint64_t hash_of(const struct probity_tree_node *parent, const void *key)
 {
-    uint64_t mixed = (uint64_t)(uintptr_t)parent * UINT64_C(0xc2b2ae3d27d4eb4f) ^
-                     (uint64_t)(uintptr_t)key;
-    size_t mask = nodes->capacity - 1;
-    size_t place = (size_t)probity_hash(mixed) & mask;
-
-    while (nodes->places[place] != NULL && (nodes->places[place]->parent != parent ||
-                                            key_of(nodes->places[place]) != key))
-        place = (place + 1) & mask;
-    return place;
+    return probity_hash((uint64_t)(uintptr_t)parent * UINT64_C(0xc2b2ae3d27d4eb4f) ^
+                        (uint64_t)(uintptr_t)key);
 }
 
-static int grow_table(struct probity_tree_nodes *nodes)
+static struct probity_tree_node *find(const struct probity_tree_nodes *nodes, uint64_t hash,
+                                      const struct probity_tree_node *parent, const void *key)
 {
-    size_t old_capacity = nodes->capacity, capacity = old_capacity > 0 ? 2 * old_capacity : 256;
-    struct probity_tree_node **old = nodes->places, **places = calloc(capacity, sizeof *places);
+    struct probity_tree_node *node = probity_hashtable_at(&nodes->table, hash);
 
-    if (places == NULL)
-        return PROBITY_ERROR_MEMORY;
-    nodes->places = places;
-    nodes->capacity = capacity;
-    for (size_t i = 0; i < old_capacity; i++) {
-        if (old[i] != NULL)
-            places[place_of(nodes, old[i]->parent, key_of(old[i]))] = old[i];
-    }
-    free(old);
-    return 0;
+    while (node != NULL && (node->parent != parent || key_of(node) != key))
+        node = (struct probity_tree_node *)node->link.next;
+    return node;
 }
 
 static struct probity_tree_node *new_node(struct probity_tree_nodes *nodes)
@@ -71,7 +56,7 @@ struct probity_tree_node *probity_tree_find(const struct probity_tree_nodes *nod
                                             const struct probity_tree_node *parent,
                                             const void *key)
 {
-    return nodes->capacity > 0 ? nodes->places[place_of(nodes, parent, key)] : NULL;
+    return find(nodes, hash_of(parent, key), parent, key);
 }
 
 struct probity_tree_node *probity_tree_child(struct probity_tree_nodes *nodes,
@@ -80,14 +65,13 @@ struct probity_tree_node *probity_tree_child(struct probity_tree_nodes *nodes,
                                              const struct probity_thread_label *thread)
 {
     const void *key = function != NULL ? (const void *)function : (const void *)thread;
+    uint64_t hash = hash_of(parent, key);
+    struct probity_tree_node *node = find(nodes, hash, parent, key);
 
-    if (2 * nodes->count >= nodes->capacity && grow_table(nodes) != 0)
-        return NULL;
-    struct probity_tree_node **place = &nodes->places[place_of(nodes, parent, key)];
-    if (*place != NULL)
-        return *place;
-    struct probity_tree_node *node = new_node(nodes);
-    if (node == NULL)
+    if (node != NULL)
+        return node;
+    node = new_node(nodes);
+    if (node == NULL || probity_hashtable_add(&nodes->table, node, hash) != 0)
         return NULL;
     node->function = function;
     node->thread = thread;
@@ -98,7 +82,6 @@ struct probity_tree_node *probity_tree_child(struct probity_tree_nodes *nodes,
     node->next = parent->child;
     parent->child = node;
     nodes->count++;
-    *place = node;
     return node;
 }
 
@@ -123,7 +106,7 @@ void probity_tree_nodes_release(struct probity_tree_nodes *nodes)
         nodes->chunks = chunk->next;
         free(chunk);
     }
-    free(nodes->places);
+    probity_hashtable_release(&nodes->table);
     *nodes = (struct probity_tree_nodes){0};
 }
 

@@ -13,8 +13,8 @@ struct tree_chunk; /* of several nodes */
 struct probity_tree_nodes {
     struct probity_tree_node root;
     struct tree_chunk *chunks; /* newest first */
-    struct probity_tree_node **places; /* a hash table by parent and function, at most half full */
-    size_t count, capacity, chunk_used;
+    struct probity_hashtable table; /* by parent and function; without the root */
+    size_t count, chunk_used;
 };
 
 /* Finds or adds a child. NULL if out of memory. */

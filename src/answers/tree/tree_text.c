@@ -11,6 +11,7 @@
 #include "answers/report/report_text.h"
 #include "answers/report/table.h"
 #include "print/text.h"
+#include "print/time_text.h"
 
 /* Levels drawn before a name: on a terminal as many as fit, but at least LEAST. Columns: of each
  * level, and of "(12 levels) " in place of the others. */
@@ -81,9 +82,9 @@ static void put_head(const struct table *table)
 
 static void put_time(FILE *stream, uint64_t ns, int is_known)
 {
-    char text[PROBITY_REPORT_TIME_BYTES];
+    char text[PROBITY_TIME_TEXT_BYTES];
 
-    fprintf(stream, "%8s", is_known ? probity_report_time_text(ns, text) : "-");
+    fprintf(stream, "%8s", is_known ? probity_time_text(ns, text) : "-");
 }
 
 static void put_corrected(FILE *stream, const struct probity_tree_node *node, int is_self,

@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "answers/blocks/blocks.h"
-#include "answers/report/report_text.h"
 #include "exports/export.h"
 #include "exports/export_names.h"
 #include "exports/export_tree.h"
 #include "print/graphviz.h"
+#include "print/time_text.h"
 #include "probity.h"
 
 /* Maximum line width, in points, for the edge with the most time. */
@@ -48,7 +48,7 @@ static int number_of(struct graphviz *state, const void *item, uint32_t *ret_num
 
 static int put_function(struct graphviz *state, FILE *stream, const struct probity_tree_node *node)
 {
-    char lost[32], total[PROBITY_REPORT_TIME_BYTES], self[PROBITY_REPORT_TIME_BYTES];
+    char lost[32], total[PROBITY_TIME_TEXT_BYTES], self[PROBITY_TIME_TEXT_BYTES];
     uint32_t number;
     int is_new;
     size_t bytes;
@@ -58,8 +58,8 @@ static int put_function(struct graphviz *state, FILE *stream, const struct probi
     fprintf(stream, "  n%" PRIu32 " [label=\"", number);
     probity_graphviz_text(stream, name, bytes);
     fprintf(stream, "\\ncalls %" PRIu64 "\\ntotal %s, self %s\"];\n", node->sums.calls,
-            probity_report_time_text(node->sums.total.wall_ns, total),
-            probity_report_time_text(node->sums.self.wall_ns, self));
+            probity_time_text(node->sums.total.wall_ns, total),
+            probity_time_text(node->sums.self.wall_ns, self));
     return error;
 }
 
@@ -83,12 +83,12 @@ static int put_edges(struct graphviz *state, FILE *stream, const struct probity_
 
     for (const struct probity_tree_node *callee = node->child; error == 0 && callee != NULL;
          callee = callee->next) {
-        char total[PROBITY_REPORT_TIME_BYTES];
+        char total[PROBITY_TIME_TEXT_BYTES];
         uint64_t ns = callee->sums.total.wall_ns;
         error = number_of(state, callee->function, &to, &is_new);
         fprintf(stream, "  n%" PRIu32 " -> n%" PRIu32 " [label=\"  %" PRIu64 "x  \\n  %s  \", "
                 "penwidth=%.2f];\n", from, to, callee->sums.calls,
-                probity_report_time_text(ns, total), width_of(ns, most_ns));
+                probity_time_text(ns, total), width_of(ns, most_ns));
     }
     return error;
 }
@@ -144,7 +144,7 @@ static int put_blocks(struct probity_export *export, FILE *stream)
     int error = pairs != NULL ? 0 : PROBITY_ERROR_MEMORY;
 
     for (size_t i = 0; error == 0 && i < count; i++) {
-        char mean[PROBITY_REPORT_TIME_BYTES];
+        char mean[PROBITY_TIME_TEXT_BYTES];
         uint32_t from = 0, to = 0;
         error = put_probe(state, stream, pairs[i]->from, &from);
         if (error == 0)
@@ -153,7 +153,7 @@ static int put_blocks(struct probity_export *export, FILE *stream)
                 "x  \\n  %s  \", penwidth=%.2f];\n", from, to,
                 (double)probity_blocks_value(pairs[i], PROBITY_BLOCKS_PROBABILITY) / 1e4,
                 pairs[i]->calls,
-                probity_report_time_text(probity_blocks_value(pairs[i], PROBITY_BLOCKS_MEAN), mean),
+                probity_time_text(probity_blocks_value(pairs[i], PROBITY_BLOCKS_MEAN), mean),
                 width_of(pairs[i]->wall_ns, pairs[0]->wall_ns));
     }
     export->counts.left_out[0] = export->counts.scopes;

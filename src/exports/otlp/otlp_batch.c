@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array_grow.h"
 #include "exports/export_json.h"
 #include "exports/export_values.h"
 #include "exports/protobuf.h"
@@ -339,14 +340,11 @@ void otlp_span_begin(struct probity_export *export, struct otlp_batch *batch, ui
 /* Escaping may make a text six times as long. */
 static int make_room(struct otlp_batch *batch, size_t bytes)
 {
-    if (batch->room - batch->used >= bytes)
-        return 0;
-    size_t room = 2 * (batch->used + bytes);
-    char *larger = realloc(batch->bytes, room);
+    char *larger = probity_array_fit(batch->bytes, 1, batch->used + bytes, &batch->room);
+
     if (larger == NULL)
         return PROBITY_ERROR_MEMORY;
     batch->bytes = larger;
-    batch->room = room;
     return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array_grow.h"
 #include "exports/export.h"
 #include "exports/export_names.h"
 #include "exports/export_tree.h"
@@ -198,13 +199,11 @@ static int put_self(struct pprof *pprof, size_t depth, uint64_t calls,
 
 static int make_room(struct pprof *pprof, size_t depth)
 {
-    if (depth <= pprof->room)
-        return 0;
-    uint64_t *path = realloc(pprof->path, 2 * depth * sizeof *path);
+    uint64_t *path = probity_array_fit(pprof->path, sizeof *path, depth + 1, &pprof->room);
+
     if (path == NULL)
         return PROBITY_ERROR_MEMORY;
     pprof->path = path;
-    pprof->room = 2 * depth;
     return 0;
 }
 

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * blocks_columns.h: the figures of a block as columns of CSV and members of JSON.
+ */
+#ifndef PROBITY_ANSWERS_BLOCKS_BLOCKS_COLUMNS_H
+#define PROBITY_ANSWERS_BLOCKS_BLOCKS_COLUMNS_H
+
+#include "answers/blocks/blocks.h"
+#include "print/columns.h"
+
+struct probity_blocks_row {
+    const struct probity_blocks_pair *pair;
+    const struct probity_reader *reader;
+};
+
+enum { PROBITY_BLOCKS_COLUMNS = 11, PROBITY_BLOCKS_CORRECTED_COLUMNS = 2 };
+
+/* Of a struct probity_blocks_row. Times are ns. */
+extern const struct probity_column probity_blocks_columns[PROBITY_BLOCKS_COLUMNS];
+
+/* Wall time without what recording cost, and the error of that. */
+extern const struct probity_column
+    probity_blocks_corrected_columns[PROBITY_BLOCKS_CORRECTED_COLUMNS];
+
+#endif

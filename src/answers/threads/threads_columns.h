@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * threads_columns.h: the figures of a thread, or of a process, as columns of CSV and members of
+ * JSON.
+ */
+#ifndef PROBITY_ANSWERS_THREADS_THREADS_COLUMNS_H
+#define PROBITY_ANSWERS_THREADS_THREADS_COLUMNS_H
+
+#include "answers/threads/threads.h"
+#include "print/columns.h"
+
+struct probity_threads_row {
+    const struct probity_threads_sums *sums;
+    uint64_t all_cpu_ns; /* over all threads; 0: unknown */
+    int is_cpu_known;
+};
+
+enum { PROBITY_THREADS_COLUMNS = 10 };
+
+/* Of a struct probity_threads_row. */
+extern const struct probity_column probity_threads_columns[PROBITY_THREADS_COLUMNS];
+
+#endif
