@@ -221,8 +221,9 @@ PROBITY_API void probity_scope_defer_frame(struct probity_scope_here *scope,
 /* Records the leave of a scope, if it is open. */
 PROBITY_API void probity_scope_leave_open(struct probity_scope_here *scope);
 
-/* Whether a scope is open and recorded: then records what was jumped over, since events are taken
- * for those of the innermost scope. in: __func__. */
+/* Whether an event in a scope is to be recorded. If the scope is open, ends what was jumped over:
+ * an event is taken for one of the innermost scope, and in profile mode, where there are no events,
+ * so is the time. in: __func__. */
 PROBITY_API int probity_scope_is_reported(struct probity_scope_here *scope, uintptr_t frame,
                                           const char *in);
 

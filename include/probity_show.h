@@ -46,8 +46,8 @@ public:
     }
     void put(const char *text, size_t bytes)
     {
-        for (size_t i = 0; i < bytes && !is_full(); i++)
-            put(text[i]);
+        for (size_t place = 0; place < bytes && !is_full(); place++)
+            put(text[place]);
     }
     void put(const char *text) { put(text, strlen(text)); }
 
@@ -81,8 +81,8 @@ inline size_t encode_utf8(uint32_t character, char bytes[4])
     }
     size_t further = character < 0x800 ? 1 : character < 0x10000 ? 2 : 3;
     bytes[0] = static_cast<char>((0xff00 >> (further + 1) & 0xff) | character >> 6 * further);
-    for (size_t i = 1; i <= further; i++)
-        bytes[i] = static_cast<char>(0x80 | (character >> 6 * (further - i) & 0x3f));
+    for (size_t place = 1; place <= further; place++)
+        bytes[place] = static_cast<char>(0x80 | (character >> 6 * (further - place) & 0x3f));
     return further + 1;
 }
 
@@ -121,12 +121,12 @@ template <class Char> uint32_t next_character(const Char *text, size_t length, s
 inline void put_quoted(shown_text &to, const char *text, size_t length)
 {
     to.put('"');
-    for (size_t i = 0; i < length && !to.is_full(); i++) {
-        unsigned char byte = static_cast<unsigned char>(text[i]);
+    for (size_t place = 0; place < length && !to.is_full(); place++) {
+        unsigned char byte = static_cast<unsigned char>(text[place]);
         if (byte < 0x80)
             put_escaped(to, byte, '"');
         else
-            to.put(text[i]);
+            to.put(text[place]);
     }
     to.put('"');
 }
@@ -137,8 +137,8 @@ template <class Char> void put_quoted(shown_text &to, const Char *text, size_t l
         return;
     }
     to.put('"');
-    for (size_t i = 0; i < length && !to.is_full();)
-        put_escaped(to, next_character(text, length, &i), '"');
+    for (size_t place = 0; place < length && !to.is_full();)
+        put_escaped(to, next_character(text, length, &place), '"');
     to.put('"');
 }
 
@@ -173,8 +173,8 @@ inline void put_digits(shown_text &to, uint64_t value, int digits)
 {
     char text[20];
 
-    for (int i = digits; i-- > 0; value /= 10)
-        text[i] = static_cast<char>('0' + static_cast<int>(value % 10));
+    for (int place = digits; place-- > 0; value /= 10)
+        text[place] = static_cast<char>('0' + static_cast<int>(value % 10));
     to.put(text, static_cast<size_t>(digits));
 }
 
@@ -258,12 +258,12 @@ inline std::string utf8_of(const wchar_t *wide, size_t length)
     char bytes[4];
 
     text.reserve(length);
-    for (size_t i = 0; i < length; i++)
-        text.append(bytes, encode_utf8(static_cast<uint32_t>(wide[i]), bytes));
+    for (size_t place = 0; place < length; place++)
+        text.append(bytes, encode_utf8(static_cast<uint32_t>(wide[place]), bytes));
     return text;
 }
 
-template <class T> void insert_wide(std::ostream &stream, const T &value)
+template <class Type> void insert_wide(std::ostream &stream, const Type &value)
 {
     std::wostringstream wide;
 
@@ -281,16 +281,19 @@ template <class T> void insert_wide(std::ostream &stream, const T &value)
 }
 
 /* Which operator: for a pointer or an array, one for exactly that type. */
-template <class T>
+template <class Type>
 struct insertion_of
-    : std::conditional<std::is_pointer<decayed<T>>::value, own_insertion<decayed<T>>,
-                       any_insertion<T>>::type {};
+    : std::conditional<std::is_pointer<decayed<Type>>::value, own_insertion<decayed<Type>>,
+                       any_insertion<Type>>::type {};
 
 template <insertion which> struct inserter {
-    template <class T> static void insert(std::ostream &stream, const T &value) { stream << value; }
+    template <class Type> static void insert(std::ostream &stream, const Type &value)
+    {
+        stream << value;
+    }
 };
 template <> struct inserter<insertion::wide> {
-    template <class T> static void insert(std::ostream &stream, const T &value)
+    template <class Type> static void insert(std::ostream &stream, const Type &value)
     {
         insert_wide(stream, value);
     }
@@ -320,13 +323,13 @@ template <class Action> bool is_done(const Action &action)
 
 template <kind which> struct shower;
 
-template <class T> void show(shown_text &to, const T &value)
+template <class Type> void show(shown_text &to, const Type &value)
 {
-    shower<kind_of<plain<T>>::value>::show(to, value);
+    shower<kind_of<plain<Type>>::value>::show(to, value);
 }
 
 /* The same; exceptions of anything but an operator<< end here. */
-template <class T> void show_or_say(shown_text &to, const T &value)
+template <class Type> void show_or_say(shown_text &to, const Type &value)
 {
     if (!is_done([&to, &value] { show(to, value); }))
         to.put("(formatting threw)");
@@ -355,24 +358,24 @@ template <> struct shower<kind::wide_character> {
 };
 
 template <> struct shower<kind::integer> {
-    template <class T> static void show(shown_text &to, T value)
+    template <class Type> static void show(shown_text &to, Type value)
     {
         put_integer(to, static_cast<typename std::conditional<
-                            std::is_same<plain<T>, probity_u128>::value, probity_u128,
+                            std::is_same<plain<Type>, probity_u128>::value, probity_u128,
                             probity_i128>::type>(value));
     }
 };
 
 template <> struct shower<kind::enumeration> {
-    template <class T> static void show(shown_text &to, T value)
+    template <class Type> static void show(shown_text &to, Type value)
     {
         put_integer(to, static_cast<probity_i128>(
-                            static_cast<typename std::underlying_type<T>::type>(value)));
+                            static_cast<typename std::underlying_type<Type>::type>(value)));
     }
 };
 
 template <> struct shower<kind::floating> {
-    template <class T> static void show(shown_text &to, T value) { put_floating(to, value); }
+    template <class Type> static void show(shown_text &to, Type value) { put_floating(to, value); }
 };
 
 template <> struct shower<kind::address> {
@@ -421,7 +424,7 @@ template <> struct shower<kind::wide_text_at> {
 
 /* Of char, wchar_t, char8_t, char16_t or char32_t. */
 template <> struct shower<kind::text> {
-    template <class T> static void show(shown_text &to, const T &text)
+    template <class Type> static void show(shown_text &to, const Type &text)
     {
         put_quoted(to, text.data(), text.size());
     }
@@ -432,21 +435,21 @@ template <> struct shower<kind::unicode_text> : shower<kind::text> {};
 template <> struct shower<kind::byte_array> {
     template <size_t count> static void show(shown_text &to, const unsigned char (&bytes)[count])
     {
-        for (size_t i = 0; i < count && !to.is_full(); i++) {
-            if (i > 0)
+        for (size_t place = 0; place < count && !to.is_full(); place++) {
+            if (place > 0)
                 to.put(' ');
-            to.put("0123456789abcdef"[bytes[i] >> 4]);
-            to.put("0123456789abcdef"[bytes[i] & 15]);
+            to.put("0123456789abcdef"[bytes[place] >> 4]);
+            to.put("0123456789abcdef"[bytes[place] & 15]);
         }
     }
 };
 
 template <> struct shower<kind::printed> {
-    template <class T> static void show(shown_text &to, const T &value)
+    template <class Type> static void show(shown_text &to, const Type &value)
     {
         const bool is_shown = is_done([&to, &value] {
             std::ostringstream stream;
-            inserter<insertion_of<plain<T>>::value>::insert(stream, value);
+            inserter<insertion_of<plain<Type>>::value>::insert(stream, value);
             const std::string made = stream.str();
             to.put(made.data(), made.size());
         });
@@ -458,14 +461,14 @@ template <> struct shower<kind::printed> {
 /* ---- Pointers and what has one value ---- */
 
 template <> struct shower<kind::owner> {
-    template <class T> static void show(shown_text &to, const T &owner)
+    template <class Type> static void show(shown_text &to, const Type &owner)
     {
         put_address(to, owner.get());
     }
 };
 
 template <> struct shower<kind::weak> {
-    template <class T> static void show(shown_text &to, const T &weak)
+    template <class Type> static void show(shown_text &to, const Type &weak)
     {
         const auto owner = weak.lock();
         if (weak.expired())
@@ -476,21 +479,21 @@ template <> struct shower<kind::weak> {
 };
 
 template <> struct shower<kind::atomic> {
-    template <class T> static void show(shown_text &to, const T &value)
+    template <class Type> static void show(shown_text &to, const Type &value)
     {
         probity_fn::show(to, value.load());
     }
 };
 
 template <> struct shower<kind::reference> {
-    template <class T> static void show(shown_text &to, const T &value)
+    template <class Type> static void show(shown_text &to, const Type &value)
     {
         probity_fn::show(to, value.get());
     }
 };
 
 template <> struct shower<kind::optional> {
-    template <class T> static void show(shown_text &to, const T &value)
+    template <class Type> static void show(shown_text &to, const Type &value)
     {
         if (value.has_value())
             probity_fn::show(to, *value);
@@ -501,30 +504,34 @@ template <> struct shower<kind::optional> {
 
 /* ---- Variants ---- */
 
-/* The name of a type as the compiler writes it: "... [with T = NAME]", "... [T = NAME]". */
-template <class T> void put_type(shown_text &to)
+/* The name of a type as the compiler writes it: "... [with Type = NAME]",
+ * "... [Type = NAME]". */
+template <class Type> void put_type(shown_text &to)
 {
-    const char *name = strstr(__PRETTY_FUNCTION__, "T = ") + strlen("T = ");
+    const char *name = strstr(__PRETTY_FUNCTION__, "Type = ") + strlen("Type = ");
 
     to.put(name, strcspn(name, ";]"));
 }
 
-template <class T>
-using has_text = std::integral_constant<bool, is_text_of(kind_of<plain<T>>::value)>;
+template <class Type>
+using has_text = std::integral_constant<bool, is_text_of(kind_of<plain<Type>>::value)>;
 
 struct alternative_shower {
     shown_text &to;
 
-    template <class T> void operator()(const T &value) const { show(value, has_text<T>()); }
-    template <class T> void show(const T &value, std::true_type) const
+    template <class Type> void operator()(const Type &value) const
+    {
+        show(value, has_text<Type>());
+    }
+    template <class Type> void show(const Type &value, std::true_type) const
     {
         probity_fn::show(to, value);
     }
-    template <class T> void show(const T &, std::false_type) const { put_type<T>(to); }
+    template <class Type> void show(const Type &, std::false_type) const { put_type<Type>(to); }
 };
 
 template <> struct shower<kind::variant> {
-    template <class T> static void show(shown_text &to, const T &value)
+    template <class Type> static void show(shown_text &to, const Type &value)
     {
         if (value.valueless_by_exception())
             to.put("valueless");
@@ -567,10 +574,10 @@ inline void put_unit(shown_text &to, intmax_t num, intmax_t den)
 }
 
 template <> struct shower<kind::duration> {
-    template <class T> static void show(shown_text &to, const T &value)
+    template <class Type> static void show(shown_text &to, const Type &value)
     {
         probity_fn::show(to, value.count());
-        put_unit(to, T::period::num, T::period::den);
+        put_unit(to, Type::period::num, Type::period::den);
     }
 };
 
@@ -659,36 +666,39 @@ struct is_system_clock<Clock, void_of<decltype(Clock::to_time_t(
     : std::true_type {};
 
 template <> struct shower<kind::time_point> {
-    template <class T> static void show(shown_text &to, const T &value)
+    template <class Type> static void show(shown_text &to, const Type &value)
     {
         show_time(to, value.time_since_epoch(),
-                  std::integral_constant<bool,
-                                         is_system_clock<typename T::clock>::value &&
-                                             std::is_integral<typename T::duration::rep>::value>());
+                  std::integral_constant<
+                      bool, is_system_clock<typename Type::clock>::value &&
+                                std::is_integral<typename Type::duration::rep>::value>());
     }
 };
 
 /* ---- Containers and tuples ---- */
 
 /* What a container has besides the elements shown, if it knows without counting. */
-template <class T>
-auto put_more(shown_text &to, const T &value, size_t shown, int)
+template <class Type>
+auto put_more(shown_text &to, const Type &value, size_t shown, int)
     -> void_of<decltype(static_cast<size_t>(value.size()))>
 {
     to.put(", ... ");
     put_unsigned(to, static_cast<size_t>(value.size()) - shown);
     to.put(" more");
 }
-template <class T> void put_more(shown_text &to, const T &, size_t, long)
+template <class Type> void put_more(shown_text &to, const Type &, size_t, long)
 {
     to.put(", ...");
 }
 
 struct element_shower {
-    template <class T> static void show(shown_text &to, const T &one) { probity_fn::show(to, one); }
+    template <class Type> static void show(shown_text &to, const Type &one)
+    {
+        probity_fn::show(to, one);
+    }
 };
 struct pair_shower {
-    template <class T> static void show(shown_text &to, const T &pair)
+    template <class Type> static void show(shown_text &to, const Type &pair)
     {
         probity_fn::show(to, pair.first);
         to.put(": ");
@@ -696,8 +706,8 @@ struct pair_shower {
     }
 };
 
-template <class Shower, class T>
-void show_range(shown_text &to, const T &range, char open, char close)
+template <class Shower, class Type>
+void show_range(shown_text &to, const Type &range, char open, char close)
 {
     auto at = range.begin();
     const auto end = range.end();
@@ -716,26 +726,26 @@ void show_range(shown_text &to, const T &range, char open, char close)
 }
 
 template <> struct shower<kind::list> {
-    template <class T> static void show(shown_text &to, const T &range)
+    template <class Type> static void show(shown_text &to, const Type &range)
     {
         show_range<element_shower>(to, range, '[', ']');
     }
 };
 template <> struct shower<kind::set> {
-    template <class T> static void show(shown_text &to, const T &range)
+    template <class Type> static void show(shown_text &to, const Type &range)
     {
         show_range<element_shower>(to, range, '{', '}');
     }
 };
 template <> struct shower<kind::map> {
-    template <class T> static void show(shown_text &to, const T &range)
+    template <class Type> static void show(shown_text &to, const Type &range)
     {
         show_range<pair_shower>(to, range, '{', '}');
     }
 };
 
 template <size_t at, size_t count> struct tuple_shower {
-    template <class T> static void show(shown_text &to, const T &tuple)
+    template <class Type> static void show(shown_text &to, const Type &tuple)
     {
         using std::get;
         if (at > 0)
@@ -745,14 +755,14 @@ template <size_t at, size_t count> struct tuple_shower {
     }
 };
 template <size_t count> struct tuple_shower<count, count> {
-    template <class T> static void show(shown_text &, const T &) {}
+    template <class Type> static void show(shown_text &, const Type &) {}
 };
 
 template <> struct shower<kind::tuple> {
-    template <class T> static void show(shown_text &to, const T &tuple)
+    template <class Type> static void show(shown_text &to, const Type &tuple)
     {
         to.put('(');
-        tuple_shower<0, std::tuple_size<T>::value>::show(to, tuple);
+        tuple_shower<0, std::tuple_size<Type>::value>::show(to, tuple);
         to.put(')');
     }
 };

@@ -38,8 +38,8 @@ template <class Char> void insert_text(std::ostream &stream, const Char *text, s
     std::string made;
     char bytes[4];
 
-    for (size_t i = 0; i < length;)
-        made.append(bytes, encode_utf8(next_character(text, length, &i), bytes));
+    for (size_t place = 0; place < length;)
+        made.append(bytes, encode_utf8(next_character(text, length, &place), bytes));
     stream << made;
 }
 #ifdef __cpp_char8_t
@@ -51,7 +51,7 @@ inline void insert_text(std::ostream &stream, const char8_t *text, size_t length
 
 /* By its kind. What a stream does not accept is shown as in a container. */
 template <kind which> struct stream_inserter {
-    template <class T> static void insert(std::ostream &stream, const T &value)
+    template <class Type> static void insert(std::ostream &stream, const Type &value)
     {
         char text[SHOWN_BYTES];
         shown_text to(text, sizeof text);
@@ -62,23 +62,25 @@ template <kind which> struct stream_inserter {
 };
 
 template <> struct stream_inserter<kind::printed> {
-    template <class T> static void insert(std::ostream &stream, const T &value)
+    template <class Type> static void insert(std::ostream &stream, const Type &value)
     {
-        inserter<insertion_of<T>::value>::insert(stream, value);
+        inserter<insertion_of<Type>::value>::insert(stream, value);
     }
 };
 
 /* By the stream's own operators, with its format flags. */
 struct number_inserter {
-    template <class T> static void insert(std::ostream &stream, const T &value)
+    template <class Type> static void insert(std::ostream &stream, const Type &value)
     {
-        insert(stream, value, inserts<std::ostream, T>());
+        insert(stream, value, inserts<std::ostream, Type>());
     }
-    template <class T> static void insert(std::ostream &stream, const T &value, std::true_type)
+    template <class Type>
+    static void insert(std::ostream &stream, const Type &value, std::true_type)
     {
         stream << value;
     }
-    template <class T> static void insert(std::ostream &stream, const T &value, std::false_type)
+    template <class Type>
+    static void insert(std::ostream &stream, const Type &value, std::false_type)
     {
         stream_inserter<kind::none>::insert(stream, value);
     }
@@ -92,7 +94,7 @@ template <> struct stream_inserter<kind::address> : number_inserter {};
 template <> struct stream_inserter<kind::byte_array> : number_inserter {};
 
 template <> struct stream_inserter<kind::wide_character> {
-    template <class T> static void insert(std::ostream &stream, const T &value)
+    template <class Type> static void insert(std::ostream &stream, const Type &value)
     {
         const char32_t one[1] = {static_cast<char32_t>(value)};
 
@@ -103,20 +105,20 @@ template <> struct stream_inserter<kind::wide_character> {
 /* Of an array, up to its end at most. NULL, which would put the stream into a failed state, is
  * shown as text. */
 struct text_inserter {
-    template <class T, size_t count>
-    static void insert(std::ostream &stream, const T (&text)[count])
+    template <class Type, size_t count>
+    static void insert(std::ostream &stream, const Type (&text)[count])
     {
         size_t length = 0;
-        while (length < count && text[length] != T())
+        while (length < count && text[length] != Type())
             length++;
         insert_text(stream, text, length);
     }
-    template <class T> static void insert(std::ostream &stream, T *const &pointer)
+    template <class Type> static void insert(std::ostream &stream, Type *const &pointer)
     {
-        const plain<T> *text = const_cast<const plain<T> *>(pointer);
+        const plain<Type> *text = const_cast<const plain<Type> *>(pointer);
 
         if (text != nullptr)
-            insert_text(stream, text, std::char_traits<plain<T>>::length(text));
+            insert_text(stream, text, std::char_traits<plain<Type>>::length(text));
         else
             stream << "NULL";
     }
@@ -125,7 +127,7 @@ template <> struct stream_inserter<kind::text_at> : text_inserter {};
 template <> struct stream_inserter<kind::wide_text_at> : text_inserter {};
 
 struct string_inserter {
-    template <class T> static void insert(std::ostream &stream, const T &text)
+    template <class Type> static void insert(std::ostream &stream, const Type &text)
     {
         insert_text(stream, text.data(), text.size());
     }
@@ -135,24 +137,24 @@ template <> struct stream_inserter<kind::wide_text> : string_inserter {};
 template <> struct stream_inserter<kind::unicode_text> : string_inserter {};
 
 template <> struct stream_inserter<kind::reference> {
-    template <class T> static void insert(std::ostream &stream, const T &value)
+    template <class Type> static void insert(std::ostream &stream, const Type &value)
     {
         const auto &one = value.get();
         stream_inserter<kind_of<plain<decltype(one)>>::value>::insert(stream, one);
     }
 };
 template <> struct stream_inserter<kind::atomic> {
-    template <class T> static void insert(std::ostream &stream, const T &value)
+    template <class Type> static void insert(std::ostream &stream, const Type &value)
     {
         const auto one = value.load();
         stream_inserter<kind_of<plain<decltype(one)>>::value>::insert(stream, one);
     }
 };
 
-template <class T> void insert_or_say(std::ostream &stream, const T &value)
+template <class Type> void insert_or_say(std::ostream &stream, const Type &value)
 {
     const bool is_inserted = is_done(
-        [&stream, &value] { stream_inserter<kind_of<plain<T>>::value>::insert(stream, value); });
+        [&stream, &value] { stream_inserter<kind_of<plain<Type>>::value>::insert(stream, value); });
 
     if (!is_inserted) {
         stream.clear();
@@ -165,7 +167,8 @@ template <class T> void insert_or_say(std::ostream &stream, const T &value)
 class text_stream {
 public:
     text_stream() : before_(errno) {}
-    template <class A, class B> text_stream(const A &value, const B &second) : text_stream()
+    template <class First, class Second>
+    text_stream(const First &value, const Second &second) : text_stream()
     {
         *this << value << second;
     }
@@ -173,9 +176,9 @@ public:
     text_stream &operator=(const text_stream &) = delete;
     ~text_stream() { errno = before_; }
 
-    template <class T> text_stream &operator<<(const T &value)
+    template <class Type> text_stream &operator<<(const Type &value)
     {
-        static_assert(is_text_of(kind_of<plain<T>>::value),
+        static_assert(is_text_of(kind_of<plain<Type>>::value),
                       "FnTrace: no operator<<(std::ostream &, ...) or (std::wostream &, ...) for "
                       "the type of a value in a message");
         insert_or_say(stream_, value);
@@ -216,10 +219,13 @@ private:
 /* `start() << x` is a `first` if x is one value, and a text_stream if x is a << b. If x contains an
  * operator that binds less tightly than <<, it is the result of that operator: FN_OUTPUT(a == b),
  * FN_OUTPUT(a ? b : c). Values are held by reference: the whole must be one full expression. */
-template <class T> struct first {
-    const T &value;
+template <class Type> struct first {
+    const Type &value;
 
-    template <class U> text_stream operator<<(const U &second) const { return {value, second}; }
+    template <class Second> text_stream operator<<(const Second &second) const
+    {
+        return {value, second};
+    }
     text_stream operator<<(std::ostream &(*manipulator)(std::ostream &)) const
     {
         return {value, manipulator};
@@ -228,7 +234,7 @@ template <class T> struct first {
 };
 
 struct start {
-    template <class T> first<T> operator<<(const T &value) const { return {value}; }
+    template <class Type> first<Type> operator<<(const Type &value) const { return {value}; }
 };
 
 /* The warning belongs at the caller's operator, and the compiler gives it there for plain
@@ -238,11 +244,11 @@ struct start {
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #pragma GCC diagnostic ignored "-Wfloat-equal"
 #define PROBITY_X_UNWRAP(operation)                                                                \
-    template <class T, class U>                                                                    \
-    auto operator operation(const first<T> &left, U &&right)                                       \
-        ->decltype(left.value operation std::forward<U>(right))                                    \
+    template <class Type, class Second>                                                            \
+    auto operator operation(const first<Type> &left, Second &&right)                               \
+        ->decltype(left.value operation std::forward<Second>(right))                               \
     {                                                                                              \
-        return left.value operation std::forward<U>(right);                                        \
+        return left.value operation std::forward<Second>(right);                                   \
     }
 PROBITY_X_UNWRAP(==)
 PROBITY_X_UNWRAP(!=)

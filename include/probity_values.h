@@ -182,40 +182,44 @@ namespace probity_fn {
 
 template <uint8_t which> using type_is = std::integral_constant<uint8_t, which>;
 
-template <class T>
+template <class Type>
 struct integer_type
     : type_is<static_cast<uint8_t>(PROBITY_TYPE_I8 +
-                                   2 * (sizeof(T) == 1   ? 0
-                                        : sizeof(T) == 2 ? 1
-                                        : sizeof(T) == 4 ? 2
-                                        : sizeof(T) == 8 ? 3
+                                   2 * (sizeof(Type) == 1   ? 0
+                                        : sizeof(Type) == 2 ? 1
+                                        : sizeof(Type) == 4 ? 2
+                                        : sizeof(Type) == 8 ? 3
                                                          : 4) +
-                                   (T(-1) > T(0) ? 1 : 0))> {};
+                                   (Type(-1) > Type(0) ? 1 : 0))> {};
 
 /* With the mark of an array. */
-template <class T, uint8_t which>
-using type_at = type_is<which + (std::is_array<T>::value ? PROBITY_TYPE_ARRAY : 0)>;
+template <class Type, uint8_t which>
+using type_at = type_is<which + (std::is_array<Type>::value ? PROBITY_TYPE_ARRAY : 0)>;
 
-/* The type of T, without const, volatile and reference, which is of kind `which`. */
-template <class T, kind which = kind_of<T>::value> struct type_in : type_is<PROBITY_TYPE_TEXT> {};
-template <class T> struct type_in<T, kind::none> : type_is<0> {};
-template <class T> struct type_in<T, kind::boolean> : type_is<PROBITY_TYPE_BOOL> {};
-template <class T> struct type_in<T, kind::character> : type_is<PROBITY_TYPE_CHAR> {};
-template <class T> struct type_in<T, kind::wide_character> : type_is<PROBITY_TYPE_WIDE_CHAR> {};
-template <class T> struct type_in<T, kind::integer> : integer_type<T> {};
-template <class T> struct type_in<T, kind::floating> : type_is<PROBITY_TYPE_DOUBLE> {};
+/* The type of Type, without const, volatile and reference, which is of kind `which`. */
+template <class Type, kind which = kind_of<Type>::value>
+struct type_in : type_is<PROBITY_TYPE_TEXT> {};
+template <class Type> struct type_in<Type, kind::none> : type_is<0> {};
+template <class Type> struct type_in<Type, kind::boolean> : type_is<PROBITY_TYPE_BOOL> {};
+template <class Type> struct type_in<Type, kind::character> : type_is<PROBITY_TYPE_CHAR> {};
+template <class Type>
+struct type_in<Type, kind::wide_character> : type_is<PROBITY_TYPE_WIDE_CHAR> {};
+template <class Type> struct type_in<Type, kind::integer> : integer_type<Type> {};
+template <class Type> struct type_in<Type, kind::floating> : type_is<PROBITY_TYPE_DOUBLE> {};
 template <> struct type_in<float, kind::floating> : type_is<PROBITY_TYPE_FLOAT> {};
 template <> struct type_in<long double, kind::floating> : type_is<PROBITY_TYPE_LONG_DOUBLE> {};
-template <class T>
-struct type_in<T, kind::enumeration> : integer_type<typename std::underlying_type<T>::type> {};
-template <class T> struct type_in<T, kind::address> : type_is<PROBITY_TYPE_POINTER> {};
-template <class T> struct type_in<T, kind::text_at> : type_at<T, PROBITY_TYPE_STRING> {};
-template <class T> struct type_in<T, kind::wide_text_at> : type_at<T, PROBITY_TYPE_WIDE_STRING> {};
-template <class T> struct type_in<T, kind::byte_array> : type_is<PROBITY_TYPE_BYTES> {};
-template <class T> struct type_in<T, kind::bytes> : type_is<PROBITY_TYPE_BYTES> {};
-template <class T> struct type_in<T, kind::text> : type_is<PROBITY_TYPE_STRING> {};
-template <class T> struct type_in<T, kind::wide_text> : type_is<PROBITY_TYPE_WIDE_STRING> {};
-template <class T> struct type_in<T, kind::owner> : type_is<PROBITY_TYPE_POINTER> {};
+template <class Type>
+struct type_in<Type, kind::enumeration>
+    : integer_type<typename std::underlying_type<Type>::type> {};
+template <class Type> struct type_in<Type, kind::address> : type_is<PROBITY_TYPE_POINTER> {};
+template <class Type> struct type_in<Type, kind::text_at> : type_at<Type, PROBITY_TYPE_STRING> {};
+template <class Type>
+struct type_in<Type, kind::wide_text_at> : type_at<Type, PROBITY_TYPE_WIDE_STRING> {};
+template <class Type> struct type_in<Type, kind::byte_array> : type_is<PROBITY_TYPE_BYTES> {};
+template <class Type> struct type_in<Type, kind::bytes> : type_is<PROBITY_TYPE_BYTES> {};
+template <class Type> struct type_in<Type, kind::text> : type_is<PROBITY_TYPE_STRING> {};
+template <class Type> struct type_in<Type, kind::wide_text> : type_is<PROBITY_TYPE_WIDE_STRING> {};
+template <class Type> struct type_in<Type, kind::owner> : type_is<PROBITY_TYPE_POINTER> {};
 
 constexpr bool is_fixed(uint8_t type)
 {
@@ -223,17 +227,19 @@ constexpr bool is_fixed(uint8_t type)
                          type == PROBITY_TYPE_POINTER + PROBITY_TYPE_ARRAY);
 }
 
-template <class T>
-struct type_in<T, kind::reference> : type_in<plain<decltype(std::declval<const T &>().get())>> {};
+template <class Type>
+struct type_in<Type, kind::reference>
+    : type_in<plain<decltype(std::declval<const Type &>().get())>> {};
 
 /* What load() returns is a copy, which is formatted unless its bytes are recorded. */
-template <class T>
-struct type_of_loaded : type_in<plain<decltype(std::declval<const T &>().load())>> {};
-template <class T>
-struct type_in<T, kind::atomic>
-    : type_is<is_fixed(type_of_loaded<T>::value) ? type_of_loaded<T>::value : PROBITY_TYPE_TEXT> {};
+template <class Type>
+struct type_of_loaded : type_in<plain<decltype(std::declval<const Type &>().load())>> {};
+template <class Type>
+struct type_in<Type, kind::atomic>
+    : type_is<is_fixed(type_of_loaded<Type>::value) ? type_of_loaded<Type>::value
+                                                    : PROBITY_TYPE_TEXT> {};
 
-/* The type of T in a format; 0 if unsupported. */
+/* The type of Type in a format; 0 if unsupported. */
 template <class Given> constexpr uint8_t type_of()
 {
     return type_in<plain<Given>>::value;
@@ -244,32 +250,32 @@ template <class Given> constexpr uint8_t type_of()
 #define PROBITY_X_INLINE inline __attribute__((__always_inline__, __no_instrument_function__))
 
 /* What is recorded of a fixed value: itself, or what it holds. */
-template <class T, kind which = kind_of<T>::value> struct held {
-    using type = decayed<T>;
+template <class Type, kind which = kind_of<Type>::value> struct held {
+    using type = decayed<Type>;
     template <class Given> static PROBITY_X_INLINE type get(const Given &value) { return value; }
 };
-template <class T> struct held<T, kind::address> {
-    using type = typename std::conditional<std::is_array<T>::value, const volatile void *,
-                                           decayed<T>>::type;
+template <class Type> struct held<Type, kind::address> {
+    using type = typename std::conditional<std::is_array<Type>::value, const volatile void *,
+                                           decayed<Type>>::type;
     template <class Given> static PROBITY_X_INLINE type get(const Given &value) { return value; }
 };
-template <class T> struct held<T, kind::owner> {
+template <class Type> struct held<Type, kind::owner> {
     using type = const volatile void *;
     template <class Given> static PROBITY_X_INLINE type get(const Given &owner)
     {
         return owner.get();
     }
 };
-template <class T> struct held<T, kind::atomic> {
-    using inner = held<plain<decltype(std::declval<const T &>().load())>>;
+template <class Type> struct held<Type, kind::atomic> {
+    using inner = held<plain<decltype(std::declval<const Type &>().load())>>;
     using type = typename inner::type;
     template <class Given> static PROBITY_X_INLINE type get(const Given &value)
     {
         return inner::get(value.load());
     }
 };
-template <class T> struct held<T, kind::reference> {
-    using inner = held<plain<decltype(std::declval<const T &>().get())>>;
+template <class Type> struct held<Type, kind::reference> {
+    using inner = held<plain<decltype(std::declval<const Type &>().get())>>;
     using type = typename inner::type;
     template <class Given> static PROBITY_X_INLINE type get(const Given &value)
     {
@@ -286,9 +292,9 @@ template <class Given> constexpr bool is_as_it_is()
 }
 
 /* For macros, which must not contain words that the program may have defined. */
-template <class T> constexpr bool is_an_array()
+template <class Type> constexpr bool is_an_array()
 {
-    return std::is_array<T>::value;
+    return std::is_array<Type>::value;
 }
 
 template <class Given> constexpr uint32_t size_of()
@@ -297,83 +303,84 @@ template <class Given> constexpr uint32_t size_of()
                                             std::common_type<decayed<Given>>>::type::type);
 }
 
-template <class T>
-PROBITY_X_INLINE uint8_t *store(uint8_t *at, const T &value, std::true_type)
+template <class Type>
+PROBITY_X_INLINE uint8_t *store(uint8_t *at, const Type &value, std::true_type)
 {
-    typename held<plain<T>>::type copy = held<plain<T>>::get(value);
+    typename held<plain<Type>>::type copy = held<plain<Type>>::get(value);
     return probity_put_bytes(at, &copy, sizeof copy);
 }
-template <class T> PROBITY_X_INLINE uint8_t *store(uint8_t *at, const T &, std::false_type)
+template <class Type> PROBITY_X_INLINE uint8_t *store(uint8_t *at, const Type &, std::false_type)
 {
     return at;
 }
-template <class T> PROBITY_X_INLINE uint8_t *store(uint8_t *at, const T &value)
+template <class Type> PROBITY_X_INLINE uint8_t *store(uint8_t *at, const Type &value)
 {
-    return store(at, value, std::integral_constant<bool, is_fixed(type_of<T>())>());
+    return store(at, value, std::integral_constant<bool, is_fixed(type_of<Type>())>());
 }
 
 /* ---- Values on the slow path ---- */
 
 /* Formats a value of any kind, in the calling thread. */
-template <class T> size_t format(const void *value, char *text, size_t bytes)
+template <class Type> size_t format(const void *value, char *text, size_t bytes)
 {
     shown_text to(text, bytes);
 
-    show_or_say(to, *static_cast<const T *>(value));
+    show_or_say(to, *static_cast<const Type *>(value));
     return to.used();
 }
 
 /* Writes the bytes of what a fixed value holds. */
-template <class T> size_t copy_held(const void *value, char *bytes, size_t room)
+template <class Type> size_t copy_held(const void *value, char *bytes, size_t room)
 {
-    const typename held<T>::type made = held<T>::get(*static_cast<const T *>(value));
+    const typename held<Type>::type made = held<Type>::get(*static_cast<const Type *>(value));
 
     memcpy(bytes, &made, sizeof made < room ? sizeof made : room);
     return sizeof made;
 }
 
-template <class T> const void *address_of(const T &value)
+template <class Type> const void *address_of(const Type &value)
 {
     return const_cast<const void *>(static_cast<const volatile void *>(std::addressof(value)));
 }
 
-template <class T> probity_value describe(const T &value);
+template <class Type> probity_value describe(const Type &value);
 
 /* Formats, or copies bytes, or neither. */
-template <class T, bool is_formatted = type_in<T>::value == PROBITY_TYPE_TEXT,
-          bool is_copied = is_fixed(type_in<T>::value) && !is_as_it_is<T>()>
+template <class Type, bool is_formatted = type_in<Type>::value == PROBITY_TYPE_TEXT,
+          bool is_copied = is_fixed(type_in<Type>::value) && !is_as_it_is<Type>()>
 struct formatter_of {
     static constexpr probity_formatter *get() { return nullptr; }
 };
-template <class T> struct formatter_of<T, true, false> {
-    static constexpr probity_formatter *get() { return format<T>; }
+template <class Type> struct formatter_of<Type, true, false> {
+    static constexpr probity_formatter *get() { return format<Type>; }
 };
-template <class T> struct formatter_of<T, false, true> {
-    static constexpr probity_formatter *get() { return copy_held<T>; }
+template <class Type> struct formatter_of<Type, false, true> {
+    static constexpr probity_formatter *get() { return copy_held<Type>; }
 };
 
-template <class T, kind which = kind_of<T>::value> struct describer {
+template <class Type, kind which = kind_of<Type>::value> struct describer {
     template <class Given> static probity_value describe(const Given &value)
     {
-        return {address_of(value), sizeof value, formatter_of<T>::get(), PROBITY_AT_VALUE};
+        return {address_of(value), sizeof value, formatter_of<Type>::get(), PROBITY_AT_VALUE};
     }
 };
 
-template <class T> struct describer<T, kind::text> {
-    static probity_value describe(const T &text)
+template <class Type> struct describer<Type, kind::text> {
+    static probity_value describe(const Type &text)
     {
         return {text.data(), text.size() * sizeof *text.data(), nullptr, PROBITY_AT_DATA};
     }
 };
-template <class T> struct describer<T, kind::wide_text> : describer<T, kind::text> {};
+template <class Type> struct describer<Type, kind::wide_text> : describer<Type, kind::text> {};
 
-template <class T> struct describer<T, kind::text_at> {
-    static probity_value describe(const volatile T &pointer)
+template <class Type> struct describer<Type, kind::text_at> {
+    static probity_value describe(const volatile Type &pointer)
     {
         return {address_of(pointer), sizeof pointer, nullptr, PROBITY_AT_POINTER};
     }
 };
-template <class T> struct describer<T, kind::wide_text_at> : describer<T, kind::text_at> {};
+template <class Type>
+struct describer<Type, kind::wide_text_at> : describer<Type, kind::text_at> {};
 template <size_t count> struct describer<char[count], kind::text_at> {
     static probity_value describe(const char (&text)[count])
     {
@@ -386,33 +393,33 @@ template <size_t count> struct describer<wchar_t[count], kind::wide_text_at> {
         return {text, wcsnlen(text, count) * sizeof *text, nullptr, PROBITY_AT_DATA};
     }
 };
-template <class T> struct describer<T, kind::byte_array> {
+template <class Type> struct describer<Type, kind::byte_array> {
     template <class Given> static probity_value describe(const Given &bytes)
     {
         return {address_of(bytes), sizeof bytes, nullptr, PROBITY_AT_DATA};
     }
 };
 
-template <class T> struct describer<T, kind::reference> {
-    static probity_value describe(const T &value) { return probity_fn::describe(value.get()); }
+template <class Type> struct describer<Type, kind::reference> {
+    static probity_value describe(const Type &value) { return probity_fn::describe(value.get()); }
 };
 
-template <class T> probity_value describe(const T &value)
+template <class Type> probity_value describe(const Type &value)
 {
-    return describer<plain<T>>::describe(value);
+    return describer<plain<Type>>::describe(value);
 }
 
 /* The same for a return value, when its scope ends. */
-template <class T> probity_value describe_at(const void *value)
+template <class Type> probity_value describe_at(const void *value)
 {
-    return describe(*static_cast<const T *>(value));
+    return describe(*static_cast<const Type *>(value));
 }
 
 /* ---- Messages of one value or of a stream expression ---- */
 
-template <class T> constexpr uint8_t message_type_of()
+template <class Type> constexpr uint8_t message_type_of()
 {
-    return type_of<T>();
+    return type_of<Type>();
 }
 template <> constexpr uint8_t message_type_of<text_stream>()
 {
@@ -420,36 +427,36 @@ template <> constexpr uint8_t message_type_of<text_stream>()
 }
 
 /* Type of the operand of `start() << x`: the value itself, or the stream. */
-template <class T> struct message_value {
-    using type = T;
+template <class Type> struct message_value {
+    using type = Type;
 };
-template <class T> struct message_value<first<T>> {
-    using type = T;
+template <class Type> struct message_value<first<Type>> {
+    using type = Type;
 };
-template <class T> using message_of = typename message_value<plain<T>>::type;
+template <class Type> using message_of = typename message_value<plain<Type>>::type;
 
-template <class T> const T &unwrap(const first<T> &one)
+template <class Type> const Type &unwrap(const first<Type> &one)
 {
     return one.value;
 }
-template <class T> const T &unwrap(const T &value)
+template <class Type> const Type &unwrap(const Type &value)
 {
     return value;
 }
 
 /* Records a MESSAGE of one value, as FN_X_RECORD does for several. */
-template <bool is_literal, class T>
+template <bool is_literal, class Type>
 inline __attribute__((__always_inline__)) void record_value(struct probity_site_format *format,
-                                                            const T &value)
+                                                            const Type &value)
 {
-    constexpr bool is_stored = !is_literal && is_fixed(type_of<T>());
+    constexpr bool is_stored = !is_literal && is_fixed(type_of<Type>());
     constexpr bool fits = is_literal || is_stored;
     uint32_t number = probity_site_format_number(format);
     struct probity_event_room room;
     uint8_t *at = nullptr;
 
     if (fits && __builtin_expect(number != 0, 1))
-        at = probity_event_begin(&room, 9, 4u + (is_literal ? 0u : size_of<T>()));
+        at = probity_event_begin(&room, 9, 4u + (is_literal ? 0u : size_of<Type>()));
     if (__builtin_expect(at != nullptr, fits)) {
         at = probity_put_head(at, 9, 0, number, 0);
         store(at, value, std::integral_constant<bool, is_stored>());

@@ -207,6 +207,22 @@ compile_as_cxx "$directory/scopes.c" -fno-exceptions -fno-rtti
 cp "$directory/scopes.h" "$directory/off.c"
 compile_everywhere "$directory/off.c"
 
+# Macros of programs that include the headers: single letters, but for two that the C++ library uses
+# for literals ("s", "h"), and what programs are in the habit of defining.
+user_macros=()
+for name in {A..Z} {a..g} {i..r} {t..z} min max debug info check assert emit signals slots \
+    OK FAIL ERROR NONE EMPTY MIN MAX ABS SIZE LEN COUNT IN OUT BOOL BYTE WORD INT CHAR STR CAT \
+    TEST PRINT LOG INFO DEBUG TRACE CHECK ASSERT VERIFY; do
+    user_macros+=("-D$name=+*")
+done
+for header in include/*.h; do
+    echo "#include \"$(basename "$header")\""
+done > "$directory/named.c"
+for language in 'gcc c c11' 'clang c c11' 'g++ c++ c++11' 'g++ c++ c++17' 'clang++ c++ c++17'; do
+    read -r compiler name standard <<< "$language"
+    compile "$compiler" "$name" "$standard" "$directory/named.c" -DFN_INSTRUMENT "${user_macros[@]}"
+done
+
 # A standard or platform that does not do gets one #error and nothing else from the headers. What a
 # program calls is not declared then, but its macros are all defined.
 # $1 text of the #error, $2 compiler, $3 language, $4 file, then its flags

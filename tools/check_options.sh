@@ -97,6 +97,10 @@ for command in $commands; do
     help=$("$tool" "$command" --help | options_in)
     [ -n "$help" ] || { echo "options: $command --help names none" >&2; failed=1; }
     compare "manual page of $command" "$help" "$(page_of "$command" | options_in)"
+    if grep -qx -- --csv <<< "$help" && ! grep -q formulas "man/probity-$command.1"; then
+        echo "options: man/probity-$command.1: CSV, and no word on cells that are formulas" >&2
+        failed=1
+    fi
     compare "bash completion of $command" "$help" "$(in_bash "$command")"
     compare "zsh completion of $command" "$help" "$(in_zsh "$command")"
     compare "fish completion of $command" "$help" "$(in_fish "$command")"

@@ -76,6 +76,11 @@ test: races under Helgrind, and callgrind's reader
     dnf     valgrind
     pacman  valgrind
     apk     valgrind
+test: programs whose clock is replaced by libfaketime
+    apt     faketime
+    dnf     libfaketime
+    pacman  libfaketime
+    apk     libfaketime
 test: the page in a browser
     apt     chromium
     dnf     chromium

@@ -499,10 +499,10 @@ static void go_on(const struct probity_scope_here *scope, uintptr_t frame, const
 PROBITY_API int probity_scope_is_reported(struct probity_scope_here *scope, uintptr_t frame,
                                           const char *in)
 {
-    if (!probity_scope_is_open(scope) || scope->code <= PROBITY_SCOPE_DEFERRED)
+    if (!probity_scope_is_open(scope) || scope->code == PROBITY_SCOPE_DEFERRED)
         return 0;
     go_on(scope, frame, in);
-    return 1;
+    return scope->code != PROBITY_SCOPE_PROFILED;
 }
 
 PROBITY_API int probity_scope_is_shown(struct probity_scope_here *scope, uintptr_t frame,
@@ -538,6 +538,8 @@ PROBITY_API int probity_scope_is_due(struct probity_scope_here *scope, uintptr_t
     int is_due, is_first = scope->code <= PROBITY_SCOPE_DEFERRED && scope->entered != 0;
     if (is_first) {
         *ret_entered = scope->entered;
+        if (scope->code == PROBITY_SCOPE_PROFILED)
+            go_on(scope, frame, in);
         is_due = probity_scope_due_slow(scope, minus_of(frame) | back_of(frame),
                                         where_of(scope, __builtin_return_address(0)));
         if (scope->code == 0)

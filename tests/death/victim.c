@@ -230,7 +230,9 @@ void death_handle_signals(void)
 
 void death_fill_chunk(uint32_t thread, uint32_t words)
 {
-    for (int tries = 0; tries < 2000; tries++) {
+    uint32_t draw = 1;
+
+    for (int tries = 0; tries < 20000; tries++) {
         const struct probity_thread *self = probity_thread_self;
         uint64_t bytes = self != NULL ? self->valid_bit : 0;
         uint64_t left = bytes != 0 ? bytes - (self->cursor & (bytes - 1)) : 0;
@@ -238,9 +240,12 @@ void death_fill_chunk(uint32_t thread, uint32_t words)
             probity_flush(); /* no chunk is free: the writer is behind */
         if (left > 0 && left <= 8 * (uint64_t)words)
             return;
-        /* A name in between shifts records to offsets that they would not reach otherwise. */
+        /* A name in between shifts records to offsets that they would not reach otherwise. Its
+         * length is random: if each hit takes as many words, as on a busy machine, where the CPU
+         * clock is read for each, a sequence of lengths can keep missing the end of the chunk. */
+        draw = draw * 1103515245 + 12345;
         if (tries % 7 == 6)
-            probity_thread_set_name(&"a name of several words"[tries / 7 % 3 * 8]);
+            probity_thread_set_name(&"a name of several words"[(draw >> 16) % 3 * 8]);
         death_unit(thread);
     }
     hits_need(0, "the end of a chunk was not reached");

@@ -89,6 +89,52 @@ for program in alive alive.shared; do
     is_dead "" clones
 done
 
+# Process ids wrap around: another recording program has the id of one that was killed. In a PID
+# namespace the next id can be chosen.
+fresh
+cat > reuse.bash << 'END'
+PROBITY_OUT=$WORK/killed "$PROGRAMS/killed_after" 5 &
+killed=$!
+wait "$killed" 2> /dev/null
+mkfifo go
+echo "$((killed - 1))" > /proc/sys/kernel/ns_last_pid || exit 5
+PROBITY_OUT=$WORK/second "$PROGRAMS/waiting" < go > ready &
+echo "$killed $!" > ids
+exec 3> go
+until [ -s ready ]; do sleep 0.01; done
+"$PROBITY" info --json killed second | jq -r '.[].state' > states
+"$PROBITY" spools --json | jq -r '.spools[] | .state + " " + .program' | LC_ALL=C sort > spools
+"$PROBITY" level "$killed" 1 > level 2>&1
+"$PROBITY" recover killed > recovered 2>&1
+echo $? >> recovered
+"$PROBITY" recover second > refused 2>&1
+echo $? >> refused
+echo >&3
+exec 3>&-
+wait "$!"
+END
+export PROGRAMS PROBITY WORK
+reuse=(unshare --pid --fork --mount-proc)
+"${reuse[@]}" true 2> /dev/null || reuse=(unshare --user --map-root-user "${reuse[@]:1}")
+status=0
+"${reuse[@]}" bash reuse.bash > out 2> err || status=$?
+if [ -s ids ]; then
+    read -r first second < ids
+    expect "a reused process id: ids" "$first" "$second"
+    expect "a reused process id: status" 0 "$status"
+    expect "a reused process id: states" "killed live" "$(xargs < states)"
+    expect "a reused process id: spools" "alive waiting dead killed_after" "$(xargs < spools)"
+    grep -q "^$first: levels 1, 5" level || fail "a reused process id: level: $(cat level)"
+    expect "a reused process id: recover" 0 "$(tail -n 1 recovered)"
+    expect "a reused process id: recover a live one" 1 "$(tail -n 1 refused)"
+    grep -q 'still being recorded' refused || fail "a reused process id: $(cat refused)"
+    expect "a reused process id: hits" "5 2" \
+        "$("$PROBITY" csv killed | wc -l) $("$PROBITY" csv second | wc -l)"
+    no_leftovers "a reused process id"
+else
+    echo "left out: a reused process id, which this user may not choose: $(cat err)"
+fi
+
 # Wall times of two traces read together match those of each read alone, even though a time
 # namespace shifts the other clocks. One program runs while the other waits.
 program=alive

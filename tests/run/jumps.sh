@@ -164,4 +164,91 @@ found=$(stacks block "${CC:-gcc}" block.c)
 work="main;work main;work;work"
 [[ $found =~ ^main\ ${work}\ main\;work\;work(\;leaves\ main\;work\;work)*\;after$ ]] ||
     fail "block: $found"
+
+# A function inlined into the one that its jump leads to is found by what that one reports next, not
+# only when that ends: others inlined there would be shown as its callees. CPU times, because on a
+# busy machine any call may take long.
+cat > said.c << 'END'
+#define FN_INSTRUMENT
+#include <FnTrace.h>
+#include <setjmp.h>
+
+static jmp_buf back;
+
+static void spin(int count)
+{
+    for (volatile int i = 0; i < count * 100000; i++) {
+    }
+}
+static inline __attribute__((always_inline)) void leaves(void)
+{
+    FN_FUNC(void, FN_1);
+    spin(1);
+    longjmp(back, 1);
+}
+static inline __attribute__((always_inline)) void after(void)
+{
+    FN_FUNC(void, FN_1);
+    spin(1);
+}
+__attribute__((noinline)) static void says(void)
+{
+    FN_FUNC(void, FN_1);
+    if (setjmp(back) == 0)
+        leaves();
+    FN_OUTPUT("caught");
+    spin(40);
+    after();
+}
+__attribute__((noinline)) static void shows(void)
+{
+    volatile int shown = 1;
+    FN_FUNC(void, FN_1);
+    if (setjmp(back) == 0)
+        leaves();
+    FN_PARAM(shown);
+    spin(40);
+    after();
+}
+__attribute__((noinline)) static void resumes(void)
+{
+    FN_FUNC(void, FN_1);
+    if (setjmp(back) == 0)
+        leaves();
+    FN_PAUSE();
+    FN_RESUME();
+    spin(40);
+    after();
+}
+__attribute__((noinline)) static void reaches(void)
+{
+    FN_ENTRY(FN_1);
+    FN_CHECKPOINT("first", FN_1, 0);
+    if (setjmp(back) == 0)
+        leaves();
+    FN_CHECKPOINT("second", FN_1, 0);
+    spin(40);
+    after();
+}
+int main(void)
+{
+    says();
+    shows();
+    resumes();
+    reaches();
+    return 0;
+}
+END
+"${CC:-gcc}" -g -O2 -I "$SOURCE/include" ${SANITIZE:+"-fsanitize=$SANITIZE"} -pthread -o said \
+    said.c "$BUILD/lib/libprobity.a" || fail "said.c does not compile"
+for mode in 0 1; do
+    rm -f trace
+    PROBITY_PROFILE=$mode PROBITY_OUT=$WORK/trace ./said || fail "said $mode: status $?"
+    "$PROBITY" report --json trace > report || fail "said $mode: no report"
+    expect "said $mode: unwound" 4 "$(jq .repairs.unwound report)"
+    for name in says shows resumes reaches; do
+        [ "$(($(of leaves cpu_total_ns) * 2))" -lt "$(of $name cpu_self_ns)" ] ||
+            fail "said $mode: leaves took $(of leaves cpu_total_ns), $name $(of $name cpu_self_ns)"
+    done
+done
 finish
