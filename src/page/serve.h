@@ -18,7 +18,8 @@ struct probity_serve_options {
     /* Writes the window [from, to), in ns since recording began. Runs in a child process. Returns 0
      * or an error. */
     int (*window)(void *context, uint64_t from_ns, uint64_t to_ns, FILE *stream);
-    /* Reads a file with tiles by its number. Returns its text, to be freed, or NULL. May be NULL. */
+    /* Reads a file with tiles by its number. Returns its text, to be freed, or NULL. May be NULL
+     * itself. */
     char *(*tile)(void *context, uint32_t number, size_t *ret_bytes);
     void *context;
 };

@@ -331,7 +331,8 @@ static int serve_tiles(struct view_call *call, char **names, size_t count)
     return status;
 }
 
-/* Makes the page in memory or finds it with its tiles, then serves it until the command is ended. */
+/* Makes the page in memory or finds it with its tiles, then serves it until the command is
+ * ended. */
 static int serve(struct view_call *call, char **names, size_t count)
 {
     if (call->is_named || call->answer.force)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * view_tiles.h: `probity view --tiles`: a directory with the page, its tiles and what a server needs
- * (doc/tiles.md). Part of view_command.c.
+ * view_tiles.h: `probity view --tiles`: a directory with the page, its tiles and what a server
+ * needs (doc/tiles.md). Part of view_command.c.
  */
 #ifndef PROBITY_PAGE_VIEW_TILES_H
 #define PROBITY_PAGE_VIEW_TILES_H
 
-#include "cli/query.h"
 #include "page/tiles.h"
 #include "page/view.h"
+
+struct cli_query;
 
 struct view_tiles {
     const char *path;         /* --tiles; NULL: none */

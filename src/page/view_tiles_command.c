@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/index.h"
+#include "cli/query.h"
 #include "page/view_tiles.h"
 #include "reader/file.h"
 #include "reader/index.h"

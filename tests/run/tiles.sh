@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # `probity view --tiles`: the directory has at most 5 % of the trace's size in tiles, all by fixed
-# names; each level has all calls and blocks (tiles_sums.py); an interrupted or failed
-# command leaves nothing; only a directory of tiles is replaced. The server takes tiles that belong to
-# the trace, and makes others anew. In headless chromium the page goes through the levels, as a file and
-# served, and survives garbage.
+# names; each level has all calls and blocks (tiles_sums.py); a failed command leaves nothing; only
+# a directory of tiles is replaced. The server takes tiles that belong to the trace
+# (tiles_served.py), and makes others anew. In headless chromium the page goes through the levels,
+# as a file and served, and survives garbage.
 # variants: gcc clang asan
 # timeout: 900
 . "$(dirname "$0")/common.bash"
@@ -18,9 +18,13 @@ done
 # So few spans in the page that there is room for several levels.
 SPANS=2000
 "$BUILD/bench/gen_scopes" run.probity 2 4
-"$PROBITY" view --tiles d --spans "$SPANS" run.probity > output 2> errors || fail "view: $(cat errors)"
+tiles() {
+    "$PROBITY" view --spans "$SPANS" "$@" > output 2> errors || fail "view: $(cat errors)"
+}
+tiles --tiles d run.probity
 expect "printed" "d/index.html" "$(cat output)"
-expect "other files" "" "$(find d -mindepth 1 ! -name 'tile-*.js' ! -name index.html ! -name tiles.txt ! -name trace-0.index)"
+expect "other files" "index.html tiles.txt trace-0.index " \
+    "$(find d -mindepth 1 ! -name 'tile-*.js' -printf '%f\n' | sort | tr '\n' ' ')"
 "$PROBITY" tree --json run.probity > tree.json
 "$PROBITY" blocks --json run.probity > blocks.json
 python3 "$SOURCE/tests/run/tiles_sums.py" d run.probity tree.json blocks.json > said 2>&1 ||
@@ -31,7 +35,7 @@ sed -n 's/^units //p' said > units.json
 
 # Hits: blocks, the last of which have no end and are late.
 "$BUILD/bench/gen" hits.probity 3 3 > /dev/null
-"$PROBITY" view --tiles h --spans "$SPANS" hits.probity > /dev/null 2> errors || fail "hits: $(cat errors)"
+tiles --tiles h hits.probity
 "$PROBITY" tree --json hits.probity > tree.json
 "$PROBITY" blocks --json hits.probity > blocks.json
 python3 "$SOURCE/tests/run/tiles_sums.py" h hits.probity tree.json blocks.json > said 2>&1 ||
@@ -49,12 +53,13 @@ status=0
 "$PROBITY" view -f --tiles other run.probity > output 2> errors || status=$?
 expect "another directory: status" 1 "$status"
 expect "another directory" "precious" "$(ls other)"
-"$PROBITY" view -f --tiles d --spans "$SPANS" run.probity > output 2> errors || fail "view -f: $(cat errors)"
+tiles -f --tiles d run.probity
 
 # A file that cannot be written in full: nothing is left.
 mkdir full
 status=0
-(cd full && ulimit -f 8 && "$PROBITY" view --tiles d --spans "$SPANS" ../run.probity > /dev/null 2> ../errors) || status=$?
+(cd full && ulimit -f 8 &&
+    "$PROBITY" view --tiles d --spans "$SPANS" ../run.probity > /dev/null 2> ../errors) || status=$?
 expect "no room: status" 1 "$status"
 expect "no room: files" "" "$(ls full)"
 
@@ -69,35 +74,7 @@ if ! grep -q . address; then
 fi
 expect "the tiles belong to the trace" "" "$(cat errors)"
 ln -s /etc/passwd d/tile-3999.js
-python3 - "$(cat address)" d > said 2>&1 << 'END2' || fail "requests failed"
-import glob, os, sys, urllib.error, urllib.request
-
-address, directory = sys.argv[1:]
-
-
-def get(name):
-    try:
-        with urllib.request.urlopen(address + name) as reply:
-            return reply.status, reply.headers["Content-Type"], reply.read()
-    except urllib.error.HTTPError as error:
-        return error.code, "", b""
-
-
-for path in glob.glob(f"{directory}/tile-*.js"):
-    name = os.path.basename(path)
-    status, kind, text = get(name)
-    if os.path.islink(path):
-        if status != 404:
-            print(f"{name}, a link: status {status}")
-    elif (status, kind, text) != (200, "text/plain", open(path, "rb").read()):
-        print(f"{name}: {status} {kind} {len(text)}")
-for name in ("tile-.js", "tile-999999.js", "tile-99999999999999.js", "tile-0.jsx", "tile--1.js", "tile-0x1.js", "tile-+1.js",
-             "tiles.txt", "trace-0.index", "index.html", "tile-0.js/", "../d/tile-0.js", "tile-..%2ftiles.txt.js", "%2e%2e/run.probity"):
-    if get(name)[0] != 404:
-        print(f"{name}: status {get(name)[0]}")
-if get("window?from=0&to=100000")[0] != 200:
-    print("no window")
-END2
+python3 "$SOURCE/tests/run/tiles_served.py" "$(cat address)" d > said 2>&1 || fail "requests failed"
 expect "requests" "" "$(cat said)"
 rm d/tile-3999.js
 
@@ -110,9 +87,12 @@ if command -v /usr/bin/chromium > /dev/null && command -v node > /dev/null; then
         number=${file#bad/tile-}
         printf 'probityTile(%d,"eJxLYWBgYGQEAAGWAGw=");\n' "${number%.js}" > "$file"
     done
-    HOME=$WORK node "$SOURCE/tests/browser/view.mjs" "$MODULES/node_modules" "$BUILD/test-logs/view" \
-        tiles d/index.html units.json -- tiles "$(cat address)" units.json -- garbage bad/index.html \
-        > said 2> errors || fail "$(cat said errors)"
+    browse() {
+        HOME=$WORK node "$SOURCE/tests/browser/view.mjs" "$MODULES/node_modules" \
+            "$BUILD/test-logs/view" "$@" > said 2> errors || fail "$(cat said errors)"
+    }
+    browse tiles d/index.html units.json -- tiles "$(cat address)" units.json \
+        -- garbage bad/index.html
 fi
 signal_job INT "$server" || true
 signal_job TERM "$server" || true
@@ -126,9 +106,7 @@ done
 server=$!
 wait_until "$server" has_lines address 1 '^http://127.0.0.1:'
 if [ -n "${MODULES:-}" ]; then
-    sed 's/"units"/"bad": true, "units"/' units.json > bad.json
-    HOME=$WORK node "$SOURCE/tests/browser/view.mjs" "$MODULES/node_modules" "$BUILD/test-logs/view" \
-        garbage "$(cat address)" > said 2> errors || fail "$(cat said errors)"
+    browse garbage "$(cat address)"
 fi
 signal_job TERM "$server" || true
 wait "$server" 2> /dev/null || true
