@@ -15,7 +15,7 @@ const REPLIES = 6;
 const UNREAD = 50;
 
 /** With tiles, windows with more calls and blocks are not read from the trace. */
-const FEW = 60_000;
+const FEW = 30_000;
 
 /** Spans that begin in [from, to), for the page's own there. */
 interface Source extends Window {
@@ -48,7 +48,7 @@ function copy(to: Lane, at: number, from: Lane, index: number): void {
     to.off[at] = from.off[index];
     to.flags[at] = from.flags[index];
     to.values[at] = from.values[index];
-    const whole = from.whole.get(index);
+    const whole = from.whole.size > 0 ? from.whole.get(index) : undefined;
     if (whole !== undefined)
         to.whole.set(at, whole);
 }
@@ -287,11 +287,15 @@ export class Live {
         if (size > 0 && lane.count[size - 1] > 1)
             lane.length[size - 1] = Math.min(lane.length[size - 1], source.from - lane.start[size - 1]);
         let from = first;
+        /** When the page's next span begins that stays. */
+        const nextLong = (): number => {
+            while (from < end && !(own.count[from] === 1 && (own.length[from] >= this.unit || (own.flags[from] & Flag.Before) !== 0)))
+                from++;
+            return from < end ? own.start[from] : Infinity;
+        };
         const copyLong = (until: number): void => {
-            for (; from < end && own.start[from] < until; from++) {
-                if (own.count[from] === 1 && (own.length[from] >= this.unit || (own.flags[from] & Flag.Before) !== 0))
-                    copy(lane, size++, own, from);
-            }
+            while (nextLong() < until)
+                copy(lane, size++, own, from++);
         };
         const take = (read: Lane, i: number): void => {
             const name = read.kind === LaneKind.Off ? 0 : source.names === null ? read.name[i] : source.names[read.name[i]];
@@ -308,11 +312,23 @@ export class Live {
             for (; late !== undefined && next < late.size && late.start[next] < until; next++)
                 take(late, next);
         };
-        for (const read of lanes) {
-            for (let i = 0; i < read.size; i++) {
+        /** All of a tile, in runs between long spans. */
+        const takeTile = (read: Lane): void => {
+            const last = before(read, source.to);
+            for (let i = before(read, source.from), until = i; i < last; i = until) {
                 takeLate(read.start[i]);
-                take(read, i);
+                copyLong(read.start[i]);
+                const other = Math.min(nextLong(), late?.start[next] ?? Infinity);
+                until = Math.min(last, Math.max(i + 1, before(read, other, i)));
+                copyAll(lane, size, read, i, until);
+                size += until - i;
             }
+        };
+        for (const read of lanes) {
+            for (let i = 0; source.names !== null && i < read.size; i++)
+                take(read, i);
+            if (source.names === null)
+                takeTile(read);
         }
         takeLate(Infinity);
         copyLong(Infinity);

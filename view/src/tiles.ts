@@ -68,7 +68,10 @@ async function fetched(file: number): Promise<string> {
 }
 
 async function unpack(text: string): Promise<Uint8Array> {
-    const packed = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    const characters = atob(text);
+    const packed = new Uint8Array(characters.length);
+    for (let i = 0; i < characters.length; i++)
+        packed[i] = characters.charCodeAt(i);
     const reader = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate")).getReader();
     const parts: Uint8Array[] = [];
     let size = 0;
