@@ -242,7 +242,7 @@ _probity() {
             esac
             ;;
         view)
-            options='--diff --open --port --project --serve --spans --since --until --tid -o --output -f --force -h --help'
+            options='--diff --open --port --project --serve --spans --since --until --tid --tiles -o --output -f --force -h --help'
             case $previous in
                 --diff) value=path ;;
                 --port) value=any ;;
@@ -251,6 +251,7 @@ _probity() {
                 --since) value=any ;;
                 --until) value=any ;;
                 --tid) value=any ;;
+                --tiles) value=directory ;;
                 -o | --output) value=path ;;
             esac
             ;;

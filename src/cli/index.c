@@ -20,9 +20,6 @@
 /* Smaller traces are read faster than this would be noticed. */
 #define IN_MEMORY_MIN (INT64_C(64) << 20)
 
-/* For many small windows: the less is read before each. */
-enum { WINDOWS_EVERY_BYTES = 256 << 10 };
-
 /* ---- Use ---------------------------------------------------------------------------------------
  */
 
@@ -78,10 +75,10 @@ static int open_index(void *command, const char *path, int trace_file, int attem
                                                           : -1;
 }
 
-static int open_index_always(void *command, const char *path, int trace_file, int attempt)
+int cli_index_open_always(void *command, const char *path, int trace_file, int attempt)
 {
     return attempt == 0 ? open_named(path, trace_file)
-                        : make_in_memory(command, trace_file, WINDOWS_EVERY_BYTES);
+                        : make_in_memory(command, trace_file, CLI_INDEX_WINDOWS_BYTES);
 }
 
 void cli_index_use(const struct cli_command *command, const struct cli_range *range,
@@ -96,7 +93,7 @@ void cli_index_use(const struct cli_command *command, const struct cli_range *ra
 void cli_index_use_always(const struct cli_command *command,
                           struct probity_reader_options *options)
 {
-    options->open_index = open_index_always;
+    options->open_index = cli_index_open_always;
     options->index_context = (void *)(uintptr_t)command;
 }
 

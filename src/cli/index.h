@@ -8,6 +8,9 @@
 
 #include "cli/time_range.h"
 
+/* Distance of marks for many small windows: the less is read before each. */
+enum { CLI_INDEX_WINDOWS_BYTES = 256 << 10 };
+
 /* Lets a reader use indexes if there is a range. */
 void cli_index_use(const struct cli_command *command, const struct cli_range *range,
                    struct probity_reader_options *options);
@@ -15,5 +18,9 @@ void cli_index_use(const struct cli_command *command, const struct cli_range *ra
 /* The same without a range, for a trace of any size, from which many windows are read. */
 void cli_index_use_always(const struct cli_command *command,
                           struct probity_reader_options *options);
+
+/* Opens such an index, as open_index of the reader's options; command: of type struct
+ * cli_command. */
+int cli_index_open_always(void *command, const char *path, int trace_file, int attempt);
 
 #endif

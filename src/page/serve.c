@@ -221,6 +221,37 @@ static enum MHD_Result put_window(const struct probity_server *server,
                         server->http.response(reply.used, reply.bytes, MHD_RESPMEM_MUST_FREE));
 }
 
+/* The number in "tile-12.js". Returns whether it is one. */
+static int take_tile(const char *rest, uint32_t *ret_number)
+{
+    static const char before[] = "tile-", after[] = ".js";
+    const char *end = strchr(rest, '.');
+    char digits[16];
+    uint64_t number;
+
+    if (strncmp(rest, before, sizeof before - 1) != 0 || end == NULL || strcmp(end, after) != 0 ||
+        (size_t)(end - rest) - (sizeof before - 1) >= 10)
+        return 0;
+    snprintf(digits, sizeof digits, "%.*s", (int)((size_t)(end - rest) - (sizeof before - 1)),
+             rest + sizeof before - 1);
+    int is_number = take_number(digits, &number);
+    *ret_number = (uint32_t)number;
+    return is_number;
+}
+
+/* As text: a page that comes from here never runs it. */
+static enum MHD_Result put_tile(const struct probity_server *server,
+                                struct MHD_Connection *connection, uint32_t number)
+{
+    size_t bytes = 0;
+    char *text = server->options->tile(server->options->context, number, &bytes);
+
+    if (text == NULL)
+        return refuse(server, connection, MHD_HTTP_NOT_FOUND);
+    return put_response(server, connection, MHD_HTTP_OK, "text/plain",
+                        server->http.response(bytes, text, MHD_RESPMEM_MUST_FREE));
+}
+
 /* What follows the token; NULL: the path has no or another token. Takes the same time for each
  * token. */
 static const char *after_token(const struct probity_server *server, const char *path)
@@ -247,6 +278,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     const struct probity_server *server = context;
     const char *host = server->http.value(connection, MHD_HEADER_KIND, "Host");
     const char *rest = after_token(server, path);
+    uint32_t tile;
 
     (void)version, (void)upload, (void)upload_bytes, (void)state;
     if (!is_own_host(server, host))
@@ -257,6 +289,8 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         return refuse(server, connection, MHD_HTTP_METHOD_NOT_ALLOWED);
     if (strcmp(rest, "window") == 0)
         return put_window(server, connection);
+    if (server->options->tile != NULL && take_tile(rest, &tile))
+        return put_tile(server, connection, tile);
     if (*rest != '\0')
         return refuse(server, connection, MHD_HTTP_NOT_FOUND);
     return put_response(server, connection, MHD_HTTP_OK, "text/html; charset=utf-8",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * serve.h: the server of `probity view --serve`: one page and windows of its trace, on the loopback
- * interface, at an address with a random token. It opens and writes no file. Needs libmicrohttpd,
- * which is loaded when a server is opened.
+ * interface, at an address with a random token. It writes no file, and opens none but by
+ * options.tile. Needs libmicrohttpd, which is loaded when a server is opened.
  */
 #ifndef PROBITY_PAGE_SERVE_H
 #define PROBITY_PAGE_SERVE_H
@@ -18,6 +18,9 @@ struct probity_serve_options {
     /* Writes the window [from, to), in ns since recording began. Runs in a child process. Returns 0
      * or an error. */
     int (*window)(void *context, uint64_t from_ns, uint64_t to_ns, FILE *stream);
+    /* Reads a file with tiles by its number. Returns its text, to be freed, or NULL. May be NULL
+     * itself. */
+    char *(*tile)(void *context, uint32_t number, size_t *ret_bytes);
     void *context;
 };
 

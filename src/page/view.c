@@ -15,6 +15,7 @@
 #include "answers/report/report_json.h"
 #include "answers/threads/threads_json.h"
 #include "answers/tree/tree_json.h"
+#include "page/tiles.h"
 #include "page/view_page.h"
 #include "page/view_stream.h"
 #include "probity.h"
@@ -89,6 +90,8 @@ static int put_object(FILE *stream, const struct probity_view_answer *answer)
     fputs(",\n\"timeline\": ", stream);
     if (error == 0)
         error = probity_view_timeline_json(stream, answer);
+    if (answer->tiles != NULL)
+        probity_tiles_json(stream, answer->tiles);
     if (error == 0 && answer->comparison != NULL)
         error = put_comparison(stream, answer);
     fputs("}\n", stream);
@@ -115,16 +118,25 @@ static int put_data(FILE *stream, const char *id, const struct probity_view_answ
     return error;
 }
 
-/* The page's policy allows no connection; that of a served page, to its server. */
-static int put_head(FILE *stream, const char *from, size_t bytes, int is_served)
+/* The page's policy allows no connection; that of a served page, to its server. Tiles are fetched
+ * from where the page is, but a page that was opened as a file can only load them as scripts. */
+static int put_head(FILE *stream, const char *from, size_t bytes,
+                    const struct probity_view_answer *answer)
 {
     const char *policy = memmem(from, bytes, place_of_policy, strlen(place_of_policy));
-    size_t before = is_served && policy != NULL ? (size_t)(policy - from) : 0;
+    int is_open = answer->is_served || answer->tiles != NULL;
+    size_t before = is_open && policy != NULL ? (size_t)(policy - from) : 0;
 
     fwrite(from, 1, before, stream);
     if (before > 0)
         fputs("connect-src 'self'; ", stream);
+    if (before > 0 && answer->tiles != NULL) {
+        fputs("script-src file: ", stream);
+        before += strlen("script-src ");
+    }
     fwrite(from + before, 1, bytes - before, stream);
+    if (answer->tiles != NULL)
+        fputs(PROBITY_VIEW_WINDOWS_PLACE, stream);
     return ferror(stream) ? PROBITY_ERROR_WRITE : 0;
 }
 
@@ -135,7 +147,7 @@ int probity_view_html(FILE *stream, const struct probity_view_answer *answer)
     const char *place = memmem(from, bytes, place_of_data, strlen(place_of_data));
     size_t before = place != NULL ? (size_t)(place - from) : bytes;
 
-    int error = put_head(stream, from, before, answer->is_served);
+    int error = put_head(stream, from, before, answer);
     if (error == 0)
         error = put_data(stream, "data", answer);
     if (error == 0)

@@ -16,6 +16,8 @@
 #include "answers/timeline/timeline.h"
 #include "answers/tree/tree_text.h"
 
+struct probity_tiles; /* in page/tiles.h */
+
 /* The contents of the page. All answers are from the same reader. */
 struct probity_view_answer {
     const struct probity_reader *reader;
@@ -31,8 +33,14 @@ struct probity_view_answer {
     struct probity_tree_answer base; /* the tree of those runs; if root is NULL, there is none, */
     size_t base_runs;                /* number of those runs */
     const char *base_why;            /* for this reason */
+    const struct probity_tiles *tiles; /* beside the page (doc/tiles.md); NULL: none */
     int is_served; /* by a server, which the page asks for windows (doc/tiles.md) */
 };
+
+/* Where a server inserts PROBITY_VIEW_WINDOWS in a page with tiles, which then asks it for
+ * windows. */
+#define PROBITY_VIEW_WINDOWS_PLACE "<!--probity-windows-->"
+#define PROBITY_VIEW_WINDOWS "<span id=\"probity-windows\"></span>"
 
 /* Writes the page. Returns 0, PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE. */
 int probity_view_html(FILE *stream, const struct probity_view_answer *answer);
@@ -44,5 +52,10 @@ int probity_view_timeline_json(FILE *stream, const struct probity_view_answer *a
 /* Writes the spans of all lanes, in the order in which the object names the lanes. Write errors
  * stay in the stream. */
 void probity_view_spans(FILE *stream, const struct probity_timeline *timeline);
+
+/* The lanes and spans of one thread; starts of spans are relative to first_ns. */
+void probity_view_lanes_json(FILE *stream, const struct probity_timeline_thread *thread);
+void probity_view_thread_spans(FILE *stream, const struct probity_timeline_thread *thread,
+                               uint64_t first_ns);
 
 #endif

@@ -22,6 +22,7 @@
 #include "cli/signatures.h"
 #include "page/view.h"
 #include "page/view_serve.h"
+#include "page/view_tiles.h"
 
 extern char **environ;
 
@@ -49,6 +50,8 @@ struct view_call {
     int is_served; /* --serve */
     size_t port;
     struct view_served served;
+    struct view_tiles tiles; /* --tiles */
+    int tiles_status;        /* exit status of writing them */
 };
 
 /* The page repeats them in the commands that it shows. */
@@ -167,6 +170,8 @@ static int finish_all(void *context, const struct probity_reader *reader)
     struct view_call *call = context;
     int error = probity_timeline_finish(call->timeline);
 
+    if (error == 0 && call->tiles.path != NULL)
+        view_tiles_plan(&call->tiles, call->timeline, reader);
     if (error == 0 && probity_timeline_facts(call->timeline).together > 0)
         error = look_closer(call, reader);
     if (error == 0)
@@ -221,7 +226,7 @@ static int print_page(void *context, FILE *stream, const struct probity_reader *
                  .pruned = call->against.pruned},
         .base_runs = call->against.traces,
         .base_why = call->against.why,
-        .is_served = call->is_served};
+        .is_served = call->is_served && call->tiles.path == NULL};
 
     (void)has_colour;
     if (call->against.tree != NULL) {
@@ -235,6 +240,10 @@ static int print_page(void *context, FILE *stream, const struct probity_reader *
     probity_report_sort(functions, count, PROBITY_REPORT_SELF);
     answer.threads.processes =
         probity_threads_processes(call->threads, &answer.threads.count);
+    if (call->tiles.path != NULL) {
+        call->tiles_status = view_tiles_write(&call->tiles, call->timeline, &answer);
+        return 0;
+    }
     return call->is_served ? view_served_keep(&call->served, &answer)
                            : probity_view_html(stream, &answer);
 }
@@ -288,7 +297,42 @@ static int open_page(const char *place)
 /* ---- All of it ---------------------------------------------------------------------------------
  */
 
-/* Makes the page in memory, then serves it until the command is ended. */
+/* Returns an exit status of 0 with or without a page. */
+static int find_tiles(void *context, char **paths, size_t count)
+{
+    struct view_call *call = context;
+
+    return view_served_find(&call->served, &call->tiles, paths, count);
+}
+
+/* Reads the traces and writes the directory. */
+static int make_tiles(struct view_call *call, char **names, size_t count)
+{
+    int status = cli_query_run(&call->answer, names, count);
+
+    return status == CLI_OK || status == CLI_DAMAGED
+               ? (call->tiles_status != CLI_OK ? call->tiles_status : status) : status;
+}
+
+/* Serves a directory of tiles, which is made if it is missing or of something else. */
+static int serve_tiles(struct view_call *call, char **names, size_t count)
+{
+    int status = cli_on_traces(&cli_command_view, names, count, find_tiles, call);
+
+    if (status == CLI_OK && call->served.options.page == NULL) {
+        call->tiles.force = 1;
+        status = make_tiles(call, names, count);
+        if (status == CLI_OK || status == CLI_DAMAGED)
+            status = cli_on_traces(&cli_command_view, names, count, find_tiles, call);
+        if (status == CLI_OK && call->served.options.page == NULL)
+            status = cli_fail(&cli_command_view, "'%s' changed while it was read",
+                              call->tiles.path);
+    }
+    return status;
+}
+
+/* Makes the page in memory or finds it with its tiles, then serves it until the command is
+ * ended. */
 static int serve(struct view_call *call, char **names, size_t count)
 {
     if (call->is_named || call->answer.force)
@@ -298,10 +342,29 @@ static int serve(struct view_call *call, char **names, size_t count)
     call->served.port = (unsigned)call->port;
     int status = view_served_open(&call->served);
     if (status == CLI_OK)
-        status = cli_query_run(&call->answer, names, count);
+        status = call->tiles.path != NULL ? serve_tiles(call, names, count)
+                                          : cli_query_run(&call->answer, names, count);
     if (status != CLI_OK && status != CLI_DAMAGED)
         return status;
     return view_served_run(&call->served, call->is_to_open ? open_page : NULL);
+}
+
+/* The page of a new directory. */
+static int write_tiles(struct view_call *call, char **names, size_t count)
+{
+    if (call->is_named)
+        return cli_fail_usage(&cli_command_view, "--tiles and --output are mutually exclusive");
+    call->tiles.force = call->answer.force;
+    int status = make_tiles(call, names, count);
+    if (status != CLI_OK && status != CLI_DAMAGED)
+        return status;
+    if (asprintf(&call->name, "%s/index.html", call->tiles.path) < 0)
+        call->name = NULL;
+    if (call->name == NULL)
+        return cli_fail(&cli_command_view, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    printf("%s\n", call->name);
+    int opened = call->is_to_open ? open_page(call->name) : CLI_OK;
+    return opened != CLI_OK ? opened : status;
 }
 
 static int run_on(void *context, char **names, size_t count)
@@ -309,12 +372,18 @@ static int run_on(void *context, char **names, size_t count)
     struct view_call *call = context;
     int status = CLI_OK;
 
+    call->tiles.answer = &call->answer;
+    call->tiles.tids = call->tids;
     if (call->is_served && call->against.count == 0)
         return serve(call, names, count);
     if (call->is_served)
         return cli_fail_usage(&cli_command_view, "--serve and --diff are mutually exclusive");
     if (call->port != 0)
         return cli_fail_usage(&cli_command_view, "--port requires --serve");
+    if (call->tiles.path != NULL && call->against.count == 0)
+        return write_tiles(call, names, count);
+    if (call->tiles.path != NULL)
+        return cli_fail_usage(&cli_command_view, "--tiles and --diff are mutually exclusive");
     if (!call->is_named && count > 0)
         status = set_name(call, names[0]);
     if (status == CLI_OK && call->is_to_open && call->answer.out == NULL)
@@ -340,6 +409,7 @@ static void release(void *context)
 
     if (call->timeline != NULL)
         probity_timeline_close(call->timeline);
+    view_tiles_release(&call->tiles);
     if (call->again != NULL)
         probity_reader_close(call->again);
     if (call->report != NULL)
@@ -394,10 +464,14 @@ static const struct cli_option options[] = {
     CLI_QUERY_RANGE_ROWS(struct view_call, "only what begins"),
     {.name = "tid", .value = "N,...", .help = "only these thread ids",
      .brief = "only these threads", .take = take_tids},
+    {.name = "tiles", .value = "DIR", .brief = "write a page with tiles",
+     .help = "write to the new directory DIR a page that loads finer spans as it is zoomed, for "
+             "long traces; with --serve, serve DIR, which is made if it is missing or not of these "
+             "traces", CLI_TEXT(struct view_call, tiles.path)},
     {.name = "output", .letter = 'o', .value = "FILE", .brief = "write to a file",
      .help = "write to FILE; '-' is standard output; default: the first trace's name with .html, "
              "in the working directory; the name is printed", .take = take_output},
-    {.name = "force", .letter = 'f', .help = "overwrite FILE if it exists",
+    {.name = "force", .letter = 'f', .help = "overwrite FILE or DIR if it exists",
      .brief = "overwrite an existing file", CLI_FLAG(struct view_call, answer.force)},
     CLI_HELP_ROW,
     {.name = NULL},

@@ -8,6 +8,7 @@
 
 #include "page/serve.h"
 #include "page/view.h"
+#include "page/view_tiles.h"
 
 struct cli_query;
 
@@ -21,6 +22,7 @@ struct view_served {
     uint64_t longest_ns; /* the page has these spans and longer ones */
     uint64_t start_ns;
     struct probity_reader *reader; /* opened, for the children */
+    int directory;                 /* with tiles: a descriptor; 0: none */
 };
 
 /* Opens the server. Reports errors. Returns an exit status. */
@@ -29,6 +31,11 @@ int view_served_open(struct view_served *served);
 /* Keeps the page and what else is needed of an answer. Returns 0, PROBITY_ERROR_MEMORY or
  * PROBITY_ERROR_WRITE. */
 int view_served_keep(struct view_served *served, const struct probity_view_answer *answer);
+
+/* Looks for a directory of tiles that belongs to the traces; if there is one, takes its page in
+ * place of view_served_keep(). Reports why one that exists does not. Returns an exit status. */
+int view_served_find(struct view_served *served, const struct view_tiles *tiles, char **paths,
+                     size_t count);
 
 /* Serves until the process is ended. show: opens the address in a browser and returns an exit
  * status; may be NULL. Returns an exit status. */

@@ -5,8 +5,10 @@
  * server, of which each has it as it is here.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/index.h"
 #include "cli/query.h"
@@ -84,10 +86,108 @@ static int open_reader(struct view_served *served)
     return status;
 }
 
+/* ---- Tiles -------------------------------------------------------------------------------------
+ */
+
+/* The index of a trace in the directory of tiles; one that belongs to another trace is of no
+ * use. */
+static int open_index(void *context, const char *path, int trace_file, int attempt)
+{
+    const struct view_served *served = context;
+    char name[PROBITY_TILE_NAME_BYTES];
+    size_t trace = 0;
+    int file = -1;
+
+    while (trace < served->path_count && strcmp(served->paths[trace], path) != 0)
+        trace++;
+    view_tiles_index_name(name, trace);
+    if (attempt == 0 && trace < served->path_count)
+        file = view_tiles_open_file(served->directory, name);
+    return file >= 0 ? file
+                     : cli_index_open_always((void *)(uintptr_t)ME, path, trace_file, attempt);
+}
+
+/* Runs in the server. */
+static char *read_tile(void *context, uint32_t number, size_t *ret_bytes)
+{
+    const struct view_served *served = context;
+    char name[PROBITY_TILE_NAME_BYTES];
+
+    probity_tile_name(name, number);
+    return view_tiles_read(served->directory, name, PROBITY_TILE_BYTES_MAX, ret_bytes);
+}
+
+static int copy_paths(struct view_served *served, char **paths, size_t count)
+{
+    served->paths = calloc(count + 1, sizeof *served->paths);
+    for (size_t i = 0; served->paths != NULL && i < count; i++) {
+        served->paths[i] = strdup(paths[i]);
+        if (served->paths[i] == NULL)
+            return PROBITY_ERROR_MEMORY;
+        served->path_count++;
+    }
+    return served->paths != NULL ? 0 : PROBITY_ERROR_MEMORY;
+}
+
+static void release_traces(struct view_served *served)
+{
+    if (served->reader != NULL)
+        probity_reader_close(served->reader);
+    for (size_t i = 0; i < served->path_count; i++)
+        free(served->paths[i]);
+    free(served->paths);
+    if (served->directory > 0)
+        close(served->directory);
+    served->reader = NULL;
+    served->paths = NULL;
+    served->path_count = 0;
+    served->directory = 0;
+}
+
+/* Takes over what was found. */
+static void take_found(struct view_served *served, const struct view_tiles_found *found)
+{
+    served->start_ns = found->start_ns;
+    served->longest_ns = found->longest_ns;
+    served->options.page = found->page;
+    served->options.page_bytes = found->page_bytes;
+    served->options.tile = read_tile;
+}
+
+int view_served_find(struct view_served *served, const struct view_tiles *tiles, char **paths,
+                     size_t count)
+{
+    struct probity_reader_options options = {.open_index = open_index, .index_context = served};
+    struct view_tiles_found found;
+    const char *why = NULL;
+
+    served->directory = open(tiles->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (served->directory < 0) {
+        served->directory = 0;
+        return errno == ENOENT ? CLI_OK : cli_fail(ME, "cannot open '%s': %s", tiles->path,
+                                                   strerror(errno));
+    }
+    if (copy_paths(served, paths, count) != 0)
+        return cli_fail(ME, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    int status = cli_open_reader(ME, served->paths, served->path_count, &options, &served->reader);
+    cli_progress_end();
+    if (status == CLI_OK &&
+        view_tiles_find(tiles, served->reader, served->directory, &found, &why) == 0) {
+        cli_warn(ME, "'%s': %s; making it anew", tiles->path, why);
+        release_traces(served);
+    } else if (status == CLI_OK) {
+        take_found(served, &found);
+    }
+    return status;
+}
+
+/* ---- Running -----------------------------------------------------------------------------------
+ */
+
 int view_served_run(struct view_served *served, int (*show)(const char *address))
 {
     const char *address = probity_server_address(served->server);
-    int status = open_reader(served);
+    int status = served->reader == NULL ? open_reader(served) : CLI_OK;
 
     if (status != CLI_OK)
         return status;
@@ -104,10 +204,6 @@ void view_served_release(struct view_served *served)
 {
     if (served->server != NULL)
         probity_server_close(served->server);
-    if (served->reader != NULL)
-        probity_reader_close(served->reader);
-    for (size_t i = 0; i < served->path_count; i++)
-        free(served->paths[i]);
-    free(served->paths);
+    release_traces(served);
     free((void *)(uintptr_t)served->options.page);
 }

@@ -292,10 +292,24 @@ static int put_numbers(FILE *stream, const struct probity_view_answer *answer)
 /* ---- Threads -----------------------------------------------------------------------------------
  */
 
+void probity_view_lanes_json(FILE *stream, const struct probity_timeline_thread *thread)
+{
+    const char *between = "";
+
+    fputs("\"lanes\": [", stream);
+    for (uint32_t index = 0; index < lanes_of(thread); index++) {
+        const struct probity_timeline_lane *lane = lane_at(thread, index);
+        if (lane->count == 0)
+            continue;
+        fprintf(stream, "%s[%d, %" PRIu32 ", %zu]", between, lane_kind(index),
+                index < LANES_BEFORE_CALLS ? 0 : index - LANES_BEFORE_CALLS, lane->count);
+        between = ", ";
+    }
+    fputc(']', stream);
+}
+
 static int put_thread(FILE *stream, const struct probity_timeline_thread *thread, uint64_t first_ns)
 {
-    int is_first = 1;
-
     fprintf(stream, "{\"trace\": %" PRIu32 ", \"thread\": %" PRIu32 ", \"pid\": %" PRIu32
             ", \"tid\": %" PRIu32 ", \"cpu_known\": %s, \"first_ns\": %" PRIu64
             ", \"last_ns\": %" PRIu64 ", \"name\": ",
@@ -307,17 +321,9 @@ static int put_thread(FILE *stream, const struct probity_timeline_thread *thread
     if (thread->track != PROBITY_TIMELINE_THREAD)
         fprintf(stream, ", \"track\": %d, \"object\": \"0x%" PRIx64 "\"", (int)thread->track,
                 thread->object);
-    fputs(", \"lanes\": [", stream);
-    for (uint32_t index = 0; index < lanes_of(thread); index++) {
-        const struct probity_timeline_lane *lane = lane_at(thread, index);
-        if (lane->count == 0)
-            continue;
-        fprintf(stream, "%s[%d, %" PRIu32 ", %zu]", is_first ? "" : ", ",
-                lane_kind(index), index < LANES_BEFORE_CALLS ? 0 : index - LANES_BEFORE_CALLS,
-                lane->count);
-        is_first = 0;
-    }
-    fputs("]}", stream);
+    fputs(", ", stream);
+    probity_view_lanes_json(stream, thread);
+    fputc('}', stream);
     return error;
 }
 
@@ -533,15 +539,19 @@ static void put_lane(FILE *stream, const struct probity_timeline_thread *thread,
         put_number(stream, !is_stretches && lane->spans[i].values != 0);
 }
 
+void probity_view_thread_spans(FILE *stream, const struct probity_timeline_thread *thread,
+                               uint64_t first_ns)
+{
+    for (uint32_t index = 0; index < lanes_of(thread); index++)
+        put_lane(stream, thread, index, first_ns);
+}
+
 void probity_view_spans(FILE *stream, const struct probity_timeline *timeline)
 {
-    uint64_t first_ns = probity_timeline_facts(timeline).first_ns;
     size_t count;
     const struct probity_timeline_thread *const *threads =
         probity_timeline_threads(timeline, &count);
 
-    for (size_t i = 0; i < count; i++) {
-        for (uint32_t index = 0; index < lanes_of(threads[i]); index++)
-            put_lane(stream, threads[i], index, first_ns);
-    }
+    for (size_t i = 0; i < count; i++)
+        probity_view_thread_spans(stream, threads[i], probity_timeline_facts(timeline).first_ns);
 }

@@ -32,6 +32,9 @@ function expectThat(what, holds) {
     fail(`${what}: it is not so`);
 }
 
+// Beside the page, and of no other name.
+const isTile = (address) => address.startsWith(url.replace(/index\.html$/, "")) && /\/tile-\d+\.js$/.test(address);
+
 let page;
 const browser = await chromium.launch({
   executablePath: "/usr/bin/chromium",
@@ -45,7 +48,7 @@ async function open(scheme = "light") {
   page.on("console", (message) => fail(`console: ${message.text()}`));
   page.on("pageerror", (error) => fail(`exception: ${error.message}`));
   page.on("request", (request) => {
-    if (request.url() !== url && !request.url().startsWith("blob:") && !request.url().startsWith(`${url}window?`))
+    if (request.url() !== url && !request.url().startsWith("blob:") && !request.url().startsWith(`${url}window?`) && !isTile(request.url()))
       fail(`request: ${request.url().slice(0, 200)}`);
   });
   await page.goto(url);
@@ -1037,6 +1040,12 @@ async function speed() {
   expectThat("it says that it draws calls together", (await page.textContent(".status")).includes("drawn together"));
 }
 
+// The spans that a page shows, after it has loaded what it asks for.
+const sourceOf = async (page) => {
+  await page.waitForFunction(() => document.querySelector(".stage").dataset.spans !== "reading");
+  return page.evaluate(() => ({ ...document.querySelector(".stage").dataset, status: document.querySelector(".status").textContent }));
+};
+
 // A served page: zooming in shows each call as the trace has it, and zooming out what the page has.
 async function served() {
   for (const scheme of ["light", "dark"]) {
@@ -1047,11 +1056,9 @@ async function served() {
     await source("page");
     await says("zoom in to see each");
     await page.focus("canvas");
-    const isShown = () => page.evaluate(() => document.querySelector(".status").textContent.includes("every visible call is shown, as the trace has it"));
-    for (let i = 0; i < 80 && !await isShown(); i++) {
+    // Where threads were off the CPU, the page itself may have each call.
+    for (let i = 0; i < 80 && (await sourceOf(page)).spans !== "trace"; i++)
       await page.keyboard.press("+");
-      await page.waitForFunction(() => document.querySelector(".stage").dataset.spans !== "reading");
-    }
     await source("trace");
     await says("every visible call is shown, as the trace has it");
     await page.keyboard.press("m");
@@ -1064,7 +1071,75 @@ async function served() {
   }
 }
 
-const scenarios = { served, functions, timeline, clock, tracks, address, ranged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, empty, single, counted, threads, diff, diffBlocks, labelled, speed };
+// A page with tiles: zooming in goes through units that tiles have, down to the finest, and if a
+// server is there to each call. The first JSON has the units.
+async function tiles() {
+  const [{ units }] = told;
+  const page = await open();
+  await show(page, "timeline");
+  await page.focus("canvas");
+  const seen = new Set();
+  let source = await sourceOf(page);
+  for (let i = 0; i < 80 && source.spans !== "trace"; i++) {
+    await page.keyboard.press("+");
+    source = await sourceOf(page);
+    if (source.spans === "tiles") {
+      seen.add(Number(source.unit));
+      expectThat(`a unit of the tiles (${source.unit})`, units.includes(Number(source.unit)));
+    }
+  }
+  if (url.startsWith("http:"))
+    expect("the spans of the narrowest window", "trace", source.spans);
+  else
+    expectThat(`the finest unit is shown (${[...seen]})`, seen.has(units[0]));
+  await picture(page, url.startsWith("http:") ? "served" : "file");
+  await page.keyboard.press("Home");
+  await page.waitForFunction((unit) => Number(document.querySelector(".stage").dataset.unit) > unit, units[0]);
+}
+
+// Tiles that are garbage: the page names one, shows what it has, and goes on.
+async function garbage() {
+  const page = await open();
+  await show(page, "timeline");
+  await page.focus("canvas");
+  let isSaid = false;
+  for (let i = 0; i < 80 && !isSaid; i++) {
+    await page.keyboard.press("+");
+    const { status, spans } = await sourceOf(page);
+    expect("spans while tiles cannot be read", "page", spans);
+    isSaid = /tile-\d+\.js cannot be read/.test(status);
+  }
+  expectThat("a tile is named", isSaid);
+  await page.keyboard.press("Home");
+  await show(page, "functions");
+  await page.waitForSelector("tbody tr");
+}
+
+// Windows with more records than the server reads: the page says so, and not that each call is shown.
+async function cut() {
+  const page = await open();
+  await page.route("**/window?*", (route) => {
+    const from = BigInt(new URL(route.request().url()).searchParams.get("from"));
+    const object = JSON.stringify({ since_start_ns: 0, names: [], threads: [], values: [] });
+    const head = Buffer.alloc(24);
+    head.writeBigUInt64LE(from, 0);
+    head.writeBigUInt64LE(from, 8);
+    head.writeUInt32LE(object.length, 16);
+    return route.fulfill({ body: Buffer.concat([head, Buffer.from(object)]) });
+  });
+  await show(page, "timeline");
+  await page.focus("canvas");
+  let isSaid = false;
+  for (let i = 0; i < 80 && !isSaid; i++) {
+    await page.keyboard.press("+");
+    const { status } = await sourceOf(page);
+    isSaid = status.includes("too many records in this window");
+    expectThat("no claim that each call is shown", !isSaid || !status.includes("every visible call"));
+  }
+  expectThat("the page says that the window has too many records", isSaid);
+}
+
+const scenarios = { served, tiles, garbage, cut, functions, timeline, clock, tracks, address, ranged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, empty, single, counted, threads, diff, diffBlocks, labelled, speed };
 for (let from = 0, end; from < rest.length; from = end + 1) {
   end = rest.indexOf("--", from);
   end = end < 0 ? rest.length : end;

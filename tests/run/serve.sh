@@ -60,7 +60,7 @@ if command -v /usr/bin/chromium > /dev/null && command -v node > /dev/null; then
     "$SOURCE/tools/npm_install.sh" "$SOURCE/view" "$MODULES" --include=dev
     mkdir -p "$BUILD/test-logs/view"
     HOME=$WORK node "$SOURCE/tests/browser/view.mjs" "$MODULES/node_modules" \
-        "$BUILD/test-logs/view" served "$(cat address)" > said 2> errors ||
+        "$BUILD/test-logs/view" served "$(cat address)" -- cut "$(cat address)" > said 2> errors ||
         fail "$(cat said errors)"
 fi
 signal_job INT "$server" || true

@@ -115,7 +115,7 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
 
     // Spans that are exchanged for others have other statistics.
     const [exchanged, setExchanged] = useState(0);
-    const live = useMemo(() => data.served ? new Live(data, model, () => { setExchanged((was) => was + 1); }) : null, [data, model]);
+    const live = useMemo(() => data.served || (data.tiles?.levels.length ?? 0) > 0 ? new Live(data, model, () => { setExchanged((was) => was + 1); }) : null, [data, model]);
     const ranged = useMemo(() => {
         let made: Ranged | null = null;
         return (): Ranged | null => made ??= range === null ? null : rangedOf(data, model, range);

@@ -2,6 +2,7 @@
  * traced programs: they are always shown as text, never parsed as markup. */
 
 import { widen } from "./histogram";
+import type { TileIndex } from "./tiles";
 
 export interface Times {
     calls: number;
@@ -239,6 +240,8 @@ export interface Data {
     tool: string;
     /** Whether a server is there that reads windows of the trace. */
     served: boolean;
+    /** Beside the page. */
+    tiles?: TileIndex;
     info: TraceInfo[];
     report: { repairs: Repairs; functions: FunctionRow[] };
     threads: { processes: Process[] };
@@ -272,6 +275,8 @@ export async function load(): Promise<{ data: Data; spans: Uint8Array }> {
     // A time since 1970 has more digits than a number of JavaScript. Quotes in texts are escaped, so
     // that no text has this key.
     const data = JSON.parse(text.replace(/"at_ns": (\d+)/g, '"at_ns": "$1"')) as Data;
+    // A page with tiles is the same file with and without the server.
+    data.served ||= document.getElementById("probity-windows") !== null;
     for (const row of data.report.functions)
         row.histogram = widen(row.histogram);
     data.block_histograms = data.block_histograms.map(widen);

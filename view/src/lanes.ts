@@ -74,11 +74,17 @@ export interface Model {
 }
 
 /** Decodes numbers with 7 bits per byte. Nanoseconds exceed 32 bits, so shifts cannot be used. */
-class Numbers {
+export class Bytes {
     private at = 0;
     constructor(private readonly bytes: Uint8Array) {}
 
+    get left(): number {
+        return this.bytes.length - this.at;
+    }
+
     next(): number {
+        if (this.at >= this.bytes.length)
+            throw new Error("the spans are cut off");
         let byte = this.bytes[this.at++];
         let value = byte & 127;
         for (let factor = 128; byte > 127; factor *= 128) {
@@ -101,7 +107,7 @@ class Numbers {
 }
 
 /** The columns of a lane that blocks and rows have coded in their own way. */
-function readGaps(numbers: Numbers, lane: Lane, isRows: boolean): void {
+function readGaps(numbers: Bytes, lane: Lane, isRows: boolean): void {
     const { size, start, length } = lane;
     for (let i = 0; i < size; i++)
         length[i] = i + 1 < size ? Math.max(0, start[i + 1] - start[i] - numbers.signed()) : numbers.next();
@@ -131,11 +137,16 @@ export function emptyLane(kind: number, depth: number, thread: number, size: num
     };
 }
 
-interface Source { numbers: Numbers; first: number; values: number }
+/** Each span has a number in each column. */
+const COLUMNS = 8;
+
+export interface Source { numbers: Bytes; first: number; values: number }
 
 /** isQueue: busy times are lengths of a queue, times duration. */
-function readLane(source: Source, thread: number, kind: number, depth: number, size: number, isQueue: boolean): Lane {
+export function readLane(source: Source, thread: number, kind: number, depth: number, size: number, isQueue: boolean): Lane {
     const { numbers } = source;
+    if (!(size * COLUMNS <= numbers.left))
+        throw new Error("the spans are cut off");
     const lane = emptyLane(kind, depth, thread, size);
     let time = source.first;
     for (let i = 0; i < size; i++)
@@ -177,7 +188,7 @@ function activeOf(thread: Thread): number {
 
 export function readThreads(timeline: Timeline, bytes: Uint8Array): Thread[] {
     const first = timeline.since_start_ns;
-    const source = { numbers: new Numbers(bytes), first, values: 0 };
+    const source = { numbers: new Bytes(bytes), first, values: 0 };
     return timeline.threads.map((facts, index): Thread => {
         const track = facts.track ?? Track.Thread;
         const lanes = facts.lanes.map(([kind, depth, size]) =>

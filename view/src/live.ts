@@ -1,8 +1,9 @@
-/* A served page: when the window of the timeline is narrow enough, spans shorter than the page's
- * unit are read from the trace, and exchanged for the merged ones (doc/tiles.md). What is there
- * stays until the reply has come. */
+/* Spans that are not in the page: when the window of the timeline is narrow enough, spans shorter
+ * than the page's unit are read from the trace by the server, or loaded from tiles, and exchanged
+ * for the merged ones (doc/tiles.md). What is there stays until the new ones have come. */
 import { type Data, Kind, type Name, type Timeline, withoutMarks } from "./data";
 import { before, emptyLane, Flag, type Lane, LaneKind, type Model, readThreads, type Thread } from "./lanes";
+import { type TileRange, Tiles } from "./tiles";
 import type { Window } from "./timeline";
 
 const HEAD = 24;
@@ -10,14 +11,22 @@ const HEAD = 24;
 const MARGIN = 0.25;
 /** Replies that are kept. */
 const REPLIES = 6;
+/** Windows that are not asked for again. */
+const UNREAD = 50;
 
-/** Spans that begin in [from, to). */
-interface Reply extends Window {
-    timeline: Timeline;
-    /** By kind and depth of the lane; by number of trace and thread. */
-    threads: Map<string, Thread>;
-    /** Names of the page for those of the reply; -1: unknown. */
-    names: Int32Array;
+/** With tiles, windows with more calls and blocks are not read from the trace. */
+const FEW = 30_000;
+
+/** Spans that begin in [from, to), for the page's own there. */
+interface Source extends Window {
+    /** Values of spans. */
+    values: Timeline["values"];
+    /** The unit of merged spans; 1: none are. */
+    unit: number;
+    /** What there is for a lane of the page. isAll: with the thread's last record. */
+    find: (thread: Thread, own: Lane) => { lanes: Lane[]; late?: Lane | undefined; isAll: boolean };
+    /** Names of the page for those of the spans, -1: unknown; null: they are the same. */
+    names: Int32Array | null;
 }
 
 function keyOf(names: readonly Name[], name: Name): string {
@@ -29,7 +38,7 @@ function keyOf(names: readonly Name[], name: Name): string {
 const laneIn = (thread: Thread | undefined, kind: number, depth: number): Lane | undefined =>
     thread === undefined ? undefined : [thread.off, thread.marks, thread.blocks, ...thread.calls].find((lane) => lane?.kind === kind && lane.depth === depth) ?? undefined;
 
-/** Appends spans to a lane that has room for them. */
+/** Appends a span to a lane that has room for it. */
 function copy(to: Lane, at: number, from: Lane, index: number): void {
     to.start[at] = from.start[index];
     to.length[at] = from.length[index];
@@ -39,26 +48,40 @@ function copy(to: Lane, at: number, from: Lane, index: number): void {
     to.off[at] = from.off[index];
     to.flags[at] = from.flags[index];
     to.values[at] = from.values[index];
-    const whole = from.whole.get(index);
+    const whole = from.whole.size > 0 ? from.whole.get(index) : undefined;
     if (whole !== undefined)
         to.whole.set(at, whole);
 }
 
+/** The same for many successive ones. */
+function copyAll(to: Lane, at: number, from: Lane, first: number, end: number): void {
+    for (const column of ["start", "length", "count", "name", "busy", "off", "flags", "values"] as const)
+        to[column].set(from[column].subarray(first, end), at);
+    for (const [index, whole] of from.whole) {
+        if (index >= first && index < end)
+            to.whole.set(at + index - first, whole);
+    }
+}
+
 export class Live {
-    /** Why the last window could not be read. */
+    /** Why the spans that were wanted last are not shown. */
     failure: string | null = null;
     isReading = false;
+    /** Whether the window has too many records to be read. */
+    isFull = false;
     /** Called before spans are exchanged; returns what to do afterwards. */
     hold: (() => () => void) | null = null;
     private readonly page = new Map<Lane, Lane>();
     private readonly values: Timeline["values"];
     private readonly numbers = new Map<string, number>();
     private readonly unit: number;
-    private replies: Reply[] = [];
-    private shown: Reply | null = null;
-    /** Windows with too many records. */
-    private full: Window[] = [];
-    private wanted: Window | null = null;
+    private readonly tiles: Tiles | null;
+    private readonly byTiles = new Map<string, Source>();
+    private replies: Source[] = [];
+    private shown: Source | null = null;
+    /** Windows that could not be read: with too many records (why is null), or for another reason. */
+    private unread: (Window & { why: string | null })[] = [];
+    private wanted: { window: Window; range: TileRange | null } | null = null;
 
     constructor(private readonly data: Data, private readonly model: Model, private readonly onExchange: () => void) {
         const { names, values, unit_ns: unit } = data.timeline;
@@ -71,67 +94,144 @@ export class Live {
         });
         for (const lane of model.lanes)
             this.page.set(lane, { ...lane });
+        this.tiles = data.tiles !== undefined && data.tiles.levels.length > 0 ? new Tiles(data.tiles, names.length) : null;
     }
 
     /** Where the spans of the window are from. */
     get shows(): string {
-        return this.isReading ? "reading" : this.shown === null ? "page" : "trace";
+        return this.isReading ? "reading" : this.shown === null ? "page" : this.shown.unit > 1 ? "tiles" : "trace";
+    }
+
+    /** Shorter spans of the window are merged; 1: none are. */
+    get unitShown(): number {
+        return this.shown === null ? this.unit : this.shown.unit;
     }
 
     /** The timeline shows this window. */
     want(window: Window, column: number): void {
         const inside = { from: Math.max(0, this.model.first, Math.floor(window.from)), to: Math.min(this.model.last + 1, Math.ceil(window.to)) };
         this.wanted = null;
+        this.isFull = false;
+        this.failure = null;
         if (this.unit <= 1 || inside.from >= inside.to)
             return;
         if (column >= this.unit) {
             this.exchange(null);
             return;
         }
+        if (this.data.served && (this.tiles === null || this.countIn(inside) <= FEW) && this.wantWindow(inside))
+            return;
+        this.wantTiles(inside, column);
+    }
+
+    /** Returns false if the server cannot read it. */
+    private wantWindow(inside: Window): boolean {
         const covers = (reply: Window): boolean => reply.from <= inside.from && reply.to >= inside.to;
-        const reply = this.shown !== null && covers(this.shown) ? this.shown : this.replies.find(covers);
+        const isExact = this.shown !== null && this.shown.unit <= 1 && covers(this.shown);
+        const reply = isExact ? this.shown : this.replies.find(covers);
         if (reply !== undefined) {
             this.exchange(reply);
-            return;
+            return true;
         }
-        if (this.full.some(({ from, to }) => inside.from <= from && inside.to >= to)) {
+        const unread = this.unread.find(({ from, to }) => inside.from <= from && inside.to >= to);
+        if (unread !== undefined) {
+            this.isFull = unread.why === null;
+            this.failure = unread.why;
+            return false;
+        }
+        this.ask({ window: inside, range: null });
+        return true;
+    }
+
+    private wantTiles(inside: Window, column: number): void {
+        const { range, failure } = this.tiles?.choose(inside, column) ?? { range: null, failure: null };
+        this.failure ??= failure;
+        if (range === null || this.tiles === null)
             this.exchange(null);
-            return;
-        }
-        this.wanted = inside;
+        else if (this.tiles.isLoaded(range))
+            this.exchange(this.sourceOf(this.tiles, range));
+        else
+            this.ask({ window: inside, range });
+    }
+
+    private ask(wanted: { window: Window; range: TileRange | null }): void {
+        this.wanted = wanted;
         if (!this.isReading)
             void this.read();
+    }
+
+    /** The number of calls, blocks and marks in a window, with a share of merged spans in part of
+     * it. */
+    private countIn({ from, to }: Window): number {
+        let sum = 0;
+        for (const own of this.page.values()) {
+            if (own.kind === LaneKind.Off)
+                continue;
+            const first = Math.max(0, before(own, from) - 1);
+            const end = before(own, to, first);
+            sum += own.countBefore[end] - own.countBefore[first];
+            for (const i of first < end - 1 ? [first, end - 1] : first < end ? [first] : []) {
+                const length = Math.max(1, own.length[i]);
+                const inside = Math.min(own.start[i] + length, to) - Math.max(own.start[i], from);
+                sum -= own.count[i] * (1 - Math.max(0, inside) / length);
+            }
+        }
+        return sum;
+    }
+
+    /** The spans of tiles; the same object for the same tiles. */
+    private sourceOf(tiles: Tiles, range: TileRange): Source {
+        const key = `${range.level} ${range.from} ${range.to}`;
+        let source = this.byTiles.get(key);
+        if (source === undefined) {
+            source = { from: range.from, to: range.to, values: [], unit: range.unit, names: null,
+                find: ({ place }, { kind, depth }) => ({ ...tiles.lanes(range, place, kind, depth), isAll: true }) };
+            this.byTiles.set(key, source);
+        }
+        return source;
     }
 
     /** Reads what is wanted, until nothing new is. */
     private async read(): Promise<void> {
         this.isReading = true;
-        for (let window = this.wanted; window !== null; window = this.wanted) {
-            const { from, to } = window;
-            const margin = Math.ceil((to - from) * MARGIN);
+        for (let wanted = this.wanted; wanted !== null; wanted = this.wanted) {
             try {
-                let reply = await this.ask(Math.max(0, from - margin), to + margin);
-                if (reply.to < to)
-                    reply = await this.ask(from, to);
-                this.failure = null;
-                if (reply.to < to)
-                    this.full.push({ from, to });
+                if (wanted.range !== null)
+                    await this.tiles?.load(wanted.range);
                 else
-                    this.replies = [reply, ...this.replies].slice(0, REPLIES);
-                if (this.wanted === window) {
-                    this.wanted = null;
-                    this.exchange(reply.to < to ? null : reply);
-                }
+                    await this.readWindow(wanted.window);
             } catch (error) {
-                this.failure = `the server does not answer (${String(error)})`;
-                this.wanted = null;
+                this.leaveUnread(wanted.window, `the server does not answer (${String(error)})`);
             }
+            if (this.wanted === wanted)
+                this.wanted = null;
         }
         this.isReading = false;
+        // The timeline asks for its window again, and gets what is there now.
+        this.onRead();
+    }
+
+    private onRead(): void {
+        this.hold?.()();
         this.onExchange();
     }
 
-    private async ask(from: number, to: number): Promise<Reply> {
+    private async readWindow({ from, to }: Window): Promise<void> {
+        const margin = Math.ceil((to - from) * MARGIN);
+        let reply = await this.fetch(Math.max(0, from - margin), to + margin);
+        if (reply.to < to)
+            reply = await this.fetch(from, to);
+        if (reply.to < to)
+            this.leaveUnread({ from, to }, null);
+        else
+            this.replies = [reply, ...this.replies].slice(0, REPLIES);
+    }
+
+    private leaveUnread(window: Window, why: string | null): void {
+        this.unread = [{ ...window, why }, ...this.unread].slice(0, UNREAD);
+    }
+
+    private async fetch(from: number, to: number): Promise<Source> {
         const response = await fetch(`window?from=${from}&to=${to}`);
         if (!response.ok)
             throw new Error(`status ${response.status}`);
@@ -139,11 +239,16 @@ export class Live {
         const head = new DataView(bytes.buffer);
         const size = head.getUint32(16, true);
         const timeline = JSON.parse(withoutMarks(new TextDecoder().decode(bytes.subarray(HEAD, HEAD + size)))) as Timeline;
-        const threads = readThreads(timeline, bytes.subarray(HEAD + size));
-        const names = Int32Array.from(timeline.names, (name) => name.kind <= Kind.Block ? this.numbers.get(keyOf(timeline.names, name)) ?? -1 : -1);
+        const threads = new Map(readThreads(timeline, bytes.subarray(HEAD + size)).filter(({ track }) => track === 0)
+            .map((thread) => [this.idOf(timeline, thread), thread]));
         return {
-            from: Number(head.getBigUint64(0, true)), to: Number(head.getBigUint64(8, true)), timeline, names,
-            threads: new Map(threads.filter(({ track }) => track === 0).map((thread) => [this.idOf(timeline, thread), thread])),
+            from: Number(head.getBigUint64(0, true)), to: Number(head.getBigUint64(8, true)), values: timeline.values, unit: 1,
+            names: Int32Array.from(timeline.names, (name) => name.kind <= Kind.Block ? this.numbers.get(keyOf(timeline.names, name)) ?? -1 : -1),
+            find: (thread, { kind, depth }) => {
+                const found = threads.get(this.idOf(this.data.timeline, thread));
+                const lane = laneIn(found, kind, depth);
+                return { lanes: lane === undefined ? [] : [lane], isAll: thread.last <= (found?.last ?? 0) };
+            },
         };
     }
 
@@ -152,18 +257,17 @@ export class Live {
     }
 
     /** null: shows the page's own spans. */
-    private exchange(reply: Reply | null): void {
-        if (reply === this.shown)
+    private exchange(source: Source | null): void {
+        if (source === this.shown)
             return;
         const after = this.hold?.();
-        this.shown = reply;
-        this.data.timeline.values = reply === null ? this.values : [...this.values, ...reply.timeline.values];
+        this.shown = source;
+        this.data.timeline.values = source === null ? this.values : [...this.values, ...source.values];
         for (const thread of this.model.real) {
-            const found = reply?.threads.get(this.idOf(this.data.timeline, thread));
             for (const lane of [thread.off, thread.marks, thread.blocks, ...thread.calls]) {
                 const own = lane === null ? undefined : this.page.get(lane);
                 if (lane !== null && own !== undefined)
-                    Object.assign(lane, reply === null ? own : this.joined(own, reply, laneIn(found, lane.kind, lane.depth), thread.last <= (found?.last ?? 0)));
+                    Object.assign(lane, source === null ? own : this.joined(own, source, source.find(thread, own)));
             }
         }
         after?.();
@@ -171,44 +275,70 @@ export class Live {
     }
 
     /** The page's spans outside of the window, and the long ones in it; between them, those of the
-     * reply. isAll: the reply has the thread's last record. */
-    private joined(own: Lane, reply: Reply, read: Lane | undefined, isAll: boolean): Lane {
-        const first = before(own, reply.from);
-        const end = before(own, reply.to, first);
-        const room = own.size + (read?.size ?? 0);
+     * source. */
+    private joined(own: Lane, source: Source, { lanes, late, isAll }: ReturnType<Source["find"]>): Lane {
+        const first = before(own, source.from);
+        const end = before(own, source.to, first);
+        const room = [...lanes, late].reduce((sum, lane) => sum + (lane?.size ?? 0), own.size);
         const lane = emptyLane(own.kind, own.depth, own.thread, room);
-        let size = 0;
-        for (let i = 0; i < first; i++)
-            copy(lane, size++, own, i);
+        let size = first;
+        copyAll(lane, 0, own, 0, first);
         // A merged span that reaches into the window.
         if (size > 0 && lane.count[size - 1] > 1)
-            lane.length[size - 1] = Math.min(lane.length[size - 1], reply.from - lane.start[size - 1]);
+            lane.length[size - 1] = Math.min(lane.length[size - 1], source.from - lane.start[size - 1]);
         let from = first;
-        const copyLong = (until: number): void => {
-            for (; from < end && own.start[from] < until; from++) {
-                if (own.count[from] === 1 && own.length[from] >= this.unit)
-                    copy(lane, size++, own, from);
-            }
+        /** When the page's next span begins that stays. */
+        const nextLong = (): number => {
+            while (from < end && !(own.count[from] === 1 && (own.length[from] >= this.unit || (own.flags[from] & Flag.Before) !== 0)))
+                from++;
+            return from < end ? own.start[from] : Infinity;
         };
-        for (let i = 0; read !== undefined && i < read.size; i++) {
-            const name = read.kind === LaneKind.Off ? 0 : reply.names[read.name[i]];
-            if (!this.isTaken(read, i, reply, isAll) || name < 0)
-                continue;
+        const copyLong = (until: number): void => {
+            while (nextLong() < until)
+                copy(lane, size++, own, from++);
+        };
+        const take = (read: Lane, i: number): void => {
+            const name = read.kind === LaneKind.Off ? 0 : source.names === null ? read.name[i] : source.names[read.name[i]];
+            if (!this.isTaken(read, i, source, isAll) || name < 0)
+                return;
             copyLong(read.start[i]);
             copy(lane, size, read, i);
             lane.name[size] = name;
             lane.values[size] += read.values[i] > 0 ? this.values.length : 0;
             size++;
+        };
+        let next = 0;
+        const takeLate = (until: number): void => {
+            for (; late !== undefined && next < late.size && late.start[next] < until; next++)
+                take(late, next);
+        };
+        /** All of a tile, in runs between long spans. */
+        const takeTile = (read: Lane): void => {
+            const last = before(read, source.to);
+            for (let i = before(read, source.from), until = i; i < last; i = until) {
+                takeLate(read.start[i]);
+                copyLong(read.start[i]);
+                const other = Math.min(nextLong(), late?.start[next] ?? Infinity);
+                until = Math.min(last, Math.max(i + 1, before(read, other, i)));
+                copyAll(lane, size, read, i, until);
+                size += until - i;
+            }
+        };
+        for (const read of lanes) {
+            for (let i = 0; source.names !== null && i < read.size; i++)
+                take(read, i);
+            if (source.names === null)
+                takeTile(read);
         }
+        takeLate(Infinity);
         copyLong(Infinity);
-        for (let i = end; i < own.size; i++)
-            copy(lane, size++, own, i);
-        return Live.finished(lane, size);
+        copyAll(lane, size, own, end, own.size);
+        return Live.finished(lane, size + own.size - end);
     }
 
-    /** Whether a span of a reply is one: it is not cut off at the end of what was read. */
-    private isTaken(read: Lane, i: number, reply: Reply, isAll: boolean): boolean {
-        return read.start[i] >= reply.from && read.start[i] < reply.to && read.length[i] < this.unit &&
+    /** Whether a span of a source is one: it is not cut off at the end of what was read. */
+    private isTaken(read: Lane, i: number, source: Source, isAll: boolean): boolean {
+        return read.start[i] >= source.from && read.start[i] < source.to && read.length[i] < this.unit &&
             (isAll || (read.flags[i] & Flag.Open) === 0);
     }
 

@@ -6,6 +6,7 @@ import { commandFor } from "./command";
 import { at, count, counted, percent, short, time } from "./format";
 import { Kind } from "./data";
 import { before, LaneKind, type Lane, spansIn, type Thread, Track } from "./lanes";
+import type { Live } from "./live";
 import { rangeOfHash, remember, restore } from "./place";
 import { matcher, type Shared, signatureOf } from "./state";
 import { type Hit, levelOf, nextMatch, type Order, TimelineView, titleOf } from "./timeline";
@@ -58,6 +59,17 @@ function levelText(level: number): string {
     return Number.isInteger(level) ? count(level) : `${level.toFixed(1)} on average`;
 }
 
+/** Why spans are still merged, and what helps. */
+function hintOf(live: Live, isServed: boolean): string {
+    if (live.isReading)
+        return "reading finer ones";
+    if (live.failure !== null)
+        return live.failure;
+    if (live.isFull)
+        return "too many records in this window to show each; zoom in";
+    return isServed ? "zoom in to see each" : "zoom in for finer ones, as far as there are tiles";
+}
+
 /** The number of visible calls, and how many of them are merged, and why. */
 function statusOf(view: TimelineView, shared: Shared): Status {
     const { timeline } = shared.data;
@@ -73,7 +85,9 @@ function statusOf(view: TimelineView, shared: Shared): Status {
     if (merged > 0 && isFinest)
         texts.push(`${count(merged)} share a nanosecond with another (hatched)`);
     else if (merged > 0 && shared.live !== null)
-        texts.push(`${count(merged)} are merged (hatched), as calls shorter than ${time(timeline.unit_ns)} are: ${shared.live.isReading ? "reading each from the trace" : shared.live.failure ?? "zoom in to see each"}`);
+        texts.push(`${count(merged)} are merged (hatched), as calls shorter than ${time(shared.live.unitShown)} are: ${hintOf(shared.live, shared.data.served)}`);
+    else if (shared.live?.isFull === true || (shared.live !== null && shared.live.failure !== null))
+        texts.push(`shorter calls than ${time(shared.live.unitShown)} may be merged: ${hintOf(shared.live, shared.data.served)}`);
     else if (merged > 0)
         texts.push(`${count(merged)} were merged when the page was written (hatched): calls shorter than ${time(timeline.unit_ns)}`);
     else if (timeline.together > 0 && shared.live !== null)
@@ -461,7 +475,7 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
                     <i class="on" /> on the CPU <i class="off" /> off it <i class="hatched" /> several together, or waiting
                 </span>
             </div>
-            <div class="stage" data-from={place.from} data-to={place.to} data-spans={shared.live?.shows ?? "page"} data-arrows={view.shownArrows.map(({ from, to }) => `${from.thread.tid}-${to.thread.tid}`).join(" ")}
+            <div class="stage" data-from={place.from} data-to={place.to} data-spans={shared.live?.shows ?? "page"} data-unit={shared.live?.unitShown} data-arrows={view.shownArrows.map(({ from, to }) => `${from.thread.tid}-${to.thread.tid}`).join(" ")}
                 data-order={only === null ? view.shown().map((thread) => thread.place).join(" ") : ""} data-pinned={[...view.layout.pinned].join(" ")}>
                 <Canvas painter={painter} label={`${only === null ? "Timeline" : "Flame graph in order of time"}. Arrows move, plus and minus zoom, comma and full stop go from call to call, Enter zooms to the one selected.`}
                     onWheel={onWheel} onPointerDown={onPointerDown} onPointerMove={onPointerMove} onPointerUp={onPointerUp}

@@ -205,6 +205,30 @@ int probity_timeline_refine(struct probity_timeline *timeline, size_t spans_more
  * PROBITY_ERROR_MEMORY. */
 int probity_timeline_take_over(struct probity_timeline *timeline, struct probity_timeline *closer);
 
+/* Opens a timeline for a further pass over the same events, in which spans shorter than unit_ns are
+ * merged from the beginning, without values and without calls from before the range. Its spans are
+ * taken by probity_timeline_cut() as the pass goes on: nothing limits their number. To be called
+ * after finish; the new timeline owns the names until it is returned. Returns 0 or
+ * PROBITY_ERROR_MEMORY. */
+int probity_timeline_repeat(struct probity_timeline *timeline, uint64_t unit_ns,
+                            struct probity_timeline **ret_again);
+
+/* Takes a span of a thread; place: of the thread in the list; depth: of calls. Returns 0 or an
+ * error. */
+typedef int probity_timeline_take(void *context, const struct probity_timeline_thread *thread,
+                                  size_t place, enum probity_timeline_kind kind, uint32_t depth,
+                                  const struct probity_timeline_span *span);
+
+/* Passes the spans that begin before before_ns to `take`, lane by lane and in time order, and
+ * removes them; those of tracks are only removed. Returns 0 with the number of spans that are left,
+ * or the error of `take`. */
+int probity_timeline_cut(struct probity_timeline *timeline, uint64_t before_ns,
+                         probity_timeline_take *take, void *context, size_t *ret_left);
+
+/* Closes a timeline of probity_timeline_repeat(), and gives the names back. Returns 0, or -1 if it
+ * has not seen the same threads and names, because the trace has changed in the meantime. */
+int probity_timeline_return(struct probity_timeline *timeline, struct probity_timeline *again);
+
 /* The refined intervals, in time order. Valid until close. */
 const struct probity_timeline_stretch *probity_timeline_stretches(
     const struct probity_timeline *timeline, size_t *ret_count);

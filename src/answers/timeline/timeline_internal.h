@@ -47,6 +47,7 @@ struct probity_timeline {
     struct timeline_tracks *tracks; /* NULL: none */
     size_t stretch; /* second pass: the last one that any span was in */
     int is_closer;  /* 1: second pass */
+    size_t name_count; /* before a further pass */
     int error; /* of a listener, which cannot return errors */
 };
 

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tiles.h: the tiles of a page, as files beside it (doc/tiles.md). Needs libz.
+ */
+#ifndef PROBITY_PAGE_TILES_H
+#define PROBITY_PAGE_TILES_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "answers/timeline/timeline_pyramid.h"
+
+/* The largest size of one tile's file. */
+#define PROBITY_TILE_BYTES_MAX (UINT64_C(64) << 20)
+
+enum { PROBITY_TILES_ID_BYTES = 33, PROBITY_TILE_NAME_BYTES = 24 };
+
+struct probity_tiles {
+    struct probity_pyramid_grid grid;
+    uint64_t start_ns;                /* when recording began */
+    int directory;                    /* a descriptor */
+    char id[PROBITY_TILES_ID_BYTES];  /* hexadecimal digits, in the page and in each tile */
+    uint32_t *spans;                  /* of each file; 0: there is none */
+    uint32_t file_count;              /* of all levels, then one of late spans */
+    uint64_t bytes;                   /* of all files */
+    struct probity_pyramid *pyramid;
+};
+
+/* Prepares tiles that are written to a directory, which stays open. again: as
+ * probity_pyramid_open(). Returns 0 or PROBITY_ERROR_MEMORY, or PROBITY_ERROR_OPEN if the system
+ * has no random numbers. */
+int probity_tiles_open(struct probity_tiles *tiles, struct probity_timeline *again,
+                       const struct probity_pyramid_grid *grid, uint64_t start_ns, int directory);
+
+/* Takes the next event. Returns 0, PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE with errno set; so
+ * does finish, after which the JSON is known. */
+int probity_tiles_put(struct probity_tiles *tiles, const struct probity_event *event);
+int probity_tiles_finish(struct probity_tiles *tiles);
+
+/* The member `tiles` of the page's data, with a comma before it. */
+void probity_tiles_json(FILE *stream, const struct probity_tiles *tiles);
+
+void probity_tiles_close(struct probity_tiles *tiles);
+
+/* The name of a file with tiles, by its number. */
+void probity_tile_name(char ret_name[PROBITY_TILE_NAME_BYTES], uint32_t number);
+
+/* Creates a file in a directory; it must not exist. Returns a stream, or NULL with errno set. */
+FILE *probity_tiles_create(int directory, const char *name);
+
+#endif

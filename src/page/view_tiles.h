@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * view_tiles.h: `probity view --tiles`: a directory with the page, its tiles and what a server
+ * needs (doc/tiles.md). Part of view_command.c.
+ */
+#ifndef PROBITY_PAGE_VIEW_TILES_H
+#define PROBITY_PAGE_VIEW_TILES_H
+
+#include "page/tiles.h"
+#include "page/view.h"
+
+struct cli_query;
+
+struct view_tiles {
+    const char *path;         /* --tiles; NULL: none */
+    struct cli_query *answer; /* set by the caller, as is force and the thread ids as given */
+    int force;
+    const char *tids;
+    struct probity_pyramid_grid grid;
+    struct probity_reader *reader; /* of the further pass; names may be its own */
+    struct probity_tiles tiles;
+    char **files; /* names of all files that the directory may have, NULL after the last */
+    char **paths; /* of the traces */
+    size_t path_count;
+};
+
+/* Plans the levels, after the timeline is finished and before it is refined. */
+void view_tiles_plan(struct view_tiles *tiles, const struct probity_timeline *timeline,
+                     const struct probity_reader *reader);
+
+/* Reads the traces once more and writes the directory. timeline: of the answer. Reports errors.
+ * Returns an exit status. */
+int view_tiles_write(struct view_tiles *tiles, struct probity_timeline *timeline,
+                     struct probity_view_answer *answer);
+
+/* What a server needs of a directory that was written earlier. */
+struct view_tiles_found {
+    uint64_t start_ns, longest_ns;
+    char *page; /* with PROBITY_VIEW_WINDOWS in its place; to be freed */
+    size_t page_bytes;
+};
+
+/* Whether an open directory is of these traces and options. Returns 1, or 0 with the reason. */
+int view_tiles_find(const struct view_tiles *tiles, const struct probity_reader *reader,
+                    int directory, struct view_tiles_found *ret_found, const char **ret_why);
+
+/* Opens a regular file of a directory, of the user or of root. Returns a descriptor or -1. */
+int view_tiles_open_file(int directory, const char *name);
+
+/* Reads such a file. Returns it with a zero after it, to be freed, or NULL. */
+char *view_tiles_read(int directory, const char *name, uint64_t bytes_max, size_t *ret_bytes);
+
+/* The name of the index of a trace in the directory. */
+void view_tiles_index_name(char ret_name[PROBITY_TILE_NAME_BYTES], size_t trace);
+
+void view_tiles_release(struct view_tiles *tiles);
+
+#endif

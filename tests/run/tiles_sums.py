@@ -1,0 +1,145 @@
+"""Compares the tiles of each level with the call tree and the blocks, by count and time.
+
+    tiles_sums.py DIRECTORY TRACE TREE_JSON BLOCKS_JSON
+
+A merged span has one name, so calls are added up by depth. Prints a line for each failure, the number of calls
+and blocks compared, and the units of the levels, the finest first."""
+import base64
+import json
+import os
+import re
+import struct
+import sys
+import zlib
+
+directory, trace, tree, blocks = sys.argv[1:]
+STRETCHES, MARKS, CALLS, BLOCKS = range(4)
+LENGTH, COUNT, NAME, BUSY, FLAGS = 1, 2, 3, 4, 6
+BEFORE, OPEN = 8, 2
+
+
+def expect(what, wanted, found):
+    if wanted != found:
+        print(f"{what}: expected {wanted}, found {found}")
+
+
+def numbers(data):
+    value = shift = 0
+    for byte in data:
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            yield value
+            value = shift = 0
+
+
+def signed(value):
+    return value >> 1 ^ -(value & 1)
+
+
+def lanes(threads, data, first):
+    """Kind, depth and spans (start, length, count, busy, flags) of each lane."""
+    source = numbers(data)
+    for thread in threads:
+        for kind, depth, size in thread["lanes"]:
+            columns = [[next(source) for _ in range(size)] for _ in range(8)]
+            starts, at = [], first
+            for step in columns[0]:
+                at += step
+                starts.append(at)
+            gaps = kind == BLOCKS or thread.get("track", 0) != 0
+            lengths, busy = columns[LENGTH], columns[BUSY]
+            if gaps:
+                lengths = [starts[i + 1] - starts[i] - signed(gap) if i + 1 < size else gap for i, gap in enumerate(lengths)]
+                busy = [length - signed(rest) for length, rest in zip(lengths, busy)]
+            elif kind != STRETCHES:
+                busy = [some if count > 1 or flags & BEFORE else length
+                        for some, count, flags, length in zip(busy, columns[COUNT], columns[FLAGS], lengths)]
+            spans = list(zip(starts, lengths, columns[COUNT], busy, columns[FLAGS], columns[NAME]))
+            if thread.get("track", 0) == 0:
+                yield kind, depth, spans
+
+
+page = open(f"{directory}/index.html", encoding="utf8").read()
+parts = [zlib.decompress(base64.b64decode(re.search(f'id="probity-{part}">([^<]*)<', page)[1])) for part in ("data", "spans")]
+data = json.loads(parts[0])
+timeline, tiles = data["timeline"], data["tiles"]
+unit = timeline["unit_ns"]
+
+
+def tile(file):
+    text = open(f"{directory}/tile-{file}.js", encoding="ascii").read()
+    number, packed = re.fullmatch(r'probityTile\((\d+),"([A-Za-z0-9+/=]*)"\);\n', text).groups()
+    expect("number of a tile", file, int(number))
+    raw = zlib.decompress(base64.b64decode(packed))
+    size, = struct.unpack_from("<I", raw)
+    contents = json.loads(raw[4:4 + size])
+    expect("id of a tile", tiles["id"], contents["id"])
+    return contents, raw[4 + size:]
+
+
+def add(sums, some, wanted):
+    """Sums of count and time by kind and depth."""
+    for kind, depth, spans in some:
+        total = sums.setdefault((kind, depth), [0, 0])
+        for span in spans:
+            if wanted(kind, span):
+                total[0] += span[2]
+                total[1] += span[3]
+
+
+# What stays in the page when tiles are shown.
+own = {}
+add(own, lanes(timeline["threads"], parts[1], timeline["since_start_ns"]),
+    lambda kind, span: span[2] == 1 and span[1] >= unit)
+by_depth = []
+
+
+def add_nodes(nodes, depth):
+    for node in nodes:
+        by_depth.extend([0, 0] for _ in range(depth + 1 - len(by_depth)))
+        by_depth[depth][0] += node["calls"]
+        by_depth[depth][1] += node["total_ns"]
+        add_nodes(node["children"], depth + 1)
+
+
+add_nodes(json.load(open(tree))["tree"], 0)
+pairs = json.load(open(blocks))["blocks"]
+marks = sum(1 for row in timeline["threads"] if row.get("track", 0) == 0)
+wanted_blocks = [sum(pair["calls"] for pair in pairs), sum(pair["wall_ns"] for pair in pairs)]
+compared = size = 0
+files = set()
+for level in tiles["levels"]:
+    sums = {key: list(value) for key, value in own.items()}
+    for number, count in enumerate(level["spans"]):
+        if count == 0:
+            continue
+        file = level["file"] + number
+        files.add(f"tile-{file}.js")
+        contents, rest = tile(file)
+        some = list(lanes(contents["threads"], rest, contents["from_ns"]))
+        expect(f"spans of tile {file}", count, sum(len(spans) for _, _, spans in some))
+        begin = tiles["from_ns"] + number * level["tile_ns"]
+        expect(f"begin of tile {file}", begin, contents["from_ns"])
+        for kind, depth, spans in some:
+            expect(f"spans of tile {file} beyond it", [], [span for span in spans if not begin <= span[0] < begin + level["tile_ns"]])
+            expect(f"long spans in tile {file}", [], [span for span in spans if span[1] >= unit and span[2] == 1])
+        add(sums, some, lambda kind, span: True)
+    if tiles["late"] >= 0:
+        files.add(f"tile-{tiles['late']}.js")
+        contents, rest = tile(tiles["late"])
+        add(sums, lanes(contents["threads"], rest, contents["from_ns"]), lambda kind, span: True)
+    calls = [value for (kind, _), value in sorted(sums.items()) if kind == CALLS]
+    expect(f"calls and time by depth at {level['unit_ns']} ns", by_depth, calls)
+    found = sums.get((BLOCKS, 0), [0, 0])
+    if sum(wanted_blocks) > 0:
+        # The last hit of each thread has a block without an end.
+        expect(f"blocks at {level['unit_ns']} ns", [wanted_blocks[0] + marks, wanted_blocks[1]], found)
+    compared += sum(count for count, _ in calls) + found[0]
+size = sum(os.path.getsize(f"{directory}/{name}") for name in files)
+expect("levels", True, len(tiles["levels"]) > 1)
+expect("files", files, {name for name in os.listdir(directory) if name.startswith("tile-")})
+expect("5 % of the trace's size", True, size <= os.path.getsize(trace) * 5 / 100)
+expect("spans that are lost", 0, tiles["lost"])
+print(f"compared {compared}")
+print("units", json.dumps({"units": [level["unit_ns"] for level in tiles["levels"]]}))
