@@ -48,7 +48,7 @@ struct cursor {
     int is_damaged;
 };
 
-struct file {
+struct source {
     const char *name;
     uint32_t directory;
     uint32_t source; /* an enum probity_source */
@@ -56,7 +56,7 @@ struct file {
 
 /* Of the unit that is read. Each list takes pages as far as it is used. */
 struct lists {
-    struct file files[FILES_MAX];
+    struct source files[FILES_MAX];
     const char *directories[DIRECTORIES_MAX];
 };
 
@@ -155,7 +155,7 @@ static void add_file(struct unit *unit, const char *name, uint64_t directory)
 {
     if (unit->file_count < FILES_MAX)
         unit->lists->files[unit->file_count++] =
-            (struct file){name, directory < UINT32_MAX ? (uint32_t)directory : UINT32_MAX,
+            (struct source){name, directory < UINT32_MAX ? (uint32_t)directory : UINT32_MAX,
                           PROBITY_SOURCE_UNKNOWN};
 }
 
@@ -294,7 +294,7 @@ static int append(char *path, size_t *used, const char *part)
 }
 
 static int is_wanted(const struct marking *marking, const struct unit *unit,
-                     const struct file *file)
+                     const struct source *file)
 {
     const char *name = file->name, *directory = "", *first = "";
     char path[PATH_BYTES] = "";
@@ -315,7 +315,7 @@ static uint32_t source_of(const struct marking *marking, const struct unit *unit
 {
     if (number >= unit->file_count)
         return PROBITY_SOURCE_UNKNOWN;
-    struct file *file = &unit->lists->files[number];
+    struct source *file = &unit->lists->files[number];
     if (file->source == PROBITY_SOURCE_UNKNOWN)
         file->source = is_wanted(marking, unit, file) ? PROBITY_SOURCE_WANTED
                                                       : PROBITY_SOURCE_OTHER;
