@@ -62,6 +62,7 @@ complete -c probity -n "$in record" -s f -l force -d 'overwrite an existing trac
 complete -c probity -n "$in record" -l functions -d 'record functions without macros'
 complete -c probity -n "$in record" -l function -x -d 'record only functions that match'
 complete -c probity -n "$in record" -l exclude -x -d 'do not record functions that match'
+complete -c probity -n "$in record" -l file -x -d 'only functions of these source files'
 complete -c probity -n "$in record" -l object -x -d 'only functions of these files'
 complete -c probity -n "$in record" -l min-bytes -x -d 'only functions with this much code'
 complete -c probity -n "$in record" -l selection -r -d 'file with rules that select functions'

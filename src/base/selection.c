@@ -19,7 +19,15 @@ struct text {
 /* ---- Rules -------------------------------------------------------------------------------------
  */
 
-enum kind { KIND_NONE, KIND_FUNCTION, KIND_EXCLUDE, KIND_OBJECT, KIND_MIN_BYTES, KIND_INVALID };
+enum kind {
+    KIND_NONE,
+    KIND_FUNCTION,
+    KIND_EXCLUDE,
+    KIND_FILE,
+    KIND_OBJECT,
+    KIND_MIN_BYTES,
+    KIND_INVALID
+};
 
 struct rule {
     enum kind kind;
@@ -74,6 +82,8 @@ static struct rule parse(struct text text)
         rule.kind = KIND_FUNCTION;
     else if (take_word(&rule.pattern, "exclude"))
         rule.kind = KIND_EXCLUDE;
+    else if (take_word(&rule.pattern, "file"))
+        rule.kind = KIND_FILE;
     else if (take_word(&rule.pattern, "object"))
         rule.kind = KIND_OBJECT;
     else if (take_word(&rule.pattern, "min-bytes") && take_number(rule.pattern, &rule.bytes))
@@ -163,24 +173,34 @@ static int match_one(struct text pattern, char c, size_t *ret_bytes)
     return is_in;
 }
 
-/* When an element does not match, the last star takes one more character. */
-static int matches(struct text pattern, const char *name)
+/* The directory or file name that follows; the end, if there is none. */
+static const char *after_slash(const char *path)
 {
-    struct text after_star = {NULL, 0};
-    const char *retry = NULL;
+    const char *slash = strchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path + strlen(path);
+}
+
+/* When an element does not match, the last star takes one more character. A pattern for a path
+ * begins at any of its directories: before the first star, it is tried from the next one. */
+static int matches_from(struct text pattern, const char *name, int is_path)
+{
+    struct text again = is_path ? pattern : (struct text){NULL, 0};
+    const char *retry = is_path ? name : NULL;
 
     while (*name != '\0' || pattern.bytes > 0) {
         size_t bytes;
         if (pattern.bytes > 0 && *pattern.at == '*') {
             pattern = (struct text){pattern.at + 1, pattern.bytes - 1};
-            after_star = pattern;
+            again = pattern;
             retry = name;
+            is_path = 0;
         } else if (pattern.bytes > 0 && *name != '\0' && match_one(pattern, *name, &bytes)) {
             pattern = (struct text){pattern.at + bytes, pattern.bytes - bytes};
             name++;
         } else if (retry != NULL && *retry != '\0') {
-            pattern = after_star;
-            name = ++retry;
+            pattern = again;
+            name = retry = is_path ? after_slash(retry) : retry + 1;
         } else {
             return 0;
         }
@@ -188,9 +208,36 @@ static int matches(struct text pattern, const char *name)
     return 1;
 }
 
+static int matches(struct text pattern, const char *name)
+{
+    return matches_from(pattern, name, 0);
+}
+
+int probity_selection_has_files(const char *rules)
+{
+    struct rule rule;
+
+    while (next_rule(&rules, &rule)) {
+        if (rule.kind == KIND_FILE)
+            return 1;
+    }
+    return 0;
+}
+
+int probity_selection_takes_file(const char *rules, const char *path)
+{
+    struct rule rule;
+
+    while (next_rule(&rules, &rule)) {
+        if (rule.kind == KIND_FILE && matches_from(rule.pattern, path, 1))
+            return 1;
+    }
+    return 0;
+}
+
 int probity_selection_takes(const char *rules, const struct probity_selection_subject *subject)
 {
-    int has_function = 0, is_function = 0, has_object = 0, is_object = 0;
+    int has_function = 0, is_function = 0, has_object = 0, is_object = 0, has_file = 0;
     char name[NAME_BYTES];
     int has_name = probity_selection_cxx_name(subject->symbol, name, sizeof name);
     struct rule rule;
@@ -205,10 +252,12 @@ int probity_selection_takes(const char *rules, const struct probity_selection_su
             return 0;
         has_function |= rule.kind == KIND_FUNCTION;
         is_function |= is_named;
+        has_file |= rule.kind == KIND_FILE;
         has_object |= rule.kind == KIND_OBJECT;
         is_object |= rule.kind == KIND_OBJECT && matches(rule.pattern, subject->object);
     }
-    return (is_function || !has_function) && (is_object || !has_object);
+    return (is_function || !has_function) && (is_object || !has_object) &&
+           (subject->is_file || !has_file);
 }
 
 /* ---- C++ ---------------------------------------------------------------------------------------

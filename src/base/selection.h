@@ -14,6 +14,7 @@ struct probity_selection_subject {
     const char *symbol; /* name in the symbol table, without a suffix such as ".constprop.0" */
     const char *object; /* file name of its executable or shared library */
     uint64_t bytes;     /* size of its code; 0: unknown, which no rule leaves out */
+    int is_file;        /* probity_selection_takes_file() takes its source file */
 };
 
 /* Number of the first line that has no valid rule, from 1; 0 if all are valid. */
@@ -21,6 +22,12 @@ size_t probity_selection_check(const char *rules);
 
 /* Whether the function is recorded: 1 or 0. An invalid rule is ignored. */
 int probity_selection_takes(const char *rules, const struct probity_selection_subject *subject);
+
+/* Whether there is a `file` rule. */
+int probity_selection_has_files(const char *rules);
+
+/* Whether a `file` rule matches the path of a source file, or the rest of it after a slash. */
+int probity_selection_takes_file(const char *rules, const char *path);
 
 /* Classes, namespaces and name of a C++ function from its symbol (Itanium C++ ABI, 5.1), without
  * parameters and template arguments: "shape::box::area" of _ZNK5shape3box4areaEv. What is not

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * arguments.c: see arguments.h. The dynamic linker of the program lists its shared libraries, as
- * ldd(1) has it do; nothing of the program itself runs for that.
+ * ldd(1) has it do; nothing of the program itself runs for that. Debugging information is read by a
+ * child process with limited CPU time: it may be damaged, or made to harm, and libdw is not made
+ * for that.
  */
 #include "cli/arguments.h"
 
@@ -12,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -193,26 +196,16 @@ static int open_memory(void)
 }
 
 static int put(const struct cli_command *command, const uint8_t *bytes, size_t count,
-               int *ret_descriptor)
+               int descriptor)
 {
-    int descriptor = open_memory();
     size_t done = 0;
 
-    while (descriptor >= 0 && done < count) {
+    while (done < count) {
         ssize_t more = write(descriptor, bytes + done, count - done);
         if (more < 0 && errno != EINTR)
-            break;
+            return cli_fail(command, "cannot describe arguments: %s", strerror(errno));
         done += more > 0 ? (size_t)more : 0;
     }
-    if (descriptor < 0 || done < count ||
-        fcntl(descriptor, F_ADD_SEALS,
-              F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0) {
-        int error_number = errno;
-        if (descriptor >= 0)
-            close(descriptor);
-        return cli_fail(command, "cannot describe arguments: %s", strerror(error_number));
-    }
-    *ret_descriptor = descriptor;
     return CLI_OK;
 }
 
@@ -232,7 +225,7 @@ static void report(const struct adding *adding)
 }
 
 static int describe(struct adding *adding, const struct cli_arguments *arguments,
-                    const char *program, int *ret_descriptor)
+                    const char *program, int descriptor)
 {
     char path[PATH_MAX];
     size_t count;
@@ -251,30 +244,86 @@ static int describe(struct adding *adding, const struct cli_arguments *arguments
     if (bytes == NULL)
         return cli_fail(adding->command, "cannot describe arguments: out of memory, or too many "
                         "functions match");
-    status = put(adding->command, bytes, count, ret_descriptor);
+    status = put(adding->command, bytes, count, descriptor);
     free(bytes);
     return status;
+}
+
+/* In the child. */
+static int describe_all(const struct cli_command *command, const struct cli_arguments *arguments,
+                        const char *program, int descriptor)
+{
+    char *rules = rules_of(&arguments->arguments), *of_results = rules_of(&arguments->results);
+    struct adding adding = {.command = command, .wanted = {rules, of_results, 0}};
+
+    adding.all = symbols_arguments_new();
+    int status = adding.all != NULL
+                     ? describe(&adding, arguments, program, descriptor)
+                     : cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    if (adding.all != NULL)
+        symbols_arguments_release(adding.all);
+    free(rules);
+    free(of_results);
+    return status;
+}
+
+static void limit(void)
+{
+    enum { CPU_SECONDS = 120 };
+    const struct rlimit cpu = {CPU_SECONDS, CPU_SECONDS}, core = {0, 0};
+
+    (void)setrlimit(RLIMIT_CORE, &core);
+    (void)setrlimit(RLIMIT_CPU, &cpu);
+}
+
+/* Has a child write the description. Returns its exit status. */
+static int describe_apart(const struct cli_command *command, const struct cli_arguments *arguments,
+                          const char *program, int descriptor)
+{
+    int status;
+
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        limit();
+        status = describe_all(command, arguments, program, descriptor);
+        fflush(NULL);
+        _exit(status);
+    }
+    if (child < 0)
+        return cli_fail(command, "cannot describe arguments: %s", strerror(errno));
+    while (waitpid(child, &status, 0) < 0) {
+        if (errno != EINTR)
+            return cli_fail(command, "cannot describe arguments: %s", strerror(errno));
+    }
+    if (WIFEXITED(status))
+        return WEXITSTATUS(status);
+    cli_warn(command, "no arguments: the debugging information of '%s', its libraries or files of "
+             "--args-in is damaged, or takes too long to read", program);
+    return ftruncate(descriptor, 0) == 0 ? CLI_OK : CLI_FAILURE;
 }
 
 int cli_arguments_describe(const struct cli_command *command,
                            const struct cli_arguments *arguments, const char *program,
                            int *ret_descriptor)
 {
-    char *rules = rules_of(&arguments->arguments), *of_results = rules_of(&arguments->results);
-    struct adding adding = {.command = command, .wanted = {rules, of_results, 0}};
-    int status = CLI_OK;
+    enum { SEALS = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE };
+    struct stat made;
 
     *ret_descriptor = -1;
-    if (arguments->arguments.count + arguments->results.count > 0) {
-        adding.all = symbols_arguments_new();
-        status = adding.all != NULL
-                     ? describe(&adding, arguments, program, ret_descriptor)
-                     : cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
-    }
-    if (adding.all != NULL)
-        symbols_arguments_release(adding.all);
-    free(rules);
-    free(of_results);
+    if (arguments->arguments.count + arguments->results.count == 0)
+        return CLI_OK;
+    int descriptor = open_memory();
+    if (descriptor < 0)
+        return cli_fail(command, "cannot describe arguments: %s", strerror(errno));
+    int status = describe_apart(command, arguments, program, descriptor);
+    if (status == CLI_OK && (fstat(descriptor, &made) != 0 ||
+                             (made.st_size > 0 && fcntl(descriptor, F_ADD_SEALS, SEALS) != 0)))
+        status = cli_fail(command, "cannot describe arguments: %s", strerror(errno));
+    if (status == CLI_OK && made.st_size > 0)
+        *ret_descriptor = descriptor;
+    else
+        close(descriptor);
     return status;
 }
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "base/selection.h"
 #include "base/share.h"
 #include "cli/arguments.h"
 #include "cli/cli.h"
@@ -251,8 +252,11 @@ static void conclude(const struct record_call *call, const char *pattern, const 
         conclusion.appeared++;
     if (conclusion.appeared == 0 && call->rules != NULL)
         cli_warn(&cli_command_record, "no function was recorded: none that the program calls is "
-                 "selected, or it was not compiled with one of the flags of "
-                 "probity-functions(7)%s", call->functions ? "" : ", or --functions is missing");
+                 "selected%s, or it was not compiled with one of the flags of "
+                 "probity-functions(7)%s",
+                 probity_selection_has_files(call->rules)
+                     ? " (`file` rules select only functions that were compiled with -g)" : "",
+                 call->functions ? "" : ", or --functions is missing");
     else if (conclusion.appeared == 0 && call->functions)
         cli_warn(&cli_command_record, "no function was recorded: compile the program with "
                  "-finstrument-functions, -pg -mfentry -minstrument-return=call, clang's "
@@ -416,6 +420,9 @@ static const struct cli_option options[] = {
     {.name = "exclude", .value = "PATTERN", .brief = "do not record functions that match",
      .help = "leave out those whose name matches; may be repeated",
      CLI_PATTERNS(struct record_call, selection.excluded)},
+    {.name = "file", .value = "PATTERN", .brief = "only functions of these source files",
+     .help = "only those whose source file matches, according to their debugging information; may "
+             "be repeated", CLI_PATTERNS(struct record_call, selection.sources)},
     {.name = "object", .value = "PATTERN", .brief = "only functions of these files",
      .help = "only those of executables and shared libraries whose file name matches; may be "
              "repeated", CLI_PATTERNS(struct record_call, selection.objects)},

@@ -110,6 +110,8 @@ static int put_all(struct rules *rules, const struct cli_selection *selection)
     if (status == CLI_OK)
         status = put_patterns(rules, "exclude", &selection->excluded);
     if (status == CLI_OK)
+        status = put_patterns(rules, "file", &selection->sources);
+    if (status == CLI_OK)
         status = put_patterns(rules, "object", &selection->objects);
     return status == CLI_OK ? put_min_bytes(rules, selection->min_bytes) : status;
 }
@@ -138,5 +140,6 @@ void cli_selection_release(struct cli_selection *selection)
     cli_patterns_release(&selection->files);
     cli_patterns_release(&selection->functions);
     cli_patterns_release(&selection->excluded);
+    cli_patterns_release(&selection->sources);
     cli_patterns_release(&selection->objects);
 }

@@ -10,7 +10,7 @@
 #include "cli/patterns.h"
 
 struct cli_selection {
-    struct cli_patterns files, functions, excluded, objects;
+    struct cli_patterns files, functions, excluded, sources, objects;
     size_t min_bytes; /* 0: any size */
 };
 

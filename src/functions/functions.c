@@ -22,6 +22,7 @@
 #include "functions/arena.h"
 #include "functions/arguments.h"
 #include "functions/returns.h"
+#include "functions/rules.h"
 #include "functions/symbol_table.h"
 
 enum { ENTRIES = PROBITY_ENTRIES, PROBES_MAX = 64 };
@@ -191,8 +192,10 @@ static struct object *add_object(const struct found *found)
     object->path = copy_text(path);
     object->file = *path != '\0' ? file_of(path) : file_of_executable();
     set_range(object, &found->object);
-    if (!revive_symbols(file, &object->symbols))
+    if (!revive_symbols(file, &object->symbols)) {
         probity_symbol_table_read(file, &found->object, &object->symbols);
+        probity_rules_find_sources(file, &found->object, &object->symbols);
+    }
     object->arguments = probity_arguments_object_of(&found->object, &object->symbols.file);
     link_object(object);
     return object;
@@ -241,50 +244,16 @@ static struct object *object_of(uintptr_t address)
 
 struct probity_site_function probity_function_left_out;
 
-/* A copy, because the program may change its environment. With a line that is no rule, nothing is
- * recorded: the trace would not show what was asked for. */
-static const char *read_rules(void)
-{
-    const char *text = probity_os_is_privileged() ? NULL : getenv("PROBITY_SELECT");
-    size_t line = text != NULL ? probity_selection_check(text) : 0;
-    char message[128];
-
-    if (line == 0)
-        return text != NULL ? copy_text(text) : "";
-    int length = snprintf(message, sizeof message, "probity: PROBITY_SELECT: no rule in line %zu; "
-                          "recording no function (see man 7 probity-functions)\n", line);
-    probity_os_say(message, (size_t)length);
-    return "exclude *";
-}
-
-/* Two threads may both read them: the first one's are used. */
-static const char *rules(void)
-{
-    static const char *kept;
-    const char *found = __atomic_load_n(&kept, __ATOMIC_ACQUIRE);
-
-    if (found != NULL)
-        return found;
-    const char *read = read_rules();
-    return __atomic_compare_exchange_n(&kept, &found, read, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
-               ? read
-               : found;
-}
-
-int probity_functions_are_selected(void)
-{
-    return *rules() != '\0';
-}
-
 static int is_selected(const char *name, const struct object *object,
                        const struct probity_symbol *symbol)
 {
     const struct probity_selection_subject subject = {
         .symbol = name,
         .object = object != NULL ? object->file : "",
-        .bytes = symbol != NULL ? symbol->bytes : 0};
+        .bytes = symbol != NULL ? symbol->bytes : 0,
+        .is_file = symbol != NULL && symbol->source == PROBITY_SOURCE_WANTED};
 
-    return *rules() == '\0' || probity_selection_takes(rules(), &subject);
+    return probity_rules_take(&subject, object != NULL && object->symbols.sources > 0);
 }
 
 /* ---- Functions without returns -----------------------------------------------------------------

@@ -230,8 +230,9 @@ static void take_file(const struct file *file, const struct probity_object *obje
     probity_arena_unmap(sections, head.e_shnum * sizeof *sections);
 }
 
+/* flags: SHF_ALLOC or 0. What is compressed is not found. */
 static const ElfW(Shdr) *find_named(const struct file *file, const ElfW(Shdr) *sections,
-                                    const ElfW(Ehdr) *head, const char *name)
+                                    const ElfW(Ehdr) *head, const char *name, unsigned flags)
 {
     const ElfW(Shdr) *found = NULL, *texts = &sections[head->e_shstrndx];
     char *strings = head->e_shstrndx < head->e_shnum
@@ -241,7 +242,8 @@ static const ElfW(Shdr) *find_named(const struct file *file, const ElfW(Shdr) *s
     if (strings == NULL)
         return NULL;
     for (size_t i = 0; i < head->e_shnum && strings[texts->sh_size - 1] == '\0'; i++) {
-        if (sections[i].sh_name < texts->sh_size && (sections[i].sh_flags & SHF_ALLOC) != 0 &&
+        if (sections[i].sh_name < texts->sh_size &&
+            (sections[i].sh_flags & (SHF_ALLOC | SHF_COMPRESSED)) == flags &&
             strcmp(strings + sections[i].sh_name, name) == 0)
             found = &sections[i];
     }
@@ -257,7 +259,7 @@ static int find_in_file(const struct file *file, const struct probity_object *ob
 
     if (sections == NULL)
         return -1;
-    const ElfW(Shdr) *found = find_named(file, sections, &head, name);
+    const ElfW(Shdr) *found = find_named(file, sections, &head, name, SHF_ALLOC);
     if (found != NULL) {
         *ret_address = found->sh_addr;
         *ret_bytes = found->sh_size;
@@ -335,6 +337,40 @@ int probity_section_find(const char *path, const struct probity_object *object, 
     }
     errno = before;
     return result;
+}
+
+static uint8_t *load_from_file(const struct file *file, const struct probity_object *object,
+                               const char *name, size_t *ret_bytes)
+{
+    ElfW(Ehdr) head;
+    ElfW(Shdr) *sections = load_sections(file, object, &head);
+
+    if (sections == NULL)
+        return NULL;
+    const ElfW(Shdr) *found = find_named(file, sections, &head, name, 0);
+    uint8_t *loaded = found != NULL && found->sh_type == SHT_PROGBITS
+                          ? load(file, found->sh_offset, found->sh_size)
+                          : NULL;
+    if (loaded != NULL)
+        *ret_bytes = found->sh_size;
+    probity_arena_unmap(sections, head.e_shnum * sizeof *sections);
+    return loaded;
+}
+
+uint8_t *probity_section_load(const char *path, const struct probity_object *object,
+                              const char *name, size_t *ret_bytes)
+{
+    int before = errno;
+    uint8_t *loaded = NULL;
+    struct file file;
+    struct stat status;
+
+    if (open_file(path, &file, &status) == 0) {
+        loaded = load_from_file(&file, object, name, ret_bytes);
+        close(file.descriptor);
+    }
+    errno = before;
+    return loaded;
 }
 
 const struct probity_symbol *probity_symbol_find(const struct probity_symbol_table *table,

@@ -16,7 +16,11 @@ struct probity_symbol {
     const char *name;
     const char *file; /* of a static function, without directory; otherwise "" */
     uint32_t rank;    /* of several names of one function, the lowest is used */
+    uint32_t source;  /* an enum probity_source */
 };
+
+/* Whether a function's source file is one of those that are looked for. */
+enum probity_source { PROBITY_SOURCE_UNKNOWN, PROBITY_SOURCE_WANTED, PROBITY_SOURCE_OTHER };
 
 /* A file and its state: equal if nothing was written to it. */
 struct probity_file_id {
@@ -27,6 +31,7 @@ struct probity_symbol_table {
     struct probity_file_id file; /* zeros: none was read */
     struct probity_symbol *symbols; /* sorted by address; one per address */
     size_t count;
+    size_t sources; /* how many of them have a known source */
 };
 
 /* The file at the path; zeros if there is no regular one. */
@@ -44,6 +49,12 @@ void probity_symbol_table_read(const char *path, const struct probity_object *ob
  * and size are not checked. Returns 0, or -1. Any thread, async-signal-safe; preserves errno. */
 int probity_section_find(const char *path, const struct probity_object *object, const char *name,
                          uint64_t *ret_address, uint64_t *ret_bytes);
+
+/* The contents of a section that is not loaded with the object, such as debugging information. The
+ * caller unmaps them by probity_arena_unmap(). NULL if the file has none, or it is compressed. The
+ * same. */
+uint8_t *probity_section_load(const char *path, const struct probity_object *object,
+                              const char *name, size_t *ret_bytes);
 
 /* The symbol whose function contains the address; NULL if there is none. */
 const struct probity_symbol *probity_symbol_find(const struct probity_symbol_table *table,

@@ -353,7 +353,7 @@ static int is_wanted(const struct adding *adding, const char *rules, const char 
         return 0;
     memcpy(name, symbol, length);
     name[length] = '\0';
-    const struct probity_selection_subject subject = {name, adding->file, bytes};
+    const struct probity_selection_subject subject = {name, adding->file, bytes, 0};
     return probity_selection_takes(rules, &subject);
 }
 

@@ -217,8 +217,10 @@ static int begin_of(Dwarf_Die *function, Dwarf_Addr *ret_low)
            dwarf_ranges(function, 0, &base, ret_low, &end) > 0;
 }
 
-/* All functions that have code. Returns -1 if out of memory. */
-static int add_addresses(struct symbols_object *object, Dwarf_Die *parent, int depth)
+/* All functions that have code. Returns -1 if out of memory. *left: how many entries may still be
+ * visited, so that those that are their own siblings' children are not visited again and again. */
+static int add_addresses(struct symbols_object *object, Dwarf_Die *parent, int depth,
+                         size_t *left)
 {
     Dwarf_Die child;
     Dwarf_Addr low;
@@ -231,8 +233,8 @@ static int add_addresses(struct symbols_object *object, Dwarf_Die *parent, int d
         if (tag == DW_TAG_subprogram && begin_of(&child, &low))
             error = add_address(object, low, dwarf_dieoffset(&child));
         if (error == 0 && may_contain_functions(tag))
-            error = add_addresses(object, &child, depth - 1);
-    } while (error == 0 && dwarf_siblingof(&child, &child) == 0);
+            error = add_addresses(object, &child, depth - 1, left);
+    } while (error == 0 && *left > 0 && --*left > 0 && dwarf_siblingof(&child, &child) == 0);
     return error;
 }
 
@@ -246,7 +248,7 @@ static int compare_addresses(const void *left, const void *right)
 /* In DWARF of a stranger, scopes may be nested without end. */
 static void index_addresses(struct symbols_object *object)
 {
-    enum { DEPTH = 64 };
+    enum { DEPTH = 64, ENTRIES_MAX = 1 << 24 };
     Dwarf_CU *unit = NULL;
     Dwarf_Half version;
     uint8_t kind;
@@ -256,8 +258,9 @@ static void index_addresses(struct symbols_object *object)
     object->is_sorted = 1;
     while (error == 0 && object->dwarf != NULL &&
            dwarf_get_units(object->dwarf, unit, &unit, &version, &kind, &die, &subdie) == 0) {
+        size_t left = ENTRIES_MAX;
         if (kind == DW_UT_compile)
-            error = add_addresses(object, &die, DEPTH);
+            error = add_addresses(object, &die, DEPTH, &left);
     }
     object->is_short |= error != 0;
     if (object->address_count > 1)

@@ -8,7 +8,7 @@
 #include <dwarf.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 16, MEMBERS_MAX = 64, TYPEDEFS_MAX = 64, WORD = 8 };
+enum { DEPTH_MAX = 16, MEMBERS_MAX = 64, TYPEDEFS_MAX = 64, STEPS_MAX = 1000, WORD = 8 };
 
 /* ---- Types -------------------------------------------------------------------------------------
  */
@@ -19,23 +19,8 @@ static int is_qualifier(int tag)
            tag == DW_TAG_restrict_type || tag == DW_TAG_atomic_type;
 }
 
-/* DWARF gives no size to pointers to members. */
-static Dwarf_Word size_of(struct symbols_type *type)
-{
-    struct symbols_type target;
-    Dwarf_Word bytes;
-
-    if (type->tag == DW_TAG_pointer_type || type->tag == DW_TAG_reference_type ||
-        type->tag == DW_TAG_rvalue_reference_type || type->tag == DW_TAG_unspecified_type)
-        return WORD;
-    if (type->tag == DW_TAG_ptr_to_member_type)
-        return symbols_type_of(&type->die, &target) && target.tag == DW_TAG_subroutine_type
-                   ? 2 * WORD
-                   : WORD;
-    return dwarf_aggregate_size(&type->die, &bytes) == 0 ? bytes : 0;
-}
-
-int symbols_type_of(Dwarf_Die *die, struct symbols_type *ret_type)
+/* Follows qualifiers and typedefs. Returns 0 if there are too many; sets all but the size. */
+static int find_type(Dwarf_Die *die, struct symbols_type *ret_type)
 {
     Dwarf_Attribute attribute;
 
@@ -50,12 +35,34 @@ int symbols_type_of(Dwarf_Die *die, struct symbols_type *ret_type)
         ret_type->tag = dwarf_tag(&ret_type->die);
         const char *name = dwarf_diename(&ret_type->die);
         ret_type->is_wide |= name != NULL && strcmp(name, "wchar_t") == 0;
-        if (!is_qualifier(ret_type->tag)) {
-            ret_type->bytes = size_of(ret_type);
+        if (!is_qualifier(ret_type->tag))
             return 1;
-        }
     }
     return 0;
+}
+
+/* DWARF gives no size to pointers to members. */
+static Dwarf_Word size_of(struct symbols_type *type)
+{
+    struct symbols_type target;
+    Dwarf_Word bytes;
+
+    if (type->tag == DW_TAG_pointer_type || type->tag == DW_TAG_reference_type ||
+        type->tag == DW_TAG_rvalue_reference_type || type->tag == DW_TAG_unspecified_type)
+        return WORD;
+    if (type->tag == DW_TAG_ptr_to_member_type)
+        return find_type(&type->die, &target) && target.tag == DW_TAG_subroutine_type ? 2 * WORD
+                                                                                      : WORD;
+    return dwarf_aggregate_size(&type->die, &bytes) == 0 ? bytes : 0;
+}
+
+int symbols_type_of(Dwarf_Die *die, struct symbols_type *ret_type)
+{
+    if (!find_type(die, ret_type))
+        return 0;
+    if (ret_type->tag != 0)
+        ret_type->bytes = size_of(ret_type);
+    return 1;
 }
 
 int symbols_member_offset(Dwarf_Die *member, Dwarf_Word *ret_offset)
@@ -101,8 +108,10 @@ enum class {
     CLASS_LOST
 };
 
+/* steps: types that were looked at. In DWARF of a stranger, a type may contain itself often. */
 struct classes {
     enum class word[2];
+    int steps;
 };
 
 static void merge(struct classes *classes, Dwarf_Word offset, enum class add)
@@ -240,7 +249,7 @@ static void classify(struct symbols_type *type, Dwarf_Word offset, int depth,
     case DW_TAG_ptr_to_member_type: classify_scalar(type, offset, classes); return;
     default: break;
     }
-    if (depth == 0)
+    if (depth == 0 || ++classes->steps > STEPS_MAX)
         merge(classes, offset, CLASS_LOST);
     else if (type->tag == DW_TAG_array_type)
         classify_array(type, offset, depth - 1, classes);
@@ -316,10 +325,10 @@ static enum convention convention_by(Dwarf_Die *function, Dwarf_Die *class_die)
     return flag(function, DW_AT_deleted) ? CONVENTION_UNKNOWN : CONVENTION_BY_ADDRESS;
 }
 
-static enum convention convention_of_class(Dwarf_Die *class_die, int depth);
+static enum convention convention_of_class(Dwarf_Die *class_die, int depth, int *steps);
 
 /* A member or a base class. */
-static enum convention convention_of_part(Dwarf_Die *part, int depth)
+static enum convention convention_of_part(Dwarf_Die *part, int depth, int *steps)
 {
     const char *name = dwarf_diename(part);
     struct symbols_type type;
@@ -330,15 +339,16 @@ static enum convention convention_of_part(Dwarf_Die *part, int depth)
         return CONVENTION_BY_ADDRESS;
     int is_known = symbols_type_of(part, &type);
     while (is_known && type.tag == DW_TAG_array_type)
-        is_known = symbols_type_of(&type.die, &type);
+        is_known = ++*steps <= STEPS_MAX && symbols_type_of(&type.die, &type);
     if (!is_known)
         return CONVENTION_UNKNOWN;
-    return is_aggregate(&type) ? convention_of_class(&type.die, depth) : CONVENTION_BY_VALUE;
+    return is_aggregate(&type) ? convention_of_class(&type.die, depth, steps)
+                               : CONVENTION_BY_VALUE;
 }
 
 /* Itanium C++ ABI, 3.1.2.3: an address if a copy or the end of the object is not trivial. clang
  * says so in DWARF 5; otherwise members and functions of the class do. */
-static enum convention convention_of_class(Dwarf_Die *class_die, int depth)
+static enum convention convention_of_class(Dwarf_Die *class_die, int depth, int *steps)
 {
     enum convention found = CONVENTION_BY_VALUE;
     Dwarf_Attribute attribute;
@@ -348,7 +358,7 @@ static enum convention convention_of_class(Dwarf_Die *class_die, int depth)
     if (dwarf_attr(class_die, DW_AT_calling_convention, &attribute) != NULL &&
         dwarf_formudata(&attribute, &how) == 0)
         return how == DW_CC_pass_by_reference ? CONVENTION_BY_ADDRESS : CONVENTION_BY_VALUE;
-    if (depth == 0 || dwarf_hasattr(class_die, DW_AT_declaration))
+    if (depth == 0 || ++*steps > STEPS_MAX || dwarf_hasattr(class_die, DW_AT_declaration))
         return CONVENTION_UNKNOWN;
     for (int error = dwarf_child(class_die, &child); error == 0;
          error = dwarf_siblingof(&child, &child)) {
@@ -358,7 +368,7 @@ static enum convention convention_of_class(Dwarf_Die *class_die, int depth)
             one = convention_by(&child, class_die);
         else if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) &&
                  !flag(&child, DW_AT_declaration) && !flag(&child, DW_AT_external))
-            one = convention_of_part(&child, depth - 1);
+            one = convention_of_part(&child, depth - 1, steps);
         if (one == CONVENTION_BY_ADDRESS)
             return one;
         found = one > found ? one : found;
@@ -369,22 +379,23 @@ static enum convention convention_of_class(Dwarf_Die *class_die, int depth)
 static enum convention convention_of(const struct symbols_type *type)
 {
     Dwarf_Die die = type->die;
+    int steps = 0;
 
-    return is_aggregate(type) ? convention_of_class(&die, DEPTH_MAX) : CONVENTION_BY_VALUE;
+    return is_aggregate(type) ? convention_of_class(&die, DEPTH_MAX, &steps) : CONVENTION_BY_VALUE;
 }
 
 /* 0: unknown. An attribute raises the alignment of a type or of a member. */
-static Dwarf_Word alignment_of(const struct symbols_type *type, int depth)
+static Dwarf_Word alignment_of(const struct symbols_type *type, int depth, int *steps)
 {
     struct symbols_type copy = *type, part;
     Dwarf_Word most = 1;
     Dwarf_Die child;
 
-    if (depth == 0 || dwarf_hasattr(&copy.die, DW_AT_alignment) ||
+    if (depth == 0 || ++*steps > STEPS_MAX || dwarf_hasattr(&copy.die, DW_AT_alignment) ||
         dwarf_hasattr(&copy.die, DW_AT_GNU_vector))
         return 0;
     if (type->tag == DW_TAG_array_type)
-        return symbols_type_of(&copy.die, &part) ? alignment_of(&part, depth - 1) : 0;
+        return symbols_type_of(&copy.die, &part) ? alignment_of(&part, depth - 1, steps) : 0;
     if (!is_aggregate(type))
         return alignment_of_scalar(&copy);
     for (int error = dwarf_child(&copy.die, &child); error == 0;
@@ -396,7 +407,7 @@ static Dwarf_Word alignment_of(const struct symbols_type *type, int depth)
         Dwarf_Word alignment = dwarf_hasattr(&child, DW_AT_alignment) ||
                                        !symbols_type_of(&child, &part)
                                    ? 0
-                                   : alignment_of(&part, depth - 1);
+                                   : alignment_of(&part, depth - 1, steps);
         if (alignment == 0)
             return 0;
         most = alignment > most ? alignment : most;
@@ -407,7 +418,7 @@ static Dwarf_Word alignment_of(const struct symbols_type *type, int depth)
 static struct classes classes_of(const struct symbols_type *type)
 {
     struct symbols_type copy = *type;
-    struct classes classes = {{CLASS_NONE, CLASS_NONE}};
+    struct classes classes = {{CLASS_NONE, CLASS_NONE}, 0};
 
     if (is_aggregate(type) && type->bytes > 2 * WORD) {
         classes.word[0] = CLASS_MEMORY;
@@ -476,7 +487,7 @@ static int count_of(const struct classes *classes, enum class wanted)
 
 static struct symbols_passing pass_address(struct symbols_taken *taken)
 {
-    static const struct classes address = {{CLASS_INTEGER, CLASS_NONE}};
+    static const struct classes address = {{CLASS_INTEGER, CLASS_NONE}, 0};
     static const struct symbols_type pointer = {.bytes = WORD};
     struct symbols_passing passing = taken->general < 6 ? pass_in_registers(&address, taken)
                                                         : pass_on_stack(&pointer, WORD, taken);
@@ -490,6 +501,7 @@ struct symbols_passing symbols_pass_argument(const struct symbols_type *type,
                                              struct symbols_taken *taken)
 {
     enum convention convention = convention_of(type);
+    int steps = 0;
 
     if (taken->is_lost || convention == CONVENTION_UNKNOWN || type->tag == 0)
         return lose(taken);
@@ -498,7 +510,7 @@ struct symbols_passing symbols_pass_argument(const struct symbols_type *type,
     struct classes classes = classes_of(type);
     if (classes.word[0] == CLASS_LOST)
         return lose(taken);
-    Dwarf_Word alignment = alignment_of(type, DEPTH_MAX);
+    Dwarf_Word alignment = alignment_of(type, DEPTH_MAX, &steps);
     if (classes.word[0] == CLASS_NONE && classes.word[1] == CLASS_NONE)
         return (struct symbols_passing){.how = SYMBOLS_PASSED_NOT};
     if (alignment == 0 || alignment > 2 * WORD)

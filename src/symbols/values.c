@@ -11,7 +11,7 @@
 
 #include "reader/reader.h"
 
-enum { DEPTH_MAX = 8, NAME_BYTES = 256, ENUMERATORS_MAX = 4096, WORD = 8 };
+enum { DEPTH_MAX = 8, NAME_BYTES = 256, ENUMERATORS_MAX = 4096, ELEMENTS_MAX = 64, WORD = 8 };
 
 /* ---- Enums -------------------------------------------------------------------------------------
  */
@@ -289,7 +289,8 @@ static void put_elements(struct symbols_values *values, const char *name,
     Dwarf_Word count = symbols_array_count(&die);
     char part[NAME_BYTES];
 
-    if (!symbols_type_of(&die, &element) || count == 0 || count * element.bytes != array->bytes) {
+    if (!symbols_type_of(&die, &element) || count == 0 || count > ELEMENTS_MAX ||
+        count * element.bytes != array->bytes) {
         put_unknown(values, name);
         return;
     }
@@ -339,6 +340,9 @@ static void put_value(struct symbols_values *values, const char *name,
 {
     int is_struct = type->tag == DW_TAG_structure_type || type->tag == DW_TAG_class_type;
 
+    /* In DWARF of a stranger, a type may contain itself many times. */
+    if (values->count == PROBITY_ARGUMENTS_VALUES_MAX)
+        return;
     if (depth == 0 || type->tag == DW_TAG_union_type)
         put_unknown(values, name);
     else if (is_struct)

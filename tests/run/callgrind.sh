@@ -6,6 +6,7 @@
 # variants: gcc
 # timeout: 1800
 . "$(dirname "$0")/common.bash"
+. "$(dirname "$0")/callgrind.bash"
 tree=$(cd "$OLDPWD" && cd "$(dirname "$0")/../.." && pwd)
 CC=${CC:-gcc}
 for tool in valgrind curl; do
@@ -43,56 +44,6 @@ build() {
         $libraries
 }
 
-# Lines "FILE:FUNCTION CALLS" from a callgrind file, for functions below this directory. A name is
-# spelled out only once and then referred to by number; a callee is in the file of its caller (fl,
-# fi, fe) unless cfi or cfl gives another.
-callgrind_counts() {
-    awk -v directory="$PWD/" '
-        function name_of(text, names,    number) {
-            number = text
-            sub(/\).*/, "", number)
-            if (sub(/^\([0-9]+\) /, "", text))
-                names[number] = text
-            return names[number]
-        }
-        /^f[lie]=/ { file = name_of(substr($0, 4), files); next }
-        /^fn=/ { name_of(substr($0, 4), functions); next }
-        /^cf[il]=/ { called_file = name_of(substr($0, 5), files); next }
-        /^cfn=/ { called = name_of(substr($0, 5), functions); next }
-        /^calls=/ {
-            from = called_file != "" ? called_file : file
-            split(substr($0, 7), part, " ")
-            sub(/\x27[0-9]+$/, "", called)
-            if (index(from, directory) == 1 && from !~ /\/base\/error\.c$/)
-                calls[substr(from, length(directory) + 1) ":" called] += part[1]
-            called_file = ""
-        }
-        END { for (key in calls) print key, calls[key] }' "$1" | LC_ALL=C sort
-}
-
-# The same from a trace: the report has one line per function.
-report_counts() {
-    "$PROBITY" report --json "$1" > report.json || fail "$1: no report"
-    awk -v directory="$PWD/" '
-        function field(key,    text) {
-            text = $0
-            sub(".*\"" key "\": \"?", "", text)
-            sub(/[",}].*/, "", text)
-            return text
-        }
-        /^\{"name"/ {
-            calls[substr(field("file"), length(directory) + 1) ":" field("name")] += field("calls")
-        }
-        END { for (key in calls) if (calls[key] > 0) print key, calls[key] }' report.json |
-        LC_ALL=C sort
-}
-
-# The same by name alone, summed: of the program, without what the compiler appended to a name.
-names_of() {
-    awk '{ sub(/^.*:/, "", $1); sub(/\..*/, "", $1); calls[$1] += $2 }
-        END { for (name in calls) print name, calls[name] }' | LC_ALL=C sort
-}
-
 # $1 description, $2 trace, $3 callgrind file, $4 minimum number of functions
 same_counts() {
     callgrind_counts "$3" > counts.callgrind
@@ -102,12 +53,6 @@ same_counts() {
     echo "$1: $(wc -l < counts.report) functions, $(awk '{ n += $2 } END { print n }' \
         counts.report) calls"
     [ "$(wc -l < counts.report)" -ge "$4" ] || fail "$1: too few functions were called"
-}
-
-# In the foreground, `timeout` passes a signal on once; otherwise twice, which may end valgrind.
-under_callgrind() {
-    exec timeout --foreground 900 valgrind --quiet --tool=callgrind \
-        --callgrind-out-file="$1" "${@:2}"
 }
 
 check_server() {
@@ -179,13 +124,7 @@ check_fentry() {
     rm -f tool.probity
     run_tool > tool.csv || fail "fentry: status $?"
     "$PROBITY" csv logger.probity | cmp - tool.csv || fail "fentry: not the CSV of the tool"
-    callgrind_counts tool.callgrind | names_of > counts.callgrind
-    report_counts tool.probity | names_of > counts.report
-    cmp -s counts.callgrind counts.report || fail "fentry: calls by callgrind (<) and report (>): \
-$(diff counts.callgrind counts.report)"
-    echo "fentry: $(wc -l < counts.report) functions, $(awk '{ n += $2 } END { print n }' \
-        counts.report) calls"
-    [ "$(wc -l < counts.report)" -ge 40 ] || fail "fentry: too few functions were called"
+    same_counts_by_name fentry tool.probity tool.callgrind 40
 }
 
 export CC

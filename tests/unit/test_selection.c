@@ -16,7 +16,7 @@
 /* Whether the rules record a function of 100 bytes in the program "server". */
 static int takes(const char *rules, const char *symbol)
 {
-    const struct probity_selection_subject subject = {symbol, "server", 100};
+    const struct probity_selection_subject subject = {symbol, "server", 100, 0};
 
     return probity_selection_takes(rules, &subject);
 }
@@ -46,9 +46,47 @@ static void rules_choose_functions(void **state)
     assert_false(takes("function g;# and\nexclude f", "f"));
 }
 
+static void files_match_from_any_directory_on(void **state)
+{
+    static const struct {
+        const char *pattern, *path;
+        int is_match;
+    } cases[] = {
+        {"a.c", "a.c", 1},           {"a.c", "/x/a.c", 1},          {"a.c", "/x/ba.c", 0},
+        {"a.c", "/a.c/b", 0},        {"x/*", "/w/x/y/a.c", 1},      {"x/*.c", "/wx/a.c", 0},
+        {"/x/*", "/x/a.c", 1},       {"/x/*", "/w/x/a.c", 0},       {"*.c", "/x/a.c", 1},
+        {"*.c", "a.cc", 0},          {"x/a.c", "x/x/a.c", 1},       {"a*b/c", "/a/ab/axb/c", 1},
+        {"x", "", 0},                {"x/", "/x/", 1},              {"[a-c].h", "/x/b.h", 1}};
+    char rule[64];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(rule, sizeof rule, "function f;file %s", cases[i].pattern);
+        assert_true(probity_selection_has_files(rule));
+        if (probity_selection_takes_file(rule, cases[i].path) != cases[i].is_match)
+            fail_msg("'%s' and '%s': expected %d", cases[i].pattern, cases[i].path,
+                     cases[i].is_match);
+    }
+    assert_false(probity_selection_has_files("function file x"));
+    assert_false(probity_selection_takes_file("function a.c", "a.c"));
+}
+
+static void a_file_is_one_more_condition(void **state)
+{
+    struct probity_selection_subject subject = {"f", "server", 100, 0};
+
+    (void)state;
+    assert_false(probity_selection_takes("file a.c", &subject));
+    subject.is_file = 1;
+    assert_true(probity_selection_takes("file a.c", &subject));
+    assert_false(probity_selection_takes("file a.c;function g", &subject));
+    assert_false(probity_selection_takes("file a.c;exclude f", &subject));
+    assert_false(probity_selection_takes("file a.c;object lib*", &subject));
+}
+
 static void an_unknown_size_is_no_reason(void **state)
 {
-    const struct probity_selection_subject subject = {"server+0x10", "server", 0};
+    const struct probity_selection_subject subject = {"server+0x10", "server", 0, 0};
 
     (void)state;
     assert_true(probity_selection_takes("min-bytes 1000", &subject));
@@ -65,7 +103,8 @@ static void a_line_that_is_no_rule_is_found(void **state)
         assert_int_equal(1, probity_selection_check(invalid[i]));
         assert_true(takes(invalid[i], "f"));
     }
-    assert_int_equal(0, probity_selection_check("function f;exclude g;object h;min-bytes 8"));
+    assert_int_equal(0, probity_selection_check("function f;exclude g;file i;object h"));
+    assert_int_equal(0, probity_selection_check("min-bytes 8"));
     assert_int_equal(3, probity_selection_check("function f;exclude g\n# x\nbad\n"));
     assert_int_equal(2, probity_selection_check("\nexclude a;bad;exclude b"));
 }
@@ -202,6 +241,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rules_choose_functions),
+        cmocka_unit_test(files_match_from_any_directory_on),
+        cmocka_unit_test(a_file_is_one_more_condition),
         cmocka_unit_test(an_unknown_size_is_no_reason),
         cmocka_unit_test(a_line_that_is_no_rule_is_found),
         cmocka_unit_test(patterns_match_whole_names),

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * rules.c: see rules.h. The rules are read once, by the first thread that asks.
+ */
+#include "functions/rules.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/os.h"
+#include "functions/arena.h"
+#include "functions/functions.h"
+#include "functions/line_table.h"
+
+static const char *copy(const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    char *made = probity_arena_take(bytes);
+
+    return made != NULL ? memcpy(made, text, bytes) : "";
+}
+
+/* A copy, because the program may change its environment. With a line that is no rule, nothing is
+ * recorded: the trace would not show what was asked for. */
+static const char *read_rules(void)
+{
+    const char *text = probity_os_is_privileged() ? NULL : getenv("PROBITY_SELECT");
+    size_t line = text != NULL ? probity_selection_check(text) : 0;
+    char message[128];
+
+    if (line == 0)
+        return text != NULL ? copy(text) : "";
+    int length = snprintf(message, sizeof message, "probity: PROBITY_SELECT: no rule in line %zu; "
+                          "recording no function (see man 7 probity-functions)\n", line);
+    probity_os_say(message, (size_t)length);
+    return "exclude *";
+}
+
+/* Two threads may both read them: the first one's are used. */
+static const char *rules(void)
+{
+    static const char *kept;
+    const char *found = __atomic_load_n(&kept, __ATOMIC_ACQUIRE);
+
+    if (found != NULL)
+        return found;
+    const char *read = read_rules();
+    return __atomic_compare_exchange_n(&kept, &found, read, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
+               ? read
+               : found;
+}
+
+int probity_functions_are_selected(void)
+{
+    return *rules() != '\0';
+}
+
+static int is_wanted_file(const void *rules_text, const char *path)
+{
+    return probity_selection_takes_file(rules_text, path);
+}
+
+void probity_rules_find_sources(const char *path, const struct probity_object *loaded,
+                                struct probity_symbol_table *symbols)
+{
+    struct probity_line_sections lines = {.text_bytes = 0};
+    const struct probity_line_search search = {is_wanted_file, rules()};
+
+    if (symbols->count == 0 || !probity_selection_has_files(rules()))
+        return;
+    lines.lines = probity_section_load(path, loaded, ".debug_line", &lines.line_bytes);
+    if (lines.lines == NULL)
+        return;
+    lines.texts = probity_section_load(path, loaded, ".debug_line_str", &lines.text_bytes);
+    probity_line_table_mark(&lines, &search, symbols);
+    probity_arena_unmap(lines.lines, lines.line_bytes);
+    if (lines.texts != NULL)
+        probity_arena_unmap(lines.texts, lines.text_bytes);
+}
+
+/* Once, and only if a trace was asked for. */
+static void report_without_sources(const char *object)
+{
+    static uint32_t is_reported;
+    char message[256];
+
+    if (__atomic_exchange_n(&is_reported, 1, __ATOMIC_RELAXED) || getenv("PROBITY_OUT") == NULL)
+        return;
+    int length = snprintf(message, sizeof message, "probity: %.80s: `file` rules select none of "
+                          "its functions, because it has no debugging information: compile it with "
+                          "-g (see man 7 probity-functions)\n", object);
+    probity_os_say(message, (size_t)length);
+}
+
+int probity_rules_take(const struct probity_selection_subject *subject, int has_sources)
+{
+    struct probity_selection_subject in_file = *subject;
+
+    if (*rules() == '\0' || probity_selection_takes(rules(), subject))
+        return 1;
+    in_file.is_file = 1;
+    if (!has_sources && probity_selection_has_files(rules()) &&
+        probity_selection_takes(rules(), &in_file))
+        report_without_sources(subject->object);
+    return 0;
+}
