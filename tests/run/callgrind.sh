@@ -6,7 +6,7 @@
 # variants: gcc
 # timeout: 1800
 . "$(dirname "$0")/common.bash"
-. "$(dirname "$0")/callgrind.bash"
+. "$SOURCE/tests/run/callgrind.bash"
 tree=$(cd "$OLDPWD" && cd "$(dirname "$0")/../.." && pwd)
 CC=${CC:-gcc}
 for tool in valgrind curl; do

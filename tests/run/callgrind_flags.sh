@@ -6,7 +6,7 @@
 # variants: gcc
 # timeout: 1800
 . "$(dirname "$0")/common.bash"
-. "$(dirname "$0")/callgrind.bash"
+. "$SOURCE/tests/run/callgrind.bash"
 for tool in valgrind curl; do
     command -v $tool > /dev/null || { echo "no $tool here"; exit 77; }
 done
