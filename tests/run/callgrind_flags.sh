@@ -61,7 +61,7 @@ recorded() {
 
 check_engine() {
     mkdir -p engine
-    cd engine
+    cd engine || return
     cp "$engine"/sqlite3.[ch] "$SOURCE/bench/real/workload.c" .
     # shellcheck disable=SC2086
     build "$key" engine ${FLAGS_OPTIMIZE:--O0} -I. -DSQLITE_THREADSAFE=0 \
@@ -74,7 +74,7 @@ check_engine() {
 check_server() {
     local server port
     mkdir -p server
-    cd server
+    cd server || return
     cp "$SOURCE"/examples/httpd/*.[ch] .
     build "$key" server -O2 -DPROBITY_DISABLE -I. -I"$SOURCE/include" ||
         { fail "$key: the server does not build"; return; }
@@ -96,7 +96,7 @@ check_flag() {
     key=$1
     failures=0
     mkdir "$key"
-    cd "$key"
+    cd "$key" || exit
     check_engine
     check_server
     exit $((failures > 0))
