@@ -182,10 +182,13 @@ static int write_page(const struct view_tiles *tiles, const struct probity_view_
                       int directory)
 {
     FILE *stream = probity_tiles_create(directory, page_name);
-    int error = stream != NULL ? probity_view_html(stream, answer) : PROBITY_ERROR_WRITE;
+    int error = PROBITY_ERROR_WRITE;
 
-    if (stream != NULL && fclose(stream) != 0 && error == 0)
-        error = PROBITY_ERROR_WRITE;
+    if (stream != NULL) {
+        error = probity_view_html(stream, answer);
+        if (fclose(stream) != 0 && error == 0)
+            error = PROBITY_ERROR_WRITE;
+    }
     return error == 0 ? CLI_OK : fail_write(tiles, error);
 }
 
