@@ -63,6 +63,7 @@ status=0
 expect "no room: status" 1 "$status"
 expect "no room: files" "" "$(ls full)"
 
+: > address # not the one of the server before
 "$PROBITY" view --serve --tiles d run.probity > address 2> errors &
 server=$!
 wait_until "$server" has_lines address 1 '^http://127.0.0.1:'
@@ -102,6 +103,7 @@ wait "$server" 2> /dev/null || true
 for file in d/tile-*.js; do
     printf '<html>404 </html>' > "$file"
 done
+: > address # not the one of the server before
 "$PROBITY" view --serve --tiles d run.probity > address 2> errors &
 server=$!
 wait_until "$server" has_lines address 1 '^http://127.0.0.1:'
@@ -111,6 +113,7 @@ fi
 signal_job TERM "$server" || true
 wait "$server" 2> /dev/null || true
 "$BUILD/bench/gen_scopes" run2.probity 1 1
+: > address # not the one of the server before
 "$PROBITY" view --serve --tiles d run2.probity > address 2> errors &
 server=$!
 wait_until "$server" has_lines address 1 '^http://127.0.0.1:'
