@@ -494,10 +494,13 @@ probity_put_head(uint8_t *at, uint32_t kind, uint32_t code, uint32_t format, uin
 #define PROBITY_SCOPE_ENTER_VALUES(scope, function, block, ret, types, count, type_of_ret, source, \
                                    expanded, text_of_ret, ...)                                     \
     do {                                                                                           \
+        /* It may need a call, as for a thread's variable, which would change the registers. */    \
+        const volatile void *fn_x_ret = (ret);                                                     \
+        __asm__("" : "+r"(fn_x_ret));                                                              \
         register struct probity_scope_here *fn_x_r10 __asm__("r10") = (scope);                     \
         register struct probity_site_function **fn_x_r11 __asm__("r11") = (function);              \
         register const void *fn_x_r8 __asm__("r8") = (block);                                      \
-        register const volatile void *fn_x_r9 __asm__("r9") = (ret);                               \
+        register const volatile void *fn_x_r9 __asm__("r9") = fn_x_ret;                            \
         register uintptr_t fn_x_rax __asm__("rax") = probity_scope_frame_at();                     \
         __asm__ __inline__ volatile(                                                               \
             PROBITY_NOTE_WITH("52", "1", PROBITY_NOTE_VALUES, 5, 6, 7, 8, 9, 10, 11, 12, 13)       \

@@ -76,7 +76,8 @@ static void *take(size_t bytes)
     probity_assert(bytes > 0 && bytes < BYTES_OF_ROOM);
     for (;;) {
         uint32_t at = BYTES_OF_ROOM;
-        if (room != NULL)
+        /* What is full stays so: the number must not wrap. */
+        if (room != NULL && __atomic_load_n(&room->taken, __ATOMIC_RELAXED) < BYTES_OF_ROOM)
             at = __atomic_fetch_add(&room->taken, rounded, __ATOMIC_RELAXED);
         if (at <= BYTES_OF_ROOM - rounded)
             return &room->bytes[at];

@@ -3,14 +3,16 @@
  * scope_path.c: the path of every recorded scope: begin, enter, leave; and of events with values.
  * Other functions are called only where something is unusual. Async-signal-safe.
  */
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "base/cpu.h"
 #include "probity_scope.h"
 #include "runtime/budget.h"
+#include "runtime/declare.h"
+#include "runtime/record.h"
 #include "runtime/scope.h"
-#include "runtime/values.h"
 
 /* The low bits of the return address in a frame. */
 static uint64_t back_of(uintptr_t frame)
@@ -29,6 +31,13 @@ static uint64_t where_of(const struct probity_scope_here *scope, const void *cod
     return (uint64_t)PROBITY_NUMBER(code_address) << 16 | (PROBITY_NUMBER(scope) & 0xffff);
 }
 
+/* Whether the function has been prepared, and what it needs to count exceptions. */
+static int is_prepared(const struct probity_site_function *function)
+{
+    return function != NULL &&
+           (probity_scope_exceptions != NULL || !(function->flags & PROBITY_FUNCTION_CXX));
+}
+
 /* code_address: in the function whose scope it is. */
 static inline __attribute__((always_inline)) struct coming
 coming(struct probity_scope_here *scope, struct probity_site_function *function, uintptr_t frame,
@@ -40,7 +49,7 @@ coming(struct probity_scope_here *scope, struct probity_site_function *function,
     return (struct coming){
         .minus = (0 - (uint64_t)frame) << 16 | back_of(frame),
         .where = where_of(scope, code_address),
-        .code = __builtin_expect(function != NULL, 1)
+        .code = __builtin_expect(is_prepared(function), 1)
                     ? __atomic_load_n(&function->code, __ATOMIC_RELAXED)
                     : 0,
         .place = probity_scope_depth};
@@ -110,15 +119,18 @@ static void *(*find_exceptions)(void);
 
 PROBITY_API void probity_scope_exceptions_by(void *(*find)(void))
 {
-    __atomic_store_n(&find_exceptions, find, __ATOMIC_RELAXED);
+    if (__atomic_exchange_n(&find_exceptions, find, __ATOMIC_RELAXED) == NULL)
+        probity_scope_exceptions = NULL; /* looked for again */
 }
 
 static uint32_t raised_now(const struct probity_site_function *function)
 {
+    /* Of a program without exceptions. */
+    static uint64_t none[2];
     void *(*find)(void) = __atomic_load_n(&find_exceptions, __ATOMIC_RELAXED);
 
-    if (probity_scope_exceptions == NULL && find != NULL && function->flags & PROBITY_FUNCTION_CXX)
-        probity_scope_exceptions = find();
+    if (probity_scope_exceptions == NULL && function->flags & PROBITY_FUNCTION_CXX)
+        probity_scope_exceptions = find != NULL ? find() : none;
     return probity_scope_raised();
 }
 
@@ -136,13 +148,6 @@ static __attribute__((noinline)) int prepare(struct probity_scope_here *scope,
         scope->raised = raised_now(scope->function);
     probity_cpu_restore(&kept);
     return scope->function != NULL;
-}
-
-/* Whether the function has been prepared, and what it needs to count exceptions. */
-static int is_prepared(const struct probity_site_function *function)
-{
-    return function != NULL &&
-           (probity_scope_exceptions != NULL || !(function->flags & PROBITY_FUNCTION_CXX));
 }
 
 /* The first scope of its function or thread, one in profile mode, one after a jump, or a deep
@@ -308,16 +313,44 @@ static void put_value(uint8_t *at, const void *value, uint32_t bytes)
     }
 }
 
-/* If there is no room yet, or the value is no number. */
-static __attribute__((cold, noinline)) void leave_any_value(const struct probity_scope_here *scope)
+static __attribute__((noinline)) void format_value(const struct probity_scope_here *scope)
 {
     struct probity_value value = {scope->ret, 0, scope->ret_formatter, scope->ret_how};
-    struct probity_cpu_registers kept;
 
-    probity_cpu_keep(&kept);
     if (scope->ret_describe != NULL)
         value = scope->ret_describe(scope->ret);
     probity_values_slow(8, scope->code, 0, scope->ret_format, &value);
+}
+
+/* Values whose bytes are recorded, if there is no room yet or the format is not declared: with
+ * little stack, as a signal handler may have not much. */
+static __attribute__((noinline)) void record_bytes(uint32_t kind, uint32_t code,
+                                                   struct probity_site_format *format,
+                                                   const void *values, uint32_t bytes)
+{
+    uint8_t payload[8 + 16 * PROBITY_SCOPE_VALUES_MAX];
+    int before = errno;
+    uint32_t number = probity_declare_format(format);
+    uint8_t *at = probity_put_head(payload, kind, code, number, 0);
+
+    if (number != 0) {
+        memcpy(at, values, bytes);
+        at += bytes;
+    }
+    probity_record_values(kind, payload, (size_t)(at - payload));
+    errno = before;
+}
+
+/* If there is no room yet, or the value is no number. */
+static __attribute__((cold, noinline)) void leave_any_value(const struct probity_scope_here *scope)
+{
+    struct probity_cpu_registers kept;
+
+    probity_cpu_keep(&kept);
+    if (scope->ret_bytes != 0)
+        record_bytes(8, scope->code, scope->ret_format, scope->ret, scope->ret_bytes);
+    else
+        format_value(scope);
     probity_cpu_restore(&kept);
 }
 
@@ -393,20 +426,14 @@ PROBITY_API void probity_scope_leave_open(struct probity_scope_here *scope)
  */
 
 #if PROBITY_SCOPE_NOTED
-/* If there is no room yet, or the format is not declared. */
 static __attribute__((cold, noinline)) void enter_any_values(uint32_t code,
                                                              struct probity_scope_values *values,
-                                                             const uint8_t *block)
+                                                             const void *block)
 {
-    struct probity_value value[PROBITY_SCOPE_VALUES_MAX];
     struct probity_cpu_registers kept;
 
     probity_cpu_keep(&kept);
-    for (uint32_t i = 0; i < values->enter.count; i++) {
-        value[i] = (struct probity_value){block, 0, NULL, PROBITY_AT_VALUE};
-        block += probity_bytes_of_type(values->enter.types[i]);
-    }
-    probity_values_slow(7, code, 0, &values->enter, value);
+    record_bytes(7, code, &values->enter, block, values->bytes);
     probity_cpu_restore(&kept);
 }
 
