@@ -339,9 +339,9 @@ enum { fn_x_order = 0 };
         }                                                                                          \
     } while (0)
 
-/* Enters the scope with parameters and says what is returned: all in one call if all of them are
- * short, each in calls of its own otherwise. enter: FN_X_ENTER_LONG or, without parameters,
- * FN_X_ENTER_BARE. */
+/* Enters a scope with parameters and sets the variable that is returned: in one call if all values
+ * are short, otherwise in separate calls. enter: FN_X_ENTER_LONG, or FN_X_ENTER_BARE if there are
+ * no parameters. */
 #define FN_X_WITH_VALUES(retType, retVar, is_void, enter, source, ...)                             \
     FN_X_WITH_VALUES_(retType, retVar, is_void, enter, source, __VA_ARGS__)
 #if PROBITY_SCOPE_NOTED
@@ -408,8 +408,8 @@ enum { fn_x_order = 0 };
 #define FN_X_ADDRESS_OF_RET_1(retVar) NULL
 #define FN_X_TEXT_OF_RET_0(retVar) #retVar
 #define FN_X_TEXT_OF_RET_1(retVar) ""
-/* In C++ a constant expression with calls is one for the optimizer only, unless it has a name. In C
- * a name is not one. */
+/* An operand of assembly must be a constant without optimization, too: in C++ a constexpr variable
+ * is one and a call is not; in C no variable is. */
 #ifdef __cplusplus
 #define FN_X_CONSTANT(name, ...) constexpr uint64_t name = __VA_ARGS__;
 #define FN_X_CONSTANT_OF(name, ...) name

@@ -554,14 +554,14 @@ PROBITY_INLINE void probity_scope_order(const char *unused)
 
 /* FN_RETVAL. */
 PROBITY_INLINE void
-probity_scope_returns(struct probity_scope_here *scope, const void *ret,
+probity_scope_returns(struct probity_scope_here *scope, const volatile void *ret,
                       struct probity_site_format *format, int is_fixed, uint32_t bytes,
                       probity_describer *describe, probity_formatter *formatter,
                       enum probity_value_how how)
 {
     if (probity_scope_is_open(scope))
-        probity_scope_set_return(scope, ret, format, is_fixed ? bytes : 0, describe, formatter,
-                                 how);
+        probity_scope_set_return(scope, PROBITY_BYTES(PROBITY_NUMBER(ret)), format,
+                                 is_fixed ? bytes : 0, describe, formatter, how);
 }
 
 /* FN_PARAM: whether to record it: if the function is recorded, or its level is at most the current

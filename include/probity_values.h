@@ -286,7 +286,8 @@ template <class Type> struct held<Type, kind::reference> {
 /* Whether the bytes of the object are those that are recorded. */
 template <class Given> constexpr bool is_as_it_is()
 {
-    return is_fixed(type_of<Given>()) && kind_of<plain<Given>>::value != kind::owner &&
+    return is_fixed(type_of<Given>()) && !std::is_array<plain<Given>>::value &&
+           kind_of<plain<Given>>::value != kind::owner &&
            kind_of<plain<Given>>::value != kind::atomic &&
            kind_of<plain<Given>>::value != kind::reference;
 }

@@ -53,10 +53,9 @@ enum probity_cpu_chain {
 };
 void probity_cpu_chain(enum probity_cpu_chain kind);
 
-/* The registers that libc may change although the compiler of a function with a scope does not know
- * it (PROBITY_HOOK_VECTORS in probity.h): on x86 the vector registers 16 to 31 and the mask
- * registers. Keep them before anything in a hook that calls libc, restore them afterwards. Signal
- * safe. */
+/* Registers that libc may change and that hooks do not list as clobbered (PROBITY_HOOK_VECTORS in
+ * probity.h): on x86 the vector registers 16 to 31 and the mask registers. Where a hook calls libc,
+ * they are saved before and restored afterwards. Async-signal-safe. */
 struct probity_cpu_registers {
     uint64_t vector[16][8], mask[8];
 };

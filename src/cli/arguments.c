@@ -2,7 +2,7 @@
  *
  * arguments.c: see arguments.h. The dynamic linker of the program lists its shared libraries, as
  * ldd(1) has it do; nothing of the program itself runs for that. Debugging information is read by a
- * child process with limited CPU time: it may be damaged, or made to harm, and libdw is not made
+ * child process with limited CPU time: it may be damaged or malicious, and libdw is not made
  * for that.
  */
 #include "cli/arguments.h"

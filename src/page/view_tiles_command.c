@@ -24,7 +24,7 @@
  * most as a rule. */
 enum { INDEXES_MAX = 64, SHARE_PERCENT = 5, SPAN_BYTES = 8, MANIFEST_BYTES_MAX = 64 << 10 };
 
-/* The page has everything that the tool prints, so it has no limit of its own. */
+/* No page that the tool writes is near this size. */
 #define PAGE_BYTES_MAX (UINT64_C(1) << 30)
 
 static const char page_name[] = "index.html", manifest_name[] = "tiles.txt";

@@ -322,8 +322,8 @@ static __attribute__((noinline)) void format_value(const struct probity_scope_he
     probity_values_slow(8, scope->code, 0, scope->ret_format, &value);
 }
 
-/* Values whose bytes are recorded, if there is no room yet or the format is not declared: with
- * little stack, as a signal handler may have not much. */
+/* Records values of fixed size if there is no room yet or the format is not declared. Uses little
+ * stack, since that of a signal handler may be small. */
 static __attribute__((noinline)) void record_bytes(uint32_t kind, uint32_t code,
                                                    struct probity_site_format *format,
                                                    const void *values, uint32_t bytes)

@@ -245,7 +245,7 @@ static int compare_addresses(const void *left, const void *right)
     return a->low < b->low ? -1 : a->low > b->low;
 }
 
-/* In DWARF of a stranger, scopes may be nested without end. */
+/* In untrusted DWARF, scopes may be nested without end. */
 static void index_addresses(struct symbols_object *object)
 {
     enum { DEPTH = 64, ENTRIES_MAX = 1 << 24 };

@@ -108,7 +108,7 @@ enum class {
     CLASS_LOST
 };
 
-/* steps: types that were looked at. In DWARF of a stranger, a type may contain itself often. */
+/* steps: types that were looked at. In untrusted DWARF, a type may contain itself many times. */
 struct classes {
     enum class word[2];
     int steps;

@@ -340,7 +340,7 @@ static void put_value(struct symbols_values *values, const char *name,
 {
     int is_struct = type->tag == DW_TAG_structure_type || type->tag == DW_TAG_class_type;
 
-    /* In DWARF of a stranger, a type may contain itself many times. */
+    /* In untrusted DWARF, a type may contain itself many times. */
     if (values->count == PROBITY_ARGUMENTS_VALUES_MAX)
         return;
     if (depth == 0 || type->tag == DW_TAG_union_type)

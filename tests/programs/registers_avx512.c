@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * registers_avx512.c: a function compiled for AVX-512 in a file that is not keeps values in
- * registers that the compiler believes no scope to change. Prints how many calls were compared, or
- * that one was wrong; or that the CPU has no AVX-512.
+ * registers that, as far as the compiler knows, no scope changes. Prints how many calls were
+ * compared, or that one was wrong; or that the CPU has no AVX-512.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>

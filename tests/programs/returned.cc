@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * returned.cc: variables that are returned and whose address needs a call, and functions that
- * exceptions leave in several threads, all but the first of which find the functions described.
+ * returned.cc: variables that are returned and whose address needs a call, volatile ones, arrays,
+ * and functions that exceptions leave in several threads, all but the first of which find the
+ * functions described.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -45,6 +46,23 @@ NOINLINE int of_owner(int value)
     return owner->result;
 }
 
+NOINLINE int of_volatile(int value)
+{
+    volatile int result = 0;
+    FN_FUNC_PARAMS(int, result, FN_1, 1, value);
+    result = value;
+    return result;
+}
+
+/* Both arrays are recorded by their addresses: beside a text, which takes another path, and as what
+ * is returned. */
+NOINLINE const short *of_arrays(int value)
+{
+    static const short table[] = {0x1234}, other[] = {0x1234};
+    FN_FUNC_PARAMS(const short *, table, FN_1, 3, value, other, "some text");
+    return value > 0 ? table : other;
+}
+
 NOINLINE int throws(int value)
 {
     int result = -5;
@@ -78,9 +96,11 @@ int main()
     int sum = 0;
 
     for (int i = 0; i < 3; i++)
-        sum += of_thread(77) + of_caller(77) + of_owner(77);
+        sum += of_thread(77) + of_caller(77) + of_owner(77) + of_volatile(77);
+    for (int i = 0; i < 200; i++)
+        sum += of_arrays(1) == nullptr;
     thread_main();
     for (int i = 0; i < 2; i++)
         std::thread(thread_main).join();
-    return sum == 9 * 77 ? 0 : 1;
+    return sum == 12 * 77 ? 0 : 1;
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Programs whose symbol tables and debugging information are damaged, or made to harm: recording
+# Programs whose symbol tables and debugging information are damaged or malicious: recording
 # their functions, with --args, --returns and --file, neither crashes nor hangs, in the program or
 # in the tool, and every call is counted. SECONDS_EACH: how long changed copies are tried, 10 s by
 # default; SEED: of the changes.
@@ -101,7 +101,7 @@ END
 # In a sanitized build, the library cannot be preloaded: only the tool reads the programs.
 record=("$PROBITY" record --functions)
 [ -z "${SANITIZE:-}" ] || record=("$PROBITY" record)
-# $1 program. Its own memory is limited so that what harms it harms nothing else.
+# $1 program. Its memory is limited, so that a runaway program harms nothing else.
 try() {
     local status=0
     rm -rf trace*

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Returned variables whose address needs a call, functions that exceptions leave in any thread, and
-# values recorded on a small stack.
+# Returned variables whose address needs a call, volatile ones and arrays; functions that exceptions
+# leave in any thread; values recorded on a small stack.
 # variants: gcc clang
 . "$(dirname "$0")/common.bash"
 
@@ -18,9 +18,13 @@ for flags in -O0 "-O1 -fPIC" -O2 "-O2 -fPIC -ftls-model=global-dynamic" "-O0 -fs
     rm -f trace
     # shellcheck disable=SC2086
     build returned.cc "$CXX" -std=c++11 $flags
-    PROBITY_OUT=$WORK/trace ./program || fail "$flags: status $?"
+    PROBITY_CHUNK_RECORDS=64 PROBITY_OUT=$WORK/trace ./program || fail "$flags: status $?"
     "$PROBITY" log --color=never trace > log.txt
-    expect "$flags: returned" 9 "$(grep -c 'return (77)' log.txt)"
+    expect "$flags: returned" 12 "$(grep -c 'return (77)' log.txt)"
+    expect "$flags: addresses of arrays" "1 1" \
+        "$(grep -o 'other = 0x.*' log.txt | sort -u | wc -l) $(grep -o 'return (0x.*' log.txt |
+            sort -u | wc -l)"
+    expect "$flags: contents of arrays" 0 "$(grep -cE 'return \(0x1234\)' log.txt)"
     expect "$flags: left by exceptions" 6 "$(grep -c 'left by an exception' log.txt)"
     expect "$flags: other ends" 0 "$(grep -cE 'return \((-5|0)\)' log.txt)"
 done
