@@ -299,11 +299,21 @@ enum { fn_x_order = 0 };
     enum { fn_x_level = (level_), fn_x_flags = FN_X_FLAGS | (+fn_x_order) | (flags_) };            \
     FN_X_FUNCTION(retType)                                                                         \
     FN_X_NO_JUMP                                                                                   \
+    FN_X_MARK                                                                                      \
     __attribute__((__cleanup__(probity_scope_leave))) struct probity_scope_here                    \
         fn_scope_needs_FN_FUNC_or_FN_ENTRY;                                                        \
     probity_scope_off(&fn_scope_needs_FN_FUNC_or_FN_ENTRY);                                        \
     enter(retType);                                                                                \
     _Pragma("GCC diagnostic pop")
+
+/* Declared before the scope, so that its mark comes after the leave. */
+#ifdef PROBITY_USDT
+#define FN_X_MARK                                                                                  \
+    __attribute__((__cleanup__(probity_usdt_leave))) const char *const fn_x_mark = __func__;       \
+    PROBITY_USDT_ENTER(fn_x_mark, fn_x_level);
+#else
+#define FN_X_MARK
+#endif
 
 #define FN_X_ENTER_PLAIN(retType)                                                                  \
     do {                                                                                           \

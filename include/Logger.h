@@ -102,7 +102,7 @@ alexta_LogEvent(unsigned int probeID)
 #ifdef PROBITY_DISABLE
     PROBITY_CAST(void, probeID);
 #else
-    probity_probe(probeID);
+    PROBITY_MARK_UNNUMBERED(probeID);
 #endif
 }
 

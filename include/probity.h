@@ -299,6 +299,13 @@ PROBITY_INLINE int probity_frame_is_overwritten(uint64_t minus)
 /* Functions that assembly calls without the compiler's knowledge of a call. */
 #define PROBITY_HAS_HOOKS 1
 
+/* probity_usdt.h: an instruction without effect, and how tools read an argument. The constraint
+ * lets the compiler leave an argument where it is. */
+#define PROBITY_USDT_NOP ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"
+#define PROBITY_USDT_WORD(n) "4@%" #n
+#define PROBITY_USDT_LONG(n) "8@%" #n
+#define PROBITY_USDT_PLACE "nor"
+
 /* Registers that functions may change and hooks do not save. */
 #if defined(__AVX512F__)
 #define PROBITY_HOOK_VECTORS                                                                      \
@@ -320,6 +327,11 @@ PROBITY_INLINE int probity_frame_is_overwritten(uint64_t minus)
     "{call *" hook "@GOTPCREL(%%rip)|.byte 0xff, 0x15\n\t.long " hook "@GOTPCREL - 4}\n"
 #elif defined(__aarch64__) && defined(__ARM_FEATURE_ATOMICS)
 #define PROBITY_HAS_FAST_PATH 1
+
+#define PROBITY_USDT_NOP "nop\n"
+#define PROBITY_USDT_WORD(n) "4@%w" #n
+#define PROBITY_USDT_LONG(n) "8@%" #n
+#define PROBITY_USDT_PLACE "r"
 
 PROBITY_INLINE uint64_t probity_reserve(struct probity_thread *self, uint64_t bytes)
 {
@@ -521,6 +533,42 @@ enum { PROBITY_LISTED_NAMED = 1, PROBITY_LISTED_NUMBERED = 2, PROBITY_LISTED_FUN
     } while (0)
 #endif
 
+/* Marks for other tracers (probity_usdt.h), which only PROBITY_USDT makes. PROBITY_MARK_NUMBER: the
+ * mark, then the call, with the number evaluated once. */
+#if defined(PROBITY_USDT) && !defined(PROBITY_DISABLE)
+#include "probity_usdt.h"
+#ifdef __cplusplus
+#define PROBITY_MARK_NUMBER(id, call)                                                              \
+    constexpr bool probity_is_constant = __builtin_constant_p(id);                                 \
+    constexpr uint32_t probity_constant =                                                          \
+        __builtin_constant_p(id) ? static_cast<uint32_t>(id) : 0u;                                 \
+    if (probity_is_constant) {                                                                     \
+        PROBITY_USDT_NUMBERED(probity_constant);                                                   \
+        probity_probe(probity_constant);                                                           \
+    } else {                                                                                       \
+        PROBITY_MARK_UNNUMBERED(id);                                                               \
+    }
+#else
+#define PROBITY_MARK_NUMBER(id, call)                                                              \
+    if (__builtin_choose_expr(__builtin_constant_p(id), 1, 0)) {                                   \
+        PROBITY_USDT_NUMBERED(                                                                     \
+            __builtin_choose_expr(__builtin_constant_p(id), (uint32_t)(id), (uint32_t)0));         \
+        call;                                                                                      \
+    } else {                                                                                       \
+        PROBITY_MARK_UNNUMBERED(id);                                                               \
+    }
+#endif
+#define PROBITY_MARK_UNNUMBERED(id)                                                                \
+    const uint32_t probity_id = PROBITY_CAST(uint32_t, id);                                        \
+    PROBITY_USDT_UNNUMBERED(probity_id);                                                           \
+    probity_probe(probity_id)
+#define PROBITY_MARK_NAMED(name) PROBITY_USDT_NAMED(name)
+#else
+#define PROBITY_MARK_NUMBER(id, call) call
+#define PROBITY_MARK_NAMED(name) (void)0
+#define PROBITY_MARK_UNNUMBERED(id) probity_probe(PROBITY_CAST(uint32_t, id))
+#endif
+
 #ifdef PROBITY_DISABLE
 #define PROBITY_PROBE(id) PROBITY_CAST(void, 0 ? PROBITY_CAST(uint32_t, id) : 0u)
 #define PROBITY_PROBE_NAMED(name) PROBITY_CAST(void, sizeof(name))
@@ -529,7 +577,7 @@ enum { PROBITY_LISTED_NAMED = 1, PROBITY_LISTED_NUMBERED = 2, PROBITY_LISTED_FUN
 #define PROBITY_PROBE(id)                                                                          \
     do {                                                                                           \
         PROBITY_LIST_NUMBER(id);                                                                   \
-        probity_probe(PROBITY_CAST(uint32_t, id));                                                 \
+        PROBITY_MARK_NUMBER(id, probity_probe(PROBITY_CAST(uint32_t, id)));                        \
     } while (0)
 
 /* Records a hit of the site with this name, a string literal. A statement. File, line and function
@@ -538,6 +586,7 @@ enum { PROBITY_LISTED_NAMED = 1, PROBITY_LISTED_NUMBERED = 2, PROBITY_LISTED_FUN
     do {                                                                                           \
         static struct probity_site probity_site_here = {"" name, __FILE__, __func__, __LINE__, 0}; \
         PROBITY_LIST(PROBITY_LISTED_NAMED, 0, 0, 0, "" name, __FILE__, __func__, "");              \
+        PROBITY_MARK_NAMED("" name);                                                               \
         probity_probe_site(&probity_site_here);                                                    \
     } while (0)
 #endif

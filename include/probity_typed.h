@@ -129,25 +129,39 @@ template <typename Type> PROBITY_INLINE uint64_t probity_id_of(Type number)
 #define PROBITY_X_GONE(id) PROBITY_CAST(void, 0 ? PROBITY_ID_OF(id) : 0u)
 #define PROBITY_X_NUMBERED(id, role, flags, correlation, object)                                   \
     PROBITY_CAST(void, (PROBITY_X_GONE(id), PROBITY_X_GONE(correlation), PROBITY_X_GONE(object)))
-#define PROBITY_X_NAMED(name, role, flags, correlation, object)                                    \
+#define PROBITY_X_NAMED(name, mark, role, flags, correlation, object)                              \
     PROBITY_CAST(void, (PROBITY_PROBE_NAMED(name), PROBITY_X_GONE(correlation),                    \
                         PROBITY_X_GONE(object)))
 #else
 #define PROBITY_X_NUMBERED(id, role, flags, correlation, object)                                   \
     do {                                                                                           \
         PROBITY_LIST_NUMBER(id);                                                                   \
-        probity_hit_with(PROBITY_CAST(uint32_t, id),                                               \
-                         (flags) | PROBITY_CAST(uint32_t, role) << PROBITY_WITH_ROLE_SHIFT,        \
-                         PROBITY_ID_OF(correlation), PROBITY_ID_OF(object));                       \
+        PROBITY_X_HIT(PROBITY_X_MARK_NUMBERED(id), probity_hit_with, PROBITY_CAST(uint32_t, id),   \
+                      role, flags, correlation, object);                                           \
     } while (0)
-#define PROBITY_X_NAMED(name, role, flags, correlation, object)                                    \
+#define PROBITY_X_NAMED(name, mark, role, flags, correlation, object)                              \
     do {                                                                                           \
         static struct probity_site probity_site_here = {"" name, __FILE__, __func__, __LINE__, 0}; \
         PROBITY_LIST(PROBITY_LISTED_NAMED, 0, 0, 0, "" name, __FILE__, __func__, "");              \
-        probity_site_hit_with(&probity_site_here,                                                  \
-                              (flags) | PROBITY_CAST(uint32_t, role) << PROBITY_WITH_ROLE_SHIFT,   \
-                              PROBITY_ID_OF(correlation), PROBITY_ID_OF(object));                  \
+        PROBITY_X_HIT(PROBITY_USDT_WITH("" mark, probity_correlation, probity_object),             \
+                      probity_site_hit_with, &probity_site_here, role, flags, correlation,         \
+                      object);                                                                     \
     } while (0)
+/* mark: for other tracers (probity_usdt.h). */
+#define PROBITY_X_MARK_NUMBERED(id)                                                                \
+    PROBITY_USDT_NUMBERED_WITH(id, probity_correlation, probity_object)
+#ifdef PROBITY_USDT
+#define PROBITY_X_HIT(mark, hit, of, role, flags, correlation, object)                             \
+    const uint64_t probity_correlation = PROBITY_ID_OF(correlation);                               \
+    const uint64_t probity_object = PROBITY_ID_OF(object);                                         \
+    mark;                                                                                          \
+    hit(of, (flags) | PROBITY_CAST(uint32_t, role) << PROBITY_WITH_ROLE_SHIFT,                     \
+        probity_correlation, probity_object)
+#else
+#define PROBITY_X_HIT(mark, hit, of, role, flags, correlation, object)                             \
+    hit(of, (flags) | PROBITY_CAST(uint32_t, role) << PROBITY_WITH_ROLE_SHIFT,                     \
+        PROBITY_ID_OF(correlation), PROBITY_ID_OF(object))
+#endif
 #endif
 
 /* ---- Probes -------------------------------------------------------------------------------------
@@ -157,7 +171,7 @@ template <typename Type> PROBITY_INLINE uint64_t probity_id_of(Type number)
 #define PROBITY_PROBE_WITH(id, correlation)                                                        \
     PROBITY_X_NUMBERED(id, 0, PROBITY_WITH_CORRELATION, correlation, 0)
 #define PROBITY_PROBE_NAMED_WITH(name, correlation)                                                \
-    PROBITY_X_NAMED(name, 0, PROBITY_WITH_CORRELATION, correlation, 0)
+    PROBITY_X_NAMED(name, name, 0, PROBITY_WITH_CORRELATION, correlation, 0)
 
 /* Records a hit of probe number id in a role, for programs that number their probes. The
  * correlation id of a lock and the object id of a request are not used and may be 0. */
@@ -166,25 +180,32 @@ template <typename Type> PROBITY_INLINE uint64_t probity_id_of(Type number)
                        object)
 
 #define PROBITY_LOCK_WAIT(name, lock)                                                              \
-    PROBITY_X_NAMED(name ":wait", PROBITY_ROLE_LOCK_WAIT, PROBITY_WITH_OBJECT, 0, lock)
+    PROBITY_X_NAMED(name ":wait", name "__wait",                                                   \
+                    PROBITY_ROLE_LOCK_WAIT, PROBITY_WITH_OBJECT, 0, lock)
 #define PROBITY_LOCK_HOLD(name, lock)                                                              \
-    PROBITY_X_NAMED(name ":hold", PROBITY_ROLE_LOCK_HOLD, PROBITY_WITH_OBJECT, 0, lock)
+    PROBITY_X_NAMED(name ":hold", name "__hold",                                                   \
+                    PROBITY_ROLE_LOCK_HOLD, PROBITY_WITH_OBJECT, 0, lock)
 #define PROBITY_LOCK_RELEASE(name, lock)                                                           \
-    PROBITY_X_NAMED(name ":release", PROBITY_ROLE_LOCK_RELEASE, PROBITY_WITH_OBJECT, 0, lock)
+    PROBITY_X_NAMED(name ":release", name "__release",                                             \
+                    PROBITY_ROLE_LOCK_RELEASE, PROBITY_WITH_OBJECT, 0, lock)
 
 /* item: a correlation id, which pairs the get with its put. */
 #define PROBITY_QUEUE_PUT(name, queue, item)                                                       \
-    PROBITY_X_NAMED(name ":put", PROBITY_ROLE_QUEUE_PUT,                                           \
+    PROBITY_X_NAMED(name ":put", name "__put",                                                     \
+                    PROBITY_ROLE_QUEUE_PUT,                                                        \
                     PROBITY_WITH_CORRELATION | PROBITY_WITH_OBJECT, item, queue)
 #define PROBITY_QUEUE_GET(name, queue, item)                                                       \
-    PROBITY_X_NAMED(name ":get", PROBITY_ROLE_QUEUE_GET,                                           \
+    PROBITY_X_NAMED(name ":get", name "__get",                                                     \
+                    PROBITY_ROLE_QUEUE_GET,                                                        \
                     PROBITY_WITH_CORRELATION | PROBITY_WITH_OBJECT, item, queue)
 
 /* Begin and end may be in different threads. */
 #define PROBITY_REQUEST_BEGIN(name, request)                                                       \
-    PROBITY_X_NAMED(name ":begin", PROBITY_ROLE_REQUEST_BEGIN, PROBITY_WITH_CORRELATION, request, 0)
+    PROBITY_X_NAMED(name ":begin", name "__begin",                                                 \
+                    PROBITY_ROLE_REQUEST_BEGIN, PROBITY_WITH_CORRELATION, request, 0)
 #define PROBITY_REQUEST_END(name, request)                                                         \
-    PROBITY_X_NAMED(name ":end", PROBITY_ROLE_REQUEST_END, PROBITY_WITH_CORRELATION, request, 0)
+    PROBITY_X_NAMED(name ":end", name "__end",                                                     \
+                    PROBITY_ROLE_REQUEST_END, PROBITY_WITH_CORRELATION, request, 0)
 
 #endif /* PROBITY_REFUSED */
 

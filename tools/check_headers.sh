@@ -59,6 +59,7 @@ int user_probe(unsigned short small, long large)
 USER
 compile_everywhere "$directory/user.c" -Wconversion
 compile_everywhere "$directory/user.c" -DPROBITY_DISABLE
+compile_everywhere "$directory/user.c" -DPROBITY_USDT
 
 cat > "$directory/typed.c" <<'USER'
 #include "probity_typed.h"
@@ -83,6 +84,7 @@ void user_typed(unsigned short id, long number, const char *pointer)
 USER
 compile_everywhere "$directory/typed.c" -Wconversion
 compile_everywhere "$directory/typed.c" -DPROBITY_DISABLE
+compile_everywhere "$directory/typed.c" -DPROBITY_USDT
 
 cat > "$directory/user.cc" <<'USER'
 #include "probity.h"
@@ -203,6 +205,7 @@ compile_everywhere "$directory/scopes.c"
 compile_everywhere "$directory/scopes.c" -O2 -fexceptions
 compile_everywhere "$directory/scopes.c" -Wconversion -Wcast-qual -Wundef
 compile_everywhere "$directory/scopes.c" -DPROBITY_DISABLE
+compile_everywhere "$directory/scopes.c" -DPROBITY_USDT
 compile_as_cxx "$directory/scopes.c" -fno-exceptions -fno-rtti
 cp "$directory/scopes.h" "$directory/off.c"
 compile_everywhere "$directory/off.c"
