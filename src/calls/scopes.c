@@ -51,6 +51,17 @@ static void record(uint32_t kind, uint32_t code, struct probity_site_format *for
     errno = saved;
 }
 
+/* frame: of the function in whose place this is. */
+int probity_call_begin_slow(struct probity_call *call, struct probity_site_function *function,
+                            uintptr_t frame)
+{
+    struct probity_site_function *begun = function;
+
+    call->scope.is_open = 0;
+    call->code = probity_scope_begin_frame(&call->scope, &begun, frame, NULL);
+    return call->code != 0 || call->scope.is_open;
+}
+
 void probity_call_enter_slow(const struct probity_call *call, struct probity_site_format *format,
                              const struct probity_value *values)
 {

@@ -80,6 +80,8 @@ int probity_calls_can_read(const void *at, size_t bytes) __attribute__((visibili
 enum { PROBITY_CALLS_PEER_BYTES = 128 };
 
 /* The slow paths. Preserve errno. */
+int probity_call_begin_slow(struct probity_call *call, struct probity_site_function *function,
+                            uintptr_t frame) __attribute__((cold, visibility("hidden")));
 void probity_call_enter_slow(const struct probity_call *call, struct probity_site_format *format,
                              const struct probity_value *values)
     __attribute__((cold, visibility("hidden")));
@@ -87,19 +89,39 @@ void probity_call_leave_slow(struct probity_call *call, struct probity_site_form
                              const struct probity_value *values)
     __attribute__((cold, visibility("hidden")));
 
+/* What probity_scope_begin_frame() does where nothing is unusual: the first call of a function, a
+ * jump over scopes, many open ones, profile mode. Inline, as all of the usual path: after a system
+ * call, each return is mispredicted. Returns 0 if something is. */
+static inline __attribute__((always_inline)) int
+probity_call_begin_usually(struct probity_call *call, const struct probity_site_function *function,
+                           const void *back)
+{
+    uint64_t minus = probity_scope_minus();
+
+    call->code = __atomic_load_n(&function->code, __ATOMIC_RELAXED);
+    call->scope.place = probity_scope_depth;
+    if (__builtin_expect(call->code == 0 ||
+                             __atomic_load_n(&probity_scope_profiles, __ATOMIC_RELAXED) != 0 ||
+                             call->scope.place >= PROBITY_SCOPE_FRAMES ||
+                             probity_scope_is_suspect(call->scope.place, minus), 0))
+        return 0;
+    call->scope.is_open = 1;
+    probity_scope_take(call->scope.place, minus | ((uintptr_t)back & 0xffff),
+                       probity_code_address() << 16 | ((uintptr_t)&call->scope & 0xffff));
+    return 1;
+}
+
 /* Begins the scope. Returns 0 if nothing of the call is recorded. Of the function that records. */
 static inline __attribute__((always_inline)) int
 probity_call_begin(struct probity_call *call, struct probity_site_function *function)
 {
-    struct probity_site_function *begun = function;
+    const void *back = __builtin_return_address(0);
 
-    call->scope.is_open = 0;
-    if (!probity_calls_are_of_program(__builtin_return_address(0)) ||
-        !__builtin_expect(
-            function->level <= __atomic_load_n(&probity_scope_level, __ATOMIC_RELAXED), 1))
+    if (!probity_calls_are_of_program(back) ||
+        !__builtin_expect(1 <= __atomic_load_n(&probity_scope_level, __ATOMIC_RELAXED), 1))
         return 0;
-    call->code = probity_scope_begin_frame(&call->scope, &begun, probity_scope_frame_at(), NULL);
-    return call->code != 0 || call->scope.is_open;
+    return probity_call_begin_usually(call, function, back) ||
+           probity_call_begin_slow(call, function, probity_scope_frame_at());
 }
 
 /* Room for the enter's values, of `bytes` bytes; NULL: to be recorded on the slow path. */
@@ -111,7 +133,7 @@ probity_call_room(const struct probity_call *call, struct probity_event_room *ro
     uint8_t *at = NULL;
 
     if (__builtin_expect(number != 0, 1))
-        at = probity_event_begin(room, kind, 8 + bytes);
+        at = probity_event_reserve(room, kind, 8 + bytes);
     return __builtin_expect(at != NULL, 1) ? probity_put_head(at, kind, call->code, number, 0)
                                            : NULL;
 }
