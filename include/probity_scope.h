@@ -172,6 +172,11 @@ extern PROBITY_API int probity_scope_param_level;
 /* Number of open recorded scopes of this thread. */
 extern PROBITY_API __thread uint32_t probity_scope_depth __attribute__((tls_model("initial-exec")));
 
+/* Not 0: this thread is inside the library. For functions in the place of libc's
+ * (libprobity-calls), which then record nothing. */
+extern PROBITY_API __thread uint32_t probity_thread_inside
+    __attribute__((tls_model("initial-exec")));
+
 /* Stack positions of the outermost open scopes, from which an enter detects scopes that longjmp
  * has skipped: their frames are below its own. The scope at place n is [n + 1]; [0] is always 0.
  * Entries above probity_scope_depth are 0, also for a signal handler between any two
@@ -298,6 +303,12 @@ PROBITY_API void probity_scope_leave_raised(uint32_t code) __attribute__((__cold
 PROBITY_API void probity_values_slow(uint32_t kind, uint32_t code, uint64_t entered,
                                      struct probity_site_format *format,
                                      const struct probity_value *values) __attribute__((__cold__));
+
+/* Records an event of any kind for the calling thread, at most PROBITY_EVENT_ROOM bytes. Any
+ * thread, async-signal-safe. Returns 0, or a negative error if it was dropped or nothing is
+ * recorded. */
+PROBITY_API int probity_event_slow(uint32_t kind, const void *payload, size_t bytes)
+    __attribute__((__cold__));
 
 /* Length of a zero-terminated text at a pointer that may be invalid, in elements of `unit` bytes (1
  * or 4), at most `most`. *ret_is_whole: whether its zero was found; if not and the length is 0, the
