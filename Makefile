@@ -115,7 +115,8 @@ $(GENERAL_OBJ): private SANITIZE_FLAGS :=
 # What stands for libc's functions is called before a sanitizer is ready, and must not be made of calls
 # of themselves (calloc of malloc and memset).
 CALLS_OWN_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(wildcard src/calls/*.c))
-$(CALLS_OWN_OBJ): private SRC_FLAGS += -fno-builtin-malloc -fno-builtin-calloc -U_FORTIFY_SOURCE -foptimize-sibling-calls
+$(CALLS_OWN_OBJ): private SRC_FLAGS += -fno-builtin-malloc -fno-builtin-calloc -U_FORTIFY_SOURCE -foptimize-sibling-calls \
+    -fno-exceptions -fasynchronous-unwind-tables
 $(CALLS_OWN_OBJ): private SANITIZE_FLAGS :=
 GENERATED := $(BUILD)/generated
 LIB_OBJ  := $(LIB_SRC:%.c=$(OBJ)/%.o)

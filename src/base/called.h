@@ -27,4 +27,7 @@ int probity_called_parse(const char *text, uint32_t *ret_families);
 /* A recording has begun in this process. Its lock is held: only sets a flag. */
 void probity_calls_recording(void) __attribute__((weak, visibility("default")));
 
+/* The recording of this process is about to end, in the calling thread, which may still record. */
+void probity_calls_ending(void) __attribute__((weak, visibility("default")));
+
 #endif

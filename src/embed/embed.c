@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/called.h"
 #include "base/os.h"
 #include "base/thread_count.h"
 #include "probity.h"
@@ -45,6 +46,8 @@ static int stop(uint32_t reason)
     if (session == NULL)
         return PROBITY_ERROR_STATE;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    if (probity_calls_ending != NULL)
+        probity_calls_ending();
     int result = probity_session_stop(session, reason);
     pthread_setcancelstate(cancel, NULL);
     errno = before;
