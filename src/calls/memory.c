@@ -76,7 +76,7 @@ PROBITY_CALLS_WRAP_VOID(PROBITY_CALLS_MEMORY, free, (void *at), (at))
 PROBITY_CALLS_ALLOCATES(site_realloc, "realloc");
 PROBITY_CALLS_FREES(site_realloc_free, "realloc");
 
-/* The block is there as before, but its free has been recorded. Nothing knows what was asked for. */
+/* The block is there as before, but its free has been recorded. What was asked for is unknown. */
 static void record_kept(const void *at, const void *place)
 {
     int saved = errno;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * names_memory.h: the functions of the family `memory`, for names.h: libc's, and C++'s operators new
- * and delete by their mangled names, of which size_t is unsigned long.
+ * names_memory.h: the functions of the family `memory`, for names.h: libc's, and C++'s operators
+ * new and delete by their mangled names, if size_t is unsigned long.
  */
 #ifndef PROBITY_CALLS_NAMES_MEMORY_H
 #define PROBITY_CALLS_NAMES_MEMORY_H

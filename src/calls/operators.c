@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * operators.c: functions in the place of C++'s operators new and delete, which call those of the C++
- * library and record what they do: what that library calls itself would have its place, and the
- * libraries that replace malloc() do not call it. A program's own operators come before these.
+ * operators.c: functions in the place of C++'s operators new and delete, which call those of the
+ * C++ library and record what they do: what that library calls itself would have its place, and
+ * the libraries that replace malloc() do not call it. A program's own operators come before these.
  */
 #include "calls/memory.h"
 
@@ -18,7 +18,7 @@ static int is_inside_new(uintptr_t frame)
     return probity_calls_new != PROBITY_CALLS_NEW_NONE && frame < new_frame;
 }
 
-/* Until a C++ library is there. One may come by dlopen(), of which libc finds the operators here. */
+/* Until a C++ library is there. One may come by dlopen(), and its operators are then these. */
 #define NEWS(name, shown, parameters, arguments)                                                   \
     static void *late_##name parameters                                                            \
     {                                                                                              \
