@@ -92,6 +92,18 @@ static inline __attribute__((always_inline)) int probity_calls_are_of_program(co
     }                                                                                              \
     static type record_##name parameters
 
+/* The same without a result. */
+#define PROBITY_CALLS_WRAP_VOID(families, name, parameters, arguments)                             \
+    static __attribute__((noinline)) void record_##name parameters;                                \
+    PROBITY_API void name parameters                                                               \
+    {                                                                                              \
+        if (probity_calls_are_off(families))                                                       \
+            probity_calls_next.name arguments;                                                     \
+        else                                                                                       \
+            record_##name arguments;                                                               \
+    }                                                                                              \
+    static void record_##name parameters
+
 /* Where a function that records returns to: in the program. */
 #define PROBITY_CALLS_PLACE __builtin_return_address(0)
 

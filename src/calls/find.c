@@ -9,6 +9,7 @@
 
 #include "base/objects.h"
 #include "calls/calls.h"
+#include "calls/memory.h"
 
 struct probity_calls_next probity_calls_next;
 struct probity_calls_own probity_calls_own[PROBITY_CALLS_OWN + 1];
@@ -225,6 +226,7 @@ void probity_calls_find(void)
     uint64_t loads = 0;
 
     probity_objects_each(&loads, take_object, &walk);
+    probity_calls_operators_prepare();
     for (size_t i = 0; i < NAMES; i++) {
         if (table[i] == NULL)
             __atomic_store_n(&table[i], (void *)(uintptr_t)missing, __ATOMIC_RELAXED);
