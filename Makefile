@@ -33,6 +33,8 @@ PRINT_SONAME := libprobity-print.so.0
 PRINT_SHARED := libprobity-print.so.$(VERSION)
 FUNCTIONS_SONAME := libprobity-functions.so.0
 FUNCTIONS_SHARED := libprobity-functions.so.$(VERSION)
+CALLS_SONAME := libprobity-calls.so.0
+CALLS_SHARED := libprobity-calls.so.$(VERSION)
 # Where the shared library looks for the second one before the usual places: beside itself.
 PRINT_RUNPATH ?= $$ORIGIN
 
@@ -63,18 +65,19 @@ SRC_FLAGS := -Isrc -Iinclude -I$(BUILD)/generated -fPIC -fvisibility=hidden -fex
 TOOL_ANALYSIS := $(wildcard $(addsuffix *.c,$(addprefix src/analysis/, \
     duration_stats \
     inflight \
+    mappings \
     probes \
     request_flow \
     signed_rank \
     statistics)))
 # libprobity, in the programs that are traced: they record, and write the trace.
-LIB_SRC := $(filter-out $(addprefix src/,base/hashtable.c base/array_grow.c base/selection.c base/arguments.c spool/attach.c spool/control_ask.c \
+LIB_SRC := $(filter-out $(addprefix src/,base/hashtable.c base/array_grow.c base/selection.c base/arguments.c base/called.c spool/attach.c spool/control_ask.c \
              spool/place.c writer/discard.c writer/drainer.c writer/recover.c writer/request.c), \
              $(wildcard src/base/*.c src/format/*.c src/spool/*.c src/runtime/*.c src/writer/*.c \
              src/embed/*.c))
 # libprobity-print, linked or loaded only by those that also read their trace: for a CSV, a log or a
 # summary. It has what it shares with libprobity once more, and needs no other library than libc.
-PRINT_SRC := $(filter-out src/spool/control_ask.c src/base/thread_count_linux.c src/base/selection.c src/base/arguments.c \
+PRINT_SRC := $(filter-out src/spool/control_ask.c src/base/thread_count_linux.c src/base/selection.c src/base/arguments.c src/base/called.c \
                $(addprefix src/reader/,ahead.c ahead_hits.c index_build.c index_group.c index_write.c thread_stack.c), \
                $(wildcard src/base/*.c src/format/*.c src/spool/*.c src/reader/*.c src/embed_print/*.c \
                src/exports/csv/csv.c src/exports/csv/csv_file.c)) \
@@ -87,6 +90,8 @@ PRINT_SRC := $(filter-out src/spool/control_ask.c src/base/thread_count_linux.c 
 # libprobity-functions, for programs without macros: what the compiler's hooks call. It needs libprobity.
 FUNCTIONS_SRC := $(wildcard src/functions/*.c) src/base/functions_linux.c src/base/os_linux.c \
                    src/base/objects_linux.c src/base/hash.c src/base/selection.c src/base/arguments.c src/base/assert.c
+# libprobity-calls, for programs without probes: it has functions of libc's names. It needs libprobity.
+CALLS_SRC := $(wildcard src/calls/*.c) $(addprefix src/base/,called.c objects_linux.c os_linux.c assert.c)
 # The rest is the tool's alone. A command's file is NAME_command.c in the room of what it prints, or
 # in src/cli/.
 ROOMS := src/answers/*/ src/exports/ src/exports/*/ src/log/ src/page/
@@ -107,10 +112,17 @@ $(addprefix $(OBJ)/src/,runtime/settings.o runtime/trace_file.o runtime/spool_fi
 GENERAL_OBJ := $(addprefix $(OBJ)/src/functions/,sled_calls.o fentry.o)
 $(GENERAL_OBJ): private SRC_FLAGS += -mgeneral-regs-only
 $(GENERAL_OBJ): private SANITIZE_FLAGS :=
+# What stands for libc's functions is called before a sanitizer is ready, and must not be made of calls
+# of themselves (calloc of malloc and memset).
+CALLS_OWN_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(wildcard src/calls/*.c))
+$(CALLS_OWN_OBJ): private SRC_FLAGS += -fno-builtin-malloc -fno-builtin-calloc -U_FORTIFY_SOURCE -foptimize-sibling-calls \
+    -fno-exceptions -fasynchronous-unwind-tables
+$(CALLS_OWN_OBJ): private SANITIZE_FLAGS :=
 GENERATED := $(BUILD)/generated
 LIB_OBJ  := $(LIB_SRC:%.c=$(OBJ)/%.o)
 PRINT_OBJ := $(PRINT_SRC:%.c=$(OBJ)/%.o)
 FUNCTIONS_OBJ := $(FUNCTIONS_SRC:%.c=$(OBJ)/%.o) $(OBJ)/src/functions/fentry_x86_64.o
+CALLS_OBJ := $(CALLS_SRC:%.c=$(OBJ)/%.o)
 BOTH_OBJ := $(sort $(LIB_OBJ) $(PRINT_OBJ))
 PROTO_OBJ := $(PROTO_SRC:src/%.proto=$(OBJ)/generated/%.pb-c.o)
 TOOL_OBJ := $(TOOL_SRC:%.c=$(OBJ)/%.o) $(PROTO_OBJ)
@@ -124,8 +136,9 @@ STATIC_PRINT := $(BUILD)/lib/libprobity-print.a
 SHARED_PRINT := $(BUILD)/lib/$(PRINT_SHARED)
 STATIC_FUNCTIONS := $(BUILD)/lib/libprobity-functions.a
 SHARED_FUNCTIONS := $(BUILD)/lib/$(FUNCTIONS_SHARED)
+SHARED_CALLS := $(BUILD)/lib/$(CALLS_SHARED)
 LIBRARIES  := $(STATIC_LIB) $(SHARED_LIB) $(STATIC_PRINT) $(SHARED_PRINT) $(STATIC_FUNCTIONS) \
-    $(SHARED_FUNCTIONS)
+    $(SHARED_FUNCTIONS) $(SHARED_CALLS)
 # Nothing refers to it but libprobity, weakly.
 LINK_PRINT := -Wl,-u,probity_print_hooks $(STATIC_PRINT)
 TOOL       := $(BUILD)/bin/probity
@@ -294,6 +307,11 @@ $(SHARED_FUNCTIONS): $(FUNCTIONS_OBJ) src/libprobity-functions.map $(SHARED_LIB)
 	$(call shared_library,$(FUNCTIONS_SONAME),src/libprobity-functions.map,$(PRINT_RUNPATH:%=-Wl$(COMMA)-rpath$(COMMA)'%'),$(FUNCTIONS_OBJ) \
 	    -L$(BUILD)/lib -lprobity)
 
+# Shared only: in a static program nothing is looked up by name.
+$(SHARED_CALLS): $(CALLS_OBJ) src/libprobity-calls.map $(SHARED_LIB)
+	$(call shared_library,$(CALLS_SONAME),src/libprobity-calls.map,$(PRINT_RUNPATH:%=-Wl$(COMMA)-rpath$(COMMA)'%'),$(CALLS_OBJ) \
+	    -L$(BUILD)/lib -lprobity)
+
 # Without what records: the tool must not trace itself when PROBITY_OUT is set.
 TOOL_PARTS := $(CLI_OBJ) $(TOOL_OBJ) $(PAGE_OBJ) $(filter-out $(addprefix $(OBJ)/src/, \
            runtime/% embed/% embed_print/% writer/writer.o),$(BOTH_OBJ))
@@ -370,7 +388,7 @@ $(BUILD)/tests/programs/plugin%.so: tests/programs/plugin%.c $(SHARED_LIB) $(BUI
 	$(call say,CC  )$(CC) $(C_FLAGS) $(TEST_FLAGS) -MF $(OBJ)/plugin$*.d -fPIC -shared $(LINK_FLAGS) -o $@ $< \
 	    -L$(BUILD)/lib $(RPATH) -Wl,--as-needed -lprobity
 
--include $(BOTH_OBJ:.o=.d) $(FUNCTIONS_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HTTPD_OBJ:.o=.d) \
+-include $(BOTH_OBJ:.o=.d) $(FUNCTIONS_OBJ:.o=.d) $(CALLS_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HTTPD_OBJ:.o=.d) \
     $(HTTPD_PLAIN_OBJ:.o=.d) $(BENCH_COMMON_OBJ:.o=.d) $(UNIT_COMMON_OBJ:.o=.d) \
     $(patsubst %.c,$(OBJ)/%.d,$(wildcard tests/fuzz/*.c tests/death/*.c)) \
     $(patsubst %,$(OBJ)/%.d,$(basename $(EXAMPLE_SRC) $(BENCH_SRC) $(UNIT_SRC) $(PROGRAM_SRC))) \

@@ -172,6 +172,11 @@ extern PROBITY_API int probity_scope_param_level;
 /* Number of open recorded scopes of this thread. */
 extern PROBITY_API __thread uint32_t probity_scope_depth __attribute__((tls_model("initial-exec")));
 
+/* Not 0: this thread is inside the library. For functions in the place of libc's
+ * (libprobity-calls), which then record nothing. */
+extern PROBITY_API __thread uint32_t probity_thread_inside
+    __attribute__((tls_model("initial-exec")));
+
 /* Stack positions of the outermost open scopes, from which an enter detects scopes that longjmp
  * has skipped: their frames are below its own. The scope at place n is [n + 1]; [0] is always 0.
  * Entries above probity_scope_depth are 0, also for a signal handler between any two
@@ -299,6 +304,12 @@ PROBITY_API void probity_values_slow(uint32_t kind, uint32_t code, uint64_t ente
                                      struct probity_site_format *format,
                                      const struct probity_value *values) __attribute__((__cold__));
 
+/* Records an event of any kind for the calling thread, at most PROBITY_EVENT_ROOM bytes. Any
+ * thread, async-signal-safe. Returns 0, or a negative error if it was dropped or nothing is
+ * recorded. */
+PROBITY_API int probity_event_slow(uint32_t kind, const void *payload, size_t bytes)
+    __attribute__((__cold__));
+
 /* Length of a zero-terminated text at a pointer that may be invalid, in elements of `unit` bytes (1
  * or 4), at most `most`. *ret_is_whole: whether its zero was found; if not and the length is 0, the
  * text is unreadable. Any thread. */
@@ -336,6 +347,42 @@ struct probity_event_room {
  * plain stores are allowed. */
 PROBITY_API uint8_t *probity_event_begin(struct probity_event_room *room, uint32_t kind,
                                          uint32_t bytes);
+
+/* The same, inline. */
+PROBITY_INLINE uint8_t *
+probity_event_reserve(struct probity_event_room *room, uint32_t kind, uint32_t bytes)
+{
+#if PROBITY_HAS_FAST_PATH
+    struct probity_thread *self = probity_thread_self;
+
+    if (__builtin_expect(self == NULL, 0))
+        return NULL;
+    room->words = PROBITY_EVENT_HEAD_WORDS + (bytes + 7) / 8;
+    room->slot = probity_reserve(self, 8 * (uint64_t)room->words);
+    /* Volatile and after the reservation, as in probity_hit(). */
+    uint64_t valid_bit = __atomic_load_n(PROBITY_VOLATILE(&self->valid_bit), __ATOMIC_RELAXED);
+    uint64_t last = room->slot + 8 * (uint64_t)(room->words - 1);
+    room->tick = probity_ticks();
+    if (__builtin_expect((room->slot & last & valid_bit) == 0 ||
+                             room->tick - self->last_tick >= self->gap_ticks, 0)) {
+        probity_event_refused(room->slot, room->words);
+        return NULL;
+    }
+    self->last_tick = room->tick;
+    volatile uint64_t *head = PROBITY_VOLATILE(room->slot);
+    /* A pending head keeps readers from parsing the other words as records. */
+    __atomic_store_n(head, room->tick << 24 | room->words << 4 | 1u, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* costs nothing on x86 */
+    __atomic_store_n(head + 1, room->tick, __ATOMIC_RELAXED);
+    __atomic_store_n(head + 2, kind | (uint64_t)bytes << 16, __ATOMIC_RELAXED);
+    return PROBITY_BYTES(room->slot + 8 * PROBITY_EVENT_HEAD_WORDS);
+#else
+    (void)room;
+    (void)kind;
+    (void)bytes;
+    return NULL;
+#endif
+}
 
 /* Release: the payload comes before the head. Pairs with load_word in src/spool/drain.c. */
 PROBITY_INLINE void

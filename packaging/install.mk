@@ -23,6 +23,7 @@ INSTALLED = $(BINDIR)/probity $(addprefix $(HEADER_DIR)/,$(notdir $(wildcard inc
         pkgconfig/probity-print.pc) \
     $(addprefix $(LIBDIR)/,libprobity-functions.a $(FUNCTIONS_SHARED) $(FUNCTIONS_SONAME) \
         libprobity-functions.so pkgconfig/probity-functions.pc) \
+    $(addprefix $(LIBDIR)/,$(CALLS_SHARED) $(CALLS_SONAME) libprobity-calls.so) \
     $(addprefix $(CMAKE_DIR)/,ProbityConfig.cmake ProbityConfigVersion.cmake) \
     $(foreach m,$(MAN_PAGES),$(MANDIR)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))) \
     $(DATADIR)/bash-completion/completions/probity $(DATADIR)/zsh/site-functions/_probity \
@@ -33,13 +34,15 @@ install: lib tool ## Install under PREFIX (/usr/local) below DESTDIR
 	install -m 755 $(TOOL) $(DESTDIR)$(BINDIR)/probity
 	install -m 644 $(wildcard include/*.h) $(DESTDIR)$(HEADER_DIR)/
 	install -m 644 $(STATIC_LIB) $(STATIC_PRINT) $(STATIC_FUNCTIONS) $(DESTDIR)$(LIBDIR)/
-	install -m 755 $(SHARED_LIB) $(SHARED_PRINT) $(SHARED_FUNCTIONS) $(DESTDIR)$(LIBDIR)/
+	install -m 755 $(SHARED_LIB) $(SHARED_PRINT) $(SHARED_FUNCTIONS) $(SHARED_CALLS) $(DESTDIR)$(LIBDIR)/
 	ln -sf $(SHARED) $(DESTDIR)$(LIBDIR)/$(SONAME)
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libprobity.so
 	ln -sf $(PRINT_SHARED) $(DESTDIR)$(LIBDIR)/$(PRINT_SONAME)
 	ln -sf $(PRINT_SONAME) $(DESTDIR)$(LIBDIR)/libprobity-print.so
 	ln -sf $(FUNCTIONS_SHARED) $(DESTDIR)$(LIBDIR)/$(FUNCTIONS_SONAME)
 	ln -sf $(FUNCTIONS_SONAME) $(DESTDIR)$(LIBDIR)/libprobity-functions.so
+	ln -sf $(CALLS_SHARED) $(DESTDIR)$(LIBDIR)/$(CALLS_SONAME)
+	ln -sf $(CALLS_SONAME) $(DESTDIR)$(LIBDIR)/libprobity-calls.so
 	$(SUBSTITUTE) packaging/probity.pc.in > $(DESTDIR)$(PKGCONFIG_DIR)/probity.pc
 	$(SUBSTITUTE) packaging/probity-print.pc.in > $(DESTDIR)$(PKGCONFIG_DIR)/probity-print.pc
 	$(SUBSTITUTE) packaging/probity-functions.pc.in > $(DESTDIR)$(PKGCONFIG_DIR)/probity-functions.pc
@@ -57,7 +60,7 @@ STRIP ?= strip
 install-strip: install ## The same, without debugging information
 	$(STRIP) $(DESTDIR)$(BINDIR)/probity
 	$(STRIP) --strip-unneeded $(DESTDIR)$(LIBDIR)/$(SHARED) $(DESTDIR)$(LIBDIR)/$(PRINT_SHARED) \
-	    $(DESTDIR)$(LIBDIR)/$(FUNCTIONS_SHARED)
+	    $(DESTDIR)$(LIBDIR)/$(FUNCTIONS_SHARED) $(DESTDIR)$(LIBDIR)/$(CALLS_SHARED)
 	$(STRIP) --strip-debug --enable-deterministic-archives $(DESTDIR)$(LIBDIR)/libprobity.a \
 	    $(DESTDIR)$(LIBDIR)/libprobity-print.a $(DESTDIR)$(LIBDIR)/libprobity-functions.a
 

@@ -44,7 +44,7 @@ split_installation() {
     mv installed/usr/share/zsh/site-functions/_probity installed/usr/share/zsh/vendor-completions/
     rmdir installed/usr/share/zsh/site-functions
     find installed/usr/share/man -type f -exec gzip -9n {} +
-    take libprobity0 installed/"$library"/libprobity{,-print,-functions}.so.*
+    take libprobity0 installed/"$library"/libprobity{,-print,-functions,-calls}.so.*
     take libprobity-dev usr/include/probity "$library" usr/share/man/man3 \
         usr/share/man/man7
     take probity usr/bin usr/share
@@ -71,7 +71,7 @@ add_metadata() {
 split_installation
 mkdir -p libprobity0/DEBIAN
 printf '%s 0 libprobity0 (>= %s)\n' libprobity "${version%-*}" libprobity-print "${version%-*}" \
-    libprobity-functions "${version%-*}" \
+    libprobity-functions "${version%-*}" libprobity-calls "${version%-*}" \
     > libprobity0/DEBIAN/shlibs
 echo 'activate-noawait ldconfig' > libprobity0/DEBIAN/triggers
 for package in libprobity0 libprobity-dev probity; do

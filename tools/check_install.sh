@@ -181,7 +181,7 @@ PROJECT
 expect_stripped() {
     local file
     for file in bin/probity lib/libprobity.so lib/libprobity.a \
-        lib/libprobity-functions.so; do
+        lib/libprobity-functions.so lib/libprobity-calls.so; do
         if readelf -SW "$1/$file" | grep -q '\.debug_info'; then
             fail "install-strip leaves debugging information in $file"
         fi

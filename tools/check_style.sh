@@ -22,6 +22,7 @@ allowed_includes() {
         writer/*) echo base format spool writer ;;
         runtime/*) echo base format spool writer runtime ;;
         functions/*) echo base functions ;;
+        calls/*) echo base calls ;;
         reader/*) echo base format spool reader ;;
         analysis/*) echo base reader analysis ;;
         print/*) echo base reader print ;;

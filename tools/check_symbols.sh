@@ -2,6 +2,7 @@
 # Compares what the libraries of a build offer with what the headers promise:
 #   - the shared library exports exactly the names that include/ declares with visibility "default";
 #   - libprobity-print has one name, for libprobity;
+#   - libprobity-calls has the functions that src/calls/names.h lists, and one for libprobity;
 #   - every global name in the static library begins with probity_ or alexta_ (it shares the name
 #     space of other people's programs);
 #   - file-scope mutable state is in src/runtime only; the tool's one progress line on the terminal,
@@ -46,13 +47,13 @@ mutable_state() {
     # removes; cli_sigbus.o: where a handler of SIGBUS looks; reader/functions.o: the functions that
     # main() sets; demangle.o: its child process; locate.o: the files it has read; base/cpu.o: what
     # the CPU has, asked once; cli/jobs.o: the number of threads that main() takes; src/functions/
-    # runs in the program, as the runtime does
+    # and src/calls/ run in the program, as the runtime does
     find "$build/obj/src" -name '*.o' ! -path '*/src/runtime/*' ! -path '*/src/cli/cli.o' \
         ! -path '*/src/log/log_command.o' ! -path '*/src/cli/cli_unfinished.o' \
         ! -path '*/src/cli/cli_sigbus.o' ! -path '*/src/cli/jobs.o' \
         ! -path '*/src/reader/functions.o' \
         ! -path '*/src/symbols/demangle.o' ! -path '*/src/symbols/locate.o' \
-        ! -path '*/src/base/cpu.o' ! -path '*/src/functions/*' |
+        ! -path '*/src/base/cpu.o' ! -path '*/src/functions/*' ! -path '*/src/calls/*' |
         while read -r object; do
         source=${object#"$build/obj/"}
         [ -e "${source%.o}.c" ] || continue
@@ -76,6 +77,16 @@ for library in "-D $build/lib/libprobity-print.so" "$build/lib/libprobity-print.
         awk 'NF == 3 && $2 != "A" && $3 !~ /^DW\./ { sub(/@.*/, "", $3); print $3 }')
     [ "$names" = probity_print_hooks ] || complain "$library: ${names//$'\n'/, }"
 done
+
+# What src/calls/names.h lists, and what libprobity calls.
+wanted=$({ echo probity_calls_recording
+    printf '#include "calls/names.h"\nPROBITY_CALLS_NAMES(name)\n' |
+        "$compiler" -E -P -D_GNU_SOURCE -Isrc - | grep -oE 'name\([A-Za-z0-9_]+\)' |
+        sed 's/name(//; s/)//'; } | sort -u)
+names=$(nm -D --defined-only "$build/lib/libprobity-calls.so" |
+    awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort -u)
+difference=$(diff <(echo "$wanted") <(echo "$names") | grep '^[<>]' || true)
+[ -z "$difference" ] || complain "libprobity-calls: wanted (<), has (>): ${difference//$'\n'/, }"
 
 state=$(mutable_state)
 [ -z "$state" ] || complain "mutable state outside src/runtime: ${state//$'\n'/, }"

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * preload.c: see preload.h. Uses the library installed with this tool; if there is none, the
+ * preload.c: see preload.h. Uses the libraries installed with this tool; if there is none, the
  * dynamic linker searches for one as usual.
  */
 #include "cli/preload.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LIBRARY "libprobity-functions.so.0"
+#define CALLS "libprobity-calls.so.0"
+#define FUNCTIONS "libprobity-functions.so.0"
 
 /* Whether nobody else can have put the file there: it belongs to root, the caller or the owner of
  * this tool, and nobody else may write to it. */
@@ -24,9 +26,9 @@ static int is_trusted(const char *path)
            (status.st_mode & S_IWOTH) == 0;
 }
 
-/* For PREFIX/bin/probity, PREFIX/lib/LIBRARY if it is trusted: the tool may be in /tmp/bin, and
- * /tmp/lib may be another user's. Otherwise LIBRARY. */
-static void find_library(char ret_path[PATH_MAX])
+/* For PREFIX/bin/probity, PREFIX/lib/NAME if it is trusted: the tool may be in /tmp/bin, and
+ * /tmp/lib may be another user's. Otherwise NAME. */
+static void find_library(const char *name, char ret_path[PATH_MAX])
 {
     char own[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
@@ -38,31 +40,70 @@ static void find_library(char ret_path[PATH_MAX])
             *slash = '\0';
     }
     int bytes = snprintf(ret_path, PATH_MAX, "%s/lib", own);
-    if (bytes + sizeof "/" LIBRARY <= PATH_MAX && is_trusted(ret_path)) {
-        memcpy(ret_path + bytes, "/" LIBRARY, sizeof "/" LIBRARY);
+    if ((size_t)bytes + strlen(name) + 2 <= PATH_MAX && is_trusted(ret_path)) {
+        ret_path[bytes] = '/';
+        memcpy(ret_path + bytes + 1, name, strlen(name) + 1);
         if (is_trusted(ret_path))
             return;
     }
-    memcpy(ret_path, LIBRARY, sizeof LIBRARY);
+    memcpy(ret_path, name, strlen(name) + 1);
 }
 
-char *cli_preload_functions(const struct cli_command *command)
+/* The dynamic linker separates libraries by spaces and colons. Returns 0, or -1 after reporting an
+ * error. */
+static int put_library(const struct cli_command *command, const char *name, FILE *list)
 {
-    const char *others = getenv("LD_PRELOAD");
     char library[PATH_MAX];
 
-    find_library(library);
-    /* The dynamic linker separates libraries there. */
+    find_library(name, library);
     if (strpbrk(library, " :") != NULL) {
         cli_fail(command, "cannot preload '%s': its path contains a space or a colon", library);
-        return NULL;
+        return -1;
     }
-    size_t bytes = strlen(library) + (others != NULL ? strlen(others) : 0) + 2;
-    char *list = malloc(bytes);
-    if (list == NULL)
+    fprintf(list, "%s%s", ftell(list) > 0 ? ":" : "", library);
+    return 0;
+}
+
+/* The library of AddressSanitizer refuses to run if another one comes first. Of those that the
+ * environment preloads, it is put first; the others follow Probity's. */
+static void put_others(FILE *list, int is_sanitizer)
+{
+    const char *others = getenv("LD_PRELOAD");
+
+    while (others != NULL && *others != '\0') {
+        size_t length = strcspn(others, " :");
+        const char *name = others + length;
+        while (name > others && name[-1] != '/')
+            name--;
+        int is = strncmp(name, "libasan.so", 10) == 0 || strncmp(name, "libclang_rt.asan", 16) == 0;
+        if (length > 0 && is == is_sanitizer)
+            fprintf(list, "%s%.*s", ftell(list) > 0 ? ":" : "", (int)length, others);
+        others += length + (others[length] != '\0');
+    }
+}
+
+char *cli_preload(const struct cli_command *command, int functions, int calls)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *list = open_memstream(&text, &bytes);
+    int result = 0;
+
+    if (list != NULL) {
+        put_others(list, 1);
+        if (calls)
+            result = put_library(command, CALLS, list);
+        if (functions && result == 0)
+            result = put_library(command, FUNCTIONS, list);
+        put_others(list, 0);
+    }
+    if (list == NULL || fclose(list) != 0) {
         cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
-    else
-        snprintf(list, bytes, "%s%s%s", library, others != NULL && *others != '\0' ? ":" : "",
-                 others != NULL ? others : "");
-    return list;
+        result = -1;
+    }
+    if (result != 0) {
+        free(text);
+        text = NULL;
+    }
+    return text;
 }

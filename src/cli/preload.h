@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * preload.h: `record --functions`: finds the library that records functions.
+ * preload.h: `record --functions` and `record --calls`: finds the libraries that record them.
  */
 #ifndef PROBITY_CLI_PRELOAD_H
 #define PROBITY_CLI_PRELOAD_H
 
 #include "cli/cli.h"
 
-/* The value of LD_PRELOAD: libprobity-functions, followed by what the environment already preloads.
- * malloc'ed. NULL after reporting an error. */
-char *cli_preload_functions(const struct cli_command *command);
+/* The value of LD_PRELOAD: libprobity-calls and libprobity-functions if they are wanted, followed
+ * by what the environment already preloads. malloc'ed. NULL after reporting an error. */
+char *cli_preload(const struct cli_command *command, int functions, int calls);
 
 #endif

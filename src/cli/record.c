@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/called.h"
 #include "base/limits.h"
 #include "base/selection.h"
 #include "base/share.h"
@@ -28,7 +29,7 @@
 #include "cli/selection.h"
 
 struct record_call {
-    const char *out, *mode, *label, *writer, *budget;
+    const char *out, *mode, *label, *writer, *budget, *calls;
     int force, functions;
     struct cli_selection selection;
     char *rules; /* of the selection, or NULL */
@@ -250,7 +251,10 @@ static void conclude(const struct record_call *call, const char *pattern, const 
      * program wrote it. */
     if (is_csv && is_file_new(own_out, start_ns, &owner) && owner == geteuid())
         conclusion.appeared++;
-    if (conclusion.appeared == 0 && call->rules != NULL)
+    if (conclusion.appeared == 0 && call->calls != NULL)
+        cli_warn(&cli_command_record, "nothing was recorded: only calls of dynamically linked "
+                 "programs can be, which run with the rights of their user; see probity-calls(7)");
+    else if (conclusion.appeared == 0 && call->rules != NULL)
         cli_warn(&cli_command_record, "no function was recorded: none that the program calls is "
                  "selected%s, or it was not compiled with one of the flags of "
                  "probity-functions(7)%s",
@@ -284,7 +288,7 @@ static uint64_t now_ns(void)
 static int launch(const struct record_call *call, const char *pattern,
                   struct cli_launched *ret_launched)
 {
-    struct cli_variable environment[10] = {{"PROBITY_OUT", pattern}};
+    struct cli_variable environment[12] = {{"PROBITY_OUT", pattern}};
     char recorder[16], description[16];
     struct cli_launch how = {
         .program = call->program, .environment = environment, .environment_count = 1};
@@ -306,12 +310,19 @@ static int launch(const struct record_call *call, const char *pattern,
         environment[how.environment_count++] =
             (struct cli_variable){"PROBITY_ARGUMENTS", description};
     }
-    char *preload = call->functions ? cli_preload_functions(&cli_command_record) : NULL;
-    if (call->functions && preload == NULL)
+    int preloads = call->functions || call->calls != NULL;
+    char *preload = preloads ? cli_preload(&cli_command_record, call->functions,
+                                           call->calls != NULL)
+                             : NULL;
+    if (preloads && preload == NULL)
         return CLI_FAILURE;
-    if (preload != NULL) {
+    if (preload != NULL)
         environment[how.environment_count++] = (struct cli_variable){"LD_PRELOAD", preload};
+    if (call->calls != NULL)
+        environment[how.environment_count++] = (struct cli_variable){"PROBITY_CALLS", call->calls};
+    else if (call->functions)
         environment[how.environment_count++] = (struct cli_variable){"PROBITY_START", "first"};
+    if (call->functions) {
         /* The library reports what it found to this program's user, not of its children. */
         snprintf(recorder, sizeof recorder, "%ld", (long)getpid());
         environment[how.environment_count++] = (struct cli_variable){"PROBITY_RECORDER", recorder};
@@ -370,6 +381,10 @@ static int take_arguments(struct record_call *call, int argc, char **argv)
     if (call->budget != NULL && call->writer != NULL && strcmp(call->writer, "external") == 0)
         return cli_fail_usage(&cli_command_record,
                               "--budget and --writer external are mutually exclusive");
+    uint32_t families;
+    if (call->calls != NULL && !probity_called_parse(call->calls, &families))
+        return cli_fail_usage(&cli_command_record, "invalid --calls '%s' (a list of io, locks, "
+                              "locks=waits, memory, sleep and threads, or all)", call->calls);
     if (optind == argc)
         return cli_fail_usage(&cli_command_record, "no program given");
     if (call->out != NULL && *call->out == '\0')
@@ -414,6 +429,11 @@ static const struct cli_option options[] = {
              "-pg -mfentry -minstrument-return=call, clang's -fxray-instrument or "
              "-fpatchable-function-entry=5, by preloading libprobity-functions",
      CLI_FLAG(struct record_call, functions)},
+    {.name = "calls", .value = "LIST", .brief = "record calls of the C library",
+     .help = "record calls of the C library, also of a program without probes, by preloading "
+             "libprobity-calls: a list of io, locks, memory, sleep and threads, or all; "
+             "locks=waits records only waits; see probity-calls(7)",
+     CLI_TEXT(struct record_call, calls)},
     {.name = "function", .value = "PATTERN", .brief = "record only functions that match",
      .help = "of functions without macros, record only those whose name matches: * ? [a-z]; may be "
              "repeated", CLI_PATTERNS(struct record_call, selection.functions)},

@@ -8,12 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/called.h"
 #include "base/os.h"
 #include "base/thread_count.h"
 #include "probity.h"
 #include "runtime/child.h"
 #include "runtime/declare.h"
 #include "runtime/external.h"
+#include "runtime/inside.h"
 #include "runtime/levels.h"
 #include "runtime/outputs.h"
 #include "runtime/record.h"
@@ -26,14 +28,14 @@ enum { FIRST_PRIORITY = 101 };
 
 static void lock(struct probity_session *session, struct probity_os_signals *ret_before)
 {
-    probity_os_signals_block(ret_before);
+    probity_inside_begin(ret_before);
     probity_os_lock(&session->lock);
 }
 
 static void unlock(struct probity_session *session, const struct probity_os_signals *before)
 {
     probity_os_unlock(&session->lock);
-    probity_os_signals_restore(before);
+    probity_inside_end(before);
 }
 
 static int stop(uint32_t reason)
@@ -44,6 +46,8 @@ static int stop(uint32_t reason)
     if (session == NULL)
         return PROBITY_ERROR_STATE;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    if (probity_calls_ending != NULL)
+        probity_calls_ending();
     int result = probity_session_stop(session, reason);
     pthread_setcancelstate(cancel, NULL);
     errno = before;
@@ -160,11 +164,11 @@ PROBITY_API int probity_flush(void)
     struct probity_os_signals before;
     int result, saved = errno;
 
-    probity_os_signals_block(&before);
+    probity_inside_begin(&before);
     struct probity_session *session = probity_session_recording();
     session = session != NULL ? probity_session_enter() : NULL;
     if (session == NULL) {
-        probity_os_signals_restore(&before);
+        probity_inside_end(&before);
         errno = saved;
         return PROBITY_ERROR_STATE;
     }
@@ -179,7 +183,7 @@ PROBITY_API int probity_flush(void)
             result = probity_writer_flush(&session->writer);
     }
     probity_session_leave(session);
-    probity_os_signals_restore(&before);
+    probity_inside_end(&before);
     errno = saved;
     return result;
 }
@@ -223,11 +227,11 @@ PROBITY_API int probity_probe_set_name(uint32_t id, const char *name)
     size_t length = strnlen(name, PROBITY_LIMIT_NAME);
     memcpy(payload, &id, 4);
     memcpy(payload + 4, name, length);
-    probity_os_signals_block(&before);
+    probity_inside_begin(&before);
     probity_os_lock(&session->declare_lock);
     int result = probity_declare(PROBITY_EVENT_PROBE_NAME, payload, 4 + length);
     probity_os_unlock(&session->declare_lock);
-    probity_os_signals_restore(&before);
+    probity_inside_end(&before);
     if (result == 0)
         probity_record_event_here(PROBITY_EVENT_PROBE_NAME, payload, 4 + length);
     errno = saved;

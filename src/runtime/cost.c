@@ -17,6 +17,7 @@
 #include "base/os.h"
 #include "base/ticks.h"
 #include "probity_scope.h"
+#include "runtime/inside.h"
 #include "runtime/profile_set.h"
 #include "runtime/record.h"
 #include "runtime/scope.h"
@@ -366,7 +367,7 @@ static void measure_subject(struct trial *trial, const struct subject *subject,
 static void state_take(struct trial *trial, struct kept *ret_kept)
 {
     ret_kept->error = errno;
-    probity_os_signals_block(&ret_kept->signals);
+    probity_inside_begin(&ret_kept->signals);
     ret_kept->self = probity_thread_self;
     ret_kept->set = probity_profile_own;
     ret_kept->counters = probity_scope_counters;
@@ -388,7 +389,7 @@ static void state_give(const struct kept *kept)
     probity_scope_counters = kept->counters;
     memcpy(probity_scope_frame, kept->frame, sizeof kept->frame);
     probity_scope_depth = kept->depth;
-    probity_os_signals_restore(&kept->signals);
+    probity_inside_end(&kept->signals);
     errno = kept->error;
 }
 

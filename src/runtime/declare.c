@@ -19,6 +19,7 @@
 #include "format/stream.h"
 #include "probity_typed.h"
 #include "runtime/budget.h"
+#include "runtime/inside.h"
 #include "runtime/record.h"
 #include "runtime/scope.h"
 #include "runtime/thread.h"
@@ -177,7 +178,7 @@ PROBITY_API uint32_t probity_site_declare(struct probity_site *site)
     struct probity_os_signals before;
     uint32_t number = UINT32_MAX, code = 0;
 
-    probity_os_signals_block(&before);
+    probity_inside_begin(&before);
     struct probity_session *session = probity_session_enter();
     if (session != NULL && probity_thread_may_record(session)) {
         probity_os_lock(&session->declare_lock);
@@ -193,7 +194,7 @@ PROBITY_API uint32_t probity_site_declare(struct probity_site *site)
     }
     if (session != NULL)
         probity_session_leave(session);
-    probity_os_signals_restore(&before);
+    probity_inside_end(&before);
     errno = saved;
     return code;
 }
@@ -257,7 +258,7 @@ uint32_t probity_declare_function(struct probity_site_function *function)
 
     probity_cpu_keep(&kept);
     const char *object = object_of(function);
-    probity_os_signals_block(&before);
+    probity_inside_begin(&before);
     struct probity_session *session = probity_session_enter();
     if (session != NULL && probity_thread_may_record(session)) {
         probity_os_lock(&session->declare_lock);
@@ -276,7 +277,7 @@ uint32_t probity_declare_function(struct probity_site_function *function)
     }
     if (session != NULL)
         probity_session_leave(session);
-    probity_os_signals_restore(&before);
+    probity_inside_end(&before);
     probity_cpu_restore(&kept);
     return code;
 }
@@ -382,7 +383,7 @@ uint32_t probity_declare_format(struct probity_site_format *format)
 
     if (number != 0)
         return number;
-    probity_os_signals_block(&before);
+    probity_inside_begin(&before);
     struct probity_session *session = probity_session_enter();
     if (session != NULL) {
         probity_os_lock(&session->declare_lock);
@@ -396,6 +397,6 @@ uint32_t probity_declare_format(struct probity_site_format *format)
             __atomic_add_fetch(&session->live.header->dropped_memory, 1, __ATOMIC_RELAXED);
         probity_session_leave(session);
     }
-    probity_os_signals_restore(&before);
+    probity_inside_end(&before);
     return number;
 }

@@ -11,6 +11,7 @@
 
 #include "base/assert.h"
 #include "base/os.h"
+#include "runtime/inside.h"
 #include "runtime/record.h"
 #include "runtime/thread.h"
 #include "spool/control.h"
@@ -206,14 +207,14 @@ static void tell(enum probity_levels_origin origin)
     int has_begun = 0, saved = errno;
 
     if (probity_session_recording() != NULL) {
-        probity_os_signals_block(&before);
+        probity_inside_begin(&before);
         struct probity_session *session = probity_session_enter();
         if (session != NULL) {
             publish_outside(session);
             has_begun = __atomic_load_n(&session->is_declared, __ATOMIC_ACQUIRE);
             probity_session_leave(session);
         }
-        probity_os_signals_restore(&before);
+        probity_inside_end(&before);
     }
     event_fill(origin, payload);
     if (has_begun)

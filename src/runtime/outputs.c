@@ -11,6 +11,7 @@
 
 #include "base/assert.h"
 #include "base/os.h"
+#include "runtime/inside.h"
 #include "runtime/trace_file.h"
 
 /* The process's latest log, which may be open in its parent too. */
@@ -24,11 +25,11 @@ void probity_outputs_find(struct probity_session *session, const struct probity_
     if (probity_hooks() != NULL || !probity_settings_may_need_hooks(options))
         return;
     probity_hooks_find(why);
-    probity_os_signals_block(&before);
+    probity_inside_begin(&before);
     probity_os_lock(&session->lock);
     memcpy(session->no_hooks, why, sizeof why);
     probity_os_unlock(&session->lock);
-    probity_os_signals_restore(&before);
+    probity_inside_end(&before);
 }
 
 static const char *why_missing(const struct probity_session *session)

@@ -14,6 +14,7 @@
 #include "base/ticks.h"
 #include "probity_scope.h"
 #include "runtime/declare.h"
+#include "runtime/inside.h"
 #include "runtime/profile_set.h"
 #include "runtime/record.h"
 #include "runtime/thread.h"
@@ -357,7 +358,7 @@ static struct probity_profile_entry *make_entry(uint32_t number,
     int saved = errno;
 
     probity_cpu_keep(&kept);
-    probity_os_signals_block(&before);
+    probity_inside_begin(&before);
     struct probity_session *session = probity_session_enter();
     if (session != NULL) {
         int may_record = probity_thread_may_record(session);
@@ -371,7 +372,7 @@ static struct probity_profile_entry *make_entry(uint32_t number,
             __atomic_add_fetch(&session->live.header->dropped_memory, 1, __ATOMIC_RELAXED);
         probity_session_leave(session);
     }
-    probity_os_signals_restore(&before);
+    probity_inside_end(&before);
     probity_cpu_restore(&kept);
     errno = saved;
     return entry;

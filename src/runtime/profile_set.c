@@ -13,6 +13,7 @@
 #include "base/os.h"
 #include "probity_scope.h"
 #include "runtime/budget.h"
+#include "runtime/inside.h"
 #include "runtime/thread.h"
 
 enum {
@@ -258,13 +259,13 @@ void probity_profile_set_timed(int is_timed)
     struct probity_os_signals before;
     int saved = errno;
 
-    probity_os_signals_block(&before);
+    probity_inside_begin(&before);
     struct probity_session *session = probity_session_enter();
     if (session != NULL) {
         set_timed(&session->profile, is_timed);
         probity_session_leave(session);
     }
-    probity_os_signals_restore(&before);
+    probity_inside_end(&before);
     errno = saved;
 }
 

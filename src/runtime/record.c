@@ -15,6 +15,7 @@
 #include "base/ticks.h"
 #include "probity_scope.h"
 #include "runtime/external.h"
+#include "runtime/inside.h"
 #include "runtime/thread.h"
 
 PROBITY_API int probity_active = 1;
@@ -96,7 +97,7 @@ static int change_chunk(struct probity_session *session, struct probity_thread_s
     probity_cpu_keep(&kept);
     while (result == 0) {
         struct probity_os_signals before;
-        probity_os_signals_block(&before);
+        probity_inside_begin(&before);
         /* It may be that of a parent process (src/runtime/child.c). */
         if (probity_session_recording() == session && probity_session_enter() != NULL) {
             result = probity_thread_need_chunk(session, slot);
@@ -108,7 +109,7 @@ static int change_chunk(struct probity_session *session, struct probity_thread_s
                 probity_thread_forget();
             result = -1;
         }
-        probity_os_signals_restore(&before);
+        probity_inside_end(&before);
         if (result == 0)
             wait_for_chunk(session, &stalled_since);
     }
@@ -431,7 +432,7 @@ assign_slot(struct probity_session **ret_session)
     struct probity_os_signals before;
 
     probity_cpu_keep(&kept);
-    probity_os_signals_block(&before);
+    probity_inside_begin(&before);
     *ret_session = probity_session_enter();
     if (*ret_session != NULL) {
         if (probity_thread_may_record(*ret_session))
@@ -440,7 +441,7 @@ assign_slot(struct probity_session **ret_session)
     } else {
         probity_thread_forget();
     }
-    probity_os_signals_restore(&before);
+    probity_inside_end(&before);
     probity_cpu_restore(&kept);
     return slot;
 }
@@ -595,6 +596,12 @@ int probity_record_event(struct probity_session *session, struct probity_thread_
         return PROBITY_ERROR_LIMIT;
     store_event(at, probity_clock_ticks(session->live.clock), &item);
     return 0;
+}
+
+PROBITY_API int probity_event_slow(uint32_t kind, const void *payload, size_t bytes)
+{
+    return probity_record_event_here(kind, payload,
+                                     bytes < PROBITY_EVENT_ROOM ? bytes : PROBITY_EVENT_ROOM);
 }
 
 int probity_record_event_here(uint32_t kind, const void *payload, size_t bytes)

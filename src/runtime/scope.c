@@ -14,6 +14,7 @@
 #include "runtime/budget.h"
 #include "runtime/declare.h"
 #include "runtime/frames.h"
+#include "runtime/inside.h"
 #include "runtime/levels.h"
 #include "runtime/profile.h"
 #include "runtime/record.h"
@@ -139,13 +140,13 @@ static uint64_t scope_ticks(void)
     if (session != NULL)
         return probity_clock_ticks(session->live.clock);
     int saved = errno;
-    probity_os_signals_block(&before);
+    probity_inside_begin(&before);
     session = probity_session_enter();
     if (session != NULL) {
         tick = probity_clock_ticks(session->live.clock);
         probity_session_leave(session);
     }
-    probity_os_signals_restore(&before);
+    probity_inside_end(&before);
     errno = saved;
     return tick;
 }

@@ -259,46 +259,10 @@ probity_scope_enter_at(struct probity_scope_here *scope, struct probity_site_fun
 }
 #endif
 
-static inline __attribute__((always_inline)) uint8_t *
-reserve(struct probity_event_room *room, uint32_t kind, uint32_t bytes)
-{
-#if PROBITY_HAS_FAST_PATH
-    struct probity_thread *self = probity_thread_self;
-
-    if (__builtin_expect(self == NULL, 0))
-        return NULL;
-    room->words = PROBITY_EVENT_HEAD_WORDS + (bytes + 7) / 8;
-    room->slot = probity_reserve(self, 8 * (uint64_t)room->words);
-    /* Volatile and after the reservation, as in probity_hit(). */
-    uint64_t valid_bit = __atomic_load_n(PROBITY_VOLATILE(&self->valid_bit), __ATOMIC_RELAXED);
-    uint64_t last = room->slot + 8 * (uint64_t)(room->words - 1);
-    room->tick = probity_ticks();
-    if (__builtin_expect((room->slot & last & valid_bit) == 0 ||
-                             room->tick - self->last_tick >= self->gap_ticks,
-                         0)) {
-        probity_event_refused(room->slot, room->words);
-        return NULL;
-    }
-    self->last_tick = room->tick;
-    volatile uint64_t *head = PROBITY_VOLATILE(room->slot);
-    /* A pending head keeps readers from parsing the other words as records. */
-    __atomic_store_n(head, room->tick << 24 | room->words << 4 | 1u, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_RELEASE); /* costs nothing on x86 */
-    __atomic_store_n(head + 1, room->tick, __ATOMIC_RELAXED);
-    __atomic_store_n(head + 2, kind | (uint64_t)bytes << 16, __ATOMIC_RELAXED);
-    return PROBITY_BYTES(room->slot + 8 * PROBITY_EVENT_HEAD_WORDS);
-#else
-    (void)room;
-    (void)kind;
-    (void)bytes;
-    return NULL;
-#endif
-}
-
 PROBITY_API uint8_t *probity_event_begin(struct probity_event_room *room, uint32_t kind,
                                          uint32_t bytes)
 {
-    return reserve(room, kind, bytes);
+    return probity_event_reserve(room, kind, bytes);
 }
 
 /* Stores a value of 1, 2, 4, 8 or 16 bytes. */
@@ -362,7 +326,7 @@ static __attribute__((noinline)) void leave_value(const struct probity_scope_her
     uint8_t *at = NULL;
 
     if (__builtin_expect(scope->ret_bytes != 0 && number != 0, 1))
-        at = reserve(&room, 8, 8 + scope->ret_bytes);
+        at = probity_event_reserve(&room, 8, 8 + scope->ret_bytes);
     if (__builtin_expect(at == NULL, 0)) {
         leave_any_value(scope);
         return;
@@ -457,7 +421,7 @@ enter_values(uint32_t code, struct probity_scope_values *values, const void *blo
     uint8_t *at = NULL;
 
     if (__builtin_expect(number != 0, 1))
-        at = reserve(&room, 7, 8 + values->bytes);
+        at = probity_event_reserve(&room, 7, 8 + values->bytes);
     if (__builtin_expect(at == NULL, 0)) {
         enter_any_values(code, values, block);
         return;
@@ -598,7 +562,7 @@ PROBITY_API void probity_scope_pause_or_resume(struct probity_scope_here *scope,
     go_on(scope, frame, in);
     if (scope->code == PROBITY_SCOPE_PROFILED)
         probity_scope_pause_slow(kind == 12);
-    else if (reserve(&room, kind, 0) != NULL)
+    else if (probity_event_reserve(&room, kind, 0) != NULL)
         probity_event_publish(&room);
     else
         probity_values_slow(kind, 0, 0, NULL, NULL);

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/called.h"
 #include "base/os.h"
 #include "base/ticks.h"
 #include "runtime/budget.h"
@@ -405,6 +406,8 @@ int probity_session_start(struct probity_session *session, const struct probity_
     /* In profile mode, scopes only. */
     __atomic_store_n(&probity_active, !settings->profile, __ATOMIC_RELEASE);
     __atomic_store_n(&session->state, PROBITY_SESSION_RECORDING, __ATOMIC_SEQ_CST);
+    if (probity_calls_recording != NULL)
+        probity_calls_recording();
     if (is_main)
         probity_session_need_writer(session); /* tried again with the first full chunk */
     probity_session_leave(session);

@@ -17,6 +17,7 @@
 #include "runtime/declare.h"
 #include "runtime/external.h"
 #include "runtime/frames.h"
+#include "runtime/inside.h"
 #include "runtime/levels.h"
 #include "runtime/profile.h"
 #include "runtime/record.h"
@@ -35,6 +36,8 @@ static __thread struct probity_thread_state *own_slot __attribute__((tls_model("
 
 /* Inherited: a child's thread continues as the thread that forked it. */
 static __thread int is_announced __attribute__((tls_model("initial-exec")));
+
+PROBITY_API __thread uint32_t probity_thread_inside __attribute__((tls_model("initial-exec")));
 
 static pthread_key_t exit_key;
 static int exit_key_is_made;
@@ -103,7 +106,7 @@ static void thread_ends(void *unused)
     struct probity_os_signals before;
 
     (void)unused;
-    probity_os_signals_block(&before);
+    probity_inside_begin(&before);
     probity_profile_thread_ends();
     probity_frames_thread_ends();
     struct probity_thread_state *slot = probity_thread_slot();
@@ -123,7 +126,7 @@ static void thread_ends(void *unused)
             slot_give_up(NULL, slot);
         } /* otherwise the recording is ending, which drains the chunks of slots in use */
     }
-    probity_os_signals_restore(&before);
+    probity_inside_end(&before);
 }
 
 void probity_thread_watch_own_exit(void)
@@ -289,7 +292,7 @@ PROBITY_API void probity_thread_announce(void)
     is_announced = 1;
     if (!__atomic_load_n(&probity_active, __ATOMIC_RELAXED))
         return;
-    probity_os_signals_block(&before);
+    probity_inside_begin(&before);
     struct probity_session *session = probity_session_enter();
     if (session != NULL) {
         const struct probity_thread_state *slot = probity_thread_slot();
@@ -297,7 +300,7 @@ PROBITY_API void probity_thread_announce(void)
             probity_thread_register(session);
         probity_session_leave(session);
     }
-    probity_os_signals_restore(&before);
+    probity_inside_end(&before);
     errno = saved;
 }
 

@@ -19,6 +19,7 @@
 #include "base/os.h"
 #include "base/ticks.h"
 #include "base/thread_count.h"
+#include "probity_scope.h"
 #include "spool/control.h"
 #include "writer/pass.h"
 #include "writer/profile.h"
@@ -431,6 +432,7 @@ static void *thread_main(void *argument)
     struct probity_writer *writer = argument;
 
     probity_os_unwatched_begin();
+    probity_thread_inside = 1;
     prctl(PR_SET_NAME, "probity-writer");
     writer->is_uncounted = probity_thread_count_leave(writer->thread_count);
     /* In a shared table, the writer would write to a file that the program opens after closing our

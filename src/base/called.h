@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * called.h: what libprobity-calls, if it is in the program, provides for libprobity, and what its
+ * setting says. The two libraries may be of different builds: any change of a function here needs
+ * another name.
+ */
+#ifndef PROBITY_BASE_CALLED_H
+#define PROBITY_BASE_CALLED_H
+
+#include <stdint.h>
+
+/* Families of calls (doc/calls.md), as bits. */
+enum {
+    PROBITY_CALLS_LOCKS = 1,
+    PROBITY_CALLS_IO = 2,
+    PROBITY_CALLS_MEMORY = 4,
+    PROBITY_CALLS_THREADS = 8,
+    PROBITY_CALLS_SLEEP = 16,
+    PROBITY_CALLS_ALL = 31,
+    PROBITY_CALLS_WAITS = 32 /* with LOCKS: locks that are free are only counted */
+};
+
+/* Reads a list such as "locks=waits,io": names of families, "all". Returns 1, or 0 if it is
+ * invalid. */
+int probity_called_parse(const char *text, uint32_t *ret_families);
+
+/* A recording has begun in this process. Its lock is held: only sets a flag. */
+void probity_calls_recording(void) __attribute__((weak, visibility("default")));
+
+/* The recording of this process is about to end, in the calling thread, which may still record. */
+void probity_calls_ending(void) __attribute__((weak, visibility("default")));
+
+#endif

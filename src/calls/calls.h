@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * calls.h: what every function in the place of one of libc's shares (doc/calls.md). The function
+ * that a program calls looks at one word and, if its family is off, jumps to libc's; otherwise it
+ * jumps to a function that records. So what is off takes no stack and is in no backtrace.
+ *
+ * All of this runs in the traced program, in any thread, in signal handlers, in constructors before
+ * the library's own, inside the dynamic linker, in forked children, and in children of vfork() in
+ * their parent's memory. It allocates nothing, takes no lock and preserves errno.
+ */
+#ifndef PROBITY_CALLS_CALLS_H
+#define PROBITY_CALLS_CALLS_H
+
+#include "base/called.h"
+#include "calls/names.h"
+#include "probity_scope.h"
+
+/* The families that are on; and while this bit is set, there is something to prepare: the functions
+ * have not been found, or a recording has begun whose mappings are not in the trace yet. */
+#define PROBITY_CALLS_UNREADY (UINT32_C(1) << 31)
+extern uint32_t probity_calls_on __attribute__((visibility("hidden")));
+
+/* libc's functions, or those of a library between this one and libc. NULL: not found (yet). */
+struct probity_calls_next {
+#define PROBITY_CALLS_MEMBER(name) __typeof__(name) *name;
+    PROBITY_CALLS_NAMES(PROBITY_CALLS_MEMBER)
+#undef PROBITY_CALLS_MEMBER
+};
+extern struct probity_calls_next probity_calls_next __attribute__((visibility("hidden")));
+
+/* Does what PROBITY_CALLS_UNREADY stands for, as far as it is possible now. */
+void probity_calls_prepare(void) __attribute__((cold, visibility("hidden")));
+
+/* Finds the functions. Called before the constructor, too. */
+void probity_calls_find(void) __attribute__((visibility("hidden")));
+
+/* The first function of this name in an object that is loaded after this library, or NULL. For
+ * names that may be those of a library that dlopen() brought. Takes the dynamic linker's lock. */
+void *probity_calls_find_now(const char *name) __attribute__((visibility("hidden")));
+
+/* Text of the libraries whose own calls are not recorded, each without a gap; bytes 0: none. */
+enum { PROBITY_CALLS_OWN = 4 };
+struct probity_calls_own {
+    uintptr_t start, bytes;
+};
+extern struct probity_calls_own probity_calls_own[PROBITY_CALLS_OWN + 1]
+    __attribute__((visibility("hidden"))); /* the first one covers all others */
+
+/* Whether a call is made by one of these libraries. */
+static inline int probity_calls_is_own(const void *place)
+{
+    uintptr_t at = (uintptr_t)place;
+
+    if (__builtin_expect(at - probity_calls_own[0].start >= probity_calls_own[0].bytes, 1))
+        return 0;
+    for (int i = 1; i <= PROBITY_CALLS_OWN; i++) {
+        if (at - probity_calls_own[i].start < probity_calls_own[i].bytes)
+            return 1;
+    }
+    return 0;
+}
+
+/* Whether no call of these families is recorded. If true, everything in the table is found. */
+static inline __attribute__((always_inline)) int probity_calls_are_off(uint32_t families)
+{
+    uint32_t on = __atomic_load_n(&probity_calls_on, __ATOMIC_RELAXED);
+
+    if (__builtin_expect((on & (families | PROBITY_CALLS_UNREADY)) == 0, 1))
+        return 1;
+    if (__builtin_expect((on & PROBITY_CALLS_UNREADY) == 0, 1))
+        return 0;
+    probity_calls_prepare();
+    return (__atomic_load_n(&probity_calls_on, __ATOMIC_RELAXED) & families) == 0;
+}
+
+/* Whether a call that returns to `place` is one of the program, not of Probity. Only where the
+ * family is on. */
+static inline __attribute__((always_inline)) int probity_calls_are_of_program(const void *place)
+{
+    return __builtin_expect(probity_thread_inside == 0, 1) && !probity_calls_is_own(place);
+}
+
+/* The function that the program calls by `name`, and the beginning of the one that records. After
+ * it follows the body of the latter, for which `parameters` are those of the former. */
+#define PROBITY_CALLS_WRAP(families, type, name, parameters, arguments)                            \
+    static __attribute__((noinline)) type record_##name parameters;                                \
+    PROBITY_API type name parameters                                                               \
+    {                                                                                              \
+        if (probity_calls_are_off(families))                                                       \
+            return probity_calls_next.name arguments;                                              \
+        return record_##name arguments;                                                            \
+    }                                                                                              \
+    static type record_##name parameters
+
+/* The same without a result. */
+#define PROBITY_CALLS_WRAP_VOID(families, name, parameters, arguments)                             \
+    static __attribute__((noinline)) void record_##name parameters;                                \
+    PROBITY_API void name parameters                                                               \
+    {                                                                                              \
+        if (probity_calls_are_off(families))                                                       \
+            probity_calls_next.name arguments;                                                     \
+        else                                                                                       \
+            record_##name arguments;                                                               \
+    }                                                                                              \
+    static void record_##name parameters
+
+/* Where a function that records returns to: in the program. */
+#define PROBITY_CALLS_PLACE __builtin_return_address(0)
+
+/* ---- Mappings and descriptors ------------------------------------------------------------------
+ */
+
+/* Notes the objects that have been loaded since the last call, and records each where anything is
+ * recorded. Takes the dynamic linker's lock. */
+void probity_calls_mappings_update(void) __attribute__((visibility("hidden")));
+
+/* Records all that were noted. Takes no lock. */
+void probity_calls_mappings_record(void) __attribute__((visibility("hidden")));
+
+/* Records which files and peers the open descriptors have. */
+void probity_calls_descriptors_record(void) __attribute__((visibility("hidden")));
+
+#endif

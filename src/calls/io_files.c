@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * io_files.c: functions in the place of those that open, copy and close descriptors.
+ */
+#include <stdarg.h>
+
+#include "calls/scopes.h"
+
+#define SITE(type, name, parameters) PROBITY_CALLS_SITE("io", type, name, parameters)
+#define IO(site, type, name, parameters, arguments, enter)                                         \
+    PROBITY_CALLS_SCOPE(PROBITY_CALLS_IO, site, type, name, parameters, arguments, enter)
+
+/* ---- Open --------------------------------------------------------------------------------------
+ */
+
+/* The argument that open() and its relatives have only with some flags. */
+#define READ_MODE(mode)                                                                            \
+    if (__OPEN_NEEDS_MODE(flags)) {                                                                \
+        va_list rest;                                                                              \
+        va_start(rest, flags);                                                                     \
+        mode = va_arg(rest, mode_t);                                                               \
+        va_end(rest);                                                                              \
+    }
+
+/* A function of a variable number of arguments jumps nowhere, and so records itself. */
+#define OPENS(site, name, parameters, arguments)                                                   \
+    PROBITY_API int name parameters                                                                \
+    {                                                                                              \
+        struct probity_call call;                                                                  \
+        mode_t mode = 0;                                                                           \
+                                                                                                   \
+        READ_MODE(mode)                                                                            \
+        if (probity_calls_are_off(PROBITY_CALLS_IO) || !probity_call_begin(&call, &site))          \
+            return probity_calls_next.name arguments;                                              \
+        probity_call_enter_path(&call, path);                                                      \
+        int result = probity_calls_next.name arguments;                                            \
+        probity_call_leave_errno(&call, result);                                                   \
+        return result;                                                                             \
+    }
+
+SITE(int, open, (const char *path, int flags, ...));
+OPENS(site_open, open, (const char *path, int flags, ...), (path, flags, mode))
+OPENS(site_open, open64, (const char *path, int flags, ...), (path, flags, mode))
+IO(site_open, int, __open_2, (const char *path, int flags), (path, flags),
+   probity_call_enter_path(&call, path))
+IO(site_open, int, __open64_2, (const char *path, int flags), (path, flags),
+   probity_call_enter_path(&call, path))
+
+SITE(int, openat, (int directory, const char *path, int flags, ...));
+OPENS(site_openat, openat, (int directory, const char *path, int flags, ...),
+      (directory, path, flags, mode))
+OPENS(site_openat, openat64, (int directory, const char *path, int flags, ...),
+      (directory, path, flags, mode))
+IO(site_openat, int, __openat_2, (int directory, const char *path, int flags),
+   (directory, path, flags), probity_call_enter_path(&call, path))
+IO(site_openat, int, __openat64_2, (int directory, const char *path, int flags),
+   (directory, path, flags), probity_call_enter_path(&call, path))
+
+SITE(int, creat, (const char *path, mode_t mode));
+IO(site_creat, int, creat, (const char *path, mode_t mode), (path, mode),
+   probity_call_enter_path(&call, path))
+IO(site_creat, int, creat64, (const char *path, mode_t mode), (path, mode),
+   probity_call_enter_path(&call, path))
+
+/* ---- Others ------------------------------------------------------------------------------------
+ */
+
+SITE(int, close, (int fd));
+IO(site_close, int, close, (int fd), (fd), probity_call_enter_fd(&call, fd))
+
+SITE(int, fsync, (int fd));
+IO(site_fsync, int, fsync, (int fd), (fd), probity_call_enter_fd(&call, fd))
+
+SITE(int, fdatasync, (int fd));
+IO(site_fdatasync, int, fdatasync, (int fd), (fd), probity_call_enter_fd(&call, fd))
+
+SITE(int, dup, (int fd));
+IO(site_dup, int, dup, (int fd), (fd), probity_call_enter_fd(&call, fd))
+
+SITE(int, dup2, (int fd, int to));
+IO(site_dup2, int, dup2, (int fd, int to), (fd, to), probity_call_enter_fd(&call, fd))
+
+SITE(int, dup3, (int fd, int to, int flags));
+IO(site_dup3, int, dup3, (int fd, int to, int flags), (fd, to, flags),
+   probity_call_enter_fd(&call, fd))
+
+#define PIPE(name, parameters, arguments)                                                          \
+    PROBITY_CALLS_WRAP(PROBITY_CALLS_IO, int, name, parameters, arguments)                         \
+    {                                                                                              \
+        struct probity_call call;                                                                  \
+                                                                                                   \
+        if (!probity_call_begin(&call, &site_##name))                                              \
+            return probity_calls_next.name arguments;                                              \
+        probity_call_enter(&call);                                                                 \
+        int result = probity_calls_next.name arguments;                                            \
+        if (result == 0)                                                                           \
+            probity_call_leave_pair(&call, result, pair);                                          \
+        else                                                                                       \
+            probity_call_leave_error(&call, result, errno);                                        \
+        return result;                                                                             \
+    }
+
+SITE(int, pipe, (int *pair));
+PIPE(pipe, (int pair[2]), (pair))
+SITE(int, pipe2, (int *pair, int flags));
+PIPE(pipe2, (int pair[2], int flags), (pair, flags))
+
+/* Recorded only if it copies a descriptor. Its argument is a number or a pointer; libc's function
+ * takes it as a pointer, too. */
+SITE(int, fcntl, (int fd, int command, ...));
+
+#define FCNTL(name)                                                                                \
+    PROBITY_API int name(int fd, int command, ...)                                                 \
+    {                                                                                              \
+        struct probity_call call;                                                                  \
+        va_list rest;                                                                              \
+                                                                                                   \
+        va_start(rest, command);                                                                   \
+        void *argument = va_arg(rest, void *);                                                     \
+        va_end(rest);                                                                              \
+        if (probity_calls_are_off(PROBITY_CALLS_IO) ||                                             \
+            (command != F_DUPFD && command != F_DUPFD_CLOEXEC) ||                                  \
+            !probity_call_begin(&call, &site_fcntl))                                               \
+            return probity_calls_next.name(fd, command, argument);                                 \
+        probity_call_enter_fd(&call, fd);                                                          \
+        int result = probity_calls_next.name(fd, command, argument);                               \
+        probity_call_leave_errno(&call, result);                                                   \
+        return result;                                                                             \
+    }
+FCNTL(fcntl)
+FCNTL(fcntl64)

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * locks.c: sites of all kinds of objects, what is rare, and whether libc's objects look as this
+ * library takes them to look, which it checks with objects of its own.
+ */
+#include "calls/locks.h"
+
+#include <string.h>
+
+#define SITE(family, name) {name, "libc/" family, "", 0, 0}
+#define SITES(family, kind)                                                                        \
+    {SITE(family, kind ":wait"),  SITE(family, kind ":hold"),   SITE(family, kind ":release"),     \
+     SITE(family, kind ":given-up"), SITE(family, kind ":woken"), SITE(family, kind ":notify"),    \
+     SITE(family, kind ":made"),  SITE(family, kind ":gone"),   SITE(family, kind ":begin"),       \
+     SITE(family, kind ":end")}
+
+struct probity_calls_sites probity_calls_sites[PROBITY_CALLS_KINDS] = {
+    SITES("locks", "mutex"),     SITES("locks", "rwlock-read"), SITES("locks", "rwlock-write"),
+    SITES("locks", "spin"),      SITES("locks", "semaphore"),   SITES("locks", "once"),
+    SITES("locks", "condition"), SITES("locks", "barrier"),     SITES("locks", "futex"),
+    SITES("threads", "join"),    SITES("threads", "thread")};
+
+const char *const probity_calls_kind_names[PROBITY_CALLS_KINDS] = {
+    "mutex",     "rwlock-read", "rwlock-write", "spin", "semaphore", "once",
+    "condition", "barrier",     "futex",        "join", "thread"};
+
+struct probity_calls_layout probity_calls_layout;
+
+/* ---- Hits --------------------------------------------------------------------------------------
+ */
+
+void probity_calls_rare_hit(struct probity_site *site, enum probity_role role,
+                            const volatile void *object, const void *place)
+{
+    uint32_t number = probity_site_number(site);
+
+    if (number != UINT32_MAX)
+        probity_hit_at(number,
+                       PROBITY_WITH_SITE | PROBITY_WITH_OBJECT | PROBITY_WITH_PLACE |
+                           (uint32_t)role << PROBITY_WITH_ROLE_SHIFT,
+                       0, (uintptr_t)object, (uintptr_t)place);
+}
+
+void probity_calls_rare_hit_with(struct probity_site *site, enum probity_role role,
+                                 uint64_t correlation, const volatile void *object,
+                                 const void *place)
+{
+    uint32_t number = probity_site_number(site);
+
+    if (number != UINT32_MAX)
+        probity_hit_at(number,
+                       PROBITY_WITH_SITE | PROBITY_WITH_CORRELATION | PROBITY_WITH_OBJECT |
+                           PROBITY_WITH_PLACE | (uint32_t)role << PROBITY_WITH_ROLE_SHIFT,
+                       correlation, (uintptr_t)object, (uintptr_t)place);
+}
+
+void probity_calls_waits(enum probity_calls_kind kind, const volatile void *lock, uint32_t holder,
+                         const void *place)
+{
+    probity_calls_rare_hit_with(&probity_calls_sites[kind].wait, PROBITY_ROLE_LOCK_WAIT, holder,
+                                lock, place);
+}
+
+/* Any thread may release a semaphore, and the one that held a lock at its end does not. */
+void probity_calls_waited(enum probity_calls_kind kind, const volatile void *lock, int error,
+                          const void *place)
+{
+    if (error != 0 && error != EOWNERDEAD) {
+        probity_calls_rare_hit_with(&probity_calls_sites[kind].given_up, PROBITY_ROLE_GIVEN_UP,
+                                    (uint32_t)error, lock, place);
+        return;
+    }
+    probity_calls_rare_hit(&probity_calls_sites[kind].hold, PROBITY_ROLE_LOCK_HOLD, lock, place);
+    if (kind != PROBITY_CALLS_SEMAPHORE && probity_calls_only_waits() &&
+        (probity_calls_thread_self != NULL || probity_calls_thread_count_begin()))
+        probity_calls_thread_remember(lock);
+}
+
+int probity_calls_limit_is_usual(clockid_t clock, const struct timespec *limit)
+{
+    return (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC) && limit->tv_nsec >= 0 &&
+           limit->tv_nsec < 1000000000;
+}
+
+/* ---- Layout ------------------------------------------------------------------------------------
+ */
+
+static int is_own(const volatile void *object, size_t offset)
+{
+    return probity_calls_field(object, offset) == probity_calls_thread_id();
+}
+
+static int check_mutex(void)
+{
+    union {
+        pthread_mutex_t mutex;
+        char room[PROBITY_CALLS_MUTEX_KIND + 4];
+    } one;
+    int is_as_expected;
+
+    memset(&one, 0, sizeof one);
+    if (probity_calls_next.pthread_mutex_init(&one.mutex, NULL) != 0 ||
+        probity_calls_next.pthread_mutex_lock(&one.mutex) != 0)
+        return 0;
+    is_as_expected = is_own(&one, PROBITY_CALLS_MUTEX_OWNER) &&
+                     probity_calls_field(&one, PROBITY_CALLS_MUTEX_LOCK) == 1 &&
+                     probity_calls_field(&one, PROBITY_CALLS_MUTEX_KIND) == 0;
+    probity_calls_next.pthread_mutex_unlock(&one.mutex);
+    is_as_expected = is_as_expected && probity_calls_field(&one, PROBITY_CALLS_MUTEX_OWNER) == 0 &&
+                     probity_calls_field(&one, PROBITY_CALLS_MUTEX_LOCK) == 0;
+    probity_calls_next.pthread_mutex_destroy(&one.mutex);
+    return is_as_expected;
+}
+
+static int check_rwlock(void)
+{
+    union {
+        pthread_rwlock_t rwlock;
+        char room[PROBITY_CALLS_RWLOCK_WRITER + 4];
+    } one;
+    int is_as_expected;
+
+    memset(&one, 0, sizeof one);
+    if (probity_calls_next.pthread_rwlock_init(&one.rwlock, NULL) != 0 ||
+        probity_calls_next.pthread_rwlock_wrlock(&one.rwlock) != 0)
+        return 0;
+    is_as_expected = is_own(&one, PROBITY_CALLS_RWLOCK_WRITER);
+    probity_calls_next.pthread_rwlock_unlock(&one.rwlock);
+    is_as_expected = is_as_expected && probity_calls_field(&one, PROBITY_CALLS_RWLOCK_WRITER) == 0;
+    probity_calls_next.pthread_rwlock_destroy(&one.rwlock);
+    return is_as_expected;
+}
+
+/* Its value is in the lower half of a word of 64 bits, the count of those who wait in the other. */
+static int check_semaphore(void)
+{
+    enum { VALUE = 5 };
+    union {
+        sem_t semaphore;
+        char room[PROBITY_CALLS_SEMAPHORE_WAITERS + 4];
+    } one;
+
+    memset(&one, 0xff, sizeof one);
+    if (probity_calls_next.sem_init(&one.semaphore, 0, VALUE) != 0)
+        return 0;
+    int is_as_expected = probity_calls_field(&one, PROBITY_CALLS_SEMAPHORE_VALUE) == VALUE &&
+                         probity_calls_field(&one, PROBITY_CALLS_SEMAPHORE_WAITERS) == 0;
+    probity_calls_next.sem_destroy(&one.semaphore);
+    return is_as_expected;
+}
+
+/* Of one thread, which therefore never waits. */
+static int check_barrier(void)
+{
+    union {
+        pthread_barrier_t barrier;
+        char room[PROBITY_CALLS_BARRIER_COUNT + 4];
+    } one;
+
+    memset(&one, 0xff, sizeof one);
+    if (probity_calls_next.pthread_barrier_init(&one.barrier, NULL, 1) != 0)
+        return 0;
+    int is_as_expected = probity_calls_field(&one, PROBITY_CALLS_BARRIER_IN) == 0 &&
+                         probity_calls_field(&one, PROBITY_CALLS_BARRIER_COUNT) == 1;
+    probity_calls_next.pthread_barrier_wait(&one.barrier);
+    is_as_expected = is_as_expected && probity_calls_field(&one, PROBITY_CALLS_BARRIER_IN) == 1;
+    probity_calls_next.pthread_barrier_destroy(&one.barrier);
+    return is_as_expected;
+}
+
+/* After prepare.c has read the setting. Until then nothing is known of any object. */
+__attribute__((constructor(102))) static void at_load(void)
+{
+    int saved = errno;
+
+    if (__atomic_load_n(&probity_calls_on, __ATOMIC_RELAXED) & PROBITY_CALLS_LOCKS) {
+        probity_calls_layout.mutex = check_mutex();
+        probity_calls_layout.rwlock = check_rwlock();
+        probity_calls_layout.semaphore = check_semaphore();
+        probity_calls_layout.barrier = check_barrier();
+    }
+    errno = saved;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * locks.h: hits of the objects that threads wait for (doc/calls.md, "Hits with ids"). What is usual
+ * is inline: a lock that is free costs one hit, or with locks=waits one count of its thread.
+ *
+ * A lock that is held is found by trying to take it, which has the same effect as taking it if it
+ * is free; else the wait is recorded, and libc's function is called for it.
+ */
+#ifndef PROBITY_CALLS_LOCKS_H
+#define PROBITY_CALLS_LOCKS_H
+
+#include <errno.h>
+
+#include "calls/calls.h"
+#include "probity_typed.h"
+
+/* ---- Sites -------------------------------------------------------------------------------------
+ */
+
+enum probity_calls_kind {
+    PROBITY_CALLS_MUTEX,
+    PROBITY_CALLS_RWLOCK_READ,
+    PROBITY_CALLS_RWLOCK_WRITE,
+    PROBITY_CALLS_SPIN,
+    PROBITY_CALLS_SEMAPHORE,
+    PROBITY_CALLS_ONCE, /* those before this one can be counted only */
+    PROBITY_CALLS_CONDITION,
+    PROBITY_CALLS_BARRIER,
+    PROBITY_CALLS_FUTEX,
+    PROBITY_CALLS_JOIN,
+    PROBITY_CALLS_THREAD,
+    PROBITY_CALLS_KINDS,
+    PROBITY_CALLS_COUNTED = PROBITY_CALLS_ONCE
+};
+
+/* Of one kind of object. All functions share them. */
+struct probity_calls_sites {
+    struct probity_site wait, hold, release, given_up, woken, notify, made, gone, begin, end;
+};
+extern struct probity_calls_sites probity_calls_sites[PROBITY_CALLS_KINDS]
+    __attribute__((visibility("hidden")));
+
+/* Without its sites: "mutex", ... */
+extern const char *const probity_calls_kind_names[PROBITY_CALLS_KINDS]
+    __attribute__((visibility("hidden")));
+
+/* Records a hit. Inline, of a constant role. */
+static inline __attribute__((always_inline)) void
+probity_calls_hit(struct probity_site *site, enum probity_role role, const volatile void *object,
+                  const void *place)
+{
+    probity_site_hit_at(site, PROBITY_WITH_OBJECT | (uint32_t)role << PROBITY_WITH_ROLE_SHIFT, 0,
+                        (uintptr_t)object, (uintptr_t)place);
+}
+
+static inline __attribute__((always_inline)) void
+probity_calls_hit_with(struct probity_site *site, enum probity_role role, uint64_t correlation,
+                       const volatile void *object, const void *place)
+{
+    probity_site_hit_at(site,
+                        PROBITY_WITH_CORRELATION | PROBITY_WITH_OBJECT |
+                            (uint32_t)role << PROBITY_WITH_ROLE_SHIFT,
+                        correlation, (uintptr_t)object, (uintptr_t)place);
+}
+
+/* The same for what is rare. */
+void probity_calls_rare_hit(struct probity_site *site, enum probity_role role,
+                            const volatile void *object, const void *place)
+    __attribute__((visibility("hidden")));
+void probity_calls_rare_hit_with(struct probity_site *site, enum probity_role role,
+                                 uint64_t correlation, const volatile void *object,
+                                 const void *place) __attribute__((visibility("hidden")));
+
+/* ---- The thread --------------------------------------------------------------------------------
+ */
+
+enum { PROBITY_CALLS_REMEMBERED = 8 };
+
+/* What a thread counts, and the locks that it holds by a recorded hold, with locks=waits. */
+struct probity_calls_thread {
+    struct probity_calls_thread *next; /* never changes */
+    uint32_t tid;
+    uint32_t is_used;
+    uint64_t counts[PROBITY_CALLS_COUNTED];
+    uint64_t told[PROBITY_CALLS_COUNTED]; /* by records; of whoever records them */
+    uint32_t remembered_count;
+    const volatile void *remembered[PROBITY_CALLS_REMEMBERED];
+};
+
+/* NULL: not yet, or the thread is ending. */
+extern __thread struct probity_calls_thread *probity_calls_thread_self
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* The calling thread's id. Asks the kernel once. */
+uint32_t probity_calls_thread_id(void) __attribute__((visibility("hidden")));
+
+/* Gives the calling thread its counters. Returns whether it has any. */
+int probity_calls_thread_count_begin(void) __attribute__((cold, visibility("hidden")));
+
+/* Records what the calling thread has counted since it last did. */
+void probity_calls_thread_tell(void) __attribute__((cold, visibility("hidden")));
+
+/* The same, for the last time: what follows is recorded instead. */
+void probity_calls_thread_ends(void) __attribute__((visibility("hidden")));
+
+/* Forgets a lock that the thread holds by a recorded hold. Returns whether it was one. */
+int probity_calls_thread_forget(const volatile void *object)
+    __attribute__((visibility("hidden")));
+void probity_calls_thread_remember(const volatile void *object)
+    __attribute__((visibility("hidden")));
+
+/* ---- What libc's objects look like -------------------------------------------------------------
+ */
+
+/* What was found to be as expected, when the library was loaded. */
+struct probity_calls_layout {
+    int mutex, rwlock, semaphore, barrier;
+};
+extern struct probity_calls_layout probity_calls_layout __attribute__((visibility("hidden")));
+
+/* A field of an object, by its offset. Relaxed: other threads change it. */
+static inline uint32_t probity_calls_field(const volatile void *object, size_t offset)
+{
+    return __atomic_load_n((const volatile uint32_t *)((uintptr_t)object + offset),
+                           __ATOMIC_RELAXED);
+}
+
+/* Offsets in bytes, in glibc. */
+enum {
+    PROBITY_CALLS_MUTEX_LOCK = 0,
+    PROBITY_CALLS_MUTEX_OWNER = 8,
+    PROBITY_CALLS_MUTEX_KIND = 16,
+    PROBITY_CALLS_RWLOCK_READERS = 0,
+    PROBITY_CALLS_RWLOCK_PHASE = 8,
+    PROBITY_CALLS_RWLOCK_WRITERS = 12,
+    PROBITY_CALLS_RWLOCK_WRITER = 24,
+    PROBITY_CALLS_SEMAPHORE_VALUE = 0,
+    PROBITY_CALLS_SEMAPHORE_WAITERS = 4,
+    PROBITY_CALLS_BARRIER_IN = 0,
+    PROBITY_CALLS_BARRIER_COUNT = 8
+};
+
+/* A thread id in an object; 0 if it is none. */
+static inline uint32_t probity_calls_owner(const volatile void *object, size_t offset)
+{
+    enum { TID_MAX = 1 << 22 }; /* of the kernel */
+    uint32_t tid = probity_calls_field(object, offset);
+
+    return tid <= TID_MAX ? tid : 0;
+}
+
+/* ---- Taking and giving back --------------------------------------------------------------------
+ */
+
+/* Whether a call that returns to `place` is to be recorded. */
+static inline __attribute__((always_inline)) int probity_calls_record_locks(const void *place)
+{
+    return __atomic_load_n(&probity_active, __ATOMIC_RELAXED) != 0 &&
+           probity_calls_are_of_program(place);
+}
+
+/* locks=waits */
+static inline int probity_calls_only_waits(void)
+{
+    return (__atomic_load_n(&probity_calls_on, __ATOMIC_RELAXED) & PROBITY_CALLS_WAITS) != 0;
+}
+
+/* Counts. Returns 0 if the thread cannot. */
+static inline __attribute__((always_inline)) int probity_calls_count(enum probity_calls_kind kind)
+{
+    enum { TELL_EVERY = 4096 };
+    struct probity_calls_thread *self = probity_calls_thread_self;
+
+    if (__builtin_expect(self == NULL, 0)) {
+        if (!probity_calls_thread_count_begin())
+            return 0;
+        self = probity_calls_thread_self;
+    }
+    if (__builtin_expect(++self->counts[kind] % TELL_EVERY == 0, 0))
+        probity_calls_thread_tell();
+    return 1;
+}
+
+/* After a lock was taken that was free. */
+static inline __attribute__((always_inline)) void
+probity_calls_took(enum probity_calls_kind kind, const volatile void *lock, const void *place)
+{
+    if (probity_calls_only_waits() && probity_calls_count(kind))
+        return;
+    probity_calls_hit(&probity_calls_sites[kind].hold, PROBITY_ROLE_LOCK_HOLD, lock, place);
+}
+
+/* Before a lock is released. has_waiters: of locks=waits only. */
+static inline __attribute__((always_inline)) void
+probity_calls_gives(enum probity_calls_kind kind, const volatile void *lock, const void *place,
+                    int has_waiters)
+{
+    if (probity_calls_only_waits()) {
+        const struct probity_calls_thread *self = probity_calls_thread_self;
+        int was_recorded = self != NULL && self->remembered_count != 0 &&
+                           probity_calls_thread_forget(lock);
+        if (!was_recorded && !has_waiters && self != NULL)
+            return;
+    }
+    probity_calls_hit(&probity_calls_sites[kind].release, PROBITY_ROLE_LOCK_RELEASE, lock, place);
+}
+
+/* Before a wait. holder: a thread id, or 0. */
+void probity_calls_waits(enum probity_calls_kind kind, const volatile void *lock, uint32_t holder,
+                         const void *place) __attribute__((visibility("hidden")));
+
+/* After a wait. error: 0, or that of libc's function; EOWNERDEAD is success. */
+void probity_calls_waited(enum probity_calls_kind kind, const volatile void *lock, int error,
+                          const void *place) __attribute__((visibility("hidden")));
+
+/* Whether libc takes a free lock whatever this limit is, so that trying is the same. */
+int probity_calls_limit_is_usual(clockid_t clock, const struct timespec *limit)
+    __attribute__((visibility("hidden")));
+
+/* In locks_mutex.c: of the mutex of a condition. */
+void probity_calls_mutex_gives(pthread_mutex_t *mutex, const void *place)
+    __attribute__((visibility("hidden")));
+void probity_calls_mutex_took(pthread_mutex_t *mutex, const void *place)
+    __attribute__((visibility("hidden")));
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * locks_rwlock.c: functions in the place of those of read-write locks. The same lock is an object of
+ * two kinds: held for reading, and held for writing.
+ */
+#include "calls/locks.h"
+
+enum { FUTEX_USED = 2, READER_WAITS = 2 };
+
+static uint32_t writer_of(const pthread_rwlock_t *lock)
+{
+    return probity_calls_layout.rwlock ? probity_calls_owner(lock, PROBITY_CALLS_RWLOCK_WRITER) : 0;
+}
+
+static int has_waiters(const pthread_rwlock_t *lock)
+{
+    if (!probity_calls_layout.rwlock)
+        return 1;
+    uint32_t phase = probity_calls_field(lock, PROBITY_CALLS_RWLOCK_PHASE);
+    uint32_t writers = probity_calls_field(lock, PROBITY_CALLS_RWLOCK_WRITERS);
+    uint32_t readers = probity_calls_field(lock, PROBITY_CALLS_RWLOCK_READERS);
+    return ((phase | writers) & FUTEX_USED) != 0 || (readers & READER_WAITS) != 0;
+}
+
+static void waits(enum probity_calls_kind kind, const pthread_rwlock_t *lock, const void *place)
+{
+    probity_calls_waits(kind, lock, writer_of(lock), place);
+}
+
+static int waited(enum probity_calls_kind kind, const pthread_rwlock_t *lock, int error,
+                  const void *place)
+{
+    probity_calls_waited(kind, lock, error, place);
+    return error;
+}
+
+/* A function that takes the lock: `call` libc's for the wait, `may_try` whether trying is the same
+ * as that if the lock is free. */
+#define TAKE(kind, name, parameters, arguments, try, may_try)                                      \
+    PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, name, parameters, arguments)                      \
+    {                                                                                              \
+        const void *place = PROBITY_CALLS_PLACE;                                                   \
+                                                                                                   \
+        if (!probity_calls_record_locks(place) || !(may_try))                                      \
+            return probity_calls_next.name arguments;                                              \
+        int error = probity_calls_next.try(lock);                                                  \
+        if (error == EBUSY) {                                                                      \
+            waits(kind, lock, place);                                                              \
+            return waited(kind, lock, probity_calls_next.name arguments, place);                   \
+        }                                                                                          \
+        if (error == 0)                                                                            \
+            probity_calls_took(kind, lock, place);                                                 \
+        return error;                                                                              \
+    }
+
+#define TRY(kind, name)                                                                            \
+    PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, name, (pthread_rwlock_t *lock), (lock))           \
+    {                                                                                              \
+        const void *place = PROBITY_CALLS_PLACE;                                                   \
+        int error = probity_calls_next.name(lock);                                                 \
+                                                                                                   \
+        if (error == 0 && probity_calls_record_locks(place))                                       \
+            probity_calls_took(kind, lock, place);                                                 \
+        return error;                                                                              \
+    }
+
+#define LIMIT const struct timespec *restrict limit
+
+TAKE(PROBITY_CALLS_RWLOCK_READ, pthread_rwlock_rdlock, (pthread_rwlock_t *lock), (lock),
+     pthread_rwlock_tryrdlock, 1)
+TAKE(PROBITY_CALLS_RWLOCK_READ, pthread_rwlock_timedrdlock,
+     (pthread_rwlock_t *restrict lock, LIMIT), (lock, limit), pthread_rwlock_tryrdlock,
+     probity_calls_limit_is_usual(CLOCK_REALTIME, limit))
+TAKE(PROBITY_CALLS_RWLOCK_READ, pthread_rwlock_clockrdlock,
+     (pthread_rwlock_t *restrict lock, clockid_t clock, LIMIT), (lock, clock, limit),
+     pthread_rwlock_tryrdlock, probity_calls_limit_is_usual(clock, limit))
+TRY(PROBITY_CALLS_RWLOCK_READ, pthread_rwlock_tryrdlock)
+
+TAKE(PROBITY_CALLS_RWLOCK_WRITE, pthread_rwlock_wrlock, (pthread_rwlock_t *lock), (lock),
+     pthread_rwlock_trywrlock, 1)
+TAKE(PROBITY_CALLS_RWLOCK_WRITE, pthread_rwlock_timedwrlock,
+     (pthread_rwlock_t *restrict lock, LIMIT), (lock, limit), pthread_rwlock_trywrlock,
+     probity_calls_limit_is_usual(CLOCK_REALTIME, limit))
+TAKE(PROBITY_CALLS_RWLOCK_WRITE, pthread_rwlock_clockwrlock,
+     (pthread_rwlock_t *restrict lock, clockid_t clock, LIMIT), (lock, clock, limit),
+     pthread_rwlock_trywrlock, probity_calls_limit_is_usual(clock, limit))
+TRY(PROBITY_CALLS_RWLOCK_WRITE, pthread_rwlock_trywrlock)
+
+/* Held by a writer, that is the calling thread. Where the writer is not known, it is taken for a
+ * reader: a reader of the trace has the hold before. */
+PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_rwlock_unlock, (pthread_rwlock_t *lock),
+                   (lock))
+{
+    const void *place = PROBITY_CALLS_PLACE;
+
+    if (probity_calls_record_locks(place)) {
+        if (writer_of(lock) != 0)
+            probity_calls_gives(PROBITY_CALLS_RWLOCK_WRITE, lock, place, has_waiters(lock));
+        else
+            probity_calls_gives(PROBITY_CALLS_RWLOCK_READ, lock, place, has_waiters(lock));
+    }
+    return probity_calls_next.pthread_rwlock_unlock(lock);
+}
+
+PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_rwlock_init,
+                   (pthread_rwlock_t *restrict lock,
+                    const pthread_rwlockattr_t *restrict attributes),
+                   (lock, attributes))
+{
+    const void *place = PROBITY_CALLS_PLACE;
+    int error = probity_calls_next.pthread_rwlock_init(lock, attributes);
+
+    if (error == 0 && probity_calls_record_locks(place))
+        probity_calls_rare_hit(&probity_calls_sites[PROBITY_CALLS_RWLOCK_WRITE].made,
+                               PROBITY_ROLE_LOCK_MADE, lock, place);
+    return error;
+}
+
+PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_rwlock_destroy, (pthread_rwlock_t *lock),
+                   (lock))
+{
+    const void *place = PROBITY_CALLS_PLACE;
+
+    if (probity_calls_record_locks(place))
+        probity_calls_rare_hit(&probity_calls_sites[PROBITY_CALLS_RWLOCK_WRITE].gone,
+                               PROBITY_ROLE_LOCK_GONE, lock, place);
+    return probity_calls_next.pthread_rwlock_destroy(lock);
+}

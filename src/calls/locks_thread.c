@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * locks_thread.c: what each thread counts with locks=waits, and when that is recorded: every few
+ * thousand locks, when the thread ends, and for all threads when the recording ends. So a killed
+ * program's counts are lower bounds. Memory of threads that have ended is used again.
+ */
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/os.h"
+#include "calls/locks.h"
+#include "calls/scopes.h"
+
+__thread struct probity_calls_thread *probity_calls_thread_self
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+static __thread uint32_t own_id __attribute__((tls_model("initial-exec")));
+static __thread uint32_t has_ended __attribute__((tls_model("initial-exec")));
+
+static struct probity_calls_thread *threads; /* all, newest first */
+
+uint32_t probity_calls_thread_id(void)
+{
+    if (own_id == 0)
+        own_id = probity_os_thread_id();
+    return own_id;
+}
+
+/* ---- Memory ------------------------------------------------------------------------------------
+ */
+
+static struct probity_calls_thread *find_unused(void)
+{
+    struct probity_calls_thread *thread = __atomic_load_n(&threads, __ATOMIC_ACQUIRE);
+    uint32_t unused = 0;
+
+    for (; thread != NULL; thread = thread->next, unused = 0) {
+        /* Acquire: pairs with the release at the end of the thread that had it. */
+        if (__atomic_compare_exchange_n(&thread->is_used, &unused, 1, 0, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED))
+            return thread;
+    }
+    return NULL;
+}
+
+/* A page of them, of which the first is used. */
+static struct probity_calls_thread *make_some(void)
+{
+    enum { PAGE = 4096, COUNT = PAGE / sizeof(struct probity_calls_thread) };
+    struct probity_calls_thread *made = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+                                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (made == MAP_FAILED)
+        return NULL;
+    made[0].is_used = 1;
+    for (int i = 0; i + 1 < COUNT; i++)
+        made[i].next = &made[i + 1];
+    struct probity_calls_thread *first = __atomic_load_n(&threads, __ATOMIC_RELAXED);
+    do
+        made[COUNT - 1].next = first;
+    while (!__atomic_compare_exchange_n(&threads, &first, made, 0, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED));
+    return made;
+}
+
+int probity_calls_thread_count_begin(void)
+{
+    struct probity_os_signals before;
+    int saved = errno;
+
+    if (has_ended)
+        return 0;
+    /* A handler between here and the end would take another one. */
+    probity_os_signals_block(&before);
+    struct probity_calls_thread *thread = probity_calls_thread_self;
+    if (thread == NULL)
+        thread = find_unused();
+    if (thread == NULL)
+        thread = make_some();
+    if (thread != NULL) {
+        thread->tid = probity_calls_thread_id();
+        probity_calls_thread_self = thread;
+    }
+    probity_os_signals_restore(&before);
+    errno = saved;
+    return thread != NULL;
+}
+
+/* ---- Records -----------------------------------------------------------------------------------
+ */
+
+static void record_count(uint32_t tid, const char *kind, uint64_t count)
+{
+    enum { COUNT = 4, EVENT_MESSAGE = 9 };
+    static const uint8_t types[COUNT] = {PROBITY_CALLS_LITERAL, PROBITY_CALLS_I32,
+                                         PROBITY_CALLS_TEXT, PROBITY_CALLS_U64};
+    static const char *const texts[COUNT] = {"\"counted\"", "tid", "kind", "count"};
+    static struct probity_site_format format = {types, texts, NULL, COUNT, 0, 0};
+    const struct probity_value values[COUNT] = {
+        {"counted", 7, NULL, PROBITY_AT_DATA},
+        {&tid, sizeof tid, NULL, PROBITY_AT_VALUE},
+        {kind, strlen(kind), NULL, PROBITY_AT_DATA},
+        {&count, sizeof count, NULL, PROBITY_AT_VALUE}};
+
+    probity_values_slow(EVENT_MESSAGE, 0, 0, &format, values);
+}
+
+/* The thread itself and the one that ends the recording may both be here: each count is recorded by
+ * one of them. */
+static void tell(struct probity_calls_thread *thread)
+{
+    uint32_t tid = __atomic_load_n(&thread->tid, __ATOMIC_RELAXED);
+
+    for (int kind = 0; kind < PROBITY_CALLS_COUNTED; kind++) {
+        uint64_t now = __atomic_load_n(&thread->counts[kind], __ATOMIC_RELAXED);
+        uint64_t told = __atomic_load_n(&thread->told[kind], __ATOMIC_RELAXED);
+        while (told < now) {
+            if (!__atomic_compare_exchange_n(&thread->told[kind], &told, now, 0, __ATOMIC_RELAXED,
+                                             __ATOMIC_RELAXED))
+                continue;
+            record_count(tid, probity_calls_kind_names[kind], now - told);
+            break;
+        }
+    }
+}
+
+void probity_calls_thread_tell(void)
+{
+    int saved = errno;
+
+    probity_thread_inside++;
+    tell(probity_calls_thread_self);
+    probity_thread_inside--;
+    errno = saved;
+}
+
+void probity_calls_thread_ends(void)
+{
+    struct probity_calls_thread *thread = probity_calls_thread_self;
+
+    has_ended = 1;
+    if (thread == NULL)
+        return;
+    probity_calls_thread_tell();
+    probity_calls_thread_self = NULL;
+    thread->remembered_count = 0;
+    __atomic_store_n(&thread->is_used, 0, __ATOMIC_RELEASE);
+}
+
+/* Called by libprobity before a recording ends, in the thread that ends it. */
+PROBITY_API void probity_calls_ending(void)
+{
+    struct probity_calls_thread *thread = __atomic_load_n(&threads, __ATOMIC_ACQUIRE);
+    int saved = errno;
+
+    probity_thread_inside++;
+    for (; thread != NULL; thread = thread->next)
+        tell(thread);
+    probity_thread_inside--;
+    errno = saved;
+}
+
+/* ---- Locks that are held by a recorded hold ----------------------------------------------------
+ */
+
+void probity_calls_thread_remember(const volatile void *object)
+{
+    struct probity_calls_thread *self = probity_calls_thread_self;
+
+    if (self != NULL && self->remembered_count < PROBITY_CALLS_REMEMBERED)
+        self->remembered[self->remembered_count++] = object;
+}
+
+int probity_calls_thread_forget(const volatile void *object)
+{
+    struct probity_calls_thread *self = probity_calls_thread_self;
+
+    for (uint32_t i = self->remembered_count; i > 0; i--) {
+        if (self->remembered[i - 1] != object)
+            continue;
+        self->remembered[i - 1] = self->remembered[--self->remembered_count];
+        return 1;
+    }
+    return 0;
+}
+
+/* ---- Forked children ---------------------------------------------------------------------------
+ */
+
+/* The child's only thread has another id, and what was counted is in its parent's trace. */
+static void begin_child(void)
+{
+    struct probity_calls_thread *self = probity_calls_thread_self;
+
+    own_id = 0;
+    for (struct probity_calls_thread *thread = threads; thread != NULL; thread = thread->next) {
+        thread->is_used = thread == self;
+        memcpy(thread->told, thread->counts, sizeof thread->told);
+    }
+    if (self != NULL)
+        self->tid = probity_calls_thread_id();
+}
+
+__attribute__((constructor(102))) static void at_load(void)
+{
+    int saved = errno;
+
+    if (__atomic_load_n(&probity_calls_on, __ATOMIC_RELAXED) & PROBITY_CALLS_LOCKS)
+        pthread_atfork(NULL, NULL, begin_child);
+    errno = saved;
+}

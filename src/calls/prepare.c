@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * prepare.c: what is done once: reading the setting, finding libc's functions, and at the begin of
+ * each recording, also of a forked child, describing the process in the trace.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/os.h"
+#include "calls/calls.h"
+
+/* After libprobity's, which this library depends on. */
+enum { FIRST_PRIORITY = 101 };
+
+uint32_t probity_calls_on = PROBITY_CALLS_UNREADY;
+
+static uint32_t is_found, is_ready, is_new_recording;
+static __thread uint32_t is_describing __attribute__((tls_model("initial-exec")));
+
+static void describe_process(void)
+{
+    is_describing = 1;
+    probity_thread_inside++;
+    probity_calls_mappings_record();
+    if (__atomic_load_n(&probity_calls_on, __ATOMIC_RELAXED) & PROBITY_CALLS_IO)
+        probity_calls_descriptors_record();
+    probity_thread_inside--;
+    is_describing = 0;
+}
+
+void probity_calls_prepare(void)
+{
+    int saved = errno;
+
+    if (!__atomic_load_n(&is_found, __ATOMIC_ACQUIRE)) {
+        probity_calls_find();
+        /* Release: a thread that sees this sees the table. Two threads may do the same work. */
+        __atomic_store_n(&is_found, 1, __ATOMIC_RELEASE);
+    }
+    if (__atomic_load_n(&is_ready, __ATOMIC_ACQUIRE) && !is_describing) {
+        __atomic_and_fetch(&probity_calls_on, ~PROBITY_CALLS_UNREADY, __ATOMIC_SEQ_CST);
+        if (__atomic_exchange_n(&is_new_recording, 0, __ATOMIC_SEQ_CST))
+            describe_process();
+    }
+    errno = saved;
+}
+
+static void begin_recording(void)
+{
+    __atomic_store_n(&is_new_recording, 1, __ATOMIC_SEQ_CST);
+    __atomic_or_fetch(&probity_calls_on, PROBITY_CALLS_UNREADY, __ATOMIC_SEQ_CST);
+}
+
+/* The first record of a forked child begins its recording: that is then what describe_process()
+ * makes. */
+PROBITY_API void probity_calls_recording(void)
+{
+    if (!is_describing)
+        begin_recording();
+}
+
+static uint32_t families_wanted(void)
+{
+    const char *text = probity_os_is_privileged() ? NULL : getenv("PROBITY_CALLS");
+    uint32_t families = 0;
+    char message[256];
+
+    if (text == NULL || *text == '\0' || probity_called_parse(text, &families))
+        return families;
+    int length = snprintf(message, sizeof message, "probity: invalid PROBITY_CALLS '%.80s': "
+                          "no calls are recorded\n", text);
+    probity_os_say(message, (size_t)length);
+    return 0;
+}
+
+__attribute__((constructor(FIRST_PRIORITY))) static void at_load(void)
+{
+    int saved = errno;
+
+    probity_thread_inside++;
+    probity_calls_prepare();
+    uint32_t families = families_wanted();
+    if (families != 0) {
+        probity_calls_mappings_update();
+        pthread_atfork(NULL, NULL, begin_recording);
+        __atomic_store_n(&is_new_recording, 1, __ATOMIC_SEQ_CST);
+        __atomic_or_fetch(&probity_calls_on, families, __ATOMIC_SEQ_CST);
+    } else {
+        __atomic_store_n(&probity_calls_on, 0, __ATOMIC_SEQ_CST);
+    }
+    __atomic_store_n(&is_ready, families != 0, __ATOMIC_RELEASE);
+    if (families != 0 && probity_is_recording())
+        probity_calls_prepare();
+    probity_thread_inside--;
+    errno = saved;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * processes.c: functions in the place of those that create processes, run programs, and wait for
+ * children: scopes with values. vfork() has none: the child would return into a frame that its
+ * parent needs.
+ */
+#include "calls/scopes.h"
+
+#define SITE(type, name, parameters) PROBITY_CALLS_SITE("threads", type, name, parameters)
+#define SCOPE(type, name, parameters, arguments, enter)                                            \
+    SITE(type, name, parameters);                                                                  \
+    PROBITY_CALLS_SCOPE(PROBITY_CALLS_THREADS, site_##name, type, name, parameters, arguments,     \
+                        enter)
+#define ENTER_PATH(path) probity_call_enter_path(&call, path)
+
+/* The scope is one of the parent: in the child it is closed without a record. */
+SITE(pid_t, fork, (void));
+PROBITY_CALLS_WRAP(PROBITY_CALLS_THREADS, pid_t, fork, (void), ())
+{
+    struct probity_call call;
+
+    if (!probity_call_begin(&call, &site_fork))
+        return probity_calls_next.fork();
+    probity_call_enter(&call);
+    pid_t child = probity_calls_next.fork();
+    if (child != 0) {
+        probity_call_leave_errno(&call, child);
+    } else {
+        call.scope.is_open = 0;
+        probity_scope_free(call.scope.place);
+    }
+    return child;
+}
+
+/* ---- Programs ----------------------------------------------------------------------------------
+ */
+
+#define STRINGS char *const
+
+SCOPE(int, execve, (const char *path, STRINGS *arguments, STRINGS *environment),
+      (path, arguments, environment), ENTER_PATH(path))
+SCOPE(int, execv, (const char *path, STRINGS *arguments), (path, arguments), ENTER_PATH(path))
+SCOPE(int, execvp, (const char *path, STRINGS *arguments), (path, arguments), ENTER_PATH(path))
+SCOPE(int, execvpe, (const char *path, STRINGS *arguments, STRINGS *environment),
+      (path, arguments, environment), ENTER_PATH(path))
+SCOPE(int, fexecve, (int fd, STRINGS *arguments, STRINGS *environment),
+      (fd, arguments, environment), probity_call_enter_fd(&call, fd))
+
+/* Return an error. */
+#define SPAWN_PARAMETERS                                                                           \
+    (pid_t *restrict child, const char *restrict path, const posix_spawn_file_actions_t *actions,  \
+     const posix_spawnattr_t *restrict attributes, STRINGS *restrict arguments,                    \
+     STRINGS *restrict environment)
+#define SPAWN(name)                                                                                \
+    SITE(int, name, SPAWN_PARAMETERS);                                                             \
+    PROBITY_CALLS_WRAP(PROBITY_CALLS_THREADS, int, name, SPAWN_PARAMETERS,                         \
+                       (child, path, actions, attributes, arguments, environment))                 \
+    {                                                                                              \
+        struct probity_call call;                                                                  \
+                                                                                                   \
+        if (!probity_call_begin(&call, &site_##name))                                              \
+            return probity_calls_next.name(child, path, actions, attributes, arguments,            \
+                                           environment);                                           \
+        ENTER_PATH(path);                                                                          \
+        int error = probity_calls_next.name(child, path, actions, attributes, arguments,           \
+                                            environment);                                          \
+        if (error == 0)                                                                            \
+            probity_call_leave(&call, error);                                                      \
+        else                                                                                       \
+            probity_call_leave_error(&call, error, error);                                         \
+        return error;                                                                              \
+    }
+
+SPAWN(posix_spawn)
+SPAWN(posix_spawnp)
+
+/* ---- Waiting for children ----------------------------------------------------------------------
+ */
+
+SCOPE(pid_t, wait, (int *status), (status), probity_call_enter(&call))
+SCOPE(pid_t, waitpid, (pid_t child, int *status, int options), (child, status, options),
+      probity_call_enter(&call))
+SCOPE(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options),
+      (type, id, info, options), probity_call_enter(&call))
+SCOPE(pid_t, wait3, (int *status, int options, struct rusage *usage), (status, options, usage),
+      probity_call_enter(&call))
+SCOPE(pid_t, wait4, (pid_t child, int *status, int options, struct rusage *usage),
+      (child, status, options, usage), probity_call_enter(&call))

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scopes.c: see scopes.h. What is not usual: texts, errors, a thread or format that is new, profile
+ * mode, scopes that were jumped over.
+ */
+#include "calls/scopes.h"
+
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/un.h>
+
+#include "base/os.h"
+
+enum { VECTOR_MAX = 1024 }; /* as in the kernel: of a longer one nothing is read or written */
+
+/* ---- Formats -----------------------------------------------------------------------------------
+ */
+
+#define TYPES(...) ((const uint8_t[]){__VA_ARGS__})
+#define TEXTS(...) ((const char *const[]){__VA_ARGS__})
+#define FORMAT(name, count, types, texts)                                                          \
+    struct probity_site_format probity_calls_##name = {types, texts, NULL, count, 0, 0}
+
+FORMAT(fd, 1, TYPES(PROBITY_CALLS_I32), TEXTS("fd"));
+FORMAT(fd_bytes, 2, TYPES(PROBITY_CALLS_I32, PROBITY_CALLS_U64), TEXTS("fd", "bytes"));
+FORMAT(fd_count, 2, TYPES(PROBITY_CALLS_I32, PROBITY_CALLS_U64), TEXTS("fd", "count"));
+FORMAT(fd_limit, 2, TYPES(PROBITY_CALLS_I32, PROBITY_CALLS_I64), TEXTS("fd", "limit_ns"));
+FORMAT(count_limit, 2, TYPES(PROBITY_CALLS_U64, PROBITY_CALLS_I64), TEXTS("count", "limit_ns"));
+FORMAT(limit, 1, TYPES(PROBITY_CALLS_I64), TEXTS("limit_ns"));
+FORMAT(path, 1, TYPES(PROBITY_CALLS_TEXT), TEXTS("path"));
+FORMAT(fd_peer, 2, TYPES(PROBITY_CALLS_I32, PROBITY_CALLS_TEXT), TEXTS("fd", "peer"));
+FORMAT(result, 1, TYPES(PROBITY_CALLS_I64), TEXTS("result"));
+FORMAT(result_errno, 2, TYPES(PROBITY_CALLS_I64, PROBITY_CALLS_I32), TEXTS("result", "errno"));
+FORMAT(result_peer, 2, TYPES(PROBITY_CALLS_I64, PROBITY_CALLS_TEXT), TEXTS("result", "peer"));
+FORMAT(result_pair, 3, TYPES(PROBITY_CALLS_I64, PROBITY_CALLS_I32, PROBITY_CALLS_I32),
+       TEXTS("result", "fd", "fd2"));
+
+/* ---- Enter and leave ---------------------------------------------------------------------------
+ */
+
+enum { EVENT_ENTER = 7, EVENT_LEAVE = 8 };
+
+static void record(uint32_t kind, uint32_t code, struct probity_site_format *format,
+                   const struct probity_value *values)
+{
+    int saved = errno;
+
+    probity_thread_inside++;
+    probity_values_slow(kind, code, 0, format, values);
+    probity_thread_inside--;
+    errno = saved;
+}
+
+/* frame: of the function in whose place this is. */
+int probity_call_begin_slow(struct probity_call *call, struct probity_site_function *function,
+                            uintptr_t frame)
+{
+    struct probity_site_function *begun = function;
+
+    call->scope.is_open = 0;
+    call->code = probity_scope_begin_frame(&call->scope, &begun, frame, NULL);
+    return call->code != 0 || call->scope.is_open;
+}
+
+void probity_call_enter_slow(const struct probity_call *call, struct probity_site_format *format,
+                             const struct probity_value *values)
+{
+    record(EVENT_ENTER, call->code, format, values);
+}
+
+/* As probity_scope_leave_open() does, with values. */
+void probity_call_leave_slow(struct probity_call *call, struct probity_site_format *format,
+                             const struct probity_value *values)
+{
+    uint32_t place = call->scope.place;
+
+    if (!call->scope.is_open)
+        return;
+    if (call->code == 0) {
+        probity_scope_leave_open(&call->scope);
+        return;
+    }
+    call->scope.is_open = 0;
+    if (probity_scope_depth != place + 1)
+        probity_scope_leave_slow(call->code, call->scope.depth, place);
+    probity_scope_free(place);
+    record(EVENT_LEAVE, call->code, format, values);
+}
+
+void probity_call_leave_error(struct probity_call *call, int64_t result, int error)
+{
+    const struct probity_value values[] = {{&result, sizeof result, NULL, PROBITY_AT_VALUE},
+                                           {&error, sizeof error, NULL, PROBITY_AT_VALUE}};
+    struct probity_event_room room;
+    uint8_t *at = NULL;
+
+    if (probity_call_ends_usually(call))
+        at = probity_call_room(call, &room, EVENT_LEAVE, &probity_calls_result_errno, 12);
+    if (at == NULL) {
+        probity_call_leave_slow(call, &probity_calls_result_errno, values);
+        return;
+    }
+    call->scope.is_open = 0;
+    probity_scope_free(call->scope.place);
+    at = probity_put_bytes(at, &result, 8);
+    probity_put_bytes(at, &error, 4);
+    probity_event_publish(&room);
+}
+
+void probity_call_leave_pair(struct probity_call *call, int64_t result, const int pair[2])
+{
+    const struct probity_value values[] = {{&result, sizeof result, NULL, PROBITY_AT_VALUE},
+                                           {&pair[0], sizeof pair[0], NULL, PROBITY_AT_VALUE},
+                                           {&pair[1], sizeof pair[1], NULL, PROBITY_AT_VALUE}};
+
+    probity_call_leave_slow(call, &probity_calls_result_pair, values);
+}
+
+/* ---- What pointers lead to ---------------------------------------------------------------------
+ */
+
+int probity_calls_can_read(const void *at, size_t bytes)
+{
+    const uint8_t *next = at;
+
+    while (bytes > 0) {
+        size_t readable = probity_os_readable_bytes(next);
+        if (readable == 0)
+            return 0;
+        readable = readable < bytes ? readable : bytes;
+        next += readable;
+        bytes -= readable;
+    }
+    return 1;
+}
+
+uint64_t probity_calls_vector_bytes(const struct iovec *vector, uint64_t count)
+{
+    uint64_t bytes = 0;
+
+    if (count > VECTOR_MAX || !probity_calls_can_read(vector, count * sizeof *vector))
+        return 0;
+    for (uint64_t i = 0; i < count; i++)
+        bytes += vector[i].iov_len;
+    return bytes;
+}
+
+uint64_t probity_calls_message_bytes(const struct msghdr *message)
+{
+    return probity_calls_can_read(message, sizeof *message)
+               ? probity_calls_vector_bytes(message->msg_iov, message->msg_iovlen)
+               : 0;
+}
+
+int64_t probity_calls_limit_ns(const struct timespec *limit)
+{
+    return probity_calls_can_read(limit, sizeof *limit)
+               ? (int64_t)limit->tv_sec * 1000000000 + limit->tv_nsec
+               : -1;
+}
+
+/* ---- Addresses ---------------------------------------------------------------------------------
+ */
+
+struct text {
+    size_t length;
+    char bytes[PROBITY_CALLS_PEER_BYTES];
+};
+
+static void put(struct text *text, const char *from, size_t length)
+{
+    size_t left = sizeof text->bytes - text->length;
+
+    length = length < left ? length : left;
+    memcpy(text->bytes + text->length, from, length);
+    text->length += length;
+}
+
+static void put_number(struct text *text, uint32_t number, uint32_t base)
+{
+    static const char digit[] = "0123456789abcdef";
+    char digits[12];
+    size_t first = sizeof digits;
+
+    do {
+        digits[--first] = digit[number % base];
+        number /= base;
+    } while (number != 0);
+    put(text, digits + first, sizeof digits - first);
+}
+
+static void put_port(struct text *text, in_port_t port)
+{
+    put(text, ":", 1);
+    put_number(text, ntohs(port), 10);
+}
+
+static void put_ipv4(struct text *text, const uint8_t bytes[4])
+{
+    for (int i = 0; i < 4; i++) {
+        put(text, ".", i > 0);
+        put_number(text, bytes[i], 10);
+    }
+}
+
+/* The longest run of groups that are zero, of two or more, is left out. */
+static void put_ipv6(struct text *text, const uint8_t bytes[16])
+{
+    int first = 8, most = 1;
+
+    for (int i = 0; i < 8; i++) {
+        int count = 0;
+        while (i + count < 8 && (bytes[2 * (i + count)] | bytes[2 * (i + count) + 1]) == 0)
+            count++;
+        if (count > most) {
+            first = i;
+            most = count;
+        }
+    }
+    for (int i = 0; i < 8; i++) {
+        if (i == first) {
+            put(text, "::", 2);
+            i += most - 1;
+            continue;
+        }
+        put(text, ":", i > 0 && i != first + most);
+        put_number(text, (uint32_t)bytes[2 * i] << 8 | bytes[2 * i + 1], 16);
+    }
+}
+
+static void put_inet6(struct text *text, const struct sockaddr_in6 *address)
+{
+    put(text, "[", 1);
+    put_ipv6(text, address->sin6_addr.s6_addr);
+    put(text, "]", 1);
+    put_port(text, address->sin6_port);
+}
+
+/* An abstract name begins with a zero, which is shown as @; a socket without a name has none. */
+static void put_unix(struct text *text, const struct sockaddr_un *address, size_t length)
+{
+    size_t bytes = length - offsetof(struct sockaddr_un, sun_path);
+    const char *path = address->sun_path;
+
+    put(text, "unix:", 5);
+    if (bytes > 0 && path[0] == '\0') {
+        put(text, "@", 1);
+        put(text, path + 1, bytes - 1);
+    } else {
+        put(text, path, strnlen(path, bytes));
+    }
+}
+
+/* A copy, since the program's may change meanwhile, and need not be aligned. */
+static void put_address(struct text *text, const struct sockaddr *address, socklen_t length)
+{
+    union {
+        struct sockaddr any;
+        struct sockaddr_in inet;
+        struct sockaddr_in6 inet6;
+        struct sockaddr_un local;
+    } copy;
+
+    length = length < sizeof copy ? length : (socklen_t)sizeof copy;
+    if (length < sizeof(sa_family_t) || !probity_calls_can_read(address, length))
+        return;
+    memcpy(&copy, address, length);
+    if (copy.any.sa_family == AF_INET && length >= sizeof copy.inet) {
+        put_ipv4(text, (const uint8_t *)&copy.inet.sin_addr);
+        put_port(text, copy.inet.sin_port);
+    } else if (copy.any.sa_family == AF_INET6 && length >= sizeof copy.inet6) {
+        put_inet6(text, &copy.inet6);
+    } else if (copy.any.sa_family == AF_UNIX &&
+               length <= offsetof(struct sockaddr_un, sun_path) + sizeof copy.local.sun_path) {
+        put_unix(text, &copy.local, length);
+    } else {
+        put(text, "family ", 7);
+        put_number(text, copy.any.sa_family, 10);
+    }
+}
+
+void probity_call_enter_peer(const struct probity_call *call, int fd,
+                             const struct sockaddr *address, socklen_t length)
+{
+    struct text text;
+
+    if (call->code == 0)
+        return;
+    text.length = 0;
+    put_address(&text, address, length);
+    const struct probity_value values[] = {{&fd, sizeof fd, NULL, PROBITY_AT_VALUE},
+                                           {text.bytes, text.length, NULL, PROBITY_AT_DATA}};
+    probity_call_enter_slow(call, &probity_calls_fd_peer, values);
+}
+
+void probity_call_leave_peer(struct probity_call *call, int64_t result,
+                             const struct sockaddr *address, socklen_t length)
+{
+    struct text text;
+
+    text.length = 0;
+    put_address(&text, address, length);
+    const struct probity_value values[] = {{&result, sizeof result, NULL, PROBITY_AT_VALUE},
+                                           {text.bytes, text.length, NULL, PROBITY_AT_DATA}};
+    probity_call_leave_slow(call, &probity_calls_result_peer, values);
+}

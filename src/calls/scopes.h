@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scopes.h: a call of libc as a scope with values. What is usual is inline: an enter and a leave of
+ * one event each, as FnTrace.h makes them. A call that is left by a cancellation, an exception or a
+ * jump has no leave, which the next scope of the thread finds out.
+ */
+#ifndef PROBITY_CALLS_SCOPES_H
+#define PROBITY_CALLS_SCOPES_H
+
+#include <errno.h>
+
+#include "calls/calls.h"
+
+/* Types of values, of doc/trace-format.md. A text as it stands is PROBITY_AT_DATA. LITERAL: as
+ * probity_values.h has arrays, whose text may be a literal. */
+enum {
+    PROBITY_CALLS_I32 = 7,
+    PROBITY_CALLS_I64 = 9,
+    PROBITY_CALLS_U64 = 10,
+    PROBITY_CALLS_TEXT = 17,
+    PROBITY_CALLS_LITERAL = 117
+};
+
+/* A function of libc that is recorded as a scope of its name. Not followed by a body. */
+#define PROBITY_CALLS_SITE(family, type, name, parameters)                                         \
+    static struct probity_site_function site_##name = {                                            \
+        #name, "libc/" family, #type " " #name #parameters, #type, 0, 1, 0, 0, 0, 0}
+
+/* A function in the place of `name` that records a scope of `site`, in which `enter` records the
+ * values; the result is an error if it is -1. */
+#define PROBITY_CALLS_SCOPE(families, site, type, name, parameters, arguments, enter)              \
+    PROBITY_CALLS_WRAP(families, type, name, parameters, arguments)                                \
+    {                                                                                              \
+        struct probity_call call;                                                                  \
+                                                                                                   \
+        if (!probity_call_begin(&call, &site))                                                     \
+            return probity_calls_next.name arguments;                                              \
+        enter;                                                                                     \
+        type result = probity_calls_next.name arguments;                                           \
+        probity_call_leave_errno(&call, result);                                                   \
+        return result;                                                                             \
+    }
+
+/* One call. */
+struct probity_call {
+    struct probity_scope_here scope;
+    uint32_t code; /* of the enter; 0: no values are recorded */
+};
+
+/* What an event has in it. */
+#define PROBITY_CALLS_FORMAT(name)                                                                 \
+    extern struct probity_site_format probity_calls_##name __attribute__((visibility("hidden")))
+PROBITY_CALLS_FORMAT(fd);
+PROBITY_CALLS_FORMAT(fd_bytes);
+PROBITY_CALLS_FORMAT(fd_count);
+PROBITY_CALLS_FORMAT(fd_limit);
+PROBITY_CALLS_FORMAT(count_limit);
+PROBITY_CALLS_FORMAT(limit);
+PROBITY_CALLS_FORMAT(path);
+PROBITY_CALLS_FORMAT(fd_peer);
+PROBITY_CALLS_FORMAT(result);
+PROBITY_CALLS_FORMAT(result_errno);
+PROBITY_CALLS_FORMAT(result_peer);
+PROBITY_CALLS_FORMAT(result_pair);
+#undef PROBITY_CALLS_FORMAT
+
+/* What a pointer of the program leads to, if it can be read: libc's function then fails, and this
+ * must not fault. Else 0 or -1. */
+uint64_t probity_calls_vector_bytes(const struct iovec *vector, uint64_t count)
+    __attribute__((visibility("hidden")));
+uint64_t probity_calls_message_bytes(const struct msghdr *message)
+    __attribute__((visibility("hidden")));
+int64_t probity_calls_limit_ns(const struct timespec *limit) __attribute__((visibility("hidden")));
+
+/* Whether `bytes` bytes can be read: asks the kernel, unless they are on the page of the stack that
+ * is in use. */
+int probity_calls_can_read(const void *at, size_t bytes) __attribute__((visibility("hidden")));
+
+/* Bytes of the address of a peer as text, with its zero. */
+enum { PROBITY_CALLS_PEER_BYTES = 128 };
+
+/* The slow paths. Preserve errno. */
+int probity_call_begin_slow(struct probity_call *call, struct probity_site_function *function,
+                            uintptr_t frame) __attribute__((cold, visibility("hidden")));
+void probity_call_enter_slow(const struct probity_call *call, struct probity_site_format *format,
+                             const struct probity_value *values)
+    __attribute__((cold, visibility("hidden")));
+void probity_call_leave_slow(struct probity_call *call, struct probity_site_format *format,
+                             const struct probity_value *values)
+    __attribute__((cold, visibility("hidden")));
+
+/* What probity_scope_begin_frame() does where nothing is unusual: the first call of a function, a
+ * jump over scopes, many open ones, profile mode. Inline, as all of the usual path: after a system
+ * call, each return is mispredicted. Returns 0 if something is. */
+static inline __attribute__((always_inline)) int
+probity_call_begin_usually(struct probity_call *call, const struct probity_site_function *function,
+                           const void *back)
+{
+    uint64_t minus = probity_scope_minus();
+
+    call->code = __atomic_load_n(&function->code, __ATOMIC_RELAXED);
+    call->scope.place = probity_scope_depth;
+    if (__builtin_expect(call->code == 0 ||
+                             __atomic_load_n(&probity_scope_profiles, __ATOMIC_RELAXED) != 0 ||
+                             call->scope.place >= PROBITY_SCOPE_FRAMES ||
+                             probity_scope_is_suspect(call->scope.place, minus), 0))
+        return 0;
+    call->scope.is_open = 1;
+    probity_scope_take(call->scope.place, minus | ((uintptr_t)back & 0xffff),
+                       probity_code_address() << 16 | ((uintptr_t)&call->scope & 0xffff));
+    return 1;
+}
+
+/* Begins the scope. Returns 0 if nothing of the call is recorded. Of the function that records. */
+static inline __attribute__((always_inline)) int
+probity_call_begin(struct probity_call *call, struct probity_site_function *function)
+{
+    const void *back = __builtin_return_address(0);
+
+    if (!probity_calls_are_of_program(back) ||
+        !__builtin_expect(1 <= __atomic_load_n(&probity_scope_level, __ATOMIC_RELAXED), 1))
+        return 0;
+    return probity_call_begin_usually(call, function, back) ||
+           probity_call_begin_slow(call, function, probity_scope_frame_at());
+}
+
+/* Room for the enter's values, of `bytes` bytes; NULL: to be recorded on the slow path. */
+static inline __attribute__((always_inline)) uint8_t *
+probity_call_room(const struct probity_call *call, struct probity_event_room *room, uint32_t kind,
+                  const struct probity_site_format *format, uint32_t bytes)
+{
+    uint32_t number = probity_site_format_number(format);
+    uint8_t *at = NULL;
+
+    if (__builtin_expect(number != 0, 1))
+        at = probity_event_reserve(room, kind, 8 + bytes);
+    return __builtin_expect(at != NULL, 1) ? probity_put_head(at, kind, call->code, number, 0)
+                                           : NULL;
+}
+
+/* A call without parameters. */
+static inline __attribute__((always_inline)) void
+probity_call_enter(const struct probity_call *call)
+{
+    if (call->code != 0)
+        probity_hit(call->code);
+}
+
+/* A number of 64 bits. */
+static inline __attribute__((always_inline)) void
+probity_call_enter_number(const struct probity_call *call, struct probity_site_format *format,
+                          uint64_t number)
+{
+    struct probity_event_room room;
+
+    if (call->code == 0)
+        return;
+    uint8_t *at = probity_call_room(call, &room, 7, format, 8);
+    if (__builtin_expect(at != NULL, 1)) {
+        probity_put_bytes(at, &number, 8);
+        probity_event_publish(&room);
+        return;
+    }
+    const struct probity_value value = {&number, 8, NULL, PROBITY_AT_VALUE};
+    probity_call_enter_slow(call, format, &value);
+}
+
+/* A descriptor. */
+static inline __attribute__((always_inline)) void
+probity_call_enter_fd(const struct probity_call *call, int fd)
+{
+    struct probity_event_room room;
+
+    if (call->code == 0)
+        return;
+    uint8_t *at = probity_call_room(call, &room, 7, &probity_calls_fd, 4);
+    if (__builtin_expect(at != NULL, 1)) {
+        probity_put_bytes(at, &fd, 4);
+        probity_event_publish(&room);
+        return;
+    }
+    const struct probity_value value = {&fd, 4, NULL, PROBITY_AT_VALUE};
+    probity_call_enter_slow(call, &probity_calls_fd, &value);
+}
+
+/* A descriptor and a number of 64 bits. */
+static inline __attribute__((always_inline)) void
+probity_call_enter_fd_number(const struct probity_call *call, struct probity_site_format *format,
+                             int fd, uint64_t number)
+{
+    struct probity_event_room room;
+
+    if (call->code == 0)
+        return;
+    uint8_t *at = probity_call_room(call, &room, 7, format, 12);
+    if (__builtin_expect(at != NULL, 1)) {
+        at = probity_put_bytes(at, &fd, 4);
+        probity_put_bytes(at, &number, 8);
+        probity_event_publish(&room);
+        return;
+    }
+    const struct probity_value values[] = {{&fd, 4, NULL, PROBITY_AT_VALUE},
+                                           {&number, 8, NULL, PROBITY_AT_VALUE}};
+    probity_call_enter_slow(call, format, values);
+}
+
+/* Two numbers of 64 bits. */
+static inline __attribute__((always_inline)) void
+probity_call_enter_numbers(const struct probity_call *call, struct probity_site_format *format,
+                           uint64_t one, uint64_t two)
+{
+    struct probity_event_room room;
+
+    if (call->code == 0)
+        return;
+    uint8_t *at = probity_call_room(call, &room, 7, format, 16);
+    if (__builtin_expect(at != NULL, 1)) {
+        at = probity_put_bytes(at, &one, 8);
+        probity_put_bytes(at, &two, 8);
+        probity_event_publish(&room);
+        return;
+    }
+    const struct probity_value values[] = {{&one, 8, NULL, PROBITY_AT_VALUE},
+                                           {&two, 8, NULL, PROBITY_AT_VALUE}};
+    probity_call_enter_slow(call, format, values);
+}
+
+/* A zero-terminated text, which may be unreadable. */
+static inline void probity_call_enter_path(const struct probity_call *call, const char *path)
+{
+    const struct probity_value value = {&path, sizeof path, NULL, PROBITY_AT_POINTER};
+
+    if (call->code != 0)
+        probity_call_enter_slow(call, &probity_calls_path, &value);
+}
+
+/* A descriptor and an address. */
+void probity_call_enter_peer(const struct probity_call *call, int fd,
+                             const struct sockaddr *address, socklen_t length)
+    __attribute__((visibility("hidden")));
+
+/* Whether the scope ends as it usually does. */
+static inline __attribute__((always_inline)) int
+probity_call_ends_usually(const struct probity_call *call)
+{
+    return __builtin_expect(call->code != 0 && probity_scope_depth == call->scope.place + 1 &&
+                                call->scope.place < PROBITY_SCOPE_FRAMES, 1);
+}
+
+/* With a result that is no error. */
+static inline __attribute__((always_inline)) void
+probity_call_leave(struct probity_call *call, int64_t result)
+{
+    struct probity_event_room room;
+
+    if (probity_call_ends_usually(call)) {
+        uint8_t *at = probity_call_room(call, &room, 8, &probity_calls_result, 8);
+        if (__builtin_expect(at != NULL, 1)) {
+            call->scope.is_open = 0;
+            probity_scope_free(call->scope.place);
+            probity_put_bytes(at, &result, 8);
+            probity_event_publish(&room);
+            return;
+        }
+    }
+    const struct probity_value value = {&result, 8, NULL, PROBITY_AT_VALUE};
+    probity_call_leave_slow(call, &probity_calls_result, &value);
+}
+
+/* With a result that is an error. */
+void probity_call_leave_error(struct probity_call *call, int64_t result, int error)
+    __attribute__((visibility("hidden")));
+
+/* With a result that is an error, as errno says, if it is -1. */
+static inline __attribute__((always_inline)) void
+probity_call_leave_errno(struct probity_call *call, int64_t result)
+{
+    if (__builtin_expect(result != -1, 1))
+        probity_call_leave(call, result);
+    else
+        probity_call_leave_error(call, result, errno);
+}
+
+/* With a new descriptor and the address of its other end. */
+void probity_call_leave_peer(struct probity_call *call, int64_t result,
+                             const struct sockaddr *address, socklen_t length)
+    __attribute__((visibility("hidden")));
+
+/* With two new descriptors. */
+void probity_call_leave_pair(struct probity_call *call, int64_t result, const int pair[2])
+    __attribute__((visibility("hidden")));
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * threads.c: functions in the place of those that create, join and name threads. A new thread
+ * begins in a function here, which records its begin and its end, and calls the program's.
+ */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "calls/locks.h"
+#include "calls/scopes.h"
+
+/* What a new thread is to run: in one of some places, or in a page of its own if all are taken by
+ * threads that have not begun yet. */
+struct start {
+    void *(*function)(void *argument);
+    void *argument;
+    const void *place;
+    uint32_t creator;
+    uint32_t is_used;
+};
+enum { STARTS = 64, PAGE = 4096 };
+static struct start starts[STARTS];
+
+static struct start *take_start(void)
+{
+    for (int i = 0; i < STARTS; i++) {
+        if (__atomic_exchange_n(&starts[i].is_used, 1, __ATOMIC_ACQUIRE) == 0)
+            return &starts[i];
+    }
+    int saved = errno;
+    void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    errno = saved;
+    return page != MAP_FAILED ? page : NULL;
+}
+
+static void give_start(struct start *start)
+{
+    int saved = errno;
+
+    if (start >= starts && start < starts + STARTS)
+        __atomic_store_n(&start->is_used, 0, __ATOMIC_RELEASE);
+    else
+        munmap(start, PAGE);
+    errno = saved;
+}
+
+static int is_on(uint32_t family)
+{
+    return (__atomic_load_n(&probity_calls_on, __ATOMIC_RELAXED) & family) != 0;
+}
+
+static const void *handle_of(pthread_t thread)
+{
+    return (const void *)(uintptr_t)thread;
+}
+
+static void record_begin(const struct start *start)
+{
+    if (is_on(PROBITY_CALLS_THREADS))
+        probity_calls_rare_hit_with(&probity_calls_sites[PROBITY_CALLS_THREAD].begin,
+                                    PROBITY_ROLE_THREAD_BEGIN, start->creator,
+                                    handle_of(pthread_self()), start->place);
+}
+
+/* By return, pthread_exit() or cancellation. */
+static void record_end(void *context)
+{
+    const struct start *start = context;
+
+    probity_calls_thread_ends();
+    if (is_on(PROBITY_CALLS_THREADS))
+        probity_calls_rare_hit(&probity_calls_sites[PROBITY_CALLS_THREAD].end,
+                               PROBITY_ROLE_THREAD_END, handle_of(pthread_self()), start->place);
+}
+
+static void *begin(void *context)
+{
+    struct start start = *(struct start *)context;
+    void *result;
+
+    give_start(context);
+    record_begin(&start);
+    pthread_cleanup_push(record_end, &start);
+    result = start.function(start.argument);
+    pthread_cleanup_pop(1);
+    return result;
+}
+
+static int create(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *),
+                  void *argument, const void *place)
+{
+    struct start *start = take_start();
+
+    if (start == NULL)
+        return probity_calls_next.pthread_create(thread, attributes, function, argument);
+    start->function = function;
+    start->argument = argument;
+    start->place = place;
+    start->creator = probity_calls_thread_id();
+    int error = probity_calls_next.pthread_create(thread, attributes, begin, start);
+    if (error != 0)
+        give_start(start);
+    return error;
+}
+
+#define SITE(type, name, parameters) PROBITY_CALLS_SITE("threads", type, name, parameters)
+
+static void leave(struct probity_call *call, int error)
+{
+    if (error == 0)
+        probity_call_leave(call, error);
+    else
+        probity_call_leave_error(call, error, error);
+}
+
+/* With locks=waits, the end of a thread records what it has counted. */
+SITE(int, pthread_create, (pthread_t *thread, const pthread_attr_t *attributes,
+                           void *(*function)(void *argument), void *argument));
+PROBITY_CALLS_WRAP(PROBITY_CALLS_THREADS | PROBITY_CALLS_WAITS, int, pthread_create,
+                   (pthread_t *restrict thread, const pthread_attr_t *restrict attributes,
+                    void *(*function)(void *), void *restrict argument),
+                   (thread, attributes, function, argument))
+{
+    const void *place = PROBITY_CALLS_PLACE;
+    struct probity_call call;
+
+    if (!probity_calls_are_of_program(place))
+        return probity_calls_next.pthread_create(thread, attributes, function, argument);
+    if (!is_on(PROBITY_CALLS_THREADS) || !probity_call_begin(&call, &site_pthread_create))
+        return create(thread, attributes, function, argument, place);
+    probity_call_enter(&call);
+    int error = create(thread, attributes, function, argument, place);
+    leave(&call, error);
+    return error;
+}
+
+/* ---- Joining -----------------------------------------------------------------------------------
+ */
+
+struct join {
+    pthread_t thread;
+    const void *place;
+};
+
+static void join_waits(const struct join *join)
+{
+    probity_calls_rare_hit_with(&probity_calls_sites[PROBITY_CALLS_JOIN].wait,
+                                PROBITY_ROLE_CONDITION_WAIT, 0, handle_of(join->thread),
+                                join->place);
+}
+
+static int joined(const struct join *join, int error)
+{
+    probity_calls_rare_hit_with(&probity_calls_sites[PROBITY_CALLS_JOIN].woken, PROBITY_ROLE_WOKEN,
+                                (uint32_t)error, handle_of(join->thread), join->place);
+    return error;
+}
+
+static void cancelled(void *join)
+{
+    joined(join, ECANCELED);
+}
+
+#define JOIN(name, parameters, arguments)                                                          \
+    PROBITY_CALLS_WRAP(PROBITY_CALLS_THREADS, int, name, parameters, arguments)                    \
+    {                                                                                              \
+        struct join join = {thread, PROBITY_CALLS_PLACE};                                          \
+        int error;                                                                                 \
+                                                                                                   \
+        if (!probity_calls_record_locks(join.place))                                               \
+            return probity_calls_next.name arguments;                                              \
+        join_waits(&join);                                                                         \
+        pthread_cleanup_push(cancelled, &join);                                                    \
+        error = probity_calls_next.name arguments;                                                 \
+        pthread_cleanup_pop(0);                                                                    \
+        return joined(&join, error);                                                               \
+    }
+
+JOIN(pthread_join, (pthread_t thread, void **result), (thread, result))
+JOIN(pthread_timedjoin_np, (pthread_t thread, void **result, const struct timespec *limit),
+     (thread, result, limit))
+JOIN(pthread_clockjoin_np,
+     (pthread_t thread, void **result, clockid_t clock, const struct timespec *limit),
+     (thread, result, clock, limit))
+
+/* ---- Names -------------------------------------------------------------------------------------
+ */
+
+/* The name of another thread is not recorded: a record is one of the calling thread. */
+PROBITY_CALLS_WRAP(PROBITY_CALLS_THREADS, int, pthread_setname_np,
+                   (pthread_t thread, const char *name), (thread, name))
+{
+    const void *place = PROBITY_CALLS_PLACE;
+    int error = probity_calls_next.pthread_setname_np(thread, name);
+
+    if (error == 0 && pthread_equal(thread, pthread_self()) && probity_calls_record_locks(place))
+        probity_thread_set_name(name);
+    return error;
+}

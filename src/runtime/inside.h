@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * inside.h: marks the calling thread as one that is inside the library, with signals blocked. The
+ * functions of libc that libprobity-calls has in their place then record nothing: some run under
+ * locks of ours, as what pthread_create() and pthread_setspecific() allocate.
+ */
+#ifndef PROBITY_RUNTIME_INSIDE_H
+#define PROBITY_RUNTIME_INSIDE_H
+
+#include "base/os.h"
+#include "probity_scope.h"
+
+/* probity_os_signals_block() and its counterpart, with the mark. */
+static inline void probity_inside_begin(struct probity_os_signals *ret_before)
+{
+    probity_os_signals_block(ret_before);
+    probity_thread_inside++;
+}
+
+static inline void probity_inside_end(const struct probity_os_signals *before)
+{
+    probity_thread_inside--;
+    probity_os_signals_restore(before);
+}
+
+#endif
