@@ -17,16 +17,17 @@ _probity() {
         previous=${COMP_WORDS[COMP_CWORD - 2]}
     fi
     if ((COMP_CWORD == 1)); then
-        words='record csv log report info index check recover drain spools level tree threads blocks hist diff export list model overhead runs timeline view help --help --version --jobs'
+        words='record csv log report info index check recover drain spools level tree threads memory blocks hist diff export list model overhead runs timeline view help --help --version --jobs'
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
         return
     fi
     case ${COMP_WORDS[1]} in
         record)
-            options='-o --output -f --force --functions --function --exclude --file --object --min-bytes --selection --args --returns --args-in --label --budget --mode --writer -h --help'
+            options='-o --output -f --force --functions --calls --function --exclude --file --object --min-bytes --selection --args --returns --args-in --label --budget --mode --writer -h --help'
             operand=program
             case $previous in
                 -o | --output) value=path ;;
+                --calls) value=any ;;
                 --function) value=any ;;
                 --exclude) value=any ;;
                 --file) value=any ;;
@@ -129,6 +130,17 @@ _probity() {
                 --since) value=any ;;
                 --until) value=any ;;
                 --tid) value=any ;;
+                -o | --output) value=path ;;
+            esac
+            ;;
+        memory)
+            options='--by --leaks --sort -n --limit --since --until --json --csv -o --output -f --force -h --help'
+            case $previous in
+                --by) value=words words='path function call' ;;
+                --sort) value=words words='peak live bytes allocations frees lifetime name' ;;
+                -n | --limit) value=any ;;
+                --since) value=any ;;
+                --until) value=any ;;
                 -o | --output) value=path ;;
             esac
             ;;
@@ -256,7 +268,7 @@ _probity() {
                 -o | --output) value=path ;;
             esac
             ;;
-        help) operand=words words='record csv log report info index check recover drain spools level tree threads blocks hist diff export list model overhead runs timeline view ' ;;
+        help) operand=words words='record csv log report info index check recover drain spools level tree threads memory blocks hist diff export list model overhead runs timeline view ' ;;
     esac
     # The program comes after "--".
     if [[ $operand == program &&

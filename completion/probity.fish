@@ -14,6 +14,7 @@ set -l commands \
     level \
     tree \
     threads \
+    memory \
     blocks \
     hist \
     diff \
@@ -42,6 +43,7 @@ complete -c probity -n $none -a spools -d 'list the spools in shared memory; rec
 complete -c probity -n $none -a level -d 'show or change the levels of a running program'
 complete -c probity -n $none -a tree -d 'show the call tree'
 complete -c probity -n $none -a threads -d 'show on-CPU and off-CPU time of each thread'
+complete -c probity -n $none -a memory -d 'show what allocated memory, and what is still allocated'
 complete -c probity -n $none -a blocks -d 'show time between consecutive probes'
 complete -c probity -n $none -a hist -d 'show a latency histogram'
 complete -c probity -n $none -a diff -d 'compare runs of a program before and after a change'
@@ -60,6 +62,7 @@ complete -c probity -n $none -l jobs -x -d 'threads that read traces'
 complete -c probity -n "$in record" -s o -l output -r -d 'trace file to write'
 complete -c probity -n "$in record" -s f -l force -d 'overwrite an existing trace'
 complete -c probity -n "$in record" -l functions -d 'record functions without macros'
+complete -c probity -n "$in record" -l calls -x -d 'record calls of the C library'
 complete -c probity -n "$in record" -l function -x -d 'record only functions that match'
 complete -c probity -n "$in record" -l exclude -x -d 'do not record functions that match'
 complete -c probity -n "$in record" -l file -x -d 'only functions of these source files'
@@ -162,6 +165,17 @@ complete -c probity -n "$in threads" -l json -d 'print JSON'
 complete -c probity -n "$in threads" -l csv -d 'print CSV'
 complete -c probity -n "$in threads" -s o -l output -r -d 'write to a file'
 complete -c probity -n "$in threads" -s f -l force -d 'overwrite an existing file'
+
+complete -c probity -n "$in memory" -l by -x -a 'path function call' -d 'what a row is'
+complete -c probity -n "$in memory" -l leaks -d 'only what was live at the end'
+complete -c probity -n "$in memory" -l sort -x -a 'peak live bytes allocations frees lifetime name' -d 'sort key'
+complete -c probity -n "$in memory" -s n -l limit -x -d 'maximum number of rows'
+complete -c probity -n "$in memory" -l since -x -d 'only allocations at or after this time'
+complete -c probity -n "$in memory" -l until -x -d 'only allocations before this time'
+complete -c probity -n "$in memory" -l json -d 'print JSON'
+complete -c probity -n "$in memory" -l csv -d 'print CSV'
+complete -c probity -n "$in memory" -s o -l output -r -d 'write to a file'
+complete -c probity -n "$in memory" -s f -l force -d 'overwrite an existing file'
 
 complete -c probity -n "$in blocks" -l start-probe -x -d 'probes that start blocks'
 complete -c probity -n "$in blocks" -l end-probe -x -d 'probes that end blocks'

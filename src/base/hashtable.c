@@ -56,6 +56,18 @@ int probity_hashtable_add(struct probity_hashtable *table, void *item, uint64_t 
     return 0;
 }
 
+void probity_hashtable_remove(struct probity_hashtable *table, const void *item)
+{
+    const struct probity_link *link = item;
+    struct probity_link **at = &table->first[link->hash & (table->chains - 1)];
+
+    probity_assert(table->items > 0 && probity_hashtable_is_valid(table));
+    while (*at != link)
+        at = &(*at)->next;
+    *at = link->next;
+    table->items--;
+}
+
 void *probity_hashtable_take(struct probity_hashtable *table)
 {
     probity_assert(table->items == 0 || table->chains > 0);

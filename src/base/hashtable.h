@@ -39,6 +39,9 @@ static inline int probity_hashtable_is_valid(const struct probity_hashtable *tab
  * inserted. */
 int probity_hashtable_add(struct probity_hashtable *table, void *item, uint64_t hash);
 
+/* Removes an item that is in the table. */
+void probity_hashtable_remove(struct probity_hashtable *table, const void *item);
+
 /* Releases the chains of items that are freed otherwise. */
 void probity_hashtable_release(struct probity_hashtable *table);
 

@@ -56,6 +56,7 @@ extern const struct cli_command cli_command_spools;
 extern const struct cli_command cli_command_level;
 extern const struct cli_command cli_command_tree;
 extern const struct cli_command cli_command_threads;
+extern const struct cli_command cli_command_memory;
 extern const struct cli_command cli_command_blocks;
 extern const struct cli_command cli_command_hist;
 extern const struct cli_command cli_command_diff;

@@ -29,6 +29,7 @@ static const struct cli_command *const commands[] = {
     &cli_command_level,
     &cli_command_tree,
     &cli_command_threads,
+    &cli_command_memory,
     &cli_command_blocks,
     &cli_command_hist,
     &cli_command_diff,

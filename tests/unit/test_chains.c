@@ -50,6 +50,11 @@ static void finds_what_was_added_in_few_steps(void **state)
     }
     /* Two look-ups each, and at most one item per chain on average. */
     assert_true(steps < 3 * (size_t)ITEMS);
+    for (uint64_t i = 0; i < ITEMS; i += 2)
+        probity_hashtable_remove(&table, &items[i]);
+    assert_int_equal(table.items, ITEMS / 2);
+    for (uint64_t i = 0; i < ITEMS; i++)
+        assert_ptr_equal(find(&table, i << 20, &steps), i % 2 == 0 ? NULL : &items[i]);
     free(table.first);
     free(items);
 }

@@ -9,6 +9,7 @@
 
 #include "answers/report/report_json.h"
 #include "answers/report/report_text.h"
+#include "print/bytes_text.h"
 #include "print/text.h"
 #include "probity.h"
 
@@ -18,19 +19,6 @@ enum { PROGRAM_COLUMNS = 16, GIVES_BYTES = 64 };
 static const char *const state_words[] = {"dead",    "alive",      "closed", "being recovered",
                                           "unknown", "other boot", "unreadable"};
 static const char *const trace_words[] = {"found", "gone", "unknown", "unreadable"};
-
-const char *probity_spools_bytes_text(uint64_t bytes, char *ret_text)
-{
-    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
-    double value = (double)bytes / 1024;
-    size_t unit = 0;
-
-    for (; value >= 1000 && unit + 1 < sizeof units / sizeof *units; unit++)
-        value /= 1024;
-    snprintf(ret_text, PROBITY_SPOOLS_BYTES_TEXT, value < 10 && unit > 0 ? "%.1f %s" : "%.0f %s",
-             value, units[unit]);
-    return ret_text;
-}
 
 static const char *age_text(int64_t ns, char *ret_text, size_t room)
 {
@@ -80,14 +68,14 @@ static const char *trace_note(const struct probity_spools_entry *entry)
 static void put_row(FILE *stream, const struct probity_spools_entry *entry, int has_users,
                     int64_t now_ns)
 {
-    char bytes[PROBITY_SPOOLS_BYTES_TEXT], age[32], gives[GIVES_BYTES];
+    char bytes[PROBITY_BYTES_TEXT_BYTES], age[32], gives[GIVES_BYTES];
     size_t length = strlen(entry->program);
     size_t columns = probity_report_safe_columns(entry->program, length);
 
     if (has_users)
         fprintf(stream, "%8" PRIu32 "  ", entry->owner);
     fprintf(stream, "%8s  %7s  %-15s  %7" PRIu32 "  ",
-            probity_spools_bytes_text(entry->bytes, bytes),
+            probity_bytes_text(entry->bytes, bytes),
             age_text(now_ns - entry->changed_ns, age, sizeof age), state_words[entry->state],
             entry->pid);
     probity_report_put_safe(stream, entry->program, length);
@@ -106,7 +94,7 @@ static void put_foot(FILE *stream, const struct probity_spools *spools)
 {
     uint64_t bytes = 0, left_bytes = 0;
     size_t left = 0;
-    char text[PROBITY_SPOOLS_BYTES_TEXT];
+    char text[PROBITY_BYTES_TEXT_BYTES];
 
     for (size_t i = 0; i < spools->count; i++) {
         const struct probity_spools_entry *entry = &spools->entries[i];
@@ -115,15 +103,15 @@ static void put_foot(FILE *stream, const struct probity_spools *spools)
         left_bytes += is_left(entry) ? entry->bytes : 0;
     }
     fprintf(stream, "%zu spool%s: %s", spools->count, probity_text_s(spools->count),
-            probity_spools_bytes_text(bytes, text));
+            probity_bytes_text(bytes, text));
     if (left > 0)
         fprintf(stream, "; %zu left by ended programs: %s", left,
-                probity_spools_bytes_text(left_bytes, text));
+                probity_bytes_text(left_bytes, text));
     fputc('\n', stream);
     if (spools->other_files > 0)
         fprintf(stream, "%" PRIu64 " other file%s in the same directory: %s\n", spools->other_files,
                 probity_text_s(spools->other_files),
-                probity_spools_bytes_text(spools->other_bytes, text));
+                probity_bytes_text(spools->other_bytes, text));
 }
 
 void probity_spools_text(FILE *stream, const struct probity_spools *spools, int64_t now_ns)

@@ -9,11 +9,6 @@
 
 #include "reader/spools.h"
 
-enum { PROBITY_SPOOLS_BYTES_TEXT = 24 };
-
-/* "4.1 MiB". Returns ret_text, which has PROBITY_SPOOLS_BYTES_TEXT. */
-const char *probity_spools_bytes_text(uint64_t bytes, char *ret_text);
-
 /* now_ns: since 1970. The caller checks the stream for errors. */
 void probity_spools_text(FILE *stream, const struct probity_spools *spools, int64_t now_ns);
 

@@ -18,6 +18,7 @@
 #include "cli/cli.h"
 #include "cli/cli_recover.h"
 #include "cli/option.h"
+#include "print/bytes_text.h"
 #include "print/text.h"
 #include "reader/spools.h"
 #include "writer/discard.h"
@@ -166,7 +167,7 @@ static int remove_spool(const struct spools_call *call, const struct probity_spo
                                                 .owner = entry->owner,
                                                 .session = entry->session,
                                                 .boot = entry->boot};
-    char bytes[PROBITY_SPOOLS_BYTES_TEXT];
+    char bytes[PROBITY_BYTES_TEXT_BYTES];
 
     if (!is_own(call, entry) || !may_go(call, entry))
         return CLI_DAMAGED;
@@ -176,7 +177,7 @@ static int remove_spool(const struct spools_call *call, const struct probity_spo
                         error == PROBITY_ERROR_OPEN || error == PROBITY_ERROR_WRITE
                             ? strerror(errno)
                             : probity_error_text(error));
-    printf("%s: removed, %s", entry->path, probity_spools_bytes_text(entry->bytes, bytes));
+    printf("%s: removed, %s", entry->path, probity_bytes_text(entry->bytes, bytes));
     if (entry->functions > 0)
         printf("; counts of %" PRIu64 " functions are lost\n", entry->functions);
     else

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * memory.h: what allocated memory, from hits in the roles allocate and free (doc/calls.md): for
+ * each call path and place the allocations, their bytes, and what was live at the peak and at the
+ * end. Call paths are those of the open scopes. Memory: live blocks and distinct call paths. Prints
+ * nothing.
+ *
+ *     events ──► scopes ──► path ──► leaf (path, call, place) ──► row (what looks the same)
+ */
+#ifndef PROBITY_ANSWERS_MEMORY_MEMORY_H
+#define PROBITY_ANSWERS_MEMORY_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/scopes.h"
+#include "answers/tree/tree_nodes.h"
+#include "reader/reader.h"
+
+/* Moments in the course of the live bytes that are kept at most. */
+enum { PROBITY_MEMORY_MOMENTS = 512 };
+
+struct probity_memory_sums {
+    uint64_t allocations, bytes; /* also of blocks that are freed */
+    uint64_t frees;
+    uint64_t live_blocks, live_bytes; /* at the end */
+    uint64_t peak_blocks, peak_bytes; /* those of them that were live when the sum of all live bytes
+                                         was highest; of moments that are equal the first */
+    uint64_t failed;      /* allocations that gave nothing; not counted above */
+    uint64_t lifetime_ns; /* sum over the blocks that were freed */
+};
+
+/* Where memory was allocated. */
+struct probity_memory_leaf {
+    struct probity_link link;
+    const struct probity_tree_node *path; /* of the innermost open scope; the root: none was open */
+    const char *call;                     /* "malloc" */
+    uint32_t trace;
+    uint64_t place, tick; /* the address behind the call, 0 if unknown; when it was first seen */
+    struct probity_memory_sums sums;
+    uint64_t peaks_seen; /* internal: the peak that peak_blocks and peak_bytes belong to */
+};
+
+struct probity_memory_facts {
+    struct probity_memory_sums sums;  /* over all leaves; its peak is that of the sum */
+    uint64_t peak_ns;                 /* CLOCK_REALTIME; 0 without allocations */
+    uint64_t unknown_frees;           /* of blocks that were not allocated in the trace */
+    uint64_t reused;                  /* blocks whose free is missing, since their address was
+                                         allocated again */
+    /* Highest number of live bytes in each of `moments` intervals of width_ns from start_ns on. */
+    uint64_t start_ns, width_ns;
+    size_t moments;
+    uint64_t most[PROBITY_MEMORY_MOMENTS];
+};
+
+struct probity_memory;
+
+/* Allocations in [from_ns, to_ns) of CLOCK_REALTIME, and their state at the end of it; both 0: all.
+ * Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_memory_open(uint64_t from_ns, uint64_t to_ns, struct probity_memory **ret_memory);
+
+/* Takes the next event in time order, from the beginning. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_memory_put(struct probity_memory *memory, const struct probity_event *event);
+
+/* Nothing may be added afterwards. */
+void probity_memory_finish(struct probity_memory *memory);
+
+/* After finish; valid until close. */
+const struct probity_memory_facts *probity_memory_facts(const struct probity_memory *memory);
+
+/* After finish: the leaves, in the order in which they were first seen; valid until close. */
+struct probity_memory_leaf *const *probity_memory_leaves(const struct probity_memory *memory,
+                                                         size_t *ret_count);
+
+const struct probity_scopes_repairs *probity_memory_repairs(const struct probity_memory *memory);
+
+void probity_memory_sums_add(struct probity_memory_sums *to,
+                             const struct probity_memory_sums *from);
+
+void probity_memory_close(struct probity_memory *memory);
+
+#endif

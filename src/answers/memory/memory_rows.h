@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * memory_rows.h: the rows of the answer: leaves that look the same to a user, by call path, by
+ * function or by call.
+ */
+#ifndef PROBITY_ANSWERS_MEMORY_MEMORY_ROWS_H
+#define PROBITY_ANSWERS_MEMORY_MEMORY_ROWS_H
+
+#include "answers/memory/memory.h"
+
+enum probity_memory_by {
+    PROBITY_MEMORY_BY_PATH,     /* call path, call and place */
+    PROBITY_MEMORY_BY_FUNCTION, /* innermost open scope; without one the place's symbol */
+    PROBITY_MEMORY_BY_CALL      /* malloc, mmap ... */
+};
+
+enum probity_memory_key {
+    PROBITY_MEMORY_PEAK,
+    PROBITY_MEMORY_LIVE,
+    PROBITY_MEMORY_BYTES,
+    PROBITY_MEMORY_ALLOCATIONS,
+    PROBITY_MEMORY_FREES,
+    PROBITY_MEMORY_LIFETIME, /* mean of the blocks that were freed */
+    PROBITY_MEMORY_NAME,     /* only for sorting */
+    PROBITY_MEMORY_KEYS
+};
+
+/* Writes the name of a place, "" if it is unknown. */
+typedef void probity_memory_namer(void *context, const struct probity_memory_leaf *leaf,
+                                  char *ret_text, size_t bytes);
+
+enum { PROBITY_MEMORY_PLACE_BYTES = 512 };
+
+struct probity_memory_row {
+    struct probity_link link;
+    const struct probity_memory_leaf *leaf; /* any one of them */
+    char *text;  /* what distinguishes it from other rows */
+    char *place; /* by path, or without an open scope; else "" */
+    struct probity_memory_sums sums;
+};
+
+struct probity_memory_rows {
+    struct probity_memory_row **rows;
+    size_t count, capacity;
+    struct probity_hashtable table;
+};
+
+/* Adds the leaves to the rows, which are all zero at first. Returns 0 or PROBITY_ERROR_MEMORY;
+ * release in any case. */
+int probity_memory_rows_make(struct probity_memory_rows *rows, const struct probity_memory *memory,
+                             enum probity_memory_by by, probity_memory_namer *namer,
+                             void *context);
+
+/* Removes rows that have nothing live at the end. */
+void probity_memory_rows_keep_live(struct probity_memory_rows *rows);
+
+/* Largest first, or by name. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_memory_rows_sort(struct probity_memory_rows *rows, enum probity_memory_key key);
+
+/* PROBITY_MEMORY_KEYS if the name is unknown. */
+enum probity_memory_key probity_memory_key_parse(const char *name);
+
+void probity_memory_rows_release(struct probity_memory_rows *rows);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * bytes_text.h: a number of bytes as text, for tables.
+ */
+#ifndef PROBITY_PRINT_BYTES_TEXT_H
+#define PROBITY_PRINT_BYTES_TEXT_H
+
+#include <stdint.h>
+
+enum { PROBITY_BYTES_TEXT_BYTES = 24 };
+
+/* "512 B", "4.1 MiB", at most 8 columns below 1000 TiB. Returns ret_text, which has
+ * PROBITY_BYTES_TEXT_BYTES. */
+const char *probity_bytes_text(uint64_t bytes, char *ret_text);
+
+#endif
