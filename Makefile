@@ -63,6 +63,7 @@ SRC_FLAGS := -Isrc -Iinclude -I$(BUILD)/generated -fPIC -fvisibility=hidden -fex
 TOOL_ANALYSIS := $(wildcard $(addsuffix *.c,$(addprefix src/analysis/, \
     duration_stats \
     inflight \
+    mappings \
     probes \
     request_flow \
     signed_rank \

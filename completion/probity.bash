@@ -46,7 +46,7 @@ _probity() {
             options='-o --output -f --force --header --columns --since --until --tid --probe -h --help'
             case $previous in
                 -o | --output) value=path ;;
-                --columns) value=list words='pid tid probe name cpu_s cpu_ns wall_s wall_ns cpu wall tick thread role correlation object' ;;
+                --columns) value=list words='pid tid probe name cpu_s cpu_ns wall_s wall_ns cpu wall tick thread role correlation object place' ;;
                 --since) value=any ;;
                 --until) value=any ;;
                 --tid) value=any ;;

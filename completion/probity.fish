@@ -77,7 +77,7 @@ complete -c probity -n "$in record" -l writer -x -a 'thread confined external' -
 complete -c probity -n "$in csv" -s o -l output -r -d 'write to a file'
 complete -c probity -n "$in csv" -s f -l force -d 'overwrite an existing file'
 complete -c probity -n "$in csv" -l header -d 'print the column names first'
-complete -c probity -n "$in csv" -l columns -x -a "(__fish_append , pid tid probe name cpu_s cpu_ns wall_s wall_ns cpu wall tick thread role correlation object)" -d 'columns to print, in order'
+complete -c probity -n "$in csv" -l columns -x -a "(__fish_append , pid tid probe name cpu_s cpu_ns wall_s wall_ns cpu wall tick thread role correlation object place)" -d 'columns to print, in order'
 complete -c probity -n "$in csv" -l since -x -d 'only hits at or after this time'
 complete -c probity -n "$in csv" -l until -x -d 'only hits before this time'
 complete -c probity -n "$in csv" -l tid -x -d 'only these threads'

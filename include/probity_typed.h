@@ -42,7 +42,19 @@ enum probity_role {
     PROBITY_ROLE_QUEUE_PUT = 4,     /* before putting the item, while no other thread can have it */
     PROBITY_ROLE_QUEUE_GET = 5,     /* after getting the item */
     PROBITY_ROLE_REQUEST_BEGIN = 6, /* the work arrives */
-    PROBITY_ROLE_REQUEST_END = 7    /* it is done or abandoned */
+    PROBITY_ROLE_REQUEST_END = 7,   /* it is done or abandoned */
+    /* Calls of the C library (doc/calls.md). */
+    PROBITY_ROLE_CONDITION_WAIT = 8, /* before waiting for what nobody holds; correlation: the lock
+                                        that is released meanwhile, or 0 */
+    PROBITY_ROLE_WOKEN = 9,          /* after that; correlation: 0, or an error number */
+    PROBITY_ROLE_NOTIFY = 10,        /* before waking; correlation: how many threads at most */
+    PROBITY_ROLE_LOCK_MADE = 11,
+    PROBITY_ROLE_LOCK_GONE = 12,
+    PROBITY_ROLE_ALLOCATE = 13,      /* object: the address; correlation: bytes requested */
+    PROBITY_ROLE_FREE = 14,
+    PROBITY_ROLE_GIVEN_UP = 15,      /* instead of acquiring the lock; correlation: error number */
+    PROBITY_ROLE_THREAD_BEGIN = 16,  /* object: pthread_t; correlation: thread id of its creator */
+    PROBITY_ROLE_THREAD_END = 17
 };
 
 /* ---- Not for direct use -------------------------------------------------------------------------
@@ -52,14 +64,17 @@ enum {
     PROBITY_WITH_SITE = 1, /* flags of the event, as in doc/trace-format.md */
     PROBITY_WITH_CORRELATION = 2,
     PROBITY_WITH_OBJECT = 4,
+    PROBITY_WITH_PLACE = 8,
     PROBITY_WITH_ROLE_SHIFT = 8,
     PROBITY_KIND_HIT_WITH = 17
 };
 
-/* Slow paths of the two functions below: records the event; returns the code of a site, declaring
+/* Slow paths of the functions below: records the event; returns the code of a site, declaring
  * it if necessary, or 0 on failure. */
 PROBITY_API void probity_hit_with_slow(uint32_t number, uint32_t flags, uint64_t correlation,
                                        uint64_t object) __attribute__((__cold__));
+PROBITY_API void probity_hit_at_slow(uint32_t number, uint32_t flags, uint64_t correlation,
+                                     uint64_t object, uint64_t place) __attribute__((__cold__));
 PROBITY_API uint32_t probity_site_declare(struct probity_site *site) __attribute__((__cold__));
 
 /* The constant `flags` determines the length of the record. Costs two to four stores more than
@@ -87,6 +102,46 @@ probity_hit_with(uint32_t number, uint32_t flags, uint64_t correlation, uint64_t
     probity_event_publish(&room);
 }
 
+/* The same for flags that include PROBITY_WITH_PLACE. place: a return address. */
+PROBITY_INLINE void
+probity_hit_at(uint32_t number, uint32_t flags, uint64_t correlation, uint64_t object,
+               uint64_t place)
+{
+    struct probity_event_room room;
+    const uint32_t bytes = 16u + (flags & PROBITY_WITH_CORRELATION ? 8u : 0u) +
+                           (flags & PROBITY_WITH_OBJECT ? 8u : 0u);
+
+    if (__builtin_expect(!__atomic_load_n(&probity_active, __ATOMIC_RELAXED), 0))
+        return;
+    uint8_t *at = probity_event_begin(&room, PROBITY_KIND_HIT_WITH, bytes);
+    if (__builtin_expect(at == NULL, 0)) {
+        probity_hit_at_slow(number, flags, correlation, object, place);
+        return;
+    }
+    at = probity_put_bytes(at, &number, 4);
+    at = probity_put_bytes(at, &flags, 4);
+    if (flags & PROBITY_WITH_CORRELATION)
+        at = probity_put_bytes(at, &correlation, 8);
+    if (flags & PROBITY_WITH_OBJECT)
+        at = probity_put_bytes(at, &object, 8);
+    probity_put_bytes(at, &place, 8);
+    probity_event_publish(&room);
+}
+
+/* Returns the number of a site, declaring it if necessary; UINT32_MAX: it cannot be recorded. */
+PROBITY_INLINE uint32_t probity_site_number(struct probity_site *site)
+{
+    uint32_t code = __atomic_load_n(&site->code, __ATOMIC_RELAXED);
+
+    if (__builtin_expect(code == 0, 0)) {
+        if (__atomic_load_n(&probity_active, __ATOMIC_RELAXED))
+            code = probity_site_declare(site);
+        if (code == 0)
+            return UINT32_MAX;
+    }
+    return (code - PROBITY_CODE_FIRST) / 2;
+}
+
 PROBITY_INLINE void
 probity_site_hit_with(struct probity_site *site, uint32_t flags, uint64_t correlation,
                       uint64_t object)
@@ -101,6 +156,18 @@ probity_site_hit_with(struct probity_site *site, uint32_t flags, uint64_t correl
     }
     probity_hit_with((code - PROBITY_CODE_FIRST) / 2, flags | PROBITY_WITH_SITE, correlation,
                      object);
+}
+
+/* The same with a place. */
+PROBITY_INLINE void
+probity_site_hit_at(struct probity_site *site, uint32_t flags, uint64_t correlation,
+                    uint64_t object, uint64_t place)
+{
+    uint32_t number = probity_site_number(site);
+
+    if (__builtin_expect(number != UINT32_MAX, 1))
+        probity_hit_at(number, flags | PROBITY_WITH_SITE | PROBITY_WITH_PLACE, correlation, object,
+                       place);
 }
 
 #ifdef __cplusplus

@@ -12,8 +12,7 @@ int probity_request_flow_find(struct probity_inflight *ids, const struct probity
     const struct probity_inflight_key key = {event->correlation, 0, event->trace, 0};
 
     *ret_open = NULL;
-    if (!event->has_correlation || (event->role >= PROBITY_ROLE_LOCK_WAIT &&
-                                    event->role <= PROBITY_ROLE_LOCK_RELEASE))
+    if (!event->has_correlation || !probity_role_is_of_work(event->role))
         return 0;
     struct probity_inflight_item *open = probity_inflight_find(ids, &key);
     if (open == NULL) {

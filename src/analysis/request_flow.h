@@ -2,7 +2,7 @@
  *
  * request_flow.h: successive hits with one correlation id, in any thread: a request's path through
  * the program. The path ends with the hit that ends the request, after which the id may be reused.
- * Locks are ignored. Memory: see inflight.h.
+ * Hits in other roles are ignored. Memory: see inflight.h.
  */
 #ifndef PROBITY_ANALYSIS_REQUEST_FLOW_H
 #define PROBITY_ANALYSIS_REQUEST_FLOW_H

@@ -560,7 +560,7 @@ static __attribute__((noinline)) void put_ids(struct probity_export *export,
     if ((event->role == PROBITY_ROLE_QUEUE_PUT || event->role == PROBITY_ROLE_QUEUE_GET) &&
         event->has_object && spans->listener->length != NULL)
         put_queue_hit(export, spans, probe, event);
-    if (!is_lock && event->has_correlation)
+    if (event->has_correlation && probity_role_is_of_work(event->role))
         put_flow(export, spans, thread, probe, event);
 }
 

@@ -9,7 +9,7 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
-#include "probity.h"
+#include "probity_typed.h"
 
 struct probity_packer probity_packer_start(uint8_t *at, uint64_t first_tick, uint64_t *table)
 {
@@ -57,11 +57,14 @@ static const uint8_t *get_event(const uint8_t *at, const uint8_t *end,
 /* ---- Hits with ids ------------------------------------------------------------------------------
  */
 
+/* In the first number of a packed hit: flags, role, number. */
 enum {
-    ROLE_SHIFT = 3, /* in the first number of a packed hit */
+    ROLE_SHIFT = 3,
     NUMBER_SHIFT = 6,
-    HAS_BOTH = PROBITY_HIT_WITH_CORRELATION | PROBITY_HIT_WITH_OBJECT,
-    FLAGS = PROBITY_HIT_WITH_SITE | HAS_BOTH
+    FLAGS = PROBITY_HIT_WITH_SITE | PROBITY_HIT_WITH_CORRELATION | PROBITY_HIT_WITH_OBJECT,
+    PLACED_ROLE_SHIFT = 4,
+    PLACED_NUMBER_SHIFT = 10,
+    PLACED_FLAGS = FLAGS | PROBITY_HIT_WITH_PLACE
 };
 
 static uint8_t *id_pack(uint8_t *at, uint64_t *last, const uint8_t *id)
@@ -85,57 +88,82 @@ static const uint8_t *id_unpack(const uint8_t *at, const uint8_t *end, uint64_t 
 static size_t ids_bytes(uint64_t flags)
 {
     return 8 * (((flags & PROBITY_HIT_WITH_CORRELATION) != 0) +
-                (size_t)((flags & PROBITY_HIT_WITH_OBJECT) != 0));
+                ((flags & PROBITY_HIT_WITH_OBJECT) != 0) +
+                (size_t)((flags & PROBITY_HIT_WITH_PLACE) != 0));
 }
 
 uint8_t *probity_ids_pack(struct probity_ids *ids, const uint8_t *payload, size_t bytes,
-                          uint8_t *at)
+                          uint8_t *at, uint64_t *ret_kind)
 {
     uint64_t flags = bytes >= 8 ? probity_get_u32(payload + 4) : UINT64_MAX;
-    uint64_t role = flags >> PROBITY_HIT_WITH_ROLE_SHIFT;
+    uint64_t role = flags >> PROBITY_HIT_WITH_ROLE_SHIFT, number;
     const uint8_t *id = payload + 8;
 
     probity_assert(payload != NULL);
-    if (role > PROBITY_HIT_WITH_ROLE_MAX || (flags & 0xff & ~(uint64_t)FLAGS) != 0 ||
-        bytes != 8 + ids_bytes(flags))
+    if (role >> (PLACED_NUMBER_SHIFT - PLACED_ROLE_SHIFT) != 0 ||
+        (flags & 0xff & ~(uint64_t)PLACED_FLAGS) != 0 || bytes != 8 + ids_bytes(flags))
         return NULL;
-    at = probity_varint_put(at, (uint64_t)probity_get_u32(payload) << NUMBER_SHIFT |
-                                 role << ROLE_SHIFT | (flags & FLAGS));
+    flags &= PLACED_FLAGS;
+    number = probity_get_u32(payload);
+    if (role >> (NUMBER_SHIFT - ROLE_SHIFT) == 0 && (flags & PROBITY_HIT_WITH_PLACE) == 0) {
+        *ret_kind = PROBITY_EVENT_HIT_PACKED;
+        at = probity_varint_put(at, number << NUMBER_SHIFT | role << ROLE_SHIFT | flags);
+    } else {
+        *ret_kind = PROBITY_EVENT_HIT_PLACED;
+        at = probity_varint_put(at,
+                                number << PLACED_NUMBER_SHIFT | role << PLACED_ROLE_SHIFT | flags);
+    }
     if (flags & PROBITY_HIT_WITH_CORRELATION) {
         at = id_pack(at, &ids->correlation, id);
         id += 8;
     }
-    if (flags & PROBITY_HIT_WITH_OBJECT)
+    if (flags & PROBITY_HIT_WITH_OBJECT) {
         at = id_pack(at, &ids->object, id);
-    return at;
+        id += 8;
+    }
+    return flags & PROBITY_HIT_WITH_PLACE ? id_pack(at, &ids->place, id) : at;
+}
+
+static uint8_t *put_id(uint8_t *to, uint64_t is_there, uint64_t id)
+{
+    if (!is_there)
+        return to;
+    probity_put_u64(to, id);
+    return to + 8;
 }
 
 /* Unpacks a packed hit with ids. An invalid one remains an event of its kind. */
 static void unpack_ids(struct probity_unpacker *unpacker, struct probity_record *record)
 {
+    int is_placed = record->kind == PROBITY_EVENT_HIT_PLACED;
+    unsigned role_shift = is_placed ? PLACED_ROLE_SHIFT : ROLE_SHIFT;
+    unsigned number_shift = is_placed ? PLACED_NUMBER_SHIFT : NUMBER_SHIFT;
     struct probity_ids ids = unpacker->ids;
     const uint8_t *at = record->payload, *end = at + record->payload_bytes;
     uint8_t *to = unpacker->hit_with;
     uint64_t first = 0;
 
     at = probity_varint_get(at, end, &first);
-    if (at != NULL && (first & PROBITY_HIT_WITH_CORRELATION))
+    uint64_t flags = first & (is_placed ? PLACED_FLAGS : FLAGS);
+    if (at != NULL && (flags & PROBITY_HIT_WITH_CORRELATION))
         at = id_unpack(at, end, &ids.correlation);
-    if (at != NULL && (first & PROBITY_HIT_WITH_OBJECT))
+    if (at != NULL && (flags & PROBITY_HIT_WITH_OBJECT))
         at = id_unpack(at, end, &ids.object);
-    if (at == NULL || first >> NUMBER_SHIFT > UINT32_MAX)
+    if (at != NULL && (flags & PROBITY_HIT_WITH_PLACE))
+        at = id_unpack(at, end, &ids.place);
+    if (at == NULL || first >> number_shift > UINT32_MAX)
         return;
     probity_assert(at <= end);
     unpacker->ids = ids;
-    probity_put_u32(to, (uint32_t)(first >> NUMBER_SHIFT));
-    probity_put_u32(to + 4, (uint32_t)((first & FLAGS) |
-                                       (first >> ROLE_SHIFT & PROBITY_HIT_WITH_ROLE_MAX)
-                                           << PROBITY_HIT_WITH_ROLE_SHIFT));
-    probity_put_u64(to + 8, first & PROBITY_HIT_WITH_CORRELATION ? ids.correlation : ids.object);
-    probity_put_u64(to + 16, ids.object);
+    uint64_t role = first >> role_shift & ((1u << (number_shift - role_shift)) - 1);
+    probity_put_u32(to, (uint32_t)(first >> number_shift));
+    probity_put_u32(to + 4, (uint32_t)(flags | role << PROBITY_HIT_WITH_ROLE_SHIFT));
+    to = put_id(to + 8, flags & PROBITY_HIT_WITH_CORRELATION, ids.correlation);
+    to = put_id(to, flags & PROBITY_HIT_WITH_OBJECT, ids.object);
+    to = put_id(to, flags & PROBITY_HIT_WITH_PLACE, ids.place);
     record->kind = PROBITY_EVENT_HIT_WITH;
-    record->payload = to;
-    record->payload_bytes = 8 + ids_bytes(first);
+    record->payload = unpacker->hit_with;
+    record->payload_bytes = (size_t)(to - unpacker->hit_with);
     probity_assert(record->payload_bytes <= sizeof unpacker->hit_with);
 }
 
@@ -175,7 +203,8 @@ int probity_unpack_rare(struct probity_unpacker *unpacker, struct probity_record
             if (at == NULL)
                 return PROBITY_ERROR_DAMAGED;
             unpacker->at = at;
-            if (ret_record->kind == PROBITY_EVENT_HIT_PACKED)
+            if (ret_record->kind == PROBITY_EVENT_HIT_PACKED ||
+                ret_record->kind == PROBITY_EVENT_HIT_PLACED)
                 unpack_ids(unpacker, ret_record);
             return 1;
         }
@@ -188,13 +217,41 @@ int probity_unpack_rare(struct probity_unpacker *unpacker, struct probity_record
     return 0;
 }
 
+/* Name and ending of each role. */
+static const char *const roles[PROBITY_HIT_WITH_ROLE_MAX + 1][2] = {
+    {"", ""},
+    {"lock-wait", ":wait"},
+    {"lock-hold", ":hold"},
+    {"lock-release", ":release"},
+    {"queue-put", ":put"},
+    {"queue-get", ":get"},
+    {"request-begin", ":begin"},
+    {"request-end", ":end"},
+    {"condition-wait", ":wait"},
+    {"woken", ":woken"},
+    {"notify", ":notify"},
+    {"lock-made", ":made"},
+    {"lock-gone", ":gone"},
+    {"allocate", ":allocate"},
+    {"free", ":free"},
+    {"given-up", ":given-up"},
+    {"thread-begin", ":begin"},
+    {"thread-end", ":end"}};
+
 const char *probity_role_name(uint32_t role)
 {
-    static const char *const names[PROBITY_HIT_WITH_ROLE_MAX + 1] = {
-        "",          "lock-wait", "lock-hold",     "lock-release",
-        "queue-put", "queue-get", "request-begin", "request-end"};
+    return role <= PROBITY_HIT_WITH_ROLE_MAX ? roles[role][0] : "";
+}
 
-    return role <= PROBITY_HIT_WITH_ROLE_MAX ? names[role] : "";
+const char *probity_role_ending(uint32_t role)
+{
+    return role <= PROBITY_HIT_WITH_ROLE_MAX ? roles[role][1] : "";
+}
+
+int probity_role_is_of_work(uint32_t role)
+{
+    return role == PROBITY_ROLE_NONE ||
+           (role >= PROBITY_ROLE_QUEUE_PUT && role <= PROBITY_ROLE_REQUEST_END);
 }
 
 /* Takes the next id if its bit says that there is one and the payload contains it. */
@@ -223,6 +280,8 @@ int probity_hit_with_parse(const uint8_t *payload, size_t bytes, struct probity_
                                        &ret_hit->correlation);
     ret_hit->has_object =
         take_id(&at, end, (flags & PROBITY_HIT_WITH_OBJECT) != 0, &ret_hit->object);
+    ret_hit->has_place =
+        take_id(&at, end, (flags & PROBITY_HIT_WITH_PLACE) != 0, &ret_hit->place);
     return 1;
 }
 
@@ -250,5 +309,60 @@ int probity_budget_event_get(const uint8_t *payload, size_t bytes,
                                                .budget = probity_get_u32(payload + 8),
                                                .cost = probity_get_u32(payload + 12),
                                                .calls = probity_get_u64(payload + 16)};
+    return 0;
+}
+
+/* ---- Mappings ----------------------------------------------------------------------------------
+ */
+
+enum { MAPPING_FIXED_BYTES = 24 };
+
+static uint8_t *put_text(uint8_t *at, const char *text, size_t bytes)
+{
+    probity_put_u16(at, (uint16_t)bytes);
+    memcpy(at + 2, text, bytes);
+    return at + 2 + bytes;
+}
+
+size_t probity_mapping_event_put(uint8_t *payload, size_t room,
+                                 const struct probity_mapping_event *event)
+{
+    if (event->path_bytes > UINT16_MAX || event->build_id_bytes > UINT16_MAX ||
+        room < MAPPING_FIXED_BYTES + 4 + event->path_bytes + event->build_id_bytes)
+        return 0;
+    probity_put_u64(payload, event->first);
+    probity_put_u64(payload + 8, event->end);
+    probity_put_u64(payload + 16, event->bias);
+    uint8_t *at = put_text(payload + MAPPING_FIXED_BYTES, event->path, event->path_bytes);
+    return (size_t)(put_text(at, event->build_id, event->build_id_bytes) - payload);
+}
+
+/* Returns the address after a text, or NULL if the payload ends before. */
+static const uint8_t *get_text(const uint8_t *at, const uint8_t *end, const char **ret_text,
+                               size_t *ret_bytes)
+{
+    if (end - at < 2 || end - at - 2 < probity_get_u16(at))
+        return NULL;
+    *ret_text = (const char *)at + 2;
+    *ret_bytes = probity_get_u16(at);
+    return at + 2 + *ret_bytes;
+}
+
+int probity_mapping_event_get(const uint8_t *payload, size_t bytes,
+                              struct probity_mapping_event *ret_event)
+{
+    struct probity_mapping_event event;
+    const uint8_t *end = payload + bytes;
+
+    if (bytes < MAPPING_FIXED_BYTES)
+        return PROBITY_ERROR_DAMAGED;
+    event.first = probity_get_u64(payload);
+    event.end = probity_get_u64(payload + 8);
+    event.bias = probity_get_u64(payload + 16);
+    const uint8_t *at = get_text(payload + MAPPING_FIXED_BYTES, end, &event.path,
+                                 &event.path_bytes);
+    if (at == NULL || get_text(at, end, &event.build_id, &event.build_id_bytes) == NULL)
+        return PROBITY_ERROR_DAMAGED;
+    *ret_event = event;
     return 0;
 }

@@ -42,7 +42,9 @@ enum probity_event_kind {
     PROBITY_EVENT_HIT_PACKED = 18, /* only in a stream: the unpacker turns it into 17 */
     PROBITY_EVENT_LOST = 19,
     PROBITY_EVENT_PAUSED_BEFORE = 20,
-    PROBITY_EVENT_BUDGET = 21
+    PROBITY_EVENT_BUDGET = 21,
+    PROBITY_EVENT_HIT_PLACED = 22, /* only in a stream, as PROBITY_EVENT_HIT_PACKED */
+    PROBITY_EVENT_MAPPING = 23
 };
 
 /* The first byte of PROBITY_EVENT_BUDGET. */
@@ -67,6 +69,21 @@ void probity_budget_event_put(uint8_t payload[PROBITY_BUDGET_EVENT_BYTES],
 int probity_budget_event_get(const uint8_t *payload, size_t bytes,
                              struct probity_budget_event *ret_event);
 
+/* PROBITY_EVENT_MAPPING: a file that is mapped at [first, end). Texts need not end with a zero. */
+struct probity_mapping_event {
+    uint64_t first, end;
+    uint64_t bias; /* an address in memory less the same address as linked */
+    const char *path, *build_id; /* build_id: hexadecimal, may be empty */
+    size_t path_bytes, build_id_bytes;
+};
+
+/* put: returns the size of the payload, 0 if it does not fit in `room` bytes. get: returns 0, with
+ * texts that point into the payload, or PROBITY_ERROR_DAMAGED. */
+size_t probity_mapping_event_put(uint8_t *payload, size_t room,
+                                 const struct probity_mapping_event *event);
+int probity_mapping_event_get(const uint8_t *payload, size_t bytes,
+                              struct probity_mapping_event *ret_event);
+
 /* In place of the format of PROBITY_EVENT_LEAVE: an exception left the scope. */
 #define PROBITY_FORMAT_RAISED UINT32_C(0xffffffff)
 
@@ -75,7 +92,8 @@ static inline int probity_event_declares(uint64_t kind)
 {
     return kind == PROBITY_EVENT_THREAD_NAME || kind == PROBITY_EVENT_PROBE_NAME ||
            kind == PROBITY_EVENT_SITE || kind == PROBITY_EVENT_FUNCTION ||
-           kind == PROBITY_EVENT_FORMAT || kind == PROBITY_EVENT_LEVELS;
+           kind == PROBITY_EVENT_FORMAT || kind == PROBITY_EVENT_LEVELS ||
+           kind == PROBITY_EVENT_MAPPING;
 }
 
 /* Whether an event is an action of the thread, not a declaration, a setting, a stall or a loss. A
@@ -92,9 +110,10 @@ enum {
     PROBITY_HIT_WITH_SITE = 1,
     PROBITY_HIT_WITH_CORRELATION = 2,
     PROBITY_HIT_WITH_OBJECT = 4,
+    PROBITY_HIT_WITH_PLACE = 8,
     PROBITY_HIT_WITH_ROLE_SHIFT = 8,
-    PROBITY_HIT_WITH_ROLE_MAX = 7,
-    PROBITY_HIT_WITH_BYTES_MAX = 24
+    PROBITY_HIT_WITH_ROLE_MAX = 17,
+    PROBITY_HIT_WITH_BYTES_MAX = 32
 };
 
 /* Types of values, and special lengths (doc/trace-format.md, "Values"). */
@@ -219,25 +238,33 @@ struct probity_record {
 struct probity_hit_with {
     uint64_t code; /* as in struct probity_record */
     uint32_t role;
-    int has_correlation, has_object;
-    uint64_t correlation, object; /* 0 if there is none */
+    int has_correlation, has_object, has_place;
+    uint64_t correlation, object, place; /* 0 if there is none */
 };
 
 /* "lock-wait", ...; "" for 0. Never NULL. */
 const char *probity_role_name(uint32_t role);
+
+/* What the name of a typed site ends in: ":wait", ...; "" for 0. Never NULL. */
+const char *probity_role_ending(uint32_t role);
+
+/* Whether the correlation id of a hit in this role identifies a piece of work: 1 or 0. */
+int probity_role_is_of_work(uint32_t role);
 
 /* Returns 1; or 0 if the payload is too short, with *ret_hit unchanged. */
 int probity_hit_with_parse(const uint8_t *payload, size_t bytes, struct probity_hit_with *ret_hit);
 
 /* Ids of the last packed hit with ids in a stream; 0 at its start. */
 struct probity_ids {
-    uint64_t correlation, object;
+    uint64_t correlation, object, place;
 };
 
-/* Packs the payload of a hit with ids. Returns the end of the output, at most 28 bytes, or NULL if
- * the payload is not of the usual form; nothing is changed then. */
+enum { PROBITY_IDS_ROOM = 40 };
+
+/* Packs the payload of a hit with ids into at most PROBITY_IDS_ROOM bytes. Returns the end of the
+ * output, and its kind; or NULL if the payload is not of the usual form, and changes nothing. */
 uint8_t *probity_ids_pack(struct probity_ids *ids, const uint8_t *payload, size_t bytes,
-                          uint8_t *at);
+                          uint8_t *at, uint64_t *ret_kind);
 
 struct probity_unpacker {
     const uint8_t *at, *end;

@@ -59,7 +59,7 @@ static int lane_kind(uint32_t index)
 static char *put_hit_ids(char *at, const char *end, const struct probity_timeline_values *values)
 {
     struct probity_hit_with hit = {0};
-    char text[96];
+    char text[128];
 
     if (!probity_hit_with_parse(values->values, values->bytes, &hit))
         return at;
@@ -70,6 +70,8 @@ static char *put_hit_ids(char *at, const char *end, const struct probity_timelin
     if (hit.has_object)
         bytes += snprintf(text + bytes, sizeof text - (size_t)bytes, " object %" PRIu64,
                           hit.object);
+    if (hit.has_place)
+        bytes += snprintf(text + bytes, sizeof text - (size_t)bytes, " place %#" PRIx64, hit.place);
     return probity_text_copy(at, end, text, (size_t)bytes);
 }
 

@@ -31,9 +31,9 @@ struct rare_item {
     const char *name;
     const struct probity_function *function;
     const struct probity_format *format;
-    uint64_t correlation, object, entered_tick, entered_wall_ns;
+    uint64_t correlation, object, place, entered_tick, entered_wall_ns;
     uint32_t kind, id, name_bytes, payload_bytes, values_at, value_bytes, role;
-    uint8_t is_site, is_raised, has_correlation, has_object;
+    uint8_t is_site, is_raised, has_correlation, has_object, has_place;
 };
 
 struct pointer_item {
@@ -192,6 +192,7 @@ static void put_rare(struct probity_ahead *ahead, const struct probity_event *ev
     item->format = event->format;
     item->correlation = event->correlation;
     item->object = event->object;
+    item->place = event->place;
     item->entered_tick = event->entered_tick;
     item->entered_wall_ns = event->entered_wall_ns;
     item->kind = event->kind;
@@ -206,6 +207,7 @@ static void put_rare(struct probity_ahead *ahead, const struct probity_event *ev
     item->is_raised = (uint8_t)event->is_raised;
     item->has_correlation = (uint8_t)event->has_correlation;
     item->has_object = (uint8_t)event->has_object;
+    item->has_place = (uint8_t)event->has_place;
     memcpy(item + 1, event->payload, event->payload_bytes);
 }
 
@@ -366,8 +368,10 @@ static void take_rare(struct probity_ahead *ahead, const struct rare_item *item)
     event->role = item->role;
     event->has_correlation = item->has_correlation;
     event->has_object = item->has_object;
+    event->has_place = item->has_place;
     event->correlation = item->correlation;
     event->object = item->object;
+    event->place = item->place;
     event->entered_tick = item->entered_tick;
     event->entered_wall_ns = item->entered_wall_ns;
 }

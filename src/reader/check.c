@@ -123,6 +123,10 @@ static void check_event(struct check *check, const struct probity_record *record
         fault(check, "record %" PRIu64 ": a site's text exceeds its event", place);
     if (record->kind == PROBITY_EVENT_FUNCTION && !probity_function_is_whole(payload, bytes))
         fault(check, "record %" PRIu64 ": a function's text exceeds its event", place);
+    struct probity_mapping_event mapping;
+    if (record->kind == PROBITY_EVENT_MAPPING &&
+        probity_mapping_event_get(payload, bytes, &mapping) != 0)
+        fault(check, "record %" PRIu64 ": a mapping's text exceeds its event", place);
     if (record->kind == PROBITY_EVENT_FORMAT && !probity_format_is_whole(payload, bytes))
         fault(check, "record %" PRIu64 ": a format's values exceed its event", place);
 }

@@ -213,8 +213,10 @@ void probity_event_clear(struct probity_event *event)
     event->role = 0;
     event->has_correlation = 0;
     event->has_object = 0;
+    event->has_place = 0;
     event->correlation = 0;
     event->object = 0;
+    event->place = 0;
     event->entered_tick = 0;
     event->entered_wall_ns = 0;
 }
@@ -320,8 +322,10 @@ static void decode_hit(struct probity_trace *trace, struct probity_event *event)
     event->role = hit.role;
     event->has_correlation = hit.has_correlation;
     event->has_object = hit.has_object;
+    event->has_place = hit.has_place;
     event->correlation = hit.correlation;
     event->object = hit.object;
+    event->place = hit.place;
     const struct probity_name *name = probity_names_find(&trace->names, hit.code);
     if (name != NULL && name->function == NULL) {
         event->name = name->bytes;

@@ -157,8 +157,9 @@ struct probity_event {
     size_t value_bytes;
     /* Hits with ids: an enum probity_role (probity_typed.h), and which ids are present. */
     uint32_t role;
-    int has_correlation, has_object;
+    int has_correlation, has_object, has_place;
     uint64_t correlation, object;
+    uint64_t place; /* the address after the call that was recorded */
     uint64_t entered_tick; /* CHECKPOINT: tick of the scope's enter, not later than tick; or 0 */
     uint64_t entered_wall_ns; /* the same as CLOCK_REALTIME */
 };

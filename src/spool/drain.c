@@ -180,7 +180,7 @@ static struct probity_packer packing_start(struct packing *packing,
     data->cpu_ns =
         input->cpu_ns + probity_ns_of_ticks(first_tick - input->base_tick - off, input->rate);
     packing->off = off;
-    packing->ids = (struct probity_ids){0, 0};
+    packing->ids = (struct probity_ids){0, 0, 0};
     return probity_packer_start(stream_of(packing->block), first_tick, packing->table);
 }
 
@@ -227,18 +227,18 @@ static __attribute__((noinline)) struct probity_packer
 pack_hit_with(struct packing *packing, struct probity_packer packer, uint64_t tick,
               const uint64_t *event, const uint64_t *end)
 {
-    uint8_t packed[32];
+    uint8_t packed[PROBITY_IDS_ROOM];
+    uint64_t kind = 0;
     const uint8_t *bytes = (const uint8_t *)(event + EVENT_HEAD_WORDS);
     size_t length = payload_bytes(event, end);
-    const uint8_t *packed_end = probity_ids_pack(&packing->ids, bytes, length, packed);
+    const uint8_t *packed_end = probity_ids_pack(&packing->ids, bytes, length, packed, &kind);
 
     probity_assert(packed_end == NULL || packed_end <= packed + sizeof packed);
     if (packed_end == NULL) {
         probity_pack_event(&packer, tick, PROBITY_EVENT_HIT_WITH, bytes, length);
         return packer;
     }
-    probity_pack_event(&packer, tick, PROBITY_EVENT_HIT_PACKED, packed,
-                       (size_t)(packed_end - packed));
+    probity_pack_event(&packer, tick, kind, packed, (size_t)(packed_end - packed));
     return packer;
 }
 

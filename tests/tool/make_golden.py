@@ -25,7 +25,7 @@ U32 = 2**32 - 1
 TICK = 10**12  # the first anchor
 # The size of payload that the format requires for events that declare nothing, by kind.
 PAYLOAD_BYTES = {1: 6, 4: 8, 7: 8, 8: 8, 9: 4, 10: 4, 11: 16, 12: 0, 13: 0, 14: 3, 15: 1, 16: 4,
-                 19: 8, 22: 5}
+                 19: 8, 23: 28, 60: 5}
 MONOTONIC = 400 * 10**9
 REALTIME = 1700000000 * 10**9
 RATE = 2**32 * 2 // 5  # 0.4 ns per tick
@@ -132,7 +132,7 @@ class Stream:
             self.data += item.payload
             self.words += 3 + (len(item.payload) + 7) // 8
             self.records += 1
-            if item.kind == 18 and item.packed is not None:
+            if item.kind in (18, 22) and item.packed is not None:
                 self.hits.append((item.tick, item.packed, self.off))
             if item.kind == 17 and len(item.payload) >= 8:
                 number, flags = struct.unpack_from("<II", item.payload)
@@ -410,16 +410,17 @@ def good_moments():
     """A CPU time is never less than that of an earlier record, whether a hit or not."""
     trace = Trace()
     items = [Hit(TICK, probe(1))]
-    for number, kind in enumerate([17, 18, *PAYLOAD_BYTES]):
+    for number, kind in enumerate([17, 18, 22, *PAYLOAD_BYTES]):
         tick = TICK + 1000 * (number + 1)
         payload = bytes(PAYLOAD_BYTES.get(kind, 0))
-        payload = struct.pack("<II", 5, 0) if kind == 17 else num(6 << 6) if kind == 18 else payload
-        packed = probe(6) if kind == 18 else None
+        payload = struct.pack("<II", 5, 0) if kind == 17 else payload
+        payload = num(6 << (6 if kind == 18 else 10)) if kind in (18, 22) else payload
+        packed = probe(6) if kind in (18, 22) else None
         # The event's CPU time is 600 ticks more than that of the hit after it.
         items += [Cpu(tick, -600), Event(tick, kind, payload, packed), Cpu(tick + 10, 600),
                   Hit(tick + 10, probe(2)), Hit(tick + 800, probe(3))]
-    items += [Cpu(TICK + 18000, -600), Event(TICK + 18000, 17, b"no hit"),
-              Event(TICK + 18000, 18, b""), Cpu(TICK + 18001, 600), Hit(TICK + 18001, probe(4))]
+    items += [Cpu(TICK + 20000, -600), Event(TICK + 20000, 17, b"no hit"),
+              Event(TICK + 20000, 18, b""), Cpu(TICK + 20001, 600), Hit(TICK + 20001, probe(4))]
     trace.put_data(0, items, cpu=5 * 10**6)
     # A block without CPU times is ignored.
     trace.put_data(1, [Event(TICK + 9, 9, bytes(4))], cpu=10**9, cpu_known=False)
@@ -571,6 +572,30 @@ def good_packed_ids():
              packed(34, 3, 0), packed(35, U32 + 1, 0, cut=True), Event(TICK + 36, 18, b"")]
     trace.put_data(0, items)
     trace.put_data(0, [packed(50, 3, 6, 2, 2)], chunk=1)
+    return trace.end()
+
+
+def good_placed_ids():
+    """Hits with a place, in both forms; roles above 7; ids that 18 and 22 share; a mapping."""
+    trace = Trace(minor=4)
+
+    def packed(tick, kind, number, flags, role, *changes, cut=False):
+        first = number << 6 | role << 3 | flags if kind == 18 else number << 10 | role << 4 | flags
+        data = b"".join([num(first)] + [num(change) for change in changes])
+        code = None if cut else (site if flags & 1 else probe)(number)
+        return Event(TICK + tick, kind, data, code)
+
+    mapping = struct.pack("<QQQ", 2**46, 2**46 + 4096, 2**46 - 4096)
+    items = [declare(TICK, 0, "mutex:hold"),
+             Event(TICK, 23, mapping + string("/bin/x") + string("0123ab") + b"later"),
+             Event(TICK + 1, 17, struct.pack("<IIQQ", 3, 8 | 4 | 2 << 8, 7, 2**46 + 5)),
+             Event(TICK + 2, 17, struct.pack("<IIQ", 3, 8 | 2 | 13 << 8, 7)),
+             packed(3, 22, 0, 13, 2, 14, 2**47), packed(4, 18, 0, 5, 2, 3),
+             packed(5, 22, 4, 15, 13, 200, 1, 9), packed(6, 22, 4, 14, 14, 1, 1, cut=True),
+             packed(7, 22, U32, 0, 63), packed(8, 22, U32 + 1, 0, 8, cut=True),
+             Event(TICK + 9, 22, b""), packed(10, 22, 5, 0, 17), Hit(TICK + 11, probe(1))]
+    trace.put_data(0, items)
+    trace.put_data(0, [packed(50, 22, 3, 14, 8, 2, 2, 2)], chunk=1)
     return trace.end()
 
 

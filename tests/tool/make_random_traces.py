@@ -14,15 +14,16 @@ from make_golden import (PAYLOAD_BYTES, RATE, TICK, Cpu, Event, Hit, Random, Tra
 
 
 def random_event(random, tick):
-    kind = [17, 18, *PAYLOAD_BYTES][random.below(2 + len(PAYLOAD_BYTES))]
-    number, flags = random.below(6), random.below(8)
+    kind = [17, 18, 22, *PAYLOAD_BYTES][random.below(3 + len(PAYLOAD_BYTES))]
+    number, flags = random.below(6), random.below(8 if kind == 18 else 16)
     if kind == 17:
-        ids = b"".join(struct.pack("<Q", random.below(99)) for bit in (2, 4) if flags & bit)
+        ids = b"".join(struct.pack("<Q", random.below(99)) for bit in (2, 4, 8) if flags & bit)
         return Event(tick, 17, struct.pack("<II", number, flags) + ids)
-    if kind == 18:
-        ids = b"".join(num(random.below(99)) for bit in (2, 4) if flags & bit)
+    if kind in (18, 22):
+        ids = b"".join(num(random.below(99)) for bit in (2, 4, 8) if flags & bit)
         code = (site if flags & 1 else probe)(number)
-        return Event(tick, 18, num(number << 6 | flags) + ids, code)
+        first = number << (6 if kind == 18 else 10) | random.below(4) << 4 | flags
+        return Event(tick, kind, num(first) + ids, code)
     return Event(tick, kind, bytes(PAYLOAD_BYTES[kind]))
 
 

@@ -46,7 +46,8 @@ static struct sample sample_next(uint64_t tick, uint64_t off, unsigned variety)
         sample.off += random_next() >> (random_next() % 64);
     if (what < 5) {
         sample.kind = 1 + random_next() % 300;
-        sample.kind += sample.kind == PROBITY_EVENT_HIT_PACKED; /* unpacks as another kind */
+        sample.kind += sample.kind == PROBITY_EVENT_HIT_PACKED; /* unpack as another kind */
+        sample.kind += sample.kind == PROBITY_EVENT_HIT_PLACED;
         sample.bytes = random_next() % sizeof sample.payload;
         for (size_t i = 0; i < sample.bytes; i++)
             sample.payload[i] = (uint8_t)random_next();
@@ -226,20 +227,22 @@ static void noise(void **state)
 
 static const uint64_t id_values[] = {0, 1, 77, 1u << 20, UINT64_C(1) << 47, UINT64_MAX};
 
-enum { ID_VALUES = sizeof id_values / sizeof *id_values, ID_CASES = 64 * ID_VALUES * ID_VALUES };
+enum { ID_VALUES = sizeof id_values / sizeof *id_values, ID_ROLES = 64,
+       ID_CASES = 16 * ID_ROLES * ID_VALUES * ID_VALUES };
 
 /* All flags, roles, and combinations of ids. Returns the payload's size. */
 static size_t make_hit_with(uint32_t i, uint8_t payload[PROBITY_HIT_WITH_BYTES_MAX])
 {
-    uint32_t flags = i % 8 | (i / 8 % 8) << PROBITY_HIT_WITH_ROLE_SHIFT;
+    uint32_t flags = i % 16 | (i / 16 % ID_ROLES) << PROBITY_HIT_WITH_ROLE_SHIFT;
+    uint32_t left = i / 16 / ID_ROLES;
     uint8_t *at = payload + 8;
 
-    probity_put_u32(payload, (uint32_t)id_values[i / 64 % ID_VALUES]);
+    probity_put_u32(payload, (uint32_t)id_values[left % ID_VALUES]);
     probity_put_u32(payload + 4, flags);
-    for (uint32_t bit = 2; bit <= 4; bit *= 2) {
+    for (uint32_t bit = 2; bit <= 8; bit *= 2) {
         if ((flags & bit) == 0)
             continue;
-        probity_put_u64(at, id_values[(i / 64 / ID_VALUES + bit) % ID_VALUES]);
+        probity_put_u64(at, id_values[(left / ID_VALUES + bit) % ID_VALUES]);
         at += 8;
     }
     return (size_t)(at - payload);
@@ -247,20 +250,25 @@ static size_t make_hit_with(uint32_t i, uint8_t payload[PROBITY_HIT_WITH_BYTES_M
 
 static void ids_are_packed_and_unpacked(void **state)
 {
-    static uint8_t stream[256 * 1024];
+    static uint8_t stream[ID_CASES * 64];
     uint64_t table[PROBITY_STREAM_TABLE];
-    uint8_t payload[PROBITY_HIT_WITH_BYTES_MAX], packed[32];
+    uint8_t payload[PROBITY_HIT_WITH_BYTES_MAX], packed[PROBITY_IDS_ROOM];
+    uint64_t kind = 0;
     struct probity_packer packer = probity_packer_start(stream, 5, table);
-    struct probity_ids ids = {0, 0};
+    struct probity_ids ids = {0, 0, 0};
     struct probity_unpacker unpacker;
     struct probity_record record;
 
     (void)state;
     for (uint32_t i = 0; i < ID_CASES; i++) {
-        const uint8_t *end = probity_ids_pack(&ids, payload, make_hit_with(i, payload), packed);
+        size_t bytes = make_hit_with(i, payload);
+        const uint8_t *end = probity_ids_pack(&ids, payload, bytes, packed, &kind);
         assert_non_null(end);
-        probity_pack_event(&packer, 5 + i, PROBITY_EVENT_HIT_PACKED, packed,
-                           (size_t)(end - packed));
+        assert_int_equal(kind, payload[5] < 8 && (payload[4] & PROBITY_HIT_WITH_PLACE) == 0
+                                   ? PROBITY_EVENT_HIT_PACKED
+                                   : PROBITY_EVENT_HIT_PLACED);
+        assert_true(end - packed <= PROBITY_IDS_ROOM);
+        probity_pack_event(&packer, 5 + i, kind, packed, (size_t)(end - packed));
     }
     probity_unpacker_init(&unpacker, stream, (size_t)(packer.at - stream), 5);
     for (uint32_t i = 0; i < ID_CASES; i++) {
@@ -276,23 +284,88 @@ static void ids_are_packed_and_unpacked(void **state)
 
 static void unusual_ids_are_left_as_they_are(void **state)
 {
-    struct probity_ids ids = {3, 4};
-    uint8_t payload[32] = {7, 0, 0, 0, PROBITY_HIT_WITH_CORRELATION, 8, 0, 0};
-    uint8_t packed[32];
+    struct probity_ids ids = {3, 4, 5};
+    uint8_t payload[40] = {7, 0, 0, 0, PROBITY_HIT_WITH_CORRELATION, 64, 0, 0};
+    uint8_t packed[PROBITY_IDS_ROOM];
+    uint64_t kind = 99;
 
     (void)state;
-    assert_null(probity_ids_pack(&ids, payload, 16, packed)); /* role 8 */
+    assert_null(probity_ids_pack(&ids, payload, 16, packed, &kind)); /* role 64 */
     payload[5] = 7;
-    payload[4] = PROBITY_HIT_WITH_CORRELATION | 8;
-    assert_null(probity_ids_pack(&ids, payload, 16, packed)); /* an unknown flag */
+    payload[4] = PROBITY_HIT_WITH_CORRELATION | 16;
+    assert_null(probity_ids_pack(&ids, payload, 16, packed, &kind)); /* an unknown flag */
     payload[4] = PROBITY_HIT_WITH_CORRELATION;
-    assert_null(probity_ids_pack(&ids, payload, 15, packed));
-    assert_null(probity_ids_pack(&ids, payload, 24, packed));
-    assert_null(probity_ids_pack(&ids, payload, 4, packed));
+    assert_null(probity_ids_pack(&ids, payload, 15, packed, &kind));
+    assert_null(probity_ids_pack(&ids, payload, 24, packed, &kind));
+    assert_null(probity_ids_pack(&ids, payload, 4, packed, &kind));
+    payload[4] = PROBITY_HIT_WITH_CORRELATION | PROBITY_HIT_WITH_PLACE;
+    assert_null(probity_ids_pack(&ids, payload, 16, packed, &kind));
+    assert_int_equal(kind, 99);
     assert_int_equal(ids.correlation, 3);
     assert_int_equal(ids.object, 4);
-    assert_non_null(probity_ids_pack(&ids, payload, 16, packed));
+    assert_int_equal(ids.place, 5);
+    assert_non_null(probity_ids_pack(&ids, payload, 24, packed, &kind));
+    assert_int_equal(kind, PROBITY_EVENT_HIT_PLACED);
     assert_int_equal(ids.correlation, 0);
+    assert_int_equal(ids.object, 4);
+    assert_int_equal(ids.place, 0);
+}
+
+/* Kinds 18 and 22 share the ids that they change. */
+static void a_hit_with_a_place_is_parsed(void **state)
+{
+    static const struct {
+        uint8_t flags, role, bytes;
+        uint32_t is; /* role, has_correlation, has_object, has_place, as digits */
+    } cases[] = {{14, 13, 32, 13111}, {14, 17, 31, 17110}, {8, 18, 16, 1},  {10, 255, 24, 101},
+                 {12, 8, 16, 8010},   {14, 9, 16, 9100},   {0, 10, 8, 10000}};
+    struct probity_hit_with hit;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint8_t payload[32] = {1, 0, 0, 0, cases[i].flags, cases[i].role};
+        assert_int_equal(probity_hit_with_parse(payload, cases[i].bytes, &hit), 1);
+        assert_int_equal(hit.role * 1000 + (uint32_t)(hit.has_correlation * 100 +
+                                                      hit.has_object * 10 + hit.has_place),
+                         cases[i].is);
+    }
+}
+
+static void roles_have_names(void **state)
+{
+    (void)state;
+    assert_string_equal(probity_role_name(0), "");
+    assert_string_equal(probity_role_name(18), "");
+    assert_string_equal(probity_role_ending(18), "");
+    for (uint32_t role = 1; role <= PROBITY_HIT_WITH_ROLE_MAX; role++) {
+        const char *name = probity_role_name(role), *ending = probity_role_ending(role);
+        size_t bytes = strlen(name), ending_bytes = strlen(ending) - 1;
+        assert_int_equal(ending[0], ':');
+        assert_true(bytes >= ending_bytes);
+        assert_string_equal(name + bytes - ending_bytes, ending + 1);
+    }
+}
+
+static void mappings_are_read_back_and_cut_ones_refused(void **state)
+{
+    const struct probity_mapping_event event = {1, UINT64_MAX, 77, "/lib/x.so", "0123ab", 9, 6};
+    struct probity_mapping_event got;
+    uint8_t payload[64];
+
+    (void)state;
+    assert_int_equal(probity_mapping_event_put(payload, 42, &event), 0);
+    size_t bytes = probity_mapping_event_put(payload, 43, &event);
+    assert_int_equal(bytes, 43);
+    for (size_t i = 0; i < bytes; i++)
+        assert_int_equal(probity_mapping_event_get(payload, i, &got), PROBITY_ERROR_DAMAGED);
+    assert_int_equal(probity_mapping_event_get(payload, bytes + 9, &got), 0);
+    assert_int_equal(got.first, 1);
+    assert_int_equal(got.end, UINT64_MAX);
+    assert_int_equal(got.bias, 77);
+    assert_int_equal(got.path_bytes, 9);
+    assert_memory_equal(got.path, "/lib/x.so", 9);
+    assert_int_equal(got.build_id_bytes, 6);
+    assert_memory_equal(got.build_id, "0123ab", 6);
 }
 
 int main(void)
@@ -302,6 +375,9 @@ int main(void)
         cmocka_unit_test(damage),
         cmocka_unit_test(ids_are_packed_and_unpacked),
         cmocka_unit_test(unusual_ids_are_left_as_they_are),
+        cmocka_unit_test(a_hit_with_a_place_is_parsed),
+        cmocka_unit_test(roles_have_names),
+        cmocka_unit_test(mappings_are_read_back_and_cut_ones_refused),
         cmocka_unit_test(a_tick_beyond_64_bits_is_damage),
         cmocka_unit_test(codes_end_where_those_of_probes_end),
         cmocka_unit_test(noise),

@@ -81,14 +81,13 @@ static struct probity_model_user *sort_users(struct probity_model_user *users)
 /* "jobs" if a site is named "jobs:put"; else the name of the first probe. */
 static char *name_of(const struct probity_model_user *users)
 {
-    static const char *const endings[] = {"",     ":wait", ":hold",  ":release",
-                                          ":put", ":get",  ":begin", ":end"};
     const struct probity_probe *probe = users->node->probe;
     const char *text = probe->name != NULL ? probe->name : probe->text;
-    size_t bytes = strlen(text), ending = strlen(endings[users->role]);
+    const char *ending = probity_role_ending(users->role);
+    size_t bytes = strlen(text), ending_bytes = strlen(ending);
 
-    if (bytes > ending && strcmp(text + bytes - ending, endings[users->role]) == 0)
-        bytes -= ending;
+    if (bytes > ending_bytes && strcmp(text + bytes - ending_bytes, ending) == 0)
+        bytes -= ending_bytes;
     return strndup(text, bytes);
 }
 

@@ -253,6 +253,8 @@ int probity_model_put_role(struct probity_model *model, struct model_thread *thr
     case PROBITY_ROLE_QUEUE_PUT:
     case PROBITY_ROLE_QUEUE_GET:
         return put_at_object(model, thread, event, PROBITY_MODEL_QUEUE);
-    default: return put_request(model, thread, event);
+    case PROBITY_ROLE_REQUEST_BEGIN:
+    case PROBITY_ROLE_REQUEST_END: return put_request(model, thread, event);
+    default: return 0;
     }
 }

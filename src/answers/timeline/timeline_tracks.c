@@ -471,7 +471,9 @@ int timeline_tracks_put(struct probity_timeline *timeline, struct timeline_threa
         break;
     default: break;
     }
-    return error == 0 && event->has_correlation ? put_request(timeline, event, name) : error;
+    return error == 0 && event->has_correlation && probity_role_is_of_work(event->role)
+               ? put_request(timeline, event, name)
+               : error;
 }
 
 static int compare_sums(const void *left, const void *right)

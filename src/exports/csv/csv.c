@@ -52,7 +52,7 @@ struct probity_csv {
 static const char *const column_names[PROBITY_CSV_COLUMNS] = {
     "pid",    "tid",     "probe", "name", "cpu_s", "cpu_ns",
     "wall_s", "wall_ns", "cpu",   "wall", "tick",  "thread",
-    "role",   "correlation", "object"};
+    "role",   "correlation", "object", "place"};
 
 const char *probity_csv_column_name(enum probity_csv_column column)
 {
@@ -328,6 +328,7 @@ static int put_column(struct probity_csv *csv, enum probity_csv_column column,
         number = event->correlation;
         break;
     case PROBITY_CSV_OBJECT: known = event->has_object; number = event->object; break;
+    case PROBITY_CSV_PLACE: known = event->has_place; number = event->place; break;
     case PROBITY_CSV_COLUMNS: known = 0; break;
     }
     if (known)

@@ -26,6 +26,7 @@ enum probity_csv_column {
     PROBITY_CSV_ROLE, /* of a hit with ids, in words; else empty */
     PROBITY_CSV_CORRELATION,
     PROBITY_CSV_OBJECT,
+    PROBITY_CSV_PLACE,
     PROBITY_CSV_COLUMNS
 };
 

@@ -160,10 +160,10 @@ static const struct cli_option options[] = {
      CLI_FLAG(struct csv_call, layout.header)},
     {.name = "columns", .value = "LIST", .brief = "columns to print, in order",
      .help = "comma-separated list of pid, tid, probe, name, cpu_s, cpu_ns, wall_s, wall_ns, cpu, "
-             "wall, tick, thread, role, correlation, object",
+             "wall, tick, thread, role, correlation, object, place",
      .noun = "column", .is_list = 1, .take = take_columns,
      .choices = "pid tid probe name cpu_s cpu_ns wall_s wall_ns cpu wall tick thread role "
-                "correlation object"},
+                "correlation object place"},
     CLI_RANGE_ROWS(struct csv_call, range, "from", "to", "only hits"),
     {.name = "tid", .value = "N,...", .help = "only these thread ids",
      .brief = "only these threads", CLI_NUMBERS(struct csv_call, tids)},

@@ -320,11 +320,11 @@ static __attribute__((noinline)) void put_hit_with(struct probity_export *export
     uint32_t object = annotation_of(export, name_object);
     struct perfetto_open open = begin_event(export, own, told);
 
-    if (event->has_correlation) {
+    if (event->has_correlation && probity_role_is_of_work(event->role))
         open.at = protobuf_put_fixed(
             open.at, event->role == PROBITY_ROLE_REQUEST_END ? EVENT_FLOW_END : EVENT_FLOW, flow);
+    if (event->has_correlation)
         open.at = put_id(open.at, correlation, event->correlation);
-    }
     if (event->has_object)
         open.at = put_id(open.at, object, event->object);
     end_event(export, &open);
