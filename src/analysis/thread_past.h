@@ -7,8 +7,8 @@
  *     points     p0      p1   p2              p3
  *     stretch    |--main--|-f--|---main--------|        wall and CPU time of each
  *
- * Memory: PROBITY_PAST_POINTS_MAX points in all threads together. Beyond that the oldest points of a
- * thread are overwritten although they are needed, and counted.
+ * Memory: PROBITY_PAST_POINTS_MAX points in all threads together. Beyond that the oldest points of
+ * a thread are overwritten although they are needed, and counted.
  */
 #ifndef PROBITY_ANALYSIS_THREAD_PAST_H
 #define PROBITY_ANALYSIS_THREAD_PAST_H

@@ -9,7 +9,7 @@
 #include "analysis/waits_internal.h"
 #include "base/array_grow.h"
 #include "base/hash.h"
-#include "probity.h"
+#include "probity_typed.h"
 
 /* ---- Threads -----------------------------------------------------------------------------------
  */
@@ -123,7 +123,7 @@ static void abandon(struct probity_waits *waits, struct wait_thread *thread)
 
 static enum probity_wait_kind kind_of(const struct wait_object *object, uint32_t role)
 {
-    if (role == ROLE_CONDITION_WAIT)
+    if (role == PROBITY_ROLE_CONDITION_WAIT)
         return PROBITY_WAIT_CONDITION;
     return strcmp(object->public.name, "semaphore") == 0 ? PROBITY_WAIT_SEMAPHORE
                                                          : PROBITY_WAIT_LOCK;
@@ -253,7 +253,7 @@ static int take_release(struct probity_waits *waits, struct wait_thread *thread,
 static int take_end(struct probity_waits *waits, struct wait_thread *thread,
                     const struct probity_event *event)
 {
-    int is_condition = event->role == ROLE_WOKEN;
+    int is_condition = event->role == PROBITY_ROLE_WOKEN;
 
     if (!is_waiting_for(waits, thread, event) ||
         (thread->wait.kind == PROBITY_WAIT_CONDITION) != is_condition)
@@ -265,7 +265,7 @@ static int take_end(struct probity_waits *waits, struct wait_thread *thread,
 static int take_notify(struct probity_waits *waits, const struct probity_event *event)
 {
     struct wait_object *object = waits_object_at(waits, event);
-    int is_all = event->role == ROLE_THREAD_END || !event->has_correlation;
+    int is_all = event->role == PROBITY_ROLE_THREAD_END || !event->has_correlation;
 
     if (object == NULL)
         return PROBITY_ERROR_MEMORY;
@@ -280,7 +280,10 @@ static int take_change(struct probity_waits *waits, const struct probity_event *
     if (object == NULL)
         return PROBITY_ERROR_MEMORY;
     waits_object_reset(waits, object);
-    if (event->role == ROLE_GONE && object->waiter_count == 0)
+    object->public.place = event->has_place ? event->place : 0;
+    object->public.place_tick = event->tick;
+    object->public.is_place_made = event->has_place;
+    if (event->role == PROBITY_ROLE_LOCK_GONE && object->waiter_count == 0)
         waits_object_remove(waits, object);
     return 0;
 }
@@ -291,16 +294,16 @@ static int put_role(struct probity_waits *waits, struct wait_thread *thread,
     if (!event->has_object)
         return 0;
     switch (event->role) {
-    case ROLE_LOCK_WAIT:
-    case ROLE_CONDITION_WAIT: return begin_wait(waits, thread, event);
-    case ROLE_LOCK_HOLD: return take_hold(waits, thread, event);
-    case ROLE_LOCK_RELEASE: return take_release(waits, thread, event);
-    case ROLE_GIVEN_UP:
-    case ROLE_WOKEN: return take_end(waits, thread, event);
-    case ROLE_NOTIFY:
-    case ROLE_THREAD_END: return take_notify(waits, event);
-    case ROLE_MADE:
-    case ROLE_GONE: return take_change(waits, event);
+    case PROBITY_ROLE_LOCK_WAIT:
+    case PROBITY_ROLE_CONDITION_WAIT: return begin_wait(waits, thread, event);
+    case PROBITY_ROLE_LOCK_HOLD: return take_hold(waits, thread, event);
+    case PROBITY_ROLE_LOCK_RELEASE: return take_release(waits, thread, event);
+    case PROBITY_ROLE_GIVEN_UP:
+    case PROBITY_ROLE_WOKEN: return take_end(waits, thread, event);
+    case PROBITY_ROLE_NOTIFY:
+    case PROBITY_ROLE_THREAD_END: return take_notify(waits, event);
+    case PROBITY_ROLE_LOCK_MADE:
+    case PROBITY_ROLE_LOCK_GONE: return take_change(waits, event);
     default: return 0;
     }
 }

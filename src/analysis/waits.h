@@ -43,7 +43,8 @@ struct probity_wait_object {
     uint32_t trace;
     uint64_t id;
     const char *name; /* of its first site, without the role: "cache", "mutex"; valid until close */
-    uint64_t place;   /* code address of its initialization, else of its first hit; 0: unknown */
+    uint64_t place;   /* return address of its initialization, else of its first hit; 0: unknown */
+    uint64_t place_tick; /* when that was */
     int is_place_made;
 };
 

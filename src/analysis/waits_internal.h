@@ -13,13 +13,6 @@
 #include "analysis/waits.h"
 #include "base/hashtable.h"
 
-/* One more than what a packed record can have is not needed: roles of doc/trace-format.md. */
-enum waits_role {
-    ROLE_LOCK_WAIT = 1, ROLE_LOCK_HOLD = 2, ROLE_LOCK_RELEASE = 3, ROLE_CONDITION_WAIT = 8,
-    ROLE_WOKEN = 9, ROLE_NOTIFY = 10, ROLE_MADE = 11, ROLE_GONE = 12, ROLE_GIVEN_UP = 15,
-    ROLE_THREAD_BEGIN = 16, ROLE_THREAD_END = 17
-};
-
 /* A thread that holds an object. */
 struct object_hold {
     uint32_t slot, tid, depth;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * waits_objects.c: locks and other objects: who holds them, who held them while somebody waited, and
- * who notified whom.
+ * waits_objects.c: locks and other objects: who holds them, who held them while another thread
+ * waited, and who notified whom.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +119,8 @@ struct wait_object *waits_object_at(struct probity_waits *waits, const struct pr
     object->public.trace = event->trace;
     object->public.id = event->object;
     object->public.name = name;
+    object->public.place = event->has_place ? event->place : 0;
+    object->public.place_tick = event->tick;
     object->released_slot = PROBITY_WAITS_NO_THREAD;
     link_newest(waits, object);
     return object;

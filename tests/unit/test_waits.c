@@ -38,8 +38,10 @@ struct test {
     size_t count;
 };
 
-static const struct probity_function function_f = {.number = 10, .name = "f", .recorded_file = "a.c"};
-static const struct probity_function function_g = {.number = 12, .name = "g", .recorded_file = "a.c"};
+static const struct probity_function function_f = {
+    .number = 10, .name = "f", .recorded_file = "a.c"};
+static const struct probity_function function_g = {
+    .number = 12, .name = "g", .recorded_file = "a.c"};
 static const struct probity_function function_read = {
     .number = 14, .name = "read", .recorded_file = "libc/io"};
 
@@ -209,7 +211,8 @@ static void all_holders_have_their_parts(void **state)
     stop(test);
 }
 
-/* The record of the hold may follow the wait that it causes; the lock itself has said who had it. */
+/* The record of the hold may follow the wait that it causes; the lock itself has said who had it.
+ */
 static void a_hold_may_be_recorded_after_the_wait(void **state)
 {
     struct test *test = start();
