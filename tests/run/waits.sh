@@ -17,7 +17,7 @@ tool() {
 causes='.rows[] | select(.object != null) | .object as $object | .worst[0] |
     "\($object) \(.tid) \(.culprit_tid) \(.culprit_function)"'
 
-# $1 description, $2 status, $3 trace, $4 file with the truth, $5 how many must be named at least
+# $1 description, $2 status, $3 trace, $4 the truth, $5 how many must be named at least
 same_causes() {
     tool "$1" "$2" waits --json "$3"
     jq -r "$causes" output | sort > found
@@ -26,8 +26,10 @@ same_causes() {
         { said = $2 " " $3 " " $4 }
         !($1 in cause) { print $1, "was not planted"; next }
         # A scope whose leave was destroyed seems open: only the thread is certain.
-        said == cause[$1] || (is_damaged && index(cause[$1], $2 " " $3 " ") == 1) { right++; next }
-        $3 == "null" || ($4 == "null" && index(cause[$1], $2 " " $3 " ") == 1) { unknown++; next }
+        is_damaged && index(cause[$1], $2 " " $3 " ") == 1 { right++; next }
+        said == cause[$1] { right++; next }
+        $3 == "null" { unknown++; next }
+        $4 == "null" && index(cause[$1], $2 " " $3 " ") == 1 { unknown++; next }
         { print $1 ": " said ", not " cause[$1] }
         END { print right + 0, unknown + 0 > "counts" }' truth found > wrong
     [ ! -s wrong ] || fail "$1: wrong causes: $(head -n 5 wrong)"
@@ -40,9 +42,11 @@ PROBITY_OUT=$WORK/planted "$PROGRAMS/planted" "${WAITS:-1000}" > planted.truth |
     fail "planted: status $?"
 same_causes planted 0 planted planted.truth "$((${WAITS:-1000} * 999 / 1000))"
 expect "rows" "${WAITS:-1000}" "$(jq '.rows | length' output)"
-expect "lost" "0 0 0" "$(jq -r '"\(.waits_lost) \(.releases_without_hold) \(.holds_forgotten)"' output)"
+expect "lost" "0 0 0" \
+    "$(jq -r '"\(.waits_lost) \(.releases_without_hold) \(.holds_forgotten)"' output)"
 # How long it held is within the wait, and close to it.
-expect "held longer than waited" 0 "$(jq '[.rows[] | select(.held_ns > .total_ns)] | length' output)"
+expect "held longer than waited" 0 \
+    "$(jq '[.rows[] | select(.held_ns > .total_ns)] | length' output)"
 # shellcheck disable=SC2016
 expect "kinds" "condition lock" \
     "$(jq -r '[.rows[].kind] | unique | join(" ")' output)"

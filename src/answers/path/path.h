@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * path.h: critical paths: what a request, a call or a span between two probes consisted of, through
- * threads and locks. Going back from its end, what the thread ran is on the path; at a wait the path
- * goes over to the thread that caused it (doc/calls.md, "Critical path"). The parts of a path are
- * disjoint and sum to its time exactly. Memory: what all threads did since the oldest open span
- * began, within the limits of thread_past.h and PROBITY_PATH_WAITS_MAX. Prints nothing.
+ * path.h: critical paths: what a request, a call or a span between two probes consisted of,
+ * through threads and locks. Going back from its end, what the thread ran is on the path; at a wait
+ * the path goes over to the thread that caused it (doc/calls.md, "Critical path"). The parts of a
+ * path are disjoint and sum to its time exactly. Memory: what all threads did since the oldest open
+ * span began, within the limits of thread_past.h and PROBITY_PATH_WAITS_MAX. Prints nothing.
  */
 #ifndef PROBITY_ANSWERS_PATH_PATH_H
 #define PROBITY_ANSWERS_PATH_PATH_H

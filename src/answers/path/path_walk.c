@@ -10,6 +10,9 @@
 #include "base/array_grow.h"
 #include "probity.h"
 
+/* Less is not recorded (doc/trace-format.md, "CPU time"), but comes about by rounding. */
+enum { OFF_NS_LEAST = 100 };
+
 struct walk {
     struct probity_path *path;
     struct probity_path_span *span;
@@ -78,8 +81,8 @@ static const struct probity_path_link *add_link(struct walk *walk, const struct 
     return link;
 }
 
-/* What a thread did outside of waits: it ran for the CPU time of each stretch. Where in a stretch it
- * was off the CPU is not known, so that is shown as its beginning. */
+/* What a thread did outside of waits: it ran for the CPU time of each stretch. Where in a stretch
+ * it was off the CPU is not known, so that is shown as its beginning. */
 static void walk_running(struct walk *walk, const struct leg *leg, uint64_t from_ns,
                          uint64_t to_ns, enum probity_path_state off)
 {
@@ -90,6 +93,8 @@ static void walk_running(struct walk *walk, const struct leg *leg, uint64_t from
            probity_past_before(probity_waits_past(walk->path->waits), leg->slot, from_ns, to_ns,
                                &stretch)) {
         uint64_t ran_ns = stretch.is_cpu_known ? stretch.cpu_ns : 0;
+        if (stretch.is_cpu_known && to_ns - stretch.from_ns - ran_ns < OFF_NS_LEAST)
+            ran_ns = to_ns - stretch.from_ns;
         add_part(walk, leg, to_ns - ran_ns, to_ns, PROBITY_PATH_RUNNING, &stretch.doing);
         add_part(walk, leg, stretch.from_ns, to_ns - ran_ns,
                  stretch.is_cpu_known || off == PROBITY_PATH_WAIT ? off : PROBITY_PATH_UNKNOWN,
@@ -100,10 +105,10 @@ static void walk_running(struct walk *walk, const struct leg *leg, uint64_t from
 }
 
 /* Goes over to the thread that a wait is due to. */
-static void walk_cause(struct walk *walk, const struct leg *leg, const struct probity_path_link *link,
-                       uint32_t slot, uint64_t from_ns, uint64_t to_ns)
+static void walk_cause(struct walk *walk, const struct leg *leg, uint32_t slot, uint64_t from_ns,
+                       uint64_t to_ns)
 {
-    const struct leg over = {slot, from_ns, to_ns, link, leg->depth + 1};
+    const struct leg over = {slot, from_ns, to_ns, leg->link, leg->depth + 1};
 
     walk_leg(walk, &over);
 }
@@ -120,7 +125,7 @@ static void walk_holders(struct walk *walk, const struct leg *inner, const struc
         if (begin_ns >= end_ns || holder->thread_slot == PROBITY_WAITS_NO_THREAD)
             continue;
         add_part(walk, inner, end_ns, to_ns, gap, &wait->doing);
-        walk_cause(walk, inner, inner->link, holder->thread_slot, begin_ns, end_ns);
+        walk_cause(walk, inner, holder->thread_slot, begin_ns, end_ns);
         to_ns = begin_ns;
         gap = PROBITY_PATH_WAIT;
     }
@@ -145,7 +150,7 @@ static void walk_wait(struct walk *walk, const struct leg *leg, const struct pat
     } else if (wait->waker_slot != PROBITY_WAITS_NO_THREAD && wait->waker_ns > from_ns) {
         uint64_t woken_ns = wait->waker_ns < to_ns ? wait->waker_ns : to_ns;
         add_part(walk, &inner, woken_ns, to_ns, PROBITY_PATH_WAKE_UP, &wait->doing);
-        walk_cause(walk, &inner, link, wait->waker_slot, from_ns, woken_ns);
+        walk_cause(walk, &inner, wait->waker_slot, from_ns, woken_ns);
     } else {
         add_part(walk, &inner, from_ns, to_ns, PROBITY_PATH_WAIT, &wait->doing);
     }
@@ -176,7 +181,8 @@ static const struct path_wait *latest_wait(const struct probity_path *path, uint
 
     if (thread == NULL || thread->count == thread->first)
         return NULL;
-    for (low = thread->first, high = thread->count; low < high;) { /* those that begin before `to` */
+    /* Those that begin before to_ns. */
+    for (low = thread->first, high = thread->count; low < high;) {
         size_t middle = low + (high - low) / 2;
         if (thread->waits[middle].from_ns < to_ns)
             low = middle + 1;

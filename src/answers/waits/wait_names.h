@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * wait_names.h: how answers call what was waited for. A lock has the name of its site; what it is
- * called further is the symbol of its data, else the place where it was made or first used, else its
- * address (doc/calls.md, "Mappings").
+ * wait_names.h: how answers name what was waited for. A lock has the name of its site, then the
+ * symbol of its data, else the place where it was made or first used (doc/calls.md, "Mappings").
  */
 #ifndef PROBITY_ANSWERS_WAITS_WAIT_NAMES_H
 #define PROBITY_ANSWERS_WAITS_WAIT_NAMES_H

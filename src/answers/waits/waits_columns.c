@@ -14,7 +14,7 @@ static struct probity_cell waits(const void *row)
     return probity_cell_count(row_of(row)->durations.count);
 }
 
-static struct probity_cell open(const void *row)
+static struct probity_cell not_ended(const void *row)
 {
     return probity_cell_count(row_of(row)->open);
 }
@@ -82,7 +82,7 @@ static struct probity_cell holders(const void *row)
 }
 
 const struct probity_column probity_waits_columns[PROBITY_WAITS_COLUMNS] = {
-    {"waits", waits},     {"open", open},       {"given_up", given_up}, {"waiters", waiters},
+    {"waits", waits},     {"open", not_ended},       {"given_up", given_up}, {"waiters", waiters},
     {"holders", holders}, {"total_ns", total},  {"held_ns", known},     {"min_ns", min},
     {"mean_ns", mean},    {"p50_ns", p50},      {"p90_ns", p90},        {"p99_ns", p99},
     {"max_ns", max}};

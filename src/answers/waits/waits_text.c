@@ -81,7 +81,8 @@ static void put_case(const struct table *table, const struct probity_waiting_row
 
     fprintf(stream, "  %-7s%9s  ", instance->is_open ? "open" : "worst",
             probity_time_text(instance->ns, text));
-    probity_wait_text_when(stream, instance->from_ns, probity_reader_start_ns(table->answer->reader));
+    probity_wait_text_when(stream, instance->from_ns,
+                           probity_reader_start_ns(table->answer->reader));
     fputs("  ", stream);
     put_who(table, instance->thread_slot, 0, &instance->doing);
     if (instance->what != NULL) {
